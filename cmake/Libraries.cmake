@@ -1,0 +1,18 @@
+# Every library from outside, found once. tools/setup installs them.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(ROCKSDB REQUIRED IMPORTED_TARGET rocksdb)
+pkg_check_modules(AVRO REQUIRED IMPORTED_TARGET avro-c)
+pkg_check_modules(SIMDJSON REQUIRED IMPORTED_TARGET simdjson)
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+pkg_check_modules(CUNIT REQUIRED IMPORTED_TARGET cunit)
+pkg_check_modules(GUMBO IMPORTED_TARGET gumbo) # tests only
+find_path(CLD2_INCLUDE cld2/public/compact_lang_det.h REQUIRED)
+find_library(CLD2_LIBRARY cld2 REQUIRED)
+add_library(CLD2::CLD2 INTERFACE IMPORTED)
+set_target_properties(CLD2::CLD2 PROPERTIES
+  INTERFACE_INCLUDE_DIRECTORIES ${CLD2_INCLUDE} INTERFACE_LINK_LIBRARIES ${CLD2_LIBRARY})

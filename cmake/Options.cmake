@@ -1,0 +1,33 @@
+# Build type, language standards, warnings, sanitizers and fuzzers: everything
+# that changes how every target is compiled.
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "build type" FORCE)
+endif()
+option(SP_WERROR "treat warnings as errors" OFF)
+option(SP_FUZZERS "build the libFuzzer programs (clang only)" OFF)
+set(SP_SANITIZE "" CACHE STRING "sanitizers, as for -fsanitize= (address,undefined or thread)")
+
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS ON)
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Our asserts stay on in release builds (docs/ARCHITECTURE.md, Errors).
+set(CMAKE_C_FLAGS_RELEASE "-O3")
+set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3 -g")
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g")
+
+add_compile_options(-Wall -Wextra -Wshadow -fno-omit-frame-pointer)
+add_compile_options($<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes> $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>)
+add_compile_definitions(_GNU_SOURCE)
+if(SP_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(SP_SANITIZE)
+  add_compile_options(-fsanitize=${SP_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${SP_SANITIZE})
+endif()
+if(SP_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

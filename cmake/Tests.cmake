@@ -1,0 +1,27 @@
+# sp_unit_test(NAME SOURCES file... [DEPENDS target...] [LABELS label...] [TIMEOUT seconds])
+# Builds one CUnit program and registers each of its cases, written TEST(name), as
+# a CTest "NAME.name". Cases are found by reading the sources when CMake runs.
+function(sp_unit_test name)
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 120)
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS fast)
+  endif()
+  add_executable(test_${name} ${ARG_SOURCES} ${CMAKE_SOURCE_DIR}/tests/harness/harness.c)
+  target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/harness)
+  target_link_libraries(test_${name} PRIVATE ${ARG_DEPENDS} PkgConfig::CUNIT)
+  target_compile_definitions(test_${name} PRIVATE SP_TEST_SUITE="${name}"
+    SP_SHARED_DATA="${CMAKE_SOURCE_DIR}/../shared/data")
+  foreach(source IN LISTS ARG_SOURCES)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    file(STRINGS ${source} cases REGEX "^TEST\\(")
+    foreach(line IN LISTS cases)
+      string(REGEX REPLACE "^TEST\\(([A-Za-z0-9_]+)\\).*" "\\1" case "${line}")
+      add_test(NAME ${name}.${case} COMMAND test_${name} ${case})
+      set_tests_properties(${name}.${case} PROPERTIES LABELS "${ARG_LABELS}" TIMEOUT ${ARG_TIMEOUT}
+        SKIP_RETURN_CODE 77)
+    endforeach()
+  endforeach()
+endfunction()

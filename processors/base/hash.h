@@ -1,0 +1,48 @@
+/* Hashes and the 128-bit ids made of them. XXH3 throughout; results are part of the
+ * stored format, so the functions and seeds here never change within a format version. */
+#ifndef SP_BASE_HASH_H
+#define SP_BASE_HASH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* 128 bits; ordered by (hi, lo). Page ids and content hashes. */
+struct sp_id {
+    uint64_t hi;
+    uint64_t lo;
+};
+
+struct sp_id sp_hash128(const void *data, size_t len);
+uint64_t sp_hash64(const void *data, size_t len);
+
+static inline bool sp_id_eq(struct sp_id a, struct sp_id b)
+{
+    return a.hi == b.hi && a.lo == b.lo;
+}
+
+static inline bool sp_id_is_zero(struct sp_id a)
+{
+    return (a.hi | a.lo) == 0;
+}
+
+/* <0, 0, >0 */
+static inline int sp_id_cmp(struct sp_id a, struct sp_id b)
+{
+    if (a.hi != b.hi)
+        return a.hi < b.hi ? -1 : 1;
+    return a.lo < b.lo ? -1 : a.lo > b.lo;
+}
+
+/* Finaliser of splitmix64: spreads every input bit over the word. A bijection. */
+static inline uint64_t sp_mix64(uint64_t x)
+{
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ull;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebull;
+    return x ^ (x >> 31);
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* Allocation that cannot fail, and one that can be made to: see mem.h. */
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+static long calls_left = -1;
+
+static void *checked(void *p, size_t bytes)
+{
+    if (!p && bytes) {
+        fprintf(stderr,
+                "samepage: out of memory asking for %zu bytes; lower the cache.* options or give "
+                "the process more memory. The state is as the last barrier left it: run again.\n",
+                bytes);
+        abort();
+    }
+    return p;
+}
+
+void *sp_alloc(size_t bytes)
+{
+    return checked(malloc(bytes), bytes);
+}
+
+void *sp_calloc(size_t count, size_t bytes)
+{
+    return checked(calloc(count, bytes), count * bytes);
+}
+
+void *sp_realloc(void *old, size_t bytes)
+{
+    return checked(realloc(old, bytes), bytes);
+}
+
+void *sp_memdup(const void *data, size_t bytes)
+{
+    void *p = sp_alloc(bytes ? bytes : 1);
+    if (bytes)
+        memcpy(p, data, bytes);
+    return p;
+}
+
+void sp_free(void *p)
+{
+    free(p);
+}
+
+void *sp_try_alloc(size_t bytes)
+{
+    if (calls_left == 0)
+        return NULL;
+    if (calls_left > 0)
+        calls_left--;
+    return malloc(bytes);
+}
+
+void sp_mem_fail_after(long calls)
+{
+    calls_left = calls;
+}
+
+void sp_assert_failed(const char *what, const char *file, int line)
+{
+    fprintf(stderr, "samepage: internal error: %s does not hold (%s:%d). Please report it.\n", what,
+            file, line);
+    abort();
+}

@@ -1,0 +1,87 @@
+/* Crawled pages from files: JSONL, WARC, WET, Avro container files; plain, .gz or
+ * .zst; several files one after another; "-" is standard input.
+ *
+ * Reading is two steps, so that it scales over cores. sp_input_next_chunk (one thread)
+ * decompresses and cuts the input into chunks at record borders; sp_chunk_parse (any
+ * thread, one sp_parser each) turns a chunk into page records. Position: records are
+ * numbered from 0 over all files, bad ones included; with a compressed or an
+ * uncompressed input alike, sp_input_skip resumes behind record number N. */
+#ifndef SP_INPUT_INPUT_H
+#define SP_INPUT_INPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+/* One fetch of a page. Views point into the chunk or its parser's memory. */
+struct sp_page_record {
+    struct sp_view url;
+    int64_t fetch_time_ms;       /* -1: not given */
+    int32_t http_status;         /* 200 where not given */
+    struct sp_view redirect_url; /* empty: none; made absolute against url */
+    struct sp_view content_type; /* empty: not given */
+    double popularity;           /* 0 where null or not given */
+    struct sp_view content;
+    bool content_is_utf8; /* JSON and Avro strings are; WARC bodies need not be */
+};
+
+/* A record, or the reason why there is none. */
+struct sp_input_item {
+    uint64_t number;    /* over all input files, from 0 */
+    const char *file;   /* name as given */
+    uint64_t offset;    /* of the record, in the decompressed file, bytes */
+    enum sp_err err;    /* SP_OK: page is valid; else a dead letter */
+    const char *why;    /* with err: a sentence; valid like the views */
+    struct sp_view raw; /* with err: the first bytes of the offending record, at most 64 KiB */
+    struct sp_page_record page;
+};
+
+struct sp_input_options {
+    uint64_t max_record_bytes; /* larger ones are dead letters; default 64 MiB */
+    size_t chunk_bytes;        /* default 1 MiB; a record may exceed it */
+};
+
+void sp_input_options_default(struct sp_input_options *ret_options);
+
+struct sp_input;
+struct sp_chunk;
+struct sp_parser;
+
+/* Opens the first file to fail early; names are copied. On failure *ret_message is a
+ * sentence naming the file and what to do (valid until the next call in this thread).
+ * The format is found by looking at the first bytes, never by the name alone. */
+enum sp_err sp_input_open(const char *const *files, size_t file_count,
+                          const struct sp_input_options *options, struct sp_input **ret_input,
+                          const char **ret_message);
+void sp_input_close(struct sp_input *in);
+
+/* Bytes of all input files as stored, or 0 where one is a pipe; and bytes read so far. */
+uint64_t sp_input_total_bytes(const struct sp_input *in);
+uint64_t sp_input_read_bytes(const struct sp_input *in);
+
+/* Passes over the first `records` records (they may be fewer: then SP_END follows). Call
+ * before the first sp_input_next_chunk. */
+enum sp_err sp_input_skip(struct sp_input *in, uint64_t records);
+
+/* The next chunk, SP_END at the end of all files, SP_IO with *ret_message where a file cannot
+ * be opened or read. Damaged compression ends that file: what was read before stays, and
+ * a bad item says so. The caller owns the chunk. */
+enum sp_err sp_input_next_chunk(struct sp_input *in, struct sp_chunk **ret_chunk,
+                                const char **ret_message);
+void sp_chunk_free(struct sp_chunk *chunk);
+
+struct sp_parser *sp_parser_new(const struct sp_input_options *options);
+void sp_parser_free(struct sp_parser *p);
+
+/* Calls `each` for every item of the chunk, in order; views are valid until it
+ * returns. */
+void sp_chunk_parse(struct sp_parser *p, struct sp_chunk *chunk,
+                    void (*each)(void *arg, const struct sp_input_item *item), void *arg);
+
+/* Number of records in the chunk, and the number of its first. */
+uint64_t sp_chunk_first(const struct sp_chunk *chunk);
+uint64_t sp_chunk_count(const struct sp_chunk *chunk);
+
+#endif

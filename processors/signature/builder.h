@@ -1,0 +1,44 @@
+/* Makes signatures from words. One builder a thread; it keeps its scratch memory
+ * from page to page.
+ *
+ *   sp_builder_begin
+ *     sp_builder_word (hash of each word, in order) | sp_builder_sentence_end
+ *   sp_builder_finish -> signature
+ */
+#ifndef SP_SIGNATURE_BUILDER_H
+#define SP_SIGNATURE_BUILDER_H
+
+#include "signature/signature.h"
+
+/* What a signature depends on, apart from the text. Two signatures can be compared
+ * only if all of this was equal, which sp_signature_params condenses into 32 bits. */
+struct sp_signature_options {
+    uint32_t max_shingles;  /* 1 to SP_MAX_SHINGLES_LIMIT; default 1,024 */
+    uint32_t max_sentences; /* 0 to SP_MAX_SENTENCES_LIMIT; 0 keeps none; default 0 */
+    uint32_t text_scope;    /* enum sp_text_scope */
+    uint32_t dictionary;    /* fingerprint of the sub-dictionaries; 0: by hash */
+};
+
+uint32_t sp_signature_params(const struct sp_signature_options *options);
+
+struct sp_builder;
+
+/* Never NULL. The options are copied. */
+struct sp_builder *sp_builder_new(const struct sp_signature_options *options);
+void sp_builder_free(struct sp_builder *b);
+
+void sp_builder_begin(struct sp_builder *b);
+
+/* The next `count` words, by their 64-bit hashes (sp_hash64 of the folded word's UTF-8,
+ * or any other hash that the whole program uses alike). */
+void sp_builder_words(struct sp_builder *b, const uint64_t *hashes, size_t count);
+
+/* A sentence ends after the words given so far; without words since the last call,
+ * nothing happens. */
+void sp_builder_sentence_end(struct sp_builder *b);
+
+/* The signature of the words since sp_builder_begin, one reference, language as given.
+ * A page without words gives a signature with shingle_total 0. */
+struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language);
+
+#endif

@@ -1,0 +1,74 @@
+/* State behind the stages: a database of ordered key/value partitions with one
+ * atomic commit. Two implementations: memory (tests, simulation) and RocksDB.
+ *
+ *   struct sp_db      one database; one open batch that covers all its partitions
+ *   struct sp_store   one partition's view of it: its own key space
+ *
+ * Writes go to the open batch and are invisible to reads until sp_db_commit: a stage
+ * keeps what it changed in its own caches and writes it once, at the flush before the
+ * commit. Reading a key that the open batch holds is a mistake of ours: the memory
+ * implementation asserts it.
+ *
+ * Errors: SP_STORE (message in sp_db_message), SP_STATE_FORMAT, SP_BUSY (another process
+ * holds the directory). After SP_STORE from a commit nothing of the batch was applied.
+ * Thread rule: one thread at a time uses a database and its stores. */
+#ifndef SP_STORE_STORE_H
+#define SP_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+struct sp_db;
+struct sp_store;
+
+struct sp_rocksdb_options {
+    uint64_t block_cache_bytes; /* default 256 MiB */
+    uint64_t memtable_bytes;    /* default 64 MiB */
+    int background_threads;     /* default 2 */
+};
+
+void sp_rocksdb_options_default(struct sp_rocksdb_options *ret_options);
+
+struct sp_db *sp_db_open_memory(void);
+/* A memory database with the committed content of `db` (a memory one): the simulated
+ * disk after a crash. */
+struct sp_db *sp_db_copy_memory(const struct sp_db *db);
+/* Creates the directory if it is missing. */
+enum sp_err sp_db_open_rocksdb(const char *directory, const struct sp_rocksdb_options *options,
+                               struct sp_db **ret_db, const char **ret_message);
+/* Drops the open batch, releases the stores, closes. NULL is allowed. */
+void sp_db_close(struct sp_db *db);
+
+/* The view of partition `number`; owned by the database, the same at each call. */
+struct sp_store *sp_db_store(struct sp_db *db, uint16_t number);
+
+/* Applies the open batch of all partitions: after a kill at any moment, either all or
+ * nothing of it is there, and everything committed before it. Empty batches are free. */
+enum sp_err sp_db_commit(struct sp_db *db);
+void sp_db_discard(struct sp_db *db);
+/* What went wrong last, for people. */
+const char *sp_db_message(const struct sp_db *db);
+/* Bytes on disk, and of memory outside the block cache, as the implementation knows them. */
+void sp_db_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes);
+
+/* The committed value: a view valid until the next call on this database. SP_NOT_FOUND
+ * where there is none. */
+enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view *ret_value);
+/* Into the open batch; key and value are copied. */
+void sp_store_put(struct sp_store *s, struct sp_view key, struct sp_view value);
+void sp_store_delete(struct sp_store *s, struct sp_view key);
+/* Calls `each` for every committed key that starts with `prefix` and is >= `from` (an empty
+ * `from`: from the first), ascending, until it returns false. Inside `each` no other
+ * call on this database is allowed; its views end with it. */
+enum sp_err sp_store_scan(struct sp_store *s, struct sp_view prefix, struct sp_view from,
+                          bool (*each)(void *arg, struct sp_view key, struct sp_view value),
+                          void *arg);
+
+/* Tests: the Nth call from now on (get, scan, commit) fails with SP_STORE, and every one
+ * after it; -1 turns it off. Memory implementation only. */
+void sp_db_fail_after(struct sp_db *db, long calls);
+
+#endif

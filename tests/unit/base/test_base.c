@@ -1,0 +1,45 @@
+/* Buffers and readers: what is written is read back, and short input fails once and for all. */
+#include "base/bytes.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "harness.h"
+
+TEST(numbers_round_trip)
+{
+    const uint64_t samples[] = {0, 1, 127, 128, 300, 1ull << 32, UINT64_MAX};
+    struct sp_buf b = {0};
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        sp_buf_put_varint(&b, samples[i]);
+        sp_buf_put_zigzag(&b, -(int64_t)samples[i]);
+    }
+    struct sp_reader r = sp_reader(sp_buf_view(&b));
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        CU_ASSERT_EQUAL(sp_read_varint(&r), samples[i]);
+        CU_ASSERT_EQUAL(sp_read_zigzag(&r), -(int64_t)samples[i]);
+    }
+    CU_ASSERT_FALSE(r.failed);
+    CU_ASSERT_EQUAL(sp_reader_left(&r), 0);
+    sp_buf_done(&b);
+}
+
+TEST(a_short_read_fails_and_stays_failed)
+{
+    struct sp_reader r = sp_reader(sp_view("\x01\x02", 2));
+    CU_ASSERT_EQUAL(sp_read_u32(&r), 0);
+    CU_ASSERT_TRUE(r.failed);
+    CU_ASSERT_EQUAL(sp_read_u8(&r), 0);
+    struct sp_reader overlong =
+        sp_reader(sp_view("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 11));
+    sp_read_varint(&overlong);
+    CU_ASSERT_TRUE(overlong.failed);
+}
+
+TEST(every_error_has_a_name_and_a_text)
+{
+    for (int e = 0; e < SP_ERR_COUNT; e++) {
+        CU_ASSERT_TRUE(strlen(sp_err_name((enum sp_err)e)) > 1);
+        CU_ASSERT_TRUE(strlen(sp_err_text((enum sp_err)e)) > 5);
+    }
+    CU_ASSERT_STRING_EQUAL(sp_err_name(SP_TOO_LARGE), "too_large");
+    CU_ASSERT_EQUAL(sp_err_class(SP_TOO_LARGE), SP_CLASS_BAD_RECORD);
+}
