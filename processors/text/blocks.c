@@ -1,0 +1,114 @@
+/* Main content by shallow features of blocks: the context their elements give, the share of
+ * their text that is links, and what stands beside them.
+ *
+ * Source: Kohlschuetter, Fankhauser, Nejdl, "Boilerplate Detection using Shallow Text
+ * Features" (WSDM 2010), section 4: link density and text length of a block and its
+ * neighbours decide; with the elements' and class names' hints that jusText and
+ * trafilatura use. What is removed must be surely furniture: a sentence lost costs
+ * a near duplicate as much as a menu kept.
+ *
+ * Invariant: a page with text keeps some. Nothing here can fail. */
+#include "text/blocks.h"
+
+#include "text/scan.h"
+#include "text/tags.h"
+
+enum {
+    FEW_BYTES = 200 /* main content of less text than this does not stand out */
+};
+
+void sp_blocks_reset(struct sp_blocks *b)
+{
+    sp_buf_reset(&b->text);
+    b->count = 0;
+}
+
+void sp_blocks_done(struct sp_blocks *b)
+{
+    sp_buf_done(&b->text);
+    sp_free(b->items);
+    *b = (struct sp_blocks){0};
+}
+
+void sp_blocks_add_range(struct sp_blocks *b, uint32_t start, uint32_t end)
+{
+    if (b->count == b->cap) {
+        b->cap = b->cap ? b->cap * 2 : 64;
+        b->items = sp_realloc(b->items, b->cap * sizeof *b->items);
+    }
+    b->items[b->count++] = (struct sp_block){.start = start, .end = end};
+}
+
+void sp_blocks_add(struct sp_blocks *b, uint32_t start, uint32_t link_bytes, unsigned context)
+{
+    char *text = b->text.data;
+    size_t end = b->text.len;
+    while (end > start && (uint8_t)text[end - 1] <= ' ')
+        end--;
+    b->text.len = end;
+    if (end == start)
+        return;
+    sp_blocks_add_range(b, start, (uint32_t)end);
+    struct sp_block *block = &b->items[b->count - 1];
+    uint32_t bytes = (uint32_t)end - start;
+    block->link_bytes = link_bytes < bytes ? link_bytes : bytes;
+    block->context = (uint16_t)context;
+    *sp_buf_reserve(&b->text, 1) = SP_BLOCK_SEPARATOR;
+    b->text.len++;
+}
+
+static uint32_t block_bytes(const struct sp_block *block)
+{
+    return block->end - block->start;
+}
+
+/* Links outweigh the text around them. */
+static bool is_linky(const struct sp_block *block)
+{
+    return 2 * block->link_bytes > block_bytes(block);
+}
+
+/* Keeps the blocks with none of `unwanted` in their context (and all of `wanted`); returns
+ * the bytes of text outside of links that are kept. */
+static uint64_t keep_by_context(struct sp_blocks *b, unsigned wanted, unsigned unwanted)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        struct sp_block *block = &b->items[i];
+        block->kept = (block->context & wanted) == wanted && !(block->context & unwanted);
+        if (block->kept)
+            bytes += block_bytes(block) - block->link_bytes;
+    }
+    return bytes;
+}
+
+void sp_blocks_choose(struct sp_blocks *b, bool main_only)
+{
+    uint64_t all = keep_by_context(b, 0, 0);
+    if (!main_only || all == 0)
+        return;
+    const unsigned hard = SP_IN_BOILER | SP_IN_TITLE;
+    const unsigned soft = hard | SP_IN_HINT | SP_IN_HEADER;
+    uint64_t best = keep_by_context(b, 0, soft);
+    uint64_t inside = keep_by_context(b, SP_IN_MAIN, soft);
+    if (inside >= FEW_BYTES && 2 * inside >= best)
+        ;
+    else if (best >= FEW_BYTES || 2 * best >= all)
+        keep_by_context(b, 0, soft);
+    else if (keep_by_context(b, 0, hard) < FEW_BYTES) {
+        keep_by_context(b, 0, 0);
+        return;
+    }
+    for (size_t i = 0; i < b->count; i++) {
+        struct sp_block *block = &b->items[i];
+        if (!block->kept || !is_linky(block))
+            continue;
+        bool beside = (i > 0 && b->items[i - 1].kept && !is_linky(&b->items[i - 1])) ||
+                      (i + 1 < b->count && b->items[i + 1].kept && !is_linky(&b->items[i + 1]));
+        if (!beside)
+            block->kept = 2;
+    }
+    for (size_t i = 0; i < b->count; i++)
+        if (b->items[i].kept == 2)
+            b->items[i].kept = 0;
+}

@@ -1,0 +1,376 @@
+/* HTML to blocks of text in one pass, without a tree.
+ *
+ * The page's bitmaps (scan.h) tell where text ends ('<', '&') and where tags may ('>',
+ * quotes). Text between tags is copied to the blocks' buffer, white space at its begin
+ * shortened; a stack of the open containers, bounded in depth, gives every block its
+ * context (tags.h). The tokenizer is the HTML standard's (markup.c); its tree construction is
+ * followed only where text would change its place between visible and invisible.
+ *
+ * Invariants: every byte of the page is read a bounded number of times; the text is at
+ * most 6/5 of the page and a separator a tag, so that room is made once. Containers nested
+ * deeper than STACK_MAX have the context of the last one that is counted. Nothing here
+ * can fail. */
+#include "text/html.h"
+
+#include "text/entities.h"
+#include "text/markup.h"
+#include "text/scan.h"
+
+enum { STACK_MAX = 256, COPY_STEP = 16 };
+
+struct container {
+    uint8_t tag;
+    uint8_t context;
+};
+
+struct sp_html {
+    struct sp_markup page;
+    struct sp_blocks *blocks;
+    struct sp_buf bits;
+    uint32_t block_start; /* of the open block in blocks->text */
+    uint32_t link_start;  /* of the open link, within the open block */
+    uint32_t link_bytes;  /* of the open block, links that ended */
+    bool in_link;
+    unsigned context;    /* of text here: the innermost container's */
+    unsigned heading;    /* SP_IN_HEADING within h1 to h6 */
+    unsigned foreign;    /* depth of open <math> */
+    enum sp_tag drop;    /* the invisible element that is open */
+    unsigned drop_depth; /* how many of them; 0: text is visible */
+    size_t depth;
+    uint32_t beyond[SP_TAG_COUNT]; /* containers open that the stack has no room for */
+    struct container stack[STACK_MAX];
+};
+
+struct sp_html *sp_html_new(void)
+{
+    return sp_calloc(1, sizeof(struct sp_html));
+}
+
+void sp_html_free(struct sp_html *h)
+{
+    if (!h)
+        return;
+    sp_buf_done(&h->bits);
+    sp_free(h);
+}
+
+static inline bool is_letter(char c)
+{
+    return (unsigned)((c | 0x20) - 'a') < 26u;
+}
+
+/* ---- text ---- */
+
+static void end_block(struct sp_html *h)
+{
+    struct sp_blocks *b = h->blocks;
+    if (b->text.len > h->block_start) {
+        if (h->in_link)
+            h->link_bytes += (uint32_t)b->text.len - h->link_start;
+        sp_blocks_add(b, h->block_start, h->link_bytes, h->context | h->heading);
+        h->block_start = (uint32_t)b->text.len;
+    }
+    h->link_bytes = 0;
+    h->link_start = h->block_start;
+}
+
+static inline bool at_space(const struct sp_html *h)
+{
+    const struct sp_buf *text = &h->blocks->text;
+    return text->len == h->block_start || text->data[text->len - 1] == ' ';
+}
+
+static inline void put_space(struct sp_html *h)
+{
+    if (!at_space(h))
+        h->blocks->text.data[h->blocks->text.len++] = ' ';
+}
+
+/* The page's bytes [from, to), which hold no tag and no reference. */
+static inline void put_text(struct sp_html *h, size_t from, size_t to)
+{
+    const char *data = h->page.data;
+    if ((uint8_t)data[from] <= ' ') {
+        do
+            from++;
+        while (from < to && (uint8_t)data[from] <= ' ');
+        put_space(h);
+        if (from == to)
+            return;
+    }
+    struct sp_buf *text = &h->blocks->text;
+    char *out = text->data + text->len;
+    size_t n = to - from;
+    if (h->page.len - to >= COPY_STEP) /* may copy more than n: there is room */
+        for (size_t i = 0; i < n; i += COPY_STEP)
+            memcpy(out + i, data + from + i, COPY_STEP);
+    else
+        memcpy(out, data + from, n);
+    text->len += n;
+}
+
+/* The reference at `at`, or '&' itself. */
+static size_t put_reference(struct sp_html *h, size_t at)
+{
+    struct sp_buf *text = &h->blocks->text;
+    size_t n = 0;
+    size_t used = sp_entity_decode(h->page.data + at, h->page.len - at, text->data + text->len, &n);
+    if (used == 0) {
+        text->data[text->len++] = '&';
+        return at + 1;
+    }
+    text->len += n;
+    return at + used;
+}
+
+/* ---- containers ---- */
+
+static void push(struct sp_html *h, enum sp_tag tag, unsigned context)
+{
+    if (h->depth == STACK_MAX) {
+        h->beyond[tag]++;
+        return;
+    }
+    h->stack[h->depth++] = (struct container){(uint8_t)tag, (uint8_t)(h->context | context)};
+    h->context |= context;
+}
+
+static void pop_to(struct sp_html *h, size_t depth)
+{
+    h->depth = depth;
+    h->context = depth ? h->stack[depth - 1].context : 0;
+}
+
+/* An end tag closes what is open inside its element, but never reaches out of a table's
+ * cell, unless it is the table's own. */
+static void pop(struct sp_html *h, enum sp_tag tag)
+{
+    if (h->beyond[tag]) {
+        h->beyond[tag]--;
+        return;
+    }
+    bool table_part = (sp_tag_flags[tag] & SP_TAG_CELL) || tag == SP_TAG_table;
+    for (size_t i = h->depth; i-- > 0;) {
+        enum sp_tag open = h->stack[i].tag;
+        if (open == tag) {
+            pop_to(h, i);
+            return;
+        }
+        if (open == SP_TAG_table || (!table_part && (sp_tag_flags[open] & SP_TAG_CELL)))
+            return;
+    }
+}
+
+/* A new cell or row ends the one before, whose end tag may be missing. */
+static void pop_cells(struct sp_html *h, enum sp_tag tag)
+{
+    for (size_t i = h->depth; i-- > 0;) {
+        enum sp_tag open = h->stack[i].tag;
+        if (open == SP_TAG_table)
+            return;
+        if (open == SP_TAG_tr && tag != SP_TAG_tr)
+            return;
+        if (sp_tag_flags[open] & SP_TAG_CELL)
+            pop_to(h, i);
+    }
+}
+
+static void start_container(struct sp_html *h, enum sp_tag tag, unsigned context)
+{
+    unsigned flags = sp_tag_flags[tag];
+    if (flags & SP_TAG_CELL)
+        pop_cells(h, tag);
+    if (flags & SP_TAG_BOILER)
+        context |= SP_IN_BOILER;
+    if (flags & SP_TAG_MAIN)
+        context |= SP_IN_MAIN;
+    if (tag == SP_TAG_header && !(h->context & SP_IN_MAIN))
+        context |= SP_IN_HEADER;
+    if (tag == SP_TAG_form)
+        context |= SP_IN_FORM;
+    push(h, tag, context);
+}
+
+/* ---- tags ---- */
+
+static bool is_heading(enum sp_tag tag)
+{
+    return tag >= SP_TAG_h1 && tag <= SP_TAG_h6;
+}
+
+/* Raw text, <title>, <textarea>: from behind the start tag to the end tag. */
+static size_t raw_text(struct sp_html *h, enum sp_tag tag, size_t at)
+{
+    size_t end = sp_markup_raw_end(&h->page, at, tag);
+    if (sp_tag_flags[tag] & SP_TAG_RAW)
+        return end;
+    unsigned context = h->context;
+    h->context |= tag == SP_TAG_title ? SP_IN_TITLE : tag == SP_TAG_textarea ? SP_IN_FORM : 0;
+    while (at < end) {
+        size_t next = sp_markup_find(h->page.angle, at + (h->page.data[at] == '<'), end);
+        if (next > end)
+            next = end;
+        if (next > at)
+            put_text(h, at, next);
+        at = next;
+        if (at < end && h->page.data[at] == '&' && tag != SP_TAG_xmp)
+            at = put_reference(h, at);
+        else if (at < end && h->page.data[at] == '&')
+            put_text(h, at, at + 1), at++;
+    }
+    end_block(h);
+    h->context = context;
+    return end;
+}
+
+static void start_link(struct sp_html *h, bool has_href)
+{
+    uint32_t here = (uint32_t)h->blocks->text.len;
+    if (h->in_link) /* links do not nest */
+        h->link_bytes += here - h->link_start;
+    h->in_link = has_href;
+    h->link_start = here;
+}
+
+/* Inside an invisible element only its own tags count, and those that end an <svg>
+ * that was left open. */
+static bool start_dropped(struct sp_html *h, enum sp_tag tag, bool closed)
+{
+    if (h->drop == SP_TAG_svg && (sp_tag_flags[tag] & SP_TAG_BREAKOUT)) {
+        h->drop_depth = 0;
+        return false;
+    }
+    if (tag == h->drop && !closed)
+        h->drop_depth++;
+    return true;
+}
+
+static size_t start_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
+{
+    unsigned flags = sp_tag_flags[tag];
+    struct sp_attributes attributes = {0};
+    bool wanted = (flags & SP_TAG_STACK) || tag == SP_TAG_a;
+    size_t end = sp_markup_tag_end(&h->page, name_end, wanted, &attributes);
+    bool closed = end >= 2 && h->page.data[end - 2] == '/';
+    if (h->drop_depth && start_dropped(h, tag, closed))
+        return (flags & (SP_TAG_RAW | SP_TAG_RCDATA)) && h->drop != SP_TAG_svg
+                   ? sp_markup_raw_end(&h->page, end, tag)
+                   : end;
+    if (flags & SP_TAG_BLOCK)
+        end_block(h);
+    else if (flags & SP_TAG_SPACE)
+        put_space(h);
+    if (flags & SP_TAG_STACK)
+        start_container(h, tag, attributes.context);
+    if (is_heading(tag))
+        h->heading = SP_IN_HEADING;
+    if (tag == SP_TAG_a) {
+        start_link(h, attributes.has_href);
+    } else if (tag == SP_TAG_math) {
+        h->foreign += !closed;
+    } else if ((flags & SP_TAG_DROP) && !(closed && tag != SP_TAG_template)) {
+        h->drop = tag;
+        h->drop_depth = 1;
+    } else if (flags & (SP_TAG_RAW | SP_TAG_RCDATA)) {
+        return raw_text(h, tag, end);
+    } else if (tag == SP_TAG_plaintext) {
+        if (end < h->page.len)
+            put_text(h, end, h->page.len);
+        return h->page.len;
+    }
+    return end;
+}
+
+static size_t end_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
+{
+    struct sp_attributes unused = {0};
+    size_t end = sp_markup_tag_end(&h->page, name_end, false, &unused);
+    unsigned flags = sp_tag_flags[tag];
+    if (h->drop_depth) {
+        h->drop_depth -= tag == h->drop;
+        return end;
+    }
+    if (flags & SP_TAG_BLOCK)
+        end_block(h);
+    else if (flags & SP_TAG_SPACE)
+        put_space(h);
+    if (flags & SP_TAG_STACK)
+        pop(h, tag);
+    if (is_heading(tag))
+        h->heading = 0;
+    if (tag == SP_TAG_a)
+        start_link(h, false);
+    else if (tag == SP_TAG_math)
+        h->foreign -= h->foreign > 0;
+    return end;
+}
+
+static inline bool ends_name(char c)
+{
+    return c == '>' || c == ' ' || c == '/' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+/* The '<' at `at`: returns behind the markup, or behind '<' where it is text. */
+static size_t markup(struct sp_html *h, size_t at)
+{
+    const char *data = h->page.data;
+    size_t len = h->page.len;
+    char c = at + 1 < len ? data[at + 1] : ' ';
+    size_t name = at + 1 + (c == '/');
+    if (name < len && is_letter(data[name])) {
+        size_t end = name + 1;
+        while (end < len && !ends_name(data[end]))
+            end++;
+        enum sp_tag tag = sp_tag_find(data + name, end - name, len - name);
+        return c == '/' ? end_tag(h, tag, end) : start_tag(h, tag, end);
+    }
+    if (c == '!' || c == '?' || (c == '/' && name < len)) {
+        struct sp_view text = {0};
+        bool foreign = h->foreign || (h->drop_depth && h->drop == SP_TAG_svg);
+        size_t end = sp_markup_declaration_end(&h->page, at, foreign, &text);
+        if (text.len && !h->drop_depth)
+            put_text(h, (size_t)(text.data - data), (size_t)(text.data - data) + text.len);
+        return end;
+    }
+    if (!h->drop_depth)
+        put_text(h, at, at + 1);
+    return at + 1;
+}
+
+static void make_bits(struct sp_html *h, struct sp_view html)
+{
+    size_t words = sp_scan_words(html.len);
+    sp_buf_reset(&h->bits);
+    uint64_t *bits = (uint64_t *)(void *)sp_buf_reserve(&h->bits, words * 16);
+    h->page = (struct sp_markup){html.data, html.len, bits, bits + words};
+    sp_scan_kernel()->markup(html.data, html.len, bits, bits + words);
+}
+
+void sp_html_scan(struct sp_html *h, struct sp_view html, struct sp_blocks *ret_blocks)
+{
+    sp_blocks_reset(ret_blocks);
+    if (html.len == 0)
+        return;
+    make_bits(h, html);
+    h->blocks = ret_blocks;
+    h->block_start = h->link_start = h->link_bytes = 0;
+    h->in_link = false;
+    h->context = h->heading = h->foreign = h->drop_depth = 0;
+    h->depth = 0;
+    memset(h->beyond, 0, sizeof h->beyond);
+    sp_buf_reserve(&ret_blocks->text, html.len + html.len / 4 + 64);
+    for (size_t at = 0; at < html.len;) {
+        size_t next = sp_markup_find(h->page.angle, at, html.len);
+        if (next > at && !h->drop_depth)
+            put_text(h, at, next);
+        if (next == html.len)
+            break;
+        if (html.data[next] == '<')
+            at = markup(h, next);
+        else if (h->drop_depth)
+            at = next + 1;
+        else
+            at = put_reference(h, next);
+    }
+    end_block(h);
+}

@@ -1,0 +1,15 @@
+/* HTML to blocks of text in one pass. */
+#ifndef SP_TEXT_HTML_H
+#define SP_TEXT_HTML_H
+
+#include "text/blocks.h"
+
+struct sp_html;
+
+struct sp_html *sp_html_new(void);
+void sp_html_free(struct sp_html *h);
+
+/* Replaces the content of ret_blocks. html is UTF-8 of at most 1 GiB. */
+void sp_html_scan(struct sp_html *h, struct sp_view html, struct sp_blocks *ret_blocks);
+
+#endif

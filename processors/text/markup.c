@@ -1,0 +1,203 @@
+/* Tokenizer states of the HTML standard over the bitmaps of scan.h: attributes (13.2.5.32 to
+ * 40), comments (41 to 53), CDATA (69 to 71), raw text and script data (9 to 31).
+ *
+ * Each function moves forward only, so that a page is read in linear time whatever it
+ * contains. Nothing here can fail. */
+#include "text/markup.h"
+
+static inline bool is_space(char c)
+{
+    return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
+}
+
+static void take(struct sp_view name, struct sp_view value, struct sp_attributes *attributes)
+{
+    char lower[6];
+    if (name.len < 2 || name.len > sizeof lower)
+        return;
+    for (size_t i = 0; i < name.len; i++)
+        lower[i] = (char)(name.data[i] | 0x20);
+    if (name.len == 2 && memcmp(lower, "id", 2) == 0)
+        attributes->context |= sp_tag_class_context(value);
+    else if (name.len == 5 && memcmp(lower, "class", 5) == 0)
+        attributes->context |= sp_tag_class_context(value);
+    else if (name.len == 4 && memcmp(lower, "role", 4) == 0)
+        attributes->context |= sp_tag_role_context(value);
+    else if (name.len == 4 && memcmp(lower, "href", 4) == 0)
+        attributes->has_href = true;
+    else if (name.len == 6 && memcmp(lower, "hidden", 6) == 0)
+        attributes->context |= SP_IN_BOILER;
+}
+
+size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, bool wanted,
+                         struct sp_attributes *ret_attributes)
+{
+    const char *data = m->data;
+    size_t len = m->len;
+    if (!wanted) {
+        /* Without a quote before it, a '>' ends the tag in every state. */
+        size_t first = sp_markup_find(m->close, at, len);
+        if (first < len && data[first] == '>')
+            return first + 1;
+    }
+    while (at < len) {
+        char c = data[at];
+        if (c == '>')
+            return at + 1;
+        if (is_space(c) || c == '/') {
+            at++;
+            continue;
+        }
+        size_t name = at++; /* whatever it is: a name may begin with '=' */
+        while (at < len && !is_space(data[at]) && data[at] != '/' && data[at] != '>' &&
+               data[at] != '=')
+            at++;
+        struct sp_view value = sp_view(data, 0);
+        size_t name_end = at;
+        while (at < len && is_space(data[at]))
+            at++;
+        if (at < len && data[at] == '=') {
+            at++;
+            while (at < len && is_space(data[at]))
+                at++;
+            if (at >= len)
+                break;
+            size_t start = at;
+            if (data[at] == '"' || data[at] == '\'') {
+                char quote = data[at];
+                at = sp_markup_find(m->close, ++start, len);
+                while (at < len && data[at] != quote)
+                    at = sp_markup_find(m->close, at + 1, len);
+                value = sp_view(data + start, at - start);
+                at++;
+            } else {
+                while (at < len && !is_space(data[at]) && data[at] != '>')
+                    at++;
+                value = sp_view(data + start, at - start);
+            }
+        }
+        if (wanted)
+            take(sp_view(data + name, name_end - name), value, ret_attributes);
+    }
+    return len;
+}
+
+static size_t comment_end(const struct sp_markup *m, size_t text)
+{
+    const char *data = m->data;
+    for (size_t at = text;; at++) {
+        at = sp_markup_find(m->close, at, m->len);
+        if (at >= m->len)
+            return m->len;
+        if (data[at] != '>')
+            continue;
+        /* text follows "<!--", so the two bytes before it exist: "<!-->" is a whole comment */
+        if (data[at - 1] == '-' && data[at - 2] == '-')
+            return at + 1;
+        if (at >= text + 3 && data[at - 1] == '!' && data[at - 2] == '-' && data[at - 3] == '-')
+            return at + 1;
+    }
+}
+
+static size_t cdata_end(const struct sp_markup *m, size_t text)
+{
+    for (size_t at = text;; at++) {
+        at = sp_markup_find(m->close, at, m->len);
+        if (at >= m->len)
+            return m->len;
+        if (at >= text + 2 && m->data[at] == '>' && m->data[at - 1] == ']' &&
+            m->data[at - 2] == ']')
+            return at + 1;
+    }
+}
+
+size_t sp_markup_declaration_end(const struct sp_markup *m, size_t at, bool foreign,
+                                 struct sp_view *ret_text)
+{
+    size_t left = m->len - at;
+    const char *data = m->data + at;
+    if (left >= 4 && memcmp(data, "<!--", 4) == 0)
+        return comment_end(m, at + 4);
+    if (foreign && left >= 9 && memcmp(data, "<![CDATA[", 9) == 0) {
+        size_t end = cdata_end(m, at + 9);
+        size_t text_end = end;
+        if (end >= at + 12 && memcmp(m->data + end - 3, "]]>", 3) == 0)
+            text_end -= 3;
+        *ret_text = sp_view(data + 9, text_end - at - 9);
+        return end;
+    }
+    return sp_markup_behind_close(m, at + 2);
+}
+
+/* Whether the tag name at `at` is `name`, complete. */
+static bool names(const struct sp_markup *m, size_t at, const char *name)
+{
+    size_t n = strlen(name);
+    if (m->len - at <= n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if ((m->data[at + i] | 0x20) != name[i])
+            return false;
+    char c = m->data[at + n];
+    return is_space(c) || c == '/' || c == '>';
+}
+
+static bool begins(const struct sp_markup *m, size_t at, const char *text)
+{
+    size_t n = strlen(text);
+    return m->len - at >= n && memcmp(m->data + at, text, n) == 0;
+}
+
+/* Where "-->" lies behind a "<!--" whose text begins at `at`: at its '>'. */
+static size_t escape_end(const struct sp_markup *m, size_t at)
+{
+    for (size_t i = sp_markup_find(m->close, at, m->len); i < m->len;
+         i = sp_markup_find(m->close, i + 1, m->len))
+        if (m->data[i] == '>' && m->data[i - 1] == '-' && m->data[i - 2] == '-')
+            return i;
+    return m->len;
+}
+
+/* A script may hide "</script>": between "<!--" and "-->", "<script" needs its own end. */
+static size_t script_end(const struct sp_markup *m, size_t at)
+{
+    bool twice = false;
+    size_t escaped = 0; /* "<!--" … up to here; 0: none */
+    for (at = sp_markup_find(m->angle, at, m->len); at < m->len;
+         at = sp_markup_find(m->angle, at + 1, m->len)) {
+        if (m->data[at] != '<' || m->len - at < 2)
+            continue;
+        if (escaped && at > escaped) {
+            escaped = 0;
+            twice = false;
+        }
+        char next = m->data[at + 1];
+        if (next == '!' && !escaped && begins(m, at, "<!--"))
+            escaped = escape_end(m, at + 4);
+        else if (next == '/' && names(m, at + 2, "script")) {
+            if (!twice)
+                return at;
+            twice = false;
+        } else if (escaped && !twice && names(m, at + 1, "script"))
+            twice = true;
+    }
+    return m->len;
+}
+
+size_t sp_markup_raw_end(const struct sp_markup *m, size_t at, enum sp_tag tag)
+{
+    static const char *const raw_names[SP_TAG_COUNT] = {
+        [SP_TAG_iframe] = "iframe",     [SP_TAG_noembed] = "noembed",
+        [SP_TAG_noframes] = "noframes", [SP_TAG_noscript] = "noscript",
+        [SP_TAG_style] = "style",       [SP_TAG_textarea] = "textarea",
+        [SP_TAG_title] = "title",       [SP_TAG_xmp] = "xmp",
+    };
+    if (tag == SP_TAG_script)
+        return script_end(m, at);
+    for (at = sp_markup_find(m->angle, at, m->len); at < m->len;
+         at = sp_markup_find(m->angle, at + 1, m->len))
+        if (m->data[at] == '<' && m->len - at > 2 && m->data[at + 1] == '/' &&
+            names(m, at + 2, raw_names[tag]))
+            return at;
+    return m->len;
+}

@@ -1,0 +1,42 @@
+/* The vector kernels of the text module: one bit for each byte of interest.
+ *
+ * Everything else in this module is ordinary C that walks these bitmaps, so that only two
+ * small functions exist once per instruction set and can be compared bit for bit.
+ *
+ * Bit i % 64 of word i / 64 stands for byte i; bits at and behind len are 0. A
+ * bitmap has sp_scan_words(len) words, at least one, the last always 0 in its top bit. */
+#ifndef SP_TEXT_SCAN_H
+#define SP_TEXT_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sp_scan_kernel {
+    const char *name;
+    /* angle: '<' and '&' (text ends); close: '>' and both quotes (attributes end) */
+    void (*markup)(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close);
+    /* word: letters, digits, '_' and all bytes of 0x80 and more; stop (may be NULL):
+     * . ! ? and the block separator */
+    void (*words)(const char *text, size_t len, uint64_t *ret_word, uint64_t *ret_stop);
+    /* length of the longest prefix without bytes of 0x80 and more */
+    size_t (*ascii)(const char *text, size_t len);
+};
+
+/* Ends a block in the text buffer: a sentence border that no text contains (a control
+ * character in the input is copied as it is, and is a border too). */
+#define SP_BLOCK_SEPARATOR '\x1e'
+
+static inline size_t sp_scan_words(size_t len)
+{
+    return len / 64 + 1;
+}
+
+/* The kernel in use: by default the fastest this processor has. */
+const struct sp_scan_kernel *sp_scan_kernel(void);
+
+/* Selects "avx512", "avx2" or "portable" (tests, benchmarks); false if the machine
+ * lacks it. Not while another thread scans. */
+bool sp_scan_use(const char *name);
+
+#endif

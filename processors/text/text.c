@@ -1,0 +1,250 @@
+/* The way of a page from bytes to signature: see text.h for the picture.
+ *
+ * Main content is chosen before words are split, so that furniture costs no hashing; blocks
+ * that stand side by side in the text are given to the splitter as one range.
+ *
+ * The language is looked for in a bounded sample of the chosen text and remembered by the
+ * sample's hash: pages are fetched again with the same beginning, and CLD2 costs more than
+ * all the rest (see SAMPLE_BYTES). The memory is a cache of a pure function: results never
+ * depend on it. */
+#include "text/text.h"
+
+#include <strings.h>
+
+#include "base/hash.h"
+#include "text/blocks.h"
+#include "text/charset.h"
+#include "text/html.h"
+#include "text/language.h"
+#include "text/markdown.h"
+#include "text/words.h"
+
+enum { SAMPLE_BYTES = 512, LANGUAGE_SLOTS = 4096, SNIFF_BYTES = 512 };
+
+/* Offsets into a page's text are 32 bits wide. */
+static const size_t content_max = 1u << 30;
+
+struct language_slot {
+    uint64_t key; /* 0: empty */
+    uint16_t language;
+};
+
+struct sp_text {
+    struct sp_text_options options;
+    struct sp_charset *charset;
+    struct sp_html *html;
+    struct sp_words *words;
+    struct sp_builder *builder;
+    struct sp_blocks blocks;
+    struct sp_buf sample;
+    struct language_slot *languages;
+};
+
+void sp_text_options_default(struct sp_text_options *ret_options)
+{
+    *ret_options = (struct sp_text_options){
+        .scope = SP_TEXT_MAIN,
+        .detect_language = true,
+        .signature = {.max_shingles = 1024, .text_scope = SP_TEXT_MAIN},
+    };
+}
+
+struct sp_text *sp_text_new(const struct sp_text_options *options)
+{
+    struct sp_text *t = sp_calloc(1, sizeof *t);
+    t->options = *options;
+    t->options.signature.text_scope = options->scope;
+    t->charset = sp_charset_new();
+    t->html = sp_html_new();
+    t->words = sp_words_new(options->signature.max_sentences > 0);
+    t->builder = sp_builder_new(&t->options.signature);
+    t->languages = sp_calloc(LANGUAGE_SLOTS, sizeof *t->languages);
+    return t;
+}
+
+void sp_text_free(struct sp_text *t)
+{
+    if (!t)
+        return;
+    sp_charset_free(t->charset);
+    sp_html_free(t->html);
+    sp_words_free(t->words);
+    sp_builder_free(t->builder);
+    sp_blocks_done(&t->blocks);
+    sp_buf_done(&t->sample);
+    sp_free(t->languages);
+    sp_free(t);
+}
+
+/* ---- format ---- */
+
+static bool type_is(struct sp_view type, const char *name)
+{
+    return type.len == strlen(name) && strncasecmp(type.data, name, type.len) == 0;
+}
+
+static bool looks_like_html(struct sp_view content)
+{
+    static const char *const starts[] = {"<!doctype", "<html", "<head",  "<body",
+                                         "<title",    "<meta", "<!--",   "<div",
+                                         "<p",        "<h1",   "<table", "<script"};
+    size_t i = content.len >= 3 && memcmp(content.data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    size_t end = content.len < SNIFF_BYTES ? content.len : SNIFF_BYTES;
+    while (i < end && (uint8_t)content.data[i] <= ' ')
+        i++;
+    for (size_t k = 0; k < sizeof starts / sizeof *starts; k++) {
+        size_t n = strlen(starts[k]);
+        if (end - i >= n && strncasecmp(content.data + i, starts[k], n) == 0 &&
+            (end - i == n || n == 4 || !((unsigned)((content.data[i + n] | 0x20) - 'a') < 26u)))
+            return true;
+    }
+    if (end - i >= 5 && memcmp(content.data + i, "<?xml", 5) == 0)
+        return memmem(content.data + i, end - i, "<html", 5) != NULL;
+    return false;
+}
+
+enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view content)
+{
+    struct sp_view type = content_type;
+    const char *semicolon = type.len ? memchr(type.data, ';', type.len) : NULL;
+    if (semicolon)
+        type.len = (size_t)(semicolon - type.data);
+    while (type.len && (uint8_t)type.data[0] <= ' ')
+        type = sp_view(type.data + 1, type.len - 1);
+    while (type.len && (uint8_t)type.data[type.len - 1] <= ' ')
+        type.len--;
+    if (type_is(type, "text/html") || type_is(type, "application/xhtml+xml"))
+        return SP_FORMAT_HTML;
+    if (type_is(type, "text/markdown") || type_is(type, "text/x-markdown"))
+        return SP_FORMAT_MARKDOWN;
+    if (type_is(type, "text/plain"))
+        return SP_FORMAT_PLAIN;
+    return looks_like_html(content) ? SP_FORMAT_HTML : SP_FORMAT_PLAIN;
+}
+
+/* ---- text ---- */
+
+/* A page's text: blocks within base. */
+struct page_text {
+    const char *base;
+    const struct sp_block *blocks;
+    size_t count;
+};
+
+/* Plain text is not copied: it is one block, or one a paragraph where sentences count (a
+ * block ends a sentence). */
+static void plain_blocks(struct sp_blocks *b, struct sp_view text)
+{
+    sp_blocks_reset(b);
+    sp_blocks_add_range(b, 0, (uint32_t)text.len);
+}
+
+static enum sp_err read_page(struct sp_text *t, struct sp_view content_type, struct sp_view content,
+                             bool is_utf8, struct page_text *ret_page)
+{
+    if (content.len > content_max)
+        return SP_TOO_LARGE;
+    enum sp_text_format format = sp_text_format(content_type, content);
+    if (is_utf8) {
+        if (content.len >= 3 && memcmp(content.data, "\xef\xbb\xbf", 3) == 0)
+            content = sp_view(content.data + 3, content.len - 3);
+    } else {
+        content = sp_charset_utf8(t->charset, content_type, content, format == SP_FORMAT_HTML);
+        if (content.len > content_max)
+            return SP_TOO_LARGE;
+    }
+    *ret_page = (struct page_text){0};
+    if (format == SP_FORMAT_PLAIN) {
+        plain_blocks(&t->blocks, content);
+        ret_page->base = content.data;
+    } else {
+        if (format == SP_FORMAT_HTML)
+            sp_html_scan(t->html, content, &t->blocks);
+        else
+            sp_markdown_scan(content, &t->blocks);
+        ret_page->base = t->blocks.text.data;
+    }
+    sp_blocks_choose(&t->blocks, t->options.scope == SP_TEXT_MAIN && format == SP_FORMAT_HTML);
+    ret_page->blocks = t->blocks.items;
+    ret_page->count = t->blocks.count;
+    return SP_OK;
+}
+
+/* The next range of kept blocks that stand side by side, from block *at; false: no more. */
+static bool next_range(const struct page_text *page, size_t *at, struct sp_view *ret_text)
+{
+    size_t i = *at;
+    while (i < page->count && !page->blocks[i].kept)
+        i++;
+    if (i == page->count)
+        return false;
+    uint32_t start = page->blocks[i].start, end = page->blocks[i].end;
+    for (i++; i < page->count && page->blocks[i].kept; i++)
+        end = page->blocks[i].end;
+    *at = i;
+    *ret_text = sp_view(page->base + start, end - start);
+    return true;
+}
+
+/* ---- language ---- */
+
+static uint16_t detect_language(struct sp_text *t, const struct page_text *page)
+{
+    sp_buf_reset(&t->sample);
+    struct sp_view range;
+    for (size_t at = 0; t->sample.len < SAMPLE_BYTES && next_range(page, &at, &range);) {
+        size_t room = SAMPLE_BYTES - t->sample.len;
+        if (range.len > room) {
+            range.len = room;
+            while (range.len && ((uint8_t)range.data[range.len] & 0xC0) == 0x80)
+                range.len--; /* not within a character */
+            sp_buf_put_view(&t->sample, range);
+            break;
+        }
+        sp_buf_put_view(&t->sample, range);
+        sp_buf_put_u8(&t->sample, ' ');
+    }
+    if (t->sample.len == 0)
+        return 0;
+    uint64_t key = sp_hash64(t->sample.data, t->sample.len) | 1;
+    struct language_slot *slot = &t->languages[key >> 32 & (LANGUAGE_SLOTS - 1)];
+    if (slot->key != key)
+        *slot = (struct language_slot){key, sp_language_detect(sp_buf_view(&t->sample))};
+    return slot->language;
+}
+
+/* ---- the stage ---- */
+
+enum sp_err sp_text_signature(struct sp_text *t, struct sp_view content_type,
+                              struct sp_view content, bool is_utf8,
+                              struct sp_signature **ret_signature)
+{
+    struct page_text page;
+    enum sp_err err = read_page(t, content_type, content, is_utf8, &page);
+    if (err)
+        return err;
+    sp_builder_begin(t->builder);
+    struct sp_view range;
+    for (size_t at = 0; next_range(&page, &at, &range);)
+        sp_words_split(t->words, range, t->builder);
+    uint16_t language = t->options.detect_language ? detect_language(t, &page) : 0;
+    *ret_signature = sp_builder_finish(t->builder, language);
+    return SP_OK;
+}
+
+enum sp_err sp_text_extract(struct sp_text *t, struct sp_view content_type, struct sp_view content,
+                            bool is_utf8, struct sp_buf *out)
+{
+    struct page_text page;
+    enum sp_err err = read_page(t, content_type, content, is_utf8, &page);
+    if (err)
+        return err;
+    for (size_t i = 0; i < page.count; i++) {
+        const struct sp_block *block = &page.blocks[i];
+        if (!block->kept)
+            continue;
+        sp_buf_put(out, page.base + block->start, block->end - block->start);
+        sp_buf_put_u8(out, '\n');
+    }
+    return SP_OK;
+}

@@ -1,0 +1,226 @@
+/* Words by bitmap: the vector kernel says which bytes belong to words, the borders between
+ * runs are found by counting zeros, and each word is hashed where it lies.
+ *
+ * Text that is all ASCII is read in place. Other text is folded first (fold.h), which leaves
+ * only one class of bytes of 0x80 and more: part of a word. Lower case for ASCII is done
+ * in the hash: bit 0x20 is set in digits and lower-case letters anyway, '_' gives a
+ * byte that nothing else gives.
+ *
+ * The hash is a multiply-and-fold of 128 bits as in wyhash (Wang Yi, public domain): 16 bytes
+ * a step, words of up to 16 bytes without a branch on their length.
+ *
+ * Invariant: no byte at or behind the end of text is read. Nothing here can fail. */
+#include "text/words.h"
+
+#include "base/hash.h"
+#include "text/fold.h"
+#include "text/scan.h"
+
+enum {
+    CHUNK_BYTES = 16384, /* text whose bitmaps are made at once: stays in the first-level cache */
+    HASHES = 512
+};
+
+#define K0 0xa0761d6478bd642full
+#define K1 0xe7037ed1a0b428dbull
+#define K2 0x8ebc6af09c88c6e3ull
+#define K3 0x589965cc75374cc3ull
+
+struct sp_words {
+    bool sentences;
+    struct sp_fold *fold;
+    struct sp_buf folded;
+    size_t count;
+    uint64_t hashes[HASHES];
+    uint64_t word_bits[CHUNK_BYTES / 64 + 1];
+    uint64_t stop_bits[CHUNK_BYTES / 64 + 1];
+};
+
+struct sp_words *sp_words_new(bool sentences)
+{
+    struct sp_words *w = sp_calloc(1, sizeof *w);
+    w->sentences = sentences;
+    w->fold = sp_fold_new();
+    return w;
+}
+
+void sp_words_free(struct sp_words *w)
+{
+    if (!w)
+        return;
+    sp_fold_free(w->fold);
+    sp_buf_done(&w->folded);
+    sp_free(w);
+}
+
+static inline uint64_t load8(const char *p)
+{
+    uint64_t x;
+    memcpy(&x, p, 8);
+    return x;
+}
+
+/* Sets bit 0x20 of every byte below 0x80. */
+static inline uint64_t lower8(uint64_t x)
+{
+    return x | ((~x & 0x8080808080808080ull) >> 2);
+}
+
+static inline uint64_t fold128(uint64_t a, uint64_t b)
+{
+    __uint128_t product = (__uint128_t)a * b;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Loaded from offset 16 - n: n bytes 0xFF, then zeros. */
+static const uint8_t keep[48] = {
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+};
+
+/* n from 1 to 16; 16 bytes at p can be read. */
+static inline uint64_t hash_short(const char *p, size_t n, uint64_t seed)
+{
+    uint64_t a = lower8(load8(p)) & load8((const char *)keep + 16 - n);
+    uint64_t b = lower8(load8(p + 8)) & load8((const char *)keep + 24 - n);
+    uint64_t h = fold128(a ^ K0 ^ seed, b ^ K1 ^ n);
+    return fold128(h ^ K2, K3 + n);
+}
+
+static __attribute__((noinline)) uint64_t hash_long(const char *p, size_t n, const char *end)
+{
+    uint64_t seed = n;
+    while (n > 16) {
+        seed = fold128(lower8(load8(p)) ^ K2 ^ seed, lower8(load8(p + 8)) ^ K3);
+        p += 16;
+        n -= 16;
+    }
+    char last[16] = {0};
+    if ((size_t)(end - p) >= 16)
+        return hash_short(p, n, seed);
+    memcpy(last, p, n);
+    return hash_short(last, n, seed);
+}
+
+/* The word [p, p + n), n >= 1, in text that ends at end. */
+static inline uint64_t hash_word(const char *p, size_t n, const char *end)
+{
+    if (__builtin_expect(n <= 16 && (size_t)(end - p) >= 16, 1))
+        return hash_short(p, n, 0);
+    if (n > 16)
+        return hash_long(p, n, end);
+    char word[16] = {0};
+    memcpy(word, p, n);
+    return hash_short(word, n, 0);
+}
+
+uint64_t sp_words_hash(struct sp_view folded_word)
+{
+    return hash_word(folded_word.data, folded_word.len, folded_word.data + folded_word.len);
+}
+
+static void flush(struct sp_words *w, struct sp_builder *builder)
+{
+    if (w->count)
+        sp_builder_words(builder, w->hashes, w->count);
+    w->count = 0;
+}
+
+static inline void add_word(struct sp_words *w, struct sp_builder *builder, uint64_t hash)
+{
+    w->hashes[w->count++] = hash;
+    if (__builtin_expect(w->count == HASHES, 0))
+        flush(w, builder);
+}
+
+/* Where the splitter stands between two blocks of 64 bytes. */
+struct position {
+    const char *end;   /* of the text */
+    const char *start; /* of the word that is open; NULL: none */
+};
+
+/* One block: at has the 64 bytes of `word`; `carry` says whether the byte before was in a
+ * word. */
+static inline void split_block(struct sp_words *w, struct sp_builder *builder, const char *at,
+                               uint64_t word, struct position *pos)
+{
+    uint64_t borders = word ^ (word << 1 | (pos->start != NULL));
+    const char *start = pos->start;
+    if (start && borders) {
+        add_word(w, builder,
+                 hash_word(start, (size_t)(at + __builtin_ctzll(borders) - start), pos->end));
+        borders &= borders - 1;
+        start = NULL;
+    }
+    while (borders) {
+        start = at + __builtin_ctzll(borders);
+        borders &= borders - 1;
+        if (!borders)
+            break;
+        add_word(w, builder,
+                 hash_word(start, (size_t)(at + __builtin_ctzll(borders) - start), pos->end));
+        borders &= borders - 1;
+        start = NULL;
+    }
+    pos->start = start;
+}
+
+/* The same where sentences count: `stop` has the bytes that may end one, `next` whether
+ * the byte behind the block is in a word. */
+static void split_sentences(struct sp_words *w, struct sp_builder *builder, const char *at,
+                            uint64_t word, uint64_t stop, bool next, struct position *pos)
+{
+    uint64_t borders = word ^ (word << 1 | (pos->start != NULL));
+    uint64_t stops = stop & ~(word >> 1 | (uint64_t)next << 63);
+    for (uint64_t events = borders | stops; events; events &= events - 1) {
+        uint64_t bit = events & -events;
+        const char *here = at + __builtin_ctzll(events);
+        if (borders & bit) {
+            if (pos->start)
+                add_word(w, builder, hash_word(pos->start, (size_t)(here - pos->start), pos->end));
+            pos->start = pos->start ? NULL : here;
+        }
+        if (stops & bit) {
+            flush(w, builder);
+            sp_builder_sentence_end(builder);
+        }
+    }
+}
+
+static void split_folded(struct sp_words *w, const char *text, size_t len,
+                         struct sp_builder *builder)
+{
+    const struct sp_scan_kernel *kernel = sp_scan_kernel();
+    struct position pos = {text + len, NULL};
+    for (size_t from = 0; from < len; from += CHUNK_BYTES) {
+        size_t n = len - from < CHUNK_BYTES ? len - from : CHUNK_BYTES;
+        kernel->words(text + from, n, w->word_bits, w->sentences ? w->stop_bits : NULL);
+        size_t blocks = (n + 63) / 64;
+        for (size_t i = 0; i < blocks; i++) {
+            const char *at = text + from + i * 64;
+            if (!w->sentences) {
+                split_block(w, builder, at, w->word_bits[i], &pos);
+                continue;
+            }
+            /* A stop that is a chunk's last byte counts whatever follows: once in 16 KiB. */
+            bool next = w->word_bits[i + 1] & 1;
+            split_sentences(w, builder, at, w->word_bits[i], w->stop_bits[i], next, &pos);
+        }
+    }
+    if (pos.start)
+        add_word(w, builder, hash_word(pos.start, (size_t)(pos.end - pos.start), pos.end));
+    flush(w, builder);
+    if (w->sentences)
+        sp_builder_sentence_end(builder);
+}
+
+void sp_words_split(struct sp_words *w, struct sp_view text, struct sp_builder *builder)
+{
+    size_t ascii = sp_scan_kernel()->ascii(text.data, text.len);
+    if (ascii == text.len) {
+        split_folded(w, text.data, text.len, builder);
+        return;
+    }
+    sp_buf_reset(&w->folded);
+    sp_fold_text(w->fold, text, &w->folded);
+    split_folded(w, w->folded.data, w->folded.len, builder);
+}
