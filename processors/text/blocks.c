@@ -45,6 +45,8 @@ void sp_blocks_add(struct sp_blocks *b, uint32_t start, uint32_t link_bytes, uns
     size_t end = b->text.len;
     while (end > start && (uint8_t)text[end - 1] <= ' ')
         end--;
+    while (start < end && (uint8_t)text[start] <= ' ')
+        start++;
     b->text.len = end;
     if (end == start)
         return;
@@ -82,33 +84,59 @@ static uint64_t keep_by_context(struct sp_blocks *b, unsigned wanted, unsigned u
     return bytes;
 }
 
-void sp_blocks_choose(struct sp_blocks *b, bool main_only)
+/* Templates in scripts are text where they outweigh all other text: then the page is shown by
+ * its script. Returns the context that keeps a block out for good. */
+static unsigned invisible_context(const struct sp_blocks *b)
 {
-    uint64_t all = keep_by_context(b, 0, 0);
-    if (!main_only || all == 0)
-        return;
-    const unsigned hard = SP_IN_BOILER | SP_IN_TITLE;
-    const unsigned soft = hard | SP_IN_HINT | SP_IN_HEADER;
-    uint64_t best = keep_by_context(b, 0, soft);
-    uint64_t inside = keep_by_context(b, SP_IN_MAIN, soft);
-    if (inside >= FEW_BYTES && 2 * inside >= best)
-        ;
-    else if (best >= FEW_BYTES || 2 * best >= all)
-        keep_by_context(b, 0, soft);
-    else if (keep_by_context(b, 0, hard) < FEW_BYTES) {
-        keep_by_context(b, 0, 0);
-        return;
-    }
+    uint64_t in_template = 0, visible = 0;
+    for (size_t i = 0; i < b->count; i++)
+        *(b->items[i].context & SP_IN_TEMPLATE ? &in_template : &visible) +=
+            block_bytes(&b->items[i]);
+    return in_template > visible ? 0 : SP_IN_TEMPLATE;
+}
+
+/* Drops links that stand alone: those without a kept block of other text beside them. A
+ * page that would lose most of its text this way is a list of links by nature, and keeps it. */
+static void drop_links(struct sp_blocks *b)
+{
+    uint64_t kept = 0, dropped = 0;
     for (size_t i = 0; i < b->count; i++) {
         struct sp_block *block = &b->items[i];
-        if (!block->kept || !is_linky(block))
+        block->alone = false;
+        if (!block->kept)
             continue;
-        bool beside = (i > 0 && b->items[i - 1].kept && !is_linky(&b->items[i - 1])) ||
-                      (i + 1 < b->count && b->items[i + 1].kept && !is_linky(&b->items[i + 1]));
-        if (!beside)
-            block->kept = 2;
+        kept += block_bytes(block);
+        if (!is_linky(block))
+            continue;
+        bool before = i > 0 && b->items[i - 1].kept && !is_linky(block - 1);
+        bool behind = i + 1 < b->count && b->items[i + 1].kept && !is_linky(block + 1);
+        block->alone = !before && !behind;
+        if (block->alone)
+            dropped += block_bytes(block);
     }
+    if (2 * dropped > kept)
+        return;
     for (size_t i = 0; i < b->count; i++)
-        if (b->items[i].kept == 2)
-            b->items[i].kept = 0;
+        b->items[i].kept &= !b->items[i].alone;
+}
+
+void sp_blocks_choose(struct sp_blocks *b, bool main_only)
+{
+    const unsigned never = invisible_context(b);
+    uint64_t all = keep_by_context(b, 0, never);
+    if (!main_only || all == 0)
+        return;
+    const unsigned hard = never | SP_IN_BOILER | SP_IN_TITLE;
+    const unsigned soft = hard | SP_IN_HINT | SP_IN_HEADER;
+    uint64_t without_soft = keep_by_context(b, 0, soft);
+    uint64_t in_main = keep_by_context(b, SP_IN_MAIN, soft);
+    if (in_main < FEW_BYTES || 2 * in_main < without_soft) {
+        if (without_soft >= FEW_BYTES || 2 * without_soft >= all)
+            keep_by_context(b, 0, soft);
+        else if (keep_by_context(b, 0, hard) < FEW_BYTES) {
+            keep_by_context(b, 0, never);
+            return;
+        }
+    }
+    drop_links(b);
 }

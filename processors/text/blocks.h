@@ -9,7 +9,8 @@ struct sp_block {
     uint32_t end;
     uint32_t link_bytes; /* of it within links */
     uint16_t context;    /* enum sp_context */
-    uint16_t kept;       /* set by sp_blocks_choose */
+    bool kept;           /* set by sp_blocks_choose */
+    bool alone;          /* its scratch */
 };
 
 struct sp_blocks {
@@ -22,8 +23,8 @@ struct sp_blocks {
 void sp_blocks_reset(struct sp_blocks *b);
 void sp_blocks_done(struct sp_blocks *b);
 
-/* Appends the text from start to the end of b->text as one block, without the white space at
- * its end; nothing where no text remains. */
+/* Appends the text from start to the end of b->text as one block, without the white space
+ * around it; nothing where no text remains. */
 void sp_blocks_add(struct sp_blocks *b, uint32_t start, uint32_t link_bytes, unsigned context);
 
 /* Adds the block [start, end) of text that lies elsewhere; nothing is copied. */

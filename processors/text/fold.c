@@ -108,7 +108,7 @@ static bool all_in_word(const utf8proc_int32_t *x, utf8proc_ssize_t count)
 {
     for (utf8proc_ssize_t i = 0; i < count; i++) {
         if (x[i] < 0x80) {
-            if (!((unsigned)((x[i] | 0x20) - 'a') < 26u || (unsigned)(x[i] - '0') < 10u))
+            if (!sp_scan_is_word((char)x[i]))
                 return false;
         } else {
             enum fold_kind kind = kind_of((uint32_t)x[i]);
@@ -169,11 +169,6 @@ static const struct folded *fill_page(struct sp_fold *f, uint32_t page)
     return entries;
 }
 
-static inline bool ascii_in_word(char c)
-{
-    return (unsigned)((c | 0x20) - 'a') < 26u || (unsigned)(c - '0') < 10u || c == '_';
-}
-
 void sp_fold_text(struct sp_fold *f, struct sp_view text, struct sp_buf *out)
 {
     const struct sp_scan_kernel *kernel = sp_scan_kernel();
@@ -183,7 +178,7 @@ void sp_fold_text(struct sp_fold *f, struct sp_view text, struct sp_buf *out)
         if (!(text.data[i] & 0x80)) {
             size_t n = kernel->ascii(text.data + i, text.len - i);
             char *at = sp_buf_reserve(out, n + 1);
-            if (alone && ascii_in_word(text.data[i])) {
+            if (alone && sp_scan_is_word(text.data[i])) {
                 *at++ = ' ';
                 out->len++;
             }

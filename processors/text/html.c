@@ -20,7 +20,7 @@ enum { STACK_MAX = 256, COPY_STEP = 16 };
 
 struct container {
     uint8_t tag;
-    uint8_t context;
+    uint8_t context; /* enum sp_context, all of it in 8 bits */
 };
 
 struct sp_html {
@@ -175,6 +175,18 @@ static void pop_cells(struct sp_html *h, enum sp_tag tag)
     }
 }
 
+/* The end tag of a script that holds HTML ends all that is open inside. */
+static void end_template(struct sp_html *h)
+{
+    if (!(h->context & SP_IN_TEMPLATE))
+        return;
+    end_block(h);
+    size_t depth = h->depth;
+    while (depth > 0 && h->stack[depth - 1].tag != SP_TAG_script)
+        depth--;
+    pop_to(h, depth - (depth > 0));
+}
+
 static void start_container(struct sp_html *h, enum sp_tag tag, unsigned context)
 {
     unsigned flags = sp_tag_flags[tag];
@@ -249,7 +261,8 @@ static size_t start_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
 {
     unsigned flags = sp_tag_flags[tag];
     struct sp_attributes attributes = {0};
-    bool wanted = (flags & SP_TAG_STACK) || tag == SP_TAG_a;
+    bool wanted =
+        (flags & SP_TAG_STACK) || tag == SP_TAG_a || tag == SP_TAG_span || tag == SP_TAG_script;
     size_t end = sp_markup_tag_end(&h->page, name_end, wanted, &attributes);
     bool closed = end >= 2 && h->page.data[end - 2] == '/';
     if (h->drop_depth && start_dropped(h, tag, closed))
@@ -261,16 +274,22 @@ static size_t start_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
     else if (flags & SP_TAG_SPACE)
         put_space(h);
     if (flags & SP_TAG_STACK)
-        start_container(h, tag, attributes.context);
+        start_container(h, tag, attributes.context | (attributes.hidden ? SP_IN_HINT : 0));
     if (is_heading(tag))
         h->heading = SP_IN_HEADING;
     if (tag == SP_TAG_a) {
         start_link(h, attributes.has_href);
     } else if (tag == SP_TAG_math) {
         h->foreign += !closed;
+    } else if (tag == SP_TAG_span && attributes.hidden) {
+        h->drop = tag;
+        h->drop_depth = 1;
     } else if ((flags & SP_TAG_DROP) && !(closed && tag != SP_TAG_template)) {
         h->drop = tag;
         h->drop_depth = 1;
+    } else if (tag == SP_TAG_script && attributes.is_template) {
+        end_block(h);
+        push(h, tag, SP_IN_TEMPLATE);
     } else if (flags & (SP_TAG_RAW | SP_TAG_RCDATA)) {
         return raw_text(h, tag, end);
     } else if (tag == SP_TAG_plaintext) {
@@ -296,6 +315,8 @@ static size_t end_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
         put_space(h);
     if (flags & SP_TAG_STACK)
         pop(h, tag);
+    else if (tag == SP_TAG_script)
+        end_template(h);
     if (is_heading(tag))
         h->heading = 0;
     if (tag == SP_TAG_a)

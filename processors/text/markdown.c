@@ -11,12 +11,13 @@
 
 #include "text/entities.h"
 
-enum { LOOK_AHEAD = 2048 };
+enum { LOOK_AHEAD = 1024 };
 
 struct scanner {
     const char *at;
     const char *end;
     struct sp_buf *text;
+    bool no_comment_end; /* no "-->" lies ahead: looked for once, not again and again */
 };
 
 static bool is_letter(char c)
@@ -41,11 +42,13 @@ static const char *limit(const struct scanner *s)
 
 /* Behind a "<tag …>", "</tag>" or comment at s->at; NULL: no markup. An autolink is
  * markup too: its URL is dropped. */
-static const char *skip_tag(const struct scanner *s)
+static const char *skip_tag(struct scanner *s)
 {
     const char *p = s->at + 1;
     if (s->end - p >= 3 && memcmp(p, "!--", 3) == 0) {
-        const char *close = memmem(p + 1, (size_t)(s->end - p - 1), "-->", 3);
+        const char *close =
+            s->no_comment_end ? NULL : memmem(p + 1, (size_t)(s->end - p - 1), "-->", 3);
+        s->no_comment_end = !close;
         return close ? close + 3 : NULL;
     }
     if (p < s->end && (*p == '/' || *p == '!'))
@@ -204,7 +207,7 @@ void sp_markdown_scan(struct sp_view text, struct sp_blocks *ret_blocks)
     if (text.len == 0)
         return;
     sp_buf_reserve(&ret_blocks->text, text.len + text.len / 4 + 64);
-    struct scanner s = {text.data, text.data + text.len, &ret_blocks->text};
+    struct scanner s = {text.data, text.data + text.len, &ret_blocks->text, false};
     s.at = skip_front_matter(s.at, s.end);
     uint32_t start = 0;
     size_t fence_len = 0; /* of the code block that is open */

@@ -25,8 +25,12 @@ static void take(struct sp_view name, struct sp_view value, struct sp_attributes
         attributes->context |= sp_tag_role_context(value);
     else if (name.len == 4 && memcmp(lower, "href", 4) == 0)
         attributes->has_href = true;
+    else if (name.len == 4 && memcmp(lower, "type", 4) == 0)
+        attributes->is_template = sp_tag_type_is_template(value);
     else if (name.len == 6 && memcmp(lower, "hidden", 6) == 0)
-        attributes->context |= SP_IN_BOILER;
+        attributes->hidden = true;
+    else if (name.len == 5 && memcmp(lower, "style", 5) == 0)
+        attributes->hidden |= sp_tag_style_hides(value);
 }
 
 size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, bool wanted,

@@ -15,8 +15,10 @@ struct sp_markup {
 };
 
 struct sp_attributes {
-    unsigned context; /* enum sp_context from class, id, role and hidden */
+    unsigned context; /* enum sp_context from class, id and role */
     bool has_href;
+    bool is_template; /* by its type */
+    bool hidden;      /* by a hidden attribute or display: none */
 };
 
 /* The first set bit at or behind `at`; len if there is none. */

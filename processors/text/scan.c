@@ -19,13 +19,12 @@ enum { CLASS_ANGLE = 1, CLASS_CLOSE = 2, CLASS_WORD = 4, CLASS_STOP = 8 };
 
 static inline unsigned byte_class(uint8_t c)
 {
-    unsigned lower = c | 0x20u;
     unsigned classes = 0;
     if (c == '<' || c == '&')
         classes |= CLASS_ANGLE;
     if (c == '>' || c == '"' || c == '\'')
         classes |= CLASS_CLOSE;
-    if (lower - 'a' < 26u || c - (unsigned)'0' < 10u || c == '_' || c >= 0x80)
+    if (sp_scan_is_word((char)c))
         classes |= CLASS_WORD;
     if (c == '.' || c == '!' || c == '?' || c == (uint8_t)SP_BLOCK_SEPARATOR)
         classes |= CLASS_STOP;

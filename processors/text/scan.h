@@ -27,6 +27,13 @@ struct sp_scan_kernel {
  * character in the input is copied as it is, and is a border too). */
 #define SP_BLOCK_SEPARATOR '\x1e'
 
+/* The class `word` of one byte. */
+static inline bool sp_scan_is_word(char c)
+{
+    return (unsigned)((c | 0x20) - 'a') < 26u || (unsigned)(c - '0') < 10u || c == '_' ||
+           (c & 0x80);
+}
+
 static inline size_t sp_scan_words(size_t len)
 {
     return len / 64 + 1;

@@ -6,14 +6,14 @@
  * blocks.c drops again where it would cost most of the text. */
 #include "text/tags.h"
 
-#include <stdbool.h>
+#include <strings.h>
 
 #include "base/assert.h"
 
 enum {
     TAG_SLOTS = 256,
     HINT_SLOTS = 256,
-    NAME_MAX_LEN = 12,
+    NAME_MAX_LEN = 16,
     CLASS_MAX_LEN = 128 /* of an attribute's value is looked at */
 };
 
@@ -30,16 +30,17 @@ static const char *const tag_names[SP_TAG_COUNT] = {"",
 };
 
 static const char *const hint_names[] = {
-    "ad",         "ads",         "advert",     "advertisement", "adsense",     "banner",
-    "breadcrumb", "breadcrumbs", "catlinks",   "consent",       "cookie",      "cookies",
-    "crumbs",     "disclaimer",  "drawer",     "dropdown",      "foot",        "footer",
-    "gdpr",       "hidden",      "masthead",   "menu",          "menubar",     "modal",
-    "nav",        "navbar",      "navbox",     "navigation",    "navlinks",    "newsletter",
-    "noprint",    "pager",       "pagination", "popup",         "printfooter", "promo",
-    "promoted",   "promotion",   "related",    "share",         "sharing",     "sidebar",
-    "sitenav",    "skip",        "skiplink",   "social",        "sponsor",     "sponsored",
-    "subscribe",  "toc",         "toolbar",    "topbar",        "topnav",      "widget",
-    "widgets",    "bottomnav",   "subnav",     "login",         "signup",      "search",
+    "ad",         "ads",          "advert",     "advertisement", "adsense",     "banner",
+    "breadcrumb", "breadcrumbs",  "catlinks",   "consent",       "cookie",      "cookies",
+    "crumbs",     "disclaimer",   "drawer",     "dropdown",      "foot",        "footer",
+    "gdpr",       "hidden",       "masthead",   "menu",          "menubar",     "modal",
+    "nav",        "navbar",       "navbox",     "navigation",    "navlinks",    "newsletter",
+    "noprint",    "pager",        "pagination", "popup",         "printfooter", "promo",
+    "promoted",   "promotion",    "related",    "share",         "sharing",     "sidebar",
+    "sitenav",    "skip",         "skiplink",   "social",        "sponsor",     "sponsored",
+    "subscribe",  "toc",          "toolbar",    "topbar",        "topnav",      "widget",
+    "widgets",    "bottomnav",    "subnav",     "login",         "reflist",     "references",
+    "refbegin",   "bibliography", "signup",     "search",
 };
 
 static const char *const negations[] = {"with", "has", "no", "non", "without", "not"};
@@ -132,12 +133,17 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+static uint8_t hint_of(const char *name, size_t len)
+{
+    return len <= NAME_MAX_LEN ? slot_get(hint_slots, key_of(name, len, 0)) : 0;
+}
+
 unsigned sp_tag_class_context(struct sp_view value)
 {
     size_t len = value.len < CLASS_MAX_LEN ? value.len : CLASS_MAX_LEN;
     const char *v = value.data;
     unsigned context = 0, token = 0;
-    bool negated = false;
+    bool negated = false; /* has-sidebar, no-menu: the class of something else */
     for (size_t i = 0; i < len;) {
         if (!is_letter(v[i])) {
             if (is_space(v[i])) {
@@ -148,18 +154,23 @@ unsigned sp_tag_class_context(struct sp_view value)
             i++;
             continue;
         }
-        /* A word: letters of one case, a capital may begin it (topNav, side-bar, NAV). */
-        size_t start = i++;
-        while (i < len && is_letter(v[i]) && !(is_upper(v[i]) && !is_upper(v[i - 1])))
+        /* A run of letters, and the words that capitals begin in it: topNav, sideBar, NAV. */
+        size_t run = i, word = i;
+        while (i < len && is_letter(v[i])) {
             i++;
-        if (i - start > NAME_MAX_LEN || negated)
-            continue;
-        uint8_t hint = slot_get(hint_slots, key_of(v + start, i - start, 0));
-        if (hint == HINT_NEGATION) {
-            negated = true;
-            token = 0;
-        } else if (hint == HINT_FURNITURE) {
-            token = SP_IN_HINT;
+            bool more = i < len && is_letter(v[i]);
+            if (more && !(is_upper(v[i]) && !is_upper(v[i - 1])))
+                continue;
+            uint8_t hint = hint_of(v + word, i - word);
+            if (!hint && word != run)
+                hint = hint_of(v + run, i - run);
+            if (hint == HINT_NEGATION) {
+                negated = true;
+                token = 0;
+            } else if (hint == HINT_FURNITURE && !negated) {
+                token = SP_IN_HINT;
+            }
+            word = i;
         }
     }
     return context | token;
@@ -181,4 +192,36 @@ unsigned sp_tag_role_context(struct sp_view value)
         if (is_word(value, boiler[i]))
             return SP_IN_BOILER;
     return 0;
+}
+
+bool sp_tag_style_hides(struct sp_view value)
+{
+    /* "display" … "none" with nothing but ':' and white space between */
+    for (size_t i = 0; i + 12 <= value.len; i++) {
+        if ((value.data[i] | 0x20) != 'd' || strncasecmp(value.data + i, "display", 7) != 0)
+            continue;
+        size_t at = i + 7;
+        while (at < value.len && (is_space(value.data[at]) || value.data[at] == ':'))
+            at++;
+        if (value.len - at >= 4 && strncasecmp(value.data + at, "none", 4) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool sp_tag_type_is_template(struct sp_view value)
+{
+    static const char *const types[] = {"text/x-handlebars-template",
+                                        "text/x-handlebars",
+                                        "text/html",
+                                        "text/template",
+                                        "text/x-template",
+                                        "text/ng-template",
+                                        "text/x-mustache",
+                                        "x-tmpl-mustache",
+                                        "text/x-jquery-tmpl"};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (value.len == strlen(types[i]) && strncasecmp(value.data, types[i], value.len) == 0)
+            return true;
+    return false;
 }

@@ -2,6 +2,7 @@
 #ifndef SP_TEXT_TAGS_H
 #define SP_TEXT_TAGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -81,6 +82,7 @@ enum sp_tag_flag {
     X(search, SP_TAG_DIV | SP_TAG_BOILER)                                                          \
     X(section, SP_TAG_DIV)                                                                         \
     X(select, SP_TAG_DIV | SP_TAG_BOILER)                                                          \
+    X(span, 0)                                                                                     \
     X(style, SP_TAG_RAW)                                                                           \
     X(summary, SP_TAG_BLOCK)                                                                       \
     X(svg, SP_TAG_DROP)                                                                            \
@@ -113,17 +115,24 @@ enum sp_tag sp_tag_find(const char *name, size_t len, size_t room);
 
 /* What is known of a piece of text from the elements around it. */
 enum sp_context {
-    SP_IN_BOILER = 1, /* <nav>, <footer>, <aside>, role="navigation", hidden, … */
-    SP_IN_HINT = 2,   /* a class or id that says so: "sidebar", "cookie-banner" */
+    SP_IN_BOILER = 1, /* <nav>, <footer>, <aside>, role="navigation",  … */
+    SP_IN_HINT = 2,   /* a class or id that says so: "sidebar", "cookie-banner"; hidden */
     SP_IN_HEADER = 4, /* <header> outside of main content */
     SP_IN_MAIN = 8,   /* <main>, <article>, role="main" */
     SP_IN_FORM = 16,
     SP_IN_TITLE = 32, /* the page's <title> */
-    SP_IN_HEADING = 64
+    SP_IN_HEADING = 64,
+    SP_IN_TEMPLATE = 128 /* a <script> that holds HTML for a script to show */
 };
 
 /* The context that a class or id attribute's value gives. */
 unsigned sp_tag_class_context(struct sp_view value);
 unsigned sp_tag_role_context(struct sp_view value);
+
+/* Whether a script's type says that it holds HTML. */
+bool sp_tag_type_is_template(struct sp_view value);
+
+/* Whether a style attribute's value hides the element. */
+bool sp_tag_style_hides(struct sp_view value);
 
 #endif

@@ -17,9 +17,18 @@
 #include "text/html.h"
 #include "text/language.h"
 #include "text/markdown.h"
+#include "text/utf8.h"
 #include "text/words.h"
 
-enum { SAMPLE_BYTES = 512, LANGUAGE_SLOTS = 4096, SNIFF_BYTES = 512 };
+enum {
+    /* CLD2 takes 6 us for 256 bytes, 9 for 384, 13 for 512, 160 for 4,096; on 384 bytes of
+     * prose it says the same as on 4,096 bytes for 94 to 98 % of three real crawls. */
+    SAMPLE_BYTES = 384,
+    SAMPLE_LEAST = 200, /* less prose than this: any text will do */
+    PROSE_BYTES = 60,   /* a block of this length is a sentence rather than a menu's entry */
+    LANGUAGE_SLOTS = 4096,
+    SNIFF_BYTES = 512
+};
 
 /* Offsets into a page's text are 32 bits wide. */
 static const size_t content_max = 1u << 30;
@@ -129,14 +138,26 @@ struct page_text {
     const char *base;
     const struct sp_block *blocks;
     size_t count;
+    bool apart; /* no separators between blocks: they cannot be read as one range */
 };
 
-/* Plain text is not copied: it is one block, or one a paragraph where sentences count (a
- * block ends a sentence). */
-static void plain_blocks(struct sp_blocks *b, struct sp_view text)
+/* Plain text is not copied: it is one block, or where sentences count one a paragraph (the end
+ * of a block ends a sentence). */
+static void plain_blocks(struct sp_blocks *b, struct sp_view text, bool paragraphs)
 {
     sp_blocks_reset(b);
-    sp_blocks_add_range(b, 0, (uint32_t)text.len);
+    size_t start = 0;
+    while (paragraphs) {
+        const char *blank = memmem(text.data + start, text.len - start, "\n\n", 2);
+        if (!blank)
+            break;
+        size_t end = (size_t)(blank - text.data);
+        if (end > start)
+            sp_blocks_add_range(b, (uint32_t)start, (uint32_t)end);
+        start = end + 2;
+    }
+    if (text.len > start)
+        sp_blocks_add_range(b, (uint32_t)start, (uint32_t)text.len);
 }
 
 static enum sp_err read_page(struct sp_text *t, struct sp_view content_type, struct sp_view content,
@@ -155,8 +176,9 @@ static enum sp_err read_page(struct sp_text *t, struct sp_view content_type, str
     }
     *ret_page = (struct page_text){0};
     if (format == SP_FORMAT_PLAIN) {
-        plain_blocks(&t->blocks, content);
+        plain_blocks(&t->blocks, content, t->options.signature.max_sentences > 0);
         ret_page->base = content.data;
+        ret_page->apart = true;
     } else {
         if (format == SP_FORMAT_HTML)
             sp_html_scan(t->html, content, &t->blocks);
@@ -179,7 +201,7 @@ static bool next_range(const struct page_text *page, size_t *at, struct sp_view 
     if (i == page->count)
         return false;
     uint32_t start = page->blocks[i].start, end = page->blocks[i].end;
-    for (i++; i < page->count && page->blocks[i].kept; i++)
+    for (i++; !page->apart && i < page->count && page->blocks[i].kept; i++)
         end = page->blocks[i].end;
     *at = i;
     *ret_text = sp_view(page->base + start, end - start);
@@ -188,24 +210,34 @@ static bool next_range(const struct page_text *page, size_t *at, struct sp_view 
 
 /* ---- language ---- */
 
-static uint16_t detect_language(struct sp_text *t, const struct page_text *page)
+/* Appends the kept blocks of at least `least` bytes to the sample, until it is full. */
+static void fill_sample(struct sp_text *t, const struct page_text *page, uint32_t least)
 {
     sp_buf_reset(&t->sample);
-    struct sp_view range;
-    for (size_t at = 0; t->sample.len < SAMPLE_BYTES && next_range(page, &at, &range);) {
-        size_t room = SAMPLE_BYTES - t->sample.len;
-        if (range.len > room) {
-            range.len = room;
-            while (range.len && ((uint8_t)range.data[range.len] & 0xC0) == 0x80)
-                range.len--; /* not within a character */
-            sp_buf_put_view(&t->sample, range);
-            break;
-        }
-        sp_buf_put_view(&t->sample, range);
+    for (size_t i = 0; i < page->count && t->sample.len < SAMPLE_BYTES; i++) {
+        const struct sp_block *block = &page->blocks[i];
+        uint32_t len = block->end - block->start;
+        if (!block->kept || len < least)
+            continue;
+        const char *text = page->base + block->start;
+        uint32_t room = SAMPLE_BYTES - (uint32_t)t->sample.len;
+        if (len > room)
+            for (len = room; len && sp_utf8_continues(text[len]);)
+                len--; /* not within a character */
+        sp_buf_put(&t->sample, text, len);
         sp_buf_put_u8(&t->sample, ' ');
     }
+}
+
+static uint16_t detect_language(struct sp_text *t, const struct page_text *page)
+{
+    fill_sample(t, page, PROSE_BYTES);
+    if (t->sample.len < SAMPLE_LEAST)
+        fill_sample(t, page, 1);
     if (t->sample.len == 0)
         return 0;
+    if (!sp_utf8_valid(sp_buf_view(&t->sample)))
+        return 0; /* the caller's is_utf8 was wrong, and CLD2 trusts its input */
     uint64_t key = sp_hash64(t->sample.data, t->sample.len) | 1;
     struct language_slot *slot = &t->languages[key >> 32 & (LANGUAGE_SLOTS - 1)];
     if (slot->key != key)

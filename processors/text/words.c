@@ -201,8 +201,9 @@ static void split_folded(struct sp_words *w, const char *text, size_t len,
                 split_block(w, builder, at, w->word_bits[i], &pos);
                 continue;
             }
-            /* A stop that is a chunk's last byte counts whatever follows: once in 16 KiB. */
-            bool next = w->word_bits[i + 1] & 1;
+            bool next = i + 1 < blocks   ? w->word_bits[i + 1] & 1
+                        : from + n < len ? sp_scan_is_word(text[from + n])
+                                         : false;
             split_sentences(w, builder, at, w->word_bits[i], w->stop_bits[i], next, &pos);
         }
     }

@@ -1,0 +1,96 @@
+/* Charsets: by mark, header, meta tag or the bytes themselves. */
+#include "text_helper.h"
+#include "text/utf8.h"
+
+#define TEXT(type, literal, text)                                                                  \
+    CU_ASSERT_STRING_EQUAL(helper_extract(SP_TEXT_ALL, type, BYTES(literal), false), text)
+
+TEST(from_the_header)
+{
+    TEXT("text/html; charset=windows-1252", "caf\xe9 \x80", "café €\n");
+    TEXT("text/html; charset=\"ISO-8859-1\"", "\x93quoted\x94", "“quoted”\n");
+    TEXT("text/plain; charset=Shift_JIS", "\x93\xfa\x96\x7b", "日本\n");
+    TEXT("text/plain; charset=euc-jp", "\xc6\xfc\xcb\xdc", "日本\n");
+    TEXT("text/plain; charset=iso-2022-jp", "\x1b$BF|K\\\x1b(B", "日本\n");
+    TEXT("text/plain; charset=euc-kr", "\xc7\xd1\xb1\xb9", "한국\n");
+    TEXT("text/plain; charset=gb2312", "\xd6\xd0\xb9\xfa", "中国\n");
+    TEXT("text/plain; charset=big5", "\xa4\xa4\xb0\xea", "中國\n");
+    TEXT("text/plain; charset=koi8-r", "\xed\xc9\xd2", "Мир\n");
+    TEXT("text/plain;charset=utf-8", "caf\xc3\xa9", "café\n");
+}
+
+TEST(from_a_meta_tag)
+{
+    TEXT("text/html", "<meta charset=windows-1251><p>\xcc\xe8\xf0", "Мир\n");
+    TEXT("", "<html><META http-equiv='Content-Type' content='text/html; charset=shift_jis'>\x93\xfa",
+         "日\n");
+    TEXT("text/html", "<?xml version='1.0' encoding='iso-8859-2'?><p>\xb3", "ł\n");
+    /* Not from a comment, and the header wins. */
+    TEXT("text/html", "<!-- <meta charset=koi8-r> --><p>caf\xe9", "café\n");
+    TEXT("text/html; charset=windows-1252", "<meta charset=koi8-r>caf\xe9", "café\n");
+    /* A page whose meta tag can be read is not UTF-16. */
+    TEXT("text/html", "<meta charset=utf-16>caf\xc3\xa9", "café\n");
+}
+
+TEST(from_a_byte_order_mark)
+{
+    TEXT("text/plain; charset=koi8-r", "\xef\xbb\xbf" "caf\xc3\xa9", "café\n");
+    TEXT("text/html", "\xff\xfe<\0p\0>\0\xe9\0", "é\n");
+    TEXT("text/html", "\xfe\xff\0<\0p\0>\0\xe9", "é\n");
+    TEXT("text/plain", "\xff\xfe\0\0a\0\0\0", "a\n");
+    CU_ASSERT_STRING_EQUAL(
+        helper_extract(SP_TEXT_ALL, "text/plain", BYTES("\xef\xbb\xbfx"), true), "x\n");
+}
+
+TEST(unknown_or_missing)
+{
+    TEXT("text/plain", "caf\xc3\xa9", "café\n");
+    TEXT("text/plain", "caf\xe9", "café\n");
+    TEXT("text/plain; charset=no-such-charset", "caf\xe9", "café\n");
+    TEXT("text/plain; charset=no-such-charset", "caf\xc3\xa9", "café\n");
+    TEXT("text/plain; charset=", "abc", "abc\n");
+}
+
+TEST(invalid_bytes_are_replaced)
+{
+    TEXT("text/plain; charset=utf-8", "a\xff" "b\xc3", "a\ufffd" "b\ufffd\n");
+    TEXT("text/plain; charset=utf-8", "\xe6\x97\x61", "\ufffd" "a\n");
+    TEXT("text/plain; charset=utf-8", "\xed\xa0\x80", "\ufffd\ufffd\ufffd\n"); /* a surrogate */
+    TEXT("text/plain; charset=utf-8", "\xc0\xaf", "\ufffd\ufffd\n");           /* overlong */
+    TEXT("text/plain; charset=shift_jis", "a\x93", "a\ufffd\n");
+    TEXT("text/plain; charset=euc-kr", "a\xff" "b", "a\ufffd" "b\n");
+}
+
+TEST(valid_utf8_is_recognised_at_every_offset)
+{
+    static const char *const good[] = {"\u00e9", "\u20ac", "\U0001F600", "\u0800", "\U0010FFFF", "\ufffd"};
+    static const char *const bad[] = {"\x80", "\xc3", "\xe2\x82", "\xf4\x90\x80\x80", "\xe0\x9f\xbf",
+                                      "\xf8\x88\x80\x80"};
+    char text[200];
+    for (size_t at = 0; at < 130; at++) {
+        for (size_t i = 0; i < 6; i++) {
+            memset(text, 'x', sizeof text);
+            memcpy(text + at, good[i], strlen(good[i]));
+            CU_ASSERT_TRUE(sp_utf8_valid(sp_view(text, 140)));
+            memset(text, 'x', sizeof text);
+            memcpy(text + at, bad[i], strlen(bad[i]));
+            CU_ASSERT_FALSE(sp_utf8_valid(sp_view(text, 140)));
+            CU_ASSERT_FALSE(sp_utf8_valid(sp_view(text, at + 1)));
+        }
+    }
+}
+
+TEST(the_format_by_type_or_content)
+{
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str("Text/HTML; charset=x"), BYTES("")), SP_FORMAT_HTML);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str("application/xhtml+xml"), BYTES("")), SP_FORMAT_HTML);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str(" text/markdown "), BYTES("<p>")), SP_FORMAT_MARKDOWN);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str("text/plain"), BYTES("<html>")), SP_FORMAT_PLAIN);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str(""), BYTES("\n <!DOCTYPE html>")), SP_FORMAT_HTML);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str("application/octet-stream"), BYTES("<HTML>")),
+                    SP_FORMAT_HTML);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str(""), BYTES("<?xml version='1.0'?><html>")),
+                    SP_FORMAT_HTML);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str(""), BYTES("a < b")), SP_FORMAT_PLAIN);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view(NULL, 0), sp_view(NULL, 0)), SP_FORMAT_PLAIN);
+}

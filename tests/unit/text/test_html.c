@@ -1,0 +1,171 @@
+/* The HTML scanner against the rules of the HTML standard. */
+#include "text_helper.h"
+
+#define ALL(html, text) CU_ASSERT_STRING_EQUAL(all_of_html(html), text)
+
+TEST(named_references)
+{
+    ALL("a &amp; b &lt;c&gt; &quot;d&quot;", "a & b <c> \"d\"\n");
+    ALL("&eacute;&Eacute;&nbsp;&hellip;&CounterClockwiseContourIntegral;", "éÉ\u00a0…∳\n");
+    ALL("&nGt;&NotEqualTilde;", "≫⃒≂̸\n"); /* two code points, the text longer than the name */
+    ALL("&AMP;&COPY;", "&©\n");
+}
+
+TEST(references_without_semicolon)
+{
+    ALL("AT&ampT &copy2020 &notit; &notin; &ltb", "AT&T ©2020 ¬it; ∉ <b\n");
+    ALL("&noti &unknown; &hellip", "¬i &unknown; &hellip\n"); /* …; is no old name */
+    ALL("a & b && c &; &", "a & b && c &; &\n");
+}
+
+TEST(numeric_references)
+{
+    ALL("&#65;&#x42;&#X43;&#68 &#x45g", "ABCD Eg\n");
+    ALL("&#128;&#150;&#x92;&#x9f;", "€–’Ÿ\n"); /* windows-1252 */
+    ALL("&#0;&#xD800;&#x110000;&#99999999999999;", "\ufffd\ufffd\ufffd\ufffd\n");
+    ALL("&#; &#x; &#xg &#", "&#; &#x; &#xg &#\n");
+    ALL("&#x1F600;", "\U0001F600\n");
+}
+
+TEST(comments_and_declarations)
+{
+    ALL("<!DOCTYPE html PUBLIC \"a>b\">x", "b\">x\n"); /* '>' ends it even in quotes */
+    ALL("a<!-- b > c -- d -->e", "ae\n");
+    ALL("a<!-->b", "ab\n");
+    ALL("a<!--->b", "ab\n");
+    ALL("a<!----!>b<!--x--!>c", "abc\n");
+    ALL("a<!--!>b-->c", "ac\n");
+    ALL("a<?php echo 1 ?>b</ bogus>c</>d", "abcd\n");
+    ALL("a<![CDATA[x]]>b", "ab\n"); /* a comment outside of foreign content */
+    ALL("<math><mi><![CDATA[x<y]]></mi></math>", "x<y\n");
+}
+
+TEST(text_that_looks_like_a_tag)
+{
+    ALL("1 < 2 <3 and a <- b", "1 < 2 <3 and a <- b\n");
+    ALL("a<", "a<\n");
+    ALL("<", "<\n");
+    ALL("&", "&\n");
+    ALL("a</", "a</\n");
+}
+
+TEST(attributes_hide_what_they_contain)
+{
+    ALL("<p title='a > b'>x</p>", "x\n");
+    ALL("<p title=\"<b>'\" data-x = 'c\">'>x</p>", "x\n");
+    ALL("<i a=b\"c>x</i>", "x\n");         /* a quote within an unquoted value */
+    ALL("<i \"a>x</i>", "x\n");            /* a quote in a name */
+    ALL("<i a=/x?b=\"c>x</i>", "x\n");
+    ALL("<i =\"a\">x</i>", "x\n");         /* a name that begins with = */
+    ALL("<i a = \"b>c\" d>x</i>", "x\n");
+    ALL("<a href=x/>y</a>", "y\n");
+    ALL("<i a=>x</i>", "x\n");
+}
+
+TEST(raw_text_elements)
+{
+    ALL("a<script>if (a<b) x('</p>');</script>b", "ab\n");
+    ALL("a<style>p > a {}</style>b<noscript><p>c</noscript>d", "abd\n");
+    ALL("a<SCRIPT>x</Script >b", "ab\n");
+    ALL("a<script>x</scripts></script/>b", "ab\n");
+    ALL("a<script><!-- <script> </script> --></script>b", "ab\n");
+    ALL("a<script><!-- <script> x </script> y </script>b", "ab\n");
+    ALL("a<script><!-- x </script>b", "ab\n");
+    ALL("a<iframe><p>b</iframe>c<noembed>d</noembed>", "a c\n");
+    ALL("<textarea><b>&amp;</textarea>x", "<b>&\nx\n");
+    ALL("<title>a <b> &lt; c</title>x", "a <b> < c\nx\n");
+    ALL("<xmp><b>&amp;</xmp>x", "<b>&amp;\nx\n");
+    ALL("<plaintext><b>&amp;</plaintext>", "<b>&amp;</plaintext>\n");
+}
+
+TEST(invisible_elements)
+{
+    ALL("a<template>b<template>c</template>d</template>e", "ae\n");
+    ALL("a<svg><title>b</title><path/><text>c</text></svg>d", "ad\n");
+    ALL("a<svg><svg/><g>b</svg>c", "ac\n");
+    ALL("a<svg><path>b<p>c", "a\nc\n"); /* never closed: a paragraph ends it */
+    ALL("a<svg/>b", "ab\n");
+    ALL("<p>Born (<span style=\"display: none\">1920<span>x</span></span>1920)</p>",
+        "Born (1920)\n");
+}
+
+TEST(scripts_that_hold_the_page)
+{
+    /* Template scripts are text only where the page has little else. */
+    ALL("<script type=\"text/x-handlebars-template\"><p>All of the <b>content</b>."
+        "</p><table><tr><td>x</script><p>y",
+        "All of the content.\nx\ny\n");
+    ALL("<script type='text/template'><p>{{row}}</p></script><p>The page's own text.",
+        "The page's own text.\n");
+}
+
+TEST(words_across_and_between_elements)
+{
+    ALL("<p>b<b>ol</b>d</p>", "bold\n");
+    ALL("<p>a<br>b<img src=x>c</p>", "a b c\n");
+    ALL("<ul><li>a<li>b</ul><table><tr><td>c<td>d</table>", "a\nb\nc\nd\n");
+    ALL("  <p>\n  a\n  </p>\n  <p> </p> <div></div>b", "a\nb\n");
+}
+
+TEST(unterminated_constructs)
+{
+    static const char *const ends[] = {
+        "<!-- b",  "<!--",    "<!",       "<!d",      "<?",        "</b",           "<b",
+        "<b c",    "<b c=",   "<b c=\"d", "<b c='d",  "<script>b", "<script><!--b", "<style>",
+        "<title>", "<svg>",   "<svg>b",   "<template>b", "<b c=d", "<math><![CDATA[",
+    };
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        char html[64];
+        snprintf(html, sizeof html, "a%s", ends[i]);
+        ALL(html, "a\n");
+    }
+    ALL("a<title>b", "a\nb\n");
+    ALL("", "");
+}
+
+static struct sp_view repeated(const char *what, size_t count, struct sp_buf *out)
+{
+    sp_buf_reset(out);
+    for (size_t i = 0; i < count; i++)
+        sp_buf_put_str(out, what);
+    return sp_buf_view(out);
+}
+
+TEST(nesting_bombs)
+{
+    /* Two million tags each, in time that only linear work can keep (the case's time-out). */
+    static const char *const bombs[] = {
+        "<div>",      "<div><nav>", "<table><tr><td>", "<svg>",        "<template>",
+        "<b><i><a href=x>", "<!--",  "<!-->",          "<script><!--", "&#",
+        "&",          "<",          "</div>",          "<ul><li>",     "<math>",
+        "<p a=\"",    "<title>",    "<span style=display:none>", "<div></section>",
+    };
+    struct sp_buf html = {0};
+    struct sp_text *t = helper_text(SP_TEXT_MAIN, 0);
+    for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
+        repeated(bombs[i], 1000000, &html);
+        sp_buf_put_str(&html, "--></script></title>\">x");
+        struct sp_signature *s = NULL;
+        CU_ASSERT_EQUAL(
+            sp_text_signature(t, sp_view_str("text/html"), sp_buf_view(&html), true, &s), SP_OK);
+        sp_signature_unref(s);
+    }
+    sp_text_free(t);
+    sp_buf_done(&html);
+}
+
+TEST(contexts_close_beyond_the_deepest_level)
+{
+    /* The stack is bounded: what is nested deeper must not leave its context behind. */
+    struct sp_buf html = {0};
+    repeated("<div>", 1000, &html);
+    sp_buf_put_str(&html, "<nav><a href=x>menu</a></nav>");
+    for (int i = 0; i < 1000; i++)
+        sp_buf_put_str(&html, "</div>");
+    sp_buf_put_str(&html, "<nav>Home</nav><p>The text that is left when all of them are closed.");
+    sp_buf_put_u8(&html, 0);
+    const char *text = main_of_html(html.data);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "The text that is left"));
+    CU_ASSERT_PTR_NULL(strstr(text, "Home"));
+    sp_buf_done(&html);
+}
