@@ -1,0 +1,191 @@
+/* The candidate rule and its index; see candidates.h for the argument. */
+#include "candidates/candidates.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "candidates/postings.h"
+
+static const double MISS_MAX = 1e-6;
+
+struct sp_candidates {
+    struct sp_candidate_rule rule;
+    struct sp_postings *postings;
+    uint8_t *seen; /* how often each slot was met by the current probe */
+    uint32_t seen_cap;
+    uint32_t *met;
+    size_t met_cap;
+};
+
+/* P(binomial(k, p) < m) */
+static double binomial_below(unsigned k, unsigned m, double p)
+{
+    double sum = 0, term = pow(1 - p, k);
+    if (p >= 1)
+        return m > k ? 1 : 0;
+    for (unsigned i = 0; i < m; i++) {
+        sum += term;
+        term *= (double)(k - i) / (i + 1) * p / (1 - p);
+    }
+    return sum;
+}
+
+struct sp_candidate_rule sp_candidate_rule(double threshold)
+{
+    struct sp_candidate_rule rule = {threshold, SP_SKETCH, 1};
+    while (rule.sketch < SP_SKETCH_MAX && binomial_below(rule.sketch, 1, threshold) > MISS_MAX)
+        rule.sketch++;
+    while (rule.shared_min < rule.sketch &&
+           binomial_below(rule.sketch, rule.shared_min + 1, threshold) <= MISS_MAX)
+        rule.shared_min++;
+    return rule;
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Two pages with J >= tau share at least tau times the larger one's shingles: all that short
+ * pages can be asked for. */
+static uint32_t shared_needed(const struct sp_candidate_rule *rule, uint32_t larger_total)
+{
+    double all = ceil(rule->threshold * larger_total - 1e-9);
+    return all < rule->shared_min ? (uint32_t)(all < 1 ? 1 : all) : rule->shared_min;
+}
+
+bool sp_candidate_pair(const struct sp_candidate_rule *rule, const struct sp_signature *a,
+                       const struct sp_signature *b)
+{
+    const uint32_t *x = sp_signature_shingles(a), *y = sp_signature_shingles(b);
+    uint32_t n = min_u32(a->shingle_count, rule->sketch),
+             m = min_u32(b->shingle_count, rule->sketch);
+    uint32_t shared = 0;
+    for (uint32_t i = 0, j = 0; i < n && j < m;) {
+        shared += x[i] == y[j];
+        uint32_t xi = x[i], yj = y[j];
+        i += xi <= yj;
+        j += yj <= xi;
+    }
+    uint32_t larger = a->shingle_total > b->shingle_total ? a->shingle_total : b->shingle_total;
+    return shared >= shared_needed(rule, larger);
+}
+
+struct sp_candidates *sp_candidates_new(const struct sp_candidate_rule *rule)
+{
+    struct sp_candidates *c = sp_calloc(1, sizeof *c);
+    c->rule = *rule;
+    c->postings = sp_postings_new();
+    return c;
+}
+
+void sp_candidates_free(struct sp_candidates *c)
+{
+    if (!c)
+        return;
+    sp_postings_free(c->postings);
+    sp_free(c->seen);
+    sp_free(c->met);
+    sp_free(c);
+}
+
+static void make_room(struct sp_candidates *c, uint32_t slot)
+{
+    if (slot < c->seen_cap)
+        return;
+    uint32_t cap = c->seen_cap ? c->seen_cap + c->seen_cap / 4 : 1024;
+    if (cap <= slot)
+        cap = slot + 1;
+    c->seen = sp_realloc(c->seen, cap);
+    memset(c->seen + c->seen_cap, 0, cap - c->seen_cap);
+    c->seen_cap = cap;
+}
+
+void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
+                       uint32_t count)
+{
+    make_room(c, slot);
+    uint32_t n = min_u32(count, c->rule.sketch);
+    for (uint32_t i = 0; i < n; i++)
+        sp_postings_prefetch(c->postings, shingles[i]);
+    for (uint32_t i = 0; i < n; i++)
+        sp_postings_add(c->postings, shingles[i], slot);
+}
+
+void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
+                          uint32_t count)
+{
+    uint32_t n = min_u32(count, c->rule.sketch);
+    for (uint32_t i = 0; i < n; i++)
+        sp_postings_remove(c->postings, shingles[i], slot);
+}
+
+static int by_length(const void *a, const void *b)
+{
+    uint32_t x = ((const struct sp_posting_list *)a)->count;
+    uint32_t y = ((const struct sp_posting_list *)b)->count;
+    return x < y ? -1 : x > y;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Counts the list's slots; returns the number of slots met so far. */
+static size_t walk(struct sp_candidates *c, struct sp_posting_list list, size_t met)
+{
+    if (met + list.count > c->met_cap) {
+        c->met_cap = (met + list.count) * 2;
+        c->met = sp_realloc(c->met, c->met_cap * sizeof *c->met);
+    }
+    for (uint32_t i = 0; i < list.count; i++) {
+        uint32_t slot = list.slots[i];
+        if (c->seen[slot] == 0)
+            c->met[met++] = slot;
+        c->seen[slot] += c->seen[slot] < UINT8_MAX;
+    }
+    return met;
+}
+
+size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *shingles, uint32_t count,
+                          uint32_t total, const uint32_t **ret_slots)
+{
+    struct sp_posting_list lists[SP_SKETCH_MAX];
+    uint32_t n = min_u32(count, c->rule.sketch), used = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sp_postings_prefetch(c->postings, shingles[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        lists[used] = sp_postings_get(c->postings, shingles[i]);
+        used += lists[used].count > 0;
+    }
+    *ret_slots = c->met;
+    uint32_t needed = shared_needed(&c->rule, total);
+    if (used < needed)
+        return 0;
+    qsort(lists, used, sizeof *lists, by_length);
+    size_t met = 0;
+    uint32_t walked = 0;
+    /* Beyond the lists that must be walked, one more costs its length and saves look-ups. */
+    while (walked < used && (walked < used - needed + 1 || lists[walked].count <= 4 * met + 64))
+        met = walk(c, lists[walked++], met);
+    uint32_t unknown = used - walked;
+    size_t kept = 0;
+    for (size_t i = 0; i < met; i++) {
+        uint32_t slot = c->met[i];
+        if (c->seen[slot] + unknown >= needed)
+            c->met[kept++] = slot;
+        c->seen[slot] = 0;
+    }
+    qsort(c->met, kept, sizeof *c->met, by_number);
+    *ret_slots = c->met;
+    return kept;
+}
+
+size_t sp_candidates_bytes(const struct sp_candidates *c)
+{
+    return sizeof *c + sp_postings_bytes(c->postings) + c->seen_cap + c->met_cap * sizeof *c->met;
+}

@@ -1,0 +1,293 @@
+/* Posting lists in memory. Linear probing with backward-shift deletion (Knuth 6.4 R);
+ * position = high bits of a mixed key times the capacity, so that capacities need
+ * not be powers of two. Lists live in one arena of 32-bit words, in size classes with
+ * free lists: word 0 holds the count, the class is a function of the count. */
+#include "candidates/postings.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+
+enum {
+    SHARDS = 256,
+    FIRST_CAPACITY = 32,
+    CHUNK_WORDS = 1 << 18,
+    CLASSES = 64,
+    MAX_CHUNKS = 1 << 13 /* 2^31 words, 8 GiB */
+};
+static const uint32_t LIST_BIT = 1u << 31;
+static const uint32_t EMPTY = UINT32_MAX;
+
+struct cell {
+    uint32_t key;
+    uint32_t value; /* a slot; LIST_BIT | word offset of a list; EMPTY */
+};
+
+struct shard {
+    struct cell *cells;
+    uint32_t capacity;
+    uint32_t used;
+};
+
+struct sp_postings {
+    struct shard shards[SHARDS];
+    uint32_t **chunks;
+    uint32_t chunk_count;
+    uint32_t chunk_cap;
+    uint32_t tail; /* words used of the last chunk */
+    uint32_t free_lists[CLASSES];
+};
+
+/* Size classes: 3, 4, 6, 8, 12, 16, 24 … words, the count word included. */
+static uint32_t class_words(unsigned class)
+{
+    return class & 1 ? 4u << (class / 2) : 3u << (class / 2);
+}
+
+static unsigned class_of(uint32_t slots)
+{
+    unsigned class = 0;
+    while (class_words(class) < slots + 1)
+        class++;
+    return class;
+}
+
+static uint32_t *words_at(const struct sp_postings *p, uint32_t offset)
+{
+    return p->chunks[offset / CHUNK_WORDS] + offset % CHUNK_WORDS;
+}
+
+struct sp_postings *sp_postings_new(void)
+{
+    struct sp_postings *p = sp_calloc(1, sizeof *p);
+    for (unsigned i = 0; i < CLASSES; i++)
+        p->free_lists[i] = EMPTY;
+    return p;
+}
+
+void sp_postings_free(struct sp_postings *p)
+{
+    if (!p)
+        return;
+    for (unsigned i = 0; i < SHARDS; i++)
+        sp_free(p->shards[i].cells);
+    for (uint32_t i = 0; i < p->chunk_count; i++)
+        sp_free(p->chunks[i]);
+    sp_free(p->chunks);
+    sp_free(p);
+}
+
+/* Lists larger than one chunk get chunks of their own, side by side in memory: the chunk
+ * table then points into the one allocation. */
+static uint32_t arena_grow(struct sp_postings *p, uint32_t words)
+{
+    uint32_t chunks = (words + CHUNK_WORDS - 1) / CHUNK_WORDS;
+    SP_ASSERT(p->chunk_count + chunks <= MAX_CHUNKS);
+    if (p->chunk_count + chunks > p->chunk_cap) {
+        p->chunk_cap = (p->chunk_count + chunks) * 2;
+        p->chunks = sp_realloc(p->chunks, p->chunk_cap * sizeof *p->chunks);
+    }
+    uint32_t first = p->chunk_count;
+    uint32_t *memory = sp_alloc((size_t)chunks * CHUNK_WORDS * 4);
+    p->chunks[first] = memory;
+    for (uint32_t i = 1; i < chunks; i++)
+        p->chunks[first + i] = NULL; /* reached through the first */
+    p->chunk_count += chunks;
+    return first;
+}
+
+static uint32_t list_new(struct sp_postings *p, unsigned class)
+{
+    if (p->free_lists[class] != EMPTY) {
+        uint32_t offset = p->free_lists[class];
+        p->free_lists[class] = words_at(p, offset)[0];
+        return offset;
+    }
+    uint32_t words = class_words(class);
+    if (words > CHUNK_WORDS) {
+        uint32_t first = arena_grow(p, words);
+        p->tail = CHUNK_WORDS; /* the next small list starts a chunk */
+        return first * CHUNK_WORDS;
+    }
+    if (p->chunk_count == 0 || p->tail + words > CHUNK_WORDS) {
+        arena_grow(p, CHUNK_WORDS);
+        p->tail = 0;
+    }
+    uint32_t offset = (p->chunk_count - 1) * CHUNK_WORDS + p->tail;
+    p->tail += words;
+    return offset;
+}
+
+static void list_release(struct sp_postings *p, uint32_t offset, unsigned class)
+{
+    words_at(p, offset)[0] = p->free_lists[class];
+    p->free_lists[class] = offset;
+}
+
+/* Keys are the smallest hashes of pages, so their high bits say little: mix them. */
+static inline uint64_t mixed(uint32_t key)
+{
+    uint64_t x = key * 0x9e3779b97f4a7c15ull;
+    return x ^ (x >> 29);
+}
+
+static inline uint32_t home(const struct shard *s, uint32_t key)
+{
+    return (uint32_t)(((mixed(key) & UINT32_MAX) * s->capacity) >> 32);
+}
+
+static inline struct shard *shard_of(struct sp_postings *p, uint32_t key)
+{
+    return &p->shards[mixed(key) >> 56];
+}
+
+static uint32_t find(const struct shard *s, uint32_t key)
+{
+    uint32_t at = home(s, key);
+    while (s->cells[at].value != EMPTY && s->cells[at].key != key)
+        at = at + 1 == s->capacity ? 0 : at + 1;
+    return at;
+}
+
+static void shard_grow(struct shard *s)
+{
+    struct cell *old = s->cells;
+    uint32_t old_capacity = s->capacity;
+    s->capacity = old_capacity ? old_capacity + old_capacity / 4 : FIRST_CAPACITY;
+    s->cells = sp_alloc(s->capacity * sizeof *s->cells);
+    memset(s->cells, 0xff, s->capacity * sizeof *s->cells);
+    for (uint32_t i = 0; i < old_capacity; i++)
+        if (old[i].value != EMPTY)
+            s->cells[find(s, old[i].key)] = old[i];
+    sp_free(old);
+}
+
+static void list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
+{
+    if (!(cell->value & LIST_BIT)) {
+        uint32_t offset = list_new(p, class_of(2));
+        uint32_t *list = words_at(p, offset);
+        list[0] = 2;
+        list[1] = cell->value;
+        list[2] = slot;
+        cell->value = LIST_BIT | offset;
+        return;
+    }
+    uint32_t offset = cell->value & ~LIST_BIT;
+    uint32_t *list = words_at(p, offset);
+    uint32_t count = list[0];
+    unsigned class = class_of(count);
+    if (count + 2 > class_words(class)) {
+        uint32_t larger = list_new(p, class + 1);
+        uint32_t *to = words_at(p, larger);
+        memcpy(to, list, (count + 1) * sizeof *to);
+        list_release(p, offset, class);
+        cell->value = LIST_BIT | larger;
+        list = to;
+    }
+    list[0] = count + 1;
+    list[count + 1] = slot;
+}
+
+void sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot)
+{
+    SP_ASSERT(slot < LIST_BIT);
+    struct shard *s = shard_of(p, key);
+    if (s->used + s->used / 6 + 1 >= s->capacity) /* at most 6/7 full */
+        shard_grow(s);
+    struct cell *cell = &s->cells[find(s, key)];
+    if (cell->value == EMPTY) {
+        *cell = (struct cell){key, slot};
+        s->used++;
+    } else {
+        list_append(p, cell, slot);
+    }
+}
+
+/* Backward-shift deletion: no tombstones, so look-ups never slow down. */
+static void cell_delete(struct shard *s, uint32_t hole)
+{
+    s->used--;
+    uint32_t at = hole;
+    for (;;) {
+        at = at + 1 == s->capacity ? 0 : at + 1;
+        if (s->cells[at].value == EMPTY)
+            break;
+        uint32_t want = home(s, s->cells[at].key);
+        bool between = hole < at ? want > hole && want <= at : want > hole || want <= at;
+        if (!between) {
+            s->cells[hole] = s->cells[at];
+            hole = at;
+        }
+    }
+    s->cells[hole] = (struct cell){EMPTY, EMPTY};
+}
+
+void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
+{
+    struct shard *s = shard_of(p, key);
+    if (!s->capacity)
+        return;
+    uint32_t at = find(s, key);
+    struct cell *cell = &s->cells[at];
+    if (cell->value == EMPTY)
+        return;
+    if (!(cell->value & LIST_BIT)) {
+        if (cell->value == slot)
+            cell_delete(s, at);
+        return;
+    }
+    uint32_t offset = cell->value & ~LIST_BIT;
+    uint32_t *list = words_at(p, offset);
+    uint32_t count = list[0];
+    uint32_t i = 1;
+    while (i <= count && list[i] != slot)
+        i++;
+    if (i > count)
+        return;
+    unsigned class = class_of(count);
+    list[i] = list[count];
+    list[0] = --count;
+    if (count == 1) {
+        cell->value = list[1];
+        list_release(p, offset, class);
+    } else if (class_of(count) < class) {
+        unsigned smaller_class = class_of(count);
+        uint32_t smaller = list_new(p, smaller_class);
+        memcpy(words_at(p, smaller), list, (count + 1) * sizeof *list);
+        list_release(p, offset, class);
+        cell->value = LIST_BIT | smaller;
+    }
+}
+
+struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key)
+{
+    struct shard *s = shard_of(p, key);
+    struct sp_posting_list none = {NULL, 0};
+    if (!s->capacity)
+        return none;
+    struct cell *cell = &s->cells[find(s, key)];
+    if (cell->value == EMPTY)
+        return none;
+    if (!(cell->value & LIST_BIT))
+        return (struct sp_posting_list){&cell->value, 1};
+    const uint32_t *list = words_at(p, cell->value & ~LIST_BIT);
+    return (struct sp_posting_list){list + 1, list[0]};
+}
+
+void sp_postings_prefetch(struct sp_postings *p, uint32_t key)
+{
+    struct shard *s = shard_of(p, key);
+    if (s->capacity)
+        __builtin_prefetch(&s->cells[home(s, key)]);
+}
+
+size_t sp_postings_bytes(const struct sp_postings *p)
+{
+    size_t bytes = sizeof *p + (size_t)p->chunk_count * CHUNK_WORDS * 4;
+    for (unsigned i = 0; i < SHARDS; i++)
+        bytes += p->shards[i].capacity * sizeof(struct cell);
+    return bytes;
+}

@@ -1,0 +1,31 @@
+/* The table behind the candidate index: 32-bit key -> list of 31-bit slots.
+ *
+ * A key with one slot takes one 8-byte cell of an open-addressing table; a key with more
+ * points into an arena of small arrays. 256 shards grow one by one by a quarter, so that
+ * the table is never half empty nor copied whole. */
+#ifndef SP_CANDIDATES_POSTINGS_H
+#define SP_CANDIDATES_POSTINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sp_postings;
+
+struct sp_postings *sp_postings_new(void);
+void sp_postings_free(struct sp_postings *p);
+void sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot);
+/* Removes one occurrence; nothing where there is none. */
+void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot);
+
+struct sp_posting_list {
+    const uint32_t *slots;
+    uint32_t count;
+};
+
+/* Valid until the next add or remove. */
+struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key);
+/* Brings the cells a get of this key will read into the cache. */
+void sp_postings_prefetch(struct sp_postings *p, uint32_t key);
+size_t sp_postings_bytes(const struct sp_postings *p);
+
+#endif
