@@ -1,0 +1,73 @@
+/* Open addressing with linear probing and backward-shift deletion (Knuth 6.4, algorithm R). */
+#include "base/map.h"
+
+#include "base/assert.h"
+#include "base/mem.h"
+
+static struct sp_id key_of(const void *object)
+{
+    struct sp_id key;
+    memcpy(&key, object, sizeof key);
+    return key;
+}
+
+void sp_map_done(struct sp_map *map)
+{
+    sp_free(map->cells);
+    *map = (struct sp_map){0};
+}
+
+static size_t place_of(const struct sp_map *map, struct sp_id key)
+{
+    size_t at = key.lo & (map->cap - 1);
+    while (map->cells[at] && !sp_id_eq(key_of(map->cells[at]), key))
+        at = (at + 1) & (map->cap - 1);
+    return at;
+}
+
+void *sp_map_get(const struct sp_map *map, struct sp_id key)
+{
+    return map->cap ? map->cells[place_of(map, key)] : NULL;
+}
+
+void sp_map_add(struct sp_map *map, void *object)
+{
+    if ((map->count + 1) * 4 > map->cap * 3) {
+        struct sp_map larger = {0};
+        larger.cap = map->cap ? map->cap * 2 : 64;
+        larger.cells = sp_calloc(larger.cap, sizeof *larger.cells);
+        for (size_t i = 0; i < map->cap; i++)
+            if (map->cells[i])
+                larger.cells[place_of(&larger, key_of(map->cells[i]))] = map->cells[i];
+        larger.count = map->count;
+        sp_free(map->cells);
+        *map = larger;
+    }
+    size_t at = place_of(map, key_of(object));
+    SP_ASSERT(!map->cells[at]);
+    map->cells[at] = object;
+    map->count++;
+}
+
+void *sp_map_remove(struct sp_map *map, struct sp_id key)
+{
+    if (!map->cap)
+        return NULL;
+    size_t mask = map->cap - 1, hole = place_of(map, key), at = hole;
+    void *object = map->cells[hole];
+    if (!object)
+        return NULL;
+    for (;;) {
+        at = (at + 1) & mask;
+        if (!map->cells[at])
+            break;
+        size_t want = key_of(map->cells[at]).lo & mask;
+        if (((at - want) & mask) >= ((at - hole) & mask)) {
+            map->cells[hole] = map->cells[at];
+            hole = at;
+        }
+    }
+    map->cells[hole] = NULL;
+    map->count--;
+    return object;
+}

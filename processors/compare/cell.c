@@ -1,0 +1,473 @@
+/* Rows of a cell and the pages that own them; see cell.h for the layout. A row with several
+ * owners keeps the first with its signature and the others under keys of their own, so
+ * that a page joining content that 100,000 pages have (an error page, an empty frame) costs
+ * one small write. */
+#include "compare/cell.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+
+static const size_t ROW_BYTES = sizeof(struct row) + 32;
+
+struct cell *cell_get(struct sp_compare *c, uint32_t number)
+{
+    if (!c->cells[number]) {
+        struct cell *cell = sp_calloc(1, sizeof *cell);
+        cell->number = number;
+        cell->free_slot = NO_SLOT;
+        cell->index = sp_candidates_new(&c->rule);
+        c->cells[number] = cell;
+    }
+    return c->cells[number];
+}
+
+static void row_free(struct row *row)
+{
+    if (!row)
+        return;
+    sp_signature_unref(row->signature);
+    sp_free(row->others);
+    sp_free(row->changed);
+    sp_free(row);
+}
+
+void cell_free(struct cell *cell)
+{
+    if (!cell)
+        return;
+    for (uint32_t i = 0; i < cell->slot_count; i++)
+        row_free(cell->slots[i].row);
+    sp_candidates_free(cell->index);
+    sp_free(cell->slots);
+    sp_free(cell->by_content);
+    sp_free(cell->dirty);
+    sp_free(cell->dropped);
+    sp_free(cell);
+}
+
+static void row_key(const struct cell *cell, char kind, struct sp_id content, struct sp_buf *out)
+{
+    sp_buf_reset(out);
+    sp_buf_put_u8(out, (uint8_t)kind);
+    sp_buf_put_u8(out, (uint8_t)(cell->number >> 8));
+    sp_buf_put_u8(out, (uint8_t)cell->number);
+    sp_buf_put(out, &content, sizeof content);
+}
+
+/* ---- content -> slot ------------------------------------------------------------------- */
+
+static uint32_t place(const struct cell *cell, struct sp_id content)
+{
+    return (uint32_t)content.lo & (cell->by_content_cap - 1);
+}
+
+static uint32_t place_of(const struct cell *cell, struct sp_id content)
+{
+    uint32_t at = place(cell, content);
+    while (cell->by_content[at] &&
+           !sp_id_eq(cell->slots[cell->by_content[at] - 1].content, content))
+        at = (at + 1) & (cell->by_content_cap - 1);
+    return at;
+}
+
+uint32_t cell_find(const struct cell *cell, struct sp_id content)
+{
+    if (!cell->by_content_cap)
+        return NO_SLOT;
+    uint32_t at = place_of(cell, content);
+    return cell->by_content[at] ? cell->by_content[at] - 1 : NO_SLOT;
+}
+
+static void grow_by_content(struct cell *cell)
+{
+    if ((cell->used + 1) * 5ull < cell->by_content_cap * 4ull)
+        return;
+    uint32_t *old = cell->by_content;
+    uint32_t old_cap = cell->by_content_cap;
+    cell->by_content_cap = old_cap ? old_cap * 2 : 64;
+    cell->by_content = sp_calloc(cell->by_content_cap, sizeof *cell->by_content);
+    for (uint32_t i = 0; i < old_cap; i++)
+        if (old[i])
+            cell->by_content[place_of(cell, cell->slots[old[i] - 1].content)] = old[i];
+    sp_free(old);
+}
+
+static void forget_content(struct cell *cell, struct sp_id content)
+{
+    uint32_t mask = cell->by_content_cap - 1, hole = place_of(cell, content), at = hole;
+    for (;;) {
+        at = (at + 1) & mask;
+        if (!cell->by_content[at])
+            break;
+        uint32_t want = place(cell, cell->slots[cell->by_content[at] - 1].content);
+        if (((at - want) & mask) >= ((at - hole) & mask)) {
+            cell->by_content[hole] = cell->by_content[at];
+            hole = at;
+        }
+    }
+    cell->by_content[hole] = 0;
+}
+
+static uint32_t slot_new(struct cell *cell, struct sp_id content)
+{
+    grow_by_content(cell);
+    uint32_t slot = cell->free_slot;
+    if (slot != NO_SLOT) {
+        cell->free_slot = cell->slots[slot].next;
+    } else {
+        if (cell->slot_count == cell->slot_cap) {
+            cell->slot_cap = cell->slot_cap ? cell->slot_cap + cell->slot_cap / 4 : 64;
+            cell->slots = sp_realloc(cell->slots, cell->slot_cap * sizeof *cell->slots);
+        }
+        slot = cell->slot_count++;
+    }
+    cell->slots[slot] = (struct slot){content, 0, NO_SLOT, NULL};
+    cell->by_content[place_of(cell, content)] = slot + 1;
+    cell->used++;
+    return slot;
+}
+
+/* ---- rows ------------------------------------------------------------------------------ */
+
+static void mark_dirty(struct cell *cell, uint32_t slot, struct row *row)
+{
+    if (row->dirty || row->changed_count)
+        return;
+    if (cell->dirty_count == cell->dirty_cap) {
+        cell->dirty_cap = cell->dirty_cap ? cell->dirty_cap * 2 : 256;
+        cell->dirty = sp_realloc(cell->dirty, cell->dirty_cap * sizeof *cell->dirty);
+    }
+    cell->dirty[cell->dirty_count++] = slot;
+}
+
+uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature *signature)
+{
+    uint32_t slot = cell_find(cell, signature->content_hash);
+    if (slot != NO_SLOT)
+        return cell_row(c, cell, slot) ? slot : NO_SLOT;
+    slot = slot_new(cell, signature->content_hash);
+    struct row *row = sp_calloc(1, sizeof *row);
+    row->signature = sp_signature_ref(signature);
+    row->others_loaded = true;
+    cell->slots[slot].row = row;
+    c->cache_bytes += ROW_BYTES + sp_signature_bytes(signature);
+    mark_dirty(cell, slot, row);
+    row->dirty = true;
+    sp_candidates_add(cell->index, slot, sp_signature_shingles(signature),
+                      signature->shingle_count);
+    return slot;
+}
+
+void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *sketch, uint32_t count)
+{
+    uint32_t slot = slot_new(cell, content);
+    cell->slots[slot].owners = 1;
+    sp_candidates_add(cell->index, slot, sketch, count);
+}
+
+static enum sp_err row_decode(struct sp_view value, struct row *row)
+{
+    struct sp_reader r = sp_reader(value);
+    struct sp_view page = sp_read_bytes(&r, sizeof row->first.page);
+    if (page.len)
+        memcpy(&row->first.page, page.data, page.len);
+    row->first.content_version = (int64_t)sp_read_u64(&r);
+    if (r.failed)
+        return SP_CORRUPT;
+    if (sp_signature_decode(sp_view(r.at, sp_reader_left(&r)), &row->signature))
+        return SP_CORRUPT;
+    return SP_OK;
+}
+
+struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot)
+{
+    struct slot *s = &cell->slots[slot];
+    if (s->row) {
+        s->row->recently = true;
+        return s->row;
+    }
+    struct sp_buf key = {0};
+    struct sp_view value;
+    row_key(cell, 'R', s->content, &key);
+    struct row *row = sp_calloc(1, sizeof *row);
+    c->err = sp_store_get(c->store, sp_buf_view(&key), &value);
+    if (c->err == SP_OK)
+        c->err = row_decode(value, row);
+    sp_buf_done(&key);
+    if (c->err) {
+        if (c->err == SP_NOT_FOUND)
+            c->err = SP_CORRUPT; /* the index knows a row that the store lacks */
+        row_free(row);
+        return NULL;
+    }
+    row->stored = row->recently = true;
+    row->others_loaded = s->owners == 1;
+    s->row = row;
+    c->cache_bytes += ROW_BYTES + sp_signature_bytes(row->signature);
+    c->stats.row_loads++;
+    return row;
+}
+
+/* ---- owners ---------------------------------------------------------------------------- */
+
+static void others_insert(struct row *row, uint32_t at, struct owner owner)
+{
+    if (row->other_count == row->other_cap) {
+        row->other_cap = row->other_cap ? row->other_cap * 2 : 4;
+        row->others = sp_realloc(row->others, row->other_cap * sizeof *row->others);
+    }
+    memmove(row->others + at + 1, row->others + at, (row->other_count - at) * sizeof owner);
+    row->others[at] = owner;
+    row->other_count++;
+}
+
+static bool add_other(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct row *row = arg;
+    struct owner owner;
+    if (key.len < sizeof owner.page || value.len != sizeof owner.content_version)
+        return false;
+    memcpy(&owner.page, key.data + key.len - sizeof owner.page, sizeof owner.page);
+    memcpy(&owner.content_version, value.data, sizeof owner.content_version);
+    others_insert(row, row->other_count, owner);
+    return true;
+}
+
+static int owner_cmp(const void *a, const void *b)
+{
+    return sp_id_cmp(((const struct owner *)a)->page, ((const struct owner *)b)->page);
+}
+
+static bool load_others(struct sp_compare *c, struct cell *cell, uint32_t slot)
+{
+    struct row *row = cell->slots[slot].row;
+    if (row->others_loaded)
+        return true;
+    struct sp_buf prefix = {0};
+    row_key(cell, 'O', cell->slots[slot].content, &prefix);
+    c->err = sp_store_scan(c->store, sp_buf_view(&prefix), sp_view(NULL, 0), add_other, row);
+    sp_buf_done(&prefix);
+    if (c->err)
+        return false;
+    if (row->other_count + 1 != cell->slots[slot].owners) {
+        c->err = SP_CORRUPT;
+        return false;
+    }
+    qsort(row->others, row->other_count, sizeof *row->others, owner_cmp);
+    row->others_loaded = true;
+    c->cache_bytes += row->other_count * sizeof *row->others;
+    return true;
+}
+
+static uint32_t others_find(const struct row *row, struct sp_id page)
+{
+    uint32_t lo = 0, hi = row->other_count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (sp_id_cmp(row->others[mid].page, page) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void note_change(struct cell *cell, uint32_t slot, struct row *row, struct sp_id page)
+{
+    mark_dirty(cell, slot, row);
+    if (row->changed_count == row->changed_cap) {
+        row->changed_cap = row->changed_cap ? row->changed_cap * 2 : 4;
+        row->changed = sp_realloc(row->changed, row->changed_cap * sizeof *row->changed);
+    }
+    row->changed[row->changed_count++] = page;
+}
+
+void cell_add_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct owner owner)
+{
+    struct slot *s = &cell->slots[slot];
+    struct row *row = cell_row(c, cell, slot);
+    if (!row)
+        return;
+    if (s->owners == 0 || sp_id_eq(row->first.page, owner.page)) {
+        mark_dirty(cell, slot, row);
+        row->dirty = true;
+        row->first = owner;
+        s->owners += s->owners == 0;
+        return;
+    }
+    if (!load_others(c, cell, slot))
+        return;
+    uint32_t at = others_find(row, owner.page);
+    if (at < row->other_count && sp_id_eq(row->others[at].page, owner.page)) {
+        row->others[at] = owner;
+    } else {
+        others_insert(row, at, owner);
+        s->owners++;
+        c->cache_bytes += sizeof owner;
+    }
+    note_change(cell, slot, row, owner.page);
+}
+
+static void drop_slot(struct sp_compare *c, struct cell *cell, uint32_t slot)
+{
+    struct slot *s = &cell->slots[slot];
+    struct row *row = s->row;
+    if (cell->dropped_count == cell->dropped_cap) {
+        cell->dropped_cap = cell->dropped_cap ? cell->dropped_cap * 2 : 64;
+        cell->dropped = sp_realloc(cell->dropped, cell->dropped_cap * sizeof *cell->dropped);
+    }
+    if (row->stored)
+        cell->dropped[cell->dropped_count++] = s->content;
+    sp_candidates_remove(cell->index, slot, sp_signature_shingles(row->signature),
+                         row->signature->shingle_count);
+    c->cache_bytes -= ROW_BYTES + sp_signature_bytes(row->signature);
+    forget_content(cell, s->content);
+    row_free(row);
+    s->row = NULL;
+    s->owners = 0;
+    s->next = cell->free_slot;
+    cell->free_slot = slot;
+    cell->used--;
+}
+
+static void others_remove(struct sp_compare *c, struct cell *cell, uint32_t slot, uint32_t at)
+{
+    struct row *row = cell->slots[slot].row;
+    note_change(cell, slot, row, row->others[at].page);
+    row->other_count--;
+    memmove(row->others + at, row->others + at + 1, (row->other_count - at) * sizeof *row->others);
+    cell->slots[slot].owners--;
+    c->cache_bytes -= sizeof *row->others;
+}
+
+void cell_remove_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page)
+{
+    struct row *row = cell_row(c, cell, slot);
+    if (!row || !load_others(c, cell, slot))
+        return;
+    if (sp_id_eq(row->first.page, page)) {
+        if (row->other_count == 0 && row->changed_count == 0) {
+            drop_slot(c, cell, slot);
+            return;
+        }
+        mark_dirty(cell, slot, row);
+        row->dirty = true;
+        if (row->other_count) {
+            row->first = row->others[0];
+            others_remove(c, cell, slot, 0);
+        } else {
+            cell->slots[slot].owners = 0; /* goes at the flush, with its stored owners */
+        }
+        return;
+    }
+    uint32_t at = others_find(row, page);
+    if (at < row->other_count && sp_id_eq(row->others[at].page, page))
+        others_remove(c, cell, slot, at);
+}
+
+bool cell_other_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page,
+                      struct owner *ret_owner)
+{
+    struct row *row = cell_row(c, cell, slot);
+    uint32_t owners = cell->slots[slot].owners;
+    if (!row || owners == 0)
+        return false;
+    if (!sp_id_eq(row->first.page, page)) {
+        *ret_owner = row->first;
+        return true;
+    }
+    if (owners == 1 || !load_others(c, cell, slot))
+        return false;
+    *ret_owner = row->others[0];
+    return true;
+}
+
+/* ---- to the store ---------------------------------------------------------------------- */
+
+static void flush_others(struct sp_compare *c, struct row *row, struct sp_buf *key)
+{
+    size_t prefix = key->len;
+    key->data[0] = 'O';
+    for (uint32_t i = 0; i < row->changed_count; i++) {
+        struct sp_id page = row->changed[i];
+        key->len = prefix;
+        sp_buf_put(key, &page, sizeof page);
+        uint32_t at = others_find(row, page);
+        if (at < row->other_count && sp_id_eq(row->others[at].page, page))
+            sp_store_put(c->store, sp_buf_view(key), sp_view(&row->others[at].content_version, 8));
+        else
+            sp_store_delete(c->store, sp_buf_view(key));
+    }
+    row->changed_count = 0;
+}
+
+static void flush_slot(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_buf *key,
+                       struct sp_buf *value)
+{
+    struct row *row = cell->slots[slot].row;
+    if (!row)
+        return; /* dropped since, or listed twice */
+    row_key(cell, 'R', cell->slots[slot].content, key);
+    if (row->dirty && cell->slots[slot].owners) {
+        sp_buf_reset(value);
+        sp_buf_put(value, &row->first.page, sizeof row->first.page);
+        sp_buf_put_u64(value, (uint64_t)row->first.content_version);
+        sp_signature_encode(row->signature, value);
+        sp_store_put(c->store, sp_buf_view(key), sp_buf_view(value));
+        row->stored = true;
+    }
+    row->dirty = false;
+    flush_others(c, row, key);
+    if (cell->slots[slot].owners == 0)
+        drop_slot(c, cell, slot);
+}
+
+enum sp_err cell_flush(struct sp_compare *c, struct cell *cell)
+{
+    struct sp_buf key = {0}, value = {0};
+    for (uint32_t i = 0; i < cell->dirty_count; i++)
+        flush_slot(c, cell, cell->dirty[i], &key, &value);
+    cell->dirty_count = 0;
+    for (uint32_t i = 0; i < cell->dropped_count; i++) {
+        if (cell_find(cell, cell->dropped[i]) != NO_SLOT)
+            continue; /* stored anew since */
+        row_key(cell, 'R', cell->dropped[i], &key);
+        sp_store_delete(c->store, sp_buf_view(&key));
+    }
+    cell->dropped_count = 0;
+    sp_buf_done(&key);
+    sp_buf_done(&value);
+    return SP_OK;
+}
+
+static void evict_some(struct sp_compare *c, struct cell *cell)
+{
+    for (uint32_t steps = 2 * cell->slot_count;
+         steps-- && c->cache_bytes > c->options.row_cache_bytes;) {
+        cell->hand = cell->hand + 1 < cell->slot_count ? cell->hand + 1 : 0;
+        struct row *row = cell->slots[cell->hand].row;
+        if (!row || row->dirty || row->changed_count || cell->slots[cell->hand].owners == 0)
+            continue;
+        if (row->recently) {
+            row->recently = false;
+            continue;
+        }
+        c->cache_bytes -= ROW_BYTES + sp_signature_bytes(row->signature) +
+                          (row->others_loaded ? row->other_count * sizeof *row->others : 0);
+        cell->slots[cell->hand].row = NULL;
+        row_free(row);
+    }
+}
+
+void cells_evict(struct sp_compare *c)
+{
+    size_t budget = c->options.row_cache_bytes;
+    if (c->cache_bytes <= budget || c->cache_bytes <= c->evict_above)
+        return;
+    for (uint32_t i = 0; i < c->options.map->cells && c->cache_bytes > budget; i++)
+        if (c->cells[i])
+            evict_some(c, c->cells[i]);
+    c->evict_above = c->cache_bytes > budget ? c->cache_bytes + budget / 16 : 0;
+}

@@ -1,0 +1,99 @@
+/* One cell: its rows, the pages that own each row, the row cache and the index.
+ *
+ *   slot   4+28 bytes in memory for each distinct content, for ever
+ *   row    the decoded signature and first owner of a slot, while cached or changed
+ *
+ * Stored as
+ *   'R' cell content          -> first owner, its version, packed signature
+ *   'O' cell content page     -> version             (each further owner)
+ *
+ * All functions set c->err and return NULL/0 where the store fails. */
+#ifndef SP_COMPARE_CELL_H
+#define SP_COMPARE_CELL_H
+
+#include "compare/compare.h"
+
+struct owner {
+    struct sp_id page;
+    int64_t content_version;
+};
+
+struct row {
+    struct sp_signature *signature;
+    struct owner first;
+    struct owner *others; /* loaded on demand, see others_loaded; sorted by page */
+    uint32_t other_count;
+    uint32_t other_cap;
+    bool others_loaded;
+    bool dirty;            /* first owner or signature not stored as they are */
+    bool recently;         /* the clock's second chance */
+    bool stored;           /* an 'R' row exists */
+    struct sp_id *changed; /* other owners added or removed since the last flush */
+    uint32_t changed_count;
+    uint32_t changed_cap;
+};
+
+struct slot {
+    struct sp_id content;
+    uint32_t owners; /* 0: the slot is free */
+    uint32_t next;   /* next free slot */
+    struct row *row; /* NULL: not cached */
+};
+
+struct cell {
+    uint32_t number;
+    struct slot *slots;
+    uint32_t slot_count;
+    uint32_t slot_cap;
+    uint32_t free_slot; /* UINT32_MAX: none */
+    uint32_t used;
+    uint32_t *by_content; /* open addressing: slot + 1, or 0 */
+    uint32_t by_content_cap;
+    struct sp_candidates *index;
+    uint32_t hand;   /* of the clock */
+    uint32_t *dirty; /* slots with unsaved changes (may repeat) */
+    uint32_t dirty_count;
+    uint32_t dirty_cap;
+    struct sp_id *dropped; /* contents whose stored row must go */
+    uint32_t dropped_count;
+    uint32_t dropped_cap;
+};
+
+struct sp_compare {
+    struct sp_compare_options options;
+    struct sp_candidate_rule rule;
+    struct sp_store *store;
+    struct sp_outbox outbox;
+    struct cell **cells; /* by number; NULL: not met yet */
+    uint32_t *targets;   /* scratch of the routing */
+    size_t cache_bytes;
+    size_t evict_above; /* no use trying below: everything left was dirty */
+    enum sp_err err;
+    struct sp_compare_stats stats;
+};
+
+enum { NO_SLOT = UINT32_MAX };
+
+struct cell *cell_get(struct sp_compare *c, uint32_t number);
+void cell_free(struct cell *cell);
+
+uint32_t cell_find(const struct cell *cell, struct sp_id content);
+/* The slot of that content, made where it is missing (then the signature is kept, by
+ * reference). */
+uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature *signature);
+/* Makes a slot for a stored row while loading. */
+void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *sketch, uint32_t count);
+struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot);
+
+void cell_add_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct owner owner);
+/* The row goes with its last owner. */
+void cell_remove_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page);
+/* Some owner of the row other than `page`; false where there is none. */
+bool cell_other_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page,
+                      struct owner *ret_owner);
+
+enum sp_err cell_flush(struct sp_compare *c, struct cell *cell);
+/* Drops clean rows until the cache fits its budget again. */
+void cells_evict(struct sp_compare *c);
+
+#endif

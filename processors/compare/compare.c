@@ -1,0 +1,207 @@
+/* The steps of a cell actor: put, remove, probe. A put is stored before any probe of its page
+ * leaves the cell, so of two concurrent pages at least one sees the other: if A's probe reaches b
+ * before B's put, then B's probe leaves b after that, and finds A, whose put came before A's probe.
+ * Rows and owners are in cell.c.
+ *
+ * Matches name one owner of each similar row, not all: pages of equal content are linked among
+ * themselves by their own puts. Should that owner move on while the edge is under
+ * way, `shared` tells the page to probe again. */
+#include "compare/compare.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "compare/cell.h"
+
+struct sp_compare *sp_compare_new(const struct sp_compare_options *options, struct sp_store *store,
+                                  const struct sp_outbox *outbox)
+{
+    struct sp_compare *c = sp_calloc(1, sizeof *c);
+    c->options = *options;
+    c->rule = sp_candidate_rule(options->similarity.threshold);
+    c->store = store;
+    c->outbox = *outbox;
+    c->cells = sp_calloc(options->map->cells, sizeof *c->cells);
+    c->targets = sp_calloc(options->map->cells, sizeof *c->targets);
+    return c;
+}
+
+void sp_compare_free(struct sp_compare *c)
+{
+    if (!c)
+        return;
+    for (uint32_t i = 0; i < c->options.map->cells; i++)
+        cell_free(c->cells[i]);
+    sp_free(c->cells);
+    sp_free(c->targets);
+    sp_free(c);
+}
+
+struct found {
+    struct sp_edge edge;
+    double similarity;
+};
+
+/* Most similar first, so that a page hangs on the member of its group that resembles it most. */
+static int by_similarity(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->similarity != y->similarity)
+        return x->similarity > y->similarity ? -1 : 1;
+    return sp_id_cmp(x->edge.page, y->edge.page);
+}
+
+static void send_matches(struct sp_compare *c, const struct sp_message *probe, struct found *found,
+                         uint32_t count)
+{
+    qsort(found, count, sizeof *found, by_similarity);
+    struct sp_message *m = sp_message_new(SP_MSG_MATCH);
+    m->page = probe->page;
+    m->content_version = probe->content_version;
+    m->edges = sp_alloc(count * sizeof *m->edges);
+    m->edge_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        m->edges[i] = found[i].edge;
+    c->stats.matches += count;
+    c->outbox.send(c->outbox.arg, m);
+}
+
+static bool matches(struct sp_compare *c, const struct sp_signature *a,
+                    const struct sp_signature *b, double *ret_similarity)
+{
+    c->stats.candidates++;
+    return sp_candidate_pair(&c->rule, a, b) &&
+           sp_similar(&c->options.similarity, a, b, ret_similarity);
+}
+
+/* Which rows of this cell are similar to the signature? */
+static void probe_cell(struct sp_compare *c, struct cell *cell, const struct sp_message *m,
+                       const struct sp_signature *signature)
+{
+    const uint32_t *slots;
+    size_t count = sp_candidates_find(cell->index, sp_signature_shingles(signature),
+                                      signature->shingle_count, signature->shingle_total, &slots);
+    c->stats.probes++;
+    struct found *found = NULL;
+    uint32_t found_count = 0;
+    for (size_t i = 0; i < count && !c->err; i++) {
+        struct row *row = cell_row(c, cell, slots[i]);
+        struct found f;
+        struct owner owner;
+        if (!row || !matches(c, signature, row->signature, &f.similarity) ||
+            !cell_other_owner(c, cell, slots[i], m->page, &owner))
+            continue;
+        if (!found)
+            found = sp_alloc((count - i) * sizeof *found);
+        f.edge =
+            (struct sp_edge){owner.page, owner.content_version, cell->slots[slots[i]].owners > 1};
+        found[found_count++] = f;
+    }
+    if (found_count && !c->err)
+        send_matches(c, m, found, found_count);
+    sp_free(found);
+}
+
+/* The page's own cell answers at once and sends the probe on to the others. */
+static void probe_all(struct sp_compare *c, struct cell *own, const struct sp_message *m,
+                      struct sp_signature *signature)
+{
+    uint32_t count =
+        sp_partition_targets(c->options.map, signature->length, c->options.similarity.threshold,
+                             c->options.routing, c->options.rho, c->targets);
+    c->stats.contacts += count;
+    for (uint32_t i = 0; i < count; i++) {
+        if (c->targets[i] == own->number) {
+            probe_cell(c, own, m, signature);
+            continue;
+        }
+        struct sp_message *probe = sp_message_new(SP_MSG_PROBE);
+        probe->cell = c->targets[i];
+        probe->page = m->page;
+        probe->content_version = m->content_version;
+        probe->signature = sp_signature_ref(signature);
+        c->outbox.send(c->outbox.arg, probe);
+    }
+}
+
+static void leave(struct sp_compare *c, struct cell *cell, struct sp_id content, struct sp_id page)
+{
+    uint32_t slot = cell_find(cell, content);
+    if (slot != NO_SLOT)
+        cell_remove_owner(c, cell, slot, page);
+}
+
+static void on_put(struct sp_compare *c, struct cell *cell, const struct sp_message *m)
+{
+    if (!sp_id_is_zero(m->old_content) && !sp_id_eq(m->old_content, m->signature->content_hash))
+        leave(c, cell, m->old_content, m->page);
+    struct sp_signature *signature = m->signature;
+    uint32_t slot = cell_store(c, cell, signature);
+    if (slot == NO_SLOT)
+        return;
+    cell_add_owner(c, cell, slot, (struct owner){m->page, m->content_version});
+    if (!m->settled && !c->err)
+        probe_all(c, cell, m, signature);
+}
+
+/* Asks again for a page whose row is here; if it has left meanwhile, so has the question. */
+static void on_again(struct sp_compare *c, struct cell *cell, const struct sp_message *m)
+{
+    uint32_t slot = cell_find(cell, m->old_content);
+    struct row *row = slot == NO_SLOT ? NULL : cell_row(c, cell, slot);
+    if (row) {
+        struct sp_signature *signature = sp_signature_ref(row->signature);
+        probe_all(c, cell, m, signature);
+        sp_signature_unref(signature);
+    }
+}
+
+enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m)
+{
+    if (m->cell >= c->options.map->cells)
+        return SP_MALFORMED;
+    struct cell *cell = cell_get(c, m->cell);
+    switch (m->kind) {
+    case SP_MSG_PUT:
+        on_put(c, cell, m);
+        break;
+    case SP_MSG_REMOVE:
+        leave(c, cell, m->old_content, m->page);
+        break;
+    case SP_MSG_PROBE:
+        probe_cell(c, cell, m, m->signature);
+        break;
+    case SP_MSG_AGAIN:
+        on_again(c, cell, m);
+        break;
+    default:
+        return SP_MALFORMED;
+    }
+    cells_evict(c);
+    return c->err;
+}
+
+enum sp_err sp_compare_flush(struct sp_compare *c)
+{
+    for (uint32_t i = 0; i < c->options.map->cells && !c->err; i++)
+        if (c->cells[i])
+            c->err = cell_flush(c, c->cells[i]);
+    c->evict_above = 0;
+    cells_evict(c);
+    return c->err;
+}
+
+void sp_compare_stats(const struct sp_compare *c, struct sp_compare_stats *ret_stats)
+{
+    *ret_stats = c->stats;
+    ret_stats->cache_bytes = c->cache_bytes;
+    for (uint32_t i = 0; i < c->options.map->cells; i++) {
+        const struct cell *cell = c->cells[i];
+        if (!cell)
+            continue;
+        ret_stats->rows += cell->used;
+        ret_stats->index_bytes += sp_candidates_bytes(cell->index) +
+                                  cell->slot_cap * sizeof *cell->slots + cell->by_content_cap * 4;
+    }
+}

@@ -1,0 +1,59 @@
+/* The compare stage (tier 2): cell actors.
+ *
+ * Source: Zhu et al., WWW 2012, section 3 (tier 2) and section 4 (cells). A cell stores the
+ * signatures of the pages whose length vector falls into its box, one row for each
+ * distinct content, with the pages that have it; and it answers which rows a probe is similar to.
+ *
+ * A pure step: a message in, messages out, state changes kept in memory until
+ * sp_compare_flush writes them to the store's open batch. No threads, no clock.
+ *
+ * After an error from step, load or flush the stage must be freed and made anew from
+ * the store: that is what a restart does. */
+#ifndef SP_COMPARE_COMPARE_H
+#define SP_COMPARE_COMPARE_H
+
+#include "candidates/candidates.h"
+#include "partition/partition.h"
+#include "protocol/message.h"
+#include "similarity/similarity.h"
+#include "store/store.h"
+
+struct sp_compare_options {
+    struct sp_similarity_options similarity;
+    const struct sp_partition_map *map; /* borrowed, outlives the stage */
+    enum sp_routing routing;
+    double rho;
+    size_t row_cache_bytes; /* signatures kept decoded */
+};
+
+struct sp_compare_stats {
+    uint64_t rows;       /* distinct contents stored */
+    uint64_t probes;     /* by cell */
+    uint64_t contacts;   /* cells visited by pages, own cell included */
+    uint64_t candidates; /* rows compared with a probe */
+    uint64_t matches;
+    uint64_t row_loads; /* signatures read from the store */
+    uint64_t index_bytes;
+    uint64_t cache_bytes;
+};
+
+struct sp_compare;
+
+/* Never NULL. Options are copied; store and outbox are borrowed. */
+struct sp_compare *sp_compare_new(const struct sp_compare_options *options, struct sp_store *store,
+                                  const struct sp_outbox *outbox);
+void sp_compare_free(struct sp_compare *c);
+
+/* Rebuilds the index from the stored rows; call once before the first step on a store that may hold
+ * some. */
+enum sp_err sp_compare_load(struct sp_compare *c);
+
+/* Handles one tier-2 message; it stays the caller's. */
+enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m);
+
+/* Writes all changes since the last flush into the store's open batch. */
+enum sp_err sp_compare_flush(struct sp_compare *c);
+
+void sp_compare_stats(const struct sp_compare *c, struct sp_compare_stats *ret_stats);
+
+#endif

@@ -1,0 +1,328 @@
+/* Who wins? Winners are a cover of the group (design, section 3): take the members in rank order;
+ * a member is a winner unless it is similar to an earlier winner, which then covers it. So no
+ * page is ever called a duplicate of a page it does not resemble: the verification of Zhu et
+ * al., section 5.
+ *
+ * The cover is a pure function of the members. It is kept up to date, not recomputed: only members
+ * that changed, and those whose winner changed, are looked at again, in rank order. A
+ * new winner takes over the members ranked behind it that it resembles, unless an
+ * earlier winner has them; those they had won are looked at again in turn. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "group/internal.h"
+
+/* ---- the list of winners, by rank -------------------------------------------------------- */
+
+static uint32_t winner_place(const struct group *g, const struct member *m, double margin)
+{
+    uint32_t lo = 0, hi = g->winner_count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (rank_cmp(g->winners[mid], m, margin) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void winner_insert(struct group *g, struct member *m, double margin)
+{
+    uint32_t at = winner_place(g, m, margin);
+    if (g->winner_count == g->winner_cap) {
+        g->winner_cap = g->winner_cap ? g->winner_cap * 2 : 1;
+        g->winners = sp_realloc(g->winners, g->winner_cap * sizeof *g->winners);
+    }
+    memmove(g->winners + at + 1, g->winners + at, (g->winner_count - at) * sizeof *g->winners);
+    g->winners[at] = m;
+    g->winner_count++;
+}
+
+static void winner_remove(struct group *g, struct member *m)
+{
+    for (uint32_t i = 0; i < g->winner_count; i++)
+        if (g->winners[i] == m) {
+            g->winner_count--;
+            memmove(g->winners + i, g->winners + i + 1, (g->winner_count - i) * sizeof *g->winners);
+            return;
+        }
+}
+
+void cover_restore_winner(struct sp_group *st, struct group *g, struct member *m)
+{
+    m->incumbent = st->options.winner_margin > 0;
+    winner_insert(g, m, st->options.winner_margin);
+}
+
+/* ---- what must be looked at again -------------------------------------------------------- */
+
+static void touch(struct group *g, struct member *m)
+{
+    if (m->touched)
+        return;
+    m->touched = true;
+    if (g->touched_count == g->touched_cap) {
+        g->touched_cap = g->touched_cap ? g->touched_cap * 2 : 2;
+        g->touched = sp_realloc(g->touched, g->touched_cap * sizeof *g->touched);
+    }
+    g->touched[g->touched_count++] = m;
+}
+
+void cover_note(struct group *g, struct member *m)
+{
+    m->todo = true;
+    touch(g, m);
+}
+
+void cover_untouch(struct group *g, struct member *m)
+{
+    if (!m->touched)
+        return;
+    for (uint32_t i = 0; i < g->touched_count; i++)
+        if (g->touched[i] == m) {
+            g->touched[i] = g->touched[--g->touched_count];
+            break;
+        }
+    m->touched = false;
+}
+
+void cover_forget(struct group *g, struct member *m)
+{
+    if (m->winner == m) {
+        winner_remove(g, m);
+        for (uint32_t i = 0; i < g->count; i++) {
+            struct member *x = g->members[i];
+            if (x->winner == m && x != m) {
+                x->winner = NULL;
+                cover_note(g, x);
+            }
+        }
+    }
+    m->winner = NULL;
+}
+
+void cover_forget_pieces(struct group *g)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->winner_count; i++)
+        if (g->winners[i]->mark == 0)
+            g->winners[kept++] = g->winners[i];
+    g->winner_count = kept;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct member *m = g->members[i];
+        if (m->mark == 0 && m->winner && m->winner->mark != 0) {
+            m->winner = NULL;
+            cover_note(g, m);
+        }
+    }
+}
+
+/* ---- the cover ---------------------------------------------------------------------------- */
+
+struct worklist {
+    struct member **members; /* by rank */
+    uint32_t count;
+    uint32_t cap;
+    double margin;
+};
+
+static void work_insert(struct worklist *w, uint32_t from, struct member *m)
+{
+    uint32_t lo = from, hi = w->count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (rank_cmp(w->members[mid], m, w->margin) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (w->count == w->cap) {
+        w->cap = w->cap ? w->cap * 2 : 16;
+        w->members = sp_realloc(w->members, w->cap * sizeof *w->members);
+    }
+    memmove(w->members + lo + 1, w->members + lo, (w->count - lo) * sizeof *w->members);
+    w->members[lo] = m;
+    w->count++;
+}
+
+/* The first winner ranked before m that covers it, or NULL. */
+static struct member *find_winner(struct sp_group *st, struct group *g, struct member *m,
+                                  double *ret_similarity)
+{
+    for (uint32_t i = 0; i < g->winner_count && !st->err; i++) {
+        struct member *w = g->winners[i];
+        if (rank_cmp(w, m, st->options.winner_margin) > 0)
+            return NULL;
+        if (members_similar(st, g, w, m, ret_similarity))
+            return w;
+    }
+    return NULL;
+}
+
+/* y loses to the new winner x; the members y had won are to be looked at again. */
+static void take_over(struct sp_group *st, struct group *g, struct member *x, struct member *y,
+                      double similarity, struct worklist *work, uint32_t next)
+{
+    if (y->winner == y) {
+        winner_remove(g, y);
+        for (uint32_t i = 0; i < g->count; i++) {
+            struct member *m = g->members[i];
+            if (m == y || m->winner != y)
+                continue;
+            m->winner = NULL;
+            if (!m->todo) {
+                cover_note(g, m);
+                work_insert(work, next, m);
+            }
+        }
+    }
+    y->winner = x;
+    y->similarity = (float)similarity;
+    touch(g, y);
+    member_changed(st, g, y);
+}
+
+static void become_winner(struct sp_group *st, struct group *g, struct member *x,
+                          struct worklist *work, uint32_t next)
+{
+    double margin = st->options.winner_margin;
+    x->winner = x;
+    x->similarity = 0;
+    winner_insert(g, x, margin);
+    for (uint32_t i = 0; i < g->count && g->count > 1 && !st->err; i++) {
+        struct member *y = g->members[i];
+        double similarity;
+        if (y == x || y->todo || y->kind != SP_PAGE_CONTENT || rank_cmp(y, x, margin) < 0)
+            continue;
+        if (y->winner && y->winner != y && rank_cmp(y->winner, x, margin) < 0)
+            continue;
+        if (members_similar(st, g, x, y, &similarity))
+            take_over(st, g, x, y, similarity, work, next);
+    }
+}
+
+static void update_cover(struct sp_group *st, struct group *g)
+{
+    struct worklist work = {.margin = st->options.winner_margin};
+    for (uint32_t i = 0; i < g->touched_count; i++) {
+        struct member *m = g->touched[i];
+        if (m->todo && m->kind == SP_PAGE_CONTENT)
+            work_insert(&work, 0, m);
+        else
+            m->todo = false;
+    }
+    for (uint32_t next = 0; next < work.count && !st->err; next++) {
+        struct member *m = work.members[next];
+        double similarity = 0;
+        m->todo = false;
+        struct member *winner = find_winner(st, g, m, &similarity);
+        if (winner) {
+            m->winner = winner;
+            m->similarity = (float)similarity;
+        } else {
+            become_winner(st, g, m, &work, next + 1);
+        }
+        member_changed(st, g, m);
+    }
+    sp_free(work.members);
+}
+
+/* With winner.margin the cover depends on who is winner now: all of it is looked at again. */
+static void restart_cover(struct group *g)
+{
+    g->winner_count = 0;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct member *m = g->members[i];
+        m->incumbent = m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE;
+        m->winner = NULL;
+        cover_note(g, m);
+    }
+}
+
+/* ---- statuses ------------------------------------------------------------------------------ */
+
+struct verdict {
+    enum sp_page_status status;
+    enum sp_reason reason;
+    const struct member *winner;
+    float similarity;
+};
+
+/* The page at the end of a chain of redirects, or NULL: a loop, a dead end. */
+static const struct member *follow(const struct group *g, const struct member *m)
+{
+    for (uint32_t hops = 0; m && m->kind == SP_PAGE_REDIRECT && hops <= g->redirects; hops++)
+        m = member_find(g, m->target);
+    return m && m->kind == SP_PAGE_CONTENT ? m : NULL;
+}
+
+static struct verdict judge(const struct group *g, const struct member *m)
+{
+    const struct member *target = m;
+    enum sp_reason reason = SP_REASON_NONE;
+    if (m->kind != SP_PAGE_CONTENT) {
+        target = follow(g, m);
+        if (!target)
+            return (struct verdict){.status = SP_STATUS_GONE};
+        reason = SP_REASON_REDIRECT;
+        return (struct verdict){SP_STATUS_LOSER, reason, target->winner,
+                                target->winner == target ? 1 : target->similarity};
+    }
+    if (g->count == 1)
+        return (struct verdict){.status = SP_STATUS_UNIQUE};
+    if (m->winner == m)
+        return (struct verdict){.status = SP_STATUS_WINNER};
+    reason = sp_id_eq(m->content, m->winner->content) ? SP_REASON_EXACT : SP_REASON_CONTENT;
+    return (struct verdict){SP_STATUS_LOSER, reason, m->winner, m->similarity};
+}
+
+static void tell(struct sp_group *st, struct group *g, struct member *m)
+{
+    struct verdict v = judge(g, m);
+    struct sp_id winner = v.winner ? v.winner->page : (struct sp_id){0, 0};
+    if (m->said_epoch == m->epoch && m->said_version == m->content_version &&
+        m->said_status == v.status && m->said_reason == v.reason &&
+        m->said_similarity == v.similarity && sp_id_eq(m->said_winner, winner))
+        return;
+    m->said_epoch = m->epoch;
+    m->said_version = m->content_version;
+    m->said_status = v.status;
+    m->said_reason = v.reason;
+    m->said_similarity = v.similarity;
+    m->said_winner = winner;
+    member_changed(st, g, m);
+    struct sp_message *s = sp_message_new(SP_MSG_STATUS);
+    s->page = m->page;
+    s->far = g->id;
+    s->epoch = m->epoch;
+    s->content_version = m->content_version;
+    s->status = v.status;
+    s->reason = v.reason;
+    s->winner = winner;
+    s->similarity = v.similarity;
+    s->group_size = g->count;
+    s->url = v.winner ? url_dup(v.winner->url) : NULL;
+    stage_send(st, s);
+}
+
+void cover_publish(struct sp_group *st, struct group *g)
+{
+    if (st->options.winner_margin > 0)
+        restart_cover(g);
+    update_cover(st, g);
+    if (st->err)
+        return;
+    if (g->count == 1 || g->said_count == 1)
+        for (uint32_t i = 0; i < g->count; i++)
+            touch(g, g->members[i]);
+    for (uint32_t i = 0; g->redirects && i < g->count; i++)
+        if (g->members[i]->kind != SP_PAGE_CONTENT)
+            touch(g, g->members[i]);
+    for (uint32_t i = 0; i < g->touched_count; i++) {
+        g->touched[i]->touched = false;
+        tell(st, g, g->touched[i]);
+    }
+    g->touched_count = 0;
+    g->said_count = g->count;
+}

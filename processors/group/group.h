@@ -1,0 +1,102 @@
+/* The group stage (tier 1): page actors and group actors.
+ *
+ * Source: Zhu et al., WWW 2012, sections 3 and 5 (tier 1: group assignment, Cases 1-3, winners,
+ * redirects). docs/PROTOCOL.md tells the protocol; protocol/message.h lists the messages.
+ *
+ * A pure step: a message in, messages and status events out, state changes kept in memory until
+ * sp_group_flush writes them to the store's open batch. No threads, no clock.
+ *
+ * After an error from step or flush the stage must be freed and made anew from the store:
+ * that is what a restart does. */
+#ifndef SP_GROUP_GROUP_H
+#define SP_GROUP_GROUP_H
+
+#include "partition/partition.h"
+#include "protocol/message.h"
+#include "similarity/similarity.h"
+#include "store/store.h"
+
+enum sp_mode {
+    SP_MODE_EXACT, /* drained, the groups equal the components computed from scratch */
+    SP_MODE_FAST   /* the paper's approximations (sections 3.2 and 5) */
+};
+
+/* One rule of the protocol that a canary build leaves out; the simulation must notice. */
+enum sp_canary {
+    SP_CANARY_NONE,
+    SP_CANARY_NO_RELINK,     /* an edge whose end has moved is forgotten */
+    SP_CANARY_NO_VERSION,    /* a stale match links all the same */
+    SP_CANARY_NO_EPOCH,      /* an old assignment wins over a new one */
+    SP_CANARY_NO_REPROBE,    /* the shared content's other pages are not asked for */
+    SP_CANARY_EARLY_ANNOUNCE /* edges are looked for before the group holds the version */
+};
+
+struct sp_group_options {
+    struct sp_similarity_options similarity;
+    const struct sp_partition_map *map; /* borrowed, outlives the stage */
+    enum sp_mode mode;
+    double winner_margin; /* popularity by which a living winner must be outranked; 0: none */
+    size_t cache_bytes;   /* pages, groups and signatures kept between flushes */
+    enum sp_canary canary;
+};
+
+struct sp_group_stats {
+    uint64_t pages;     /* page actors made here, ever */
+    uint64_t late;      /* versions discarded as replayed or late */
+    uint64_t unchanged; /* versions settled by content equality alone */
+    uint64_t settled;   /* versions settled by the representative (fast mode) */
+    uint64_t merges;
+    uint64_t splits;
+    uint64_t forwards;
+    uint64_t bounces;
+    uint64_t relinks;
+    uint64_t reprobes;
+    uint64_t cache_bytes;
+};
+
+struct sp_group;
+
+/* Never NULL. Options are copied; store and outbox are borrowed. */
+struct sp_group *sp_group_new(const struct sp_group_options *options, struct sp_store *store,
+                              const struct sp_outbox *outbox);
+void sp_group_free(struct sp_group *g);
+
+/* Handles one tier-1 message. It is taken over: the stage may pass it on or free it. */
+enum sp_err sp_group_step(struct sp_group *g, struct sp_message *m);
+
+/* Writes all changes since the last flush into the store's open batch, then shrinks the caches to
+ * their budget. `drained`: no message is under way anywhere, so forward pointers of
+ * dissolved groups need not be kept. */
+enum sp_err sp_group_flush(struct sp_group *g, bool drained);
+
+void sp_group_stats(const struct sp_group *g, struct sp_group_stats *ret_stats);
+
+/* Ranks a URL for the winner rule; popularity comes from the crawl. */
+struct sp_rank sp_rank_of(struct sp_view url, double popularity);
+
+/* What is stored of a page and its membership, for reports and for checking from scratch. Views are
+ * valid during the call. */
+struct sp_page_view {
+    struct sp_id page;
+    const char *url;
+    int64_t version;
+    enum sp_page_kind kind;
+    struct sp_id target;
+    struct sp_id content;
+    struct sp_rank rank;
+    struct sp_group_id group;
+    enum sp_page_status status;
+    const char *winner_url;
+    float similarity;
+    enum sp_reason reason;
+};
+
+/* Calls `each` for every page of a committed store, by page id. */
+enum sp_err sp_group_each_page(struct sp_store *store,
+                               void (*each)(void *arg, const struct sp_page_view *page), void *arg);
+/* Calls `each` for every signature a group of this store holds, by content hash. */
+enum sp_err sp_group_each_signature(struct sp_store *store,
+                                    void (*each)(void *arg, struct sp_signature *signature),
+                                    void *arg);
+
+#endif

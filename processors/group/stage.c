@@ -1,0 +1,70 @@
+/* The group stage as a whole: making, stepping, freeing. The actors are in page.c and actor.c. */
+#include "base/mem.h"
+#include "group/internal.h"
+
+struct sp_group *sp_group_new(const struct sp_group_options *options, struct sp_store *store,
+                              const struct sp_outbox *outbox)
+{
+    struct sp_group *st = sp_calloc(1, sizeof *st);
+    st->options = *options;
+    st->store = store;
+    st->outbox = *outbox;
+    sp_lru_init(&st->page_lru);
+    sp_lru_init(&st->group_lru);
+    sp_lru_init(&st->signature_lru);
+    struct sp_view value;
+    enum sp_err err = sp_store_get(store, sp_view("B", 1), &value);
+    if (err == SP_OK && value.len == sizeof st->clock)
+        memcpy(&st->clock, value.data, sizeof st->clock);
+    else if (err != SP_NOT_FOUND)
+        st->err = err == SP_OK ? SP_CORRUPT : err; /* answered by the first step */
+    st->stored_clock = st->clock;
+    return st;
+}
+
+void sp_group_free(struct sp_group *st)
+{
+    if (!st)
+        return;
+    while (st->group_lru.prev != &st->group_lru)
+        group_free(st, SP_LRU_OBJECT(st->group_lru.prev, struct group, lru));
+    while (st->page_lru.prev != &st->page_lru) {
+        struct page *p = SP_LRU_OBJECT(st->page_lru.prev, struct page, lru);
+        sp_lru_remove(&p->lru);
+        page_free(p);
+    }
+    signatures_free(st);
+    sp_map_done(&st->pages);
+    sp_map_done(&st->groups);
+    sp_buf_done(&st->key);
+    sp_buf_done(&st->value);
+    sp_free(st->holders);
+    sp_free(st);
+}
+
+void stage_send(struct sp_group *st, struct sp_message *m)
+{
+    m->clock = st->clock;
+    st->outbox.send(st->outbox.arg, m);
+}
+
+enum sp_err sp_group_step(struct sp_group *st, struct sp_message *m)
+{
+    if (st->err) {
+        sp_message_free(m);
+        return st->err;
+    }
+    if (m->clock > st->clock)
+        st->clock = m->clock;
+    if (m->bounced || m->kind <= SP_MSG_STATUS)
+        page_step(st, m);
+    else
+        group_step(st, m);
+    return st->err;
+}
+
+void sp_group_stats(const struct sp_group *st, struct sp_group_stats *ret_stats)
+{
+    *ret_stats = st->stats;
+    ret_stats->cache_bytes = st->page_bytes + st->group_bytes + st->signature_bytes;
+}

@@ -1,0 +1,408 @@
+/* Pages and groups between memory and the store. Both are read when first needed, kept in
+ * hash tables, written at the flush where they changed, and dropped, least recently
+ * used first, after the flush.
+ *
+ * A group of one, alone on its founder's partition, is no row of its own: it lies inside the
+ * founder's page row, so a page without duplicates costs one small write. */
+#include "base/mem.h"
+#include "group/internal.h"
+
+static const size_t PAGE_BYTES = sizeof(struct page) + 160;
+static const size_t GROUP_BYTES = sizeof(struct group) + 64;
+
+char *url_dup(const char *url)
+{
+    return url ? sp_memdup(url, strlen(url) + 1) : NULL;
+}
+
+/* ---- pages --------------------------------------------------------------------------------- */
+
+static void page_key(struct sp_group *st, struct sp_id id)
+{
+    sp_buf_reset(&st->key);
+    sp_buf_put_u8(&st->key, 'P');
+    sp_buf_put(&st->key, &id, sizeof id);
+}
+
+void page_free(struct page *p)
+{
+    if (!p)
+        return;
+    sp_signature_unref(p->pending);
+    sp_free(p->url);
+    sp_free(p->target_url);
+    sp_free(p->winner_url);
+    sp_free(p->inline_group);
+    sp_free(p);
+}
+
+static void page_enter(struct sp_group *st, struct page *p)
+{
+    sp_map_add(&st->pages, p);
+    sp_lru_push(&st->page_lru, &p->lru);
+    st->page_bytes += PAGE_BYTES;
+}
+
+struct page *page_get(struct sp_group *st, struct sp_id id)
+{
+    struct page *p = sp_map_get(&st->pages, id);
+    if (p) {
+        sp_lru_touch(&st->page_lru, &p->lru);
+        return p;
+    }
+    struct sp_view value;
+    page_key(st, id);
+    enum sp_err err = sp_store_get(st->store, sp_buf_view(&st->key), &value);
+    if (err == SP_NOT_FOUND)
+        return NULL;
+    p = sp_calloc(1, sizeof *p);
+    p->id = id;
+    if (err == SP_OK)
+        err = page_decode(value, p);
+    if (err != SP_OK) {
+        st->err = err;
+        page_free(p);
+        return NULL;
+    }
+    page_enter(st, p);
+    return p;
+}
+
+struct page *page_make(struct sp_group *st, struct sp_id id, const char *url)
+{
+    struct page *p = sp_calloc(1, sizeof *p);
+    p->id = id;
+    p->url = url_dup(url);
+    page_enter(st, p);
+    page_changed(st, p);
+    st->stats.pages++;
+    return p;
+}
+
+void page_changed(struct sp_group *st, struct page *p)
+{
+    if (p->dirty)
+        return;
+    p->dirty = true;
+    p->next_dirty = st->dirty_pages;
+    st->dirty_pages = p;
+}
+
+/* ---- groups -------------------------------------------------------------------------------- */
+
+static struct sp_id table_key(struct sp_group_id id)
+{
+    return sp_hash128(&id, sizeof id);
+}
+
+static void group_key(struct sp_group *st, char kind, struct sp_group_id id)
+{
+    sp_buf_reset(&st->key);
+    sp_buf_put_u8(&st->key, (uint8_t)kind);
+    sp_buf_put_u64(&st->key, id.birth);
+    sp_buf_put(&st->key, &id.founder, sizeof id.founder);
+}
+
+void group_changed(struct sp_group *st, struct group *g)
+{
+    if (g->dirty)
+        return;
+    g->dirty = true;
+    g->next_dirty = st->dirty_groups;
+    st->dirty_groups = g;
+}
+
+void group_free(struct sp_group *st, struct group *g)
+{
+    if (sp_map_remove(&st->groups, g->key) == g) {
+        sp_lru_remove(&g->lru);
+        st->group_bytes -= GROUP_BYTES;
+    }
+    st->group_bytes -= g->count * (size_t)SP_MEMBER_BYTES;
+    for (uint32_t i = 0; i < g->count; i++)
+        member_free(g->members[i]);
+    sp_free(g->members);
+    sp_free(g->winners);
+    sp_free(g->touched);
+    sp_free(g->gone);
+    sp_free(g);
+}
+
+struct loading {
+    struct sp_group *st;
+    struct group *g;
+    struct sp_id *parents;
+    uint32_t cap;
+};
+
+static bool load_member(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct loading *l = arg;
+    struct member *m = sp_calloc(1, sizeof *m);
+    struct sp_id parent;
+    enum sp_err err = key.len >= sizeof m->page ? member_decode(value, m, &parent) : SP_CORRUPT;
+    if (err != SP_OK) {
+        l->st->err = err;
+        member_free(m);
+        return false;
+    }
+    memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
+    if (l->g->count == l->cap) {
+        l->cap = l->cap ? l->cap * 2 : 4;
+        l->parents = sp_realloc(l->parents, l->cap * sizeof *l->parents);
+    }
+    /* Keys come in byte order, members are kept in number order: carry the parent in the mark. */
+    m->mark = l->g->count;
+    l->parents[l->g->count] = parent;
+    member_insert(l->st, l->g, m);
+    return true;
+}
+
+static bool resolve_members(struct loading *l)
+{
+    struct group *g = l->g;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct member *m = g->members[i];
+        struct sp_id parent = l->parents[m->mark];
+        if (!sp_id_is_zero(parent) && !(m->parent = member_find(g, parent)))
+            return false;
+        if (m->kind != SP_PAGE_CONTENT)
+            continue;
+        bool loser = m->said_status == SP_STATUS_LOSER;
+        m->winner = loser ? member_find(g, m->said_winner) : m;
+        if (!m->winner)
+            return false;
+        if (!loser)
+            cover_restore_winner(l->st, g, m);
+    }
+    g->said_count = g->count;
+    return true;
+}
+
+static void load_members(struct sp_group *st, struct group *g)
+{
+    struct loading l = {st, g, NULL, 0};
+    group_key(st, 'M', g->id);
+    enum sp_err err =
+        sp_store_scan(st->store, sp_buf_view(&st->key), sp_view(NULL, 0), load_member, &l);
+    if (err != SP_OK)
+        st->err = err;
+    else if (st->err == SP_OK && !resolve_members(&l))
+        st->err = SP_CORRUPT;
+    sp_free(l.parents);
+}
+
+static void load_inline(struct sp_group *st, struct group *g, struct page *founder)
+{
+    struct loading l = {st, g, NULL, 0};
+    struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
+    sp_read_varint(&r);
+    load_member(&l, sp_view(&founder->id, sizeof founder->id), sp_view(r.at, sp_reader_left(&r)));
+    if (st->err == SP_OK && !resolve_members(&l))
+        st->err = SP_CORRUPT;
+    if (st->err == SP_OK)
+        g->members[0]->stored = false;
+    g->inlined = true;
+    sp_free(l.parents);
+}
+
+static void group_load(struct sp_group *st, struct group *g)
+{
+    struct page *founder = page_get(st, g->id.founder);
+    if (st->err)
+        return;
+    if (founder && founder->inline_bytes) {
+        struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
+        if (sp_read_varint(&r) == g->id.birth) {
+            load_inline(st, g, founder);
+            return;
+        }
+    }
+    struct sp_view value;
+    group_key(st, 'G', g->id);
+    enum sp_err err = sp_store_get(st->store, sp_buf_view(&st->key), &value);
+    if (err == SP_NOT_FOUND)
+        return;
+    struct sp_reader r = sp_reader(value);
+    if (err == SP_OK) {
+        g->stored = true;
+        g->forward.birth = sp_read_u64(&r);
+        struct sp_view id = sp_read_bytes(&r, sizeof g->forward.founder);
+        if (id.len)
+            memcpy(&g->forward.founder, id.data, id.len);
+        err = r.failed ? SP_CORRUPT : SP_OK;
+    }
+    if (err != SP_OK)
+        st->err = err;
+    else
+        load_members(st, g);
+}
+
+struct group *group_get(struct sp_group *st, struct sp_group_id id)
+{
+    struct sp_id key = table_key(id);
+    struct group *g = sp_map_get(&st->groups, key);
+    if (g) {
+        sp_lru_touch(&st->group_lru, &g->lru);
+        return g;
+    }
+    g = sp_calloc(1, sizeof *g);
+    g->key = key;
+    g->id = id;
+    group_load(st, g);
+    sp_map_add(&st->groups, g);
+    sp_lru_push(&st->group_lru, &g->lru);
+    st->group_bytes += GROUP_BYTES;
+    if (st->err) {
+        group_free(st, g);
+        return NULL;
+    }
+    return g;
+}
+
+/* ---- flush --------------------------------------------------------------------------------- */
+
+static bool is_inline(const struct group *g)
+{
+    return g->count == 1 && !g->forward.birth && sp_id_eq(g->members[0]->page, g->id.founder);
+}
+
+static void delete_member_row(struct sp_group *st, struct group *g, struct sp_id page)
+{
+    group_key(st, 'M', g->id);
+    sp_buf_put(&st->key, &page, sizeof page);
+    sp_store_delete(st->store, sp_buf_view(&st->key));
+}
+
+/* Keeps the group of one inside its founder's page row, or takes it out of there. */
+static void flush_inline(struct sp_group *st, struct group *g, bool inlined)
+{
+    if (!inlined && !g->inlined)
+        return;
+    struct page *founder = page_get(st, g->id.founder);
+    if (!founder)
+        return;
+    struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
+    bool mine = founder->inline_bytes && sp_read_varint(&r) == g->id.birth;
+    g->inlined = inlined;
+    if (!inlined && !mine)
+        return; /* another group of one took the place */
+    sp_free(founder->inline_group);
+    founder->inline_group = NULL;
+    founder->inline_bytes = 0;
+    if (inlined) {
+        sp_buf_reset(&st->value);
+        sp_buf_put_varint(&st->value, g->id.birth);
+        member_encode(g->members[0], &st->value);
+        founder->inline_group = sp_memdup(st->value.data, st->value.len);
+        founder->inline_bytes = (uint32_t)st->value.len;
+    }
+    page_changed(st, founder);
+}
+
+static void flush_member(struct sp_group *st, struct group *g, struct member *m)
+{
+    sp_buf_reset(&st->value);
+    member_encode(m, &st->value);
+    group_key(st, 'M', g->id);
+    sp_buf_put(&st->key, &m->page, sizeof m->page);
+    sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
+    m->stored = true;
+    m->dirty = false;
+}
+
+static void flush_header(struct sp_group *st, struct group *g, bool wanted)
+{
+    if (wanted == g->stored && !(wanted && g->forward.birth))
+        return;
+    group_key(st, 'G', g->id);
+    if (wanted) {
+        sp_buf_reset(&st->value);
+        sp_buf_put_u64(&st->value, g->forward.birth);
+        sp_buf_put(&st->value, &g->forward.founder, sizeof g->forward.founder);
+        sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
+    } else {
+        sp_store_delete(st->store, sp_buf_view(&st->key));
+    }
+    g->stored = wanted;
+}
+
+static void flush_group(struct sp_group *st, struct group *g, bool drained)
+{
+    bool inlined = is_inline(g);
+    bool wanted = !inlined && (g->count || (g->forward.birth && !drained));
+    g->dirty = false;
+    for (uint32_t i = 0; i < g->gone_count; i++)
+        if (!member_find(g, g->gone[i]))
+            delete_member_row(st, g, g->gone[i]);
+    g->gone_count = 0;
+    flush_inline(st, g, inlined);
+    flush_header(st, g, wanted);
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct member *m = g->members[i];
+        if (inlined) {
+            if (m->stored)
+                delete_member_row(st, g, m->page);
+            m->stored = m->dirty = false;
+        } else if (m->dirty || !m->stored) {
+            flush_member(st, g, m);
+        }
+    }
+    if (g->count == 0 && !wanted)
+        group_free(st, g);
+}
+
+static void flush_pages(struct sp_group *st)
+{
+    for (struct page *p = st->dirty_pages, *next; p; p = next) {
+        next = p->next_dirty;
+        p->dirty = false;
+        sp_buf_reset(&st->value);
+        page_encode(p, &st->value);
+        page_key(st, p->id);
+        sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
+    }
+    st->dirty_pages = NULL;
+}
+
+static void flush_clock(struct sp_group *st)
+{
+    if (st->clock == st->stored_clock)
+        return;
+    sp_store_put(st->store, sp_view("B", 1), sp_view(&st->clock, sizeof st->clock));
+    st->stored_clock = st->clock;
+}
+
+/* Everything is clean and nothing is borrowed. A quarter of the budget each for pages and groups,
+ * half for signatures. */
+static void evict(struct sp_group *st)
+{
+    size_t quarter = st->options.cache_bytes / 4;
+    while (st->group_bytes > quarter && st->group_lru.prev != &st->group_lru)
+        group_free(st, SP_LRU_OBJECT(st->group_lru.prev, struct group, lru));
+    while (st->page_bytes > quarter && st->page_lru.prev != &st->page_lru) {
+        struct page *p = SP_LRU_OBJECT(st->page_lru.prev, struct page, lru);
+        sp_map_remove(&st->pages, p->id);
+        sp_lru_remove(&p->lru);
+        st->page_bytes -= PAGE_BYTES;
+        page_free(p);
+    }
+    signatures_evict(st, 2 * quarter);
+}
+
+enum sp_err sp_group_flush(struct sp_group *st, bool drained)
+{
+    members_release(st);
+    for (struct group *g = st->dirty_groups, *next; g && !st->err; g = next) {
+        next = g->next_dirty;
+        flush_group(st, g, drained);
+    }
+    st->dirty_groups = NULL;
+    if (st->err)
+        return st->err;
+    flush_pages(st);
+    flush_clock(st);
+    signatures_flush(st);
+    evict(st);
+    return st->err;
+}
