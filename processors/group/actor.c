@@ -231,8 +231,10 @@ static uint32_t fast_pieces(struct sp_group *st, struct group *g, struct member 
         return 1;
     for (uint32_t i = 0; i < g->count; i++) {
         struct member *x = g->members[i];
-        if (x->parent && x->parent->mark != x->mark)
+        if (x->parent && x->parent->mark != x->mark) {
             x->parent = NULL;
+            member_changed(st, g, x);
+        }
     }
     return 2;
 }

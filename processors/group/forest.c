@@ -246,7 +246,9 @@ uint32_t forest_check(struct sp_group *st, struct group *g, struct member *chang
 
 uint32_t forest_rebuild(struct sp_group *st, struct group *g)
 {
-    for (uint32_t i = 0; i < g->count; i++)
+    for (uint32_t i = 0; i < g->count; i++) {
         g->members[i]->parent = NULL;
+        member_changed(st, g, g->members[i]);
+    }
     return forest_mend(st, g);
 }

@@ -67,7 +67,9 @@ static void take_content(struct page *p, struct sp_message *m)
         m->target_url = NULL;
 }
 
-static void send_change(struct sp_group *st, struct page *p, bool content_changed)
+/* The signature goes along as long as the group may not have applied this content: a change that was
+ * bounced can be overtaken by the next one, which must then stand for both. */
+static void send_change(struct sp_group *st, struct page *p)
 {
     struct sp_message *c = sp_message_new(SP_MSG_CHANGE);
     c->page = p->id;
@@ -77,7 +79,7 @@ static void send_change(struct sp_group *st, struct page *p, bool content_change
     c->target = p->target;
     c->rank = p->rank;
     c->url = url_dup(p->url);
-    if (content_changed && p->pending)
+    if (p->pending)
         c->signature = sp_signature_ref(p->pending);
     send_to_group(st, p, c);
 }
@@ -110,12 +112,12 @@ static void on_crawled(struct sp_group *st, struct sp_message *m)
         if (p->status != SP_STATUS_NONE)
             publish(st, p);
         if (!ranked_same)
-            send_change(st, p, false);
+            send_change(st, p);
         return;
     }
     take_content(p, m);
     if (p->group.birth) {
-        send_change(st, p, true);
+        send_change(st, p);
         if (is(st, SP_CANARY_EARLY_ANNOUNCE))
             announce(st, p, false);
         return;

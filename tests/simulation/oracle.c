@@ -1,0 +1,135 @@
+/* The oracle: groups and statuses of a crawl, from scratch, the slow and plain way. It shares F,
+ * the rank of a URL and nothing else with the stages. */
+#include <stdio.h>
+
+#include "world.h"
+
+const char *sim_url(uint32_t page)
+{
+    static char urls[MAX_PAGES][64];
+    /* Lengths and queries differ, so that the whole rank is exercised. */
+    snprintf(urls[page], sizeof urls[page], "http://site/%.*s%u%s", (int)(page % 4), "aaaa", page,
+             page % 5 == 4 ? "?q" : "");
+    return urls[page];
+}
+
+struct sp_id sim_page_id(uint32_t page)
+{
+    return sp_hash128(sim_url(page), strlen(sim_url(page)));
+}
+
+static uint32_t find(uint32_t *set, uint32_t x)
+{
+    while (set[x] != x)
+        x = set[x];
+    return x;
+}
+
+static void join(uint32_t *set, uint32_t a, uint32_t b)
+{
+    uint32_t x = find(set, a), y = find(set, b);
+    if (x < y)
+        set[y] = x;
+    else
+        set[x] = y;
+}
+
+static bool both_content(const struct truth *a, const struct truth *b)
+{
+    return a->kind == SP_PAGE_CONTENT && b->kind == SP_PAGE_CONTENT;
+}
+
+void oracle_components(const struct truth *truth, uint32_t pages,
+                       const struct sp_similarity_options *similarity, uint32_t *ret_component)
+{
+    for (uint32_t i = 0; i < pages; i++)
+        ret_component[i] = i;
+    for (uint32_t i = 0; i < pages; i++) {
+        if (truth[i].kind == SP_PAGE_REDIRECT)
+            join(ret_component, i, truth[i].target);
+        for (uint32_t k = 0; k < i; k++)
+            if (both_content(&truth[i], &truth[k]) &&
+                sp_similar(similarity, truth[i].signature, truth[k].signature, NULL))
+                join(ret_component, i, k);
+    }
+    for (uint32_t i = 0; i < pages; i++)
+        ret_component[i] = find(ret_component, i);
+}
+
+static bool outranks(const struct truth *truth, uint32_t a, uint32_t b)
+{
+    struct sp_rank x = sp_rank_of(sp_view_str(sim_url(a)), truth[a].popularity);
+    struct sp_rank y = sp_rank_of(sp_view_str(sim_url(b)), truth[b].popularity);
+    if (x.popularity != y.popularity)
+        return x.popularity > y.popularity;
+    if (x.dynamic != y.dynamic)
+        return x.dynamic < y.dynamic;
+    if (x.url_bytes != y.url_bytes)
+        return x.url_bytes < y.url_bytes;
+    return sp_id_cmp(sim_page_id(a), sim_page_id(b)) < 0;
+}
+
+static void cover(const struct truth *truth, const uint32_t *order, uint32_t count,
+                  const struct sp_similarity_options *similarity, bool alone,
+                  struct published *ret_said)
+{
+    uint32_t winners[MAX_PAGES], winner_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t p = order[i];
+        struct published said = {alone ? SP_STATUS_UNIQUE : SP_STATUS_WINNER, SP_REASON_NONE, -1, 0,
+                                 truth[p].version};
+        double j;
+        for (uint32_t w = 0; w < winner_count && said.winner < 0; w++) {
+            const struct truth *a = &truth[winners[w]], *b = &truth[p];
+            if (!sp_similar(similarity, a->signature, b->signature, &j))
+                continue;
+            bool exact = sp_id_eq(a->signature->content_hash, b->signature->content_hash);
+            said = (struct published){SP_STATUS_LOSER, exact ? SP_REASON_EXACT : SP_REASON_CONTENT,
+                                      (int32_t)winners[w], (float)j, truth[p].version};
+        }
+        if (said.winner < 0)
+            winners[winner_count++] = p;
+        ret_said[p] = said;
+    }
+}
+
+static void follow_redirect(const struct truth *truth, uint32_t page, uint32_t pages,
+                            struct published *ret_said)
+{
+    uint32_t at = page, hops = 0;
+    while (truth[at].kind == SP_PAGE_REDIRECT && hops++ <= pages)
+        at = truth[at].target;
+    struct published said = {SP_STATUS_GONE, SP_REASON_NONE, -1, 0, truth[page].version};
+    if (truth[at].kind == SP_PAGE_CONTENT) {
+        said.status = SP_STATUS_LOSER;
+        said.reason = SP_REASON_REDIRECT;
+        said.winner = ret_said[at].winner < 0 ? (int32_t)at : ret_said[at].winner;
+        said.similarity = ret_said[at].winner < 0 ? 1 : ret_said[at].similarity;
+    }
+    if (truth[page].kind == SP_PAGE_UNSEEN)
+        said.status = SP_STATUS_NONE; /* nothing is said of a page nobody fetched */
+    ret_said[page] = said;
+}
+
+void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *component,
+                     const struct sp_similarity_options *similarity, struct published *ret_said)
+{
+    for (uint32_t c = 0; c < pages; c++) {
+        uint32_t order[MAX_PAGES], count = 0, size = 0;
+        for (uint32_t p = 0; p < pages; p++) {
+            if (component[p] != c)
+                continue;
+            size++;
+            if (truth[p].kind != SP_PAGE_CONTENT)
+                continue;
+            uint32_t at = count++;
+            for (; at > 0 && outranks(truth, p, order[at - 1]); at--)
+                order[at] = order[at - 1];
+            order[at] = p;
+        }
+        cover(truth, order, count, similarity, size == 1, ret_said);
+        for (uint32_t p = 0; p < pages; p++)
+            if (component[p] == c && truth[p].kind != SP_PAGE_CONTENT)
+                follow_redirect(truth, p, pages, ret_said);
+    }
+}

@@ -1,0 +1,521 @@
+/* A random crawl under random interleavings: channels between partitions are FIFO one by one (as
+ * Kafka gives them), nothing is ordered across channels; each partition works in transactions that
+ * commit (state, consumed messages, sent messages and published statuses together) or crash, which
+ * loses all of them and rebuilds the stage from its store. Caches are sometimes of no size at all,
+ * so that everything is read back from the store all the time. */
+#include "world.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+
+enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000 };
+
+struct queue {
+    struct sp_message *first;
+    struct sp_message *last;
+};
+
+struct process {
+    enum sp_tier tier;
+    uint32_t number;
+    struct sp_db *db;
+    struct sp_group *group;
+    struct sp_compare *compare;
+    struct queue in[CHANNELS]; /* by sender; the last is the crawler */
+    struct sp_outbox outbox;
+    struct world *world;
+};
+
+struct world {
+    struct sim_options o;
+    struct rnd rnd;
+    struct sp_group_options group;
+    struct sp_compare_options compare;
+    struct sp_partition_map map;
+    struct process processes[2 * MAX_PARTITIONS];
+    uint32_t process_count;
+    struct process *here; /* whose transaction is open */
+    struct queue sent;    /* in it */
+    struct published said[MAX_PAGES];
+    struct published saying[MAX_PAGES]; /* in the open transaction */
+    bool says[MAX_PAGES];
+    struct truth truth[MAX_PAGES];
+    bool known[MAX_PAGES];
+    uint32_t pages;
+    struct sim_result result;
+};
+
+static void push(struct queue *q, struct sp_message *m)
+{
+    m->next = NULL;
+    if (q->first)
+        q->last->next = m;
+    else
+        q->first = m;
+    q->last = m;
+}
+
+static struct sp_message *pop(struct queue *q)
+{
+    struct sp_message *m = q->first;
+    if (m)
+        q->first = m->next;
+    return m;
+}
+
+static void clear(struct queue *q)
+{
+    struct sp_message *m;
+    while ((m = pop(q)))
+        sp_message_free(m);
+}
+
+/* A deep copy, for the messages a crash must leave in the channel. */
+static struct sp_message *copy(const struct sp_message *m)
+{
+    struct sp_message *c = sp_message_new(m->kind);
+    *c = *m;
+    if (c->signature)
+        sp_signature_ref(c->signature);
+    c->url = m->url ? sp_memdup(m->url, strlen(m->url) + 1) : NULL;
+    c->target_url = m->target_url ? sp_memdup(m->target_url, strlen(m->target_url) + 1) : NULL;
+    c->edges = m->edge_count ? sp_memdup(m->edges, m->edge_count * sizeof *m->edges) : NULL;
+    c->rows = m->row_count ? sp_memdup(m->rows, m->row_count * sizeof *m->rows) : NULL;
+    for (uint32_t i = 0; i < m->row_count; i++) {
+        if (c->rows[i].signature)
+            sp_signature_ref(c->rows[i].signature);
+        c->rows[i].url = sp_memdup(m->rows[i].url, strlen(m->rows[i].url) + 1);
+    }
+    return c;
+}
+
+/* ---- the bus --------------------------------------------------------------------------------- */
+
+static uint32_t destination(const struct world *w, const struct sp_message *m)
+{
+    if (sp_message_tier(m) == SP_TIER_2)
+        return w->o.tier1 + m->cell % w->o.tier2;
+    return (uint32_t)(sp_message_home(m).lo % w->o.tier1);
+}
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    struct process *p = arg;
+    push(&p->world->sent, m);
+}
+
+static uint32_t page_number(const struct world *w, struct sp_id id)
+{
+    for (uint32_t i = 0; i < w->pages; i++)
+        if (sp_id_eq(sim_page_id(i), id))
+            return i;
+    SP_ASSERT(!"a page of this crawl");
+    return 0;
+}
+
+static void on_publish(void *arg, const struct sp_status_event *e)
+{
+    struct world *w = ((struct process *)arg)->world;
+    uint32_t page = page_number(w, e->page);
+    int32_t winner = -1;
+    for (uint32_t i = 0; e->winner_url && i < w->pages; i++)
+        if (strcmp(sim_url(i), e->winner_url) == 0)
+            winner = (int32_t)i;
+    w->saying[page] =
+        (struct published){e->status, e->reason, winner, e->similarity, e->version_ms};
+    w->says[page] = true;
+    if (w->o.trace)
+        printf("      publishes %u@%lld: %s winner %d group %llu\n", page, (long long)e->version_ms,
+               sp_status_name(e->status), winner, (unsigned long long)e->group.birth);
+}
+
+static void start(struct process *p)
+{
+    struct world *w = p->world;
+    p->outbox = (struct sp_outbox){on_send, on_publish, p};
+    struct sp_store *store = sp_db_store(p->db, 0);
+    if (p->tier == SP_TIER_1) {
+        p->group = sp_group_new(&w->group, store, &p->outbox);
+    } else {
+        p->compare = sp_compare_new(&w->compare, store, &p->outbox);
+        enum sp_err err = sp_compare_load(p->compare);
+        SP_ASSERT(err == SP_OK);
+    }
+}
+
+static void stop(struct process *p)
+{
+    sp_group_free(p->group);
+    sp_compare_free(p->compare);
+    p->group = NULL;
+    p->compare = NULL;
+}
+
+static void print_message(const struct process *p, const struct sp_message *m)
+{
+    printf("  t%d/%u %s%s page %016llx@%lld group %llu far %llu edges", p->tier + 1, p->number,
+           m->bounced ? "bounced " : "", sp_message_name(m->kind), (unsigned long long)m->page.lo,
+           (long long)m->content_version, (unsigned long long)m->group.birth,
+           (unsigned long long)m->far.birth);
+    for (uint32_t i = 0; i < m->edge_count; i++)
+        printf(" %016llx@%lld", (unsigned long long)m->edges[i].page.lo,
+               (long long)m->edges[i].content_version);
+    printf("\n");
+}
+
+static struct queue *some_channel(struct world *w, struct process *p)
+{
+    struct queue *ready[CHANNELS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < CHANNELS; i++)
+        if (p->in[i].first)
+            ready[count++] = &p->in[i];
+    return count ? ready[rnd_below(&w->rnd, count)] : NULL;
+}
+
+static void fail(struct world *w, const char *why)
+{
+    if (w->result.ok)
+        snprintf(w->result.why, sizeof w->result.why, "%s", why);
+    w->result.ok = false;
+}
+
+static void step(struct world *w, struct process *p, struct sp_message *m)
+{
+    if (w->o.trace)
+        print_message(p, m);
+    enum sp_err err;
+    if (p->tier == SP_TIER_1) {
+        err = sp_group_step(p->group, m);
+    } else {
+        err = sp_compare_step(p->compare, m);
+        sp_message_free(m);
+    }
+    if (err != SP_OK)
+        fail(w, sp_err_text(err));
+    w->result.messages++;
+}
+
+static void commit(struct world *w, struct process *p)
+{
+    enum sp_err err =
+        p->tier == SP_TIER_1 ? sp_group_flush(p->group, false) : sp_compare_flush(p->compare);
+    if (err == SP_OK)
+        err = sp_db_commit(p->db);
+    if (err != SP_OK)
+        fail(w, sp_err_text(err));
+    struct sp_message *m;
+    uint32_t from = (uint32_t)(p - w->processes);
+    while ((m = pop(&w->sent)))
+        push(&w->processes[destination(w, m)].in[from], m);
+    for (uint32_t i = 0; i < w->pages; i++)
+        if (w->says[i])
+            w->said[i] = w->saying[i];
+}
+
+/* The transaction is gone: what it consumed is back, what it sent and said was never there. */
+static void crash(struct world *w, struct process *p)
+{
+    if (w->o.trace)
+        printf("  t%d/%u crashes\n", p->tier + 1, p->number);
+    clear(&w->sent);
+    stop(p);
+    sp_db_discard(p->db);
+    start(p);
+    w->result.crashes++;
+}
+
+static void transaction(struct world *w, struct process *p)
+{
+    struct queue before[CHANNELS];
+    bool crashes = rnd_chance(&w->rnd, 3);
+    uint32_t size = 1 + rnd_below(&w->rnd, w->o.batch_max);
+    memset(w->says, 0, sizeof w->says);
+    if (crashes)
+        for (uint32_t i = 0; i < CHANNELS; i++) {
+            before[i] = (struct queue){0};
+            for (struct sp_message *m = p->in[i].first; m; m = m->next)
+                push(&before[i], copy(m));
+        }
+    for (uint32_t i = 0; i < size && w->result.ok; i++) {
+        struct queue *q = some_channel(w, p);
+        if (!q)
+            break;
+        step(w, p, pop(q));
+    }
+    if (!crashes) {
+        commit(w, p);
+        return;
+    }
+    crash(w, p);
+    for (uint32_t i = 0; i < CHANNELS; i++) {
+        clear(&p->in[i]);
+        p->in[i] = before[i];
+    }
+}
+
+/* ---- the crawl --------------------------------------------------------------------------------
+ */
+
+/* A page of `words` consecutive items from `first` on: neighbours overlap, so that chains,
+ * merges and splits happen all the time. Item i counts for dimension i % 3. */
+static struct sp_signature *make_signature(uint32_t first, uint32_t words)
+{
+    struct sp_signature *s = sp_signature_alloc(words, 0);
+    uint32_t name[2] = {first, words};
+    s->params = 1;
+    s->language = 0;
+    s->content_hash = sp_hash128(name, sizeof name);
+    s->shingle_total = s->shingle_count = words;
+    s->sentence_count = 0;
+    memset(s->length, 0, sizeof s->length);
+    for (uint32_t i = 0; i < words; i++) {
+        uint32_t hash = (uint32_t)sp_mix64(first + i + 1), at = i;
+        s->length[(first + i) % SP_DIMS]++;
+        for (; at > 0 && s->hashes[at - 1] > hash; at--)
+            s->hashes[at] = s->hashes[at - 1];
+        s->hashes[at] = hash;
+    }
+    return s;
+}
+
+static void draw_page(struct world *w, struct truth *t, uint32_t span)
+{
+    struct rnd *r = &w->rnd;
+    uint32_t x = rnd_below(r, 100);
+    if (x < 75) {
+        uint32_t words = rnd_chance(r, 70) ? 12 : 10 + rnd_below(r, 8);
+        t->kind = SP_PAGE_CONTENT;
+        t->signature =
+            rnd_chance(r, 2) ? make_signature(0, 0) : make_signature(rnd_below(r, span), words);
+    } else if (x < 90) {
+        t->kind = SP_PAGE_REDIRECT;
+        t->target = rnd_below(r, w->pages);
+        w->known[t->target] = true;
+    } else {
+        t->kind = SP_PAGE_DEAD;
+    }
+}
+
+static struct sp_message *crawl_message(const struct world *w, uint32_t page)
+{
+    const struct truth *t = &w->truth[page];
+    struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
+    m->page = sim_page_id(page);
+    m->version = t->version;
+    m->page_kind = t->kind;
+    m->signature = t->signature ? sp_signature_ref(t->signature) : NULL;
+    m->url = sp_memdup(sim_url(page), strlen(sim_url(page)) + 1);
+    m->rank = sp_rank_of(sp_view_str(m->url), t->popularity);
+    if (t->kind == SP_PAGE_REDIRECT) {
+        m->target = sim_page_id(t->target);
+        m->target_url = sp_memdup(sim_url(t->target), strlen(sim_url(t->target)) + 1);
+    }
+    return m;
+}
+
+static void crawl(struct world *w, uint32_t span)
+{
+    uint32_t page = rnd_below(&w->rnd, w->pages);
+    struct truth *t = &w->truth[page];
+    w->result.events++;
+    w->known[page] = true;
+    t->version = (int64_t)w->result.events;
+    if (rnd_chance(&w->rnd, 20))
+        t->popularity = rnd_below(&w->rnd, 3);
+    if (t->kind == SP_PAGE_UNSEEN || rnd_chance(&w->rnd, 80)) { /* else: fetched, unchanged */
+        sp_signature_unref(t->signature);
+        t->signature = NULL;
+        draw_page(w, t, span);
+    }
+    struct sp_message *m = crawl_message(w, page);
+    if (w->o.trace)
+        printf("crawl %u (%016llx)@%lld kind %d target %u\n", page, (unsigned long long)m->page.lo,
+               (long long)t->version, t->kind, t->target);
+    struct queue *q = &w->processes[destination(w, m)].in[CHANNELS - 1];
+    if (rnd_chance(&w->rnd, 5))
+        push(q, copy(m)); /* delivered twice */
+    push(q, m);
+}
+
+/* ---- the check ---------------------------------------------------------------------------------
+ */
+
+struct stored {
+    struct world *w;
+    struct sp_group_id group[MAX_PAGES];
+    bool there[MAX_PAGES];
+};
+
+static void note_page(void *arg, const struct sp_page_view *v)
+{
+    struct stored *s = arg;
+    uint32_t page = page_number(s->w, v->page);
+    s->there[page] = true;
+    s->group[page] = v->group;
+}
+
+static bool same_said(const struct published *a, const struct published *b)
+{
+    return a->status == b->status && a->reason == b->reason && a->winner == b->winner &&
+           a->similarity == b->similarity && a->version == b->version;
+}
+
+static void check(struct world *w)
+{
+    struct stored s = {.w = w};
+    for (uint32_t i = 0; i < w->o.tier1; i++)
+        sp_group_each_page(sp_db_store(w->processes[i].db, 0), note_page, &s);
+    uint32_t component[MAX_PAGES];
+    struct published want[MAX_PAGES];
+    char why[200];
+    if (w->o.mode == SP_MODE_EXACT) {
+        oracle_components(w->truth, w->pages, &w->group.similarity, component);
+    } else { /* fast mode may group otherwise, but must then say what its groups imply */
+        for (uint32_t i = 0; i < w->pages; i++) {
+            component[i] = i;
+            for (uint32_t k = 0; k < i && s.there[i] && component[i] == i; k++)
+                if (s.there[k] && sp_group_id_eq(s.group[i], s.group[k]))
+                    component[i] = component[k];
+        }
+    }
+    oracle_statuses(w->truth, w->pages, component, &w->group.similarity, want);
+    for (uint32_t i = 0; i < w->pages && w->result.ok; i++) {
+        /* The target of a redirect that was soon replaced may be known or not. */
+        bool crawled = w->truth[i].version > 0;
+        if ((crawled && !s.there[i]) || (s.there[i] && !w->known[i])) {
+            snprintf(why, sizeof why, "page %u is %s", i, crawled ? "lost" : "invented");
+            fail(w, why);
+        }
+        for (uint32_t k = 0; k < i && s.there[i]; k++)
+            if (s.there[k] &&
+                sp_group_id_eq(s.group[i], s.group[k]) != (component[i] == component[k])) {
+                snprintf(why, sizeof why, "pages %u and %u %s one group", k, i,
+                         component[i] == component[k] ? "are not in" : "are in");
+                fail(w, why);
+            }
+        if (!s.there[i] || w->truth[i].kind == SP_PAGE_UNSEEN)
+            want[i] = (struct published){.winner = -1};
+        if (!same_said(&want[i], &w->said[i])) {
+            snprintf(why, sizeof why, "page %u: %s winner %d version %lld, not %s winner %d %lld",
+                     i, sp_status_name(w->said[i].status), w->said[i].winner,
+                     (long long)w->said[i].version, sp_status_name(want[i].status), want[i].winner,
+                     (long long)want[i].version);
+            fail(w, why);
+        }
+    }
+}
+
+/* ---- one run ------------------------------------------------------------------------------------
+ */
+
+static uint32_t or_choice(uint32_t given, struct rnd *r, const uint32_t *choices, uint32_t count)
+{
+    uint32_t drawn = choices[rnd_below(r, count)];
+    return given ? given : drawn;
+}
+
+/* Cells cut the total length at 11, 12, 13, …: neighbours often live in different ones. */
+static void make_map(struct world *w)
+{
+    w->map.cells = w->o.cells;
+    w->map.boxes = sp_calloc(w->o.cells, sizeof *w->map.boxes);
+    for (uint32_t c = 0; c < w->o.cells; c++) {
+        struct sp_box *box = &w->map.boxes[c];
+        for (uint32_t d = 0; d < SP_AXES; d++)
+            box->hi[d] = UINT32_MAX;
+        box->lo[SP_DIMS] = c ? 10 + c : 0;
+        box->hi[SP_DIMS] = c + 1 == w->o.cells ? UINT32_MAX : 11 + c;
+    }
+}
+
+static void build(struct world *w)
+{
+    static const uint32_t partitions[] = {1, 2, 4, 7}, cells[] = {1, 3, 6}, batches[] = {1, 4, 30};
+    w->o.tier1 = or_choice(w->o.tier1, &w->rnd, partitions, 4);
+    w->o.tier2 = or_choice(w->o.tier2, &w->rnd, partitions, 3);
+    w->o.cells = or_choice(w->o.cells, &w->rnd, cells, 3);
+    w->o.batch_max = or_choice(w->o.batch_max, &w->rnd, batches, 3);
+    make_map(w);
+    size_t cache = rnd_chance(&w->rnd, 50) ? 0 : 1 << 20;
+    sp_similarity_options_default(&w->group.similarity);
+    w->group.map = &w->map;
+    w->group.mode = w->o.mode;
+    w->group.canary = w->o.canary;
+    w->group.cache_bytes = cache;
+    w->compare = (struct sp_compare_options){.similarity = w->group.similarity,
+                                             .map = &w->map,
+                                             .routing = SP_ROUTING_LOSSLESS,
+                                             .rho = 1,
+                                             .row_cache_bytes = cache};
+    w->process_count = w->o.tier1 + w->o.tier2;
+    for (uint32_t i = 0; i < w->process_count; i++) {
+        struct process *p = &w->processes[i];
+        p->world = w;
+        p->tier = i < w->o.tier1 ? SP_TIER_1 : SP_TIER_2;
+        p->number = i < w->o.tier1 ? i : i - w->o.tier1;
+        p->db = sp_db_open_memory();
+        start(p);
+    }
+}
+
+static void destroy(struct world *w)
+{
+    for (uint32_t i = 0; i < w->process_count; i++) {
+        stop(&w->processes[i]);
+        for (uint32_t c = 0; c < CHANNELS; c++)
+            clear(&w->processes[i].in[c]);
+        sp_db_close(w->processes[i].db);
+    }
+    for (uint32_t i = 0; i < w->pages; i++)
+        sp_signature_unref(w->truth[i].signature);
+    sp_free(w->map.boxes);
+}
+
+static struct process *some_process(struct world *w)
+{
+    struct process *ready[2 * MAX_PARTITIONS];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < w->process_count; i++)
+        for (uint32_t c = 0; c < CHANNELS; c++)
+            if (w->processes[i].in[c].first) {
+                ready[count++] = &w->processes[i];
+                break;
+            }
+    return count ? ready[rnd_below(&w->rnd, count)] : NULL;
+}
+
+struct sim_result sim_run(const struct sim_options *options)
+{
+    static const uint32_t page_counts[] = {4, 8, 12, 20}, event_counts[] = {20, 60, 150},
+                          spans[] = {10, 30, 60};
+    struct world *w = sp_calloc(1, sizeof *w);
+    w->o = *options;
+    w->rnd.state = options->seed * 0x9e3779b97f4a7c15ull + 1;
+    w->result.ok = true;
+    w->pages = page_counts[rnd_below(&w->rnd, 4)];
+    uint32_t events = event_counts[rnd_below(&w->rnd, 3)], span = spans[rnd_below(&w->rnd, 3)];
+    for (uint32_t i = 0; i < MAX_PAGES; i++)
+        w->said[i].winner = -1;
+    build(w);
+    for (;;) {
+        struct process *p = some_process(w);
+        if (!w->result.ok || (!p && w->result.events >= events))
+            break;
+        if (w->result.events < events && (!p || rnd_chance(&w->rnd, 15)))
+            crawl(w, span);
+        else
+            transaction(w, p);
+        if (w->result.messages > MESSAGES_MAX)
+            fail(w, "livelock");
+    }
+    if (w->result.ok)
+        check(w);
+    struct sim_result result = w->result;
+    destroy(w);
+    sp_free(w);
+    return result;
+}

@@ -1,0 +1,87 @@
+/* The simulated world: the real stages on a simulated bus, with crashes, and the oracle that knows
+ * from scratch what they must end with. Everything follows from a seed. */
+#ifndef SP_TESTS_SIMULATION_WORLD_H
+#define SP_TESTS_SIMULATION_WORLD_H
+
+#include "compare/compare.h"
+#include "group/group.h"
+
+struct rnd {
+    uint64_t state;
+};
+
+static inline uint64_t rnd_next(struct rnd *r)
+{
+    r->state += 0x9e3779b97f4a7c15ull;
+    return sp_mix64(r->state);
+}
+
+static inline uint32_t rnd_below(struct rnd *r, uint32_t n)
+{
+    return (uint32_t)(rnd_next(r) % n);
+}
+
+static inline bool rnd_chance(struct rnd *r, uint32_t percent)
+{
+    return rnd_below(r, 100) < percent;
+}
+
+enum { MAX_PAGES = 32, MAX_PARTITIONS = 7 };
+
+/* What the crawler last saw of a page: the oracle's only input. */
+struct truth {
+    int64_t version; /* 0: never crawled */
+    int64_t content_version;
+    enum sp_page_kind kind;
+    struct sp_signature *signature; /* owned */
+    uint32_t target;
+    double popularity;
+};
+
+/* What was last published for a page. */
+struct published {
+    enum sp_page_status status;
+    enum sp_reason reason;
+    int32_t winner; /* page number, -1 none */
+    float similarity;
+    int64_t version;
+};
+
+struct sim_options {
+    uint64_t seed;
+    enum sp_mode mode;
+    enum sp_canary canary;
+    uint32_t tier1; /* partitions; 0: by the seed, as all below */
+    uint32_t tier2;
+    uint32_t cells;
+    uint32_t batch_max; /* messages a transaction */
+    bool trace;
+};
+
+struct sim_result {
+    bool ok;
+    uint64_t messages;
+    uint64_t crashes;
+    uint64_t events;
+    char why[256];
+};
+
+struct sim_result sim_run(const struct sim_options *options);
+
+/* oracle.c */
+struct sp_id sim_page_id(uint32_t page);
+const char *sim_url(uint32_t page);
+
+struct verdict {
+    uint32_t group; /* smallest page number of its component */
+    struct published said;
+};
+
+/* Components and statuses from scratch; `known` are the pages that exist (crawled, or the target of
+ * a redirect that was ever crawled). */
+void oracle_components(const struct truth *truth, uint32_t pages,
+                       const struct sp_similarity_options *similarity, uint32_t *ret_component);
+void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *component,
+                     const struct sp_similarity_options *similarity, struct published *ret_said);
+
+#endif
