@@ -284,21 +284,21 @@ static void note_change(struct cell *cell, uint32_t slot, struct row *row, struc
     row->changed[row->changed_count++] = page;
 }
 
-void cell_add_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct owner owner)
+bool cell_add_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct owner owner)
 {
     struct slot *s = &cell->slots[slot];
     struct row *row = cell_row(c, cell, slot);
     if (!row)
-        return;
+        return false;
     if (s->owners == 0 || sp_id_eq(row->first.page, owner.page)) {
         mark_dirty(cell, slot, row);
         row->dirty = true;
         row->first = owner;
         s->owners += s->owners == 0;
-        return;
+        return true;
     }
     if (!load_others(c, cell, slot))
-        return;
+        return false;
     uint32_t at = others_find(row, owner.page);
     if (at < row->other_count && sp_id_eq(row->others[at].page, owner.page)) {
         row->others[at] = owner;
@@ -308,6 +308,7 @@ void cell_add_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, stru
         c->cache_bytes += sizeof owner;
     }
     note_change(cell, slot, row, owner.page);
+    return false;
 }
 
 static void drop_slot(struct sp_compare *c, struct cell *cell, uint32_t slot)
@@ -342,29 +343,40 @@ static void others_remove(struct sp_compare *c, struct cell *cell, uint32_t slot
     c->cache_bytes -= sizeof *row->others;
 }
 
-void cell_remove_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page)
+bool cell_remove_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page)
 {
     struct row *row = cell_row(c, cell, slot);
     if (!row || !load_others(c, cell, slot))
-        return;
-    if (sp_id_eq(row->first.page, page)) {
-        if (row->other_count == 0 && row->changed_count == 0) {
-            drop_slot(c, cell, slot);
-            return;
-        }
-        mark_dirty(cell, slot, row);
-        row->dirty = true;
-        if (row->other_count) {
-            row->first = row->others[0];
-            others_remove(c, cell, slot, 0);
-        } else {
-            cell->slots[slot].owners = 0; /* goes at the flush, with its stored owners */
-        }
-        return;
+        return false;
+    if (!sp_id_eq(row->first.page, page)) {
+        uint32_t at = others_find(row, page);
+        if (at < row->other_count && sp_id_eq(row->others[at].page, page))
+            others_remove(c, cell, slot, at);
+        return false;
     }
-    uint32_t at = others_find(row, page);
-    if (at < row->other_count && sp_id_eq(row->others[at].page, page))
-        others_remove(c, cell, slot, at);
+    if (row->other_count == 0 && row->changed_count == 0) {
+        drop_slot(c, cell, slot);
+        return false;
+    }
+    mark_dirty(cell, slot, row);
+    row->dirty = true;
+    if (row->other_count == 0) {
+        cell->slots[slot].owners = 0; /* goes at the flush, with its stored owners */
+        return false;
+    }
+    row->first = row->others[0];
+    others_remove(c, cell, slot, 0);
+    return true;
+}
+
+const struct owner *cell_others(struct sp_compare *c, struct cell *cell, uint32_t slot,
+                                uint32_t *ret_count)
+{
+    *ret_count = 0;
+    if (cell->slots[slot].owners < 2 || !cell_row(c, cell, slot) || !load_others(c, cell, slot))
+        return NULL;
+    *ret_count = cell->slots[slot].row->other_count;
+    return cell->slots[slot].row->others;
 }
 
 bool cell_other_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page,

@@ -85,9 +85,13 @@ uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature
 void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *sketch, uint32_t count);
 struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot);
 
-void cell_add_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct owner owner);
-/* The row goes with its last owner. */
-void cell_remove_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page);
+/* True: the row's first owner, its spokesman, is now this page at this version. */
+bool cell_add_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct owner owner);
+/* True: the row has another first owner now. The row goes with its last owner. */
+bool cell_remove_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page);
+/* All owners but the first; valid until the next call on this cell. */
+const struct owner *cell_others(struct sp_compare *c, struct cell *cell, uint32_t slot,
+                                uint32_t *ret_count);
 /* Some owner of the row other than `page`; false where there is none. */
 bool cell_other_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page,
                       struct owner *ret_owner);

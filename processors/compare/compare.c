@@ -3,9 +3,13 @@
  * before B's put, then B's probe leaves b after that, and finds A, whose put came before A's probe.
  * Rows and owners are in cell.c.
  *
- * Matches name one owner of each similar row, not all: pages of equal content are linked among
- * themselves by their own puts. Should that owner move on while the edge is under
- * way, `shared` tells the page to probe again. */
+ * Of the pages that own a row one speaks for it: matches name it and no other, so that content
+ * which 100,000 pages have answers a probe with one edge. Whenever the spokesman becomes another
+ * page, or another version of it, the others are linked to it anew, and if it is another page it
+ * probes for the row. So for any two owners, and for an owner and a similar page, there is
+ * always an edge to the present spokesman that was looked for after both ends were stored. Every
+ * edge that goes stale under way because the spokesman moved on is made good by that.
+ */
 #include "compare/compare.h"
 
 #include <stdlib.h>
@@ -125,11 +129,40 @@ static void probe_all(struct sp_compare *c, struct cell *own, const struct sp_me
     }
 }
 
+static void send_edge(struct sp_compare *c, struct owner from, struct owner to)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_MATCH);
+    m->page = from.page;
+    m->content_version = from.content_version;
+    m->edges = sp_alloc(sizeof *m->edges);
+    m->edges[0] = (struct sp_edge){to.page, to.content_version};
+    m->edge_count = 1;
+    c->outbox.send(c->outbox.arg, m);
+}
+
+/* The row has a new spokesman (another page, or another version of the same one). */
+static void link_owners(struct sp_compare *c, struct cell *cell, uint32_t slot)
+{
+    uint32_t count;
+    const struct owner *others = cell_others(c, cell, slot, &count);
+    struct row *row = count ? cell_row(c, cell, slot) : NULL;
+    for (uint32_t i = 0; row && i < count; i++)
+        send_edge(c, others[i], row->first);
+}
+
 static void leave(struct sp_compare *c, struct cell *cell, struct sp_id content, struct sp_id page)
 {
     uint32_t slot = cell_find(cell, content);
-    if (slot != NO_SLOT)
-        cell_remove_owner(c, cell, slot, page);
+    if (slot == NO_SLOT || !cell_remove_owner(c, cell, slot, page) || c->err ||
+        c->options.canary_no_successor)
+        return;
+    struct row *row = cell_row(c, cell, slot);
+    struct sp_message successor = {.page = row->first.page,
+                                   .content_version = row->first.content_version};
+    struct sp_signature *signature = sp_signature_ref(row->signature);
+    link_owners(c, cell, slot);
+    probe_all(c, cell, &successor, signature);
+    sp_signature_unref(signature);
 }
 
 static void on_put(struct sp_compare *c, struct cell *cell, const struct sp_message *m)
@@ -137,24 +170,13 @@ static void on_put(struct sp_compare *c, struct cell *cell, const struct sp_mess
     if (!sp_id_is_zero(m->old_content) && !sp_id_eq(m->old_content, m->signature->content_hash))
         leave(c, cell, m->old_content, m->page);
     struct sp_signature *signature = m->signature;
-    uint32_t slot = cell_store(c, cell, signature);
+    uint32_t slot = c->err ? NO_SLOT : cell_store(c, cell, signature);
     if (slot == NO_SLOT)
         return;
-    cell_add_owner(c, cell, slot, (struct owner){m->page, m->content_version});
+    if (cell_add_owner(c, cell, slot, (struct owner){m->page, m->content_version}))
+        link_owners(c, cell, slot);
     if (!m->settled && !c->err)
         probe_all(c, cell, m, signature);
-}
-
-/* Asks again for a page whose row is here; if it has left meanwhile, so has the question. */
-static void on_again(struct sp_compare *c, struct cell *cell, const struct sp_message *m)
-{
-    uint32_t slot = cell_find(cell, m->old_content);
-    struct row *row = slot == NO_SLOT ? NULL : cell_row(c, cell, slot);
-    if (row) {
-        struct sp_signature *signature = sp_signature_ref(row->signature);
-        probe_all(c, cell, m, signature);
-        sp_signature_unref(signature);
-    }
 }
 
 enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m)
@@ -171,9 +193,6 @@ enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m)
         break;
     case SP_MSG_PROBE:
         probe_cell(c, cell, m, m->signature);
-        break;
-    case SP_MSG_AGAIN:
-        on_again(c, cell, m);
         break;
     default:
         return SP_MALFORMED;

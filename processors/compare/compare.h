@@ -23,7 +23,8 @@ struct sp_compare_options {
     const struct sp_partition_map *map; /* borrowed, outlives the stage */
     enum sp_routing routing;
     double rho;
-    size_t row_cache_bytes; /* signatures kept decoded */
+    size_t row_cache_bytes;   /* signatures kept decoded */
+    bool canary_no_successor; /* simulation: leave out the rule of on_spokesman in compare.c */
 };
 
 struct sp_compare_stats {

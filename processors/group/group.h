@@ -27,7 +27,7 @@ enum sp_canary {
     SP_CANARY_NO_RELINK,     /* an edge whose end has moved is forgotten */
     SP_CANARY_NO_VERSION,    /* a stale match links all the same */
     SP_CANARY_NO_EPOCH,      /* an old assignment wins over a new one */
-    SP_CANARY_NO_REPROBE,    /* the shared content's other pages are not asked for */
+    SP_CANARY_NO_SUCCESSOR,  /* compare stage: equal content falls silent with its spokesman */
     SP_CANARY_EARLY_ANNOUNCE /* edges are looked for before the group holds the version */
 };
 
@@ -50,7 +50,6 @@ struct sp_group_stats {
     uint64_t forwards;
     uint64_t bounces;
     uint64_t relinks;
-    uint64_t reprobes;
     uint64_t cache_bytes;
 };
 

@@ -67,8 +67,8 @@ static void take_content(struct page *p, struct sp_message *m)
         m->target_url = NULL;
 }
 
-/* The signature goes along as long as the group may not have applied this content: a change that was
- * bounced can be overtaken by the next one, which must then stand for both. */
+/* The signature goes along as long as the group may not have applied this content: a change that
+ * was bounced can be overtaken by the next one, which must then stand for both. */
 static void send_change(struct sp_group *st, struct page *p)
 {
     struct sp_message *c = sp_message_new(SP_MSG_CHANGE);
@@ -180,7 +180,7 @@ static void announce(struct sp_group *st, struct page *p, bool settled)
     m->content_version = p->content_version;
     m->url = url_dup(p->target_url);
     m->edges = sp_calloc(1, sizeof *m->edges);
-    m->edges[0] = (struct sp_edge){p->target, SP_NO_VERSION, false};
+    m->edges[0] = (struct sp_edge){p->target, SP_NO_VERSION};
     m->edge_count = 1;
     send_to_group(st, p, m);
 }
@@ -208,32 +208,10 @@ static void on_match(struct sp_group *st, struct sp_message *m)
     send_to_group(st, p, m);
 }
 
-static void on_reprobe(struct sp_group *st, struct sp_message *m)
-{
-    struct page *p = page_get(st, m->page);
-    if (!p || m->content_version != p->content_version || !p->in_cell)
-        return;
-    st->stats.reprobes++;
-    struct sp_message *again = sp_message_new(SP_MSG_AGAIN);
-    again->cell = p->cell;
-    again->page = p->id;
-    again->content_version = p->content_version;
-    again->old_content = p->cell_content;
-    stage_send(st, again);
-}
-
-/* The far end has another version by now. If other pages have the content it had, the asker looks
- * again: they are similar, too, and may not have been named. */
+/* The far end has another version by now. It makes itself known to all that is similar to it, and
+ * should it have spoken for other pages of equal content, its cell lets the next of them do so. */
 static void stale_edge(struct sp_group *st, struct sp_message *m)
 {
-    if (m->edges[0].shared && !is(st, SP_CANARY_NO_REPROBE)) {
-        struct sp_message *r = sp_message_new(SP_MSG_REPROBE);
-        r->page = m->page;
-        r->content_version = m->content_version;
-        stage_send(st, r);
-        sp_message_free(m);
-        return;
-    }
     if (sp_message_next_edge(m)) {
         m->kind = SP_MSG_MATCH;
         stage_send(st, m);
@@ -324,9 +302,6 @@ void page_step(struct sp_group *st, struct sp_message *m)
         break;
     case SP_MSG_APPLIED:
         on_applied(st, m);
-        break;
-    case SP_MSG_REPROBE:
-        on_reprobe(st, m);
         break;
     case SP_MSG_ASSIGNED:
         on_assigned(st, m);

@@ -81,7 +81,6 @@ struct sp_member_row {
 struct sp_edge {
     struct sp_id page;
     int64_t content_version; /* SP_NO_VERSION: a redirect to `page` */
-    bool shared; /* other pages have the same content: if this one has moved on, probe again */
 };
 
 enum sp_message_kind {
@@ -89,7 +88,6 @@ enum sp_message_kind {
     SP_MSG_CRAWLED = 1, /* page, version, page_kind, signature, target, rank, url, target_url */
     SP_MSG_APPLIED,     /* page, content_version, settled */
     SP_MSG_MATCH,       /* page, content_version, edges: cells found them, or look again */
-    SP_MSG_REPROBE,     /* page, content_version */
     SP_MSG_FIND_GROUP,  /* edges[0].page is asked; far, page, content_version, edges, url */
     SP_MSG_ASSIGNED,    /* page, far (the new group), epoch */
     SP_MSG_STATUS,      /* page, far (the group), epoch, content_version, status … */
@@ -103,7 +101,6 @@ enum sp_message_kind {
     SP_MSG_PUT, /* page, content_version, signature, old_content (of the row to leave), settled */
     SP_MSG_REMOVE, /* page, content_version, old_content */
     SP_MSG_PROBE,  /* page, content_version, signature */
-    SP_MSG_AGAIN,  /* page, content_version, old_content: probe for a row that is stored */
     SP_MSG_KINDS
 };
 

@@ -15,7 +15,7 @@ static const struct {
 } canaries[] = {{"no-relink", SP_CANARY_NO_RELINK},
                 {"no-version", SP_CANARY_NO_VERSION},
                 {"no-epoch", SP_CANARY_NO_EPOCH},
-                {"no-reprobe", SP_CANARY_NO_REPROBE},
+                {"no-successor", SP_CANARY_NO_SUCCESSOR},
                 {"early-announce", SP_CANARY_EARLY_ANNOUNCE}};
 
 static enum sp_canary canary_by_name(const char *name)

@@ -163,6 +163,10 @@ static void print_message(const struct process *p, const struct sp_message *m)
     for (uint32_t i = 0; i < m->edge_count; i++)
         printf(" %016llx@%lld", (unsigned long long)m->edges[i].page.lo,
                (long long)m->edges[i].content_version);
+    if (m->signature)
+        printf(" content %08x of cell %u", (unsigned)m->signature->content_hash.lo, m->cell);
+    if (!sp_id_is_zero(m->old_content))
+        printf(" old content %08x of cell %u", (unsigned)m->old_content.lo, m->cell);
     printf("\n");
 }
 
@@ -364,8 +368,24 @@ static bool same_said(const struct published *a, const struct published *b)
            a->similarity == b->similarity && a->version == b->version;
 }
 
+/* The edges there are in truth, for reading a failing seed's trace. */
+static void print_edges(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->pages; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const struct truth *a = &w->truth[i], *b = &w->truth[k];
+            if (a->kind == SP_PAGE_CONTENT && b->kind == SP_PAGE_CONTENT &&
+                sp_similar(&w->group.similarity, a->signature, b->signature, NULL))
+                printf("edge %u (%016llx) - %u (%016llx)\n", k,
+                       (unsigned long long)sim_page_id(k).lo, i,
+                       (unsigned long long)sim_page_id(i).lo);
+        }
+}
+
 static void check(struct world *w)
 {
+    if (w->o.trace)
+        print_edges(w);
     struct stored s = {.w = w};
     for (uint32_t i = 0; i < w->o.tier1; i++)
         sp_group_each_page(sp_db_store(w->processes[i].db, 0), note_page, &s);
@@ -446,11 +466,13 @@ static void build(struct world *w)
     w->group.mode = w->o.mode;
     w->group.canary = w->o.canary;
     w->group.cache_bytes = cache;
-    w->compare = (struct sp_compare_options){.similarity = w->group.similarity,
-                                             .map = &w->map,
-                                             .routing = SP_ROUTING_LOSSLESS,
-                                             .rho = 1,
-                                             .row_cache_bytes = cache};
+    w->compare =
+        (struct sp_compare_options){.similarity = w->group.similarity,
+                                    .map = &w->map,
+                                    .routing = SP_ROUTING_LOSSLESS,
+                                    .rho = 1,
+                                    .row_cache_bytes = cache,
+                                    .canary_no_successor = w->o.canary == SP_CANARY_NO_SUCCESSOR};
     w->process_count = w->o.tier1 + w->o.tier2;
     for (uint32_t i = 0; i < w->process_count; i++) {
         struct process *p = &w->processes[i];
