@@ -1,0 +1,198 @@
+/* A queue and a loop: see local.h. One FIFO for all is FIFO for every pair of partitions. */
+#include "bus/local.h"
+
+#include "base/assert.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+struct event {
+    struct sp_id page; /* key of the map: first */
+    struct sp_status_event said;
+    char *url;
+    char *winner_url;
+    bool last; /* the last word on its page */
+};
+
+struct sp_local_bus {
+    struct sp_local_bus_options options;
+    struct sp_group **group;
+    struct sp_compare **compare;
+    struct sp_message *first;
+    struct sp_message *last;
+    struct event *events; /* of the record in work */
+    size_t event_count;
+    size_t event_cap;
+    void (*publish)(void *arg, const struct sp_status_event *event);
+    void *publish_arg;
+    uint64_t messages;
+};
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    struct sp_local_bus *bus = arg;
+    m->next = NULL;
+    if (bus->first)
+        bus->last->next = m;
+    else
+        bus->first = m;
+    bus->last = m;
+}
+
+static char *copy(const char *text)
+{
+    return text ? sp_memdup(text, strlen(text) + 1) : NULL;
+}
+
+static void on_publish(void *arg, const struct sp_status_event *said)
+{
+    struct sp_local_bus *bus = arg;
+    if (bus->event_count == bus->event_cap) {
+        bus->event_cap = bus->event_cap ? bus->event_cap * 2 : 64;
+        bus->events = sp_realloc(bus->events, bus->event_cap * sizeof *bus->events);
+    }
+    struct event *e = &bus->events[bus->event_count++];
+    *e = (struct event){said->page, *said, copy(said->url), copy(said->winner_url), true};
+    e->said.url = e->url;
+    e->said.winner_url = e->winner_url;
+}
+
+/* Keeps the last word on each page. A record seldom speaks of more than a few pages. */
+static void mark_last_words(struct sp_local_bus *bus)
+{
+    enum { FEW = 16 };
+    if (bus->event_count <= FEW) {
+        for (size_t i = 0; i < bus->event_count; i++)
+            for (size_t k = i + 1; k < bus->event_count && bus->events[i].last; k++)
+                bus->events[i].last = !sp_id_eq(bus->events[i].page, bus->events[k].page);
+        return;
+    }
+    struct sp_map seen = {0};
+    for (size_t i = bus->event_count; i-- > 0;) {
+        struct event *e = &bus->events[i];
+        e->last = !sp_map_get(&seen, e->page);
+        if (e->last)
+            sp_map_add(&seen, e);
+    }
+    sp_map_done(&seen);
+}
+
+static void deliver_events(struct sp_local_bus *bus, bool publish)
+{
+    mark_last_words(bus);
+    for (size_t i = 0; i < bus->event_count; i++) {
+        struct event *e = &bus->events[i];
+        if (e->last && publish)
+            bus->publish(bus->publish_arg, &e->said);
+        sp_free(e->url);
+        sp_free(e->winner_url);
+    }
+    bus->event_count = 0;
+}
+
+enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct sp_db *db,
+                             void (*publish)(void *arg, const struct sp_status_event *event),
+                             void *arg, struct sp_local_bus **ret_bus)
+{
+    struct sp_local_bus *bus = sp_calloc(1, sizeof *bus);
+    struct sp_outbox outbox = {on_send, on_publish, bus};
+    enum sp_err err = SP_OK;
+    bus->options = *options;
+    bus->publish = publish;
+    bus->publish_arg = arg;
+    bus->group = sp_calloc(options->tier1, sizeof *bus->group);
+    bus->compare = sp_calloc(options->tier2, sizeof *bus->compare);
+    for (uint32_t i = 0; i < options->tier1; i++)
+        bus->group[i] = sp_group_new(&options->group,
+                                     sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i)), &outbox);
+    for (uint32_t i = 0; i < options->tier2 && err == SP_OK; i++) {
+        bus->compare[i] = sp_compare_new(
+            &options->compare, sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER2 + i)), &outbox);
+        err = sp_compare_load(bus->compare[i]);
+    }
+    if (err != SP_OK) {
+        sp_local_bus_free(bus);
+        return err;
+    }
+    *ret_bus = bus;
+    return SP_OK;
+}
+
+void sp_local_bus_free(struct sp_local_bus *bus)
+{
+    if (!bus)
+        return;
+    for (struct sp_message *m = bus->first, *next; m; m = next) {
+        next = m->next;
+        sp_message_free(m);
+    }
+    deliver_events(bus, false);
+    for (uint32_t i = 0; i < bus->options.tier1; i++)
+        sp_group_free(bus->group[i]);
+    for (uint32_t i = 0; i < bus->options.tier2; i++)
+        sp_compare_free(bus->compare[i]);
+    sp_free(bus->group);
+    sp_free(bus->compare);
+    sp_free(bus->events);
+    sp_free(bus);
+}
+
+static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
+{
+    bus->messages++;
+    if (bus->options.wire && !(m = bus->options.wire(bus->options.wire_arg, m)))
+        return SP_MALFORMED;
+    if (sp_message_tier(m) == SP_TIER_1)
+        return sp_group_step(bus->group[sp_message_home(m).lo % bus->options.tier1], m);
+    enum sp_err err = sp_compare_step(bus->compare[m->cell % bus->options.tier2], m);
+    sp_message_free(m);
+    return err;
+}
+
+enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)
+{
+    on_send(bus, crawled);
+    enum sp_err err = SP_OK;
+    while (bus->first && err == SP_OK) {
+        struct sp_message *m = bus->first;
+        bus->first = m->next;
+        err = dispatch(bus, m);
+    }
+    deliver_events(bus, err == SP_OK);
+    return err;
+}
+
+enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
+{
+    enum sp_err err = SP_OK;
+    SP_ASSERT(!bus->first);
+    for (uint32_t i = 0; i < bus->options.tier1 && err == SP_OK; i++)
+        err = sp_group_flush(bus->group[i], true);
+    for (uint32_t i = 0; i < bus->options.tier2 && err == SP_OK; i++)
+        err = sp_compare_flush(bus->compare[i]);
+    return err;
+}
+
+/* All fields of both statistics are uint64_t counters: they add up field by field. */
+static void add_counters(void *sum, const void *part, size_t bytes)
+{
+    uint64_t *to = sum;
+    const uint64_t *from = part;
+    for (size_t k = 0; k < bytes / sizeof *from; k++)
+        to[k] += from[k];
+}
+
+void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stats *ret_stats)
+{
+    struct sp_local_bus_stats sum = {.messages = bus->messages};
+    for (uint32_t i = 0; i < bus->options.tier1; i++) {
+        struct sp_group_stats s;
+        sp_group_stats(bus->group[i], &s);
+        add_counters(&sum.group, &s, sizeof s);
+    }
+    for (uint32_t i = 0; i < bus->options.tier2; i++) {
+        struct sp_compare_stats s;
+        sp_compare_stats(bus->compare[i], &s);
+        add_counters(&sum.compare, &s, sizeof s);
+    }
+    *ret_stats = sum;
+}

@@ -1,0 +1,56 @@
+/* The local bus: the stages of both tiers in one thread of one process, connected by a queue.
+ *
+ * One record at a time: sp_local_bus_feed delivers a crawled page and everything that follows from
+ * it, until no message is under way. So the result does not depend on when barriers come, and what
+ * is published for one record can be reduced to the last word on each page.
+ *
+ * All partitions share one database: a commit is one atomic batch. Thread rule: one thread. */
+#ifndef SP_BUS_LOCAL_H
+#define SP_BUS_LOCAL_H
+
+#include "compare/compare.h"
+#include "group/group.h"
+#include "protocol/message.h"
+#include "store/store.h"
+
+enum {
+    SP_BUS_STORE_META = 0,    /* for the runner's own rows */
+    SP_BUS_STORE_TIER1 = 1,   /* + partition */
+    SP_BUS_STORE_TIER2 = 1024 /* + partition */
+};
+
+struct sp_local_bus_options {
+    struct sp_group_options group;
+    struct sp_compare_options compare;
+    uint32_t tier1; /* partitions, at least 1 */
+    uint32_t tier2; /* partitions, at least 1; cell c is on c % tier2 */
+    /* NULL, or what every message is passed through on its way (tests: the codec). Takes the
+     * message over and returns its replacement. */
+    struct sp_message *(*wire)(void *arg, struct sp_message *m);
+    void *wire_arg;
+};
+
+struct sp_local_bus_stats {
+    struct sp_group_stats group; /* sums over partitions */
+    struct sp_compare_stats compare;
+    uint64_t messages;
+};
+
+struct sp_local_bus;
+
+/* Rebuilds what the stages keep in memory from the database. `publish` is called at the end of each
+ * feed, once for each page whose status was (re)published by it, in order of the last word. */
+enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct sp_db *db,
+                             void (*publish)(void *arg, const struct sp_status_event *event),
+                             void *arg, struct sp_local_bus **ret_bus);
+void sp_local_bus_free(struct sp_local_bus *bus);
+
+/* Takes the message over. */
+enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled);
+
+/* Writes all stages' changes into the database's open batch; the caller commits it. */
+enum sp_err sp_local_bus_flush(struct sp_local_bus *bus);
+
+void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stats *ret_stats);
+
+#endif

@@ -1,0 +1,63 @@
+/* The main job on one machine: crawled pages in, duplicate statuses out.
+ *
+ *   reader thread      files -> chunks                        (input/)
+ *   worker threads     chunk -> records -> signatures         (input/, text/, record.c)
+ *   tier thread        signatures -> groups, statuses         (bus/local.h), outputs, barriers
+ *
+ * Chunks reach the tier thread in input order, so the result does not depend on the number of
+ * threads. Every `barrier_pages` records, state, input position and output positions are
+ * committed as one batch; a run that was killed continues behind the last barrier and cuts its
+ * outputs back to what that barrier knew. */
+#ifndef SP_RUN_RUN_H
+#define SP_RUN_RUN_H
+
+#include "bus/local.h"
+#include "input/input.h"
+#include "text/text.h"
+
+struct sp_run_options {
+    const char *const *inputs;
+    size_t input_count;
+    const char *state;       /* directory; NULL: in memory, gone with the process */
+    const char *fingerprint; /* of the configuration that gives the state its meaning */
+    const char *output;      /* status events; NULL: standard output */
+    const char *groups;      /* NULL: not wanted */
+    const char *dead_letter; /* NULL: counted only */
+    bool verify;
+    uint32_t threads; /* 1: everything in the calling thread; 0: one a core */
+    uint64_t barrier_pages;
+    uint32_t cells;
+    struct sp_text_options text;
+    struct sp_input_options input;
+    struct sp_rocksdb_options store;
+    struct sp_local_bus_options bus; /* its map is set by sp_run */
+    /* Called now and then from the tier thread; may be NULL. bytes_total 0: unknown. */
+    void (*progress)(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
+                     uint64_t groups);
+    void *progress_arg;
+};
+
+struct sp_run_result {
+    uint64_t records;      /* read in this run */
+    uint64_t pages;        /* of these, fetches that said something of a page */
+    uint64_t ignored;      /* other HTTP statuses: nothing is known of the page */
+    uint64_t dead_letters; /* records that could not be read */
+    uint64_t bytes;        /* of content */
+    uint64_t events;       /* status events written */
+    uint64_t skipped;      /* records an earlier run had handled */
+    double seconds;        /* of reading and processing */
+    double verify_seconds;
+    uint64_t differences; /* found by verify */
+    uint64_t disk_bytes;
+    uint64_t status_counts[SP_STATUS_GONE + 1]; /* pages by latest status */
+    uint64_t groups;                            /* with at least one page that was fetched */
+    struct sp_local_bus_stats stats;
+};
+
+/* Runs to the end of the inputs. On failure *ret_message says what and what to do (valid until the
+ * next call). Differences found by verify are printed to standard error and counted; they are not
+ * an error of this function. */
+enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *ret_result,
+                   const char **ret_message);
+
+#endif
