@@ -78,14 +78,18 @@ static inline size_t sp_signature_bytes(const struct sp_signature *s)
     return sizeof *s + 4ull * (s->shingle_count + s->sentence_count);
 }
 
-/* Appends the packed form: a varint header, then the sorted hashes as gaps. The layout
- * is drawn in signature.c; it is the `signature` bytes field of the Avro schemas and
- * the stored row. */
+/* Appends the packed form: a header, then the hashes as they are (gaps of uniform 32-bit
+ * hashes would save a twentieth and cost a decoder). The layout is drawn in signature.c; it is
+ * the `signature` bytes field of the Avro schemas and the stored row. */
 void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out);
 
 /* Reads one packed signature of exactly `in`. The bytes are not trusted: anything not
  * written by sp_signature_encode answers SP_MALFORMED or SP_TRUNCATED (sorted order,
  * counts, sums and limits are checked). On SP_OK *ret_signature has one reference. */
 enum sp_err sp_signature_decode(struct sp_view in, struct sp_signature **ret_signature);
+
+/* The first `max` shingles of a packed signature without decoding it; returns how many
+ * there were. For rows that sp_signature_encode wrote: 0 for bytes that are none. */
+size_t sp_signature_peek(struct sp_view packed, uint32_t *ret_first, size_t max);
 
 #endif

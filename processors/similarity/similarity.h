@@ -2,7 +2,7 @@
  *
  *   J(A, B) = |A n B| / |A u B|   over labelled shingles (signature.h)
  *   F(A, B) = J >= tau, and the length vectors' bound reaches tau (section 4 of the
- *             paper made lossless), and inside a band around tau the LCS ratio of the
+ *             paper made lossless), and in the band above tau the LCS ratio of the
  *             sentence sequences reaches lcs_min (Huang, Wang, Li; Myers' O(ND))
  *
  * All are pure and symmetric. Thread rule: any thread. */
@@ -15,7 +15,7 @@
 
 struct sp_similarity_options {
     double threshold; /* tau, 0 < tau <= 1; default 0.8 */
-    double band;      /* half-width of the band around tau; 0 (default): no second opinion */
+    double band;      /* tau <= J < tau + band asks for the second opinion; 0 (default): never */
     double lcs_min;   /* least LCS ratio inside the band; default 0.5 */
 };
 

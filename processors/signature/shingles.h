@@ -1,0 +1,25 @@
+/* Words to shingles: the numeric part of the builder. Private to this folder and its tests. */
+#ifndef SP_SIGNATURE_SHINGLES_H
+#define SP_SIGNATURE_SHINGLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "signature/signature.h"
+
+/* For each of `count` words the hash of the shingle that starts there; words[count …
+ * count + k - 2] are the padding and must be readable. */
+void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingles);
+/* The same without vector instructions. */
+void sp_shingles_hash_portable(const uint64_t *words, size_t count, uint32_t *ret_shingles);
+
+/* How many words fall into each sub-dictionary by hash. */
+void sp_shingles_lengths(const uint64_t *words, size_t count, uint32_t ret_length[SP_DIMS]);
+
+/* Sorts ascending; `scratch` has room for count. */
+void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count);
+
+/* Gives each further occurrence of a shingle a hash of its own; in and out are sorted. */
+void sp_shingles_label(uint32_t *shingles, uint32_t *scratch, size_t count);
+
+#endif
