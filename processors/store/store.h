@@ -6,11 +6,13 @@
  *
  * Writes go to the open batch and are invisible to reads until sp_db_commit: a stage
  * keeps what it changed in its own caches and writes it once, at the flush before the
- * commit. Reading a key that the open batch holds is a mistake of ours: the memory
- * implementation asserts it.
+ * commit. Getting a key that the open batch holds is a mistake of ours: the memory
+ * implementation asserts it. A scan shows committed rows only. Of two writes to one key in
+ * a batch the later one counts.
  *
  * Errors: SP_STORE (message in sp_db_message), SP_STATE_FORMAT, SP_BUSY (another process
- * holds the directory). After SP_STORE from a commit nothing of the batch was applied.
+ * holds the directory). After SP_STORE from a commit nothing of the batch was applied, and
+ * the batch is empty again: rebuild from what is committed.
  * Thread rule: one thread at a time uses a database and its stores. */
 #ifndef SP_STORE_STORE_H
 #define SP_STORE_STORE_H
@@ -26,7 +28,7 @@ struct sp_store;
 
 struct sp_rocksdb_options {
     uint64_t block_cache_bytes; /* default 256 MiB */
-    uint64_t memtable_bytes;    /* default 64 MiB */
+    uint64_t memtable_bytes;    /* each of up to three; default 64 MiB */
     int background_threads;     /* default 2 */
 };
 
@@ -36,9 +38,18 @@ struct sp_db *sp_db_open_memory(void);
 /* A memory database with the committed content of `db` (a memory one): the simulated
  * disk after a crash. */
 struct sp_db *sp_db_copy_memory(const struct sp_db *db);
-/* Creates the directory if it is missing. */
-enum sp_err sp_db_open_rocksdb(const char *directory, const struct sp_rocksdb_options *options,
-                               struct sp_db **ret_db, const char **ret_message);
+/* Opens the state in `directory`, creating it if it is missing; an empty directory will do.
+ * `fingerprint` is the configuration that must not change over the state's life, as
+ * lines "key=value\n" in any order; it is kept with the state and compared at each open.
+ * NULL options: the default.
+ *   SP_STATE_FORMAT  another format, another fingerprint, or files that are not ours
+ *   SP_BUSY          another process has it open
+ *   SP_STORE         permissions, disk full, damage
+ * *ret_message is then a text for people that names the cause (the keys that differ, both
+ * values) and what to do; valid until this thread opens another. */
+enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
+                               const struct sp_rocksdb_options *options, struct sp_db **ret_db,
+                               const char **ret_message);
 /* Drops the open batch, releases the stores, closes. NULL is allowed. */
 void sp_db_close(struct sp_db *db);
 
