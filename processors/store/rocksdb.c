@@ -1,0 +1,264 @@
+/* The RocksDB store: one database, one column family, one write-ahead log.
+ *
+ *   durability   the log is written at every commit but not synced: it survives the death of the
+ *                process at any moment, and a crash of the machine loses at most the
+ *                last commits, whole (the bus then goes on from the last one found)
+ *   values       of 512 bytes and more live in blob files, apart from their keys: signatures are
+ *                random bytes that no compaction can shrink, so it should not copy them either
+ *   look-ups     most miss (a page never seen): a filter of 10 bits a key answers those from memory
+ *
+ * Fails with SP_STORE and RocksDB's own message; after that the handle answers nothing but
+ * failures, because RocksDB turns read-only. */
+#include <errno.h>
+#include <rocksdb/c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "store/directory.h"
+#include "store/impl.h"
+
+enum {
+    MEMTABLES = 3,
+    FILTER_BITS = 10,
+    BLOB_MIN_BYTES = 512,
+    BLOB_FILE_BYTES = 64 << 20,
+    OPEN_FILES = 512,
+    LOG_FILES = 2
+};
+
+struct rocks_db {
+    struct sp_db db;
+    int lock;
+    rocksdb_t *handle;
+    rocksdb_options_t *options;
+    rocksdb_block_based_table_options_t *table;
+    rocksdb_cache_t *cache;
+    rocksdb_readoptions_t *read;
+    rocksdb_readoptions_t *scan;
+    rocksdb_writeoptions_t *write;
+    rocksdb_writebatch_t *batch;
+    rocksdb_pinnableslice_t *pinned; /* the view that the last get gave out */
+};
+
+static struct rocks_db *rocks(struct sp_db *db)
+{
+    return (struct rocks_db *)db;
+}
+
+void sp_rocksdb_options_default(struct sp_rocksdb_options *ret_options)
+{
+    *ret_options = (struct sp_rocksdb_options){
+        .block_cache_bytes = 256ull << 20,
+        .memtable_bytes = 64ull << 20,
+        .background_threads = 2,
+    };
+}
+
+static void unpin(struct rocks_db *r)
+{
+    if (r->pinned)
+        rocksdb_pinnableslice_destroy(r->pinned);
+    r->pinned = NULL;
+}
+
+static enum sp_err failed(struct rocks_db *r, char *error)
+{
+    snprintf(r->db.message, sizeof r->db.message, "RocksDB: %s", error);
+    rocksdb_free(error);
+    return SP_STORE;
+}
+
+static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_view *ret_value)
+{
+    struct rocks_db *r = rocks(db);
+    char *error = NULL;
+    unpin(r);
+    r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
+    if (error)
+        return failed(r, error);
+    if (!r->pinned)
+        return SP_NOT_FOUND;
+    size_t len = 0;
+    const char *data = rocksdb_pinnableslice_value(r->pinned, &len);
+    *ret_value = sp_view(data, len);
+    return SP_OK;
+}
+
+static void rocks_put(struct sp_db *db, struct sp_view key, struct sp_view value)
+{
+    rocksdb_writebatch_put(rocks(db)->batch, key.data, key.len, value.data, value.len);
+}
+
+static void rocks_erase(struct sp_db *db, struct sp_view key)
+{
+    rocksdb_writebatch_delete(rocks(db)->batch, key.data, key.len);
+}
+
+static bool starts_with(struct sp_view v, struct sp_view prefix)
+{
+    return v.len >= prefix.len && memcmp(v.data, prefix.data, prefix.len) == 0;
+}
+
+static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp_view from,
+                              bool (*each)(void *arg, struct sp_view key, struct sp_view value),
+                              void *arg)
+{
+    struct rocks_db *r = rocks(db);
+    char *error = NULL;
+    rocksdb_iterator_t *it = rocksdb_create_iterator(r->handle, r->scan);
+    for (rocksdb_iter_seek(it, from.data, from.len); rocksdb_iter_valid(it); rocksdb_iter_next(it)) {
+        size_t key_len = 0, value_len = 0;
+        const char *key = rocksdb_iter_key(it, &key_len);
+        if (!starts_with(sp_view(key, key_len), prefix))
+            break;
+        const char *value = rocksdb_iter_value(it, &value_len);
+        if (!each(arg, sp_view(key, key_len), sp_view(value, value_len)))
+            break;
+    }
+    rocksdb_iter_get_error(it, &error);
+    rocksdb_iter_destroy(it);
+    return error ? failed(r, error) : SP_OK;
+}
+
+static void rocks_discard(struct sp_db *db)
+{
+    rocksdb_writebatch_clear(rocks(db)->batch);
+}
+
+static enum sp_err rocks_commit(struct sp_db *db)
+{
+    struct rocks_db *r = rocks(db);
+    char *error = NULL;
+    if (rocksdb_writebatch_count(r->batch) == 0)
+        return SP_OK;
+    unpin(r);
+    rocksdb_write(r->handle, r->write, r->batch, &error);
+    /* Not cleared but made anew: a batch keeps the memory of the largest barrier it ever held. */
+    rocksdb_writebatch_destroy(r->batch);
+    r->batch = rocksdb_writebatch_create();
+    return error ? failed(r, error) : SP_OK;
+}
+
+static uint64_t property(struct rocks_db *r, const char *name)
+{
+    uint64_t value = 0;
+    return rocksdb_property_int(r->handle, name, &value) == 0 ? value : 0;
+}
+
+static void rocks_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes)
+{
+    struct rocks_db *r = rocks(db);
+    *ret_disk_bytes = property(r, "rocksdb.total-sst-files-size") +
+                      property(r, "rocksdb.total-blob-file-size") +
+                      property(r, "rocksdb.cur-size-all-mem-tables"); /* as the log holds it */
+    *ret_memory_bytes = property(r, "rocksdb.size-all-mem-tables") +
+                        property(r, "rocksdb.estimate-table-readers-mem");
+}
+
+static void rocks_close(struct sp_db *db)
+{
+    struct rocks_db *r = rocks(db);
+    unpin(r);
+    if (r->handle)
+        rocksdb_close(r->handle);
+    rocksdb_writebatch_destroy(r->batch);
+    rocksdb_writeoptions_destroy(r->write);
+    rocksdb_readoptions_destroy(r->scan);
+    rocksdb_readoptions_destroy(r->read);
+    rocksdb_options_destroy(r->options);
+    rocksdb_cache_destroy(r->cache);
+    if (r->lock >= 0)
+        close(r->lock);
+}
+
+static const struct sp_db_ops rocks_ops = {
+    .get = rocks_get,
+    .put = rocks_put,
+    .erase = rocks_erase,
+    .scan = rocks_scan,
+    .commit = rocks_commit,
+    .discard = rocks_discard,
+    .size = rocks_size,
+    .close = rocks_close,
+};
+
+static void set_tables(struct rocks_db *r, const struct sp_rocksdb_options *o)
+{
+    r->cache = rocksdb_cache_create_lru(o->block_cache_bytes);
+    r->table = rocksdb_block_based_options_create();
+    rocksdb_block_based_options_set_block_cache(r->table, r->cache);
+    rocksdb_block_based_options_set_filter_policy(
+        r->table, rocksdb_filterpolicy_create_bloom_full(FILTER_BITS));
+    /* Index and filter blocks count against the cache's budget, so that memory stays bounded as the
+     * crawl grows; those of level 0 are needed by every look-up and stay. */
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(r->table, 1);
+    rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(r->table, 1);
+    rocksdb_block_based_options_set_format_version(r->table, 5);
+    rocksdb_options_set_block_based_table_factory(r->options, r->table);
+    rocksdb_block_based_options_destroy(r->table);
+    r->table = NULL;
+}
+
+static void set_options(struct rocks_db *r, const struct sp_rocksdb_options *o)
+{
+    r->options = rocksdb_options_create();
+    rocksdb_options_set_create_if_missing(r->options, 1);
+    rocksdb_options_increase_parallelism(r->options, o->background_threads);
+    rocksdb_options_set_max_background_jobs(r->options, o->background_threads);
+    rocksdb_options_set_write_buffer_size(r->options, o->memtable_bytes);
+    rocksdb_options_set_max_write_buffer_number(r->options, MEMTABLES);
+    rocksdb_options_set_max_open_files(r->options, OPEN_FILES);
+    rocksdb_options_set_keep_log_file_num(r->options, LOG_FILES);
+    rocksdb_options_set_compression(r->options, rocksdb_no_compression);
+    rocksdb_options_set_level_compaction_dynamic_level_bytes(r->options, 1);
+    rocksdb_options_set_enable_blob_files(r->options, 1);
+    rocksdb_options_set_min_blob_size(r->options, BLOB_MIN_BYTES);
+    rocksdb_options_set_blob_file_size(r->options, BLOB_FILE_BYTES);
+    rocksdb_options_set_enable_blob_gc(r->options, 1);
+    set_tables(r, o);
+    r->read = rocksdb_readoptions_create();
+    r->scan = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_fill_cache(r->scan, 0);
+    r->write = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync(r->write, 0);
+    r->batch = rocksdb_writebatch_create();
+}
+
+enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
+                               const struct sp_rocksdb_options *options, struct sp_db **ret_db,
+                               const char **ret_message)
+{
+    static _Thread_local char message[4096];
+    struct sp_rocksdb_options defaults;
+    sp_rocksdb_options_default(&defaults);
+    struct rocks_db *r = sp_calloc(1, sizeof *r);
+    struct sp_buf path = {0};
+    char *error = NULL;
+    r->db.ops = &rocks_ops;
+    r->lock = -1;
+    set_options(r, options ? options : &defaults);
+    *ret_message = message;
+    enum sp_err err =
+        sp_directory_open(directory, fingerprint, message, sizeof message, &r->lock);
+    if (err == SP_OK) {
+        sp_buf_put_str(&path, directory);
+        sp_buf_put(&path, "/rocksdb", sizeof "/rocksdb");
+        r->handle = rocksdb_open(r->options, path.data, &error);
+        if (error) {
+            snprintf(message, sizeof message,
+                     "cannot open the state in %s: RocksDB: %s; restore it from a copy, or use "
+                     "another --state directory",
+                     directory, error);
+            rocksdb_free(error);
+            err = SP_STORE;
+        }
+    }
+    sp_buf_done(&path);
+    if (err == SP_OK)
+        *ret_db = &r->db;
+    else
+        sp_db_close(&r->db);
+    return err;
+}
