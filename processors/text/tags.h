@@ -31,7 +31,7 @@ enum sp_tag_flag {
     X(article, SP_TAG_DIV | SP_TAG_MAIN)                                                           \
     X(aside, SP_TAG_DIV | SP_TAG_BOILER)                                                           \
     X(blockquote, SP_TAG_DIV | SP_TAG_BREAKOUT)                                                    \
-    X(body, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                        \
+    X(body, SP_TAG_BREAKOUT)                                                                       \
     X(br, SP_TAG_SPACE | SP_TAG_BREAKOUT)                                                          \
     X(button, SP_TAG_DIV | SP_TAG_BOILER)                                                          \
     X(caption, SP_TAG_BLOCK)                                                                       \
@@ -54,11 +54,11 @@ enum sp_tag_flag {
     X(h4, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                          \
     X(h5, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                          \
     X(h6, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                          \
-    X(head, SP_TAG_BLOCK)                                                                          \
+    X(head, 0)                                                                                     \
     X(header, SP_TAG_DIV)                                                                          \
     X(hgroup, SP_TAG_BLOCK)                                                                        \
     X(hr, SP_TAG_BLOCK | SP_TAG_BREAKOUT)                                                          \
-    X(html, SP_TAG_BLOCK)                                                                          \
+    X(html, 0)                                                                                     \
     X(iframe, SP_TAG_RAW | SP_TAG_SPACE)                                                           \
     X(img, SP_TAG_SPACE | SP_TAG_BREAKOUT)                                                         \
     X(input, SP_TAG_SPACE)                                                                         \

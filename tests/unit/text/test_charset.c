@@ -1,6 +1,6 @@
 /* Charsets: by mark, header, meta tag or the bytes themselves. */
-#include "text_helper.h"
 #include "text/utf8.h"
+#include "text_helper.h"
 
 #define TEXT(type, literal, text)                                                                  \
     CU_ASSERT_STRING_EQUAL(helper_extract(SP_TEXT_ALL, type, BYTES(literal), false), text)
@@ -22,7 +22,8 @@ TEST(from_the_header)
 TEST(from_a_meta_tag)
 {
     TEXT("text/html", "<meta charset=windows-1251><p>\xcc\xe8\xf0", "Мир\n");
-    TEXT("", "<html><META http-equiv='Content-Type' content='text/html; charset=shift_jis'>\x93\xfa",
+    TEXT("",
+         "<html><META http-equiv='Content-Type' content='text/html; charset=shift_jis'>\x93\xfa",
          "日\n");
     TEXT("text/html", "<?xml version='1.0' encoding='iso-8859-2'?><p>\xb3", "ł\n");
     /* Not from a comment, and the header wins. */
@@ -34,12 +35,15 @@ TEST(from_a_meta_tag)
 
 TEST(from_a_byte_order_mark)
 {
-    TEXT("text/plain; charset=koi8-r", "\xef\xbb\xbf" "caf\xc3\xa9", "café\n");
+    TEXT("text/plain; charset=koi8-r",
+         "\xef\xbb\xbf"
+         "caf\xc3\xa9",
+         "café\n");
     TEXT("text/html", "\xff\xfe<\0p\0>\0\xe9\0", "é\n");
     TEXT("text/html", "\xfe\xff\0<\0p\0>\0\xe9", "é\n");
     TEXT("text/plain", "\xff\xfe\0\0a\0\0\0", "a\n");
-    CU_ASSERT_STRING_EQUAL(
-        helper_extract(SP_TEXT_ALL, "text/plain", BYTES("\xef\xbb\xbfx"), true), "x\n");
+    CU_ASSERT_STRING_EQUAL(helper_extract(SP_TEXT_ALL, "text/plain", BYTES("\xef\xbb\xbfx"), true),
+                           "x\n");
 }
 
 TEST(unknown_or_missing)
@@ -53,19 +57,30 @@ TEST(unknown_or_missing)
 
 TEST(invalid_bytes_are_replaced)
 {
-    TEXT("text/plain; charset=utf-8", "a\xff" "b\xc3", "a\ufffd" "b\ufffd\n");
-    TEXT("text/plain; charset=utf-8", "\xe6\x97\x61", "\ufffd" "a\n");
+    TEXT("text/plain; charset=utf-8",
+         "a\xff"
+         "b\xc3",
+         "a\ufffd"
+         "b\ufffd\n");
+    TEXT("text/plain; charset=utf-8", "\xe6\x97\x61",
+         "\ufffd"
+         "a\n");
     TEXT("text/plain; charset=utf-8", "\xed\xa0\x80", "\ufffd\ufffd\ufffd\n"); /* a surrogate */
     TEXT("text/plain; charset=utf-8", "\xc0\xaf", "\ufffd\ufffd\n");           /* overlong */
     TEXT("text/plain; charset=shift_jis", "a\x93", "a\ufffd\n");
-    TEXT("text/plain; charset=euc-kr", "a\xff" "b", "a\ufffd" "b\n");
+    TEXT("text/plain; charset=euc-kr",
+         "a\xff"
+         "b",
+         "a\ufffd"
+         "b\n");
 }
 
 TEST(valid_utf8_is_recognised_at_every_offset)
 {
-    static const char *const good[] = {"\u00e9", "\u20ac", "\U0001F600", "\u0800", "\U0010FFFF", "\ufffd"};
-    static const char *const bad[] = {"\x80", "\xc3", "\xe2\x82", "\xf4\x90\x80\x80", "\xe0\x9f\xbf",
-                                      "\xf8\x88\x80\x80"};
+    static const char *const good[] = {"\u00e9", "\u20ac",     "\U0001F600",
+                                       "\u0800", "\U0010FFFF", "\ufffd"};
+    static const char *const bad[] = {
+        "\x80", "\xc3", "\xe2\x82", "\xf4\x90\x80\x80", "\xe0\x9f\xbf", "\xf8\x88\x80\x80"};
     char text[200];
     for (size_t at = 0; at < 130; at++) {
         for (size_t i = 0; i < 6; i++) {
@@ -83,8 +98,10 @@ TEST(valid_utf8_is_recognised_at_every_offset)
 TEST(the_format_by_type_or_content)
 {
     CU_ASSERT_EQUAL(sp_text_format(sp_view_str("Text/HTML; charset=x"), BYTES("")), SP_FORMAT_HTML);
-    CU_ASSERT_EQUAL(sp_text_format(sp_view_str("application/xhtml+xml"), BYTES("")), SP_FORMAT_HTML);
-    CU_ASSERT_EQUAL(sp_text_format(sp_view_str(" text/markdown "), BYTES("<p>")), SP_FORMAT_MARKDOWN);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str("application/xhtml+xml"), BYTES("")),
+                    SP_FORMAT_HTML);
+    CU_ASSERT_EQUAL(sp_text_format(sp_view_str(" text/markdown "), BYTES("<p>")),
+                    SP_FORMAT_MARKDOWN);
     CU_ASSERT_EQUAL(sp_text_format(sp_view_str("text/plain"), BYTES("<html>")), SP_FORMAT_PLAIN);
     CU_ASSERT_EQUAL(sp_text_format(sp_view_str(""), BYTES("\n <!DOCTYPE html>")), SP_FORMAT_HTML);
     CU_ASSERT_EQUAL(sp_text_format(sp_view_str("application/octet-stream"), BYTES("<HTML>")),

@@ -53,10 +53,10 @@ TEST(attributes_hide_what_they_contain)
 {
     ALL("<p title='a > b'>x</p>", "x\n");
     ALL("<p title=\"<b>'\" data-x = 'c\">'>x</p>", "x\n");
-    ALL("<i a=b\"c>x</i>", "x\n");         /* a quote within an unquoted value */
-    ALL("<i \"a>x</i>", "x\n");            /* a quote in a name */
+    ALL("<i a=b\"c>x</i>", "x\n"); /* a quote within an unquoted value */
+    ALL("<i \"a>x</i>", "x\n");    /* a quote in a name */
     ALL("<i a=/x?b=\"c>x</i>", "x\n");
-    ALL("<i =\"a\">x</i>", "x\n");         /* a name that begins with = */
+    ALL("<i =\"a\">x</i>", "x\n"); /* a name that begins with = */
     ALL("<i a = \"b>c\" d>x</i>", "x\n");
     ALL("<a href=x/>y</a>", "y\n");
     ALL("<i a=>x</i>", "x\n");
@@ -110,9 +110,26 @@ TEST(words_across_and_between_elements)
 TEST(unterminated_constructs)
 {
     static const char *const ends[] = {
-        "<!-- b",  "<!--",    "<!",       "<!d",      "<?",        "</b",           "<b",
-        "<b c",    "<b c=",   "<b c=\"d", "<b c='d",  "<script>b", "<script><!--b", "<style>",
-        "<title>", "<svg>",   "<svg>b",   "<template>b", "<b c=d", "<math><![CDATA[",
+        "<!-- b",
+        "<!--",
+        "<!",
+        "<!d",
+        "<?",
+        "</b",
+        "<b",
+        "<b c",
+        "<b c=",
+        "<b c=\"d",
+        "<b c='d",
+        "<script>b",
+        "<script><!--b",
+        "<style>",
+        "<title>",
+        "<svg>",
+        "<svg>b",
+        "<template>b",
+        "<b c=d",
+        "<math><![CDATA[",
     };
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         char html[64];
@@ -135,10 +152,25 @@ TEST(nesting_bombs)
 {
     /* Two million tags each, in time that only linear work can keep (the case's time-out). */
     static const char *const bombs[] = {
-        "<div>",      "<div><nav>", "<table><tr><td>", "<svg>",        "<template>",
-        "<b><i><a href=x>", "<!--",  "<!-->",          "<script><!--", "&#",
-        "&",          "<",          "</div>",          "<ul><li>",     "<math>",
-        "<p a=\"",    "<title>",    "<span style=display:none>", "<div></section>",
+        "<div>",
+        "<div><nav>",
+        "<table><tr><td>",
+        "<svg>",
+        "<template>",
+        "<b><i><a href=x>",
+        "<!--",
+        "<!-->",
+        "<script><!--",
+        "&#",
+        "&",
+        "<",
+        "</div>",
+        "<ul><li>",
+        "<math>",
+        "<p a=\"",
+        "<title>",
+        "<span style=display:none>",
+        "<div></section>",
     };
     struct sp_buf html = {0};
     struct sp_text *t = helper_text(SP_TEXT_MAIN, 0);

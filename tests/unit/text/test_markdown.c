@@ -26,24 +26,28 @@ TEST(front_matter_is_dropped)
 
 TEST(links_and_images)
 {
-    CU_ASSERT_TRUE(md_words("See [the docs](http://x.org/a_(b)?q=1 \"title\") now", "See the docs now"));
+    CU_ASSERT_TRUE(
+        md_words("See [the docs](http://x.org/a_(b)?q=1 \"title\") now", "See the docs now"));
     CU_ASSERT_TRUE(md_words("![A cat](cat.png)![B](b.png)", "A cat B"));
     CU_ASSERT_TRUE(md_words("[text][ref] a\n\n[ref]: http://x.org/y \"z\"\n", "text ref a"));
-    CU_ASSERT_TRUE(md_words("<https://x.org/y> and <b class=\"a>b\">bold</b><!-- c\n\nd -->", "and bold"));
+    CU_ASSERT_TRUE(
+        md_words("<https://x.org/y> and <b class=\"a>b\">bold</b><!-- c\n\nd -->", "and bold"));
     CU_ASSERT_TRUE(md_words("[unclosed](http://x", "unclosed http x"));
     CU_ASSERT_TRUE(md_words("a < b > c", "a b c"));
 }
 
 TEST(emphasis_and_escapes)
 {
-    CU_ASSERT_TRUE(md_words("**b**old _it_ ~~gone~~ `code` snake_case", "bold it gone code snake_case"));
+    CU_ASSERT_TRUE(
+        md_words("**b**old _it_ ~~gone~~ `code` snake_case", "bold it gone code snake_case"));
     CU_ASSERT_TRUE(md_words("\\*not\\* 1\\. &amp; &eacute;t&eacute;", "not 1 été"));
 }
 
 TEST(blocks)
 {
-    MD("# Title\nText on\ntwo lines\n\n- item\n- other\n1. one\n> quote", "# Title\nText on\ntwo lines\n- "
-                                                                       "item\n- other\n1. one\n> quote\n");
+    MD("# Title\nText on\ntwo lines\n\n- item\n- other\n1. one\n> quote",
+       "# Title\nText on\ntwo lines\n- "
+       "item\n- other\n1. one\n> quote\n");
     CU_ASSERT_TRUE(md_words("| a | b |\n|---|:-:|\n| c | d |", "a b c d"));
     CU_ASSERT_TRUE(md_words("Title\n=====\n\nText\n***\n", "Title Text"));
 }
@@ -57,7 +61,8 @@ TEST(code_keeps_its_words)
 
 TEST(hostile_markdown_is_linear)
 {
-    static const char *const bombs[] = {"[", "](", "<a ", "![](", "> ", "`", "<!--", "\\", "_", "&", "- "};
+    static const char *const bombs[] = {"[",    "](", "<a ", "![](", "> ", "`",
+                                        "<!--", "\\", "_",   "&",    "- "};
     struct sp_buf text = {0};
     struct sp_text *t = helper_text(SP_TEXT_MAIN, 0);
     for (size_t i = 0; i < sizeof bombs / sizeof *bombs; i++) {
@@ -66,7 +71,8 @@ TEST(hostile_markdown_is_linear)
             sp_buf_put_str(&text, bombs[i]);
         struct sp_signature *s = NULL;
         CU_ASSERT_EQUAL(
-            sp_text_signature(t, sp_view_str("text/markdown"), sp_buf_view(&text), true, &s), SP_OK);
+            sp_text_signature(t, sp_view_str("text/markdown"), sp_buf_view(&text), true, &s),
+            SP_OK);
         sp_signature_unref(s);
     }
     sp_text_free(t);

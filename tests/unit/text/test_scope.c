@@ -2,9 +2,11 @@
 #include "text_helper.h"
 
 #define PROSE                                                                                      \
-    "<p>The quick brown fox jumps over the lazy dog while the rain falls on the plain, and nobody " \
+    "<p>The quick brown fox jumps over the lazy dog while the rain falls on the plain, and "       \
+    "nobody "                                                                                      \
     "in the village remembers when it was last as wet as in this year.</p>"                        \
-    "<p>Farmers say that the harvest will be late, that prices will rise, and that somebody ought " \
+    "<p>Farmers say that the harvest will be late, that prices will rise, and that somebody "      \
+    "ought "                                                                                       \
     "to repair the bridge <a href=/b>before winter</a> comes to the valley.</p>"
 
 static bool has(const char *text, const char *part)
@@ -17,12 +19,13 @@ TEST(furniture_is_left_out_of_main)
     static const char html[] =
         "<title>Title</title><header><p>Site name</p></header><nav><a href=/>Home</a></nav>"
         "<div class='cookie-banner'><p>We use cookies, as everybody does.</p></div>"
-        "<div class=\"sideBar left\"><p>Also read this and that</p></div><div role=search>Find</div>"
+        "<div class=\"sideBar left\"><p>Also read this and that</p></div><div "
+        "role=search>Find</div>"
         "<div id='main-text'><h1>Rain</h1>" PROSE "</div>"
         "<form><select><option>Red<option>Blue</select></form>"
         "<aside>An aside</aside><footer>Copyright somebody</footer>";
-    static const char *const out[] = {"Title", "Site name", "Home", "cookies", "Also read", "Find",
-                                      "Blue",  "An aside",  "Copyright"};
+    static const char *const out[] = {"Title", "Site name", "Home",     "cookies",  "Also read",
+                                      "Find",  "Blue",      "An aside", "Copyright"};
     const char *text = main_of_html(html);
     CU_ASSERT_TRUE(has(text, "Rain\nThe quick brown fox"));
     CU_ASSERT_TRUE(has(text, "before winter comes to the valley."));
@@ -96,14 +99,17 @@ static uint16_t language(const char *text)
 
 TEST(languages)
 {
-    CU_ASSERT_EQUAL(language("Der schnelle braune Fuchs springt über den faulen Hund, und niemand im "
-                             "Dorf erinnert sich, wann es zuletzt so viel geregnet hat."),
-                    'd' << 8 | 'e');
+    CU_ASSERT_EQUAL(
+        language("Der schnelle braune Fuchs springt über den faulen Hund, und niemand im "
+                 "Dorf erinnert sich, wann es zuletzt so viel geregnet hat."),
+        'd' << 8 | 'e');
     CU_ASSERT_EQUAL(language("Le renard brun saute par-dessus le chien paresseux, et personne au "
                              "village ne se souvient d'une telle pluie."),
                     'f' << 8 | 'r');
-    CU_ASSERT_EQUAL(language("これは日本語の文章です。村の人はだれも、いつこんなに雨が降ったか覚えていません。"),
-                    'j' << 8 | 'a');
+    CU_ASSERT_EQUAL(
+        language(
+            "これは日本語の文章です。村の人はだれも、いつこんなに雨が降ったか覚えていません。"),
+        'j' << 8 | 'a');
     CU_ASSERT_EQUAL(language(""), 0);
     CU_ASSERT_EQUAL(language("42 17 3.14"), 0);
 }

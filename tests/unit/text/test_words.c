@@ -1,7 +1,7 @@
 /* Words, in any script; and the kernels against each other. */
-#include "text_helper.h"
 #include "text/scan.h"
 #include "text/words.h"
+#include "text_helper.h"
 
 TEST(ascii_words)
 {
@@ -11,7 +11,8 @@ TEST(ascii_words)
     CU_ASSERT_TRUE(same_words("The QUICK Brown", "the quick, brown!"));
     CU_ASSERT_FALSE(same_words("ab c", "a bc"));
     CU_ASSERT_FALSE(same_words("a b", "b a"));
-    CU_ASSERT_FALSE(same_words("a_b", "a\x7f" "b"));
+    CU_ASSERT_FALSE(same_words("a_b", "a\x7f"
+                                      "b"));
     CU_ASSERT_TRUE(same_words("don't", "don\u2019t"));
     CU_ASSERT_TRUE(same_words("don't", "don t"));
 }
@@ -30,7 +31,8 @@ TEST(words_of_every_length_and_place)
             memcpy(text + at, word, n);
             struct sp_signature *a = helper_signature("text/plain", sp_view(word, n), true);
             struct sp_signature *b = helper_signature("text/plain", sp_view(text, at + n), true);
-            struct sp_signature *c = helper_signature("text/plain", sp_view(text, at + n + 50), true);
+            struct sp_signature *c =
+                helper_signature("text/plain", sp_view(text, at + n + 50), true);
             CU_ASSERT_TRUE(sp_id_eq(a->content_hash, b->content_hash));
             CU_ASSERT_TRUE(sp_id_eq(a->content_hash, c->content_hash));
             sp_signature_unref(a);
@@ -62,7 +64,7 @@ TEST(folding)
 
 TEST(scripts_with_spaces)
 {
-    CU_ASSERT_EQUAL(word_count("नमस्ते दुनिया"), 2);      /* vowel signs belong to the word */
+    CU_ASSERT_EQUAL(word_count("नमस्ते दुनिया"), 2); /* vowel signs belong to the word */
     CU_ASSERT_EQUAL(word_count("مرحبا بالعالم، كيف؟"), 3);
     CU_ASSERT_EQUAL(word_count("שלום עולם"), 2);
     CU_ASSERT_EQUAL(word_count("안녕하세요 세계"), 2);
@@ -81,7 +83,9 @@ TEST(scripts_without_spaces)
 
 TEST(invalid_bytes_separate)
 {
-    CU_ASSERT_TRUE(same_words("a\xff" "b\xe2\x82 c\xf0", "a b c"));
+    CU_ASSERT_TRUE(same_words("a\xff"
+                              "b\xe2\x82 c\xf0",
+                              "a b c"));
 }
 
 static uint32_t sentence_count(const char *text)
@@ -147,10 +151,42 @@ TEST(kernels_agree_on_random_bytes)
 static struct sp_view random_page(uint64_t *state, struct sp_buf *out)
 {
     static const char *const pieces[] = {
-        "<p>", "</p>", "<div class=\"nav\">", "</div>", "<a href='x'>", "</a>", "<!--", "-->", "<script>",
-        "</script>", "&amp;", "&#8217;", "&", "<", ">", "\"", "'", "<svg>", "</svg>", "word ",
-        "Ünïcode ", "日本", "\xff", "\xe2\x82", "<title>", "</title>", " ", "\n", "<td>", "<table>",
-        "</table>", "<span style='display:none'>", "</span>", "<b x=\"", "123.45 ", "end. ",
+        "<p>",
+        "</p>",
+        "<div class=\"nav\">",
+        "</div>",
+        "<a href='x'>",
+        "</a>",
+        "<!--",
+        "-->",
+        "<script>",
+        "</script>",
+        "&amp;",
+        "&#8217;",
+        "&",
+        "<",
+        ">",
+        "\"",
+        "'",
+        "<svg>",
+        "</svg>",
+        "word ",
+        "Ünïcode ",
+        "日本",
+        "\xff",
+        "\xe2\x82",
+        "<title>",
+        "</title>",
+        " ",
+        "\n",
+        "<td>",
+        "<table>",
+        "</table>",
+        "<span style='display:none'>",
+        "</span>",
+        "<b x=\"",
+        "123.45 ",
+        "end. ",
     };
     sp_buf_reset(out);
     size_t count = next_random(state) % 400;
