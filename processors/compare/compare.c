@@ -98,8 +98,7 @@ static void probe_cell(struct sp_compare *c, struct cell *cell, const struct sp_
             continue;
         if (!found)
             found = sp_alloc((count - i) * sizeof *found);
-        f.edge =
-            (struct sp_edge){owner.page, owner.content_version, cell->slots[slots[i]].owners > 1};
+        f.edge = (struct sp_edge){owner.page, owner.content_version};
         found[found_count++] = f;
     }
     if (found_count && !c->err)

@@ -31,8 +31,8 @@ enum sp_err sp_position_load(struct sp_store *store, struct sp_position *ret_pos
 void sp_position_save(struct sp_store *store, const struct sp_position *position);
 void sp_position_done(struct sp_position *position);
 
-/* The entry of that input: the one known, or a new one at its start. The name is copied; the pointer is
- * valid until the next call. */
+/* The entry of that input: the one known, or a new one at its start. The name is copied; the
+ * pointer is valid until the next call. */
 struct sp_input_position *sp_position_input(struct sp_position *position, const char *name);
 
 #endif

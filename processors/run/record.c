@@ -1,5 +1,5 @@
-/* The first stage for one record: what was fetched (content, redirect, dead), which page it is (the hash
- * of its canonical URL), its rank, and the signature of its content. */
+/* The first stage for one record: what was fetched (content, redirect, dead), which page it is (the
+ * hash of its canonical URL), its rank, and the signature of its content. */
 #include "run/record.h"
 
 #include "base/mem.h"

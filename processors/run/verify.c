@@ -144,8 +144,7 @@ static enum sp_err find_components(struct verify *x)
         if (x->content_nodes[i] == UINT32_MAX) { /* nobody's content: keep it out of the join */
             sp_signature_unref(x->contents[i]);
             x->contents[i] = x->contents[--x->content_count];
-            struct content *moved =
-                sp_map_get(&x->by_content, x->contents[i]->content_hash);
+            struct content *moved = sp_map_get(&x->by_content, x->contents[i]->content_hash);
             fprintf(stderr, "verify: a signature is stored that no page has\n");
             x->differences++;
             x->content_nodes[i] = x->content_nodes[x->content_count];
@@ -202,8 +201,8 @@ static void find_winners(struct verify *x, struct node **members, size_t count)
         if (n->v.kind != SP_PAGE_CONTENT || n->content == UINT32_MAX)
             continue;
         for (size_t w = 0; w < winner_count && !n->winner; w++)
-            if (sp_similar(x->similarity, x->contents[winners[w]->content],
-                           x->contents[n->content], &n->similarity))
+            if (sp_similar(x->similarity, x->contents[winners[w]->content], x->contents[n->content],
+                           &n->similarity))
                 n->winner = winners[w];
         if (!n->winner) {
             n->winner = n;
@@ -233,12 +232,13 @@ static void check_status(struct verify *x, const struct node *n, size_t group_si
                                                              : SP_REASON_CONTENT;
     }
     char text[2048];
-    bool same_winner = winner ? n->winner_url && strcmp(winner->url, n->winner_url) == 0
-                              : !n->winner_url;
+    bool same_winner =
+        winner ? n->winner_url && strcmp(winner->url, n->winner_url) == 0 : !n->winner_url;
     if (want == n->v.status && same_winner && reason == n->v.reason &&
         (!winner || n->v.similarity == (float)target->similarity))
         return;
-    snprintf(text, sizeof text, "published %s (winner %s, similarity %.9g), should be %s (winner %s, %.9g)",
+    snprintf(text, sizeof text,
+             "published %s (winner %s, similarity %.9g), should be %s (winner %s, %.9g)",
              sp_status_name(n->v.status), n->winner_url ? n->winner_url : "none", n->v.similarity,
              sp_status_name(want), winner ? winner->url : "none",
              winner ? target->similarity : 0.0);
@@ -246,7 +246,8 @@ static void check_status(struct verify *x, const struct node *n, size_t group_si
 }
 
 /* Pages of one component are in one group, and no others are. */
-static void check_group(struct verify *x, struct node **members, size_t count, struct sp_map *groups)
+static void check_group(struct verify *x, struct node **members, size_t count,
+                        struct sp_map *groups)
 {
     for (size_t i = 1; i < count; i++)
         if (!sp_group_id_eq(members[i]->v.group, members[0]->v.group))

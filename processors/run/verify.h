@@ -6,7 +6,8 @@
 
 #include "bus/local.h"
 
-/* Prints each difference (the first hundred) to standard error; *ret_differences counts all of them. */
+/* Prints each difference (the first hundred) to standard error; *ret_differences counts all of
+ * them. */
 enum sp_err sp_verify(struct sp_db *db, uint32_t tier1,
                       const struct sp_similarity_options *similarity, uint64_t *ret_differences);
 

@@ -6,9 +6,9 @@
  *
  * Sorting: hashes are uniform, so one scatter into about as many buckets as there are shingles
  * leaves everything within a few places of where it belongs, and an insertion sort finishes. The
- * order of equal keys does not matter. A page of one repeated word puts all into one bucket, already
- * sorted: no input makes it quadratic, because keys of one bucket that differ must be found by
- * breaking the hash; the insertion sort's limit falls back to qsort all the same. */
+ * order of equal keys does not matter. A page of one repeated word puts all into one bucket,
+ * already sorted: no input makes it quadratic, because keys of one bucket that differ must be found
+ * by breaking the hash; the insertion sort's limit falls back to qsort all the same. */
 #include "signature/shingles.h"
 
 #include <stdlib.h>
@@ -127,8 +127,7 @@ void sp_shingles_label(uint32_t *shingles, uint32_t *scratch, size_t count)
         occurrence = i > 0 && shingle == last ? occurrence + 1 : 0;
         last = shingle;
         if (occurrence)
-            scratch[moved++] =
-                (uint32_t)(sp_mix64((uint64_t)occurrence << 32 | shingle) >> 32);
+            scratch[moved++] = (uint32_t)(sp_mix64((uint64_t)occurrence << 32 | shingle) >> 32);
         else
             shingles[kept++] = shingle;
     }

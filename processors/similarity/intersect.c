@@ -3,8 +3,8 @@
  *   portable   a merge without branches on the data, which checks every few steps whether
  *              `need` can still be reached (7 M pairs/s on real pages, most of them far apart)
  *   avx2       8 x 8, avx512 16 x 16 values at once: one block of a against all rotations of
- *              one block of b; then the block with the smaller last value moves on. A value that a side
- *              has twice would be counted wrongly, so blocks are for sets: where either side repeats a
+ *              one block of b; then the block with the smaller last value moves on. A value that a
+ * side has twice would be counted wrongly, so blocks are for sets: where either side repeats a
  *              value (a collision of 32-bit hashes) the merge runs instead. */
 #include "similarity/intersect.h"
 
@@ -80,8 +80,8 @@ intersect_avx2(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_co
             y = _mm256_permutevar8x32_epi32(y, turn);
             equal = _mm256_or_si256(equal, _mm256_cmpeq_epi32(x, y));
         }
-        shared += (size_t)__builtin_popcount(
-            (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
+        shared +=
+            (size_t)__builtin_popcount((unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal)));
         uint32_t x_last = a[i + LANES - 1], y_last = b[k + LANES - 1];
         i += x_last <= y_last ? LANES : 0;
         k += y_last <= x_last ? LANES : 0;

@@ -59,7 +59,8 @@ static bool reaches(double part, double whole, double threshold)
     return part + slack * whole >= threshold * whole;
 }
 
-/* The least number of shared shingles with which sets of these sizes together reach the threshold. */
+/* The least number of shared shingles with which sets of these sizes together reach the threshold.
+ */
 static size_t shared_needed(size_t sum, double threshold)
 {
     size_t need = (size_t)((threshold - slack) * (double)sum / (1 + threshold - slack));

@@ -14,8 +14,8 @@
 #include "base/err.h"
 
 /* Creates, checks and locks `directory`. On success *ret_lock holds the lock until it is
- * closed; otherwise `message` says what is wrong and what to do. Nothing is written to a directory that is
- * not ours. */
+ * closed; otherwise `message` says what is wrong and what to do. Nothing is written to a directory
+ * that is not ours. */
 enum sp_err sp_directory_open(const char *directory, const char *fingerprint, char *message,
                               size_t message_size, int *ret_lock);
 

@@ -108,7 +108,8 @@ static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp
     struct rocks_db *r = rocks(db);
     char *error = NULL;
     rocksdb_iterator_t *it = rocksdb_create_iterator(r->handle, r->scan);
-    for (rocksdb_iter_seek(it, from.data, from.len); rocksdb_iter_valid(it); rocksdb_iter_next(it)) {
+    for (rocksdb_iter_seek(it, from.data, from.len); rocksdb_iter_valid(it);
+         rocksdb_iter_next(it)) {
         size_t key_len = 0, value_len = 0;
         const char *key = rocksdb_iter_key(it, &key_len);
         if (!starts_with(sp_view(key, key_len), prefix))
@@ -240,8 +241,7 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
     r->lock = -1;
     set_options(r, options ? options : &defaults);
     *ret_message = message;
-    enum sp_err err =
-        sp_directory_open(directory, fingerprint, message, sizeof message, &r->lock);
+    enum sp_err err = sp_directory_open(directory, fingerprint, message, sizeof message, &r->lock);
     if (err == SP_OK) {
         sp_buf_put_str(&path, directory);
         sp_buf_put(&path, "/rocksdb", sizeof "/rocksdb");
