@@ -31,6 +31,16 @@ static size_t utf8_length(const uint8_t *at, size_t left)
     return 0;
 }
 
+bool sp_json_is_utf8(struct sp_view text)
+{
+    for (size_t i = 0, n; i < text.len; i += n) {
+        n = utf8_length((const uint8_t *)text.data + i, text.len - i);
+        if (n == 0)
+            return false;
+    }
+    return true;
+}
+
 static void put_escaped(struct sp_buf *out, uint8_t c)
 {
     static const char named[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";

@@ -8,6 +8,8 @@
 /* Appends the string with its quotes; bytes that are not UTF-8 become U+FFFD, so that the
  * output is always valid JSON. */
 void sp_json_put_string(struct sp_buf *out, struct sp_view text);
+/* Whether sp_json_put_string would keep every byte of the text. */
+bool sp_json_is_utf8(struct sp_view text);
 /* Appends `null` for NULL. */
 void sp_json_put_text(struct sp_buf *out, const char *text);
 /* The shortest decimal that reads back as the same number ("0.8", "1"); `null` where x is not

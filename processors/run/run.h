@@ -13,6 +13,7 @@
 
 #include "bus/local.h"
 #include "input/input.h"
+#include "run/groups.h"
 #include "text/text.h"
 
 struct sp_run_options {
@@ -20,7 +21,7 @@ struct sp_run_options {
     size_t input_count;
     const char *state;       /* directory; NULL: in memory, gone with the process */
     const char *fingerprint; /* of the configuration that gives the state its meaning */
-    const char *output;      /* status events; NULL: standard output */
+    const char *output;      /* status events; NULL: not wanted */
     const char *groups;      /* NULL: not wanted */
     const char *dead_letter; /* NULL: counted only */
     bool verify;
@@ -49,8 +50,7 @@ struct sp_run_result {
     double verify_seconds;
     uint64_t differences; /* found by verify */
     uint64_t disk_bytes;
-    uint64_t status_counts[SP_STATUS_GONE + 1]; /* pages by latest status */
-    uint64_t groups;                            /* with at least one page that was fetched */
+    struct sp_group_totals totals; /* of the whole state */
     struct sp_local_bus_stats stats;
 };
 
@@ -59,5 +59,8 @@ struct sp_run_result {
  * an error of this function. */
 enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *ret_result,
                    const char **ret_message);
+
+/* Worker threads for a setting of `threads`: 0 means that the caller does the work. */
+uint32_t sp_run_workers(uint32_t threads);
 
 #endif

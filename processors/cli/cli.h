@@ -1,0 +1,83 @@
+/* The program: one command a file, and what they share.
+ *
+ * Exit codes: 0 done, 1 failed, 2 usage. Data goes to standard output or to the file that an option
+ * names, everything else to standard error. */
+#ifndef SP_CLI_CLI_H
+#define SP_CLI_CLI_H
+
+#include <getopt.h>
+
+#include "config/config.h"
+#include "run/run.h"
+
+enum { SP_EXIT_DONE = 0, SP_EXIT_FAILED = 1, SP_EXIT_USAGE = 2 };
+
+struct sp_command {
+    const char *name;
+    const char *summary;
+    const char *help; /* the manual; settings are appended where it takes any */
+    bool takes_settings;
+    int (*run)(const struct sp_command *command, int argc, char **argv);
+};
+
+extern const struct sp_command sp_cmd_run, sp_cmd_synth, sp_cmd_pairs, sp_cmd_similar,
+    sp_cmd_config;
+
+/* ---- options.c ---- */
+
+enum { SP_OPT_HELP = 1000, SP_OPT_CONFIG, SP_OPT_SET };
+
+/* What every command that takes settings accepts; for the table of getopt_long. */
+#define SP_COMMON_OPTIONS                                                                          \
+    {                                                                                              \
+        "help", no_argument, NULL, SP_OPT_HELP                                                     \
+    }
+#define SP_SETTING_OPTIONS                                                                         \
+    {"config", required_argument, NULL, SP_OPT_CONFIG},                                            \
+    {                                                                                              \
+        "set", required_argument, NULL, SP_OPT_SET                                                 \
+    }
+
+/* Handles an option that is not the command's own: help, a setting, or a mistake. -1: go on, else
+ * the exit code. `config` may be NULL. */
+int sp_cli_common(const struct sp_command *command, int option, struct sp_config *config);
+
+/* Says what is wrong and how to get help; answers SP_EXIT_USAGE. */
+int sp_cli_usage(const struct sp_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Says what failed; answers SP_EXIT_FAILED. */
+int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A whole number with an optional K, M or G (thousands); false where it is none. */
+bool sp_cli_number(const char *text, uint64_t *ret_number);
+
+/* ---- settings.c ---- */
+
+void sp_settings_text(const struct sp_config *config, struct sp_text_options *ret_options);
+void sp_settings_similarity(const struct sp_config *config,
+                            struct sp_similarity_options *ret_options);
+/* Everything of a run but its files. Appends the fingerprint to `fingerprint`, which must live as
+ * long as the options. */
+void sp_settings_run(const struct sp_config *config, struct sp_buf *fingerprint,
+                     struct sp_run_options *ret_options);
+
+/* ---- progress.c ---- */
+
+struct sp_progress {
+    bool shown; /* standard error is a terminal */
+    double start;
+    double last;
+    uint64_t first_bytes;
+    bool drawn;
+};
+
+void sp_progress_start(struct sp_progress *p);
+/* Matches sp_run_options.progress. */
+void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
+                      uint64_t groups);
+/* Removes the bar. */
+void sp_progress_end(struct sp_progress *p);
+/* "1,234,567"; valid until the eighth next call. */
+const char *sp_thousands(uint64_t n);
+
+#endif

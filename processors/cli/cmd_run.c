@@ -1,0 +1,226 @@
+/* samepage run: the main job on one machine. */
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "cli/cli.h"
+
+struct arguments {
+    const char *state;
+    const char *output;
+    const char *groups;
+    const char *dead_letter;
+    const char *summary; /* file for the summary as JSON */
+    bool verify;
+    bool quiet;
+    struct sp_config config;
+};
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option options[] = {{"state", required_argument, NULL, 's'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"groups", required_argument, NULL, 'g'},
+                                            {"dead-letter", required_argument, NULL, 'd'},
+                                            {"summary", required_argument, NULL, 'j'},
+                                            {"verify", no_argument, NULL, 'v'},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            SP_COMMON_OPTIONS,
+                                            SP_SETTING_OPTIONS,
+                                            {0}};
+    for (int c; (c = getopt_long(argc, argv, "o:q", options, NULL)) != -1;) {
+        switch (c) {
+        case 's':
+            a->state = optarg;
+            break;
+        case 'o':
+            a->output = optarg;
+            break;
+        case 'g':
+            a->groups = optarg;
+            break;
+        case 'd':
+            a->dead_letter = optarg;
+            break;
+        case 'j':
+            a->summary = optarg;
+            break;
+        case 'v':
+            a->verify = true;
+            break;
+        case 'q':
+            a->quiet = true;
+            break;
+        default: {
+            int code = sp_cli_common(command, c, &a->config);
+            if (code >= 0)
+                return code;
+        }
+        }
+    }
+    if (optind == argc)
+        return sp_cli_usage(command, "no input: name files, or - for standard input");
+    return -1;
+}
+
+static double per_second(uint64_t n, double seconds)
+{
+    return seconds > 0 ? (double)n / seconds : 0;
+}
+
+static uint64_t peak_memory(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+static void print_row(const char *name, uint64_t n)
+{
+    fprintf(stderr, "  %-22s %15s\n", name, sp_thousands(n));
+}
+
+static void print_summary(const struct sp_run_result *r)
+{
+    const uint64_t *status = r->totals.status_counts;
+    uint64_t known = status[SP_STATUS_UNIQUE] + status[SP_STATUS_WINNER] + status[SP_STATUS_LOSER] +
+                     status[SP_STATUS_GONE];
+    print_row("records read", r->records);
+    if (r->skipped)
+        print_row("  handled before", r->skipped);
+    if (r->ignored)
+        print_row("  saying nothing", r->ignored);
+    if (r->dead_letters)
+        print_row("  dead letters", r->dead_letters);
+    print_row("pages", known);
+    print_row("  unique", status[SP_STATUS_UNIQUE]);
+    print_row("  winners", status[SP_STATUS_WINNER]);
+    print_row("  losers", status[SP_STATUS_LOSER]);
+    print_row("  gone", status[SP_STATUS_GONE]);
+    print_row("groups", r->totals.groups);
+    print_row("  of two and more", r->totals.duplicates);
+    print_row("status events", r->events);
+    fprintf(stderr, "  %-22s %15.1f\n", "seconds", r->seconds);
+    print_row("pages/s", (uint64_t)per_second(r->records, r->seconds));
+    fprintf(stderr, "  %-22s %15.1f\n", "MB/s of content", 1e-6 * per_second(r->bytes, r->seconds));
+    if (known && r->disk_bytes)
+        print_row("bytes per page on disk", r->disk_bytes / known);
+}
+
+static bool write_summary(const char *name, const struct sp_run_result *r)
+{
+    FILE *out = fopen(name, "w");
+    if (!out)
+        return false;
+    const uint64_t *status = r->totals.status_counts;
+    const struct sp_local_bus_stats *s = &r->stats;
+#define N(field, value) fprintf(out, ",\"%s\":%llu", field, (unsigned long long)(value))
+    fprintf(out, "{\"seconds\":%.3f,\"verify_seconds\":%.3f", r->seconds, r->verify_seconds);
+    N("records", r->records), N("skipped", r->skipped), N("ignored", r->ignored);
+    N("dead_letters", r->dead_letters), N("content_bytes", r->bytes), N("events", r->events);
+    N("unique", status[SP_STATUS_UNIQUE]), N("winners", status[SP_STATUS_WINNER]);
+    N("losers", status[SP_STATUS_LOSER]), N("gone", status[SP_STATUS_GONE]);
+    N("groups", r->totals.groups), N("duplicate_groups", r->totals.duplicates);
+    N("differences", r->differences), N("disk_bytes", r->disk_bytes);
+    N("peak_memory_bytes", peak_memory()), N("messages", s->messages);
+    N("merges", s->group.merges), N("splits", s->group.splits), N("forwards", s->group.forwards);
+    N("bounces", s->group.bounces), N("relinks", s->group.relinks);
+    N("unchanged", s->group.unchanged), N("late", s->group.late);
+    N("tier1_cache_bytes", s->group.cache_bytes), N("rows", s->compare.rows);
+    N("probes", s->compare.probes), N("contacts", s->compare.contacts);
+    N("candidates", s->compare.candidates), N("matches", s->compare.matches);
+    N("row_loads", s->compare.row_loads), N("index_bytes", s->compare.index_bytes);
+    N("tier2_cache_bytes", s->compare.cache_bytes);
+#undef N
+    fputs("}\n", out);
+    return fclose(out) == 0;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {.output = "-"};
+    sp_config_default(&a.config);
+    int code = parse(command, argc, argv, &a);
+    if (code >= 0)
+        return code;
+    struct sp_buf fingerprint = {0};
+    struct sp_run_options options;
+    struct sp_run_result result;
+    struct sp_progress progress;
+    const char *message = "";
+    sp_settings_run(&a.config, &fingerprint, &options);
+    options.inputs = (const char *const *)argv + optind;
+    options.input_count = (size_t)(argc - optind);
+    options.state = a.state;
+    options.output = a.output;
+    options.groups = a.groups;
+    options.dead_letter = a.dead_letter;
+    options.verify = a.verify;
+    sp_progress_start(&progress);
+    progress.shown &= !a.quiet;
+    options.progress = sp_progress_show;
+    options.progress_arg = &progress;
+    enum sp_err err = sp_run(&options, &result, &message);
+    sp_progress_end(&progress);
+    sp_buf_done(&fingerprint);
+    if (err != SP_OK)
+        return sp_cli_failed("%s", message);
+    if (!a.quiet)
+        print_summary(&result);
+    if (result.dead_letters && !a.dead_letter)
+        fprintf(stderr, "samepage: %s records could not be read; --dead-letter FILE keeps them\n",
+                sp_thousands(result.dead_letters));
+    if (a.summary && !write_summary(a.summary, &result))
+        return sp_cli_failed("%s: the summary cannot be written", a.summary);
+    if (!a.verify)
+        return SP_EXIT_DONE;
+    if (result.differences)
+        return sp_cli_failed("verify: %s differences from the groups computed from scratch",
+                             sp_thousands(result.differences));
+    fprintf(stderr, "verify: no difference from the groups computed from scratch\n");
+    return SP_EXIT_DONE;
+}
+
+const struct sp_command sp_cmd_run = {
+    "run", "the main job on one machine: crawled pages in, duplicate statuses out",
+    "NAME\n"
+    "  samepage run - the main job on one machine: crawled pages in, duplicate statuses out\n\n"
+    "SYNOPSIS\n"
+    "  samepage run [OPTION]... INPUT...\n\n"
+    "DESCRIPTION\n"
+    "  Reads crawled pages in order, keeps the groups of near duplicates, and writes a status "
+    "event\n"
+    "  for each page whose status is new or has changed. INPUT is JSONL, WARC, WET or an Avro\n"
+    "  container file, plain or as .gz or .zst (found by content, not by name); - is standard "
+    "input.\n"
+    "  A JSONL line: {\"url\", \"content\", and optionally \"fetch_time_ms\", \"http_status\",\n"
+    "  \"redirect_url\", \"content_type\", \"popularity\"}.\n\n"
+    "  With --state the groups outlive the process. Run again with the same state and more input, "
+    "and\n"
+    "  it goes on; run again after a crash with the same arguments, and state and --output are as "
+    "if\n"
+    "  nothing had happened. An input is known by its name and its first bytes, and continued "
+    "behind\n"
+    "  the last record handled.\n\n"
+    "OPTIONS\n"
+    "  --state DIR         keep the state there (RocksDB); without it, in memory\n"
+    "  -o, --output FILE   append status events to FILE; default: standard output\n"
+    "  --groups FILE       at the end, write all groups to FILE, one JSON line each\n"
+    "  --dead-letter FILE  append records that cannot be read, with reason and offset\n"
+    "  --summary FILE      at the end, write all counts to FILE, as JSON\n"
+    "  --verify            at the end, recompute all groups from scratch and compare; differences\n"
+    "                      are listed, and the exit code is 1\n"
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  -q, --quiet         no progress bar, no summary\n"
+    "  --help              this text\n\n"
+    "OUTPUT\n"
+    "  "
+    "{\"url\",\"version_ms\",\"status\":\"unique|winner|loser|gone\",\"winner_url\",\"similarity\","
+    "\n"
+    "   \"reason\":\"content|redirect|exact\"|null,\"group_id\",\"group_size\",\"epoch\"}\n"
+    "  The last event of a URL is its status. A loser names the winner it is similar to.\n\n"
+    "EXAMPLES\n"
+    "  samepage synth --pages 20000 | samepage run --groups groups.jsonl -o status.jsonl -\n"
+    "  samepage run --state state -o status.jsonl crawl-*.warc.gz\n\n"
+    "EXIT STATUS\n"
+    "  0 done, 1 failed or --verify found differences, 2 wrong usage\n",
+    true, run};

@@ -1,0 +1,172 @@
+/* samepage similar: compares two files and explains the verdict. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "partition/partition.h"
+
+struct document {
+    const char *name;
+    struct sp_buf content;
+    struct sp_signature *signature;
+};
+
+static bool read_file(const char *name, struct sp_buf *out)
+{
+    FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
+    if (!in)
+        return false;
+    size_t n;
+    do {
+        char *at = sp_buf_reserve(out, 1 << 16);
+        n = fread(at, 1, 1 << 16, in);
+        out->len += n;
+    } while (n > 0);
+    bool good = !ferror(in);
+    if (in != stdin)
+        fclose(in);
+    return good;
+}
+
+/* Markdown cannot be told from plain text by its bytes: there the name decides. */
+static struct sp_view content_type(const char *name)
+{
+    size_t n = strlen(name);
+    return sp_view_str(n > 3 && strcmp(name + n - 3, ".md") == 0 ? "text/markdown" : "");
+}
+
+static void print_language(uint16_t language)
+{
+    if (language)
+        printf("%c%c", language >> 8, language & 0xff);
+    else
+        printf("unknown");
+}
+
+static void print_document(const char *label, const struct document *d)
+{
+    static const char *const formats[] = {"HTML", "Markdown", "plain text"};
+    const struct sp_signature *s = d->signature;
+    printf("%s  %s\n", label, d->name);
+    printf("   %s, %s words, lengths (%u, %u, %u), language ",
+           formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],
+           sp_thousands(s->shingle_total), s->length[0], s->length[1], s->length[2]);
+    print_language(s->language);
+    if (s->shingle_count < s->shingle_total)
+        printf(", %u smallest shingles kept", s->shingle_count);
+    putchar('\n');
+}
+
+static void explain(const struct sp_similarity_options *o, const struct sp_signature *a,
+                    const struct sp_signature *b)
+{
+    double j = sp_jaccard(a, b), bound = sp_length_bound(a->length, b->length);
+    bool capped = a->shingle_count < a->shingle_total || b->shingle_count < b->shingle_total;
+    bool similar = sp_similar(o, a, b, NULL);
+    printf("\nJaccard similarity     %.4f   %s of the labelled 5-shingles\n", j,
+           capped ? "estimated from samples" : "exact, over all");
+    printf("length bound           %.4f   no similarity of pages of these lengths exceeds it\n",
+           bound);
+    printf("threshold              %.4f\n", o->threshold);
+    if (a->sentence_count + b->sentence_count > 0)
+        printf("sentences (LCS ratio)  %.4f   asked for %.2f, where the similarity is below %.4f\n",
+               sp_lcs_ratio(a, b), o->lcs_min, o->threshold + o->band);
+    if (a->shingle_total == 0 || b->shingle_total == 0)
+        printf("\nnot near duplicates: a page without words resembles nothing\n");
+    else if (sp_id_eq(a->content_hash, b->content_hash))
+        printf("\n%s: the words are exactly the same\n",
+               similar ? "near duplicates" : "not near duplicates");
+    else if (similar)
+        printf("\nnear duplicates\n");
+    else if (j + 1e-9 < o->threshold)
+        printf("\nnot near duplicates: the similarity is below the threshold\n");
+    else if (bound + 1e-9 < o->threshold)
+        printf("\nnot near duplicates: the lengths are too different\n");
+    else
+        printf("\nnot near duplicates: inside the band, the sentences differ too much\n");
+}
+
+static void print_text(struct sp_text *text, const struct document *d)
+{
+    struct sp_buf out = {0};
+    sp_text_extract(text, content_type(d->name), sp_buf_view(&d->content), false, &out);
+    printf("\n---- text of %s\n", d->name);
+    fwrite(out.data, 1, out.len, stdout);
+    sp_buf_done(&out);
+}
+
+static int compare(const struct sp_config *config, char **names, bool show_text)
+{
+    struct sp_text_options text_options;
+    struct sp_similarity_options similarity;
+    struct document documents[2] = {{.name = names[0]}, {.name = names[1]}};
+    sp_settings_text(config, &text_options);
+    sp_settings_similarity(config, &similarity);
+    struct sp_text *text = sp_text_new(&text_options);
+    int code = SP_EXIT_DONE;
+    for (int i = 0; i < 2 && code == SP_EXIT_DONE; i++) {
+        struct document *d = &documents[i];
+        enum sp_err err = SP_OK;
+        if (!read_file(d->name, &d->content))
+            code = sp_cli_failed("%s: cannot be read: %s", d->name, strerror(errno));
+        else
+            err = sp_text_signature(text, content_type(d->name), sp_buf_view(&d->content), false,
+                                    &d->signature);
+        if (err != SP_OK)
+            code = sp_cli_failed("%s: %s", d->name, sp_err_text(err));
+    }
+    if (code == SP_EXIT_DONE) {
+        print_document("a", &documents[0]);
+        print_document("b", &documents[1]);
+        explain(&similarity, documents[0].signature, documents[1].signature);
+        for (int i = 0; i < 2 && show_text; i++)
+            print_text(text, &documents[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        sp_buf_done(&documents[i].content);
+        sp_signature_unref(documents[i].signature);
+    }
+    sp_text_free(text);
+    return code;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    static const struct option table[] = {
+        {"text", no_argument, NULL, 'x'}, SP_COMMON_OPTIONS, SP_SETTING_OPTIONS, {0}};
+    struct sp_config config;
+    bool show_text = false;
+    sp_config_default(&config);
+    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+        int code = -1;
+        if (c == 'x')
+            show_text = true;
+        else
+            code = sp_cli_common(command, c, &config);
+        if (code >= 0)
+            return code;
+    }
+    if (argc - optind != 2)
+        return sp_cli_usage(command, "name two files");
+    return compare(&config, argv + optind, show_text);
+}
+
+const struct sp_command sp_cmd_similar = {
+    "similar", "compares two files and explains the verdict",
+    "NAME\n"
+    "  samepage similar - compares two files and explains the verdict\n\n"
+    "SYNOPSIS\n"
+    "  samepage similar [OPTION]... A B\n\n"
+    "DESCRIPTION\n"
+    "  A and B are HTML, Markdown (named *.md) or plain text, in any charset; - is standard "
+    "input.\n"
+    "  Prints what their signatures hold, how similar they are, and which condition decided.\n\n"
+    "OPTIONS\n"
+    "  --text              print the text that was compared as well\n"
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help              this text\n\n"
+    "EXAMPLE\n"
+    "  samepage similar --set text.scope=all old.html new.html\n",
+    true, run};

@@ -1,0 +1,41 @@
+/* samepage: the program's front door. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const struct sp_command *const commands[] = {&sp_cmd_run, &sp_cmd_pairs,
+                                                    &sp_cmd_similar, &sp_cmd_config};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *to)
+{
+    fputs("samepage finds the near duplicates in a continuous crawl, incrementally.\n\n"
+          "usage: samepage COMMAND [OPTION]... [ARGUMENT]...\n\n",
+          to);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs(
+        "\n`samepage COMMAND --help` explains a command; `samepage --version` prints the version.\n"
+        "Exit codes: 0 done, 1 failed, 2 usage.\n",
+        to);
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (!name || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0 ||
+        strcmp(name, "-h") == 0) {
+        print_help(name ? stdout : stderr);
+        return name ? SP_EXIT_DONE : SP_EXIT_USAGE;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("samepage %s (signature version %d)\n", SP_VERSION, SP_SIGNATURE_VERSION);
+        return SP_EXIT_DONE;
+    }
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i]->name) == 0)
+            return commands[i]->run(commands[i], argc - 1, argv + 1);
+    fprintf(stderr, "samepage: there is no command \"%s\"; `samepage --help` lists them\n", name);
+    return SP_EXIT_USAGE;
+}

@@ -1,0 +1,72 @@
+/* The progress bar: one line on standard error, redrawn a few times a second. The clock is read
+ * here and nowhere near the data. */
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static const double interval_seconds = 0.2;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+const char *sp_thousands(uint64_t n)
+{
+    static _Thread_local char texts[8][32];
+    static _Thread_local unsigned next;
+    char *text = texts[next++ % 8], *at = text + 31;
+    *at = 0;
+    for (int digit = 0; digit == 0 || n > 0; digit++, n /= 10) {
+        if (digit > 0 && digit % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + n % 10);
+    }
+    return at;
+}
+
+void sp_progress_start(struct sp_progress *p)
+{
+    *p = (struct sp_progress){.shown = isatty(STDERR_FILENO), .start = now()};
+    p->last = p->start;
+}
+
+static void draw_bar(uint64_t bytes, uint64_t total, double elapsed)
+{
+    enum { WIDTH = 24 };
+    double share = total ? (double)bytes / (double)total : 0;
+    share = share > 1 ? 1 : share;
+    int full = (int)(share * WIDTH);
+    unsigned left = share > 0 ? (unsigned)(elapsed / share - elapsed) : 0;
+    fprintf(stderr, "[%.*s%*s] %3.0f%%  %u:%02u left", full, "########################",
+            WIDTH - full, "", share * 100, left / 60, left % 60);
+}
+
+void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
+                      uint64_t groups)
+{
+    struct sp_progress *p = arg;
+    double t = now(), elapsed = t - p->start;
+    if (!p->shown || t - p->last < interval_seconds)
+        return;
+    p->last = t;
+    p->drawn = true;
+    fputs("\r\033[K", stderr);
+    if (bytes_total)
+        draw_bar(bytes, bytes_total, elapsed);
+    fprintf(stderr, "  %s pages  %s pages/s  %.0f MB/s  %s groups", sp_thousands(pages),
+            sp_thousands((uint64_t)((double)pages / elapsed)), 1e-6 * (double)bytes / elapsed,
+            sp_thousands(groups));
+    fflush(stderr);
+}
+
+void sp_progress_end(struct sp_progress *p)
+{
+    if (p->drawn)
+        fputs("\r\033[K", stderr);
+    p->drawn = false;
+}

@@ -1,0 +1,341 @@
+/* Parsing and printing of settings; see config.h. */
+#include "config/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "config/options.h"
+
+enum { VALUE_MAX = 128 };
+
+static enum sp_err invalid(const char **ret_message, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static enum sp_err invalid(const char **ret_message, const char *format, ...)
+{
+    static _Thread_local char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    *ret_message = text;
+    return SP_INVALID;
+}
+
+void sp_config_default(struct sp_config *ret_config)
+{
+    *ret_config = (struct sp_config){0};
+    for (size_t i = 0; i < sp_option_count; i++) {
+        const char *message = NULL;
+        enum sp_err err = sp_config_set(ret_config, sp_view_str(sp_options[i].key),
+                                        sp_view_str(sp_options[i].initial), &message);
+        SP_ASSERT(err == SP_OK);
+    }
+}
+
+/* ---- values ---- */
+
+static uint64_t *count_at(struct sp_config *c, const struct sp_option *o)
+{
+    return (uint64_t *)(void *)((char *)c + o->offset);
+}
+
+static double *real_at(struct sp_config *c, const struct sp_option *o)
+{
+    return (double *)(void *)((char *)c + o->offset);
+}
+
+static double unit_of(const char *suffix)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"", 1},
+                 {"KiB", 1024.0},
+                 {"MiB", 1024.0 * 1024},
+                 {"GiB", 1024.0 * 1024 * 1024},
+                 {"K", 1024.0},
+                 {"M", 1024.0 * 1024},
+                 {"G", 1024.0 * 1024 * 1024}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(suffix, units[i].name) == 0)
+            return units[i].bytes;
+    return 0;
+}
+
+static enum sp_err set_number(struct sp_config *c, const struct sp_option *o, const char *value,
+                              const char **ret_message)
+{
+    char *end = NULL;
+    double x = strtod(value, &end);
+    while (isspace((unsigned char)*end))
+        end++;
+    double unit = o->type == SP_OPTION_BYTES ? unit_of(end) : *end ? 0 : 1;
+    x *= unit;
+    if (end == value || unit == 0 || !isfinite(x))
+        return invalid(ret_message, "%s: \"%s\" is not a %s", o->key, value,
+                       o->type == SP_OPTION_BYTES
+                           ? "size; write a number of bytes, or one with KiB, MiB or GiB"
+                           : "number");
+    if (o->type != SP_OPTION_REAL && x != floor(x))
+        return invalid(ret_message, "%s: \"%s\" is not a whole number", o->key, value);
+    if (x < o->least || x > o->most)
+        return invalid(ret_message, "%s: %s is out of range; it must be from %.15g to %.15g",
+                       o->key, value, o->least, o->most);
+    if (o->type == SP_OPTION_REAL)
+        *real_at(c, o) = x;
+    else
+        *count_at(c, o) = (uint64_t)x;
+    return SP_OK;
+}
+
+/* The number of the word in "a|b|c", or -1; with word NULL, the text of that number. */
+static int choice_number(const char *choices, const char *word)
+{
+    for (int number = 0;; number++) {
+        size_t n = strcspn(choices, "|");
+        if (strlen(word) == n && strncmp(choices, word, n) == 0)
+            return number;
+        if (!choices[n])
+            return -1;
+        choices += n + 1;
+    }
+}
+
+static struct sp_view choice_word(const char *choices, uint64_t number)
+{
+    for (; number > 0; number--)
+        choices += strcspn(choices, "|") + 1;
+    return sp_view(choices, strcspn(choices, "|"));
+}
+
+/* ---- keys ---- */
+
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t row[64], n = strlen(b);
+    if (n >= 64)
+        return 64;
+    for (size_t k = 0; k <= n; k++)
+        row[k] = k;
+    for (size_t i = 0; a[i]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t k = 0; k < n; k++) {
+            size_t best = diagonal + (a[i] != b[k]);
+            diagonal = row[k + 1];
+            best = row[k] + 1 < best ? row[k] + 1 : best;
+            row[k + 1] = diagonal + 1 < best ? diagonal + 1 : best;
+        }
+    }
+    return row[n];
+}
+
+static enum sp_err unknown_key(const char *key, const char **ret_message)
+{
+    const struct sp_option *nearest = &sp_options[0];
+    for (size_t i = 1; i < sp_option_count; i++)
+        if (edit_distance(key, sp_options[i].key) < edit_distance(key, nearest->key))
+            nearest = &sp_options[i];
+    return invalid(ret_message, "there is no setting \"%s\"; the nearest is \"%s\"", key,
+                   nearest->key);
+}
+
+enum sp_err sp_config_set(struct sp_config *config, struct sp_view key, struct sp_view value,
+                          const char **ret_message)
+{
+    char key_text[VALUE_MAX], value_text[VALUE_MAX];
+    snprintf(key_text, sizeof key_text, "%.*s", (int)(key.len < 100 ? key.len : 100), key.data);
+    snprintf(value_text, sizeof value_text, "%.*s", (int)(value.len < 100 ? value.len : 100),
+             value.data);
+    const struct sp_option *o = NULL;
+    for (size_t i = 0; i < sp_option_count && !o; i++)
+        if (sp_view_eq(key, sp_view_str(sp_options[i].key)))
+            o = &sp_options[i];
+    if (!o)
+        return unknown_key(key_text, ret_message);
+    if (o->type != SP_OPTION_CHOICE)
+        return set_number(config, o, value_text, ret_message);
+    int number = choice_number(o->choices, value_text);
+    if (number < 0)
+        return invalid(ret_message, "%s: \"%s\" is none of %s", o->key, value_text, o->choices);
+    *count_at(config, o) = (uint64_t)number;
+    return SP_OK;
+}
+
+static struct sp_view trimmed(struct sp_view v)
+{
+    while (v.len && isspace((unsigned char)v.data[0]))
+        v = sp_view(v.data + 1, v.len - 1);
+    while (v.len && isspace((unsigned char)v.data[v.len - 1]))
+        v.len--;
+    return v;
+}
+
+static enum sp_err assign(struct sp_config *config, struct sp_view line, const char **ret_message)
+{
+    const char *equals = line.len ? memchr(line.data, '=', line.len) : NULL;
+    if (!equals)
+        return invalid(ret_message, "\"%.*s\" is not of the form key=value",
+                       (int)(line.len < 100 ? line.len : 100), line.data);
+    size_t key_len = (size_t)(equals - line.data);
+    return sp_config_set(config, trimmed(sp_view(line.data, key_len)),
+                         trimmed(sp_view(equals + 1, line.len - key_len - 1)), ret_message);
+}
+
+enum sp_err sp_config_assign(struct sp_config *config, const char *assignment,
+                             const char **ret_message)
+{
+    return assign(config, sp_view_str(assignment), ret_message);
+}
+
+enum sp_err sp_config_load(struct sp_config *config, const char *file, const char **ret_message)
+{
+    FILE *in = fopen(file, "r");
+    if (!in)
+        return invalid(ret_message, "%s: the configuration cannot be read: %s", file,
+                       strerror(errno));
+    char *line = NULL;
+    size_t cap = 0, number = 0;
+    ssize_t n;
+    enum sp_err err = SP_OK;
+    while (err == SP_OK && (n = getline(&line, &cap, in)) >= 0) {
+        number++;
+        struct sp_view text = trimmed(sp_view(line, (size_t)n));
+        if (text.len == 0 || text.data[0] == '#')
+            continue;
+        const char *message = NULL;
+        err = assign(config, text, &message);
+        if (err != SP_OK) {
+            char what[512]; /* the message lives where invalid() is about to write */
+            snprintf(what, sizeof what, "%s", message);
+            err = invalid(ret_message, "%s:%zu: %s", file, number, what);
+        }
+    }
+    free(line);
+    fclose(in);
+    return err;
+}
+
+/* ---- printing ---- */
+
+static void put_value(struct sp_buf *out, const struct sp_config *config, const struct sp_option *o)
+{
+    char text[64] = "";
+    const char *at = (const char *)config + o->offset;
+    if (o->type == SP_OPTION_REAL)
+        snprintf(text, sizeof text, "%.17g", *(const double *)(const void *)at);
+    else if (o->type != SP_OPTION_CHOICE)
+        snprintf(text, sizeof text, "%" PRIu64, *(const uint64_t *)(const void *)at);
+    if (o->type == SP_OPTION_CHOICE)
+        sp_buf_put_view(out, choice_word(o->choices, *(const uint64_t *)(const void *)at));
+    else
+        sp_buf_put_str(out, text);
+}
+
+void sp_config_fingerprint(const struct sp_config *config, struct sp_buf *out)
+{
+    for (size_t i = 0; i < sp_option_count; i++) {
+        if (!sp_options[i].identity)
+            continue;
+        sp_buf_put_str(out, sp_options[i].key);
+        sp_buf_put_u8(out, '=');
+        put_value(out, config, &sp_options[i]);
+        sp_buf_put_u8(out, '\n');
+    }
+    sp_buf_put_u8(out, 0);
+    out->len--;
+}
+
+static void put_range(struct sp_buf *out, const struct sp_option *o)
+{
+    char text[128];
+    if (o->type == SP_OPTION_CHOICE) {
+        for (const char *c = o->choices; *c; c++) {
+            if (*c == '|')
+                sp_buf_put_str(out, ", ");
+            else
+                sp_buf_put_u8(out, (uint8_t)*c);
+        }
+        return;
+    }
+    snprintf(text, sizeof text, o->type == SP_OPTION_BYTES ? "size" : "%.15g to %.15g", o->least,
+             o->most);
+    sp_buf_put_str(out, text);
+}
+
+/* Appends the words of text in lines of at most `width`, each starting with `indent`. */
+static void put_wrapped(struct sp_buf *out, const char *text, const char *indent, size_t width)
+{
+    size_t column = 0;
+    for (const char *at = text; *at;) {
+        size_t n = strcspn(at, " ");
+        if (column > 0 && column + 1 + n > width) {
+            sp_buf_put_u8(out, '\n');
+            column = 0;
+        }
+        sp_buf_put_str(out, column ? " " : indent);
+        column += column ? 1 : strlen(indent);
+        sp_buf_put(out, at, n);
+        column += n;
+        at += n;
+        at += *at == ' ';
+    }
+    sp_buf_put_u8(out, '\n');
+}
+
+void sp_config_put_properties(struct sp_buf *out)
+{
+    sp_buf_put_str(out,
+                   "# Every setting of samepage with its default. Generated by `samepage config "
+                   "--properties`.\n");
+    for (size_t i = 0; i < sp_option_count; i++) {
+        const struct sp_option *o = &sp_options[i];
+        sp_buf_put_u8(out, '\n');
+        put_wrapped(out, o->help, "# ", 100);
+        sp_buf_put_str(out, o->key);
+        sp_buf_put_str(out, " = ");
+        sp_buf_put_str(out, o->initial);
+        sp_buf_put_u8(out, '\n');
+    }
+}
+
+void sp_config_put_markdown(struct sp_buf *out)
+{
+    sp_buf_put_str(
+        out,
+        "# Configuration\n\nGenerated by `samepage config --markdown`; a test keeps it so.\n\n"
+        "Settings come from `--config FILE` (lines `key = value`, `#` for comments), then from "
+        "each `--set key=value`. Those marked *fixed* give a state directory its meaning: it "
+        "can only be continued with the same values.\n\n"
+        "| setting | default | values | fixed | meaning |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; i < sp_option_count; i++) {
+        const struct sp_option *o = &sp_options[i];
+        sp_buf_put_str(out, "| `");
+        sp_buf_put_str(out, o->key);
+        sp_buf_put_str(out, "` | ");
+        sp_buf_put_str(out, o->initial);
+        sp_buf_put_str(out, " | ");
+        put_range(out, o);
+        sp_buf_put_str(out, o->identity ? " | fixed | " : " | | ");
+        sp_buf_put_str(out, o->help);
+        sp_buf_put_str(out, " |\n");
+    }
+}
+
+void sp_config_put_help(struct sp_buf *out)
+{
+    for (size_t i = 0; i < sp_option_count; i++) {
+        const struct sp_option *o = &sp_options[i];
+        char head[128];
+        snprintf(head, sizeof head, "  %s = %s\n", o->key, o->initial);
+        sp_buf_put_str(out, head);
+        put_wrapped(out, o->help, "      ", 88);
+    }
+}

@@ -1,0 +1,64 @@
+/* The configuration: every setting of samepage in one table (options.c), from which come parsing,
+ * the help text, docs/CONFIGURATION.md and config/samepage.properties.
+ *
+ * A file holds lines `key = value`; `#` starts a comment. Sizes take KiB, MiB, GiB. Thread rule: a
+ * configuration is read-only once made. */
+#ifndef SP_CONFIG_CONFIG_H
+#define SP_CONFIG_CONFIG_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+enum sp_config_scope { SP_CONFIG_SCOPE_MAIN, SP_CONFIG_SCOPE_ALL };
+enum sp_config_mode { SP_CONFIG_MODE_EXACT, SP_CONFIG_MODE_FAST };
+enum sp_config_routing { SP_CONFIG_ROUTING_LOSSLESS, SP_CONFIG_ROUTING_BOUNDED };
+enum sp_config_language { SP_CONFIG_LANGUAGE_DETECT, SP_CONFIG_LANGUAGE_OFF };
+
+/* Choices are stored as the number of the chosen word. */
+struct sp_config {
+    uint64_t mode;
+    double similarity_threshold;
+    double similarity_band;
+    double similarity_lcs_min;
+    uint64_t signature_max_shingles;
+    uint64_t signature_max_sentences;
+    uint64_t text_scope;
+    uint64_t text_language;
+    double winner_margin;
+    uint64_t partition_cells;
+    uint64_t partition_routing;
+    double partition_rho;
+    uint64_t tier1_partitions;
+    uint64_t threads;
+    uint64_t barrier_pages;
+    uint64_t cache_bytes;
+    uint64_t store_block_cache_bytes;
+    uint64_t store_memtable_bytes;
+    uint64_t store_background_threads;
+    uint64_t input_max_record_bytes;
+};
+
+void sp_config_default(struct sp_config *ret_config);
+
+/* Sets one key. SP_INVALID: *ret_message says what is wrong and what is allowed (valid until the
+ * next call in this thread). */
+enum sp_err sp_config_set(struct sp_config *config, struct sp_view key, struct sp_view value,
+                          const char **ret_message);
+
+/* Sets "key=value". */
+enum sp_err sp_config_assign(struct sp_config *config, const char *assignment,
+                             const char **ret_message);
+
+/* Reads a file on top of what is set. The message names file and line. */
+enum sp_err sp_config_load(struct sp_config *config, const char *file, const char **ret_message);
+
+/* The settings that give a state its meaning, as lines "key=value\n": a state made with others
+ * cannot be continued. */
+void sp_config_fingerprint(const struct sp_config *config, struct sp_buf *out);
+
+/* All settings with what they mean: as a properties file, as a Markdown table, as help text. */
+void sp_config_put_properties(struct sp_buf *out);
+void sp_config_put_markdown(struct sp_buf *out);
+void sp_config_put_help(struct sp_buf *out);
+
+#endif

@@ -1,0 +1,61 @@
+/* Every setting, once. */
+#include "config/options.h"
+
+#define FIELD(name) offsetof(struct sp_config, name)
+#define KIB 1024.0
+#define GIB (1024.0 * 1024 * 1024)
+
+const struct sp_option sp_options[] = {
+    {"mode", SP_OPTION_CHOICE, FIELD(mode), true, "exact", 0, 0, "exact|fast",
+     "exact: when everything is processed, groups equal the components computed from scratch. "
+     "fast: "
+     "the paper's approximations, for crawls of mostly unchanged pages"},
+    {"similarity.threshold", SP_OPTION_REAL, FIELD(similarity_threshold), true, "0.8", 0.3, 1, NULL,
+     "tau: pages are near duplicates from this Jaccard similarity of their labelled 5-shingles on"},
+    {"similarity.band", SP_OPTION_REAL, FIELD(similarity_band), true, "0", 0, 1, NULL,
+     "where the similarity is less than this above the threshold, the sentences decide as well "
+     "(similarity.lcs_min); needs signature.max_sentences. 0: never"},
+    {"similarity.lcs_min", SP_OPTION_REAL, FIELD(similarity_lcs_min), true, "0.5", 0, 1, NULL,
+     "inside the band, the least |LCS| / (|A| + |B| - |LCS|) of the two sequences of sentences"},
+    {"signature.max_shingles", SP_OPTION_COUNT, FIELD(signature_max_shingles), true, "1024", 16,
+     65536, NULL,
+     "shingle hashes kept of a page: up to that many words the similarity is exact, above it an "
+     "unbiased estimate"},
+    {"signature.max_sentences", SP_OPTION_COUNT, FIELD(signature_max_sentences), true, "0", 0, 4096,
+     NULL, "sentence hashes kept of a page"},
+    {"text.scope", SP_OPTION_CHOICE, FIELD(text_scope), true, "main", 0, 0, "main|all",
+     "main: a page's main content, without menus, headers and footers. all: everything a reader "
+     "sees"},
+    {"text.language", SP_OPTION_CHOICE, FIELD(text_language), false, "detect", 0, 0, "detect|off",
+     "whether the language of a page is detected"},
+    {"winner.margin", SP_OPTION_REAL, FIELD(winner_margin), true, "0", 0, 1e18, NULL,
+     "popularity by which a page must exceed a living winner to replace it. 0: the best page "
+     "always "
+     "wins, and statuses do not depend on the order of events"},
+    {"partition.cells", SP_OPTION_COUNT, FIELD(partition_cells), true, "1", 1, 4096, NULL,
+     "cells of the length space that tier 2 is divided into"},
+    {"partition.routing", SP_OPTION_CHOICE, FIELD(partition_routing), true, "lossless", 0, 0,
+     "lossless|bounded",
+     "lossless: a page visits every cell that may hold a near duplicate. bounded: the paper's "
+     "condition, fewer cells, some pairs lost"},
+    {"partition.rho", SP_OPTION_REAL, FIELD(partition_rho), true, "1.1", 1, 2, NULL,
+     "the paper's rho, for bounded routing"},
+    {"tier1.partitions", SP_OPTION_COUNT, FIELD(tier1_partitions), true, "1", 1, 1000, NULL,
+     "partitions of the group stage; the local job gains nothing from more than one"},
+    {"threads", SP_OPTION_COUNT, FIELD(threads), false, "0", 0, 256, NULL,
+     "threads that turn pages into signatures. 1: everything in one thread. 0: one a core"},
+    {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "10000", 1, 1e9, NULL,
+     "records between two commits; a killed run repeats at most so many"},
+    {"cache.bytes", SP_OPTION_BYTES, FIELD(cache_bytes), false, "512MiB", KIB *KIB, 1024 * GIB,
+     NULL, "memory for pages, groups and signatures kept between barriers; half to each tier"},
+    {"store.block_cache_bytes", SP_OPTION_BYTES, FIELD(store_block_cache_bytes), false, "256MiB",
+     KIB *KIB, 1024 * GIB, NULL, "RocksDB's cache of blocks, index and filters included"},
+    {"store.memtable_bytes", SP_OPTION_BYTES, FIELD(store_memtable_bytes), false, "64MiB", KIB *KIB,
+     16 * GIB, NULL, "each of RocksDB's up to three write buffers"},
+    {"store.background_threads", SP_OPTION_COUNT, FIELD(store_background_threads), false, "2", 1,
+     64, NULL, "RocksDB's threads for writing and merging files"},
+    {"input.max_record_bytes", SP_OPTION_BYTES, FIELD(input_max_record_bytes), false, "64MiB", KIB,
+     GIB, NULL, "larger records become dead letters"},
+};
+
+const size_t sp_option_count = sizeof sp_options / sizeof *sp_options;

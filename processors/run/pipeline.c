@@ -1,0 +1,271 @@
+/* A ring of slots, one chunk each, in input order. Slot k is filled by the reader, worked on by any
+ * worker, and handed out when all before it were. One mutex guards the four counters; nothing is
+ * copied between threads but the slot's pointers.
+ *
+ *   handed_out <= done... <= taken <= filled <= handed_out + ring size
+ *
+ * Fails as the input does: the error is handed out in its place, after all batches before it. */
+#include "run/pipeline.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "run/record.h"
+
+enum { SLOTS_A_WORKER = 3, MESSAGE_BYTES = 1024 };
+
+struct slot {
+    struct sp_chunk *chunk;
+    struct sp_batch batch;
+    bool done;
+};
+
+struct worker {
+    struct sp_pipeline *pipeline;
+    struct sp_parser *parser;
+    struct sp_text *text;
+    struct sp_buf scratch;
+    pthread_t thread;
+};
+
+struct sp_pipeline {
+    struct sp_input *input;
+    struct worker *workers;
+    uint32_t worker_count; /* 0: the caller works, with workers[0] */
+    pthread_t reader;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct slot *slots;
+    uint64_t slot_count;
+    uint64_t filled;
+    uint64_t taken;
+    uint64_t handed_out;
+    bool with_caller; /* the batch of slot handed_out */
+    bool ended;       /* nothing will be filled any more; err says why */
+    bool stop;
+    enum sp_err err;
+    char message[MESSAGE_BYTES];
+};
+
+/* ---- one chunk ---- */
+
+struct work {
+    struct worker *worker;
+    struct sp_batch *batch;
+};
+
+static struct sp_view keep(struct sp_batch *batch, struct sp_view bytes)
+{
+    /* An offset for now: the buffer may move until the batch is complete. */
+    size_t at = batch->bytes.len;
+    sp_buf_put_view(&batch->bytes, bytes);
+    return sp_view((const char *)(uintptr_t)at, bytes.len);
+}
+
+static void on_item(void *arg, const struct sp_input_item *in)
+{
+    struct work *work = arg;
+    struct sp_batch *batch = work->batch;
+    if (batch->count == batch->cap) {
+        batch->cap = batch->cap ? batch->cap * 2 : 256;
+        batch->items = sp_realloc(batch->items, batch->cap * sizeof *batch->items);
+    }
+    struct sp_batch_item *item = &batch->items[batch->count++];
+    const char *why = in->why;
+    *item = (struct sp_batch_item){.err = in->err, .number = in->number, .offset = in->offset};
+    struct sp_view raw = in->raw;
+    if (in->err == SP_OK) {
+        item->content_bytes = in->page.content.len;
+        item->err = sp_record_message(work->worker->text, &in->page, &work->worker->scratch,
+                                      &item->message, &why);
+        raw = in->page.url;
+    }
+    if (item->err != SP_OK) {
+        item->why = keep(batch, sp_view(why, strlen(why) + 1)).data;
+        item->raw = keep(batch, raw);
+    }
+}
+
+static void work_on(struct worker *w, struct slot *slot)
+{
+    struct work work = {w, &slot->batch};
+    slot->batch.count = 0;
+    sp_buf_reset(&slot->batch.bytes);
+    sp_chunk_parse(w->parser, slot->chunk, on_item, &work);
+    sp_chunk_free(slot->chunk);
+    slot->chunk = NULL;
+    for (size_t i = 0; i < slot->batch.count; i++) {
+        struct sp_batch_item *item = &slot->batch.items[i];
+        if (item->err == SP_OK)
+            continue;
+        item->why = slot->batch.bytes.data + (uintptr_t)item->why;
+        item->raw.data = slot->batch.bytes.data + (uintptr_t)item->raw.data;
+    }
+}
+
+static void batch_done(struct sp_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        sp_message_free(batch->items[i].message);
+    sp_free(batch->items);
+    sp_buf_done(&batch->bytes);
+}
+
+/* ---- threads ---- */
+
+static struct slot *slot_of(struct sp_pipeline *p, uint64_t number)
+{
+    return &p->slots[number % p->slot_count];
+}
+
+static void note_end(struct sp_pipeline *p, enum sp_err err, const char *message)
+{
+    p->ended = true;
+    p->err = err;
+    snprintf(p->message, sizeof p->message, "%s", message ? message : sp_err_text(err));
+}
+
+static void *read_all(void *arg)
+{
+    struct sp_pipeline *p = arg;
+    for (;;) {
+        struct sp_chunk *chunk = NULL;
+        const char *message = NULL;
+        enum sp_err err = sp_input_next_chunk(p->input, &chunk, &message);
+        uint64_t bytes = sp_input_read_bytes(p->input);
+        pthread_mutex_lock(&p->mutex);
+        while (!p->stop && p->filled == p->handed_out + p->slot_count)
+            pthread_cond_wait(&p->changed, &p->mutex);
+        bool stop = p->stop || err != SP_OK;
+        if (err != SP_OK) {
+            note_end(p, err, message);
+        } else if (!p->stop) {
+            struct slot *slot = slot_of(p, p->filled++);
+            slot->chunk = chunk;
+            slot->batch.read_bytes = bytes;
+            slot->done = false;
+            chunk = NULL;
+        }
+        pthread_cond_broadcast(&p->changed);
+        pthread_mutex_unlock(&p->mutex);
+        sp_chunk_free(chunk);
+        if (stop)
+            return NULL;
+    }
+}
+
+static void *work_all(void *arg)
+{
+    struct worker *w = arg;
+    struct sp_pipeline *p = w->pipeline;
+    pthread_mutex_lock(&p->mutex);
+    for (;;) {
+        while (!p->stop && p->taken == p->filled && !p->ended)
+            pthread_cond_wait(&p->changed, &p->mutex);
+        if (p->stop || p->taken == p->filled)
+            break;
+        struct slot *slot = slot_of(p, p->taken++);
+        pthread_mutex_unlock(&p->mutex);
+        work_on(w, slot);
+        pthread_mutex_lock(&p->mutex);
+        slot->done = true;
+        pthread_cond_broadcast(&p->changed);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return NULL;
+}
+
+/* ---- the caller's side ---- */
+
+struct sp_pipeline *sp_pipeline_start(struct sp_input *input,
+                                      const struct sp_input_options *options,
+                                      const struct sp_text_options *text, uint32_t workers)
+{
+    struct sp_pipeline *p = sp_calloc(1, sizeof *p);
+    uint32_t made = workers ? workers : 1;
+    p->input = input;
+    p->worker_count = workers;
+    p->workers = sp_calloc(made, sizeof *p->workers);
+    p->slot_count = workers ? (uint64_t)workers * SLOTS_A_WORKER + 1 : 1;
+    p->slots = sp_calloc(p->slot_count, sizeof *p->slots);
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->changed, NULL);
+    for (uint32_t i = 0; i < made; i++) {
+        p->workers[i].pipeline = p;
+        p->workers[i].parser = sp_parser_new(options);
+        p->workers[i].text = sp_text_new(text);
+    }
+    if (workers)
+        SP_ASSERT(pthread_create(&p->reader, NULL, read_all, p) == 0);
+    for (uint32_t i = 0; i < workers; i++)
+        SP_ASSERT(pthread_create(&p->workers[i].thread, NULL, work_all, &p->workers[i]) == 0);
+    return p;
+}
+
+static enum sp_err next_here(struct sp_pipeline *p, struct sp_batch **ret_batch,
+                             const char **ret_message)
+{
+    struct slot *slot = &p->slots[0];
+    enum sp_err err = sp_input_next_chunk(p->input, &slot->chunk, ret_message);
+    if (err != SP_OK)
+        return err;
+    work_on(&p->workers[0], slot);
+    slot->batch.read_bytes = sp_input_read_bytes(p->input);
+    *ret_batch = &slot->batch;
+    return SP_OK;
+}
+
+enum sp_err sp_pipeline_next(struct sp_pipeline *p, struct sp_batch **ret_batch,
+                             const char **ret_message)
+{
+    if (p->worker_count == 0)
+        return next_here(p, ret_batch, ret_message);
+    enum sp_err err = SP_OK;
+    pthread_mutex_lock(&p->mutex);
+    if (p->with_caller) {
+        slot_of(p, p->handed_out++)->done = false;
+        pthread_cond_broadcast(&p->changed);
+    }
+    struct slot *slot = slot_of(p, p->handed_out);
+    while (!slot->done && !(p->ended && p->handed_out == p->filled))
+        pthread_cond_wait(&p->changed, &p->mutex);
+    p->with_caller = slot->done;
+    if (slot->done) {
+        *ret_batch = &slot->batch;
+    } else {
+        err = p->err;
+        *ret_message = p->message;
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return err;
+}
+
+void sp_pipeline_stop(struct sp_pipeline *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->mutex);
+    p->stop = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+    if (p->worker_count)
+        pthread_join(p->reader, NULL);
+    for (uint32_t i = 0; i < p->worker_count; i++)
+        pthread_join(p->workers[i].thread, NULL);
+    for (uint32_t i = 0; i < (p->worker_count ? p->worker_count : 1); i++) {
+        sp_parser_free(p->workers[i].parser);
+        sp_text_free(p->workers[i].text);
+        sp_buf_done(&p->workers[i].scratch);
+    }
+    for (uint64_t i = 0; i < p->slot_count; i++) {
+        sp_chunk_free(p->slots[i].chunk);
+        batch_done(&p->slots[i].batch);
+    }
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->mutex);
+    sp_free(p->workers);
+    sp_free(p->slots);
+    sp_free(p);
+}

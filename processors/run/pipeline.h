@@ -1,0 +1,44 @@
+/* The first stage over several cores: chunks of input become batches of messages, in input order.
+ *
+ *   reader thread -> ring of slots -> worker threads -> the caller, in order
+ *
+ * With one thread everything happens in the caller. Thread rule: one caller. */
+#ifndef SP_RUN_PIPELINE_H
+#define SP_RUN_PIPELINE_H
+
+#include "input/input.h"
+#include "protocol/message.h"
+#include "text/text.h"
+
+/* What became of one record. */
+struct sp_batch_item {
+    struct sp_message *message; /* taken by whoever handles it; NULL: see err */
+    enum sp_err err;            /* SP_OK without a message: the record says nothing of the page */
+    const char *why;
+    uint64_t number;
+    uint64_t offset;
+    struct sp_view raw;
+    uint64_t content_bytes;
+};
+
+struct sp_batch {
+    struct sp_batch_item *items;
+    size_t count;
+    size_t cap;
+    struct sp_buf bytes; /* what the items' why and raw point into */
+    uint64_t read_bytes; /* of the input, when this batch was read */
+};
+
+struct sp_pipeline;
+
+/* Reads from `input`, which stays the caller's and must live longer. */
+struct sp_pipeline *sp_pipeline_start(struct sp_input *input,
+                                      const struct sp_input_options *options,
+                                      const struct sp_text_options *text, uint32_t workers);
+/* The next batch: valid until the next call. SP_END after the last; SP_IO with a message. */
+enum sp_err sp_pipeline_next(struct sp_pipeline *p, struct sp_batch **ret_batch,
+                             const char **ret_message);
+/* Ends the threads, also in the middle; NULL is allowed. */
+void sp_pipeline_stop(struct sp_pipeline *p);
+
+#endif

@@ -1,0 +1,296 @@
+/* The main job: see run.h. The order of things at a barrier is what makes a kill at any moment
+ * harmless:
+ *
+ *   1  outputs are written (to the kernel: they survive the death of the process)
+ *   2  one batch commits state, input positions and output lengths
+ *
+ * Killed between the two, the next run cuts the outputs back to the lengths of the barrier before,
+ * and reads the same records again. */
+#include "run/run.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/lines.h"
+#include "run/output.h"
+#include "run/pipeline.h"
+#include "run/position.h"
+#include "run/verify.h"
+
+enum { PROGRESS_RECORDS = 512 };
+
+struct run {
+    const struct sp_run_options *options;
+    struct sp_run_result *result;
+    const char **ret_message;
+    struct sp_partition_map map;
+    struct sp_db *db;
+    struct sp_local_bus *bus;
+    struct sp_position position;
+    struct sp_output output;
+    struct sp_output dead_letter;
+    enum sp_err output_err; /* of an event: reported once the feed is over */
+    uint64_t since_barrier;
+    uint64_t read_bytes; /* of inputs that came to their end */
+    uint64_t total_bytes;
+};
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
+{
+    static _Thread_local char text[4096];
+    const char *detail = err == SP_STORE ? sp_db_message(r->db) : sp_err_text(err);
+    snprintf(text, sizeof text, "%s: %s", what, detail);
+    *r->ret_message = text;
+    return err;
+}
+
+/* ---- outputs and barriers ---- */
+
+static void on_status(void *arg, const struct sp_status_event *event)
+{
+    struct run *r = arg;
+    if (!r->output.name || r->output_err != SP_OK)
+        return;
+    size_t before = r->output.buffer.len;
+    sp_lines_put_status(sp_output_buffer(&r->output), event);
+    r->output_err = sp_output_wrote(&r->output, r->output.buffer.len - before, r->ret_message);
+    r->result->events++;
+}
+
+static void set_name(char **at, const char *name)
+{
+    sp_free(*at);
+    *at = name ? sp_memdup(name, strlen(name) + 1) : NULL;
+}
+
+static enum sp_err barrier(struct run *r)
+{
+    enum sp_err err = sp_output_flush(&r->output, r->ret_message);
+    if (err == SP_OK)
+        err = sp_output_flush(&r->dead_letter, r->ret_message);
+    if (err != SP_OK)
+        return err;
+    err = sp_local_bus_flush(r->bus);
+    if (err == SP_OK) {
+        set_name(&r->position.output, r->output.name);
+        set_name(&r->position.dead_letter, r->dead_letter.name);
+        r->position.output_bytes = r->output.length;
+        r->position.dead_letter_bytes = r->dead_letter.length;
+        sp_position_save(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
+        err = sp_db_commit(r->db);
+    }
+    r->since_barrier = 0;
+    return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be committed");
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* Opens both outputs; those that an earlier run wrote are cut back to its last barrier. */
+static enum sp_err open_outputs(struct run *r)
+{
+    const struct sp_position *p = &r->position;
+    enum sp_err err = sp_output_open(&r->output, r->options->output, r->ret_message);
+    if (err == SP_OK && same_name(p->output, r->output.name))
+        err = sp_output_cut(&r->output, p->output_bytes, r->ret_message);
+    if (err == SP_OK)
+        err = sp_output_open(&r->dead_letter, r->options->dead_letter, r->ret_message);
+    if (err == SP_OK && same_name(p->dead_letter, r->dead_letter.name))
+        err = sp_output_cut(&r->dead_letter, p->dead_letter_bytes, r->ret_message);
+    return err;
+}
+
+/* ---- records ---- */
+
+static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_item *item)
+{
+    r->result->records++;
+    r->since_barrier++;
+    if (item->err != SP_OK) {
+        r->result->dead_letters++;
+        if (!r->dead_letter.name)
+            return SP_OK;
+        size_t before = r->dead_letter.buffer.len;
+        sp_lines_put_dead_letter(sp_output_buffer(&r->dead_letter), file, item);
+        return sp_output_wrote(&r->dead_letter, r->dead_letter.buffer.len - before, r->ret_message);
+    }
+    if (!item->message) {
+        r->result->ignored++;
+        return SP_OK;
+    }
+    struct sp_message *message = item->message;
+    item->message = NULL;
+    r->result->pages++;
+    r->result->bytes += item->content_bytes;
+    enum sp_err err = sp_local_bus_feed(r->bus, message);
+    if (err != SP_OK)
+        return fail(r, err, "a record cannot be processed");
+    return r->output_err;
+}
+
+static void report_progress(struct run *r, uint64_t file_bytes)
+{
+    const struct sp_run_options *o = r->options;
+    if (!o->progress)
+        return;
+    struct sp_local_bus_stats stats;
+    sp_local_bus_stats(r->bus, &stats);
+    uint64_t groups = stats.group.pages + stats.group.splits - stats.group.merges;
+    o->progress(o->progress_arg, r->result->records, r->read_bytes + file_bytes, r->total_bytes,
+                groups);
+}
+
+static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, struct sp_batch *batch)
+{
+    enum sp_err err = SP_OK;
+    for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
+        err = handle_item(r, in->name, &batch->items[i]);
+        in->records++;
+        if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)
+            err = barrier(r);
+        if (r->result->records % PROGRESS_RECORDS == 0)
+            report_progress(r, batch->read_bytes);
+    }
+    return err;
+}
+
+/* ---- inputs ---- */
+
+uint32_t sp_run_workers(uint32_t threads)
+{
+    if (threads == 1)
+        return 0;
+    if (threads > 1)
+        return threads;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 1 ? (uint32_t)cores : 0;
+}
+
+static enum sp_err run_input(struct run *r, const char *name)
+{
+    struct sp_input *input = NULL;
+    struct sp_input_position *in = sp_position_input(&r->position, name);
+    enum sp_err err = sp_input_open(&name, 1, &r->options->input, &input, r->ret_message);
+    if (err != SP_OK)
+        return err;
+    r->result->skipped += in->records;
+    err = in->records ? sp_input_skip(input, in->records) : SP_OK;
+    if (err != SP_OK && err != SP_END) {
+        err = fail(r, err, name);
+    } else {
+        struct sp_batch *batch;
+        struct sp_pipeline *pipeline = sp_pipeline_start(
+            input, &r->options->input, &r->options->text, sp_run_workers(r->options->threads));
+        while ((err = sp_pipeline_next(pipeline, &batch, r->ret_message)) == SP_OK)
+            if ((err = handle_batch(r, in, batch)) != SP_OK)
+                break;
+        sp_pipeline_stop(pipeline);
+    }
+    r->read_bytes += sp_input_read_bytes(input);
+    sp_input_close(input);
+    if (err != SP_END)
+        return err;
+    in->ended = true;
+    return barrier(r);
+}
+
+/* All inputs' sizes, for the progress report; and early failure where one is missing. */
+static enum sp_err look_at_inputs(struct run *r)
+{
+    struct sp_input *input = NULL;
+    for (size_t i = 0; i < r->options->input_count; i++) {
+        const char *name = r->options->inputs[i];
+        if (strcmp(name, "-") == 0) {
+            r->total_bytes = 0;
+            return SP_OK;
+        }
+        enum sp_err err = sp_input_open(&name, 1, &r->options->input, &input, r->ret_message);
+        if (err != SP_OK)
+            return err;
+        r->total_bytes += sp_input_total_bytes(input);
+        sp_input_close(input);
+    }
+    return SP_OK;
+}
+
+/* ---- the whole ---- */
+
+static enum sp_err open_state(struct run *r)
+{
+    const struct sp_run_options *o = r->options;
+    enum sp_err err = SP_OK;
+    if (o->state)
+        err = sp_db_open_rocksdb(o->state, o->fingerprint, &o->store, &r->db, r->ret_message);
+    else
+        r->db = sp_db_open_memory();
+    if (err != SP_OK)
+        return err;
+    err = sp_position_load(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
+    if (err != SP_OK)
+        return fail(r, err, "the state's position cannot be read");
+    struct sp_local_bus_options bus = o->bus;
+    bus.group.map = bus.compare.map = &r->map;
+    err = sp_local_bus_new(&bus, r->db, on_status, r, &r->bus);
+    return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
+}
+
+static enum sp_err finish(struct run *r)
+{
+    const struct sp_run_options *o = r->options;
+    uint64_t memory;
+    enum sp_err err = sp_groups_count(r->db, o->bus.tier1, &r->result->totals);
+    if (err != SP_OK)
+        return fail(r, err, "the state cannot be read");
+    sp_local_bus_stats(r->bus, &r->result->stats);
+    sp_db_size(r->db, &r->result->disk_bytes, &memory);
+    if (o->groups)
+        err = sp_groups_write(r->db, o->bus.tier1, o->groups, r->ret_message);
+    if (err != SP_OK || !o->verify)
+        return err;
+    double start = now();
+    err = sp_verify(r->db, o->bus.tier1, &o->bus.group.similarity, &r->result->differences);
+    r->result->verify_seconds = now() - start;
+    return err == SP_OK ? SP_OK : fail(r, err, "the check from scratch failed");
+}
+
+enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *ret_result,
+                   const char **ret_message)
+{
+    struct run r = {.options = options, .result = ret_result, .ret_message = ret_message};
+    *ret_result = (struct sp_run_result){0};
+    *ret_message = "";
+    enum sp_err err = sp_partition_default(options->cells, &r.map);
+    if (err != SP_OK)
+        *ret_message = "partition.cells is out of its range";
+    if (err == SP_OK)
+        err = look_at_inputs(&r);
+    if (err == SP_OK)
+        err = open_state(&r);
+    if (err == SP_OK)
+        err = open_outputs(&r);
+    double start = now();
+    for (size_t i = 0; i < options->input_count && err == SP_OK; i++)
+        err = run_input(&r, options->inputs[i]);
+    ret_result->seconds = now() - start;
+    if (err == SP_OK)
+        err = finish(&r);
+    sp_local_bus_free(r.bus);
+    sp_output_close(&r.output);
+    sp_output_close(&r.dead_letter);
+    sp_position_done(&r.position);
+    sp_db_close(r.db);
+    sp_partition_done(&r.map);
+    return err;
+}
