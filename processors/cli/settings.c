@@ -6,6 +6,8 @@ void sp_settings_text(const struct sp_config *c, struct sp_text_options *ret_opt
     sp_text_options_default(ret_options);
     ret_options->scope = c->text_scope == SP_CONFIG_SCOPE_ALL ? SP_TEXT_ALL : SP_TEXT_MAIN;
     ret_options->detect_language = c->text_language == SP_CONFIG_LANGUAGE_DETECT;
+    ret_options->signature.repeats =
+        c->signature_repeats == SP_CONFIG_REPEATS_LABELLED ? SP_REPEATS_LABELLED : SP_REPEATS_ONCE;
     ret_options->signature.max_shingles = (uint32_t)c->signature_max_shingles;
     ret_options->signature.max_sentences = (uint32_t)c->signature_max_sentences;
     ret_options->signature.text_scope = (uint32_t)ret_options->scope;

@@ -10,6 +10,7 @@
 #include "base/err.h"
 
 enum sp_config_scope { SP_CONFIG_SCOPE_MAIN, SP_CONFIG_SCOPE_ALL };
+enum sp_config_repeats { SP_CONFIG_REPEATS_ONCE, SP_CONFIG_REPEATS_LABELLED };
 enum sp_config_mode { SP_CONFIG_MODE_EXACT, SP_CONFIG_MODE_FAST };
 enum sp_config_routing { SP_CONFIG_ROUTING_LOSSLESS, SP_CONFIG_ROUTING_BOUNDED };
 enum sp_config_language { SP_CONFIG_LANGUAGE_DETECT, SP_CONFIG_LANGUAGE_OFF };
@@ -20,6 +21,7 @@ struct sp_config {
     double similarity_threshold;
     double similarity_band;
     double similarity_lcs_min;
+    uint64_t signature_repeats;
     uint64_t signature_max_shingles;
     uint64_t signature_max_sentences;
     uint64_t text_scope;

@@ -17,6 +17,10 @@ const struct sp_option sp_options[] = {
      "(similarity.lcs_min); needs signature.max_sentences. 0: never"},
     {"similarity.lcs_min", SP_OPTION_REAL, FIELD(similarity_lcs_min), true, "0.5", 0, 1, NULL,
      "inside the band, the least |LCS| / (|A| + |B| - |LCS|) of the two sequences of sentences"},
+    {"signature.repeats", SP_OPTION_CHOICE, FIELD(signature_repeats), true, "once", 0, 0,
+     "once|labelled",
+     "once: a shingle that a page repeats counts once. labelled: each occurrence counts, labelled "
+     "with its number, so that pages must also agree in how often they repeat things"},
     {"signature.max_shingles", SP_OPTION_COUNT, FIELD(signature_max_shingles), true, "1024", 16,
      65536, NULL,
      "shingle hashes kept of a page: up to that many words the similarity is exact, above it an "

@@ -13,8 +13,8 @@ struct sp_builder {
     uint64_t *words; /* word_count, and room for the padding */
     size_t word_count;
     size_t word_cap;
-    uint32_t *shingles; /* both of word_cap */
-    uint32_t *scratch;
+    uint32_t *shingles;  /* word_cap */
+    uint32_t *scratch;   /* sp_shingles_table(word_cap) */
     uint32_t *sentences; /* of max_sentences */
     uint32_t sentence_count;
     size_t sentence_start;
@@ -25,8 +25,8 @@ static const uint64_t padding = 0x5bd1e9955bd1e995ull;
 
 uint32_t sp_signature_params(const struct sp_signature_options *o)
 {
-    uint32_t fields[] = {SP_SIGNATURE_VERSION, SP_SHINGLE_WORDS, o->max_shingles,
-                         o->max_sentences,     o->text_scope,    o->dictionary};
+    uint32_t fields[] = {SP_SIGNATURE_VERSION, SP_SHINGLE_WORDS, o->max_shingles, o->max_sentences,
+                         o->text_scope,        o->dictionary,    o->repeats};
     return (uint32_t)sp_hash64(fields, sizeof fields);
 }
 
@@ -67,7 +67,7 @@ static void reserve(struct sp_builder *b, size_t words)
     sp_free(b->shingles);
     sp_free(b->scratch);
     b->shingles = sp_alloc(b->word_cap * sizeof *b->shingles);
-    b->scratch = sp_alloc(b->word_cap * sizeof *b->scratch);
+    b->scratch = sp_alloc(sp_shingles_table(b->word_cap) * sizeof *b->scratch);
 }
 
 void sp_builder_words(struct sp_builder *b, const uint64_t *hashes, size_t count)
@@ -86,22 +86,42 @@ void sp_builder_sentence_end(struct sp_builder *b)
     b->sentence_start = b->word_count;
 }
 
-struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language)
+/* Sorted shingles in b->shingles; returns |A|. */
+static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
 {
-    sp_builder_sentence_end(b);
-    reserve(b, 1);
     size_t n = b->word_count;
-    uint32_t kept = n < b->options.max_shingles ? (uint32_t)n : b->options.max_shingles;
-    struct sp_signature *s = sp_signature_alloc(kept, b->sentence_count);
     for (size_t i = 0; i < SP_SHINGLE_WORDS - 1; i++)
         b->words[n + i] = padding;
+    /* The padding serves |A| = number of words; where shingles count once, |A| is the number of
+     * distinct ones, and only a page shorter than a shingle needs it. */
+    if (b->options.repeats == SP_REPEATS_ONCE && n >= SP_SHINGLE_WORDS)
+        n -= SP_SHINGLE_WORDS - 1;
+    else if (b->options.repeats == SP_REPEATS_ONCE && n > 0)
+        n = 1;
     sp_shingles_hash(b->words, n, b->shingles);
-    sp_shingles_sort(b->shingles, b->scratch, n);
-    sp_shingles_label(b->shingles, b->scratch, n);
-    sp_shingles_lengths(b->words, n, s->length);
+    if (b->options.repeats == SP_REPEATS_ONCE) {
+        n = sp_shingles_once(b->words, b->shingles, n, b->scratch, ret_length);
+        sp_shingles_sort(b->shingles, b->scratch, n);
+    } else {
+        sp_shingles_lengths(b->words, n, ret_length);
+        sp_shingles_sort(b->shingles, b->scratch, n);
+        sp_shingles_label(b->shingles, b->scratch, n);
+    }
+    return n;
+}
+
+struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language)
+{
+    uint32_t length[SP_DIMS];
+    sp_builder_sentence_end(b);
+    reserve(b, 1);
+    size_t total = make_shingles(b, length);
+    uint32_t kept = total < b->options.max_shingles ? (uint32_t)total : b->options.max_shingles;
+    struct sp_signature *s = sp_signature_alloc(kept, b->sentence_count);
+    memcpy(s->length, length, sizeof length);
     s->params = b->params;
-    s->content_hash = sp_hash128(b->words, n * sizeof *b->words);
-    s->shingle_total = (uint32_t)n;
+    s->content_hash = sp_hash128(b->words, b->word_count * sizeof *b->words);
+    s->shingle_total = (uint32_t)total;
     s->language = language;
     memcpy(s->hashes, b->shingles, 4ull * kept);
     memcpy(s->hashes + kept, b->sentences, 4ull * b->sentence_count);

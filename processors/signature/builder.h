@@ -12,11 +12,17 @@
 
 /* What a signature depends on, apart from the text. Two signatures can be compared
  * only if all of this was equal, which sp_signature_params condenses into 32 bits. */
+enum sp_repeats {
+    SP_REPEATS_ONCE,    /* a shingle counts once, however often the page repeats it */
+    SP_REPEATS_LABELLED /* each occurrence counts, labelled with its number */
+};
+
 struct sp_signature_options {
     uint32_t max_shingles;  /* 1 to SP_MAX_SHINGLES_LIMIT; default 1,024 */
     uint32_t max_sentences; /* 0 to SP_MAX_SENTENCES_LIMIT; 0 keeps none; default 0 */
-    uint32_t text_scope;    /* enum sp_text_scope */
-    uint32_t dictionary;    /* fingerprint of the sub-dictionaries; 0: by hash */
+    enum sp_repeats repeats;
+    uint32_t text_scope; /* enum sp_text_scope */
+    uint32_t dictionary; /* fingerprint of the sub-dictionaries; 0: by hash */
 };
 
 uint32_t sp_signature_params(const struct sp_signature_options *options);

@@ -70,6 +70,43 @@ void sp_shingles_lengths(const uint64_t *words, size_t count, uint32_t ret_lengt
     ret_length[2] = (uint32_t)(count - second);
 }
 
+size_t sp_shingles_table(size_t count)
+{
+    size_t cap = 64;
+    while (cap < 2 * count)
+        cap *= 2;
+    return cap;
+}
+
+/* The third of the range of hashes that the word falls into. */
+static size_t dimension(uint64_t word)
+{
+    const uint64_t third = UINT64_MAX / SP_DIMS;
+    return (word >= third) + (word >= 2 * third);
+}
+
+size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
+                        uint32_t ret_length[SP_DIMS])
+{
+    size_t cap = sp_shingles_table(count), kept = 0;
+    bool zero_seen = false; /* 0 marks a free place of the table */
+    memset(table, 0, cap * sizeof *table);
+    memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t shingle = shingles[i];
+        size_t at = shingle & (cap - 1);
+        while (table[at] && table[at] != shingle)
+            at = (at + 1) & (cap - 1);
+        if (table[at] == shingle && (shingle || zero_seen))
+            continue;
+        zero_seen |= shingle == 0;
+        table[at] = shingle;
+        shingles[kept++] = shingle;
+        ret_length[dimension(words[i])]++;
+    }
+    return kept;
+}
+
 static int by_value(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;

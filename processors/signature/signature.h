@@ -3,13 +3,20 @@
  * Source: Zhu, Potapova, Alabduljalil, Liu, Yang, "Clustering and Load Balancing
  * Optimization for Redundant Content Removal", WWW 2012, sections 3 and 4.
  *
- * A page's text is a sequence of words w1 … wn. It is padded with k-1 dummy words, so
- * that exactly n shingles (k consecutive words, k = 5) start in it, one at each word.
- * A shingle is labelled with its occurrence number within the page, so that the n
- * labelled shingles are distinct and |A| = n = L1 + L2 + L3 exactly (the paper's
- * epsilon is zero).
+ * A page's text is a sequence of words w1 ... wn; a shingle is k consecutive words (k = 5). What a
+ * shingle that occurs several times counts is a choice (builder.h):
  *
- * A labelled shingle is kept as a 32-bit hash. Two distinct shingles of one page may
+ *   once       A is the set of distinct shingles, and L_i the number of them whose first word is in
+ *              sub-dictionary i. This is Broder's resemblance, and the default: held against
+ *              labelled ones it loses none of the 2,188 pairs with J >= 0.85 of a labelled
+ * collection, where labels lose 43 (pages that differ in how often they repeat a table's row)
+ *   labelled   the paper's reading: each occurrence is labelled with its number, the text is padded
+ *              with k-1 dummy words, and L_i is the number of words in sub-dictionary i
+ *
+ * Either way |A| = L1 + L2 + L3 exactly (the paper's epsilon is zero), and J(A, B) <= sum min(L_i)
+ * / sum max(L_i) for any dictionary: map each shingle to its first word.
+ *
+ * A shingle is kept as a 32-bit hash. Two distinct shingles of one page may
  * collide in 32 bits, so `shingles` is a multiset: sorted, repeats kept, and its size is
  * exact whatever collides. Against 64 bits this halves memory, disk and messages; two
  * unrelated pages of 1,024 shingles share one by accident once in 4,000 pairs, which
@@ -42,8 +49,8 @@ struct sp_signature {
     uint32_t refs;
     uint32_t params;           /* fingerprint of version and parameters; unequal ones never meet */
     struct sp_id content_hash; /* of the words in order: equal means "exactly equal content" */
-    uint32_t length[SP_DIMS];  /* the length vector, words per sub-dictionary */
-    uint32_t shingle_total;    /* |A| = number of words = sum of length[] */
+    uint32_t length[SP_DIMS];  /* the length vector */
+    uint32_t shingle_total;    /* |A| = sum of length[] */
     uint32_t shingle_count;    /* kept: min(shingle_total, max_shingles) */
     uint32_t sentence_count;   /* sentence hashes kept, in document order */
     uint16_t language; /* two lower-case letters, high byte first ("en" = 0x656e); 0 unknown */

@@ -14,6 +14,7 @@ static inline struct sp_text *helper_text(enum sp_text_scope scope, uint32_t max
     sp_text_options_default(&options);
     options.scope = scope;
     options.signature.max_sentences = max_sentences;
+    options.signature.repeats = SP_REPEATS_LABELLED; /* then |A| is the number of words */
     return sp_text_new(&options);
 }
 
