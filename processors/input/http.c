@@ -120,6 +120,11 @@ static void decode_content(struct sp_parser *p, struct sp_view encoding, struct 
         sp_item_fail(item, err, "the body's compression is damaged");
 }
 
+bool sp_http_is_response(struct sp_view bytes)
+{
+    return bytes.len >= 5 && strncasecmp(bytes.data, "HTTP/", 5) == 0;
+}
+
 void sp_http_parse(struct sp_parser *p, struct sp_view response, struct sp_input_item *item)
 {
     size_t header_len = sp_header_end(response);
@@ -129,9 +134,8 @@ void sp_http_parse(struct sp_parser *p, struct sp_view response, struct sp_input
     struct sp_page_record *page = &item->page;
     const char *space = header.len > 12 ? memchr(header.data, ' ', header.len - 3) : NULL;
     uint64_t status;
-    if (header.len < 12 || strncasecmp(header.data, "HTTP/", 5) != 0 || !space ||
-        !sp_header_number(sp_view(space + 1, 3), &status)) {
-        sp_item_fail(item, SP_MALFORMED, "the response has no HTTP status line");
+    if (!space || !sp_header_number(sp_view(space + 1, 3), &status)) {
+        sp_item_fail(item, SP_MALFORMED, "the response's HTTP status line is broken");
         return;
     }
     page->http_status = (int32_t)status;

@@ -28,7 +28,32 @@ void sp_input_options_default(struct sp_input_options *ret_options)
         (struct sp_input_options){.max_record_bytes = 64u << 20, .chunk_bytes = 1u << 20};
 }
 
+enum { HEAD_BYTES = 16 };
+
 /* ---- files ---- */
+
+/* What people are likely to try, and what to do about it. */
+static const char *foreign_format(struct sp_view head)
+{
+    static const struct {
+        const char *magic;
+        size_t len;
+        const char *text;
+    } formats[] = {
+        {"\x04\x22\x4d\x18", 4, "compressed with LZ4; decompress it, or use gzip or Zstandard"},
+        {"\xfd"
+         "7zXZ",
+         5, "compressed with xz; decompress it, or use gzip or Zstandard"},
+        {"BZh", 3, "compressed with bzip2; decompress it, or use gzip or Zstandard"},
+        {"PK\x03\x04", 4, "a ZIP archive; unpack it first"},
+        {"filedesc://", 11, "an ARC file; convert it to WARC first"},
+        {"PAR1", 4, "a Parquet file; convert it to JSON lines first"},
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (head.len >= formats[i].len && memcmp(head.data, formats[i].magic, formats[i].len) == 0)
+            return formats[i].text;
+    return NULL;
+}
 
 static enum sp_err open_next(struct sp_input *in, const char **ret_message)
 {
@@ -39,7 +64,14 @@ static enum sp_err open_next(struct sp_input *in, const char **ret_message)
     in->next_file++;
     w->block = in->options.chunk_bytes;
     w->max_record = in->options.max_record_bytes;
-    sp_window_want(w, 5);
+    sp_window_want(w, HEAD_BYTES);
+    const char *foreign = foreign_format(sp_buf_view(&w->buf));
+    if (foreign) {
+        static _Thread_local char text[512]; /* the input may be gone when it is read */
+        snprintf(text, sizeof text, "%s is %s", in->files[in->next_file - 1], foreign);
+        *ret_message = text;
+        return SP_INVALID;
+    }
     in->format = SP_INPUT_LINES;
     if (w->buf.len >= 5 && memcmp(w->buf.data, "WARC/", 5) == 0)
         in->format = SP_INPUT_WARC;

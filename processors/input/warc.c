@@ -3,8 +3,9 @@
  * The record types that are pages count as records: response, resource, conversion (of WET), with
  * an http or https URL. All others are passed over.
  *
- * A record whose length is wrong is noticed by what follows it: not the next record. It becomes a
- * dead letter, and reading goes on at the next line that starts a record. */
+ * A record whose length is wrong is noticed by what follows it: not the next record. Too long a
+ * length ends at the next record all the same; after too short a one, what lies before the next
+ * record becomes a dead letter. */
 #include "input/warc.h"
 
 #include <stdlib.h>
@@ -175,18 +176,16 @@ static size_t split_record(struct sp_window *w, struct sp_chunk *chunk, size_t a
     if (length > w->max_record)
         return too_large(w, chunk, at, header_len, length, page);
     size_t end = at + header_len + (size_t)length;
-    if (!sp_window_want(w, end)) {
-        /* Too long a length looks like a file cut off, unless other records follow. */
-        if (find_record(w, at + header_len) < w->buf.len)
-            return resync(w, chunk, at, at + header_len, SP_MALFORMED,
-                          "the WARC record's Content-Length is wrong");
-        sp_chunk_add_bad(chunk, w, at, w->buf.len - at, SP_TRUNCATED,
-                         "the file ends within a WARC record");
-        return w->buf.len;
+    bool complete = sp_window_want(w, end);
+    if (!complete || !ends_well(w, end)) {
+        size_t next = find_record(w, at + header_len);
+        if (!complete && next == w->buf.len) {
+            sp_chunk_add_bad(chunk, w, at, w->buf.len - at, SP_TRUNCATED,
+                             "the file ends within a WARC record");
+            return w->buf.len;
+        }
+        end = next < end ? next : end;
     }
-    if (!ends_well(w, end))
-        return resync(w, chunk, at, at + header_len, SP_MALFORMED,
-                      "the WARC record's Content-Length is wrong");
     if (page)
         sp_chunk_add(chunk, (struct sp_slice){
                                 .at = at, .len = end - at, .offset = w->offset + at, .records = 1});
@@ -210,7 +209,9 @@ size_t sp_warc_split(struct sp_window *w, struct sp_chunk *chunk)
             break;
         sp_window_want(w, at + 5);
         if (w->buf.len - at < 5 || memcmp(w->buf.data + at, "WARC/", 5) != 0)
-            at = resync(w, chunk, at, at + 1, SP_MALFORMED, "a WARC record should start here");
+            at = resync(
+                w, chunk, at, at + 1, SP_MALFORMED,
+                "a WARC record should start here; the length of the one before may be wrong");
         else
             at = split_record(w, chunk, at);
         if (w->discard)
@@ -257,6 +258,6 @@ void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_i
         sp_item_fail(item, SP_NO_URL, "the WARC record has no WARC-Target-URI");
     else if (is_word(sp_header_field(header, "WARC-Type"), "conversion"))
         page->content_is_utf8 = true;
-    else if (is_word(sp_header_field(header, "WARC-Type"), "response"))
+    else if (is_word(sp_header_field(header, "WARC-Type"), "response") && sp_http_is_response(body))
         sp_http_parse(p, body, item);
 }
