@@ -1,0 +1,209 @@
+/* F and its parts against definitions written out. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "harness.h"
+#include "similarity/intersect.h"
+#include "similarity/lcs.h"
+#include "similarity/similarity.h"
+
+static uint64_t state = 1;
+
+static uint64_t draw(uint64_t below)
+{
+    state += 0x9e3779b97f4a7c15ull;
+    return sp_mix64(state) % below;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Sorted values below `range`; small ranges repeat some. */
+static struct sp_signature *random_signature(uint32_t count, uint32_t total, uint32_t range)
+{
+    struct sp_signature *s = sp_signature_alloc(count, 0);
+    s->params = 1;
+    s->content_hash = (struct sp_id){draw(1u << 30), draw(1u << 30)};
+    s->shingle_total = total;
+    s->language = 0;
+    s->length[0] = total / 2;
+    s->length[1] = total / 3;
+    s->length[2] = total - s->length[0] - s->length[1];
+    for (uint32_t i = 0; i < count; i++)
+        s->hashes[i] = (uint32_t)draw(range);
+    qsort(s->hashes, count, sizeof *s->hashes, by_value);
+    return s;
+}
+
+static size_t shared_by_definition(const uint32_t *a, size_t na, const uint32_t *b, size_t nb)
+{
+    size_t i = 0, k = 0, shared = 0;
+    while (i < na && k < nb) {
+        if (a[i] == b[k])
+            shared++, i++, k++;
+        else if (a[i] < b[k])
+            i++;
+        else
+            k++;
+    }
+    return shared;
+}
+
+TEST(every_kernel_counts_what_two_sets_share)
+{
+    static const char *const kernels[] = {"portable", "avx2", "avx512"};
+    const char *before = sp_similarity_kernel();
+    for (size_t kernel = 0; kernel < 3; kernel++) {
+        if (!sp_similarity_use(kernels[kernel]))
+            continue; /* not on this machine */
+        for (int round = 0; round < 4000; round++) {
+            uint32_t range = round % 3 == 0 ? 200 : round % 3 == 1 ? 3000 : 1u << 31;
+            uint32_t na = (uint32_t)draw(120), nb = (uint32_t)draw(120);
+            struct sp_signature *a = random_signature(na, na, range);
+            struct sp_signature *b = random_signature(nb, nb, range);
+            for (uint32_t i = 0; i < nb && i < na; i += 2)
+                b->hashes[i] = a->hashes[i];
+            qsort(b->hashes, nb, sizeof *b->hashes, by_value);
+            size_t want = shared_by_definition(a->hashes, na, b->hashes, nb);
+            CU_ASSERT_EQUAL(sp_intersect(a->hashes, na, b->hashes, nb, 0), want);
+            CU_ASSERT_EQUAL(sp_intersect(b->hashes, nb, a->hashes, na, want), want);
+            CU_ASSERT(sp_intersect(a->hashes, na, b->hashes, nb, want + 1) <= want);
+            sp_signature_unref(a);
+            sp_signature_unref(b);
+        }
+    }
+    CU_ASSERT(sp_similarity_use(before));
+    CU_ASSERT(!sp_similarity_use("abacus"));
+}
+
+TEST(jaccard_at_least_agrees_with_jaccard_to_the_last_bit)
+{
+    static const double thresholds[] = {0.5, 0.75, 0.8, 0.9, 1.0};
+    for (int round = 0; round < 20000; round++) {
+        uint32_t n = 1 + (uint32_t)draw(60), m = 1 + (uint32_t)draw(60);
+        bool capped = round % 4 == 0;
+        struct sp_signature *a = random_signature(n, capped ? n + 20 : n, 100);
+        struct sp_signature *b = random_signature(m, m, 100);
+        double j = sp_jaccard(a, b), got = -1;
+        CU_ASSERT_EQUAL(j, sp_jaccard(b, a));
+        for (size_t t = 0; t < 5; t++) {
+            bool reached = sp_jaccard_at_least(a, b, thresholds[t], &got);
+            CU_ASSERT_EQUAL(reached, j + 1e-9 >= thresholds[t] && j > 0);
+            if (reached)
+                CU_ASSERT_EQUAL(got, j);
+        }
+        sp_signature_unref(a);
+        sp_signature_unref(b);
+    }
+}
+
+TEST(four_fifths_reach_a_threshold_of_four_fifths)
+{
+    struct sp_signature *a = random_signature(9, 9, 1u << 31), *b = random_signature(9, 9, 1u << 31);
+    for (uint32_t i = 0; i < 9; i++) {
+        a->hashes[i] = i * 10;
+        b->hashes[i] = i == 8 ? 999 : i * 10;
+    }
+    struct sp_similarity_options o;
+    double j = 0;
+    sp_similarity_options_default(&o);
+    CU_ASSERT(sp_similar(&o, a, b, &j));
+    CU_ASSERT_DOUBLE_EQUAL(j, 0.8, 1e-15);
+    sp_signature_unref(a);
+    sp_signature_unref(b);
+}
+
+TEST(a_page_without_words_resembles_nothing)
+{
+    struct sp_signature *a = random_signature(0, 0, 10), *b = random_signature(5, 5, 1000);
+    struct sp_similarity_options o;
+    sp_similarity_options_default(&o);
+    CU_ASSERT_EQUAL(sp_jaccard(a, a), 0);
+    CU_ASSERT(!sp_similar(&o, a, a, NULL));
+    CU_ASSERT(!sp_similar(&o, a, b, NULL));
+    CU_ASSERT(sp_similar(&o, b, b, NULL));
+    b->params = 2;
+    struct sp_signature *c = random_signature(5, 5, 1000);
+    memcpy(c->hashes, b->hashes, sizeof *c->hashes * 5);
+    CU_ASSERT(!sp_similar(&o, b, c, NULL)); /* other parameters never meet */
+    sp_signature_unref(a);
+    sp_signature_unref(b);
+    sp_signature_unref(c);
+}
+
+TEST(the_estimate_of_capped_signatures_is_close)
+{
+    /* Two pages of 20,000 shingles, of which they share nine tenths each way; 1,024 kept. */
+    enum { N = 20000, KEPT = 1024 };
+    double worst = 0;
+    for (int round = 0; round < 20; round++) {
+        struct sp_signature *a = random_signature(N, N, 1u << 31);
+        struct sp_signature *b = random_signature(N, N, 1u << 31);
+        memcpy(b->hashes, a->hashes, N * sizeof *a->hashes);
+        for (uint32_t i = 0; i < N; i += 10)
+            b->hashes[i] = (uint32_t)draw(1u << 31);
+        qsort(b->hashes, N, sizeof *b->hashes, by_value);
+        double exact = sp_jaccard(a, b);
+        a->shingle_count = b->shingle_count = KEPT;
+        double error = fabs(sp_jaccard(a, b) - exact);
+        worst = error > worst ? error : worst;
+        sp_signature_unref(a);
+        sp_signature_unref(b);
+    }
+    CU_ASSERT(worst < 0.05); /* four standard deviations */
+    CU_ASSERT(worst > 0);
+}
+
+static size_t lcs_by_definition(const uint32_t *a, size_t n, const uint32_t *b, size_t m)
+{
+    size_t table[32][32] = {{0}};
+    for (size_t i = 1; i <= n; i++)
+        for (size_t k = 1; k <= m; k++)
+            table[i][k] = a[i - 1] == b[k - 1] ? table[i - 1][k - 1] + 1
+                          : table[i - 1][k] > table[i][k - 1] ? table[i - 1][k]
+                                                              : table[i][k - 1];
+    return table[n][m];
+}
+
+TEST(the_longest_common_subsequence_is_that_of_the_definition)
+{
+    for (int round = 0; round < 20000; round++) {
+        uint32_t a[31], b[31];
+        size_t n = draw(31), m = draw(31);
+        for (size_t i = 0; i < n; i++)
+            a[i] = (uint32_t)draw(1 + round % 9);
+        for (size_t i = 0; i < m; i++)
+            b[i] = (uint32_t)draw(1 + round % 9);
+        CU_ASSERT_EQUAL(sp_lcs_length(a, n, b, m), lcs_by_definition(a, n, b, m));
+    }
+}
+
+TEST(inside_the_band_the_sentences_decide)
+{
+    struct sp_signature *a = sp_signature_alloc(10, 4), *b = sp_signature_alloc(10, 4);
+    for (uint32_t i = 0; i < 10; i++)
+        a->hashes[i] = b->hashes[i] = i;
+    b->hashes[9] = 99; /* J = 9/11 */
+    for (uint32_t i = 0; i < 4; i++) {
+        a->hashes[10 + i] = 100 + i;
+        b->hashes[10 + i] = 100 + 3 - i; /* the same sentences, backwards: LCS 1 of 4 */
+    }
+    a->params = b->params = 1;
+    a->shingle_total = b->shingle_total = 10;
+    for (size_t d = 0; d < SP_DIMS; d++)
+        a->length[d] = b->length[d] = d == 0 ? 10 : 0;
+    struct sp_similarity_options o;
+    sp_similarity_options_default(&o);
+    CU_ASSERT_DOUBLE_EQUAL(sp_lcs_ratio(a, b), 1.0 / 7, 1e-15);
+    CU_ASSERT(sp_similar(&o, a, b, NULL));
+    o.band = 0.1;
+    CU_ASSERT(!sp_similar(&o, a, b, NULL));
+    o.band = 0.01; /* 9/11 lies above it */
+    CU_ASSERT(sp_similar(&o, a, b, NULL));
+    sp_signature_unref(a);
+    sp_signature_unref(b);
+}
