@@ -136,9 +136,7 @@ static enum sp_err rocks_commit(struct sp_db *db)
         return SP_OK;
     unpin(r);
     rocksdb_write(r->handle, r->write, r->batch, &error);
-    /* Not cleared but made anew: a batch keeps the memory of the largest barrier it ever held. */
-    rocksdb_writebatch_destroy(r->batch);
-    r->batch = rocksdb_writebatch_create();
+    rocksdb_writebatch_clear(r->batch);
     return error ? failed(r, error) : SP_OK;
 }
 
@@ -211,6 +209,8 @@ static void set_options(struct rocks_db *r, const struct sp_rocksdb_options *o)
     rocksdb_options_set_write_buffer_size(r->options, o->memtable_bytes);
     rocksdb_options_set_max_write_buffer_number(r->options, MEMTABLES);
     rocksdb_options_set_max_open_files(r->options, OPEN_FILES);
+    rocksdb_options_set_memtable_prefix_bloom_size_ratio(r->options, 0.05);
+    rocksdb_options_set_memtable_whole_key_filtering(r->options, 1);
     rocksdb_options_set_keep_log_file_num(r->options, LOG_FILES);
     rocksdb_options_set_compression(r->options, rocksdb_no_compression);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(r->options, 1);
