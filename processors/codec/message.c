@@ -75,76 +75,76 @@ enum { EDGE_BYTES = 16 + 1, ROW_BYTES = 16 + 1 + 1 + 1 + 1 + 1 + (8 + 3) + 1 + 1
 
 static void put_edges(struct sp_buf *out, const struct sp_message *m)
 {
-    put_items(out, m->edge_count);
+    sp_codec_put_items(out, m->edge_count);
     for (uint32_t i = 0; i < m->edge_count; i++) {
-        put_id(out, m->edges[i].page);
+        sp_codec_put_id(out, m->edges[i].page);
         sp_buf_put_zigzag(out, m->edges[i].content_version);
     }
-    put_end_items(out);
+    sp_codec_put_end_items(out);
 }
 
-static void get_edges(struct decoder *d, struct sp_message *m)
+static void get_edges(struct sp_decoder *d, struct sp_message *m)
 {
-    uint32_t count = get_items(d, EDGE_BYTES);
+    uint32_t count = sp_codec_get_items(d, EDGE_BYTES);
     if (count) {
         m->edges = sp_calloc(count, sizeof *m->edges);
         m->edge_count = count;
     }
     for (uint32_t i = 0; i < count && !d->r.failed; i++) {
-        m->edges[i].page = get_id(d);
-        m->edges[i].content_version = get_long(d);
+        m->edges[i].page = sp_codec_get_id(d);
+        m->edges[i].content_version = sp_codec_get_long(d);
     }
-    get_end_items(d, count);
+    sp_codec_get_end_items(d, count);
 }
 
 static void put_row(struct sp_buf *out, const struct sp_member_row *row)
 {
-    put_id(out, row->page);
+    sp_codec_put_id(out, row->page);
     sp_buf_put_zigzag(out, row->version);
     sp_buf_put_zigzag(out, row->content_version);
-    put_count(out, row->kind);
-    put_some_id(out, row->target);
-    put_some_signature(out, row->signature);
-    put_rank(out, &row->rank);
-    put_bytes(out, sp_view_str(row->url));
-    put_count(out, row->epoch);
-    put_some_id(out, row->parent);
+    sp_codec_put_count(out, row->kind);
+    sp_codec_put_some_id(out, row->target);
+    sp_codec_put_some_signature(out, row->signature);
+    sp_codec_put_rank(out, &row->rank);
+    sp_codec_put_bytes(out, sp_view_str(row->url));
+    sp_codec_put_count(out, row->epoch);
+    sp_codec_put_some_id(out, row->parent);
 }
 
-static void get_row(struct decoder *d, struct sp_member_row *row)
+static void get_row(struct sp_decoder *d, struct sp_member_row *row)
 {
-    row->page = get_id(d);
-    row->version = get_long(d);
-    row->content_version = get_long(d);
-    row->kind = (enum sp_page_kind)get_count(d, SP_PAGE_DEAD);
-    row->target = get_some_id(d);
-    row->signature = get_some_signature(d);
-    row->rank = get_rank(d);
-    row->url = get_text(d);
-    row->epoch = (uint64_t)get_long(d);
-    row->parent = get_some_id(d);
+    row->page = sp_codec_get_id(d);
+    row->version = sp_codec_get_long(d);
+    row->content_version = sp_codec_get_long(d);
+    row->kind = (enum sp_page_kind)sp_codec_get_count(d, SP_PAGE_DEAD);
+    row->target = sp_codec_get_some_id(d);
+    row->signature = sp_codec_get_some_signature(d);
+    row->rank = sp_codec_get_rank(d);
+    row->url = sp_codec_get_text(d);
+    row->epoch = (uint64_t)sp_codec_get_long(d);
+    row->parent = sp_codec_get_some_id(d);
     if ((row->signature != NULL) != (row->kind == SP_PAGE_CONTENT))
-        refuse(d, SP_MALFORMED);
+        sp_codec_refuse(d, SP_MALFORMED);
 }
 
 static void put_rows(struct sp_buf *out, const struct sp_message *m)
 {
-    put_items(out, m->row_count);
+    sp_codec_put_items(out, m->row_count);
     for (uint32_t i = 0; i < m->row_count; i++)
         put_row(out, &m->rows[i]);
-    put_end_items(out);
+    sp_codec_put_end_items(out);
 }
 
-static void get_rows(struct decoder *d, struct sp_message *m)
+static void get_rows(struct sp_decoder *d, struct sp_message *m)
 {
-    uint32_t count = get_items(d, ROW_BYTES);
+    uint32_t count = sp_codec_get_items(d, ROW_BYTES);
     if (count) {
         m->rows = sp_calloc(count, sizeof *m->rows); /* rows not read are empty and can be freed */
         m->row_count = count;
     }
     for (uint32_t i = 0; i < count && !d->r.failed; i++)
         get_row(d, &m->rows[i]);
-    get_end_items(d, count);
+    sp_codec_get_end_items(d, count);
 }
 
 /* ---- fields ------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ static void put_plain(struct sp_buf *out, const struct sp_message *m, enum field
         sp_buf_put_u8(out, m->settled);
         break;
     case CELL:
-        put_count(out, m->cell);
+        sp_codec_put_count(out, m->cell);
         break;
     case VERSION:
         sp_buf_put_zigzag(out, m->version);
@@ -169,61 +169,61 @@ static void put_plain(struct sp_buf *out, const struct sp_message *m, enum field
         sp_buf_put_zigzag(out, m->content_version);
         break;
     case EPOCH:
-        put_count(out, m->epoch);
+        sp_codec_put_count(out, m->epoch);
         break;
     case PAGE_KIND:
-        put_count(out, m->page_kind);
+        sp_codec_put_count(out, m->page_kind);
         break;
     case STATUS:
-        put_count(out, m->status);
+        sp_codec_put_count(out, m->status);
         break;
     case REASON:
-        put_count(out, m->reason);
+        sp_codec_put_count(out, m->reason);
         break;
     case SIMILARITY:
-        put_float(out, m->similarity);
+        sp_codec_put_float(out, m->similarity);
         break;
     default:
-        put_count(out, m->group_size);
+        sp_codec_put_count(out, m->group_size);
         break;
     }
 }
 
-static void get_plain(struct decoder *d, struct sp_message *m, enum field field)
+static void get_plain(struct sp_decoder *d, struct sp_message *m, enum field field)
 {
     switch (field) {
     case BOUNCED:
-        m->bounced = get_bool(d);
+        m->bounced = sp_codec_get_bool(d);
         break;
     case SETTLED:
-        m->settled = get_bool(d);
+        m->settled = sp_codec_get_bool(d);
         break;
     case CELL:
-        m->cell = (uint32_t)get_count(d, UINT32_MAX);
+        m->cell = (uint32_t)sp_codec_get_count(d, UINT32_MAX);
         break;
     case VERSION:
-        m->version = get_long(d);
+        m->version = sp_codec_get_long(d);
         break;
     case CONTENT_VERSION:
-        m->content_version = get_long(d);
+        m->content_version = sp_codec_get_long(d);
         break;
     case EPOCH:
-        m->epoch = (uint64_t)get_long(d);
+        m->epoch = (uint64_t)sp_codec_get_long(d);
         break;
     case PAGE_KIND:
-        m->page_kind = (enum sp_page_kind)get_count(d, SP_PAGE_DEAD);
+        m->page_kind = (enum sp_page_kind)sp_codec_get_count(d, SP_PAGE_DEAD);
         break;
     case STATUS:
-        m->status = (enum sp_page_status)get_count(d, SP_STATUS_GONE);
+        m->status = (enum sp_page_status)sp_codec_get_count(d, SP_STATUS_GONE);
         break;
     case REASON:
-        m->reason = (enum sp_reason)get_count(d, SP_REASON_EXACT);
+        m->reason = (enum sp_reason)sp_codec_get_count(d, SP_REASON_EXACT);
         break;
     case SIMILARITY:
-        m->similarity = get_float(d);
+        m->similarity = sp_codec_get_float(d);
         break;
     default:
-        m->group_size = (uint32_t)get_count(d, UINT32_MAX);
+        m->group_size = (uint32_t)sp_codec_get_count(d, UINT32_MAX);
         break;
     }
 }
@@ -232,43 +232,43 @@ static void put_field(struct sp_buf *out, const struct sp_message *m, enum field
 {
     switch (field) {
     case PAGE:
-        put_id(out, m->page);
+        sp_codec_put_id(out, m->page);
         break;
     case GROUP:
-        put_group_id(out, m->group);
+        sp_codec_put_group_id(out, m->group);
         break;
     case FAR:
-        put_group_id(out, m->far);
+        sp_codec_put_group_id(out, m->far);
         break;
     case TARGET:
-        put_some_id(out, m->target);
+        sp_codec_put_some_id(out, m->target);
         break;
     case OLD_CONTENT:
-        put_id(out, m->old_content);
+        sp_codec_put_id(out, m->old_content);
         break;
     case SOME_OLD_CONTENT:
-        put_some_id(out, m->old_content);
+        sp_codec_put_some_id(out, m->old_content);
         break;
     case SOME_WINNER:
-        put_some_id(out, m->winner);
+        sp_codec_put_some_id(out, m->winner);
         break;
     case RANK:
-        put_rank(out, &m->rank);
+        sp_codec_put_rank(out, &m->rank);
         break;
     case SIGNATURE:
-        put_signature(out, m->signature);
+        sp_codec_put_signature(out, m->signature);
         break;
     case SOME_SIGNATURE:
-        put_some_signature(out, m->signature);
+        sp_codec_put_some_signature(out, m->signature);
         break;
     case URL:
-        put_bytes(out, sp_view_str(m->url));
+        sp_codec_put_bytes(out, sp_view_str(m->url));
         break;
     case SOME_URL:
-        put_some_text(out, m->url);
+        sp_codec_put_some_text(out, m->url);
         break;
     case SOME_TARGET_URL:
-        put_some_text(out, m->target_url);
+        sp_codec_put_some_text(out, m->target_url);
         break;
     case EDGES:
         put_edges(out, m);
@@ -282,47 +282,47 @@ static void put_field(struct sp_buf *out, const struct sp_message *m, enum field
     }
 }
 
-static void get_field(struct decoder *d, struct sp_message *m, enum field field)
+static void get_field(struct sp_decoder *d, struct sp_message *m, enum field field)
 {
     switch (field) {
     case PAGE:
-        m->page = get_id(d);
+        m->page = sp_codec_get_id(d);
         break;
     case GROUP:
-        m->group = get_group_id(d);
+        m->group = sp_codec_get_group_id(d);
         break;
     case FAR:
-        m->far = get_group_id(d);
+        m->far = sp_codec_get_group_id(d);
         break;
     case TARGET:
-        m->target = get_some_id(d);
+        m->target = sp_codec_get_some_id(d);
         break;
     case OLD_CONTENT:
-        m->old_content = get_id(d);
+        m->old_content = sp_codec_get_id(d);
         break;
     case SOME_OLD_CONTENT:
-        m->old_content = get_some_id(d);
+        m->old_content = sp_codec_get_some_id(d);
         break;
     case SOME_WINNER:
-        m->winner = get_some_id(d);
+        m->winner = sp_codec_get_some_id(d);
         break;
     case RANK:
-        m->rank = get_rank(d);
+        m->rank = sp_codec_get_rank(d);
         break;
     case SIGNATURE:
-        m->signature = get_signature(d);
+        m->signature = sp_codec_get_signature(d);
         break;
     case SOME_SIGNATURE:
-        m->signature = get_some_signature(d);
+        m->signature = sp_codec_get_some_signature(d);
         break;
     case URL:
-        m->url = get_text(d);
+        m->url = sp_codec_get_text(d);
         break;
     case SOME_URL:
-        m->url = get_some_text(d);
+        m->url = sp_codec_get_some_text(d);
         break;
     case SOME_TARGET_URL:
-        m->target_url = get_some_text(d);
+        m->target_url = sp_codec_get_some_text(d);
         break;
     case EDGES:
         get_edges(d, m);
@@ -347,9 +347,9 @@ static enum sp_message_kind first_kind(enum sp_tier tier)
 void sp_message_encode(const struct sp_message *m, struct sp_buf *out)
 {
     enum sp_tier tier = sp_message_tier(m);
-    put_frame(out, NULL, tier == SP_TIER_1 ? SP_FINGERPRINT_TIER1 : SP_FINGERPRINT_TIER2);
-    put_count(out, m->kind - first_kind(tier));
-    put_count(out, m->clock);
+    sp_codec_put_frame(out, NULL, tier == SP_TIER_1 ? SP_FINGERPRINT_TIER1 : SP_FINGERPRINT_TIER2);
+    sp_codec_put_count(out, m->kind - first_kind(tier));
+    sp_codec_put_count(out, m->clock);
     for (const uint8_t *f = fields_of[m->kind]; *f != END; f++)
         put_field(out, m, (enum field) * f);
 }
@@ -376,27 +376,27 @@ static bool check_kind(const struct sp_message *m)
 }
 
 /* Which kind follows: the fingerprint names the tier, the branch of its union the kind. */
-static enum sp_message_kind get_kind(struct decoder *d)
+static enum sp_message_kind get_kind(struct sp_decoder *d)
 {
     enum sp_message_kind first = SP_MSG_CRAWLED, last = SP_MSG_MEMBERS;
-    uint64_t fingerprint = get_fingerprint(d);
+    uint64_t fingerprint = sp_codec_get_fingerprint(d);
     if (fingerprint == SP_FINGERPRINT_TIER2) {
         first = SP_MSG_PUT;
         last = SP_MSG_PROBE;
     } else if (fingerprint != SP_FINGERPRINT_TIER1) {
-        refuse(d, SP_UNKNOWN_SCHEMA);
+        sp_codec_refuse(d, SP_UNKNOWN_SCHEMA);
     }
-    return first + (enum sp_message_kind)get_count(d, last - first);
+    return first + (enum sp_message_kind)sp_codec_get_count(d, last - first);
 }
 
 enum sp_err sp_message_decode(struct sp_view in, struct sp_message **ret_message)
 {
-    struct decoder d = {sp_reader(in), SP_OK};
+    struct sp_decoder d = {sp_reader(in), SP_OK};
     struct sp_message *m = sp_message_new(get_kind(&d));
-    m->clock = (uint64_t)get_long(&d);
+    m->clock = (uint64_t)sp_codec_get_long(&d);
     for (const uint8_t *f = fields_of[m->kind]; *f != END && !d.r.failed; f++)
         get_field(&d, m, (enum field) * f);
-    enum sp_err err = finish(&d);
+    enum sp_err err = sp_codec_finish(&d);
     if (err == SP_OK && !check_kind(m))
         err = SP_MALFORMED;
     if (err != SP_OK) {

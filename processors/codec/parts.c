@@ -14,7 +14,8 @@
 
 static const uint8_t MARKER[2] = {0xc3, 0x01};
 
-void put_frame(struct sp_buf *out, const struct sp_wire_format *format, uint64_t fingerprint)
+void sp_codec_put_frame(struct sp_buf *out, const struct sp_wire_format *format,
+                        uint64_t fingerprint)
 {
     if (format && format->framing == SP_FRAMING_REGISTRY) {
         sp_buf_put_u8(out, 0);
@@ -25,40 +26,40 @@ void put_frame(struct sp_buf *out, const struct sp_wire_format *format, uint64_t
     sp_buf_put_u64(out, fingerprint);
 }
 
-uint64_t get_fingerprint(struct decoder *d)
+uint64_t sp_codec_get_fingerprint(struct sp_decoder *d)
 {
     struct sp_view marker = sp_read_bytes(&d->r, sizeof MARKER);
     if (d->r.failed)
-        refuse(d, SP_TRUNCATED);
+        sp_codec_refuse(d, SP_TRUNCATED);
     else if (memcmp(marker.data, MARKER, sizeof MARKER) != 0)
-        refuse(d, SP_MALFORMED);
+        sp_codec_refuse(d, SP_MALFORMED);
     uint64_t fingerprint = sp_read_u64(&d->r);
     if (d->r.failed)
-        refuse(d, SP_TRUNCATED);
+        sp_codec_refuse(d, SP_TRUNCATED);
     return fingerprint;
 }
 
-struct decoder open_frame(struct sp_view in, const struct sp_wire_format *format,
-                          uint64_t fingerprint)
+struct sp_decoder sp_codec_open_frame(struct sp_view in, const struct sp_wire_format *format,
+                                      uint64_t fingerprint)
 {
-    struct decoder d = {sp_reader(in), SP_OK};
+    struct sp_decoder d = {sp_reader(in), SP_OK};
     if (!format || format->framing == SP_FRAMING_SINGLE_OBJECT) {
-        if (get_fingerprint(&d) != fingerprint)
-            refuse(&d, SP_UNKNOWN_SCHEMA);
+        if (sp_codec_get_fingerprint(&d) != fingerprint)
+            sp_codec_refuse(&d, SP_UNKNOWN_SCHEMA);
         return d;
     }
     uint8_t magic = sp_read_u8(&d.r);
     uint32_t id = __builtin_bswap32(sp_read_u32(&d.r));
     if (d.r.failed)
-        refuse(&d, SP_TRUNCATED);
+        sp_codec_refuse(&d, SP_TRUNCATED);
     else if (magic != 0)
-        refuse(&d, SP_MALFORMED);
+        sp_codec_refuse(&d, SP_MALFORMED);
     else if (id != format->schema_id)
-        refuse(&d, SP_UNKNOWN_SCHEMA);
+        sp_codec_refuse(&d, SP_UNKNOWN_SCHEMA);
     return d;
 }
 
-enum sp_err finish(const struct decoder *d)
+enum sp_err sp_codec_finish(const struct sp_decoder *d)
 {
     if (d->err != SP_OK)
         return d->err;
@@ -69,127 +70,127 @@ enum sp_err finish(const struct decoder *d)
 
 /* ---- numbers and bytes */
 
-bool get_bool(struct decoder *d)
+bool sp_codec_get_bool(struct sp_decoder *d)
 {
     uint8_t x = sp_read_u8(&d->r);
     if (x > 1)
-        refuse(d, SP_MALFORMED);
+        sp_codec_refuse(d, SP_MALFORMED);
     return x == 1;
 }
 
 /* Ranks are compared, and a NaN is neither before nor behind anything. */
-float get_float(struct decoder *d)
+float sp_codec_get_float(struct sp_decoder *d)
 {
     uint32_t bits = sp_read_u32(&d->r);
     float x;
     memcpy(&x, &bits, sizeof x);
     if (!isfinite(x))
-        refuse(d, SP_MALFORMED);
+        sp_codec_refuse(d, SP_MALFORMED);
     return x;
 }
 
-double get_double(struct decoder *d)
+double sp_codec_get_double(struct sp_decoder *d)
 {
     uint64_t bits = sp_read_u64(&d->r);
     double x;
     memcpy(&x, &bits, sizeof x);
     if (!isfinite(x))
-        refuse(d, SP_MALFORMED);
+        sp_codec_refuse(d, SP_MALFORMED);
     return x;
 }
 
-void put_float(struct sp_buf *out, float x)
+void sp_codec_put_float(struct sp_buf *out, float x)
 {
     sp_buf_put(out, &x, sizeof x);
 }
 
-void put_double(struct sp_buf *out, double x)
+void sp_codec_put_double(struct sp_buf *out, double x)
 {
     sp_buf_put(out, &x, sizeof x);
 }
 
-void put_bytes(struct sp_buf *out, struct sp_view bytes)
+void sp_codec_put_bytes(struct sp_buf *out, struct sp_view bytes)
 {
-    put_count(out, bytes.len);
+    sp_codec_put_count(out, bytes.len);
     sp_buf_put_view(out, bytes);
 }
 
-struct sp_view get_bytes(struct decoder *d)
+struct sp_view sp_codec_get_bytes(struct sp_decoder *d)
 {
-    uint64_t len = get_count(d, INT64_MAX);
+    uint64_t len = sp_codec_get_count(d, INT64_MAX);
     struct sp_view bytes = sp_read_bytes(&d->r, len);
     if (d->r.failed)
-        refuse(d, SP_TRUNCATED);
+        sp_codec_refuse(d, SP_TRUNCATED);
     return bytes;
 }
 
 /* ---- ids and ranks */
 
-void put_id(struct sp_buf *out, struct sp_id id)
+void sp_codec_put_id(struct sp_buf *out, struct sp_id id)
 {
     uint64_t words[2] = {__builtin_bswap64(id.hi), __builtin_bswap64(id.lo)};
     sp_buf_put(out, words, sizeof words);
 }
 
-struct sp_id get_id(struct decoder *d)
+struct sp_id sp_codec_get_id(struct sp_decoder *d)
 {
     uint64_t hi = __builtin_bswap64(sp_read_u64(&d->r));
     return (struct sp_id){hi, __builtin_bswap64(sp_read_u64(&d->r))};
 }
 
-void put_some_id(struct sp_buf *out, struct sp_id id)
+void sp_codec_put_some_id(struct sp_buf *out, struct sp_id id)
 {
-    put_count(out, !sp_id_is_zero(id));
+    sp_codec_put_count(out, !sp_id_is_zero(id));
     if (!sp_id_is_zero(id))
-        put_id(out, id);
+        sp_codec_put_id(out, id);
 }
 
-struct sp_id get_some_id(struct decoder *d)
+struct sp_id sp_codec_get_some_id(struct sp_decoder *d)
 {
-    if (!get_some(d))
+    if (!sp_codec_get_some(d))
         return (struct sp_id){0, 0};
-    struct sp_id id = get_id(d);
+    struct sp_id id = sp_codec_get_id(d);
     if (!d->r.failed && sp_id_is_zero(id))
-        refuse(d, SP_MALFORMED);
+        sp_codec_refuse(d, SP_MALFORMED);
     return id;
 }
 
-void put_group_id(struct sp_buf *out, struct sp_group_id id)
+void sp_codec_put_group_id(struct sp_buf *out, struct sp_group_id id)
 {
-    put_count(out, id.birth);
-    put_id(out, id.founder);
+    sp_codec_put_count(out, id.birth);
+    sp_codec_put_id(out, id.founder);
 }
 
-struct sp_group_id get_group_id(struct decoder *d)
+struct sp_group_id sp_codec_get_group_id(struct sp_decoder *d)
 {
-    uint64_t birth = (uint64_t)get_long(d);
-    return (struct sp_group_id){birth, get_id(d)};
+    uint64_t birth = (uint64_t)sp_codec_get_long(d);
+    return (struct sp_group_id){birth, sp_codec_get_id(d)};
 }
 
-void put_rank(struct sp_buf *out, const struct sp_rank *rank)
+void sp_codec_put_rank(struct sp_buf *out, const struct sp_rank *rank)
 {
-    put_double(out, rank->popularity);
-    put_count(out, rank->url_bytes);
-    put_count(out, rank->dynamic);
-    put_count(out, rank->unfavoured);
+    sp_codec_put_double(out, rank->popularity);
+    sp_codec_put_count(out, rank->url_bytes);
+    sp_codec_put_count(out, rank->dynamic);
+    sp_codec_put_count(out, rank->unfavoured);
 }
 
-struct sp_rank get_rank(struct decoder *d)
+struct sp_rank sp_codec_get_rank(struct sp_decoder *d)
 {
-    struct sp_rank rank = {.popularity = get_double(d)};
-    rank.url_bytes = (uint32_t)get_count(d, UINT32_MAX);
-    rank.dynamic = (uint8_t)get_count(d, UINT8_MAX);
-    rank.unfavoured = (uint8_t)get_count(d, UINT8_MAX);
+    struct sp_rank rank = {.popularity = sp_codec_get_double(d)};
+    rank.url_bytes = (uint32_t)sp_codec_get_count(d, UINT32_MAX);
+    rank.dynamic = (uint8_t)sp_codec_get_count(d, UINT8_MAX);
+    rank.unfavoured = (uint8_t)sp_codec_get_count(d, UINT8_MAX);
     return rank;
 }
 
 /* ---- texts and signatures */
 
-char *get_text(struct decoder *d)
+char *sp_codec_get_text(struct sp_decoder *d)
 {
-    struct sp_view v = get_bytes(d);
+    struct sp_view v = sp_codec_get_bytes(d);
     if (v.len > SP_URL_MAX_BYTES || (v.len && memchr(v.data, 0, v.len)))
-        refuse(d, SP_MALFORMED);
+        sp_codec_refuse(d, SP_MALFORMED);
     if (d->r.failed)
         return NULL;
     char *text = sp_alloc(v.len + 1);
@@ -198,26 +199,26 @@ char *get_text(struct decoder *d)
     return text;
 }
 
-void put_some_text(struct sp_buf *out, const char *text)
+void sp_codec_put_some_text(struct sp_buf *out, const char *text)
 {
-    put_count(out, text != NULL);
+    sp_codec_put_count(out, text != NULL);
     if (text)
-        put_bytes(out, sp_view_str(text));
+        sp_codec_put_bytes(out, sp_view_str(text));
 }
 
-char *get_some_text(struct decoder *d)
+char *sp_codec_get_some_text(struct sp_decoder *d)
 {
-    return get_some(d) ? get_text(d) : NULL;
+    return sp_codec_get_some(d) ? sp_codec_get_text(d) : NULL;
 }
 
 /* The length goes before the bytes and is known after them: they are moved up to make room, which
  * costs less than a second buffer would. */
-void put_signature(struct sp_buf *out, const struct sp_signature *s)
+void sp_codec_put_signature(struct sp_buf *out, const struct sp_signature *s)
 {
     size_t start = out->len;
     sp_signature_encode(s, out);
     size_t bytes = out->len - start;
-    put_count(out, bytes);
+    sp_codec_put_count(out, bytes);
     size_t prefix = out->len - start - bytes;
     char number[10];
     memcpy(number, out->data + start + bytes, prefix);
@@ -236,57 +237,57 @@ static bool encodes_to(const struct sp_signature *s, struct sp_view packed)
     return same;
 }
 
-struct sp_signature *get_signature(struct decoder *d)
+struct sp_signature *sp_codec_get_signature(struct sp_decoder *d)
 {
-    struct sp_view packed = get_bytes(d);
+    struct sp_view packed = sp_codec_get_bytes(d);
     struct sp_signature *s = NULL;
     if (d->r.failed)
         return NULL;
     enum sp_err err = sp_signature_decode(packed, &s);
     if (err != SP_OK)
-        refuse(d, err);
+        sp_codec_refuse(d, err);
     else if (!encodes_to(s, packed))
-        refuse(d, SP_MALFORMED);
+        sp_codec_refuse(d, SP_MALFORMED);
     return s;
 }
 
-void put_some_signature(struct sp_buf *out, const struct sp_signature *s)
+void sp_codec_put_some_signature(struct sp_buf *out, const struct sp_signature *s)
 {
-    put_count(out, s != NULL);
+    sp_codec_put_count(out, s != NULL);
     if (s)
-        put_signature(out, s);
+        sp_codec_put_signature(out, s);
 }
 
-struct sp_signature *get_some_signature(struct decoder *d)
+struct sp_signature *sp_codec_get_some_signature(struct sp_decoder *d)
 {
-    return get_some(d) ? get_signature(d) : NULL;
+    return sp_codec_get_some(d) ? sp_codec_get_signature(d) : NULL;
 }
 
 /* ---- arrays */
 
-void put_items(struct sp_buf *out, uint32_t count)
+void sp_codec_put_items(struct sp_buf *out, uint32_t count)
 {
     if (count)
-        put_count(out, count);
+        sp_codec_put_count(out, count);
 }
 
-uint32_t get_items(struct decoder *d, size_t item_bytes)
+uint32_t sp_codec_get_items(struct sp_decoder *d, size_t item_bytes)
 {
-    uint64_t count = get_count(d, UINT32_MAX);
+    uint64_t count = sp_codec_get_count(d, UINT32_MAX);
     if (count > sp_reader_left(&d->r) / item_bytes) {
-        refuse(d, SP_TRUNCATED);
+        sp_codec_refuse(d, SP_TRUNCATED);
         return 0;
     }
     return (uint32_t)count;
 }
 
-void put_end_items(struct sp_buf *out)
+void sp_codec_put_end_items(struct sp_buf *out)
 {
-    put_count(out, 0);
+    sp_codec_put_count(out, 0);
 }
 
-void get_end_items(struct decoder *d, uint32_t count)
+void sp_codec_get_end_items(struct sp_decoder *d, uint32_t count)
 {
-    if (count && get_count(d, 0) != 0)
-        refuse(d, SP_MALFORMED);
+    if (count && sp_codec_get_count(d, 0) != 0)
+        sp_codec_refuse(d, SP_MALFORMED);
 }

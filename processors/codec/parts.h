@@ -9,12 +9,12 @@
 #include "base/err.h"
 #include "codec/codec.h"
 
-struct decoder {
+struct sp_decoder {
     struct sp_reader r;
     enum sp_err err;
 };
 
-static inline void refuse(struct decoder *d, enum sp_err err)
+static inline void sp_codec_refuse(struct sp_decoder *d, enum sp_err err)
 {
     if (d->err == SP_OK)
         d->err = err;
@@ -23,88 +23,89 @@ static inline void refuse(struct decoder *d, enum sp_err err)
 
 /* ---- framing */
 
-void put_frame(struct sp_buf *out, const struct sp_wire_format *format, uint64_t fingerprint);
+void sp_codec_put_frame(struct sp_buf *out, const struct sp_wire_format *format,
+                        uint64_t fingerprint);
 /* Reads the frame of a page or status event. */
-struct decoder open_frame(struct sp_view in, const struct sp_wire_format *format,
-                          uint64_t fingerprint);
+struct sp_decoder sp_codec_open_frame(struct sp_view in, const struct sp_wire_format *format,
+                                      uint64_t fingerprint);
 /* Reads a single-object header. */
-uint64_t get_fingerprint(struct decoder *d);
+uint64_t sp_codec_get_fingerprint(struct sp_decoder *d);
 /* What the decoding came to: all of the bytes must be read. */
-enum sp_err finish(const struct decoder *d);
+enum sp_err sp_codec_finish(const struct sp_decoder *d);
 
 /* ---- numbers */
 
-static inline int64_t get_long(struct decoder *d)
+static inline int64_t sp_codec_get_long(struct sp_decoder *d)
 {
     const uint8_t *start = d->r.at;
     int64_t x = sp_read_zigzag(&d->r);
     size_t bytes = (size_t)(d->r.at - start);
     if (d->r.failed)
-        refuse(d, bytes == 10 ? SP_MALFORMED : SP_TRUNCATED);
+        sp_codec_refuse(d, bytes == 10 ? SP_MALFORMED : SP_TRUNCATED);
     else if (bytes > 1 && d->r.at[-1] == 0)
-        refuse(d, SP_MALFORMED); /* one number, one spelling */
+        sp_codec_refuse(d, SP_MALFORMED); /* one number, one spelling */
     return x;
 }
 
 /* A number from 0 to max. */
-static inline uint64_t get_count(struct decoder *d, uint64_t max)
+static inline uint64_t sp_codec_get_count(struct sp_decoder *d, uint64_t max)
 {
-    uint64_t x = (uint64_t)get_long(d);
+    uint64_t x = (uint64_t)sp_codec_get_long(d);
     if (x > max) {
-        refuse(d, SP_MALFORMED);
+        sp_codec_refuse(d, SP_MALFORMED);
         return 0;
     }
     return x;
 }
 
-static inline void put_count(struct sp_buf *out, uint64_t x)
+static inline void sp_codec_put_count(struct sp_buf *out, uint64_t x)
 {
     sp_buf_put_zigzag(out, (int64_t)x);
 }
 
-bool get_bool(struct decoder *d);
-float get_float(struct decoder *d); /* finite, as get_double */
-double get_double(struct decoder *d);
-void put_float(struct sp_buf *out, float x);
-void put_double(struct sp_buf *out, double x);
+bool sp_codec_get_bool(struct sp_decoder *d);
+float sp_codec_get_float(struct sp_decoder *d); /* finite, as get_double */
+double sp_codec_get_double(struct sp_decoder *d);
+void sp_codec_put_float(struct sp_buf *out, float x);
+void sp_codec_put_double(struct sp_buf *out, double x);
 
 /* ---- bytes: the length is a zigzag long */
 
-void put_bytes(struct sp_buf *out, struct sp_view bytes);
-struct sp_view get_bytes(struct decoder *d);
+void sp_codec_put_bytes(struct sp_buf *out, struct sp_view bytes);
+struct sp_view sp_codec_get_bytes(struct sp_decoder *d);
 
 /* Branch 0 of a union with null: true where a value follows. */
-static inline bool get_some(struct decoder *d)
+static inline bool sp_codec_get_some(struct sp_decoder *d)
 {
-    return get_count(d, 1) == 1;
+    return sp_codec_get_count(d, 1) == 1;
 }
 
 /* ---- what messages hold; the texts of a message are owned, at most SP_URL_MAX_BYTES */
 
-void put_id(struct sp_buf *out, struct sp_id id);
-struct sp_id get_id(struct decoder *d);
+void sp_codec_put_id(struct sp_buf *out, struct sp_id id);
+struct sp_id sp_codec_get_id(struct sp_decoder *d);
 /* null stands for the zero id */
-void put_some_id(struct sp_buf *out, struct sp_id id);
-struct sp_id get_some_id(struct decoder *d);
-void put_group_id(struct sp_buf *out, struct sp_group_id id);
-struct sp_group_id get_group_id(struct decoder *d);
-void put_rank(struct sp_buf *out, const struct sp_rank *rank);
-struct sp_rank get_rank(struct decoder *d);
-char *get_text(struct decoder *d);
+void sp_codec_put_some_id(struct sp_buf *out, struct sp_id id);
+struct sp_id sp_codec_get_some_id(struct sp_decoder *d);
+void sp_codec_put_group_id(struct sp_buf *out, struct sp_group_id id);
+struct sp_group_id sp_codec_get_group_id(struct sp_decoder *d);
+void sp_codec_put_rank(struct sp_buf *out, const struct sp_rank *rank);
+struct sp_rank sp_codec_get_rank(struct sp_decoder *d);
+char *sp_codec_get_text(struct sp_decoder *d);
 /* null stands for NULL */
-void put_some_text(struct sp_buf *out, const char *text);
-char *get_some_text(struct decoder *d);
-void put_signature(struct sp_buf *out, const struct sp_signature *s);
-struct sp_signature *get_signature(struct decoder *d);
-void put_some_signature(struct sp_buf *out, const struct sp_signature *s);
-struct sp_signature *get_some_signature(struct decoder *d);
+void sp_codec_put_some_text(struct sp_buf *out, const char *text);
+char *sp_codec_get_some_text(struct sp_decoder *d);
+void sp_codec_put_signature(struct sp_buf *out, const struct sp_signature *s);
+struct sp_signature *sp_codec_get_signature(struct sp_decoder *d);
+void sp_codec_put_some_signature(struct sp_buf *out, const struct sp_signature *s);
+struct sp_signature *sp_codec_get_some_signature(struct sp_decoder *d);
 
 /* ---- arrays: one block of items, where there are any, then the empty block */
 
-void put_items(struct sp_buf *out, uint32_t count);
+void sp_codec_put_items(struct sp_buf *out, uint32_t count);
 /* The count; as each item takes at least item_bytes, it is no larger than the bytes left allow. */
-uint32_t get_items(struct decoder *d, size_t item_bytes);
-void put_end_items(struct sp_buf *out);
-void get_end_items(struct decoder *d, uint32_t count);
+uint32_t sp_codec_get_items(struct sp_decoder *d, size_t item_bytes);
+void sp_codec_put_end_items(struct sp_buf *out);
+void sp_codec_get_end_items(struct sp_decoder *d, uint32_t count);
 
 #endif
