@@ -4,8 +4,8 @@
 
 #include "cli/cli.h"
 
-static const struct sp_command *const commands[] = {&sp_cmd_run, &sp_cmd_pairs, &sp_cmd_similar,
-                                                    &sp_cmd_config};
+static const struct sp_command *const commands[] = {&sp_cmd_run, &sp_cmd_synth, &sp_cmd_pairs,
+                                                    &sp_cmd_similar, &sp_cmd_config};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *to)

@@ -30,6 +30,7 @@ struct sp_page_record {
 /* A record, or the reason why there is none. */
 struct sp_input_item {
     uint64_t number;    /* over all input files, from 0 */
+    uint64_t records;   /* 1; more where one dead letter stands for several lost ones */
     const char *file;   /* name as given */
     uint64_t offset;    /* of the record, in the decompressed file, bytes */
     enum sp_err err;    /* SP_OK: page is valid; else a dead letter */
@@ -70,6 +71,7 @@ enum sp_err sp_input_skip(struct sp_input *in, uint64_t records);
  * a bad item says so. The caller owns the chunk. */
 enum sp_err sp_input_next_chunk(struct sp_input *in, struct sp_chunk **ret_chunk,
                                 const char **ret_message);
+/* NULL is allowed. */
 void sp_chunk_free(struct sp_chunk *chunk);
 
 struct sp_parser *sp_parser_new(const struct sp_input_options *options);

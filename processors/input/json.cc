@@ -1,4 +1,4 @@
-/* simdjson's ondemand parser behind a C function. Fields in any order; unknown ones are passed over;
+/* simdjson's ondemand parser behind C functions. Fields in any order; unknown ones are passed over;
  * null counts as absent. */
 #include "input/json.h"
 
@@ -8,18 +8,14 @@
 
 using namespace simdjson;
 
-struct sp_json {
-    ondemand::parser parser;
-};
-
-extern "C" struct sp_json *sp_json_new(void)
+static void *make()
 {
-    return new sp_json;
+    return new ondemand::parser;
 }
 
-extern "C" void sp_json_free(struct sp_json *j)
+static void release(void *parser)
 {
-    delete j;
+    delete static_cast<ondemand::parser *>(parser);
 }
 
 static bool get_string(ondemand::value value, struct sp_view *ret)
@@ -109,8 +105,8 @@ static const char *read_field(ondemand::field f, struct sp_page_record *page)
     }
 }
 
-extern "C" enum sp_err sp_json_parse(struct sp_json *j, struct sp_view line,
-                                     struct sp_page_record *ret_page, const char **ret_why)
+static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_record *ret_page,
+                         const char **ret_why)
 {
     ondemand::document document;
     ondemand::object object;
@@ -119,7 +115,8 @@ extern "C" enum sp_err sp_json_parse(struct sp_json *j, struct sp_view line,
     ret_page->http_status = 200;
     ret_page->content_is_utf8 = true;
     *ret_why = "the line is not a JSON object";
-    if (j->parser.iterate(padded_string_view(line.data, line.len, line.len + SIMDJSON_PADDING))
+    if (static_cast<ondemand::parser *>(parser)
+            ->iterate(padded_string_view(line.data, line.len, line.len + SIMDJSON_PADDING))
             .get(document) ||
         document.get_object().get(object))
         return SP_MALFORMED;
@@ -142,3 +139,5 @@ extern "C" enum sp_err sp_json_parse(struct sp_json *j, struct sp_view line,
     }
     return SP_OK;
 }
+
+extern "C" const struct sp_json_ops SP_JSON_OPS = {make, release, parse};

@@ -8,18 +8,20 @@
 extern "C" {
 #endif
 
-struct sp_json;
-
-struct sp_json *sp_json_new(void);
-void sp_json_free(struct sp_json *j);
-
 /* Bytes that must be readable behind a line. */
 enum { SP_JSON_PADDING = 64 };
 
-/* Views of the record point into the line or into memory of j, valid until its next call. On failure
- * *ret_why is a sentence. */
-enum sp_err sp_json_parse(struct sp_json *j, struct sp_view line, struct sp_page_record *ret_page,
-                          const char **ret_why);
+struct sp_json_ops {
+    void *(*make)(void);
+    void (*free)(void *parser);
+    /* Views of the record point into the line or into memory of the parser, valid until its next
+     * call. On failure *ret_why is a sentence. */
+    enum sp_err (*parse)(void *parser, struct sp_view line, struct sp_page_record *ret_page,
+                         const char **ret_why);
+};
+
+/* json.cc, compiled for each instruction set. */
+extern const struct sp_json_ops sp_json_ops_portable, sp_json_ops_haswell;
 
 #ifdef __cplusplus
 }

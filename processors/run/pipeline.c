@@ -74,7 +74,8 @@ static void on_item(void *arg, const struct sp_input_item *in)
     }
     struct sp_batch_item *item = &batch->items[batch->count++];
     const char *why = in->why;
-    *item = (struct sp_batch_item){.err = in->err, .number = in->number, .offset = in->offset};
+    *item = (struct sp_batch_item){
+        .err = in->err, .number = in->number, .records = in->records, .offset = in->offset};
     struct sp_view raw = in->raw;
     if (in->err == SP_OK) {
         item->content_bytes = in->page.content.len;

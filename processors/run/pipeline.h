@@ -16,6 +16,7 @@ struct sp_batch_item {
     enum sp_err err;            /* SP_OK without a message: the record says nothing of the page */
     const char *why;
     uint64_t number;
+    uint64_t records; /* of the input that it stands for */
     uint64_t offset;
     struct sp_view raw;
     uint64_t content_bytes;

@@ -45,7 +45,8 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
         m->target_url = text_of(page->redirect_url);
     } else if (page->http_status == 404 || page->http_status == 410) {
         m->page_kind = SP_PAGE_DEAD;
-    } else if (page->http_status >= 200 && page->http_status < 300) {
+    } else if (page->http_status >= 200 && page->http_status < 300 &&
+               sp_text_readable(page->content_type)) {
         m->page_kind = SP_PAGE_CONTENT;
         *ret_why = "the content cannot be read as text";
         err = sp_text_signature(text, page->content_type, page->content, page->content_is_utf8,

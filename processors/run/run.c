@@ -116,7 +116,7 @@ static enum sp_err open_outputs(struct run *r)
 
 static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_item *item)
 {
-    r->result->records++;
+    r->result->records += item->records;
     r->since_barrier++;
     if (item->err != SP_OK) {
         r->result->dead_letters++;
@@ -157,7 +157,7 @@ static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, str
     enum sp_err err = SP_OK;
     for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
         err = handle_item(r, in->name, &batch->items[i]);
-        in->records++;
+        in->records += batch->items[i].records;
         if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)
             err = barrier(r);
         if (r->result->records % PROGRESS_RECORDS == 0)

@@ -112,9 +112,9 @@ static bool looks_like_html(struct sp_view content)
     return false;
 }
 
-enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view content)
+/* Without parameters. */
+static struct sp_view bare_type(struct sp_view type)
 {
-    struct sp_view type = content_type;
     const char *semicolon = type.len ? memchr(type.data, ';', type.len) : NULL;
     if (semicolon)
         type.len = (size_t)(semicolon - type.data);
@@ -122,6 +122,30 @@ enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view c
         type = sp_view(type.data + 1, type.len - 1);
     while (type.len && (uint8_t)type.data[type.len - 1] <= ' ')
         type.len--;
+    return type;
+}
+
+bool sp_text_readable(struct sp_view content_type)
+{
+    static const char *const readable[] = {"",
+                                           "text/html",
+                                           "application/xhtml+xml",
+                                           "text/markdown",
+                                           "text/x-markdown",
+                                           "text/plain",
+                                           "application/octet-stream",
+                                           "unknown",
+                                           "unk"};
+    struct sp_view type = bare_type(content_type);
+    for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
+        if (type_is(type, readable[i]))
+            return true;
+    return type.len && !memchr(type.data, '/', type.len); /* not a type at all: the bytes decide */
+}
+
+enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view content)
+{
+    struct sp_view type = bare_type(content_type);
     if (type_is(type, "text/html") || type_is(type, "application/xhtml+xml"))
         return SP_FORMAT_HTML;
     if (type_is(type, "text/markdown") || type_is(type, "text/x-markdown"))

@@ -29,6 +29,10 @@ struct sp_text_options {
     struct sp_signature_options signature;
 };
 
+/* Whether content of this type can have text: HTML, Markdown, plain text, or a type that says
+ * nothing. Images, style sheets and the like cannot. */
+bool sp_text_readable(struct sp_view content_type);
+
 void sp_text_options_default(struct sp_text_options *ret_options);
 
 /* All scratch memory of one signature thread. */

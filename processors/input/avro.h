@@ -1,0 +1,27 @@
+/* An Avro container file's header and the decoding of its records. Private to this folder. */
+#ifndef SP_INPUT_AVRO_H
+#define SP_INPUT_AVRO_H
+
+#include "input/input.h"
+
+enum sp_avro_codec { SP_AVRO_NULL, SP_AVRO_DEFLATE, SP_AVRO_ZSTANDARD };
+
+enum { SP_AVRO_SYNC = 16 };
+
+struct sp_avro_file {
+    int refs;     /* changed atomically: chunks are freed by other threads */
+    void *schema; /* avro_schema_t */
+    enum sp_avro_codec codec;
+    unsigned char sync[SP_AVRO_SYNC];
+};
+
+/* Whether pages can be read with this schema: a record with a field `url`. NULL: not Avro's JSON.
+ */
+void *sp_avro_schema_parse(struct sp_view json, const char **ret_why);
+void sp_avro_schema_free(void *schema);
+
+/* One record of the writer's schema from the reader. Views point into what it reads. */
+enum sp_err sp_avro_decode(void *schema, struct sp_reader *r, struct sp_page_record *ret_page,
+                           const char **ret_why);
+
+#endif

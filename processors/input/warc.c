@@ -1,0 +1,263 @@
+/* WARC and WET files (ISO 28500): cutting records, and reading the headers of one.
+ *
+ * The record types that are pages count as records: response, resource, conversion (of WET), with
+ * an http or https URL. All others are passed over.
+ *
+ * A record whose length is wrong is noticed by what follows it: not the next record. Too long a
+ * length ends at the next record all the same; after too short a one, what lies before the next
+ * record becomes a dead letter. */
+#include "input/warc.h"
+
+#include <stdlib.h>
+#include <strings.h>
+#include <time.h>
+
+#include "input/window.h"
+
+enum { HEADER_MAX = 1 << 16 };
+
+/* ---- headers ---- */
+
+size_t sp_header_end(struct sp_view text)
+{
+    const char *at = text.data, *end = text.data + text.len;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (!newline)
+            return 0;
+        at = newline + 1;
+        if (at < end && *at == '\n')
+            return (size_t)(at + 1 - text.data);
+        if (at + 1 < end && at[0] == '\r' && at[1] == '\n')
+            return (size_t)(at + 2 - text.data);
+    }
+    return 0;
+}
+
+static struct sp_view trimmed(const char *from, const char *to)
+{
+    while (from < to && (*from == ' ' || *from == '\t'))
+        from++;
+    while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r'))
+        to--;
+    return sp_view(from, (size_t)(to - from));
+}
+
+struct sp_view sp_header_field(struct sp_view header, const char *name)
+{
+    size_t n = strlen(name);
+    const char *at = header.data, *end = header.data + header.len;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (!newline)
+            newline = end;
+        if ((size_t)(newline - at) > n && at[n] == ':' && strncasecmp(at, name, n) == 0)
+            return trimmed(at + n + 1, newline);
+        at = newline + 1;
+    }
+    return sp_view("", 0);
+}
+
+bool sp_header_number(struct sp_view text, uint64_t *ret_number)
+{
+    uint64_t n = 0;
+    if (text.len == 0 || text.len > 18)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned)(text.data[i] - '0') > 9)
+            return false;
+        n = n * 10 + (uint64_t)(text.data[i] - '0');
+    }
+    *ret_number = n;
+    return true;
+}
+
+static bool is_word(struct sp_view text, const char *word)
+{
+    return text.len == strlen(word) && strncasecmp(text.data, word, text.len) == 0;
+}
+
+static struct sp_view target_url(struct sp_view header)
+{
+    struct sp_view url = sp_header_field(header, "WARC-Target-URI");
+    if (url.len >= 2 && url.data[0] == '<' && url.data[url.len - 1] == '>')
+        url = sp_view(url.data + 1, url.len - 2);
+    return url;
+}
+
+static bool is_page(struct sp_view header)
+{
+    struct sp_view type = sp_header_field(header, "WARC-Type"), url = target_url(header);
+    if (url.len > 0 && (url.len < 4 || strncasecmp(url.data, "http", 4) != 0))
+        return false;
+    return is_word(type, "response") || is_word(type, "resource") || is_word(type, "conversion");
+}
+
+/* ---- cutting ---- */
+
+/* The next place from `from` on where a line starts a record; the window's length if there is none.
+ */
+static size_t find_record(const struct sp_window *w, size_t from)
+{
+    while (from < w->buf.len) {
+        const char *at = memmem(w->buf.data + from, w->buf.len - from, "WARC/", 5);
+        if (!at)
+            return w->buf.len;
+        size_t place = (size_t)(at - w->buf.data);
+        if (place == 0 || w->buf.data[place - 1] == '\n')
+            return place;
+        from = place + 1;
+    }
+    return w->buf.len;
+}
+
+static size_t skip_newlines(struct sp_window *w, size_t at)
+{
+    while (sp_window_want(w, at + 1) && (w->buf.data[at] == '\r' || w->buf.data[at] == '\n'))
+        at++;
+    return at;
+}
+
+/* A bad record from `at`: everything up to the next one. Answers where that is. */
+static size_t resync(struct sp_window *w, struct sp_chunk *chunk, size_t at, size_t from,
+                     enum sp_err err, const char *why)
+{
+    size_t next;
+    while ((next = find_record(w, from)) == w->buf.len && w->buf.len - at < w->max_record) {
+        from = w->buf.len > from + 5 ? w->buf.len - 5 : from; /* the mark may lie across */
+        if (!sp_window_more(w))
+            break;
+    }
+    sp_chunk_add_bad(chunk, w, at, next - at, err, why);
+    return next;
+}
+
+/* Whether the record's end is followed by the next record, or by the end of the file. */
+static bool ends_well(struct sp_window *w, size_t end)
+{
+    size_t next = skip_newlines(w, end);
+    if (!sp_window_want(w, next + 5))
+        return w->buf.len == next;
+    return memcmp(w->buf.data + next, "WARC/", 5) == 0;
+}
+
+/* A record whose payload will not fit: its header is kept as the dead letter. */
+static size_t too_large(struct sp_window *w, struct sp_chunk *chunk, size_t at, size_t header_len,
+                        uint64_t length, bool page)
+{
+    if (page)
+        sp_chunk_add_bad(chunk, w, at, header_len, SP_TOO_LARGE,
+                         "the record is larger than input.max_record_bytes");
+    uint64_t here = w->buf.len - at - header_len;
+    uint64_t pass = length < here ? length : here;
+    w->discard = length - pass;
+    return at + header_len + (size_t)pass;
+}
+
+/* One record at `at`, which is where a record starts. Answers where the next thing is. */
+static size_t split_record(struct sp_window *w, struct sp_chunk *chunk, size_t at)
+{
+    size_t header_len = 0;
+    uint64_t length = 0;
+    while (!(header_len = sp_header_end(sp_view(w->buf.data + at, w->buf.len - at)))) {
+        if (w->buf.len - at > HEADER_MAX)
+            return resync(w, chunk, at, at + 5, SP_MALFORMED, "the WARC header does not end");
+        if (!sp_window_more(w)) {
+            sp_chunk_add_bad(chunk, w, at, w->buf.len - at, SP_TRUNCATED,
+                             "the file ends within a WARC header");
+            return w->buf.len;
+        }
+    }
+    struct sp_view header = sp_view(w->buf.data + at, header_len);
+    bool page = is_page(header);
+    if (!sp_header_number(sp_header_field(header, "Content-Length"), &length))
+        return resync(w, chunk, at, at + 5, SP_MALFORMED,
+                      "the WARC record has no usable Content-Length");
+    if (length > w->max_record)
+        return too_large(w, chunk, at, header_len, length, page);
+    size_t end = at + header_len + (size_t)length;
+    bool complete = sp_window_want(w, end);
+    if (!complete || !ends_well(w, end)) {
+        size_t next = find_record(w, at + header_len);
+        if (!complete && next == w->buf.len) {
+            sp_chunk_add_bad(chunk, w, at, w->buf.len - at, SP_TRUNCATED,
+                             "the file ends within a WARC record");
+            return w->buf.len;
+        }
+        end = next < end ? next : end;
+    }
+    if (page)
+        sp_chunk_add(chunk, (struct sp_slice){
+                                .at = at, .len = end - at, .offset = w->offset + at, .records = 1});
+    return end;
+}
+
+size_t sp_warc_split(struct sp_window *w, struct sp_chunk *chunk)
+{
+    size_t at = 0;
+    if (w->discard) {
+        sp_window_want(w, 1);
+        size_t pass = w->discard < w->buf.len ? (size_t)w->discard : w->buf.len;
+        w->discard -= pass;
+        if (pass == 0)
+            w->discard = 0; /* the file ends within it: it is a dead letter already */
+        return pass;
+    }
+    while (at < w->block) {
+        at = skip_newlines(w, at);
+        if (!sp_window_want(w, at + 1) || w->discard)
+            break;
+        sp_window_want(w, at + 5);
+        if (w->buf.len - at < 5 || memcmp(w->buf.data + at, "WARC/", 5) != 0)
+            at = resync(
+                w, chunk, at, at + 1, SP_MALFORMED,
+                "a WARC record should start here; the length of the one before may be wrong");
+        else
+            at = split_record(w, chunk, at);
+        if (w->discard)
+            break;
+    }
+    return at;
+}
+
+/* ---- parsing ---- */
+
+static int64_t parse_date(struct sp_view text)
+{
+    struct tm t = {0};
+    char copy[32];
+    if (text.len < 20 || text.len >= sizeof copy)
+        return -1;
+    memcpy(copy, text.data, text.len);
+    copy[text.len] = 0;
+    const char *rest = strptime(copy, "%Y-%m-%dT%H:%M:%S", &t);
+    if (!rest)
+        return -1;
+    int64_t ms = (int64_t)timegm(&t) * 1000;
+    if (*rest == '.') { /* fractions, up to nanoseconds */
+        int64_t unit = 100;
+        for (rest++; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
+            ms += (*rest - '0') * unit;
+    }
+    return ms;
+}
+
+void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_item *item)
+{
+    size_t header_len = sp_header_end(record);
+    struct sp_view header = sp_view(record.data, header_len);
+    struct sp_view body = sp_view(record.data + header_len, record.len - header_len);
+    struct sp_page_record *page = &item->page;
+    *page = (struct sp_page_record){.http_status = 200};
+    page->url = target_url(header);
+    page->fetch_time_ms = parse_date(sp_header_field(header, "WARC-Date"));
+    page->content_type = sp_header_field(header, "Content-Type");
+    page->content = body;
+    page->redirect_url = sp_view("", 0);
+    if (page->url.len == 0)
+        sp_item_fail(item, SP_NO_URL, "the WARC record has no WARC-Target-URI");
+    else if (is_word(sp_header_field(header, "WARC-Type"), "conversion"))
+        page->content_is_utf8 = true;
+    else if (is_word(sp_header_field(header, "WARC-Type"), "response") && sp_http_is_response(body))
+        sp_http_parse(p, body, item);
+}

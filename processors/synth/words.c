@@ -1,0 +1,103 @@
+/* A vocabulary of pronounceable words in four scripts, drawn from by a Zipf distribution (the k-th
+ * word in proportion to 1/(k+8)). Integers only: the same on every machine. */
+#include "synth/words.h"
+
+#include "base/mem.h"
+
+enum { WORDS = 20000, DRAWS = 65536 };
+
+static void put_latin(struct sp_buf *out, uint32_t number, bool accents)
+{
+    static const char *const plain[] = {"a", "e", "i", "o", "u", "ai", "ou", "ea"};
+    static const char *const accented[] = {"á", "é", "í", "ö", "ü", "ã", "ô", "è"};
+    static const char *const consonants[] = {"b",  "d",  "f",  "g",  "k",  "l", "m",
+                                             "n",  "p",  "r",  "s",  "t",  "v", "st",
+                                             "tr", "ch", "sh", "pl", "br", "nd"};
+    uint32_t syllables = 1 + (number >= 120) + (number >= 4000);
+    for (uint32_t x = number, i = 0; i < syllables; i++) {
+        sp_buf_put_str(out, consonants[x % 20]);
+        x /= 20;
+        sp_buf_put_str(out, accents && (x + i) % 3 == 0 ? accented[x % 8] : plain[x % 8]);
+        x /= 6; /* not 8: neighbours share less */
+        x += number * 7;
+    }
+    sp_buf_put_u8(out, (uint8_t) "nrstlmdk"[number % 8]);
+}
+
+static void put_utf8(struct sp_buf *out, uint32_t c)
+{
+    if (c < 0x800) {
+        sp_buf_put_u8(out, (uint8_t)(0xc0 | c >> 6));
+    } else {
+        sp_buf_put_u8(out, (uint8_t)(0xe0 | c >> 12));
+        sp_buf_put_u8(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
+    }
+    sp_buf_put_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
+}
+
+static void put_word(struct sp_buf *out, int script, uint32_t number)
+{
+    switch (script) {
+    case SP_SCRIPT_CYRILLIC:
+        for (uint32_t x = number * 31 + 7, n = 3 + number % 5; n > 0; n--, x = x * 29 + number)
+            put_utf8(out, 0x430 + x % 32);
+        break;
+    case SP_SCRIPT_HAN:
+        put_utf8(out, 0x4e00 + (number * 17) % 5000);
+        break;
+    default:
+        put_latin(out, number, script == SP_SCRIPT_ACCENTED);
+    }
+}
+
+void sp_words_make(struct sp_words *w)
+{
+    *w = (struct sp_words){0};
+    w->offsets = sp_alloc(SP_SCRIPTS * (WORDS + 1) * sizeof *w->offsets);
+    w->ranks = sp_alloc(DRAWS * sizeof *w->ranks);
+    for (int script = 0; script < SP_SCRIPTS; script++)
+        for (uint32_t i = 0; i <= WORDS; i++) {
+            w->offsets[script * (WORDS + 1) + (int)i] = (uint32_t)w->text.len;
+            if (i < WORDS)
+                put_word(&w->text, script, i);
+        }
+    uint64_t total = 0, sum = 0;
+    for (uint64_t k = 0; k < WORDS; k++)
+        total += (1ull << 32) / (k + 8);
+    uint32_t draw = 0;
+    for (uint64_t k = 0; k < WORDS; k++) {
+        sum += (1ull << 32) / (k + 8);
+        while (draw < DRAWS && (uint64_t)draw * (total / DRAWS) < sum)
+            w->ranks[draw++] = (uint16_t)k;
+    }
+    while (draw < DRAWS)
+        w->ranks[draw++] = WORDS - 1;
+}
+
+void sp_words_done(struct sp_words *w)
+{
+    sp_buf_done(&w->text);
+    sp_free(w->offsets);
+    sp_free(w->ranks);
+}
+
+struct sp_view sp_words_draw(const struct sp_words *w, int script, uint64_t random)
+{
+    /* Two of a thousand draws are from the whole vocabulary alike: rare words exist. */
+    uint32_t rank =
+        (random >> 16) % 500 == 0 ? (uint32_t)((random >> 32) % WORDS) : w->ranks[random % DRAWS];
+    const uint32_t *at = &w->offsets[script * (WORDS + 1) + (int)rank];
+    return sp_view(w->text.data + at[0], at[1] - at[0]);
+}
+
+struct sp_view sp_document_word(const struct sp_words *w, uint64_t seed,
+                                const struct sp_document *d, uint32_t i)
+{
+    uint64_t random = sp_synth_random(seed, d->number, i);
+    if (d->edit_permille) {
+        uint64_t edited = sp_synth_random(seed ^ d->edit, d->number, i);
+        if (edited % 1000 < d->edit_permille)
+            random = sp_mix64(edited);
+    }
+    return sp_words_draw(w, d->script, random);
+}

@@ -1,0 +1,44 @@
+/* The made-up vocabulary and texts made of it. Private to this folder. */
+#ifndef SP_SYNTH_WORDS_H
+#define SP_SYNTH_WORDS_H
+
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/hash.h"
+
+enum { SP_SCRIPT_LATIN, SP_SCRIPT_ACCENTED, SP_SCRIPT_CYRILLIC, SP_SCRIPT_HAN, SP_SCRIPTS };
+
+struct sp_words {
+    struct sp_buf text; /* all words, one after another */
+    uint32_t *offsets;  /* SP_SCRIPTS * (WORDS + 1) */
+    uint16_t *ranks;    /* 65,536 draws of a Zipf distribution */
+};
+
+void sp_words_make(struct sp_words *w);
+void sp_words_done(struct sp_words *w);
+
+/* A draw of a word for any 64 random bits. */
+struct sp_view sp_words_draw(const struct sp_words *w, int script, uint64_t random);
+
+/* Random bits for up to three numbers. */
+static inline uint64_t sp_synth_random(uint64_t seed, uint64_t a, uint64_t b)
+{
+    return sp_mix64(sp_mix64(seed ^ 0x9e3779b97f4a7c15ull * (a + 1)) +
+                    0xd1342543de82ef95ull * (b + 1));
+}
+
+/* A text: document `number`, of which edit_permille of the words are replaced as `edit` says. */
+struct sp_document {
+    uint64_t number;
+    uint64_t edit;
+    uint32_t edit_permille;
+    uint32_t words;
+    int script;
+};
+
+/* Word i of the document. */
+struct sp_view sp_document_word(const struct sp_words *w, uint64_t seed,
+                                const struct sp_document *d, uint32_t i);
+
+#endif
