@@ -1,0 +1,61 @@
+/* Pages at the edge: schemas/page.avsc. Written by crawlers in any language, so the decoder takes
+ * what the schema allows; it allocates nothing and answers views into the bytes. */
+#include "codec/fingerprints.h"
+#include "codec/parts.h"
+
+enum { CONTENT_BYTES, CONTENT_STRING }; /* branches of `content` */
+
+static void put_some_view(struct sp_buf *out, struct sp_view text)
+{
+    sp_codec_put_count(out, text.len > 0);
+    if (text.len)
+        sp_codec_put_bytes(out, text);
+}
+
+static struct sp_view get_some_view(struct sp_decoder *d)
+{
+    return sp_codec_get_some(d) ? sp_codec_get_bytes(d) : sp_view(NULL, 0);
+}
+
+void sp_page_encode(const struct sp_page_record *page, const struct sp_wire_format *format,
+                    struct sp_buf *out)
+{
+    sp_codec_put_frame(out, format, SP_FINGERPRINT_PAGE);
+    sp_codec_put_bytes(out, page->url);
+    sp_codec_put_count(out, page->fetch_time_ms >= 0);
+    if (page->fetch_time_ms >= 0)
+        sp_buf_put_zigzag(out, page->fetch_time_ms);
+    sp_buf_put_zigzag(out, page->http_status);
+    put_some_view(out, page->redirect_url);
+    put_some_view(out, page->content_type);
+    sp_codec_put_count(out, page->popularity != 0);
+    if (page->popularity != 0)
+        sp_codec_put_double(out, page->popularity);
+    sp_codec_put_count(out, page->content_is_utf8 ? CONTENT_STRING : CONTENT_BYTES);
+    sp_codec_put_bytes(out, page->content);
+}
+
+enum sp_err sp_page_decode(struct sp_view in, const struct sp_wire_format *format,
+                           struct sp_page_record *ret_page)
+{
+    struct sp_decoder d = sp_codec_open_frame(in, format, SP_FINGERPRINT_PAGE);
+    struct sp_page_record page = {.url = sp_codec_get_bytes(&d), .fetch_time_ms = -1};
+    if (sp_codec_get_some(&d)) {
+        page.fetch_time_ms = sp_codec_get_long(&d);
+        if (page.fetch_time_ms < 0)
+            page.fetch_time_ms = -1;
+    }
+    int64_t status = sp_codec_get_long(&d);
+    if (status < INT32_MIN || status > INT32_MAX)
+        sp_codec_refuse(&d, SP_MALFORMED);
+    page.http_status = (int32_t)status;
+    page.redirect_url = get_some_view(&d);
+    page.content_type = get_some_view(&d);
+    page.popularity = sp_codec_get_some(&d) ? sp_codec_get_double(&d) : 0;
+    page.content_is_utf8 = sp_codec_get_count(&d, CONTENT_STRING) == CONTENT_STRING;
+    page.content = sp_codec_get_bytes(&d);
+    enum sp_err err = sp_codec_finish(&d);
+    if (err == SP_OK)
+        *ret_page = page;
+    return err;
+}

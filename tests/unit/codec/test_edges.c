@@ -1,0 +1,117 @@
+/* Pages, status events and group ids: what others write and read. */
+#include "harness.h"
+#include "samples.h"
+
+static const struct sp_wire_format registry = {SP_FRAMING_REGISTRY, 0x01020304};
+static const struct sp_wire_format single = {SP_FRAMING_SINGLE_OBJECT, 0};
+
+TEST(pages_survive)
+{
+    struct sp_buf out = {0};
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        struct sample s = {seed};
+        struct sp_page_record page = sample_page(&s), back;
+        const struct sp_wire_format *format = seed & 1 ? &registry : NULL;
+        sp_buf_reset(&out);
+        sp_page_encode(&page, format, &out);
+        CU_ASSERT(sp_page_decode(sp_buf_view(&out), format, &back) == SP_OK);
+        CU_ASSERT(sample_same_page(&page, &back));
+    }
+    sp_buf_done(&out);
+}
+
+TEST(status_events_survive)
+{
+    struct sp_buf out = {0}, text = {0};
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        struct sample s = {seed};
+        struct sp_status_event event = sample_status(&s), back;
+        const struct sp_wire_format *format = seed & 1 ? &registry : &single;
+        sp_buf_reset(&out);
+        sp_status_encode(&event, format, &out);
+        CU_ASSERT(sp_status_decode(sp_buf_view(&out), format, &text, &back) == SP_OK);
+        CU_ASSERT(sample_same_status(&event, &back));
+    }
+    sp_buf_done(&out);
+    sp_buf_done(&text);
+}
+
+TEST(frames_are_as_documented)
+{
+    struct sample s = {1};
+    struct sp_page_record page = sample_page(&s), back;
+    struct sp_buf out = {0};
+    sp_page_encode(&page, &registry, &out);
+    CU_ASSERT(memcmp(out.data, "\0\1\2\3\4", 5) == 0);
+    struct sp_wire_format other = {SP_FRAMING_REGISTRY, 5};
+    CU_ASSERT(sp_page_decode(sp_buf_view(&out), &other, &back) == SP_UNKNOWN_SCHEMA);
+    CU_ASSERT(sp_page_decode(sp_buf_view(&out), &single, &back) == SP_MALFORMED);
+    sp_buf_reset(&out);
+    sp_page_encode(&page, &single, &out);
+    CU_ASSERT(memcmp(out.data, "\xc3\x01", 2) == 0);
+    CU_ASSERT(sp_page_decode(sp_buf_view(&out), &registry, &back) == SP_MALFORMED);
+    out.data[5] ^= 1;
+    CU_ASSERT(sp_page_decode(sp_buf_view(&out), &single, &back) == SP_UNKNOWN_SCHEMA);
+    sp_buf_done(&out);
+}
+
+/* Other writers may give an empty text where we give null, a zero where we give null. */
+TEST(pages_of_other_writers_are_read)
+{
+    static const uint8_t body[] = {
+        0,    0,   0,   0,   0,             /* schema id 0 */
+        6,    'u', 'r', 'l', 2, 1,          /* url; fetch_time_ms -1 */
+        0x90, 3,                            /* http_status 200 */
+        2,    0,   2,   0,                  /* two empty texts */
+        2,    0,   0,   0,   0, 0, 0, 0, 0, /* popularity 0 */
+        2,    4,   'h', 'i',                /* content, a string */
+    };
+    struct sp_wire_format format = {SP_FRAMING_REGISTRY, 0};
+    struct sp_page_record page;
+    CU_ASSERT_FATAL(sp_page_decode(sp_view(body, sizeof body), &format, &page) == SP_OK);
+    CU_ASSERT(sp_view_eq(page.url, sp_view_str("url")));
+    CU_ASSERT_EQUAL(page.fetch_time_ms, -1);
+    CU_ASSERT_EQUAL(page.http_status, 200);
+    CU_ASSERT_EQUAL(page.redirect_url.len, 0);
+    CU_ASSERT_EQUAL(page.content_type.len, 0);
+    CU_ASSERT(page.popularity == 0);
+    CU_ASSERT(page.content_is_utf8 && sp_view_eq(page.content, sp_view_str("hi")));
+}
+
+TEST(group_ids_are_text_and_back)
+{
+    char text[SP_GROUP_ID_TEXT];
+    struct sp_group_id back;
+    sp_group_id_format((struct sp_group_id){0x1f, {1, 0xab}}, text);
+    CU_ASSERT_STRING_EQUAL(text, "1f-000000000000000100000000000000ab");
+    for (uint64_t seed = 0; seed < 1000; seed++) {
+        struct sample s = {seed};
+        struct sp_group_id id = sample_group_id(&s);
+        sp_group_id_format(id, text);
+        CU_ASSERT(sp_group_id_parse(sp_view_str(text), &back) == SP_OK);
+        CU_ASSERT(sp_group_id_eq(id, back));
+    }
+    sp_group_id_format((struct sp_group_id){UINT64_MAX, {UINT64_MAX, UINT64_MAX}}, text);
+    CU_ASSERT_EQUAL(strlen(text), SP_GROUP_ID_TEXT - 1);
+}
+
+TEST(other_texts_are_no_group_ids)
+{
+    static const char *const cases[] = {
+        "",
+        "-00000000000000000000000000000000",
+        "1-0000000000000000000000000000000",
+        "1-000000000000000000000000000000000",
+        "01-00000000000000000000000000000000",
+        "1_00000000000000000000000000000000",
+        "A-00000000000000000000000000000000",
+        "1-0000000000000000000000000000000G",
+        "1-000000000000000000000000000000 0",
+        "+1-00000000000000000000000000000000",
+        "10000000000000000-00000000000000000000000000000000",
+    };
+    struct sp_group_id id;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CU_ASSERT(sp_group_id_parse(sp_view_str(cases[i]), &id) == SP_MALFORMED);
+    CU_ASSERT(sp_group_id_parse(sp_view_str("0-00000000000000000000000000000000"), &id) == SP_OK);
+}

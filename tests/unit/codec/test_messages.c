@@ -1,0 +1,96 @@
+/* Messages survive the way between two stages. */
+#include "harness.h"
+#include "samples.h"
+
+/* -1: the message did not come back as it was. */
+static long round_trip(struct sample *s, enum sp_message_kind kind)
+{
+    struct sp_message *m = sample_message(s, kind), *back = NULL;
+    struct sp_buf out = {0};
+    sp_message_encode(m, &out);
+    bool same = sp_message_decode(sp_buf_view(&out), &back) == SP_OK &&
+                sample_same_message(m, back) && sp_message_tier(back) == sp_message_tier(m);
+    long bytes = same ? (long)out.len : -1;
+    sp_message_free(back);
+    sp_message_free(m);
+    sp_buf_done(&out);
+    return bytes;
+}
+
+TEST(every_kind_survives)
+{
+    for (int kind = SP_MSG_CRAWLED; kind < SP_MSG_KINDS; kind++)
+        for (uint64_t seed = 0; seed < 500; seed++) {
+            struct sample s = {seed << 8 | (unsigned)kind};
+            CU_ASSERT(round_trip(&s, (enum sp_message_kind)kind) > 0);
+        }
+}
+
+TEST(messages_are_small)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_ASSIGNED);
+    struct sp_buf out = {0};
+    m->clock = 1000000;
+    m->far.birth = 900000;
+    m->epoch = 3;
+    sp_message_encode(m, &out);
+    CU_ASSERT(out.len <= 10 + 1 + 3 + 16 + 3 + 16 + 1);
+    sp_message_free(m);
+    sp_buf_done(&out);
+}
+
+/* Encoding appends: several messages fit one buffer, each with its own frame. */
+TEST(encoding_appends)
+{
+    struct sample s = {7};
+    struct sp_message *a = sample_message(&s, SP_MSG_PUT), *b = sample_message(&s, SP_MSG_LINK);
+    struct sp_message *back = NULL;
+    struct sp_buf out = {0};
+    sp_message_encode(a, &out);
+    size_t first = out.len;
+    sp_message_encode(b, &out);
+    CU_ASSERT(sp_message_decode(sp_view(out.data + first, out.len - first), &back) == SP_OK);
+    CU_ASSERT(sample_same_message(b, back));
+    sp_message_free(back);
+    CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
+    sp_message_free(a);
+    sp_message_free(b);
+    sp_buf_done(&out);
+}
+
+/* What would make an actor assert is no message. */
+TEST(the_rules_of_a_kind_are_kept)
+{
+    static const enum sp_message_kind need_edges[] = {SP_MSG_MATCH, SP_MSG_FIND_GROUP, SP_MSG_LINK,
+                                                      SP_MSG_UNION, SP_MSG_DISSOLVE};
+    struct sp_message *back = NULL;
+    struct sp_buf out = {0};
+    for (size_t i = 0; i < sizeof need_edges / sizeof *need_edges; i++) {
+        struct sp_message *m = sp_message_new(need_edges[i]);
+        sp_buf_reset(&out);
+        sp_message_encode(m, &out);
+        CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
+        sp_message_free(m);
+    }
+    struct sample s = {3};
+    struct sp_message *m = sample_message(&s, SP_MSG_CRAWLED);
+    sp_signature_unref(m->signature);
+    m->signature = NULL;
+    m->page_kind = SP_PAGE_CONTENT; /* content without a signature */
+    sp_buf_reset(&out);
+    sp_message_encode(m, &out);
+    CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
+    m->page_kind = SP_PAGE_REDIRECT; /* a redirect to nowhere */
+    m->target = (struct sp_id){0, 0};
+    sp_buf_reset(&out);
+    sp_message_encode(m, &out);
+    CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
+    m->page_kind = SP_PAGE_DEAD; /* a rank that cannot be compared */
+    m->rank.popularity = __builtin_nan("");
+    sp_buf_reset(&out);
+    sp_message_encode(m, &out);
+    CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
+    CU_ASSERT_PTR_NULL(back);
+    sp_message_free(m);
+    sp_buf_done(&out);
+}
