@@ -1,4 +1,5 @@
 /* samepage: the program's front door. */
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,8 +22,18 @@ static void print_help(FILE *to)
         to);
 }
 
+/* Blocks of a megabyte come and go with every chunk of input and every barrier: giving them back to
+ * the kernel each time, to be zeroed again, took a fifth of a run's time. */
+static void keep_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    mallopt(M_TOP_PAD, 16 << 20);
+}
+
 int main(int argc, char **argv)
 {
+    keep_memory();
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0 ||
         strcmp(name, "-h") == 0) {

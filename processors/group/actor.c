@@ -450,6 +450,8 @@ static void on_members(struct sp_group *st, struct sp_message *m)
         cover_publish(st, g);
     for (uint32_t i = 0; i < m->row_count; i++)
         sp_member_row_done(&m->rows[i]);
+    sp_free(m->rows); /* the message may travel on and carry others */
+    m->rows = NULL;
     m->row_count = 0;
     if (!m->edge_count)
         sp_message_free(m);

@@ -1,17 +1,16 @@
 /* See lines.h and schemas/status.avsc, which says what each field of a status event means. */
 #include "run/lines.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "base/json_write.h"
+#include "codec/codec.h"
 
 void sp_lines_put_group_id(struct sp_buf *out, struct sp_group_id id)
 {
-    char text[64];
-    int n = snprintf(text, sizeof text, "\"%" PRIx64 "-%016" PRIx64 "%016" PRIx64 "\"", id.birth,
-                     id.founder.hi, id.founder.lo);
-    sp_buf_put(out, text, (size_t)n);
+    char text[SP_GROUP_ID_TEXT];
+    sp_group_id_format(id, text);
+    sp_buf_put_u8(out, '"');
+    sp_buf_put_str(out, text);
+    sp_buf_put_u8(out, '"');
 }
 
 void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event)

@@ -14,7 +14,7 @@ void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event
 void sp_lines_put_dead_letter(struct sp_buf *out, const char *file,
                               const struct sp_batch_item *item);
 
-/* "birth-founder", both in hexadecimal. */
+/* The id as text, in quotes. */
 void sp_lines_put_group_id(struct sp_buf *out, struct sp_group_id id);
 
 #endif
