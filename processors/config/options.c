@@ -48,7 +48,7 @@ const struct sp_option sp_options[] = {
      "partitions of the group stage; the local job gains nothing from more than one"},
     {"threads", SP_OPTION_COUNT, FIELD(threads), false, "0", 0, 256, NULL,
      "threads that turn pages into signatures. 1: everything in one thread. 0: one a core"},
-    {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "10000", 1, 1e9, NULL,
+    {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "2000", 1, 1e9, NULL,
      "records between two commits; a killed run repeats at most so many"},
     {"cache.bytes", SP_OPTION_BYTES, FIELD(cache_bytes), false, "512MiB", KIB *KIB, 1024 * GIB,
      NULL, "memory for pages, groups and signatures kept between barriers; half to each tier"},
