@@ -1,8 +1,9 @@
 /* The RocksDB store: one database, one column family, one write-ahead log.
  *
- *   durability   the log is written at every commit but not synced: it survives the death of the
- *                process at any moment, and a crash of the machine loses at most the
- *                last commits, whole (the bus then goes on from the last one found)
+ *   durability   without a write-ahead log (the default): write buffers reach the disk whole and in
+ *                order, so what a kill, or a crash of the machine, leaves is what some commit left.
+ *                Whoever commits state and input position together loses nothing but time: the log
+ *                took a seventh of a run's. With the log a commit survives the process at once
  *   values       of 512 bytes and more live in blob files, apart from their keys: signatures are
  *                random bytes that no compaction can shrink, so it should not copy them either
  *   order        a batch is applied in key order: neighbours in the memtable's skip list are found
@@ -203,6 +204,17 @@ static enum sp_err rocks_commit(struct sp_db *db)
     return error ? failed(r, error) : SP_OK;
 }
 
+static enum sp_err rocks_sync(struct sp_db *db)
+{
+    struct rocks_db *r = rocks(db);
+    char *error = NULL;
+    rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(options, 1);
+    rocksdb_flush(r->handle, options, &error);
+    rocksdb_flushoptions_destroy(options);
+    return error ? failed(r, error) : SP_OK;
+}
+
 static uint64_t property(struct rocks_db *r, const char *name)
 {
     uint64_t value = 0;
@@ -243,6 +255,7 @@ static const struct sp_db_ops rocks_ops = {
     .erase = rocks_erase,
     .scan = rocks_scan,
     .commit = rocks_commit,
+    .sync = rocks_sync,
     .discard = rocks_discard,
     .size = rocks_size,
     .close = rocks_close,
@@ -288,6 +301,7 @@ static void set_options(struct rocks_db *r, const struct sp_rocksdb_options *o)
     rocksdb_readoptions_set_fill_cache(r->scan, 0);
     r->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(r->write, 0);
+    rocksdb_writeoptions_disable_WAL(r->write, !o->write_ahead_log);
     r->batch = rocksdb_writebatch_create();
 }
 
