@@ -4,7 +4,7 @@
  *   1  outputs are written (to the kernel: they survive the death of the process)
  *   2  one batch commits state, input positions and output lengths
  *
- * Killed between the two, the next run cuts the outputs back to the lengths of the barrier before,
+ * The first barrier comes before the first record. Killed between the two, the next run cuts the outputs back to the lengths of the barrier before,
  * and reads the same records again. */
 #include "run/run.h"
 
@@ -98,7 +98,9 @@ static bool same_name(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Opens both outputs; those that an earlier run wrote are cut back to its last barrier. */
+/* Opens both outputs; those that an earlier run wrote are cut back to its last barrier. Ends with a
+ * barrier of its own, so that also a run killed before its first one leaves outputs whose length
+ * is known: to a file that is new to the state, events go before the state knows its name. */
 static enum sp_err open_outputs(struct run *r)
 {
     const struct sp_position *p = &r->position;
@@ -109,7 +111,7 @@ static enum sp_err open_outputs(struct run *r)
         err = sp_output_open(&r->dead_letter, r->options->dead_letter, r->ret_message);
     if (err == SP_OK && same_name(p->dead_letter, r->dead_letter.name))
         err = sp_output_cut(&r->dead_letter, p->dead_letter_bytes, r->ret_message);
-    return err;
+    return err == SP_OK ? barrier(r) : err;
 }
 
 /* ---- records ---- */
