@@ -45,8 +45,12 @@ int main(int argc, char **argv)
         return SP_EXIT_DONE;
     }
     for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i]->name) == 0)
+        if (strcmp(name, commands[i]->name) == 0) {
+            char program[64]; /* as getopt's messages begin */
+            snprintf(program, sizeof program, "samepage %s", name);
+            argv[1] = program;
             return commands[i]->run(commands[i], argc - 1, argv + 1);
+        }
     fprintf(stderr, "samepage: there is no command \"%s\"; `samepage --help` lists them\n", name);
     return SP_EXIT_USAGE;
 }
