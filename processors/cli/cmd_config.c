@@ -36,5 +36,6 @@ const struct sp_command sp_cmd_config = {
     "  samepage config [--properties | --markdown]\n\n"
     "OPTIONS\n"
     "  --properties  as a file for --config (the default)\n"
-    "  --markdown    as the table in docs/CONFIGURATION.md\n",
+    "  --markdown    as the table in docs/CONFIGURATION.md\n"
+    "  --help        this text\n",
     false, run};
