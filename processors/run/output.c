@@ -12,8 +12,8 @@ enum { BUFFER_BYTES = 1 << 16 };
 static enum sp_err fail(const struct sp_output *out, const char *what, const char **ret_message)
 {
     static _Thread_local char text[512];
-    snprintf(text, sizeof text, "%s: %s%s%s", out->name, what, errno ? ": " : "",
-             errno ? strerror(errno) : "");
+    const char *cause = errno ? strerror(errno) : "";
+    snprintf(text, sizeof text, "%s: %s%s%s", out->name, what, *cause ? ": " : "", cause);
     *ret_message = text;
     return SP_IO;
 }

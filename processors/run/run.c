@@ -4,8 +4,8 @@
  *   1  outputs are written (to the kernel: they survive the death of the process)
  *   2  one batch commits state, input positions and output lengths
  *
- * Killed between the two, the next run cuts the outputs back to the lengths of the barrier before,
- * and reads the same records again. */
+ * The first barrier comes before the first record. Killed between the two, the next run cuts the
+ * outputs back to the lengths of the barrier before, and reads the same records again. */
 #include "run/run.h"
 
 #include <stdio.h>

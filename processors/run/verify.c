@@ -224,6 +224,8 @@ static void check_status(struct verify *x, const struct node *n, size_t group_si
     else if (n->v.kind != SP_PAGE_CONTENT)
         target = follow(x, n);
     if (want != SP_STATUS_NONE && target && target->v.kind == SP_PAGE_CONTENT) {
+        if (!target->winner)
+            return; /* its signature is missing, which was said */
         bool loser = target != n || target->winner != n;
         want = loser ? SP_STATUS_LOSER : group_size == 1 ? SP_STATUS_UNIQUE : SP_STATUS_WINNER;
         winner = loser ? target->winner : NULL;
