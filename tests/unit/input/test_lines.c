@@ -144,6 +144,9 @@ TEST(a_bad_line_is_a_dead_letter_with_its_reason_and_place)
         {"{\"url\":null}", SP_NO_URL, "no url"},
         {"{\"content\":\"x\"}", SP_NO_URL, "no url"},
         {"{\"url\":7}", SP_MALFORMED, "url is not a string"},
+        {"{\"url\":nope}", SP_MALFORMED, ""},
+        {"{\"url\":nul}", SP_MALFORMED, ""},
+        {"{\"url\":nullx}", SP_MALFORMED, ""},
         {"{\"url\":}", SP_MALFORMED, ""},
         {"{\"url\":\"http://u/\",\"content\":[\"x\"]}", SP_MALFORMED, "content is not a string"},
         {"{\"url\":\"http://u/\",\"content\":\"\\x\"}", SP_MALFORMED, "content is not a string"},
@@ -156,10 +159,12 @@ TEST(a_bad_line_is_a_dead_letter_with_its_reason_and_place)
         {"{\"url\":\"http://u/\",\"http_status\":1000}", SP_MALFORMED, "http_status"},
         {"{\"url\":\"http://u/\",\"http_status\":-1}", SP_MALFORMED, "http_status"},
         {"{\"url\":\"http://u/\",\"http_status\":1e99}", SP_MALFORMED, "http_status"},
+        {"{\"url\":\"http://u/\",\"http_status\":n}", SP_MALFORMED, ""},
         {"{\"url\":\"http://u/\",\"fetch_time_ms\":1.5}", SP_MALFORMED, "fetch_time_ms"},
         {"{\"url\":\"http://u/\",\"fetch_time_ms\":99999999999999999999}", SP_MALFORMED,
          "fetch_time_ms"},
         {"{\"url\":\"http://u/\",\"popularity\":\"1\"}", SP_MALFORMED, "popularity"},
+        {"{\"url\":\"http://u/\",\"popularity\":nan}", SP_MALFORMED, ""},
         {"{\"url\":\"http://u/\",\"popularity\":1e999}", SP_MALFORMED, "popularity"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
