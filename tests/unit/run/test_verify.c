@@ -42,7 +42,7 @@ static enum sp_err verify(struct sp_db *db, uint32_t tier1, const struct sp_simi
 {
     int kept = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(null, STDERR_FILENO);
-    enum sp_err err = sp_verify(db, tier1, s, ret_differences);
+    enum sp_err err = sp_verify(db, tier1, s, false, ret_differences);
     dup2(kept, STDERR_FILENO);
     close(kept);
     close(null);
