@@ -50,7 +50,7 @@ static unsigned class_of(uint32_t slots)
 {
     unsigned class = 0;
     while (class_words(class) < slots + 1)
-        class++;
+        class ++;
     return class;
 }
 

@@ -210,7 +210,7 @@ static enum sp_err compare_format(const struct message *m, struct sp_view stored
                  "%s has state format %.*s, this samepage uses %.*s; run the version that wrote "
                  "it, or use another --state directory",
                  m->directory, (int)(end - stored.data - (long)word), stored.data + word,
-                 (int)(line - 1 - word), FORMAT_LINE + word);
+                 (int)(line - 1 - word), &FORMAT_LINE[word]);
         return SP_STATE_FORMAT;
     }
     struct sp_buf text = {0};
