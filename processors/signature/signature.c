@@ -132,7 +132,7 @@ size_t sp_signature_peek(struct sp_view packed, uint32_t *ret_first, size_t max)
     if (read_header(packed, &h) != SP_OK)
         return 0;
     size_t n = h.fields.shingle_count < max ? h.fields.shingle_count : max;
-    if (n)
+    if (h.hashes.len)
         memcpy(ret_first, h.hashes.data, 4 * n);
     return n;
 }
