@@ -38,6 +38,7 @@ void sp_settings_run(const struct sp_config *c, struct sp_buf *fingerprint,
     o->store.block_cache_bytes = c->store_block_cache_bytes;
     o->store.memtable_bytes = c->store_memtable_bytes;
     o->store.background_threads = (int)c->store_background_threads;
+    o->store.write_ahead_log = c->store_write_ahead_log == SP_CONFIG_ON;
     struct sp_group_options *group = &o->bus.group;
     struct sp_compare_options *compare = &o->bus.compare;
     sp_settings_similarity(c, &group->similarity);

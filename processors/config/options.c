@@ -48,8 +48,8 @@ const struct sp_option sp_options[] = {
      "partitions of the group stage; the local job gains nothing from more than one"},
     {"threads", SP_OPTION_COUNT, FIELD(threads), false, "0", 0, 256, NULL,
      "threads that turn pages into signatures. 1: everything in one thread. 0: one a core"},
-    {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "10000", 1, 1e9, NULL,
-     "records between two commits; a killed run repeats at most so many"},
+    {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "2000", 1, 1e9, NULL,
+     "records between two commits of state, input position and output length"},
     {"cache.bytes", SP_OPTION_BYTES, FIELD(cache_bytes), false, "512MiB", KIB *KIB, 1024 * GIB,
      NULL, "memory for pages, groups and signatures kept between barriers; half to each tier"},
     {"store.block_cache_bytes", SP_OPTION_BYTES, FIELD(store_block_cache_bytes), false, "256MiB",
@@ -58,6 +58,12 @@ const struct sp_option sp_options[] = {
      16 * GIB, NULL, "each of RocksDB's up to three write buffers"},
     {"store.background_threads", SP_OPTION_COUNT, FIELD(store_background_threads), false, "2", 1,
      64, NULL, "RocksDB's threads for writing and merging files"},
+    {"store.write_ahead_log", SP_OPTION_CHOICE, FIELD(store_write_ahead_log), false, "off", 0, 0,
+     "off|on",
+     "off: after a kill, reading goes on behind the last write buffer that reached the disk: "
+     "nothing is "
+     "lost, some pages are read again. on: behind the last barrier, for inputs that cannot be read "
+     "again"},
     {"input.max_record_bytes", SP_OPTION_BYTES, FIELD(input_max_record_bytes), false, "64MiB", KIB,
      GIB, NULL, "larger records become dead letters"},
 };

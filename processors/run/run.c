@@ -250,7 +250,10 @@ static enum sp_err finish(struct run *r)
 {
     const struct sp_run_options *o = r->options;
     uint64_t memory;
-    enum sp_err err = sp_groups_count(r->db, o->bus.tier1, &r->result->totals);
+    enum sp_err err = sp_db_sync(r->db);
+    if (err != SP_OK)
+        return fail(r, err, "the state cannot be written");
+    err = sp_groups_count(r->db, o->bus.tier1, &r->result->totals);
     if (err != SP_OK)
         return fail(r, err, "the state cannot be read");
     sp_local_bus_stats(r->bus, &r->result->stats);
