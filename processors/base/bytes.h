@@ -64,7 +64,7 @@ static inline char *sp_buf_reserve(struct sp_buf *b, size_t more)
         b->data = (char *)sp_realloc(b->data, cap);
         b->cap = cap;
     }
-    return b->data + b->len;
+    return b->len ? b->data + b->len : b->data; /* NULL + 0 is undefined */
 }
 
 static inline void sp_buf_put(struct sp_buf *b, const void *data, size_t len)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "cli/cli.h"
 #include "partition/partition.h"
 
@@ -48,6 +49,7 @@ static void print_document(const char *label, const struct document *d)
 {
     static const char *const formats[] = {"HTML", "Markdown", "plain text"};
     const struct sp_signature *s = d->signature;
+    SP_ASSERT(s);
     printf("%s  %s\n", label, d->name);
     printf("   %s, %s shingles, lengths (%u, %u, %u), language ",
            formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],

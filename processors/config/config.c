@@ -316,6 +316,16 @@ void sp_config_put_properties(struct sp_buf *out)
     }
 }
 
+/* Text inside a table, whose columns a bar would end. */
+static void put_cell(struct sp_buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|')
+            sp_buf_put_u8(out, '\\');
+        sp_buf_put_u8(out, (uint8_t)*text);
+    }
+}
+
 void sp_config_put_markdown(struct sp_buf *out)
 {
     sp_buf_put_str(
@@ -334,7 +344,7 @@ void sp_config_put_markdown(struct sp_buf *out)
         sp_buf_put_str(out, " | ");
         put_range(out, o);
         sp_buf_put_str(out, o->identity ? " | fixed | " : " | | ");
-        sp_buf_put_str(out, o->help);
+        put_cell(out, o->help);
         sp_buf_put_str(out, " |\n");
     }
 }

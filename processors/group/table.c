@@ -147,7 +147,7 @@ static bool load_member(void *arg, struct sp_view key, struct sp_view value)
         return false;
     }
     memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
-    if (l->g->count == l->cap) {
+    if (l->g->count >= l->cap) {
         l->cap = l->cap ? l->cap * 2 : 4;
         l->parents = sp_realloc(l->parents, l->cap * sizeof *l->parents);
     }

@@ -149,9 +149,8 @@ size_t sp_avro_split(struct sp_window *w, struct sp_chunk *chunk)
     if (!w->avro) {
         at = open_file(w, chunk);
         if (at == 0) { /* nothing of this file can be read */
-            do
-                at = w->buf.len;
-            while (w->buf.len < HEADER_MAX && sp_window_more(w));
+            while (w->buf.len < HEADER_MAX && sp_window_more(w))
+                ;
             w->end = true;
             return w->buf.len;
         }

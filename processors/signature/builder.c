@@ -72,6 +72,8 @@ static void reserve(struct sp_builder *b, size_t words)
 
 void sp_builder_words(struct sp_builder *b, const uint64_t *hashes, size_t count)
 {
+    if (count == 0)
+        return; /* perhaps before there is memory */
     reserve(b, b->word_count + count);
     memcpy(b->words + b->word_count, hashes, count * sizeof *hashes);
     b->word_count += count;

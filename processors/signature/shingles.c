@@ -38,8 +38,13 @@ void sp_shingles_hash_portable(const uint64_t *words, size_t count, uint32_t *re
 }
 
 #if defined(__x86_64__)
-__attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512"))) static void
-hash_avx512(const uint64_t *words, size_t count, uint32_t *ret_shingles)
+#ifdef __clang__ /* knows no preference of width, and says so */
+#define AVX512 "avx512f,avx512dq,avx512vl"
+#else
+#define AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
+__attribute__((target(AVX512))) static void hash_avx512(const uint64_t *words, size_t count,
+                                                        uint32_t *ret_shingles)
 {
     hash_all(words, count, ret_shingles);
 }

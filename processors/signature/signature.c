@@ -19,8 +19,8 @@
 enum { PACKED_VERSION = 1 };
 
 struct header {
-    struct sp_signature fields;
     struct sp_view hashes;
+    struct sp_signature fields; /* last: it ends in an array of unknown size */
 };
 
 struct sp_signature *sp_signature_alloc(uint32_t shingle_count, uint32_t sentence_count)
@@ -57,11 +57,25 @@ void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out)
     sp_buf_put(out, s->hashes, 4ull * (s->shingle_count + s->sentence_count));
 }
 
+/* Each in its shortest form, so that a signature has one packed form only. */
+static bool read_numbers(struct sp_reader *r, uint64_t *ret_numbers, size_t count)
+{
+    bool good = true;
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *start = r->at;
+        ret_numbers[i] = sp_read_varint(r);
+        good &=
+            !r->failed && ret_numbers[i] <= UINT32_MAX && (r->at - start == 1 || r->at[-1] != 0);
+    }
+    return good;
+}
+
 static enum sp_err read_header(struct sp_view in, struct header *ret_header)
 {
     struct sp_reader r = sp_reader(in);
     struct sp_signature *f = &ret_header->fields;
     uint64_t total = 0;
+    uint64_t number[SP_DIMS + 2];
     *f = (struct sp_signature){0};
     uint8_t version = sp_read_u8(&r);
     f->params = sp_read_u32(&r);
@@ -69,16 +83,13 @@ static enum sp_err read_header(struct sp_view in, struct header *ret_header)
     f->content_hash.lo = sp_read_u64(&r);
     f->language = sp_read_u8(&r);
     f->language |= (uint16_t)(sp_read_u8(&r) << 8);
+    if (!read_numbers(&r, number, SP_DIMS + 2))
+        return r.failed ? SP_TRUNCATED : SP_MALFORMED;
     for (size_t d = 0; d < SP_DIMS; d++) {
-        uint64_t length = sp_read_varint(&r);
-        if (length > UINT32_MAX)
-            return SP_MALFORMED;
-        f->length[d] = (uint32_t)length;
-        total += length;
+        f->length[d] = (uint32_t)number[d];
+        total += number[d];
     }
-    uint64_t shingles = sp_read_varint(&r), sentences = sp_read_varint(&r);
-    if (r.failed)
-        return SP_TRUNCATED;
+    uint64_t shingles = number[SP_DIMS], sentences = number[SP_DIMS + 1];
     if (version != PACKED_VERSION || total > UINT32_MAX || shingles > total ||
         shingles > SP_MAX_SHINGLES_LIMIT || sentences > SP_MAX_SENTENCES_LIMIT ||
         (shingles == 0 && total > 0))
@@ -121,7 +132,7 @@ size_t sp_signature_peek(struct sp_view packed, uint32_t *ret_first, size_t max)
     if (read_header(packed, &h) != SP_OK)
         return 0;
     size_t n = h.fields.shingle_count < max ? h.fields.shingle_count : max;
-    if (n)
+    if (h.hashes.len)
         memcpy(ret_first, h.hashes.data, 4 * n);
     return n;
 }

@@ -198,19 +198,19 @@ static enum sp_err compare_format(const struct message *m, struct sp_view stored
 {
     size_t word = strlen(FORMAT_WORD), line = strlen(FORMAT_LINE);
     const char *end = stored.len ? memchr(stored.data, '\n', stored.len) : NULL;
-    if (!end || (size_t)(end - stored.data) < word || memcmp(stored.data, FORMAT_WORD, word)) {
+    if (!end || (size_t)(end - stored.data) < word || memcmp(stored.data, FORMAT_WORD, word) != 0) {
         snprintf(m->text, m->size,
                  "%s/FORMAT was not written by samepage, or is damaged; use another --state "
                  "directory",
                  m->directory);
         return SP_STATE_FORMAT;
     }
-    if ((size_t)(end + 1 - stored.data) != line || memcmp(stored.data, FORMAT_LINE, line)) {
+    if ((size_t)(end + 1 - stored.data) != line || memcmp(stored.data, FORMAT_LINE, line) != 0) {
         snprintf(m->text, m->size,
                  "%s has state format %.*s, this samepage uses %.*s; run the version that wrote "
                  "it, or use another --state directory",
                  m->directory, (int)(end - stored.data - (long)word), stored.data + word,
-                 (int)(line - 1 - word), FORMAT_LINE + word);
+                 (int)(line - 1 - word), &FORMAT_LINE[word]);
         return SP_STATE_FORMAT;
     }
     struct sp_buf text = {0};

@@ -53,7 +53,7 @@ static void put_word(struct sp_buf *out, int script, uint32_t number)
 void sp_words_make(struct sp_words *w)
 {
     *w = (struct sp_words){0};
-    w->offsets = sp_alloc(SP_SCRIPTS * (WORDS + 1) * sizeof *w->offsets);
+    w->offsets = sp_alloc(sizeof *w->offsets * SP_SCRIPTS * (WORDS + 1));
     w->ranks = sp_alloc(DRAWS * sizeof *w->ranks);
     for (int script = 0; script < SP_SCRIPTS; script++)
         for (uint32_t i = 0; i <= WORDS; i++) {

@@ -157,7 +157,7 @@ static bool label_in_head(struct sp_view html, char ret_name[NAME_MAX_LEN])
         if (found) {
             /* Read as ASCII, so it is none of these, whatever it says. */
             if (strncasecmp(ret_name, "utf-16", 6) == 0 || strncasecmp(ret_name, "utf-32", 6) == 0)
-                strcpy(ret_name, "utf-8");
+                snprintf(ret_name, NAME_MAX_LEN, "utf-8");
             return true;
         }
     }
@@ -180,7 +180,7 @@ static bool label_of_mark(struct sp_view *content, char ret_name[NAME_MAX_LEN])
         if (content->len >= marks[i].len &&
             memcmp(content->data, marks[i].mark, marks[i].len) == 0) {
             *content = sp_view(content->data + marks[i].len, content->len - marks[i].len);
-            strcpy(ret_name, marks[i].name);
+            snprintf(ret_name, NAME_MAX_LEN, "%s", marks[i].name);
             return true;
         }
     return false;

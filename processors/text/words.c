@@ -12,6 +12,7 @@
  * Invariant: no byte at or behind the end of text is read. Nothing here can fail. */
 #include "text/words.h"
 
+#include "base/assert.h"
 #include "base/hash.h"
 #include "text/fold.h"
 #include "text/scan.h"
@@ -190,6 +191,7 @@ static void split_folded(struct sp_words *w, const char *text, size_t len,
                          struct sp_builder *builder)
 {
     const struct sp_scan_kernel *kernel = sp_scan_kernel();
+    SP_ASSERT(text || len == 0);
     struct position pos = {text + len, NULL};
     for (size_t from = 0; from < len; from += CHUNK_BYTES) {
         size_t n = len - from < CHUNK_BYTES ? len - from : CHUNK_BYTES;

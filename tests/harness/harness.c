@@ -1,3 +1,4 @@
+/* The main of every CUnit program: see harness.h. */
 #include "harness.h"
 
 #include <CUnit/Basic.h>

@@ -18,7 +18,7 @@ struct sp_id sim_page_id(uint32_t page)
     return sp_hash128(sim_url(page), strlen(sim_url(page)));
 }
 
-static uint32_t find(uint32_t *set, uint32_t x)
+static uint32_t find(const uint32_t *set, uint32_t x)
 {
     while (set[x] != x)
         x = set[x];

@@ -10,13 +10,9 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "queue.h"
 
 enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000 };
-
-struct queue {
-    struct sp_message *first;
-    struct sp_message *last;
-};
 
 struct process {
     enum sp_tier tier;
@@ -48,50 +44,6 @@ struct world {
     struct sim_result result;
 };
 
-static void push(struct queue *q, struct sp_message *m)
-{
-    m->next = NULL;
-    if (q->first)
-        q->last->next = m;
-    else
-        q->first = m;
-    q->last = m;
-}
-
-static struct sp_message *pop(struct queue *q)
-{
-    struct sp_message *m = q->first;
-    if (m)
-        q->first = m->next;
-    return m;
-}
-
-static void clear(struct queue *q)
-{
-    struct sp_message *m;
-    while ((m = pop(q)))
-        sp_message_free(m);
-}
-
-/* A deep copy, for the messages a crash must leave in the channel. */
-static struct sp_message *copy(const struct sp_message *m)
-{
-    struct sp_message *c = sp_message_new(m->kind);
-    *c = *m;
-    if (c->signature)
-        sp_signature_ref(c->signature);
-    c->url = m->url ? sp_memdup(m->url, strlen(m->url) + 1) : NULL;
-    c->target_url = m->target_url ? sp_memdup(m->target_url, strlen(m->target_url) + 1) : NULL;
-    c->edges = m->edge_count ? sp_memdup(m->edges, m->edge_count * sizeof *m->edges) : NULL;
-    c->rows = m->row_count ? sp_memdup(m->rows, m->row_count * sizeof *m->rows) : NULL;
-    for (uint32_t i = 0; i < m->row_count; i++) {
-        if (c->rows[i].signature)
-            sp_signature_ref(c->rows[i].signature);
-        c->rows[i].url = sp_memdup(m->rows[i].url, strlen(m->rows[i].url) + 1);
-    }
-    return c;
-}
-
 /* ---- the bus --------------------------------------------------------------------------------- */
 
 static uint32_t destination(const struct world *w, const struct sp_message *m)
@@ -104,7 +56,7 @@ static uint32_t destination(const struct world *w, const struct sp_message *m)
 static void on_send(void *arg, struct sp_message *m)
 {
     struct process *p = arg;
-    push(&p->world->sent, m);
+    queue_push(&p->world->sent, m);
 }
 
 static uint32_t page_number(const struct world *w, struct sp_id id)
@@ -213,8 +165,8 @@ static void commit(struct world *w, struct process *p)
         fail(w, sp_err_text(err));
     struct sp_message *m;
     uint32_t from = (uint32_t)(p - w->processes);
-    while ((m = pop(&w->sent)))
-        push(&w->processes[destination(w, m)].in[from], m);
+    while ((m = queue_pop(&w->sent)))
+        queue_push(&w->processes[destination(w, m)].in[from], m);
     for (uint32_t i = 0; i < w->pages; i++)
         if (w->says[i])
             w->said[i] = w->saying[i];
@@ -225,7 +177,7 @@ static void crash(struct world *w, struct process *p)
 {
     if (w->o.trace)
         printf("  t%d/%u crashes\n", p->tier + 1, p->number);
-    clear(&w->sent);
+    queue_clear(&w->sent);
     stop(p);
     sp_db_discard(p->db);
     start(p);
@@ -242,13 +194,13 @@ static void transaction(struct world *w, struct process *p)
         for (uint32_t i = 0; i < CHANNELS; i++) {
             before[i] = (struct queue){0};
             for (struct sp_message *m = p->in[i].first; m; m = m->next)
-                push(&before[i], copy(m));
+                queue_push(&before[i], message_copy(m));
         }
     for (uint32_t i = 0; i < size && w->result.ok; i++) {
         struct queue *q = some_channel(w, p);
         if (!q)
             break;
-        step(w, p, pop(q));
+        step(w, p, queue_pop(q));
     }
     if (!crashes) {
         commit(w, p);
@@ -256,7 +208,7 @@ static void transaction(struct world *w, struct process *p)
     }
     crash(w, p);
     for (uint32_t i = 0; i < CHANNELS; i++) {
-        clear(&p->in[i]);
+        queue_clear(&p->in[i]);
         p->in[i] = before[i];
     }
 }
@@ -341,8 +293,8 @@ static void crawl(struct world *w, uint32_t span)
                (long long)t->version, t->kind, t->target);
     struct queue *q = &w->processes[destination(w, m)].in[CHANNELS - 1];
     if (rnd_chance(&w->rnd, 5))
-        push(q, copy(m)); /* delivered twice */
-    push(q, m);
+        queue_push(q, message_copy(m)); /* delivered twice */
+    queue_push(q, m);
 }
 
 /* ---- the check ---------------------------------------------------------------------------------
@@ -489,7 +441,7 @@ static void destroy(struct world *w)
     for (uint32_t i = 0; i < w->process_count; i++) {
         stop(&w->processes[i]);
         for (uint32_t c = 0; c < CHANNELS; c++)
-            clear(&w->processes[i].in[c]);
+            queue_clear(&w->processes[i].in[c]);
         sp_db_close(w->processes[i].db);
     }
     for (uint32_t i = 0; i < w->pages; i++)

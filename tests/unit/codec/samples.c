@@ -214,7 +214,7 @@ static bool same_signature(const struct sp_signature *a, const struct sp_signatu
            memcmp(a->length, b->length, sizeof a->length) == 0 &&
            a->shingle_total == b->shingle_total && a->shingle_count == b->shingle_count &&
            a->sentence_count == b->sentence_count && a->language == b->language &&
-           memcmp(a->hashes, b->hashes, 4 * (a->shingle_count + a->sentence_count)) == 0;
+           memcmp(a->hashes, b->hashes, 4ull * (a->shingle_count + a->sentence_count)) == 0;
 }
 
 static bool same_rank(const struct sp_rank *a, const struct sp_rank *b)

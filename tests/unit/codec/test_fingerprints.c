@@ -37,20 +37,20 @@ static bool is_primitive(const char *name)
 }
 
 /* A name without a dot belongs to the namespace around it. */
-static void put_name(struct sp_buf *out, const char *name, const char *namespace)
+static void put_name(struct sp_buf *out, const char *name, const char *space)
 {
     sp_buf_put_u8(out, '"');
-    if (!strchr(name, '.') && namespace && !is_primitive(name)) {
-        sp_buf_put_str(out, namespace);
+    if (!strchr(name, '.') && space && !is_primitive(name)) {
+        sp_buf_put_str(out, space);
         sp_buf_put_u8(out, '.');
     }
     sp_buf_put_str(out, name);
     sp_buf_put_u8(out, '"');
 }
 
-static void put_schema(struct sp_buf *out, json_t *schema, const char *namespace);
+static void put_schema(struct sp_buf *out, json_t *schema, const char *space);
 
-static void put_list(struct sp_buf *out, json_t *list, const char *namespace)
+static void put_list(struct sp_buf *out, json_t *list, const char *space)
 {
     size_t i;
     json_t *item;
@@ -59,12 +59,12 @@ static void put_list(struct sp_buf *out, json_t *list, const char *namespace)
     {
         if (i)
             sp_buf_put_u8(out, ',');
-        put_schema(out, item, namespace);
+        put_schema(out, item, space);
     }
     sp_buf_put_u8(out, ']');
 }
 
-static void put_fields(struct sp_buf *out, json_t *fields, const char *namespace)
+static void put_fields(struct sp_buf *out, json_t *fields, const char *space)
 {
     size_t i;
     json_t *field;
@@ -74,25 +74,25 @@ static void put_fields(struct sp_buf *out, json_t *fields, const char *namespace
         sp_buf_put_str(out, i ? ",{\"name\":" : "{\"name\":");
         put_quoted(out, json_string_value(json_object_get(field, "name")));
         sp_buf_put_str(out, ",\"type\":");
-        put_schema(out, json_object_get(field, "type"), namespace);
+        put_schema(out, json_object_get(field, "type"), space);
         sp_buf_put_u8(out, '}');
     }
     sp_buf_put_u8(out, ']');
 }
 
 /* Record, enum or fixed: name, type, then what it has. */
-static void put_named(struct sp_buf *out, json_t *schema, const char *type, const char *namespace)
+static void put_named(struct sp_buf *out, json_t *schema, const char *type, const char *space)
 {
     json_t *own = json_object_get(schema, "namespace");
     char number[32];
     if (own)
-    namespace = json_string_value(own);
+        space = json_string_value(own);
     sp_buf_put_str(out, "{\"name\":");
-    put_name(out, json_string_value(json_object_get(schema, "name")), namespace);
+    put_name(out, json_string_value(json_object_get(schema, "name")), space);
     sp_buf_put_str(out, ",\"type\":");
     put_quoted(out, type);
     if (strcmp(type, "record") == 0) {
-        put_fields(out, json_object_get(schema, "fields"), namespace);
+        put_fields(out, json_object_get(schema, "fields"), space);
     } else if (strcmp(type, "fixed") == 0) {
         json_int_t size = json_integer_value(json_object_get(schema, "size"));
         snprintf(number, sizeof number, ",\"size\":%lld", (long long)size);
@@ -112,22 +112,22 @@ static void put_named(struct sp_buf *out, json_t *schema, const char *type, cons
     sp_buf_put_u8(out, '}');
 }
 
-static void put_schema(struct sp_buf *out, json_t *schema, const char *namespace)
+static void put_schema(struct sp_buf *out, json_t *schema, const char *space)
 {
     if (json_is_string(schema)) {
-        put_name(out, json_string_value(schema), namespace);
+        put_name(out, json_string_value(schema), space);
     } else if (json_is_array(schema)) {
-        put_list(out, schema, namespace);
+        put_list(out, schema, space);
     } else {
         const char *type = json_string_value(json_object_get(schema, "type"));
         if (strcmp(type, "array") == 0) {
             sp_buf_put_str(out, "{\"type\":\"array\",\"items\":");
-            put_schema(out, json_object_get(schema, "items"), namespace);
+            put_schema(out, json_object_get(schema, "items"), space);
             sp_buf_put_u8(out, '}');
         } else if (is_primitive(type)) {
             put_quoted(out, type);
         } else {
-            put_named(out, schema, type, namespace);
+            put_named(out, schema, type, space);
         }
     }
 }

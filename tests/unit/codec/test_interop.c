@@ -63,14 +63,14 @@ static struct sp_view behind(const struct sp_buf *b, size_t frame)
 
 static avro_value_t field(const avro_value_t *record, const char *name)
 {
-    avro_value_t value;
+    avro_value_t value = {0};
     CU_ASSERT_FATAL(avro_value_get_by_name(record, name, &value, NULL) == 0);
     return value;
 }
 
 static avro_value_t branch_of(const avro_value_t *record, const char *name)
 {
-    avro_value_t value = field(record, name), branch;
+    avro_value_t value = field(record, name), branch = {0};
     CU_ASSERT_FATAL(avro_value_get_current_branch(&value, &branch) == 0);
     return branch;
 }

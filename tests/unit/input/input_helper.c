@@ -1,3 +1,4 @@
+/* Writes files, reads them back through the input module: see input_helper.h. */
 #include "input_helper.h"
 
 #include <stdarg.h>

@@ -149,8 +149,8 @@ TEST(small_pages_have_the_words_of_a_real_parser)
         "<div title='a>b' class=c>d</div><a href=x?y=1&amp;z>e</a>",
         "<p title=\"a\"b>c</p><p =d>e</p><p f=\"g\"/h='i'>j",
         "a&ampb;c &notit; &#x80; &#xfffff; &lt&gt &copy;&reg",
-        "<!DOCTYPE html><!-- a --><html><head><title>b &amp; <i>c</title><script>d</script></head>"
-        "<body>e<!-- f -- g -->h<!-->i<!--->j</body></html>k",
+        ("<!DOCTYPE html><!-- a --><html><head><title>b &amp; <i>c</title><script>d</script></head>"
+         "<body>e<!-- f -- g -->h<!-->i<!--->j</body></html>k"),
         "<textarea>\n<b>a</textarea><select><option>b<option>c</select><button>d</button>",
         "<script><!-- <script> a </script> b --></script>c",
         "<style>a</style><template><p>b</p></template><iframe>c</iframe>d",

@@ -43,7 +43,7 @@ TEST(emphasis_and_escapes)
     CU_ASSERT_TRUE(md_words("\\*not\\* 1\\. &amp; &eacute;t&eacute;", "not 1 été"));
 }
 
-TEST(blocks)
+TEST(blocks_of_markdown)
 {
     MD("# Title\nText on\ntwo lines\n\n- item\n- other\n1. one\n> quote",
        "# Title\nText on\ntwo lines\n- "

@@ -97,7 +97,7 @@ static uint16_t language(const char *text)
     return language;
 }
 
-TEST(languages)
+TEST(languages_are_detected)
 {
     CU_ASSERT_EQUAL(
         language("Der schnelle braune Fuchs springt über den faulen Hund, und niemand im "

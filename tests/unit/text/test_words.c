@@ -47,7 +47,7 @@ TEST(words_of_every_length_and_place)
     }
 }
 
-TEST(folding)
+TEST(case_and_forms_are_folded)
 {
     CU_ASSERT_TRUE(same_words("STRASSE", "Straße"));
     CU_ASSERT_TRUE(same_words("ÉTÉ", "e\u0301te\u0301"));
@@ -100,7 +100,7 @@ static uint32_t sentence_count(const char *text)
     return count;
 }
 
-TEST(sentences)
+TEST(sentences_are_counted)
 {
     CU_ASSERT_EQUAL(sentence_count("One two. Three! Four? Five"), 4);
     CU_ASSERT_EQUAL(sentence_count("Pi is 3.14 at kafka.apache.org... or so."), 2);
