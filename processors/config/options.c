@@ -11,12 +11,12 @@ const struct sp_option sp_options[] = {
      "fast: "
      "the paper's approximations, for crawls of mostly unchanged pages"},
     {"similarity.threshold", SP_OPTION_REAL, FIELD(similarity_threshold), true, "0.8", 0.3, 1, NULL,
-     "tau: pages are near duplicates from this Jaccard similarity of their labelled 5-shingles on"},
+     "tau: pages are near duplicates from this Jaccard similarity of their 5-shingles on"},
     {"similarity.band", SP_OPTION_REAL, FIELD(similarity_band), true, "0", 0, 1, NULL,
      "where the similarity is less than this above the threshold, the sentences decide as well "
      "(similarity.lcs_min); needs signature.max_sentences. 0: never"},
     {"similarity.lcs_min", SP_OPTION_REAL, FIELD(similarity_lcs_min), true, "0.5", 0, 1, NULL,
-     "inside the band, the least |LCS| / (|A| + |B| - |LCS|) of the two sequences of sentences"},
+     "inside the band, the least share of common sentences, LCS / (A + B - LCS) of the two sequences"},
     {"signature.repeats", SP_OPTION_CHOICE, FIELD(signature_repeats), true, "once", 0, 0,
      "once|labelled",
      "once: a shingle that a page repeats counts once. labelled: each occurrence counts, labelled "
