@@ -1,3 +1,4 @@
+/* A small crawl for the tests of the bus: see crawl.h. */
 #include "crawl.h"
 
 #include <stdio.h>
