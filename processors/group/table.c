@@ -218,7 +218,7 @@ static void group_load(struct sp_group *st, struct group *g)
             return;
         }
     }
-    struct sp_view value;
+    struct sp_view value = {0};
     group_key(st, 'G', g->id);
     enum sp_err err = sp_store_get(st->store, sp_buf_view(&st->key), &value);
     if (err == SP_NOT_FOUND)

@@ -55,6 +55,15 @@ void sp_message_free(struct sp_message *m)
     }
 }
 
+void sp_message_thread_done(void)
+{
+    for (struct sp_message *next; free_list; free_list = next) {
+        next = free_list->next;
+        sp_free(free_list);
+    }
+    free_count = 0;
+}
+
 bool sp_message_next_edge(struct sp_message *m)
 {
     SP_ASSERT(m->edge_count > 0);

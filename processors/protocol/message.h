@@ -142,6 +142,8 @@ struct sp_message {
 struct sp_message *sp_message_new(enum sp_message_kind kind);
 /* Frees the message and all it owns; NULL is allowed. */
 void sp_message_free(struct sp_message *m);
+/* Gives back the calling thread's free list; a thread that made messages calls it at its end. */
+void sp_message_thread_done(void);
 /* Drops the first edge and frees the message if none is left. True: edges remain. */
 bool sp_message_next_edge(struct sp_message *m);
 

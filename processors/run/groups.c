@@ -75,6 +75,8 @@ static int by_first_and_url(const void *a, const void *b, void *strings)
 static void sort_members(struct listing *l)
 {
     struct member *m = l->members;
+    if (l->count == 0)
+        return; /* no array to speak of, which qsort must not be given */
     qsort_r(m, l->count, sizeof *m, by_group_and_url, l->strings.data);
     for (size_t i = 0; i < l->count; i++)
         m[i].group_order =

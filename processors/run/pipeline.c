@@ -175,6 +175,7 @@ static void *work_all(void *arg)
         pthread_cond_broadcast(&p->changed);
     }
     pthread_mutex_unlock(&p->mutex);
+    sp_message_thread_done();
     return NULL;
 }
 

@@ -73,7 +73,7 @@ static enum sp_err create(const struct message *m)
     enum sp_err err = SP_OK;
     sp_buf_put(&buf, m->directory, strlen(m->directory) + 1);
     for (char *slash = buf.data; slash && !err;) {
-        slash = strchr(slash + 1, '/');
+        slash = strchr(slash + (*slash != 0), '/'); /* the directory may be "" */
         if (slash)
             *slash = 0;
         struct stat st;

@@ -89,7 +89,8 @@ void sp_text_free(struct sp_text *t)
 
 static bool type_is(struct sp_view type, const char *name)
 {
-    return type.len == strlen(name) && strncasecmp(type.data, name, type.len) == 0;
+    return type.len == strlen(name) &&
+           (type.len == 0 || strncasecmp(type.data, name, type.len) == 0);
 }
 
 static bool looks_like_html(struct sp_view content)

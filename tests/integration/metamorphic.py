@@ -45,12 +45,12 @@ def check_variants(work, crawl):
 
 
 def partitions_cells_barriers_threads_and_stores_do_not_change_the_result(work):
-    check_variants(work, work.crawl(pages=3000))
+    check_variants(work, work.crawl(pages=1500))
 
 
 def short_pages_of_many_versions_do_not_change_the_result_either(work):
     """Few words: a small edit is a large change, so groups split and merge more."""
-    check_variants(work, work.crawl(pages=3000, seed=5, words=40))
+    check_variants(work, work.crawl(pages=1500, seed=5, words=40))
 
 
 def the_listing_of_groups_agrees_with_the_last_status_events(work):

@@ -12,7 +12,7 @@ def exact_runs_have_no_difference_from_scratch(work):
                        (4, CELLS + ["--words", "30"]), (5, ["--words", "8"])]:
         words = more[more.index("--words") + 1] if "--words" in more else None
         settings = [m for m in more if m not in ("--words", words)]
-        work.crawl(pages=4000, seed=seed, words=words)
+        work.crawl(pages=2500, seed=seed, words=words)
         done = work.run("run", "-q", "-o", f"{seed}.out", "--verify", "--summary", "summary",
                         *settings, "crawl.jsonl")
         check_in("verify: no difference", done.err)
