@@ -132,7 +132,8 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
 #undef N
     fputs(",\"rates\":[", out);
     for (size_t i = 0; i < r->rate_count; i++)
-        fprintf(out, "%s%.0f", i ? "," : "", r->rates[i]);
+        fprintf(out, "%s{\"pages_per_s\":%.0f,\"pages_per_cpu_s\":%.0f}", i ? "," : "",
+                r->rates[i].by_clock, r->rates[i].by_cpu);
     fputs("]}\n", out);
     return fclose(out) == 0;
 }

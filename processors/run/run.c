@@ -36,15 +36,21 @@ struct run {
     uint64_t since_barrier;
     uint64_t read_bytes; /* of inputs that came to their end */
     uint64_t total_bytes;
-    uint64_t rate_from; /* records, and the time, at which the current rate starts */
+    uint64_t rate_from; /* records and times at which the current rate starts */
     double rate_start;
+    double rate_cpu_start;
 };
+
+static double read_clock(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static double now(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    return read_clock(CLOCK_MONOTONIC);
 }
 
 static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
@@ -157,14 +163,17 @@ static void report_progress(struct run *r, uint64_t file_bytes)
 static void note_rate(struct run *r)
 {
     struct sp_run_result *result = r->result;
-    uint64_t records = result->records - r->rate_from;
+    double records = (double)(result->records - r->rate_from);
     if (records < SP_RUN_RATE_RECORDS)
         return;
-    double time = now();
+    double time = now(), cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID);
     result->rates = sp_realloc(result->rates, (result->rate_count + 1) * sizeof *result->rates);
-    result->rates[result->rate_count++] = (double)records / (time - r->rate_start);
+    result->rates[result->rate_count++] =
+        (struct sp_run_rate){.by_clock = records / (time - r->rate_start),
+                             .by_cpu = records / (cpu - r->rate_cpu_start)};
     r->rate_from = result->records;
     r->rate_start = time;
+    r->rate_cpu_start = cpu;
 }
 
 static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, struct sp_batch *batch)
@@ -313,6 +322,7 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     if (err == SP_OK)
         err = first_barrier(&r);
     double start = r.rate_start = now();
+    r.rate_cpu_start = read_clock(CLOCK_PROCESS_CPUTIME_ID);
     for (size_t i = 0; i < options->input_count && err == SP_OK; i++)
         err = run_input(&r, options->inputs[i]);
     ret_result->seconds = now() - start;

@@ -40,6 +40,13 @@ struct sp_run_options {
 
 enum { SP_RUN_RATE_RECORDS = 50000 };
 
+/* Records a second: of the clock, and of all threads' processor time (which other work on the
+ * machine does not slow). */
+struct sp_run_rate {
+    double by_clock;
+    double by_cpu;
+};
+
 struct sp_run_result {
     uint64_t records;      /* read in this run */
     uint64_t pages;        /* of these, fetches that said something of a page */
@@ -52,7 +59,7 @@ struct sp_run_result {
     double verify_seconds;
     uint64_t differences; /* found by verify */
     uint64_t disk_bytes;
-    double *rates; /* records/s of each SP_RUN_RATE_RECORDS records: is a large state slower? */
+    struct sp_run_rate *rates; /* of each SP_RUN_RATE_RECORDS: is a large state slower? */
     size_t rate_count;
     struct sp_group_totals totals; /* of the whole state */
     struct sp_local_bus_stats stats;
