@@ -16,7 +16,8 @@ void *sp_avro_schema_parse(struct sp_view json, const char **ret_why)
     *ret_why = "the file's schema is not a valid Avro schema";
     if (avro_schema_from_json_length(json.data, json.len, &schema) != 0)
         return NULL;
-    if (!is_avro_record(schema) || !avro_schema_record_field_get(schema, "url")) {
+    if (!is_avro_record(schema) ||
+        avro_schema_record_field_get_index(schema, "url") < 0) { /* field_get does not check */
         *ret_why = "the file's schema is not a record with a field `url`";
         avro_schema_decref(schema);
         return NULL;
