@@ -94,6 +94,7 @@ static size_t open_file(struct sp_window *w, struct sp_chunk *chunk)
         if (why || w->buf.len > HEADER_MAX || !sp_window_more(w))
             break;
     }
+    sp_window_want(w, SP_RAW_MAX); /* the same dead letter whatever was read at a time */
     sp_chunk_add_bad(chunk, w, 0, w->buf.len, SP_MALFORMED,
                      why ? why : "the Avro file's header is not complete");
     return 0;
