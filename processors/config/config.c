@@ -160,6 +160,8 @@ enum sp_err sp_config_set(struct sp_config *config, struct sp_view key, struct s
             o = &sp_options[i];
     if (!o)
         return unknown_key(key_text, ret_message);
+    if (value.len > 100)
+        return invalid(ret_message, "%s: the value \"%s...\" is too long", o->key, value_text);
     if (o->type != SP_OPTION_CHOICE)
         return set_number(config, o, value_text, ret_message);
     int number = choice_number(o->choices, value_text);

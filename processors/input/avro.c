@@ -94,6 +94,7 @@ static size_t open_file(struct sp_window *w, struct sp_chunk *chunk)
         if (why || w->buf.len > HEADER_MAX || !sp_window_more(w))
             break;
     }
+    sp_window_want(w, SP_RAW_MAX); /* the same dead letter whatever was read at a time */
     sp_chunk_add_bad(chunk, w, 0, w->buf.len, SP_MALFORMED,
                      why ? why : "the Avro file's header is not complete");
     return 0;
@@ -227,10 +228,13 @@ void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const stru
             .number = first + i, .records = 1, .file = item->file, .offset = item->offset};
         const char *start = (const char *)r.at;
         bool readable = err == SP_OK && !r.failed;
-        if (readable)
+        if (readable) {
             one.err = sp_avro_decode(chunk->avro->schema, &r, &one.page, &why);
-        else
+            /* Billions of records could have no bytes. */
+            r.failed |= (const char *)r.at == start;
+        } else {
             one.err = err != SP_OK ? err : SP_MALFORMED;
+        }
         if (one.err != SP_OK) {
             one.why = why;
             size_t len = readable ? (size_t)((const char *)r.at - start) : 0;

@@ -1,0 +1,266 @@
+/* Settings: parsing, messages, files, the fingerprint and the generated texts. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "config/config.h"
+#include "config/options.h"
+#include "harness.h"
+
+static struct sp_config defaults(void)
+{
+    struct sp_config c;
+    sp_config_default(&c);
+    return c;
+}
+
+static void check_ok(struct sp_config *c, const char *assignment)
+{
+    const char *message = "";
+    if (sp_config_assign(c, assignment, &message) != SP_OK) {
+        printf("%s: %s\n", assignment, message);
+        CU_FAIL("refused");
+    }
+}
+
+/* Asserts that it is refused with `words` in the message, and that nothing changed. */
+static void check_refused(const char *assignment, const char *words)
+{
+    struct sp_config c = defaults(), before = c;
+    const char *message = "";
+    CU_ASSERT_EQUAL(sp_config_assign(&c, assignment, &message), SP_INVALID);
+    if (!strstr(message, words))
+        printf("no '%s' in: %s\n", words, message);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, words));
+    CU_ASSERT_EQUAL(memcmp(&c, &before, sizeof c), 0);
+}
+
+TEST(the_defaults_are_those_documented)
+{
+    struct sp_config c = defaults();
+    CU_ASSERT_EQUAL(c.mode, SP_CONFIG_MODE_EXACT);
+    CU_ASSERT_EQUAL(c.similarity_threshold, 0.8);
+    CU_ASSERT_EQUAL(c.signature_repeats, SP_CONFIG_REPEATS_ONCE);
+    CU_ASSERT_EQUAL(c.signature_max_shingles, 1024);
+    CU_ASSERT_EQUAL(c.text_scope, SP_CONFIG_SCOPE_MAIN);
+    CU_ASSERT_EQUAL(c.text_language, SP_CONFIG_LANGUAGE_DETECT);
+    CU_ASSERT_EQUAL(c.partition_routing, SP_CONFIG_ROUTING_LOSSLESS);
+    CU_ASSERT_EQUAL(c.partition_cells, 1);
+    CU_ASSERT_EQUAL(c.cache_bytes, 512ull << 20);
+    CU_ASSERT_EQUAL(c.input_max_record_bytes, 64ull << 20);
+}
+
+TEST(every_setting_takes_its_own_default_and_both_ends_of_its_range)
+{
+    for (size_t i = 0; i < sp_option_count; i++) {
+        const struct sp_option *o = &sp_options[i];
+        struct sp_config c = defaults(), before = c;
+        char text[256];
+        snprintf(text, sizeof text, "%s=%s", o->key, o->initial);
+        check_ok(&c, text);
+        CU_ASSERT_EQUAL(memcmp(&c, &before, sizeof c), 0);
+        if (o->type == SP_OPTION_CHOICE)
+            continue;
+        snprintf(text, sizeof text, "%s=%.17g", o->key, o->least);
+        check_ok(&c, text);
+        snprintf(text, sizeof text, "%s=%.17g", o->key, o->most);
+        check_ok(&c, text);
+        snprintf(text, sizeof text, "%s=%.17g", o->key, o->least - 1);
+        check_refused(text, "out of range");
+        snprintf(text, sizeof text, "%s=%.17g", o->key, o->most * 1.01 + 1);
+        check_refused(text, o->type == SP_OPTION_REAL ? "out of range" : o->key);
+    }
+}
+
+TEST(choices_are_taken_by_their_word)
+{
+    struct sp_config c = defaults();
+    check_ok(&c, "mode=fast");
+    check_ok(&c, "signature.repeats=labelled");
+    check_ok(&c, "text.scope=all");
+    check_ok(&c, "partition.routing=bounded");
+    check_ok(&c, "text.language=off");
+    CU_ASSERT_EQUAL(c.mode, SP_CONFIG_MODE_FAST);
+    CU_ASSERT_EQUAL(c.signature_repeats, SP_CONFIG_REPEATS_LABELLED);
+    CU_ASSERT_EQUAL(c.text_scope, SP_CONFIG_SCOPE_ALL);
+    CU_ASSERT_EQUAL(c.partition_routing, SP_CONFIG_ROUTING_BOUNDED);
+    CU_ASSERT_EQUAL(c.text_language, SP_CONFIG_LANGUAGE_OFF);
+    check_ok(&c, "mode=exact");
+    CU_ASSERT_EQUAL(c.mode, SP_CONFIG_MODE_EXACT);
+    check_refused("mode=FAST", "is none of exact|fast");
+    check_refused("mode=exac", "is none of");
+    check_refused("mode=exact|fast", "is none of");
+    check_refused("mode=", "is none of");
+}
+
+TEST(sizes_take_units)
+{
+    static const struct {
+        const char *text;
+        uint64_t bytes;
+    } sizes[] = {{"1048576", 1 << 20}, {"1MiB", 1 << 20},     {"2 MiB", 2 << 20},
+                 {"1.5MiB", 3 << 19},  {"4096KiB", 4 << 20},  {"3GiB", 3ull << 30},
+                 {"2G", 2ull << 30},   {"8M", 8 << 20},       {"2048K", 2 << 20},
+                 {" 1MiB ", 1 << 20},  {"1e6KiB", 1024000000}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct sp_config c = defaults();
+        char text[64];
+        snprintf(text, sizeof text, "cache.bytes=%s", sizes[i].text);
+        check_ok(&c, text);
+        CU_ASSERT_EQUAL(c.cache_bytes, sizes[i].bytes);
+    }
+    check_refused("cache.bytes=1MB", "is not a size");
+    check_refused("cache.bytes=MiB", "is not a size");
+    check_refused("cache.bytes=1MiBs", "is not a size");
+    check_refused("cache.bytes=", "is not a size");
+    check_refused("cache.bytes=1KiB", "out of range");
+    check_refused("cache.bytes=-1MiB", "out of range");
+    check_refused("cache.bytes=1.00000000001MiB", "whole number");
+    check_refused("cache.bytes=nan", "is not a size");
+    check_refused("cache.bytes=inf", "is not a size");
+}
+
+TEST(numbers_that_are_none_are_refused)
+{
+    check_refused("threads=two", "is not a number");
+    check_refused("threads=", "is not a number");
+    check_refused("threads=2x", "is not a number");
+    check_refused("threads=2KiB", "is not a number");
+    check_refused("threads=1.5", "whole number");
+    check_refused("threads=-1", "from 0 to 256");
+    check_refused("similarity.threshold=1.0001", "from 0.3 to 1");
+    check_refused("similarity.threshold=nan", "is not a number");
+    check_refused("similarity.threshold=0,8", "is not a number");
+}
+
+TEST(an_unknown_key_is_answered_with_the_nearest)
+{
+    check_refused("similarity.treshold=0.8", "\"similarity.threshold\"");
+    check_refused("thread=1", "nearest is \"threads\"");
+    check_refused("partition.cell=1", "\"partition.cells\"");
+    check_refused("=1", "there is no setting");
+    check_refused("no equals sign", "not of the form key=value");
+    check_refused("", "not of the form key=value");
+}
+
+TEST(very_long_keys_and_values_are_refused)
+{
+    struct sp_config c = defaults();
+    static char text[5000];
+    const char *message = "";
+    memset(text, 'x', sizeof text - 1);
+    text[2000] = '=';
+    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &message), SP_INVALID);
+    memcpy(text, "mode=exact", 10);
+    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &message), SP_INVALID);
+    /* Not a number, although its first hundred characters are one. */
+    memset(text, '0', sizeof text - 1);
+    memcpy(text, "threads=", 8);
+    text[4000] = 'x';
+    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &message), SP_INVALID);
+}
+
+/* ---- files ---- */
+
+static const char *file_of(const char *text)
+{
+    static char name[64];
+    snprintf(name, sizeof name, "/tmp/samepage-config-XXXXXX");
+    int fd = mkstemp(name);
+    CU_ASSERT_FATAL(fd >= 0);
+    CU_ASSERT_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    return name;
+}
+
+TEST(a_file_sets_what_it_names_and_leaves_the_rest)
+{
+    struct sp_config c = defaults();
+    const char *message = "";
+    check_ok(&c, "threads=3");
+    const char *file = file_of("# comment\n\n  mode = fast  \r\n\tsimilarity.threshold=0.9\n"
+                               "#mode = exact\ncache.bytes = 1 GiB\nbarrier.pages=1\n"
+                               "barrier.pages = 2");
+    CU_ASSERT_EQUAL(sp_config_load(&c, file, &message), SP_OK);
+    unlink(file);
+    CU_ASSERT_EQUAL(c.mode, SP_CONFIG_MODE_FAST);
+    CU_ASSERT_EQUAL(c.similarity_threshold, 0.9);
+    CU_ASSERT_EQUAL(c.cache_bytes, 1ull << 30);
+    CU_ASSERT_EQUAL(c.barrier_pages, 2);
+    CU_ASSERT_EQUAL(c.threads, 3);
+}
+
+TEST(a_mistake_in_a_file_is_named_with_file_and_line)
+{
+    struct sp_config c = defaults();
+    const char *message = "";
+    char place[128];
+    const char *file = file_of("mode = fast\n\n# comment\nthreads = many\n");
+    CU_ASSERT_EQUAL(sp_config_load(&c, file, &message), SP_INVALID);
+    unlink(file);
+    snprintf(place, sizeof place, "%s:4: threads: \"many\"", file);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, place));
+    CU_ASSERT_EQUAL(sp_config_load(&c, "/nowhere/samepage.properties", &message), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "/nowhere/samepage.properties"));
+}
+
+TEST(the_generated_properties_are_a_file_of_the_defaults)
+{
+    struct sp_config c = defaults(), expected = c;
+    struct sp_buf out = {0};
+    const char *message = "";
+    sp_config_put_properties(&out);
+    sp_buf_put_u8(&out, 0);
+    check_ok(&c, "mode=fast");
+    check_ok(&c, "similarity.threshold=0.31");
+    check_ok(&c, "cache.bytes=1MiB");
+    const char *file = file_of(out.data);
+    CU_ASSERT_EQUAL(sp_config_load(&c, file, &message), SP_OK);
+    unlink(file);
+    CU_ASSERT_EQUAL(memcmp(&c, &expected, sizeof c), 0);
+    sp_buf_done(&out);
+}
+
+TEST(every_generated_text_has_every_setting)
+{
+    void (*const puts[])(struct sp_buf *) = {sp_config_put_properties, sp_config_put_markdown,
+                                             sp_config_put_help};
+    for (size_t k = 0; k < 3; k++) {
+        struct sp_buf out = {0};
+        puts[k](&out);
+        sp_buf_put_u8(&out, 0);
+        for (size_t i = 0; i < sp_option_count; i++)
+            CU_ASSERT_PTR_NOT_NULL(strstr(out.data, sp_options[i].key));
+        sp_buf_done(&out);
+    }
+}
+
+/* ---- the fingerprint ---- */
+
+TEST(the_fingerprint_holds_the_settings_that_give_a_state_its_meaning_and_no_others)
+{
+    struct sp_buf usual = {0};
+    struct sp_config c = defaults();
+    sp_config_fingerprint(&c, &usual);
+    CU_ASSERT_EQUAL(strlen(usual.data), usual.len);
+    CU_ASSERT_PTR_NOT_NULL(strstr(usual.data, "mode=exact\n"));
+    for (size_t i = 0; i < sp_option_count; i++) {
+        const struct sp_option *o = &sp_options[i];
+        char text[256];
+        struct sp_buf changed = {0};
+        c = defaults();
+        if (o->type == SP_OPTION_CHOICE)
+            snprintf(text, sizeof text, "%s=%s", o->key, strchr(o->choices, '|') + 1);
+        else
+            snprintf(text, sizeof text, "%s=%.17g", o->key,
+                     o->type == SP_OPTION_REAL && strcmp(o->initial, "0.8") == 0 ? 0.8000000001
+                                                                                 : o->most - 0.0);
+        check_ok(&c, text);
+        sp_config_fingerprint(&c, &changed);
+        CU_ASSERT_EQUAL(strcmp(changed.data, usual.data) != 0, o->identity);
+        snprintf(text, sizeof text, "%s=", o->key);
+        CU_ASSERT_EQUAL(strstr(usual.data, text) != NULL, o->identity);
+        sp_buf_done(&changed);
+    }
+    sp_buf_done(&usual);
+}
