@@ -14,6 +14,9 @@ struct sample {
 
 enum { SAMPLES = 18, PAGES = 7 };
 
+/* Much less to allocate than by default. */
+static const struct reading small = {.chunk_bytes = 2048};
+
 static void put_json(struct sp_buf *out, int number)
 {
     put_format(out, "{\"url\":\"http://u/%d\",\"http_status\":%d,\"content\":\"some text %d\"}\r\n",
@@ -295,7 +298,7 @@ TEST(a_file_cut_off_anywhere_holds_no_page_that_the_whole_one_lacks)
         struct got whole = read_bytes(sp_buf_view(&s[i].bytes), NULL);
         size_t before = 0;
         for (size_t len = 0; len < s[i].bytes.len; len++) {
-            struct got g = read_bytes(sp_view(s[i].bytes.data, len), NULL);
+            struct got g = read_bytes(sp_view(s[i].bytes.data, len), &small);
             size_t pages = 0;
             bool known = true;
             CU_ASSERT_EQUAL(g.end, SP_END);
@@ -338,7 +341,7 @@ TEST(a_file_with_any_byte_changed_is_read_to_its_end)
         for (size_t at = 0; at < s[i].bytes.len; at++) {
             unsigned char change = changes[at % sizeof changes];
             s[i].bytes.data[at] = (char)(s[i].bytes.data[at] ^ change);
-            struct got g = read_bytes(sp_buf_view(&s[i].bytes), NULL);
+            struct got g = read_bytes(sp_buf_view(&s[i].bytes), &small);
             CU_ASSERT(g.end == SP_END || g.end == SP_INVALID);
             got_done(&g);
             s[i].bytes.data[at] = (char)(s[i].bytes.data[at] ^ change);
