@@ -235,13 +235,12 @@ void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const stru
         } else {
             one.err = err != SP_OK ? err : SP_MALFORMED;
         }
-        if (one.err != SP_OK) {
+        size_t len = readable ? (size_t)((const char *)r.at - start) : 0;
+        one.raw = sp_view(start, len < SP_RAW_MAX ? len : SP_RAW_MAX);
+        if (one.err != SP_OK)
             one.why = why;
-            size_t len = readable ? (size_t)((const char *)r.at - start) : 0;
-            one.raw = sp_view(start, len < SP_RAW_MAX ? len : SP_RAW_MAX);
-        } else {
+        else
             sp_parser_resolve(p, &one.page);
-        }
         if (i < skip)
             continue;
         if (!readable)

@@ -331,8 +331,8 @@ static void parse_slice(struct sp_parser *p, const struct sp_chunk *chunk,
         sp_warc_parse(p, bytes, item);
     else
         sp_lines_parse(p, bytes, item);
-    if (item->err != SP_OK)
-        item->raw = sp_view(bytes.data, bytes.len < SP_RAW_MAX ? bytes.len : SP_RAW_MAX);
+    item->raw = sp_view(bytes.data, bytes.len < SP_RAW_MAX ? bytes.len : SP_RAW_MAX);
+    item->half = item->err != SP_OK && slice->open_end;
 }
 
 void sp_chunk_parse(struct sp_parser *p, struct sp_chunk *chunk,

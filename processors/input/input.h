@@ -29,13 +29,15 @@ struct sp_page_record {
 
 /* A record, or the reason why there is none. */
 struct sp_input_item {
-    uint64_t number;    /* over all input files, from 0 */
-    uint64_t records;   /* 1; more where one dead letter stands for several lost ones */
+    uint64_t number;  /* over all input files, from 0 */
+    uint64_t records; /* 1; more where one dead letter stands for several lost ones */
+    bool half; /* the file's last line, without a newline, and unreadable: more may be written later
+                */
     const char *file;   /* name as given */
     uint64_t offset;    /* of the record, in the decompressed file, bytes */
     enum sp_err err;    /* SP_OK: page is valid; else a dead letter */
     const char *why;    /* with err: a sentence; valid like the views */
-    struct sp_view raw; /* with err: the first bytes of the offending record, at most 64 KiB */
+    struct sp_view raw; /* the record's first bytes, at most 64 KiB */
     struct sp_page_record page;
 };
 

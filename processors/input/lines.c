@@ -56,8 +56,11 @@ size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk)
             break;
         }
         if (!sp_window_more(w)) { /* the last line, without a newline */
+            size_t before = chunk->slice_count;
             if (w->buf.len > 0)
                 add_line(w, chunk, 0, w->buf.len);
+            if (chunk->slice_count > before && !w->damage)
+                chunk->slices[before].open_end = true;
             at = w->buf.len;
             break;
         }

@@ -17,6 +17,7 @@ struct sp_slice {
     size_t len;
     uint64_t offset; /* in the decompressed file */
     uint32_t records;
+    bool open_end; /* lines: the file ends without a newline; more of it may be written later */
     enum sp_err err;
     const char *why; /* a literal */
 };

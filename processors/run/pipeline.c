@@ -74,18 +74,19 @@ static void on_item(void *arg, const struct sp_input_item *in)
     }
     struct sp_batch_item *item = &batch->items[batch->count++];
     const char *why = in->why;
-    *item = (struct sp_batch_item){
-        .err = in->err, .number = in->number, .records = in->records, .offset = in->offset};
-    struct sp_view raw = in->raw;
+    *item = (struct sp_batch_item){.err = in->err,
+                                   .number = in->number,
+                                   .records = in->records,
+                                   .half = in->half,
+                                   .offset = in->offset};
     if (in->err == SP_OK) {
         item->content_bytes = in->page.content.len;
         item->err = sp_record_message(work->worker->text, &in->page, &work->worker->scratch,
                                       &item->message, &why);
-        raw = in->page.url;
     }
     if (item->err != SP_OK) {
         item->why = keep(batch, sp_view(why, strlen(why) + 1)).data;
-        item->raw = keep(batch, raw);
+        item->raw = keep(batch, in->raw);
     }
 }
 

@@ -17,6 +17,7 @@ struct sp_batch_item {
     const char *why;
     uint64_t number;
     uint64_t records; /* of the input that it stands for */
+    bool half;        /* to be read again by a later run */
     uint64_t offset;
     struct sp_view raw;
     uint64_t content_bytes;

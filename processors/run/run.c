@@ -181,7 +181,7 @@ static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, str
     enum sp_err err = SP_OK;
     for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
         err = handle_item(r, in->name, &batch->items[i]);
-        in->records += batch->items[i].records;
+        in->records += batch->items[i].half ? 0 : batch->items[i].records;
         if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)
             err = barrier(r);
         note_rate(r);

@@ -220,6 +220,19 @@ def a_file_that_grew_is_continued(work):
         check(work.json_lines("summary")[0]["skipped"] > 0, "nothing was skipped")
 
 
+def a_line_that_was_half_written_is_read_once_it_is_whole(work):
+    first, second = halves(work, 8)
+    undisturbed(work, 200, "crawl.jsonl")
+    args = arguments("half", 200, "half.jsonl", "--dead-letter", "half.dead")
+    data = first + second
+    for end in len(first) + 100, len(first) + len(second) // 2, len(data) - 1, len(data):
+        work.write("half.jsonl", data[:end])
+        work.run(*args)
+    check_equal(work.read("calm.groups"), work.read("half.groups"), "groups")
+    check_equal(work.read("calm.out"), work.read("half.out"), "output")
+    check_equal(len(work.json_lines("half.dead")), 2, "dead letters, one for each half line")
+
+
 def a_file_that_grew_is_continued_also_after_kills(work):
     first, second = halves(work, 9)
     seconds = undisturbed(work, 200, "crawl.jsonl")
