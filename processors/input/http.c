@@ -132,7 +132,9 @@ void sp_http_parse(struct sp_parser *p, struct sp_view response, struct sp_input
         header_len = response.len; /* headers only */
     struct sp_view header = sp_view(response.data, header_len);
     struct sp_page_record *page = &item->page;
-    const char *space = header.len > 12 ? memchr(header.data, ' ', header.len - 3) : NULL;
+    const char *end = memchr(header.data, '\n', header.len);
+    size_t line = end ? (size_t)(end - header.data) : header.len;
+    const char *space = line >= 10 ? memchr(header.data, ' ', line - 3) : NULL;
     uint64_t status;
     if (!space || !sp_header_number(sp_view(space + 1, 3), &status)) {
         sp_item_fail(item, SP_MALFORMED, "the response's HTTP status line is broken");

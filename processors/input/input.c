@@ -55,6 +55,18 @@ static const char *foreign_format(struct sp_view head)
     return NULL;
 }
 
+/* By the first bytes that can be read, which may lie behind damage. */
+static void find_format(struct sp_input *in)
+{
+    struct sp_window *w = &in->window;
+    sp_window_want(w, HEAD_BYTES);
+    in->format = SP_INPUT_LINES;
+    if (w->buf.len >= 5 && memcmp(w->buf.data, "WARC/", 5) == 0)
+        in->format = SP_INPUT_WARC;
+    else if (w->buf.len >= 4 && memcmp(w->buf.data, "Obj\1", 4) == 0)
+        in->format = SP_INPUT_AVRO;
+}
+
 static enum sp_err open_next(struct sp_input *in, const char **ret_message)
 {
     struct sp_window *w = &in->window;
@@ -64,7 +76,7 @@ static enum sp_err open_next(struct sp_input *in, const char **ret_message)
     in->next_file++;
     w->block = in->options.chunk_bytes;
     w->max_record = in->options.max_record_bytes;
-    sp_window_want(w, HEAD_BYTES);
+    find_format(in);
     const char *foreign = foreign_format(sp_buf_view(&w->buf));
     if (foreign) {
         static _Thread_local char text[512]; /* the input may be gone when it is read */
@@ -72,11 +84,6 @@ static enum sp_err open_next(struct sp_input *in, const char **ret_message)
         *ret_message = text;
         return SP_INVALID;
     }
-    in->format = SP_INPUT_LINES;
-    if (w->buf.len >= 5 && memcmp(w->buf.data, "WARC/", 5) == 0)
-        in->format = SP_INPUT_WARC;
-    else if (w->buf.len >= 4 && memcmp(w->buf.data, "Obj\1", 4) == 0)
-        in->format = SP_INPUT_AVRO;
     return SP_OK;
 }
 
@@ -205,6 +212,8 @@ static void note_damage(struct sp_input *in, struct sp_chunk *chunk)
     chunk->slices[chunk->slice_count - 1].offset = w->offset;
     w->damage = SP_OK;
     w->end = false;
+    w->discard_line = false; /* its rest is what was lost */
+    w->discard = 0;
 }
 
 /* A chunk of the current file, perhaps without records; NULL: the file has ended. */
@@ -213,6 +222,8 @@ static struct sp_chunk *cut_chunk(struct sp_input *in)
     struct sp_window *w = &in->window;
     if (w->buf.len == 0 && !w->damage && !sp_window_more(w) && !w->damage)
         return NULL;
+    if (w->offset == 0)
+        find_format(in);
     struct sp_chunk *chunk = sp_calloc(1, sizeof *chunk);
     chunk->file = in->files[in->next_file - 1];
     chunk->format = in->format;

@@ -18,10 +18,19 @@ static void release(void *parser)
     delete static_cast<ondemand::parser *>(parser);
 }
 
+/* Whether the value is null; false where it only begins like it (*ret_failed: `nul`, `nope`). */
+static bool is_null(ondemand::value value, bool *ret_failed)
+{
+    bool null = false;
+    *ret_failed = value.is_null().get(null) != SUCCESS;
+    return null && !*ret_failed;
+}
+
 static bool get_string(ondemand::value value, struct sp_view *ret)
 {
-    if (value.is_null())
-        return true;
+    bool failed;
+    if (is_null(value, &failed) || failed)
+        return !failed;
     std::string_view text;
     if (value.get_string().get(text))
         return false;
@@ -31,8 +40,9 @@ static bool get_string(ondemand::value value, struct sp_view *ret)
 
 static bool get_number(ondemand::value value, double *ret)
 {
-    if (value.is_null())
-        return true;
+    bool failed;
+    if (is_null(value, &failed) || failed)
+        return !failed;
     return !value.get_double().get(*ret);
 }
 
@@ -41,8 +51,9 @@ static bool get_integer(ondemand::value value, int64_t *ret)
 {
     double x = (double)*ret;
     int64_t exact;
-    if (value.is_null())
-        return true;
+    bool failed;
+    if (is_null(value, &failed) || failed)
+        return !failed;
     if (!value.get_int64().get(exact)) {
         *ret = exact;
         return true;

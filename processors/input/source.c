@@ -2,7 +2,8 @@
  * Zstandard (frames one after another). Which one is found by the first bytes.
  *
  * Damage is reported once. In gzip, reading goes on at the next thing that looks like a
- * member's head; a false alarm there ends in the next damage, so nothing is invented. */
+ * member's head; a false alarm there ends in the next damage, so nothing is invented. Damage is
+ * often noticed only behind the member's end, so that the search starts a little before. */
 #include "input/source.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 
 #include "base/mem.h"
 
-enum { RAW_BYTES = 1 << 18, WINDOW_LOG_MAX = 27 };
+enum { RAW_BYTES = 1 << 18, WINDOW_LOG_MAX = 27, OVERRUN_MAX = 1 << 13 };
 
 enum kind { PLAIN, GZIP, ZSTANDARD };
 
@@ -32,6 +33,7 @@ struct sp_source {
     z_stream gzip;
     bool inside; /* a member or frame */
     bool lost;   /* damage: look for the next member */
+    size_t next; /* the least place in raw where the next member may start */
     ZSTD_DCtx *zstd;
 };
 
@@ -40,6 +42,7 @@ static enum sp_err refill(struct sp_source *s)
     if (s->at > 0) {
         memmove(s->raw, s->raw + s->at, s->len - s->at);
         s->len -= s->at;
+        s->next = s->next > s->at ? s->next - s->at : 0;
         s->at = 0;
     }
     while (!s->raw_end && s->len < RAW_BYTES) {
@@ -169,10 +172,10 @@ static bool find_member(struct sp_source *s)
 
 static enum sp_err damaged(struct sp_source *s, enum sp_err err)
 {
+    size_t back = s->at > OVERRUN_MAX ? s->at - OVERRUN_MAX : 0;
     s->inside = false;
     s->lost = true;
-    if (s->at < s->len)
-        s->at++;
+    s->at = back > s->next ? back : s->next;
     return err;
 }
 
@@ -191,11 +194,9 @@ static enum sp_err read_gzip(struct sp_source *s, char *to, size_t cap, size_t *
                 return err;
             if (s->lost && !find_member(s))
                 continue;
-            if (!starts_with(s, gzip_magic, 3)) {
-                if (!s->lost)
-                    return damaged(s, SP_MALFORMED);
-                continue;
-            }
+            s->next = s->at + 1;
+            if (!starts_with(s, gzip_magic, 3))
+                return damaged(s, SP_MALFORMED);
             inflateReset(&s->gzip);
             s->inside = true;
             s->lost = false;
@@ -225,11 +226,9 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
         enum sp_err err = s->at < s->len ? SP_OK : refill(s);
         if (err != SP_OK)
             return err;
-        if (s->at == s->len && s->raw_end) {
-            bool cut_off = s->inside;
-            s->inside = false;
-            return cut_off ? SP_TRUNCATED : SP_OK;
-        }
+        bool last = s->at == s->len && s->raw_end;
+        if (last && !s->inside)
+            return SP_OK;
         ZSTD_inBuffer in = {s->raw, s->len, s->at};
         ZSTD_outBuffer out = {to, cap, 0};
         size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
@@ -244,6 +243,10 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
         *ret_len = out.pos;
         if (out.pos > 0)
             return SP_OK;
+        if (last && s->inside) { /* and nothing is left of what was read before */
+            s->inside = false;
+            return SP_TRUNCATED;
+        }
     }
 }
 

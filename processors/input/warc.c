@@ -159,8 +159,13 @@ static size_t split_record(struct sp_window *w, struct sp_chunk *chunk, size_t a
 {
     size_t header_len = 0;
     uint64_t length = 0;
-    while (!(header_len = sp_header_end(sp_view(w->buf.data + at, w->buf.len - at)))) {
-        if (w->buf.len - at > HEADER_MAX)
+    for (;;) {
+        size_t there = w->buf.len - at;
+        header_len =
+            sp_header_end(sp_view(w->buf.data + at, there < HEADER_MAX ? there : HEADER_MAX));
+        if (header_len > 0)
+            break;
+        if (there >= HEADER_MAX)
             return resync(w, chunk, at, at + 5, SP_MALFORMED, "the WARC header does not end");
         if (!sp_window_more(w)) {
             sp_chunk_add_bad(chunk, w, at, w->buf.len - at, SP_TRUNCATED,

@@ -1,0 +1,309 @@
+/* gzip and Zstandard around lines and WARC, whole and damaged. */
+#include <stdio.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "harness.h"
+#include "input_helper.h"
+
+static void put_line(struct sp_buf *out, int number)
+{
+    put_format(out, "{\"url\":\"http://u/%d\",\"content\":\"text %d\"}\n", number, number);
+}
+
+static void check_line(const struct got *g, size_t i, int number)
+{
+    char url[32], content[32];
+    snprintf(url, sizeof url, "http://u/%d", number);
+    snprintf(content, sizeof content, "text %d", number);
+    check_page(g, i, url, content);
+}
+
+static void put_lines(struct sp_buf *out, int from, int to)
+{
+    for (int i = from; i < to; i++)
+        put_line(out, i);
+}
+
+/* A member of lines [from, to); answers its length. */
+static size_t put_member(struct sp_buf *file, int from, int to)
+{
+    struct sp_buf text = {0};
+    size_t before = file->len;
+    put_lines(&text, from, to);
+    put_gzip(file, sp_buf_view(&text));
+    sp_buf_done(&text);
+    return file->len - before;
+}
+
+static void put_frame(struct sp_buf *file, int from, int to)
+{
+    struct sp_buf text = {0};
+    put_lines(&text, from, to);
+    put_zstd(file, sp_buf_view(&text));
+    sp_buf_done(&text);
+}
+
+/* Words that compress badly, so that the damage is not at the member's end. */
+static void put_noise(struct sp_buf *out, uint64_t seed, size_t bytes)
+{
+    static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
+    for (size_t i = 0; i < bytes; i++) {
+        seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+        sp_buf_put_u8(out, (uint8_t)digits[seed >> 58]);
+    }
+}
+
+TEST(gzip_members_are_read_as_one_text)
+{
+    struct sp_buf file = {0};
+    put_member(&file, 0, 3);
+    put_gzip(&file, sp_view_str("")); /* an empty member is allowed */
+    put_member(&file, 3, 4);
+    put_gzip(&file, sp_view_str("{\"url\":\"http://u/4\",\"con")); /* a line across members */
+    put_gzip(&file, sp_view_str("tent\":\"text 4\"}\n"));
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 5);
+    for (int i = 0; i < 5; i++)
+        check_line(&g, (size_t)i, i);
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(zstandard_frames_are_read_as_one_text)
+{
+    static const char skippable[] = "\x50\x2a\x4d\x18\x04\0\0\0abcd";
+    struct sp_buf file = {0};
+    put_frame(&file, 0, 3);
+    sp_buf_put(&file, skippable, sizeof skippable - 1);
+    put_zstd(&file, sp_view_str(""));
+    put_frame(&file, 3, 5);
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 5);
+    for (int i = 0; i < 5; i++)
+        check_line(&g, (size_t)i, i);
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(offsets_are_those_of_the_decompressed_file)
+{
+    struct sp_buf file = {0}, text = {0};
+    put_lines(&text, 0, 2);
+    put_member(&file, 0, 2);
+    put_member(&file, 2, 3);
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 3);
+    CU_ASSERT_EQUAL(g.items[2].offset, text.len);
+    got_done(&g);
+    sp_buf_done(&file);
+    sp_buf_done(&text);
+}
+
+/* Damage of every byte of the second of three members, one at a time. */
+TEST(after_a_damaged_gzip_member_reading_goes_on_at_the_next)
+{
+    struct sp_buf file = {0};
+    size_t first = put_member(&file, 0, 3), second = put_member(&file, 3, 6);
+    put_member(&file, 6, 9);
+    for (size_t at = first; at < first + second; at++) {
+        size_t in_member = at - first;
+        if (in_member >= 4 && in_member < 10)
+            continue; /* time, flags and system: they mean nothing */
+        struct sp_buf copy = {0};
+        sp_buf_put_view(&copy, sp_buf_view(&file));
+        copy.data[at] ^= 0x55;
+        struct got g = read_bytes(sp_buf_view(&copy), NULL);
+        CU_ASSERT_FATAL(g.count >= 7);
+        CU_ASSERT_EQUAL(g.end, SP_END);
+        size_t damages = 0;
+        for (int i = 0; i < 3; i++) {
+            check_line(&g, (size_t)i, i);
+            check_line(&g, g.count - 3 + (size_t)i, 6 + i);
+        }
+        for (size_t i = 3; i < g.count - 3; i++)
+            damages += g.items[i].err != SP_OK && strstr(g.items[i].why, "compressed file");
+        if (damages == 0)
+            printf("no damage noted of byte %zu\n", in_member);
+        CU_ASSERT(damages >= 1);
+        got_done(&g);
+        sp_buf_done(&copy);
+    }
+    sp_buf_done(&file);
+}
+
+TEST(what_was_read_before_the_damage_of_a_large_member_stays)
+{
+    struct sp_buf file = {0}, text = {0};
+    for (int i = 0; i < 60; i++) {
+        put_format(&text, "{\"url\":\"http://u/%d\",\"content\":\"", i);
+        put_noise(&text, (uint64_t)i, 20000);
+        sp_buf_put_str(&text, "\"}\n");
+    }
+    put_gzip(&file, sp_buf_view(&text));
+    size_t member = file.len;
+    put_member(&file, 100, 103);
+    memset(file.data + member / 2, 0xff, 64);
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT(g.pages > 3 + 20);
+    CU_ASSERT(g.pages < 3 + 35);
+    check_line(&g, g.count - 1, 102);
+    check_line(&g, g.count - 3, 100);
+    check_bad(&g, g.count - 4, SP_MALFORMED, "damaged here");
+    CU_ASSERT_EQUAL(g.items[g.count - 4].records, 1);
+    for (size_t i = 0; i + 4 < g.pages; i++) /* the last before the damage may show it */
+        CU_ASSERT_EQUAL(g.items[i].page.content.len, 20000);
+    got_done(&g);
+    sp_buf_done(&file);
+    sp_buf_done(&text);
+}
+
+TEST(garbage_between_gzip_members_is_passed_over)
+{
+    struct sp_buf file = {0};
+    put_member(&file, 0, 2);
+    put_noise(&file, 1, 500000); /* more than is read at a time */
+    sp_buf_put(&file, "\x1f\x8b\x08 not a member \x1f", 18);
+    put_member(&file, 2, 4);
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL(g.pages, 4);
+    CU_ASSERT_FATAL(g.count >= 5);
+    check_line(&g, 1, 1);
+    check_bad(&g, 2, SP_MALFORMED, "damaged");
+    check_line(&g, g.count - 2, 2);
+    check_line(&g, g.count - 1, 3);
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(a_truncated_gzip_file_says_so_once_and_keeps_what_came_before)
+{
+    struct sp_buf file = {0};
+    size_t first = put_member(&file, 0, 3);
+    size_t second = put_member(&file, 3, 6);
+    for (size_t len = first + 1; len < first + second; len++) {
+        struct got g = read_bytes(sp_view(file.data, len), NULL);
+        CU_ASSERT_FATAL(g.count >= 4);
+        for (int i = 0; i < 3; i++)
+            check_line(&g, (size_t)i, i);
+        for (size_t i = 3; i < g.count - 1; i++)
+            if (g.items[i].err == SP_OK)
+                check_line(&g, i, (int)i);
+        /* Of a member's first two bytes nobody can tell what they are. */
+        check_bad(&g, g.count - 1, len < first + 3 ? SP_MALFORMED : SP_TRUNCATED,
+                  "compressed file");
+        got_done(&g);
+    }
+    sp_buf_done(&file);
+}
+
+TEST(a_truncated_zstandard_file_says_so_once_and_keeps_what_came_before)
+{
+    struct sp_buf file = {0};
+    put_frame(&file, 0, 3);
+    size_t first = file.len;
+    put_frame(&file, 3, 6);
+    for (size_t len = first + 1; len < file.len; len++) {
+        struct got g = read_bytes(sp_view(file.data, len), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 4);
+        for (int i = 0; i < 3; i++)
+            check_line(&g, (size_t)i, i);
+        check_bad(&g, 3, SP_TRUNCATED, "compressed file ends");
+        got_done(&g);
+    }
+    sp_buf_done(&file);
+}
+
+/* Whole blocks before the cut are there, however small the pieces are that are asked for. */
+TEST(a_truncated_zstandard_file_gives_the_same_pages_in_pieces_of_any_size)
+{
+    struct sp_buf file = {0}, text = {0};
+    for (int i = 0; i < 40; i++) {
+        put_format(&text, "{\"url\":\"http://u/%d\",\"content\":\"", i);
+        put_noise(&text, (uint64_t)i, 10000);
+        sp_buf_put_str(&text, "\"}\n");
+    }
+    /* Blocks of at most 128 KiB; one ends where `lens` begins. */
+    ZSTD_CCtx *z = ZSTD_createCCtx();
+    ZSTD_inBuffer in = {text.data, text.len / 2, 0};
+    ZSTD_outBuffer out = {sp_buf_reserve(&file, 2 * text.len), 2 * text.len, 0};
+    CU_ASSERT_EQUAL(ZSTD_compressStream2(z, &out, &in, ZSTD_e_flush), 0);
+    size_t border = out.pos;
+    in.size = text.len;
+    CU_ASSERT_EQUAL(ZSTD_compressStream2(z, &out, &in, ZSTD_e_end), 0);
+    file.len = out.pos;
+    ZSTD_freeCCtx(z);
+    size_t lens[] = {border, file.len - 1, file.len - 20000};
+    for (size_t k = 0; k < 3; k++) {
+        struct got whole = read_bytes(sp_view(file.data, lens[k]), NULL);
+        CU_ASSERT(whole.pages >= 12);
+        check_bad(&whole, whole.count - 1, SP_TRUNCATED, "compressed file ends");
+        for (size_t chunk = 1; chunk < 100000; chunk = chunk * 3 + 1) {
+            struct reading how = {.chunk_bytes = chunk};
+            struct got g = read_bytes(sp_view(file.data, lens[k]), &how);
+            CU_ASSERT_EQUAL_FATAL(g.count, whole.count);
+            for (size_t i = 0; i < g.count; i++)
+                CU_ASSERT(same_item(&g.items[i], &whole.items[i]));
+            got_done(&g);
+        }
+        got_done(&whole);
+    }
+    sp_buf_done(&file);
+    sp_buf_done(&text);
+}
+
+TEST(a_damaged_zstandard_file_ends_there)
+{
+    struct sp_buf file = {0};
+    put_frame(&file, 0, 3);
+    size_t first = file.len;
+    put_frame(&file, 3, 6);
+    file.data[first] ^= 1; /* its magic number */
+    const char *files[2];
+    files[0] = make_file(sp_buf_view(&file));
+    sp_buf_reset(&file);
+    put_frame(&file, 6, 7);
+    files[1] = make_file(sp_buf_view(&file));
+    struct got g = read_files(files, 2, NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 5);
+    check_line(&g, 2, 2);
+    check_bad(&g, 3, SP_MALFORMED, "damaged here");
+    check_line(&g, 4, 6); /* of the next file */
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(the_rest_of_a_line_too_long_that_is_damaged_does_not_take_the_next_member_with_it)
+{
+    struct sp_buf file = {0}, text = {0};
+    struct reading how = {.max_record_bytes = 1000, .chunk_bytes = 256};
+    sp_buf_put_str(&text, "{\"url\":\"http://long/\",\"content\":\"");
+    put_noise(&text, 3, 100000);
+    put_gzip(&file, sp_buf_view(&text));
+    memset(file.data + file.len / 2, 0xff, 64);
+    put_member(&file, 0, 3);
+    struct got g = read_bytes(sp_buf_view(&file), &how);
+    check_bad(&g, 0, SP_TOO_LARGE, "longer");
+    CU_ASSERT_EQUAL(g.pages, 3);
+    check_line(&g, g.count - 3, 0);
+    got_done(&g);
+    sp_buf_done(&file);
+    sp_buf_done(&text);
+}
+
+TEST(the_format_is_found_behind_a_first_member_that_is_lost)
+{
+    static const char record[] = "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: http://u/\r\n"
+                                 "Content-Length: 4\r\n\r\nbody\r\n\r\n";
+    struct sp_buf file = {0};
+    put_gzip(&file,
+             sp_view_str("WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"));
+    file.data[10] = (char)0xff; /* no such kind of block: nothing of it can be read */
+    put_gzip(&file, sp_view_str(record));
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 2);
+    check_bad(&g, 0, SP_MALFORMED, "damaged");
+    check_page(&g, 1, "http://u/", "body");
+    got_done(&g);
+    sp_buf_done(&file);
+}

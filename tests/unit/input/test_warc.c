@@ -1,0 +1,546 @@
+/* WARC and WET: which records are pages, what is in them, and wrong lengths. */
+#include <stdio.h>
+#include <zlib.h>
+
+#include "harness.h"
+#include "input_helper.h"
+
+/* A record of this type; `fields` are further header lines. The length is what `length` says, or
+ * the body's for -1. */
+static void put_record_as(struct sp_buf *out, const char *newline, const char *type,
+                          const char *url, const char *fields, struct sp_view body, long length)
+{
+    put_format(out, "WARC/1.0%sWARC-Type: %s%sWARC-Date: 2023-11-14T22:13:20Z%s", newline, type,
+               newline, newline);
+    if (url)
+        put_format(out, "WARC-Target-URI: %s%s", url, newline);
+    put_format(out, "%sContent-Length: %ld%s%s", fields, length < 0 ? (long)body.len : length,
+               newline, newline);
+    sp_buf_put_view(out, body);
+    put_format(out, "%s%s", newline, newline);
+}
+
+static void put_record(struct sp_buf *out, const char *type, const char *url, const char *body)
+{
+    put_record_as(out, "\r\n", type, url, "", sp_view_str(body), -1);
+}
+
+static void put_response(struct sp_buf *out, const char *url, const char *content)
+{
+    struct sp_buf body = {0};
+    put_format(&body, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n%s", content);
+    put_record_as(out, "\r\n", "response", url, "", sp_buf_view(&body), -1);
+    sp_buf_done(&body);
+}
+
+/* What becomes of one response as it came over the wire. */
+static struct got read_wire(struct sp_view wire)
+{
+    struct sp_buf file = {0};
+    put_record(&file, "warcinfo", NULL, "software: test\r\n");
+    put_record_as(&file, "\r\n", "response", "http://u/a/b", "", wire, -1);
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL(g.count, 1);
+    sp_buf_done(&file);
+    return g;
+}
+
+static struct got read_wire_text(const char *wire)
+{
+    return read_wire(sp_view_str(wire));
+}
+
+TEST(a_response_gives_status_type_time_and_body)
+{
+    struct got g = read_wire_text("HTTP/1.1 200 OK\r\ncontent-type:  text/html; charset=latin1 \r\n"
+                                  "X: y\r\n\r\n<p>caf\xe9</p>");
+    check_page(&g, 0, "http://u/a/b", "<p>caf\xe9</p>");
+    const struct sp_page_record *page = &g.items[0].page;
+    CU_ASSERT_EQUAL(page->http_status, 200);
+    CU_ASSERT_EQUAL(page->fetch_time_ms, 1700000000000);
+    CU_ASSERT(view_is(page->content_type, "text/html; charset=latin1"));
+    CU_ASSERT_EQUAL(page->redirect_url.len, 0);
+    CU_ASSERT_EQUAL(page->popularity, 0);
+    CU_ASSERT(!page->content_is_utf8);
+    got_done(&g);
+}
+
+TEST(a_chunked_body_is_put_together)
+{
+    struct got g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                  "5\r\nhello\r\n1;name=value\r\n \r\nA\r\n0123456789\r\n"
+                                  "0\r\nTrailer: x\r\n\r\n");
+    check_page(&g, 0, "http://u/a/b", "hello 0123456789");
+    got_done(&g);
+    g = read_wire_text("HTTP/1.1 200 OK\nTransfer-Encoding: Chunked\n\n5\nhello\n0\n\n");
+    check_page(&g, 0, "http://u/a/b", "hello");
+    got_done(&g);
+    g = read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n");
+    check_page(&g, 0, "http://u/a/b", "");
+    got_done(&g);
+}
+
+TEST(a_body_stored_without_the_chunks_its_header_names_is_taken_as_it_is)
+{
+    struct got g =
+        read_wire_text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n<html>hello</html>");
+    check_page(&g, 0, "http://u/a/b", "<html>hello</html>");
+    got_done(&g);
+}
+
+TEST(wrong_chunk_lengths_are_a_dead_letter)
+{
+    static const char *const bodies[] = {"5\r\nhello\r\nxyz", "5\r\nhello\r\n9\r\nshort",
+                                         "5\r\nhello\r\n",    "4\r\nhello\r\n0\r\n\r\n",
+                                         "fffffffff\r\nx",    "5\r\n"};
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct sp_buf wire = {0};
+        put_format(&wire, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%s", bodies[i]);
+        struct got g = read_wire(sp_buf_view(&wire));
+        CU_ASSERT(g.items[0].err == SP_MALFORMED || g.items[0].err == SP_TRUNCATED);
+        check_bad(&g, 0, g.items[0].err, "chunk lengths");
+        CU_ASSERT(g.items[0].raw.len > wire.len); /* header and all */
+        got_done(&g);
+        sp_buf_done(&wire);
+    }
+}
+
+TEST(gzip_and_deflate_bodies_are_decompressed)
+{
+    static const struct {
+        const char *encoding;
+        int bits;
+    } kinds[] = {{"gzip", 31}, {"x-gzip", 31}, {"GZIP", 31}, {"deflate", 15}, {"deflate", -15}};
+    struct sp_buf text = {0};
+    for (int i = 0; i < 20000; i++)
+        put_format(&text, "word%d ", i);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (int chunked = 0; chunked < 2; chunked++) {
+            struct sp_buf packed = {0}, wire = {0};
+            z_stream z = {0};
+            deflateInit2(&z, 9, Z_DEFLATED, kinds[i].bits, 8, Z_DEFAULT_STRATEGY);
+            z.next_in = (Bytef *)text.data;
+            z.avail_in = (uInt)text.len;
+            z.next_out = (Bytef *)sp_buf_reserve(&packed, text.len + 1000);
+            z.avail_out = (uInt)text.len + 1000;
+            CU_ASSERT_EQUAL_FATAL(deflate(&z, Z_FINISH), Z_STREAM_END);
+            packed.len = z.total_out;
+            deflateEnd(&z);
+            put_format(&wire, "HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\n%s\r\n",
+                       kinds[i].encoding, chunked ? "Transfer-Encoding: chunked\r\n" : "");
+            if (chunked)
+                put_format(&wire, "%zx\r\n", packed.len);
+            sp_buf_put_view(&wire, sp_buf_view(&packed));
+            if (chunked)
+                sp_buf_put_str(&wire, "\r\n0\r\n\r\n");
+            struct got g = read_wire(sp_buf_view(&wire));
+            CU_ASSERT_EQUAL_FATAL(g.items[0].err, SP_OK);
+            CU_ASSERT(sp_view_eq(g.items[0].page.content, sp_buf_view(&text)));
+            got_done(&g);
+            sp_buf_done(&packed);
+            sp_buf_done(&wire);
+        }
+    }
+    sp_buf_done(&text);
+}
+
+TEST(a_body_stored_decompressed_under_its_old_header_is_taken_as_it_is)
+{
+    struct got g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n<p>text</p>");
+    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
+    got_done(&g);
+    g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n<p>text</p>");
+    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
+    got_done(&g);
+    g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\n\r\n<p>text</p>");
+    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
+    got_done(&g);
+}
+
+TEST(damaged_truncated_and_foreign_content_encodings_are_dead_letters)
+{
+    struct sp_buf wire = {0}, packed = {0}, text = {0};
+    for (int i = 0; i < 500; i++)
+        put_format(&text, "word%d ", i);
+    put_gzip(&packed, sp_buf_view(&text));
+    sp_buf_put_str(&wire, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n");
+    size_t header = wire.len;
+    sp_buf_put_view(&wire, sp_buf_view(&packed));
+    struct got g = read_wire(sp_view(wire.data, wire.len - 20));
+    check_bad(&g, 0, SP_TRUNCATED, "compression is damaged");
+    got_done(&g);
+    memset(wire.data + header + packed.len / 2, 0xff, 30);
+    g = read_wire(sp_buf_view(&wire));
+    check_bad(&g, 0, SP_MALFORMED, "compression is damaged");
+    got_done(&g);
+    g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n\x1b\x03");
+    check_bad(&g, 0, SP_MALFORMED, "Content-Encoding is not");
+    got_done(&g);
+    sp_buf_done(&wire);
+    sp_buf_done(&packed);
+    sp_buf_done(&text);
+}
+
+TEST(a_body_that_grows_beyond_the_limit_is_a_dead_letter)
+{
+    struct sp_buf zeros = {0}, wire = {0}, file = {0};
+    struct reading how = {.max_record_bytes = 1 << 20};
+    put_times(&zeros, '0', 64 << 20);
+    sp_buf_put_str(&wire, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n");
+    put_gzip(&wire, sp_buf_view(&zeros));
+    put_record_as(&file, "\r\n", "response", "http://u/", "", sp_buf_view(&wire), -1);
+    put_response(&file, "http://v/", "v");
+    struct got g = read_bytes(sp_buf_view(&file), &how);
+    CU_ASSERT_EQUAL_FATAL(g.count, 2);
+    check_bad(&g, 0, SP_TOO_LARGE, "decompressed body");
+    check_page(&g, 1, "http://v/", "v");
+    got_done(&g);
+    sp_buf_done(&zeros);
+    sp_buf_done(&wire);
+    sp_buf_done(&file);
+}
+
+TEST(a_redirect_is_made_absolute)
+{
+    static const struct {
+        const char *location;
+        const char *absolute;
+    } cases[] = {{"c?d=e", "http://u/a/c?d=e"},
+                 {"/c", "http://u/c"},
+                 {"../c", "http://u/c"},
+                 {"//v/c", "http://v/c"},
+                 {"https://v/c", "https://v/c"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_buf wire = {0};
+        put_format(&wire, "HTTP/1.1 302 Found\r\nLocation: %s\r\n\r\n", cases[i].location);
+        struct got g = read_wire(sp_buf_view(&wire));
+        check_page(&g, 0, "http://u/a/b", "");
+        CU_ASSERT_EQUAL(g.items[0].page.http_status, 302);
+        CU_ASSERT(view_is(g.items[0].page.redirect_url, cases[i].absolute));
+        got_done(&g);
+        sp_buf_done(&wire);
+    }
+}
+
+TEST(other_statuses_are_kept)
+{
+    struct got g = read_wire_text("HTTP/1.0 404 Not Found\r\n\r\ngone");
+    check_page(&g, 0, "http://u/a/b", "gone");
+    CU_ASSERT_EQUAL(g.items[0].page.http_status, 404);
+    got_done(&g);
+    g = read_wire_text("HTTP/2 204 \r\nServer: x\r\n"); /* headers only */
+    check_page(&g, 0, "http://u/a/b", "");
+    CU_ASSERT_EQUAL(g.items[0].page.http_status, 204);
+    got_done(&g);
+    g = read_wire_text("HTTP/2 203\nA: b\n\nbody"); /* without a reason */
+    check_page(&g, 0, "http://u/a/b", "body");
+    CU_ASSERT_EQUAL(g.items[0].page.http_status, 203);
+    got_done(&g);
+}
+
+TEST(a_broken_status_line_is_a_dead_letter)
+{
+    static const char *const wires[] = {"HTTP/1.1\r\nX: 404 times\r\n\r\nbody",
+                                        "HTTP/1.1 abc OK\r\n\r\nbody", "HTTP/1.1 20",
+                                        "HTTP/1.1 2 0 \r\n\r\nbody", "HTTP/1.1 9"};
+    for (size_t i = 0; i < sizeof wires / sizeof *wires; i++) {
+        struct got g = read_wire_text(wires[i]);
+        check_bad(&g, 0, SP_MALFORMED, "status line");
+        got_done(&g);
+    }
+}
+
+TEST(a_response_stored_as_the_bare_body_is_a_page)
+{
+    struct got g = read_wire_text("<html>bare</html>");
+    check_page(&g, 0, "http://u/a/b", "<html>bare</html>");
+    CU_ASSERT_EQUAL(g.items[0].page.http_status, 200);
+    got_done(&g);
+}
+
+TEST(resources_and_conversions_are_pages)
+{
+    struct sp_buf file = {0};
+    put_record_as(&file, "\r\n", "resource", "<https://u/r>", "Content-Type: text/css\r\n",
+                  sp_view_str("HTTP/1.1 this is a text"), -1);
+    put_record_as(&file, "\r\n", "conversion", "http://u/c", "Content-Type: text/plain\r\n",
+                  sp_view_str("Plain \xc3\xa9 text"), -1);
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 2);
+    check_page(&g, 0, "https://u/r", "HTTP/1.1 this is a text");
+    CU_ASSERT(view_is(g.items[0].page.content_type, "text/css"));
+    CU_ASSERT(!g.items[0].page.content_is_utf8);
+    check_page(&g, 1, "http://u/c", "Plain \xc3\xa9 text");
+    CU_ASSERT(view_is(g.items[1].page.content_type, "text/plain"));
+    CU_ASSERT(g.items[1].page.content_is_utf8);
+    CU_ASSERT_EQUAL(g.items[1].page.fetch_time_ms, 1700000000000);
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(records_that_are_no_pages_are_passed_over_and_not_counted)
+{
+    static const char *const types[] = {"warcinfo", "request",      "metadata",
+                                        "revisit",  "continuation", "unheard-of"};
+    struct sp_buf file = {0};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        put_record(&file, types[i], i ? "http://u/" : NULL, "GET / HTTP/1.1\r\n\r\n");
+    put_record(&file, "response", "dns:u", "127.0.0.1");
+    put_record(&file, "resource", "urn:uuid:1", "x");
+    size_t offset = file.len;
+    put_response(&file, "http://u/", "x");
+    put_record(&file, "metadata", "http://u/", "x: y\r\n");
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 1);
+    check_page(&g, 0, "http://u/", "x");
+    CU_ASSERT_EQUAL(g.items[0].number, 0);
+    CU_ASSERT_EQUAL(g.items[0].offset, offset);
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(a_response_without_url_is_a_dead_letter)
+{
+    struct sp_buf file = {0};
+    put_record(&file, "response", NULL, "x");
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 1);
+    check_bad(&g, 0, SP_NO_URL, "WARC-Target-URI");
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+/* A record of a wrong length between two good ones. */
+static struct got read_wrong_length(long difference, bool last)
+{
+    static const char body[] = "HTTP/1.1 200 OK\r\n\r\nthe middle one";
+    struct sp_buf file = {0};
+    put_response(&file, "http://before/", "b");
+    put_record_as(&file, "\r\n", "response", "http://middle/", "", sp_view_str(body),
+                  (long)sizeof body - 1 + difference);
+    if (!last) {
+        put_response(&file, "http://after/", "a");
+        put_response(&file, "http://last/", "l");
+    }
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    check_page(&g, 0, "http://before/", "b");
+    if (!last) {
+        check_page(&g, g.count - 2, "http://after/", "a");
+        check_page(&g, g.count - 1, "http://last/", "l");
+    }
+    sp_buf_done(&file);
+    return g;
+}
+
+TEST(a_length_too_long_ends_at_the_next_record)
+{
+    static const long too_long[] = {3, 5, 8, 40, 100, 150, 100000};
+    for (size_t i = 0; i < sizeof too_long / sizeof *too_long; i++) {
+        struct got g = read_wrong_length(too_long[i], false);
+        CU_ASSERT_EQUAL(g.count, 4);
+        CU_ASSERT_EQUAL(g.pages, 4);
+        check_page(&g, 1, "http://middle/",
+                   too_long[i] == 3 ? "the middle one\r\n\r" : "the middle one\r\n\r\n");
+        got_done(&g);
+    }
+    struct got g = read_wrong_length(100, true);
+    CU_ASSERT_EQUAL(g.count, 2);
+    check_bad(&g, 1, SP_TRUNCATED, "ends within a WARC record");
+    got_done(&g);
+}
+
+TEST(behind_a_length_too_short_the_rest_is_a_dead_letter)
+{
+    for (long less = 1; less <= 14; less++) {
+        struct got g = read_wrong_length(-less, false);
+        CU_ASSERT_EQUAL_FATAL(g.count, 5);
+        CU_ASSERT_EQUAL(g.items[1].page.content.len, 14 - less);
+        check_bad(&g, 2, SP_MALFORMED, "should start here");
+        CU_ASSERT_EQUAL(g.items[2].raw.len, less + 4);
+        got_done(&g);
+    }
+}
+
+TEST(an_unusable_length_loses_that_record_only)
+{
+    static const char *const lengths[] = {"", "-5", "x", "1x", "99999999999999999999", "0x10"};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct sp_buf file = {0};
+        put_response(&file, "http://before/", "b");
+        put_format(&file,
+                   "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://u/\r\n"
+                   "Content-Length: %s\r\n\r\nbody\r\n\r\n",
+                   lengths[i]);
+        put_response(&file, "http://after/", "a");
+        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 3);
+        check_bad(&g, 1, SP_MALFORMED, "Content-Length");
+        check_page(&g, 2, "http://after/", "a");
+        got_done(&g);
+        sp_buf_done(&file);
+    }
+}
+
+TEST(garbage_between_records_is_one_dead_letter)
+{
+    struct sp_buf file = {0};
+    put_response(&file, "http://before/", "b");
+    size_t offset = file.len;
+    sp_buf_put_str(&file, "garbage that mentions WARC/1.0 within a line\r\nand goes on");
+    size_t garbage = file.len - offset + 1;
+    sp_buf_put_str(&file, "\n");
+    put_response(&file, "http://after/", "a");
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 3);
+    check_page(&g, 0, "http://before/", "b");
+    check_bad(&g, 1, SP_MALFORMED, "should start here");
+    CU_ASSERT_EQUAL(g.items[1].offset, offset);
+    CU_ASSERT_EQUAL(g.items[1].raw.len, garbage);
+    check_page(&g, 2, "http://after/", "a");
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(a_truncated_file_keeps_its_whole_records)
+{
+    struct sp_buf file = {0};
+    put_response(&file, "http://u/0", "first");
+    size_t whole = file.len;
+    put_response(&file, "http://u/1", "second");
+    size_t end = file.len - 4;
+    for (size_t len = whole + 5; len < end; len++) {
+        struct got g = read_bytes(sp_view(file.data, len), NULL);
+        CU_ASSERT_EQUAL_FATAL(g.count, 2);
+        check_page(&g, 0, "http://u/0", "first");
+        check_bad(&g, 1, SP_TRUNCATED, "file ends within");
+        CU_ASSERT_EQUAL(g.items[1].offset, whole);
+        got_done(&g);
+    }
+    struct got g = read_bytes(sp_view(file.data, end), NULL);
+    CU_ASSERT_EQUAL(g.pages, 2);
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(lone_line_feeds_will_do)
+{
+    struct sp_buf file = {0};
+    put_record_as(&file, "\n", "warcinfo", NULL, "", sp_view_str("x: y\n"), -1);
+    put_record_as(&file, "\n", "response", "http://u/0", "",
+                  sp_view_str("HTTP/1.1 301 Moved\nContent-Type: text/html\nLocation: n\n\nbody\n"),
+                  -1);
+    put_record_as(&file, "\n", "conversion", "http://u/1", "", sp_view_str("text"), -1);
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 2);
+    check_page(&g, 0, "http://u/0", "body\n");
+    CU_ASSERT_EQUAL(g.items[0].page.http_status, 301);
+    CU_ASSERT(view_is(g.items[0].page.content_type, "text/html"));
+    CU_ASSERT(view_is(g.items[0].page.redirect_url, "http://u/n"));
+    check_page(&g, 1, "http://u/1", "text");
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(a_body_may_look_like_the_start_of_a_record)
+{
+    static const char content[] = "line\r\nWARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: "
+                                  "http://invented/\r\nContent-Length: 1\r\n\r\nx\r\n\r\n";
+    struct sp_buf file = {0};
+    put_response(&file, "http://u/0", content);
+    put_response(&file, "http://u/1", "a");
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 2);
+    check_page(&g, 0, "http://u/0", content);
+    check_page(&g, 1, "http://u/1", "a");
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(a_record_too_large_is_passed_over)
+{
+    struct sp_buf file = {0}, body = {0};
+    struct reading how = {.max_record_bytes = 2000, .chunk_bytes = 512};
+    put_response(&file, "http://before/", "b");
+    put_times(&body, 'x', 300000);
+    size_t offset = file.len;
+    put_record_as(&file, "\r\n", "resource", "http://large/", "", sp_buf_view(&body), -1);
+    put_record_as(&file, "\r\n", "request", "http://large/", "", sp_buf_view(&body), -1);
+    put_response(&file, "http://after/", "a");
+    struct got g = read_bytes(sp_buf_view(&file), &how);
+    CU_ASSERT_EQUAL_FATAL(g.count, 3);
+    check_page(&g, 0, "http://before/", "b");
+    check_bad(&g, 1, SP_TOO_LARGE, "input.max_record_bytes");
+    CU_ASSERT_EQUAL(g.items[1].offset, offset);
+    CU_ASSERT_EQUAL(strncmp(g.items[1].raw.data, "WARC/1.0\r\n", 10), 0);
+    check_page(&g, 2, "http://after/", "a");
+    got_done(&g);
+    sp_buf_done(&file);
+    sp_buf_done(&body);
+}
+
+TEST(a_header_without_end_is_a_dead_letter)
+{
+    struct sp_buf file = {0};
+    put_response(&file, "http://before/", "b");
+    sp_buf_put_str(&file, "WARC/1.0\r\nX: ");
+    put_times(&file, 'x', 200000);
+    sp_buf_put_str(&file, "\r\n");
+    put_response(&file, "http://after/", "a");
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL(g.pages, 2);
+    check_page(&g, 0, "http://before/", "b");
+    check_page(&g, g.count - 1, "http://after/", "a");
+    CU_ASSERT_EQUAL(g.items[1].err, SP_MALFORMED);
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
+TEST(dates_are_read_with_fractions_or_not_at_all)
+{
+    static const struct {
+        const char *date;
+        int64_t ms;
+    } dates[] = {{"2023-11-14T22:13:20Z", 1700000000000},
+                 {"2023-11-14T22:13:20.5Z", 1700000000500},
+                 {"2023-11-14T22:13:20.123456789Z", 1700000000123},
+                 {"1970-01-01T00:00:00Z", 0},
+                 {"yesterday", -1},
+                 {"", -1},
+                 {"2023-99-14T22:13:20Z", -1},
+                 {"2023-11-14T22:13:20.12345678901234567890Z", -1}};
+    for (size_t i = 0; i < sizeof dates / sizeof *dates; i++) {
+        struct sp_buf file = {0};
+        put_format(&file,
+                   "WARC/1.1\r\nWARC-Type: resource\r\nWARC-Target-URI: http://u/\r\nWARC-Date: "
+                   "%s\r\nContent-Length: 1\r\n\r\nx\r\n\r\n",
+                   dates[i].date);
+        struct got g = read_bytes(sp_buf_view(&file), NULL);
+        check_page(&g, 0, "http://u/", "x");
+        CU_ASSERT_EQUAL(g.items[0].page.fetch_time_ms, dates[i].ms);
+        got_done(&g);
+        sp_buf_done(&file);
+    }
+}
+
+TEST(a_member_for_each_record_as_crawlers_write_them)
+{
+    struct sp_buf file = {0}, record = {0};
+    for (int i = 0; i < 50; i++) {
+        char url[32];
+        snprintf(url, sizeof url, "http://u/%d", i);
+        sp_buf_reset(&record);
+        put_response(&record, url, "text");
+        put_gzip(&file, sp_buf_view(&record));
+        if (i == 30)
+            file.data[file.len - 60] ^= 0x7f; /* damage within this one */
+    }
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT(g.pages >= 49);
+    check_page(&g, 29, "http://u/29", "text");
+    check_page(&g, g.count - 1, "http://u/49", "text");
+    check_page(&g, g.count - 19, "http://u/31", "text");
+    CU_ASSERT(g.count > 50);
+    got_done(&g);
+    sp_buf_done(&file);
+    sp_buf_done(&record);
+}
