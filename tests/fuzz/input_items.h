@@ -90,13 +90,13 @@ static int input_items_check(const uint8_t *data, size_t size, const char *magic
         fd = memfd_create("fuzz", 0);
     SP_ASSERT(fd >= 0 && ftruncate(fd, 0) == 0 && pwrite(fd, data, size, 0) == (ssize_t)size);
     snprintf(file, sizeof file, "/proc/self/fd/%d", fd);
-    struct input_items large = input_items_read(file, 1 << 20, 0);
+    struct input_items large = input_items_read(file, 1 << 16, 0);
     struct input_items small = input_items_read(file, 1 + size % 61, 0);
     SP_ASSERT(large.next == small.next);
     SP_ASSERT(large.calls == small.calls);
     SP_ASSERT(large.hash == small.hash);
     if (large.next > 1) { /* the tail, as a restart reads it */
-        struct input_items tail = input_items_read(file, 1 << 20, large.next / 2);
+        struct input_items tail = input_items_read(file, 1 << 16, large.next / 2);
         SP_ASSERT(tail.next == large.next);
     }
     return 0;
