@@ -94,6 +94,7 @@ static size_t open_file(struct sp_window *w, struct sp_chunk *chunk)
         if (why || w->buf.len > HEADER_MAX || !sp_window_more(w))
             break;
     }
+    sp_window_want(w, SP_RAW_MAX); /* the same dead letter whatever was read at a time */
     sp_chunk_add_bad(chunk, w, 0, w->buf.len, SP_MALFORMED,
                      why ? why : "the Avro file's header is not complete");
     return 0;
@@ -225,11 +226,6 @@ void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const stru
     const char *why = "the block's compression is damaged";
     uint64_t first = item->number;
     enum sp_err err = decompress(p, chunk->avro, block, &plain);
-    if (err == SP_OK && slice->records > plain.len) {
-        /* A page takes two bytes at least. Without this, twenty bytes make 2^32 dead letters. */
-        err = SP_MALFORMED;
-        why = "the block has fewer bytes than records";
-    }
     struct sp_avro_data data = {sp_reader(plain), STEPS_MIN + STEPS_PER_BYTE * (uint64_t)plain.len};
     for (uint64_t i = 0; i < slice->records; i++) {
         bool readable = err == SP_OK && !data.bytes.failed;
@@ -238,10 +234,13 @@ void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const stru
         struct sp_input_item one = {
             .number = first + i, .records = 1, .file = item->file, .offset = item->offset};
         const char *start = (const char *)data.bytes.at;
-        if (readable)
+        if (readable) {
             one.err = sp_avro_decode(chunk->avro->schema, &data, &one.page, &why);
-        else
+            /* Billions of records could have no bytes. */
+            data.bytes.failed |= (const char *)data.bytes.at == start;
+        } else {
             one.err = err != SP_OK ? err : SP_MALFORMED;
+        }
         if (one.err != SP_OK) {
             one.why = why;
             size_t len = readable ? (size_t)((const char *)data.bytes.at - start) : 0;

@@ -11,23 +11,14 @@
 
 enum { DEPTH_MAX = 32 };
 
-/* Not avro_schema_record_field_get: it follows a pointer nobody has set where there is no field of
- * that name. */
-static bool has_url(avro_schema_t record)
-{
-    for (size_t i = 0; i < avro_schema_record_size(record); i++)
-        if (strcmp(avro_schema_record_field_name(record, (int)i), "url") == 0)
-            return true;
-    return false;
-}
-
 void *sp_avro_schema_parse(struct sp_view json, const char **ret_why)
 {
     avro_schema_t schema = NULL;
     *ret_why = "the file's schema is not a valid Avro schema";
     if (avro_schema_from_json_length(json.data, json.len, &schema) != 0)
         return NULL;
-    if (!is_avro_record(schema) || !has_url(schema)) {
+    if (!is_avro_record(schema) ||
+        avro_schema_record_field_get_index(schema, "url") < 0) { /* field_get does not check */
         *ret_why = "the file's schema is not a record with a field `url`";
         avro_schema_decref(schema);
         return NULL;

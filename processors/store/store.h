@@ -78,8 +78,8 @@ enum sp_err sp_store_scan(struct sp_store *s, struct sp_view prefix, struct sp_v
                           bool (*each)(void *arg, struct sp_view key, struct sp_view value),
                           void *arg);
 
-/* Tests: the Nth call from now on (get, scan, commit) fails with SP_STORE, and every one
- * after it; -1 turns it off. Memory implementation only. */
+/* Tests: `calls` more calls (get, scan, commit of a batch that is not empty) succeed, then every
+ * one fails with SP_STORE; -1 turns it off. Memory implementation only. */
 void sp_db_fail_after(struct sp_db *db, long calls);
 
 #endif

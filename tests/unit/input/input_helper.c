@@ -235,6 +235,8 @@ void check_bad(const struct got *g, size_t i, enum sp_err err, const char *part_
 {
     CU_ASSERT_FATAL(i < g->count);
     const struct sp_input_item *item = &g->items[i];
+    if (item->err != err)
+        printf("item %zu: %s\n", i, item->err ? item->why : "a page");
     CU_ASSERT_EQUAL_FATAL(item->err, err);
     if (!strstr(item->why, part_of_why))
         printf("item %zu: %s\n", i, item->why);

@@ -1,0 +1,335 @@
+/* The state directory: what stays in it, and who is refused. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "store/store.h"
+#include "temporary.h"
+
+#define FINGERPRINT "mode=exact\nsimilarity.threshold=0.8\n"
+
+enum { CHILD_PIPE = 200 };
+
+static struct sp_rocksdb_options small(void)
+{
+    struct sp_rocksdb_options o;
+    sp_rocksdb_options_default(&o);
+    o.block_cache_bytes = 4 << 20;
+    o.memtable_bytes = 1 << 20;
+    return o;
+}
+
+static enum sp_err try_open(const char *directory, const char *fingerprint, struct sp_db **ret_db,
+                            const char **ret_message)
+{
+    struct sp_rocksdb_options o = small();
+    *ret_db = NULL;
+    *ret_message = "";
+    return sp_db_open_rocksdb(directory, fingerprint, &o, ret_db, ret_message);
+}
+
+static struct sp_db *open_it(const char *directory)
+{
+    struct sp_db *db;
+    const char *message;
+    if (try_open(directory, FINGERPRINT, &db, &message) != SP_OK)
+        printf("%s\n", message);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+    return db;
+}
+
+/* Asserts that opening fails so, with all of these words in the message. */
+static void check_refused(const char *directory, const char *fingerprint, enum sp_err err,
+                          const char *const words[], size_t count)
+{
+    struct sp_db *db;
+    const char *message;
+    CU_ASSERT_EQUAL(try_open(directory, fingerprint, &db, &message), err);
+    CU_ASSERT_PTR_NULL_FATAL(db);
+    for (size_t i = 0; i < count; i++) {
+        if (!strstr(message, words[i]))
+            printf("no '%s' in: %s\n", words[i], message);
+        CU_ASSERT_PTR_NOT_NULL(strstr(message, words[i]));
+    }
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, directory));
+}
+
+#define REFUSED(directory, fingerprint, err, ...)                                                  \
+    do {                                                                                           \
+        const char *words_[] = {__VA_ARGS__};                                                      \
+        check_refused(directory, fingerprint, err, words_, sizeof words_ / sizeof *words_);        \
+    } while (0)
+
+static void put(struct sp_db *db, const char *key, const char *value)
+{
+    sp_store_put(sp_db_store(db, 1), sp_view_str(key), sp_view_str(value));
+}
+
+static bool has(struct sp_db *db, const char *key, const char *value)
+{
+    struct sp_view v;
+    return sp_store_get(sp_db_store(db, 1), sp_view_str(key), &v) == SP_OK &&
+           sp_view_eq(v, sp_view_str(value));
+}
+
+static void write_file(const char *directory, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *f = fopen(path, "wb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static bool exists(const char *directory, const char *name)
+{
+    char path[512];
+    struct stat st;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return stat(path, &st) == 0;
+}
+
+TEST(reopening_keeps_what_was_committed_and_nothing_else)
+{
+    const char *directory = temporary_directory();
+    for (int round = 0; round < 4; round++) {
+        struct sp_db *db = open_it(directory);
+        char key[32];
+        for (int i = 0; i < round; i++) {
+            snprintf(key, sizeof key, "committed %d", i);
+            CU_ASSERT(has(db, key, "1"));
+            snprintf(key, sizeof key, "open %d", i);
+            CU_ASSERT(!has(db, key, "1"));
+        }
+        snprintf(key, sizeof key, "committed %d", round);
+        put(db, key, "1");
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+        snprintf(key, sizeof key, "open %d", round);
+        put(db, key, "1");
+        sp_db_close(db);
+    }
+}
+
+/* Another process that runs this program's case of that name, which finds itself to be the child by
+ * SP_CHILD: a fork alone would lack RocksDB's threads. It writes to CHILD_PIPE. */
+static pid_t start_child(const char *name, const char *directory, int pipe_end)
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("SP_CHILD", directory, 1);
+        dup2(pipe_end, CHILD_PIPE);
+        dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
+        execl("/proc/self/exe", "child", name, (char *)NULL);
+        _exit(126);
+    }
+    return child;
+}
+
+/* Commits pairs of rows in two partitions until it is killed. */
+static void commit_until_killed(const char *directory)
+{
+    struct sp_db *db;
+    const char *message;
+    char key[32], value[2000];
+    memset(value, 'v', sizeof value);
+    if (try_open(directory, FINGERPRINT, &db, &message) != SP_OK)
+        _exit(1);
+    for (uint32_t i = 0;; i++) {
+        snprintf(key, sizeof key, "%08u", i);
+        sp_store_put(sp_db_store(db, 1), sp_view_str(key), sp_view(value, sizeof value));
+        sp_store_put(sp_db_store(db, 900), sp_view_str(key), sp_view("", 0));
+        if (sp_db_commit(db) != SP_OK || write(CHILD_PIPE, &i, sizeof i) != sizeof i)
+            _exit(1);
+    }
+}
+
+static bool count_row(void *arg, struct sp_view key, struct sp_view value)
+{
+    (void)key, (void)value;
+    ++*(uint32_t *)arg;
+    return true;
+}
+
+TEST(after_a_kill_every_commit_is_there_whole)
+{
+    if (getenv("SP_CHILD"))
+        commit_until_killed(getenv("SP_CHILD"));
+    const char *directory = temporary_directory();
+    int ends[2];
+    CU_ASSERT_EQUAL_FATAL(pipe2(ends, O_CLOEXEC), 0);
+    pid_t child = start_child("after_a_kill_every_commit_is_there_whole", directory, ends[1]);
+    close(ends[1]);
+    uint32_t last = 0, number, rows[2] = {0, 0};
+    while (read(ends[0], &number, sizeof number) == sizeof number) {
+        last = number;
+        if (number == 1500)
+            kill(child, SIGKILL);
+    }
+    int status;
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    close(ends[0]);
+    CU_ASSERT(WIFSIGNALED(status));
+    CU_ASSERT(last >= 1500);
+    struct sp_db *db = open_it(directory);
+    CU_ASSERT_EQUAL(
+        sp_store_scan(sp_db_store(db, 1), sp_view("", 0), sp_view("", 0), count_row, &rows[0]),
+        SP_OK);
+    CU_ASSERT_EQUAL(
+        sp_store_scan(sp_db_store(db, 900), sp_view("", 0), sp_view("", 0), count_row, &rows[1]),
+        SP_OK);
+    CU_ASSERT(rows[0] >= last + 1);
+    CU_ASSERT_EQUAL(rows[0], rows[1]);
+    sp_db_close(db);
+}
+
+TEST(another_configuration_is_refused_with_the_keys_and_both_values)
+{
+    const char *directory = temporary_directory();
+    sp_db_close(open_it(directory));
+    REFUSED(directory, "mode=exact\nsimilarity.threshold=0.9\n", SP_STATE_FORMAT,
+            "another configuration", "similarity.threshold was 0.8 and is now 0.9", "--state");
+    REFUSED(directory, "mode=fast\nsimilarity.threshold=0.85\n", SP_STATE_FORMAT,
+            "mode was exact and is now fast", "similarity.threshold was 0.8 and is now 0.85");
+    REFUSED(directory, "mode=exact\n", SP_STATE_FORMAT,
+            "similarity.threshold was 0.8 and is now (not set)");
+    REFUSED(directory, FINGERPRINT "new.key=5\n", SP_STATE_FORMAT,
+            "new.key was (not set) and is now 5");
+    REFUSED(directory, "mode=exact\nsimilarity.threshold=\n", SP_STATE_FORMAT,
+            "similarity.threshold was 0.8 and is now ;");
+    REFUSED(directory, "mode=exact\nsimilarity.threshold=0.80\n", SP_STATE_FORMAT, "0.80");
+    /* The right one still opens it, in any order of the lines. */
+    sp_db_close(open_it(directory));
+    struct sp_db *db;
+    const char *message;
+    CU_ASSERT_EQUAL(try_open(directory, "similarity.threshold=0.8\nmode=exact\n", &db, &message),
+                    SP_OK);
+    sp_db_close(db);
+}
+
+TEST(a_message_says_nothing_of_keys_that_agree)
+{
+    const char *directory = temporary_directory(), *message;
+    struct sp_db *db;
+    sp_db_close(open_it(directory));
+    CU_ASSERT_EQUAL(try_open(directory, "mode=fast\nsimilarity.threshold=0.8\n", &db, &message),
+                    SP_STATE_FORMAT);
+    CU_ASSERT_PTR_NULL(strstr(message, "similarity.threshold"));
+}
+
+TEST(a_directory_that_is_not_ours_is_refused_and_left_alone)
+{
+    const char *directory = temporary_directory();
+    write_file(directory, "thesis.tex", "precious");
+    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "not a state directory", "thesis.tex");
+    CU_ASSERT(!exists(directory, "FORMAT"));
+    CU_ASSERT(!exists(directory, "LOCK"));
+    CU_ASSERT(!exists(directory, "rocksdb"));
+
+    const char *foreign = temporary_directory();
+    write_file(foreign, "FORMAT", "a magazine\n");
+    REFUSED(foreign, FINGERPRINT, SP_STATE_FORMAT, "not written by samepage");
+    CU_ASSERT(!exists(foreign, "rocksdb"));
+}
+
+TEST(another_version_of_the_format_is_refused)
+{
+    const char *directory = temporary_directory();
+    sp_db_close(open_it(directory));
+    write_file(directory, "FORMAT", "samepage state 99\n" FINGERPRINT);
+    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "state format 99", "uses 1");
+    write_file(directory, "FORMAT", "");
+    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "damaged");
+    write_file(directory, "FORMAT", "samepage state 1");
+    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "damaged");
+}
+
+TEST(what_a_killed_start_or_a_new_volume_leaves_does_no_harm)
+{
+    const char *directory = temporary_directory();
+    char name[512];
+    write_file(directory, "LOCK", "12345\n");
+    write_file(directory, "FORMAT.new", "samepage st");
+    snprintf(name, sizeof name, "%s/lost+found", directory);
+    CU_ASSERT_EQUAL(mkdir(name, 0700), 0);
+    sp_db_close(open_it(directory));
+    sp_db_close(open_it(directory));
+    CU_ASSERT(exists(directory, "FORMAT"));
+    CU_ASSERT(!exists(directory, "FORMAT.new"));
+}
+
+TEST(a_missing_directory_is_created_with_those_above_it)
+{
+    char name[512];
+    snprintf(name, sizeof name, "%s/a/b/c", temporary_directory());
+    struct sp_db *db = open_it(name);
+    put(db, "k", "v");
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    sp_db_close(db);
+    snprintf(name + strlen(name), 8, "/");
+    db = open_it(name);
+    CU_ASSERT(has(db, "k", "v"));
+    sp_db_close(db);
+}
+
+TEST(a_file_in_place_of_the_directory_is_refused)
+{
+    const char *directory = temporary_directory();
+    char name[512];
+    write_file(directory, "file", "text");
+    snprintf(name, sizeof name, "%s/file", directory);
+    REFUSED(name, FINGERPRINT, SP_STORE, "file");
+    snprintf(name, sizeof name, "%s/file/below", directory);
+    struct sp_db *db;
+    const char *message;
+    CU_ASSERT_EQUAL(try_open(name, FINGERPRINT, &db, &message), SP_STORE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "it is a file"));
+}
+
+TEST(a_second_opener_is_told_who_has_it)
+{
+    if (getenv("SP_CHILD")) {
+        struct sp_db *other;
+        const char *message;
+        enum sp_err err = try_open(getenv("SP_CHILD"), FINGERPRINT, &other, &message);
+        char parent[32];
+        snprintf(parent, sizeof parent, "%ld", (long)getppid());
+        _exit(err == SP_BUSY && strstr(message, parent) ? 0 : 1);
+    }
+    const char *directory = temporary_directory();
+    struct sp_db *db = open_it(directory);
+    char own[32];
+    snprintf(own, sizeof own, "%ld", (long)getpid());
+    REFUSED(directory, FINGERPRINT, SP_BUSY, "in use", own);
+
+    /* From another process too, and its attempt does no harm. */
+    int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    pid_t child = start_child("a_second_opener_is_told_who_has_it", directory, nothing);
+    close(nothing);
+    int status = -1;
+    CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    put(db, "k", "v");
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    sp_db_close(db);
+    db = open_it(directory); /* the lock went with the holder */
+    CU_ASSERT(has(db, "k", "v"));
+    sp_db_close(db);
+}
+
+TEST(damage_of_the_database_is_named)
+{
+    const char *directory = temporary_directory();
+    struct sp_db *db = open_it(directory);
+    put(db, "k", "v");
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    sp_db_close(db);
+    write_file(directory, "rocksdb/CURRENT", "MANIFEST-999999\n");
+    REFUSED(directory, FINGERPRINT, SP_STORE, "RocksDB", "--state");
+}
