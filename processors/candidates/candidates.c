@@ -142,8 +142,9 @@ static size_t walk(struct sp_candidates *c, struct sp_posting_list list, size_t 
         c->met_cap = (met + list.count) * 2;
         c->met = sp_realloc(c->met, c->met_cap * sizeof *c->met);
     }
+    const uint32_t *slots = list.slots ? list.slots : &list.only;
     for (uint32_t i = 0; i < list.count; i++) {
-        uint32_t slot = list.slots[i];
+        uint32_t slot = slots[i];
         if (c->seen[slot] == 0)
             c->met[met++] = slot;
         c->seen[slot] += c->seen[slot] < UINT8_MAX;

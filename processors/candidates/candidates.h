@@ -47,7 +47,7 @@ struct sp_candidates;
 struct sp_candidates *sp_candidates_new(const struct sp_candidate_rule *rule);
 void sp_candidates_free(struct sp_candidates *c);
 
-/* Slots are numbers the caller gives out, densely from 0; < 2^31. `shingles` are the smallest
+/* Slots are numbers the caller gives out, densely from 0; below 2^27. `shingles` are the smallest
  * hashes of the signature, at least min(rule->sketch, shingle_count) of them. */
 void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
                        uint32_t count);

@@ -11,22 +11,28 @@
 #include "base/mem.h"
 
 enum {
-    SHARDS = 256,
-    FIRST_CAPACITY = 32,
+    SHARD_BITS = 12,
+    SHARDS = 1 << SHARD_BITS,
+    KEY_BITS = 32 - SHARD_BITS, /* of a key, in its cell */
+    VALUE_BITS = 28,
+    CELL_BYTES = (KEY_BITS + VALUE_BITS) / 8,
+    FIRST_CAPACITY = 8,
     CHUNK_WORDS = 1 << 18,
     CLASSES = 64,
-    MAX_CHUNKS = 1 << 13 /* 2^31 words, 8 GiB */
+    MAX_CHUNKS = 1 << 9 /* 2^27 words, 512 MiB */
 };
-static const uint32_t LIST_BIT = 1u << 31;
-static const uint32_t EMPTY = UINT32_MAX;
+static const uint32_t LIST_BIT = 1u << (VALUE_BITS - 1);
+static const uint32_t EMPTY =
+    (1u << VALUE_BITS) - 1; /* as a value, and as the end of a free list */
 
+/* A cell as it is worked with; in memory it takes CELL_BYTES. */
 struct cell {
-    uint32_t key;
+    uint32_t key;   /* what the shard's number does not say of the mixed key */
     uint32_t value; /* a slot; LIST_BIT | word offset of a list; EMPTY */
 };
 
 struct shard {
-    struct cell *cells;
+    char *cells;
     uint32_t capacity;
     uint32_t used;
 };
@@ -50,7 +56,7 @@ static unsigned class_of(uint32_t slots)
 {
     unsigned class = 0;
     while (class_words(class) < slots + 1)
-        class++;
+        class ++;
     return class;
 }
 
@@ -126,42 +132,71 @@ static void list_release(struct sp_postings *p, uint32_t offset, unsigned class)
     p->free_lists[class] = offset;
 }
 
-/* Keys are the smallest hashes of pages, so their high bits say little: mix them. */
-static inline uint64_t mixed(uint32_t key)
+/* Keys are the smallest hashes of pages, so their high bits say little: mix them. A bijection of 32
+ * bits (Wellons, "Prospecting for hash functions"), so that shard and remainder give the key back.
+ */
+static inline uint32_t mixed(uint32_t x)
 {
-    uint64_t x = key * 0x9e3779b97f4a7c15ull;
-    return x ^ (x >> 29);
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+static inline uint32_t remainder_of(uint32_t mixed_key)
+{
+    return mixed_key & ((1u << KEY_BITS) - 1);
+}
+
+static inline struct cell cell_at(const struct shard *s, uint32_t at)
+{
+    uint64_t bits; /* reads two bytes of the next cell: there is room for one behind the last */
+    memcpy(&bits, s->cells + (size_t)at * CELL_BYTES, sizeof bits);
+    return (struct cell){(uint32_t)(bits >> VALUE_BITS) & ((1u << KEY_BITS) - 1),
+                         (uint32_t)bits & EMPTY};
+}
+
+static inline void cell_put(struct shard *s, uint32_t at, struct cell cell)
+{
+    uint64_t bits = (uint64_t)cell.key << VALUE_BITS | cell.value;
+    memcpy(s->cells + (size_t)at * CELL_BYTES, &bits, CELL_BYTES);
 }
 
 static inline uint32_t home(const struct shard *s, uint32_t key)
 {
-    return (uint32_t)(((mixed(key) & UINT32_MAX) * s->capacity) >> 32);
+    return (uint32_t)(((uint64_t)key * s->capacity) >> KEY_BITS);
 }
 
-static inline struct shard *shard_of(struct sp_postings *p, uint32_t key)
+static inline struct shard *shard_of(struct sp_postings *p, uint32_t mixed_key)
 {
-    return &p->shards[mixed(key) >> 56];
+    return &p->shards[mixed_key >> KEY_BITS];
 }
 
+static inline uint32_t after(const struct shard *s, uint32_t at)
+{
+    return at + 1 == s->capacity ? 0 : at + 1;
+}
+
+/* Where the key is, or the free place where it belongs. */
 static uint32_t find(const struct shard *s, uint32_t key)
 {
     uint32_t at = home(s, key);
-    while (s->cells[at].value != EMPTY && s->cells[at].key != key)
-        at = at + 1 == s->capacity ? 0 : at + 1;
+    for (struct cell c = cell_at(s, at); c.value != EMPTY && c.key != key; c = cell_at(s, at))
+        at = after(s, at);
     return at;
 }
 
 static void shard_grow(struct shard *s)
 {
-    struct cell *old = s->cells;
-    uint32_t old_capacity = s->capacity;
-    s->capacity = old_capacity ? old_capacity + old_capacity / 4 : FIRST_CAPACITY;
-    s->cells = sp_alloc(s->capacity * sizeof *s->cells);
-    memset(s->cells, 0xff, s->capacity * sizeof *s->cells);
-    for (uint32_t i = 0; i < old_capacity; i++)
-        if (old[i].value != EMPTY)
-            s->cells[find(s, old[i].key)] = old[i];
-    sp_free(old);
+    struct shard old = *s;
+    s->capacity = old.capacity ? old.capacity + old.capacity / 4 : FIRST_CAPACITY;
+    s->cells = sp_alloc((size_t)s->capacity * CELL_BYTES + sizeof(uint64_t));
+    memset(s->cells, 0xff, (size_t)s->capacity * CELL_BYTES + sizeof(uint64_t));
+    for (uint32_t i = 0; i < old.capacity; i++) {
+        struct cell c = cell_at(&old, i);
+        if (c.value != EMPTY)
+            cell_put(s, find(s, c.key), c);
+    }
+    sp_free(old.cells);
 }
 
 static void list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
@@ -193,52 +228,43 @@ static void list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
 
 void sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot)
 {
-    SP_ASSERT(slot < LIST_BIT);
-    struct shard *s = shard_of(p, key);
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(p, mixed_key);
+    SP_ASSERT(slot < LIST_BIT - 1);
     if (s->used + s->used / 6 + 1 >= s->capacity) /* at most 6/7 full */
         shard_grow(s);
-    struct cell *cell = &s->cells[find(s, key)];
-    if (cell->value == EMPTY) {
-        *cell = (struct cell){key, slot};
+    uint32_t at = find(s, remainder_of(mixed_key));
+    struct cell cell = cell_at(s, at);
+    if (cell.value == EMPTY) {
+        cell = (struct cell){remainder_of(mixed_key), slot};
         s->used++;
     } else {
-        list_append(p, cell, slot);
+        list_append(p, &cell, slot);
     }
+    cell_put(s, at, cell);
 }
 
 /* Backward-shift deletion: no tombstones, so look-ups never slow down. */
 static void cell_delete(struct shard *s, uint32_t hole)
 {
     s->used--;
-    uint32_t at = hole;
-    for (;;) {
-        at = at + 1 == s->capacity ? 0 : at + 1;
-        if (s->cells[at].value == EMPTY)
+    for (uint32_t at = after(s, hole);; at = after(s, at)) {
+        struct cell c = cell_at(s, at);
+        if (c.value == EMPTY)
             break;
-        uint32_t want = home(s, s->cells[at].key);
+        uint32_t want = home(s, c.key);
         bool between = hole < at ? want > hole && want <= at : want > hole || want <= at;
         if (!between) {
-            s->cells[hole] = s->cells[at];
+            cell_put(s, hole, c);
             hole = at;
         }
     }
-    s->cells[hole] = (struct cell){EMPTY, EMPTY};
+    cell_put(s, hole, (struct cell){(1u << KEY_BITS) - 1, EMPTY});
 }
 
-void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
+/* Takes one occurrence out of the cell's list. */
+static void list_remove(struct sp_postings *p, struct cell *cell, uint32_t slot)
 {
-    struct shard *s = shard_of(p, key);
-    if (!s->capacity)
-        return;
-    uint32_t at = find(s, key);
-    struct cell *cell = &s->cells[at];
-    if (cell->value == EMPTY)
-        return;
-    if (!(cell->value & LIST_BIT)) {
-        if (cell->value == slot)
-            cell_delete(s, at);
-        return;
-    }
     uint32_t offset = cell->value & ~LIST_BIT;
     uint32_t *list = words_at(p, offset);
     uint32_t count = list[0];
@@ -262,32 +288,53 @@ void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
     }
 }
 
+void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
+{
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(p, mixed_key);
+    if (!s->capacity)
+        return;
+    uint32_t at = find(s, remainder_of(mixed_key));
+    struct cell cell = cell_at(s, at);
+    if (cell.value == EMPTY)
+        return;
+    if (cell.value & LIST_BIT) {
+        list_remove(p, &cell, slot);
+        cell_put(s, at, cell);
+    } else if (cell.value == slot) {
+        cell_delete(s, at);
+    }
+}
+
 struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key)
 {
-    struct shard *s = shard_of(p, key);
-    struct sp_posting_list none = {NULL, 0};
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(p, mixed_key);
+    struct sp_posting_list found = {NULL, 0, 0};
     if (!s->capacity)
-        return none;
-    struct cell *cell = &s->cells[find(s, key)];
-    if (cell->value == EMPTY)
-        return none;
-    if (!(cell->value & LIST_BIT))
-        return (struct sp_posting_list){&cell->value, 1};
-    const uint32_t *list = words_at(p, cell->value & ~LIST_BIT);
-    return (struct sp_posting_list){list + 1, list[0]};
+        return found;
+    struct cell cell = cell_at(s, find(s, remainder_of(mixed_key)));
+    if (cell.value == EMPTY)
+        return found;
+    if (cell.value & LIST_BIT) {
+        const uint32_t *list = words_at(p, cell.value & ~LIST_BIT);
+        return (struct sp_posting_list){list + 1, list[0], 0};
+    }
+    return (struct sp_posting_list){NULL, 1, cell.value};
 }
 
 void sp_postings_prefetch(struct sp_postings *p, uint32_t key)
 {
-    struct shard *s = shard_of(p, key);
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(p, mixed_key);
     if (s->capacity)
-        __builtin_prefetch(&s->cells[home(s, key)]);
+        __builtin_prefetch(s->cells + (size_t)home(s, remainder_of(mixed_key)) * CELL_BYTES);
 }
 
 size_t sp_postings_bytes(const struct sp_postings *p)
 {
     size_t bytes = sizeof *p + (size_t)p->chunk_count * CHUNK_WORDS * 4;
     for (unsigned i = 0; i < SHARDS; i++)
-        bytes += p->shards[i].capacity * sizeof(struct cell);
+        bytes += (size_t)p->shards[i].capacity * CELL_BYTES;
     return bytes;
 }

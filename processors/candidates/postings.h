@@ -1,8 +1,9 @@
-/* The table behind the candidate index: 32-bit key -> list of 31-bit slots.
+/* The table behind the candidate index: 32-bit key -> list of slots below 2^27.
  *
- * A key with one slot takes one 8-byte cell of an open-addressing table; a key with more
- * points into an arena of small arrays. 256 shards grow one by one by a quarter, so that
- * the table is never half empty nor copied whole. */
+ * A key with one slot takes one 6-byte cell of an open-addressing table (20 bits of the key, the
+ * other 12 are its shard; 28 bits of value); a key with more points into an arena of small arrays.
+ * 4,096 shards grow one by one by a quarter, so that the table is never half empty nor copied
+ * whole. */
 #ifndef SP_CANDIDATES_POSTINGS_H
 #define SP_CANDIDATES_POSTINGS_H
 
@@ -18,8 +19,9 @@ void sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot);
 void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot);
 
 struct sp_posting_list {
-    const uint32_t *slots;
+    const uint32_t *slots; /* NULL: the list is `only` */
     uint32_t count;
+    uint32_t only;
 };
 
 /* Valid until the next add or remove. */

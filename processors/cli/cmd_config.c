@@ -19,6 +19,8 @@ static int run(const struct sp_command *command, int argc, char **argv)
         if (code >= 0)
             return code;
     }
+    if (optind < argc)
+        return sp_cli_usage(command, "\"%s\" is not an option", argv[optind]);
     struct sp_buf out = {0};
     put(&out);
     bool good = fwrite(out.data, 1, out.len, stdout) == out.len && fflush(stdout) == 0;
@@ -34,5 +36,6 @@ const struct sp_command sp_cmd_config = {
     "  samepage config [--properties | --markdown]\n\n"
     "OPTIONS\n"
     "  --properties  as a file for --config (the default)\n"
-    "  --markdown    as the table in docs/CONFIGURATION.md\n",
+    "  --markdown    as the table in docs/CONFIGURATION.md\n"
+    "  --help        this text\n",
     false, run};

@@ -130,8 +130,30 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("row_loads", s->compare.row_loads), N("index_bytes", s->compare.index_bytes);
     N("tier2_cache_bytes", s->compare.cache_bytes);
 #undef N
-    fputs("}\n", out);
+    fputs(",\"rates\":[", out);
+    for (size_t i = 0; i < r->rate_count; i++)
+        fprintf(out, "%s%.0f", i ? "," : "", r->rates[i]);
+    fputs("]}\n", out);
     return fclose(out) == 0;
+}
+
+/* What the run came to, and the exit code. */
+static int report(const struct arguments *a, const struct sp_run_result *r)
+{
+    if (!a->quiet)
+        print_summary(r);
+    if (r->dead_letters && !a->dead_letter)
+        fprintf(stderr, "samepage: %s records could not be read; --dead-letter FILE keeps them\n",
+                sp_thousands(r->dead_letters));
+    if (a->summary && !write_summary(a->summary, r))
+        return sp_cli_failed("%s: the summary cannot be written", a->summary);
+    if (!a->verify)
+        return SP_EXIT_DONE;
+    if (r->differences)
+        return sp_cli_failed("verify: %s differences from the groups computed from scratch",
+                             sp_thousands(r->differences));
+    fprintf(stderr, "verify: no difference from the groups computed from scratch\n");
+    return SP_EXIT_DONE;
 }
 
 static int run(const struct sp_command *command, int argc, char **argv)
@@ -161,22 +183,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
     enum sp_err err = sp_run(&options, &result, &message);
     sp_progress_end(&progress);
     sp_buf_done(&fingerprint);
-    if (err != SP_OK)
-        return sp_cli_failed("%s", message);
-    if (!a.quiet)
-        print_summary(&result);
-    if (result.dead_letters && !a.dead_letter)
-        fprintf(stderr, "samepage: %s records could not be read; --dead-letter FILE keeps them\n",
-                sp_thousands(result.dead_letters));
-    if (a.summary && !write_summary(a.summary, &result))
-        return sp_cli_failed("%s: the summary cannot be written", a.summary);
-    if (!a.verify)
-        return SP_EXIT_DONE;
-    if (result.differences)
-        return sp_cli_failed("verify: %s differences from the groups computed from scratch",
-                             sp_thousands(result.differences));
-    fprintf(stderr, "verify: no difference from the groups computed from scratch\n");
-    return SP_EXIT_DONE;
+    code = err == SP_OK ? report(&a, &result) : sp_cli_failed("%s", message);
+    sp_run_result_done(&result);
+    return code;
 }
 
 const struct sp_command sp_cmd_run = {
@@ -186,11 +195,10 @@ const struct sp_command sp_cmd_run = {
     "SYNOPSIS\n"
     "  samepage run [OPTION]... INPUT...\n\n"
     "DESCRIPTION\n"
-    "  Reads crawled pages in order, keeps the groups of near duplicates, and writes a status "
-    "event\n"
-    "  for each page whose status is new or has changed. INPUT is JSONL, WARC, WET or an Avro\n"
-    "  container file, plain or as .gz or .zst (found by content, not by name); - is standard "
-    "input.\n"
+    "  Reads crawled pages in order, keeps the groups of near duplicates, and writes a status event\n"
+    "  for each new version of a page, and for each page whose status changes with it. INPUT is\n"
+    "  JSONL, WARC, WET or an Avro container file, plain or as .gz or .zst (found by content, not by\n"
+    "  name); - is standard input.\n"
     "  A JSONL line: {\"url\", \"content\", and optionally \"fetch_time_ms\", \"http_status\",\n"
     "  \"redirect_url\", \"content_type\", \"popularity\"}.\n\n"
     "  With --state the groups outlive the process. Run again with the same state and more input, "

@@ -49,7 +49,7 @@ static void print_document(const char *label, const struct document *d)
     static const char *const formats[] = {"HTML", "Markdown", "plain text"};
     const struct sp_signature *s = d->signature;
     printf("%s  %s\n", label, d->name);
-    printf("   %s, %s words, lengths (%u, %u, %u), language ",
+    printf("   %s, %s shingles, lengths (%u, %u, %u), language ",
            formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],
            sp_thousands(s->shingle_total), s->length[0], s->length[1], s->length[2]);
     print_language(s->language);
@@ -64,7 +64,7 @@ static void explain(const struct sp_similarity_options *o, const struct sp_signa
     double j = sp_jaccard(a, b), bound = sp_length_bound(a->length, b->length);
     bool capped = a->shingle_count < a->shingle_total || b->shingle_count < b->shingle_total;
     bool similar = sp_similar(o, a, b, NULL);
-    printf("\nJaccard similarity     %.4f   %s of the labelled 5-shingles\n", j,
+    printf("\nJaccard similarity     %.4f   %s of the 5-shingles\n", j,
            capped ? "estimated from samples" : "exact, over all");
     printf("length bound           %.4f   no similarity of pages of these lengths exceeds it\n",
            bound);

@@ -31,6 +31,14 @@ static void keep_memory(void)
     mallopt(M_TOP_PAD, 16 << 20);
 }
 
+/* What was printed and never arrived is a failure, whichever command it was. */
+static int flushed(int code)
+{
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == SP_EXIT_DONE)
+        return sp_cli_failed("standard output cannot be written");
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     keep_memory();
@@ -38,15 +46,19 @@ int main(int argc, char **argv)
     if (!name || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0 ||
         strcmp(name, "-h") == 0) {
         print_help(name ? stdout : stderr);
-        return name ? SP_EXIT_DONE : SP_EXIT_USAGE;
+        return flushed(name ? SP_EXIT_DONE : SP_EXIT_USAGE);
     }
     if (strcmp(name, "--version") == 0) {
         printf("samepage %s (signature version %d)\n", SP_VERSION, SP_SIGNATURE_VERSION);
-        return SP_EXIT_DONE;
+        return flushed(SP_EXIT_DONE);
     }
     for (size_t i = 0; i < COMMANDS; i++)
-        if (strcmp(name, commands[i]->name) == 0)
-            return commands[i]->run(commands[i], argc - 1, argv + 1);
+        if (strcmp(name, commands[i]->name) == 0) {
+            char program[64]; /* as getopt's messages begin */
+            snprintf(program, sizeof program, "samepage %s", name);
+            argv[1] = program;
+            return flushed(commands[i]->run(commands[i], argc - 1, argv + 1));
+        }
     fprintf(stderr, "samepage: there is no command \"%s\"; `samepage --help` lists them\n", name);
     return SP_EXIT_USAGE;
 }

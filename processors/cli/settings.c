@@ -1,4 +1,6 @@
 /* From the configuration's table to the options of the stages: the one place that knows both. */
+#include <stdio.h>
+
 #include "cli/cli.h"
 
 void sp_settings_text(const struct sp_config *c, struct sp_text_options *ret_options)
@@ -26,7 +28,10 @@ void sp_settings_run(const struct sp_config *c, struct sp_buf *fingerprint,
 {
     struct sp_run_options *o = ret_options;
     *o = (struct sp_run_options){0};
-    sp_config_fingerprint(c, fingerprint);
+    char version[64];
+    snprintf(version, sizeof version, "signature.version=%d\n", SP_SIGNATURE_VERSION);
+    sp_buf_put_str(fingerprint, version);
+    sp_config_fingerprint(c, fingerprint); /* ends the text */
     o->fingerprint = fingerprint->data;
     o->threads = (uint32_t)c->threads;
     o->barrier_pages = c->barrier_pages;
@@ -38,6 +43,7 @@ void sp_settings_run(const struct sp_config *c, struct sp_buf *fingerprint,
     o->store.block_cache_bytes = c->store_block_cache_bytes;
     o->store.memtable_bytes = c->store_memtable_bytes;
     o->store.background_threads = (int)c->store_background_threads;
+    o->store.write_ahead_log = c->store_write_ahead_log == SP_CONFIG_ON;
     struct sp_group_options *group = &o->bus.group;
     struct sp_compare_options *compare = &o->bus.compare;
     sp_settings_similarity(c, &group->similarity);

@@ -225,12 +225,22 @@ enum sp_err sp_config_load(struct sp_config *config, const char *file, const cha
 
 /* ---- printing ---- */
 
+/* The fewest digits that read back as the same number: 0.8, not 0.80000000000000004. */
+static void print_shortest(char *text, size_t size, double x)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, x);
+        if (strtod(text, NULL) == x)
+            return;
+    }
+}
+
 static void put_value(struct sp_buf *out, const struct sp_config *config, const struct sp_option *o)
 {
     char text[64] = "";
     const char *at = (const char *)config + o->offset;
     if (o->type == SP_OPTION_REAL)
-        snprintf(text, sizeof text, "%.17g", *(const double *)(const void *)at);
+        print_shortest(text, sizeof text, *(const double *)(const void *)at);
     else if (o->type != SP_OPTION_CHOICE)
         snprintf(text, sizeof text, "%" PRIu64, *(const uint64_t *)(const void *)at);
     if (o->type == SP_OPTION_CHOICE)

@@ -13,6 +13,7 @@ enum sp_config_scope { SP_CONFIG_SCOPE_MAIN, SP_CONFIG_SCOPE_ALL };
 enum sp_config_repeats { SP_CONFIG_REPEATS_ONCE, SP_CONFIG_REPEATS_LABELLED };
 enum sp_config_mode { SP_CONFIG_MODE_EXACT, SP_CONFIG_MODE_FAST };
 enum sp_config_routing { SP_CONFIG_ROUTING_LOSSLESS, SP_CONFIG_ROUTING_BOUNDED };
+enum sp_config_switch { SP_CONFIG_OFF, SP_CONFIG_ON };
 enum sp_config_language { SP_CONFIG_LANGUAGE_DETECT, SP_CONFIG_LANGUAGE_OFF };
 
 /* Choices are stored as the number of the chosen word. */
@@ -37,6 +38,7 @@ struct sp_config {
     uint64_t store_block_cache_bytes;
     uint64_t store_memtable_bytes;
     uint64_t store_background_threads;
+    uint64_t store_write_ahead_log;
     uint64_t input_max_record_bytes;
 };
 

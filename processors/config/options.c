@@ -11,12 +11,12 @@ const struct sp_option sp_options[] = {
      "fast: "
      "the paper's approximations, for crawls of mostly unchanged pages"},
     {"similarity.threshold", SP_OPTION_REAL, FIELD(similarity_threshold), true, "0.8", 0.3, 1, NULL,
-     "tau: pages are near duplicates from this Jaccard similarity of their labelled 5-shingles on"},
+     "tau: pages are near duplicates from this Jaccard similarity of their 5-shingles on"},
     {"similarity.band", SP_OPTION_REAL, FIELD(similarity_band), true, "0", 0, 1, NULL,
      "where the similarity is less than this above the threshold, the sentences decide as well "
      "(similarity.lcs_min); needs signature.max_sentences. 0: never"},
     {"similarity.lcs_min", SP_OPTION_REAL, FIELD(similarity_lcs_min), true, "0.5", 0, 1, NULL,
-     "inside the band, the least |LCS| / (|A| + |B| - |LCS|) of the two sequences of sentences"},
+     "inside the band, the least share of common sentences, LCS / (A + B - LCS) of the two sequences"},
     {"signature.repeats", SP_OPTION_CHOICE, FIELD(signature_repeats), true, "once", 0, 0,
      "once|labelled",
      "once: a shingle that a page repeats counts once. labelled: each occurrence counts, labelled "
@@ -48,8 +48,8 @@ const struct sp_option sp_options[] = {
      "partitions of the group stage; the local job gains nothing from more than one"},
     {"threads", SP_OPTION_COUNT, FIELD(threads), false, "0", 0, 256, NULL,
      "threads that turn pages into signatures. 1: everything in one thread. 0: one a core"},
-    {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "10000", 1, 1e9, NULL,
-     "records between two commits; a killed run repeats at most so many"},
+    {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "2000", 1, 1e9, NULL,
+     "records between two commits of state, input position and output length"},
     {"cache.bytes", SP_OPTION_BYTES, FIELD(cache_bytes), false, "512MiB", KIB *KIB, 1024 * GIB,
      NULL, "memory for pages, groups and signatures kept between barriers; half to each tier"},
     {"store.block_cache_bytes", SP_OPTION_BYTES, FIELD(store_block_cache_bytes), false, "256MiB",
@@ -58,6 +58,12 @@ const struct sp_option sp_options[] = {
      16 * GIB, NULL, "each of RocksDB's up to three write buffers"},
     {"store.background_threads", SP_OPTION_COUNT, FIELD(store_background_threads), false, "2", 1,
      64, NULL, "RocksDB's threads for writing and merging files"},
+    {"store.write_ahead_log", SP_OPTION_CHOICE, FIELD(store_write_ahead_log), false, "off", 0, 0,
+     "off|on",
+     "off: after a kill, reading goes on behind the last write buffer that reached the disk: "
+     "nothing is "
+     "lost, some pages are read again. on: behind the last barrier, for inputs that cannot be read "
+     "again"},
     {"input.max_record_bytes", SP_OPTION_BYTES, FIELD(input_max_record_bytes), false, "64MiB", KIB,
      GIB, NULL, "larger records become dead letters"},
 };

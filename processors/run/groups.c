@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "base/json_write.h"
 #include "base/mem.h"
@@ -119,6 +120,13 @@ static bool write_groups(const struct listing *l, FILE *file)
     return good;
 }
 
+/* Renaming over a pipe or device would put a plain file in its place. */
+static bool is_special(const char *name)
+{
+    struct stat st;
+    return stat(name, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
 enum sp_err sp_groups_write(struct sp_db *db, uint32_t tier1, const char *name,
                             const char **ret_message)
 {
@@ -131,17 +139,19 @@ enum sp_err sp_groups_write(struct sp_db *db, uint32_t tier1, const char *name,
     enum sp_err err = each_page(db, tier1, collect, &l);
     *ret_message = sp_db_message(db);
     if (err == SP_OK) {
-        bool to_stdout = strcmp(name, "-") == 0;
+        bool to_stdout = strcmp(name, "-") == 0, in_place = to_stdout || is_special(name);
         sort_members(&l);
-        FILE *file = to_stdout ? stdout : fopen(unfinished.data, "w");
+        FILE *file = to_stdout ? stdout : fopen(in_place ? name : unfinished.data, "w");
         bool good = file && write_groups(&l, file);
         if (file)
             good &= (to_stdout ? fflush(file) : fclose(file)) == 0;
-        if (!good || (!to_stdout && rename(unfinished.data, name) != 0)) {
+        if (!good || (!in_place && rename(unfinished.data, name) != 0)) {
             snprintf(text, sizeof text, "%s: the groups cannot be written: %s", name,
                      strerror(errno));
             *ret_message = text;
             err = SP_IO;
+            if (!in_place)
+                remove(unfinished.data);
         }
     }
     sp_free(l.members);

@@ -12,7 +12,8 @@ enum { BUFFER_BYTES = 1 << 16 };
 static enum sp_err fail(const struct sp_output *out, const char *what, const char **ret_message)
 {
     static _Thread_local char text[512];
-    snprintf(text, sizeof text, "%s: %s: %s", out->name, what, strerror(errno));
+    const char *cause = errno ? strerror(errno) : "";
+    snprintf(text, sizeof text, "%s: %s%s%s", out->name, what, *cause ? ": " : "", cause);
     *ret_message = text;
     return SP_IO;
 }
@@ -44,12 +45,12 @@ enum sp_err sp_output_cut(struct sp_output *out, uint64_t length, const char **r
     if (!out->file || out->length == length)
         return SP_OK;
     if (out->length < length) {
-        errno = 0;
-        fail(out,
-             "is shorter than it was at the last barrier; put it back, or start over with an empty "
-             "--state directory",
-             ret_message);
-        return SP_IO;
+        errno = 0; /* no call has failed */
+        return fail(
+            out,
+            "is shorter than it was at the last barrier; put it back, or start over with an "
+            "empty --state directory",
+            ret_message);
     }
     if (ftruncate(out->fd, (off_t)length) != 0)
         return fail(out, "cannot be cut back to the last barrier", ret_message);

@@ -4,8 +4,8 @@
  *   1  outputs are written (to the kernel: they survive the death of the process)
  *   2  one batch commits state, input positions and output lengths
  *
- * Killed between the two, the next run cuts the outputs back to the lengths of the barrier before,
- * and reads the same records again. */
+ * The first barrier comes before the first record. Killed between the two, the next run cuts the
+ * outputs back to the lengths of the barrier before, and reads the same records again. */
 #include "run/run.h"
 
 #include <stdio.h>
@@ -36,6 +36,8 @@ struct run {
     uint64_t since_barrier;
     uint64_t read_bytes; /* of inputs that came to their end */
     uint64_t total_bytes;
+    uint64_t rate_from; /* records, and the time, at which the current rate starts */
+    double rate_start;
 };
 
 static double now(void)
@@ -152,6 +154,19 @@ static void report_progress(struct run *r, uint64_t file_bytes)
                 groups);
 }
 
+static void note_rate(struct run *r)
+{
+    struct sp_run_result *result = r->result;
+    uint64_t records = result->records - r->rate_from;
+    if (records < SP_RUN_RATE_RECORDS)
+        return;
+    double time = now();
+    result->rates = sp_realloc(result->rates, (result->rate_count + 1) * sizeof *result->rates);
+    result->rates[result->rate_count++] = (double)records / (time - r->rate_start);
+    r->rate_from = result->records;
+    r->rate_start = time;
+}
+
 static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, struct sp_batch *batch)
 {
     enum sp_err err = SP_OK;
@@ -160,6 +175,7 @@ static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, str
         in->records += batch->items[i].records;
         if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)
             err = barrier(r);
+        note_rate(r);
         if (r->result->records % PROGRESS_RECORDS == 0)
             report_progress(r, batch->read_bytes);
     }
@@ -227,6 +243,16 @@ static enum sp_err look_at_inputs(struct run *r)
 
 /* ---- the whole ---- */
 
+/* Before anything is written the state knows the outputs and their lengths, on disk: however early
+ * a kill comes, the next run cuts back what this one wrote. */
+static enum sp_err first_barrier(struct run *r)
+{
+    enum sp_err err = barrier(r);
+    if (err == SP_OK && sp_db_sync(r->db) != SP_OK)
+        err = fail(r, SP_STORE, "the state cannot be written");
+    return err;
+}
+
 static enum sp_err open_state(struct run *r)
 {
     const struct sp_run_options *o = r->options;
@@ -250,7 +276,10 @@ static enum sp_err finish(struct run *r)
 {
     const struct sp_run_options *o = r->options;
     uint64_t memory;
-    enum sp_err err = sp_groups_count(r->db, o->bus.tier1, &r->result->totals);
+    enum sp_err err = sp_db_sync(r->db);
+    if (err != SP_OK)
+        return fail(r, err, "the state cannot be written");
+    err = sp_groups_count(r->db, o->bus.tier1, &r->result->totals);
     if (err != SP_OK)
         return fail(r, err, "the state cannot be read");
     sp_local_bus_stats(r->bus, &r->result->stats);
@@ -260,7 +289,8 @@ static enum sp_err finish(struct run *r)
     if (err != SP_OK || !o->verify)
         return err;
     double start = now();
-    err = sp_verify(r->db, o->bus.tier1, &o->bus.group.similarity, &r->result->differences);
+    err = sp_verify(r->db, o->bus.tier1, &o->bus.group.similarity, o->bus.group.winner_margin > 0,
+                    &r->result->differences);
     r->result->verify_seconds = now() - start;
     return err == SP_OK ? SP_OK : fail(r, err, "the check from scratch failed");
 }
@@ -280,7 +310,9 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
         err = open_state(&r);
     if (err == SP_OK)
         err = open_outputs(&r);
-    double start = now();
+    if (err == SP_OK)
+        err = first_barrier(&r);
+    double start = r.rate_start = now();
     for (size_t i = 0; i < options->input_count && err == SP_OK; i++)
         err = run_input(&r, options->inputs[i]);
     ret_result->seconds = now() - start;
@@ -293,4 +325,10 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     sp_db_close(r.db);
     sp_partition_done(&r.map);
     return err;
+}
+
+void sp_run_result_done(struct sp_run_result *result)
+{
+    sp_free(result->rates);
+    *result = (struct sp_run_result){0};
 }

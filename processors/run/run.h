@@ -38,6 +38,8 @@ struct sp_run_options {
     void *progress_arg;
 };
 
+enum { SP_RUN_RATE_RECORDS = 50000 };
+
 struct sp_run_result {
     uint64_t records;      /* read in this run */
     uint64_t pages;        /* of these, fetches that said something of a page */
@@ -50,6 +52,8 @@ struct sp_run_result {
     double verify_seconds;
     uint64_t differences; /* found by verify */
     uint64_t disk_bytes;
+    double *rates; /* records/s of each SP_RUN_RATE_RECORDS records: is a large state slower? */
+    size_t rate_count;
     struct sp_group_totals totals; /* of the whole state */
     struct sp_local_bus_stats stats;
 };
@@ -59,6 +63,9 @@ struct sp_run_result {
  * an error of this function. */
 enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *ret_result,
                    const char **ret_message);
+
+/* Frees what a result holds, whether or not sp_run succeeded. */
+void sp_run_result_done(struct sp_run_result *result);
 
 /* Worker threads for a setting of `threads`: 0 means that the caller does the work. */
 uint32_t sp_run_workers(uint32_t threads);

@@ -41,6 +41,7 @@ struct verify {
     struct sp_map by_content;
     uint32_t *set;           /* union-find over nodes */
     uint32_t *content_nodes; /* any node with that content */
+    bool groups_only;
     uint64_t differences;
 };
 
@@ -223,6 +224,8 @@ static void check_status(struct verify *x, const struct node *n, size_t group_si
     else if (n->v.kind != SP_PAGE_CONTENT)
         target = follow(x, n);
     if (want != SP_STATUS_NONE && target && target->v.kind == SP_PAGE_CONTENT) {
+        if (!target->winner)
+            return; /* its signature is missing, which was said */
         bool loser = target != n || target->winner != n;
         want = loser ? SP_STATUS_LOSER : group_size == 1 ? SP_STATUS_UNIQUE : SP_STATUS_WINNER;
         winner = loser ? target->winner : NULL;
@@ -275,7 +278,7 @@ static void compare_all(struct verify *x)
             to++;
         find_winners(x, order + from, to - from);
         check_group(x, order + from, to - from, &groups);
-        for (size_t i = from; i < to; i++)
+        for (size_t i = from; i < to && !x->groups_only; i++)
             check_status(x, order[i], to - from);
     }
     for (size_t i = 0; i < groups.cap; i++)
@@ -304,9 +307,10 @@ static void verify_done(struct verify *x)
 }
 
 enum sp_err sp_verify(struct sp_db *db, uint32_t tier1,
-                      const struct sp_similarity_options *similarity, uint64_t *ret_differences)
+                      const struct sp_similarity_options *similarity, bool groups_only,
+                      uint64_t *ret_differences)
 {
-    struct verify x = {.similarity = similarity};
+    struct verify x = {.similarity = similarity, .groups_only = groups_only};
     enum sp_err err = SP_OK;
     for (uint32_t i = 0; i < tier1 && err == SP_OK; i++) {
         struct sp_store *store = sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i));

@@ -6,9 +6,11 @@
 
 #include "bus/local.h"
 
-/* Prints each difference (the first hundred) to standard error; *ret_differences counts all of
+/* With a winner margin statuses depend on the order of events: then groups alone are compared.
+ * Prints each difference (the first hundred) to standard error; *ret_differences counts all of
  * them. */
 enum sp_err sp_verify(struct sp_db *db, uint32_t tier1,
-                      const struct sp_similarity_options *similarity, uint64_t *ret_differences);
+                      const struct sp_similarity_options *similarity, bool groups_only,
+                      uint64_t *ret_differences);
 
 #endif

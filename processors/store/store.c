@@ -87,6 +87,12 @@ enum sp_err sp_db_commit(struct sp_db *db)
     return db->ops->commit(db);
 }
 
+enum sp_err sp_db_sync(struct sp_db *db)
+{
+    SP_ASSERT(!db->scanning);
+    return db->ops->sync ? db->ops->sync(db) : SP_OK;
+}
+
 void sp_db_discard(struct sp_db *db)
 {
     SP_ASSERT(!db->scanning);

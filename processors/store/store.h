@@ -30,6 +30,9 @@ struct sp_rocksdb_options {
     uint64_t block_cache_bytes; /* default 256 MiB */
     uint64_t memtable_bytes;    /* each of up to three; default 64 MiB */
     int background_threads;     /* default 2 */
+    /* Off (default): a commit reaches the disk when its write buffer does. On: it reaches the
+     * kernel at once. Either way what is found after a kill is a prefix of the commits. */
+    bool write_ahead_log;
 };
 
 void sp_rocksdb_options_default(struct sp_rocksdb_options *ret_options);
@@ -56,9 +59,12 @@ void sp_db_close(struct sp_db *db);
 /* The view of partition `number`; owned by the database, the same at each call. */
 struct sp_store *sp_db_store(struct sp_db *db, uint16_t number);
 
-/* Applies the open batch of all partitions: after a kill at any moment, either all or
- * nothing of it is there, and everything committed before it. Empty batches are free. */
+/* Applies the open batch of all partitions. After a kill at any moment what is there is a prefix of
+ * the commits: either all or nothing of each, and with it everything committed before. Empty
+ * batches are free. */
 enum sp_err sp_db_commit(struct sp_db *db);
+/* Brings everything committed to the disk. */
+enum sp_err sp_db_sync(struct sp_db *db);
 void sp_db_discard(struct sp_db *db);
 /* What went wrong last, for people. */
 const char *sp_db_message(const struct sp_db *db);

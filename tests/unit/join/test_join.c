@@ -22,7 +22,8 @@ static void note(void *arg, size_t i, size_t j, double similarity)
     p->count++;
 }
 
-/* Texts of a small vocabulary that copy one another, so that there are pairs of every similarity. */
+/* Texts of a small vocabulary that copy one another, so that there are pairs of every similarity.
+ */
 static void make_pages(uint64_t seed, uint32_t max_shingles, struct sp_signature **pages)
 {
     static uint64_t words[PAGES][120];

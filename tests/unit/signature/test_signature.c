@@ -48,8 +48,7 @@ TEST(golden_signatures_never_change_within_a_version)
     CU_ASSERT_EQUAL(hash, GOLDEN_SHINGLES);
     CU_ASSERT_EQUAL(sp_hash64(packed.data, packed.len), GOLDEN_PACKED);
     if (hash != GOLDEN_SHINGLES || sp_hash64(packed.data, packed.len) != GOLDEN_PACKED)
-        printf("now %uu and %lluu\n", hash,
-               (unsigned long long)sp_hash64(packed.data, packed.len));
+        printf("now %uu and %lluu\n", hash, (unsigned long long)sp_hash64(packed.data, packed.len));
     sp_signature_unref(once);
     sp_signature_unref(labelled);
     sp_buf_done(&packed);

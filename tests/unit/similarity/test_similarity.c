@@ -103,7 +103,8 @@ TEST(jaccard_at_least_agrees_with_jaccard_to_the_last_bit)
 
 TEST(four_fifths_reach_a_threshold_of_four_fifths)
 {
-    struct sp_signature *a = random_signature(9, 9, 1u << 31), *b = random_signature(9, 9, 1u << 31);
+    struct sp_signature *a = random_signature(9, 9, 1u << 31),
+                        *b = random_signature(9, 9, 1u << 31);
     for (uint32_t i = 0; i < 9; i++) {
         a->hashes[i] = i * 10;
         b->hashes[i] = i == 8 ? 999 : i * 10;
@@ -163,7 +164,7 @@ static size_t lcs_by_definition(const uint32_t *a, size_t n, const uint32_t *b, 
     size_t table[32][32] = {{0}};
     for (size_t i = 1; i <= n; i++)
         for (size_t k = 1; k <= m; k++)
-            table[i][k] = a[i - 1] == b[k - 1] ? table[i - 1][k - 1] + 1
+            table[i][k] = a[i - 1] == b[k - 1]                ? table[i - 1][k - 1] + 1
                           : table[i - 1][k] > table[i][k - 1] ? table[i - 1][k]
                                                               : table[i][k - 1];
     return table[n][m];

@@ -1,0 +1,279 @@
+"""kill -9 at any moment, and run again: the end is that of an undisturbed run."""
+
+import random
+import signal
+import subprocess
+import time
+
+from harness import check, check_equal, groups, latest, main, statuses
+
+MOST_KILLS = 25
+
+
+def with_broken_lines(work, name):
+    """Every 97th line of the crawl is followed by one that cannot be read."""
+    lines = []
+    for number, line in enumerate(work.read(name).splitlines(keepends=True)):
+        lines.append(line)
+        if number % 97 == 0:
+            lines.append(b'{"url":"https://broken-%d.example/", \n' % number)
+    return work.write("broken-" + name, b"".join(lines))
+
+
+def arguments(tag, barrier, *more):
+    return ["run", "-q", "--state", f"{tag}.state", "-o", f"{tag}.out", "--dead-letter",
+            f"{tag}.dead", "--groups", f"{tag}.groups", "--set", f"barrier.pages={barrier}", *more]
+
+
+def size(work, name):
+    return len(work.read(name)) if work.exists(name) else 0
+
+
+def kill(process):
+    """SIGKILL; True unless the process had come to its end by itself."""
+    process.send_signal(signal.SIGKILL)
+    code = process.wait()
+    check(code in (0, -signal.SIGKILL), "exit code", code)
+    return code != 0
+
+
+def after_a_while(work, rng, process, seconds):
+    del work
+    try:
+        process.wait(rng.uniform(0, seconds))
+    except subprocess.TimeoutExpired:
+        pass
+
+
+def after_some_output(work, rng, process, tag, total):
+    """Waits until the output has grown by up to a sixth of its final size."""
+    wanted = size(work, f"{tag}.out") + rng.randrange(1 + total // 6)
+    end = time.monotonic() + 60
+    while process.poll() is None and size(work, f"{tag}.out") < wanted:
+        check(time.monotonic() < end, "the output does not grow")
+        time.sleep(0.0002)
+
+
+def run_with_kills(work, rng, tag, args, wait):
+    """Starts and kills until a run ends by itself; how many kills there were."""
+    kills = 0
+    while kills < MOST_KILLS:
+        process = work.start(*args)
+        wait(process)
+        if not kill(process):
+            print(f"{kills} kills")
+            return kills
+        kills += 1
+        if work.exists(f"{tag}.groups"):  # killed in its last moments
+            check_equal(work.read(f"{tag}.groups"), work.read("calm.groups"), "incomplete groups")
+    work.run(*args)
+    return kills
+
+
+def check_same(work, a, b, what):
+    check_equal(work.read(f"{a}.groups"), work.read(f"{b}.groups"), f"{what}: groups")
+    check_equal(latest(work.read(f"{a}.out")), latest(work.read(f"{b}.out")),
+                f"{what}: latest statuses")
+    check_equal(work.read(f"{a}.out"), work.read(f"{b}.out"), f"{what}: output")
+    check_equal(work.read(f"{a}.dead"), work.read(f"{b}.dead"), f"{what}: dead letters")
+
+
+def undisturbed(work, barrier, *inputs, tag="calm"):
+    start = time.monotonic()
+    work.run(*arguments(tag, barrier, *inputs))
+    seconds = time.monotonic() - start
+    check(size(work, f"{tag}.out") > 100_000, "the crawl says too little to test anything")
+    return seconds
+
+
+def kill_often(work, barrier, inputs, seeds):
+    seconds = undisturbed(work, barrier, *inputs)
+    total = size(work, "calm.out")
+    kills = 0
+    for seed in seeds:
+        tag = f"killed-{seed}"
+        rng = random.Random(seed)
+        if seed % 2:
+            def wait(process):
+                after_a_while(work, rng, process, seconds)
+        else:
+            def wait(process):
+                after_some_output(work, rng, process, tag, total)
+        kills += run_with_kills(work, rng, tag, arguments(tag, barrier, *inputs), wait)
+        check_same(work, "calm", tag, f"seed {seed}, {kills} kills")
+        # Once more with nothing new: nothing changes.
+        work.run(*arguments(tag, barrier, *inputs))
+        check_same(work, "calm", tag, f"seed {seed}, run once more")
+    print(f"{kills} kills")
+    check(kills >= len(seeds), "only", kills, "kills: the test tests little")
+
+
+def a_killed_run_ends_as_an_undisturbed_one(work):
+    crawl = with_broken_lines(work, work.crawl())
+    kill_often(work, 200, [crawl], range(6))
+    # Barriers do not show in the results.
+    work.run("run", "-q", "-o", "memory.out", "--dead-letter", "memory.dead", "--groups",
+             "memory.groups", crawl)
+    check_same(work, "calm", "memory", "state in memory")
+
+
+def a_run_killed_between_odd_barriers_ends_as_an_undisturbed_one(work):
+    kill_often(work, 37, [with_broken_lines(work, work.crawl(seed=2))], range(10, 14))
+
+
+def a_run_killed_at_barriers_of_single_pages_ends_as_an_undisturbed_one(work):
+    kill_often(work, 1, [with_broken_lines(work, work.crawl(pages=1500, seed=3))], range(20, 24))
+
+
+def a_run_killed_before_its_first_barrier_leaves_nothing_behind(work):
+    """The output is longer than its buffer, and no barrier comes before the end."""
+    crawl = with_broken_lines(work, work.crawl(seed=4))
+    kill_often(work, 1_000_000, [crawl], range(30, 33))
+
+
+def killed_runs_over_several_compressed_inputs_end_as_undisturbed_ones(work):
+    lines = work.read(work.crawl(seed=5)).splitlines(keepends=True)
+    third = len(lines) // 3
+    work.write("a.jsonl", b"".join(lines[:third]))
+    work.write("b.jsonl", b"".join(lines[third:2 * third]))
+    work.write("c.jsonl", b"".join(lines[2 * third:]))
+    inputs = [work.gzip(with_broken_lines(work, "a.jsonl")),
+              work.zstd(with_broken_lines(work, "b.jsonl")), "c.jsonl"]
+    kill_often(work, 200, inputs, range(40, 44))
+    work.run(*arguments("plain", 200, "broken-a.jsonl", "broken-b.jsonl", "c.jsonl"))
+    for name in "groups", "out":
+        check_equal(work.read(f"calm.{name}"), work.read(f"plain.{name}"), f"compressed: {name}")
+
+
+def feed(process, data):
+    try:
+        process.stdin.write(data)
+        process.stdin.flush()
+    except BrokenPipeError:
+        pass
+
+
+def a_killed_run_over_standard_input_goes_on_when_the_stream_is_piped_again(work):
+    data = work.read(with_broken_lines(work, work.crawl(seed=6)))
+    with open(work.path("broken-crawl.jsonl"), "rb") as stream:
+        work.start(*arguments("calm", 200, "-"), stdin=stream).wait()
+    kills = 0
+    for seed in range(50, 53):
+        rng = random.Random(seed)
+        tag = f"killed-{seed}"
+        given = 0
+        while given < len(data):
+            # Up to here the stream comes, then it stops, then the process is killed.
+            given = min(len(data), given + rng.randrange(len(data) // 5))
+            process = work.start(*arguments(tag, 200, "-"), stdin=subprocess.PIPE)
+            feed(process, data[:given])
+            after_a_while(work, rng, process, 0.1)
+            kills += kill(process)
+            process.stdin.close()
+        work.run(*arguments(tag, 200, "-"), stdin=data)
+        check_same(work, "calm", tag, f"seed {seed}")
+    check(kills >= 10, "only", kills, "kills")
+    # Piped in again after its end it is a new stream, of fetches that are known.
+    work.run(*arguments("killed-50", 200, "-"), stdin=data)
+    check_equal(work.read("calm.groups"), work.read("killed-50.groups"), "the same stream again")
+    check_equal(statuses(work.read("calm.out")), statuses(work.read("killed-50.out")),
+                "the same stream again: statuses")
+
+
+def halves(work, seed):
+    lines = work.read(work.crawl(seed=seed)).splitlines(keepends=True)
+    middle = len(lines) // 2
+    first, second = b"".join(lines[:middle]), b"".join(lines[middle:])
+    work.write("first.jsonl", first)
+    work.write("second.jsonl", second)
+    return first, second
+
+
+def a_second_run_continues_where_the_first_ended(work):
+    halves(work, 7)
+    undisturbed(work, 200, "crawl.jsonl")
+    # The whole in one run, from two files.
+    work.run(*arguments("both", 200, "first.jsonl", "second.jsonl"))
+    check_same(work, "calm", "both", "two files")
+    # One after the other, and named again with the first; barriers may change between runs.
+    for tag, again in ("next", []), ("again", ["first.jsonl"]):
+        work.run(*arguments(tag, 200, "first.jsonl"))
+        check(groups(work.read(f"{tag}.groups")) != groups(work.read("calm.groups")),
+              "half of the crawl has the groups of the whole: this tests nothing")
+        work.run(*arguments(tag, 37, *again, "second.jsonl"))
+        check_same(work, "calm", tag, tag)
+
+
+def a_file_that_grew_is_continued(work):
+    first, second = halves(work, 8)
+    undisturbed(work, 200, "crawl.jsonl")
+    for pieces in 2, 5:
+        tag = f"grown-{pieces}"
+        data = first + second
+        work.write(f"{tag}.jsonl", b"")
+        work.run(*arguments(tag, 200, f"{tag}.jsonl"))
+        ends = [data.find(b"\n", len(data) * k // pieces - 2) + 1 for k in range(1, pieces + 1)]
+        for end in ends:
+            work.write(f"{tag}.jsonl", data[:end])
+            work.run(*arguments(tag, 200, f"{tag}.jsonl", "--summary", "summary"))
+        check_same(work, "calm", tag, tag)
+        check(work.json_lines("summary")[0]["skipped"] > 0, "nothing was skipped")
+
+
+def a_file_that_grew_is_continued_also_after_kills(work):
+    first, second = halves(work, 9)
+    seconds = undisturbed(work, 200, "crawl.jsonl")
+    rng = random.Random(9)
+    args = arguments("grown", 200, "grown.jsonl")
+    for data in first, first + second:
+        work.write("grown.jsonl", data)
+        for _ in range(3):
+            process = work.start(*args)
+            after_a_while(work, rng, process, seconds / 2)
+            kill(process)
+    work.run(*args)
+    check_same(work, "calm", "grown", "grown")
+
+
+def a_file_that_was_replaced_is_read_from_its_start(work):
+    first, second = halves(work, 10)
+    undisturbed(work, 200, "crawl.jsonl")
+    for data in first, second:
+        work.write("replaced.jsonl", data)
+        work.run(*arguments("replaced", 200, "replaced.jsonl"))
+    check_same(work, "calm", "replaced", "replaced")
+
+
+def an_output_that_was_there_before_is_appended_to(work):
+    crawl = work.crawl(seed=11)
+    seconds = undisturbed(work, 200, crawl)
+    before = b'{"url":"https://before.example/"}\n' * 5000
+    rng = random.Random(11)
+    for barrier in 200, 1_000_000:
+        tag = f"old-{barrier}"
+        work.write(f"{tag}.out", before)
+        run_with_kills(work, rng, tag, arguments(tag, barrier, crawl),
+                       lambda process: after_a_while(work, rng, process, seconds * 1.5))
+        check_equal(work.read(f"{tag}.out"), before + work.read("calm.out"), "output")
+
+
+def an_output_of_another_name_starts_where_the_state_is(work):
+    """Changed between two runs, one of them killed: the new file has no event twice."""
+    halves(work, 12)
+    seconds = undisturbed(work, 200, "crawl.jsonl")
+    args = arguments("other", 1_000_000)
+    work.run(*args, "first.jsonl")
+    early = work.read("other.out")
+    rng = random.Random(12)
+    args[args.index("other.out")] = "late.out"
+    for _ in range(6):
+        process = work.start(*args, "first.jsonl", "second.jsonl")
+        after_a_while(work, rng, process, seconds)
+        kill(process)
+    work.run(*args, "first.jsonl", "second.jsonl")
+    check_equal(early, work.read("other.out"), "the first file")
+    check_equal(work.read("calm.out"), early + work.read("late.out"), "both files")
+
+
+if __name__ == "__main__":
+    main(__name__)

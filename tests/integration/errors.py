@@ -1,0 +1,389 @@
+"""What goes wrong says what it is and what to do; and what help promises."""
+
+import base64
+import glob
+import json
+import os
+import re
+import subprocess
+
+from harness import Skip, check, check_equal, check_in, main, statuses
+
+COMMANDS = ["run", "synth", "pairs", "similar", "config"]
+
+
+def complaint(work, *arguments, code=1):
+    """The message of a run that fails: one or two sentences, each of which says who speaks."""
+    done = work.run(*arguments, code=code)
+    lines = done.err.splitlines()
+    check(lines, "no message for", arguments)
+    check(len(lines) <= 2, "a long message:", done.err)
+    for line in lines:
+        check(line.startswith("samepage"), "whose message?", line)
+        check("Success" not in line, "an error by the name of success:", line)
+    return done.err
+
+
+def options_of(work, command):
+    """The long options in the command's source."""
+    with open(os.path.join(work.source, "processors", "cli", f"cmd_{command}.c"),
+              encoding="utf-8") as f:
+        source = f.read()
+    found = set(re.findall(r'\{"([a-z-]+)",\s*(?:no|required|optional)_argument', source))
+    found.add("help")
+    if "SP_SETTING_OPTIONS" in source:
+        found |= {"config", "set"}
+    return found
+
+
+def help_of_each_command_mentions_every_option(work):
+    for command in COMMANDS:
+        done = work.run(command, "--help")
+        check(done.err == "", "help is not an error:", done.err)
+        check_in(f"samepage {command}", done.out)
+        check_in("SYNOPSIS", done.out)
+        options = options_of(work, command)
+        check(len(options) > 1, "no option found in the source of", command)
+        mentioned = set(re.findall(r"--([a-z-]+)", done.out))
+        check(not options - mentioned, command, "has options that its help does not mention:",
+              options - mentioned)
+        section = done.out.split("OPTIONS\n", 1)[1].split("\n\n", 1)[0]
+        check_equal(options, set(re.findall(r"^  (?:-\w, )?--([a-z-]+)", section, re.M)),
+                    f"{command}: options in the source and in the list of options")
+        for line in done.out.splitlines():
+            check(len(line) <= 100, "a long line in the help of", command, line)
+    check_equal(sorted(COMMANDS), sorted(
+        os.path.basename(f)[4:-2]
+        for f in glob.glob(os.path.join(work.source, "processors", "cli", "cmd_*.c"))),
+        "commands known to this test and in the source")
+
+
+def help_lists_every_setting_with_its_default(work):
+    defaults = work.run("config").out
+    settings = re.findall(r"^([a-z0-9_.]+) = (\S+)$", defaults, re.M)
+    check(len(settings) >= 20, "settings:", settings)
+    for command in "run", "pairs", "similar":
+        text = work.run(command, "--help").out
+        for key, value in settings:
+            check_in(f"  {key} = {value}\n", text, f"help of {command}")
+    # The defaults, as a file, are the defaults.
+    work.crawl(pages=300)
+    work.write("defaults", defaults)
+    work.run("run", "-q", "--state", "state", "-o", "a", "crawl.jsonl")
+    work.run("run", "-q", "--state", "state", "-o", "a", "--config", "defaults", "crawl.jsonl")
+
+
+def help_of_the_program_names_the_commands(work):
+    for arguments in ["--help"], ["help"], ["-h"]:
+        text = work.run(*arguments).out
+        for command in COMMANDS:
+            check_in(f"\n  {command} ", text)
+    check_in("usage", work.run(code=2).err)
+    check_in("--help", complaint(work, "nonsense", code=2))
+    version = work.run("--version").out
+    check(re.match(r"samepage \d+\.\d+\.\d+ \(signature version \d+\)\n$", version), version)
+
+
+def a_wrong_option_says_how_to_get_help(work):
+    work.crawl(pages=20)
+    wrong = [["run", "--nonsense", "crawl.jsonl"], ["run"], ["run", "--output"],
+             ["run", "--set", "crawl.jsonl"], ["run", "-x", "crawl.jsonl"], ["pairs"],
+             ["pairs", "-t", "2", "crawl.jsonl"], ["pairs", "-t", "x", "crawl.jsonl"],
+             ["similar", "crawl.jsonl"], ["similar", "a", "b", "c"], ["synth", "--pages", "many"],
+             ["synth", "--pages", "-1"], ["synth", "extra"], ["synth", "--words", "0"],
+             ["config", "extra"], ["config", "--set", "mode=fast"]]
+    for arguments in wrong:
+        message = complaint(work, *arguments, code=2)
+        check_in(f"samepage {arguments[0]} --help", message)
+
+
+def an_unknown_setting_names_the_nearest(work):
+    work.crawl(pages=20)
+    for wrong, right in [("barier.pages=3", "barrier.pages"), ("mod=exact", "mode"),
+                         ("similarity.treshold=0.8", "similarity.threshold"),
+                         ("tier1.partition=1", "tier1.partitions")]:
+        message = complaint(work, "run", "--set", wrong, "crawl.jsonl", code=2)
+        check_in(f'"{wrong.split("=")[0]}"', message)
+        check_in(f'"{right}"', message)
+        work.write("settings", f"# a comment\n\n{wrong}\n")
+        message = complaint(work, "run", "--config", "settings", "crawl.jsonl", code=2)
+        check_in("settings:3", message)
+        check_in(f'"{right}"', message)
+
+
+def a_wrong_value_says_what_is_allowed(work):
+    work.crawl(pages=20)
+    for wrong, parts in [("mode=quick", ["mode", "quick", "exact", "fast"]),
+                         ("similarity.threshold=7", ["similarity.threshold", "7", "0.3", "1"]),
+                         ("barrier.pages=x", ["barrier.pages", '"x"', "number"]),
+                         ("barrier.pages=0", ["barrier.pages", "0", "1"]),
+                         ("partition.cells=0", ["partition.cells", "0", "1"]),
+                         ("mode", ["mode", "key=value"])]:
+        message = complaint(work, "run", "--set", wrong, "crawl.jsonl", code=2)
+        for part in parts:
+            check_in(part, message)
+
+
+def a_missing_file_is_named_before_anything_is_done(work):
+    work.crawl(pages=20)
+    message = complaint(work, "run", "-q", "--state", "state", "-o", "out", "crawl.jsonl",
+                        "missing.jsonl")
+    check_in("missing.jsonl", message)
+    check_in("No such file", message)
+    check(not work.exists("out") and not work.exists("state"), "something was done before")
+    check_in("No such file", complaint(work, "pairs", "-q", "missing.jsonl"))
+    check_in("missing.html", complaint(work, "similar", "crawl.jsonl", "missing.html"))
+    check_in("directory", complaint(work, "run", "-q", "-o", "out", "."))
+    check_in("settings", complaint(work, "run", "--config", "settings", "crawl.jsonl", code=2))
+
+
+BROKEN = [b"{", b'{"url":"https://a.example/"', b"[]", b"nonsense", b'{"content":"no url"}',
+          b'{"url":"not a url","content":"x"}', b'{"url":17,"content":"x"}',
+          b'{"url":"https://a.example/","content":17}', b"\xff\xfe\x00\x01",
+          b'{"url":"https://a.example/","content":"x"', b'"just a string"',
+          b'{"url":"https://a.example/","http_status":301,"redirect_url":"http://"}']
+
+
+def broken_lines_become_dead_letters_and_the_rest_is_read(work):
+    whole = work.read(work.crawl(pages=400)).splitlines(keepends=True)
+    data, expected = b"", []
+    for number, line in enumerate(whole):
+        if number < len(BROKEN):
+            expected.append((len(data), BROKEN[number]))
+            data += BROKEN[number] + b"\n"
+        data += line
+    expected.append((len(data), whole[0][:100]))
+    data += whole[0][:100]  # cut off in the middle, without a newline
+    work.write("broken.jsonl", data)
+    work.run("run", "-q", "-o", "want", "crawl.jsonl")
+    done = work.run("run", "-q", "-o", "out", "--dead-letter", "dead", "--summary", "summary",
+                    "broken.jsonl")
+    check_equal(done.err, "", "messages")
+    check_equal(statuses(work.read("want")), statuses(work.read("out")), "statuses of the others")
+    dead = work.json_lines("dead")
+    check_equal([(d["offset"]) for d in dead], [offset for offset, _ in expected], "offsets")
+    lines = data.splitlines()
+    for letter, (offset, raw) in zip(dead, expected):
+        check(letter["file"] == "broken.jsonl", letter)
+        check(letter["reason"] and letter["detail"], "no reason:", letter)
+        check(lines[letter["record"]] == raw, "not the record's number:", letter)
+        check(data[offset:offset + len(raw)] == raw, "this test is wrong about", offset)
+        # Of a record that was understood but is of no use, the URL is enough to find it.
+        kept = letter["raw"].encode() if "raw" in letter else base64.b64decode(letter["raw_base64"])
+        check(kept == raw or kept == json.loads(raw)["url"].encode(), "raw:", letter)
+    summary = json.loads(work.read("summary"))
+    check(summary["dead_letters"] == len(expected), summary)
+    check(summary["records"] == len(lines), summary)
+    # Without the file they are counted, and the option is named.
+    done = work.run("run", "-q", "-o", "out2", "broken.jsonl")
+    check_in("--dead-letter", done.err)
+    check_in(str(len(expected)), done.err)
+
+
+def dead_letters_of_compressed_and_of_later_files_are_named_too(work):
+    crawl = work.read(work.crawl(pages=100))
+    first = crawl.find(b"\n") + 1
+    work.write("a.jsonl", crawl[:first] + b"nonsense\n" + crawl[first:])
+    work.run("run", "-q", "-o", "out", "--dead-letter", "dead", work.gzip("a.jsonl"), "a.jsonl")
+    dead = work.json_lines("dead")
+    check_equal([(d["file"], d["record"], d["offset"]) for d in dead],
+                [("a.jsonl.gz", 1, first), ("a.jsonl", 1, first)], "dead letters")
+
+
+def a_truncated_compressed_file_is_read_as_far_as_it_goes(work):
+    work.crawl(pages=500)
+    for compress in work.gzip, work.zstd:
+        name = compress("crawl.jsonl")
+        data = work.read(name)
+        cut = work.write("cut-" + name, data[:len(data) * 2 // 3])
+        work.run("run", "-q", "-o", f"{cut}.out", "--dead-letter", f"{cut}.dead", cut)
+        pages = len(statuses(work.read(f"{cut}.out")))
+        check(100 < pages < 500, cut, "gives", pages, "pages")
+        check(len(work.json_lines(f"{cut}.dead")) in (1, 2), work.read(f"{cut}.dead"))
+
+
+def a_record_that_is_too_large_is_a_dead_letter(work):
+    crawl = work.read(work.crawl(pages=50))
+    huge = b'{"url":"https://huge.example/","content":"' + b"word " * 30_000 + b'"}\n'
+    work.write("huge.jsonl", huge + crawl + huge)
+    work.run("run", "-q", "-o", "out", "--dead-letter", "dead", "--set",
+             "input.max_record_bytes=100000", "huge.jsonl")
+    dead = work.json_lines("dead")
+    check_equal([d["offset"] for d in dead], [0, len(huge) + len(crawl)], "offsets")
+    check_in("input.max_record_bytes", dead[0]["detail"])
+    work.run("run", "-q", "-o", "want", "crawl.jsonl")
+    check_equal(statuses(work.read("want")), statuses(work.read("out")), "statuses")
+
+
+def a_state_of_another_configuration_names_keys_values_and_what_to_do(work):
+    work.crawl(pages=50)
+    work.run("run", "-q", "--state", "state", "-o", "out", "crawl.jsonl")
+    message = complaint(work, "run", "-q", "--state", "state", "-o", "out", "--set",
+                        "similarity.threshold=0.7", "--set", "mode=fast", "crawl.jsonl")
+    check_in("similarity.threshold was 0.8 and is now 0.7", message)
+    check_in("mode was exact and is now fast", message)
+    check_in("use the same setting, or another --state directory", message)
+    check("partition.cells" not in message, "what is equal is no news:", message)
+    # Settings that do not touch the state's meaning may change.
+    work.run("run", "-q", "--state", "state", "-o", "out", "--set", "threads=2", "--set",
+             "barrier.pages=7", "--set", "cache.bytes=8MiB", "crawl.jsonl")
+
+
+def a_state_of_another_format_says_what_to_do(work):
+    work.crawl(pages=50)
+    arguments = ["run", "-q", "--state", "state", "-o", "out", "crawl.jsonl"]
+    work.run(*arguments)
+    good = work.read("state/FORMAT")
+    check_in("samepage state 1\n", good.decode())
+    work.write("state/FORMAT", good.replace(b"samepage state 1\n", b"samepage state 2\n"))
+    message = complaint(work, *arguments)
+    for part in "state format 2", "uses 1", "--state":
+        check_in(part, message)
+    for damaged in b"", b"nonsense\n", good[:5], b"\0" * 100:
+        work.write("state/FORMAT", damaged)
+        message = complaint(work, *arguments)
+        check_in("state/FORMAT", message)
+        check_in("--state", message)
+    work.write("state/FORMAT", good)
+    work.run(*arguments)
+
+
+def a_directory_that_is_not_ours_is_left_alone(work):
+    work.crawl(pages=50)
+    os.mkdir(work.path("home"))
+    work.write("home/letters.txt", b"dear")
+    message = complaint(work, "run", "-q", "--state", "home", "-o", "out", "crawl.jsonl")
+    check_in("letters.txt", message)
+    check_in("--state", message)
+    check_equal(os.listdir(work.path("home")), ["letters.txt"], "files in it")
+    message = complaint(work, "run", "-q", "--state", "crawl.jsonl", "-o", "out", "crawl.jsonl")
+    check_in("it is a file", message)
+    # An empty one will do, and one that does not exist, with its parents.
+    os.mkdir(work.path("empty"))
+    work.run("run", "-q", "--state", "empty", "-o", "out", "crawl.jsonl")
+    work.run("run", "-q", "--state", "new/and/deep", "-o", "out", "crawl.jsonl")
+
+
+def a_state_in_use_names_the_process(work):
+    crawl = work.crawl(pages=300)
+    process = work.start("run", "-q", "--state", "state", "-o", "out", "-",
+                         stdin=subprocess.PIPE)
+    try:
+        while not work.exists("out"):  # opened after the state
+            check(process.poll() is None, "the first run ended")
+        message = complaint(work, "run", "-q", "--state", "state", "-o", "out2", crawl)
+        check_in(f"process id {process.pid}", message)
+        check_in("--state", message)
+        process.stdin.write(work.read(crawl))
+        process.stdin.close()
+        check(process.wait() == 0, "the first run failed")
+    finally:
+        process.kill()
+        process.wait()
+    work.run("run", "-q", "--state", "state", "-o", "out", crawl)
+    work.run("run", "-q", "-o", "want", crawl)
+    check_equal(statuses(work.read("want")), statuses(work.read("out")), "statuses")
+
+
+def an_output_shorter_than_at_the_last_barrier_is_refused(work):
+    work.crawl(pages=300)
+    work.write("broken.jsonl", b"nonsense\n" + work.read("crawl.jsonl"))
+    arguments = ["run", "-q", "--state", "state", "-o", "out", "--dead-letter", "dead",
+                 "broken.jsonl"]
+    work.run(*arguments)
+    for name in "out", "dead":
+        good = work.read(name)
+        check(good, name, "is empty")
+        for short in good[:-1], b"":
+            work.write(name, short)
+            message = complaint(work, *arguments)
+            check_in(f"{name}: is shorter than", message)
+            check_in("--state", message)
+            check_equal(work.read(name), short, "the file is left alone")
+        work.write(name, good)
+    work.run(*arguments)
+
+
+def an_output_that_cannot_be_written_is_an_error(work):
+    work.crawl(pages=3000, words=20)
+    for option in "-o", "--groups", "--dead-letter", "--summary":
+        output = [] if option == "-o" else ["-o", "out"]
+        message = complaint(work, "run", "-q", *output, option, "missing/file", "crawl.jsonl")
+        check_in("missing/file", message)
+        check_in("cannot be written", message)
+    if not os.path.exists("/dev/full") or os.path.isfile("/dev/full"):
+        raise Skip("there is no /dev/full")
+    for arguments in (["run", "-q", "-o", "/dev/full", "crawl.jsonl"],
+                      ["run", "-q", "-o", "out", "--groups", "/dev/full", "crawl.jsonl"],
+                      ["run", "-q", "-o", "out", "--summary", "/dev/full", "crawl.jsonl"],
+                      ["pairs", "-q", "-o", "/dev/full", "crawl.jsonl"],
+                      ["synth", "-o", "/dev/full"],
+                      ["synth", "-o", "out", "--truth", "/dev/full"]):
+        check_in("cannot be written", complaint(work, *arguments))
+    check(not os.path.isfile("/dev/full"), "the device was replaced by a file")
+    for arguments in (["run", "-q", "crawl.jsonl"], ["pairs", "-q", "crawl.jsonl"], ["synth"],
+                      ["config"], ["--version"], ["--help"], ["similar", "crawl.jsonl", "crawl.jsonl"], ["run", "--help"]):
+        with open("/dev/full", "wb") as full:
+            code = work.start(*arguments, stdout=full).wait()
+        check(code == 1, arguments, "to a full standard output: exit code", code)
+
+
+def a_state_that_cannot_be_made_is_an_error(work):
+    work.crawl(pages=50)
+    for directory in "crawl.jsonl/state", "/proc/samepage", "":
+        message = complaint(work, "run", "-q", "--state", directory, "-o", "out", "crawl.jsonl")
+        check_in(f"cannot create the state directory {directory}", message)
+        check_in("use another --state directory", message)
+    if os.geteuid() == 0:
+        return  # root may write everywhere
+    os.mkdir(work.path("readonly"), 0o555)
+    message = complaint(work, "run", "-q", "--state", "readonly", "-o", "out", "crawl.jsonl")
+    check_in("readonly", message)
+    check_in("right to write", message)
+
+
+def groups_can_go_to_a_pipe(work):
+    crawl = work.crawl(pages=100)
+    work.run("run", "-q", "-o", "out", "--groups", "groups", crawl)
+    os.mkfifo(work.path("fifo"))
+    process = work.start("run", "-q", "-o", "out", "--groups", "fifo", crawl)
+    check_equal(work.read("fifo"), work.read("groups"), "groups")
+    check(process.wait() == 0, "exit code")
+    done = work.run("run", "-q", "-o", "out", "--groups", "-", crawl)
+    check_equal(done.out.encode(), work.read("groups"), "groups on standard output")
+
+
+def an_empty_input_is_no_error(work):
+    for content in b"", b"\n\n", b" \n":
+        name = work.write("empty.jsonl", content)
+        for state in [], ["--state", f"state-{len(content)}"]:
+            work.run("run", "-q", "-o", "out", "--groups", "groups", "--verify", *state, name)
+            check_equal(work.read("out") + work.read("groups"), b"", "outputs")
+        check_equal(work.run("pairs", "-q", name).out, "", "pairs")
+    check_equal(work.run("run", "-q", "-", stdin=b"").out, "", "standard input")
+
+
+def an_input_without_any_usable_page_is_no_error(work):
+    lines = [{"url": "https://a.example/1", "content": "x", "http_status": 500},
+             {"url": "https://a.example/2", "content": "x", "http_status": 304},
+             {"url": "https://a.example/3", "content": "x", "content_type": "image/png"}]
+    work.write("useless.jsonl", "".join(json.dumps(line) + "\n" for line in lines) + "nonsense\n")
+    work.run("run", "-q", "-o", "out", "--groups", "groups", "--dead-letter", "dead", "--verify",
+             "--summary", "summary", "useless.jsonl")
+    check_equal(work.read("out") + work.read("groups"), b"", "outputs")
+    summary = json.loads(work.read("summary"))
+    check(summary["ignored"] == 3 and summary["dead_letters"] == 1 and summary["records"] == 4,
+          summary)
+
+
+def pages_without_words_are_alone(work):
+    lines = [{"url": f"https://a.example/{i}", "content": text} for i, text in
+             enumerate(["", "", "<html></html>", "one", "one", "two"])]
+    work.write("short.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
+    work.run("run", "-q", "-o", "out", "--groups", "groups", "--verify", "short.jsonl")
+    sizes = sorted(len(g["members"]) for g in work.json_lines("groups"))
+    check_equal(sizes, [1, 1, 1, 1, 2], "sizes of groups")
+
+
+if __name__ == "__main__":
+    main(__name__)

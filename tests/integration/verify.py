@@ -1,0 +1,63 @@
+"""run --verify: what it says of good runs, of continued ones, and of those it cannot vouch for."""
+
+import re
+
+from harness import check, check_in, main
+
+CELLS = ["--set", "partition.cells=5"]
+
+
+def exact_runs_have_no_difference_from_scratch(work):
+    for seed, more in [(1, []), (2, CELLS), (3, CELLS + ["--set", "tier1.partitions=3"]),
+                       (4, CELLS + ["--words", "30"]), (5, ["--words", "8"])]:
+        words = more[more.index("--words") + 1] if "--words" in more else None
+        settings = [m for m in more if m not in ("--words", words)]
+        work.crawl(pages=4000, seed=seed, words=words)
+        done = work.run("run", "-q", "-o", f"{seed}.out", "--verify", "--summary", "summary",
+                        *settings, "crawl.jsonl")
+        check_in("verify: no difference", done.err)
+        check(work.json_lines("summary")[0]["differences"] == 0, "the summary says otherwise")
+
+
+def the_whole_text_in_cells_has_no_difference_either(work):
+    work.crawl(pages=2000, seed=6, words=30)
+    work.run("run", "-q", "-o", "out", "--verify", "--set", "text.scope=all", "--set",
+             "similarity.threshold=0.6", *CELLS, "crawl.jsonl")
+
+
+def a_state_is_verified_after_each_of_several_runs(work):
+    lines = work.read(work.crawl(pages=3000, seed=7)).splitlines(keepends=True)
+    for end in range(0, len(lines) + 1, len(lines) // 5):
+        work.write("growing.jsonl", b"".join(lines[:end]))
+        done = work.run("run", "-q", "--state", "state", "-o", "out", "--verify", *CELLS, "--set",
+                        "barrier.pages=100", "growing.jsonl")
+        check_in("verify: no difference", done.err)
+
+
+def runs_that_approximate_say_what_differs(work):
+    """Fast mode and bounded routing may differ: then the exit code and the list say so."""
+    differing = 0
+    for seed, pages, settings in [(2, 20000, ["mode=fast"]),
+                                  (9, 3000, ["mode=fast", "partition.cells=7"]),
+                                  (10, 3000, ["partition.routing=bounded", "partition.cells=50"]),
+                                  (11, 3000, ["winner.margin=1000000"])]:
+        work.crawl(pages=pages, seed=seed, words=100)
+        options = [o for s in settings for o in ("--set", s)]
+        done = work.run("run", "-q", "-o", "out", "--verify", "--summary", "summary", *options,
+                        "crawl.jsonl", code=None)
+        count = work.json_lines("summary")[0]["differences"]
+        check(done.code == (1 if count else 0), "exit code", done.code, "with", count,
+              "differences")
+        listed = [line for line in done.err.splitlines() if line.startswith("verify: http")]
+        check(len(listed) == min(count, 100), len(listed), "of", count, "are listed")
+        if count:
+            said = re.search(r"verify: ([0-9,]+) differences from the groups", done.err)
+            check(said and int(said[1].replace(",", "")) == count, done.err[-300:])
+        else:
+            check_in("verify: no difference", done.err)
+        differing += count > 0
+    check(differing > 0, "nothing differed: what a difference looks like was not tested")
+
+
+if __name__ == "__main__":
+    main(__name__)

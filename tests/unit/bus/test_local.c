@@ -1,0 +1,224 @@
+/* The local bus: the codec between stages changes nothing, and a store that fails at any call is
+ * reported, leaks nothing, and is continued behind the last barrier. */
+#include "codec/codec.h"
+#include "crawl.h"
+#include "harness.h"
+#include "run/verify.h"
+
+static void make(struct crawl *crawl, uint64_t pages, uint64_t seed)
+{
+    struct sp_synth_options synth;
+    sp_synth_options_default(&synth);
+    synth.pages = pages;
+    synth.seed = seed;
+    synth.words = 60;
+    synth.near_permille = 350;
+    synth.recrawl_permille = 500;
+    crawl_make(crawl, &synth);
+}
+
+static bool same_events(const struct crawl_run *a, const struct crawl_run *b)
+{
+    return sp_view_eq(sp_buf_view(&a->events), sp_buf_view(&b->events));
+}
+
+/* ---- the codec between stages */
+
+struct wire {
+    uint64_t kinds[SP_MSG_KINDS];
+    struct sp_buf bytes;
+    uint64_t lose_after; /* the canary: from then on the version of a match is wrong */
+    uint64_t passed;
+};
+
+static struct sp_message *through_codec(void *arg, struct sp_message *m)
+{
+    struct wire *wire = arg;
+    struct sp_message *decoded = NULL;
+    wire->kinds[m->kind]++;
+    sp_buf_reset(&wire->bytes);
+    sp_message_encode(m, &wire->bytes);
+    /* Exactly these bytes on the heap: the address sanitizer sees what reads beyond them. */
+    char *exact = sp_memdup(wire->bytes.data, wire->bytes.len);
+    enum sp_err err = sp_message_decode(sp_view(exact, wire->bytes.len), &decoded);
+    CU_ASSERT_EQUAL(err, SP_OK);
+    sp_free(exact);
+    sp_message_free(m);
+    if (decoded && wire->passed++ >= wire->lose_after && decoded->kind == SP_MSG_MATCH)
+        decoded->content_version++;
+    return decoded;
+}
+
+static uint64_t differences(struct sp_db *db, const struct crawl_run *run)
+{
+    uint64_t n = UINT64_MAX;
+    CU_ASSERT_EQUAL(sp_verify(db, run->options.tier1, &run->options.group.similarity, false, &n),
+                    SP_OK);
+    return n;
+}
+
+/* The same crawl with and without `wire`: whether the same was published, byte for byte. */
+static bool wire_changes_nothing(uint32_t tier1, uint32_t tier2, uint32_t cells, enum sp_mode mode,
+                                 struct wire *wire)
+{
+    struct crawl crawl;
+    struct crawl_run runs[2];
+    make(&crawl, 2500, 3);
+    for (int i = 0; i < 2; i++) {
+        struct sp_db *db = sp_db_open_memory();
+        crawl_run_init(&runs[i], cells);
+        runs[i].options.tier1 = tier1;
+        runs[i].options.tier2 = tier2;
+        runs[i].options.group.mode = mode;
+        if (i == 1) {
+            runs[i].options.wire = through_codec;
+            runs[i].options.wire_arg = wire;
+        }
+        CU_ASSERT_EQUAL(crawl_feed(&runs[i], &crawl, db), SP_OK);
+        CU_ASSERT(runs[i].events.len > 100000);
+        if (mode == SP_MODE_EXACT && wire->lose_after == UINT64_MAX)
+            CU_ASSERT_EQUAL(differences(db, &runs[i]), 0);
+        sp_db_close(db);
+    }
+    bool same = same_events(&runs[0], &runs[1]);
+    crawl_run_done(&runs[0]);
+    crawl_run_done(&runs[1]);
+    sp_buf_done(&wire->bytes);
+    crawl_done(&crawl);
+    return same;
+}
+
+TEST(the_codec_between_the_stages_changes_nothing)
+{
+    struct wire wire = {.lose_after = UINT64_MAX};
+    CU_ASSERT(wire_changes_nothing(1, 1, 1, SP_MODE_EXACT, &wire));
+}
+
+TEST(the_codec_between_many_partitions_changes_nothing)
+{
+    struct wire wire = {.lose_after = UINT64_MAX};
+    CU_ASSERT(wire_changes_nothing(7, 3, 5, SP_MODE_EXACT, &wire));
+    for (int kind = SP_MSG_CRAWLED; kind < SP_MSG_KINDS; kind++)
+        CU_ASSERT(wire.kinds[kind] > 0);
+}
+
+TEST(the_codec_in_fast_mode_changes_nothing)
+{
+    struct wire wire = {.lose_after = UINT64_MAX};
+    CU_ASSERT(wire_changes_nothing(3, 2, 5, SP_MODE_FAST, &wire));
+}
+
+TEST(a_field_lost_on_the_way_is_noticed)
+{
+    struct wire wire = {.lose_after = 5000};
+    CU_ASSERT(!wire_changes_nothing(1, 1, 1, SP_MODE_EXACT, &wire));
+}
+
+/* ---- barriers */
+
+TEST(the_number_of_records_between_barriers_changes_nothing)
+{
+    static const size_t barriers[] = {1000000, 1000, 37, 1};
+    struct crawl crawl;
+    struct crawl_run runs[4];
+    make(&crawl, 1500, 4);
+    for (size_t i = 0; i < 4; i++) {
+        struct sp_db *db = sp_db_open_memory();
+        crawl_run_init(&runs[i], 3);
+        runs[i].barrier = barriers[i];
+        runs[i].options.group.cache_bytes = runs[i].options.compare.row_cache_bytes = 0;
+        CU_ASSERT_EQUAL(crawl_feed(&runs[i], &crawl, db), SP_OK);
+        CU_ASSERT(same_events(&runs[0], &runs[i]));
+        CU_ASSERT_EQUAL(differences(db, &runs[i]), 0);
+        sp_db_close(db);
+    }
+    for (size_t i = 0; i < 4; i++)
+        crawl_run_done(&runs[i]);
+    crawl_done(&crawl);
+}
+
+/* ---- fail the Nth call */
+
+/* Fails at every call in turn, then goes on from what is committed. How many runs failed. */
+static long fail_everywhere(const struct crawl *crawl, uint32_t partitions, size_t cache_bytes)
+{
+    struct crawl_run want;
+    struct sp_db *calm = sp_db_open_memory();
+    crawl_run_init(&want, partitions);
+    want.options.tier1 = want.options.tier2 = partitions;
+    CU_ASSERT_EQUAL(crawl_feed(&want, crawl, calm), SP_OK);
+    long calls = 0;
+    for (enum sp_err err = SP_STORE; err != SP_OK && calls < 100000; calls++) {
+        struct crawl_run run;
+        struct sp_db *db = sp_db_open_memory();
+        crawl_run_init(&run, partitions);
+        run.options.tier1 = run.options.tier2 = partitions;
+        run.options.group.cache_bytes = run.options.compare.row_cache_bytes = cache_bytes;
+        run.barrier = 9;
+        sp_db_fail_after(db, calls);
+        err = crawl_feed(&run, crawl, db);
+        if (err != SP_OK) {
+            CU_ASSERT_EQUAL(err, SP_STORE);
+            CU_ASSERT(strlen(sp_db_message(db)) > 0);
+            CU_ASSERT(run.committed < crawl->count);
+            sp_db_discard(db);
+        }
+        sp_db_fail_after(db, -1);
+        if (err != SP_OK)
+            CU_ASSERT_EQUAL(crawl_feed(&run, crawl, db), SP_OK);
+        CU_ASSERT(same_events(&want, &run));
+        CU_ASSERT_EQUAL(differences(db, &run), 0);
+        crawl_run_done(&run);
+        sp_db_close(db);
+    }
+    crawl_run_done(&want);
+    sp_db_close(calm);
+    return calls - 1;
+}
+
+TEST(a_store_that_fails_at_any_call_is_reported_and_continued)
+{
+    struct crawl crawl;
+    make(&crawl, 40, 5);
+    CU_ASSERT(fail_everywhere(&crawl, 1, 1 << 20) > 20);
+    CU_ASSERT(fail_everywhere(&crawl, 1, 0) > 200); /* nothing kept: everything is read again */
+    crawl_done(&crawl);
+}
+
+TEST(a_store_of_many_partitions_that_fails_is_reported_and_continued)
+{
+    struct crawl crawl;
+    make(&crawl, 40, 6);
+    CU_ASSERT(fail_everywhere(&crawl, 3, 0) > 200);
+    crawl_done(&crawl);
+}
+
+/* ---- a wire that breaks */
+
+static struct sp_message *breaks(void *arg, struct sp_message *m)
+{
+    long *left = arg;
+    if ((*left)-- > 0)
+        return m;
+    sp_message_free(m);
+    return NULL;
+}
+
+TEST(a_message_that_cannot_be_passed_on_is_an_error)
+{
+    struct crawl crawl;
+    make(&crawl, 60, 7);
+    for (long at = 0; at < 300; at += 7) {
+        struct crawl_run run;
+        struct sp_db *db = sp_db_open_memory();
+        long left = at;
+        crawl_run_init(&run, 1);
+        run.options.wire = breaks;
+        run.options.wire_arg = &left;
+        CU_ASSERT_EQUAL(crawl_feed(&run, &crawl, db), SP_MALFORMED);
+        CU_ASSERT(left < 0);
+        sp_db_close(db);
+        crawl_run_done(&run);
+    }
+    crawl_done(&crawl);
+}
