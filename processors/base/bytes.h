@@ -69,9 +69,9 @@ static inline char *sp_buf_reserve(struct sp_buf *b, size_t more)
 
 static inline void sp_buf_put(struct sp_buf *b, const void *data, size_t len)
 {
-    char *at = sp_buf_reserve(b, len);
-    if (len)
-        memcpy(at, data, len);
+    if (len == 0)
+        return; /* a buffer without memory stays one: no arithmetic on NULL */
+    memcpy(sp_buf_reserve(b, len), data, len);
     b->len += len;
 }
 

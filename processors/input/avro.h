@@ -20,8 +20,14 @@ struct sp_avro_file {
 void *sp_avro_schema_parse(struct sp_view json, const char **ret_why);
 void sp_avro_schema_free(void *schema);
 
-/* One record of the writer's schema from the reader. Views point into what it reads. */
-enum sp_err sp_avro_decode(void *schema, struct sp_reader *r, struct sp_page_record *ret_page,
+/* The bytes of a block, and how many values may still be read from them. */
+struct sp_avro_data {
+    struct sp_reader bytes;
+    uint64_t steps;
+};
+
+/* One record of the writer's schema from the data. Views point into it. */
+enum sp_err sp_avro_decode(void *schema, struct sp_avro_data *d, struct sp_page_record *ret_page,
                            const char **ret_why);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * avro-c reads the schema; the data is read here, because avro-c trusts counts and lengths (an
  * array of nulls of five bytes takes it 766 MB). Every length is bounded by the bytes that are
- * left, nesting by DEPTH_MAX, and the items passed over by the bytes of the block. */
+ * left, nesting by DEPTH_MAX, and the values of a block by its steps: nulls and records of nothing
+ * else take no bytes, and a schema of a few lines can have 2^30 of them. */
 #include <avro.h>
 
 #include "input/avro.h"
@@ -48,6 +49,14 @@ static void fail(struct sp_reader *r)
     r->failed = true;
 }
 
+static void take_step(struct sp_avro_data *d)
+{
+    if (d->steps == 0)
+        fail(&d->bytes);
+    else
+        d->steps--;
+}
+
 static struct sp_view read_bytes(struct sp_reader *r)
 {
     int64_t len = sp_read_zigzag(r);
@@ -56,11 +65,12 @@ static struct sp_view read_bytes(struct sp_reader *r)
     return sp_read_bytes(r, (uint64_t)len);
 }
 
-static void pass(avro_schema_t schema, struct sp_reader *r, int depth);
+static void pass(avro_schema_t schema, struct sp_avro_data *d, int depth);
 
 /* Arrays and maps come in blocks: a count, negative if a size in bytes follows; 0 ends. */
-static void pass_blocks(avro_schema_t items, bool keys, struct sp_reader *r, int depth)
+static void pass_blocks(avro_schema_t items, bool keys, struct sp_avro_data *d, int depth)
 {
+    struct sp_reader *r = &d->bytes;
     for (;;) {
         int64_t count = sp_read_zigzag(r);
         if (count < 0) {
@@ -78,7 +88,7 @@ static void pass_blocks(avro_schema_t items, bool keys, struct sp_reader *r, int
         for (; count > 0 && !r->failed; count--) {
             if (keys)
                 read_bytes(r);
-            pass(items, r, depth + 1);
+            pass(items, d, depth + 1);
         }
     }
 }
@@ -93,11 +103,13 @@ static avro_schema_t read_branch(avro_schema_t schema, struct sp_reader *r)
     return avro_schema_union_branch(schema, (int)branch);
 }
 
-static void pass(avro_schema_t schema, struct sp_reader *r, int depth)
+static void pass(avro_schema_t schema, struct sp_avro_data *d, int depth)
 {
+    struct sp_reader *r = &d->bytes;
     schema = resolved(schema);
     if (depth > DEPTH_MAX)
         fail(r);
+    take_step(d);
     if (r->failed)
         return;
     switch (avro_typeof(schema)) {
@@ -125,27 +137,28 @@ static void pass(avro_schema_t schema, struct sp_reader *r, int depth)
         sp_read_bytes(r, (uint64_t)avro_schema_fixed_size(schema));
         return;
     case AVRO_ARRAY:
-        pass_blocks(avro_schema_array_items(schema), false, r, depth);
+        pass_blocks(avro_schema_array_items(schema), false, d, depth);
         return;
     case AVRO_MAP:
-        pass_blocks(avro_schema_map_values(schema), true, r, depth);
+        pass_blocks(avro_schema_map_values(schema), true, d, depth);
         return;
     case AVRO_UNION:
         schema = read_branch(schema, r);
         if (schema)
-            pass(schema, r, depth + 1);
+            pass(schema, d, depth + 1);
         return;
     case AVRO_RECORD:
         for (size_t i = 0; i < avro_schema_record_size(schema) && !r->failed; i++)
-            pass(avro_schema_record_field_get_by_index(schema, (int)i), r, depth + 1);
+            pass(avro_schema_record_field_get_by_index(schema, (int)i), d, depth + 1);
         return;
     default:
         fail(r);
     }
 }
 
-static struct value read_value(avro_schema_t schema, struct sp_reader *r)
+static struct value read_value(avro_schema_t schema, struct sp_avro_data *d)
 {
+    struct sp_reader *r = &d->bytes;
     struct value v = {.type = AVRO_NULL};
     schema = resolved(schema);
     for (int depth = 0; is_avro_union(schema); depth++) {
@@ -178,7 +191,7 @@ static struct value read_value(avro_schema_t schema, struct sp_reader *r)
         break;
     }
     default:
-        pass(schema, r, 0);
+        pass(schema, d, 0);
     }
     return v;
 }
@@ -228,7 +241,7 @@ static const char *take(const char *name, const struct value *v, struct sp_page_
     return NULL;
 }
 
-enum sp_err sp_avro_decode(void *schema, struct sp_reader *r, struct sp_page_record *ret_page,
+enum sp_err sp_avro_decode(void *schema, struct sp_avro_data *d, struct sp_page_record *ret_page,
                            const char **ret_why)
 {
     avro_schema_t record = (avro_schema_t)schema;
@@ -236,8 +249,9 @@ enum sp_err sp_avro_decode(void *schema, struct sp_reader *r, struct sp_page_rec
     *ret_page = (struct sp_page_record){.fetch_time_ms = -1, .http_status = 200};
     ret_page->url = ret_page->content = sp_view("", 0);
     for (size_t i = 0; i < avro_schema_record_size(record); i++) {
-        struct value v = read_value(avro_schema_record_field_get_by_index(record, (int)i), r);
-        if (r->failed) {
+        take_step(d);
+        struct value v = read_value(avro_schema_record_field_get_by_index(record, (int)i), d);
+        if (d->bytes.failed) {
             *ret_why = "the record's bytes do not fit the file's schema";
             return SP_MALFORMED;
         }

@@ -14,7 +14,7 @@
 
 #include "input/window.h"
 
-enum { HEADER_MAX = 1 << 16 };
+enum { HEADER_MAX = 1 << 16, KEPT = 5 };
 
 /* ---- headers ---- */
 
@@ -111,25 +111,40 @@ static size_t find_record(const struct sp_window *w, size_t from)
     return w->buf.len;
 }
 
+static bool is_newline(char c)
+{
+    return c == '\r' || c == '\n';
+}
+
+/* At most HEADER_MAX of them at a time: a file of nothing else must fit as well. */
 static size_t skip_newlines(struct sp_window *w, size_t at)
 {
-    while (sp_window_want(w, at + 1) && (w->buf.data[at] == '\r' || w->buf.data[at] == '\n'))
+    size_t most = at + HEADER_MAX;
+    while (at < most && sp_window_want(w, at + 1) && is_newline(w->buf.data[at]))
         at++;
     return at;
 }
 
-/* A bad record from `at`: everything up to the next one. Answers where that is. */
+/* Passes over everything before the next record, of which a dead letter has been made. Answers
+ * where that is, or where to go on looking: there what may be the start of the mark is kept,
+ * with the byte before it. */
+static size_t resync_more(struct sp_window *w, size_t from)
+{
+    size_t next = find_record(w, from);
+    w->resync = next == w->buf.len;
+    if (w->resync && next - from > KEPT)
+        return next - KEPT;
+    return w->resync ? from : next;
+}
+
+/* A bad record from `at`: everything up to the next one, however far that is. The next one is
+ * looked for from `from` on. Answers where to go on. */
 static size_t resync(struct sp_window *w, struct sp_chunk *chunk, size_t at, size_t from,
                      enum sp_err err, const char *why)
 {
-    size_t next;
-    while ((next = find_record(w, from)) == w->buf.len && w->buf.len - at < w->max_record) {
-        from = w->buf.len > from + 5 ? w->buf.len - 5 : from; /* the mark may lie across */
-        if (!sp_window_more(w))
-            break;
-    }
-    sp_chunk_add_bad(chunk, w, at, next - at, err, why);
-    return next;
+    sp_window_want(w, at + SP_RAW_MAX); /* the dead letter is the same in chunks of any size */
+    sp_chunk_add_bad(chunk, w, at, find_record(w, from) - at, err, why);
+    return resync_more(w, from);
 }
 
 /* Whether the record's end is followed by the next record, or by the end of the file. */
@@ -138,7 +153,7 @@ static bool ends_well(struct sp_window *w, size_t end)
     size_t next = skip_newlines(w, end);
     if (!sp_window_want(w, next + 5))
         return w->buf.len == next;
-    return memcmp(w->buf.data + next, "WARC/", 5) == 0;
+    return is_newline(w->buf.data[next]) || memcmp(w->buf.data + next, "WARC/", 5) == 0;
 }
 
 /* A record whose payload will not fit: its header is kept as the dead letter. */
@@ -208,10 +223,22 @@ size_t sp_warc_split(struct sp_window *w, struct sp_chunk *chunk)
             w->discard = 0; /* the file ends within it: it is a dead letter already */
         return pass;
     }
+    if (w->resync) {
+        /* The first byte is only there to be looked at. */
+        if (!sp_window_want(w, KEPT + 1)) {
+            w->resync = false;
+            return w->buf.len;
+        }
+        at = resync_more(w, 1);
+        if (w->resync)
+            return at;
+    }
     while (at < w->block) {
         at = skip_newlines(w, at);
-        if (!sp_window_want(w, at + 1) || w->discard)
+        if (!sp_window_want(w, at + 1))
             break;
+        if (is_newline(w->buf.data[at]))
+            continue;
         sp_window_want(w, at + 5);
         if (w->buf.len - at < 5 || memcmp(w->buf.data + at, "WARC/", 5) != 0)
             at = resync(
@@ -219,7 +246,7 @@ size_t sp_warc_split(struct sp_window *w, struct sp_chunk *chunk)
                 "a WARC record should start here; the length of the one before may be wrong");
         else
             at = split_record(w, chunk, at);
-        if (w->discard)
+        if (w->discard || w->resync)
             break;
     }
     return at;

@@ -49,6 +49,7 @@ struct sp_window {
     size_t seen;       /* lines: no newline before here */
     bool discard_line; /* lines: the rest of a line too long */
     uint64_t discard;  /* WARC: bytes of a record too large still to come */
+    bool resync;       /* WARC: a dead letter has been made of what comes before the next record */
     struct sp_avro_file *avro;
 };
 
