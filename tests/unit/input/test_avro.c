@@ -167,15 +167,17 @@ static const char all_kinds[] =
 
 static avro_value_t field(avro_value_t *record, const char *name)
 {
-    avro_value_t v;
-    CU_ASSERT_EQUAL_FATAL(avro_value_get_by_name(record, name, &v, NULL), 0);
+    avro_value_t v = {0};
+    int failed = avro_value_get_by_name(record, name, &v, NULL);
+    CU_ASSERT_EQUAL_FATAL(failed, 0);
     return v;
 }
 
 static avro_value_t branch(avro_value_t *record, const char *name, int number)
 {
-    avro_value_t v = field(record, name), b;
-    CU_ASSERT_EQUAL_FATAL(avro_value_set_branch(&v, number, &b), 0);
+    avro_value_t v = field(record, name), b = {0};
+    int failed = avro_value_set_branch(&v, number, &b);
+    CU_ASSERT_EQUAL_FATAL(failed, 0);
     return b;
 }
 

@@ -354,9 +354,9 @@ TEST(behind_a_length_too_short_the_rest_is_a_dead_letter)
     for (long less = 1; less <= 14; less++) {
         struct got g = read_wrong_length(-less, false);
         CU_ASSERT_EQUAL_FATAL(g.count, 5);
-        CU_ASSERT_EQUAL(g.items[1].page.content.len, 14 - less);
+        CU_ASSERT_EQUAL(g.items[1].page.content.len, (size_t)(14 - less));
         check_bad(&g, 2, SP_MALFORMED, "should start here");
-        CU_ASSERT_EQUAL(g.items[2].raw.len, less + 4);
+        CU_ASSERT_EQUAL(g.items[2].raw.len, (size_t)(less + 4));
         got_done(&g);
     }
 }
