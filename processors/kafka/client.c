@@ -1,0 +1,129 @@
+/* See client.h. Defaults first, then the user's properties, then what correctness needs and nobody may
+ * change. */
+#include "kafka/client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
+                   char ret_name[SP_TOPIC_NAME_MAX])
+{
+    static const char *const names[SP_TOPICS] = {
+        "pages", "tier1", "tier2", "status", "dead-letter", "tier1-changelog", "tier2-changelog"};
+    snprintf(ret_name, SP_TOPIC_NAME_MAX, "%s%s", o->prefix, names[topic]);
+}
+
+struct builder {
+    rd_kafka_conf_t *conf;
+    char error[512];
+    bool failed;
+};
+
+static void set(struct builder *b, const char *key, const char *value)
+{
+    char error[384];
+    if (b->failed)
+        return;
+    if (rd_kafka_conf_set(b->conf, key, value, error, sizeof error) != RD_KAFKA_CONF_OK) {
+        b->failed = true;
+        snprintf(b->error, sizeof b->error, "kafka.%s: %s", key, error);
+    }
+}
+
+static void set_defaults(struct builder *b, const struct sp_kafka_options *o)
+{
+    set(b, "bootstrap.servers", "127.0.0.1:9092");
+    set(b, "client.id", o->instance);
+    set(b, "queued.max.messages.kbytes", "16384"); /* per consumer, and it overshoots */
+    set(b, "partition.assignment.strategy", "range");
+    set(b, "session.timeout.ms", "30000");
+    set(b, "max.poll.interval.ms", "600000"); /* a restore happens between two polls */
+    set(b, "linger.ms", "5");
+    set(b, "batch.size", "1000000");
+    set(b, "compression.type", "none"); /* signatures are random bytes */
+    set(b, "transaction.timeout.ms", "60000");
+    set(b, "queue.buffering.max.messages", "1000000");
+    set(b, "message.max.bytes", "20000000");
+    set(b, "fetch.message.max.bytes", "20000000");
+    set(b, "log.connection.close", "false");
+}
+
+static void set_role(struct builder *b, const struct sp_kafka_options *o, enum sp_kafka_role role,
+                     const char *name)
+{
+    char id[300];
+    bool consumer = role <= SP_KAFKA_WATCHER;
+    snprintf(id, sizeof id, "%s%s", o->prefix, name ? name : "none");
+    if (consumer) {
+        set(b, "group.id", id);
+        set(b, "enable.auto.commit", "false");
+        set(b, "enable.auto.offset.store", "false");
+        set(b, "auto.offset.reset", "earliest");
+        set(b, "isolation.level",
+            role == SP_KAFKA_WATCHER ? "read_uncommitted" : "read_committed");
+    }
+    if (role == SP_KAFKA_READER)
+        set(b, "enable.partition.eof", "true");
+    if (role == SP_KAFKA_GROUP_CONSUMER && o->instance[0]) {
+        snprintf(id, sizeof id, "%s%s-%s", o->prefix, name, o->instance);
+        set(b, "group.instance.id", id);
+    }
+    if (role == SP_KAFKA_TRANSACTIONAL) {
+        snprintf(id, sizeof id, "%s%s-%s", o->prefix, name, o->instance);
+        set(b, "transactional.id", id);
+    }
+    if (!consumer)
+        set(b, "enable.idempotence", "true");
+}
+
+enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role role,
+                          const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
+                          void *arg, rd_kafka_t **ret_handle, const char **ret_message)
+{
+    static _Thread_local char message[1024];
+    struct builder b = {.conf = rd_kafka_conf_new()};
+    char error[512] = "";
+    set_defaults(&b, o);
+    for (size_t i = 0; i < o->property_count; i++)
+        set(&b, o->properties[i].key, o->properties[i].value);
+    set_role(&b, o, role, name);
+    *ret_message = message;
+    if (b.failed) {
+        snprintf(message, sizeof message, "%s", b.error);
+        rd_kafka_conf_destroy(b.conf);
+        return SP_INVALID;
+    }
+    if (configure)
+        configure(b.conf, arg);
+    rd_kafka_t *handle =
+        rd_kafka_new(role <= SP_KAFKA_WATCHER ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, b.conf, error,
+                     sizeof error);
+    if (!handle) {
+        snprintf(message, sizeof message, "Kafka: %s", error);
+        rd_kafka_conf_destroy(b.conf);
+        return SP_INVALID;
+    }
+    if (role <= SP_KAFKA_WATCHER)
+        rd_kafka_poll_set_consumer(handle);
+    *ret_handle = handle;
+    return SP_OK;
+}
+
+enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count)
+{
+    enum { TIMEOUT_MS = 10000 };
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_topic_t *t = rd_kafka_topic_new(handle, topic, NULL);
+    enum sp_err err = SP_BUSY;
+    if (t && rd_kafka_metadata(handle, 0, t, &metadata, TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        err = SP_NOT_FOUND;
+        if (metadata->topic_cnt == 1 && metadata->topics[0].err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            *ret_count = metadata->topics[0].partition_cnt;
+            err = *ret_count > 0 ? SP_OK : SP_NOT_FOUND;
+        }
+        rd_kafka_metadata_destroy(metadata);
+    }
+    if (t)
+        rd_kafka_topic_destroy(t);
+    return err;
+}

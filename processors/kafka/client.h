@@ -1,0 +1,58 @@
+/* Handles of librdkafka made from our settings, and topic names. */
+#ifndef SP_KAFKA_CLIENT_H
+#define SP_KAFKA_CLIENT_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "base/bytes.h"
+#include "base/err.h"
+
+/* A setting that goes to librdkafka as it is ("bootstrap.servers", "sasl.password", …). */
+struct sp_kafka_property {
+    char *key;
+    char *value;
+};
+
+struct sp_kafka_options {
+    const struct sp_kafka_property *properties;
+    size_t property_count;
+    const char *prefix;   /* of topic names, consumer groups and transactional ids */
+    const char *instance; /* names this process among those of its stage; stable over restarts */
+};
+
+enum sp_topic {
+    SP_TOPIC_PAGES,
+    SP_TOPIC_TIER1,
+    SP_TOPIC_TIER2,
+    SP_TOPIC_STATUS,
+    SP_TOPIC_DEAD_LETTER,
+    SP_TOPIC_TIER1_CHANGELOG,
+    SP_TOPIC_TIER2_CHANGELOG,
+    SP_TOPICS
+};
+
+enum { SP_TOPIC_NAME_MAX = 250 };
+
+/* "<prefix>pages" and so on. */
+void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
+                   char ret_name[SP_TOPIC_NAME_MAX]);
+
+enum sp_kafka_role {
+    SP_KAFKA_GROUP_CONSUMER, /* member of the stage's group, read_committed, no auto commit */
+    SP_KAFKA_READER,         /* read_committed, assigned by hand */
+    SP_KAFKA_WATCHER,        /* read_uncommitted: sees high watermarks */
+    SP_KAFKA_TRANSACTIONAL,  /* producer */
+    SP_KAFKA_PRODUCER        /* idempotent, without transactions */
+};
+
+/* `name`: of the consumer group, or of the transactional id, without the prefix; unused for other
+ * roles. `configure` may set callbacks; NULL. On failure *ret_message says which property is
+ * wrong (valid until this thread's next call). */
+enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role role,
+                          const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
+                          void *arg, rd_kafka_t **ret_handle, const char **ret_message);
+
+/* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker answers). */
+enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
+
+#endif
