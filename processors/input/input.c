@@ -355,3 +355,16 @@ void sp_chunk_parse(struct sp_parser *p, struct sp_chunk *chunk,
         each(arg, &item);
     }
 }
+
+enum sp_err sp_parser_json(struct sp_parser *p, struct sp_view line,
+                           struct sp_page_record *ret_page, const char **ret_why)
+{
+    struct sp_input_item item = {.err = SP_OK};
+    sp_buf_reset(&p->body);
+    sp_buf_put_view(&p->body, line);
+    sp_buf_reserve(&p->body, SP_JSON_PADDING);
+    sp_lines_parse(p, sp_buf_view(&p->body), &item);
+    *ret_page = item.page;
+    *ret_why = item.why;
+    return item.err;
+}

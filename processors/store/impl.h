@@ -19,6 +19,10 @@ struct sp_db_ops {
     enum sp_err (*commit)(struct sp_db *db);
     enum sp_err (*sync)(struct sp_db *db); /* NULL: nothing to do */
     void (*discard)(struct sp_db *db);
+    void (*each_write)(struct sp_db *db,
+                       void (*each)(void *arg, struct sp_view key, struct sp_view value,
+                                    bool deleted),
+                       void *arg);
     void (*size)(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes);
     void (*fail_after)(struct sp_db *db, long calls);
     void (*close)(struct sp_db *db); /* everything but the fields below */

@@ -217,6 +217,15 @@ static void memory_discard(struct sp_db *db)
     clear(&memory(db)->batch);
 }
 
+static void memory_each_write(struct sp_db *db,
+                              void (*each)(void *arg, struct sp_view key, struct sp_view value,
+                                           bool deleted),
+                              void *arg)
+{
+    for (struct node *n = memory(db)->batch.head[0]; n; n = n->next[0])
+        each(arg, n->key, n->value, n->deleted);
+}
+
 static void memory_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes)
 {
     *ret_disk_bytes = 0;
@@ -241,6 +250,7 @@ static const struct sp_db_ops memory_ops = {
     .scan = memory_scan,
     .commit = memory_commit,
     .discard = memory_discard,
+    .each_write = memory_each_write,
     .size = memory_size,
     .fail_after = memory_fail_after,
     .close = memory_close,

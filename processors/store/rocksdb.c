@@ -204,6 +204,21 @@ static enum sp_err rocks_commit(struct sp_db *db)
     return error ? failed(r, error) : SP_OK;
 }
 
+static void rocks_each_write(struct sp_db *db,
+                             void (*each)(void *arg, struct sp_view key, struct sp_view value,
+                                          bool deleted),
+                             void *arg)
+{
+    struct rocks_db *r = rocks(db);
+    for (size_t i = 0; i < r->write_count; i++) {
+        const struct pending *w = &r->writes[i];
+        const char *key = r->bytes.data + w->at;
+        bool deleted = w->value_len == ERASED;
+        each(arg, sp_view(key, w->key_len),
+             sp_view(key + w->key_len, deleted ? 0 : w->value_len), deleted);
+    }
+}
+
 static enum sp_err rocks_sync(struct sp_db *db)
 {
     struct rocks_db *r = rocks(db);
@@ -257,6 +272,7 @@ static const struct sp_db_ops rocks_ops = {
     .commit = rocks_commit,
     .sync = rocks_sync,
     .discard = rocks_discard,
+    .each_write = rocks_each_write,
     .size = rocks_size,
     .close = rocks_close,
 };

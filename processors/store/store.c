@@ -104,6 +104,15 @@ const char *sp_db_message(const struct sp_db *db)
     return db->message;
 }
 
+void sp_db_each_write(struct sp_db *db,
+                      void (*each)(void *arg, struct sp_view key, struct sp_view value,
+                                   bool deleted),
+                      void *arg)
+{
+    SP_ASSERT(!db->scanning);
+    db->ops->each_write(db, each, arg);
+}
+
 void sp_db_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes)
 {
     db->ops->size(db, ret_disk_bytes, ret_memory_bytes);

@@ -66,6 +66,13 @@ enum sp_err sp_db_commit(struct sp_db *db);
 /* Brings everything committed to the disk. */
 enum sp_err sp_db_sync(struct sp_db *db);
 void sp_db_discard(struct sp_db *db);
+/* Calls `each` for every write of the open batch: the key as it is stored (two bytes of partition,
+ * big-endian, then the key), and the value, or `deleted`. In no particular order, but of several
+ * writes to one key the last comes last. No other call on this database inside. */
+void sp_db_each_write(struct sp_db *db,
+                      void (*each)(void *arg, struct sp_view key, struct sp_view value,
+                                   bool deleted),
+                      void *arg);
 /* What went wrong last, for people. */
 const char *sp_db_message(const struct sp_db *db);
 /* Bytes on disk, and of memory outside the block cache, as the implementation knows them. */

@@ -1,0 +1,246 @@
+/* Partitions are chosen here and nowhere else: a message goes to the partition of the page or founder it
+ * is for (tier 1), or of its cell (tier 2); a status to that of its page. All messages from one input
+ * partition to another keep their order: one producer, one log. */
+#include "kafka/stages.h"
+
+#include "base/mem.h"
+#include "base/url.h"
+#include "codec/codec.h"
+#include "input/input.h"
+#include "run/record.h"
+
+/* ---- what all three say ---- */
+
+struct mouth {
+    struct sp_worker *worker;
+    struct sp_buf bytes;
+};
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    struct mouth *mouth = arg;
+    bool tier1 = sp_message_tier(m) == SP_TIER_1;
+    enum sp_topic topic = tier1 ? SP_TOPIC_TIER1 : SP_TOPIC_TIER2;
+    struct sp_id home = tier1 ? sp_message_home(m) : (struct sp_id){0, m->cell};
+    uint64_t partitions = (uint64_t)sp_worker_partitions(mouth->worker, topic);
+    sp_buf_reset(&mouth->bytes);
+    sp_message_encode(m, &mouth->bytes);
+    sp_worker_emit(mouth->worker, topic, (int32_t)(home.lo % partitions), sp_view(&home, sizeof home),
+                   sp_buf_view(&mouth->bytes));
+    sp_message_free(m);
+}
+
+static void on_publish(void *arg, const struct sp_status_event *event)
+{
+    struct mouth *mouth = arg;
+    uint64_t partitions = (uint64_t)sp_worker_partitions(mouth->worker, SP_TOPIC_STATUS);
+    sp_buf_reset(&mouth->bytes);
+    sp_status_encode(event, NULL, &mouth->bytes);
+    sp_worker_emit(mouth->worker, SP_TOPIC_STATUS, (int32_t)(event->page.lo % partitions),
+                   sp_view_str(event->url), sp_buf_view(&mouth->bytes));
+}
+
+/* ---- signature ---- */
+
+struct signature_stage {
+    struct mouth mouth;
+    struct sp_parser *parser;
+    struct sp_text *text;
+    struct sp_buf scratch;
+};
+
+static enum sp_err signature_open(void *arg, struct sp_worker *w, struct sp_store *store,
+                                  void **ret_stage)
+{
+    const struct sp_stage_options *o = arg;
+    struct signature_stage *s = sp_calloc(1, sizeof *s);
+    struct sp_input_options input;
+    (void)store;
+    sp_input_options_default(&input);
+    input.max_record_bytes = o->max_record_bytes;
+    s->mouth.worker = w;
+    s->parser = sp_parser_new(&input);
+    s->text = sp_text_new(&o->text);
+    *ret_stage = s;
+    return SP_OK;
+}
+
+static enum sp_err read_page(struct signature_stage *s, struct sp_view value,
+                             struct sp_page_record *ret_page, const char **ret_why)
+{
+    *ret_why = "the page is neither JSON nor Avro of a known schema";
+    if (value.len > 0 && (uint8_t)value.data[0] == 0xc3)
+        return sp_page_decode(value, NULL, ret_page);
+    return sp_parser_json(s->parser, value, ret_page, ret_why);
+}
+
+static enum sp_err signature_step(void *stage, struct sp_view value, const char **ret_why)
+{
+    struct signature_stage *s = stage;
+    struct sp_page_record page;
+    struct sp_message *m = NULL;
+    enum sp_err err = read_page(s, value, &page, ret_why);
+    if (err == SP_OK)
+        err = sp_record_message(s->text, &page, &s->scratch, &m, ret_why);
+    if (err == SP_OK && m)
+        on_send(&s->mouth, m);
+    return err;
+}
+
+static enum sp_err nothing_to_flush(void *stage)
+{
+    (void)stage;
+    return SP_OK;
+}
+
+static void signature_close(void *stage)
+{
+    struct signature_stage *s = stage;
+    sp_parser_free(s->parser);
+    sp_text_free(s->text);
+    sp_buf_done(&s->scratch);
+    sp_buf_done(&s->mouth.bytes);
+    sp_free(s);
+}
+
+struct sp_worker_stage sp_stage_signature(const struct sp_stage_options *options)
+{
+    return (struct sp_worker_stage){.name = "signature",
+                                    .input = SP_TOPIC_PAGES,
+                                    .outputs = {SP_TOPIC_TIER1},
+                                    .output_count = 1,
+                                    .open = signature_open,
+                                    .step = signature_step,
+                                    .flush = nothing_to_flush,
+                                    .close = signature_close,
+                                    .arg = (void *)(uintptr_t)options};
+}
+
+/* ---- group ---- */
+
+struct group_stage {
+    struct mouth mouth;
+    struct sp_group *group;
+};
+
+static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *store,
+                              void **ret_stage)
+{
+    const struct sp_stage_options *o = arg;
+    struct group_stage *s = sp_calloc(1, sizeof *s);
+    struct sp_outbox outbox = {on_send, on_publish, &s->mouth};
+    s->mouth.worker = w;
+    s->group = sp_group_new(&o->group, store, &outbox);
+    *ret_stage = s;
+    return SP_OK;
+}
+
+static enum sp_err group_step(void *stage, struct sp_view value, const char **ret_why)
+{
+    struct group_stage *s = stage;
+    struct sp_message *m = NULL;
+    *ret_why = "not a message of tier 1";
+    enum sp_err err = sp_message_decode(value, &m);
+    if (err == SP_OK && sp_message_tier(m) != SP_TIER_1) {
+        sp_message_free(m);
+        err = SP_MALFORMED;
+    }
+    if (err != SP_OK)
+        return err;
+    *ret_why = NULL;
+    return sp_group_step(s->group, m);
+}
+
+static enum sp_err group_flush(void *stage)
+{
+    return sp_group_flush(((struct group_stage *)stage)->group, false);
+}
+
+static void group_close(void *stage)
+{
+    struct group_stage *s = stage;
+    sp_group_free(s->group);
+    sp_buf_done(&s->mouth.bytes);
+    sp_free(s);
+}
+
+struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options)
+{
+    return (struct sp_worker_stage){
+        .name = "group",
+        .input = SP_TOPIC_TIER1,
+        .stateful = true,
+        .changelog = SP_TOPIC_TIER1_CHANGELOG,
+        .outputs = {SP_TOPIC_TIER1, SP_TOPIC_TIER2, SP_TOPIC_STATUS},
+        .output_count = 3,
+        .open = group_open,
+        .step = group_step,
+        .flush = group_flush,
+        .close = group_close,
+        .arg = (void *)(uintptr_t)options};
+}
+
+/* ---- compare ---- */
+
+struct compare_stage {
+    struct mouth mouth;
+    struct sp_compare *compare;
+    uint32_t cells;
+};
+
+static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store *store,
+                                void **ret_stage)
+{
+    const struct sp_stage_options *o = arg;
+    struct compare_stage *s = sp_calloc(1, sizeof *s);
+    struct sp_outbox outbox = {on_send, on_publish, &s->mouth};
+    s->mouth.worker = w;
+    s->compare = sp_compare_new(&o->compare, store, &outbox);
+    s->cells = o->compare.map->cells;
+    *ret_stage = s;
+    return sp_compare_load(s->compare);
+}
+
+static enum sp_err compare_step(void *stage, struct sp_view value, const char **ret_why)
+{
+    struct compare_stage *s = stage;
+    struct sp_message *m = NULL;
+    *ret_why = "not a message of tier 2, or for a cell that the map does not have";
+    enum sp_err err = sp_message_decode(value, &m);
+    if (err == SP_OK && (sp_message_tier(m) != SP_TIER_2 || m->cell >= s->cells))
+        err = SP_MALFORMED;
+    if (err == SP_OK) {
+        *ret_why = NULL;
+        err = sp_compare_step(s->compare, m);
+    }
+    sp_message_free(m);
+    return err;
+}
+
+static enum sp_err compare_flush(void *stage)
+{
+    return sp_compare_flush(((struct compare_stage *)stage)->compare);
+}
+
+static void compare_close(void *stage)
+{
+    struct compare_stage *s = stage;
+    sp_compare_free(s->compare);
+    sp_buf_done(&s->mouth.bytes);
+    sp_free(s);
+}
+
+struct sp_worker_stage sp_stage_compare(const struct sp_stage_options *options)
+{
+    return (struct sp_worker_stage){.name = "compare",
+                                    .input = SP_TOPIC_TIER2,
+                                    .stateful = true,
+                                    .changelog = SP_TOPIC_TIER2_CHANGELOG,
+                                    .outputs = {SP_TOPIC_TIER1, SP_TOPIC_TIER2},
+                                    .output_count = 2,
+                                    .open = compare_open,
+                                    .step = compare_step,
+                                    .flush = compare_flush,
+                                    .close = compare_close,
+                                    .arg = (void *)(uintptr_t)options};
+}

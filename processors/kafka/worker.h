@@ -1,0 +1,81 @@
+/* One process of one stage on Kafka: consume, step, produce, in transactions.
+ *
+ * Source: KIP-98, KIP-447 (exactly once with consumer groups).
+ *
+ *   begin    with the first message after a commit
+ *   step     messages go to the stage; what it says goes to the output topics
+ *   commit   the stage flushes; its changes and a marker go to the changelog; input offsets and all of it
+ *            are committed as one; only then the local database takes the changes
+ *
+ * Anything that goes wrong aborts the transaction, closes everything and starts again from what is
+ * committed: there is one way back, the same as after a kill. Thread rule: one thread; the metrics
+ * may be read by others. */
+#ifndef SP_KAFKA_WORKER_H
+#define SP_KAFKA_WORKER_H
+
+#include <signal.h>
+
+#include "kafka/client.h"
+#include "protocol/message.h"
+#include "store/store.h"
+
+struct sp_worker;
+
+/* What a stage says; part of the open transaction. */
+void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition, struct sp_view key,
+                    struct sp_view value);
+int32_t sp_worker_partitions(const struct sp_worker *w, enum sp_topic topic);
+
+struct sp_worker_stage {
+    const char *name; /* of the consumer group and the transactional ids */
+    enum sp_topic input;
+    bool stateful;
+    enum sp_topic changelog;
+    enum sp_topic outputs[3];
+    size_t output_count;
+    /* An instance for one input partition; `store` is NULL for a stateless stage. */
+    enum sp_err (*open)(void *arg, struct sp_worker *w, struct sp_store *store, void **ret_stage);
+    /* SP_CLASS_BAD_RECORD: the message goes to the dead letters with *ret_why. */
+    enum sp_err (*step)(void *stage, struct sp_view value, const char **ret_why);
+    /* Writes all changes into the open batch of the store. */
+    enum sp_err (*flush)(void *stage);
+    void (*close)(void *stage);
+    void *arg;
+};
+
+struct sp_worker_metrics {
+    uint64_t received;
+    uint64_t emitted;
+    uint64_t dead_letters;
+    uint64_t commits;
+    uint64_t commit_microseconds;
+    uint64_t aborts;
+    uint64_t restarts;
+    uint64_t changelog_records;
+    uint64_t restore_remaining;
+    uint64_t tasks;
+    uint64_t paused; /* 1: intake waits for the tiers */
+    uint64_t ready;  /* 1: partitions are assigned, and nothing is being restored */
+    int64_t last_poll_ms; /* by the monotonic clock */
+};
+
+struct sp_worker_options {
+    struct sp_kafka_options kafka;
+    struct sp_worker_stage stage;
+    const char *state;       /* directory for the databases of a stateful stage */
+    const char *fingerprint; /* see sp_db_open_rocksdb */
+    struct sp_rocksdb_options store;
+    uint32_t commit_interval_ms;
+    uint64_t commit_messages; /* or after so many */
+    uint64_t max_lag;         /* stateless: intake pauses while the tiers are further behind; 0: never */
+    void (*log)(const char *level, const char *text);
+    struct sp_worker_metrics *metrics;
+};
+
+/* Runs until *stop is set, then finishes the open transaction and leaves the group. Starts again by
+ * itself after anything that may pass. SP_INVALID, SP_STATE_FORMAT, …: cannot go on; *ret_message
+ * says why. */
+enum sp_err sp_worker_run(const struct sp_worker_options *options, const volatile sig_atomic_t *stop,
+                          const char **ret_message);
+
+#endif
