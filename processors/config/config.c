@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/mem.h"
 #include "config/options.h"
 
 enum { VALUE_MAX = 128 };
@@ -147,6 +148,57 @@ static enum sp_err unknown_key(const char *key, const char **ret_message)
                    nearest->key);
 }
 
+static const char KAFKA[] = "kafka.";
+
+static char *copy_of(struct sp_view v)
+{
+    char *text = sp_calloc(1, v.len + 1);
+    if (v.len)
+        memcpy(text, v.data, v.len);
+    return text;
+}
+
+/* librdkafka checks keys and values itself, when a handle is made. */
+static enum sp_err set_property(struct sp_config *config, struct sp_view key, struct sp_view value)
+{
+    struct sp_config_property *p = NULL;
+    for (size_t i = 0; i < config->kafka_count && !p; i++)
+        if (sp_view_eq(key, sp_view_str(config->kafka[i].key)))
+            p = &config->kafka[i];
+    if (!p) {
+        config->kafka =
+            sp_realloc(config->kafka, (config->kafka_count + 1) * sizeof *config->kafka);
+        p = &config->kafka[config->kafka_count++];
+        *p = (struct sp_config_property){copy_of(key), NULL};
+    }
+    sp_free(p->value);
+    p->value = copy_of(value);
+    return SP_OK;
+}
+
+static enum sp_err set_text(struct sp_config *config, const struct sp_option *o,
+                            struct sp_view value, const char **ret_message)
+{
+    char *at = (char *)config + o->offset;
+    if (value.len >= (size_t)o->most || (value.len && memchr(value.data, 0, value.len)))
+        return invalid(ret_message, "%s: the value is longer than %.0f bytes", o->key, o->most - 1);
+    memset(at, 0, (size_t)o->most);
+    if (value.len)
+        memcpy(at, value.data, value.len);
+    return SP_OK;
+}
+
+void sp_config_done(struct sp_config *config)
+{
+    for (size_t i = 0; i < config->kafka_count; i++) {
+        sp_free(config->kafka[i].key);
+        sp_free(config->kafka[i].value);
+    }
+    sp_free(config->kafka);
+    config->kafka = NULL;
+    config->kafka_count = 0;
+}
+
 enum sp_err sp_config_set(struct sp_config *config, struct sp_view key, struct sp_view value,
                           const char **ret_message)
 {
@@ -158,8 +210,13 @@ enum sp_err sp_config_set(struct sp_config *config, struct sp_view key, struct s
     for (size_t i = 0; i < sp_option_count && !o; i++)
         if (sp_view_eq(key, sp_view_str(sp_options[i].key)))
             o = &sp_options[i];
+    if (!o && key.len > sizeof KAFKA - 1 && memcmp(key.data, KAFKA, sizeof KAFKA - 1) == 0)
+        return set_property(
+            config, sp_view(key.data + sizeof KAFKA - 1, key.len - sizeof KAFKA + 1), value);
     if (!o)
         return unknown_key(key_text, ret_message);
+    if (o->type == SP_OPTION_TEXT)
+        return set_text(config, o, value, ret_message);
     if (value.len > 100)
         return invalid(ret_message, "%s: the value \"%s...\" is too long", o->key, value_text);
     if (o->type != SP_OPTION_CHOICE)
@@ -225,6 +282,46 @@ enum sp_err sp_config_load(struct sp_config *config, const char *file, const cha
     return err;
 }
 
+/* Whether a setting's key, or "kafka." and what follows, is the variable's name. */
+static bool matches_variable(const char *key, struct sp_view name)
+{
+    size_t i = 0;
+    for (; i < name.len && key[i]; i++) {
+        char c = key[i] == '.' ? '_' : (char)toupper((unsigned char)key[i]);
+        if (c != name.data[i])
+            return false;
+    }
+    return i == name.len && !key[i];
+}
+
+static enum sp_err set_from_variable(struct sp_config *config, struct sp_view name,
+                                     struct sp_view value, const char **ret_message)
+{
+    char key[VALUE_MAX];
+    for (size_t i = 0; i < sp_option_count; i++)
+        if (matches_variable(sp_options[i].key, name))
+            return sp_config_set(config, sp_view_str(sp_options[i].key), value, ret_message);
+    size_t n = name.len < sizeof key - 1 ? name.len : sizeof key - 1;
+    for (size_t i = 0; i < n; i++)
+        key[i] = name.data[i] == '_' ? '.' : (char)tolower((unsigned char)name.data[i]);
+    return sp_config_set(config, sp_view(key, n), value, ret_message);
+}
+
+enum sp_err sp_config_environment(struct sp_config *config, const char *const *environment,
+                                  const char **ret_message)
+{
+    static const char prefix[] = "SAMEPAGE_SET_";
+    enum sp_err err = SP_OK;
+    for (; *environment && err == SP_OK; environment++) {
+        const char *name = *environment + sizeof prefix - 1, *equals = strchr(*environment, '=');
+        if (strncmp(*environment, prefix, sizeof prefix - 1) != 0 || !equals || equals <= name)
+            continue;
+        err = set_from_variable(config, sp_view(name, (size_t)(equals - name)),
+                                sp_view_str(equals + 1), ret_message);
+    }
+    return err;
+}
+
 /* ---- printing ---- */
 
 /* The fewest digits that read back as the same number: 0.8, not 0.80000000000000004. */
@@ -241,6 +338,10 @@ static void put_value(struct sp_buf *out, const struct sp_config *config, const 
 {
     char text[64] = "";
     const char *at = (const char *)config + o->offset;
+    if (o->type == SP_OPTION_TEXT) {
+        sp_buf_put_str(out, at);
+        return;
+    }
     if (o->type == SP_OPTION_REAL)
         print_shortest(text, sizeof text, *(const double *)(const void *)at);
     else if (o->type != SP_OPTION_CHOICE)
@@ -268,6 +369,10 @@ void sp_config_fingerprint(const struct sp_config *config, struct sp_buf *out)
 static void put_range(struct sp_buf *out, const struct sp_option *o)
 {
     char text[128];
+    if (o->type == SP_OPTION_TEXT) {
+        sp_buf_put_str(out, "text");
+        return;
+    }
     if (o->type == SP_OPTION_CHOICE) {
         for (const char *c = o->choices; *c; c++) {
             if (*c == '|')

@@ -16,6 +16,14 @@ enum sp_config_routing { SP_CONFIG_ROUTING_LOSSLESS, SP_CONFIG_ROUTING_BOUNDED }
 enum sp_config_switch { SP_CONFIG_OFF, SP_CONFIG_ON };
 enum sp_config_language { SP_CONFIG_LANGUAGE_DETECT, SP_CONFIG_LANGUAGE_OFF };
 
+enum { SP_CONFIG_TEXT = 256 };
+
+/* A setting "kafka.<key>", for librdkafka. */
+struct sp_config_property {
+    char *key; /* without "kafka." */
+    char *value;
+};
+
 /* Choices are stored as the number of the chosen word. */
 struct sp_config {
     uint64_t mode;
@@ -40,9 +48,22 @@ struct sp_config {
     uint64_t store_background_threads;
     uint64_t store_write_ahead_log;
     uint64_t input_max_record_bytes;
+    char topics_prefix[SP_CONFIG_TEXT];
+    uint64_t topics_pages_partitions;
+    uint64_t topics_status_partitions;
+    uint64_t topics_replication;
+    uint64_t tier2_partitions;
+    char instance[SP_CONFIG_TEXT];
+    char state_directory[SP_CONFIG_TEXT];
+    uint64_t commit_interval_ms;
+    uint64_t commit_messages;
+    uint64_t flow_max_lag;
+    struct sp_config_property *kafka;
+    size_t kafka_count;
 };
 
 void sp_config_default(struct sp_config *ret_config);
+void sp_config_done(struct sp_config *config);
 
 /* Sets one key. SP_INVALID: *ret_message says what is wrong and what is allowed (valid until the
  * next call in this thread). */
@@ -55,6 +76,12 @@ enum sp_err sp_config_assign(struct sp_config *config, const char *assignment,
 
 /* Reads a file on top of what is set. The message names file and line. */
 enum sp_err sp_config_load(struct sp_config *config, const char *file, const char **ret_message);
+
+/* Reads the environment on top of what is set: SAMEPAGE_SET_<KEY>, the key in upper case with _ for
+ * each dot and underscore (SAMEPAGE_SET_COMMIT_INTERVAL_MS, SAMEPAGE_SET_KAFKA_BOOTSTRAP_SERVERS).
+ */
+enum sp_err sp_config_environment(struct sp_config *config, const char *const *environment,
+                                  const char **ret_message);
 
 /* The settings that give a state its meaning, as lines "key=value\n": a state made with others
  * cannot be continued. */

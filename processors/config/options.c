@@ -64,6 +64,27 @@ const struct sp_option sp_options[] = {
      "nothing is "
      "lost, some pages are read again. on: behind the last barrier, for inputs that cannot be read "
      "again"},
+    {"topics.prefix", SP_OPTION_TEXT, FIELD(topics_prefix), false, "samepage.", 0, SP_CONFIG_TEXT,
+     NULL, "what the names of topics, consumer groups and transactional ids start with"},
+    {"topics.pages_partitions", SP_OPTION_COUNT, FIELD(topics_pages_partitions), false, "4", 1,
+     10000, NULL, "partitions of the topic of crawled pages"},
+    {"topics.status_partitions", SP_OPTION_COUNT, FIELD(topics_status_partitions), false, "4", 1,
+     10000, NULL, "partitions of the topic of statuses"},
+    {"topics.replication", SP_OPTION_COUNT, FIELD(topics_replication), false, "1", 1, 9, NULL,
+     "replicas of each topic; 3 for anything that matters"},
+    {"tier2.partitions", SP_OPTION_COUNT, FIELD(tier2_partitions), true, "1", 1, 1000, NULL,
+     "partitions of the compare stage on Kafka: at most partition.cells of them have work"},
+    {"instance", SP_OPTION_TEXT, FIELD(instance), false, "1", 0, SP_CONFIG_TEXT, NULL,
+     "the name of this process among those of its stage; it must be its own, and the same after a "
+     "restart"},
+    {"state.directory", SP_OPTION_TEXT, FIELD(state_directory), false, "state", 0, SP_CONFIG_TEXT,
+     NULL, "where a stage on Kafka keeps its local state"},
+    {"commit.interval_ms", SP_OPTION_COUNT, FIELD(commit_interval_ms), false, "100", 1, 60000, NULL,
+     "milliseconds between two transactions"},
+    {"commit.messages", SP_OPTION_COUNT, FIELD(commit_messages), false, "20000", 1, 1e9, NULL,
+     "messages after which a transaction ends early"},
+    {"flow.max_lag", SP_OPTION_COUNT, FIELD(flow_max_lag), false, "100000", 0, 1e12, NULL,
+     "the signature stage waits while the tiers are that many messages behind. 0: never"},
     {"input.max_record_bytes", SP_OPTION_BYTES, FIELD(input_max_record_bytes), false, "64MiB", KIB,
      GIB, NULL, "larger records become dead letters"},
 };

@@ -6,7 +6,13 @@
 
 #include "config/config.h"
 
-enum sp_option_type { SP_OPTION_REAL, SP_OPTION_COUNT, SP_OPTION_BYTES, SP_OPTION_CHOICE };
+enum sp_option_type {
+    SP_OPTION_REAL,
+    SP_OPTION_COUNT,
+    SP_OPTION_BYTES,
+    SP_OPTION_CHOICE,
+    SP_OPTION_TEXT
+};
 
 struct sp_option {
     const char *key;
@@ -14,8 +20,8 @@ struct sp_option {
     size_t offset; /* in struct sp_config */
     bool identity; /* part of the state's fingerprint */
     const char *initial;
-    double least; /* of numbers */
-    double most;
+    double least;        /* of numbers */
+    double most;         /* of texts: bytes, the final NUL included */
     const char *choices; /* "a|b" */
     const char *help;
 };

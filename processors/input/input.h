@@ -88,8 +88,8 @@ void sp_chunk_parse(struct sp_parser *p, struct sp_chunk *chunk,
 uint64_t sp_chunk_first(const struct sp_chunk *chunk);
 uint64_t sp_chunk_count(const struct sp_chunk *chunk);
 
-/* One line of JSON as a record, for pages that come one by one. Views are valid until the parser's next
- * use. Errors as for a line of a file; *ret_why is a sentence then. */
+/* One line of JSON as a record, for pages that come one by one. Views are valid until the parser's
+ * next use. Errors as for a line of a file; *ret_why is a sentence then. */
 enum sp_err sp_parser_json(struct sp_parser *p, struct sp_view line,
                            struct sp_page_record *ret_page, const char **ret_why);
 

@@ -1,5 +1,5 @@
-/* See client.h. Defaults first, then the user's properties, then what correctness needs and nobody may
- * change. */
+/* See client.h. Defaults first, then the user's properties, then what correctness needs and nobody
+ * may change. */
 #include "kafka/client.h"
 
 #include <stdio.h>
@@ -30,22 +30,46 @@ static void set(struct builder *b, const char *key, const char *value)
     }
 }
 
-static void set_defaults(struct builder *b, const struct sp_kafka_options *o)
+struct default_value {
+    const char *key;
+    const char *value;
+};
+
+static const struct default_value common[] = {{"bootstrap.servers", "127.0.0.1:9092"},
+                                              {"log.connection.close", "false"},
+                                              {"message.max.bytes", "20000000"},
+                                              {NULL, NULL}};
+
+static const struct default_value of_consumers[] = {
+    {"queued.max.messages.kbytes", "16384"}, /* per consumer, and it overshoots */
+    {"partition.assignment.strategy", "range"},
+    {"session.timeout.ms", "30000"},
+    {"max.poll.interval.ms", "600000"}, /* a restore happens between two polls */
+    {"fetch.message.max.bytes", "20000000"},
+    {"fetch.wait.max.ms", "20"}, /* each hop waits that long where little comes */
+    {NULL, NULL}};
+
+static const struct default_value of_producers[] = {
+    {"linger.ms", "5"},
+    {"batch.size", "1000000"},
+    {"compression.type", "none"}, /* signatures are random bytes */
+    {"queue.buffering.max.messages", "1000000"},
+    {NULL, NULL}};
+
+static void set_all(struct builder *b, const struct default_value *values)
 {
-    set(b, "bootstrap.servers", "127.0.0.1:9092");
+    for (; values->key; values++)
+        set(b, values->key, values->value);
+}
+
+static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
+                         enum sp_kafka_role role)
+{
+    set_all(b, common);
     set(b, "client.id", o->instance);
-    set(b, "queued.max.messages.kbytes", "16384"); /* per consumer, and it overshoots */
-    set(b, "partition.assignment.strategy", "range");
-    set(b, "session.timeout.ms", "30000");
-    set(b, "max.poll.interval.ms", "600000"); /* a restore happens between two polls */
-    set(b, "linger.ms", "5");
-    set(b, "batch.size", "1000000");
-    set(b, "compression.type", "none"); /* signatures are random bytes */
-    set(b, "transaction.timeout.ms", "60000");
-    set(b, "queue.buffering.max.messages", "1000000");
-    set(b, "message.max.bytes", "20000000");
-    set(b, "fetch.message.max.bytes", "20000000");
-    set(b, "log.connection.close", "false");
+    set_all(b, role <= SP_KAFKA_WATCHER ? of_consumers : of_producers);
+    if (role == SP_KAFKA_TRANSACTIONAL)
+        set(b, "transaction.timeout.ms", "30000");
 }
 
 static void set_role(struct builder *b, const struct sp_kafka_options *o, enum sp_kafka_role role,
@@ -59,8 +83,7 @@ static void set_role(struct builder *b, const struct sp_kafka_options *o, enum s
         set(b, "enable.auto.commit", "false");
         set(b, "enable.auto.offset.store", "false");
         set(b, "auto.offset.reset", "earliest");
-        set(b, "isolation.level",
-            role == SP_KAFKA_WATCHER ? "read_uncommitted" : "read_committed");
+        set(b, "isolation.level", role == SP_KAFKA_WATCHER ? "read_uncommitted" : "read_committed");
     }
     if (role == SP_KAFKA_READER)
         set(b, "enable.partition.eof", "true");
@@ -83,7 +106,7 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     static _Thread_local char message[1024];
     struct builder b = {.conf = rd_kafka_conf_new()};
     char error[512] = "";
-    set_defaults(&b, o);
+    set_defaults(&b, o, role);
     for (size_t i = 0; i < o->property_count; i++)
         set(&b, o->properties[i].key, o->properties[i].value);
     set_role(&b, o, role, name);
@@ -96,8 +119,8 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     if (configure)
         configure(b.conf, arg);
     rd_kafka_t *handle =
-        rd_kafka_new(role <= SP_KAFKA_WATCHER ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, b.conf, error,
-                     sizeof error);
+        rd_kafka_new(role <= SP_KAFKA_WATCHER ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, b.conf,
+                     error, sizeof error);
     if (!handle) {
         snprintf(message, sizeof message, "Kafka: %s", error);
         rd_kafka_conf_destroy(b.conf);

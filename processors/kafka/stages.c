@@ -1,6 +1,6 @@
-/* Partitions are chosen here and nowhere else: a message goes to the partition of the page or founder it
- * is for (tier 1), or of its cell (tier 2); a status to that of its page. All messages from one input
- * partition to another keep their order: one producer, one log. */
+/* Partitions are chosen here and nowhere else: a message goes to the partition of the page or
+ * founder it is for (tier 1), or of its cell (tier 2); a status to that of its page. All messages
+ * from one input partition to another keep their order: one producer, one log. */
 #include "kafka/stages.h"
 
 #include "base/mem.h"
@@ -25,8 +25,8 @@ static void on_send(void *arg, struct sp_message *m)
     uint64_t partitions = (uint64_t)sp_worker_partitions(mouth->worker, topic);
     sp_buf_reset(&mouth->bytes);
     sp_message_encode(m, &mouth->bytes);
-    sp_worker_emit(mouth->worker, topic, (int32_t)(home.lo % partitions), sp_view(&home, sizeof home),
-                   sp_buf_view(&mouth->bytes));
+    sp_worker_emit(mouth->worker, topic, (int32_t)(home.lo % partitions),
+                   sp_view(&home, sizeof home), sp_buf_view(&mouth->bytes));
     sp_message_free(m);
 }
 
@@ -166,18 +166,17 @@ static void group_close(void *stage)
 
 struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options)
 {
-    return (struct sp_worker_stage){
-        .name = "group",
-        .input = SP_TOPIC_TIER1,
-        .stateful = true,
-        .changelog = SP_TOPIC_TIER1_CHANGELOG,
-        .outputs = {SP_TOPIC_TIER1, SP_TOPIC_TIER2, SP_TOPIC_STATUS},
-        .output_count = 3,
-        .open = group_open,
-        .step = group_step,
-        .flush = group_flush,
-        .close = group_close,
-        .arg = (void *)(uintptr_t)options};
+    return (struct sp_worker_stage){.name = "group",
+                                    .input = SP_TOPIC_TIER1,
+                                    .stateful = true,
+                                    .changelog = SP_TOPIC_TIER1_CHANGELOG,
+                                    .outputs = {SP_TOPIC_TIER1, SP_TOPIC_TIER2, SP_TOPIC_STATUS},
+                                    .output_count = 3,
+                                    .open = group_open,
+                                    .step = group_step,
+                                    .flush = group_flush,
+                                    .close = group_close,
+                                    .arg = (void *)(uintptr_t)options};
 }
 
 /* ---- compare ---- */

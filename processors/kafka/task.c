@@ -132,8 +132,7 @@ static enum sp_err read_to(struct sp_task *t, const struct sp_restore *r, int64_
     return SP_OK;
 }
 
-enum sp_err sp_task_restore(struct sp_task *t, const struct sp_restore *r,
-                            const char **ret_message)
+enum sp_err sp_task_restore(struct sp_task *t, const struct sp_restore *r, const char **ret_message)
 {
     enum { TIMEOUT_MS = 30000 };
     int64_t low = 0, high = 0;

@@ -1,5 +1,5 @@
-/* One input partition of a stage that keeps state: its database, its changelog partition, and the way from
- * one to the other.
+/* One input partition of a stage that keeps state: its database, its changelog partition, and the
+ * way from one to the other.
  *
  *   stored row  (meta)  "task" -> next input offset, next changelog offset, batch number
  *   changelog   key = stored key, value = stored value (null: deleted); the last record of each
@@ -41,8 +41,8 @@ struct sp_restore {
     rd_kafka_t *reader;  /* SP_KAFKA_READER */
     rd_kafka_t *watcher; /* SP_KAFKA_WATCHER */
     const char *topic;
-    /* Called now and then: records applied, offsets still to read. May be NULL. Answers false to give
-     * up (the process is to stop). */
+    /* Called now and then: records applied, offsets still to read. May be NULL. Answers false to
+     * give up (the process is to stop). */
     bool (*progress)(void *arg, int32_t partition, uint64_t applied, int64_t remaining);
     void *arg;
 };

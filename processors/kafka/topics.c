@@ -21,9 +21,13 @@ struct wanted {
 static void plan_topics(const struct sp_kafka_options *o, const struct sp_topic_plan *plan,
                         struct wanted wanted[SP_TOPICS])
 {
-    const int32_t partitions[SP_TOPICS] = {
-        plan->pages_partitions, plan->tier1_partitions, plan->tier2_partitions,
-        plan->status_partitions, 1, plan->tier1_partitions, plan->tier2_partitions};
+    const int32_t partitions[SP_TOPICS] = {plan->pages_partitions,
+                                           plan->tier1_partitions,
+                                           plan->tier2_partitions,
+                                           plan->status_partitions,
+                                           1,
+                                           plan->tier1_partitions,
+                                           plan->tier2_partitions};
     for (int t = 0; t < SP_TOPICS; t++) {
         bool compacted = t == SP_TOPIC_STATUS || t >= SP_TOPIC_TIER1_CHANGELOG;
         sp_topic_name(o, (enum sp_topic)t, wanted[t].name);

@@ -12,8 +12,8 @@ struct sp_topic_plan {
     int32_t replication;
 };
 
-/* Creates what is missing; existing topics are left as they are. Calls `say` for each topic with what
- * was done. */
+/* Creates what is missing; existing topics are left as they are. Calls `say` for each topic with
+ * what was done. */
 enum sp_err sp_topics_create(const struct sp_kafka_options *o, const struct sp_topic_plan *plan,
                              void (*say)(void *arg, const char *topic, const char *text), void *arg,
                              const char **ret_message);

@@ -29,9 +29,9 @@ struct sp_worker {
     struct sp_task **tasks; /* by input partition; NULL: not ours */
     bool open;              /* a transaction */
     int64_t opened_ms;
-    uint64_t handled;  /* in it */
-    int64_t lag_ms;    /* when the lag was looked at */
-    enum sp_err err;   /* of anything since the start; ends the round */
+    uint64_t handled; /* in it */
+    int64_t lag_ms;   /* when the lag was looked at */
+    enum sp_err err;  /* of anything since the start; ends the round */
     enum sp_err emit_err;
     char message[1024];
 };
@@ -79,8 +79,8 @@ static void produce(struct sp_worker *w, const char *topic, int32_t partition, s
         rd_kafka_resp_err_t code = rd_kafka_producev(
             w->producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data, key.len),
-            RD_KAFKA_V_VALUE((void *)(uintptr_t)value.data, value.len),
-            RD_KAFKA_V_OPAQUE(opaque), RD_KAFKA_V_HEADERS(copy), RD_KAFKA_V_END);
+            RD_KAFKA_V_VALUE((void *)(uintptr_t)value.data, value.len), RD_KAFKA_V_OPAQUE(opaque),
+            RD_KAFKA_V_HEADERS(copy), RD_KAFKA_V_END);
         if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
             return;
         if (copy)
@@ -118,9 +118,8 @@ static void dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, enum s
     snprintf(text, sizeof text, "%" PRId64, m->offset);
     rd_kafka_header_add(headers, "offset", -1, text, -1);
     rd_kafka_header_add(headers, "stage", -1, w->options->stage.name, -1);
-    produce(w, w->topics[SP_TOPIC_DEAD_LETTER],
-            m->partition % w->partitions[SP_TOPIC_DEAD_LETTER], sp_view(m->key, m->key_len),
-            sp_view(m->payload, m->len), headers, NULL);
+    produce(w, w->topics[SP_TOPIC_DEAD_LETTER], m->partition % w->partitions[SP_TOPIC_DEAD_LETTER],
+            sp_view(m->key, m->key_len), sp_view(m->payload, m->len), headers, NULL);
     rd_kafka_headers_destroy(headers);
     ADD(w, dead_letters, 1);
 }
@@ -461,8 +460,8 @@ static void run_until_stopped(struct sp_worker *w)
         if (m)
             rd_kafka_message_destroy(m);
         rd_kafka_poll(w->producer, 0);
-        if (w->open && (now_ms() - w->opened_ms >= o->commit_interval_ms ||
-                        w->handled >= o->commit_messages))
+        if (w->open &&
+            (now_ms() - w->opened_ms >= o->commit_interval_ms || w->handled >= o->commit_messages))
             commit_open(w);
         control_intake(w);
     }
@@ -576,8 +575,8 @@ static void close_round(struct sp_worker *w)
     SET(w, paused, 0);
 }
 
-enum sp_err sp_worker_run(const struct sp_worker_options *options, const volatile sig_atomic_t *stop,
-                          const char **ret_message)
+enum sp_err sp_worker_run(const struct sp_worker_options *options,
+                          const volatile sig_atomic_t *stop, const char **ret_message)
 {
     static _Thread_local char message[1100];
     enum sp_err err = SP_OK;

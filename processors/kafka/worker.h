@@ -4,8 +4,8 @@
  *
  *   begin    with the first message after a commit
  *   step     messages go to the stage; what it says goes to the output topics
- *   commit   the stage flushes; its changes and a marker go to the changelog; input offsets and all of it
- *            are committed as one; only then the local database takes the changes
+ *   commit   the stage flushes; its changes and a marker go to the changelog; input offsets and all
+ * of it are committed as one; only then the local database takes the changes
  *
  * Anything that goes wrong aborts the transaction, closes everything and starts again from what is
  * committed: there is one way back, the same as after a kill. Thread rule: one thread; the metrics
@@ -54,8 +54,8 @@ struct sp_worker_metrics {
     uint64_t changelog_records;
     uint64_t restore_remaining;
     uint64_t tasks;
-    uint64_t paused; /* 1: intake waits for the tiers */
-    uint64_t ready;  /* 1: partitions are assigned, and nothing is being restored */
+    uint64_t paused;      /* 1: intake waits for the tiers */
+    uint64_t ready;       /* 1: partitions are assigned, and nothing is being restored */
     int64_t last_poll_ms; /* by the monotonic clock */
 };
 
@@ -67,7 +67,7 @@ struct sp_worker_options {
     struct sp_rocksdb_options store;
     uint32_t commit_interval_ms;
     uint64_t commit_messages; /* or after so many */
-    uint64_t max_lag;         /* stateless: intake pauses while the tiers are further behind; 0: never */
+    uint64_t max_lag; /* stateless: intake pauses while the tiers are further behind; 0: never */
     void (*log)(const char *level, const char *text);
     struct sp_worker_metrics *metrics;
 };
@@ -75,7 +75,7 @@ struct sp_worker_options {
 /* Runs until *stop is set, then finishes the open transaction and leaves the group. Starts again by
  * itself after anything that may pass. SP_INVALID, SP_STATE_FORMAT, …: cannot go on; *ret_message
  * says why. */
-enum sp_err sp_worker_run(const struct sp_worker_options *options, const volatile sig_atomic_t *stop,
-                          const char **ret_message);
+enum sp_err sp_worker_run(const struct sp_worker_options *options,
+                          const volatile sig_atomic_t *stop, const char **ret_message);
 
 #endif

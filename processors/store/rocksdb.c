@@ -214,8 +214,8 @@ static void rocks_each_write(struct sp_db *db,
         const struct pending *w = &r->writes[i];
         const char *key = r->bytes.data + w->at;
         bool deleted = w->value_len == ERASED;
-        each(arg, sp_view(key, w->key_len),
-             sp_view(key + w->key_len, deleted ? 0 : w->value_len), deleted);
+        each(arg, sp_view(key, w->key_len), sp_view(key + w->key_len, deleted ? 0 : w->value_len),
+             deleted);
     }
 }
 

@@ -1,0 +1,107 @@
+/* samepage signature, group, compare: one stage on Kafka. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/kafka_options.h"
+#include "kafka/stages.h"
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+/* The first signal ends the open transaction and leaves; a second one ends the process. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+static enum sp_err run_stage(const struct sp_command *command, const struct sp_config *config,
+                             const char **ret_message)
+{
+    struct sp_buf fingerprint = {0};
+    struct sp_run_options run;
+    struct sp_partition_map map;
+    struct sp_worker_metrics metrics = {0};
+    *ret_message = "partition.cells is out of its range";
+    enum sp_err err = sp_partition_default((uint32_t)config->partition_cells, &map);
+    if (err != SP_OK)
+        return err;
+    sp_settings_run(config, &fingerprint, &run);
+    struct sp_stage_options stage = {.text = run.text,
+                                     .max_record_bytes = config->input_max_record_bytes,
+                                     .group = run.bus.group,
+                                     .compare = run.bus.compare};
+    stage.group.map = stage.compare.map = &map;
+    /* The budgets are for the process; any of its partitions may be the only one it has. */
+    stage.group.cache_bytes = config->cache_bytes / config->tier1_partitions;
+    stage.compare.row_cache_bytes = config->cache_bytes / config->tier2_partitions;
+    struct sp_worker_options options = {.state = config->state_directory,
+                                        .fingerprint = run.fingerprint,
+                                        .store = run.store,
+                                        .commit_interval_ms = (uint32_t)config->commit_interval_ms,
+                                        .commit_messages = config->commit_messages,
+                                        .max_lag = config->flow_max_lag,
+                                        .log = sp_cli_log,
+                                        .metrics = &metrics};
+    uint64_t partitions =
+        strcmp(command->name, "group") == 0 ? config->tier1_partitions : config->tier2_partitions;
+    options.store.block_cache_bytes /= partitions;
+    sp_cli_kafka_options(config, &options.kafka);
+    options.stage = strcmp(command->name, "signature") == 0 ? sp_stage_signature(&stage)
+                    : strcmp(command->name, "group") == 0   ? sp_stage_group(&stage)
+                                                            : sp_stage_compare(&stage);
+    catch_signals();
+    err = sp_worker_run(&options, &stop, ret_message);
+    sp_partition_done(&map);
+    sp_buf_done(&fingerprint);
+    return err;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    static const struct option table[] = {SP_COMMON_OPTIONS, SP_SETTING_OPTIONS, {0}};
+    struct sp_config config;
+    const char *message = "";
+    int code = sp_cli_kafka_parse(command, argc, argv, table, NULL, NULL, &config);
+    if (code < 0 && optind != argc)
+        code = sp_cli_usage(command, "\"%s\" is not an option", argv[optind]);
+    if (code < 0)
+        code = run_stage(command, &config, &message) == SP_OK ? SP_EXIT_DONE
+                                                              : sp_cli_failed("%s", message);
+    sp_config_done(&config);
+    return code;
+}
+
+#define STAGE_HELP(name, does)                                                                      \
+    "NAME\n"                                                                                        \
+    "  samepage " name " - " does "\n\n"                                                            \
+    "SYNOPSIS\n"                                                                                    \
+    "  samepage " name " [--config FILE] [--set KEY=VALUE]...\n\n"                                  \
+    "DESCRIPTION\n"                                                                                 \
+    "  Runs until it gets SIGTERM or SIGINT, then ends its transaction and leaves the consumer\n"   \
+    "  group. Any number of instances share the work; each needs a name of its own (`instance`).\n" \
+    "  Settings `kafka.*` go to librdkafka, above all kafka.bootstrap.servers; TLS and SASL are\n"  \
+    "  set that way, too.\n\n"                                                                      \
+    "OPTIONS\n"                                                                                     \
+    "  --config FILE       read settings from FILE\n"                                               \
+    "  --set KEY=VALUE     change one setting; may be repeated\n"                                   \
+    "  --help              this text\n\n"                                                           \
+    "ENVIRONMENT\n"                                                                                 \
+    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n" \
+    "                      with _ for each dot\n"
+
+const struct sp_command sp_cmd_signature = {
+    "signature", "the signature stage on Kafka: pages to signatures",
+    STAGE_HELP("signature", "the signature stage on Kafka: pages to signatures"), true, run};
+const struct sp_command sp_cmd_group = {
+    "group", "the group stage on Kafka: groups, winners, statuses",
+    STAGE_HELP("group", "the group stage on Kafka: groups, winners, statuses"), true, run};
+const struct sp_command sp_cmd_compare = {
+    "compare", "the compare stage on Kafka: near duplicates of a page",
+    STAGE_HELP("compare", "the compare stage on Kafka: near duplicates of a page"), true, run};

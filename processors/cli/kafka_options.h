@@ -1,0 +1,22 @@
+/* What the commands on Kafka share. */
+#ifndef SP_CLI_KAFKA_OPTIONS_H
+#define SP_CLI_KAFKA_OPTIONS_H
+
+#include "cli/cli.h"
+#include "kafka/client.h"
+#include "kafka/topics.h"
+
+/* Reads --config, the environment and --set, in this order. `own` handles the command's other
+ * options and answers whether one is its own; NULL: it has none. -1: go on, else the exit code. */
+int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
+                       const struct option *table, int (*own)(void *arg, int option), void *arg,
+                       struct sp_config *config);
+
+/* Views into the configuration. */
+void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_options *ret_options);
+void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret_plan);
+
+/* One line to standard error: time, level, text. */
+void sp_cli_log(const char *level, const char *text);
+
+#endif
