@@ -249,7 +249,9 @@ TEST(the_fingerprint_holds_the_settings_that_give_a_state_its_meaning_and_no_oth
         char text[256];
         struct sp_buf changed = {0};
         c = defaults();
-        if (o->type == SP_OPTION_CHOICE)
+        if (o->type == SP_OPTION_TEXT)
+            snprintf(text, sizeof text, "%s=another", o->key);
+        else if (o->type == SP_OPTION_CHOICE)
             snprintf(text, sizeof text, "%s=%s", o->key, strchr(o->choices, '|') + 1);
         else
             snprintf(text, sizeof text, "%s=%.17g", o->key,
@@ -263,4 +265,52 @@ TEST(the_fingerprint_holds_the_settings_that_give_a_state_its_meaning_and_no_oth
         sp_buf_done(&changed);
     }
     sp_buf_done(&usual);
+}
+
+/* ---- texts, librdkafka's properties, the environment ---- */
+
+TEST(texts_are_kept_as_they_are_and_too_long_ones_refused)
+{
+    struct sp_config c = defaults();
+    char text[400] = "instance=";
+    check_ok(&c, "instance = a b=c ");
+    CU_ASSERT_STRING_EQUAL(c.instance, "a b=c");
+    check_ok(&c, "instance=");
+    CU_ASSERT_STRING_EQUAL(c.instance, "");
+    memset(text + 9, 'x', 300);
+    check_refused(text, "longer than 255 bytes");
+}
+
+TEST(settings_of_librdkafka_are_passed_on_and_the_last_one_counts)
+{
+    struct sp_config c = defaults();
+    check_ok(&c, "kafka.bootstrap.servers=a:1");
+    check_ok(&c, "kafka.sasl.password=p=q");
+    check_ok(&c, "kafka.bootstrap.servers=b:2");
+    CU_ASSERT_EQUAL_FATAL(c.kafka_count, 2);
+    CU_ASSERT_STRING_EQUAL(c.kafka[0].key, "bootstrap.servers");
+    CU_ASSERT_STRING_EQUAL(c.kafka[0].value, "b:2");
+    CU_ASSERT_STRING_EQUAL(c.kafka[1].value, "p=q");
+    sp_config_done(&c);
+}
+
+TEST(the_environment_sets_what_it_names_and_nothing_else)
+{
+    static const char *const environment[] = {"PATH=/bin",
+                                              "SAMEPAGE_SET_COMMIT_INTERVAL_MS=250",
+                                              "SAMEPAGE_SET_SIMILARITY_LCS_MIN=0.7",
+                                              "SAMEPAGE_SET_KAFKA_BOOTSTRAP_SERVERS=h:9",
+                                              "SAMEPAGE_KAFKA=x",
+                                              NULL};
+    static const char *const wrong[] = {"SAMEPAGE_SET_NO_SUCH_THING=1", NULL};
+    struct sp_config c = defaults();
+    const char *message = NULL;
+    CU_ASSERT_EQUAL(sp_config_environment(&c, environment, &message), SP_OK);
+    CU_ASSERT_EQUAL(c.commit_interval_ms, 250);
+    CU_ASSERT_EQUAL(c.similarity_lcs_min, 0.7);
+    CU_ASSERT_EQUAL_FATAL(c.kafka_count, 1);
+    CU_ASSERT_STRING_EQUAL(c.kafka[0].key, "bootstrap.servers");
+    CU_ASSERT_EQUAL(sp_config_environment(&c, wrong, &message), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "no.such.thing"));
+    sp_config_done(&c);
 }

@@ -1,0 +1,124 @@
+/* Partitions come and go: a database for each, brought up to its changelog before the first
+ * message. */
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "kafka/internal.h"
+
+/* ---- tasks ---- */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
+}
+
+static bool on_restore(void *arg, int32_t partition, uint64_t applied, int64_t remaining)
+{
+    struct sp_worker *w = arg;
+    SET(w, restore_remaining, (uint64_t)remaining);
+    SET(w, last_poll_ms, worker_now_ms());
+    worker_say(w, "info", "restoring partition %d: %" PRIu64 " records applied, %" PRId64 " to go",
+               (int)partition, applied, remaining);
+    return !*w->stop;
+}
+
+static enum sp_err open_database(struct sp_worker *w, struct sp_task *t, const char *directory)
+{
+    const char *message = "";
+    enum sp_err err = sp_db_open_rocksdb(directory, w->options->fingerprint, &w->options->store,
+                                         &t->db, &message);
+    return err == SP_OK ? SP_OK : worker_fail(w, err, "local state", message);
+}
+
+static enum sp_err open_state(struct sp_worker *w, struct sp_task *t)
+{
+    char directory[4096];
+    const char *message = "";
+    const struct sp_worker_stage *stage = &w->options->stage;
+    struct sp_restore restore = {.reader = w->reader,
+                                 .watcher = w->watcher,
+                                 .topic = w->topics[stage->changelog],
+                                 .progress = on_restore,
+                                 .arg = w};
+    snprintf(directory, sizeof directory, "%s/%s-%d", w->options->state, stage->name,
+             (int)t->partition);
+    if (open_database(w, t, directory) != SP_OK)
+        return w->err;
+    enum sp_err err = sp_task_restore(t, &restore, &message);
+    if (err == SP_STATE_FORMAT || err == SP_CORRUPT) {
+        worker_say(w, "warning", "wiping %s: %s", directory, message);
+        sp_db_close(t->db);
+        t->db = NULL;
+        nftw(directory, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+        if (open_database(w, t, directory) != SP_OK)
+            return w->err;
+        err = sp_task_restore(t, &restore, &message);
+    }
+    SET(w, restore_remaining, 0);
+    return err == SP_OK ? SP_OK : worker_fail(w, err, "restore", message);
+}
+
+static void close_task(struct sp_worker *w, int32_t partition)
+{
+    struct sp_task *t = w->tasks[partition];
+    if (!t)
+        return;
+    if (t->stage)
+        w->options->stage.close(t->stage);
+    if (t->db && w->err == SP_OK)
+        sp_db_sync(t->db); /* else the changelog has it */
+    sp_db_close(t->db);
+    sp_free(t);
+    w->tasks[partition] = NULL;
+    ADD(w, tasks, -1);
+}
+
+static enum sp_err open_task(struct sp_worker *w, int32_t partition)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    struct sp_task *t = sp_calloc(1, sizeof *t);
+    t->partition = partition;
+    t->input_next = t->handled_next = t->marker_offset = -1;
+    w->tasks[partition] = t;
+    ADD(w, tasks, 1);
+    if (stage->stateful && open_state(w, t) != SP_OK)
+        return w->err;
+    struct sp_store *store = t->db ? sp_db_store(t->db, SP_TASK_STORE_STAGE) : NULL;
+    enum sp_err err = stage->open(stage->arg, w, store, &t->stage);
+    return err == SP_OK ? SP_OK : worker_fail(w, err, "the stage cannot start", sp_err_text(err));
+}
+
+void assignment_close(struct sp_worker *w)
+{
+    for (int32_t p = 0; w->tasks && p < w->partitions[w->options->stage.input]; p++)
+        close_task(w, p);
+}
+
+void assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
+                        rd_kafka_topic_partition_list_t *list, void *arg)
+{
+    struct sp_worker *w = arg;
+    if (code != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+        SET(w, ready, 0);
+        if (rd_kafka_assignment_lost(consumer))
+            worker_fail(w, SP_BUSY, "rebalance", "the partitions were lost");
+        transaction_commit(w);
+        if (w->open)
+            transaction_abort(w);
+        assignment_close(w);
+        rd_kafka_assign(consumer, NULL);
+        return;
+    }
+    for (int i = 0; i < list->cnt && w->err == SP_OK; i++) {
+        int32_t p = list->elems[i].partition;
+        if (open_task(w, p) == SP_OK)
+            list->elems[i].offset =
+                w->tasks[p]->input_next >= 0 ? w->tasks[p]->input_next : RD_KAFKA_OFFSET_STORED;
+    }
+    worker_say(w, "info", "%d partitions assigned", list->cnt);
+    rd_kafka_assign(consumer, w->err == SP_OK ? list : NULL);
+    SET(w, ready, w->err == SP_OK);
+}
