@@ -9,7 +9,8 @@ import subprocess
 
 from harness import Skip, check, check_equal, check_in, main, statuses
 
-COMMANDS = ["run", "synth", "pairs", "similar", "config"]
+STAGES = ["signature", "group", "compare"]  # one source for all three
+COMMANDS = ["run", "synth", "pairs", "similar", "topics", "ingest", *STAGES, "status", "config"]
 
 
 def complaint(work, *arguments, code=1):
@@ -26,7 +27,8 @@ def complaint(work, *arguments, code=1):
 
 def options_of(work, command):
     """The long options in the command's source."""
-    with open(os.path.join(work.source, "processors", "cli", f"cmd_{command}.c"),
+    name = "stage" if command in STAGES else command
+    with open(os.path.join(work.source, "processors", "cli", f"cmd_{name}.c"),
               encoding="utf-8") as f:
         source = f.read()
     found = set(re.findall(r'\{"([a-z-]+)",\s*(?:no|required|optional)_argument', source))
@@ -52,7 +54,7 @@ def help_of_each_command_mentions_every_option(work):
                     f"{command}: options in the source and in the list of options")
         for line in done.out.splitlines():
             check(len(line) <= 100, "a long line in the help of", command, line)
-    check_equal(sorted(COMMANDS), sorted(
+    check_equal(sorted([c for c in COMMANDS if c not in STAGES] + ["stage"]), sorted(
         os.path.basename(f)[4:-2]
         for f in glob.glob(os.path.join(work.source, "processors", "cli", "cmd_*.c"))),
         "commands known to this test and in the source")
