@@ -1,6 +1,7 @@
-/* Allocation that cannot fail, and one that can be made to: see mem.h. */
+/* Allocation that ends the process where it fails, and that can be made to: see mem.h. */
 #include "base/mem.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,15 @@
 #include "base/assert.h"
 
 static long calls_left = -1;
+
+/* Whether sp_mem_fail_after wants this call to fail. */
+static bool fails(void)
+{
+    if (calls_left <= 0)
+        return calls_left == 0;
+    calls_left--;
+    return false;
+}
 
 static void *checked(void *p, size_t bytes)
 {
@@ -23,17 +33,17 @@ static void *checked(void *p, size_t bytes)
 
 void *sp_alloc(size_t bytes)
 {
-    return checked(malloc(bytes), bytes);
+    return checked(fails() ? NULL : malloc(bytes), bytes);
 }
 
 void *sp_calloc(size_t count, size_t bytes)
 {
-    return checked(calloc(count, bytes), count * bytes);
+    return checked(fails() ? NULL : calloc(count, bytes), count * bytes);
 }
 
 void *sp_realloc(void *old, size_t bytes)
 {
-    return checked(realloc(old, bytes), bytes);
+    return checked(fails() ? NULL : realloc(old, bytes), bytes);
 }
 
 void *sp_memdup(const void *data, size_t bytes)
@@ -47,15 +57,6 @@ void *sp_memdup(const void *data, size_t bytes)
 void sp_free(void *p)
 {
     free(p);
-}
-
-void *sp_try_alloc(size_t bytes)
-{
-    if (calls_left == 0)
-        return NULL;
-    if (calls_left > 0)
-        calls_left--;
-    return malloc(bytes);
 }
 
 void sp_mem_fail_after(long calls)

@@ -16,11 +16,8 @@ void *sp_realloc(void *old, size_t bytes);
 void *sp_memdup(const void *data, size_t bytes);
 void sp_free(void *p);
 
-/* May return NULL: for sizes that come from the world, where the caller can answer
- * SP_NO_MEMORY or SP_TOO_LARGE. */
-void *sp_try_alloc(size_t bytes);
-
-/* Tests: calls_left more sp_try_alloc calls succeed, then all fail; -1 turns it off. */
+/* Tests: calls_left more calls succeed, then all fail; -1 turns it off. The program takes the
+ * number from SAMEPAGE_TEST_FAIL_ALLOCATION. */
 void sp_mem_fail_after(long calls_left);
 
 #endif

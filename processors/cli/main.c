@@ -1,8 +1,10 @@
 /* samepage: the program's front door. */
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "cli/cli.h"
 
 static const struct sp_command *const commands[] = {
@@ -44,6 +46,9 @@ static int flushed(int code)
 int main(int argc, char **argv)
 {
     keep_memory();
+    const char *fail_after = getenv("SAMEPAGE_TEST_FAIL_ALLOCATION");
+    if (fail_after)
+        sp_mem_fail_after(strtol(fail_after, NULL, 10));
     const char *name = argc > 1 ? argv[1] : NULL;
     if (!name || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0 ||
         strcmp(name, "-h") == 0) {

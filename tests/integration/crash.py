@@ -1,11 +1,12 @@
 """kill -9 at any moment, and run again: the end is that of an undisturbed run."""
 
+import os
 import random
 import signal
 import subprocess
 import time
 
-from harness import check, check_equal, groups, latest, main, statuses
+from harness import check, check_equal, check_in, groups, latest, main, statuses
 
 MOST_KILLS = 25
 
@@ -231,6 +232,29 @@ def a_line_that_was_half_written_is_read_once_it_is_whole(work):
     check_equal(work.read("calm.groups"), work.read("half.groups"), "groups")
     check_equal(work.read("calm.out"), work.read("half.out"), "output")
     check_equal(len(work.json_lines("half.dead")), 2, "dead letters, one for each half line")
+
+
+def an_allocation_that_fails_ends_the_run_and_loses_nothing(work):
+    crawl = work.crawl(pages=1500, seed=4)
+    undisturbed(work, 50, crawl)
+    rng = random.Random(4)
+    failures = 0
+    for round in range(10):
+        tag = f"short-{round}"
+        args = arguments(tag, 50, crawl, "--set", "threads=1")
+        # From the first allocations on to the last ones of the run.
+        for calls in [round, *(int(10 ** rng.uniform(1, 6)) for _ in range(3))]:
+            done = work.start(*args, stderr=subprocess.PIPE,
+                              env=dict(os.environ, SAMEPAGE_TEST_FAIL_ALLOCATION=str(calls)))
+            message = done.communicate()[1]
+            if done.returncode == 0:
+                continue
+            failures += 1
+            check_equal(done.returncode, -signal.SIGABRT, f"failing after {calls} allocations")
+            check_in("out of memory", message.decode())
+        work.run(*args)
+        check_same(work, "calm", tag, f"round {round}")
+    check(failures > 20, "only", failures, "failures")
 
 
 def a_file_that_grew_is_continued_also_after_kills(work):
