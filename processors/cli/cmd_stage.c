@@ -71,6 +71,8 @@ static int run(const struct sp_command *command, int argc, char **argv)
     int code = sp_cli_kafka_parse(command, argc, argv, table, NULL, NULL, &config);
     if (code < 0 && optind != argc)
         code = sp_cli_usage(command, "\"%s\" is not an option", argv[optind]);
+    if (code < 0 && !config.instance[0])
+        code = sp_cli_usage(command, "instance must not be empty: it names this process");
     if (code < 0)
         code = run_stage(command, &config, &message) == SP_OK ? SP_EXIT_DONE
                                                               : sp_cli_failed("%s", message);
@@ -78,22 +80,23 @@ static int run(const struct sp_command *command, int argc, char **argv)
     return code;
 }
 
-#define STAGE_HELP(name, does)                                                                      \
-    "NAME\n"                                                                                        \
-    "  samepage " name " - " does "\n\n"                                                            \
-    "SYNOPSIS\n"                                                                                    \
-    "  samepage " name " [--config FILE] [--set KEY=VALUE]...\n\n"                                  \
-    "DESCRIPTION\n"                                                                                 \
-    "  Runs until it gets SIGTERM or SIGINT, then ends its transaction and leaves the consumer\n"   \
-    "  group. Any number of instances share the work; each needs a name of its own (`instance`).\n" \
-    "  Settings `kafka.*` go to librdkafka, above all kafka.bootstrap.servers; TLS and SASL are\n"  \
-    "  set that way, too.\n\n"                                                                      \
-    "OPTIONS\n"                                                                                     \
-    "  --config FILE       read settings from FILE\n"                                               \
-    "  --set KEY=VALUE     change one setting; may be repeated\n"                                   \
-    "  --help              this text\n\n"                                                           \
-    "ENVIRONMENT\n"                                                                                 \
-    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n" \
+#define STAGE_HELP(name, does)                                                                       \
+    "NAME\n"                                                                                         \
+    "  samepage " name " - " does "\n\n"                                                             \
+    "SYNOPSIS\n"                                                                                     \
+    "  samepage " name " [--config FILE] [--set KEY=VALUE]...\n\n"                                   \
+    "DESCRIPTION\n"                                                                                  \
+    "  Runs until it gets SIGTERM or SIGINT, then ends its transaction and stops. Any number of\n"   \
+    "  instances share the work; each needs a name of its own (`instance`). The partitions of one\n" \
+    "  that stopped wait for it for kafka.session.timeout.ms, so that a restart moves nothing.\n"    \
+    "  Settings `kafka.*` go to librdkafka, above all kafka.bootstrap.servers; TLS and SASL are\n"   \
+    "  set that way, too.\n\n"                                                                       \
+    "OPTIONS\n"                                                                                      \
+    "  --config FILE       read settings from FILE\n"                                                \
+    "  --set KEY=VALUE     change one setting; may be repeated\n"                                    \
+    "  --help              this text\n\n"                                                            \
+    "ENVIRONMENT\n"                                                                                  \
+    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"  \
     "                      with _ for each dot\n"
 
 const struct sp_command sp_cmd_signature = {

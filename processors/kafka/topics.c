@@ -11,6 +11,8 @@
 #include "base/mem.h"
 
 enum { TIMEOUT_MS = 30000 };
+static const char MONTH_MS[] = "2592000000";
+static const char MONTH_MS[] = "2592000000";
 
 struct wanted {
     char name[SP_TOPIC_NAME_MAX];
@@ -58,6 +60,10 @@ static rd_kafka_NewTopic_t *new_topic(const struct wanted *w, int32_t replicatio
         return NULL;
     rd_kafka_NewTopic_set_config(t, "cleanup.policy", w->policy);
     rd_kafka_NewTopic_set_config(t, "max.message.bytes", "20000000");
+    /* A standstill shorter than this loses nothing, and local state that was out of use for less
+     * can be trusted: compaction has not yet forgotten what was deleted meanwhile. */
+    rd_kafka_NewTopic_set_config(
+        t, strcmp(w->policy, "compact") == 0 ? "delete.retention.ms" : "retention.ms", MONTH_MS);
     if (replication >= 3)
         rd_kafka_NewTopic_set_config(t, "min.insync.replicas", "2");
     return t;
