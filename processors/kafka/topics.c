@@ -12,7 +12,6 @@
 
 enum { TIMEOUT_MS = 30000 };
 static const char MONTH_MS[] = "2592000000";
-static const char MONTH_MS[] = "2592000000";
 
 struct wanted {
     char name[SP_TOPIC_NAME_MAX];
