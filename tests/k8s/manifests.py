@@ -316,15 +316,21 @@ def memory_limits_have_room_for_all_partitions(work):
     """What the settings allow, and 512 MiB for the consumer, producer and everything else."""
     for cluster in clusters(work):
         for stage, key in (("group", "tier1.partitions"), ("compare", "tier2.partitions")):
-            resources = cluster.container(stage)["resources"]
-            limit = size_of(resources["limits"]["memory"])
+            limit = size_of(cluster.container(stage)["resources"]["limits"]["memory"])
             need = (size_of(cluster.settings["cache.bytes"]) + (512 << 20) +
                     size_of(cluster.settings["store.block_cache_bytes"]) +
                     3 * size_of(cluster.settings["store.memtable_bytes"]) * cluster.number(key))
             check(need <= limit, f"{cluster.name}: {stage}: {need >> 20} MiB do not fit in "
                                  f"{limit >> 20} MiB")
-            check(size_of(resources["requests"]["memory"]) <= limit, "requests more than its limit")
-            check(resources["requests"]["cpu"], "no processor")
+
+
+def no_pod_requests_more_than_its_limit(work):
+    for cluster in clusters(work):
+        for stage in STAGES:
+            resources = cluster.container(stage)["resources"]
+            check(size_of(resources["requests"]["memory"]) <= size_of(resources["limits"]["memory"]),
+                  f"{cluster.name}: {stage}: requests more memory than its limit")
+            check(resources["requests"]["cpu"], f"{cluster.name}: {stage}: no processor")
 
 
 # ---- accepted by the program ----
