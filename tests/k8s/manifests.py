@@ -1,0 +1,395 @@
+"""The resources in k8s/: that they are whole, agree with each other and with the program.
+
+`kustomize.py` puts base and overlays together; where kubectl or kustomize is installed, its result
+is compared with theirs.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "integration"))
+sys.dont_write_bytecode = True
+
+import kustomize  # noqa: E402
+from harness import Skip, check, check_equal, check_in, main  # noqa: E402
+
+OVERLAYS = ["base", "overlays/small", "overlays/large"]
+STAGES = {"signature": "Deployment", "group": "StatefulSet", "compare": "StatefulSet"}
+KNOWN = {
+    ("v1", "ServiceAccount"), ("v1", "Service"), ("v1", "ConfigMap"),
+    ("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"),
+    ("policy/v1", "PodDisruptionBudget"),
+    ("kafka.strimzi.io/v1", "KafkaTopic"),
+    ("keda.sh/v1alpha1", "ScaledObject"),
+}
+NOWHERE = "kafka.bootstrap.servers=127.0.0.1:1"
+
+
+class Cluster:
+    """One overlay, put together."""
+
+    def __init__(self, work, overlay):
+        self.name = overlay
+        self.resources = kustomize.render(folder(work, overlay))
+        self.text = self.one("ConfigMap", "samepage")["data"]["samepage.properties"]
+        self.settings = properties(self.text)
+
+    def all(self, kind):
+        return [r for r in self.resources if r["kind"] == kind]
+
+    def one(self, kind, name):
+        found = [r for r in self.all(kind) if r["metadata"]["name"] == name]
+        check(len(found) == 1, f"{self.name}: {len(found)} resources {kind} {name}")
+        return found[0]
+
+    def workload(self, stage):
+        return self.one(STAGES[stage], f"samepage-{stage}")
+
+    def pod(self, stage):
+        return self.workload(stage)["spec"]["template"]["spec"]
+
+    def container(self, stage):
+        containers = self.pod(stage)["containers"]
+        check(len(containers) == 1, f"{self.name}: {stage}: {len(containers)} containers")
+        return containers[0]
+
+    def number(self, key):
+        return int(self.settings[key])
+
+
+def folder(work, overlay):
+    return os.path.join(work.source, "k8s", overlay)
+
+
+def clusters(test):
+    return [Cluster(test, overlay) for overlay in OVERLAYS]
+
+
+def properties(text):
+    """Key -> value; each key once."""
+    settings = {}
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            key, separator, value = line.partition(" = ")
+            check(separator, "not a setting:", line)
+            check(key not in settings, "set twice:", key)
+            settings[key] = value
+    return settings
+
+
+def size_of(text):
+    match = re.fullmatch(r"(\d+)(Ki|Mi|Gi)B?", str(text))
+    check(match, "not a size:", text)
+    return int(match[1]) << {"Ki": 10, "Mi": 20, "Gi": 30}[match[2]]
+
+
+def defaults_of(test):
+    return properties(test.run("config", "--properties").out)
+
+
+def finds(selector, labels):
+    return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
+
+
+# ---- whole ----
+
+
+def each_kustomization_names_all_files_and_only_those(work):
+    for overlay in OVERLAYS:
+        root = folder(work, overlay)
+        named = set()
+        for path in kustomize.references(root):
+            check(os.path.exists(os.path.join(root, path)), f"{overlay}: there is no {path}")
+            named.add(os.path.normpath(path))
+        found = set(os.listdir(root)) - {"kustomization.yaml"}
+        check_equal(found, {n for n in named if not n.startswith("..")},
+                    f"{overlay}: files in the folder and files named")
+
+
+def the_result_is_that_of_kubectl(work):
+    if not kustomize.tool():
+        raise Skip("neither kubectl nor kustomize is installed: nobody to compare with")
+    for overlay in OVERLAYS:
+        ours = {kustomize.identity(r): r for r in kustomize.render(folder(work, overlay))}
+        theirs = {kustomize.identity(r): r for r in kustomize.build(folder(work, overlay))}
+        check_equal(ours, theirs, overlay)
+
+
+def kinds_and_versions_are_known(work):
+    for cluster in clusters(work):
+        seen = set()
+        for resource in cluster.resources:
+            identity = kustomize.identity(resource)
+            check(identity[:2] in KNOWN, f"{cluster.name}: unknown:", identity)
+            check(identity not in seen, f"{cluster.name}: twice:", identity)
+            check("namespace" not in resource["metadata"], "a namespace is fixed:", identity)
+            seen.add(identity)
+
+
+def resources_fit_the_published_schemas(work):
+    # python3 -m pip install --target build/python kubernetes-validate
+    sys.path.append(os.path.join(work.source, "build", "python"))
+    try:
+        import kubernetes_validate
+    except ImportError:
+        raise Skip("the Python package kubernetes-validate is not installed") from None
+    checked = 0
+    for cluster in clusters(work):
+        for resource in cluster.resources:
+            if "strimzi" in resource["apiVersion"] or "keda" in resource["apiVersion"]:
+                continue  # not of Kubernetes itself
+            try:
+                kubernetes_validate.validate(resource, kubernetes_validate.latest_version(),
+                                             strict=True)
+            except kubernetes_validate.ValidationError as error:
+                check(False, f"{cluster.name}: {kustomize.identity(resource)}: {error.message}")
+            checked += 1
+    check(checked >= 3 * len(OVERLAYS), "almost nothing was checked:", checked)
+
+
+# ---- agree with each other ----
+
+
+def selectors_find_one_stage_each(work):
+    for cluster in clusters(work):
+        pods = {stage: cluster.workload(stage)["spec"]["template"]["metadata"]["labels"]
+                for stage in STAGES}
+        for stage in STAGES:
+            name = f"samepage-{stage}"
+            selectors = [
+                cluster.workload(stage)["spec"]["selector"]["matchLabels"],
+                cluster.one("Service", name)["spec"]["selector"],
+                cluster.one("PodDisruptionBudget", name)["spec"]["selector"]["matchLabels"]]
+            selectors += [c["labelSelector"]["matchLabels"]
+                          for c in cluster.pod(stage).get("topologySpreadConstraints", [])]
+            for selector in selectors:
+                check_equal([s for s in STAGES if finds(selector, pods[s])], [stage],
+                            f"{cluster.name}: stages that {selector} finds")
+
+
+def names_lead_to_resources(work):
+    for cluster in clusters(work):
+        for stage, kind in STAGES.items():
+            pod = cluster.pod(stage)
+            cluster.one("ServiceAccount", pod["serviceAccountName"])
+            for volume in pod["volumes"]:
+                if "configMap" in volume:
+                    cluster.one("ConfigMap", volume["configMap"]["name"])
+            if kind == "StatefulSet":
+                service = cluster.workload(stage)["spec"]["serviceName"]
+                check_equal(cluster.one("Service", service)["spec"]["clusterIP"], "None",
+                            f"{cluster.name}: {service} is headless")
+        for scaler in cluster.all("ScaledObject"):
+            target = scaler["spec"]["scaleTargetRef"]
+            deployment = cluster.one(target["kind"], target["name"])
+            check("replicas" not in deployment["spec"],
+                  f"{cluster.name}: replicas of {target['name']} are the scaler's")
+
+
+def topics_are_those_that_the_program_makes(work):
+    for cluster in clusters(work):
+        prefix, n = cluster.settings["topics.prefix"], cluster.number
+        wanted = {"pages": (n("topics.pages_partitions"), "delete"),
+                  "tier1": (n("tier1.partitions"), "delete"),
+                  "tier2": (n("tier2.partitions"), "delete"),
+                  "status": (n("topics.status_partitions"), "compact"),
+                  "dead-letter": (1, "delete"),
+                  "tier1-changelog": (n("tier1.partitions"), "compact"),
+                  "tier2-changelog": (n("tier2.partitions"), "compact")}
+        found = {}
+        for topic in cluster.all("KafkaTopic"):
+            spec, config = topic["spec"], topic["spec"]["config"]
+            found[spec["topicName"]] = (spec["partitions"], config["cleanup.policy"])
+            check_equal(spec["topicName"], topic["metadata"]["name"], "names of a topic")
+            check_equal(spec["replicas"], n("topics.replication"), spec["topicName"] + ": replicas")
+            check_equal(config["max.message.bytes"], 20000000, spec["topicName"])
+            check_equal(config["min.insync.replicas"], 2 if spec["replicas"] >= 3 else 1,
+                        spec["topicName"] + ": min.insync.replicas")
+            check(topic["metadata"]["labels"].get("strimzi.io/cluster"), "whose topic?", topic)
+        check_equal(found, {prefix + name: v for name, v in wanted.items()}, cluster.name)
+    with open(os.path.join(work.source, "processors", "kafka", "client.c"), encoding="utf-8") as f:
+        names = re.search(r"names\[SP_TOPICS\] = \{([^}]*)\}", f.read())[1]
+    check_equal(re.findall(r'"([^"]+)"', names), list(wanted), "topics in the program")
+
+
+def no_stage_has_more_pods_than_partitions(work):
+    for cluster in clusters(work):
+        for stage, key in (("group", "tier1.partitions"), ("compare", "tier2.partitions")):
+            replicas = cluster.workload(stage)["spec"]["replicas"]
+            check(1 <= replicas <= cluster.number(key),
+                  f"{cluster.name}: {replicas} pods of {stage}, {key} = {cluster.number(key)}")
+        check(cluster.number("tier2.partitions") <= cluster.number("partition.cells"),
+              f"{cluster.name}: partitions of tier 2 without a cell")
+        pages = cluster.number("topics.pages_partitions")
+        check(cluster.workload("signature")["spec"].get("replicas", 1) <= pages, "signature pods")
+        for scaler in cluster.all("ScaledObject"):
+            spec = scaler["spec"]
+            check(1 <= spec["minReplicaCount"] <= spec["maxReplicaCount"], "scaler's range")
+            check_equal(spec["maxReplicaCount"], pages, f"{cluster.name}: scaler's maximum")
+
+
+def the_scaler_looks_at_the_lag_of_pages(work):
+    for cluster in clusters(work):
+        check_equal(len(cluster.all("ScaledObject")), 0 if "small" in cluster.name else 1,
+                    f"{cluster.name}: scalers")
+        for scaler in cluster.all("ScaledObject"):
+            check_equal([t["type"] for t in scaler["spec"]["triggers"]], ["kafka"], "triggers")
+            trigger = scaler["spec"]["triggers"][0]["metadata"]
+            prefix = cluster.settings["topics.prefix"]
+            check_equal(trigger["topic"], prefix + "pages", "topic")
+            check_equal(trigger["consumerGroup"], prefix + "signature", "consumer group")
+            check_equal(trigger["bootstrapServers"], cluster.settings["kafka.bootstrap.servers"],
+                        "bootstrap servers of scaler and stages")
+            check(all(isinstance(value, str) for value in trigger.values()), "KEDA wants texts")
+
+
+# ---- agree with the settings ----
+
+
+def probes_ask_where_the_program_listens(work):
+    paths = {"startupProbe": "/livez", "livenessProbe": "/livez", "readinessProbe": "/readyz"}
+    for cluster in clusters(work):
+        check_equal(cluster.settings["http.listen"], "0.0.0.0:8080", cluster.name)
+        for stage in STAGES:
+            container = cluster.container(stage)
+            ports = {p["name"]: p["containerPort"] for p in container["ports"]}
+            for probe, path in paths.items():
+                get = container[probe]["httpGet"]
+                check_equal((get["path"], ports.get(get["port"])), (path, 8080),
+                            f"{cluster.name}: {stage}: {probe}")
+            served = cluster.one("Service", f"samepage-{stage}")["spec"]["ports"]
+            check_equal([ports.get(p["targetPort"]) for p in served], [8080], "the service's port")
+            notes = cluster.workload(stage)["spec"]["template"]["metadata"]["annotations"]
+            check_equal(notes["prometheus.io/port"], "8080", "annotation")
+
+
+def state_lies_on_the_volume(work):
+    for cluster in clusters(work):
+        for stage, kind in STAGES.items():
+            container = cluster.container(stage)
+            mounts = {m["mountPath"]: m for m in container["volumeMounts"]}
+            state = mounts.get(cluster.settings["state.directory"])
+            check(state and not state.get("readOnly"), f"{cluster.name}: {stage}: no place for state")
+            claims = [c["metadata"]["name"]
+                      for c in cluster.workload(stage)["spec"].get("volumeClaimTemplates", [])]
+            volumes = [v["name"] for v in cluster.pod(stage)["volumes"]]
+            check(state["name"] in (claims if kind == "StatefulSet" else volumes),
+                  f"{cluster.name}: {stage}: {state['name']} is not a volume")
+            for mount in mounts.values():
+                check(mount["name"] in claims + volumes, "mounted from nowhere:", mount)
+            check_equal(container["args"][:2], [stage, "--config"], "arguments")
+            check_in(os.path.dirname(container["args"][2]), "\n".join(mounts), "settings")
+            check_equal(os.path.basename(container["args"][2]), "samepage.properties", "settings")
+
+
+def an_instance_is_called_after_its_pod(work):
+    for cluster in clusters(work):
+        for stage in STAGES:
+            variables = {e["name"]: e for e in cluster.container(stage)["env"]}
+            field = variables["SAMEPAGE_SET_INSTANCE"]["valueFrom"]["fieldRef"]["fieldPath"]
+            check_equal(field, "metadata.name", f"{cluster.name}: {stage}")
+            check(cluster.pod(stage)["terminationGracePeriodSeconds"] >= 60, "little time to leave")
+        check("instance" not in cluster.settings, "one name for all pods")
+
+
+def pods_have_no_privileges(work):
+    for cluster in clusters(work):
+        for stage in STAGES:
+            pod, where = cluster.pod(stage), f"{cluster.name}: {stage}"
+            rights = cluster.container(stage)["securityContext"]
+            check(pod["securityContext"]["runAsNonRoot"] is True, where, "may be root")
+            check(pod["securityContext"]["runAsUser"] > 0, where, "is root")
+            check(pod["securityContext"].get("fsGroup", 0) > 0, where, "cannot write its volume")
+            check(rights["readOnlyRootFilesystem"] is True, where, "writes to its root")
+            check(rights["allowPrivilegeEscalation"] is False, where, "may gain rights")
+            check_equal(rights["capabilities"], {"drop": ["ALL"]}, where)
+            check(pod["automountServiceAccountToken"] is False, where, "has a token")
+            check(not any(pod.get(k) for k in ("hostNetwork", "hostPID", "hostIPC")), where, "host")
+            check_equal(cluster.container(stage)["image"], "samepage:latest", where)
+
+
+def memory_limits_have_room_for_all_partitions(work):
+    """What the settings allow, and 512 MiB for the consumer, producer and everything else."""
+    for cluster in clusters(work):
+        for stage, key in (("group", "tier1.partitions"), ("compare", "tier2.partitions")):
+            limit = size_of(cluster.container(stage)["resources"]["limits"]["memory"])
+            need = (size_of(cluster.settings["cache.bytes"]) + (512 << 20) +
+                    size_of(cluster.settings["store.block_cache_bytes"]) +
+                    3 * size_of(cluster.settings["store.memtable_bytes"]) * cluster.number(key))
+            check(need <= limit, f"{cluster.name}: {stage}: {need >> 20} MiB do not fit in "
+                                 f"{limit >> 20} MiB")
+
+
+def no_pod_requests_more_than_its_limit(work):
+    for cluster in clusters(work):
+        for stage in STAGES:
+            resources = cluster.container(stage)["resources"]
+            check(size_of(resources["requests"]["memory"]) <= size_of(resources["limits"]["memory"]),
+                  f"{cluster.name}: {stage}: requests more memory than its limit")
+            check(resources["requests"]["cpu"], f"{cluster.name}: {stage}: no processor")
+
+
+# ---- accepted by the program ----
+
+
+def asks_for_a_broker(work, started):
+    """The program took its settings, and found no broker behind a closed port."""
+    for name, process in started:
+        message = process.communicate()[1].decode("utf-8", "replace")
+        check(process.returncode == 1, f"{name}: exit code {process.returncode}\n{message}")
+        check_in("no broker answers", message, name)
+
+
+def start(work, *arguments, environment=None):
+    return work.start("topics", "check", *arguments, "--set", NOWHERE, stderr=subprocess.PIPE,
+                      env={**os.environ, **(environment or {})})
+
+
+def known_settings(work, text):
+    """Without http.listen where the program does not have it; a test of its own says so."""
+    if "http.listen" in defaults_of(work):
+        return text
+    return re.sub(r"(?m)^http\..*\n", "", text)
+
+
+def the_program_has_the_setting_http_listen(work):
+    if "http.listen" not in defaults_of(work):
+        raise Skip("this samepage has no http.listen yet: probes would fail")
+
+
+def settings_are_accepted_by_the_program(work):
+    started = []
+    for number, cluster in enumerate(clusters(work)):
+        path = work.write(f"{number}.properties", known_settings(work, cluster.text))
+        started.append((cluster.name, start(work, "--config", path)))
+    asks_for_a_broker(work, started)
+    path = work.write("wrong.properties", cluster.text + "no.such_setting = 1\n")
+    work.run("topics", "check", "--config", path, "--set", NOWHERE, code=2)
+
+
+def the_secret_in_the_readme_is_accepted_by_the_program(work):
+    with open(os.path.join(work.source, "k8s", "README.md"), encoding="utf-8") as f:
+        block = re.search(r"(?m)^    apiVersion: v1\n    kind: Secret\n(?:    .*\n)+", f.read())[0]
+    secret = kustomize.documents(re.sub(r"(?m)^    ", "", block))[0]
+    variables = secret["stringData"]
+    cluster = Cluster(work, "base")
+    for stage in STAGES:
+        check_equal([s["secretRef"]["name"] for s in cluster.container(stage)["envFrom"]],
+                    [secret["metadata"]["name"]], f"{stage}: Secret")
+    check(len(variables) >= 5, "few variables:", variables)
+    if not shutil.which("openssl"):
+        raise Skip("there is no openssl to make a certificate")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test",
+                    "-keyout", work.path("key"), "-out", work.path("ca")],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    variables["SAMEPAGE_SET_KAFKA_SSL_CA_PEM"] = work.read("ca").decode()
+    variables["SAMEPAGE_SET_INSTANCE"] = "samepage-group-0"
+    asks_for_a_broker(work, [("Secret", start(work, environment=variables))])
+
+
+if __name__ == "__main__":
+    main("__main__")
