@@ -18,7 +18,14 @@ struct sp_kafka_options {
     size_t property_count;
     const char *prefix;   /* of topic names, consumer groups and transactional ids */
     const char *instance; /* names this process among those of its stage; stable over restarts */
+    /* Gets librdkafka's own log lines, without the values of secret properties, from any thread;
+     * NULL: they go to standard error as librdkafka writes them. One for the process: the options
+     * opened last count, and must outlive the handles. */
+    void (*log)(const char *level, const char *text);
 };
+
+/* Replaces the values of secret properties (passwords, keys, tokens) in a text by "***". */
+void sp_kafka_redact(const struct sp_kafka_options *o, char *text);
 
 enum sp_topic {
     SP_TOPIC_PAGES,
