@@ -30,9 +30,9 @@ TEST(secrets_are_replaced_and_nothing_else)
     check_redacted("password hunter22!", "password ***!");
     check_redacted("hunter22hunter22", "******");
     check_redacted("[hunter22-and-more]", "[***]");
-    check_redacted("hunter2", "***");     /* cut off by the end */
+    check_redacted("hunter2", "***");        /* cut off by the end */
     check_redacted("x hunter22-a", "x ***"); /* the longest counts */
-    check_redacted("abc", "abc");         /* too short to be a secret */
+    check_redacted("abc", "abc");            /* too short to be a secret */
     check_redacted("hunter23 hun", "hunter23 hun");
 }
 
@@ -67,14 +67,15 @@ static void count(const char *level, const char *text)
 
 TEST(log_lines_of_librdkafka_come_through_the_callback_without_secrets)
 {
-    struct sp_kafka_property talkative[] = {{"bootstrap.servers", "127.0.0.1:1"},
-                                            {"security.protocol", "sasl_plaintext"},
-                                            {"sasl.mechanism", "PLAIN"},
-                                            {"sasl.username", "somebody"},
-                                            {"sasl.password", "hunter22"},
-                                            {"debug", "all"}};
-    struct sp_kafka_options o = {
-        .properties = talkative, .property_count = 6, .prefix = "t.", .instance = "1", .log = count};
+    struct sp_kafka_property talkative[] = {
+        {"bootstrap.servers", "127.0.0.1:1"}, {"security.protocol", "sasl_plaintext"},
+        {"sasl.mechanism", "PLAIN"},          {"sasl.username", "somebody"},
+        {"sasl.password", "hunter22"},        {"debug", "all"}};
+    struct sp_kafka_options o = {.properties = talkative,
+                                 .property_count = 6,
+                                 .prefix = "t.",
+                                 .instance = "1",
+                                 .log = count};
     rd_kafka_t *handle = NULL;
     const char *message = "";
     CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, &message),

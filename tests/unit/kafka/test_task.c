@@ -64,7 +64,8 @@ TEST(bytes_that_are_no_marker_are_refused_or_read_without_harm)
 
 TEST(a_new_database_starts_from_nothing)
 {
-    struct sp_task t = {.db = sp_db_open_memory(), .input_next = 9, .changelog_next = 9, .batch = 9};
+    struct sp_task t = {
+        .db = sp_db_open_memory(), .input_next = 9, .changelog_next = 9, .batch = 9};
     CU_ASSERT_EQUAL(sp_task_load(&t), SP_OK);
     CU_ASSERT_EQUAL(t.input_next, -1);
     CU_ASSERT_EQUAL(t.changelog_next, 0);
