@@ -103,7 +103,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     "  Runs until it gets SIGTERM or SIGINT, then ends its transaction and leaves the consumer\n"   \
     "  group. Any number of instances share the work; each needs a name of its own (`instance`).\n" \
     "  Settings `kafka.*` go to librdkafka, above all kafka.bootstrap.servers; TLS and SASL are\n"  \
-    "  set that way, too. With http.listen, /livez, /readyz and /metrics answer there.\n\n"          \
+    "  set that way, too. With http.listen, /livez, /readyz and /metrics answer there.\n\n"         \
     "OPTIONS\n"                                                                                     \
     "  --config FILE       read settings from FILE\n"                                               \
     "  --set KEY=VALUE     change one setting; may be repeated\n"                                   \
