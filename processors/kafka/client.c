@@ -49,7 +49,7 @@ void sp_kafka_redact(const struct sp_kafka_options *o, char *text)
         if (n == 0)
             continue;
         memmove(at + 3, at + n, strlen(at + n) + 1);
-        memcpy(at, "***", 3);
+        memset(at, '*', 3);
         at += 2;
     }
 }
