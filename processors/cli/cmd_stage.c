@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/kafka_options.h"
+#include "kafka/http.h"
 #include "kafka/stages.h"
 
 static volatile sig_atomic_t stop;
@@ -56,11 +57,26 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     options.stage = strcmp(command->name, "signature") == 0 ? sp_stage_signature(&stage)
                     : strcmp(command->name, "group") == 0   ? sp_stage_group(&stage)
                                                             : sp_stage_compare(&stage);
+    struct sp_http_options http = {config->http_listen, command->name, &metrics};
+    struct sp_http *server = NULL;
     catch_signals();
-    err = sp_worker_run(&options, &stop, ret_message);
+    if (config->http_listen[0])
+        err = sp_http_start(&http, &server, ret_message);
+    if (err == SP_OK)
+        err = sp_worker_run(&options, &stop, ret_message);
+    sp_http_stop(server);
     sp_partition_done(&map);
     sp_buf_done(&fingerprint);
     return err;
+}
+
+/* Where the log is for machines, its last line is one, too. */
+static int failed(const struct sp_config *config, const char *message)
+{
+    if (config->log_format == SP_CONFIG_LOG_PLAIN)
+        return sp_cli_failed("%s", message);
+    sp_cli_log("error", message);
+    return SP_EXIT_FAILED;
 }
 
 static int run(const struct sp_command *command, int argc, char **argv)
@@ -75,7 +91,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
         code = sp_cli_usage(command, "instance must not be empty: it names this process");
     if (code < 0)
         code = run_stage(command, &config, &message) == SP_OK ? SP_EXIT_DONE
-                                                              : sp_cli_failed("%s", message);
+                                                              : failed(&config, message);
     sp_config_done(&config);
     return code;
 }
@@ -90,7 +106,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     "  instances share the work; each needs a name of its own (`instance`). The partitions of one\n" \
     "  that stopped wait for it for kafka.session.timeout.ms, so that a restart moves nothing.\n"    \
     "  Settings `kafka.*` go to librdkafka, above all kafka.bootstrap.servers; TLS and SASL are\n"   \
-    "  set that way, too.\n\n"                                                                       \
+    "  set that way, too. With http.listen, /livez, /readyz and /metrics answer there.\n\n"          \
     "OPTIONS\n"                                                                                      \
     "  --config FILE       read settings from FILE\n"                                                \
     "  --set KEY=VALUE     change one setting; may be repeated\n"                                    \

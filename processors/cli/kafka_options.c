@@ -5,7 +5,12 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/json_write.h"
+
 extern char **environ;
+
+static const char *log_stage = "";
+static bool log_json;
 
 int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
                        const struct option *table, int (*own)(void *arg, int option), void *arg,
@@ -29,6 +34,8 @@ int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
             sp_config_environment(config, (const char *const *)environ, &message) != SP_OK)
             return sp_cli_usage(command, "environment: %s", message);
     }
+    log_stage = command->name;
+    log_json = config->log_format == SP_CONFIG_LOG_JSON;
     return -1;
 }
 
@@ -40,7 +47,8 @@ void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_option
         .properties = (const struct sp_kafka_property *)(const void *)config->kafka,
         .property_count = config->kafka_count,
         .prefix = config->topics_prefix,
-        .instance = config->instance};
+        .instance = config->instance,
+        .log = sp_cli_log};
 }
 
 void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret_plan)
@@ -53,13 +61,39 @@ void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret
                                .replication = (int32_t)config->topics_replication};
 }
 
+static void put_member(struct sp_buf *out, const char *name, const char *value)
+{
+    sp_buf_put_u8(out, out->len ? ',' : '{');
+    sp_json_put_text(out, name);
+    sp_buf_put_u8(out, ':');
+    sp_json_put_text(out, value);
+}
+
 void sp_cli_log(const char *level, const char *text)
 {
     struct timespec t;
     struct tm utc;
-    char stamp[32];
+    char seconds[32], stamp[48];
+    struct sp_buf line = {0};
     clock_gettime(CLOCK_REALTIME, &t);
     gmtime_r(&t.tv_sec, &utc);
-    strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &utc);
-    fprintf(stderr, "%s.%03ldZ %s %s\n", stamp, t.tv_nsec / 1000000, level, text);
+    strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(stamp, sizeof stamp, "%s.%03ldZ", seconds, t.tv_nsec / 1000000);
+    if (log_json) {
+        put_member(&line, "time", stamp);
+        put_member(&line, "level", level);
+        put_member(&line, "stage", log_stage);
+        put_member(&line, "text", text);
+        sp_buf_put_u8(&line, '}');
+    } else {
+        const char *const parts[] = {stamp, " ", level, " ", text};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            sp_buf_put_str(&line, parts[i]);
+        for (size_t i = 0; i < line.len; i++) /* one line stays one */
+            if ((unsigned char)line.data[i] < ' ')
+                line.data[i] = ' ';
+    }
+    sp_buf_put_u8(&line, '\n');
+    fwrite(line.data, 1, line.len, stderr); /* in one piece: stderr is locked meanwhile */
+    sp_buf_done(&line);
 }

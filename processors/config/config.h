@@ -15,6 +15,7 @@ enum sp_config_mode { SP_CONFIG_MODE_EXACT, SP_CONFIG_MODE_FAST };
 enum sp_config_routing { SP_CONFIG_ROUTING_LOSSLESS, SP_CONFIG_ROUTING_BOUNDED };
 enum sp_config_switch { SP_CONFIG_OFF, SP_CONFIG_ON };
 enum sp_config_language { SP_CONFIG_LANGUAGE_DETECT, SP_CONFIG_LANGUAGE_OFF };
+enum sp_config_log { SP_CONFIG_LOG_PLAIN, SP_CONFIG_LOG_JSON };
 
 enum { SP_CONFIG_TEXT = 256 };
 
@@ -58,6 +59,8 @@ struct sp_config {
     uint64_t commit_interval_ms;
     uint64_t commit_messages;
     uint64_t flow_max_lag;
+    char http_listen[SP_CONFIG_TEXT];
+    uint64_t log_format;
     struct sp_config_property *kafka;
     size_t kafka_count;
 };

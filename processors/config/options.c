@@ -85,6 +85,12 @@ const struct sp_option sp_options[] = {
      "messages after which a transaction ends early"},
     {"flow.max_lag", SP_OPTION_COUNT, FIELD(flow_max_lag), false, "100000", 0, 1e12, NULL,
      "the signature stage waits while the tiers are that many messages behind. 0: never"},
+    {"http.listen", SP_OPTION_TEXT, FIELD(http_listen), false, "", 0, SP_CONFIG_TEXT, NULL,
+     "address:port where a stage on Kafka answers /livez, /readyz and /metrics, as 127.0.0.1:8080, "
+     "or :8080 for all addresses. Empty: nowhere"},
+    {"log.format", SP_OPTION_CHOICE, FIELD(log_format), false, "plain", 0, 0, "plain|json",
+     "the log of the commands on Kafka, on standard error. json: one object a line with time, level, "
+     "stage and text"},
     {"input.max_record_bytes", SP_OPTION_BYTES, FIELD(input_max_record_bytes), false, "64MiB", KIB,
      GIB, NULL, "larger records become dead letters"},
 };

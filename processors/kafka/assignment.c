@@ -19,7 +19,7 @@ static bool on_restore(void *arg, int32_t partition, uint64_t applied, int64_t r
 {
     struct sp_worker *w = arg;
     SET(w, restore_remaining, (uint64_t)remaining);
-    SET(w, last_poll_ms, worker_now_ms());
+    worker_alive(w);
     worker_say(w, "info", "restoring partition %d: %" PRIu64 " records applied, %" PRId64 " to go",
                (int)partition, applied, remaining);
     return !*w->stop;

@@ -13,6 +13,63 @@ void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
     snprintf(ret_name, SP_TOPIC_NAME_MAX, "%s%s", o->prefix, names[topic]);
 }
 
+/* ---- the log ---- */
+
+enum { SECRET_MIN = 4 }; /* shorter ones are none, and would eat the text around them */
+
+static bool is_secret(const char *key)
+{
+    static const char *const parts[] = {"password", "secret", "token", "key.pem",
+                                        "oauthbearer.config"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(key, parts[i]))
+            return true;
+    return false;
+}
+
+/* The bytes of the longest secret that starts here; the end of the text may have cut it. */
+static size_t secret_at(const struct sp_kafka_options *o, const char *at)
+{
+    size_t longest = 0, left = strlen(at);
+    for (size_t i = 0; i < o->property_count; i++) {
+        size_t n = strlen(o->properties[i].value);
+        if (n < SECRET_MIN || !is_secret(o->properties[i].key))
+            continue;
+        n = n < left ? n : left;
+        if (n >= SECRET_MIN && n > longest && memcmp(at, o->properties[i].value, n) == 0)
+            longest = n;
+    }
+    return longest;
+}
+
+void sp_kafka_redact(const struct sp_kafka_options *o, char *text)
+{
+    for (char *at = text; *at; at++) {
+        size_t n = secret_at(o, at);
+        if (n == 0)
+            continue;
+        memmove(at + 3, at + n, strlen(at + n) + 1);
+        memset(at, '*', 3);
+        at += 2;
+    }
+}
+
+/* librdkafka calls from its own threads, and some lines come before a handle has its opaque. */
+static const struct sp_kafka_options *_Atomic logging;
+
+/* Its levels are those of syslog. */
+static void on_log(const rd_kafka_t *handle, int level, const char *facility, const char *line)
+{
+    const struct sp_kafka_options *o = logging;
+    char text[2048];
+    snprintf(text, sizeof text, "librdkafka: %s: %s: %s", handle ? rd_kafka_name(handle) : "-",
+             facility, line);
+    sp_kafka_redact(o, text);
+    o->log(level <= 3 ? "error" : level == 4 ? "warning" : level <= 6 ? "info" : "debug", text);
+}
+
+/* ---- configuration ---- */
+
 struct builder {
     rd_kafka_conf_t *conf;
     char error[512];
@@ -26,7 +83,8 @@ static void set(struct builder *b, const char *key, const char *value)
         return;
     if (rd_kafka_conf_set(b->conf, key, value, error, sizeof error) != RD_KAFKA_CONF_OK) {
         b->failed = true;
-        snprintf(b->error, sizeof b->error, "kafka.%s: %s", key, error);
+        snprintf(b->error, sizeof b->error, "kafka.%s: %s", key,
+                 is_secret(key) ? "refused" : error);
     }
 }
 
@@ -113,8 +171,13 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     *ret_message = message;
     if (b.failed) {
         snprintf(message, sizeof message, "%s", b.error);
+        sp_kafka_redact(o, message);
         rd_kafka_conf_destroy(b.conf);
         return SP_INVALID;
+    }
+    if (o->log) {
+        logging = o;
+        rd_kafka_conf_set_log_cb(b.conf, on_log);
     }
     if (configure)
         configure(b.conf, arg);
@@ -123,6 +186,7 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
                      error, sizeof error);
     if (!handle) {
         snprintf(message, sizeof message, "Kafka: %s", error);
+        sp_kafka_redact(o, message);
         rd_kafka_conf_destroy(b.conf);
         return SP_INVALID;
     }

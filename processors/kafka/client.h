@@ -18,7 +18,14 @@ struct sp_kafka_options {
     size_t property_count;
     const char *prefix;   /* of topic names, consumer groups and transactional ids */
     const char *instance; /* names this process among those of its stage; stable over restarts */
+    /* Gets librdkafka's own log lines, without the values of secret properties, from any thread;
+     * NULL: they go to standard error as librdkafka writes them. One for the process: the options
+     * opened last count, and must outlive the handles. */
+    void (*log)(const char *level, const char *text);
 };
+
+/* Replaces the values of secret properties (passwords, keys, tokens) in a text by "***". */
+void sp_kafka_redact(const struct sp_kafka_options *o, char *text);
 
 enum sp_topic {
     SP_TOPIC_PAGES,
@@ -38,11 +45,13 @@ void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
                    char ret_name[SP_TOPIC_NAME_MAX]);
 
 enum sp_kafka_role {
-    SP_KAFKA_GROUP_CONSUMER, /* member of the stage's group, read_committed, no auto commit */
-    SP_KAFKA_READER,         /* read_committed, assigned by hand */
-    SP_KAFKA_WATCHER,        /* read_uncommitted: sees high watermarks */
-    SP_KAFKA_TRANSACTIONAL,  /* producer */
-    SP_KAFKA_PRODUCER        /* idempotent, without transactions */
+    SP_KAFKA_GROUP_CONSUMER,   /* member of the stage's group, read_committed, no auto commit */
+    SP_KAFKA_PASSING_CONSUMER, /* the same, but leaves its group when it stops: stages without state
+                                */
+    SP_KAFKA_READER,           /* read_committed, assigned by hand */
+    SP_KAFKA_WATCHER,          /* read_uncommitted: sees high watermarks */
+    SP_KAFKA_TRANSACTIONAL,    /* producer */
+    SP_KAFKA_PRODUCER          /* idempotent, without transactions */
 };
 
 /* `name`: of the consumer group, or of the transactional id, without the prefix; unused for other

@@ -37,6 +37,8 @@ struct sp_worker {
 
 /* By the monotonic clock. */
 int64_t worker_now_ms(void);
+/* Notes that the worker goes on: at each poll, and between waits, none of which takes a minute. */
+void worker_alive(struct sp_worker *w);
 void worker_say(struct sp_worker *w, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Keeps the first error of a round, and its message; answers it. */

@@ -98,6 +98,7 @@ void transaction_abort(struct sp_worker *w)
 {
     if (!w->open)
         return;
+    worker_alive(w);
     rd_kafka_error_t *error = rd_kafka_abort_transaction(w->producer, SP_KAFKA_TIMEOUT_MS);
     if (error)
         rd_kafka_error_destroy(error); /* fenced, or the broker is away: it expires by itself */
@@ -163,6 +164,7 @@ static enum sp_err commit_offsets(struct sp_worker *w)
         "offsets");
     rd_kafka_consumer_group_metadata_destroy(metadata);
     rd_kafka_topic_partition_list_destroy(offsets);
+    worker_alive(w);
     if (w->err == SP_OK)
         worker_check(w, rd_kafka_commit_transaction(w->producer, SP_KAFKA_TIMEOUT_MS), "commit");
     return w->err;
@@ -194,6 +196,7 @@ enum sp_err transaction_commit(struct sp_worker *w)
     if (w->err == SP_OK &&
         rd_kafka_flush(w->producer, SP_KAFKA_TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
         worker_fail(w, SP_BUSY, "commit", "messages could not be delivered in time");
+    worker_alive(w);
     if (w->err != SP_OK || commit_offsets(w) != SP_OK)
         return w->err;
     w->open = false;

@@ -16,6 +16,11 @@ int64_t worker_now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+void worker_alive(struct sp_worker *w)
+{
+    SET(w, last_poll_ms, worker_now_ms());
+}
+
 void worker_say(struct sp_worker *w, const char *level, const char *format, ...)
 {
     char text[1024];
@@ -108,7 +113,7 @@ static void run_until_stopped(struct sp_worker *w)
     const struct sp_worker_options *o = w->options;
     while (!*w->stop && w->err == SP_OK) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(w->consumer, POLL_MS);
-        SET(w, last_poll_ms, worker_now_ms());
+        worker_alive(w);
         if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR)
             handle(w, m);
         else if (m && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF)
@@ -162,6 +167,7 @@ static enum sp_err look_at_topics(struct sp_worker *w)
         sp_topic_name(&w->options->kafka, (enum sp_topic)topic, w->topics[topic]);
         if (!wanted)
             continue;
+        worker_alive(w);
         enum sp_err err = sp_kafka_partitions(w->watcher, w->topics[topic], &w->partitions[topic]);
         if (err == SP_NOT_FOUND)
             worker_fail(w, SP_INVALID, w->topics[topic],
@@ -191,11 +197,12 @@ static enum sp_err open_round(struct sp_worker *w)
         (open_handle(w, SP_KAFKA_WATCHER, "group", NULL, &w->lag_of[0]) != SP_OK ||
          open_handle(w, SP_KAFKA_WATCHER, "compare", NULL, &w->lag_of[1]) != SP_OK))
         return w->err;
+    worker_alive(w);
     /* Ends what a predecessor of this name left open: before any partition is restored. */
     if (worker_check(w, rd_kafka_init_transactions(w->producer, SP_KAFKA_TIMEOUT_MS),
                      "transactions") != SP_OK ||
-        open_handle(w, SP_KAFKA_GROUP_CONSUMER, stage->name, configure_consumer, &w->consumer) !=
-            SP_OK)
+        open_handle(w, stage->stateful ? SP_KAFKA_GROUP_CONSUMER : SP_KAFKA_PASSING_CONSUMER,
+                    stage->name, configure_consumer, &w->consumer) != SP_OK)
         return w->err;
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(topics, w->topics[stage->input], RD_KAFKA_PARTITION_UA);
@@ -216,6 +223,7 @@ static void close_handle(rd_kafka_t **handle)
 static void close_round(struct sp_worker *w)
 {
     SET(w, ready, 0);
+    worker_alive(w);
     if (w->err != SP_OK && w->producer)
         transaction_abort(w);
     if (w->consumer)

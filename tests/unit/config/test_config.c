@@ -48,6 +48,8 @@ TEST(the_defaults_are_those_documented)
     CU_ASSERT_EQUAL(c.partition_cells, 1);
     CU_ASSERT_EQUAL(c.cache_bytes, 512ull << 20);
     CU_ASSERT_EQUAL(c.input_max_record_bytes, 64ull << 20);
+    CU_ASSERT_EQUAL(c.log_format, SP_CONFIG_LOG_PLAIN);
+    CU_ASSERT_STRING_EQUAL(c.http_listen, "");
 }
 
 TEST(every_setting_takes_its_own_default_and_both_ends_of_its_range)

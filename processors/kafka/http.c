@@ -1,0 +1,311 @@
+/* See http.h. Source: prometheus.io, "Exposition formats", text format 0.0.4. */
+#include "kafka/http.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "kafka/internal.h"
+
+enum { CONNECTION_BYTES = 16 << 10, BODY_MAX = 64 << 10 };
+
+struct sp_http {
+    struct sp_http_options options;
+    struct MHD_Daemon *daemon;
+    uint16_t port;
+    int64_t started_ms;
+    /* Descriptors of the open connections, oldest first. */
+    int open[SP_HTTP_CONNECTIONS];
+    size_t open_count;
+};
+
+/* ---- metrics ---- */
+
+struct metric {
+    const char *name;
+    const char *type;
+    size_t offset; /* in struct sp_worker_metrics */
+    double scale;
+    const char *help;
+};
+
+#define FIELD(name) offsetof(struct sp_worker_metrics, name)
+
+static const struct metric metrics[] = {
+    {"received_total", "counter", FIELD(received), 1, "Messages taken from the input topic."},
+    {"emitted_total", "counter", FIELD(emitted), 1, "Messages given to the output topics."},
+    {"dead_letters_total", "counter", FIELD(dead_letters), 1,
+     "Messages that could not be read, given to the dead letters."},
+    {"commits_total", "counter", FIELD(commits), 1, "Transactions committed."},
+    {"commit_seconds_total", "counter", FIELD(commit_microseconds), 1e-6,
+     "Time spent in committing transactions."},
+    {"aborts_total", "counter", FIELD(aborts), 1, "Transactions aborted."},
+    {"restarts_total", "counter", FIELD(restarts), 1,
+     "Times that everything was closed and opened again after an error."},
+    {"changelog_records_total", "counter", FIELD(changelog_records), 1,
+     "Records given to the changelog."},
+    {"restore_remaining", "gauge", FIELD(restore_remaining), 1,
+     "Changelog offsets still to read by the running restore."},
+    {"tasks", "gauge", FIELD(tasks), 1, "Input partitions this process works on."},
+    {"paused", "gauge", FIELD(paused), 1, "1 while intake waits for the tiers."},
+    {"ready", "gauge", FIELD(ready), 1,
+     "1 while partitions are assigned and nothing is being restored."},
+};
+
+static uint64_t value_of(const struct sp_worker_metrics *m, size_t offset)
+{
+    return __atomic_load_n((const uint64_t *)(const void *)((const char *)m + offset),
+                           __ATOMIC_RELAXED);
+}
+
+static void put_metrics(const struct sp_http *h, struct sp_buf *out)
+{
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
+        const struct metric *m = &metrics[i];
+        uint64_t value = value_of(h->options.metrics, m->offset);
+        char text[512], number[64];
+        if (m->scale == 1)
+            snprintf(number, sizeof number, "%" PRIu64, value);
+        else
+            snprintf(number, sizeof number, "%.6f", (double)value * m->scale);
+        int n = snprintf(text, sizeof text,
+                         "# HELP samepage_%s %s\n# TYPE samepage_%s %s\n"
+                         "samepage_%s{stage=\"%s\"} %s\n",
+                         m->name, m->help, m->name, m->type, m->name, h->options.stage, number);
+        SP_ASSERT(n > 0 && (size_t)n < sizeof text);
+        sp_buf_put(out, text, (size_t)n);
+    }
+}
+
+/* ---- answers ---- */
+
+static unsigned put_livez(const struct sp_http *h, struct sp_buf *out)
+{
+    int64_t last = __atomic_load_n(&h->options.metrics->last_poll_ms, __ATOMIC_RELAXED);
+    int64_t age = worker_now_ms() - (last ? last : h->started_ms);
+    bool alive = age < SP_HTTP_ALIVE_MS;
+    char text[96];
+    snprintf(text, sizeof text, "%s: last poll %" PRId64 " ms ago\n", alive ? "alive" : "stuck",
+             age);
+    sp_buf_put_str(out, text);
+    return alive ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static unsigned put_readyz(const struct sp_http *h, struct sp_buf *out)
+{
+    bool ready = __atomic_load_n(&h->options.metrics->ready, __ATOMIC_RELAXED) != 0;
+    sp_buf_put_str(out, ready ? "ready\n" : "not ready\n");
+    return ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
+}
+
+static unsigned put_answer(const struct sp_http *h, const char *path, const char *method,
+                           struct sp_buf *out)
+{
+    bool live = strcmp(path, "/livez") == 0, ready = strcmp(path, "/readyz") == 0;
+    if (!live && !ready && strcmp(path, "/metrics") != 0) {
+        sp_buf_put_str(out, "there are /livez, /readyz and /metrics\n");
+        return MHD_HTTP_NOT_FOUND;
+    }
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0) {
+        sp_buf_put_str(out, "only GET and HEAD\n");
+        return MHD_HTTP_METHOD_NOT_ALLOWED;
+    }
+    if (live)
+        return put_livez(h, out);
+    if (ready)
+        return put_readyz(h, out);
+    put_metrics(h, out);
+    return MHD_HTTP_OK;
+}
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
+                              const struct sp_buf *body)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY);
+    if (!response)
+        return MHD_NO;
+    MHD_add_response_header(response, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "Connection", "close");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, "Allow", "GET, HEAD");
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+/* Whether a body is announced that is not worth reading; one of unknown length counts as one. */
+static bool large_body(struct MHD_Connection *connection)
+{
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding") ||
+           (length && strtoull(length, NULL, 10) > BODY_MAX);
+}
+
+/* Called with the headers, then with each piece of the body, then at the end. */
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *path,
+                                  const char *method, const char *version, const char *body,
+                                  size_t *body_len, void **state)
+{
+    static char seen;
+    struct sp_buf out = {0};
+    unsigned status = MHD_HTTP_CONTENT_TOO_LARGE;
+    (void)version, (void)body;
+    bool first = *state == NULL, large = first && large_body(connection);
+    *state = &seen;
+    if (*body_len || (first && !large)) {
+        *body_len = 0; /* read and forgotten */
+        return MHD_YES;
+    }
+    if (large)
+        sp_buf_put_str(&out, "no body is wanted\n");
+    else
+        status = put_answer(arg, path, method, &out);
+    enum MHD_Result result = answer(connection, status, &out);
+    sp_buf_done(&out);
+    return result;
+}
+
+/* In the server's thread, as everything that touches a connection. Requests take less than a
+ * millisecond: who is oldest when the last place is taken only holds it. */
+static void on_connection(void *arg, struct MHD_Connection *connection, void **state,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct sp_http *h = arg;
+    (void)state;
+    int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        if (h->open_count < SP_HTTP_CONNECTIONS)
+            h->open[h->open_count++] = fd;
+        if (h->open_count == SP_HTTP_CONNECTIONS)
+            shutdown(h->open[0], SHUT_RDWR); /* closed by the next turn of the loop */
+        return;
+    }
+    for (size_t i = 0; i < h->open_count; i++)
+        if (h->open[i] == fd) {
+            memmove(h->open + i, h->open + i + 1, (--h->open_count - i) * sizeof *h->open);
+            return;
+        }
+}
+
+/* ---- start and stop ---- */
+
+static enum sp_err failed(enum sp_err err, const char **ret_message, const char *listen_at,
+                          const char *why)
+{
+    static _Thread_local char text[512];
+    snprintf(text, sizeof text, "http.listen: \"%s\": %s", listen_at, why);
+    *ret_message = text;
+    return err;
+}
+
+/* "host:port" in two; false where it is none. */
+static bool split(const char *text, char host[256], char port[8])
+{
+    const char *colon = strrchr(text, ':');
+    size_t n = colon ? (size_t)(colon - text) : 0;
+    if (!colon || n >= 256 || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
+        strlen(colon + 1) > 5 || !colon[1] || strtol(colon + 1, NULL, 10) > 65535)
+        return false;
+    bool brackets = n >= 2 && text[0] == '[' && text[n - 1] == ']';
+    if (!brackets && memchr(text, ':', n))
+        return false;
+    snprintf(host, 256, "%.*s", (int)(brackets ? n - 2 : n), brackets ? text + 1 : text);
+    snprintf(port, 8, "%s", colon + 1);
+    return true;
+}
+
+static int listening(const struct addrinfo *a)
+{
+    int one = 1;
+    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
+        return fd;
+    int kept = errno;
+    close(fd);
+    errno = kept;
+    return -1;
+}
+
+static enum sp_err open_socket(const char *listen_at, int *ret_fd, const char **ret_message)
+{
+    struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                             .ai_socktype = SOCK_STREAM,
+                             .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    char host[256], port[8];
+    if (!split(listen_at, host, port))
+        return failed(SP_INVALID, ret_message, listen_at, "not of the form address:port");
+    int code = getaddrinfo(host[0] ? host : NULL, port, &hints, &found);
+    if (code != 0)
+        return failed(SP_INVALID, ret_message, listen_at, gai_strerror(code));
+    *ret_fd = -1;
+    for (const struct addrinfo *a = found; a && *ret_fd < 0; a = a->ai_next)
+        *ret_fd = listening(a);
+    int kept = errno;
+    freeaddrinfo(found);
+    char text[128];
+    return *ret_fd >= 0
+               ? SP_OK
+               : failed(SP_IO, ret_message, listen_at, strerror_r(kept, text, sizeof text));
+}
+
+static uint16_t port_of(int fd)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t size = sizeof address;
+    char port[8] = "0";
+    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
+        getnameinfo((struct sockaddr *)&address, size, NULL, 0, port, sizeof port, NI_NUMERICSERV);
+    return (uint16_t)strtoul(port, NULL, 10);
+}
+
+enum sp_err sp_http_start(const struct sp_http_options *options, struct sp_http **ret_server,
+                          const char **ret_message)
+{
+    int fd = -1;
+    enum sp_err err = open_socket(options->listen, &fd, ret_message);
+    if (err != SP_OK)
+        return err;
+    struct sp_http *h = sp_calloc(1, sizeof *h);
+    h->options = *options;
+    h->port = port_of(fd);
+    h->started_ms = worker_now_ms();
+    /* poll, not select: with a database open, descriptors have large numbers. */
+    h->daemon = MHD_start_daemon(
+        MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)SP_HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)SP_HTTP_TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
+    if (!h->daemon) {
+        close(fd);
+        sp_free(h);
+        return failed(SP_IO, ret_message, options->listen, "the server cannot be started");
+    }
+    *ret_server = h;
+    return SP_OK;
+}
+
+uint16_t sp_http_port(const struct sp_http *server)
+{
+    return server->port;
+}
+
+void sp_http_stop(struct sp_http *server)
+{
+    if (!server)
+        return;
+    MHD_stop_daemon(server->daemon);
+    sp_free(server);
+}

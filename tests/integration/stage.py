@@ -1,0 +1,85 @@
+"""A stage on Kafka that has no broker: what it answers over HTTP, and its log."""
+
+import json
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+from harness import check, check_equal, check_in, main
+
+SECRET = "a-secret-of-this-test"
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def status_of(port, path):
+    """The status and the body; waits for the server to start."""
+    for _ in range(100):
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as answer:
+            return answer.code, answer.read().decode()
+        except OSError:
+            time.sleep(0.1)
+    return 0, ""
+
+
+def log_of_stage(work, format_, at_work=None):
+    """The log's lines of a stage that finds no broker and is ended by SIGTERM."""
+    port = free_port()
+    process = work.start("group", "--set", f"http.listen=127.0.0.1:{port}",
+                         "--set", f"log.format={format_}", "--set", f"kafka.sasl.password={SECRET}",
+                         "--set", "kafka.bootstrap.servers=127.0.0.1:1", "--set", "kafka.debug=all",
+                         "--set", "state.directory=" + work.path("state"),
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if at_work:
+        at_work(port)
+    status_of(port, "/livez")
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    check_equal(process.returncode, 0, "exit code after SIGTERM")
+    check_equal(out, b"", "standard output")
+    check(SECRET.encode() not in err, "the password is in the log")
+    lines = err.decode().splitlines()
+    check(len(lines) > 3, "a short log:", err)
+    return lines
+
+
+def a_stage_without_a_broker_is_alive_and_not_ready(work):
+    def ask(port):
+        check_equal(status_of(port, "/livez")[0], 200, "/livez")
+        check_equal(status_of(port, "/readyz")[0], 503, "/readyz")
+        check_equal(status_of(port, "/else")[0], 404, "/else")
+        status, text = status_of(port, "/metrics")
+        check_equal(status, 200, "/metrics")
+        check_in('samepage_ready{stage="group"} 0', text)
+    for line in log_of_stage(work, "plain", ask):
+        check(re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z (error|warning|info|debug) \S", line),
+              "not a log line:", line)
+
+
+def json_logs_are_one_object_a_line(work):
+    for line in log_of_stage(work, "json"):
+        entry = json.loads(line)
+        check_equal(sorted(entry), ["level", "stage", "text", "time"], "members")
+        check_equal(entry["stage"], "group", "stage")
+
+
+def an_address_that_is_none_ends_a_stage_in_the_logs_format(work):
+    done = work.run("group", "--set", "http.listen=nowhere", code=1)
+    check_in('http.listen: "nowhere"', done.err)
+    done = work.run("group", "--set", "http.listen=nowhere", "--set", "log.format=json", code=1)
+    check_in('http.listen: "nowhere"', json.loads(done.err)["text"])
+
+
+if __name__ == "__main__":
+    main(__name__)

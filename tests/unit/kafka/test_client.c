@@ -1,0 +1,91 @@
+/* Handles: librdkafka's own log lines come through the callback, and no text has a secret. */
+#include <pthread.h>
+#include <stdio.h>
+
+#include "harness.h"
+#include "kafka/client.h"
+
+static struct sp_kafka_property properties[] = {{"sasl.username", "somebody"},
+                                                {"sasl.password", "hunter22"},
+                                                {"ssl.key.password", "hunter22-and-more"},
+                                                {"sasl.oauthbearer.client.secret", "abc"}};
+
+static const struct sp_kafka_options secretive = {
+    .properties = properties, .property_count = 4, .prefix = "t.", .instance = "1"};
+
+static void check_redacted(const char *text, const char *expected)
+{
+    char copy[256];
+    snprintf(copy, sizeof copy, "%s", text);
+    sp_kafka_redact(&secretive, copy);
+    if (strcmp(copy, expected) != 0)
+        printf("%s: %s\n", text, copy);
+    CU_ASSERT_STRING_EQUAL(copy, expected);
+}
+
+TEST(secrets_are_replaced_and_nothing_else)
+{
+    check_redacted("", "");
+    check_redacted("somebody logs in", "somebody logs in");
+    check_redacted("password hunter22!", "password ***!");
+    check_redacted("hunter22hunter22", "******");
+    check_redacted("[hunter22-and-more]", "[***]");
+    check_redacted("hunter2", "***");        /* cut off by the end */
+    check_redacted("x hunter22-a", "x ***"); /* the longest counts */
+    check_redacted("abc", "abc");            /* too short to be a secret */
+    check_redacted("hunter23 hun", "hunter23 hun");
+}
+
+TEST(a_secret_is_not_in_the_message_that_refuses_it)
+{
+    struct sp_kafka_property bad[] = {{"no.such.password", "hunter22"}};
+    struct sp_kafka_options o = {
+        .properties = bad, .property_count = 1, .prefix = "t.", .instance = "1"};
+    rd_kafka_t *handle = NULL;
+    const char *message = "";
+    CU_ASSERT_EQUAL(sp_kafka_open(&o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, &message),
+                    SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "kafka.no.such.password"));
+    CU_ASSERT_PTR_NULL(strstr(message, "hunter22"));
+}
+
+/* ---- the log ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int lines, secrets, strange;
+
+static void count(const char *level, const char *text)
+{
+    pthread_mutex_lock(&lock);
+    lines++;
+    secrets += strstr(text, "hunter22") != NULL;
+    strange += strncmp(text, "librdkafka: ", 12) != 0 ||
+               (strcmp(level, "error") != 0 && strcmp(level, "warning") != 0 &&
+                strcmp(level, "info") != 0 && strcmp(level, "debug") != 0);
+    pthread_mutex_unlock(&lock);
+}
+
+TEST(log_lines_of_librdkafka_come_through_the_callback_without_secrets)
+{
+    struct sp_kafka_property talkative[] = {
+        {"bootstrap.servers", "127.0.0.1:1"}, {"security.protocol", "sasl_plaintext"},
+        {"sasl.mechanism", "PLAIN"},          {"sasl.username", "somebody"},
+        {"sasl.password", "hunter22"},        {"debug", "all"}};
+    struct sp_kafka_options o = {.properties = talkative,
+                                 .property_count = 6,
+                                 .prefix = "t.",
+                                 .instance = "1",
+                                 .log = count};
+    rd_kafka_t *handle = NULL;
+    const char *message = "";
+    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, &message),
+                          SP_OK);
+    for (int i = 0; i < 10; i++)
+        rd_kafka_poll(handle, 50);
+    rd_kafka_destroy(handle);
+    pthread_mutex_lock(&lock);
+    CU_ASSERT(lines > 10);
+    CU_ASSERT_EQUAL(secrets, 0);
+    CU_ASSERT_EQUAL(strange, 0);
+    pthread_mutex_unlock(&lock);
+}
