@@ -116,7 +116,7 @@ static int32_t count_partitions(rd_kafka_t *consumer, const char *topic, char *e
     rd_kafka_resp_err_t code =
         t ? rd_kafka_metadata(consumer, 0, t, &metadata, METADATA_MS) : rd_kafka_last_error();
     int32_t count = 0;
-    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    if (metadata && code == RD_KAFKA_RESP_ERR_NO_ERROR) {
         code =
             metadata->topic_cnt == 1 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
         if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
