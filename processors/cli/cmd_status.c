@@ -10,6 +10,7 @@
 #include "cli/kafka_options.h"
 #include "codec/codec.h"
 #include "run/lines.h"
+#include "samepage/status.h"
 
 enum { POLL_MS = 200, TIMEOUT_MS = 15000 };
 
@@ -155,22 +156,55 @@ static int list_all(struct lookup *l)
     return SP_EXIT_DONE;
 }
 
-static int follow(struct lookup *l)
+/* ---- --follow, with the client that everybody else uses */
+
+static struct samepage_status_client *open_client(const struct sp_kafka_options *kafka,
+                                                  const char *topic, char *error, size_t size)
 {
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(l->partitions);
-    for (int32_t p = 0; p < l->partitions; p++)
-        rd_kafka_topic_partition_list_add(list, l->topic, p)->offset = RD_KAFKA_OFFSET_END;
-    rd_kafka_assign(l->reader, list);
-    rd_kafka_topic_partition_list_destroy(list);
+    const char **properties = sp_calloc(2 * kafka->property_count + 3, sizeof *properties);
+    size_t count = 0;
+    for (size_t i = 0; i < kafka->property_count; i++) {
+        properties[count++] = kafka->properties[i].key;
+        properties[count++] = kafka->properties[i].value;
+    }
+    properties[count++] = "auto.offset.reset";
+    properties[count++] = "latest";
+    struct samepage_status_client *client =
+        samepage_status_open(properties, topic, NULL, error, size);
+    sp_free(properties);
+    return client;
+}
+
+static void put_line(struct sp_buf *line, const struct samepage_status_event *event)
+{
+    struct sp_status_event e = {.url = event->url,
+                                .version_ms = event->version_ms,
+                                .status = (enum sp_page_status)event->status,
+                                .winner_url = event->winner_url,
+                                .similarity = event->similarity,
+                                .reason = (enum sp_reason)event->reason,
+                                .group_size = (uint32_t)event->group_size,
+                                .epoch = (uint64_t)event->epoch};
+    sp_group_id_parse(sp_view_str(event->group_id), &e.group); /* the client formatted it */
+    sp_buf_reset(line);
+    sp_lines_put_status(line, &e);
+}
+
+static int follow(struct lookup *l, struct samepage_status_client *client)
+{
+    struct samepage_status_event event;
     while (!stop) {
-        rd_kafka_message_t *m = rd_kafka_consumer_poll(l->reader, POLL_MS);
-        if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR && print_event(l, m)) {
-            fwrite(l->line.data, 1, l->line.len, stdout);
-            if (fflush(stdout) != 0)
-                stop = 1;
-        }
-        if (m)
-            rd_kafka_message_destroy(m);
+        int got = samepage_status_next(client, POLL_MS, &event);
+        if (got == SAMEPAGE_FATAL)
+            return sp_cli_failed("%s", samepage_status_error(client));
+        if (got < 0)
+            fprintf(stderr, "samepage: %s\n", samepage_status_error(client));
+        if (got != SAMEPAGE_EVENT)
+            continue;
+        put_line(&l->line, &event);
+        fwrite(l->line.data, 1, l->line.len, stdout);
+        if (fflush(stdout) != 0)
+            stop = 1;
     }
     return SP_EXIT_DONE;
 }
@@ -184,7 +218,9 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
 {
     struct lookup l = {.partitions = 0};
     struct sp_kafka_options kafka;
+    struct samepage_status_client *client = NULL;
     const char *message = "";
+    char error[512] = "";
     int code = SP_EXIT_DONE;
     sp_cli_kafka_options(config, &kafka);
     sp_topic_name(&kafka, SP_TOPIC_STATUS, l.topic);
@@ -195,6 +231,9 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
         code = sp_cli_failed("%s", message);
     else if (sp_kafka_partitions(l.watcher, l.topic, &l.partitions) != SP_OK)
         code = sp_cli_failed("no broker answers, or there is no topic %s", l.topic);
+    /* Before the list is read, so that nothing falls between the two. */
+    else if (asked->follow && !(client = open_client(&kafka, l.topic, error, sizeof error)))
+        code = sp_cli_failed("%s", error);
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     for (int i = 0; i < count && (code == SP_EXIT_DONE || i > 0); i++) {
@@ -204,7 +243,8 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
     if (asked->all && code == SP_EXIT_DONE)
         code = list_all(&l);
     if (asked->follow && code == SP_EXIT_DONE)
-        code = follow(&l);
+        code = follow(&l, client);
+    samepage_status_close(client);
     if (l.reader)
         rd_kafka_destroy(l.reader);
     if (l.watcher)

@@ -1,0 +1,161 @@
+/* See index.h. */
+#include "index.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+enum statement { BEGIN, COMMIT, ADD, TAKE_OUT, PUT_IN, VERDICT, STATEMENTS };
+
+struct index {
+    sqlite3 *db;
+    sqlite3_stmt *statements[STATEMENTS];
+};
+
+static const char schema[] =
+    "PRAGMA journal_mode = WAL;"
+    "PRAGMA synchronous = NORMAL;"
+    "CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY, url TEXT UNIQUE NOT NULL,"
+    " status INTEGER NOT NULL DEFAULT 0, winner_url TEXT);"
+    "CREATE VIRTUAL TABLE IF NOT EXISTS body USING fts5(url, text);";
+
+/* RETURNING answers the id of new and old rows alike. */
+static const char *const texts[STATEMENTS] = {
+    [BEGIN] = "BEGIN IMMEDIATE",
+    [COMMIT] = "COMMIT",
+    [ADD] = "INSERT INTO page (url) VALUES (?1) ON CONFLICT (url) DO UPDATE SET url = url"
+            " RETURNING id",
+    [TAKE_OUT] = "DELETE FROM body WHERE rowid = ?1",
+    [PUT_IN] = "INSERT INTO body (rowid, url, text) VALUES (?1, ?2, ?3)",
+    [VERDICT] = "INSERT INTO page (url, status, winner_url) VALUES (?1, ?2, ?3)"
+                " ON CONFLICT (url) DO UPDATE SET status = ?2, winner_url = ?3",
+};
+
+struct index *index_open(const char *file, char *error, size_t size)
+{
+    struct index *index = sp_calloc(1, sizeof *index);
+    bool good = sqlite3_open(file, &index->db) == SQLITE_OK;
+    if (good) {
+        sqlite3_busy_timeout(index->db, 10000);
+        good = sqlite3_exec(index->db, schema, NULL, NULL, NULL) == SQLITE_OK;
+    }
+    for (int i = 0; i < STATEMENTS && good; i++)
+        good =
+            sqlite3_prepare_v2(index->db, texts[i], -1, &index->statements[i], NULL) == SQLITE_OK;
+    if (good)
+        return index;
+    snprintf(error, size, "%s: %s", file, sqlite3_errmsg(index->db));
+    index_close(index);
+    return NULL;
+}
+
+void index_close(struct index *index)
+{
+    if (!index)
+        return;
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(index->statements[i]);
+    sqlite3_close(index->db);
+    sp_free(index);
+}
+
+const char *index_error(const struct index *index)
+{
+    return sqlite3_errmsg(index->db);
+}
+
+/* Runs a statement to its end; the first number of its first row, where there is one. */
+static bool step(struct index *index, enum statement which, int64_t *ret_number)
+{
+    sqlite3_stmt *s = index->statements[which];
+    int code;
+    while ((code = sqlite3_step(s)) == SQLITE_ROW)
+        if (ret_number)
+            *ret_number = sqlite3_column_int64(s, 0);
+    sqlite3_reset(s);
+    sqlite3_clear_bindings(s);
+    return code == SQLITE_DONE;
+}
+
+static void bind_text(sqlite3_stmt *s, int at, const char *text, size_t len)
+{
+    sqlite3_bind_text64(s, at, text ? text : "", len, SQLITE_STATIC, SQLITE_UTF8);
+}
+
+bool index_begin(struct index *index)
+{
+    return step(index, BEGIN, NULL);
+}
+
+bool index_commit(struct index *index)
+{
+    return step(index, COMMIT, NULL);
+}
+
+bool index_put_page(struct index *index, const char *url, size_t url_len, const char *text,
+                    size_t text_len)
+{
+    int64_t id = 0;
+    bind_text(index->statements[ADD], 1, url, url_len);
+    if (!step(index, ADD, &id))
+        return false;
+    sqlite3_bind_int64(index->statements[TAKE_OUT], 1, id);
+    if (!step(index, TAKE_OUT, NULL) || text_len == 0)
+        return text_len == 0;
+    sqlite3_stmt *s = index->statements[PUT_IN];
+    sqlite3_bind_int64(s, 1, id);
+    bind_text(s, 2, url, url_len);
+    bind_text(s, 3, text, text_len);
+    return step(index, PUT_IN, NULL);
+}
+
+bool index_put_status(struct index *index, const char *url, size_t url_len,
+                      const struct samepage_status_event *event)
+{
+    sqlite3_stmt *s = index->statements[VERDICT];
+    bind_text(s, 1, url, url_len);
+    sqlite3_bind_int(s, 2, event->status);
+    if (event->winner_url)
+        bind_text(s, 3, event->winner_url, strlen(event->winner_url));
+    return step(index, VERDICT, NULL);
+}
+
+/* Each word in quotes, so that none is taken for an operator of FTS5. */
+static void put_words(struct sp_buf *out, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sp_buf_put_str(out, i ? " \"" : "\"");
+        for (const char *c = words[i]; *c; c++) {
+            if (*c == '"')
+                sp_buf_put_u8(out, '"');
+            sp_buf_put_u8(out, (uint8_t)*c);
+        }
+        sp_buf_put_u8(out, '"');
+    }
+}
+
+bool index_query(struct index *index, const char *const *words, size_t count, int most,
+                 void (*each)(void *arg, const char *url), void *arg)
+{
+    struct sp_buf match = {0};
+    sqlite3_stmt *s = NULL;
+    int code = sqlite3_prepare_v2(
+        index->db,
+        "SELECT page.url FROM body JOIN page ON page.id = body.rowid"
+        " WHERE body MATCH ?1 AND page.status NOT IN (?2, ?3) ORDER BY body.rank LIMIT ?4",
+        -1, &s, NULL);
+    if (code == SQLITE_OK) {
+        put_words(&match, words, count);
+        bind_text(s, 1, match.data, match.len);
+        sqlite3_bind_int(s, 2, SAMEPAGE_STATUS_LOSER);
+        sqlite3_bind_int(s, 3, SAMEPAGE_STATUS_GONE);
+        sqlite3_bind_int(s, 4, most);
+        while ((code = sqlite3_step(s)) == SQLITE_ROW)
+            each(arg, (const char *)sqlite3_column_text(s, 0));
+    }
+    sqlite3_finalize(s);
+    sp_buf_done(&match);
+    return code == SQLITE_DONE;
+}

@@ -1,0 +1,37 @@
+/* A full-text index of pages in one SQLite file, that leaves losers out of its answers.
+ *
+ * Texts and statuses come in any order: a status may be here before its page. Both are keyed by the
+ * URL. Applying one twice does no harm. */
+#ifndef SP_EXAMPLES_INDEX_H
+#define SP_EXAMPLES_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "samepage/status.h"
+
+struct index;
+
+/* Opens or makes the file. NULL: `error` says why. */
+struct index *index_open(const char *file, char *error, size_t size);
+void index_close(struct index *index);
+/* What SQLite says of the last failure. */
+const char *index_error(const struct index *index);
+
+/* One transaction around many changes; what is in it can be found from index_commit on. */
+bool index_begin(struct index *index);
+bool index_commit(struct index *index);
+
+/* Adds the page or replaces its text; an empty text takes it out. */
+bool index_put_page(struct index *index, const char *url, size_t url_len, const char *text,
+                    size_t text_len);
+bool index_put_status(struct index *index, const char *url, size_t url_len,
+                      const struct samepage_status_event *event);
+
+/* Calls `each` for at most `most` pages that have all the words, best first; neither losers nor
+ * pages that are gone. */
+bool index_query(struct index *index, const char *const *words, size_t count, int most,
+                 void (*each)(void *arg, const char *url), void *arg);
+
+#endif

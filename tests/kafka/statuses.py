@@ -1,0 +1,332 @@
+"""The status topic as its readers see it. Each part is a CTest:
+
+    statuses.py stages  ...   the three stages over a made-up crawl; `status --follow` looks on
+    statuses.py client  ...   the C client reads what they left, commits, and goes on behind that
+    statuses.py foreign ...   so do confluent-kafka and fastavro
+    statuses.py indexer ...   examples/indexer, without samepage running and with it
+
+    ... = WORK PROGRAM READER INDEXER
+
+WORK is a folder that the parts share: `stages` makes it anew.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+STAGES = ["signature", "group", "compare"]
+PAGES = 1000
+PIECES = 40  # of the crawl that the indexer is timed with
+FIELDS = ["url", "version_ms", "status", "winner_url", "similarity", "reason", "group_id",
+          "group_size", "epoch"]
+# The others depend on the order in which things happen.
+DECIDED = FIELDS[:6]
+SKIPPED = 77
+
+
+def skip(why):
+    print("SKIPPED:", why)
+    sys.exit(SKIPPED)
+
+
+def check(condition, *what):
+    if not condition:
+        raise SystemExit(" ".join(str(w) for w in what))
+
+
+def broker():
+    given = os.environ.get("SAMEPAGE_KAFKA")
+    if given:
+        return given
+    done = subprocess.run([os.path.join(ROOT, "tools", "kafka"), "status"], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if done.returncode or not done.stdout:
+        skip("there is no broker")
+    return done.stdout.splitlines()[0]
+
+
+def float32(x):
+    return None if x is None else struct.unpack("f", struct.pack("f", x))[0]
+
+
+def event_of(values):
+    """The same shape whoever read it."""
+    event = dict(values)
+    event["similarity"] = float32(event["similarity"])
+    return tuple(event[f] for f in FIELDS)
+
+
+def of_json(text):
+    return [event_of(json.loads(line)) for line in text.splitlines()]
+
+
+def of_tabs(text):
+    events = []
+    for line in text.splitlines():
+        e = dict(zip(FIELDS, line.split("\t")))
+        e["winner_url"] = e["winner_url"] or None
+        e["similarity"] = float(e["similarity"]) if e["winner_url"] else None
+        e["reason"] = e["reason"] or None
+        for number in ("version_ms", "group_size", "epoch"):
+            e[number] = int(e[number])
+        events.append(event_of(e))
+    return events
+
+
+def histories(events):
+    """The events of each page in order: what does not depend on the order of partitions."""
+    pages = {}
+    for event in events:
+        pages.setdefault(event[0], []).append(event)
+    return pages
+
+
+def last(events):
+    return {event[0]: event for event in events}
+
+
+def decided(events):
+    return {url: event[:len(DECIDED)] for url, event in last(events).items()}
+
+
+def check_same(got, want, what):
+    wrong = sorted(u for u in set(got) | set(want) if got.get(u) != want.get(u))
+    for url in wrong[:5]:
+        print(f"  {url}\n    should be {want.get(url)}\n    is        {got.get(url)}")
+    check(not wrong, f"{what}: {len(wrong)} of {len(want)} pages differ")
+    print(f"{what}: {len(want)} pages, the same")
+
+
+class Place:
+    """A crawl, its topics and the stages over them."""
+
+    def __init__(self, work, program, prefix):
+        self.work = work
+        self.program = program
+        self.prefix = prefix
+        self.address = broker()
+
+    def path(self, name):
+        return os.path.join(self.work, name)
+
+    def settings(self, stage="none"):
+        settings = {
+            "kafka.bootstrap.servers": self.address,
+            "kafka.session.timeout.ms": "6000",
+            "topics.prefix": self.prefix,
+            "partition.cells": 6,
+            "tier1.partitions": 3,
+            "tier2.partitions": 3,
+            "topics.pages_partitions": 3,
+            "cache.bytes": "32MiB",
+            "store.memtable_bytes": "8MiB",
+            "store.block_cache_bytes": "16MiB",
+            "state.directory": self.path(self.prefix + stage),
+        }
+        return [x for k, v in settings.items() for x in ("--set", f"{k}={v}")]
+
+    def call(self, *args):
+        return subprocess.run([self.program, *args], check=True, text=True,
+                              stdout=subprocess.PIPE).stdout
+
+    def all(self):
+        return of_json(self.call("status", "--all", *self.settings()))
+
+    def crawl(self):
+        self.call("synth", "--pages", str(PAGES), "--seed", "7", "--words", "60", "-o",
+                  self.path("crawl.jsonl"))
+
+    def expected(self):
+        self.call("run", "-q", "--set", "partition.cells=6", "-o", self.path("want.jsonl"),
+                  self.path("crawl.jsonl"))
+        with open(self.path("want.jsonl"), encoding="utf-8") as lines:
+            return decided(of_json(lines.read()))
+
+    def ingest(self, pieces=1):
+        """Piece by piece it is a crawl at some rate: `ingest` reads a pipe in large chunks."""
+        with open(self.path("crawl.jsonl"), encoding="utf-8") as lines:
+            crawl = lines.readlines()
+        for i in range(pieces):
+            with open(self.path("piece.jsonl"), "w", encoding="utf-8") as file:
+                file.writelines(crawl[len(crawl) * i // pieces:len(crawl) * (i + 1) // pieces])
+            subprocess.run([self.program, "ingest", *self.settings(), self.path("piece.jsonl")],
+                           check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        return len(crawl)
+
+    @contextlib.contextmanager
+    def started(self, *command, output=None):
+        """A process that SIGTERM ends well at the end of the block."""
+        output = output or self.path(f"{self.prefix}{os.path.basename(command[1])}.log")
+        with open(output, "w", encoding="utf-8") as file:
+            process = subprocess.Popen(command, stdout=file, stderr=None)
+            try:
+                yield process
+                check(process.poll() is None, command[:2], "ended by itself with", process.poll())
+                process.send_signal(signal.SIGTERM)
+                check(process.wait(60) == 0, command[:2], "ended with", process.returncode)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                    process.wait()
+
+    @contextlib.contextmanager
+    def stages(self):
+        with contextlib.ExitStack() as stack:
+            for stage in STAGES:
+                stack.enter_context(self.started(self.program, stage, *self.settings(stage)))
+            yield
+
+    def settle(self, want):
+        end = time.monotonic() + 180
+        while decided(self.all()) != want and time.monotonic() < end:
+            time.sleep(1)
+
+
+def stages(work, program, *_):
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    place = Place(work, program, f"statuses-{os.getpid()}.")
+    place.crawl()
+    want = place.expected()
+    place.call("topics", "create", *place.settings())
+    followed = place.path("followed.jsonl")
+    with place.started(program, "status", "--follow", *place.settings(), output=followed):
+        time.sleep(3)  # it starts at the end of the topic, which is to be the beginning
+        with place.stages():
+            place.ingest()
+            place.settle(want)
+        time.sleep(2)
+    check_same(decided(place.all()), want, "the stages and `samepage run`")
+    with open(followed, encoding="utf-8") as lines:
+        check_same(last(of_json(lines.read())), last(place.all()), "status --follow and --all")
+    with open(place.path("prefix"), "w", encoding="utf-8") as file:
+        file.write(place.prefix)
+
+
+def left_behind(work, program):
+    with open(os.path.join(work, "prefix"), encoding="utf-8") as file:
+        return Place(work, program, file.read())
+
+
+def client(work, program, reader, *_):
+    place = left_behind(work, program)
+
+    def read(group, count, seconds, end):
+        return of_tabs(subprocess.run(
+            [reader, place.address, place.prefix + "status", group, str(count), str(seconds), end],
+            check=True, text=True, stdout=subprocess.PIPE).stdout)
+
+    everything = read("-", 0, 10, "commit")
+    check_same(decided(everything), place.expected(), "the client and `samepage run`")
+    check_same(last(everything), last(place.all()), "the client and `status --all`")
+    name = f"{place.prefix}reader-{os.getpid()}"
+    first = read(name, 300, 20, "commit")
+    check(len(first) == 300, len(first), "events, not 300")
+    second = read(name, 0, 10, "commit")
+    check_same(histories(first + second), histories(everything), "300, commit, close and the rest")
+    check(not read(name, 0, 8, "leave"), "events come again after a commit")
+    name += "-leaves"
+    check(len(read(name, 100, 20, "leave")) == 100, "not 100 events")
+    check_same(histories(read(name, 0, 10, "leave")), histories(everything), "nothing committed")
+
+
+def python_with_packages(folder):
+    """A Python with both packages, in the build folder; skips where they cannot be had."""
+    python = os.path.join(folder, "bin", "python")
+    if subprocess.run([python, "-c", "import confluent_kafka, fastavro"], check=False,
+                      stderr=subprocess.DEVNULL).returncode if os.path.exists(python) else True:
+        for command in ([sys.executable, "-m", "venv", folder],
+                        [python, "-m", "pip", "install", "-q", "--only-binary", ":all:",
+                         "confluent-kafka", "fastavro"]):
+            done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT)
+            if done.returncode:
+                skip("confluent-kafka and fastavro cannot be had: " + done.stdout[-500:])
+    return python
+
+
+def foreign(work, program, reader, *_):
+    place = left_behind(work, program)
+    topic = place.prefix + "status"
+    python = python_with_packages(os.path.join(os.path.dirname(work), "python"))
+    got = of_json(subprocess.run(
+        [python, os.path.join(HERE, "foreign.py"), place.address, topic,
+         os.path.join(ROOT, "schemas", "status.avsc")], check=True, text=True,
+        stdout=subprocess.PIPE).stdout)
+    ours = of_tabs(subprocess.run([reader, place.address, topic, "-", "0", "10", "leave"],
+                                  check=True, text=True, stdout=subprocess.PIPE).stdout)
+    check_same(histories(got), histories(ours), "confluent-kafka and the client")
+    check_same(decided(got), place.expected(), "confluent-kafka and `samepage run`")
+
+
+def measure(place, index_program, running):
+    """The indexer over one crawl; its answers to a word that is in many pages."""
+    index = place.path(place.prefix + "index.sqlite")
+    place.call("topics", "create", *place.settings())
+    report = place.path(place.prefix + "report")
+    want = place.expected()
+    with place.started(index_program, "run", "--broker", place.address, "--prefix", place.prefix,
+                       "--index", index, output=report):
+        with place.stages() if running else contextlib.nullcontext():
+            time.sleep(8)  # everybody has partitions
+            count = place.ingest(PIECES)
+            if running:
+                place.settle(want)
+            time.sleep(3)
+    with open(report, encoding="utf-8") as file:
+        text = file.read()
+    print("with samepage:" if running else "without samepage:", text.replace("\n", "; "))
+    check(text.startswith(f"{count} pages indexed, "), count, "pages were published")
+    check(running == (", 0 statuses applied" not in text), "statuses are there, or are not")
+    check("p50" in text and "p99" in text, "no latencies")
+    return index, want
+
+
+def indexer(work, program, _, index_program):
+    work = work + "-indexer"
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    place = Place(work, program, f"without-{os.getpid()}.")
+    place.crawl()
+    words = common_words(place.path("crawl.jsonl"))
+
+    def answers(index):
+        found = set()
+        for word in words:
+            found.update(subprocess.run(
+                [index_program, "query", "--index", index, "--most", "100000", word], check=True,
+                text=True, stdout=subprocess.PIPE).stdout.splitlines())
+        return found
+
+    before, want = measure(place, index_program, False)
+    hidden = {url for url, event in want.items() if event[2] in ("loser", "gone")}
+    check(answers(before) & hidden, "no loser is among the answers even without statuses")
+    place.prefix = f"with-{os.getpid()}."
+    after, want = measure(place, index_program, True)
+    check(not answers(after) & hidden, "losers are among the answers")
+    check(answers(after) == answers(before) - hidden, "other pages are missing, or too many")
+    print(f"{len(answers(before))} answers without statuses, {len(answers(after))} with")
+
+
+def common_words(crawl):
+    """A few words that occur in many pages."""
+    counts = {}
+    with open(crawl, encoding="utf-8") as lines:
+        for line in lines:
+            text = json.loads(line).get("content") or ""
+            for word in {w for w in text.split() if w.isalpha() and len(w) > 3}:
+                counts[word] = counts.get(word, 0) + 1
+    return sorted(counts, key=lambda w: (-counts[w], w))[:20]
+
+
+if __name__ == "__main__":
+    {"stages": stages, "client": client, "foreign": foreign, "indexer": indexer}[sys.argv[1]](
+        *sys.argv[2:])
