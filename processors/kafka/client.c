@@ -44,6 +44,7 @@ static const struct default_value of_consumers[] = {
     /* per consumer. At the limit librdkafka pauses for a second (before 2.2 always), and what is
      * queued must last as long. */
     {"queued.max.messages.kbytes", "65536"},
+    {"queued.min.messages", "1000000"}, /* never the limit */
     {"partition.assignment.strategy", "range"},
     {"session.timeout.ms", "30000"},
     {"max.poll.interval.ms", "600000"},     /* a restore happens between two polls */

@@ -120,6 +120,8 @@ static void open_stage(struct stage *s)
                                     "read_committed",
                                     "queued.max.messages.kbytes",
                                     "65536",
+                                    "queued.min.messages",
+                                    "1000000",
                                     "fetch.message.max.bytes",
                                     "1048576",
                                     "fetch.wait.max.ms",
