@@ -99,12 +99,15 @@ static const struct default_value common[] = {{"bootstrap.servers", "127.0.0.1:9
                                               {NULL, NULL}};
 
 static const struct default_value of_consumers[] = {
-    {"queued.max.messages.kbytes", "16384"}, /* per consumer, and it overshoots */
+    /* per consumer. At the limit librdkafka pauses for a second (before 2.2 always), and what is
+     * queued must last as long. */
+    {"queued.max.messages.kbytes", "65536"},
+    {"queued.min.messages", "1000000"}, /* never the limit */
     {"partition.assignment.strategy", "range"},
     {"session.timeout.ms", "30000"},
-    {"max.poll.interval.ms", "600000"}, /* a restore happens between two polls */
-    {"fetch.message.max.bytes", "20000000"},
-    {"fetch.wait.max.ms", "20"}, /* each hop waits that long where little comes */
+    {"max.poll.interval.ms", "600000"},     /* a restore happens between two polls */
+    {"fetch.message.max.bytes", "1048576"}, /* a larger message comes nevertheless */
+    {"fetch.wait.max.ms", "20"},            /* each hop waits that long where little comes */
     {NULL, NULL}};
 
 static const struct default_value of_producers[] = {

@@ -27,6 +27,7 @@ struct sp_worker {
     int64_t opened_ms;
     uint64_t handled; /* in it */
     int64_t lag_ms;   /* when the lag was looked at */
+    size_t drained;   /* bytes taken from the consumer's queue since its fetcher was woken */
     enum sp_err err;  /* of anything since the start; ends the round */
     enum sp_err emit_err;
     char message[1024];

@@ -8,6 +8,7 @@
 #include "kafka/internal.h"
 
 enum { POLL_MS = 20, RESTART_SECONDS = 2, LAG_INTERVAL_MS = 500 };
+enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 
 int64_t worker_now_ms(void)
 {
@@ -108,16 +109,31 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
     ADD(w, received, 1);
 }
 
+/* With a full queue the thread of librdkafka that fetches sleeps for a second, or until it gets
+ * something to send: any question to the partition's broker will do, the answer does not matter. */
+static void wake_fetcher(struct sp_worker *w, const rd_kafka_message_t *m)
+{
+    int64_t low, high;
+    w->drained += m->len;
+    if (w->drained < WAKE_BYTES)
+        return;
+    w->drained = 0;
+    rd_kafka_query_watermark_offsets(w->consumer, w->topics[w->options->stage.input], m->partition,
+                                     &low, &high, WAKE_TIMEOUT_MS);
+}
+
 static void run_until_stopped(struct sp_worker *w)
 {
     const struct sp_worker_options *o = w->options;
     while (!*w->stop && w->err == SP_OK) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(w->consumer, POLL_MS);
         worker_alive(w);
-        if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+        if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
             handle(w, m);
-        else if (m && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF)
+            wake_fetcher(w, m);
+        } else if (m && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             worker_say(w, "warning", "%s", rd_kafka_message_errstr(m));
+        }
         if (m)
             rd_kafka_message_destroy(m);
         rd_kafka_poll(w->producer, 0);
