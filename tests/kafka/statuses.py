@@ -212,6 +212,8 @@ def stages(work, program, *_):
 
 
 def left_behind(work, program):
+    if not os.path.exists(os.path.join(work, "prefix")):
+        skip("kafka.stages was skipped: there are no statuses to read")
     with open(os.path.join(work, "prefix"), encoding="utf-8") as file:
         return Place(work, program, file.read())
 
