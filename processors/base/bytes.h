@@ -37,6 +37,16 @@ static inline bool sp_view_eq(struct sp_view a, struct sp_view b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
+/* A copy as a text, with a NUL behind. */
+static inline char *sp_view_dup(struct sp_view v)
+{
+    char *text = (char *)sp_alloc(v.len + 1);
+    if (v.len)
+        memcpy(text, v.data, v.len);
+    text[v.len] = 0;
+    return text;
+}
+
 struct sp_buf {
     char *data;
     size_t len;

@@ -5,36 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes of the UTF-8 character at `at`, or 0 where there is none (RFC 3629 table). */
-static size_t utf8_length(const uint8_t *at, size_t left)
-{
-    static const struct {
-        uint8_t first_lo, first_hi, second_lo, second_hi, length;
-    } forms[] = {
-        {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-        {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4},
-        {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
-    };
-    if (at[0] < 0x80)
-        return 1;
-    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
-        if (at[0] < forms[f].first_lo || at[0] > forms[f].first_hi)
-            continue;
-        size_t n = forms[f].length;
-        if (n > left || at[1] < forms[f].second_lo || at[1] > forms[f].second_hi)
-            return 0;
-        for (size_t i = 2; i < n; i++)
-            if ((at[i] & 0xc0) != 0x80)
-                return 0;
-        return n;
-    }
-    return 0;
-}
+#include "base/utf8.h"
 
 bool sp_json_is_utf8(struct sp_view text)
 {
     for (size_t i = 0, n; i < text.len; i += n) {
-        n = utf8_length((const uint8_t *)text.data + i, text.len - i);
+        n = sp_utf8_length(text.data + i, text.len - i);
         if (n == 0)
             return false;
     }
@@ -62,7 +38,7 @@ void sp_json_put_string(struct sp_buf *out, struct sp_view text)
             i++;
             continue;
         }
-        size_t n = utf8_length(at + i, text.len - i);
+        size_t n = sp_utf8_length(text.data + i, text.len - i);
         if (n > 1) {
             i += n;
             continue;

@@ -54,6 +54,11 @@ void *sp_memdup(const void *data, size_t bytes)
     return p;
 }
 
+char *sp_strdup(const char *text)
+{
+    return text ? sp_memdup(text, strlen(text) + 1) : NULL;
+}
+
 void sp_free(void *p)
 {
     free(p);

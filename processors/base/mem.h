@@ -14,6 +14,8 @@ void *sp_alloc(size_t bytes);
 void *sp_calloc(size_t count, size_t bytes);
 void *sp_realloc(void *old, size_t bytes);
 void *sp_memdup(const void *data, size_t bytes);
+/* A copy of a text, NUL included; NULL for NULL. */
+char *sp_strdup(const char *text);
 void sp_free(void *p);
 
 /* Tests: calls_left more calls succeed, then all fail; -1 turns it off. The program takes the

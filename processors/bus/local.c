@@ -38,11 +38,6 @@ static void on_send(void *arg, struct sp_message *m)
     bus->last = m;
 }
 
-static char *copy(const char *text)
-{
-    return text ? sp_memdup(text, strlen(text) + 1) : NULL;
-}
-
 static void on_publish(void *arg, const struct sp_status_event *said)
 {
     struct sp_local_bus *bus = arg;
@@ -51,7 +46,7 @@ static void on_publish(void *arg, const struct sp_status_event *said)
         bus->events = sp_realloc(bus->events, bus->event_cap * sizeof *bus->events);
     }
     struct event *e = &bus->events[bus->event_count++];
-    *e = (struct event){said->page, *said, copy(said->url), copy(said->winner_url), true};
+    *e = (struct event){said->page, *said, sp_strdup(said->url), sp_strdup(said->winner_url), true};
     e->said.url = e->url;
     e->said.winner_url = e->winner_url;
 }

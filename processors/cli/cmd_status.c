@@ -31,7 +31,7 @@ struct lookup {
     struct sp_buf line;
 };
 
-static bool print_event(struct lookup *l, const rd_kafka_message_t *m)
+static bool read_event(struct lookup *l, const rd_kafka_message_t *m)
 {
     struct sp_status_event event;
     sp_buf_reset(&l->line);
@@ -52,7 +52,7 @@ static bool find_last(struct lookup *l, const char *url, int32_t partition, int6
             continue;
         if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
             if (m->partition == partition && m->key_len == n && memcmp(m->key, url, n) == 0)
-                found = print_event(l, m) || found;
+                found = read_event(l, m) || found;
             next = m->offset + 1;
         } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             next = m->offset > next ? m->offset : next;
@@ -103,13 +103,12 @@ static void keep(struct lookup *l, struct sp_map *map, const rd_kafka_message_t 
 {
     struct sp_id id = sp_hash128(m->key, m->key_len);
     struct known *k = sp_map_get(map, id);
-    if (!print_event(l, m))
+    if (!read_event(l, m))
         return;
     if (!k) {
         k = sp_calloc(1, sizeof *k);
         k->url = id;
-        k->name = sp_calloc(1, m->key_len + 1);
-        memcpy(k->name, m->key, m->key_len);
+        k->name = sp_view_dup(sp_view(m->key, m->key_len));
         sp_map_add(map, k);
     }
     sp_buf_reset(&k->line);

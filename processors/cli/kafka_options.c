@@ -41,14 +41,11 @@ int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
 
 void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_options *ret_options)
 {
-    /* The two structs hold the same two texts; the configuration does not know librdkafka. */
-    _Static_assert(sizeof(struct sp_kafka_property) == sizeof(struct sp_config_property), "");
-    *ret_options = (struct sp_kafka_options){
-        .properties = (const struct sp_kafka_property *)(const void *)config->kafka,
-        .property_count = config->kafka_count,
-        .prefix = config->topics_prefix,
-        .instance = config->instance,
-        .log = sp_cli_log};
+    *ret_options = (struct sp_kafka_options){.properties = config->kafka,
+                                             .property_count = config->kafka_count,
+                                             .prefix = config->topics_prefix,
+                                             .instance = config->instance,
+                                             .log = sp_cli_log};
 }
 
 void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret_plan)

@@ -290,12 +290,11 @@ const char *samepage_status_error(const struct samepage_status_client *client)
 
 const char *samepage_status_name(enum samepage_status status)
 {
-    static const char *const names[] = {NULL, "unique", "winner", "loser", "gone"};
-    return (unsigned)status < sizeof names / sizeof names[0] ? names[status] : NULL;
+    bool known = status >= SAMEPAGE_STATUS_UNIQUE && status <= SAMEPAGE_STATUS_GONE;
+    return known ? sp_status_name((enum sp_page_status)status) : NULL;
 }
 
 const char *samepage_reason_name(enum samepage_reason reason)
 {
-    static const char *const names[] = {NULL, "content", "redirect", "exact"};
-    return (unsigned)reason < sizeof names / sizeof names[0] ? names[reason] : NULL;
+    return sp_reason_name((enum sp_reason)reason);
 }

@@ -193,10 +193,7 @@ char *sp_codec_get_text(struct sp_decoder *d)
         sp_codec_refuse(d, SP_MALFORMED);
     if (d->r.failed)
         return NULL;
-    char *text = sp_alloc(v.len + 1);
-    memcpy(text, v.data, v.len);
-    text[v.len] = 0;
-    return text;
+    return sp_view_dup(v);
 }
 
 void sp_codec_put_some_text(struct sp_buf *out, const char *text)
@@ -226,17 +223,6 @@ void sp_codec_put_signature(struct sp_buf *out, const struct sp_signature *s)
     memcpy(out->data + start, number, prefix);
 }
 
-/* sp_signature_decode takes numbers longer than they need be; there must be one spelling. */
-static bool encodes_to(const struct sp_signature *s, struct sp_view packed)
-{
-    struct sp_buf again = {0};
-    sp_buf_reserve(&again, packed.len);
-    sp_signature_encode(s, &again);
-    bool same = sp_view_eq(sp_buf_view(&again), packed);
-    sp_buf_done(&again);
-    return same;
-}
-
 struct sp_signature *sp_codec_get_signature(struct sp_decoder *d)
 {
     struct sp_view packed = sp_codec_get_bytes(d);
@@ -246,8 +232,6 @@ struct sp_signature *sp_codec_get_signature(struct sp_decoder *d)
     enum sp_err err = sp_signature_decode(packed, &s);
     if (err != SP_OK)
         sp_codec_refuse(d, err);
-    else if (!encodes_to(s, packed))
-        sp_codec_refuse(d, SP_MALFORMED);
     return s;
 }
 

@@ -150,14 +150,6 @@ static enum sp_err unknown_key(const char *key, const char **ret_message)
 
 static const char KAFKA[] = "kafka.";
 
-static char *copy_of(struct sp_view v)
-{
-    char *text = sp_calloc(1, v.len + 1);
-    if (v.len)
-        memcpy(text, v.data, v.len);
-    return text;
-}
-
 /* librdkafka checks keys and values itself, when a handle is made. */
 static enum sp_err set_property(struct sp_config *config, struct sp_view key, struct sp_view value)
 {
@@ -169,10 +161,10 @@ static enum sp_err set_property(struct sp_config *config, struct sp_view key, st
         config->kafka =
             sp_realloc(config->kafka, (config->kafka_count + 1) * sizeof *config->kafka);
         p = &config->kafka[config->kafka_count++];
-        *p = (struct sp_config_property){copy_of(key), NULL};
+        *p = (struct sp_config_property){sp_view_dup(key), NULL};
     }
     sp_free(p->value);
-    p->value = copy_of(value);
+    p->value = sp_view_dup(value);
     return SP_OK;
 }
 

@@ -136,7 +136,7 @@ void group_found(struct sp_group *st, struct page *p)
     if (!g)
         return;
     struct sp_member_row row = {p->id,      p->version, p->content_version, p->kind, p->target,
-                                p->pending, p->rank,    url_dup(p->url),    1,       {0, 0}};
+                                p->pending, p->rank,    sp_strdup(p->url),  1,       {0, 0}};
     take_in(st, g, &row);
     cover_publish(st, g);
 }
@@ -282,7 +282,7 @@ static void on_change(struct sp_group *st, struct sp_message *c)
         m->rank = c->rank;
         if (c->url && strcmp(c->url, m->url) != 0) {
             sp_free(m->url);
-            m->url = url_dup(c->url);
+            m->url = sp_strdup(c->url);
         }
         member_changed(st, g, m);
         if (c->content_version == m->content_version)

@@ -302,7 +302,7 @@ static void tell(struct sp_group *st, struct group *g, struct member *m)
     s->winner = winner;
     s->similarity = v.similarity;
     s->group_size = g->count;
-    s->url = v.winner ? url_dup(v.winner->url) : NULL;
+    s->url = v.winner ? sp_strdup(v.winner->url) : NULL;
     stage_send(st, s);
 }
 

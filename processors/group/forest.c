@@ -45,7 +45,7 @@ static bool edge_holds(struct sp_group *st, struct group *g, struct member *a, s
 }
 
 /* Turns the path from m to its root around, so that m is the root. */
-void forest_root(struct sp_group *st, struct group *g, struct member *m)
+static void forest_root(struct sp_group *st, struct group *g, struct member *m)
 {
     struct member *above = NULL;
     for (struct member *at = m; at;) {

@@ -191,7 +191,6 @@ uint32_t forest_check(struct sp_group *st, struct group *g, struct member *chang
 uint32_t forest_rebuild(struct sp_group *st, struct group *g);
 /* Trusts each tree edge, but not that there is one tree. */
 uint32_t forest_mend(struct sp_group *st, struct group *g);
-void forest_root(struct sp_group *st, struct group *g, struct member *m);
 void forest_link(struct sp_group *st, struct group *g, struct member *child, struct member *parent);
 
 /* ---- cover.c */
@@ -216,6 +215,5 @@ void group_step(struct sp_group *st, struct sp_message *m);
 void group_found(struct sp_group *st, struct page *p);
 void stage_send(struct sp_group *st, struct sp_message *m);
 /* The copy of a URL, or NULL of NULL. */
-char *url_dup(const char *url);
 
 #endif

@@ -78,7 +78,7 @@ static void send_change(struct sp_group *st, struct page *p)
     c->page_kind = p->kind;
     c->target = p->target;
     c->rank = p->rank;
-    c->url = url_dup(p->url);
+    c->url = sp_strdup(p->url);
     if (p->pending)
         c->signature = sp_signature_ref(p->pending);
     send_to_group(st, p, c);
@@ -105,7 +105,7 @@ static void on_crawled(struct sp_group *st, struct sp_message *m)
     p->rank = m->rank;
     if (strcmp(p->url, m->url) != 0) {
         sp_free(p->url);
-        p->url = url_dup(m->url);
+        p->url = sp_strdup(m->url);
     }
     if (same) {
         st->stats.unchanged++;
@@ -178,7 +178,7 @@ static void announce(struct sp_group *st, struct page *p, bool settled)
     struct sp_message *m = sp_message_new(SP_MSG_LINK);
     m->page = p->id;
     m->content_version = p->content_version;
-    m->url = url_dup(p->target_url);
+    m->url = sp_strdup(p->target_url);
     m->edges = sp_calloc(1, sizeof *m->edges);
     m->edges[0] = (struct sp_edge){p->target, SP_NO_VERSION};
     m->edge_count = 1;
@@ -204,7 +204,7 @@ static void on_match(struct sp_group *st, struct sp_message *m)
     }
     m->kind = SP_MSG_LINK;
     if (m->edges[0].content_version == SP_NO_VERSION && !m->url)
-        m->url = url_dup(p->target_url);
+        m->url = sp_strdup(p->target_url);
     send_to_group(st, p, m);
 }
 

@@ -48,12 +48,7 @@ static void put_text(struct sp_buf *out, const char *text)
 
 static char *read_text(struct sp_reader *r)
 {
-    struct sp_view v = sp_read_bytes(r, sp_read_varint(r));
-    char *text = sp_alloc(v.len + 1);
-    if (v.len)
-        memcpy(text, v.data, v.len);
-    text[v.len] = 0;
-    return text;
+    return sp_view_dup(sp_read_bytes(r, sp_read_varint(r)));
 }
 
 static void put_rank(struct sp_buf *out, const struct sp_rank *rank)

@@ -10,11 +10,6 @@
 static const size_t PAGE_BYTES = sizeof(struct page) + 160;
 static const size_t GROUP_BYTES = sizeof(struct group) + 64;
 
-char *url_dup(const char *url)
-{
-    return url ? sp_memdup(url, strlen(url) + 1) : NULL;
-}
-
 /* ---- pages --------------------------------------------------------------------------------- */
 
 static void page_key(struct sp_group *st, struct sp_id id)
@@ -72,7 +67,7 @@ struct page *page_make(struct sp_group *st, struct sp_id id, const char *url)
 {
     struct page *p = sp_calloc(1, sizeof *p);
     p->id = id;
-    p->url = url_dup(url);
+    p->url = sp_strdup(url);
     page_enter(st, p);
     page_changed(st, p);
     st->stats.pages++;

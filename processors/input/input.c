@@ -110,7 +110,7 @@ enum sp_err sp_input_open(const char *const *files, size_t file_count,
     enum sp_err err = SP_OK;
     /* From the last to the first, which stays open. */
     for (size_t i = file_count; i-- > 0 && err == SP_OK;) {
-        in->files[i] = sp_memdup(files[i], strlen(files[i]) + 1);
+        in->files[i] = sp_strdup(files[i]);
         in->next_file = i;
         if (i > 0 && strcmp(files[i], "-") == 0) {
             known = false;

@@ -6,15 +6,10 @@
 
 #include "base/bytes.h"
 #include "base/err.h"
-
-/* A setting that goes to librdkafka as it is ("bootstrap.servers", "sasl.password", …). */
-struct sp_kafka_property {
-    char *key;
-    char *value;
-};
+#include "config/config.h"
 
 struct sp_kafka_options {
-    const struct sp_kafka_property *properties;
+    const struct sp_config_property *properties;
     size_t property_count;
     const char *prefix;   /* of topic names, consumer groups and transactional ids */
     const char *instance; /* names this process among those of its stage; stable over restarts */

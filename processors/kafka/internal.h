@@ -14,7 +14,6 @@ enum { SP_KAFKA_TIMEOUT_MS = 30000 };
 struct sp_worker {
     const struct sp_worker_options *options;
     const volatile sig_atomic_t *stop;
-    const char **ret_message;
     rd_kafka_t *consumer;
     rd_kafka_t *producer;
     rd_kafka_t *reader;
@@ -29,7 +28,6 @@ struct sp_worker {
     int64_t lag_ms;   /* when the lag was looked at */
     size_t drained;   /* bytes taken from the consumer's queue since its fetcher was woken */
     enum sp_err err;  /* of anything since the start; ends the round */
-    enum sp_err emit_err;
     char message[1024];
 };
 

@@ -23,7 +23,6 @@ struct sp_task {
     /* of the open transaction */
     int64_t handled_next;  /* -1: nothing handled */
     int64_t marker_offset; /* of the marker, once delivered; -1 */
-    uint64_t changelog_records;
 };
 
 enum { SP_TASK_STORE_META = 0, SP_TASK_STORE_STAGE = 1 };

@@ -12,7 +12,7 @@
 static void produce(struct sp_worker *w, const char *topic, int32_t partition, struct sp_view key,
                     struct sp_view value, rd_kafka_headers_t *headers, void *opaque)
 {
-    for (int attempt = 0; w->emit_err == SP_OK; attempt++) {
+    for (int attempt = 0; w->err == SP_OK; attempt++) {
         rd_kafka_headers_t *copy = headers ? rd_kafka_headers_copy(headers) : NULL;
         rd_kafka_resp_err_t code = rd_kafka_producev(
             w->producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
@@ -24,7 +24,7 @@ static void produce(struct sp_worker *w, const char *topic, int32_t partition, s
         if (copy)
             rd_kafka_headers_destroy(copy);
         if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || attempt > 600)
-            w->emit_err = worker_fail(w, SP_BUSY, topic, rd_kafka_err2str(code));
+            worker_fail(w, SP_BUSY, topic, rd_kafka_err2str(code));
         else
             rd_kafka_poll(w->producer, 100);
     }
@@ -109,6 +109,7 @@ void transaction_abort(struct sp_worker *w)
 struct changelog {
     struct sp_worker *w;
     struct sp_task *task;
+    uint64_t records;
 };
 
 static void on_write(void *arg, struct sp_view key, struct sp_view value, bool deleted)
@@ -116,17 +117,16 @@ static void on_write(void *arg, struct sp_view key, struct sp_view value, bool d
     struct changelog *c = arg;
     produce(c->w, c->w->topics[c->w->options->stage.changelog], c->task->partition, key,
             deleted ? sp_view(NULL, 0) : value, NULL, NULL);
-    c->task->changelog_records++;
+    c->records++;
 }
 
 /* The stage's changes and the marker. */
 static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
 {
-    struct changelog c = {w, t};
+    struct changelog c = {w, t, 0};
     enum sp_err err = w->options->stage.flush(t->stage);
     if (err != SP_OK)
         return worker_fail(w, err, "the stage cannot write its state", sp_db_message(t->db));
-    t->changelog_records = 0;
     sp_db_each_write(t->db, on_write, &c);
     struct sp_buf marker = {0};
     sp_marker_put(&marker, t->handled_next, t->batch + 1);
@@ -134,7 +134,7 @@ static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
     produce(w, w->topics[w->options->stage.changelog], t->partition, sp_view("", 0),
             sp_buf_view(&marker), NULL, t);
     sp_buf_done(&marker);
-    ADD(w, changelog_records, t->changelog_records + 1);
+    ADD(w, changelog_records, c.records + 1);
     return w->err;
 }
 

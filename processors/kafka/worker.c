@@ -263,7 +263,7 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
     enum sp_err err = SP_OK;
     *ret_message = message;
     while (!*stop && err == SP_OK) {
-        struct sp_worker w = {.options = options, .stop = stop, .ret_message = ret_message};
+        struct sp_worker w = {.options = options, .stop = stop};
         if (open_round(&w) == SP_OK)
             run_until_stopped(&w);
         close_round(&w);

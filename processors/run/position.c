@@ -22,11 +22,7 @@ static char *read_text(struct sp_reader *r)
     uint64_t len = sp_read_varint(r);
     if (len == 0)
         return NULL;
-    struct sp_view v = sp_read_bytes(r, len - 1);
-    char *text = sp_calloc(1, v.len + 1);
-    if (v.len)
-        memcpy(text, v.data, v.len);
-    return text;
+    return sp_view_dup(sp_read_bytes(r, len - 1));
 }
 
 void sp_position_done(struct sp_position *p)
@@ -130,7 +126,7 @@ struct sp_input_position *sp_position_input(struct sp_position *p, const char *n
         return in;
     if (!in) {
         in = add_input(p);
-        in->name = sp_memdup(name, strlen(name) + 1);
+        in->name = sp_strdup(name);
     }
     in->records = 0;
     in->ended = false;

@@ -6,15 +6,6 @@
 #include "base/url.h"
 #include "group/group.h"
 
-static char *text_of(struct sp_view v)
-{
-    char *text = sp_alloc(v.len + 1);
-    if (v.len)
-        memcpy(text, v.data, v.len);
-    text[v.len] = 0;
-    return text;
-}
-
 static enum sp_err page_id(struct sp_view url, struct sp_buf *scratch, struct sp_id *ret_id)
 {
     sp_buf_reset(scratch);
@@ -42,7 +33,7 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
         m->page_kind = SP_PAGE_REDIRECT;
         *ret_why = "the redirect_url is not usable: it needs a scheme and a host";
         err = page_id(page->redirect_url, scratch, &m->target);
-        m->target_url = text_of(page->redirect_url);
+        m->target_url = sp_view_dup(page->redirect_url);
     } else if (page->http_status == 404 || page->http_status == 410) {
         m->page_kind = SP_PAGE_DEAD;
     } else if (page->http_status >= 200 && page->http_status < 300 &&
@@ -58,7 +49,7 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
     }
     if (err != SP_OK)
         goto out;
-    m->url = text_of(page->url);
+    m->url = sp_view_dup(page->url);
     m->version = page->fetch_time_ms > 0 ? page->fetch_time_ms : 0;
     m->rank = sp_rank_of(page->url, page->popularity);
     *ret_message = m;

@@ -78,7 +78,7 @@ static void on_status(void *arg, const struct sp_status_event *event)
 static void set_name(char **at, const char *name)
 {
     sp_free(*at);
-    *at = name ? sp_memdup(name, strlen(name) + 1) : NULL;
+    *at = sp_strdup(name);
 }
 
 static enum sp_err barrier(struct run *r)

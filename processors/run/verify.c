@@ -45,19 +45,14 @@ struct verify {
     uint64_t differences;
 };
 
-static char *copy(const char *text)
-{
-    return text ? sp_memdup(text, strlen(text) + 1) : NULL;
-}
-
 static void note_page(void *arg, const struct sp_page_view *v)
 {
     struct verify *x = arg;
     struct node *n = sp_calloc(1, sizeof *n);
     n->page = v->page;
     n->v = *v;
-    n->v.url = n->url = copy(v->url);
-    n->v.winner_url = n->winner_url = copy(v->winner_url);
+    n->v.url = n->url = sp_strdup(v->url);
+    n->v.winner_url = n->winner_url = sp_strdup(v->winner_url);
     n->number = (uint32_t)x->node_count;
     n->content = UINT32_MAX;
     if (x->node_count == x->node_cap) {

@@ -61,18 +61,18 @@ void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingle
     hash_all(words, count, ret_shingles);
 }
 
+/* The third of the range of hashes that the word falls into. */
+static size_t dimension(uint64_t word)
+{
+    const uint64_t third = UINT64_MAX / SP_DIMS;
+    return (word >= third) + (word >= 2 * third);
+}
+
 void sp_shingles_lengths(const uint64_t *words, size_t count, uint32_t ret_length[SP_DIMS])
 {
-    /* The high half of the hash as a fraction of 2^32: the third it falls into. */
-    const uint64_t third = UINT64_MAX / SP_DIMS;
-    size_t first = 0, second = 0;
-    for (size_t i = 0; i < count; i++) {
-        first += words[i] < third;
-        second += words[i] < 2 * third;
-    }
-    ret_length[0] = (uint32_t)first;
-    ret_length[1] = (uint32_t)(second - first);
-    ret_length[2] = (uint32_t)(count - second);
+    memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
+    for (size_t i = 0; i < count; i++)
+        ret_length[dimension(words[i])]++;
 }
 
 size_t sp_shingles_table(size_t count)
@@ -81,13 +81,6 @@ size_t sp_shingles_table(size_t count)
     while (cap < 2 * count)
         cap *= 2;
     return cap;
-}
-
-/* The third of the range of hashes that the word falls into. */
-static size_t dimension(uint64_t word)
-{
-    const uint64_t third = UINT64_MAX / SP_DIMS;
-    return (word >= third) + (word >= 2 * third);
 }
 
 size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,

@@ -3,6 +3,7 @@
 #include "synth/words.h"
 
 #include "base/mem.h"
+#include "base/utf8.h"
 
 enum { WORDS = 20000, DRAWS = 65536 };
 
@@ -26,13 +27,7 @@ static void put_latin(struct sp_buf *out, uint32_t number, bool accents)
 
 static void put_utf8(struct sp_buf *out, uint32_t c)
 {
-    if (c < 0x800) {
-        sp_buf_put_u8(out, (uint8_t)(0xc0 | c >> 6));
-    } else {
-        sp_buf_put_u8(out, (uint8_t)(0xe0 | c >> 12));
-        sp_buf_put_u8(out, (uint8_t)(0x80 | (c >> 6 & 0x3f)));
-    }
-    sp_buf_put_u8(out, (uint8_t)(0x80 | (c & 0x3f)));
+    out->len += sp_utf8_put(sp_buf_reserve(out, 4), c);
 }
 
 static void put_word(struct sp_buf *out, int script, uint32_t number)

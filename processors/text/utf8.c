@@ -4,12 +4,6 @@
 
 #include "text/scan.h"
 
-/* A valid U+FFFD has three bytes and starts with EF BF BD. */
-static bool is_error(const char *at, uint32_t x, size_t size)
-{
-    return x == SP_REPLACEMENT && !(size == 3 && (uint8_t)at[0] == 0xEF);
-}
-
 bool sp_utf8_valid(struct sp_view text)
 {
     const struct sp_scan_kernel *kernel = sp_scan_kernel();
@@ -19,9 +13,8 @@ bool sp_utf8_valid(struct sp_view text)
             i += kernel->ascii(text.data + i, text.len - i);
             continue;
         }
-        size_t size;
-        uint32_t x = sp_utf8_get(text.data + i, text.len - i, &size);
-        if (is_error(text.data + i, x, size))
+        size_t size = sp_utf8_length(text.data + i, text.len - i);
+        if (size == 0)
             return false;
         i += size;
     }

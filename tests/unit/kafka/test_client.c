@@ -5,10 +5,10 @@
 #include "harness.h"
 #include "kafka/client.h"
 
-static struct sp_kafka_property properties[] = {{"sasl.username", "somebody"},
-                                                {"sasl.password", "hunter22"},
-                                                {"ssl.key.password", "hunter22-and-more"},
-                                                {"sasl.oauthbearer.client.secret", "abc"}};
+static struct sp_config_property properties[] = {{"sasl.username", "somebody"},
+                                                 {"sasl.password", "hunter22"},
+                                                 {"ssl.key.password", "hunter22-and-more"},
+                                                 {"sasl.oauthbearer.client.secret", "abc"}};
 
 static const struct sp_kafka_options secretive = {
     .properties = properties, .property_count = 4, .prefix = "t.", .instance = "1"};
@@ -38,7 +38,7 @@ TEST(secrets_are_replaced_and_nothing_else)
 
 TEST(a_secret_is_not_in_the_message_that_refuses_it)
 {
-    struct sp_kafka_property bad[] = {{"no.such.password", "hunter22"}};
+    struct sp_config_property bad[] = {{"no.such.password", "hunter22"}};
     struct sp_kafka_options o = {
         .properties = bad, .property_count = 1, .prefix = "t.", .instance = "1"};
     rd_kafka_t *handle = NULL;
@@ -67,7 +67,7 @@ static void count(const char *level, const char *text)
 
 TEST(log_lines_of_librdkafka_come_through_the_callback_without_secrets)
 {
-    struct sp_kafka_property talkative[] = {
+    struct sp_config_property talkative[] = {
         {"bootstrap.servers", "127.0.0.1:1"}, {"security.protocol", "sasl_plaintext"},
         {"sasl.mechanism", "PLAIN"},          {"sasl.username", "somebody"},
         {"sasl.password", "hunter22"},        {"debug", "all"}};
