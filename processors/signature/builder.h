@@ -8,6 +8,7 @@
 #ifndef SP_SIGNATURE_BUILDER_H
 #define SP_SIGNATURE_BUILDER_H
 
+#include "signature/method.h"
 #include "signature/signature.h"
 
 /* What a signature depends on, apart from the text. Two signatures can be compared
@@ -18,8 +19,9 @@ enum sp_repeats {
 };
 
 struct sp_signature_options {
-    uint32_t max_shingles;  /* 1 to SP_MAX_SHINGLES_LIMIT; default 1,024 */
+    uint32_t max_shingles;  /* or words (cosine); 1 to SP_MAX_SHINGLES_LIMIT; default 1,024 */
     uint32_t max_sentences; /* 0 to SP_MAX_SENTENCES_LIMIT; 0 keeps none; default 0 */
+    enum sp_method method;  /* default SP_METHOD_SHINGLES */
     enum sp_repeats repeats;
     uint32_t text_scope; /* enum sp_text_scope */
     uint32_t dictionary; /* fingerprint of the sub-dictionaries; 0: by hash */
@@ -38,6 +40,10 @@ void sp_builder_begin(struct sp_builder *b);
 /* The next `count` words, by their 64-bit hashes (sp_hash64 of the folded word's UTF-8,
  * or any other hash that the whole program uses alike). */
 void sp_builder_words(struct sp_builder *b, const uint64_t *hashes, size_t count);
+
+/* The stem of one word of the running sentence (text/stems.h), for SP_METHOD_SENTENCES, whose
+ * sentences are made of stems; words are given all the same. */
+void sp_builder_stem(struct sp_builder *b, uint64_t stem);
 
 /* A sentence ends after the words given so far; without words since the last call,
  * nothing happens. */

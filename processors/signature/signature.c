@@ -91,8 +91,8 @@ static enum sp_err read_header(struct sp_view in, struct header *ret_header)
     }
     uint64_t shingles = number[SP_DIMS], sentences = number[SP_DIMS + 1];
     if (version != PACKED_VERSION || total > UINT32_MAX || shingles > total ||
-        shingles > SP_MAX_SHINGLES_LIMIT || sentences > SP_MAX_SENTENCES_LIMIT ||
-        (shingles == 0 && total > 0))
+        shingles > SP_MAX_SHINGLES_LIMIT || sentences > SP_MAX_SEQUENCE_LIMIT ||
+        (shingles + sentences == 0 && total > 0))
         return SP_MALFORMED;
     f->shingle_total = (uint32_t)total;
     f->shingle_count = (uint32_t)shingles;

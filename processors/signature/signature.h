@@ -25,6 +25,10 @@
  * At most `max_shingles` of the smallest hashes are kept: below that J is exact,
  * above it the bottom-k estimate (Broder 1997). shingle_total > shingle_count says so.
  *
+ * All this is the default method. Other methods (method.h) keep other things in the same place: a
+ * sorted set, of which `shingle_count` of shingle_total are kept, and a sequence of sentence_count
+ * numbers in any order. shingle_total is 0 where a page has nothing that the method compares.
+ *
  * A signature is immutable once made, and reference counted without atomics: it
  * belongs to one thread at a time. */
 #ifndef SP_SIGNATURE_SIGNATURE_H
@@ -42,7 +46,8 @@ enum {
     SP_SHINGLE_WORDS = 5,     /* k */
     SP_DIMS = 3,              /* sub-dictionaries */
     SP_MAX_SHINGLES_LIMIT = 1 << 16,
-    SP_MAX_SENTENCES_LIMIT = 1 << 12
+    SP_MAX_SENTENCES_LIMIT = 1 << 12,
+    SP_MAX_SEQUENCE_LIMIT = SP_MAX_SHINGLES_LIMIT + (1 << 12)
 };
 
 struct sp_signature {
@@ -52,9 +57,9 @@ struct sp_signature {
     uint32_t length[SP_DIMS];  /* the length vector */
     uint32_t shingle_total;    /* |A| = sum of length[] */
     uint32_t shingle_count;    /* kept: min(shingle_total, max_shingles) */
-    uint32_t sentence_count;   /* sentence hashes kept, in document order */
+    uint32_t sentence_count;   /* of the sequence: sentence hashes kept, in document order */
     uint16_t language; /* two lower-case letters, high byte first ("en" = 0x656e); 0 unknown */
-    uint32_t hashes[]; /* shingle_count sorted shingles, then sentence_count sentences */
+    uint32_t hashes[]; /* shingle_count sorted shingles, then the sequence */
 };
 
 static inline const uint32_t *sp_signature_shingles(const struct sp_signature *s)

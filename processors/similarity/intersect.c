@@ -8,7 +8,6 @@
  *              value (a collision of 32-bit hashes) the merge runs instead. */
 #include "similarity/intersect.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "similarity/similarity.h"
@@ -175,4 +174,17 @@ size_t sp_intersect(const uint32_t *a, size_t a_count, const uint32_t *b, size_t
                     size_t need)
 {
     return chosen->run(a, a_count, b, b_count, need);
+}
+
+bool sp_intersect_reaches(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
+                          size_t need)
+{
+    size_t i = 0, k = 0, shared = 0;
+    while (shared < need && shared + smaller(a_count - i, b_count - k) >= need) {
+        uint32_t x = a[i], y = b[k];
+        shared += x == y;
+        i += x <= y;
+        k += y <= x;
+    }
+    return shared >= need;
 }

@@ -38,7 +38,9 @@ static size_t count_up_to(const uint32_t *sorted, size_t count, uint32_t limit)
 
 static uint32_t known_up_to(const struct sp_signature *s)
 {
-    return s->shingle_count == s->shingle_total ? UINT32_MAX : s->hashes[s->shingle_count - 1];
+    if (s->shingle_count == s->shingle_total)
+        return UINT32_MAX;
+    return s->shingle_count ? s->hashes[s->shingle_count - 1] : 0;
 }
 
 static void comparable(const struct sp_signature *a, const struct sp_signature *b,
@@ -81,15 +83,25 @@ double sp_jaccard(const struct sp_signature *a, const struct sp_signature *b)
     return (double)shared / (double)(x.count + y.count - shared);
 }
 
+/* What two signatures can be compared by, and how much of it must be shared; false where that is
+ * more than they have. */
+static inline bool prepare(const struct sp_signature *a, const struct sp_signature *b,
+                           double threshold, struct range *ret_x, struct range *ret_y,
+                           size_t *ret_need)
+{
+    comparable(a, b, ret_x, ret_y);
+    if (ret_x->count + ret_y->count == 0)
+        return false;
+    *ret_need = shared_needed(ret_x->count + ret_y->count, threshold);
+    return *ret_need <= (ret_x->count < ret_y->count ? ret_x->count : ret_y->count);
+}
+
 bool sp_jaccard_at_least(const struct sp_signature *a, const struct sp_signature *b,
                          double threshold, double *ret_j)
 {
     struct range x, y;
-    comparable(a, b, &x, &y);
-    if (x.count + y.count == 0)
-        return false;
-    size_t need = shared_needed(x.count + y.count, threshold);
-    if (need > (x.count < y.count ? x.count : y.count))
+    size_t need;
+    if (!prepare(a, b, threshold, &x, &y, &need))
         return false;
     size_t shared = sp_intersect(x.shingles, x.count, y.shingles, y.count, need);
     if (shared < need)
@@ -97,6 +109,15 @@ bool sp_jaccard_at_least(const struct sp_signature *a, const struct sp_signature
     if (ret_j)
         *ret_j = (double)shared / (double)(x.count + y.count - shared);
     return true;
+}
+
+bool sp_jaccard_reaches(const struct sp_signature *a, const struct sp_signature *b,
+                        double threshold)
+{
+    struct range x, y;
+    size_t need;
+    return prepare(a, b, threshold, &x, &y, &need) &&
+           sp_intersect_reaches(x.shingles, x.count, y.shingles, y.count, need);
 }
 
 static void length_sums(const uint32_t a[SP_DIMS], const uint32_t b[SP_DIMS], double *ret_min,

@@ -30,6 +30,11 @@ double sp_jaccard(const struct sp_signature *a, const struct sp_signature *b);
 bool sp_jaccard_at_least(const struct sp_signature *a, const struct sp_signature *b,
                          double threshold, double *ret_j);
 
+/* Whether J >= threshold and no more: ends as soon as that is certain, in either direction. Agrees
+ * with sp_jaccard_at_least. */
+bool sp_jaccard_reaches(const struct sp_signature *a, const struct sp_signature *b,
+                        double threshold);
+
 /* The weighted Jaccard of two length vectors: sum of min / sum of max; no J of pages
  * with these lengths exceeds it. 0 for two empty ones. */
 double sp_length_bound(const uint32_t a[SP_DIMS], const uint32_t b[SP_DIMS]);

@@ -17,6 +17,7 @@
 #include "text/html.h"
 #include "text/language.h"
 #include "text/markdown.h"
+#include "text/stems.h"
 #include "text/utf8.h"
 #include "text/words.h"
 
@@ -43,6 +44,8 @@ struct sp_text {
     struct sp_charset *charset;
     struct sp_html *html;
     struct sp_words *words;
+    struct sp_stems *stems; /* NULL: the method needs none */
+    bool sentences;         /* their ends count */
     struct sp_builder *builder;
     struct sp_blocks blocks;
     struct sp_buf sample;
@@ -65,7 +68,10 @@ struct sp_text *sp_text_new(const struct sp_text_options *options)
     t->options.signature.text_scope = options->scope;
     t->charset = sp_charset_new();
     t->html = sp_html_new();
-    t->words = sp_words_new(options->signature.max_sentences > 0);
+    t->sentences = options->signature.max_sentences > 0;
+    if (options->signature.method == SP_METHOD_SENTENCES)
+        t->stems = sp_stems_new();
+    t->words = sp_words_new(t->sentences, t->stems);
     t->builder = sp_builder_new(&t->options.signature);
     t->languages = sp_calloc(LANGUAGE_SLOTS, sizeof *t->languages);
     return t;
@@ -78,6 +84,7 @@ void sp_text_free(struct sp_text *t)
     sp_charset_free(t->charset);
     sp_html_free(t->html);
     sp_words_free(t->words);
+    sp_stems_free(t->stems);
     sp_builder_free(t->builder);
     sp_blocks_done(&t->blocks);
     sp_buf_done(&t->sample);
@@ -201,7 +208,7 @@ static enum sp_err read_page(struct sp_text *t, struct sp_view content_type, str
     }
     *ret_page = (struct page_text){0};
     if (format == SP_FORMAT_PLAIN) {
-        plain_blocks(&t->blocks, content, t->options.signature.max_sentences > 0);
+        plain_blocks(&t->blocks, content, t->sentences);
         ret_page->base = content.data;
         ret_page->apart = true;
     } else {
@@ -280,12 +287,14 @@ enum sp_err sp_text_signature(struct sp_text *t, struct sp_view content_type,
     enum sp_err err = read_page(t, content_type, content, is_utf8, &page);
     if (err)
         return err;
+    uint16_t language = t->options.detect_language || t->stems ? detect_language(t, &page) : 0;
+    if (t->stems)
+        sp_stems_language(t->stems, language);
     sp_builder_begin(t->builder);
     struct sp_view range;
     for (size_t at = 0; next_range(&page, &at, &range);)
         sp_words_split(t->words, range, t->builder);
-    uint16_t language = t->options.detect_language ? detect_language(t, &page) : 0;
-    *ret_signature = sp_builder_finish(t->builder, language);
+    *ret_signature = sp_builder_finish(t->builder, t->options.detect_language ? language : 0);
     return SP_OK;
 }
 

@@ -16,6 +16,7 @@
 #include "base/hash.h"
 #include "text/fold.h"
 #include "text/scan.h"
+#include "text/stems.h"
 
 enum {
     CHUNK_BYTES = 16384, /* text whose bitmaps are made at once: stays in the first-level cache */
@@ -29,6 +30,7 @@ enum {
 
 struct sp_words {
     bool sentences;
+    struct sp_stems *stems;
     struct sp_fold *fold;
     struct sp_buf folded;
     size_t count;
@@ -37,10 +39,11 @@ struct sp_words {
     uint64_t stop_bits[CHUNK_BYTES / 64 + 1];
 };
 
-struct sp_words *sp_words_new(bool sentences)
+struct sp_words *sp_words_new(bool sentences, struct sp_stems *stems)
 {
     struct sp_words *w = sp_calloc(1, sizeof *w);
     w->sentences = sentences;
+    w->stems = sentences ? stems : NULL;
     w->fold = sp_fold_new();
     return w;
 }
@@ -133,6 +136,16 @@ static inline void add_word(struct sp_words *w, struct sp_builder *builder, uint
         flush(w, builder);
 }
 
+/* The word [p, p + n), and its stem where those count. */
+static void add_stemmed(struct sp_words *w, struct sp_builder *builder, const char *p, size_t n,
+                        const char *end)
+{
+    uint64_t hash = hash_word(p, n, end), stem;
+    add_word(w, builder, hash);
+    if (w->stems && sp_stems_hash(w->stems, sp_view(p, n), hash, &stem))
+        sp_builder_stem(builder, stem);
+}
+
 /* Where the splitter stands between two blocks of 64 bytes. */
 struct position {
     const char *end;   /* of the text */
@@ -177,7 +190,7 @@ static void split_sentences(struct sp_words *w, struct sp_builder *builder, cons
         const char *here = at + __builtin_ctzll(events);
         if (borders & bit) {
             if (pos->start)
-                add_word(w, builder, hash_word(pos->start, (size_t)(here - pos->start), pos->end));
+                add_stemmed(w, builder, pos->start, (size_t)(here - pos->start), pos->end);
             pos->start = pos->start ? NULL : here;
         }
         if (stops & bit) {
@@ -210,7 +223,7 @@ static void split_folded(struct sp_words *w, const char *text, size_t len,
         }
     }
     if (pos.start)
-        add_word(w, builder, hash_word(pos.start, (size_t)(pos.end - pos.start), pos.end));
+        add_stemmed(w, builder, pos.start, (size_t)(pos.end - pos.start), pos.end);
     flush(w, builder);
     if (w->sentences)
         sp_builder_sentence_end(builder);

@@ -20,9 +20,11 @@
 #include "signature/builder.h"
 
 struct sp_words;
+struct sp_stems;
 
-/* With sentences: calls sp_builder_sentence_end, which costs a little. */
-struct sp_words *sp_words_new(bool sentences);
+/* With sentences: calls sp_builder_sentence_end, which costs a little; with stems as well, which
+ * are borrowed and may be NULL: sp_builder_stem for each word that has one. */
+struct sp_words *sp_words_new(bool sentences, struct sp_stems *stems);
 void sp_words_free(struct sp_words *w);
 
 /* Gives the words of text (UTF-8; invalid bytes separate) to the builder, and then ends

@@ -72,6 +72,8 @@ TEST(every_kernel_counts_what_two_sets_share)
             CU_ASSERT_EQUAL(sp_intersect(a->hashes, na, b->hashes, nb, 0), want);
             CU_ASSERT_EQUAL(sp_intersect(b->hashes, nb, a->hashes, na, want), want);
             CU_ASSERT(sp_intersect(a->hashes, na, b->hashes, nb, want + 1) <= want);
+            CU_ASSERT(sp_intersect_reaches(a->hashes, na, b->hashes, nb, want));
+            CU_ASSERT(!sp_intersect_reaches(a->hashes, na, b->hashes, nb, want + 1));
             sp_signature_unref(a);
             sp_signature_unref(b);
         }
@@ -95,6 +97,7 @@ TEST(jaccard_at_least_agrees_with_jaccard_to_the_last_bit)
             CU_ASSERT_EQUAL(reached, j + 1e-9 >= thresholds[t] && j > 0);
             if (reached)
                 CU_ASSERT_EQUAL(got, j);
+            CU_ASSERT_EQUAL(sp_jaccard_reaches(a, b, thresholds[t]), reached);
         }
         sp_signature_unref(a);
         sp_signature_unref(b);

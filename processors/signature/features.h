@@ -1,0 +1,29 @@
+/* Words to the features that methods other than shingles compare. Private to this folder and its
+ * tests.
+ *
+ * Sources: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002
+ * (section 3: the signs of random projections; two bits are equal with probability 1 - angle / pi);
+ * Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007 (64 bits). */
+#ifndef SP_SIGNATURE_FEATURES_H
+#define SP_SIGNATURE_FEATURES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The 64 signs of the sum of the words' +-1 vectors, each occurrence counting; bit i is 1 where sum
+ * i is positive. */
+uint64_t sp_features_simhash(const uint64_t *words, size_t count);
+
+struct sp_term {
+    uint64_t word;
+    uint32_t count;
+};
+
+/* The distinct words with their counts, ascending by the upper half of the hash, which is what a
+ * signature keeps of a word, then by the lower. Sorts `words`. Returns how many. */
+size_t sp_features_terms(uint64_t *words, size_t count, struct sp_term *ret_terms);
+
+/* SP_SIGN_WORDS * 32 signs of projections of the count vector. */
+void sp_features_signs(const struct sp_term *terms, size_t count, uint32_t *ret_signs);
+
+#endif
