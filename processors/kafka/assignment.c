@@ -104,7 +104,7 @@ void assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
     if (code != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         SET(w, ready, 0);
         if (rd_kafka_assignment_lost(consumer))
-            worker_fail(w, SP_BUSY, "rebalance", "the partitions were lost");
+            worker_fail_for(w, SP_ABORT_REBALANCE, "rebalance", "the partitions were lost");
         transaction_commit(w);
         if (w->open)
             transaction_abort(w);
@@ -120,5 +120,7 @@ void assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
     }
     worker_say(w, "info", "%d partitions assigned", list->cnt);
     rd_kafka_assign(consumer, w->err == SP_OK ? list : NULL);
+    if (w->paused && w->err == SP_OK)
+        rd_kafka_pause_partitions(consumer, list);
     SET(w, ready, w->err == SP_OK);
 }

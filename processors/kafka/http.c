@@ -65,22 +65,41 @@ static uint64_t value_of(const struct sp_worker_metrics *m, size_t offset)
                            __ATOMIC_RELAXED);
 }
 
+/* Aborts have a value for each of enum sp_abort. */
+static bool by_reason(const struct metric *m)
+{
+    return m->offset == FIELD(aborts);
+}
+
+static void put_sample(const struct sp_http *h, const struct metric *m, size_t at,
+                       struct sp_buf *out)
+{
+    uint64_t value = value_of(h->options.metrics, m->offset + at * sizeof value);
+    char text[256], number[64], reason[64] = "";
+    if (by_reason(m))
+        snprintf(reason, sizeof reason, ",reason=\"%s\"", sp_abort_name((enum sp_abort)at));
+    if (m->scale == 1)
+        snprintf(number, sizeof number, "%" PRIu64, value);
+    else
+        snprintf(number, sizeof number, "%.6f", (double)value * m->scale);
+    int n = snprintf(text, sizeof text, "samepage_%s{stage=\"%s\"%s} %s\n", m->name,
+                     h->options.stage, reason, number);
+    SP_ASSERT(n > 0 && (size_t)n < sizeof text);
+    sp_buf_put(out, text, (size_t)n);
+}
+
 static void put_metrics(const struct sp_http *h, struct sp_buf *out)
 {
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
         const struct metric *m = &metrics[i];
-        uint64_t value = value_of(h->options.metrics, m->offset);
-        char text[512], number[64];
-        if (m->scale == 1)
-            snprintf(number, sizeof number, "%" PRIu64, value);
-        else
-            snprintf(number, sizeof number, "%.6f", (double)value * m->scale);
-        int n = snprintf(text, sizeof text,
-                         "# HELP samepage_%s %s\n# TYPE samepage_%s %s\n"
-                         "samepage_%s{stage=\"%s\"} %s\n",
-                         m->name, m->help, m->name, m->type, m->name, h->options.stage, number);
+        size_t count = by_reason(m) ? SP_ABORT_COUNT : 1;
+        char text[512];
+        int n = snprintf(text, sizeof text, "# HELP samepage_%s %s\n# TYPE samepage_%s %s\n",
+                         m->name, m->help, m->name, m->type);
         SP_ASSERT(n > 0 && (size_t)n < sizeof text);
         sp_buf_put(out, text, (size_t)n);
+        for (size_t at = 0; at < count; at++)
+            put_sample(h, m, at, out);
     }
 }
 

@@ -9,8 +9,6 @@
 #include "kafka/task.h"
 #include "kafka/worker.h"
 
-enum { SP_KAFKA_TIMEOUT_MS = 30000 };
-
 struct sp_worker {
     const struct sp_worker_options *options;
     const volatile sig_atomic_t *stop;
@@ -27,7 +25,11 @@ struct sp_worker {
     uint64_t handled; /* in it */
     int64_t lag_ms;   /* when the lag was looked at */
     size_t drained;   /* bytes taken from the consumer's queue since its fetcher was woken */
+    int64_t named_ms; /* when the producer took its name, which fences whoever had it; 0: not yet */
+    bool paused;      /* intake: also for partitions that come */
     enum sp_err err;  /* of anything since the start; ends the round */
+    enum sp_abort cause;      /* of err */
+    rd_kafka_resp_err_t code; /* of librdkafka, where err is one of its errors */
     char message[1024];
 };
 
@@ -42,6 +44,13 @@ void worker_say(struct sp_worker *w, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* Keeps the first error of a round, and its message; answers it. */
 enum sp_err worker_fail(struct sp_worker *w, enum sp_err err, const char *what, const char *detail);
+/* The same for an error of librdkafka. */
+enum sp_err worker_fail_kafka(struct sp_worker *w, rd_kafka_resp_err_t code, const char *what,
+                              const char *detail);
+/* The same, with the cause named. */
+enum sp_err worker_fail_for(struct sp_worker *w, enum sp_abort cause, const char *what,
+                            const char *detail);
+int worker_timeout_ms(const struct sp_worker *w);
 /* Takes the error over; NULL is none. */
 enum sp_err worker_check(struct sp_worker *w, rd_kafka_error_t *error, const char *what);
 

@@ -24,7 +24,7 @@ static void produce(struct sp_worker *w, const char *topic, int32_t partition, s
         if (copy)
             rd_kafka_headers_destroy(copy);
         if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || attempt > 600)
-            worker_fail(w, SP_BUSY, topic, rd_kafka_err2str(code));
+            worker_fail_kafka(w, code, topic, rd_kafka_err2str(code));
         else
             rd_kafka_poll(w->producer, 100);
     }
@@ -68,7 +68,7 @@ void transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void
     struct sp_task *marker_of = m->_private;
     (void)handle;
     if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-        worker_fail(w, SP_BUSY, "a message was not delivered", rd_kafka_err2str(m->err));
+        worker_fail_kafka(w, m->err, "a message was not delivered", rd_kafka_err2str(m->err));
     else if (marker_of)
         marker_of->marker_offset = m->offset;
 }
@@ -79,7 +79,7 @@ enum sp_err worker_check(struct sp_worker *w, rd_kafka_error_t *error, const cha
 {
     if (!error)
         return SP_OK;
-    worker_fail(w, SP_BUSY, what, rd_kafka_error_string(error));
+    worker_fail_kafka(w, rd_kafka_error_code(error), what, rd_kafka_error_string(error));
     rd_kafka_error_destroy(error);
     return w->err;
 }
@@ -99,11 +99,11 @@ void transaction_abort(struct sp_worker *w)
     if (!w->open)
         return;
     worker_alive(w);
-    rd_kafka_error_t *error = rd_kafka_abort_transaction(w->producer, SP_KAFKA_TIMEOUT_MS);
+    rd_kafka_error_t *error = rd_kafka_abort_transaction(w->producer, worker_timeout_ms(w));
     if (error)
         rd_kafka_error_destroy(error); /* fenced, or the broker is away: it expires by itself */
     w->open = false;
-    ADD(w, aborts, 1);
+    ADD(w, aborts[w->cause], 1);
 }
 
 struct changelog {
@@ -145,8 +145,18 @@ static bool may_commit(struct sp_worker *w)
     if (member)
         rd_kafka_mem_free(w->consumer, member);
     if (!good)
-        worker_fail(w, SP_BUSY, "commit", "the partitions are not ours any more");
+        worker_fail_for(w, SP_ABORT_REBALANCE, "commit", "the partitions are not ours any more");
     return good;
+}
+
+/* Without an answer nobody knows whether it is committed, and asking again might only time out
+ * again: the next round finds out. */
+static enum sp_err end_transaction(struct sp_worker *w)
+{
+    rd_kafka_error_t *error = rd_kafka_commit_transaction(w->producer, worker_timeout_ms(w));
+    if (error && rd_kafka_error_is_retriable(error))
+        worker_fail_for(w, SP_ABORT_UNKNOWN_OUTCOME, "commit", rd_kafka_error_string(error));
+    return worker_check(w, error, "commit");
 }
 
 static enum sp_err commit_offsets(struct sp_worker *w)
@@ -160,14 +170,12 @@ static enum sp_err commit_offsets(struct sp_worker *w)
     rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(w->consumer);
     worker_check(
         w,
-        rd_kafka_send_offsets_to_transaction(w->producer, offsets, metadata, SP_KAFKA_TIMEOUT_MS),
+        rd_kafka_send_offsets_to_transaction(w->producer, offsets, metadata, worker_timeout_ms(w)),
         "offsets");
     rd_kafka_consumer_group_metadata_destroy(metadata);
     rd_kafka_topic_partition_list_destroy(offsets);
     worker_alive(w);
-    if (w->err == SP_OK)
-        worker_check(w, rd_kafka_commit_transaction(w->producer, SP_KAFKA_TIMEOUT_MS), "commit");
-    return w->err;
+    return w->err == SP_OK ? end_transaction(w) : w->err;
 }
 
 /* After the commit: the local database follows. */
@@ -194,8 +202,8 @@ enum sp_err transaction_commit(struct sp_worker *w)
         if (w->tasks[p] && w->tasks[p]->handled_next >= 0 && w->options->stage.stateful)
             write_changelog(w, w->tasks[p]);
     if (w->err == SP_OK &&
-        rd_kafka_flush(w->producer, SP_KAFKA_TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        worker_fail(w, SP_BUSY, "commit", "messages could not be delivered in time");
+        rd_kafka_flush(w->producer, worker_timeout_ms(w)) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        worker_fail_for(w, SP_ABORT_TIMEOUT, "commit", "messages could not be delivered in time");
     worker_alive(w);
     if (w->err != SP_OK || commit_offsets(w) != SP_OK)
         return w->err;

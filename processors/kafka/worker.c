@@ -1,13 +1,15 @@
 /* See worker.h. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/mem.h"
 #include "kafka/internal.h"
 
-enum { POLL_MS = 20, RESTART_SECONDS = 2, LAG_INTERVAL_MS = 500 };
+enum { POLL_MS = 20, RESTART_MS = 2000, RESTART_SLICE_MS = 100, LAG_INTERVAL_MS = 500 };
+enum { TIMEOUT_MS = 30000 };
 enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 
 int64_t worker_now_ms(void)
@@ -32,14 +34,118 @@ void worker_say(struct sp_worker *w, const char *level, const char *format, ...)
     w->options->log(level, text);
 }
 
+int worker_timeout_ms(const struct sp_worker *w)
+{
+    return w->options->timeout_ms ? (int)w->options->timeout_ms : TIMEOUT_MS;
+}
+
+/* ---- errors ---- */
+
+const char *sp_abort_name(enum sp_abort cause)
+{
+    static const char *const names[SP_ABORT_COUNT] = {
+#define X(name, lower) #lower,
+        SP_ABORTS(X)
+#undef X
+    };
+    return (unsigned)cause < SP_ABORT_COUNT ? names[cause] : "unknown";
+}
+
 /* Keeps the first error of a round, and its message. */
-enum sp_err worker_fail(struct sp_worker *w, enum sp_err err, const char *what, const char *detail)
+static enum sp_err keep(struct sp_worker *w, enum sp_err err, enum sp_abort cause, const char *what,
+                        const char *detail)
 {
     if (w->err == SP_OK) {
         w->err = err;
+        w->cause = cause;
         snprintf(w->message, sizeof w->message, "%s: %s", what, detail);
     }
     return w->err;
+}
+
+enum sp_err worker_fail(struct sp_worker *w, enum sp_err err, const char *what, const char *detail)
+{
+    bool passes = sp_err_class(err) == SP_CLASS_RETRIABLE;
+    return keep(w, err, passes ? SP_ABORT_BROKER : SP_ABORT_STAGE, what, detail);
+}
+
+enum sp_err worker_fail_for(struct sp_worker *w, enum sp_abort cause, const char *what,
+                            const char *detail)
+{
+    return keep(w, SP_BUSY, cause, what, detail);
+}
+
+static enum sp_abort cause_of(rd_kafka_resp_err_t code)
+{
+    switch ((int)code) {
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+        return SP_ABORT_FENCED;
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+    case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+        return SP_ABORT_TIMEOUT;
+    case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
+    case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
+    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
+    case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
+        return SP_ABORT_REBALANCE;
+    default:
+        return SP_ABORT_BROKER;
+    }
+}
+
+enum sp_err worker_fail_kafka(struct sp_worker *w, rd_kafka_resp_err_t code, const char *what,
+                              const char *detail)
+{
+    /* After a fatal error everything else fails because of it: messages are "purged" and so on. */
+    char why[512] = "";
+    rd_kafka_resp_err_t fatal = w->producer ? rd_kafka_fatal_error(w->producer, why, sizeof why)
+                                            : RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (fatal != RD_KAFKA_RESP_ERR_NO_ERROR)
+        code = fatal, detail = why;
+    if (w->err == SP_OK)
+        w->code = code;
+    return keep(w, SP_BUSY, cause_of(code), what, detail);
+}
+
+static int64_t transaction_timeout_ms(struct sp_worker *w)
+{
+    char text[32] = "";
+    size_t size = sizeof text;
+    rd_kafka_conf_get(rd_kafka_conf(w->producer), "transaction.timeout.ms", text, &size);
+    return strtoll(text, NULL, 10);
+}
+
+/* Whether another process has our name now. A consumer with a name of its own is told so. A
+ * producer's name also expires with a transaction that took too long; but not sooner than that. */
+static bool replaced(struct sp_worker *w)
+{
+    rd_kafka_resp_err_t fatal =
+        w->consumer ? rd_kafka_fatal_error(w->consumer, NULL, 0) : RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID ||
+        w->code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
+        return true;
+    return w->err == SP_BUSY && w->cause == SP_ABORT_FENCED && w->named_ms &&
+           worker_now_ms() - w->named_ms < transaction_timeout_ms(w);
+}
+
+/* Two that go on would fence each other for ever: the one that is fenced ends. */
+static void give_way(struct sp_worker *w)
+{
+    char why[sizeof w->message];
+    if (w->err == SP_OK || !replaced(w))
+        return;
+    snprintf(why, sizeof why, "%s", w->message);
+    w->err = SP_INVALID;
+    snprintf(w->message, sizeof w->message,
+             "another %s with instance = %s has taken over; each process needs an instance of its "
+             "own (%.400s)",
+             w->options->stage.name, w->options->kafka.instance, why);
 }
 
 /* ---- intake ---- */
@@ -78,9 +184,8 @@ static void control_intake(struct sp_worker *w)
     if (tier1 < 0 || tier2 < 0)
         return;
     uint64_t lag = (uint64_t)(tier1 + tier2);
-    bool paused = w->options->metrics->paused != 0;
-    bool pause = paused ? lag > w->options->max_lag / 2 : lag > w->options->max_lag;
-    if (pause == paused)
+    bool pause = w->paused ? lag > w->options->max_lag / 2 : lag > w->options->max_lag;
+    if (pause == w->paused)
         return;
     rd_kafka_topic_partition_list_t *mine = NULL;
     if (rd_kafka_assignment(w->consumer, &mine) == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -89,6 +194,7 @@ static void control_intake(struct sp_worker *w)
         else
             rd_kafka_resume_partitions(w->consumer, mine);
         rd_kafka_topic_partition_list_destroy(mine);
+        w->paused = pause;
         SET(w, paused, pause);
     }
 }
@@ -122,6 +228,17 @@ static void wake_fetcher(struct sp_worker *w, const rd_kafka_message_t *m)
                                      &low, &high, WAKE_TIMEOUT_MS);
 }
 
+/* Most errors of a consumer pass. After a fatal one it never gets a message again. */
+static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
+{
+    char text[512] = "";
+    rd_kafka_resp_err_t code = rd_kafka_fatal_error(w->consumer, text, sizeof text);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        worker_fail_kafka(w, code, "consumer", text);
+    else
+        worker_say(w, "warning", "%s", rd_kafka_message_errstr(m));
+}
+
 static void run_until_stopped(struct sp_worker *w)
 {
     const struct sp_worker_options *o = w->options;
@@ -132,7 +249,7 @@ static void run_until_stopped(struct sp_worker *w)
             handle(w, m);
             wake_fetcher(w, m);
         } else if (m && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-            worker_say(w, "warning", "%s", rd_kafka_message_errstr(m));
+            on_consumer_error(w, m);
         }
         if (m)
             rd_kafka_message_destroy(m);
@@ -215,9 +332,11 @@ static enum sp_err open_round(struct sp_worker *w)
         return w->err;
     worker_alive(w);
     /* Ends what a predecessor of this name left open: before any partition is restored. */
-    if (worker_check(w, rd_kafka_init_transactions(w->producer, SP_KAFKA_TIMEOUT_MS),
-                     "transactions") != SP_OK ||
-        open_handle(w, stage->stateful ? SP_KAFKA_GROUP_CONSUMER : SP_KAFKA_PASSING_CONSUMER,
+    if (worker_check(w, rd_kafka_init_transactions(w->producer, worker_timeout_ms(w)),
+                     "transactions") != SP_OK)
+        return w->err;
+    w->named_ms = worker_now_ms();
+    if (open_handle(w, stage->stateful ? SP_KAFKA_GROUP_CONSUMER : SP_KAFKA_PASSING_CONSUMER,
                     stage->name, configure_consumer, &w->consumer) != SP_OK)
         return w->err;
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
@@ -240,6 +359,7 @@ static void close_round(struct sp_worker *w)
 {
     SET(w, ready, 0);
     worker_alive(w);
+    give_way(w);
     if (w->err != SP_OK && w->producer)
         transaction_abort(w);
     if (w->consumer)
@@ -274,8 +394,9 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
         if (class == SP_CLASS_RETRIABLE || class == SP_CLASS_ABORT) {
             worker_say(&w, "warning", "starting again: %s", message);
             ADD(&w, restarts, 1);
-            for (int i = 0; i < RESTART_SECONDS * 10 && !*stop; i++)
-                usleep(100000);
+            uint32_t ms = options->restart_ms ? options->restart_ms : RESTART_MS;
+            for (uint32_t i = 0; i < ms && !*stop; i += RESTART_SLICE_MS)
+                usleep(1000 * RESTART_SLICE_MS);
         } else {
             err = w.err;
         }

@@ -43,13 +43,32 @@ struct sp_worker_stage {
     void *arg;
 };
 
+/* Why a transaction was aborted: name, and the value of the label `reason` in /metrics. */
+#define SP_ABORTS(X)                                                                               \
+    X(REBALANCE, rebalance)             /* the partitions went to somebody else */                 \
+    X(TIMEOUT, timeout)                 /* the broker did not answer in time */                    \
+    X(FENCED, fenced)                   /* somebody else has this name, or it expired */           \
+    X(BROKER, broker)                   /* any other error of the broker */                        \
+    X(UNKNOWN_OUTCOME, unknown_outcome) /* nobody said whether the commit happened */              \
+    X(STAGE, stage)                     /* the stage or its local database failed */
+
+enum sp_abort {
+#define X(name, lower) SP_ABORT_##name,
+    SP_ABORTS(X)
+#undef X
+        SP_ABORT_COUNT
+};
+
+/* A stable lower-case word; never NULL. */
+const char *sp_abort_name(enum sp_abort cause);
+
 struct sp_worker_metrics {
     uint64_t received;
     uint64_t emitted;
     uint64_t dead_letters;
     uint64_t commits;
     uint64_t commit_microseconds;
-    uint64_t aborts;
+    uint64_t aborts[SP_ABORT_COUNT];
     uint64_t restarts;
     uint64_t changelog_records;
     uint64_t restore_remaining;
@@ -67,6 +86,8 @@ struct sp_worker_options {
     struct sp_rocksdb_options store;
     uint32_t commit_interval_ms;
     uint64_t commit_messages; /* or after so many */
+    uint32_t timeout_ms;      /* of each question to the broker; 0: 30,000 */
+    uint32_t restart_ms;      /* between an error and the next try; 0: 2,000 */
     uint64_t max_lag; /* stateless: intake pauses while the tiers are further behind; 0: never */
     void (*log)(const char *level, const char *text);
     struct sp_worker_metrics *metrics;
@@ -74,7 +95,8 @@ struct sp_worker_options {
 
 /* Runs until *stop is set, then finishes the open transaction and leaves the group. Starts again by
  * itself after anything that may pass. SP_INVALID, SP_STATE_FORMAT, …: cannot go on; *ret_message
- * says why. */
+ * says why. One of these is another process of the same name, which has taken over: going on would
+ * fence that one in turn, for ever. */
 enum sp_err sp_worker_run(const struct sp_worker_options *options,
                           const volatile sig_atomic_t *stop, const char **ret_message);
 

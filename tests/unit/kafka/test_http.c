@@ -131,52 +131,62 @@ TEST(readyz_follows_the_worker)
     sp_buf_done(&answer);
 }
 
-/* One metric is three lines: HELP, TYPE, value; answers the number of metrics. */
-static size_t check_metrics(char *text, const char *wanted, const char *wanted_value)
+/* A metric is HELP, TYPE and its samples; answers the number of samples, and the value of one. */
+static size_t check_metrics(char *text, const char *wanted, char ret_value[64])
 {
-    size_t count = 0, found = 0;
-    char name[128], other[128], type[16], stage[32], value[64], rest[2];
+    size_t count = 0, samples = 1;
+    char name[128] = "", other[128], type[16], labels[128], value[64], rest[2];
     char *save = NULL, *line = strtok_r(text, "\n", &save);
-    for (; line; line = strtok_r(NULL, "\n", &save), count++) {
-        CU_ASSERT_EQUAL_FATAL(sscanf(line, "# HELP %127s %1s", name, rest), 2);
-        line = strtok_r(NULL, "\n", &save);
-        CU_ASSERT_EQUAL_FATAL(line ? sscanf(line, "# TYPE %127s %15s %1s", other, type, rest) : 0,
-                              2);
-        CU_ASSERT_STRING_EQUAL(other, name);
-        size_t n = strlen(name);
-        bool total = n > 6 && strcmp(name + n - 6, "_total") == 0;
-        CU_ASSERT_STRING_EQUAL(type, total ? "counter" : "gauge");
-        line = strtok_r(NULL, "\n", &save);
-        CU_ASSERT_EQUAL_FATAL(line ? sscanf(line, "%127[a-z_]{stage=\"%31[a-z]\"} %63[0-9.]%1s",
-                                            other, stage, value, rest)
-                                   : 0,
-                              3);
-        CU_ASSERT_STRING_EQUAL(other, name);
-        CU_ASSERT_STRING_EQUAL(stage, "group");
-        CU_ASSERT_EQUAL(strncmp(name, "samepage_", 9), 0);
-        if (strcmp(name + 9, wanted) == 0) {
-            found++;
-            CU_ASSERT_STRING_EQUAL(value, wanted_value);
+    ret_value[0] = 0;
+    for (; line; line = strtok_r(NULL, "\n", &save)) {
+        if (line[0] == '#') {
+            CU_ASSERT(samples > 0);
+            samples = 0;
+            CU_ASSERT_EQUAL_FATAL(sscanf(line, "# HELP %127s %1s", name, rest), 2);
+            line = strtok_r(NULL, "\n", &save);
+            CU_ASSERT_EQUAL_FATAL(
+                line ? sscanf(line, "# TYPE %127s %15s %1s", other, type, rest) : 0, 2);
+            CU_ASSERT_STRING_EQUAL(other, name);
+            size_t n = strlen(name);
+            bool total = n > 6 && strcmp(name + n - 6, "_total") == 0;
+            CU_ASSERT_STRING_EQUAL(type, total ? "counter" : "gauge");
+            CU_ASSERT_EQUAL(strncmp(name, "samepage_", 9), 0);
+            continue;
         }
+        CU_ASSERT_EQUAL_FATAL(
+            sscanf(line, "%127[a-z_]{%127[a-z_=\",]} %63[0-9.]%1s", other, labels, value, rest), 3);
+        CU_ASSERT_STRING_EQUAL(other, name);
+        CU_ASSERT_EQUAL(strncmp(labels, "stage=\"group\"", 13), 0);
+        if (strncmp(line + 9, wanted, strlen(wanted)) == 0 && line[9 + strlen(wanted)] == ' ')
+            snprintf(ret_value, 64, "%s", value);
+        samples++;
+        count++;
     }
-    CU_ASSERT_EQUAL(found, 1);
+    CU_ASSERT(samples > 0);
     return count;
 }
 
 TEST(metrics_are_prometheus_text_line_by_line)
 {
-    static const char *const expected[][2] = {{"received_total", "18446744073709551615"},
-                                              {"emitted_total", "2"},
-                                              {"dead_letters_total", "3"},
-                                              {"commits_total", "4"},
-                                              {"commit_seconds_total", "5.250001"},
-                                              {"aborts_total", "6"},
-                                              {"restarts_total", "7"},
-                                              {"changelog_records_total", "8"},
-                                              {"restore_remaining", "9"},
-                                              {"tasks", "10"},
-                                              {"paused", "1"},
-                                              {"ready", "0"}};
+#define ABORTS(reason) "aborts_total{stage=\"group\",reason=\"" reason "\"}"
+    static const char *const expected[][2] = {
+        {"received_total{stage=\"group\"}", "18446744073709551615"},
+        {"emitted_total{stage=\"group\"}", "2"},
+        {"dead_letters_total{stage=\"group\"}", "3"},
+        {"commits_total{stage=\"group\"}", "4"},
+        {"commit_seconds_total{stage=\"group\"}", "5.250001"},
+        {ABORTS("rebalance"), "60"},
+        {ABORTS("timeout"), "61"},
+        {ABORTS("fenced"), "62"},
+        {ABORTS("broker"), "63"},
+        {ABORTS("unknown_outcome"), "64"},
+        {ABORTS("stage"), "65"},
+        {"restarts_total{stage=\"group\"}", "7"},
+        {"changelog_records_total{stage=\"group\"}", "8"},
+        {"restore_remaining{stage=\"group\"}", "9"},
+        {"tasks{stage=\"group\"}", "10"},
+        {"paused{stage=\"group\"}", "1"},
+        {"ready{stage=\"group\"}", "0"}};
     enum { COUNT = sizeof expected / sizeof *expected };
     struct fixture f;
     struct sp_buf answer = {0};
@@ -186,18 +196,20 @@ TEST(metrics_are_prometheus_text_line_by_line)
                                            .dead_letters = 3,
                                            .commits = 4,
                                            .commit_microseconds = 5250001,
-                                           .aborts = 6,
+                                           .aborts = {60, 61, 62, 63, 64, 65},
                                            .restarts = 7,
                                            .changelog_records = 8,
                                            .restore_remaining = 9,
                                            .tasks = 10,
                                            .paused = 1};
     for (size_t i = 0; i < COUNT; i++) {
+        char value[64];
         CU_ASSERT_EQUAL_FATAL(get(&f, "/metrics", &answer), 200);
         CU_ASSERT_PTR_NOT_NULL(strstr(answer.data, "Content-Type: text/plain; version=0.0.4"));
         CU_ASSERT_EQUAL(answer.data[answer.len - 2], '\n');
         char *body = answer.data + (body_of(&answer) - answer.data);
-        CU_ASSERT_EQUAL(check_metrics(body, expected[i][0], expected[i][1]), COUNT);
+        CU_ASSERT_EQUAL(check_metrics(body, expected[i][0], value), COUNT);
+        CU_ASSERT_STRING_EQUAL(value, expected[i][1]);
     }
     sp_http_stop(f.server);
     sp_buf_done(&answer);

@@ -1,0 +1,248 @@
+/* See mock_world.h. */
+#include "mock_world.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "harness.h"
+
+struct world world;
+
+/* ---- the toy: adds numbers up ---- */
+
+struct toy {
+    struct sp_worker *worker;
+    struct sp_store *store;
+    uint64_t sum;
+};
+
+static uint64_t stored_sum(struct sp_store *store)
+{
+    struct sp_view value;
+    uint64_t sum = 0;
+    if (sp_store_get(store, sp_view_str("sum"), &value) == SP_OK && value.len == sizeof sum)
+        memcpy(&sum, value.data, sizeof sum);
+    return sum;
+}
+
+static enum sp_err toy_open(void *arg, struct sp_worker *w, struct sp_store *store,
+                            void **ret_stage)
+{
+    struct toy *toy = sp_calloc(1, sizeof *toy);
+    (void)arg;
+    *toy = (struct toy){w, store, store ? stored_sum(store) : 0};
+    *ret_stage = toy;
+    return SP_OK;
+}
+
+static enum sp_err toy_step(void *stage, struct sp_view value, const char **ret_why)
+{
+    struct toy *toy = stage;
+    char text[32];
+    snprintf(text, sizeof text, "%.*s", (int)value.len, value.data);
+    toy->sum += strtoull(text, NULL, 10);
+    *ret_why = NULL;
+    sp_worker_emit(toy->worker, SP_TOPIC_STATUS, 0, sp_view("", 0), value);
+    return SP_OK;
+}
+
+static enum sp_err toy_flush(void *stage)
+{
+    struct toy *toy = stage;
+    sp_store_put(toy->store, sp_view_str("sum"), sp_view(&toy->sum, sizeof toy->sum));
+    return SP_OK;
+}
+
+static void toy_close(void *stage)
+{
+    sp_free(stage);
+}
+
+/* ---- the world ---- */
+
+static void on_log(const char *level, const char *text)
+{
+    (void)level;
+    if (world.stop_at_restart && strncmp(text, "starting again", 14) == 0)
+        world.stop = 1;
+}
+
+static void *work(void *arg)
+{
+    const char *message = "";
+    (void)arg;
+    world.result = sp_worker_run(&world.options, &world.stop, &message);
+    snprintf(world.message, sizeof world.message, "%s", message);
+    return NULL;
+}
+
+void world_start(void)
+{
+    world.stop = 0;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&world.thread, NULL, work, NULL), 0);
+}
+
+void world_create(bool stateful)
+{
+    char error[512];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    memset(&world, 0, sizeof world);
+    snprintf(world.directory, sizeof world.directory, "/tmp/samepage-faults-XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(world.directory));
+    rd_kafka_conf_set(conf, "test.mock.num.brokers", "3", error, sizeof error);
+    world.host = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(world.host);
+    world.cluster = rd_kafka_handle_mock_cluster(world.host);
+    static const char *const topics[] = {"t.tier1", "t.tier2",           "t.status",
+                                         "t.pages", "t.tier1-changelog", "t.dead-letter"};
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        bool input = strcmp(topics[i], "t.tier1") == 0 || strcmp(topics[i], "t.pages") == 0;
+        rd_kafka_mock_topic_create(world.cluster, topics[i], PARTITIONS, 1);
+        for (int32_t p = 0; p < PARTITIONS; p++)
+            rd_kafka_mock_partition_set_leader(world.cluster, topics[i], p,
+                                               input ? INPUT_BROKER : OUTPUT_BROKER);
+    }
+    static char bootstraps[256];
+    snprintf(bootstraps, sizeof bootstraps, "%s", rd_kafka_mock_cluster_bootstraps(world.cluster));
+    world.properties[0] = (struct sp_config_property){"bootstrap.servers", bootstraps};
+    world.properties[1] = (struct sp_config_property){"session.timeout.ms", "3200"};
+    world.properties[2] = (struct sp_config_property){"heartbeat.interval.ms", "100"};
+    world.properties[3] = (struct sp_config_property){"transaction.timeout.ms", "10000"};
+    world.options =
+        (struct sp_worker_options){.kafka = {.properties = world.properties,
+                                             .property_count = 4,
+                                             .prefix = "t.",
+                                             .instance = "1",
+                                             .log = on_log},
+                                   .stage = {.name = "toy",
+                                             .input = stateful ? SP_TOPIC_TIER1 : SP_TOPIC_PAGES,
+                                             .stateful = stateful,
+                                             .changelog = SP_TOPIC_TIER1_CHANGELOG,
+                                             .outputs = {SP_TOPIC_STATUS},
+                                             .output_count = 1,
+                                             .open = toy_open,
+                                             .step = toy_step,
+                                             .flush = toy_flush,
+                                             .close = toy_close},
+                                   .state = world.directory,
+                                   .fingerprint = "",
+                                   .store = {.block_cache_bytes = 1 << 20,
+                                             .memtable_bytes = 1 << 20,
+                                             .background_threads = 1,
+                                             .write_ahead_log = true},
+                                   .commit_interval_ms = 20,
+                                   .commit_messages = 1000000,
+                                   .timeout_ms = TIMEOUT_MS,
+                                   .restart_ms = 100,
+                                   .log = on_log,
+                                   .metrics = &world.metrics};
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
+}
+
+enum sp_err world_join(void)
+{
+    int64_t start_ms = worker_now_ms();
+    pthread_join(world.thread, NULL);
+    CU_ASSERT(worker_now_ms() - start_ms < PATIENCE_MS);
+    return world.result;
+}
+
+enum sp_err world_stop(void)
+{
+    world.stop = 1;
+    return world_join();
+}
+
+void world_destroy(void)
+{
+    rd_kafka_destroy(world.host);
+    nftw(world.directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+void world_feed_topic(const char *topic, int32_t partition, int first, int count)
+{
+    for (int i = first; i < first + count; i++) {
+        char value[16];
+        int n = snprintf(value, sizeof value, "%d", i);
+        CU_ASSERT_EQUAL_FATAL(
+            rd_kafka_producev(world.host, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
+                              RD_KAFKA_V_VALUE(value, (size_t)n),
+                              RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
+            RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+void world_feed(int first, int count)
+{
+    world_feed_topic("t.tier1", 0, first, count);
+}
+
+uint64_t world_count_of(const uint64_t *metric)
+{
+    return __atomic_load_n(metric, __ATOMIC_RELAXED);
+}
+
+bool world_wait_for(const uint64_t *metric, uint64_t least)
+{
+    int64_t end = worker_now_ms() + PATIENCE_MS;
+    while (world_count_of(metric) < least && worker_now_ms() < end)
+        usleep(5000);
+    if (world_count_of(metric) < least)
+        printf("still %d, not %d\n", (int)world_count_of(metric), (int)least);
+    return world_count_of(metric) >= least;
+}
+
+void world_wait_committed(uint64_t received)
+{
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.received, received));
+    uint64_t commits = world_count_of(&world.metrics.commits);
+    world_feed_topic("t.tier1", 1, 0, 1); /* one more, behind the others */
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.commits, commits + 1));
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.received, received + 1));
+}
+
+void world_inject(int16_t request, size_t count, rd_kafka_resp_err_t err)
+{
+    for (size_t i = 0; i < count; i++)
+        if (request == PRODUCE)
+            rd_kafka_mock_broker_push_request_error_rtts(world.cluster, OUTPUT_BROKER, request, 1,
+                                                         err, 0);
+        else
+            rd_kafka_mock_push_request_errors(world.cluster, request, 1, err);
+}
+
+uint64_t world_aborts(void)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < SP_ABORT_COUNT; i++)
+        sum += world_count_of(&world.metrics.aborts[i]);
+    return sum;
+}
+
+static uint64_t sum_to(uint64_t n)
+{
+    return n * (n - 1) / 2;
+}
+
+void world_check_applied(int64_t count)
+{
+    char path[96];
+    const char *message = "";
+    struct sp_task task = {.input_next = -7};
+    snprintf(path, sizeof path, "%s/toy-0", world.directory);
+    enum sp_err err = sp_db_open_rocksdb(path, "", &world.options.store, &task.db, &message);
+    CU_ASSERT_EQUAL_FATAL(err, SP_OK);
+    CU_ASSERT_EQUAL(sp_task_load(&task), SP_OK);
+    CU_ASSERT_EQUAL(task.input_next, count);
+    uint64_t sum = stored_sum(sp_db_store(task.db, SP_TASK_STORE_STAGE));
+    CU_ASSERT_EQUAL(sum, count > 0 ? sum_to((uint64_t)count) : 0);
+    sp_db_close(task.db);
+}

@@ -1,0 +1,261 @@
+/* A worker against a broker that answers with the errors it is told to: what aborts, what does not,
+ * and that no batch is applied before its commit. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "mock_world.h"
+
+#define ERR(name) RD_KAFKA_RESP_ERR_##name
+
+/* ---- what librdkafka deals with itself ---- */
+
+TEST(errors_that_pass_abort_nothing)
+{
+    static const struct {
+        int16_t request;
+        rd_kafka_resp_err_t err;
+    } faults[] = {{INIT_PRODUCER, ERR(COORDINATOR_LOAD_IN_PROGRESS)},
+                  {PRODUCE, ERR(NOT_LEADER_FOR_PARTITION)},
+                  {PRODUCE, ERR(REQUEST_TIMED_OUT)},
+                  {PRODUCE, ERR(_TRANSPORT)},
+                  {ADD_PARTITIONS, ERR(CONCURRENT_TRANSACTIONS)},
+                  {ADD_PARTITIONS, ERR(NOT_COORDINATOR)},
+                  {ADD_OFFSETS, ERR(COORDINATOR_LOAD_IN_PROGRESS)},
+                  {ADD_OFFSETS, ERR(_TRANSPORT)},
+                  {COMMIT_OFFSETS, ERR(COORDINATOR_LOAD_IN_PROGRESS)},
+                  {END_TRANSACTION, ERR(COORDINATOR_NOT_AVAILABLE)},
+                  {END_TRANSACTION, ERR(_TRANSPORT)}};
+    enum { COUNT = sizeof faults / sizeof *faults };
+    world_create(true);
+    world.options.timeout_ms = PATIENCE_MS;
+    world_inject(faults[0].request, 1, faults[0].err);
+    world_start();
+    for (int i = 0; i < COUNT; i++) {
+        world_inject(faults[i].request, 1, faults[i].err);
+        world_feed(i * MESSAGES, MESSAGES);
+        CU_ASSERT(world_wait_for(&world.metrics.received, (uint64_t)(i + 1) * MESSAGES));
+        CU_ASSERT(world_wait_for(&world.metrics.commits, (uint64_t)i + 1));
+    }
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world_aborts(), 0);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    CU_ASSERT_EQUAL(world.metrics.received, (uint64_t)COUNT * MESSAGES);
+    world_check_applied((int64_t)COUNT * MESSAGES);
+    world_destroy();
+}
+
+TEST(coordinators_that_move_abort_nothing)
+{
+    world_create(true);
+    world.options.timeout_ms = PATIENCE_MS;
+    world_start();
+    for (int i = 0; i < BROKERS; i++) {
+        rd_kafka_mock_coordinator_set(world.cluster, "transaction", "t.toy-1", i + 1);
+        rd_kafka_mock_coordinator_set(world.cluster, "group", "t.toy", (i + 1) % BROKERS + 1);
+        world_feed(i * MESSAGES, MESSAGES);
+        CU_ASSERT(world_wait_for(&world.metrics.received, (uint64_t)(i + 1) * MESSAGES));
+    }
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.aborts[SP_ABORT_FENCED], 0);
+    world_destroy();
+}
+
+/* ---- what aborts ---- */
+
+/* After some good transactions one fails: it is aborted for that cause, and not applied. */
+static void check_abort(int16_t request, size_t times, rd_kafka_resp_err_t err, enum sp_abort cause)
+{
+    world_create(true);
+    world.stop_at_restart = true;
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    world_inject(request, times, err);
+    world_feed(MESSAGES, MESSAGES);
+    CU_ASSERT_EQUAL(world_join(), SP_OK);
+    CU_ASSERT_EQUAL(world_aborts(), 1);
+    CU_ASSERT_EQUAL(world.metrics.aborts[cause], 1);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 1);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+TEST(a_message_that_is_refused_aborts)
+{
+    check_abort(PRODUCE, 8, ERR(TOPIC_AUTHORIZATION_FAILED), SP_ABORT_BROKER);
+}
+
+TEST(offsets_that_are_refused_abort)
+{
+    check_abort(ADD_OFFSETS, 1, ERR(GROUP_AUTHORIZATION_FAILED), SP_ABORT_BROKER);
+}
+
+TEST(offsets_of_a_member_that_is_gone_abort)
+{
+    check_abort(COMMIT_OFFSETS, 1, ERR(UNKNOWN_MEMBER_ID), SP_ABORT_REBALANCE);
+}
+
+TEST(a_commit_that_is_refused_aborts)
+{
+    check_abort(END_TRANSACTION, 1, ERR(INVALID_TXN_STATE), SP_ABORT_BROKER);
+}
+
+TEST(a_member_that_is_expelled_aborts)
+{
+    world_create(true);
+    world.stop_at_restart = true;
+    world.options.commit_interval_ms = 60000; /* the transaction is still open */
+    world_start();
+    world_feed(0, MESSAGES);
+    CU_ASSERT(world_wait_for(&world.metrics.received, MESSAGES));
+    world_inject(HEARTBEAT, 1, ERR(UNKNOWN_MEMBER_ID));
+    CU_ASSERT_EQUAL(world_join(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.aborts[SP_ABORT_REBALANCE], 1);
+    CU_ASSERT_EQUAL(world_aborts(), 1);
+    world_check_applied(-1);
+    world_destroy();
+}
+
+TEST(a_commit_without_an_answer_is_not_applied)
+{
+    world_create(true);
+    world.stop_at_restart = true;
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    for (int32_t broker = 1; broker <= BROKERS; broker++)
+        rd_kafka_mock_broker_push_request_error_rtts(world.cluster, broker, END_TRANSACTION, 1,
+                                                     RD_KAFKA_RESP_ERR_NO_ERROR, 3 * TIMEOUT_MS);
+    world_feed(MESSAGES, MESSAGES);
+    CU_ASSERT_EQUAL(world_join(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.aborts[SP_ABORT_UNKNOWN_OUTCOME], 1);
+    CU_ASSERT_EQUAL(world_aborts(), 1);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+/* ---- and then ---- */
+
+TEST(after_an_abort_everything_is_handled_again)
+{
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
+    world_inject(ADD_OFFSETS, 1, ERR(GROUP_AUTHORIZATION_FAILED));
+    world_feed(MESSAGES, MESSAGES);
+    CU_ASSERT(world_wait_for(&world.metrics.restarts, 1));
+    uint64_t commits = world_count_of(&world.metrics.commits);
+    world_feed(2 * MESSAGES, MESSAGES);
+    CU_ASSERT(world_wait_for(&world.metrics.commits, commits + 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world_aborts(), 1);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 1);
+    CU_ASSERT_EQUAL(world.metrics.tasks, 0);
+    world_check_applied(3 * MESSAGES);
+    world_destroy();
+}
+
+TEST(brokers_that_go_and_come_back_are_waited_for)
+{
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    uint64_t commits = world_count_of(&world.metrics.commits);
+    world_feed(MESSAGES, MESSAGES);
+    rd_kafka_mock_broker_set_down(world.cluster, -1);
+    usleep(1000 * 2 * TIMEOUT_MS);
+    rd_kafka_mock_broker_set_up(world.cluster, -1);
+    world_feed(2 * MESSAGES, MESSAGES);
+    CU_ASSERT(world_wait_for(&world.metrics.commits, commits + 2));
+    rd_kafka_mock_broker_set_down(world.cluster, -1);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK); /* without anybody to say good-bye to */
+    rd_kafka_mock_broker_set_up(world.cluster, -1);
+    world_destroy();
+}
+
+/* ---- another process of the same name ---- */
+
+static void check_taken_over(void)
+{
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "another toy with instance = 1 has taken over"));
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_destroy();
+}
+
+TEST(a_consumer_that_is_fenced_gives_way)
+{
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    world_inject(HEARTBEAT, 1, ERR(FENCED_INSTANCE_ID));
+    check_taken_over();
+}
+
+TEST(a_producer_that_is_fenced_at_once_gives_way)
+{
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    world_inject(ADD_PARTITIONS, 1, ERR(INVALID_PRODUCER_EPOCH));
+    world_feed(MESSAGES, MESSAGES);
+    check_taken_over();
+}
+
+TEST(a_producer_whose_transaction_may_have_expired_starts_again)
+{
+    world_create(true);
+    world.properties[3].value = (char[]){"1000"};
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    usleep(1100000); /* longer than a transaction may last */
+    world_inject(ADD_PARTITIONS, 1, ERR(INVALID_PRODUCER_EPOCH));
+    world_feed(MESSAGES, MESSAGES);
+    CU_ASSERT(world_wait_for(&world.metrics.restarts, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.aborts[SP_ABORT_FENCED], 1);
+    world_destroy();
+}
+
+/* ---- intake ---- */
+
+static void commit_group_offset(const char *group, int64_t offset)
+{
+    char error[256];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", world.properties[0].value, error, sizeof error);
+    rd_kafka_conf_set(conf, "group.id", group, error, sizeof error);
+    rd_kafka_t *handle = rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, "t.tier1", 0)->offset = offset;
+    CU_ASSERT_EQUAL(rd_kafka_commit(handle, list, 0), RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_destroy(handle);
+}
+
+TEST(partitions_that_come_while_intake_waits_wait_as_well)
+{
+    world_create(false);
+    world.options.max_lag = 10;
+    world_feed_topic("t.tier1", 0, 0, 100); /* nobody handles these */
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.paused, 1));
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    world_feed_topic("t.pages", 0, 0, MESSAGES);
+    /* away and back */
+    world_inject(HEARTBEAT, 1, ERR(REBALANCE_IN_PROGRESS));
+    usleep(2500000);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.received), 0);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.paused), 1);
+    commit_group_offset("t.group", 100);
+    CU_ASSERT(world_wait_for(&world.metrics.received, MESSAGES));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_destroy();
+}
