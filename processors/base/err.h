@@ -30,6 +30,9 @@ enum sp_err_class {
     X(NO_MEMORY, no_memory, FATAL, "out of memory")                                                \
     X(STATE_FORMAT, state_format, FATAL,                                                           \
       "the state directory was written by another version or configuration")                       \
+    X(OTHER_MAP, other_map, FATAL,                                                                 \
+      "it belongs to a cell of another partition map: partition.map or partition.previous_map is " \
+      "missing")                                                                                   \
     X(CORRUPT, corrupt, FATAL, "stored data is damaged")                                           \
     X(STORE, store, FATAL, "the state store failed")                                               \
     X(BUSY, busy, RETRIABLE, "the resource is in use")

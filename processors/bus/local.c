@@ -143,9 +143,8 @@ static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
     return err;
 }
 
-enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)
+static enum sp_err drain(struct sp_local_bus *bus)
 {
-    on_send(bus, crawled);
     enum sp_err err = SP_OK;
     while (bus->first && err == SP_OK) {
         struct sp_message *m = bus->first;
@@ -153,6 +152,28 @@ enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawl
         err = dispatch(bus, m);
     }
     deliver_events(bus, err == SP_OK);
+    return err;
+}
+
+enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)
+{
+    on_send(bus, crawled);
+    return drain(bus);
+}
+
+enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint64_t *ret_left)
+{
+    *ret_left = 0;
+    if (!bus->options.compare.maps.before)
+        return SP_OK;
+    for (uint32_t i = 0; i < bus->options.tier2; i++)
+        sp_compare_move(bus->compare[i], max_pages);
+    enum sp_err err = drain(bus);
+    for (uint32_t i = 0; i < bus->options.tier2; i++) {
+        struct sp_compare_stats stats;
+        sp_compare_stats(bus->compare[i], &stats);
+        *ret_left += stats.to_move;
+    }
     return err;
 }
 

@@ -45,6 +45,10 @@ enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct 
                              void *arg, struct sp_local_bus **ret_bus);
 void sp_local_bus_free(struct sp_local_bus *bus);
 
+/* While there are two partition maps: lets up to about `max_pages` pages move to the cells of the
+ * present one, to the last message. *ret_left: rows still in cells of the map before. */
+enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint64_t *ret_left);
+
 /* Takes the message over. */
 enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled);
 

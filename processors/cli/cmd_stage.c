@@ -38,7 +38,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                      .max_record_bytes = config->input_max_record_bytes,
                                      .group = run.bus.group,
                                      .compare = run.bus.compare};
-    stage.group.map = stage.compare.map = &map;
+    stage.group.maps = stage.compare.maps = (struct sp_maps){&map, NULL};
     /* The budgets are for the process; any of its partitions may be the only one it has. */
     stage.group.cache_bytes = config->cache_bytes / config->tier1_partitions;
     stage.compare.row_cache_bytes = config->cache_bytes / config->tier2_partitions;

@@ -52,6 +52,7 @@ static const uint8_t fields_of[SP_MSG_KINDS][MAX_FIELDS] = {
     [SP_MSG_ASSIGNED] = {PAGE, FAR, EPOCH},
     [SP_MSG_STATUS] = {PAGE, FAR, EPOCH, CONTENT_VERSION, STATUS, REASON, SOME_WINNER, SIMILARITY,
                        GROUP_SIZE, SOME_URL},
+    [SP_MSG_MOVE] = {PAGE, CONTENT_VERSION, SIGNATURE},
     [SP_MSG_CHANGE] = {BOUNCED, GROUP, PAGE, VERSION, CONTENT_VERSION, PAGE_KIND, SOME_SIGNATURE,
                        TARGET, RANK, SOME_URL},
     [SP_MSG_LINK] = {BOUNCED, GROUP, PAGE, CONTENT_VERSION, EDGES, SOME_URL},
@@ -64,7 +65,7 @@ static const uint8_t fields_of[SP_MSG_KINDS][MAX_FIELDS] = {
 };
 
 /* The branch of a union is the kind, counted from the tier's first. */
-_Static_assert(SP_MSG_CRAWLED == 1 && SP_MSG_PUT == 12 && SP_MSG_KINDS == 15,
+_Static_assert(SP_MSG_CRAWLED == 1 && SP_MSG_PUT == 13 && SP_MSG_KINDS == 16,
                "a new kind needs a row here and a record in schemas/");
 
 /* The fewest bytes of an edge and of a member row. */

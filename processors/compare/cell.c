@@ -13,14 +13,15 @@ static const size_t ROW_BYTES = sizeof(struct row) + 32;
 
 struct cell *cell_get(struct sp_compare *c, uint32_t number)
 {
-    if (!c->cells[number]) {
+    struct cell **place = &c->cells[sp_cell_place(number)];
+    if (!*place) {
         struct cell *cell = sp_calloc(1, sizeof *cell);
         cell->number = number;
         cell->free_slot = NO_SLOT;
         cell->index = sp_candidates_new(&c->rule);
-        c->cells[number] = cell;
+        *place = cell;
     }
-    return c->cells[number];
+    return *place;
 }
 
 static void row_free(struct row *row)
@@ -478,7 +479,7 @@ void cells_evict(struct sp_compare *c)
     size_t budget = c->options.row_cache_bytes;
     if (c->cache_bytes <= budget || c->cache_bytes <= c->evict_above)
         return;
-    for (uint32_t i = 0; i < c->options.map->cells && c->cache_bytes > budget; i++)
+    for (uint32_t i = 0; i < SP_CELL_PLACES && c->cache_bytes > budget; i++)
         if (c->cells[i])
             evict_some(c, c->cells[i]);
     c->evict_above = c->cache_bytes > budget ? c->cache_bytes + budget / 16 : 0;

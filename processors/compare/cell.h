@@ -64,8 +64,11 @@ struct sp_compare {
     struct sp_candidate_rule rule;
     struct sp_store *store;
     struct sp_outbox outbox;
-    struct cell **cells; /* by number; NULL: not met yet */
+    struct cell **cells; /* by sp_cell_place of the number; NULL: not met yet */
     uint32_t *targets;   /* scratch of the routing */
+    uint32_t move_cell;  /* where sp_compare_move goes on */
+    uint32_t move_slot;
+    bool maps_noted;
     size_t cache_bytes;
     size_t evict_above; /* no use trying below: everything left was dirty */
     enum sp_err err;
@@ -95,6 +98,11 @@ const struct owner *cell_others(struct sp_compare *c, struct cell *cell, uint32_
 /* Some owner of the row other than `page`; false where there is none. */
 bool cell_other_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_id page,
                       struct owner *ret_owner);
+
+/* The maps that the store's rows were made with are those in use, or the store is new (maps.c). */
+enum sp_err maps_check(struct sp_compare *c);
+/* Notes the maps in use, once. */
+void maps_flush(struct sp_compare *c);
 
 enum sp_err cell_flush(struct sp_compare *c, struct cell *cell);
 /* Drops clean rows until the cache fits its budget again. */

@@ -26,8 +26,8 @@ struct sp_compare *sp_compare_new(const struct sp_compare_options *options, stru
     c->rule = sp_candidate_rule(options->similarity.threshold);
     c->store = store;
     c->outbox = *outbox;
-    c->cells = sp_calloc(options->map->cells, sizeof *c->cells);
-    c->targets = sp_calloc(options->map->cells, sizeof *c->targets);
+    c->cells = sp_calloc(SP_CELL_PLACES, sizeof *c->cells);
+    c->targets = sp_calloc(SP_CELL_PLACES, sizeof *c->targets);
     return c;
 }
 
@@ -35,7 +35,7 @@ void sp_compare_free(struct sp_compare *c)
 {
     if (!c)
         return;
-    for (uint32_t i = 0; i < c->options.map->cells; i++)
+    for (uint32_t i = 0; i < SP_CELL_PLACES; i++)
         cell_free(c->cells[i]);
     sp_free(c->cells);
     sp_free(c->targets);
@@ -111,8 +111,8 @@ static void probe_all(struct sp_compare *c, struct cell *own, const struct sp_me
                       struct sp_signature *signature)
 {
     uint32_t count =
-        sp_partition_targets(c->options.map, signature->length, c->options.similarity.threshold,
-                             c->options.routing, c->options.rho, c->targets);
+        sp_maps_targets(&c->options.maps, signature->length, c->options.similarity.threshold,
+                        c->options.routing, c->options.rho, c->targets);
     c->stats.contacts += count;
     for (uint32_t i = 0; i < count; i++) {
         if (c->targets[i] == own->number) {
@@ -180,8 +180,13 @@ static void on_put(struct sp_compare *c, struct cell *cell, const struct sp_mess
 
 enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m)
 {
-    if (m->cell >= c->options.map->cells)
+    enum sp_cell_standing standing = sp_maps_standing(&c->options.maps, m->cell);
+    if (standing == SP_CELL_NONE)
         return SP_MALFORMED;
+    if (standing == SP_CELL_PAST && m->kind != SP_MSG_PUT)
+        return SP_OK; /* nothing lives there any more */
+    if (standing == SP_CELL_PAST || standing == SP_CELL_AHEAD)
+        return SP_OTHER_MAP;
     struct cell *cell = cell_get(c, m->cell);
     switch (m->kind) {
     case SP_MSG_PUT:
@@ -202,9 +207,10 @@ enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m)
 
 enum sp_err sp_compare_flush(struct sp_compare *c)
 {
-    for (uint32_t i = 0; i < c->options.map->cells && !c->err; i++)
+    for (uint32_t i = 0; i < SP_CELL_PLACES && !c->err; i++)
         if (c->cells[i])
             c->err = cell_flush(c, c->cells[i]);
+    maps_flush(c);
     c->evict_above = 0;
     cells_evict(c);
     return c->err;
@@ -214,11 +220,13 @@ void sp_compare_stats(const struct sp_compare *c, struct sp_compare_stats *ret_s
 {
     *ret_stats = c->stats;
     ret_stats->cache_bytes = c->cache_bytes;
-    for (uint32_t i = 0; i < c->options.map->cells; i++) {
+    for (uint32_t i = 0; i < SP_CELL_PLACES; i++) {
         const struct cell *cell = c->cells[i];
         if (!cell)
             continue;
         ret_stats->rows += cell->used;
+        if (sp_maps_standing(&c->options.maps, cell->number) == SP_CELL_LEAVING)
+            ret_stats->to_move += cell->used;
         ret_stats->index_bytes += sp_candidates_bytes(cell->index) +
                                   cell->slot_cap * sizeof *cell->slots +
                                   cell->by_content_cap * 4ull;

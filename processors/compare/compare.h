@@ -13,14 +13,14 @@
 #define SP_COMPARE_COMPARE_H
 
 #include "candidates/candidates.h"
-#include "partition/partition.h"
+#include "partition/maps.h"
 #include "protocol/message.h"
 #include "similarity/similarity.h"
 #include "store/store.h"
 
 struct sp_compare_options {
     struct sp_similarity_options similarity;
-    const struct sp_partition_map *map; /* borrowed, outlives the stage */
+    struct sp_maps maps; /* what they point to outlives the stage */
     enum sp_routing routing;
     double rho;
     size_t row_cache_bytes;   /* signatures kept decoded */
@@ -34,6 +34,7 @@ struct sp_compare_stats {
     uint64_t candidates; /* rows compared with a probe */
     uint64_t matches;
     uint64_t row_loads; /* signatures read from the store */
+    uint64_t to_move;   /* rows in cells of the map before */
     uint64_t index_bytes;
     uint64_t cache_bytes;
 };
@@ -46,11 +47,18 @@ struct sp_compare *sp_compare_new(const struct sp_compare_options *options, stru
 void sp_compare_free(struct sp_compare *c);
 
 /* Rebuilds the index from the stored rows; call once before the first step on a store that may hold
- * some. */
+ * some. SP_OTHER_MAP: some are in cells of a map that this stage does not have. */
 enum sp_err sp_compare_load(struct sp_compare *c);
 
-/* Handles one tier-2 message; it stays the caller's. */
+/* Handles one tier-2 message; it stays the caller's. SP_OTHER_MAP: it is for a cell of a map that
+ * this stage does not have; nothing was changed, and a stage with that map can handle it. */
 enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m);
+
+/* While there are two maps: asks the owners of up to about `max_pages` pages in cells of the map
+ * before to move (docs/PROTOCOL.md, "A new partition map"). Goes round by round over what is still
+ * there, so nothing is forgotten, whatever is lost on the way. Returns how many it asked; 0: those
+ * cells are empty. Call it once a batch. */
+uint32_t sp_compare_move(struct sp_compare *c, uint32_t max_pages);
 
 /* Writes all changes since the last flush into the store's open batch. */
 enum sp_err sp_compare_flush(struct sp_compare *c);

@@ -11,7 +11,7 @@
 #ifndef SP_GROUP_GROUP_H
 #define SP_GROUP_GROUP_H
 
-#include "partition/partition.h"
+#include "partition/maps.h"
 #include "protocol/message.h"
 #include "similarity/similarity.h"
 #include "store/store.h"
@@ -24,16 +24,17 @@ enum sp_mode {
 /* One rule of the protocol that a canary build leaves out; the simulation must notice. */
 enum sp_canary {
     SP_CANARY_NONE,
-    SP_CANARY_NO_RELINK,     /* an edge whose end has moved is forgotten */
-    SP_CANARY_NO_VERSION,    /* a stale match links all the same */
-    SP_CANARY_NO_EPOCH,      /* an old assignment wins over a new one */
-    SP_CANARY_NO_SUCCESSOR,  /* compare stage: equal content falls silent with its spokesman */
-    SP_CANARY_EARLY_ANNOUNCE /* edges are looked for before the group holds the version */
+    SP_CANARY_NO_RELINK,      /* an edge whose end has moved is forgotten */
+    SP_CANARY_NO_VERSION,     /* a stale match links all the same */
+    SP_CANARY_NO_EPOCH,       /* an old assignment wins over a new one */
+    SP_CANARY_NO_SUCCESSOR,   /* compare stage: equal content falls silent with its spokesman */
+    SP_CANARY_EARLY_ANNOUNCE, /* edges are looked for before the group holds the version */
+    SP_CANARY_QUIET_MOVE      /* a page that moves to another cell does not look for edges */
 };
 
 struct sp_group_options {
     struct sp_similarity_options similarity;
-    const struct sp_partition_map *map; /* borrowed, outlives the stage */
+    struct sp_maps maps; /* what they point to outlives the stage */
     enum sp_mode mode;
     double winner_margin; /* popularity by which a living winner must be outranked; 0: none */
     size_t cache_bytes;   /* pages, groups and signatures kept between flushes */
@@ -50,6 +51,7 @@ struct sp_group_stats {
     uint64_t forwards;
     uint64_t bounces;
     uint64_t relinks;
+    uint64_t moves; /* of pages into the cells of another map */
     uint64_t cache_bytes;
 };
 

@@ -214,6 +214,4 @@ void group_step(struct sp_group *st, struct sp_message *m);
 /* A new group of one around the page, which must have none. */
 void group_found(struct sp_group *st, struct page *p);
 void stage_send(struct sp_group *st, struct sp_message *m);
-/* The copy of a URL, or NULL of NULL. */
-
 #endif

@@ -142,7 +142,7 @@ static void leave_cell(struct sp_group *st, struct page *p)
 
 static void put_into_cell(struct sp_group *st, struct page *p, bool settled)
 {
-    uint32_t cell = sp_partition_cell(st->options.map, p->pending->length);
+    uint32_t cell = sp_maps_cell(&st->options.maps, p->pending->length);
     if (p->in_cell && p->cell != cell)
         leave_cell(st, p);
     struct sp_message *m = sp_message_new(SP_MSG_PUT);
@@ -190,6 +190,23 @@ static void on_applied(struct sp_group *st, struct sp_message *m)
     struct page *p = page_get(st, m->page);
     if (p && m->content_version == p->content_version && !p->announced)
         announce(st, p, m->settled);
+}
+
+/* The page's cell belongs to a map that is being replaced. A page that has moved on already, or
+ * whose next version is on its way, needs no help. It looks for edges like a new page: another that
+ * was put into its cell meanwhile may have asked the old cell too late and the new one too early.
+ */
+static void on_move(struct sp_group *st, struct sp_message *m)
+{
+    struct page *p = page_get(st, m->page);
+    if (!p || !p->in_cell || !p->announced || m->content_version != p->content_version ||
+        p->cell == sp_maps_cell(&st->options.maps, m->signature->length))
+        return;
+    p->pending = m->signature;
+    m->signature = NULL;
+    page_changed(st, p);
+    put_into_cell(st, p, is(st, SP_CANARY_QUIET_MOVE));
+    st->stats.moves++;
 }
 
 /* ---- edges ------------------------------------------------------------------------------------
@@ -308,6 +325,9 @@ void page_step(struct sp_group *st, struct sp_message *m)
         break;
     case SP_MSG_STATUS:
         on_status(st, m);
+        break;
+    case SP_MSG_MOVE:
+        on_move(st, m);
         break;
     default:
         SP_ASSERT(!"a message for a page actor");

@@ -56,7 +56,7 @@ enum sp_err sp_group_step(struct sp_group *st, struct sp_message *m)
     }
     if (m->clock > st->clock)
         st->clock = m->clock;
-    if (m->bounced || m->kind <= SP_MSG_STATUS)
+    if (m->bounced || m->kind < SP_MSG_CHANGE)
         page_step(st, m);
     else
         group_step(st, m);

@@ -184,7 +184,7 @@ struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options)
 struct compare_stage {
     struct mouth mouth;
     struct sp_compare *compare;
-    uint32_t cells;
+    const struct sp_maps *maps;
 };
 
 static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store *store,
@@ -195,7 +195,7 @@ static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store 
     struct sp_outbox outbox = {on_send, on_publish, &s->mouth};
     s->mouth.worker = w;
     s->compare = sp_compare_new(&o->compare, store, &outbox);
-    s->cells = o->compare.map->cells;
+    s->maps = &o->compare.maps;
     *ret_stage = s;
     return sp_compare_load(s->compare);
 }
@@ -206,7 +206,8 @@ static enum sp_err compare_step(void *stage, struct sp_view value, const char **
     struct sp_message *m = NULL;
     *ret_why = "not a message of tier 2, or for a cell that the map does not have";
     enum sp_err err = sp_message_decode(value, &m);
-    if (err == SP_OK && (sp_message_tier(m) != SP_TIER_2 || m->cell >= s->cells))
+    if (err == SP_OK &&
+        (sp_message_tier(m) != SP_TIER_2 || sp_maps_standing(s->maps, m->cell) == SP_CELL_NONE))
         err = SP_MALFORMED;
     if (err == SP_OK) {
         *ret_why = NULL;

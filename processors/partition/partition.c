@@ -27,7 +27,7 @@ enum sp_err sp_partition_default(uint32_t cells, struct sp_partition_map *ret_ma
 {
     if (cells < 1 || cells > SP_MAX_CELLS)
         return SP_INVALID;
-    struct sp_partition_map map = {cells, sp_calloc(cells, sizeof *map.boxes)};
+    struct sp_partition_map map = {.cells = cells, .boxes = sp_calloc(cells, sizeof *map.boxes)};
     uint32_t from = 0;
     for (uint32_t i = 0; i < cells; i++) {
         double q = 300 * exp(1.2 * normal_quantile((i + 1.0) / cells));

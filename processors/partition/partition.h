@@ -32,6 +32,7 @@ struct sp_box {
 struct sp_partition_map {
     uint32_t cells;
     struct sp_box *boxes; /* disjoint; together all of the space */
+    uint32_t version;     /* grows with each map that replaces another; 0: untrained */
 };
 
 /* The map used without training: slices of the total length at the quantiles of a lognormal

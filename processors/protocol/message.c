@@ -77,13 +77,14 @@ bool sp_message_next_edge(struct sp_message *m)
 }
 
 static const char *const names[SP_MSG_KINDS] = {
-    [SP_MSG_CRAWLED] = "crawled",       [SP_MSG_APPLIED] = "applied",   [SP_MSG_MATCH] = "match",
-
-    [SP_MSG_FIND_GROUP] = "find_group", [SP_MSG_ASSIGNED] = "assigned", [SP_MSG_STATUS] = "status",
-    [SP_MSG_CHANGE] = "change",         [SP_MSG_LINK] = "link",         [SP_MSG_UNION] = "union",
-    [SP_MSG_DISSOLVE] = "dissolve",     [SP_MSG_MEMBERS] = "members",   [SP_MSG_PUT] = "put",
-    [SP_MSG_REMOVE] = "remove",         [SP_MSG_PROBE] = "probe",
-
+    [SP_MSG_CRAWLED] = "crawled",   [SP_MSG_APPLIED] = "applied",
+    [SP_MSG_MATCH] = "match",       [SP_MSG_FIND_GROUP] = "find_group",
+    [SP_MSG_ASSIGNED] = "assigned", [SP_MSG_STATUS] = "status",
+    [SP_MSG_MOVE] = "move",         [SP_MSG_CHANGE] = "change",
+    [SP_MSG_LINK] = "link",         [SP_MSG_UNION] = "union",
+    [SP_MSG_DISSOLVE] = "dissolve", [SP_MSG_MEMBERS] = "members",
+    [SP_MSG_PUT] = "put",           [SP_MSG_REMOVE] = "remove",
+    [SP_MSG_PROBE] = "probe",
 };
 
 const char *sp_message_name(enum sp_message_kind kind)

@@ -91,6 +91,7 @@ enum sp_message_kind {
     SP_MSG_FIND_GROUP,  /* edges[0].page is asked; far, page, content_version, edges, url */
     SP_MSG_ASSIGNED,    /* page, far (the new group), epoch */
     SP_MSG_STATUS,      /* page, far (the group), epoch, content_version, status … */
+    SP_MSG_MOVE,        /* page, content_version, signature: its cell is to be left */
     /* to a group actor (key: group) */
     SP_MSG_CHANGE,   /* page, version, content_version, page_kind, signature, target, rank, url */
     SP_MSG_LINK,     /* page, content_version, edges, url */

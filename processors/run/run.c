@@ -83,7 +83,11 @@ static void set_name(char **at, const char *name)
 
 static enum sp_err barrier(struct run *r)
 {
-    enum sp_err err = sp_output_flush(&r->output, r->ret_message);
+    enum sp_err err =
+        sp_local_bus_move(r->bus, (uint32_t)r->options->barrier_pages, &r->result->left_to_move);
+    if (err != SP_OK)
+        return fail(r, err, "pages cannot move to the cells of the new partition map");
+    err = sp_output_flush(&r->output, r->ret_message);
     if (err == SP_OK)
         err = sp_output_flush(&r->dead_letter, r->ret_message);
     if (err != SP_OK)
@@ -276,9 +280,25 @@ static enum sp_err open_state(struct run *r)
     if (err != SP_OK)
         return fail(r, err, "the state's position cannot be read");
     struct sp_local_bus_options bus = o->bus;
-    bus.group.map = bus.compare.map = &r->map;
+    bus.group.maps = bus.compare.maps = (struct sp_maps){&r->map, NULL};
     err = sp_local_bus_new(&bus, r->db, on_status, r, &r->bus);
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
+}
+
+/* A run ends when all pages live in cells of the present map. */
+static enum sp_err finish_move(struct run *r)
+{
+    enum sp_err err = SP_OK;
+    struct sp_local_bus_stats before, after;
+    while (err == SP_OK && r->result->left_to_move > 0) {
+        sp_local_bus_stats(r->bus, &before);
+        err = barrier(r);
+        sp_local_bus_stats(r->bus, &after);
+        if (err == SP_OK && r->result->left_to_move > 0 && after.group.moves == before.group.moves)
+            err = fail(r, SP_CORRUPT, "cells hold rows that no page knows of");
+        report_progress(r, 0);
+    }
+    return err;
 }
 
 static enum sp_err finish(struct run *r)
@@ -325,6 +345,8 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     r.rate_cpu_start = read_clock(CLOCK_PROCESS_CPUTIME_ID);
     for (size_t i = 0; i < options->input_count && err == SP_OK; i++)
         err = run_input(&r, options->inputs[i]);
+    if (err == SP_OK)
+        err = finish_move(&r);
     ret_result->seconds = now() - start;
     if (err == SP_OK)
         err = finish(&r);

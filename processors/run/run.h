@@ -59,6 +59,7 @@ struct sp_run_result {
     double verify_seconds;
     uint64_t differences; /* found by verify */
     uint64_t disk_bytes;
+    uint64_t left_to_move;     /* distinct contents in cells of the map before */
     struct sp_run_rate *rates; /* of each SP_RUN_RATE_RECORDS: is a large state slower? */
     size_t rate_count;
     struct sp_group_totals totals; /* of the whole state */

@@ -16,7 +16,8 @@ static const struct {
                 {"no-version", SP_CANARY_NO_VERSION},
                 {"no-epoch", SP_CANARY_NO_EPOCH},
                 {"no-successor", SP_CANARY_NO_SUCCESSOR},
-                {"early-announce", SP_CANARY_EARLY_ANNOUNCE}};
+                {"early-announce", SP_CANARY_EARLY_ANNOUNCE},
+                {"quiet-move", SP_CANARY_QUIET_MOVE}};
 
 static enum sp_canary canary_by_name(const char *name)
 {
@@ -43,12 +44,13 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--canary") == 0 && i + 1 < argc)
             o.canary = canary_by_name(argv[++i]);
     }
-    uint64_t failed = 0, messages = 0, crashes = 0, events = 0;
+    uint64_t failed = 0, messages = 0, crashes = 0, events = 0, moves = 0;
     for (o.seed = first; o.seed < last; o.seed++) {
         struct sim_result r = sim_run(&o);
         messages += r.messages;
         crashes += r.crashes;
         events += r.events;
+        moves += r.moves;
         if (r.ok)
             continue;
         failed++;
@@ -61,8 +63,9 @@ int main(int argc, char **argv)
             sim_run(&again);
         }
     }
-    printf("%llu seeds, %llu failed, %llu events, %llu messages, %llu crashes\n",
+    printf("%llu seeds, %llu failed, %llu events, %llu messages, %llu crashes, %llu moves\n",
            (unsigned long long)(last - first), (unsigned long long)failed,
-           (unsigned long long)events, (unsigned long long)messages, (unsigned long long)crashes);
+           (unsigned long long)events, (unsigned long long)messages, (unsigned long long)crashes,
+           (unsigned long long)moves);
     return o.canary == SP_CANARY_NONE ? failed > 0 : failed == 0;
 }

@@ -12,10 +12,11 @@
 #include "base/mem.h"
 #include "queue.h"
 
-enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000 };
+enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000, MAPS = 3 };
 
 struct process {
     enum sp_tier tier;
+    bool stale; /* still runs with the maps of before */
     uint32_t number;
     struct sp_db *db;
     struct sp_group *group;
@@ -30,7 +31,9 @@ struct world {
     struct rnd rnd;
     struct sp_group_options group;
     struct sp_compare_options compare;
-    struct sp_partition_map map;
+    struct sp_partition_map maps[MAPS]; /* each replaces the one before */
+    uint32_t map;                       /* the present one */
+    bool moving;                        /* pages may live in cells of the one before */
     struct process processes[2 * MAX_PARTITIONS];
     uint32_t process_count;
     struct process *here; /* whose transaction is open */
@@ -87,6 +90,7 @@ static void on_publish(void *arg, const struct sp_status_event *e)
 static void start(struct process *p)
 {
     struct world *w = p->world;
+    p->stale = false;
     p->outbox = (struct sp_outbox){on_send, on_publish, p};
     struct sp_store *store = sp_db_store(p->db, 0);
     if (p->tier == SP_TIER_1) {
@@ -100,6 +104,10 @@ static void start(struct process *p)
 
 static void stop(struct process *p)
 {
+    struct sp_group_stats stats = {0};
+    if (p->group)
+        sp_group_stats(p->group, &stats);
+    p->world->result.moves += stats.moves;
     sp_group_free(p->group);
     sp_compare_free(p->compare);
     p->group = NULL;
@@ -139,7 +147,8 @@ static void fail(struct world *w, const char *why)
     w->result.ok = false;
 }
 
-static void step(struct world *w, struct process *p, struct sp_message *m)
+/* False: the message is for a process with newer maps. */
+static bool step(struct world *w, struct process *p, struct sp_message *m)
 {
     if (w->o.trace)
         print_message(p, m);
@@ -150,9 +159,12 @@ static void step(struct world *w, struct process *p, struct sp_message *m)
         err = sp_compare_step(p->compare, m);
         sp_message_free(m);
     }
+    w->result.messages++;
+    if (err == SP_OTHER_MAP && p->stale)
+        return false;
     if (err != SP_OK)
         fail(w, sp_err_text(err));
-    w->result.messages++;
+    return true;
 }
 
 static void commit(struct world *w, struct process *p)
@@ -172,11 +184,12 @@ static void commit(struct world *w, struct process *p)
             w->said[i] = w->saying[i];
 }
 
-/* The transaction is gone: what it consumed is back, what it sent and said was never there. */
+/* The transaction is gone: what it consumed is back, what it sent and said was never there. A
+ * process that starts again has the newest maps. */
 static void crash(struct world *w, struct process *p)
 {
     if (w->o.trace)
-        printf("  t%d/%u crashes\n", p->tier + 1, p->number);
+        printf("  t%d/%u starts again\n", p->tier + 1, p->number);
     queue_clear(&w->sent);
     stop(p);
     sp_db_discard(p->db);
@@ -186,13 +199,12 @@ static void crash(struct world *w, struct process *p)
 
 static void transaction(struct world *w, struct process *p)
 {
-    struct queue before[CHANNELS];
+    struct queue before[CHANNELS] = {0};
     bool crashes = rnd_chance(&w->rnd, 3);
     uint32_t size = 1 + rnd_below(&w->rnd, w->o.batch_max);
     memset(w->says, 0, sizeof w->says);
-    if (crashes)
+    if (crashes || p->stale)
         for (uint32_t i = 0; i < CHANNELS; i++) {
-            before[i] = (struct queue){0};
             for (struct sp_message *m = p->in[i].first; m; m = m->next)
                 queue_push(&before[i], message_copy(m));
         }
@@ -200,10 +212,17 @@ static void transaction(struct world *w, struct process *p)
         struct queue *q = some_channel(w, p);
         if (!q)
             break;
-        step(w, p, queue_pop(q));
+        if (!step(w, p, queue_pop(q))) {
+            crashes = true;
+            break;
+        }
     }
+    if (p->compare && rnd_chance(&w->rnd, 30))
+        sp_compare_move(p->compare, 1 + rnd_below(&w->rnd, 5));
     if (!crashes) {
         commit(w, p);
+        for (uint32_t i = 0; i < CHANNELS; i++)
+            queue_clear(&before[i]);
         return;
     }
     crash(w, p);
@@ -391,17 +410,26 @@ static uint32_t or_choice(uint32_t given, struct rnd *r, const uint32_t *choices
 }
 
 /* Cells cut the total length at 11, 12, 13, …: neighbours often live in different ones. */
-static void make_map(struct world *w)
+static void make_map(struct sp_partition_map *map, uint32_t cells, uint32_t version)
 {
-    w->map.cells = w->o.cells;
-    w->map.boxes = sp_calloc(w->o.cells, sizeof *w->map.boxes);
-    for (uint32_t c = 0; c < w->o.cells; c++) {
-        struct sp_box *box = &w->map.boxes[c];
+    *map = (struct sp_partition_map){
+        .cells = cells, .boxes = sp_calloc(cells, sizeof *map->boxes), .version = version};
+    for (uint32_t c = 0; c < cells; c++) {
+        struct sp_box *box = &map->boxes[c];
         for (uint32_t d = 0; d < SP_AXES; d++)
             box->hi[d] = UINT32_MAX;
         box->lo[SP_DIMS] = c ? 10 + c : 0;
-        box->hi[SP_DIMS] = c + 1 == w->o.cells ? UINT32_MAX : 11 + c;
+        box->hi[SP_DIMS] = c + 1 == cells ? UINT32_MAX : 11 + c;
     }
+}
+
+static void use_map(struct world *w)
+{
+    struct sp_maps maps;
+    enum sp_err err =
+        sp_maps_make(&w->maps[w->map], w->moving ? &w->maps[w->map - 1] : NULL, &maps);
+    SP_ASSERT(err == SP_OK);
+    w->group.maps = w->compare.maps = maps;
 }
 
 static void build(struct world *w)
@@ -411,20 +439,20 @@ static void build(struct world *w)
     w->o.tier2 = or_choice(w->o.tier2, &w->rnd, partitions, 3);
     w->o.cells = or_choice(w->o.cells, &w->rnd, cells, 3);
     w->o.batch_max = or_choice(w->o.batch_max, &w->rnd, batches, 3);
-    make_map(w);
+    for (uint32_t i = 0; i < MAPS; i++)
+        make_map(&w->maps[i], i ? or_choice(0, &w->rnd, cells, 3) : w->o.cells, i);
     size_t cache = rnd_chance(&w->rnd, 50) ? 0 : 1 << 20;
     sp_similarity_options_default(&w->group.similarity);
-    w->group.map = &w->map;
     w->group.mode = w->o.mode;
     w->group.canary = w->o.canary;
     w->group.cache_bytes = cache;
     w->compare =
         (struct sp_compare_options){.similarity = w->group.similarity,
-                                    .map = &w->map,
                                     .routing = SP_ROUTING_LOSSLESS,
                                     .rho = 1,
                                     .row_cache_bytes = cache,
                                     .canary_no_successor = w->o.canary == SP_CANARY_NO_SUCCESSOR};
+    use_map(w);
     w->process_count = w->o.tier1 + w->o.tier2;
     for (uint32_t i = 0; i < w->process_count; i++) {
         struct process *p = &w->processes[i];
@@ -446,7 +474,70 @@ static void destroy(struct world *w)
     }
     for (uint32_t i = 0; i < w->pages; i++)
         sp_signature_unref(w->truth[i].signature);
-    sp_free(w->map.boxes);
+    for (uint32_t i = 0; i < MAPS; i++)
+        sp_free(w->maps[i].boxes);
+}
+
+/* ---- a new partition map ------------------------------------------------------------------------
+ */
+
+static bool stale_process(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->process_count; i++)
+        if (w->processes[i].stale)
+            return true;
+    return false;
+}
+
+/* A page that a process without the new maps has sent to its old cell comes after all others. */
+static bool put_under_way(const struct world *w)
+{
+    for (uint32_t i = 0; i < w->process_count; i++)
+        for (uint32_t c = 0; c < CHANNELS; c++)
+            for (const struct sp_message *m = w->processes[i].in[c].first; m; m = m->next)
+                if (m->kind == SP_MSG_PUT &&
+                    sp_maps_standing(&w->compare.maps, m->cell) == SP_CELL_LEAVING)
+                    return true;
+    return false;
+}
+
+static uint64_t rows_to_move(const struct world *w)
+{
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < w->process_count; i++) {
+        struct sp_compare_stats stats = {0};
+        if (w->processes[i].compare)
+            sp_compare_stats(w->processes[i].compare, &stats);
+        rows += stats.to_move;
+    }
+    return rows;
+}
+
+/* The operator's next action: a new map; one process restarted with it; and, once nothing lives
+ * in old cells, the map before given up. */
+static void operate(struct world *w)
+{
+    struct process *p = &w->processes[rnd_below(&w->rnd, w->process_count)];
+    if (stale_process(w)) {
+        if (p->stale)
+            crash(w, p);
+    } else if (!w->moving) {
+        if (w->map + 1 == MAPS || !rnd_chance(&w->rnd, 5))
+            return;
+        w->map++;
+        w->moving = true;
+        use_map(w);
+        for (uint32_t i = 0; i < w->process_count; i++)
+            w->processes[i].stale = true;
+    } else if (rows_to_move(w) > 0) {
+        if (p->compare)
+            transaction(w, p);
+    } else if (!put_under_way(w)) {
+        w->moving = false;
+        use_map(w);
+        for (uint32_t i = 0; i < w->process_count; i++)
+            w->processes[i].stale = true;
+    }
 }
 
 static struct process *some_process(struct world *w)
@@ -477,9 +568,11 @@ struct sim_result sim_run(const struct sim_options *options)
     build(w);
     for (;;) {
         struct process *p = some_process(w);
-        if (!w->result.ok || (!p && w->result.events >= events))
+        if (!w->result.ok || (!p && w->result.events >= events && !w->moving && !stale_process(w)))
             break;
-        if (w->result.events < events && (!p || rnd_chance(&w->rnd, 15)))
+        if (!p ? w->result.events >= events : rnd_chance(&w->rnd, 10))
+            operate(w);
+        else if (w->result.events < events && (!p || rnd_chance(&w->rnd, 15)))
             crawl(w, span);
         else
             transaction(w, p);
@@ -488,8 +581,8 @@ struct sim_result sim_run(const struct sim_options *options)
     }
     if (w->result.ok)
         check(w);
-    struct sim_result result = w->result;
     destroy(w);
+    struct sim_result result = w->result;
     sp_free(w);
     return result;
 }

@@ -53,7 +53,7 @@ struct sim_options {
     enum sp_canary canary;
     uint32_t tier1; /* partitions; 0: by the seed, as all below */
     uint32_t tier2;
-    uint32_t cells;
+    uint32_t cells;     /* of the first map */
     uint32_t batch_max; /* messages a transaction */
     bool trace;
 };
@@ -63,6 +63,7 @@ struct sim_result {
     uint64_t messages;
     uint64_t crashes;
     uint64_t events;
+    uint64_t moves;
     char why[256];
 };
 

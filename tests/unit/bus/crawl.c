@@ -64,7 +64,7 @@ void crawl_done(struct crawl *crawl)
 
 void crawl_run_init(struct crawl_run *run, uint32_t cells)
 {
-    *run = (struct crawl_run){.barrier = 100};
+    *run = (struct crawl_run){.barrier = 100, .move_max = 200};
     SP_ASSERT(sp_partition_default(cells, &run->map) == SP_OK);
     struct sp_local_bus_options *o = &run->options;
     sp_similarity_options_default(&o->group.similarity);
@@ -110,7 +110,9 @@ static struct sp_message *copy_crawled(const struct sp_message *m)
 static enum sp_err barrier(struct crawl_run *run, struct sp_local_bus *bus, struct sp_db *db,
                            size_t records)
 {
-    enum sp_err err = sp_local_bus_flush(bus);
+    enum sp_err err = sp_local_bus_move(bus, run->move_max, &run->left_to_move);
+    if (err == SP_OK)
+        err = sp_local_bus_flush(bus);
     if (err == SP_OK)
         err = sp_db_commit(db);
     if (err == SP_OK) {
@@ -123,7 +125,7 @@ static enum sp_err barrier(struct crawl_run *run, struct sp_local_bus *bus, stru
 enum sp_err crawl_feed(struct crawl_run *run, const struct crawl *crawl, struct sp_db *db)
 {
     struct sp_local_bus *bus;
-    run->options.group.map = run->options.compare.map = &run->map;
+    run->options.group.maps = run->options.compare.maps = (struct sp_maps){&run->map, run->before};
     run->events.len = run->committed_events;
     enum sp_err err = sp_local_bus_new(&run->options, db, on_status, run, &bus);
     if (err != SP_OK)

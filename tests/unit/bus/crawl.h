@@ -18,9 +18,12 @@ void crawl_done(struct crawl *crawl);
 struct crawl_run {
     struct sp_local_bus_options options;
     struct sp_partition_map map;
-    struct sp_buf events; /* as lines of JSON */
-    size_t barrier;       /* records between commits */
-    size_t committed;     /* records behind the last barrier */
+    const struct sp_partition_map *before; /* NULL, or the map whose cells are to be left */
+    struct sp_buf events;                  /* as lines of JSON */
+    size_t barrier;                        /* records between commits */
+    uint32_t move_max;                     /* pages that move at a barrier */
+    uint64_t left_to_move;
+    size_t committed; /* records behind the last barrier */
     size_t committed_events;
 };
 

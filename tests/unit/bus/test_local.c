@@ -99,7 +99,7 @@ TEST(the_codec_between_many_partitions_changes_nothing)
     struct wire wire = {.lose_after = UINT64_MAX};
     CU_ASSERT(wire_changes_nothing(7, 3, 5, SP_MODE_EXACT, &wire));
     for (int kind = SP_MSG_CRAWLED; kind < SP_MSG_KINDS; kind++)
-        CU_ASSERT(wire.kinds[kind] > 0);
+        CU_ASSERT(wire.kinds[kind] > 0 || kind == SP_MSG_MOVE); /* see the test of a new map */
 }
 
 TEST(the_codec_in_fast_mode_changes_nothing)
@@ -134,6 +134,65 @@ TEST(the_number_of_records_between_barriers_changes_nothing)
     }
     for (size_t i = 0; i < 4; i++)
         crawl_run_done(&runs[i]);
+    crawl_done(&crawl);
+}
+
+/* ---- a new partition map */
+
+/* The first half with one map, then another map's cells while the crawl goes on, with the store
+ * failing after `fail_after` calls (never: -1) and the bus made anew. */
+static void move_in_the_middle(const struct crawl *crawl, struct crawl_run *run, long fail_after)
+{
+    struct wire wire = {.lose_after = UINT64_MAX};
+    struct sp_partition_map old;
+    struct sp_db *db = sp_db_open_memory();
+    struct crawl half = {crawl->messages, crawl->count / 2};
+    crawl_run_init(run, 4);
+    run->options.tier2 = 3;
+    run->options.wire = through_codec;
+    run->options.wire_arg = &wire;
+    CU_ASSERT_EQUAL(crawl_feed(run, &half, db), SP_OK);
+    old = run->map;
+    CU_ASSERT_EQUAL(sp_partition_default(7, &run->map), SP_OK);
+    run->map.version = old.version + 1;
+    CU_ASSERT_EQUAL(crawl_feed(run, crawl, db), SP_OTHER_MAP); /* the map before is still needed */
+    run->before = &old;
+    sp_db_fail_after(db, fail_after);
+    if (fail_after >= 0) {
+        CU_ASSERT_EQUAL(crawl_feed(run, crawl, db), SP_STORE);
+        sp_db_discard(db);
+        sp_db_fail_after(db, -1);
+    }
+    CU_ASSERT_EQUAL(crawl_feed(run, crawl, db), SP_OK);
+    CU_ASSERT_EQUAL(run->left_to_move, 0);
+    CU_ASSERT_EQUAL(differences(db, run), 0);
+    CU_ASSERT(wire.kinds[SP_MSG_MOVE] > 100);
+    run->before = NULL;
+    CU_ASSERT_EQUAL(crawl_feed(run, crawl, db), SP_OK);
+    run->map.boxes[0].hi[SP_DIMS]--; /* not the map the cells were made with */
+    run->map.boxes[1].lo[SP_DIMS]--;
+    CU_ASSERT_EQUAL(crawl_feed(run, crawl, db), SP_OTHER_MAP);
+    sp_partition_done(&old);
+    sp_buf_done(&wire.bytes);
+    sp_db_close(db);
+}
+
+TEST(pages_move_to_a_new_map_and_nothing_else_changes)
+{
+    static const long failures[] = {-1, 30, 1000, 3000};
+    struct crawl crawl;
+    struct crawl_run calm, run;
+    struct sp_db *db = sp_db_open_memory();
+    make(&crawl, 1500, 8);
+    crawl_run_init(&calm, 4);
+    CU_ASSERT_EQUAL(crawl_feed(&calm, &crawl, db), SP_OK);
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        move_in_the_middle(&crawl, &run, failures[i]);
+        CU_ASSERT(same_events(&calm, &run));
+        crawl_run_done(&run);
+    }
+    sp_db_close(db);
+    crawl_run_done(&calm);
     crawl_done(&crawl);
 }
 

@@ -128,6 +128,9 @@ static void fill_page_message(struct sample *s, struct sp_message *m)
     case SP_MSG_APPLIED:
         m->settled = sample_below(s, 2);
         break;
+    case SP_MSG_MOVE:
+        m->signature = some_signature(s);
+        break;
     case SP_MSG_STATUS:
         m->status = (enum sp_page_status)sample_below(s, SP_STATUS_GONE + 1);
         m->reason = (enum sp_reason)sample_below(s, SP_REASON_EXACT + 1);

@@ -49,7 +49,7 @@ static struct sp_partition_map grid_map(void)
                                                {0, 3, 60, 300, UINT32_MAX},
                                                {0, 1, 50, 1000, UINT32_MAX},
                                                {0, 100, 320, 2000, UINT32_MAX}};
-    struct sp_partition_map map = {256, sp_calloc(256, sizeof *map.boxes)};
+    struct sp_partition_map map = {.cells = 256, .boxes = sp_calloc(256, sizeof *map.boxes)};
     for (uint32_t c = 0; c < 256; c++)
         for (int d = 0; d < SP_AXES; d++) {
             map.boxes[c].lo[d] = edges[d][c >> 2 * d & 3];
