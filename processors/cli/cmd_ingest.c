@@ -95,7 +95,7 @@ static int ingest(const struct sp_config *config, char **files, size_t count)
     sp_progress_start(&progress);
     enum sp_err err = sp_kafka_partitions(in.producer, in.topic, &in.partitions);
     if (err != SP_OK)
-        message = err == SP_BUSY ? "no broker answers; see kafka.bootstrap.servers"
+        message = err == SP_BUSY ? sp_kafka_no_answer(in.producer)
                                  : "there is no topic for pages; `samepage topics create` makes it";
     else
         err = publish(&in, &input, files, count, &progress, &message);

@@ -74,7 +74,7 @@ static int look_up(struct lookup *l, const char *url)
     int32_t partition = (int32_t)(page.lo % (uint64_t)l->partitions);
     if (rd_kafka_query_watermark_offsets(l->watcher, l->topic, partition, &low, &high,
                                          TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return sp_cli_failed("no broker answers");
+        return sp_cli_failed("%s", sp_kafka_no_answer(l->watcher));
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, l->topic, partition)->offset = low;
     rd_kafka_assign(l->reader, list);
@@ -221,6 +221,7 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
     const char *message = "";
     char error[512] = "";
     int code = SP_EXIT_DONE;
+    enum sp_err err = SP_OK;
     sp_cli_kafka_options(config, &kafka);
     sp_topic_name(&kafka, SP_TOPIC_STATUS, l.topic);
     if (sp_kafka_open(&kafka, SP_KAFKA_READER, "status", NULL, NULL, &l.reader, &message) !=
@@ -228,8 +229,10 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
         sp_kafka_open(&kafka, SP_KAFKA_WATCHER, "status", NULL, NULL, &l.watcher, &message) !=
             SP_OK)
         code = sp_cli_failed("%s", message);
-    else if (sp_kafka_partitions(l.watcher, l.topic, &l.partitions) != SP_OK)
-        code = sp_cli_failed("no broker answers, or there is no topic %s", l.topic);
+    else if ((err = sp_kafka_partitions(l.watcher, l.topic, &l.partitions)) == SP_NOT_FOUND)
+        code = sp_cli_failed("there is no topic %s; `samepage topics create` makes it", l.topic);
+    else if (err != SP_OK)
+        code = sp_cli_failed("%s", sp_kafka_no_answer(l.watcher));
     /* Before the list is read, so that nothing falls between the two. */
     else if (asked->follow && !(client = open_client(&kafka, l.topic, error, sizeof error)))
         code = sp_cli_failed("%s", error);

@@ -31,6 +31,7 @@ struct samepage_status_client {
     struct sp_buf text;
     char group_id[SP_GROUP_ID_TEXT];
     char message[MESSAGE_BYTES];
+    char refusal[256]; /* what brokers say who do not let us in */
 };
 
 __attribute__((format(printf, 3, 4))) static void say(char *error, size_t size, const char *format,
@@ -108,9 +109,30 @@ static bool configure(rd_kafka_conf_t *conf, const char *const *properties, cons
     return true;
 }
 
-/* The number of partitions; 0 with a sentence: there is no such topic, or nobody answers. */
-static int32_t count_partitions(rd_kafka_t *consumer, const char *topic, char *error, size_t size)
+static void on_error(rd_kafka_t *consumer, int code, const char *reason, void *opaque)
 {
+    struct samepage_status_client *c = opaque;
+    (void)consumer;
+    if (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL)
+        snprintf(c->refusal, sizeof c->refusal, "%s", reason);
+}
+
+/* Errors wait in a queue until somebody polls; there are no messages yet. */
+static bool wait_for_refusal(struct samepage_status_client *c)
+{
+    for (int i = 0; i < 20 && !c->refusal[0]; i++) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(c->consumer, 0);
+        if (m)
+            rd_kafka_message_destroy(m);
+    }
+    return c->refusal[0] != 0;
+}
+
+/* The number of partitions; 0 with a sentence: there is no such topic, or nobody answers. */
+static int32_t count_partitions(struct samepage_status_client *c, const char *topic, char *error,
+                                size_t size)
+{
+    rd_kafka_t *consumer = c->consumer;
     const struct rd_kafka_metadata *metadata = NULL;
     rd_kafka_topic_t *t = rd_kafka_topic_new(consumer, topic, NULL);
     rd_kafka_resp_err_t code =
@@ -125,7 +147,9 @@ static int32_t count_partitions(rd_kafka_t *consumer, const char *topic, char *e
     }
     if (t)
         rd_kafka_topic_destroy(t);
-    if (count == 0 && code == RD_KAFKA_RESP_ERR__TRANSPORT)
+    if (count == 0 && wait_for_refusal(c))
+        say(error, size, "refused: %s", c->refusal);
+    else if (count == 0 && code == RD_KAFKA_RESP_ERR__TRANSPORT)
         say(error, size, "no broker answers; see bootstrap.servers");
     else if (count == 0)
         say(error, size, "topic %s: %s", topic, rd_kafka_err2str(code));
@@ -177,6 +201,7 @@ struct samepage_status_client *samepage_status_open(const char *const *propertie
     c->grouped = group != NULL;
     c->returned = rd_kafka_topic_partition_list_new(4);
     rd_kafka_conf_set_opaque(conf, c);
+    rd_kafka_conf_set_error_cb(conf, on_error);
     if (c->grouped)
         rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
     c->consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
@@ -187,7 +212,7 @@ struct samepage_status_client *samepage_status_open(const char *const *propertie
         return NULL;
     }
     rd_kafka_poll_set_consumer(c->consumer);
-    int32_t partitions = count_partitions(c->consumer, topic, error, size);
+    int32_t partitions = count_partitions(c, topic, error, size);
     if (partitions == 0 || !start(c, topic, partitions, error, size)) {
         samepage_status_close(c);
         return NULL;

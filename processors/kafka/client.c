@@ -68,6 +68,36 @@ static void on_log(const rd_kafka_t *handle, int level, const char *facility, co
     o->log(level <= 3 ? "error" : level == 4 ? "warning" : level <= 6 ? "info" : "debug", text);
 }
 
+/* ---- refusals ---- */
+
+/* Written where callbacks run: in the thread that polls. */
+static _Thread_local char refusal[512];
+
+static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
+{
+    (void)opaque;
+    if (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL) {
+        snprintf(refusal, sizeof refusal, "refused: %s", reason);
+        sp_kafka_redact(logging, refusal);
+    }
+    on_log(handle, 3, "ERROR", reason);
+}
+
+const char *sp_kafka_no_answer(rd_kafka_t *handle)
+{
+    enum { POLLS = 20 }; /* an error waits in a queue until somebody polls */
+    for (int i = 0; i < POLLS && !refusal[0]; i++) {
+        rd_kafka_message_t *m = NULL;
+        if (rd_kafka_type(handle) == RD_KAFKA_CONSUMER)
+            m = rd_kafka_consumer_poll(handle, 0);
+        else
+            rd_kafka_poll(handle, 0);
+        if (m)
+            rd_kafka_message_destroy(m);
+    }
+    return refusal[0] ? refusal : "no broker answers; see kafka.bootstrap.servers";
+}
+
 /* ---- configuration ---- */
 
 struct builder {
@@ -181,6 +211,8 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     if (o->log) {
         logging = o;
         rd_kafka_conf_set_log_cb(b.conf, on_log);
+        rd_kafka_conf_set_error_cb(b.conf, on_error);
+        refusal[0] = 0;
     }
     if (configure)
         configure(b.conf, arg);

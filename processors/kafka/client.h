@@ -56,6 +56,10 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
                           const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
                           void *arg, rd_kafka_t **ret_handle, const char **ret_message);
 
+/* Why a question to the brokers got no answer: that nobody is there, or that they refuse us (TLS,
+ * user, password). Of the last handle that this thread opened; valid until its next call. */
+const char *sp_kafka_no_answer(rd_kafka_t *handle);
+
 /* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker answers). */
 enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
 

@@ -94,7 +94,8 @@ enum sp_err sp_topics_create(const struct sp_kafka_options *o, const struct sp_t
     const rd_kafka_topic_result_t **results =
         result ? rd_kafka_CreateTopics_result_topics(result, &count) : NULL;
     if (err == SP_OK && count == 0)
-        err = fail(ret_message, event ? rd_kafka_event_error_string(event) : "no broker answers");
+        err = fail(ret_message,
+                   event ? rd_kafka_event_error_string(event) : sp_kafka_no_answer(handle));
     for (size_t i = 0; i < count; i++) {
         rd_kafka_resp_err_t code = rd_kafka_topic_result_error(results[i]);
         const char *name = rd_kafka_topic_result_name(results[i]);
@@ -130,7 +131,7 @@ static enum sp_err read_policies(rd_kafka_t *handle, const struct wanted wanted[
     size_t count = 0;
     const rd_kafka_ConfigResource_t **answers =
         result ? rd_kafka_DescribeConfigs_result_resources(result, &count) : NULL;
-    enum sp_err err = count ? SP_OK : fail(ret_message, "no broker answers");
+    enum sp_err err = count ? SP_OK : fail(ret_message, sp_kafka_no_answer(handle));
     for (size_t i = 0; i < count; i++) {
         size_t entries = 0;
         const rd_kafka_ConfigEntry_t **entry =
@@ -179,7 +180,7 @@ enum sp_err sp_topics_check(const struct sp_kafka_options *o, const struct sp_to
     *ret_wrong = 0;
     plan_topics(o, plan, wanted);
     if (rd_kafka_metadata(handle, 1, NULL, &metadata, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        err = fail(ret_message, "no broker answers");
+        err = fail(ret_message, sp_kafka_no_answer(handle));
     if (err == SP_OK)
         err = read_policies(handle, wanted, policies, ret_message);
     for (int t = 0; t < SP_TOPICS && err == SP_OK; t++) {

@@ -306,7 +306,7 @@ static enum sp_err look_at_topics(struct sp_worker *w)
             worker_fail(w, SP_INVALID, w->topics[topic],
                         "there is no such topic; `samepage topics create` makes it");
         else if (err != SP_OK)
-            worker_fail(w, SP_BUSY, w->topics[topic], "no broker answers");
+            worker_fail(w, SP_BUSY, w->topics[topic], sp_kafka_no_answer(w->watcher));
     }
     if (w->err == SP_OK && stage->stateful &&
         w->partitions[stage->input] != w->partitions[stage->changelog])

@@ -1,6 +1,6 @@
 /* What a program sees of the status topic that knows nothing but samepage/status.h.
  *
- *     read_statuses BROKER TOPIC GROUP COUNT SECONDS commit|leave
+ *     read_statuses BROKER TOPIC GROUP COUNT SECONDS commit|leave [KEY VALUE]...
  *
  * Prints one event a line, fields between tabs, until COUNT are there (0: no limit) or none came
  * for SECONDS; then commits, or does not. GROUP "-": without one. */
@@ -29,9 +29,13 @@ int main(int argc, char **argv)
 {
     char error[512] = "";
     struct samepage_status_event event;
-    if (argc != 7)
+    enum { GIVEN = 7, OWN = 4, MOST = 16 };
+    if (argc < GIVEN || argc > GIVEN + MOST || (argc - GIVEN) % 2)
         return failed("wrong usage");
-    const char *properties[] = {"bootstrap.servers", argv[1], "session.timeout.ms", "6000", NULL};
+    const char *properties[OWN + MOST + 1] = {"bootstrap.servers", argv[1], "session.timeout.ms",
+                                              "6000"};
+    for (int i = GIVEN; i < argc; i++)
+        properties[OWN + i - GIVEN] = argv[i];
     const char *group = strcmp(argv[3], "-") == 0 ? NULL : argv[3];
     long count = strtol(argv[4], NULL, 10);
     int wait_ms = (int)(1000 * strtol(argv[5], NULL, 10));

@@ -14,15 +14,14 @@ import contextlib
 import json
 import os
 import shutil
-import signal
 import struct
 import subprocess
 import sys
 import time
 
+import cluster
+
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
-STAGES = ["signature", "group", "compare"]
 PAGES = 1000
 PIECES = 40  # of the crawl that the indexer is timed with
 FIELDS = ["url", "version_ms", "status", "winner_url", "similarity", "reason", "group_id",
@@ -46,7 +45,7 @@ def broker():
     given = os.environ.get("SAMEPAGE_KAFKA")
     if given:
         return given
-    done = subprocess.run([os.path.join(ROOT, "tools", "kafka"), "status"], text=True,
+    done = subprocess.run([os.path.join(cluster.ROOT, "tools", "kafka"), "status"], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if done.returncode or not done.stdout:
         skip("there is no broker")
@@ -108,30 +107,24 @@ def check_same(got, want, what):
 class Place:
     """A crawl, its topics and the stages over them."""
 
-    def __init__(self, work, program, prefix):
+    def __init__(self, work, program, prefix, connection=None):
         self.work = work
         self.program = program
         self.prefix = prefix
-        self.address = broker()
+        self.address = None if connection else broker()
+        self.connection = connection or {"kafka.bootstrap.servers": self.address}
+        self.processes = cluster.Processes()
 
     def path(self, name):
         return os.path.join(self.work, name)
 
     def settings(self, stage="none"):
-        settings = {
-            "kafka.bootstrap.servers": self.address,
-            "kafka.session.timeout.ms": "6000",
+        return cluster.arguments({
+            **cluster.SMALL,
+            **self.connection,
             "topics.prefix": self.prefix,
-            "partition.cells": 6,
-            "tier1.partitions": 3,
-            "tier2.partitions": 3,
-            "topics.pages_partitions": 3,
-            "cache.bytes": "32MiB",
-            "store.memtable_bytes": "8MiB",
-            "store.block_cache_bytes": "16MiB",
             "state.directory": self.path(self.prefix + stage),
-        }
-        return [x for k, v in settings.items() for x in ("--set", f"{k}={v}")]
+        })
 
     def call(self, *args):
         return subprocess.run([self.program, *args], check=True, text=True,
@@ -164,23 +157,15 @@ class Place:
     @contextlib.contextmanager
     def started(self, *command, output=None):
         """A process that SIGTERM ends well at the end of the block."""
-        output = output or self.path(f"{self.prefix}{os.path.basename(command[1])}.log")
-        with open(output, "w", encoding="utf-8") as file:
-            process = subprocess.Popen(command, stdout=file, stderr=None)
-            try:
+        log = self.path(f"{self.prefix}{os.path.basename(command[1])}.log")
+        with open(output or log, "w", encoding="utf-8") as file:
+            with self.processes.during(command[:2], command, log, stdout=file) as process:
                 yield process
-                check(process.poll() is None, command[:2], "ended by itself with", process.poll())
-                process.send_signal(signal.SIGTERM)
-                check(process.wait(60) == 0, command[:2], "ended with", process.returncode)
-            finally:
-                if process.poll() is None:
-                    process.kill()
-                    process.wait()
 
     @contextlib.contextmanager
     def stages(self):
         with contextlib.ExitStack() as stack:
-            for stage in STAGES:
+            for stage in cluster.STAGES:
                 stack.enter_context(self.started(self.program, stage, *self.settings(stage)))
             yield
 
@@ -261,7 +246,7 @@ def foreign(work, program, reader, *_):
     python = python_with_packages(os.path.join(os.path.dirname(work), "python"))
     got = of_json(subprocess.run(
         [python, os.path.join(HERE, "foreign.py"), place.address, topic,
-         os.path.join(ROOT, "schemas", "status.avsc")], check=True, text=True,
+         os.path.join(cluster.ROOT, "schemas", "status.avsc")], check=True, text=True,
         stdout=subprocess.PIPE).stdout)
     ours = of_tabs(subprocess.run([reader, place.address, topic, "-", "0", "10", "leave"],
                                   check=True, text=True, stdout=subprocess.PIPE).stdout)

@@ -1,0 +1,117 @@
+"""What drives the stages on Kafka from Python: for tools/chaos, tools/bench and the tests here."""
+
+import contextlib
+import os
+import signal
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+STAGES = ["signature", "group", "compare"]
+# Several cells and partitions, and little memory.
+SMALL = {
+    "kafka.session.timeout.ms": "6000",
+    "partition.cells": 6,
+    "tier1.partitions": 3,
+    "tier2.partitions": 3,
+    "topics.pages_partitions": 3,
+    "cache.bytes": "32MiB",
+    "store.memtable_bytes": "8MiB",
+    "store.block_cache_bytes": "16MiB",
+}
+
+
+class NoBroker(Exception):
+    """No broker can be had here, and why."""
+
+
+class Failed(Exception):
+    """Something did not do what it should, with its last words."""
+
+
+def arguments(settings):
+    return [x for key, value in settings.items() for x in ("--set", f"{key}={value}")]
+
+
+class Broker:
+    """A broker of its own, by tools/kafka, all of it in `folder`; ends with the with-statement."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.address = None
+
+    def tool(self, *args):
+        environment = dict(os.environ, SAMEPAGE_KAFKA_DIR=self.folder)
+        return subprocess.run([os.path.join(ROOT, "tools", "kafka"), *args], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+                              check=False)
+
+    def up(self, *options):
+        done = self.tool("up", "--port", "0", *options)
+        if done.returncode == 77:
+            raise NoBroker(done.stderr.strip().splitlines()[-1])
+        if done.returncode != 0:
+            raise Failed(done.stderr)
+        self.address = done.stdout.split()[-1]
+        return self.address
+
+    def restart(self, *options):
+        done = self.tool("restart", "1", *options)
+        if done.returncode != 0:
+            raise Failed("the broker did not come back: " + done.stderr)
+
+    def down(self):
+        self.tool("down", "--wipe")
+
+    def pid(self):
+        with open(os.path.join(self.folder, "node-1", "pid"), encoding="utf-8") as f:
+            return int(f.read())
+
+    def __enter__(self):
+        self.up()
+        return self
+
+    def __exit__(self, *_):
+        self.down()
+
+
+class Processes:
+    """Programs that run, by a key each; what they say goes to the end of a log file."""
+
+    def __init__(self):
+        self.running = {}
+
+    def start(self, key, argv, log, **options):
+        with open(log, "a", encoding="utf-8") as out:
+            options.setdefault("stdout", out)
+            self.running[key] = subprocess.Popen(argv, stderr=out, **options)
+        return self.running[key]
+
+    def stop(self, key, number=signal.SIGTERM, seconds=60):
+        """Answers the exit code."""
+        process = self.running.pop(key)
+        process.send_signal(number)
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise Failed(f"{key} did not leave within {seconds} seconds") from None
+
+    def kill(self):
+        for key in list(self.running):
+            self.stop(key, signal.SIGKILL)
+
+    @contextlib.contextmanager
+    def during(self, key, argv, log, **options):
+        """One that SIGTERM ends well at the end of the block."""
+        process = self.start(key, argv, log, **options)
+        try:
+            yield process
+            if process.poll() is not None:
+                raise Failed(f"{key} ended by itself with {process.returncode}")
+            code = self.stop(key)
+            if code != 0:
+                raise Failed(f"{key} ended with {code}")
+        finally:
+            if key in self.running:
+                self.stop(key, signal.SIGKILL)

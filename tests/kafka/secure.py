@@ -1,0 +1,179 @@
+"""TLS and SASL, on a broker of its own that asks for them: the stages, `topics`, `ingest`, `status` and
+the C client through SASL over TLS, certificates of clients, and what a wrong password leads to.
+
+    secure.py WORK PROGRAM READER
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+
+import cluster
+import statuses
+from statuses import check
+
+PAGES = 200
+PATIENCE_SECONDS = 60
+WRONG = "wrong-password-of-this-test"
+PASSWORD = "SAMEPAGE_SET_KAFKA_SASL_PASSWORD"
+
+
+class Secured:
+    """How to reach the broker, one way or the other."""
+
+    def __init__(self, broker):
+        lines = broker.tool("status").stdout.splitlines()
+        found = dict(line.split(": ", 1) for line in lines[1:])
+        self.folder = os.path.join(broker.folder, "secure")
+        self.tls = found["TLS"]
+        self.sasl = found["SASL over TLS"]
+
+    def file(self, name):
+        return os.path.join(self.folder, name)
+
+    def word(self, name):
+        with open(self.file(name), encoding="utf-8") as f:
+            return f.read().strip()
+
+    def with_user(self, mechanism="SCRAM-SHA-512"):
+        """Without the password, which comes from the environment."""
+        return {"bootstrap.servers": self.sasl, "security.protocol": "SASL_SSL",
+                "ssl.ca.location": self.file("ca.pem"), "sasl.mechanism": mechanism,
+                "sasl.username": self.word("user")}
+
+    def with_certificate(self):
+        return {"bootstrap.servers": self.tls, "security.protocol": "SSL",
+                "ssl.ca.location": self.file("ca.pem"),
+                "ssl.certificate.location": self.file("client.pem"),
+                "ssl.key.location": self.file("client.key")}
+
+
+def of_librdkafka(properties):
+    return {"kafka." + key: value for key, value in properties.items()}
+
+
+def place_of(work, program, properties):
+    return statuses.Place(work, program, f"secure-{os.getpid()}.", of_librdkafka(properties))
+
+
+def ask(port, path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+        return answer.read().decode()
+
+
+def stages_through(place, want):
+    """The three stages with as much log as there is; answers their metrics."""
+    ports = {stage: str(20000 + (os.getpid() * 3 + i) % 10000)
+             for i, stage in enumerate(cluster.STAGES)}
+    metrics = ""
+    for stage in cluster.STAGES:
+        place.processes.start(
+            stage, [place.program, stage, *place.settings(stage),
+                    *cluster.arguments({"http.listen": "127.0.0.1:" + ports[stage],
+                                        "kafka.debug": "security,broker,protocol,conf"})],
+            place.path(stage + ".log"))
+    place.ingest()
+    place.settle(want)
+    for stage in cluster.STAGES:
+        metrics += ask(ports[stage], "/metrics")
+        check(place.processes.stop(stage) == 0, stage, "did not end well")
+    return metrics
+
+
+def client_command(reader, place, properties):
+    others = {key: value for key, value in properties.items() if key != "bootstrap.servers"}
+    return [reader, properties["bootstrap.servers"], place.prefix + "status", "-", "0", "3", "leave",
+            *(x for pair in others.items() for x in pair)]
+
+
+def check_refused(place, commands):
+    """All at once: each ends soon, and says why."""
+    began = time.monotonic()
+    running = {what: subprocess.Popen(argv, text=True, stdout=subprocess.PIPE,
+                                      stderr=subprocess.PIPE) for what, argv in commands.items()}
+    a_stage_goes_on_asking(place)
+    for what, process in running.items():
+        out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        check(process.returncode == 1, what, "ended with", process.returncode, err)
+        said = [line for line in err.splitlines() if line.startswith(("samepage:", "read_"))]
+        check(said and "Authentication failed" in said[-1], what, "says", err)
+        check(WRONG not in out + err, what, "tells the password")
+        print(f"{what}: {said[-1]}")
+    print(f"all of them refused after {time.monotonic() - began:.0f} s")
+
+
+def a_stage_goes_on_asking(place):
+    """With the right password it would go on by itself; SIGTERM ends it while it cannot."""
+    log = place.path("refused.log")
+    place.processes.start("refused", [place.program, "group", *place.settings("refused"),
+                                      *cluster.arguments({"kafka.debug": "security,broker"})], log)
+    end = time.monotonic() + PATIENCE_SECONDS
+    text = ""
+    while "starting again" not in text and time.monotonic() < end:
+        time.sleep(0.2)
+        text = read(log)
+    check("refused: " in text.partition("starting again")[2], "the stage says", text[-1000:])
+    check(place.processes.stop("refused") == 0, "the stage did not end well")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def check_secret(place, metrics, password):
+    """In nothing that people get to see."""
+    texts = {name: read(place.path(name)) for name in os.listdir(place.work)
+             if name.endswith(".log")}
+    texts["/metrics"] = metrics
+    texts["samepage config"] = place.call("config")
+    check(len(texts["group.log"]) > 10000, "with kafka.debug the log is long")
+    for name, text in texts.items():
+        check(password not in text and WRONG not in text, "a password is in", name)
+
+
+def secure(work, program, reader):
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    broker = cluster.Broker(os.path.join(work, "kafka"))
+    place = None
+    try:
+        broker.up("--secure")
+        secured = Secured(broker)
+        password = os.environ[PASSWORD] = secured.word("password")
+        place = place_of(work, program, secured.with_user())
+        place.call("synth", "--pages", str(PAGES), "--seed", "7", "--words", "60", "-o",
+                   place.path("crawl.jsonl"))
+        want = place.expected()
+        place.call("topics", "create", *place.settings())
+        place.call("topics", "check", *place.settings())
+        metrics = stages_through(place, want)
+        statuses.check_same(statuses.decided(place.all()), want, "SASL over TLS, SCRAM")
+        url = sorted(want)[0]
+        check(url in place.call("status", *place.settings(), url), "status does not know", url)
+        plain = {**secured.with_user("PLAIN"), "sasl.password": password}
+        for what, properties in (("PLAIN", plain), ("certificate", secured.with_certificate())):
+            events = place_of(work, program, properties).all()
+            statuses.check_same(statuses.decided(events), want, what)
+            out = subprocess.run(client_command(reader, place, properties), check=True, text=True,
+                                 stdout=subprocess.PIPE).stdout
+            statuses.check_same(statuses.decided(statuses.of_tabs(out)), want, what + ", client")
+        os.environ[PASSWORD] = WRONG
+        commands = {" ".join(words): [program, *words, *place.settings()] for words in (
+            ["topics", "check"], ["status", "--all"], ["ingest", place.path("crawl.jsonl")])}
+        commands["client"] = client_command(reader, place, {**plain, "sasl.password": WRONG})
+        check_refused(place, commands)
+        check_secret(place, metrics, password)
+    except cluster.NoBroker as why:
+        statuses.skip(str(why))
+    finally:
+        if place:
+            place.processes.kill()
+        broker.down()
+
+
+if __name__ == "__main__":
+    secure(*sys.argv[1:])
