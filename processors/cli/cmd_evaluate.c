@@ -1,0 +1,180 @@
+/* samepage evaluate: the paper's evaluation on traces, as a report. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "evaluate/evaluate.h"
+
+enum { NAMES_MAX = 64, NAME_BYTES = 32 };
+
+struct arguments {
+    struct sp_evaluate_options evaluate;
+    struct sp_config config;
+    char names[NAMES_MAX][NAME_BYTES];
+    const char *only[NAMES_MAX];
+    bool quiet;
+};
+
+struct waiting {
+    bool shown;
+    const char *what;
+};
+
+static void show(void *arg, const char *what, uint64_t done, uint64_t of)
+{
+    struct waiting *w = arg;
+    if (!w->shown)
+        return;
+    fprintf(stderr, "\r\033[K%s", what);
+    if (of)
+        fprintf(stderr, "  %.0f %%", 100 * (double)done / (double)of);
+    fflush(stderr);
+}
+
+/* Adds each name of a list "a,b"; `before` makes "4" into "figure4". */
+static int add_names(const struct sp_command *command, struct arguments *a, const char *list,
+                     const char *before)
+{
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, ",");
+        size_t *count = &a->evaluate.only_count;
+        if (*count == NAMES_MAX)
+            return sp_cli_usage(command, "\"%s\": too many experiments", list);
+        char *name = a->names[*count];
+        int len = snprintf(name, NAME_BYTES, "%s%.*s", before, (int)n, at);
+        if (len >= NAME_BYTES || !sp_experiment_named(name))
+            return sp_cli_usage(command, "there is no experiment \"%s%.*s\"; --list names them",
+                                before, (int)n, at);
+        a->only[(*count)++] = name;
+        at += n + (at[n] == ',');
+    }
+    return -1;
+}
+
+static int list_experiments(void)
+{
+    const struct sp_experiment *e;
+    for (size_t i = 0; (e = sp_experiment_at(i)); i++)
+        printf("%-12s %s\n", e->name, e->title);
+    return SP_EXIT_DONE;
+}
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option table[] = {{"report", required_argument, NULL, 'r'},
+                                          {"figures", required_argument, NULL, 'f'},
+                                          {"only", required_argument, NULL, 'n'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          SP_COMMON_OPTIONS,
+                                          SP_SETTING_OPTIONS,
+                                          {0}};
+    for (int c; (c = getopt_long(argc, argv, "r:q", table, NULL)) != -1;) {
+        int code = -1;
+        if (c == 'r')
+            a->evaluate.report = optarg;
+        else if (c == 'f')
+            code = add_names(command, a, optarg, "figure");
+        else if (c == 'n')
+            code = add_names(command, a, optarg, "");
+        else if (c == 'l')
+            code = list_experiments();
+        else if (c == 'q')
+            a->quiet = true;
+        else
+            code = sp_cli_common(command, c, &a->config);
+        if (code >= 0)
+            return code;
+    }
+    if (optind == argc)
+        return sp_cli_usage(command, "no trace: name files, or - for standard input");
+    if (!a->evaluate.report)
+        return sp_cli_usage(command, "no --report: the directory that the report is written to");
+    a->evaluate.traces = (const char *const *)argv + optind;
+    a->evaluate.trace_count = (size_t)(argc - optind);
+    return -1;
+}
+
+static bool plain(const char *text)
+{
+    return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 "-_./=,:+@%") == strlen(text);
+}
+
+/* The command line as a shell would take it again. getopt has moved the arguments, not lost any. */
+static void put_command(struct sp_buf *out, int argc, char **argv)
+{
+    sp_buf_put_str(out, argv[0]); /* "samepage evaluate" */
+    for (int i = 1; i < argc; i++) {
+        sp_buf_put_u8(out, ' ');
+        if (plain(argv[i])) {
+            sp_buf_put_str(out, argv[i]);
+            continue;
+        }
+        sp_buf_put_u8(out, '\'');
+        for (const char *c = argv[i]; *c; c++)
+            if (*c == '\'')
+                sp_buf_put_str(out, "'\\''");
+            else
+                sp_buf_put_u8(out, (uint8_t)*c);
+        sp_buf_put_u8(out, '\'');
+    }
+    sp_buf_put_u8(out, 0);
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments *a = sp_calloc(1, sizeof *a);
+    struct sp_buf fingerprint = {0}, line = {0};
+    struct sp_progress progress;
+    sp_config_default(&a->config);
+    sp_evaluate_options_default(&a->evaluate);
+    a->evaluate.only = a->only;
+    int code = parse(command, argc, argv, a);
+    if (code < 0) {
+        const char *message = "";
+        put_command(&line, argc, argv);
+        sp_settings_run(&a->config, &fingerprint, &a->evaluate.run);
+        a->evaluate.command = line.data;
+        a->evaluate.settings = fingerprint.data;
+        sp_progress_start(&progress);
+        struct waiting waiting = {.shown = progress.shown && !a->quiet};
+        a->evaluate.progress = show;
+        a->evaluate.progress_arg = &waiting;
+        enum sp_err err = sp_evaluate(&a->evaluate, &message);
+        if (waiting.shown)
+            fputs("\r\033[K", stderr);
+        code = err == SP_OK ? SP_EXIT_DONE : sp_cli_failed("%s", message);
+        if (err == SP_OK && !a->quiet)
+            fprintf(stderr, "%s/index.html is written\n", a->evaluate.report);
+    }
+    sp_buf_done(&line);
+    sp_buf_done(&fingerprint);
+    sp_free(a);
+    return code;
+}
+
+const struct sp_command sp_cmd_evaluate = {
+    "evaluate", "the paper's evaluation on your own crawl, as a report",
+    "NAME\n"
+    "  samepage evaluate - the paper's evaluation on your own crawl, as a report\n\n"
+    "SYNOPSIS\n"
+    "  samepage evaluate --report DIR [OPTION]... TRACE...\n\n"
+    "DESCRIPTION\n"
+    "  Reads traces (formats as for `samepage run`; each file in order of time) once, runs the\n"
+    "  experiments on them, and writes DIR/index.html: tables, plots, the settings and the command,\n"
+    "  in one file that needs no network. Beside it lie the numbers (CSV) and each plot as SVG and\n"
+    "  PNG. All signatures are kept in memory: about 4 bytes a word of each distinct content.\n\n"
+    "OPTIONS\n"
+    "  -r, --report DIR    where the report goes; made where it is missing\n"
+    "  --figures LIST      only these figures of the paper, as 4,5,6,7\n"
+    "  --only LIST         only these experiments, by name\n"
+    "  --list              name the experiments\n"
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  -q, --quiet         say nothing\n"
+    "  --help              this text\n\n"
+    "EXAMPLE\n"
+    "  samepage evaluate --report report crawl-2023.jsonl crawl-2024.jsonl\n",
+    true, run};

@@ -1,0 +1,64 @@
+/* The paper's evaluation on a user's own crawl: `samepage evaluate`.
+ *
+ * Source: Zhu et al., WWW 2012, section 6. The traces are read once, into signatures (trace.h);
+ * each experiment looks at them and writes its section of the report (report/report.h).
+ *
+ * To add an experiment:
+ *   1  write evaluate/NAME.c with one function `(options, trace, report, ret_message)` and a
+ *      `const struct sp_experiment sp_experiment_NAME`; the section is begun for it already
+ *   2  name it in SP_EXPERIMENTS (below), in the order of the report, and in CMakeLists.txt
+ *   3  options of its own: a field of sp_evaluate_options, its default in
+ * sp_evaluate_options_default (evaluate.c), and its parsing in cli/cmd_evaluate.c Times are taken
+ * by measure.h and only ever go into the report.
+ *
+ * Thread rule: one thread; reading uses the threads of the run pipeline. */
+#ifndef SP_EVALUATE_EVALUATE_H
+#define SP_EVALUATE_EVALUATE_H
+
+#include "evaluate/trace.h"
+#include "report/report.h"
+#include "run/run.h"
+
+struct sp_evaluate_options {
+    const char *const *traces; /* files, each a trace in order of time */
+    size_t trace_count;
+    const char *report;      /* directory */
+    const char *command;     /* what repeats this report */
+    const char *settings;    /* the configuration, a line a setting */
+    const char *const *only; /* names of experiments; none: all of them */
+    size_t only_count;
+    struct sp_run_options run; /* text, input, threads, and in bus: similarity, routing, mode */
+    /* What is being done, for people waiting; may be NULL. */
+    void (*progress)(void *arg, const char *what, uint64_t done, uint64_t of);
+    void *progress_arg;
+};
+
+void sp_evaluate_options_default(struct sp_evaluate_options *ret_options);
+
+struct sp_experiment {
+    const char *name;  /* as in --only: lower-case letters, digits and `-` */
+    const char *title; /* of its section */
+    enum sp_err (*run)(const struct sp_evaluate_options *options, const struct sp_trace *trace,
+                       struct sp_report *report, const char **ret_message);
+};
+
+/* One line each, in the order of the report. */
+#define SP_EXPERIMENTS(X) X(traces)
+
+#define X(name) extern const struct sp_experiment sp_experiment_##name;
+SP_EXPERIMENTS(X)
+#undef X
+
+/* The experiment of that number, NULL behind the last; and by its name. */
+const struct sp_experiment *sp_experiment_at(size_t number);
+const struct sp_experiment *sp_experiment_named(const char *name);
+
+/* Reads the traces, runs the experiments, writes the report. On failure *ret_message says what and
+ * what to do (valid until the next call). */
+enum sp_err sp_evaluate(const struct sp_evaluate_options *options, const char **ret_message);
+
+/* For experiments: says what is being done (`of` 0: unknown). */
+void sp_evaluate_say(const struct sp_evaluate_options *options, const char *what, uint64_t done,
+                     uint64_t of);
+
+#endif

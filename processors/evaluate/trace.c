@@ -1,0 +1,276 @@
+/* Reading traces: see trace.h. */
+#include "evaluate/trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "evaluate/evaluate.h"
+#include "run/pipeline.h"
+#include "run/record.h"
+
+struct known_page {
+    struct sp_id id; /* key of the map: first */
+    uint32_t number;
+};
+
+struct known_content {
+    struct sp_id key; /* content hash */
+    struct sp_signature *signature;
+};
+
+struct reading {
+    struct sp_trace *trace;
+    struct sp_map pages;
+    struct sp_map contents;
+    struct sp_trace_file *file;
+    size_t fetch_cap;
+    size_t page_cap;
+};
+
+/* Takes *url over where the page is new, and leaves NULL. */
+static uint32_t page_number(struct reading *r, struct sp_id id, char **url)
+{
+    struct known_page *known = sp_map_get(&r->pages, id);
+    if (known)
+        return known->number;
+    struct sp_trace *t = r->trace;
+    if (t->page_count == r->page_cap) {
+        r->page_cap = r->page_cap ? r->page_cap * 2 : 1024;
+        t->pages = sp_realloc(t->pages, r->page_cap * sizeof *t->pages);
+    }
+    known = sp_alloc(sizeof *known);
+    *known = (struct known_page){id, (uint32_t)t->page_count};
+    t->pages[t->page_count++] = (struct sp_trace_page){id, *url};
+    *url = NULL;
+    sp_map_add(&r->pages, known);
+    return known->number;
+}
+
+/* One signature for all fetches of equal content; language and length follow from the content. */
+static struct sp_signature *shared(struct reading *r, struct sp_signature *s)
+{
+    struct known_content *known = sp_map_get(&r->contents, s->content_hash);
+    if (!known) {
+        known = sp_alloc(sizeof *known);
+        *known = (struct known_content){s->content_hash, sp_signature_ref(s)};
+        sp_map_add(&r->contents, known);
+        r->trace->distinct++;
+    }
+    return sp_signature_ref(known->signature);
+}
+
+static void add_fetch(struct reading *r, struct sp_message *m, uint64_t record)
+{
+    struct sp_trace *t = r->trace;
+    if (t->fetch_count == r->fetch_cap) {
+        r->fetch_cap = r->fetch_cap ? r->fetch_cap * 2 : 4096;
+        t->fetches = sp_realloc(t->fetches, r->fetch_cap * sizeof *t->fetches);
+    }
+    bool redirect = m->page_kind == SP_PAGE_REDIRECT;
+    struct sp_fetch f = {.file = (uint32_t)(r->file - t->files),
+                         .kind = m->page_kind,
+                         .version = m->version,
+                         .rank = m->rank,
+                         .record = record};
+    f.page = page_number(r, m->page, &m->url);
+    f.target = redirect ? page_number(r, m->target, &m->target_url) : SP_NO_PAGE;
+    f.signature = m->signature ? shared(r, m->signature) : NULL;
+    t->fetches[t->fetch_count++] = f;
+    r->file->count++;
+}
+
+static void take_batch(struct reading *r, struct sp_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        struct sp_batch_item *item = &batch->items[i];
+        r->file->content_bytes += item->content_bytes;
+        r->file->dead_letters += item->err != SP_OK;
+        r->file->ignored += item->err == SP_OK && !item->message;
+        if (item->message)
+            add_fetch(r, item->message, item->number);
+        sp_message_free(item->message);
+        item->message = NULL;
+    }
+}
+
+static enum sp_err read_file(const struct sp_evaluate_options *o, struct reading *r,
+                             const char **ret_message)
+{
+    struct sp_input *input = NULL;
+    enum sp_err err = sp_input_open(&r->file->path, 1, &o->run.input, &input, ret_message);
+    if (err != SP_OK)
+        return err;
+    struct sp_batch *batch;
+    struct sp_pipeline *pipeline =
+        sp_pipeline_start(input, &o->run.input, &o->run.text, sp_run_workers(o->run.threads));
+    uint64_t total = sp_input_total_bytes(input);
+    while ((err = sp_pipeline_next(pipeline, &batch, ret_message)) == SP_OK) {
+        take_batch(r, batch);
+        sp_evaluate_say(o, r->file->name, batch->read_bytes, total);
+    }
+    sp_pipeline_stop(pipeline);
+    sp_input_close(input);
+    return err == SP_END ? SP_OK : err;
+}
+
+/* The objects of a map are the caller's: those of the pages by their number, those of the contents
+ * by their fetches. */
+static void forget(struct reading *r)
+{
+    struct sp_trace *t = r->trace;
+    for (size_t i = 0; i < t->page_count; i++)
+        sp_free(sp_map_remove(&r->pages, t->pages[i].id));
+    for (size_t i = 0; i < t->fetch_count; i++) {
+        struct sp_signature *s = t->fetches[i].signature;
+        struct known_content *known = s ? sp_map_remove(&r->contents, s->content_hash) : NULL;
+        if (!known)
+            continue;
+        sp_signature_unref(known->signature);
+        sp_free(known);
+    }
+    sp_map_done(&r->pages);
+    sp_map_done(&r->contents);
+}
+
+enum sp_err sp_trace_read(const struct sp_evaluate_options *o, struct sp_trace **ret_trace,
+                          const char **ret_message)
+{
+    struct sp_trace *t = sp_calloc(1, sizeof *t);
+    struct reading r = {.trace = t};
+    enum sp_err err = SP_OK;
+    t->files = sp_calloc(o->trace_count + 1, sizeof *t->files);
+    for (size_t i = 0; i < o->trace_count && err == SP_OK; i++) {
+        const char *slash = strrchr(o->traces[i], '/');
+        r.file = &t->files[t->file_count++];
+        *r.file = (struct sp_trace_file){.path = o->traces[i],
+                                         .name = slash ? slash + 1 : o->traces[i],
+                                         .first = t->fetch_count};
+        err = read_file(o, &r, ret_message);
+    }
+    forget(&r);
+    if (err == SP_OK)
+        *ret_trace = t;
+    else
+        sp_trace_free(t);
+    return err;
+}
+
+void sp_trace_free(struct sp_trace *t)
+{
+    if (!t)
+        return;
+    for (size_t i = 0; i < t->fetch_count; i++)
+        sp_signature_unref(t->fetches[i].signature);
+    for (size_t i = 0; i < t->page_count; i++)
+        sp_free(t->pages[i].url);
+    sp_free(t->fetches);
+    sp_free(t->pages);
+    sp_free(t->files);
+    sp_free(t);
+}
+
+/* ---- views of a trace ------------------------------------------------------------------------ */
+
+size_t sp_trace_alive(const struct sp_trace *t, size_t first, size_t end, uint32_t *ret_fetches)
+{
+    int64_t *version = sp_calloc(t->page_count + 1, sizeof *version);
+    uint32_t *last = sp_alloc((t->page_count + 1) * sizeof *last);
+    size_t count = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct sp_fetch *f = &t->fetches[i];
+        int64_t v = f->version > 0 ? f->version : version[f->page] + 1;
+        if (v <= version[f->page])
+            continue;
+        version[f->page] = v;
+        last[f->page] = (uint32_t)i;
+    }
+    for (size_t i = first; i < end; i++) {
+        const struct sp_fetch *f = &t->fetches[i];
+        if (f->kind == SP_PAGE_CONTENT && version[f->page] && last[f->page] == i)
+            ret_fetches[count++] = (uint32_t)i;
+    }
+    sp_free(version);
+    sp_free(last);
+    return count;
+}
+
+void sp_trace_signatures(const struct sp_trace *t, const uint32_t *fetches, size_t count,
+                         struct sp_signature **ret_signatures)
+{
+    for (size_t i = 0; i < count; i++)
+        ret_signatures[i] = t->fetches[fetches[i]].signature;
+}
+
+struct sp_message *sp_trace_message(const struct sp_trace *t, size_t fetch)
+{
+    const struct sp_fetch *f = &t->fetches[fetch];
+    struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
+    m->page = t->pages[f->page].id;
+    m->url = sp_strdup(t->pages[f->page].url);
+    m->page_kind = f->kind;
+    m->version = f->version;
+    m->rank = f->rank;
+    m->signature = f->signature ? sp_signature_ref(f->signature) : NULL;
+    if (f->target != SP_NO_PAGE) {
+        m->target = t->pages[f->target].id;
+        m->target_url = sp_strdup(t->pages[f->target].url);
+    }
+    return m;
+}
+
+/* ---- contents, read again -------------------------------------------------------------------- */
+
+struct wanted {
+    struct sp_text *text;
+    uint64_t record;
+    struct sp_buf *out;
+    bool found;
+    enum sp_err err;
+};
+
+static void each_item(void *arg, const struct sp_input_item *item)
+{
+    struct wanted *w = arg;
+    if (item->number != w->record || item->err != SP_OK)
+        return;
+    w->found = true;
+    w->err = sp_text_extract(w->text, item->page.content_type, item->page.content,
+                             item->page.content_is_utf8, w->out);
+}
+
+enum sp_err sp_trace_text(const struct sp_evaluate_options *o, const struct sp_trace *t,
+                          size_t fetch, struct sp_buf *out, const char **ret_message)
+{
+    static _Thread_local char text[512];
+    const char *path = t->files[t->fetches[fetch].file].path;
+    struct wanted w = {.record = t->fetches[fetch].record, .out = out};
+    struct sp_input *input = NULL;
+    struct sp_chunk *chunk;
+    enum sp_err err = sp_input_open(&path, 1, &o->run.input, &input, ret_message);
+    if (err != SP_OK)
+        return err;
+    struct sp_parser *parser = sp_parser_new(&o->run.input);
+    w.text = sp_text_new(&o->run.text);
+    err = sp_input_skip(input, w.record);
+    while (err == SP_OK && !w.found) {
+        err = sp_input_next_chunk(input, &chunk, ret_message);
+        if (err != SP_OK)
+            break;
+        sp_chunk_parse(parser, chunk, each_item, &w);
+        sp_chunk_free(chunk);
+    }
+    if (w.found)
+        err = w.err;
+    if (err == SP_END || (w.found && err != SP_OK)) {
+        snprintf(text, sizeof text, "%s: record %llu cannot be read again; has the file changed?",
+                 path, (unsigned long long)w.record);
+        *ret_message = text;
+        err = SP_IO;
+    }
+    sp_text_free(w.text);
+    sp_parser_free(parser);
+    sp_input_close(input);
+    return err;
+}

@@ -1,0 +1,129 @@
+/* Tables: the same cells as HTML, rounded, and as CSV, exact. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "report/internal.h"
+
+struct sp_table {
+    char *name;
+    char *caption;
+    size_t columns;
+    size_t at;          /* column of the next cell */
+    struct sp_buf rows; /* HTML */
+    struct sp_buf csv;
+    struct sp_buf header; /* HTML */
+};
+
+struct sp_table *sp_table_new(const char *name, const char *caption, const char *const *columns,
+                              size_t column_count)
+{
+    sp_report_check_name(name);
+    SP_ASSERT(column_count > 0);
+    struct sp_table *t = sp_calloc(1, sizeof *t);
+    t->name = sp_strdup(name);
+    t->caption = sp_strdup(caption);
+    t->columns = column_count;
+    for (size_t i = 0; i < column_count; i++) {
+        sp_buf_put_str(&t->header, "<th scope=\"col\">");
+        sp_html_put_str(&t->header, columns[i]);
+        sp_buf_put_str(&t->header, "</th>");
+        if (i)
+            sp_buf_put_u8(&t->csv, ',');
+        sp_csv_put(&t->csv, sp_view_str(columns[i]));
+    }
+    sp_buf_put_str(&t->csv, "\r\n");
+    return t;
+}
+
+static void begin_cell(struct sp_table *t, const char *tag)
+{
+    if (t->at == 0)
+        sp_buf_put_str(&t->rows, "<tr>");
+    else
+        sp_buf_put_u8(&t->csv, ',');
+    sp_buf_put_str(&t->rows, tag);
+}
+
+static void end_cell(struct sp_table *t)
+{
+    sp_buf_put_str(&t->rows, "</td>");
+    if (++t->at < t->columns)
+        return;
+    t->at = 0;
+    sp_buf_put_str(&t->rows, "</tr>\n");
+    sp_buf_put_str(&t->csv, "\r\n");
+}
+
+void sp_table_text(struct sp_table *t, const char *text)
+{
+    begin_cell(t, "<td>");
+    sp_html_put_str(&t->rows, text);
+    sp_csv_put(&t->csv, sp_view_str(text));
+    end_cell(t);
+}
+
+static void put_number(struct sp_table *t, double x, double shown, int decimals, const char *unit)
+{
+    begin_cell(t, "<td class=\"n\">");
+    if (isfinite(x))
+        sp_html_putf(&t->rows, "%.*f%s", decimals, shown, unit);
+    sp_csv_put_number(&t->csv, x);
+    end_cell(t);
+}
+
+void sp_table_number(struct sp_table *t, double x, int decimals)
+{
+    put_number(t, x, x, decimals, "");
+}
+
+void sp_table_percent(struct sp_table *t, double share, int decimals)
+{
+    put_number(t, share, share * 100, decimals, " %");
+}
+
+/* Digits in groups of three, by thin spaces that do not break. */
+static void put_grouped(struct sp_buf *out, uint64_t n)
+{
+    char digits[24];
+    int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    for (int i = 0; i < count; i++) {
+        if (i > 0 && (count - i) % 3 == 0 && count > 4)
+            sp_buf_put_str(out, "\xe2\x80\xaf");
+        sp_buf_put_u8(out, (uint8_t)digits[i]);
+    }
+}
+
+void sp_table_count(struct sp_table *t, uint64_t n)
+{
+    begin_cell(t, "<td class=\"n\">");
+    put_grouped(&t->rows, n);
+    sp_html_putf(&t->csv, "%llu", (unsigned long long)n);
+    end_cell(t);
+}
+
+void sp_table_blank(struct sp_table *t)
+{
+    begin_cell(t, "<td>");
+    end_cell(t);
+}
+
+void sp_report_table(struct sp_report *r, struct sp_table *t)
+{
+    SP_ASSERT(t->at == 0);
+    sp_buf_put_str(&r->body, "<div class=\"wide\"><table>\n<caption>");
+    sp_html_put_str(&r->body, t->caption);
+    sp_html_putf(&r->body, " (<a href=\"%s.csv\">CSV</a>)</caption>\n<thead><tr>", t->name);
+    sp_buf_put_view(&r->body, sp_buf_view(&t->header));
+    sp_buf_put_str(&r->body, "</tr></thead>\n<tbody>\n");
+    sp_buf_put_view(&r->body, sp_buf_view(&t->rows));
+    sp_buf_put_str(&r->body, "</tbody></table></div>\n");
+    sp_report_file(r, t->name, ".csv", &t->csv);
+    sp_buf_done(&t->header);
+    sp_buf_done(&t->rows);
+    sp_buf_done(&t->csv);
+    sp_free(t->name);
+    sp_free(t->caption);
+    sp_free(t);
+}

@@ -1,0 +1,49 @@
+"""`samepage evaluate`: the report of a small crawl."""
+
+import csv
+
+from harness import check, check_equal, check_in, main
+
+
+def report_of(work, *arguments, trace="crawl.jsonl", pages=600):
+    if not work.exists(trace):
+        work.crawl(trace, pages=pages)
+    work.run("evaluate", "-q", "--report", "report", *arguments, trace)
+    return work.read("report/index.html").decode()
+
+
+def rows(work, name):
+    with open(work.path(f"report/{name}.csv"), newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def the_report_says_what_was_read_and_how_to_repeat_it(work):
+    page = report_of(work, "--only", "traces", "--set", "similarity.threshold=0.85")
+    check_in("samepage evaluate -q --report report --only traces --set similarity.threshold=0.85 "
+             "crawl.jsonl", page)
+    check_in("similarity.threshold=0.85\n", page)
+    (row,) = rows(work, "traces")
+    check_equal(row["trace"], "crawl.jsonl", "name")
+    lines = work.json_lines("crawl.jsonl")
+    check_equal(int(row["fetches"]), len(lines), "fetches")
+    redirects = sum(300 <= line.get("http_status", 200) < 400 for line in lines)
+    check_equal(int(row["redirects"]), redirects, "redirects")
+    check(redirects > 0 and int(row["unchanged"]) > 0, "the crawl is too simple")
+    last = {line["url"]: line.get("http_status", 200) for line in lines}
+    check_equal(int(row["alive at the end"]), sum(s == 200 for s in last.values()), "alive")
+
+
+def wrong_use_of_evaluate_is_explained(work):
+    work.crawl(pages=20)
+    check_in("--report", work.run("evaluate", "crawl.jsonl", code=2).err)
+    check_in("no trace", work.run("evaluate", "--report", "r", code=2).err)
+    check_in('no experiment "figure99"',
+             work.run("evaluate", "--report", "r", "--figures", "99", "crawl.jsonl", code=2).err)
+    check_in("none.jsonl", work.run("evaluate", "--report", "r", "none.jsonl", code=1).err)
+    check_in("not a directory",
+             work.run("evaluate", "--report", "crawl.jsonl", "crawl.jsonl", code=1).err)
+    check_in("traces", work.run("evaluate", "--list").out)
+
+
+if __name__ == "__main__":
+    main(__name__)

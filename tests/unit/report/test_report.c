@@ -1,0 +1,323 @@
+/* A report is a whole page, whatever it is given to show. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "harness.h"
+#include "report/axis.h"
+#include "report/internal.h"
+
+static char directory[64];
+
+static struct sp_report *open_report(const char *title)
+{
+    struct sp_report *r = NULL;
+    const char *message = "";
+    snprintf(directory, sizeof directory, "/tmp/samepage-report-XXXXXX");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    CU_ASSERT_EQUAL_FATAL(sp_report_open(directory, title, &r, &message), SP_OK);
+    return r;
+}
+
+static struct sp_buf read_file(const char *name)
+{
+    struct sp_buf out = {0};
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+    size_t n;
+    while ((n = fread(sp_buf_reserve(&out, 65536), 1, 65536, file)) > 0)
+        out.len += n;
+    fclose(file);
+    unlink(path);
+    sp_buf_put_u8(&out, 0);
+    out.len--;
+    return out;
+}
+
+static void remove_directory(void)
+{
+    CU_ASSERT_EQUAL(rmdir(directory), 0); /* nothing else was written */
+}
+
+static struct sp_buf close_report(struct sp_report *r)
+{
+    const char *message = "";
+    CU_ASSERT_EQUAL_FATAL(sp_report_close(r, &message), SP_OK);
+    return read_file("index.html");
+}
+
+static size_t count_of(const struct sp_buf *text, const char *part)
+{
+    size_t n = 0;
+    for (const char *at = text->data; (at = strstr(at, part)); at += strlen(part))
+        n++;
+    return n;
+}
+
+/* Every tag that is opened is closed, in order. */
+static bool well_formed(const char *page)
+{
+    static const char *const empty[] = {"!doctype", "meta", "link"};
+    char stack[64][16], name[16];
+    int depth = 0;
+    for (const char *at = page; (at = strchr(at, '<')); at++) {
+        bool closes = at[1] == '/';
+        size_t n = strcspn(at + 1 + closes, " \n>/");
+        if (n == 0 || n >= sizeof name)
+            continue;
+        memcpy(name, at + 1 + closes, n);
+        name[n] = 0;
+        const char *end = strchr(at, '>');
+        bool single = !end || end[-1] == '/';
+        for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+            single |= strcmp(name, empty[i]) == 0;
+        if (single)
+            continue;
+        if (closes && (depth == 0 || strcmp(stack[--depth], name) != 0))
+            return false;
+        if (!closes && depth < 64)
+            memcpy(stack[depth++], name, sizeof name);
+    }
+    return depth == 0;
+}
+
+static const char *const hostile = "<script>alert(1)</script>\"'&\x01\xff";
+
+TEST(a_report_is_a_well_formed_page_with_its_sections)
+{
+    struct sp_report *r = open_report("All of it");
+    sp_report_section(r, "First");
+    sp_report_heading(r, "Inside");
+    sp_report_textf(r, "%d pages & more", 12);
+    sp_report_section(r, "Second");
+    sp_report_code(r, "samepage evaluate\n  --report x");
+    struct sp_buf page = close_report(r);
+    CU_ASSERT(well_formed(page.data));
+    CU_ASSERT_EQUAL(count_of(&page, "<section id="), 2);
+    CU_ASSERT_EQUAL(count_of(&page, "<a href=\"#s2\">Second</a>"), 1);
+    CU_ASSERT_EQUAL(count_of(&page, "<p>12 pages &amp; more</p>"), 1);
+    CU_ASSERT_EQUAL(count_of(&page, "prefers-color-scheme:dark"), 1);
+    CU_ASSERT_EQUAL(count_of(&page, "<title>All of it</title>"), 1);
+    sp_buf_done(&page);
+    remove_directory();
+}
+
+TEST(hostile_text_is_shown_and_never_run)
+{
+    static const char *const columns[] = {"<b>url</b>"};
+    const double x[] = {1, 2}, y[] = {1, 2};
+    struct sp_series series = {hostile, y, false};
+    struct sp_plot plot = {.kind = SP_PLOT_LINES,
+                           .name = "p",
+                           .caption = hostile,
+                           .x_label = hostile,
+                           .y_label = hostile,
+                           .x = x,
+                           .x_count = 2,
+                           .series = &series,
+                           .series_count = 1};
+    struct sp_pair pair = {hostile,          hostile, sp_view_str(hostile),
+                           sp_view_str("x"), hostile, false};
+    struct sp_report *r = open_report(hostile);
+    struct sp_table *t = sp_table_new("t", hostile, columns, 1);
+    sp_table_text(t, hostile);
+    sp_report_section(r, hostile);
+    sp_report_text(r, hostile);
+    sp_report_table(r, t);
+    sp_report_plot(r, &plot);
+    sp_report_pair(r, &pair);
+    struct sp_buf page = close_report(r);
+    CU_ASSERT(well_formed(page.data));
+    CU_ASSERT_EQUAL(count_of(&page, "<script"), 0);
+    CU_ASSERT_EQUAL(count_of(&page, "\x01"), 0);
+    CU_ASSERT(
+        count_of(&page, "&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&amp;\uFFFD\uFFFD") >= 9);
+    sp_buf_done(&page);
+    const char *files[] = {"t.csv", "p.csv", "p.svg", "p.png"};
+    for (size_t i = 0; i < 4; i++) {
+        struct sp_buf file = read_file(files[i]);
+        CU_ASSERT(file.len > 0);
+        sp_buf_done(&file);
+    }
+    remove_directory();
+}
+
+TEST(tables_round_for_people_and_keep_everything_in_the_csv)
+{
+    static const char *const columns[] = {"map", "machines", "imbalance", "share"};
+    struct sp_report *r = open_report("tables");
+    struct sp_table *t = sp_table_new("numbers", "Numbers", columns, 4);
+    sp_table_text(t, "grid, \"3D\"");
+    sp_table_count(t, 1234567);
+    sp_table_number(t, 1.08125, 2);
+    sp_table_percent(t, 0.901, 1);
+    sp_table_text(t, "=cmd()");
+    sp_table_blank(t);
+    sp_table_number(t, NAN, 2);
+    sp_table_number(t, INFINITY, 2);
+    sp_report_table(r, t);
+    struct sp_buf page = close_report(r), csv = read_file("numbers.csv");
+    CU_ASSERT_STRING_EQUAL(csv.data, "map,machines,imbalance,share\r\n"
+                                     "\"grid, \"\"3D\"\"\",1234567,1.08125,0.901\r\n"
+                                     "'=cmd(),,,\r\n");
+    CU_ASSERT_EQUAL(count_of(&page, "<td class=\"n\">1.08</td>"), 1);
+    CU_ASSERT_EQUAL(count_of(&page, "<td class=\"n\">90.1 %</td>"), 1);
+    CU_ASSERT_EQUAL(count_of(&page, "1\u202f234\u202f567"), 1);
+    sp_buf_done(&page);
+    sp_buf_done(&csv);
+    remove_directory();
+}
+
+static void check_plot(const struct sp_plot *plot)
+{
+    struct sp_report *r = open_report("plots");
+    sp_report_plot(r, plot);
+    sp_report_plot(r, plot); /* ids of a second one must be its own */
+    struct sp_buf page = close_report(r), csv = read_file("figure-4.csv"),
+                  svg = read_file("figure-4.svg"), png = read_file("figure-4.png");
+    CU_ASSERT(well_formed(page.data));
+    CU_ASSERT_EQUAL(count_of(&page, "<svg "), 2);
+    CU_ASSERT_EQUAL(count_of(&page, "id=\"glyph"), 0);
+    CU_ASSERT(count_of(&page, "id=\"p1-") > 0 && count_of(&page, "id=\"p2-") > 0);
+    CU_ASSERT(count_of(&page, "currentColor") > 10);
+    CU_ASSERT_EQUAL(count_of(&page, "http://"), count_of(&page, "http://www.w3.org/"));
+    CU_ASSERT(strstr(svg.data, "<svg ") && strstr(svg.data, "</svg>"));
+    CU_ASSERT(png.len > 1000 && memcmp(png.data, "\x89PNG", 4) == 0);
+    CU_ASSERT(csv.len > 0);
+    sp_buf_done(&page);
+    sp_buf_done(&csv);
+    sp_buf_done(&svg);
+    sp_buf_done(&png);
+    remove_directory();
+}
+
+TEST(a_plot_is_in_the_page_and_lies_beside_it_as_svg_and_png)
+{
+    const double x[] = {2, 4, 8, 16, 32, 64}, one[] = {1.1, 1.2, 2, 3, NAN, 10.7},
+                 three[] = {1, 1.02, 1.03, 1.03, 1.05, 1.08}, none[] = {NAN, NAN, NAN, NAN, NAN, 0};
+    struct sp_series series[] = {{"1D", one, false}, {"3D", three, false}, {"paper", none, true}};
+    struct sp_plot plot = {.kind = SP_PLOT_LINES,
+                           .name = "figure-4",
+                           .caption = "Load imbalance",
+                           .x_label = "machines",
+                           .y_label = "max / mean",
+                           .x = x,
+                           .x_count = 6,
+                           .x_log = true,
+                           .y_log = true,
+                           .series = series,
+                           .series_count = 3};
+    check_plot(&plot);
+    plot.y_log = plot.x_log = false;
+    check_plot(&plot);
+    plot.kind = SP_PLOT_BARS;
+    check_plot(&plot);
+    const char *const names[] = {"a", "b", "", "c", "d", "e"};
+    plot.x_names = names;
+    plot.x = NULL;
+    plot.y_log = true;
+    check_plot(&plot);
+}
+
+TEST(plots_without_points_and_with_equal_ones_are_drawn_too)
+{
+    const double x[] = {5, 5}, y[] = {3, 3}, nan[] = {NAN, NAN};
+    struct sp_series series[] = {{"", y, false}, {"none", nan, false}};
+    struct sp_plot plot = {.kind = SP_PLOT_LINES,
+                           .name = "figure-4",
+                           .caption = "",
+                           .x_label = "x",
+                           .y_label = "y",
+                           .x = x,
+                           .x_count = 2,
+                           .series = series,
+                           .series_count = 2};
+    check_plot(&plot);
+    plot.series = &series[1];
+    plot.series_count = 1;
+    check_plot(&plot);
+    plot.x_count = 0;
+    check_plot(&plot);
+    plot.x_log = plot.y_log = true;
+    check_plot(&plot);
+}
+
+TEST(ticks_are_round_numbers_that_enclose_the_values)
+{
+    struct axis a;
+    char text[32];
+    axis_init(&a, 0.13, 0.87, false);
+    CU_ASSERT(a.lo <= 0.13 && a.hi >= 0.87 && a.tick_count >= 4 && a.tick_count <= 10);
+    axis_label(&a, a.ticks[1], text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "0.2");
+    axis_init(&a, 0, 43210, false);
+    axis_label(&a, 20000, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "20,000");
+    axis_init(&a, 0.002, 900, true);
+    CU_ASSERT_DOUBLE_EQUAL(a.lo, 0.001, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(a.hi, 1000, 1e-9);
+    axis_label(&a, 0.01, text, sizeof text);
+    CU_ASSERT_STRING_EQUAL(text, "0.01");
+    const double machines[] = {2, 4, 8, 64};
+    axis_init_values(&a, machines, 4, true);
+    a.from = 0;
+    a.to = 5;
+    CU_ASSERT_EQUAL(a.tick_count, 4);
+    CU_ASSERT_DOUBLE_EQUAL(axis_place(&a, 4), 1, 1e-9);
+}
+
+TEST(a_directory_that_cannot_be_made_is_said)
+{
+    struct sp_report *r = NULL;
+    const char *message = "";
+    CU_ASSERT_EQUAL(sp_report_open("/proc/none/report", "x", &r, &message), SP_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "/proc/none/report"));
+    CU_ASSERT_EQUAL(sp_report_open("/dev/null", "x", &r, &message), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "not a directory"));
+}
+
+TEST(what_cannot_be_written_fails_the_report)
+{
+    const char *message = "";
+    struct sp_report *r = open_report("gone");
+    remove_directory();
+    static const char *const columns[] = {"a"};
+    sp_report_table(r, sp_table_new("t", "", columns, 1));
+    CU_ASSERT_EQUAL(sp_report_close(r, &message), SP_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "/t: cannot be written"));
+}
+
+TEST(equal_calls_give_equal_bytes)
+{
+    struct sp_buf pages[2];
+    for (int i = 0; i < 2; i++) {
+        const double x[] = {1, 2, 3};
+        struct sp_series series = {"s", x, false};
+        struct sp_plot plot = {.kind = SP_PLOT_LINES,
+                               .name = "p",
+                               .caption = "c",
+                               .x_label = "x",
+                               .y_label = "y",
+                               .x = x,
+                               .x_count = 3,
+                               .series = &series,
+                               .series_count = 1};
+        struct sp_report *r = open_report("same");
+        sp_report_plot(r, &plot);
+        pages[i] = close_report(r);
+        const char *files[] = {"p.csv", "p.svg", "p.png"};
+        for (size_t k = 0; k < 3; k++) {
+            struct sp_buf file = read_file(files[k]);
+            sp_buf_done(&file);
+        }
+        remove_directory();
+    }
+    CU_ASSERT(sp_view_eq(sp_buf_view(&pages[0]), sp_buf_view(&pages[1])));
+    sp_buf_done(&pages[0]);
+    sp_buf_done(&pages[1]);
+}
