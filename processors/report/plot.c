@@ -9,6 +9,7 @@
 #include <cairo-svg.h>
 #include <cairo.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/assert.h"
 #include "report/axis.h"
@@ -146,8 +147,10 @@ static void draw_x_labels(const struct canvas *v)
         const char *shown = text;
         if (bars && p->x_names)
             shown = p->x_names[i];
+        else if (bars)
+            snprintf(text, sizeof text, "%g", p->x[i]);
         else
-            axis_label(&v->x, bars ? p->x[i] : value, text, sizeof text);
+            axis_label(&v->x, value, text, sizeof text);
         double half = text_width(v, shown) / 2;
         ink(v, 0.5);
         if (!bars)
