@@ -43,7 +43,9 @@ struct sp_experiment {
 };
 
 /* One line each, in the order of the report. */
-#define SP_EXPERIMENTS(X) X(traces)
+#define SP_EXPERIMENTS(X)                                                                          \
+    X(traces)                                                                                      \
+    X(figure7)
 
 #define X(name) extern const struct sp_experiment sp_experiment_##name;
 SP_EXPERIMENTS(X)

@@ -33,6 +33,21 @@ def the_report_says_what_was_read_and_how_to_repeat_it(work):
     check_equal(int(row["alive at the end"]), sum(s == 200 for s in last.values()), "alive")
 
 
+def figure_7_grows_with_the_collection(work):
+    page = report_of(work, "--figures", "7")
+    check_in('<figure role="img" aria-label="Time per page as the collection grows">', page)
+    check("The traces" not in page, "an experiment that was not asked for")
+    sizes = [int(row["pages alive"]) for row in rows(work, "figure-7-times")]
+    check(len(sizes) >= 2 and sizes == sorted(sizes), "sizes:", sizes)
+    # The groups from scratch are those of the main job.
+    work.run("run", "-q", "-o", "out", "--groups", "groups", "crawl.jsonl")
+    alive = [sum(m["status"] in ("unique", "winner", "loser") for m in g["members"])
+             for g in work.json_lines("groups")]
+    check(sum(n > 0 for n in alive) <= int(rows(work, "figure-7-times")[-1]["groups"]), "groups")
+    for name in "figure-7.svg", "figure-7.png", "figure-7-gain.csv":
+        check(len(work.read(f"report/{name}")) > 100, name)
+
+
 def wrong_use_of_evaluate_is_explained(work):
     work.crawl(pages=20)
     check_in("--report", work.run("evaluate", "crawl.jsonl", code=2).err)
