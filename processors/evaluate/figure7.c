@@ -104,7 +104,7 @@ static enum sp_err open_crawl(const struct sp_evaluate_options *o, struct crawl 
     enum sp_err err = sp_partition_default(o->run.cells, &c->map);
     if (err != SP_OK)
         return err;
-    bus.group.map = bus.compare.map = &c->map;
+    bus.group.maps = bus.compare.maps = (struct sp_maps){&c->map, NULL};
     c->db = sp_db_open_memory();
     return sp_local_bus_new(&bus, c->db, on_status, c, &c->bus);
 }
