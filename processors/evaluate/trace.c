@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "evaluate/evaluate.h"
 #include "run/pipeline.h"
-#include "run/record.h"
 
 struct known_page {
     struct sp_id id; /* key of the map: first */
@@ -218,59 +217,4 @@ struct sp_message *sp_trace_message(const struct sp_trace *t, size_t fetch)
         m->target_url = sp_strdup(t->pages[f->target].url);
     }
     return m;
-}
-
-/* ---- contents, read again -------------------------------------------------------------------- */
-
-struct wanted {
-    struct sp_text *text;
-    uint64_t record;
-    struct sp_buf *out;
-    bool found;
-    enum sp_err err;
-};
-
-static void each_item(void *arg, const struct sp_input_item *item)
-{
-    struct wanted *w = arg;
-    if (item->number != w->record || item->err != SP_OK)
-        return;
-    w->found = true;
-    w->err = sp_text_extract(w->text, item->page.content_type, item->page.content,
-                             item->page.content_is_utf8, w->out);
-}
-
-enum sp_err sp_trace_text(const struct sp_evaluate_options *o, const struct sp_trace *t,
-                          size_t fetch, struct sp_buf *out, const char **ret_message)
-{
-    static _Thread_local char text[512];
-    const char *path = t->files[t->fetches[fetch].file].path;
-    struct wanted w = {.record = t->fetches[fetch].record, .out = out};
-    struct sp_input *input = NULL;
-    struct sp_chunk *chunk;
-    enum sp_err err = sp_input_open(&path, 1, &o->run.input, &input, ret_message);
-    if (err != SP_OK)
-        return err;
-    struct sp_parser *parser = sp_parser_new(&o->run.input);
-    w.text = sp_text_new(&o->run.text);
-    err = sp_input_skip(input, w.record);
-    while (err == SP_OK && !w.found) {
-        err = sp_input_next_chunk(input, &chunk, ret_message);
-        if (err != SP_OK)
-            break;
-        sp_chunk_parse(parser, chunk, each_item, &w);
-        sp_chunk_free(chunk);
-    }
-    if (w.found)
-        err = w.err;
-    if (err == SP_END || (w.found && err != SP_OK)) {
-        snprintf(text, sizeof text, "%s: record %llu cannot be read again; has the file changed?",
-                 path, (unsigned long long)w.record);
-        *ret_message = text;
-        err = SP_IO;
-    }
-    sp_text_free(w.text);
-    sp_parser_free(parser);
-    sp_input_close(input);
-    return err;
 }

@@ -65,8 +65,18 @@ void sp_trace_signatures(const struct sp_trace *t, const uint32_t *fetches, size
 /* The fetch as the message that starts its way through the tiers (SP_MSG_CRAWLED); the caller's. */
 struct sp_message *sp_trace_message(const struct sp_trace *t, size_t fetch);
 
-/* Reads the text of one fetch's content again, as a reader of the page sees it (chosen blocks, one
- * a line), and appends it. Reads the file up to there: for examples, not for loops. */
+/* Reads the contents of these fetches (ascending, all with content) again: `each` gets the number
+ * in `fetches` and the record, valid until it returns. Reads the files up to there: for passes and
+ * examples, not for loops. SP_IO where the input was a pipe, or a file has changed. */
+struct sp_page_record;
+enum sp_err sp_trace_again(const struct sp_evaluate_options *options, const struct sp_trace *t,
+                           const uint32_t *fetches, size_t count,
+                           void (*each)(void *arg, size_t number,
+                                        const struct sp_page_record *page),
+                           void *arg, const char **ret_message);
+
+/* The text of one fetch's content, as a reader of the page sees it (chosen blocks, one a line),
+ * appended to `out`. */
 enum sp_err sp_trace_text(const struct sp_evaluate_options *options, const struct sp_trace *t,
                           size_t fetch, struct sp_buf *out, const char **ret_message);
 

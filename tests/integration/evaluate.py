@@ -2,6 +2,9 @@
 
 import csv
 
+import pathlib
+
+from browser import Browser
 from harness import check, check_equal, check_in, main
 
 
@@ -46,6 +49,26 @@ def figure_7_grows_with_the_collection(work):
     check(sum(n > 0 for n in alive) <= int(rows(work, "figure-7-times")[-1]["groups"]), "groups")
     for name in "figure-7.svg", "figure-7.png", "figure-7-gain.csv":
         check(len(work.read(f"report/{name}")) > 100, name)
+
+
+def the_report_opens_in_a_browser_and_asks_nobody(work):
+    hostile = "<img src=x onerror=hacked=1>.jsonl"
+    report_of(work, "--only", "traces,figure7", trace=hostile)
+    browser = Browser(work.path("profile"))
+    try:
+        page = pathlib.Path(work.path("report/index.html")).as_uri()
+        browser.open(page)
+        check_equal(browser.requests(), [page], "requests")
+        check_equal(browser.complaints(), [], "complaints")
+        check_equal(browser.value("typeof hacked"), "undefined", "the name of a trace was run")
+        check_in(hostile, browser.value("document.body.innerText"))
+        check_equal(browser.value("document.querySelectorAll('figure svg').length"), 2, "plots")
+        check_equal(browser.value("document.documentElement.scrollWidth <= innerWidth"), True,
+                    "no scrolling to the side")
+        colours = [browser.colours(scheme) for scheme in ("light", "dark")]
+        check(colours[0] != colours[1], "light and dark look alike:", colours[0])
+    finally:
+        browser.close()
 
 
 def wrong_use_of_evaluate_is_explained(work):

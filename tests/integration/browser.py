@@ -1,0 +1,94 @@
+"""A page in headless Chromium, over the DevTools protocol on a pair of pipes: what it asked for, what
+it complained of, and what an expression says in it."""
+
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+
+from harness import Failure, Skip
+
+SECONDS = 60
+
+
+class Browser:
+    def __init__(self, profile):
+        program = shutil.which("chromium") or shutil.which("chromium-browser")
+        if not program:
+            raise Skip("there is no chromium")
+        here, self.to = os.pipe()
+        self.back, there = os.pipe()
+        command = ["exec", program, "--headless", "--no-sandbox", "--disable-gpu",
+                   "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+                   "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
+        shell = " ".join(f"'{c}'" if i > 1 else c for i, c in enumerate(command))
+        # The protocol is spoken on descriptors 3 and 4.
+        self.process = subprocess.Popen(
+            ["bash", "-c", f"{shell} 3<&{here} 4>&{there}"], pass_fds=(here, there),
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        os.close(here)
+        os.close(there)
+        self.pending = b""
+        self.number = 0
+        self.events = []
+        self.session = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in "Page", "Network", "Runtime", "Log":
+            self.call(f"{domain}.enable")
+
+    def message(self):
+        end = time.monotonic() + SECONDS
+        while b"\0" not in self.pending:
+            ready, _, _ = select.select([self.back], [], [], max(0, end - time.monotonic()))
+            part = os.read(self.back, 1 << 16) if ready else b""
+            if not part:
+                raise Failure("chromium does not answer")
+            self.pending += part
+        one, self.pending = self.pending.split(b"\0", 1)
+        return json.loads(one)
+
+    def call(self, method, **params):
+        self.number += 1
+        request = {"id": self.number, "method": method, "params": params}
+        if self.session:
+            request["sessionId"] = self.session
+        os.write(self.to, json.dumps(request).encode() + b"\0")
+        while True:
+            answer = self.message()
+            if answer.get("id") == self.number:
+                if "error" in answer:
+                    raise Failure(f"{method}: {answer['error']}")
+                return answer["result"]
+            self.events.append(answer)
+
+    def open(self, url):
+        self.call("Page.navigate", url=url)
+        while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
+            self.events.append(self.message())
+
+    def value(self, expression):
+        return self.call("Runtime.evaluate", expression=expression)["result"].get("value")
+
+    def colours(self, scheme):
+        """Of paper and ink, where the reader prefers that scheme."""
+        self.call("Emulation.setEmulatedMedia",
+                  features=[{"name": "prefers-color-scheme", "value": scheme}])
+        return (self.value("getComputedStyle(document.body).backgroundColor"),
+                self.value("getComputedStyle(document.querySelector('figure svg')).color"))
+
+    def requests(self):
+        return [e["params"]["request"]["url"] for e in self.events
+                if e.get("method") == "Network.requestWillBeSent"]
+
+    def complaints(self):
+        return [e["params"] for e in self.events if e.get("method") in
+                ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")]
+
+    def close(self):
+        os.close(self.to)
+        self.process.terminate()
+        self.process.wait()
+        os.close(self.back)

@@ -1,0 +1,109 @@
+/* Traces in memory: which pages are alive when, and contents read again. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "evaluate/evaluate.h"
+#include "harness.h"
+#include "input/input.h"
+
+static const char *const LINES[] = {
+    "{\"url\":\"http://a.org/1\",\"fetch_time_ms\":10,\"content\":\"one two three four five six\"}",
+    "{\"url\":\"http://a.org/2\",\"fetch_time_ms\":20,\"content\":\"one two three four five six\"}",
+    "this is not a record",
+    "{\"url\":\"http://a.org/3\",\"fetch_time_ms\":30,\"http_status\":301,\"redirect_url\":"
+    "\"http://a.org/4\",\"content\":\"\"}",
+    "{\"url\":\"http://a.org/1\",\"fetch_time_ms\":40,\"content\":\"seven eight nine ten eleven\"}",
+    "{\"url\":\"http://a.org/1\",\"fetch_time_ms\":15,\"content\":\"late and never seen again\"}",
+    "{\"url\":\"http://a.org/2\",\"fetch_time_ms\":50,\"http_status\":404,\"content\":\"\"}",
+    "{\"url\":\"http://a.org/5\",\"fetch_time_ms\":60,\"http_status\":503,\"content\":\"\"}",
+    "{\"url\":\"http://a.org/4\",\"fetch_time_ms\":70,\"content\":\"the target of the redirect\"}"};
+
+static char path[64];
+
+static struct sp_trace *read_trace(struct sp_evaluate_options *o, const char **paths)
+{
+    struct sp_trace *t = NULL;
+    const char *message = "";
+    snprintf(path, sizeof path, "/tmp/samepage-trace-XXXXXX");
+    int file = mkstemp(path);
+    CU_ASSERT_FATAL(file >= 0);
+    for (size_t i = 0; i < sizeof LINES / sizeof *LINES; i++) {
+        CU_ASSERT(write(file, LINES[i], strlen(LINES[i])) > 0);
+        CU_ASSERT(write(file, "\n", 1) == 1);
+    }
+    close(file);
+    paths[0] = path;
+    sp_evaluate_options_default(o);
+    sp_input_options_default(&o->run.input);
+    sp_text_options_default(&o->run.text);
+    o->run.threads = 1;
+    o->traces = paths;
+    o->trace_count = 1;
+    CU_ASSERT_EQUAL_FATAL(sp_trace_read(o, &t, &message), SP_OK);
+    return t;
+}
+
+static void done(struct sp_trace *t)
+{
+    unlink(path);
+    sp_trace_free(t);
+    sp_message_thread_done();
+}
+
+TEST(a_trace_holds_every_fetch_and_shares_equal_contents)
+{
+    struct sp_evaluate_options o;
+    const char *paths[1];
+    struct sp_trace *t = read_trace(&o, paths);
+    CU_ASSERT_EQUAL(t->fetch_count, 7);
+    CU_ASSERT_EQUAL(t->files[0].dead_letters, 1);
+    CU_ASSERT_EQUAL(t->files[0].ignored, 1);
+    CU_ASSERT_EQUAL(t->page_count, 4); /* 1, 2, 3 and 4, first as a target */
+    CU_ASSERT_EQUAL(t->distinct, 4);
+    CU_ASSERT_PTR_EQUAL(t->fetches[0].signature, t->fetches[1].signature);
+    CU_ASSERT_STRING_EQUAL(t->pages[t->fetches[2].target].url, "http://a.org/4");
+    CU_ASSERT_EQUAL(t->fetches[2].target, t->fetches[6].page);
+    struct sp_message *m = sp_trace_message(t, 2);
+    CU_ASSERT_EQUAL(m->kind, SP_MSG_CRAWLED);
+    CU_ASSERT_EQUAL(m->page_kind, SP_PAGE_REDIRECT);
+    CU_ASSERT_STRING_EQUAL(m->target_url, "http://a.org/4");
+    CU_ASSERT_EQUAL(m->version, 30);
+    sp_message_free(m);
+    done(t);
+}
+
+TEST(a_page_is_alive_with_its_latest_content)
+{
+    struct sp_evaluate_options o;
+    const char *paths[1];
+    uint32_t alive[8];
+    struct sp_trace *t = read_trace(&o, paths);
+    CU_ASSERT_EQUAL(sp_trace_alive(t, 0, 2, alive), 2);
+    CU_ASSERT_EQUAL_FATAL(sp_trace_alive(t, 0, 7, alive), 2);
+    CU_ASSERT_EQUAL(alive[0], 3); /* not the late one */
+    CU_ASSERT_EQUAL(alive[1], 6);
+    CU_ASSERT_EQUAL(sp_trace_alive(t, 4, 5, alive),
+                    1); /* nothing is late when nothing was before */
+    CU_ASSERT_EQUAL(sp_trace_alive(t, 0, 0, alive), 0);
+    done(t);
+}
+
+TEST(a_content_is_read_again_as_it_was)
+{
+    struct sp_evaluate_options o;
+    const char *paths[1], *message = "";
+    struct sp_buf text = {0};
+    struct sp_trace *t = read_trace(&o, paths);
+    CU_ASSERT_EQUAL(sp_trace_text(&o, t, 3, &text, &message), SP_OK);
+    sp_buf_put_u8(&text, 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "seven eight nine"));
+    CU_ASSERT_PTR_NULL(strstr(text.data, "late"));
+    CU_ASSERT_EQUAL(truncate(path, 5), 0);
+    CU_ASSERT_EQUAL(sp_trace_text(&o, t, 3, &text, &message), SP_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(message, "cannot be read again"));
+    sp_buf_done(&text);
+    done(t);
+}
