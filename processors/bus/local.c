@@ -172,7 +172,7 @@ enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint
     for (uint32_t i = 0; i < bus->options.tier2; i++) {
         struct sp_compare_stats stats;
         sp_compare_stats(bus->compare[i], &stats);
-        *ret_left += stats.to_move;
+        *ret_left += stats.rows_to_move;
     }
     return err;
 }

@@ -226,7 +226,7 @@ void sp_compare_stats(const struct sp_compare *c, struct sp_compare_stats *ret_s
             continue;
         ret_stats->rows += cell->used;
         if (sp_maps_standing(&c->options.maps, cell->number) == SP_CELL_LEAVING)
-            ret_stats->to_move += cell->used;
+            ret_stats->rows_to_move += cell->used;
         ret_stats->index_bytes += sp_candidates_bytes(cell->index) +
                                   cell->slot_cap * sizeof *cell->slots +
                                   cell->by_content_cap * 4ull;

@@ -33,8 +33,8 @@ struct sp_compare_stats {
     uint64_t contacts;   /* cells visited by pages, own cell included */
     uint64_t candidates; /* rows compared with a probe */
     uint64_t matches;
-    uint64_t row_loads; /* signatures read from the store */
-    uint64_t to_move;   /* rows in cells of the map before */
+    uint64_t row_loads;    /* signatures read from the store */
+    uint64_t rows_to_move; /* rows in cells of the map before */
     uint64_t index_bytes;
     uint64_t cache_bytes;
 };

@@ -2,7 +2,8 @@
  *
  *   worker.c        rounds, intake, the loop
  *   assignment.c    partitions come and go: databases, restores
- *   transaction.c   begin, output, changelog, commit, abort */
+ *   transaction.c   begin, output, changelog, commit, abort
+ *   meter.c         metrics that are read off; upkeep */
 #ifndef SP_KAFKA_INTERNAL_H
 #define SP_KAFKA_INTERNAL_H
 
@@ -24,6 +25,7 @@ struct sp_worker {
     int64_t opened_ms;
     uint64_t handled; /* in it */
     int64_t lag_ms;   /* when the lag was looked at */
+    int64_t measured_ms;
     size_t drained;   /* bytes taken from the consumer's queue since its fetcher was woken */
     int64_t named_ms; /* when the producer took its name, which fences whoever had it; 0: not yet */
     bool paused;      /* intake: also for partitions that come */
@@ -53,6 +55,11 @@ enum sp_err worker_fail_for(struct sp_worker *w, enum sp_abort cause, const char
 int worker_timeout_ms(const struct sp_worker *w);
 /* Takes the error over; NULL is none. */
 enum sp_err worker_check(struct sp_worker *w, rd_kafka_error_t *error, const char *what);
+
+/* Once a second; needs the tasks. */
+void worker_measure(struct sp_worker *w);
+/* Opens a transaction where the stage has work that no message causes. */
+void worker_upkeep(struct sp_worker *w);
 
 enum sp_err transaction_begin(struct sp_worker *w);
 enum sp_err transaction_commit(struct sp_worker *w);

@@ -151,6 +151,15 @@ static enum sp_err group_step(void *stage, struct sp_view value, const char **re
     return sp_group_step(s->group, m);
 }
 
+static void group_measure(void *stage, struct sp_stage_measure *sum)
+{
+    struct sp_group_stats stats;
+    sp_group_stats(((struct group_stage *)stage)->group, &stats);
+    sum->discarded += stats.late;
+    sum->forwards += stats.forwards;
+    sum->bounces += stats.bounces;
+}
+
 static enum sp_err group_flush(void *stage)
 {
     return sp_group_flush(((struct group_stage *)stage)->group, false);
@@ -174,6 +183,7 @@ struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options)
                                     .output_count = 3,
                                     .open = group_open,
                                     .step = group_step,
+                                    .measure = group_measure,
                                     .flush = group_flush,
                                     .close = group_close,
                                     .arg = (void *)(uintptr_t)options};
@@ -217,6 +227,26 @@ static enum sp_err compare_step(void *stage, struct sp_view value, const char **
     return err;
 }
 
+/* Enough to move a million pages of one partition in some minutes, little enough to leave the
+ * stream its share of a transaction. */
+enum { MOVES_PER_TRANSACTION = 500 };
+
+static bool compare_upkeep(void *stage)
+{
+    struct sp_compare *compare = ((struct compare_stage *)stage)->compare;
+    struct sp_compare_stats stats;
+    sp_compare_move(compare, MOVES_PER_TRANSACTION);
+    sp_compare_stats(compare, &stats);
+    return stats.rows_to_move == 0;
+}
+
+static void compare_measure(void *stage, struct sp_stage_measure *sum)
+{
+    struct sp_compare_stats stats;
+    sp_compare_stats(((struct compare_stage *)stage)->compare, &stats);
+    sum->rows_to_move += stats.rows_to_move;
+}
+
 static enum sp_err compare_flush(void *stage)
 {
     return sp_compare_flush(((struct compare_stage *)stage)->compare);
@@ -240,6 +270,8 @@ struct sp_worker_stage sp_stage_compare(const struct sp_stage_options *options)
                                     .output_count = 2,
                                     .open = compare_open,
                                     .step = compare_step,
+                                    .upkeep = options->compare.maps.before ? compare_upkeep : NULL,
+                                    .measure = compare_measure,
                                     .flush = compare_flush,
                                     .close = compare_close,
                                     .arg = (void *)(uintptr_t)options};

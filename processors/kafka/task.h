@@ -23,6 +23,7 @@ struct sp_task {
     /* of the open transaction */
     int64_t handled_next;  /* -1: nothing handled */
     int64_t marker_offset; /* of the marker, once delivered; -1 */
+    bool upkept;           /* the stage had no work beside messages in the last transaction */
 };
 
 enum { SP_TASK_STORE_META = 0, SP_TASK_STORE_STAGE = 1 };

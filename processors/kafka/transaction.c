@@ -60,6 +60,7 @@ void transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, e
             sp_view(m->key, m->key_len), sp_view(m->payload, m->len), headers, NULL);
     rd_kafka_headers_destroy(headers);
     ADD(w, dead_letters, 1);
+    ADD(w, errors, 1);
 }
 
 void transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
@@ -124,6 +125,8 @@ static void on_write(void *arg, struct sp_view key, struct sp_view value, bool d
 static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
 {
     struct changelog c = {w, t, 0};
+    if (w->options->stage.upkeep)
+        t->upkept = w->options->stage.upkeep(t->stage);
     enum sp_err err = w->options->stage.flush(t->stage);
     if (err != SP_OK)
         return worker_fail(w, err, "the stage cannot write its state", sp_db_message(t->db));

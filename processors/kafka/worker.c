@@ -237,6 +237,7 @@ static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
         worker_fail_kafka(w, code, "consumer", text);
     else
         worker_say(w, "warning", "%s", rd_kafka_message_errstr(m));
+    ADD(w, errors, 1);
 }
 
 static void run_until_stopped(struct sp_worker *w)
@@ -258,6 +259,8 @@ static void run_until_stopped(struct sp_worker *w)
                         w->handled >= o->commit_messages))
             transaction_commit(w);
         control_intake(w);
+        worker_upkeep(w);
+        worker_measure(w);
     }
     if (w->err == SP_OK)
         transaction_commit(w);
@@ -393,6 +396,7 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
         enum sp_err_class class = sp_err_class(w.err);
         if (class == SP_CLASS_RETRIABLE || class == SP_CLASS_ABORT) {
             worker_say(&w, "warning", "starting again: %s", message);
+            ADD(&w, errors, 1);
             ADD(&w, restarts, 1);
             uint32_t ms = options->restart_ms ? options->restart_ms : RESTART_MS;
             for (uint32_t i = 0; i < ms && !*stop; i += RESTART_SLICE_MS)

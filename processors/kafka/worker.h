@@ -26,6 +26,14 @@ void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition,
                     struct sp_view value);
 int32_t sp_worker_partitions(const struct sp_worker *w, enum sp_topic topic);
 
+/* What a stage knows of itself; sums over partitions, since they were opened. */
+struct sp_stage_measure {
+    uint64_t discarded;    /* versions that came late or twice */
+    uint64_t forwards;     /* messages for a group that had dissolved */
+    uint64_t bounces;      /* messages for a page that had left its group */
+    uint64_t rows_to_move; /* rows in cells of the partition map before */
+};
+
 struct sp_worker_stage {
     const char *name; /* of the consumer group and the transactional ids */
     enum sp_topic input;
@@ -37,6 +45,10 @@ struct sp_worker_stage {
     enum sp_err (*open)(void *arg, struct sp_worker *w, struct sp_store *store, void **ret_stage);
     /* SP_CLASS_BAD_RECORD: the message goes to the dead letters with *ret_why. */
     enum sp_err (*step)(void *stage, struct sp_view value, const char **ret_why);
+    /* NULL, or work that no message causes, done in each transaction before the flush. True: there
+     * is none left for now. While there is, transactions come without messages, too. */
+    bool (*upkeep)(void *stage);
+    void (*measure)(void *stage, struct sp_stage_measure *sum); /* adds to it; may be NULL */
     /* Writes all changes into the open batch of the store. */
     enum sp_err (*flush)(void *stage);
     void (*close)(void *stage);
@@ -65,6 +77,13 @@ const char *sp_abort_name(enum sp_abort cause);
 struct sp_worker_metrics {
     uint64_t received;
     uint64_t emitted;
+    uint64_t errors;
+    uint64_t discarded;
+    uint64_t forwards;
+    uint64_t bounces;
+    uint64_t rows_to_move;
+    uint64_t lag;
+    uint64_t state_bytes;
     uint64_t dead_letters;
     uint64_t commits;
     uint64_t commit_microseconds;

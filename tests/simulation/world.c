@@ -508,7 +508,7 @@ static uint64_t rows_to_move(const struct world *w)
         struct sp_compare_stats stats = {0};
         if (w->processes[i].compare)
             sp_compare_stats(w->processes[i].compare, &stats);
-        rows += stats.to_move;
+        rows += stats.rows_to_move;
     }
     return rows;
 }

@@ -186,7 +186,14 @@ TEST(metrics_are_prometheus_text_line_by_line)
         {"restore_remaining{stage=\"group\"}", "9"},
         {"tasks{stage=\"group\"}", "10"},
         {"paused{stage=\"group\"}", "1"},
-        {"ready{stage=\"group\"}", "0"}};
+        {"ready{stage=\"group\"}", "0"},
+        {"errors_total{stage=\"group\"}", "11"},
+        {"discarded_total{stage=\"group\"}", "12"},
+        {"forwards_total{stage=\"group\"}", "13"},
+        {"bounces_total{stage=\"group\"}", "14"},
+        {"rows_to_move{stage=\"group\"}", "15"},
+        {"lag{stage=\"group\"}", "16"},
+        {"state_bytes{stage=\"group\"}", "17"}};
     enum { COUNT = sizeof expected / sizeof *expected };
     struct fixture f;
     struct sp_buf answer = {0};
@@ -201,7 +208,14 @@ TEST(metrics_are_prometheus_text_line_by_line)
                                            .changelog_records = 8,
                                            .restore_remaining = 9,
                                            .tasks = 10,
-                                           .paused = 1};
+                                           .paused = 1,
+                                           .errors = 11,
+                                           .discarded = 12,
+                                           .forwards = 13,
+                                           .bounces = 14,
+                                           .rows_to_move = 15,
+                                           .lag = 16,
+                                           .state_bytes = 17};
     for (size_t i = 0; i < COUNT; i++) {
         char value[64];
         CU_ASSERT_EQUAL_FATAL(get(&f, "/metrics", &answer), 200);
