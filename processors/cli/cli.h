@@ -23,7 +23,7 @@ struct sp_command {
 extern const struct sp_command sp_cmd_run, sp_cmd_synth, sp_cmd_pairs, sp_cmd_similar,
     sp_cmd_config;
 extern const struct sp_command sp_cmd_signature, sp_cmd_group, sp_cmd_compare, sp_cmd_topics,
-    sp_cmd_ingest, sp_cmd_status, sp_cmd_evaluate;
+    sp_cmd_ingest, sp_cmd_status, sp_cmd_evaluate, sp_cmd_serve;
 
 /* ---- options.c ---- */
 

@@ -90,6 +90,28 @@ struct sp_page_view {
     const char *winner_url;
     float similarity;
     enum sp_reason reason;
+    int64_t content_version; /* since when content, target or kind are as they are */
+    uint64_t epoch;
+    uint32_t group_size; /* at its last status */
+    bool in_cell;
+    uint32_t cell;
+};
+
+/* What is stored of a member of a group. Views are valid during the call. */
+struct sp_member_view {
+    struct sp_id page;
+    const char *url;
+    int64_t version;
+    int64_t content_version;
+    enum sp_page_kind kind;
+    struct sp_id content;
+    struct sp_id target; /* of a redirect */
+    struct sp_rank rank;
+    struct sp_id parent; /* the member it is linked to in the spanning forest; zero: a root */
+    enum sp_page_status status;
+    enum sp_reason reason;
+    struct sp_id winner; /* of a loser */
+    float similarity;    /* to its winner */
 };
 
 /* Calls `each` for every page of a committed store, by page id. */
@@ -99,5 +121,21 @@ enum sp_err sp_group_each_page(struct sp_store *store,
 enum sp_err sp_group_each_signature(struct sp_store *store,
                                     void (*each)(void *arg, struct sp_signature *signature),
                                     void *arg);
+
+/* Calls `each` once with that page of a committed store; SP_NOT_FOUND where there is none. */
+enum sp_err sp_group_read_page(struct sp_store *store, struct sp_id page,
+                               void (*each)(void *arg, const struct sp_page_view *page), void *arg);
+/* Calls `each` for every member of the group, by page id's bytes, until it answers false. A group
+ * without a row has no members. `store` is the founder's partition. */
+enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id group,
+                                  bool (*each)(void *arg, const struct sp_member_view *member),
+                                  void *arg);
+/* The signature of a content; *ret_signature has one reference. SP_NOT_FOUND where no member of
+ * this partition's groups has it. */
+enum sp_err sp_group_read_signature(struct sp_store *store, struct sp_id content,
+                                    struct sp_signature **ret_signature);
+/* The rule of winners: below 0 where a (with page id a_page) comes before b. */
+int sp_rank_cmp(const struct sp_rank *a, struct sp_id a_page, const struct sp_rank *b,
+                struct sp_id b_page);
 
 #endif

@@ -10,6 +10,27 @@ struct walk {
     enum sp_err err;
 };
 
+static struct sp_page_view view_of(const struct page *p)
+{
+    return (struct sp_page_view){.page = p->id,
+                                 .url = p->url,
+                                 .version = p->version,
+                                 .kind = p->kind,
+                                 .target = p->target,
+                                 .content = p->content,
+                                 .rank = p->rank,
+                                 .group = p->group,
+                                 .status = p->status,
+                                 .winner_url = p->winner_url,
+                                 .similarity = p->similarity,
+                                 .reason = p->reason,
+                                 .content_version = p->content_version,
+                                 .epoch = p->epoch,
+                                 .group_size = p->group_size,
+                                 .in_cell = p->in_cell,
+                                 .cell = p->cell};
+}
+
 static bool visit_page(void *arg, struct sp_view key, struct sp_view value)
 {
     struct walk *w = arg;
@@ -17,9 +38,7 @@ static bool visit_page(void *arg, struct sp_view key, struct sp_view value)
     w->err = key.len == 1 + sizeof p->id ? page_decode(value, p) : SP_CORRUPT;
     if (w->err == SP_OK) {
         memcpy(&p->id, key.data + 1, sizeof p->id);
-        struct sp_page_view v = {p->id,     p->url,        p->version,    p->kind,
-                                 p->target, p->content,    p->rank,       p->group,
-                                 p->status, p->winner_url, p->similarity, p->reason};
+        struct sp_page_view v = view_of(p);
         w->each_page(w->arg, &v);
     }
     page_free(p);
@@ -57,4 +76,122 @@ enum sp_err sp_group_each_signature(struct sp_store *store,
     struct walk w = {NULL, each, arg, SP_OK};
     enum sp_err err = sp_store_scan(store, sp_view("S", 1), sp_view(NULL, 0), visit_signature, &w);
     return err != SP_OK ? err : w.err;
+}
+
+/* ---- one page, one group, one content */
+
+static struct sp_view make_key(char room[1 + 3 * sizeof(struct sp_id)], char kind, const void *id,
+                               size_t bytes)
+{
+    room[0] = kind;
+    memcpy(room + 1, id, bytes);
+    return sp_view(room, 1 + bytes);
+}
+
+/* The page's row, or NULL and why. */
+static struct page *read_page(struct sp_store *store, struct sp_id id, enum sp_err *ret_err)
+{
+    char key[1 + 3 * sizeof id];
+    struct sp_view value;
+    *ret_err = sp_store_get(store, make_key(key, 'P', &id, sizeof id), &value);
+    if (*ret_err != SP_OK)
+        return NULL;
+    struct page *p = sp_calloc(1, sizeof *p);
+    p->id = id;
+    *ret_err = page_decode(value, p);
+    if (*ret_err == SP_OK)
+        return p;
+    page_free(p);
+    return NULL;
+}
+
+enum sp_err sp_group_read_page(struct sp_store *store, struct sp_id page,
+                               void (*each)(void *arg, const struct sp_page_view *page), void *arg)
+{
+    enum sp_err err;
+    struct page *p = read_page(store, page, &err);
+    if (!p)
+        return err;
+    struct sp_page_view v = view_of(p);
+    each(arg, &v);
+    page_free(p);
+    return SP_OK;
+}
+
+struct members {
+    bool (*each)(void *arg, const struct sp_member_view *member);
+    void *arg;
+    enum sp_err err;
+};
+
+static bool visit_member(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct members *w = arg;
+    struct member *m = sp_calloc(1, sizeof *m);
+    struct sp_id parent = {0, 0};
+    bool more = false;
+    w->err = key.len >= sizeof m->page ? member_decode(value, m, &parent) : SP_CORRUPT;
+    if (w->err == SP_OK) {
+        memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
+        struct sp_member_view v = {.page = m->page,
+                                   .url = m->url,
+                                   .version = m->version,
+                                   .content_version = m->content_version,
+                                   .kind = m->kind,
+                                   .content = m->content,
+                                   .target = m->target,
+                                   .rank = m->rank,
+                                   .parent = parent,
+                                   .status = m->said_status,
+                                   .reason = m->said_reason,
+                                   .winner = m->said_winner,
+                                   .similarity = m->said_similarity};
+        more = w->each(w->arg, &v);
+    }
+    member_free(m);
+    return more;
+}
+
+enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id group,
+                                  bool (*each)(void *arg, const struct sp_member_view *member),
+                                  void *arg)
+{
+    struct members w = {each, arg, SP_OK};
+    char key[1 + 3 * sizeof(struct sp_id)], id[sizeof group.birth + sizeof group.founder];
+    enum sp_err err;
+    struct page *founder = read_page(store, group.founder, &err);
+    if (founder && founder->inline_bytes) {
+        struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
+        bool inlined = sp_read_varint(&r) == group.birth;
+        if (inlined)
+            visit_member(&w, sp_view(&group.founder, sizeof group.founder),
+                         sp_view(r.at, sp_reader_left(&r)));
+        if (inlined || r.failed) {
+            page_free(founder);
+            return r.failed ? SP_CORRUPT : w.err;
+        }
+    }
+    page_free(founder);
+    if (err != SP_OK && err != SP_NOT_FOUND)
+        return err;
+    memcpy(id, &group.birth, sizeof group.birth);
+    memcpy(id + sizeof group.birth, &group.founder, sizeof group.founder);
+    err =
+        sp_store_scan(store, make_key(key, 'M', id, sizeof id), sp_view(NULL, 0), visit_member, &w);
+    return err != SP_OK ? err : w.err;
+}
+
+enum sp_err sp_group_read_signature(struct sp_store *store, struct sp_id content,
+                                    struct sp_signature **ret_signature)
+{
+    char key[1 + 3 * sizeof content];
+    struct sp_view value;
+    enum sp_err err = sp_store_get(store, make_key(key, 'S', &content, sizeof content), &value);
+    if (err != SP_OK)
+        return err;
+    struct sp_reader r = sp_reader(value);
+    sp_read_varint(&r);
+    if (r.failed || sp_signature_decode(sp_view(r.at, sp_reader_left(&r)), ret_signature))
+        return SP_CORRUPT;
+    return SP_OK;
 }

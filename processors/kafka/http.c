@@ -1,16 +1,15 @@
 /* See http.h. Source: prometheus.io, "Exposition formats", text format 0.0.4. */
 #include "kafka/http.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/listen.h"
 #include "base/mem.h"
 #include "kafka/internal.h"
 
@@ -239,80 +238,17 @@ static enum sp_err failed(enum sp_err err, const char **ret_message, const char 
     return err;
 }
 
-/* "host:port" in two; false where it is none. */
-static bool split(const char *text, char host[256], char port[8])
-{
-    const char *colon = strrchr(text, ':');
-    size_t n = colon ? (size_t)(colon - text) : 0;
-    if (!colon || n >= 256 || strspn(colon + 1, "0123456789") != strlen(colon + 1) ||
-        strlen(colon + 1) > 5 || !colon[1] || strtol(colon + 1, NULL, 10) > 65535)
-        return false;
-    bool brackets = n >= 2 && text[0] == '[' && text[n - 1] == ']';
-    if (!brackets && memchr(text, ':', n))
-        return false;
-    snprintf(host, 256, "%.*s", (int)(brackets ? n - 2 : n), brackets ? text + 1 : text);
-    snprintf(port, 8, "%s", colon + 1);
-    return true;
-}
-
-static int listening(const struct addrinfo *a)
-{
-    int one = 1;
-    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, SOMAXCONN) == 0)
-        return fd;
-    int kept = errno;
-    close(fd);
-    errno = kept;
-    return -1;
-}
-
-static enum sp_err open_socket(const char *listen_at, int *ret_fd, const char **ret_message)
-{
-    struct addrinfo hints = {.ai_family = AF_UNSPEC,
-                             .ai_socktype = SOCK_STREAM,
-                             .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-    struct addrinfo *found = NULL;
-    char host[256], port[8];
-    if (!split(listen_at, host, port))
-        return failed(SP_INVALID, ret_message, listen_at, "not of the form address:port");
-    int code = getaddrinfo(host[0] ? host : NULL, port, &hints, &found);
-    if (code != 0)
-        return failed(SP_INVALID, ret_message, listen_at, gai_strerror(code));
-    *ret_fd = -1;
-    for (const struct addrinfo *a = found; a && *ret_fd < 0; a = a->ai_next)
-        *ret_fd = listening(a);
-    int kept = errno;
-    freeaddrinfo(found);
-    char text[128];
-    return *ret_fd >= 0
-               ? SP_OK
-               : failed(SP_IO, ret_message, listen_at, strerror_r(kept, text, sizeof text));
-}
-
-static uint16_t port_of(int fd)
-{
-    struct sockaddr_storage address = {0};
-    socklen_t size = sizeof address;
-    char port[8] = "0";
-    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
-        getnameinfo((struct sockaddr *)&address, size, NULL, 0, port, sizeof port, NI_NUMERICSERV);
-    return (uint16_t)strtoul(port, NULL, 10);
-}
-
 enum sp_err sp_http_start(const struct sp_http_options *options, struct sp_http **ret_server,
                           const char **ret_message)
 {
     int fd = -1;
-    enum sp_err err = open_socket(options->listen, &fd, ret_message);
+    const char *why = "";
+    enum sp_err err = sp_listen(options->listen, &fd, &why);
     if (err != SP_OK)
-        return err;
+        return failed(err, ret_message, options->listen, why);
     struct sp_http *h = sp_calloc(1, sizeof *h);
     h->options = *options;
-    h->port = port_of(fd);
+    h->port = sp_listen_port(fd);
     h->started_ms = worker_now_ms();
     /* poll, not select: with a database open, descriptors have large numbers. */
     h->daemon = MHD_start_daemon(

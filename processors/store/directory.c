@@ -19,6 +19,8 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/hash.h"
+#include "store/store.h"
 
 #define FORMAT_LINE "samepage state 1\n"
 #define FORMAT_WORD "samepage state "
@@ -193,8 +195,8 @@ static void differences(struct sp_view keys, struct sp_view others, bool keys_ar
     }
 }
 
-static enum sp_err compare_format(const struct message *m, struct sp_view stored,
-                                  const char *fingerprint)
+/* Whether these are the bytes of a FORMAT file of this version. */
+static enum sp_err check_version(const struct message *m, struct sp_view stored)
 {
     size_t word = strlen(FORMAT_WORD), line = strlen(FORMAT_LINE);
     const char *end = stored.len ? memchr(stored.data, '\n', stored.len) : NULL;
@@ -213,6 +215,16 @@ static enum sp_err compare_format(const struct message *m, struct sp_view stored
                  (int)(line - 1 - word), &FORMAT_LINE[word]);
         return SP_STATE_FORMAT;
     }
+    return SP_OK;
+}
+
+static enum sp_err compare_format(const struct message *m, struct sp_view stored,
+                                  const char *fingerprint)
+{
+    enum sp_err err = check_version(m, stored);
+    if (err != SP_OK)
+        return err;
+    size_t line = strlen(FORMAT_LINE);
     struct sp_buf text = {0};
     struct sp_view lines = sp_view(stored.data + line, stored.len - line);
     differences(lines, sp_view_str(fingerprint), true, false, &text);
@@ -270,6 +282,51 @@ out:
     sp_buf_done(&buf);
     sp_buf_done(&text);
     return err;
+}
+
+enum sp_err sp_db_read_fingerprint(const char *directory, struct sp_buf *out,
+                                   const char **ret_message)
+{
+    static _Thread_local char text[1024];
+    struct message m = {directory, text, sizeof text};
+    struct sp_buf buf = {0}, stored = {0};
+    enum sp_err err = SP_OK;
+    *ret_message = text;
+    int fd = open(path(&buf, directory, "FORMAT"), O_RDONLY | O_CLOEXEC);
+    char *at = sp_buf_reserve(&stored, FORMAT_MAX_BYTES);
+    ssize_t n = fd < 0 ? -1 : read(fd, at, FORMAT_MAX_BYTES);
+    if (n < 0) {
+        snprintf(text, sizeof text,
+                 "cannot read %s/FORMAT: %s; name the --state directory of a `samepage run`",
+                 directory, strerror(errno));
+        err = SP_STORE;
+    } else {
+        err = check_version(&m, sp_view(at, (size_t)n));
+    }
+    if (err == SP_OK)
+        sp_buf_put(out, at + strlen(FORMAT_LINE), (size_t)n - strlen(FORMAT_LINE));
+    if (fd >= 0)
+        close(fd);
+    sp_buf_done(&buf);
+    sp_buf_done(&stored);
+    return err;
+}
+
+/* RocksDB adds to its files or makes new ones, so names and sizes tell. Its log is none of them. */
+uint64_t sp_db_files(const char *directory)
+{
+    struct sp_buf buf = {0};
+    uint64_t sum = 0;
+    DIR *dir = opendir(path(&buf, directory, "rocksdb"));
+    for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
+        struct stat st;
+        if (strncmp(e->d_name, "LOG", 3) != 0 && fstatat(dirfd(dir), e->d_name, &st, 0) == 0)
+            sum += sp_mix64(sp_hash64(e->d_name, strlen(e->d_name)) ^ (uint64_t)st.st_size);
+    }
+    if (dir)
+        closedir(dir);
+    sp_buf_done(&buf);
+    return sum;
 }
 
 enum sp_err sp_directory_open(const char *directory, const char *fingerprint, char *message,

@@ -47,6 +47,8 @@ struct rocks_db {
     size_t write_count;
     size_t write_cap;
     rocksdb_pinnableslice_t *pinned; /* the view that the last get gave out */
+    bool shared;                     /* everything of RocksDB's is another handle's */
+    bool borrows_cache;
 };
 
 /* One write of the open batch. */
@@ -250,6 +252,8 @@ static void rocks_close(struct sp_db *db)
 {
     struct rocks_db *r = rocks(db);
     unpin(r);
+    if (r->shared)
+        return;
     if (r->handle)
         rocksdb_close(r->handle);
     rocksdb_writebatch_destroy(r->batch);
@@ -259,7 +263,8 @@ static void rocks_close(struct sp_db *db)
     rocksdb_readoptions_destroy(r->scan);
     rocksdb_readoptions_destroy(r->read);
     rocksdb_options_destroy(r->options);
-    rocksdb_cache_destroy(r->cache);
+    if (!r->borrows_cache)
+        rocksdb_cache_destroy(r->cache);
     if (r->lock >= 0)
         close(r->lock);
 }
@@ -279,7 +284,8 @@ static const struct sp_db_ops rocks_ops = {
 
 static void set_tables(struct rocks_db *r, const struct sp_rocksdb_options *o)
 {
-    r->cache = rocksdb_cache_create_lru(o->block_cache_bytes);
+    if (!r->cache)
+        r->cache = rocksdb_cache_create_lru(o->block_cache_bytes);
     r->table = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_block_cache(r->table, r->cache);
     rocksdb_block_based_options_set_filter_policy(
@@ -355,4 +361,76 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
     else
         sp_db_close(&r->db);
     return err;
+}
+
+/* ---- reading along
+ *
+ * A secondary instance would be made for this, but those do not know blob files (facebook/rocksdb
+ * issue 13296: they crash). So the database is opened anew, read-only, where its files have
+ * changed: milliseconds, with the cache of blocks handed on. Every table stays open, because the
+ * writer deletes files; a blob file that went is an error, and the next open does not want it. */
+
+static rocksdb_t *open_read_only(struct rocks_db *r, const char *directory, const char *scratch,
+                                 char **ret_error)
+{
+    struct sp_buf path = {0};
+    sp_buf_put_str(&path, directory);
+    sp_buf_put(&path, "/rocksdb", sizeof "/rocksdb");
+    rocksdb_options_set_create_if_missing(r->options, 0);
+    rocksdb_options_set_max_open_files(r->options, -1);
+    rocksdb_options_set_db_log_dir(r->options, scratch);
+    rocksdb_t *handle = rocksdb_open_for_read_only(r->options, path.data, 0, ret_error);
+    sp_buf_done(&path);
+    return handle;
+}
+
+enum sp_err sp_db_open_reading(const char *directory, const char *scratch,
+                               const struct sp_rocksdb_options *options, struct sp_db *before,
+                               struct sp_db **ret_db, const char **ret_message)
+{
+    static _Thread_local char message[4096];
+    struct sp_rocksdb_options defaults;
+    sp_rocksdb_options_default(&defaults);
+    struct rocks_db *r = sp_calloc(1, sizeof *r);
+    char *error = NULL;
+    r->db.ops = &rocks_ops;
+    r->lock = -1;
+    if (before)
+        r->cache = rocks(before)->cache;
+    set_options(r, options ? options : &defaults);
+    r->handle = open_read_only(r, directory, scratch, &error);
+    r->borrows_cache = error && before;
+    if (!error) {
+        if (before)
+            rocks(before)->borrows_cache = true;
+        *ret_db = &r->db;
+        return SP_OK;
+    }
+    snprintf(message, sizeof message,
+             "cannot read the state in %s: RocksDB: %s; name the --state directory of a `samepage "
+             "run`",
+             directory, error);
+    *ret_message = message;
+    rocksdb_free(error);
+    sp_db_close(&r->db);
+    return SP_STORE;
+}
+
+struct sp_db *sp_db_reader(void)
+{
+    struct rocks_db *r = sp_calloc(1, sizeof *r);
+    r->db.ops = &rocks_ops;
+    r->lock = -1;
+    r->shared = true;
+    return &r->db;
+}
+
+void sp_db_reader_use(struct sp_db *reader, struct sp_db *db)
+{
+    struct rocks_db *r = rocks(reader), *of = rocks(db);
+    SP_ASSERT(r->shared && (!db || db->ops == &rocks_ops));
+    unpin(r);
+    r->handle = db ? of->handle : NULL;
+    r->read = db ? of->read : NULL;
+    r->scan = db ? of->scan : NULL;
 }

@@ -53,6 +53,27 @@ struct sp_db *sp_db_copy_memory(const struct sp_db *db);
 enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
                                const struct sp_rocksdb_options *options, struct sp_db **ret_db,
                                const char **ret_message);
+/* Opens the state in `directory` to read it, also while another process writes to it: nothing in it
+ * is changed, no lock is taken. What is seen, now and later, is what some commit left: the last one
+ * whose write buffer had reached the disk (with a write-ahead log: the last one). `scratch` is a
+ * directory of the caller's own, for RocksDB's log. `before`, or NULL, is an older view of the same
+ * state, whose cache the new one takes over; close it all the same. Nothing may be written.
+ * SP_STORE with a message where there is no state, or it cannot be read; a read fails with SP_STORE
+ * as well where the writer has deleted a file meanwhile: open it again. */
+enum sp_err sp_db_open_reading(const char *directory, const char *scratch,
+                               const struct sp_rocksdb_options *options, struct sp_db *before,
+                               struct sp_db **ret_db, const char **ret_message);
+/* A handle for one more thread, which reads in whatever database it was last told to use (NULL:
+ * none, and nothing may be read). That one must stay open meanwhile. */
+struct sp_db *sp_db_reader(void);
+void sp_db_reader_use(struct sp_db *reader, struct sp_db *db);
+/* A number that is another one when the files of the state in `directory` are others; 0 where they
+ * cannot be listed. */
+uint64_t sp_db_files(const char *directory);
+/* Appends the fingerprint that the state in `directory` was made with. SP_STATE_FORMAT, SP_STORE
+ * with a message as above. */
+enum sp_err sp_db_read_fingerprint(const char *directory, struct sp_buf *out,
+                                   const char **ret_message);
 /* Drops the open batch, releases the stores, closes. NULL is allowed. */
 void sp_db_close(struct sp_db *db);
 

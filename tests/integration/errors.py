@@ -10,7 +10,8 @@ import subprocess
 from harness import Skip, check, check_equal, check_in, main, statuses
 
 STAGES = ["signature", "group", "compare"]  # one source for all three
-COMMANDS = ["run", "synth", "pairs", "similar", "topics", "ingest", *STAGES, "status", "evaluate", "config"]
+COMMANDS = ["run", "synth", "pairs", "similar", "topics", "ingest", *STAGES, "status", "evaluate",
+            "serve", "config"]
 
 
 def complaint(work, *arguments, code=1):

@@ -1,0 +1,118 @@
+/* A ranked list in, the same list without near duplicates out: the real-time half of the problem.
+ *
+ *     struct samepage_filter *filter = samepage_filter_new(0.8, 256);
+ *     const struct samepage_document *ranked[2] = {
+ *         samepage_document_from_text(a, strlen(a), "english", 64),
+ *         samepage_document_from_text(b, strlen(b), "english", 64)};
+ *     struct samepage_verdict verdicts[2];
+ *     samepage_filter_run(filter, ranked, 2, verdicts);
+ *     ... verdicts[1].repeats is 0 where b repeats a, and SAMEPAGE_KEPT where it does not ...
+ *
+ * Source: E. Smith, "Detecting documents near duplications in realtime". A document is the sorted
+ * set of the hashes of its sentences, made ahead and trimmed to the smallest n; two documents are
+ * compared as sorted vectors, and the comparison ends as soon as its outcome is certain, whichever
+ * it is; the verdicts on recent sets are kept.
+ *
+ * The similarity is Jaccard's, |A n B| / |A u B|: exact where neither document was trimmed, else
+ * estimated over the range of hashes that both know. Going down the list, a document is dropped
+ * where it is at least `threshold` similar to one kept before it.
+ *
+ * Running out of memory ends the process. */
+#ifndef SP_SAMEPAGE_FILTER_H
+#define SP_SAMEPAGE_FILTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifndef SAMEPAGE_API
+#if defined(__GNUC__)
+#define SAMEPAGE_API __attribute__((visibility("default")))
+#else
+#define SAMEPAGE_API
+#endif
+#endif
+
+enum {
+    SAMEPAGE_KEPT = -1,
+    SAMEPAGE_FILTER_DOCUMENTS = 1000,     /* most that one list may have */
+    SAMEPAGE_DOCUMENT_HASHES = 1 << 16,   /* most that one document may keep */
+    SAMEPAGE_DOCUMENT_DEFAULT_HASHES = 64 /* a good n for sentences */
+};
+
+/* A document's set. Immutable, reference counted; thread rule: any thread, also at once. */
+struct samepage_document;
+
+/* The set of a text's sentences (UTF-8, plain text): split at sentence ends and line breaks,
+ * lower-cased, each word stemmed, words of fewer than three letters dropped, the rest hashed.
+ * language: a name or ISO 639-1 code of one of Snowball's stemmers ("english", "en"); NULL, or one
+ * that there is no stemmer for: words stay as they are. keep: the n of the smallest hashes, 1 to
+ * SAMEPAGE_DOCUMENT_HASHES. Never NULL; a text without sentences gives an empty document, which is
+ * similar to nothing. */
+SAMEPAGE_API struct samepage_document *
+samepage_document_from_text(const char *text, size_t bytes, const char *language, size_t keep);
+
+/* A set of hashes that were made elsewhere, in any order (repeats count as often as they occur);
+ * the smallest `keep` are kept. total: the size of the whole set, where `hashes` are only its
+ * smallest ones; count where they are all. Documents can only be compared where their hashes mean
+ * the same. NULL where count, total or keep make no sense together. */
+SAMEPAGE_API struct samepage_document *
+samepage_document_from_hashes(const uint32_t *hashes, size_t count, size_t total, size_t keep);
+
+/* The document as bytes, to be kept for later, and back. pack returns the size it needs, and
+ * writes where `size` is at least that. unpack returns NULL for bytes that pack did not write. */
+SAMEPAGE_API size_t samepage_document_pack(const struct samepage_document *document, void *out,
+                                           size_t size);
+SAMEPAGE_API struct samepage_document *samepage_document_unpack(const void *bytes, size_t size);
+
+/* One more owner. */
+SAMEPAGE_API struct samepage_document *
+samepage_document_share(const struct samepage_document *document);
+/* One owner less. NULL is allowed. */
+SAMEPAGE_API void samepage_document_free(struct samepage_document *document);
+
+/* Hashes kept, and bytes of memory. */
+SAMEPAGE_API size_t samepage_document_hashes(const struct samepage_document *document);
+SAMEPAGE_API size_t samepage_document_bytes(const struct samepage_document *document);
+
+/* The similarity, to the end: 0 to 1. */
+SAMEPAGE_API double samepage_document_similarity(const struct samepage_document *a,
+                                                 const struct samepage_document *b);
+
+/* What becomes of one document of a list. */
+struct samepage_verdict {
+    int32_t repeats;  /* SAMEPAGE_KEPT, or the place in the list of the kept document it repeats */
+    float similarity; /* to that document; 0 where kept */
+};
+
+/* Settings, scratch memory and recent sets. Thread rule: one thread at a time. */
+struct samepage_filter;
+
+/* threshold: above 0, at most 1. recent_sets: how many lists' verdicts are kept, 0 for none. NULL
+ * where one of them makes no sense. */
+SAMEPAGE_API struct samepage_filter *samepage_filter_new(double threshold, size_t recent_sets);
+/* NULL is allowed. */
+SAMEPAGE_API void samepage_filter_free(struct samepage_filter *filter);
+
+/* The verdicts on a ranked list, best first. NULL in `ranked` is a document of which nothing is
+ * known: it is kept. Returns how many are kept, or -1, and nothing is written, where count is above
+ * SAMEPAGE_FILTER_DOCUMENTS.
+ *
+ * A pair at exactly the threshold goes unseen once in ten thousand million: so small is the
+ * chance that the first hashes of two similar documents have next to none in common. */
+SAMEPAGE_API int samepage_filter_run(struct samepage_filter *filter,
+                                     const struct samepage_document *const *ranked, size_t count,
+                                     struct samepage_verdict *verdicts);
+
+/* Lists answered, and how many of them from the recent sets. */
+SAMEPAGE_API uint64_t samepage_filter_runs(const struct samepage_filter *filter,
+                                           uint64_t *ret_recent);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,209 @@
+/* samepage serve: the state of a run, asked over HTTP. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "serve/serve.h"
+#include "store/store.h"
+
+enum { PAGES_MAX = 256, TOKEN_BYTES_MIN = 16, TOKEN_BYTES_MAX = 512 };
+static const uint64_t cache_default = 512ull << 20;
+
+struct arguments {
+    struct sp_serve_options options;
+    const char *token_file;
+    const char *pages[PAGES_MAX];
+    char token[TOKEN_BYTES_MAX + 2];
+};
+
+static int take(const struct sp_command *command, int option, struct arguments *a)
+{
+    struct sp_serve_options *o = &a->options;
+    uint64_t number;
+    switch (option) {
+    case 's':
+        o->state = optarg;
+        return -1;
+    case 'l':
+        o->listen = optarg;
+        return -1;
+    case 't':
+        a->token_file = optarg;
+        return -1;
+    case 'n':
+        if (!sp_cli_number(optarg, &number) || number == 0 || number > 256)
+            return sp_cli_usage(command, "--threads %s: a number from 1 to 256", optarg);
+        o->threads = (uint32_t)number;
+        return -1;
+    case 'c':
+        if (!sp_cli_number(optarg, &number))
+            return sp_cli_usage(command, "--cache %s: a number of bytes, as 512M", optarg);
+        o->cache_bytes = number;
+        return -1;
+    case 'p':
+        if (o->page_count == PAGES_MAX)
+            return sp_cli_usage(command, "--pages: at most %d files", PAGES_MAX);
+        a->pages[o->page_count++] = optarg;
+        return -1;
+    default:
+        return sp_cli_common(command, option, NULL);
+    }
+}
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option options[] = {{"state", required_argument, NULL, 's'},
+                                            {"listen", required_argument, NULL, 'l'},
+                                            {"token-file", required_argument, NULL, 't'},
+                                            {"threads", required_argument, NULL, 'n'},
+                                            {"cache", required_argument, NULL, 'c'},
+                                            {"pages", required_argument, NULL, 'p'},
+                                            SP_COMMON_OPTIONS,
+                                            {0}};
+    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
+        int code = take(command, c, a);
+        if (code >= 0)
+            return code;
+    }
+    if (optind < argc)
+        return sp_cli_usage(command, "%s: there are no arguments but options", argv[optind]);
+    return a->options.state ? -1 : sp_cli_usage(command, "--state DIR is missing");
+}
+
+/* The first line of the file. */
+static int read_token(struct arguments *a)
+{
+    FILE *in = fopen(a->token_file, "r");
+    if (!in)
+        return sp_cli_failed("%s: cannot be read: %s", a->token_file, strerror(errno));
+    size_t n = fread(a->token, 1, sizeof a->token - 1, in);
+    fclose(in);
+    a->token[n] = 0;
+    n = strcspn(a->token, "\r\n");
+    a->token[n] = 0;
+    bool visible = true;
+    for (size_t i = 0; i < n; i++)
+        visible &= a->token[i] > ' ' && a->token[i] < 0x7f;
+    if (n < TOKEN_BYTES_MIN || n > TOKEN_BYTES_MAX || !visible)
+        return sp_cli_failed("%s: its first line is no token: %d to %d ASCII characters without "
+                             "spaces",
+                             a->token_file, TOKEN_BYTES_MIN, TOKEN_BYTES_MAX);
+    a->options.token = a->token;
+    return -1;
+}
+
+/* The settings the state was made with are those its signatures can be compared by. */
+static int read_settings(struct sp_serve_options *o)
+{
+    struct sp_buf lines = {0};
+    struct sp_config config;
+    const char *message = "";
+    sp_config_default(&config);
+    enum sp_err err = sp_db_read_fingerprint(o->state, &lines, &message);
+    sp_buf_put_u8(&lines, 0);
+    char *save = NULL, version[64];
+    snprintf(version, sizeof version, "signature.version=%d", SP_SIGNATURE_VERSION);
+    for (char *line = err ? NULL : strtok_r(lines.data, "\n", &save); line && err == SP_OK;
+         line = strtok_r(NULL, "\n", &save))
+        if (strncmp(line, "signature.version=", strlen("signature.version=")) != 0)
+            err = sp_config_assign(&config, line, &message);
+        else if (strcmp(line, version) != 0)
+            err = SP_STATE_FORMAT, message = "its signatures are of another version of samepage";
+    int code = -1;
+    if (err != SP_OK)
+        code = sp_cli_failed("the state in %s cannot be served: %s", o->state, message);
+    o->tier1 = (uint32_t)config.tier1_partitions;
+    o->threshold = config.similarity_threshold;
+    o->sentences = config.signature_max_sentences > 0;
+    sp_settings_text(&config, &o->text);
+    o->text.detect_language = false;
+    sp_config_done(&config);
+    sp_buf_done(&lines);
+    return code;
+}
+
+/* Connections, and every table of the state, are descriptors. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static int serve(const struct sp_serve_options *options)
+{
+    struct sp_serve *server = NULL;
+    const char *message = "";
+    sigset_t ends;
+    int number = 0;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that are started */
+    signal(SIGPIPE, SIG_IGN);
+    allow_descriptors();
+    if (sp_serve_start(options, &server, &message) != SP_OK)
+        return sp_cli_failed("%s", message);
+    const char *colon = strrchr(options->listen, ':');
+    fprintf(stderr, "samepage: listening on http://%.*s:%u\n", (int)(colon - options->listen),
+            options->listen, (unsigned)sp_serve_port(server));
+    sigwait(&ends, &number);
+    sp_serve_stop(server);
+    return SP_EXIT_DONE;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {.options = {.listen = "127.0.0.1:8080", .cache_bytes = cache_default}};
+    int code = parse(command, argc, argv, &a);
+    a.options.pages = a.pages;
+    if (code < 0 && a.token_file)
+        code = read_token(&a);
+    if (code < 0)
+        code = read_settings(&a.options);
+    return code < 0 ? serve(&a.options) : code;
+}
+
+const struct sp_command sp_cmd_serve = {
+    "serve", "answers over HTTP what a state knows, filters result lists, and shows a page",
+    "NAME\n"
+    "  samepage serve - answers over HTTP what a state knows, filters result lists, shows a page\n\n"
+    "SYNOPSIS\n"
+    "  samepage serve --state DIR [OPTION]...\n\n"
+    "DESCRIPTION\n"
+    "  Reads the state of a `samepage run` along, also while the run is writing: what is answered is "
+    "at\n"
+    "  most a second older than what the run has brought to the disk (with "
+    "store.write_ahead_log=on:\n"
+    "  than its last barrier). Nothing in DIR is changed.\n\n"
+    "  GET /v1/status?url=URL   the page's status\n"
+    "  GET /v1/group?url=URL    its group: members, winners, similarities, and what links them\n"
+    "  POST /v1/filter          {\"urls\":[...]}: a ranked list in, the list without near duplicates\n"
+    "                           out; {\"documents\":[{\"url\",\"text\"}]} for pages not seen yet\n"
+    "  GET /openapi.json        describes these and all others; / is a page to look at\n"
+    "  GET /livez /readyz /metrics\n\n"
+    "  Ends at SIGINT or SIGTERM.\n\n"
+    "OPTIONS\n"
+    "  --state DIR         the directory of a `samepage run`\n"
+    "  --listen ADDRESS    address:port; default: 127.0.0.1:8080. Port 0: any that is free\n"
+    "  --token-file FILE   who asks must send the first line of FILE as a bearer token; must be "
+    "given\n"
+    "                      where other machines can reach the address\n"
+    "  --pages FILE        JSONL inputs of the run, uncompressed: the texts of pages are shown from\n"
+    "                      them; may be repeated\n"
+    "  --cache BYTES       memory for the filter's documents; default: 512M\n"
+    "  --threads N         threads that answer; default: one a core\n"
+    "  --help              this text\n\n"
+    "EXAMPLES\n"
+    "  samepage serve --state state --pages crawl.jsonl\n"
+    "  curl -d '{\"urls\":[\"http://a.example/\",\"http://b.example/\"]}' "
+    "127.0.0.1:8080/v1/filter\n\n"
+    "EXIT STATUS\n"
+    "  0 ended by a signal, 1 failed, 2 wrong usage\n",
+    false, run};

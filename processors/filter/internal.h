@@ -1,0 +1,23 @@
+/* What the files of the filter share. Private to this folder. */
+#ifndef SP_FILTER_INTERNAL_H
+#define SP_FILTER_INTERNAL_H
+
+#include <stdbool.h>
+
+#include "base/hash.h"
+#include "samepage/filter.h"
+
+struct samepage_document {
+    uint32_t refs; /* atomic */
+    uint32_t count;
+    uint32_t total;
+    bool complete;       /* count == total */
+    struct sp_id digest; /* of all above and the hashes */
+    uint32_t hashes[];   /* ascending */
+};
+
+/* Of a sorted vector. */
+struct samepage_document *sp_document_of_sorted(const uint32_t *hashes, size_t count, size_t total);
+void sp_document_sort(uint32_t *hashes, size_t count);
+
+#endif

@@ -1,0 +1,283 @@
+/* libmicrohttpd: from connections to requests and from answers to responses.
+ *
+ * A pool of threads, each with an epoll of its own. Who holds a connection without finishing
+ * requests is closed by the ticker, whatever trickles in meanwhile; where all places are taken, the
+ * connection whose last finished request is longest ago makes room for the new one. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "run/run.h"
+#include "serve/internal.h"
+
+enum {
+    CONNECTION_BYTES = 96 << 10, /* two URLs of the largest size, each byte escaped, and headers */
+    IDLE_SECONDS = 10
+};
+
+struct connection {
+    struct connection *prev;
+    struct connection *next;
+    int fd;
+    bool cut;
+    int64_t useful_ms; /* atomic: when it was made, or finished its last request */
+};
+
+struct sp_connections {
+    pthread_mutex_t lock;
+    struct connection ring; /* head */
+    size_t count;
+    size_t cut; /* of these, about to be closed by their threads */
+};
+
+struct request {
+    struct sp_buf body;
+    struct connection *connection;
+    const struct sp_route *route; /* NULL: to be refused */
+    unsigned refusal;
+    bool answered;
+    int64_t started_us;
+};
+
+static int64_t now_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+/* ---- connections */
+
+/* With the lock held: then its descriptor is still its own. */
+static void cut(struct sp_serve *s, struct connection *c)
+{
+    c->cut = true;
+    s->connections->cut++;
+    shutdown(c->fd, SHUT_RDWR);
+    __atomic_add_fetch(&s->counters.closed, 1, __ATOMIC_RELAXED);
+}
+
+static void make_room(struct sp_serve *s)
+{
+    struct sp_connections *all = s->connections;
+    struct connection *worst = NULL;
+    int64_t worst_ms = INT64_MAX;
+    for (struct connection *c = all->ring.next; c != &all->ring; c = c->next) {
+        int64_t useful = __atomic_load_n(&c->useful_ms, __ATOMIC_RELAXED);
+        if (!c->cut && useful < worst_ms) {
+            worst = c;
+            worst_ms = useful;
+        }
+    }
+    if (worst)
+        cut(s, worst);
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct sp_serve *s = arg;
+    struct sp_connections *all = s->connections;
+    struct connection *c = *context;
+    pthread_mutex_lock(&all->lock);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        if (all->count - all->cut >= SP_SERVE_CONNECTIONS)
+            make_room(s);
+        c = sp_calloc(1, sizeof *c);
+        c->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        c->useful_ms = sp_serve_now_ms();
+        c->next = all->ring.next;
+        c->prev = &all->ring;
+        c->next->prev = all->ring.next = c;
+        all->count++;
+        *context = c;
+    } else if (c) {
+        c->prev->next = c->next;
+        c->next->prev = c->prev;
+        all->count--;
+        all->cut -= c->cut;
+        sp_free(c);
+        *context = NULL;
+    }
+    __atomic_store_n(&s->counters.connections, all->count, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&all->lock);
+}
+
+void sp_http_reap(struct sp_serve *s)
+{
+    struct sp_connections *all = s->connections;
+    int64_t oldest = sp_serve_now_ms() - SP_SERVE_PATIENCE_SECONDS * 1000;
+    pthread_mutex_lock(&all->lock);
+    for (struct connection *c = all->ring.next; c != &all->ring; c = c->next)
+        if (!c->cut && __atomic_load_n(&c->useful_ms, __ATOMIC_RELAXED) < oldest)
+            cut(s, c);
+    pthread_mutex_unlock(&all->lock);
+}
+
+/* ---- one request */
+
+static enum MHD_Result respond(struct MHD_Connection *connection, const struct sp_route *route,
+                               unsigned status, const struct sp_buf *body, bool keep_alive)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY);
+    if (!response)
+        return MHD_NO;
+    const char *type = route && status < MHD_HTTP_BAD_REQUEST ? route->type : "application/json";
+    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    if (!keep_alive)
+        MHD_add_response_header(response, "Connection", "close");
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    enum MHD_Result result = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static void count(struct sp_serve *s, const struct sp_route *route, unsigned status, int64_t us)
+{
+    size_t n = route ? (size_t)(route - sp_routes) : SP_ROUTES;
+    __atomic_add_fetch(&s->counters.requests[n], 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&s->counters.microseconds[n], (uint64_t)us, __ATOMIC_RELAXED);
+    if (status >= MHD_HTTP_BAD_REQUEST)
+        __atomic_add_fetch(&s->counters.refused[n], 1, __ATOMIC_RELAXED);
+}
+
+/* An announced body that is not going to be read: the answer comes before it. */
+static bool large_body(struct MHD_Connection *connection)
+{
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    return length && strtoull(length, NULL, 10) > SP_SERVE_BODY_BYTES;
+}
+
+static struct request *begin(struct sp_serve *s, const struct sp_query *q)
+{
+    struct request *r = sp_calloc(1, sizeof *r);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(q->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct sp_serve_thread *t = sp_serve_thread(s);
+    r->connection = info ? info->socket_context : NULL;
+    r->started_us = now_us();
+    sp_buf_reset(&t->out);
+    r->route = sp_route_find(s, t, q, &r->refusal);
+    if (r->route && large_body(q->connection)) {
+        r->refusal = sp_answer_error(t, MHD_HTTP_CONTENT_TOO_LARGE,
+                                     "the body is larger than %d bytes", SP_SERVE_BODY_BYTES);
+        r->route = NULL;
+    }
+    return r;
+}
+
+/* False: there is no room for it. */
+static bool take_body(struct sp_serve *s, struct request *r, const char *data, size_t len)
+{
+    uint64_t all = __atomic_add_fetch(&s->counters.body_bytes, len, __ATOMIC_RELAXED);
+    bool fits = r->body.len + len <= SP_SERVE_BODY_BYTES && all <= SP_SERVE_ALL_BODIES_BYTES;
+    if (fits)
+        sp_buf_put(&r->body, data, len);
+    else
+        __atomic_sub_fetch(&s->counters.body_bytes, len, __ATOMIC_RELAXED);
+    return fits;
+}
+
+static enum MHD_Result finish(struct sp_serve *s, struct request *r, struct sp_query *q)
+{
+    struct sp_serve_thread *t = sp_serve_thread(s);
+    sp_buf_reset(&t->out);
+    memset(sp_buf_reserve(&r->body, SP_REQUEST_PADDING), 0, SP_REQUEST_PADDING);
+    q->body = sp_buf_view(&r->body);
+    sp_state_begin(t->reader);
+    unsigned status = r->route->answer(s, t, q);
+    if (t->state_failed && sp_state_refresh(s->state, true) == SP_OK) {
+        sp_buf_reset(&t->out);
+        sp_state_begin(t->reader);
+        status = r->route->answer(s, t, q);
+    }
+    t->state_failed = false;
+    sp_state_end(t->reader);
+    count(s, r->route, status, now_us() - r->started_us);
+    r->answered = true;
+    return respond(q->connection, r->route, status, &t->out, true);
+}
+
+/* Called with the headers, then with each piece of the body, then at the end. */
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *path,
+                                  const char *method, const char *version, const char *body,
+                                  size_t *body_len, void **state)
+{
+    struct sp_serve *s = arg;
+    struct sp_query q = {.connection = connection, .path = path, .method = method};
+    struct request *r = *state;
+    (void)version;
+    if (!r) {
+        *state = r = begin(s, &q);
+        if (r->route)
+            return MHD_YES;
+        count(s, NULL, r->refusal, now_us() - r->started_us);
+        /* What follows is not read: it could be a body without end. */
+        return respond(connection, NULL, r->refusal, &sp_serve_thread(s)->out, false);
+    }
+    if (r->answered)
+        return MHD_NO;
+    if (*body_len) {
+        size_t len = *body_len;
+        *body_len = 0;
+        return take_body(s, r, body, len) ? MHD_YES : MHD_NO;
+    }
+    return finish(s, r, &q);
+}
+
+static void on_completed(void *arg, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct sp_serve *s = arg;
+    struct request *r = *state;
+    (void)connection;
+    if (!r)
+        return;
+    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && r->connection)
+        __atomic_store_n(&r->connection->useful_ms, sp_serve_now_ms(), __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&s->counters.body_bytes, r->body.len, __ATOMIC_RELAXED);
+    sp_buf_done(&r->body);
+    sp_free(r);
+    *state = NULL;
+}
+
+/* ---- start and stop */
+
+enum sp_err sp_http_open(struct sp_serve *s, int fd)
+{
+    unsigned threads = sp_run_workers(s->options.threads);
+    threads = threads ? threads : 1;
+    s->connections = sp_calloc(1, sizeof *s->connections);
+    s->connections->ring.next = s->connections->ring.prev = &s->connections->ring;
+    pthread_mutex_init(&s->connections->lock, NULL);
+    /* Any one thread may come to hold all of our places, and those about to be cut. */
+    unsigned limit = threads * (SP_SERVE_CONNECTIONS + 64);
+    s->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
+        MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_CONNECTION,
+        on_connection, s, MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
+        threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, threads, MHD_OPTION_END);
+    return s->daemon ? SP_OK : SP_IO;
+}
+
+void sp_http_close(struct sp_serve *s)
+{
+    if (s->daemon)
+        MHD_stop_daemon(s->daemon);
+    s->daemon = NULL;
+    if (!s->connections)
+        return;
+    pthread_mutex_destroy(&s->connections->lock);
+    sp_free(s->connections);
+    s->connections = NULL;
+}

@@ -1,0 +1,35 @@
+/* The documents of known pages, as the filter wants them: made from the state's signatures when
+ * first asked for, and kept as long as there is room, least recently used going first. What is kept
+ * is held against the page's row again when the state has moved on. Private to this folder.
+ * Thread rule: any thread, each with its own reader. */
+#ifndef SP_SERVE_INDEX_H
+#define SP_SERVE_INDEX_H
+
+#include "samepage/filter.h"
+#include "serve/state.h"
+
+enum { SP_INDEX_SENTENCES = SAMEPAGE_DOCUMENT_DEFAULT_HASHES };
+
+struct sp_index;
+
+struct sp_index *sp_index_new(bool sentences, uint64_t bytes);
+void sp_index_free(struct sp_index *index);
+
+/* The page's document, which the caller frees; what a page redirects to stands for it. SP_NOT_FOUND
+ * for a page that is not known or has no content. */
+enum sp_err sp_index_document(struct sp_index *index, struct sp_state_reader *r, struct sp_id page,
+                              struct samepage_document **ret_document);
+/* The document of a signature of this state, or of a text made into one alike. */
+struct samepage_document *sp_index_of_signature(const struct sp_index *index,
+                                                const struct sp_signature *signature);
+
+struct sp_index_stats {
+    uint64_t documents;
+    uint64_t bytes;
+    uint64_t hits;
+    uint64_t misses;
+};
+
+void sp_index_stats(struct sp_index *index, struct sp_index_stats *ret_stats);
+
+#endif

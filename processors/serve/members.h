@@ -1,0 +1,32 @@
+/* A group's members, copied out of the state. Private to this folder. */
+#ifndef SP_SERVE_MEMBERS_H
+#define SP_SERVE_MEMBERS_H
+
+#include "serve/state.h"
+
+enum { SP_MEMBERS_MAX = 20000 };
+
+struct sp_group_member {
+    struct sp_member_view view;     /* its url is owned */
+    struct sp_signature *signature; /* NULL until sp_members_signature */
+};
+
+struct sp_members {
+    struct sp_id page; /* asked for */
+    struct sp_group_id group;
+    struct sp_group_member *list; /* winners first, then by rank */
+    size_t count;
+    size_t cap;
+    bool more; /* than SP_MEMBERS_MAX: these are some of them */
+};
+
+/* The group of m->page. */
+enum sp_err sp_members_read(struct sp_state_reader *r, struct sp_members *m);
+void sp_members_done(struct sp_members *m);
+/* Borrowed; NULL: there is none. */
+struct sp_group_member *sp_members_find(const struct sp_members *m, struct sp_id page);
+/* Its signature, borrowed; NULL where it has no content. */
+const struct sp_signature *sp_members_signature(struct sp_state_reader *r, struct sp_members *m,
+                                                struct sp_group_member *member);
+
+#endif

@@ -1,0 +1,49 @@
+/* Asking samepage over HTTP: `samepage serve`. docs/openapi.json describes every path.
+ *
+ * State comes from the directory of a `samepage run`, which may be writing to it meanwhile: what is
+ * answered is what some commit left, at most a second older than what the run has brought to the
+ * disk. Nothing here writes to that directory.
+ *
+ * Whatever is sent does no harm: bodies, URLs, lists and the memory of all requests are bounded, a
+ * connection that finishes no request in SP_SERVE_PATIENCE_SECONDS is closed, and where all places
+ * are taken the one that has been useful longest ago makes room. */
+#ifndef SP_SERVE_SERVE_H
+#define SP_SERVE_SERVE_H
+
+#include "text/text.h"
+
+enum {
+    SP_SERVE_CONNECTIONS = 512,
+    SP_SERVE_PATIENCE_SECONDS = 10,
+    SP_SERVE_LIST = 1000,                  /* documents of a list */
+    SP_SERVE_BODY_BYTES = 8 << 20,         /* of one request */
+    SP_SERVE_ALL_BODIES_BYTES = 128 << 20, /* of all requests under way */
+    SP_SERVE_TEXT_BYTES = 1 << 20          /* of one text that is sent along */
+};
+
+struct sp_serve_options {
+    const char *listen;          /* base/listen.h */
+    const char *token;           /* NULL: none, allowed on loopback only */
+    const char *state;           /* directory */
+    uint32_t threads;            /* 0: one a core */
+    uint32_t tier1;              /* partitions of the group stage in that state */
+    double threshold;            /* tau of that state */
+    bool sentences;              /* whether it keeps sentences: then the filter compares these */
+    uint64_t cache_bytes;        /* for documents of the filter */
+    struct sp_text_options text; /* as that state's signatures were made */
+    const char *const *pages;    /* inputs in which the texts of pages are looked for */
+    size_t page_count;
+};
+
+struct sp_serve;
+
+/* SP_INVALID, SP_IO, SP_STORE, SP_STATE_FORMAT: *ret_message says what and what to do, valid until
+ * this thread's next call. Texts of the options are borrowed until the stop. Start and stop in one
+ * thread. */
+enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_serve **ret_serve,
+                           const char **ret_message);
+uint16_t sp_serve_port(const struct sp_serve *serve);
+/* Ends all connections and threads. NULL is allowed. */
+void sp_serve_stop(struct sp_serve *serve);
+
+#endif

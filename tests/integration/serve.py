@@ -1,0 +1,350 @@
+"""samepage serve: what it answers agrees with what the run wrote, and nothing sent to it does harm."""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import urllib.parse
+
+from harness import check, check_equal, check_in, latest, main
+
+
+class Server:
+    """A server of the state `state`, and a client of it."""
+
+    def __init__(self, work, process, port):
+        self.work, self.process, self.port = work, process, port
+
+    def ask(self, method, path, body=None, headers=None, host=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
+        try:
+            given = {"Host": host} if host else {}
+            connection.request(method, path, body, {**given, **(headers or {})})
+            answer = connection.getresponse()
+            return answer.status, answer.read(), answer
+        finally:
+            connection.close()
+
+    def get(self, path, code=200, **arguments):
+        query = "?" + urllib.parse.urlencode(arguments) if arguments else ""
+        status, body, _ = self.ask("GET", path + query)
+        check(status == code, f"{path}{query}: {status}, not {code}:", body[:300])
+        return json.loads(body)
+
+    def filter(self, code=200, **body):
+        status, answer, _ = self.ask("POST", "/v1/filter", json.dumps(body))
+        check(status == code, f"filter: {status}, not {code}:", answer[:300])
+        return json.loads(answer)
+
+    def check_unharmed(self):
+        start = time.monotonic()
+        check_equal(self.ask("GET", "/livez")[:2], (200, b"alive\n"), "livez")
+        check_equal(self.ask("GET", "/readyz")[:2], (200, b"ready\n"), "readyz")
+        check(time.monotonic() - start < 5, "slow after harm")
+        check(self.process.poll() is None, "the server has ended")
+
+
+@contextlib.contextmanager
+def serving(work, state="state", *options, listen="127.0.0.1:0"):
+    log = work.path("serve.log")
+    with open(log, "wb") as err:
+        process = work.start("serve", "--state", state, "--listen", listen, *options, stderr=err)
+    try:
+        found = None
+        for _ in range(200):
+            with open(log, encoding="utf-8") as f:
+                found = re.search(r"listening on http://\S*:(\d+)\n", f.read())
+            if found or process.poll() is not None:
+                break
+            time.sleep(0.05)
+        check(found, "no server:", work.read("serve.log"))
+        yield Server(work, process, int(found[1]))
+        process.send_signal(signal.SIGTERM)
+        check_equal(process.wait(timeout=20), 0, "exit code")
+    finally:
+        process.kill()
+        process.wait()
+
+
+def crawled(work, pages=3000, *settings):
+    """The statuses and the groups of a made-up crawl whose state is in `state`."""
+    work.crawl(pages=pages)
+    work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "--groups", "groups.jsonl",
+             *settings, "crawl.jsonl")
+    return latest(work.read("status.jsonl").decode()), work.json_lines("groups.jsonl")
+
+
+def served_statuses_and_groups_are_those_of_the_run(work):
+    statuses, groups = crawled(work)
+    with serving(work) as server:
+        for url, event in list(statuses.items())[::7]:
+            answer = server.get("/v1/status", url=url)
+            for key in "url", "status", "winner_url", "similarity", "reason", "version_ms", "group_id":
+                check_equal(answer[key], event[key], f"{url}: {key}")
+        linked = 0
+        for group in groups[::5]:
+            members = {m["url"]: m for m in group["members"]}
+            answer = server.get("/v1/group", url=group["members"][-1]["url"])
+            check_equal(answer["group_id"], group["group_id"], "group id")
+            check_equal(answer["size"], len(members), "size")
+            check_equal(sorted(m["url"] for m in answer["members"]), sorted(members), "members")
+            for m in answer["members"]:
+                check_equal({k: m[k] for k in ("status", "winner_url", "similarity")},
+                            {k: members[m["url"]][k] for k in ("status", "winner_url", "similarity")},
+                            m["url"])
+                link = m["link"]
+                if link and link["reason"] == "content":
+                    linked += 1
+                    check(0.8 <= link["similarity"] <= 1, "a weak link:", m)
+                check(not link or link["since_ms"] >= m["since_ms"], "linked before it was there", m)
+            roots = [m for m in answer["members"] if not m["link"]]
+            check_equal(len(roots), 1, "members that hang on no other")
+        check(linked > 20, "few links were looked at:", linked)
+        check_equal(server.get("/v1/status", 404, url="http://nowhere.example/")["error"][:7],
+                    "nothing", "an unknown page")
+        server.get("/v1/status", 400, url="nonsense")
+        server.get("/v1/status", 400)
+        server.get("/v1/group", 400, url="http://nowhere.example/", limit="x")
+
+
+def filtered_lists_have_no_near_duplicates(work):
+    statuses, groups = crawled(work)
+    many = sorted((g for g in groups if len(g["members"]) > 2), key=lambda g: -len(g["members"]))
+    urls = [m["url"] for g in many[:40] for m in g["members"][:4]]
+    urls += [url for url, e in statuses.items() if e["status"] == "unique"][:50]
+    with serving(work) as server:
+        answer = server.filter(urls=urls)
+        kept, dropped = answer["kept"], answer["dropped"]
+        check_equal(sorted(kept + [d["url"] for d in dropped]), sorted(urls), "kept and dropped")
+        check_equal([u for u in urls if u in set(kept)], kept, "order of what is kept")
+        place = {url: i for i, url in enumerate(urls)}
+        group_of = {m["url"]: g["group_id"] for g in groups for m in g["members"]}
+        for d in dropped:
+            check(d["repeats"] in kept and place[d["repeats"]] < place[d["url"]], "repeats", d)
+            check(d["similarity"] >= 0.8, "similarity", d)
+            check_equal(group_of[d["url"]], group_of[d["repeats"]], "groups of a repeated pair")
+        # A loser behind its winner is dropped, and of unique pages none is.
+        for url, e in statuses.items():
+            if e["status"] == "loser" and e["reason"] != "redirect" and url in place and \
+                    place.get(e["winner_url"], len(urls)) < place[url]:
+                check(url not in kept, "a loser behind its winner is kept:", url)
+            if e["status"] == "unique" and url in place:
+                check(url in kept, "a unique page is dropped:", url)
+        check(len(dropped) > 40, "few were dropped:", len(dropped))
+        check_equal(len(server.filter(urls=urls, threshold=1)["dropped"]) < len(dropped), True,
+                    "another threshold")
+        unknown = server.filter(urls=["http://nowhere.example/", "x y", urls[0], urls[0]])
+        check_equal(unknown["unknown"], ["http://nowhere.example/", "x y"], "unknown")
+        check_equal(len(unknown["dropped"]), 1, "the same page twice")
+
+
+def texts_can_be_sent_along(work):
+    crawled(work, 500)
+    pages = {p["url"]: p for p in work.json_lines("crawl.jsonl")
+             if p.get("http_status", 200) == 200 and len(p.get("content") or "") > 3000}
+    url, page = sorted(pages.items())[0]
+    page = max((p for p in work.json_lines("crawl.jsonl") if p["url"] == url),
+               key=lambda p: p["fetch_time_ms"])
+    with serving(work) as server:
+        answer = server.filter(documents=[
+            {"url": url},
+            {"url": "http://new.example/", "text": page["content"], "content_type": "text/html"},
+            {"url": "http://other.example/", "text": "quite another text, of a few words " * 3},
+        ])
+        check_equal(answer["kept"], [url, "http://other.example/"], "kept")
+        check_equal(answer["dropped"][0]["repeats"], url, "repeats")
+        check_equal(answer["dropped"][0]["similarity"], 1, "similarity")
+
+
+def sentences_are_compared_where_the_state_has_them(work):
+    statuses, _ = crawled(work, 1000, "--set", "signature.max_sentences=256")
+    losers = [(u, e["winner_url"]) for u, e in statuses.items() if e["reason"] == "exact"][:20]
+    uniques = [u for u, e in statuses.items() if e["status"] == "unique"][:50]
+    with serving(work) as server:
+        answer = server.filter(urls=[u for pair in losers for u in reversed(pair)] + uniques)
+        check_equal(answer["compared"], "sentences", "compared")
+        gone = {d["url"] for d in answer["dropped"]}
+        check(losers and all(u in gone for u, w in losers if w not in gone), "exact repeats")
+        check(len(set(uniques) & gone) <= 2, "unique pages dropped:", set(uniques) & gone)
+
+
+def bodies_that_make_no_sense_are_refused(work):
+    crawled(work, 200)
+    deep = "[" * 500000
+    bad = ["", "x", "[]", "{}", "{", '{"urls":1}', '{"urls":[1]}', '{"urls":[["a"]]}',
+           '{"urls":[],"documents":[]}', '{"documents":[{}]}', '{"documents":[{"url":1}]}',
+           '{"documents":["a"]}', '{"urls":["a"],"threshold":0}', '{"urls":["a"],"threshold":"x"}',
+           '{"urls":["a"],"threshold":1.1}', '{"urls":["a"]} {}', '{"urls":["a"]', '{"urls":["a",]}',
+           '{"urls":["\\ud800"]}', b'{"urls":["\xff"]}', deep, '{"urls":' + deep, '{"x":' + deep,
+           '{"x":' + '{"a":' * 300000]
+    with serving(work) as server:
+        for body in bad:
+            status, answer, _ = server.ask("POST", "/v1/filter", body)
+            check_equal(status, 400, f"status of {body[:60]!r}")
+            check(json.loads(answer)["error"], "no reason")
+        server.filter(413, urls=["http://a.example/"] * 1001)
+        check_equal(len(server.filter(urls=["http://a.example/%d" % i for i in range(1000)])["kept"]),
+                    1000, "a full list")
+        server.filter(413, documents=[{"url": "u", "text": "a " * (1 << 19) + "b"}])
+        server.get("/v1/status", 400, url="http://a.example/" + "a" * 8200)
+        check_equal(server.ask("GET", "/v1/filter")[0], 405, "GET")
+        check_equal(server.ask("POST", "/v1/status?url=x", "{}")[0], 405, "POST")
+        check_equal(server.ask("GET", "/v1/nothing")[0], 404, "no path")
+        check_equal(server.ask("GET", "/v1/status?url=http://a.example/", host="evil.example")[0],
+                    421, "another host's name")
+        server.check_unharmed()
+
+
+def dial(server):
+    return socket.create_connection(("127.0.0.1", server.port), timeout=40)
+
+
+def hear(connection):
+    """All that comes until the server closes."""
+    answer = b""
+    with contextlib.suppress(OSError):
+        while part := connection.recv(65536):
+            answer += part
+    connection.close()
+    return answer
+
+
+def raw_bytes_do_no_harm(work):
+    crawled(work, 200)
+    with serving(work) as server:
+        big = b"POST /v1/filter HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\n\r\n"
+        for request, codes in ((big, (413,)),
+                               (b"GET / HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 2000000, (0, 413, 431)),
+                               (b"GET /" + b"y" * 2000000, (0, 413, 414, 431)),
+                               (os.urandom(4096) + b"\r\n\r\n", (0, 400)),
+                               (b"\0" * 10000, (0, 400)),
+                               (b"GET /v1/status?url=%00%ff%zz HTTP/1.1\r\nHost: localhost\r\n"
+                                b"Connection: close\r\n\r\n", (400,)),
+                               (b"GET /v1/status" + b"?url=a" * 1000 + b" HTTP/1.1\r\n"
+                                b"Host: localhost\r\nConnection: close\r\n\r\n", (400,))):
+            connection = dial(server)
+            with contextlib.suppress(OSError):
+                connection.sendall(request)
+                if not request.startswith(b"POST"):
+                    connection.shutdown(socket.SHUT_WR)
+            answer = hear(connection)
+            code = int(answer[9:12]) if answer.startswith(b"HTTP/1.") else 0
+            check(code in codes, f"{request[:60]!r}: {code}, not {codes}")
+            server.check_unharmed()
+        # A body without end, in pieces.
+        connection = dial(server)
+        connection.sendall(b"POST /v1/filter HTTP/1.1\r\nHost: localhost\r\n"
+                           b"Transfer-Encoding: chunked\r\n\r\n")
+        with contextlib.suppress(OSError):
+            for _ in range(400):
+                connection.sendall(b"10000\r\n" + b" " * 65536 + b"\r\n")
+            check(False, "26 MB were taken")
+        connection.close()
+        server.check_unharmed()
+
+
+def crowds_of_idle_connections_keep_nobody_out(work):
+    crawled(work, 200)
+    with serving(work) as server:
+        idle = []
+        for i in range(700):
+            connection = dial(server)
+            connection.sendall(b"POST /v1/filter HTTP/1.1\r\nHost: localhost\r\n"
+                               b"Content-Length: 100\r\n\r\n{"[:i % 90])
+            idle.append(connection)
+        server.check_unharmed()
+        metrics = server.ask("GET", "/metrics")[1]
+        check(int(re.search(rb"serve_connections (\d+)", metrics)[1]) <= 576, "too many connections")
+        check(int(re.search(rb"serve_connections_closed_total (\d+)", metrics)[1]) >= 700 - 576,
+              "nobody had to make room")
+        for connection in idle:
+            connection.close()
+        server.check_unharmed()
+
+
+def a_request_that_trickles_in_is_cut_off(work):
+    crawled(work, 200)
+    with serving(work) as server:
+        connection = dial(server)
+        start = time.monotonic()
+        with contextlib.suppress(OSError):
+            connection.sendall(b"GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ")
+            while time.monotonic() - start < 60:
+                time.sleep(1)
+                connection.sendall(b"a")
+        check(time.monotonic() - start < 30, "a connection that finishes nothing stays open")
+        server.check_unharmed()
+
+
+def addresses_of_others_need_a_token(work):
+    crawled(work, 200)
+    check_in("--token-file", work.run("serve", "--state", "state", "--listen", "0.0.0.0:0",
+                                      code=1).err)
+    work.write("short", "secret\n")
+    work.write("token", "a-token-that-is-long-enough\n")
+    check_in("no token", work.run("serve", "--state", "state", "--token-file", "short", code=1).err)
+    with serving(work, "state", "--token-file", "token", listen="0.0.0.0:0") as server:
+        path = "/v1/status?url=http://nowhere.example/"
+        check_equal(server.ask("GET", path)[0], 401, "without a token")
+        for given in "Bearer a-token-that-is-long-enougH", "Bearer ", "Bearer a", "x" * 300:
+            check_equal(server.ask("GET", path, headers={"Authorization": given})[0], 401, given)
+        good = {"Authorization": "Bearer a-token-that-is-long-enough"}
+        check_equal(server.ask("GET", path, headers=good)[0], 404, "with the token")
+        check_equal(server.ask("GET", path, headers=good, host="a.example")[0], 404, "any host")
+        check_equal(server.ask("GET", "/metrics")[0], 401, "metrics")
+        server.check_unharmed()
+
+
+def a_state_that_is_none_is_refused(work):
+    os.mkdir(work.path("empty"))
+    for state in "missing", "empty":
+        check_in("state", work.run("serve", "--state", state, code=1).err)
+    work.run("serve", code=2)
+    work.run("serve", "--state", "x", "--threads", "0", code=2)
+    check_equal(os.listdir(work.path("empty")), [], "files in a directory that is no state")
+
+
+def a_run_that_is_writing_is_read_along(work):
+    work.crawl(pages=4000)
+    lines = work.read("crawl.jsonl").splitlines(keepends=True)
+    work.write("part.jsonl", b"".join(lines[:500]))
+    settings = ["--set", "store.write_ahead_log=on", "--set", "barrier.pages=50"]
+    work.run("run", "-q", "--state", "state", "-o", "s1", *settings, "part.jsonl")
+    first, last = json.loads(lines[0])["url"], json.loads(lines[-1])["url"]
+    with serving(work) as server:
+        server.get("/v1/status", url=first)
+        server.get("/v1/status", 404, url=last)
+        before = server.filter(urls=[first, last])
+        check_equal(before["unknown"], [last], "unknown before")
+        feed = work.start("run", "-q", "--state", "state", "-o", "s2", *settings, "part.jsonl", "-",
+                          stdin=subprocess.PIPE)
+        feed.stdin.write(b"".join(lines[500:]))
+        feed.stdin.flush()  # not closed: the run goes on, the last barrier's pages are there
+        middle = json.loads(lines[-200])["url"]
+        for _ in range(200):
+            if server.ask("GET", "/v1/status?" + urllib.parse.urlencode({"url": middle}))[0] == 200:
+                break
+            time.sleep(0.1)
+        check(feed.poll() is None, "the run is still there")
+        server.get("/v1/status", url=middle)
+        feed.stdin.close()
+        check_equal(feed.wait(timeout=60), 0, "exit code of the run")
+        for _ in range(100):
+            if not server.filter(urls=[first, last])["unknown"]:
+                break
+            time.sleep(0.1)
+        check_equal(server.filter(urls=[first, last])["unknown"], [], "unknown after")
+        after = latest(work.read("s1").decode() + work.read("s2").decode())
+        for url, event in list(after.items())[::29]:
+            answer = server.get("/v1/status", url=url)
+            check_equal(answer["status"], event["status"], url)
+            check_equal(answer["winner_url"], event["winner_url"], url)
+
+
+if __name__ == "__main__":
+    main(__name__)
