@@ -20,7 +20,7 @@ struct sp_command {
     int (*run)(const struct sp_command *command, int argc, char **argv);
 };
 
-extern const struct sp_command sp_cmd_run, sp_cmd_synth, sp_cmd_pairs, sp_cmd_similar,
+extern const struct sp_command sp_cmd_run, sp_cmd_synth, sp_cmd_pairs, sp_cmd_similar, sp_cmd_cover,
     sp_cmd_config;
 extern const struct sp_command sp_cmd_signature, sp_cmd_group, sp_cmd_compare, sp_cmd_topics,
     sp_cmd_ingest, sp_cmd_status, sp_cmd_evaluate, sp_cmd_serve;
@@ -71,12 +71,15 @@ struct sp_progress {
     double last;
     uint64_t first_bytes;
     bool drawn;
+    const char *phase; /* of sp_progress_phase */
 };
 
 void sp_progress_start(struct sp_progress *p);
 /* Matches sp_run_options.progress. */
 void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
                       uint64_t groups);
+/* A bar of one step of several, with the time it still takes; call with rising `done`. */
+void sp_progress_phase(struct sp_progress *p, const char *phase, uint64_t done, uint64_t total);
 /* Removes the bar. */
 void sp_progress_end(struct sp_progress *p);
 /* "1,234,567"; valid until the eighth next call. */

@@ -1,6 +1,7 @@
 /* samepage synth: a crawl made up with known truth. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -12,11 +13,23 @@ struct arguments {
     struct sp_synth_options synth;
 };
 
+/* Mean fetches of a URL, as "2.24": the first one and permille of later ones. */
+static bool versions(const char *text, uint32_t *ret_permille)
+{
+    char *end;
+    double n = strtod(text, &end);
+    if (*end || !(n >= 1 && n <= 1000))
+        return false;
+    *ret_permille = (uint32_t)((n - 1) * 1000 + 0.5);
+    return true;
+}
+
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
     static const struct option table[] = {{"pages", required_argument, NULL, 'n'},
                                           {"seed", required_argument, NULL, 's'},
                                           {"words", required_argument, NULL, 'w'},
+                                          {"versions", required_argument, NULL, 'v'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"truth", required_argument, NULL, 't'},
                                           SP_COMMON_OPTIONS,
@@ -31,6 +44,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             good = sp_cli_number(optarg, &a->synth.seed);
         else if (c == 'w')
             good = sp_cli_number(optarg, &words) && words >= 1 && words <= 100000;
+        else if (c == 'v')
+            good = versions(optarg, &a->synth.recrawl_permille);
         else if (c == 'o')
             a->output = optarg;
         else if (c == 't')
@@ -101,7 +116,7 @@ const struct sp_command sp_cmd_synth = {
     "NAME\n"
     "  samepage synth - a crawl made up with known truth\n\n"
     "SYNOPSIS\n"
-    "  samepage synth --pages N [--seed S] [--words W] [--output FILE] [--truth FILE]\n\n"
+    "  samepage synth --pages N [--seed S] [--words W] [--versions V] [--output FILE] [--truth FILE]\n\n"
     "DESCRIPTION\n"
     "  Writes a crawl as JSON lines for `samepage run`: sites with templates, near and exact "
     "copies,\n"
@@ -112,6 +127,7 @@ const struct sp_command sp_cmd_synth = {
     "  --pages N           distinct URLs; K, M, G for thousands; default 1000\n"
     "  --seed S            another crawl for each number; default 1\n"
     "  --words W           mean words of a page's main text; default 300\n"
+    "  --versions V        mean fetches of a URL; default 1.15\n"
     "  -o, --output FILE   write there; default: standard output\n"
     "  --truth FILE        write one JSON line for each fetch: what it is, and which text it has\n"
     "  --help              this text\n\n"

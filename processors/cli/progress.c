@@ -64,6 +64,26 @@ void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_
     fflush(stderr);
 }
 
+void sp_progress_phase(struct sp_progress *p, const char *phase, uint64_t done, uint64_t total)
+{
+    double t = now();
+    if (p->phase != phase) {
+        p->phase = phase;
+        p->start = t;
+        p->last = 0;
+    }
+    if (!p->shown || t - p->last < interval_seconds)
+        return;
+    p->last = t;
+    p->drawn = true;
+    fprintf(stderr, "\r\033[K%-10s", phase);
+    if (total)
+        draw_bar(done, total, t - p->start);
+    else
+        fprintf(stderr, "%.0f MB", 1e-6 * (double)done);
+    fflush(stderr);
+}
+
 void sp_progress_end(struct sp_progress *p)
 {
     if (p->drawn)

@@ -49,6 +49,9 @@ struct sp_config {
     uint64_t store_background_threads;
     uint64_t store_write_ahead_log;
     uint64_t input_max_record_bytes;
+    uint64_t cover_memory_bytes;
+    uint64_t cover_exact_documents;
+    uint64_t cover_exact_steps;
     char topics_prefix[SP_CONFIG_TEXT];
     uint64_t topics_pages_partitions;
     uint64_t topics_status_partitions;

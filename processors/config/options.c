@@ -93,6 +93,16 @@ const struct sp_option sp_options[] = {
      "stage and text"},
     {"input.max_record_bytes", SP_OPTION_BYTES, FIELD(input_max_record_bytes), false, "64MiB", KIB,
      GIB, NULL, "larger records become dead letters"},
+    {"cover.memory_bytes", SP_OPTION_BYTES, FIELD(cover_memory_bytes), false, "2GiB", KIB *KIB,
+     1024 * GIB, NULL,
+     "cover: memory for the index of shingles and for sorting; what does not fit is done in several "
+     "passes over a temporary file"},
+    {"cover.exact_documents", SP_OPTION_COUNT, FIELD(cover_exact_documents), false, "256", 0, 4096,
+     NULL,
+     "cover: of up to that many documents that hang together the smallest cover is found exactly, of "
+     "more a small one greedily"},
+    {"cover.exact_steps", SP_OPTION_COUNT, FIELD(cover_exact_steps), false, "20000", 0, 1e12, NULL,
+     "cover: steps of branch and bound after which the best cover found so far is taken"},
 };
 
 const size_t sp_option_count = sizeof sp_options / sizeof *sp_options;

@@ -32,6 +32,7 @@ struct worker {
 
 struct sp_pipeline {
     struct sp_input *input;
+    const struct sp_pipeline_maker *maker;
     struct worker *workers;
     uint32_t worker_count; /* 0: the caller works, with workers[0] */
     pthread_t reader;
@@ -64,6 +65,20 @@ static struct sp_view keep(struct sp_batch *batch, struct sp_view bytes)
     return sp_view((const char *)(uintptr_t)at, bytes.len);
 }
 
+static enum sp_err make_item(struct work *work, const struct sp_page_record *page,
+                             struct sp_batch_item *item, const char **ret_why)
+{
+    const struct sp_pipeline_maker *maker = work->worker->pipeline->maker;
+    struct sp_buf *bytes = &work->batch->bytes;
+    size_t start = bytes->len;
+    enum sp_err err =
+        maker->make(maker->arg, work->worker->text, page, &work->worker->scratch, bytes, ret_why);
+    if (err != SP_OK)
+        bytes->len = start;
+    item->made = sp_view((const char *)(uintptr_t)start, bytes->len - start); /* as in keep() */
+    return err;
+}
+
 static void on_item(void *arg, const struct sp_input_item *in)
 {
     struct work *work = arg;
@@ -81,8 +96,10 @@ static void on_item(void *arg, const struct sp_input_item *in)
                                    .offset = in->offset};
     if (in->err == SP_OK) {
         item->content_bytes = in->page.content.len;
-        item->err = sp_record_message(work->worker->text, &in->page, &work->worker->scratch,
-                                      &item->message, &why);
+        item->err = work->worker->pipeline->maker
+                        ? make_item(work, &in->page, item, &why)
+                        : sp_record_message(work->worker->text, &in->page, &work->worker->scratch,
+                                            &item->message, &why);
     }
     if (item->err != SP_OK) {
         item->why = keep(batch, sp_view(why, strlen(why) + 1)).data;
@@ -100,6 +117,8 @@ static void work_on(struct worker *w, struct slot *slot)
     slot->chunk = NULL;
     for (size_t i = 0; i < slot->batch.count; i++) {
         struct sp_batch_item *item = &slot->batch.items[i];
+        if (item->made.len)
+            item->made.data = slot->batch.bytes.data + (uintptr_t)item->made.data;
         if (item->err == SP_OK)
             continue;
         item->why = slot->batch.bytes.data + (uintptr_t)item->why;
@@ -182,13 +201,15 @@ static void *work_all(void *arg)
 
 /* ---- the caller's side ---- */
 
-struct sp_pipeline *sp_pipeline_start(struct sp_input *input,
-                                      const struct sp_input_options *options,
-                                      const struct sp_text_options *text, uint32_t workers)
+struct sp_pipeline *sp_pipeline_start_making(struct sp_input *input,
+                                             const struct sp_input_options *options,
+                                             const struct sp_text_options *text, uint32_t workers,
+                                             const struct sp_pipeline_maker *maker)
 {
     struct sp_pipeline *p = sp_calloc(1, sizeof *p);
     uint32_t made = workers ? workers : 1;
     p->input = input;
+    p->maker = maker;
     p->worker_count = workers;
     p->workers = sp_calloc(made, sizeof *p->workers);
     p->slot_count = workers ? (uint64_t)workers * SLOTS_A_WORKER + 1 : 1;
@@ -205,6 +226,13 @@ struct sp_pipeline *sp_pipeline_start(struct sp_input *input,
     for (uint32_t i = 0; i < workers; i++)
         SP_ASSERT(pthread_create(&p->workers[i].thread, NULL, work_all, &p->workers[i]) == 0);
     return p;
+}
+
+struct sp_pipeline *sp_pipeline_start(struct sp_input *input,
+                                      const struct sp_input_options *options,
+                                      const struct sp_text_options *text, uint32_t workers)
+{
+    return sp_pipeline_start_making(input, options, text, workers, NULL);
 }
 
 static enum sp_err next_here(struct sp_pipeline *p, struct sp_batch **ret_batch,

@@ -21,14 +21,24 @@ struct sp_batch_item {
     uint64_t offset;
     struct sp_view raw;
     uint64_t content_bytes;
+    struct sp_view made; /* with a maker: what it made, empty for nothing; instead of a message */
 };
 
 struct sp_batch {
     struct sp_batch_item *items;
     size_t count;
     size_t cap;
-    struct sp_buf bytes; /* what the items' why and raw point into */
+    struct sp_buf bytes; /* what the items' why, raw and made point into */
     uint64_t read_bytes; /* of the input, when this batch was read */
+};
+
+/* What a record becomes where that is not a message (sp_record_message). */
+struct sp_pipeline_maker {
+    /* Called by any worker: appends what the page becomes to `out`, nothing where it is of no
+     * interest. An error is a dead letter, *ret_why a sentence. */
+    enum sp_err (*make)(void *arg, struct sp_text *text, const struct sp_page_record *page,
+                        struct sp_buf *scratch, struct sp_buf *out, const char **ret_why);
+    void *arg;
 };
 
 struct sp_pipeline;
@@ -37,6 +47,11 @@ struct sp_pipeline;
 struct sp_pipeline *sp_pipeline_start(struct sp_input *input,
                                       const struct sp_input_options *options,
                                       const struct sp_text_options *text, uint32_t workers);
+/* The same with a maker, which must live longer as well. */
+struct sp_pipeline *sp_pipeline_start_making(struct sp_input *input,
+                                             const struct sp_input_options *options,
+                                             const struct sp_text_options *text, uint32_t workers,
+                                             const struct sp_pipeline_maker *maker);
 /* The next batch: valid until the next call. SP_END after the last; SP_IO with a message. */
 enum sp_err sp_pipeline_next(struct sp_pipeline *p, struct sp_batch **ret_batch,
                              const char **ret_message);

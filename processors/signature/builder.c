@@ -102,6 +102,11 @@ static void add_sentence(struct sp_builder *b, struct sp_view words)
     b->sentences[b->sentence_count++] = (uint32_t)sp_hash64(words.data, words.len);
 }
 
+size_t sp_builder_word_count(const struct sp_builder *b)
+{
+    return b->word_count;
+}
+
 void sp_builder_sentence_end(struct sp_builder *b)
 {
     size_t count = b->word_count - b->sentence_start;

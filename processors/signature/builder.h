@@ -49,6 +49,9 @@ void sp_builder_stem(struct sp_builder *b, uint64_t stem);
  * nothing happens. */
 void sp_builder_sentence_end(struct sp_builder *b);
 
+/* Words since sp_builder_begin, repeats included. */
+size_t sp_builder_word_count(const struct sp_builder *b);
+
 /* The signature of the words since sp_builder_begin, one reference, language as given.
  * A page without words gives a signature with shingle_total 0. */
 struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language);

@@ -1,4 +1,4 @@
-/* How many shingles two sorted multisets share. Private to this folder and its tests. */
+/* How many shingles two sorted multisets share. */
 #ifndef SP_SIMILARITY_INTERSECT_H
 #define SP_SIMILARITY_INTERSECT_H
 

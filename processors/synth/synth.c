@@ -33,9 +33,9 @@ struct sp_synth {
     struct sp_synth_options options;
     struct sp_words words;
     struct sp_buf content;
-    uint64_t next;   /* page whose first fetch is next */
-    uint64_t clock;  /* fetches so far */
-    bool again_done; /* the fetch between page next-1 and next has been made */
+    uint64_t next;  /* page whose first fetch is next */
+    uint64_t clock; /* fetches so far */
+    uint64_t again; /* fetches of earlier pages made between page next-1 and next */
 };
 
 /* One fetch. */
@@ -64,7 +64,6 @@ struct sp_synth *sp_synth_new(const struct sp_synth_options *options)
     struct sp_synth *s = sp_calloc(1, sizeof *s);
     s->options = *options;
     s->options.words = options->words ? options->words : 1;
-    s->again_done = true;
     sp_words_make(&s->words);
     return s;
 }
@@ -164,19 +163,20 @@ static struct fetch first_fetch(const struct sp_synth *s, uint64_t page)
 }
 
 /* An earlier page as it is found again after page `after`. */
-static struct fetch later_fetch(const struct sp_synth *s, uint64_t after)
+/* The fetch number `turn` of those between the first fetches of pages `after` and after + 1. */
+static struct fetch later_fetch(const struct sp_synth *s, uint64_t after, uint64_t turn)
 {
-    uint64_t random = random_of(s, after, AGAIN_PAGE);
+    uint64_t random = random_of(s, after ^ turn << 48, AGAIN_PAGE);
     struct fetch f = first_fetch(s, (random >> 16) % (after + 1));
     uint64_t draw = random % 100;
     f.kind = "again";
     if (f.status != 200 || draw < 50)
         return f; /* unchanged */
     if (draw < 80) {
-        f.document.edit = (after + 1) << 32;
+        f.document.edit = ((after + 1) << 32) + turn;
         f.document.edit_permille = draw < 70 ? 10 : 80;
     } else if (draw < 90) {
-        f.document.number = s->options.pages + after; /* rewritten */
+        f.document.number = s->options.pages * (turn + 1) + after; /* rewritten */
         f.document.edit_permille = 0;
     } else if (draw < 97) {
         f.status = draw < 95 ? 404 : 410;
@@ -260,15 +260,21 @@ static void put_truth(const struct sp_synth *s, const struct fetch *f, int64_t t
     sp_buf_put_str(out, "}\n");
 }
 
+/* How many fetches of earlier pages follow the first fetch of this one. */
+static uint64_t fetches_again(const struct sp_synth *s, uint64_t page)
+{
+    uint32_t permille = s->options.recrawl_permille;
+    return permille / 1000 + (random_of(s, page, AGAIN) % 1000 < permille % 1000);
+}
+
 bool sp_synth_next(struct sp_synth *s, struct sp_buf *line, struct sp_buf *truth)
 {
     struct fetch f;
     uint64_t last = s->next - 1;
-    if (!s->again_done && random_of(s, last, AGAIN) % 1000 < s->options.recrawl_permille) {
-        s->again_done = true;
-        f = later_fetch(s, last);
+    if (s->next > 0 && s->again < fetches_again(s, last)) {
+        f = later_fetch(s, last, s->again++);
     } else if (s->next < s->options.pages) {
-        s->again_done = false;
+        s->again = 0;
         f = first_fetch(s, s->next++);
     } else {
         return false;

@@ -18,6 +18,7 @@
 #include "text/language.h"
 #include "text/markdown.h"
 #include "text/stems.h"
+#include "text/tags.h"
 #include "text/utf8.h"
 #include "text/words.h"
 
@@ -296,6 +297,22 @@ enum sp_err sp_text_signature(struct sp_text *t, struct sp_view content_type,
         sp_words_split(t->words, range, t->builder);
     *ret_signature = sp_builder_finish(t->builder, t->options.detect_language ? language : 0);
     return SP_OK;
+}
+
+uint32_t sp_text_word_count(const struct sp_text *t)
+{
+    return (uint32_t)sp_builder_word_count(t->builder);
+}
+
+void sp_text_title(const struct sp_text *t, struct sp_buf *out)
+{
+    for (size_t i = 0; i < t->blocks.count; i++) {
+        const struct sp_block *block = &t->blocks.items[i];
+        if (!(block->context & SP_IN_TITLE)) /* plain text and Markdown have no context */
+            continue;
+        sp_buf_put(out, t->blocks.text.data + block->start, block->end - block->start);
+        return;
+    }
 }
 
 enum sp_err sp_text_extract(struct sp_text *t, struct sp_view content_type, struct sp_view content,

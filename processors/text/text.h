@@ -51,6 +51,13 @@ enum sp_err sp_text_signature(struct sp_text *t, struct sp_view content_type,
                               struct sp_view content, bool is_utf8,
                               struct sp_signature **ret_signature);
 
+/* Of the page of the last sp_text_signature: how many words its signature was made of. */
+uint32_t sp_text_word_count(const struct sp_text *t);
+
+/* Of the page of the last sp_text_signature: appends its title, the text of <title> without the
+ * white space around it; nothing where it has none (Markdown and plain text never have one). */
+void sp_text_title(const struct sp_text *t, struct sp_buf *out);
+
 /* The text itself, for people and tests: chosen blocks in order, one a line, UTF-8, entities
  * resolved, original case. Appends to out. */
 enum sp_err sp_text_extract(struct sp_text *t, struct sp_view content_type, struct sp_view content,

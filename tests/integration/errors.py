@@ -10,7 +10,7 @@ import subprocess
 from harness import Skip, check, check_equal, check_in, main, statuses
 
 STAGES = ["signature", "group", "compare"]  # one source for all three
-COMMANDS = ["run", "synth", "pairs", "similar", "topics", "ingest", *STAGES, "status", "evaluate",
+COMMANDS = ["run", "synth", "pairs", "similar", "cover", "topics", "ingest", *STAGES, "status", "evaluate",
             "serve", "config"]
 
 

@@ -201,3 +201,28 @@ TEST(contexts_close_beyond_the_deepest_level)
     CU_ASSERT_PTR_NULL(strstr(text, "Home"));
     sp_buf_done(&html);
 }
+
+static void check_title(const char *type, const char *content, const char *expected)
+{
+    struct sp_text *t = helper_text(SP_TEXT_MAIN, 0);
+    struct sp_signature *s = NULL;
+    struct sp_buf title = {0};
+    CU_ASSERT_EQUAL(
+        sp_text_signature(t, sp_view_str("text/html"), sp_view_str("<title>old"), true, &s), SP_OK);
+    sp_signature_unref(s);
+    CU_ASSERT_EQUAL(sp_text_signature(t, sp_view_str(type), sp_view_str(content), true, &s), SP_OK);
+    sp_text_title(t, &title);
+    CU_ASSERT(sp_view_eq(sp_buf_view(&title), sp_view_str(expected)));
+    CU_ASSERT_EQUAL(sp_text_word_count(t), 3);
+    sp_buf_done(&title);
+    sp_signature_unref(s);
+    sp_text_free(t);
+}
+
+TEST(the_title_is_that_of_the_last_page)
+{
+    check_title("text/html", "<title>\n A &lt;b&gt; &amp; c </title><p>one two three", "A <b> & c");
+    check_title("text/html", "<p>one two three</p><title></title>", "");
+    check_title("text/plain", "one two three", "");
+    check_title("text/markdown", "# one\n\ntwo three", "");
+}

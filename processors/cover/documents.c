@@ -1,0 +1,270 @@
+/* See documents.h. Workers make documents into bytes, the caller's thread adds them in order. */
+#include "cover/documents.h"
+
+#include <strings.h>
+
+#include "base/mem.h"
+#include "base/url.h"
+
+/* A made document: this, then its shingles, then its texts in this order. */
+struct made {
+    int64_t time_ms;
+    double popularity;
+    struct sp_id set;
+    uint32_t shingles;
+    uint32_t words;
+    uint32_t bytes;
+    uint32_t url, canonical, host_at, host, mime, title,
+        language; /* lengths; a place in canonical */
+};
+
+struct text {
+    struct sp_id id; /* key of the map: first */
+    struct sp_view view;
+    char data[];
+};
+
+struct set {
+    struct sp_id id; /* key of the map: first */
+    uint32_t content;
+};
+
+/* ---- making ---- */
+
+/* Where the host of a canonical URL stands: between "://", the user and the path. */
+static void find_host(struct sp_view url, struct made *m)
+{
+    const char *start = memmem(url.data, url.len, "://", 3), *end = url.data + url.len;
+    start = start ? start + 3 : url.data;
+    const char *stop = start;
+    while (stop < end && *stop != '/' && *stop != '?')
+        stop++;
+    const char *user = memrchr(start, '@', (size_t)(stop - start));
+    start = user ? user + 1 : start;
+    m->host_at = (uint32_t)(start - url.data);
+    m->host = (uint32_t)(stop - start);
+}
+
+/* Appends "text/html" for "Text/HTML; charset=…". */
+static uint32_t put_mime(struct sp_view type, struct sp_buf *out)
+{
+    size_t start = out->len;
+    for (size_t i = 0; i < type.len && type.data[i] != ';'; i++) {
+        char c = type.data[i];
+        if ((uint8_t)c > ' ')
+            sp_buf_put_u8(out, (uint8_t)(c >= 'A' && c <= 'Z' ? c | 0x20 : c));
+    }
+    return (uint32_t)(out->len - start);
+}
+
+static uint32_t put_language(uint16_t language, struct sp_buf *out)
+{
+    if (!language)
+        return 0;
+    sp_buf_put_u8(out, (uint8_t)(language >> 8));
+    sp_buf_put_u8(out, (uint8_t)language);
+    return 2;
+}
+
+static void put_signature(const struct sp_signature *s, struct made *m, struct sp_buf *out)
+{
+    m->set = sp_hash128(s->hashes, 4ull * s->shingle_count);
+    m->shingles = s->shingle_count;
+    sp_buf_put(out, s->hashes, 4ull * s->shingle_count);
+}
+
+enum sp_err sp_document_make(void *maker, struct sp_text *text, const struct sp_page_record *page,
+                             struct sp_buf *scratch, struct sp_buf *out, const char **ret_why)
+{
+    const struct sp_document_maker *maker_ = maker;
+    struct sp_signature *signature = NULL;
+    struct made m = {.time_ms = page->fetch_time_ms, .popularity = page->popularity};
+    sp_buf_reset(scratch);
+    enum sp_err err = sp_url_canonical(page->url, scratch);
+    *ret_why = "the url is not usable: it needs a scheme and a host and no control characters";
+    if (err != SP_OK)
+        return err;
+    if (page->http_status < 200 || page->http_status > 299 || !sp_text_readable(page->content_type))
+        return SP_OK;
+    *ret_why = "the content cannot be read as text";
+    err = sp_text_signature(text, page->content_type, page->content, page->content_is_utf8,
+                            &signature);
+    if (err != SP_OK)
+        return err;
+    size_t start = out->len;
+    sp_buf_put(out, &m, sizeof m);
+    put_signature(signature, &m, out);
+    m.words = sp_text_word_count(text);
+    m.bytes = (uint32_t)page->content.len;
+    m.url = (uint32_t)page->url.len;
+    m.canonical = (uint32_t)scratch->len;
+    find_host(sp_buf_view(scratch), &m);
+    sp_buf_put_view(out, page->url);
+    sp_buf_put_view(out, sp_buf_view(scratch));
+    m.mime = put_mime(page->content_type, out);
+    if (maker_->fields & 1u << SP_FIELD_title) {
+        size_t before = out->len;
+        sp_text_title(text, out);
+        m.title = (uint32_t)(out->len - before);
+    }
+    m.language = put_language(signature->language, out);
+    memcpy(out->data + start, &m, sizeof m);
+    sp_signature_unref(signature);
+    return SP_OK;
+}
+
+/* ---- adding ---- */
+
+void sp_documents_open(struct sp_documents *d, uint32_t fields, const char *temp)
+{
+    *d = (struct sp_documents){.fields = fields};
+    for (size_t f = 0; f < SP_FIELD_COUNT; f++)
+        if (fields & 1u << f)
+            d->slot[f] = (uint8_t)d->slots++;
+    sp_spool_open(&d->set_spool, temp);
+    sp_spool_open(&d->detail_spool, temp);
+}
+
+static void free_objects(struct sp_map *map)
+{
+    for (size_t i = 0; i < map->cap; i++)
+        sp_free(map->cells[i]);
+    sp_map_done(map);
+}
+
+void sp_documents_done(struct sp_documents *d)
+{
+    free_objects(&d->by_set);
+    free_objects(&d->texts);
+    sp_spool_close(&d->set_spool);
+    sp_spool_close(&d->detail_spool);
+    sp_free(d->items);
+    sp_free(d->contents);
+    sp_free(d->cells);
+    *d = (struct sp_documents){0};
+}
+
+static const struct sp_view *intern(struct sp_documents *d, struct sp_view view)
+{
+    struct sp_id id = sp_hash128(view.data ? view.data : "", view.len);
+    struct text *t = sp_map_get(&d->texts, id);
+    if (!t) {
+        t = sp_alloc(sizeof *t + view.len);
+        t->id = id;
+        t->view = sp_view(t->data, view.len);
+        if (view.len)
+            memcpy(t->data, view.data, view.len);
+        sp_map_add(&d->texts, t);
+    }
+    return &t->view;
+}
+
+static uint32_t content_of(struct sp_documents *d, const struct made *m, struct sp_view shingles)
+{
+    struct set *set = sp_map_get(&d->by_set, m->set);
+    if (set)
+        return set->content;
+    if (d->content_count == d->content_cap) {
+        d->content_cap = d->content_cap ? 2 * d->content_cap : 1024;
+        d->contents = sp_realloc(d->contents, d->content_cap * sizeof *d->contents);
+    }
+    set = sp_alloc(sizeof *set);
+    *set = (struct set){m->set, (uint32_t)d->content_count};
+    sp_map_add(&d->by_set, set);
+    d->contents[d->content_count++] = (struct sp_content){d->set_spool.len / 4, m->shingles};
+    sp_spool_put(&d->set_spool, shingles.data, shingles.len);
+    return set->content;
+}
+
+/* All fields, with texts that live as long as the bytes. */
+static void read_fields(const struct made *m, struct sp_reader *r, struct sp_view *ret_url,
+                        struct sp_view texts[SP_FIELD_COUNT], union sp_cell cells[SP_FIELD_COUNT])
+{
+    *ret_url = sp_read_bytes(r, m->url);
+    texts[SP_FIELD_url] = sp_read_bytes(r, m->canonical);
+    texts[SP_FIELD_host] = sp_view(texts[SP_FIELD_url].data + m->host_at, m->host);
+    texts[SP_FIELD_mime] = sp_read_bytes(r, m->mime);
+    texts[SP_FIELD_title] = sp_read_bytes(r, m->title);
+    texts[SP_FIELD_language] = sp_read_bytes(r, m->language);
+    for (size_t f = 0; f < SP_FIELD_COUNT; f++)
+        cells[f].text = &texts[f];
+    cells[SP_FIELD_timestamp].number = m->time_ms > 0 ? (double)m->time_ms : 0;
+    cells[SP_FIELD_popularity].number = m->popularity;
+    cells[SP_FIELD_length].number = m->words;
+    cells[SP_FIELD_shingles].number = m->shingles;
+    cells[SP_FIELD_bytes].number = m->bytes;
+}
+
+static bool is_text(size_t field)
+{
+    return field != SP_FIELD_timestamp && field != SP_FIELD_popularity &&
+           field != SP_FIELD_length && field != SP_FIELD_shingles && field != SP_FIELD_bytes;
+}
+
+static union sp_cell *new_document(struct sp_documents *d)
+{
+    if (d->count == d->cap) {
+        d->cap = d->cap ? 2 * d->cap : 1024;
+        d->items = sp_realloc(d->items, d->cap * sizeof *d->items);
+        d->cells = sp_realloc(d->cells, (d->cap * d->slots + 1) * sizeof *d->cells);
+    }
+    return d->cells + d->count++ * d->slots;
+}
+
+bool sp_documents_add(struct sp_documents *d, uint64_t number, struct sp_view made,
+                      const struct sp_relation *filter)
+{
+    struct sp_view url, texts[SP_FIELD_COUNT] = {{0}};
+    union sp_cell all[SP_FIELD_COUNT];
+    struct sp_reader r = sp_reader(made);
+    struct made m;
+    memcpy(&m, sp_read_bytes(&r, sizeof m).data, sizeof m);
+    struct sp_view shingles = sp_read_bytes(&r, 4ull * m.shingles);
+    read_fields(&m, &r, &url, texts, all);
+    struct sp_pair one = {.document = {all, all}, .size = {m.shingles, m.shingles}};
+    if (filter && !sp_relation_holds(filter->root, &one))
+        return false;
+    union sp_cell *cells = new_document(d);
+    d->items[d->count - 1] = (struct sp_cover_document){number, d->detail_spool.len,
+                                                        content_of(d, &m, shingles), m.bytes};
+    for (size_t f = 0; f < SP_FIELD_COUNT; f++)
+        if (d->fields & 1u << f)
+            cells[d->slot[f]] = is_text(f) ? (union sp_cell){.text = intern(d, texts[f])} : all[f];
+    sp_spool_put(&d->detail_spool, &m.time_ms, sizeof m.time_ms);
+    sp_spool_put(&d->detail_spool, &m.url, sizeof m.url);
+    sp_spool_put(&d->detail_spool, url.data, url.len);
+    return true;
+}
+
+static const uint32_t nothing[1];
+
+enum sp_err sp_documents_finish(struct sp_documents *d, const char **ret_message)
+{
+    d->sets = sp_spool_map(&d->set_spool);
+    d->details = sp_spool_map(&d->detail_spool);
+    if (!d->sets)
+        d->sets = nothing; /* arithmetic on NULL is undefined */
+    free_objects(&d->by_set);
+    enum sp_err err = sp_spool_check(&d->set_spool, ret_message);
+    return err == SP_OK ? sp_spool_check(&d->detail_spool, ret_message) : err;
+}
+
+struct sp_pair sp_documents_pair(const struct sp_documents *d, uint32_t a, uint32_t b,
+                                 uint32_t overlap)
+{
+    return (struct sp_pair){
+        .document = {sp_document_cells(d, a), sp_document_cells(d, b)},
+        .slot = d->slot,
+        .size = {d->contents[d->items[a].content].size, d->contents[d->items[b].content].size},
+        .overlap = overlap,
+    };
+}
+
+struct sp_view sp_document_url(const struct sp_documents *d, size_t i, int64_t *ret_time_ms)
+{
+    const char *at = d->details + d->items[i].at;
+    uint32_t len;
+    memcpy(ret_time_ms, at, 8);
+    memcpy(&len, at + 8, 4);
+    return sp_view(at + 12, len);
+}

@@ -1,0 +1,64 @@
+/* Candidate pairs by the shingles they share: all pairs (a, b) of units of one block with
+ *
+ *     |a n b| >= share[0] |a|   and   |a n b| >= share[1] |b|
+ *
+ * and no others, each once, with its overlap.
+ *
+ * Source: the prefix filter of Chaudhuri, Ganti, Kaushik, "A Primitive Operator for Similarity
+ * Joins in Data Cleaning" (ICDE 2006), with the size filter of Bayardo, Ma, Srikant (WWW 2007); for
+ * containment, which is not symmetric, only one side has a prefix. Whatever the order of shingles,
+ * a unit with n of them leaves out its last ceil(share n) - 1: a pair that shares enough shares one
+ * of the first. The order is rarest first: a shingle that only one unit has needs no posting.
+ *
+ * Memory is bounded by working through the indexed side in blocks: the postings of a block are held
+ * in memory, and all units of the other side are looked up in it, read front to back.
+ *
+ *   counters   2 bytes for each of about as many hash values as there are shingles, at most an
+ *              eighth of the memory
+ *   postings   8 bytes each and 4 to 8 for the directory; the rest of the memory
+ *   a unit     16 bytes, and 4 a thread */
+#ifndef SP_COVER_PAIRS_H
+#define SP_COVER_PAIRS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What meets: documents of one content and one block. */
+struct sp_unit {
+    uint64_t at; /* first shingle in `sets` */
+    uint32_t size;
+    uint32_t block;  /* number of its block: units of others never meet it */
+    uint32_t first;  /* the caller's */
+    uint32_t count;  /* the caller's */
+    bool role[2];    /* may be a, may be b */
+    double least;    /* least F of the a side, greatest G of the b side: a pair with */
+    double greatest; /* a.least > b.greatest is passed over (plan.h, ranges) */
+};
+
+struct sp_pairs_options {
+    double share[2]; /* at least one is above 0 */
+    unsigned threads;
+    uint64_t memory_bytes;
+    /* A pair found; by any thread. */
+    void (*each)(void *arg, unsigned thread, size_t a, size_t b, uint32_t overlap);
+    /* Of the work of sp_pairs_find, from thread 0; may be NULL. */
+    void (*progress)(void *arg, uint64_t done, uint64_t total);
+    void *arg;
+};
+
+struct sp_pairs_stats {
+    uint64_t postings;
+    uint64_t blocks;     /* of the indexed side */
+    uint64_t candidates; /* pairs whose overlap was counted */
+    uint64_t pairs;
+};
+
+/* Adds to *stats. */
+void sp_pairs_find(const struct sp_unit *units, size_t count, const uint32_t *sets,
+                   const struct sp_pairs_options *options, struct sp_pairs_stats *stats);
+
+/* The least overlap that `share` asks of a set of `size`: at least 1. */
+uint32_t sp_pairs_need(double share, uint32_t size);
+
+#endif

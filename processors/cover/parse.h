@@ -1,0 +1,46 @@
+/* What the lexer, the parser and the type check share. Private to this folder. */
+#ifndef SP_COVER_PARSE_H
+#define SP_COVER_PARSE_H
+
+#include "cover/relation.h"
+
+enum sp_token {
+    SP_TOKEN_END,
+    SP_TOKEN_NUMBER,
+    SP_TOKEN_DURATION,
+    SP_TOKEN_TIME,
+    SP_TOKEN_TEXT,
+    SP_TOKEN_NAME,
+    SP_TOKEN_OP,    /* op says which */
+    SP_TOKEN_PUNCT, /* ( ) , . */
+    SP_TOKEN_BAD    /* the lexer has reported why */
+};
+
+struct sp_lexer {
+    const char *source;
+    size_t len;
+    size_t next; /* behind the current token */
+    enum sp_token token;
+    size_t at; /* of the current token */
+    enum sp_op op;
+    double number;
+    struct sp_buf text; /* of a text, without quotes and escapes */
+    bool failed;
+    size_t error_at;
+    size_t error_len;
+    char error[512];
+};
+
+void sp_lexer_next(struct sp_lexer *l);
+
+/* Keeps the first mistake. */
+void sp_lexer_fail(struct sp_lexer *l, size_t at, size_t len, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Sets the type and `uses` of a node whose kids have theirs. False: it does not fit; reported. */
+bool sp_node_check(struct sp_lexer *l, struct sp_node *n);
+
+/* "<=" */
+const char *sp_op_text(enum sp_op op);
+
+#endif

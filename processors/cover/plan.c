@@ -1,0 +1,299 @@
+/* See plan.h. Paths come from distributing "and" over "or". Where that would give more than
+ * SP_PLAN_PATHS, an "or" stays an atom that is only asked: slower, never wrong. */
+#include "cover/plan.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+
+/* Rounding of a measure against its constant: a share is never believed to the last bit. */
+static const double slack = 1e-9;
+
+bool sp_atom_holds(const struct sp_atom *atom, const struct sp_pair *pair)
+{
+    return sp_relation_holds(atom->node, pair) != atom->negated;
+}
+
+/* ---- paths ---- */
+
+struct product {
+    struct sp_path *paths;
+    size_t count;
+};
+
+/* Whether the node under this negation is an "or" of its kids, an "and", or neither. */
+static bool is_choice(const struct sp_node *n, bool negated)
+{
+    return n->op == (negated ? SP_OP_AND : SP_OP_OR);
+}
+
+static bool is_junction(const struct sp_node *n, bool negated)
+{
+    return n->op == (negated ? SP_OP_OR : SP_OP_AND);
+}
+
+/* How many paths the node gives by itself, at most SP_PLAN_PATHS + 1. */
+static size_t path_count(const struct sp_node *n, bool negated)
+{
+    size_t count = 1;
+    if (n->op == SP_OP_NOT)
+        return path_count(n->kid[0], !negated);
+    if (is_choice(n, negated))
+        count = path_count(n->kid[0], negated) + path_count(n->kid[1], negated);
+    else if (is_junction(n, negated))
+        count = path_count(n->kid[0], negated) * path_count(n->kid[1], negated);
+    return count > SP_PLAN_PATHS ? SP_PLAN_PATHS + 1 : count;
+}
+
+static void add_atom(struct product *p, const struct sp_node *n, bool negated)
+{
+    for (size_t i = 0; i < p->count; i++)
+        if (p->paths[i].atom_count < SP_PLAN_ATOMS) /* what does not fit is only asked */
+            p->paths[i].atoms[p->paths[i].atom_count++] = (struct sp_atom){n, negated};
+}
+
+/* p becomes "p and n". */
+static void distribute(struct product *p, const struct sp_node *n, bool negated)
+{
+    if (n->op == SP_OP_NOT) {
+        distribute(p, n->kid[0], !negated);
+    } else if (is_junction(n, negated)) {
+        distribute(p, n->kid[0], negated);
+        distribute(p, n->kid[1], negated);
+    } else if (is_choice(n, negated) && p->count * path_count(n, negated) <= SP_PLAN_PATHS) {
+        struct product q = {sp_alloc(SP_PLAN_PATHS * sizeof *q.paths), p->count};
+        memcpy(q.paths, p->paths, p->count * sizeof *p->paths);
+        distribute(p, n->kid[0], negated);
+        distribute(&q, n->kid[1], negated);
+        memcpy(p->paths + p->count, q.paths, q.count * sizeof *q.paths);
+        p->count += q.count;
+        sp_free(q.paths);
+    } else {
+        add_atom(p, n, negated);
+    }
+}
+
+/* ---- atoms ---- */
+
+static bool is_constant(const struct sp_node *n)
+{
+    return n->uses == 0;
+}
+
+static enum sp_op mirrored(enum sp_op op)
+{
+    return op == SP_OP_LESS       ? SP_OP_GREATER
+           : op == SP_OP_GREATER  ? SP_OP_LESS
+           : op == SP_OP_AT_MOST  ? SP_OP_AT_LEAST
+           : op == SP_OP_AT_LEAST ? SP_OP_AT_MOST
+                                  : op;
+}
+
+static enum sp_op denied(enum sp_op op)
+{
+    return op == SP_OP_LESS       ? SP_OP_AT_LEAST
+           : op == SP_OP_GREATER  ? SP_OP_AT_MOST
+           : op == SP_OP_AT_MOST  ? SP_OP_GREATER
+           : op == SP_OP_AT_LEAST ? SP_OP_LESS
+           : op == SP_OP_EQUAL    ? SP_OP_UNEQUAL
+                                  : SP_OP_EQUAL;
+}
+
+/* measure OP constant, either way round; what it says of the overlap. */
+static bool push_measure(struct sp_path *path, const struct sp_atom *atom)
+{
+    const struct sp_node *n = atom->node, *measure = n->kid[0], *bound = n->kid[1];
+    enum sp_op op = atom->negated ? denied(n->op) : n->op; /* measures are always numbers */
+    if (sp_op_measures(bound->op)) {
+        measure = n->kid[1];
+        bound = n->kid[0];
+        op = mirrored(op);
+    }
+    if (!sp_op_measures(measure->op) || !is_constant(bound) ||
+        (op != SP_OP_AT_LEAST && op != SP_OP_GREATER && op != SP_OP_EQUAL))
+        return false;
+    double c = sp_relation_number(bound, &(struct sp_pair){0}) - slack;
+    if (!(c > 0))
+        return false;
+    if (measure->op == SP_OP_DICE)
+        c = c < 2 ? c / (2 - c) : 2;
+    for (unsigned side = 0; side < 2; side++)
+        if (measure->op != SP_OP_CONTAINMENT || measure->document == side)
+            path->share[side] = c > path->share[side] ? c : path->share[side];
+    return true;
+}
+
+/* Whether y is x with the other document. */
+static bool mirrors(const struct sp_node *x, const struct sp_node *y)
+{
+    if (x->op != y->op || x->type != y->type)
+        return false;
+    if (x->op == SP_OP_FIELD)
+        return x->field == y->field && x->document != y->document;
+    if (x->op == SP_OP_CONSTANT)
+        return x->number == y->number && sp_view_eq(x->text, y->text);
+    return !sp_op_measures(x->op) && x->kid[0] && mirrors(x->kid[0], y->kid[0]) &&
+           (!x->kid[1] || mirrors(x->kid[1], y->kid[1]));
+}
+
+static bool push_key(struct sp_path *path, const struct sp_atom *atom)
+{
+    const struct sp_node *n = atom->node;
+    if ((atom->negated ? denied(n->op) : n->op) != SP_OP_EQUAL || !mirrors(n->kid[0], n->kid[1]) ||
+        is_constant(n))
+        return false;
+    path->keys[path->key_count++] = n->kid[0];
+    return true;
+}
+
+static bool push_sided(struct sp_path *path, const struct sp_atom *atom)
+{
+    if (atom->node->uses != SP_USES_A && atom->node->uses != SP_USES_B)
+        return false;
+    unsigned side = atom->node->uses == SP_USES_B;
+    path->sided[side][path->sided_count[side]++] = *atom;
+    return true;
+}
+
+/* F(a) <= G(b) in any of its forms. A negated one holds for what is no number as well and is left
+ * alone. */
+static bool as_range(const struct sp_atom *atom, struct sp_range *ret_range)
+{
+    const struct sp_node *n = atom->node, *left = n->kid[0], *right = n->kid[1];
+    if (atom->negated || !sp_op_compares(n->op) || n->op == SP_OP_EQUAL || n->op == SP_OP_UNEQUAL ||
+        left->type == SP_TYPE_TEXT)
+        return false;
+    bool rises = n->op == SP_OP_LESS || n->op == SP_OP_AT_MOST;
+    if (left->uses == SP_USES_A && right->uses == SP_USES_B)
+        *ret_range = (struct sp_range){left, right, rises ? 1 : -1};
+    else if (left->uses == SP_USES_B && right->uses == SP_USES_A)
+        *ret_range = (struct sp_range){right, left, rises ? -1 : 1};
+    else
+        return false;
+    return true;
+}
+
+static void push_down(struct sp_path *path)
+{
+    size_t asked = 0;
+    for (size_t i = 0; i < path->atom_count; i++) {
+        struct sp_atom atom = path->atoms[i];
+        struct sp_range range;
+        if (!sp_op_compares(atom.node->op))
+            ;
+        else if (push_measure(path, &atom) || push_key(path, &atom) || push_sided(path, &atom))
+            continue;
+        else if (as_range(&atom, &range)) {
+            path->ranges[path->range_count++] = range;
+            continue;
+        }
+        path->atoms[asked++] = atom;
+    }
+    path->atom_count = asked;
+}
+
+/* ---- the quotient ---- */
+
+static uint32_t fields_of(const struct sp_node *n)
+{
+    uint32_t fields = n->op == SP_OP_FIELD ? 1u << n->field : 0;
+    for (size_t i = 0; i < 2; i++)
+        fields |= n->kid[i] ? fields_of(n->kid[i]) : 0;
+    return fields;
+}
+
+static void note_orders(struct sp_plan *plan, const struct sp_node *n, bool negated)
+{
+    struct sp_range range;
+    struct sp_atom atom = {n, negated};
+    if (n->op == SP_OP_NOT) {
+        note_orders(plan, n->kid[0], !negated);
+    } else if (n->op == SP_OP_AND || n->op == SP_OP_OR) {
+        note_orders(plan, n->kid[0], negated);
+        note_orders(plan, n->kid[1], negated);
+    } else if (as_range(&atom, &range)) {
+        plan->orders = sp_realloc(plan->orders, (plan->order_count + 1) * sizeof *plan->orders);
+        plan->orders[plan->order_count++] = range;
+    } else {
+        plan->measures |= (n->uses & SP_USES_MEASURE) != 0;
+        plan->exact |= fields_of(n);
+    }
+}
+
+void sp_plan_make(const struct sp_relation *relation, struct sp_plan *ret_plan)
+{
+    struct sp_plan *plan = ret_plan;
+    struct product product = {sp_calloc(SP_PLAN_PATHS, sizeof *product.paths), 1};
+    *plan = (struct sp_plan){0};
+    distribute(&product, relation->root, false);
+    for (size_t i = 0; i < product.count; i++)
+        push_down(&product.paths[i]);
+    plan->paths = product.paths;
+    plan->path_count = product.count;
+    note_orders(plan, relation->root, false);
+}
+
+void sp_plan_done(struct sp_plan *plan)
+{
+    sp_free(plan->paths);
+    sp_free(plan->orders);
+    *plan = (struct sp_plan){0};
+}
+
+/* ---- for people ---- */
+
+static void put_atom(const struct sp_atom *atom, struct sp_buf *out)
+{
+    sp_buf_put_str(out, atom->negated ? "!(" : "");
+    sp_relation_put(atom->node, SP_RELATION, out);
+    sp_buf_put_str(out, atom->negated ? ")\n" : "\n");
+}
+
+static void put_share(const struct sp_path *path, struct sp_buf *out)
+{
+    static const char *const names[] = {"a", "b"};
+    for (unsigned side = 0; side < 2; side++) {
+        char text[160];
+        if (path->share[side] <= 0)
+            continue;
+        snprintf(text, sizeof text, "  overlap     at least %.4g of %s's shingles\n",
+                 path->share[side], names[side]);
+        sp_buf_put_str(out, text);
+    }
+}
+
+void sp_plan_put(const struct sp_plan *plan, struct sp_buf *out)
+{
+    for (size_t p = 0; p < plan->path_count; p++) {
+        const struct sp_path *path = &plan->paths[p];
+        char text[64];
+        snprintf(text, sizeof text, "path %zu of %zu\n", p + 1, plan->path_count);
+        sp_buf_put_str(out, text);
+        put_share(path, out);
+        for (size_t i = 0; i < path->key_count; i++) {
+            sp_buf_put_str(out, "  same block  ");
+            sp_relation_put(path->keys[i], SP_RELATION, out);
+            sp_buf_put_u8(out, '\n');
+        }
+        for (unsigned side = 0; side < 2; side++)
+            for (size_t i = 0; i < path->sided_count[side]; i++) {
+                sp_buf_put_str(out, side ? "  only b with " : "  only a with ");
+                put_atom(&path->sided[side][i], out);
+            }
+        for (size_t i = 0; i < path->range_count; i++) {
+            const struct sp_range *r = &path->ranges[i];
+            sp_buf_put_str(out, "  range       ");
+            sp_relation_put(r->of_a, SP_RELATION, out);
+            sp_buf_put_str(out, r->sign > 0 ? " up to " : " from ");
+            sp_relation_put(r->of_b, SP_RELATION, out);
+            sp_buf_put_u8(out, '\n');
+        }
+        for (size_t i = 0; i < path->atom_count; i++) {
+            sp_buf_put_str(out, "  asked       ");
+            put_atom(&path->atoms[i], out);
+        }
+        bool bounded = path->share[0] > 0 || path->share[1] > 0 || path->key_count > 0;
+        if (!bounded)
+            sp_buf_put_str(out, "  compares all documents with all\n");
+    }
+}

@@ -1,0 +1,244 @@
+"""samepage cover against a checker that shares nothing with it: sets of words' tuples, the relation
+as a function of Python, every pair compared, the smallest cover by trying all."""
+
+import itertools
+import json
+import random
+
+from harness import check, check_equal, check_in, main
+
+DAY = 86400000
+START = 1700000000000
+
+# The relation as the program reads it and as Python does.
+RELATIONS = [
+    ("containment(a, b) >= 0.7 && a.timestamp <= b.timestamp && a.host == b.host",
+     lambda a, b, m: m["containment"] >= 0.7 and a["t"] <= b["t"] and a["host"] == b["host"]),
+    ("containment(a, b) >= 0.5", lambda a, b, m: m["containment"] >= 0.5),
+    ("containment(b, a) > 0.6 && a.length <= b.length * 2",
+     lambda a, b, m: m["containment_of_by"] > 0.6 and a["words"] <= b["words"] * 2),
+    ("jaccard(a, b) >= 0.4 and a.url != b.url",
+     lambda a, b, m: m["jaccard"] >= 0.4 and a["url"] != b["url"]),
+    ("dice(a, b) > 0.8 && abs(a.timestamp - b.timestamp) <= 3d",
+     lambda a, b, m: m["dice"] > 0.8 and abs(a["t"] - b["t"]) <= 3 * DAY),
+    ("jaccard(a, b) >= 0.3 && (a.host = b.host || a.popularity < b.popularity)",
+     lambda a, b, m: m["jaccard"] >= 0.3 and (a["host"] == b["host"] or a["pop"] < b["pop"])),
+    ("!(a.host != b.host || containment(a, b) < 0.4) && b.timestamp - a.timestamp >= 12h",
+     lambda a, b, m: a["host"] == b["host"] and m["containment"] >= 0.4
+     and b["t"] - a["t"] >= DAY / 2),
+    ("a.host = b.host && a.mime = b.mime && a.popularity <= b.popularity",
+     lambda a, b, m: a["host"] == b["host"] and a["pop"] <= b["pop"]),
+    ("containment(a, b) >= 0.8 || jaccard(a, b) > 0.2 && a.host = \"h1.example\" && "
+     "b.timestamp > 2023-11-20",
+     lambda a, b, m: m["containment"] >= 0.8 or m["jaccard"] > 0.2
+     and a["host"] == "h1.example" and b["t"] > 1700438400000),
+    ("containment(a, b) >= 0.2 && containment(a, b) < 0.9",
+     lambda a, b, m: 0.2 <= m["containment"] < 0.9),
+]
+
+
+def make_documents(seed, count, unique):
+    """Texts that copy parts of earlier ones, and times and hosts to tell them apart."""
+    rng = random.Random(seed)
+    documents = []
+    for number in range(count):
+        size = rng.choice([0, 1, 3, 5, 6]) if rng.random() < 0.04 else rng.randint(8, 90)
+        words = [rng.choice("abcdefgh") + rng.choice("xyz") * rng.randint(1, 9)
+                 for _ in range(size)]
+        if documents and rng.random() < 0.75:
+            source = rng.choice(documents)["text"].split()
+            at = rng.randint(0, len(source) // 2)
+            words = source[at:] if rng.random() < 0.5 else source[:]
+            for _ in range(rng.choice([0, 0, 1, 2, 4])):
+                words.insert(rng.randint(0, len(words)), "w%d" % rng.randint(0, 999))
+        if unique:
+            words.append("only%dhere" % number)
+        host = "h%d.example" % rng.randint(0, 2)
+        documents.append({"number": number, "host": host, "text": " ".join(words),
+                          "url": "http://%s/%d" % (host, rng.randint(0, 8)),
+                          "t": START + rng.randint(0, 20) * DAY // 2,
+                          "pop": rng.randint(0, 3), "words": len(words),
+                          "set": {tuple(words[i:i + 5]) for i in range(max(1, len(words) - 4))}
+                          if words else set()})
+    return documents
+
+
+def write_crawl(work, name, documents):
+    lines = [json.dumps({"url": d["url"], "fetch_time_ms": d["t"], "http_status": 200,
+                         "content_type": "text/plain", "popularity": d["pop"],
+                         "content": d["text"]}) for d in documents]
+    work.write(name, "\n".join(lines) + "\n")
+
+
+def measures(a, b):
+    shared, x, y = len(a["set"] & b["set"]), len(a["set"]), len(b["set"])
+    return {"containment": shared / x if x else 0, "containment_of_by": shared / y if y else 0,
+            "jaccard": shared / (x + y - shared) if shared else 0,
+            "dice": 2 * shared / (x + y) if shared else 0}
+
+
+def related(documents, holds):
+    """For each document those that cover it, itself included."""
+    return [{b["number"] for b in documents if b is a or holds(a, b, measures(a, b))}
+            for a in documents]
+
+
+def components(coverers):
+    parent = list(range(len(coverers)))
+
+    def root(x):
+        while parent[x] != x:
+            x = parent[x]
+        return x
+
+    for a, others in enumerate(coverers):
+        for b in others:
+            parent[root(a)] = root(b)
+    parts = {}
+    for x in range(len(coverers)):
+        parts.setdefault(root(x), []).append(x)
+    return parts.values()
+
+
+def smallest(part, coverers):
+    for size in range(1, len(part) + 1):
+        for kept in itertools.combinations(part, size):
+            if all(coverers[x].intersection(kept) for x in part):
+                return size
+    return 0
+
+
+def check_output(lines, documents, holds, coverers):
+    """Every dropped document is covered by a kept one, and said so with the right measures."""
+    check_equal([line["record"] for line in lines], list(range(len(documents))), "records")
+    kept = {line["record"] for line in lines if line["status"] == "kept"}
+    for line, d in zip(lines, documents):
+        check_equal((line["url"], line["fetch_time_ms"]), (d["url"], d["t"]), "document")
+        if line["status"] == "kept":
+            covers = sum(other.get("by_record") == line["record"] for other in lines)
+            check_equal(line["covers"], covers, "number of covered documents")
+            continue
+        by = documents[line["by_record"]]
+        check_equal((line["by_url"], line["by_fetch_time_ms"]), (by["url"], by["t"]), "by")
+        said = measures(d, by)
+        check(by["number"] in kept, "covered by one that was dropped")
+        check(holds(d, by, said), "the relation does not hold for", line)
+        for name in said.keys() & line.keys():
+            check(abs(said[name] - line[name]) < 1e-12, name, said[name], "and", line)
+    for x, others in enumerate(coverers):
+        check(others & kept, x, "is not covered at all")
+    return len(kept)
+
+
+def run_and_check(work, documents, relation, holds, coverers, *options):
+    write_crawl(work, "crawl.jsonl", documents)
+    work.run("cover", "-q", "-o", "out", "--summary", "summary", "--relation", relation, *options,
+             "crawl.jsonl")
+    count = check_output(work.json_lines("out"), documents, holds, coverers)
+    return count, work.json_lines("summary")[0]
+
+
+def covers_are_what_an_independent_checker_finds(work):
+    for number, (relation, holds) in enumerate(RELATIONS):
+        documents = make_documents(number, 90, unique=True)
+        coverers = related(documents, holds)
+        kept, summary = run_and_check(work, documents, relation, holds, coverers)
+        arcs = sum(len(c) - 1 for c in coverers)
+        check(arcs > 20, "too little is related to say anything:", relation)
+        # Nothing stands for anything here, so every related pair must have been found.
+        check_equal(summary["pairs"], arcs, "pairs related by " + relation)
+        check_equal(summary["kept"], kept, "kept")
+
+
+def covers_of_small_components_are_the_smallest(work):
+    tried = 0
+    for seed in range(24):
+        relation, holds = RELATIONS[seed % len(RELATIONS)]
+        documents = make_documents(100 + seed, 14, unique=False)
+        coverers = related(documents, holds)
+        kept, _ = run_and_check(work, documents, relation, holds, coverers)
+        expected = sum(smallest(part, coverers) for part in components(coverers))
+        check_equal(kept, expected, "size of the cover by " + relation)
+        tried += expected < len(documents)
+    check(tried > 12, "too few covers leave anything out")
+
+
+def threads_and_memory_and_exactness_leave_a_cover(work):
+    relation, holds = RELATIONS[0]
+    documents = make_documents(7, 150, unique=False)
+    coverers = related(documents, holds)
+    kept, _ = run_and_check(work, documents, relation, holds, coverers)
+    exact = work.read("out")
+    for options in (["threads=1"], ["threads=5"], ["cover.memory_bytes=1MiB"]):
+        run_and_check(work, documents, relation, holds, coverers, "--set", *options)
+        check_equal(work.read("out"), exact, "output with " + options[0])
+    greedy, _ = run_and_check(work, documents, relation, holds, coverers, "--set",
+                              "cover.exact_documents=0")
+    check(greedy >= kept, "greedy is better than exact:", greedy, kept)
+
+
+def a_crawl_made_up_is_covered_and_filtered(work):
+    work.crawl(pages=1500, seed=5)
+    work.run("cover", "-q", "-o", "all", "--summary", "s1", "-r", RELATIONS[0][0], "crawl.jsonl")
+    work.run("cover", "-q", "-o", "some", "--summary", "s2", "-r", RELATIONS[0][0], "--where",
+             "mime = \"text/html\" && timestamp < 2023-11-14T22:40:00Z", work.gzip("crawl.jsonl"))
+    fetches = work.json_lines("crawl.jsonl")
+    everything, some = work.json_lines("all"), work.json_lines("some")
+    check_equal([line["record"] for line in everything],
+                [n for n, f in enumerate(fetches) if f["http_status"] == 200], "documents")
+    check_equal([line["record"] for line in some],
+                [n for n, f in enumerate(fetches) if f["http_status"] == 200
+                 and f["content_type"].startswith("text/html")
+                 and f["fetch_time_ms"] < 1700001600000], "filtered documents")
+    check(work.json_lines("s1")[0]["kept"] < len(everything) * 0.95, "nothing was redundant")
+    check_equal(work.json_lines("s2")[0]["filtered"], len(everything) - len(some), "filtered")
+
+
+def titles_and_languages_can_be_compared(work):
+    page = "<html><head><title> %s </title></head><body><p>%s</p></body></html>"
+    texts = ["The quick brown fox jumps over the lazy dog and runs away from all of them again.",
+             "Der schnelle braune Fuchs springt über den faulen Hund und läuft vor allen davon."]
+    lines = [json.dumps({"url": "http://x.example/%d" % i, "content_type": "text/html",
+                         "content": page % (title, texts[i % 2])})
+             for i, title in enumerate(["One &amp; all", "Two", "One & all", "One & all", "Two"])]
+    work.write("crawl.jsonl", "\n".join(lines))
+    work.run("cover", "-q", "-o", "out", "-r", "a.title = b.title && a.title != \"\"",
+             "crawl.jsonl")
+    check_equal([line["status"] for line in work.json_lines("out")],
+                ["kept", "kept", "dropped", "dropped", "dropped"], "by title")
+    work.run("cover", "-q", "-o", "out", "-r", "a.language = b.language && a.language = \"de\"",
+             "crawl.jsonl")
+    check_equal([line["status"] for line in work.json_lines("out")],
+                ["kept", "kept", "kept", "dropped", "kept"], "by language")
+
+
+def versions_of_made_up_pages_are_as_many_as_asked_for(work):
+    for versions in 1, 2.24, 4.5:
+        work.run("synth", "--pages", "2000", "--versions", str(versions), "-o", "crawl.jsonl")
+        fetches = work.json_lines("crawl.jsonl")
+        mean = len(fetches) / len({f["url"] for f in fetches})
+        check(abs(mean - versions) < 0.05 * versions, mean, "versions, not", versions)
+    work.run("synth", "--versions", "0.5", code=2)
+
+
+def mistakes_are_explained(work):
+    work.crawl(pages=30)
+    done = work.run("cover", "-r", "containment(a, b) >= 0.7 && a.hots = b.host", "crawl.jsonl",
+                    code=2)
+    check_in("--relation: column 31", done.err)
+    check_in("^~~~", done.err)
+    done = work.run("cover", "-r", "1 = 1", "--where", "host = 3", "crawl.jsonl", code=2)
+    check_in("--where: column 1", done.err)
+    check_in("--relation", work.run("cover", "crawl.jsonl", code=2).err)
+    check_in("no input", work.run("cover", "-r", "1 = 1", code=2).err)
+    done = work.run("cover", "-r", "1 = 1", "--temp", "nowhere", "crawl.jsonl", code=1)
+    check_in("--temp", done.err)
+    done = work.run("cover", "-r", "1 = 1", "-o", "no/where", "crawl.jsonl", code=1)
+    check_in("no/where", done.err)
+    done = work.run("cover", "--explain", "-r", "jaccard(a, b) > 0.9 && a.host = b.host")
+    check_in("at least 0.9 of b's shingles", done.out, "explanation")
+    check_in("same block", done.out, "explanation")
+
+
+if __name__ == "__main__":
+    main(__name__)

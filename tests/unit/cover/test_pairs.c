@@ -1,0 +1,136 @@
+/* The index of shingles against comparing everything with everything. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "cover/pairs.h"
+#include "harness.h"
+
+enum { UNITS = 180, SHINGLES = 160 };
+
+struct world {
+    struct sp_unit units[UNITS];
+    uint32_t sets[UNITS * SHINGLES];
+    pthread_mutex_t mutex;
+    uint32_t found[UNITS][UNITS]; /* overlap + 1 */
+    size_t calls;
+};
+
+static void note(void *arg, unsigned thread, size_t a, size_t b, uint32_t overlap)
+{
+    struct world *w = arg;
+    (void)thread;
+    pthread_mutex_lock(&w->mutex);
+    CU_ASSERT_EQUAL(w->found[a][b], 0); /* once */
+    w->found[a][b] = overlap + 1;
+    w->calls++;
+    pthread_mutex_unlock(&w->mutex);
+}
+
+static int by_value(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* Sets that copy parts of one another, some of them much smaller or larger than their source. */
+static void make_world(struct world *w, uint64_t seed, uint32_t blocks)
+{
+    uint64_t random = sp_mix64(seed + 1);
+    uint32_t end = 0;
+    for (size_t i = 0; i < UNITS; i++) {
+        random = sp_mix64(random + i);
+        const struct sp_unit *source = i ? &w->units[random % i] : NULL;
+        uint32_t size = random >> 40 & 15 ? 1 + (uint32_t)(random >> 20) % SHINGLES : 0;
+        uint32_t copied = source && random >> 60 < 13 ? source->size : 0;
+        uint32_t *set = w->sets + end, n = 0;
+        for (uint32_t k = 0; k < size; k++) {
+            uint64_t r = sp_mix64(random ^ k * 977);
+            uint64_t value = k < copied && r % 16 ? w->sets[source->at + k] : sp_mix64(r >> 8);
+            set[n++] = (uint32_t)(r % 23 == 0 ? value % 50 : value); /* some are common */
+        }
+        qsort(set, n, sizeof *set, by_value);
+        uint32_t kept = 0;
+        for (uint32_t k = 0; k < n; k++)
+            if (k == 0 || set[k] != set[k - 1])
+                set[kept++] = set[k];
+        w->units[i] = (struct sp_unit){.at = end,
+                                       .size = kept,
+                                       .block = blocks ? 1 + (uint32_t)(random >> 8) % blocks : 0,
+                                       .role = {random >> 50 & 7, random >> 54 & 7},
+                                       .least = (double)(random >> 30 & 15),
+                                       .greatest = (double)(random >> 34 & 15) + 6};
+        end += kept;
+    }
+}
+
+static uint32_t overlap_of(const struct world *w, const struct sp_unit *x, const struct sp_unit *y)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < x->size; i++)
+        n += bsearch(&w->sets[x->at + i], w->sets + y->at, y->size, 4, by_value) != NULL;
+    return n;
+}
+
+static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint64_t memory,
+                  unsigned threads)
+{
+    struct world *w = sp_calloc(1, sizeof *w);
+    struct sp_pairs_stats stats = {0};
+    struct sp_pairs_options o = {
+        .share = {of_a, of_b}, .threads = threads, .memory_bytes = memory, .each = note, .arg = w};
+    size_t expected = 0, wrong = 0;
+    pthread_mutex_init(&w->mutex, NULL);
+    make_world(w, seed, blocks);
+    sp_pairs_find(w->units, UNITS, w->sets, &o, &stats);
+    for (size_t i = 0; i < UNITS; i++)
+        for (size_t k = 0; k < UNITS; k++) {
+            const struct sp_unit *a = &w->units[i], *b = &w->units[k];
+            bool may = i != k && a->role[0] && b->role[1] && a->block == b->block &&
+                       a->least <= b->greatest;
+            uint32_t overlap = may ? overlap_of(w, a, b) : 0;
+            bool wanted =
+                overlap > 0 && overlap >= of_a * a->size - 1e-6 && overlap >= of_b * b->size - 1e-6;
+            wrong += w->found[i][k] != (wanted ? overlap + 1 : 0);
+            expected += wanted;
+        }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(w->calls, expected);
+    CU_ASSERT_EQUAL(stats.pairs, expected);
+    CU_ASSERT(expected > 10);
+    CU_ASSERT(memory > 1 << 20 ? stats.blocks == 1 : stats.blocks > 3);
+    pthread_mutex_destroy(&w->mutex);
+    sp_free(w);
+}
+
+TEST(the_index_finds_exactly_the_pairs_that_comparing_all_finds)
+{
+    for (uint64_t seed = 0; seed < 4; seed++) {
+        check(seed, 0.7, 0, 0, 1 << 24, 1);
+        check(seed, 0, 0.7, 0, 1 << 24, 1);
+        check(seed, 0.6, 0.6, 0, 1 << 24, 1);
+        check(seed, 0.9, 0.3, 0, 1 << 24, 1);
+        check(seed, 0.01, 0, 0, 1 << 24, 1);
+    }
+}
+
+TEST(blocks_threads_and_little_memory_change_nothing)
+{
+    for (uint64_t seed = 10; seed < 13; seed++) {
+        check(seed, 0.5, 0, 3, 1 << 24, 1);
+        check(seed, 0.5, 0.2, 2, 1 << 24, 3);
+        check(seed, 0.7, 0, 0, 1 << 13, 2);
+        check(seed, 0, 0.4, 2, 1 << 13, 1);
+    }
+}
+
+TEST(nothing_shares_more_than_all)
+{
+    struct sp_pairs_options o = {.share = {1.5, 0}, .threads = 1, .memory_bytes = 1 << 20};
+    struct sp_pairs_stats stats = {0};
+    sp_pairs_find(NULL, 0, NULL, &o, &stats);
+    o.share[0] = 0.5;
+    sp_pairs_find(NULL, 0, NULL, &o, &stats);
+    CU_ASSERT_EQUAL(stats.candidates, 0);
+}

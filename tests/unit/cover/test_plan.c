@@ -1,0 +1,83 @@
+/* What is pushed down. */
+#include <stdio.h>
+
+#include "cover/plan.h"
+#include "harness.h"
+
+static void explain(const char *source, struct sp_plan *ret_plan, struct sp_relation **ret_relation)
+{
+    const char *message = "";
+    CU_ASSERT_FATAL(sp_relation_parse(source, SP_RELATION, ret_relation, &message) == SP_OK);
+    sp_plan_make(*ret_relation, ret_plan);
+}
+
+static void check_shares(const char *source, double of_a, double of_b)
+{
+    struct sp_plan plan;
+    struct sp_relation *r;
+    explain(source, &plan, &r);
+    CU_ASSERT_EQUAL(plan.path_count, 1);
+    CU_ASSERT_DOUBLE_EQUAL(plan.paths[0].share[0], of_a, 1e-8);
+    CU_ASSERT_DOUBLE_EQUAL(plan.paths[0].share[1], of_b, 1e-8);
+    sp_plan_done(&plan);
+    sp_relation_free(r);
+}
+
+TEST(thresholds_become_shares_of_the_sizes)
+{
+    check_shares("containment(a, b) >= 0.7", 0.7, 0);
+    check_shares("containment(b, a) > 0.7", 0, 0.7);
+    check_shares("0.7 <= containment(a, b) && jaccard(a, b) >= 0.5", 0.7, 0.5);
+    check_shares("dice(b, a) >= 0.8", 0.8 / 1.2, 0.8 / 1.2);
+    check_shares("!(jaccard(a, b) < 0.4 + 0.5)", 0.9, 0.9);
+    check_shares("jaccard(a, b) = 1", 1, 1);
+    check_shares("jaccard(a, b) < 0.5", 0, 0);
+    check_shares("jaccard(a, b) != 0.5", 0, 0);
+    check_shares("jaccard(a, b) >= 0", 0, 0);
+    check_shares("dice(a, b) > 3", 2, 2);
+}
+
+TEST(every_atom_has_its_place)
+{
+    struct sp_plan plan;
+    struct sp_relation *r;
+    explain("containment(a, b) >= 0.7 && a.host = b.host && b.timestamp >= a.timestamp && "
+            "a.language = \"en\" && b.length > 100 && a.title != b.title && "
+            "a.length - 1 = b.length - 1 && a.popularity = b.length",
+            &plan, &r);
+    const struct sp_path *p = &plan.paths[0];
+    CU_ASSERT_EQUAL(plan.path_count, 1);
+    CU_ASSERT_EQUAL(p->key_count, 2);
+    CU_ASSERT_EQUAL(p->range_count, 1);
+    CU_ASSERT_EQUAL(p->sided_count[0], 1);
+    CU_ASSERT_EQUAL(p->sided_count[1], 1);
+    CU_ASSERT_EQUAL(p->atom_count, 2); /* titles differ; popularity is length */
+    CU_ASSERT_EQUAL(plan.order_count, 1);
+    CU_ASSERT_EQUAL(plan.exact, 1u << SP_FIELD_host | 1u << SP_FIELD_language |
+                                    1u << SP_FIELD_length | 1u << SP_FIELD_title |
+                                    1u << SP_FIELD_popularity);
+    sp_plan_done(&plan);
+    sp_relation_free(r);
+}
+
+TEST(alternatives_become_paths_up_to_a_limit)
+{
+    struct sp_plan plan;
+    struct sp_relation *r;
+    explain("(a.host = b.host || a.title = b.title) && !(jaccard(a, b) < 0.5 && a.url = b.url)",
+            &plan, &r);
+    CU_ASSERT_EQUAL(plan.path_count, 4);
+    sp_plan_done(&plan);
+    sp_relation_free(r);
+    explain("(a.host = b.host || a.title = b.title) && (a.url = b.url || a.mime = b.mime) && "
+            "(a.host = b.host || a.title = b.title) && (a.url = b.url || a.mime = b.mime) && "
+            "(a.host = b.host || a.title = b.title) && jaccard(a, b) >= 0.5",
+            &plan, &r);
+    CU_ASSERT_EQUAL(plan.path_count, 16);
+    for (size_t i = 0; i < plan.path_count; i++) {
+        CU_ASSERT(plan.paths[i].share[0] > 0.49);
+        CU_ASSERT_EQUAL(plan.paths[i].atom_count, 1); /* the last "or" is only asked */
+    }
+    sp_plan_done(&plan);
+    sp_relation_free(r);
+}
