@@ -46,6 +46,8 @@ enum sp_err sp_plot_draw(const struct sp_plot *plot, enum sp_surface surface, bo
                          struct sp_buf *out);
 /* Takes out the number that cairo gives each surface of a process, from that byte on. */
 void sp_svg_unnumber(struct sp_buf *svg, size_t from);
+/* Frees what the libraries keep from plot to plot. */
+void sp_plots_done(void);
 /* An SVG file as an element of a page: ids of its own, the page's text colour in place of black. */
 void sp_svg_inline(struct sp_view svg, unsigned number, struct sp_buf *out);
 

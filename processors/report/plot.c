@@ -8,6 +8,7 @@
  */
 #include <cairo-svg.h>
 #include <cairo.h>
+#include <fontconfig/fontconfig.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -309,6 +310,13 @@ static void draw(cairo_t *c, const struct sp_plot *plot, bool paper)
         else
             draw_line(&v, s);
     draw_legend(&v);
+}
+
+/* What cairo and fontconfig keep for the next plot, so that nothing is left at the end. */
+void sp_plots_done(void)
+{
+    cairo_debug_reset_static_data();
+    FcFini();
 }
 
 static cairo_status_t append(void *buf, const unsigned char *data, unsigned length)

@@ -163,6 +163,8 @@ enum sp_err sp_report_close(struct sp_report *r, const char **ret_message)
     enum sp_err err = r->err;
     memcpy(text, r->message, sizeof text);
     *ret_message = text;
+    if (r->plots)
+        sp_plots_done();
     sp_buf_done(&page);
     sp_free(unfinished);
     sp_free(path);

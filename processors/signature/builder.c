@@ -156,7 +156,8 @@ static struct sp_signature *finish_shingles(struct sp_builder *b)
     memcpy(s->length, length, sizeof length);
     s->shingle_total = (uint32_t)total;
     memcpy(s->hashes, b->shingles, 4ull * kept);
-    memcpy(s->hashes + kept, b->sentences, 4ull * b->sentence_count);
+    if (b->sentence_count) /* else there may be no memory, which memcpy must not be given */
+        memcpy(s->hashes + kept, b->sentences, 4ull * b->sentence_count);
     return s;
 }
 
