@@ -2,8 +2,8 @@
  *
  *     struct samepage_filter *filter = samepage_filter_new(0.8, 256);
  *     const struct samepage_document *ranked[2] = {
- *         samepage_document_from_text(a, strlen(a), "english", 64),
- *         samepage_document_from_text(b, strlen(b), "english", 64)};
+ *         samepage_document_from_text(filter, a, strlen(a), "text/plain", 64),
+ *         samepage_document_from_text(filter, b, strlen(b), "text/plain", 64)};
  *     struct samepage_verdict verdicts[2];
  *     samepage_filter_run(filter, ranked, 2, verdicts);
  *     ... verdicts[1].repeats is 0 where b repeats a, and SAMEPAGE_KEPT where it does not ...
@@ -45,15 +45,6 @@ enum {
 
 /* A document's set. Immutable, reference counted; thread rule: any thread, also at once. */
 struct samepage_document;
-
-/* The set of a text's sentences (UTF-8, plain text): split at sentence ends and line breaks,
- * lower-cased, each word stemmed, words of fewer than three letters dropped, the rest hashed.
- * language: a name or ISO 639-1 code of one of Snowball's stemmers ("english", "en"); NULL, or one
- * that there is no stemmer for: words stay as they are. keep: the n of the smallest hashes, 1 to
- * SAMEPAGE_DOCUMENT_HASHES. Never NULL; a text without sentences gives an empty document, which is
- * similar to nothing. */
-SAMEPAGE_API struct samepage_document *
-samepage_document_from_text(const char *text, size_t bytes, const char *language, size_t keep);
 
 /* A set of hashes that were made elsewhere, in any order (repeats count as often as they occur);
  * the smallest `keep` are kept. total: the size of the whole set, where `hashes` are only its
@@ -106,6 +97,17 @@ SAMEPAGE_API void samepage_filter_free(struct samepage_filter *filter);
 SAMEPAGE_API int samepage_filter_run(struct samepage_filter *filter,
                                      const struct samepage_document *const *ranked, size_t count,
                                      struct samepage_verdict *verdicts);
+
+/* The set of a text's sentences: split at sentence ends and blocks, in lower case, each word as its
+ * stem in the language that the text is found to have, short words dropped, the rest hashed.
+ * type: of the text, as in HTTP: "text/plain", "text/html" (its main content counts),
+ * "text/markdown"; NULL: found by a look at it. UTF-8, or what a charset parameter or a meta tag
+ * says. keep: the n of the smallest hashes, 1 to SAMEPAGE_DOCUMENT_HASHES; more than 4,096 are
+ * never kept. A text without sentences gives an empty document, which is similar to nothing. NULL
+ * where keep makes no sense or the text cannot be read. */
+SAMEPAGE_API struct samepage_document *samepage_document_from_text(struct samepage_filter *filter,
+                                                                   const char *text, size_t bytes,
+                                                                   const char *type, size_t keep);
 
 /* Lists answered, and how many of them from the recent sets. */
 SAMEPAGE_API uint64_t samepage_filter_runs(const struct samepage_filter *filter,

@@ -21,6 +21,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "text/text.h"
 
 enum { PREFIX_MAX = 128, STRIDE = 32 };
 
@@ -40,6 +41,7 @@ struct samepage_filter {
     uint32_t prefix_least;
     struct recent *recent;
     size_t recent_count;
+    struct sp_text *text; /* made when first needed */
     uint64_t runs;
     uint64_t runs_recent;
     /* Scratch of one list: the first hashes of the documents kept so far. */
@@ -106,6 +108,7 @@ void samepage_filter_free(struct samepage_filter *f)
         sp_free(f->recent[i].verdicts);
     sp_free(f->recent);
     sp_free(f->nodes);
+    sp_text_free(f->text);
     sp_free(f->heads);
     sp_free(f);
 }
@@ -333,6 +336,32 @@ int samepage_filter_run(struct samepage_filter *f, const struct samepage_documen
     sp_free(r->verdicts);
     *r = (struct recent){key, count, sp_memdup(verdicts, count * sizeof *verdicts), kept};
     return kept;
+}
+
+/* ---- texts */
+
+static struct sp_text *new_text(void)
+{
+    struct sp_text_options options;
+    sp_text_options_default(&options);
+    options.signature.method = SP_METHOD_SENTENCES;
+    options.signature.max_sentences = SP_MAX_SENTENCES_LIMIT;
+    return sp_text_new(&options);
+}
+
+struct samepage_document *samepage_document_from_text(struct samepage_filter *f, const char *text,
+                                                      size_t bytes, const char *type, size_t keep)
+{
+    struct sp_signature *signature = NULL;
+    if (!f->text)
+        f->text = new_text();
+    if (sp_text_signature(f->text, sp_view_str(type), sp_view(text, bytes), false, &signature) !=
+        SP_OK)
+        return NULL;
+    struct samepage_document *d = samepage_document_from_hashes(
+        sp_signature_shingles(signature), signature->shingle_count, signature->shingle_total, keep);
+    sp_signature_unref(signature);
+    return d;
 }
 
 uint64_t samepage_filter_runs(const struct samepage_filter *f, uint64_t *ret_recent)

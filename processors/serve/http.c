@@ -121,8 +121,23 @@ void sp_http_reap(struct sp_serve *s)
 
 /* ---- one request */
 
+/* Nothing may be loaded from anywhere; the page's own script may ask this server. */
+static void put_policy(struct MHD_Response *response, const char *nonce)
+{
+    char text[512] = "default-src 'none'; frame-ancestors 'none'";
+    if (nonce)
+        snprintf(
+            text, sizeof text,
+            "default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src "
+            "'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            nonce, nonce);
+    MHD_add_response_header(response, "Content-Security-Policy", text);
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+}
+
 static enum MHD_Result respond(struct MHD_Connection *connection, const struct sp_route *route,
-                               unsigned status, const struct sp_buf *body, bool keep_alive)
+                               unsigned status, const struct sp_buf *body, const char *nonce,
+                               bool keep_alive)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY);
@@ -132,6 +147,7 @@ static enum MHD_Result respond(struct MHD_Connection *connection, const struct s
     MHD_add_response_header(response, "Content-Type", type);
     MHD_add_response_header(response, "Cache-Control", "no-store");
     MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    put_policy(response, nonce);
     if (!keep_alive)
         MHD_add_response_header(response, "Connection", "close");
     if (status == MHD_HTTP_UNAUTHORIZED)
@@ -204,7 +220,8 @@ static enum MHD_Result finish(struct sp_serve *s, struct request *r, struct sp_q
     sp_state_end(t->reader);
     count(s, r->route, status, now_us() - r->started_us);
     r->answered = true;
-    return respond(q->connection, r->route, status, &t->out, true);
+    return respond(q->connection, r->route, status, &t->out,
+                   r->route->answer == sp_answer_page ? t->nonce : NULL, true);
 }
 
 /* Called with the headers, then with each piece of the body, then at the end. */
@@ -222,7 +239,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
             return MHD_YES;
         count(s, NULL, r->refusal, now_us() - r->started_us);
         /* What follows is not read: it could be a body without end. */
-        return respond(connection, NULL, r->refusal, &sp_serve_thread(s)->out, false);
+        return respond(connection, NULL, r->refusal, &sp_serve_thread(s)->out, NULL, false);
     }
     if (r->answered)
         return MHD_NO;

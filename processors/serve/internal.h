@@ -9,6 +9,11 @@
  *   metrics.c    /metrics
  *   state.c      the state directory, read along
  *   index.c      documents of known pages
+ *   compare.c    /v1/compare, /v1/threshold
+ *   look.c       /v1/text, /v1/overview, the page
+ *   overview.c   what /v1/overview says of the pages
+ *   texts.c      where the text of a page is
+ *   assets.c     files that are part of the program
  *
  * Private to this folder. */
 #ifndef SP_SERVE_INTERNAL_H
@@ -18,10 +23,15 @@
 #include <pthread.h>
 
 #include "base/json_write.h"
+#include "input/input.h"
 #include "serve/index.h"
+#include "serve/overview.h"
 #include "serve/request.h"
 #include "serve/serve.h"
 #include "serve/state.h"
+#include "serve/texts.h"
+
+enum { SP_NONCE_TEXT = 33, SP_HISTORY = 300 };
 
 /* What a thread that answers has of its own. */
 struct sp_serve_thread {
@@ -30,8 +40,10 @@ struct sp_serve_thread {
     struct samepage_filter *filter; /* with the state's threshold */
     struct sp_text *text;           /* made when first needed */
     struct sp_json_lists *json;
-    struct sp_buf out; /* the answer */
-    bool state_failed; /* a file of the state was gone: the answer is worth another try */
+    struct sp_parser *parser;  /* made when first needed */
+    char nonce[SP_NONCE_TEXT]; /* of the page under way */
+    struct sp_buf out;         /* the answer */
+    bool state_failed;         /* a file of the state was gone: the answer is worth another try */
     struct sp_serve_thread *next;
 };
 
@@ -52,6 +64,21 @@ struct sp_serve_counters {
     uint64_t dropped;
 };
 
+/* How many records the run had handled, when. */
+struct sp_sample {
+    int64_t at_ms;
+    uint64_t records;
+};
+
+struct sp_history {
+    pthread_mutex_t lock;
+    struct sp_sample samples[SP_HISTORY]; /* a ring */
+    size_t first;
+    size_t count;
+    uint64_t records;
+    bool ended; /* the inputs are read to their end */
+};
+
 struct sp_connections; /* http.c */
 
 struct sp_serve {
@@ -62,6 +89,11 @@ struct sp_serve {
     bool loopback;
     struct sp_state *state;
     struct sp_index *index;
+    struct sp_overview *overview;
+    struct sp_texts *texts; /* NULL: no inputs are named */
+    struct sp_history history;
+    struct sp_state_reader *history_reader;
+    uint64_t history_version;
     struct sp_connections *connections;
     struct sp_serve_counters counters;
     pthread_mutex_t threads_lock;
@@ -121,6 +153,14 @@ unsigned sp_argument_page(struct sp_serve_thread *t, const struct sp_query *q, c
 unsigned sp_answer_status(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);
 unsigned sp_answer_group(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);
 unsigned sp_answer_filter(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);
+unsigned sp_answer_compare(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);
+unsigned sp_answer_threshold(struct sp_serve *s, struct sp_serve_thread *t,
+                             const struct sp_query *q);
+unsigned sp_answer_text(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);
+unsigned sp_answer_overview(struct sp_serve *s, struct sp_serve_thread *t,
+                            const struct sp_query *q);
+unsigned sp_answer_page(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);
+unsigned sp_answer_openapi(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);
 unsigned sp_answer_metrics(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);
 
 #endif

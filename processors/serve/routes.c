@@ -12,6 +12,7 @@
 #include "serve/internal.h"
 
 static const char json[] = "application/json";
+static const char html[] = "text/html; charset=utf-8";
 static const char plain[] = "text/plain; version=0.0.4; charset=utf-8";
 
 static unsigned answer_livez(struct sp_serve *s, struct sp_serve_thread *t,
@@ -40,6 +41,12 @@ const struct sp_route sp_routes[] = {
     {"/v1/status", MHD_HTTP_METHOD_GET, json, false, sp_answer_status},
     {"/v1/group", MHD_HTTP_METHOD_GET, json, false, sp_answer_group},
     {"/v1/filter", MHD_HTTP_METHOD_POST, json, false, sp_answer_filter},
+    {"/v1/compare", MHD_HTTP_METHOD_GET, json, false, sp_answer_compare},
+    {"/v1/threshold", MHD_HTTP_METHOD_GET, json, false, sp_answer_threshold},
+    {"/v1/text", MHD_HTTP_METHOD_GET, json, false, sp_answer_text},
+    {"/v1/overview", MHD_HTTP_METHOD_GET, json, false, sp_answer_overview},
+    {"/", MHD_HTTP_METHOD_GET, html, true, sp_answer_page},
+    {"/openapi.json", MHD_HTTP_METHOD_GET, json, true, sp_answer_openapi},
     {"/metrics", MHD_HTTP_METHOD_GET, plain, false, sp_answer_metrics},
     {"/livez", MHD_HTTP_METHOD_GET, plain, true, answer_livez},
     {"/readyz", MHD_HTTP_METHOD_GET, plain, true, answer_readyz},

@@ -46,6 +46,7 @@ static void free_threads(struct sp_serve *s)
         samepage_filter_free(t->filter);
         sp_text_free(t->text);
         sp_json_lists_free(t->json);
+        sp_parser_free(t->parser);
         sp_buf_done(&t->out);
         sp_free(t);
     }
@@ -67,6 +68,29 @@ static void refresh(struct sp_serve *s)
         __atomic_store_n(&s->counters.changed_ms, now, __ATOMIC_RELAXED);
 }
 
+/* How many records there are; nothing new is nothing to look up. */
+static void sample(struct sp_serve *s)
+{
+    struct sp_history *h = &s->history;
+    uint64_t records = h->records, version = sp_state_version(s->state);
+    bool ended = h->ended;
+    if (version != s->history_version) {
+        sp_state_begin(s->history_reader);
+        sp_state_position(s->history_reader, &records, &ended);
+        sp_state_end(s->history_reader);
+        s->history_version = version;
+    }
+    pthread_mutex_lock(&h->lock);
+    h->records = records;
+    h->ended = ended;
+    h->samples[(h->first + h->count) % SP_HISTORY] = (struct sp_sample){sp_serve_now_ms(), records};
+    if (h->count < SP_HISTORY)
+        h->count++;
+    else
+        h->first = (h->first + 1) % SP_HISTORY;
+    pthread_mutex_unlock(&h->lock);
+}
+
 static void *tick(void *arg)
 {
     struct sp_serve *s = arg;
@@ -79,6 +103,7 @@ static void *tick(void *arg)
             continue;
         pthread_mutex_unlock(&s->tick_lock);
         refresh(s);
+        sample(s);
         sp_http_reap(s);
         clock_gettime(CLOCK_MONOTONIC, &until);
         pthread_mutex_lock(&s->tick_lock);
@@ -146,6 +171,7 @@ static struct sp_serve *make(const struct sp_serve_options *options)
     s->options = *options;
     pthread_mutex_init(&s->threads_lock, NULL);
     pthread_mutex_init(&s->tick_lock, NULL);
+    pthread_mutex_init(&s->history.lock, NULL);
     if (options->token) {
         sp_buf_put_str(&s->token, "Bearer ");
         sp_buf_put_str(&s->token, options->token);
@@ -162,9 +188,14 @@ enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_ser
     enum sp_err err = open_socket(s, &fd, ret_message);
     if (err == SP_OK)
         err = sp_state_open(options->state, options->tier1, &s->state, ret_message);
+    if (err == SP_OK && options->page_count)
+        err = sp_texts_start(options->pages, options->page_count, &s->texts, ret_message);
     if (err == SP_OK) {
+        s->history_reader = sp_state_reader_new(s->state);
+        sample(s);
+        s->overview = sp_overview_start(s->state);
         s->index = sp_index_new(options->sentences, options->cache_bytes);
-        err = sp_http_open(s, fd);
+        err = s->overview ? sp_http_open(s, fd) : SP_IO;
         if (err != SP_OK)
             failed(err, options->listen, "the server cannot be started", ret_message);
         else
@@ -193,10 +224,14 @@ void sp_serve_stop(struct sp_serve *s)
     end_ticker(s);
     sp_http_close(s);
     free_threads(s);
+    sp_texts_stop(s->texts);
+    sp_overview_stop(s->overview);
+    sp_state_reader_free(s->history_reader);
     sp_index_free(s->index);
     sp_state_close(s->state);
     pthread_mutex_destroy(&s->threads_lock);
     pthread_mutex_destroy(&s->tick_lock);
+    pthread_mutex_destroy(&s->history.lock);
     sp_buf_done(&s->token);
     sp_free(s);
 }

@@ -86,11 +86,14 @@ class Work:
         return [json.loads(line) for line in self.read(name).splitlines()]
 
     def start(self, *arguments, **options):
-        """The program, running; by default its output is kept out of the way."""
+        """The program, running; by default its output is kept out of the way. With program=...:
+        another one, whose name comes first in the arguments."""
         options.setdefault("stdout", subprocess.DEVNULL)
         options.setdefault("stderr", subprocess.DEVNULL)
         options.setdefault("stdin", subprocess.DEVNULL)
-        return subprocess.Popen([self.program, *arguments], cwd=self.directory, **options)
+        program = options.pop("program", None)
+        argv = list(arguments) if program else [self.program, *arguments]
+        return subprocess.Popen(argv, cwd=self.directory, **options)
 
     def run(self, *arguments, code=0, stdin=b""):
         """Runs the program to its end; its standard error and output as texts."""

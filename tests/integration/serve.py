@@ -173,6 +173,133 @@ def sentences_are_compared_where_the_state_has_them(work):
         check(len(set(uniques) & gone) <= 2, "unique pages dropped:", set(uniques) & gone)
 
 
+def a_group_can_be_tried_with_another_threshold(work):
+    _, groups = crawled(work)
+    tried = 0
+    with serving(work) as server:
+        for group in sorted(groups, key=lambda g: -len(g["members"]))[:15]:
+            url = group["members"][0]["url"]
+            same = server.get("/v1/threshold", url=url, threshold=0.8)
+            members = [m for part in same["groups"] for m in part]
+            check_equal(sorted(m["url"] for m in members),
+                        sorted(m["url"] for m in group["members"]), "members")
+            if any(m["status"] == "gone" for m in group["members"]):
+                continue
+            check_equal(len(same["groups"]), 1, "groups at the threshold of the state")
+            was = {m["url"]: m["winner_url"] for m in group["members"]}
+            for m in members:
+                check_equal(m["winner_url"], was[m["url"]], "winner at the threshold of the state")
+                check_equal(m["changes"], False, "changes where nothing does")
+            high = server.get("/v1/threshold", url=url, threshold=0.97)["groups"]
+            for m in (m for part in high for m in part):
+                check(m["similarity"] is None or m["similarity"] >= 0.97, "a weak winner", m)
+                check_equal(m["changes"], m["winner_url"] != was[m["url"]], m["url"])
+            tried += len(high) > 1
+        check(tried > 0, "no group fell apart")
+        for bad in "0", "1.1", "x", "", "nan":
+            server.get("/v1/threshold", 400, url=url, threshold=bad)
+
+
+def two_pages_are_compared_and_their_texts_shown(work):
+    statuses, _ = crawled(work, 1500)
+    crawl = work.json_lines("crawl.jsonl")
+    contents = {}
+    for page in crawl:
+        if page.get("http_status", 200) == 200 and page.get("content"):
+            contents[page["url"]] = page
+    with serving(work, "state", "--pages", "crawl.jsonl") as server:
+        for _ in range(100):
+            if server.ask("GET", "/v1/text?" + urllib.parse.urlencode({"url": crawl[-1]["url"]}))[0] != 503:
+                break
+            time.sleep(0.1)
+        pairs = [(u, e) for u, e in statuses.items() if e["reason"] in ("content", "exact")]
+        for url, event in pairs[::9]:
+            answer = server.get("/v1/compare", a=url, b=event["winner_url"])
+            check_equal(answer["similarity"], event["similarity"], url)
+            check_equal(answer["near_duplicates"], True, url)
+            check_equal(answer["equal_words"], event["reason"] == "exact", url)
+            a, b, both = answer["a"]["shingles"], answer["b"]["shingles"], answer["shared_kept"]
+            if answer["exact"]:
+                check(abs(both / (a + b - both) - answer["similarity"]) < 1e-6, "shared", answer)
+            shown = server.get("/v1/text", url=url)
+            check_equal(shown["fetch_time_ms"], contents[url]["fetch_time_ms"], "fetch")
+            check(len(shown["text"]) > 20 and "<" not in shown["text"], "text", shown["text"][:200])
+        check(len(pairs) > 50, "few pairs")
+        uniques = [u for u, e in statuses.items() if e["status"] == "unique"]
+        check_equal(server.get("/v1/compare", a=uniques[0], b=uniques[1])["near_duplicates"], False,
+                    "two unique pages")
+        server.get("/v1/compare", 400, a=uniques[0])
+        server.get("/v1/compare", 404, a=uniques[0], b="http://nowhere.example/")
+        server.get("/v1/text", 404, url="http://nowhere.example/")
+    for name, content in ("x.jsonl.gz", b"\x1f\x8b"), ("empty", b""):
+        work.write(name, content)
+        check_in("--pages", work.run("serve", "--state", "state", "--pages", name, code=1).err)
+    check_in("--pages", work.run("serve", "--state", "state", "--pages", "missing", code=1).err)
+
+
+def the_overview_adds_up(work):
+    statuses, groups = crawled(work, 2000, "--set", "partition.cells=8")
+    with serving(work) as server:
+        for _ in range(100):
+            if server.ask("GET", "/v1/overview")[0] == 200:
+                break
+            time.sleep(0.1)
+        answer = server.get("/v1/overview")
+        for status in "unique", "winner", "loser", "gone":
+            count = sum(e["status"] == status for e in statuses.values())
+            check_equal(answer[status], count, status)
+            check_equal(sum(b[status] for b in answer["timeline"]), count, status + " over time")
+        check_equal(answer["pages"], len(statuses), "pages")
+        check_equal(answer["groups"], len(groups), "groups")
+        sizes = [len(g["members"]) for g in groups]
+        for s in answer["sizes"]:
+            check_equal(s["groups"], sum(s["from"] <= n <= s["to"] for n in sizes), s)
+            check_equal(s["pages"], sum(n for n in sizes if s["from"] <= n <= s["to"]), s)
+        check_equal([g["size"] for g in answer["largest"]], sorted(sizes, reverse=True)[:50], "largest")
+        weakest = [g["weakest"] for g in answer["weakest"]]
+        check_equal(weakest, sorted(weakest), "order of the weakest")
+        lowest = min(m["similarity"] for g in groups for m in g["members"]
+                     if m["similarity"] is not None and m["status"] == "loser")
+        check(weakest[0] >= lowest - 1e-6, "weaker than any")
+        contents = sum(answer["cells"])
+        check(answer["unique"] + answer["winner"] <= contents <= answer["pages"], "cells", contents)
+        check_equal(answer["inputs_ended"], True, "ended")
+
+
+def what_is_described_is_what_is_answered(work):
+    crawled(work, 200)
+    with open(os.path.join(work.source, "docs", "openapi.json"), encoding="utf-8") as f:
+        described = json.load(f)
+    with open(os.path.join(work.source, "processors", "serve", "routes.c"), encoding="utf-8") as f:
+        routes = dict(re.findall(r'\{"(/[^"]*)", MHD_HTTP_METHOD_(\w+),', f.read()))
+    check_equal({path: next(iter(how)).upper() for path, how in described["paths"].items()}, routes,
+                "paths described and answered")
+    with serving(work) as server:
+        check_equal(server.get("/openapi.json"), described, "the description as served")
+        refs = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(described)))
+        check_equal(refs, set(described["components"]["schemas"]), "schemas named and described")
+        url = urllib.parse.quote(next(iter(latest(work.read("status.jsonl").decode()))), "")
+        while server.ask("GET", "/v1/overview")[0] == 503:
+            time.sleep(0.1)
+        for path, name in (("/v1/status?url=", "Status"), ("/v1/group?url=", "Group"),
+                           ("/v1/overview?x=", "Overview"),
+                           ("/v1/threshold?threshold=0.9&url=", "Trial")):
+            answer = json.loads(server.ask("GET", path + url)[1])
+            check_equal(set(answer), set(described["components"]["schemas"][name]["properties"]), name)
+        answer = server.filter(urls=["http://a.example/"])
+        check_equal(set(answer), set(described["components"]["schemas"]["Filtered"]["properties"]),
+                    "Filtered")
+        status, body, answer = server.ask("GET", "/")
+        policy = answer.getheader("Content-Security-Policy")
+        check_equal(status, 200, "the page")
+        nonces = set(re.findall(rb'nonce="([0-9a-f]{32})"', body))
+        check_equal(len(nonces), 1, "nonces")
+        check_in(f"script-src 'nonce-{nonces.pop().decode()}'", policy)
+        check(b"@" not in re.sub(rb"@media|@NONE", b"", body), "something was not filled in")
+        check(b"http://" not in body.replace(b"http://www.w3.org/2000/svg", b"") and
+              b"https://" not in body, "another host in the page")
+
+
 def bodies_that_make_no_sense_are_refused(work):
     crawled(work, 200)
     deep = "[" * 500000

@@ -194,6 +194,45 @@ TEST(a_document_survives_as_bytes_and_damaged_bytes_are_refused)
     samepage_document_free(d);
 }
 
+static struct samepage_document *text_of(struct samepage_filter *f, const char *text)
+{
+    struct samepage_document *d =
+        samepage_document_from_text(f, text, strlen(text), "text/plain", 64);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+    return d;
+}
+
+TEST(sentences_are_the_same_in_other_case_order_and_ending)
+{
+    static const char a[] =
+        "The quick brown foxes were jumping over the lazy dogs near the river bank. A witness "
+        "reported the incident to the local newspaper yesterday evening. Nobody was injured during "
+        "the whole event, officials confirmed. The river had flooded twice this year already.";
+    static const char b[] =
+        "A witness reports the incident to the local newspaper, yesterday evening. THE QUICK BROWN "
+        "FOX was jumping over the lazy dog near the river bank. Nobody was injured during the whole "
+        "event, officials confirmed! The river had flooded twice this year already.";
+    static const char c[] = "Quite another text about gardening and the pruning of apple trees in "
+                            "winter. It shares no sentence with the others.";
+    struct samepage_filter *f = samepage_filter_new(0.6, 0);
+    struct samepage_document *x = text_of(f, a), *y = text_of(f, b), *z = text_of(f, c);
+    struct samepage_document *none = text_of(f, "");
+    CU_ASSERT_EQUAL(samepage_document_hashes(x), 4);
+    CU_ASSERT(samepage_document_similarity(x, y) >= 0.6);
+    CU_ASSERT_EQUAL(samepage_document_similarity(x, z), 0);
+    CU_ASSERT_EQUAL(samepage_document_hashes(none), 0);
+    const struct samepage_document *ranked[] = {x, z, y, none};
+    struct samepage_verdict verdicts[4];
+    CU_ASSERT_EQUAL(samepage_filter_run(f, ranked, 4, verdicts), 3);
+    CU_ASSERT_EQUAL(verdicts[2].repeats, 0);
+    CU_ASSERT_PTR_NULL(samepage_document_from_text(f, a, sizeof a - 1, NULL, 0));
+    samepage_document_free(x);
+    samepage_document_free(y);
+    samepage_document_free(z);
+    samepage_document_free(none);
+    samepage_filter_free(f);
+}
+
 TEST(arguments_that_make_no_sense_are_refused)
 {
     uint32_t one = 1;

@@ -1,0 +1,273 @@
+/* /v1/compare and /v1/threshold: two pages side by side, and a group under another threshold. What
+ * is compared is what the state keeps of a page: its shingles' hashes and lengths. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "run/lines.h"
+#include "serve/internal.h"
+#include "serve/members.h"
+#include "similarity/similarity.h"
+
+/* ---- two pages */
+
+struct side {
+    struct sp_id page;
+    struct sp_group_id group;
+    struct sp_id content;
+    enum sp_page_kind kind;
+    struct sp_signature *signature;
+};
+
+static void note_side(void *arg, const struct sp_page_view *v)
+{
+    struct side *side = arg;
+    side->group = v->group;
+    side->content = v->content;
+    side->kind = v->kind;
+}
+
+/* 0, or the status of an answer that was made. */
+static unsigned read_side(struct sp_serve_thread *t, const struct sp_query *q, const char *name,
+                          struct side *side)
+{
+    unsigned refused = sp_argument_page(t, q, name, &side->page);
+    if (refused)
+        return refused;
+    enum sp_err err = sp_state_page(t->reader, side->page, note_side, side);
+    if (err == SP_OK && side->kind != SP_PAGE_CONTENT)
+        return sp_answer_error(t, MHD_HTTP_NOT_FOUND, "%s has no content of its own: %.300s", name,
+                               sp_argument(q, name));
+    if (err == SP_OK)
+        err = sp_state_signature(t->reader, side->group, side->content, &side->signature);
+    return err == SP_OK ? 0 : sp_answer_failed(t, err, sp_argument(q, name));
+}
+
+static void put_side(struct sp_buf *out, const struct side *side, const char *url)
+{
+    const struct sp_signature *s = side->signature;
+    sp_buf_put_str(out, "{\"url\":");
+    sp_json_put_text(out, url);
+    sp_buf_put_str(out, ",\"shingles\":");
+    sp_json_put_i64(out, s->shingle_total);
+    sp_buf_put_str(out, ",\"shingles_kept\":");
+    sp_json_put_i64(out, s->shingle_count);
+    sp_buf_put_str(out, ",\"lengths\":[");
+    for (size_t d = 0; d < SP_DIMS; d++) {
+        if (d)
+            sp_buf_put_u8(out, ',');
+        sp_json_put_i64(out, s->length[d]);
+    }
+    sp_buf_put_str(out, "],\"language\":");
+    char language[3] = {(char)(s->language >> 8), (char)(s->language & 0xff), 0};
+    sp_json_put_text(out, s->language ? language : NULL);
+    sp_buf_put_u8(out, '}');
+}
+
+static size_t shared_hashes(const struct sp_signature *a, const struct sp_signature *b)
+{
+    size_t shared = 0;
+    for (size_t i = 0, k = 0; i < a->shingle_count && k < b->shingle_count;) {
+        uint32_t x = a->hashes[i], y = b->hashes[k];
+        shared += x == y;
+        i += x <= y;
+        k += y <= x;
+    }
+    return shared;
+}
+
+static void put_comparison(struct sp_serve *s, struct sp_buf *out, const struct sp_signature *a,
+                           const struct sp_signature *b)
+{
+    struct sp_similarity_options options;
+    sp_similarity_options_default(&options);
+    options.threshold = s->options.threshold;
+    bool capped = a->shingle_count < a->shingle_total || b->shingle_count < b->shingle_total;
+    sp_buf_put_str(out, ",\"similarity\":");
+    sp_json_put_float(out, (float)sp_jaccard(a, b));
+    sp_buf_put_str(out, capped ? ",\"exact\":false" : ",\"exact\":true");
+    sp_buf_put_str(out, ",\"shared_kept\":");
+    sp_json_put_i64(out, (int64_t)shared_hashes(a, b));
+    sp_buf_put_str(out, ",\"length_bound\":");
+    sp_json_put_float(out, (float)sp_length_bound(a->length, b->length));
+    sp_buf_put_str(out, ",\"threshold\":");
+    sp_json_put_double(out, s->options.threshold);
+    sp_buf_put_str(out, sp_similar(&options, a, b, NULL) ? ",\"near_duplicates\":true"
+                                                         : ",\"near_duplicates\":false");
+    sp_buf_put_str(out, sp_id_eq(a->content_hash, b->content_hash) ? ",\"equal_words\":true}\n"
+                                                                   : ",\"equal_words\":false}\n");
+}
+
+unsigned sp_answer_compare(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q)
+{
+    struct side a = {.signature = NULL}, b = {.signature = NULL};
+    unsigned refused = read_side(t, q, "a", &a);
+    if (!refused)
+        refused = read_side(t, q, "b", &b);
+    if (!refused) {
+        sp_buf_put_str(&t->out, "{\"a\":");
+        put_side(&t->out, &a, sp_argument(q, "a"));
+        sp_buf_put_str(&t->out, ",\"b\":");
+        put_side(&t->out, &b, sp_argument(q, "b"));
+        put_comparison(s, &t->out, a.signature, b.signature);
+    }
+    sp_signature_unref(a.signature);
+    sp_signature_unref(b.signature);
+    return refused ? refused : MHD_HTTP_OK;
+}
+
+/* ---- another threshold */
+
+enum { TRIED_MAX = 1000 };
+
+struct trial {
+    struct sp_serve_thread *t;
+    struct sp_members members;
+    double threshold;
+    size_t *set;    /* union-find over the members' places */
+    size_t *winner; /* place; its own where it is one */
+    float *similarity;
+};
+
+static size_t find(struct trial *x, size_t i)
+{
+    while (x->set[i] != i)
+        i = x->set[i] = x->set[x->set[i]];
+    return i;
+}
+
+static void unite(struct trial *x, size_t a, size_t b)
+{
+    size_t i = find(x, a), k = find(x, b);
+    x->set[i > k ? i : k] = i > k ? k : i;
+}
+
+static bool covered(const struct trial *x, size_t i, size_t by, float *ret_similarity)
+{
+    const struct sp_group_member *a = &x->members.list[i], *b = &x->members.list[by];
+    double similarity;
+    if (!a->signature || !b->signature ||
+        !sp_jaccard_at_least(a->signature, b->signature, x->threshold, &similarity))
+        return false;
+    *ret_similarity = (float)similarity;
+    return true;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct sp_member_view *x = &((const struct sp_group_member *)a)->view;
+    const struct sp_member_view *y = &((const struct sp_group_member *)b)->view;
+    return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
+}
+
+/* As the group stage would: components, and within them winners in order of rank. */
+static void regroup(struct trial *x)
+{
+    struct sp_members *m = &x->members;
+    float ignored;
+    qsort(m->list, m->count, sizeof *m->list, by_rank);
+    for (size_t i = 0; i < m->count; i++) {
+        sp_members_signature(x->t->reader, m, &m->list[i]);
+        x->set[i] = x->winner[i] = i;
+    }
+    for (size_t i = 0; i < m->count; i++) {
+        for (size_t k = 0; k < i; k++)
+            if (find(x, i) != find(x, k) && covered(x, i, k, &ignored))
+                unite(x, i, k);
+        for (size_t k = 0; k < i && x->winner[i] == i; k++)
+            if (x->winner[k] == k && covered(x, i, k, &x->similarity[i]))
+                x->winner[i] = k;
+    }
+    for (size_t i = 0; i < m->count; i++)
+        for (size_t k = 0; k < m->count; k++)
+            if (m->list[i].view.kind == SP_PAGE_REDIRECT &&
+                sp_id_eq(m->list[i].view.target, m->list[k].view.page)) {
+                unite(x, i, k);
+                x->winner[i] = x->winner[k];
+            }
+}
+
+static void put_trial_member(struct trial *x, size_t i)
+{
+    const struct sp_member_view *v = &x->members.list[i].view;
+    struct sp_buf *out = &x->t->out;
+    bool lost = x->winner[i] != i;
+    const struct sp_group_member *was = sp_members_find(&x->members, v->winner);
+    bool lost_before = v->status == SP_STATUS_LOSER;
+    sp_buf_put_str(out, "{\"url\":");
+    sp_json_put_text(out, v->url);
+    sp_buf_put_str(out, lost ? ",\"winner_url\":" : ",\"winner_url\":null");
+    if (lost)
+        sp_json_put_text(out, x->members.list[x->winner[i]].view.url);
+    sp_buf_put_str(out, ",\"similarity\":");
+    if (lost && v->kind == SP_PAGE_CONTENT)
+        sp_json_put_float(out, x->similarity[i]);
+    else
+        sp_buf_put_str(out, "null");
+    sp_buf_put_str(out, ",\"was_winner_url\":");
+    sp_json_put_text(out, lost_before && was ? was->view.url : NULL);
+    bool same = lost == lost_before && (!lost || (was && was == &x->members.list[x->winner[i]]));
+    sp_buf_put_str(out, same ? ",\"changes\":false}" : ",\"changes\":true}");
+}
+
+static void put_trial(struct trial *x, double was)
+{
+    struct sp_buf *out = &x->t->out;
+    sp_buf_put_str(out, "{\"group_id\":");
+    sp_lines_put_group_id(out, x->members.group);
+    sp_buf_put_str(out, ",\"threshold\":");
+    sp_json_put_double(out, x->threshold);
+    sp_buf_put_str(out, ",\"was\":");
+    sp_json_put_double(out, was);
+    sp_buf_put_str(out, ",\"groups\":[");
+    for (size_t set = 0, groups = 0; set < x->members.count; set++) {
+        if (find(x, set) != set)
+            continue;
+        sp_buf_put_str(out, groups++ ? ",[" : "[");
+        for (size_t i = set, put = 0; i < x->members.count; i++)
+            if (find(x, i) == set) {
+                if (put++)
+                    sp_buf_put_u8(out, ',');
+                put_trial_member(x, i);
+            }
+        sp_buf_put_u8(out, ']');
+    }
+    sp_buf_put_str(out, "]}\n");
+}
+
+static unsigned try_threshold(struct trial *x, double was)
+{
+    size_t count = x->members.count;
+    if (x->members.more || count > TRIED_MAX)
+        return sp_answer_error(x->t, MHD_HTTP_CONTENT_TOO_LARGE,
+                               "the group has more than %d members: all pairs would be compared",
+                               TRIED_MAX);
+    x->set = sp_calloc(count, sizeof *x->set);
+    x->winner = sp_calloc(count, sizeof *x->winner);
+    x->similarity = sp_calloc(count, sizeof *x->similarity);
+    regroup(x);
+    put_trial(x, was);
+    sp_free(x->set);
+    sp_free(x->winner);
+    sp_free(x->similarity);
+    return MHD_HTTP_OK;
+}
+
+unsigned sp_answer_threshold(struct sp_serve *s, struct sp_serve_thread *t,
+                             const struct sp_query *q)
+{
+    struct trial x = {.t = t};
+    const char *text = sp_argument(q, "threshold");
+    char *end = NULL;
+    unsigned refused = sp_argument_page(t, q, "url", &x.members.page);
+    if (refused)
+        return refused;
+    x.threshold = text ? strtod(text, &end) : 0;
+    if (!text || end == text || *end || !(x.threshold > 0 && x.threshold <= 1))
+        return sp_answer_error(t, MHD_HTTP_BAD_REQUEST,
+                               "threshold is a number above 0 and at most 1");
+    enum sp_err err = sp_members_read(t->reader, &x.members);
+    unsigned status = err == SP_OK ? try_threshold(&x, s->options.threshold)
+                                   : sp_answer_failed(t, err, sp_argument(q, "url"));
+    sp_members_done(&x.members);
+    return status;
+}
