@@ -3,6 +3,7 @@ as a function of Python, every pair compared, the smallest cover by trying all."
 
 import itertools
 import json
+import operator
 import random
 
 from harness import check, check_equal, check_in, main
@@ -148,6 +149,66 @@ def covers_are_what_an_independent_checker_finds(work):
         # Nothing stands for anything here, so every related pair must have been found.
         check_equal(summary["pairs"], arcs, "pairs related by " + relation)
         check_equal(summary["kept"], kept, "kept")
+
+
+def random_atom(rng):
+    """A comparison: as text, and as a function of a, b, the measures and a pair's numbers."""
+    kind = rng.randint(0, 5)
+    if kind <= 2:
+        name = rng.choice(["containment(a, b)", "containment(b, a)", "jaccard(a, b)", "dice(b, a)"])
+        key = {"containment(a, b)": "containment", "containment(b, a)": "containment_of_by",
+               "jaccard(a, b)": "jaccard", "dice(b, a)": "dice"}[name]
+        left, bound = (name, lambda a, b, m: m[key]), rng.choice([0.15, 0.3, 0.5, 0.75])
+        right = (str(bound), lambda a, b, m: bound)
+    elif kind == 3:
+        field, key = rng.choice([("host", "host"), ("url", "url"), ("timestamp", "t")])
+        left = ("a." + field, lambda a, b, m: a[key])
+        right = ("b." + field, lambda a, b, m: b[key])
+    elif kind == 4:
+        n = rng.randint(0, 3)
+        left, right = ("b.popularity * 2", lambda a, b, m: b["pop"] * 2), (
+            "a.popularity + %d" % n, lambda a, b, m: a["pop"] + n)
+    else:
+        days = rng.randint(0, 6)
+        left = ("a.timestamp - b.timestamp", lambda a, b, m: a["t"] - b["t"])
+        right = ("-%dd" % days, lambda a, b, m: -days * DAY)
+    if rng.random() < 0.5:
+        left, right = right, left
+    op = rng.choice([">=", "<=", ">", "<", "=", "!="] if kind > 2 else [">=", "<=", ">", "<"])
+    compare = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt,
+               "=": operator.eq, "!=": operator.ne}[op]
+    return (f"{left[0]} {op} {right[0]}",
+            lambda a, b, m: compare(left[1](a, b, m), right[1](a, b, m)))
+
+
+def random_relation(rng, depth):
+    if depth == 0 or rng.random() < 0.2:
+        return random_atom(rng)
+    left, right = random_relation(rng, depth - 1), random_relation(rng, depth - 1)
+    kind = rng.random()
+    if kind < 0.2:
+        return f"!({left[0]})", lambda a, b, m: not left[1](a, b, m)
+    if kind < 0.6:
+        return (f"({left[0]}) && ({right[0]})",
+                lambda a, b, m: left[1](a, b, m) and right[1](a, b, m))
+    return f"({left[0]}) || ({right[0]})", lambda a, b, m: left[1](a, b, m) or right[1](a, b, m)
+
+
+def relations_made_up_find_every_pair(work):
+    """What is pushed down loses nothing: the pairs are those of asking the relation of all."""
+    rng = random.Random(5)
+    documents = make_documents(50, 40, unique=True)
+    repeated = make_documents(51, 40, unique=False)
+    some = 0
+    for _ in range(70):
+        relation, holds = random_relation(rng, 3)
+        coverers = related(documents, holds)
+        arcs = sum(len(c) - 1 for c in coverers)
+        _, summary = run_and_check(work, documents, relation, holds, coverers)
+        check_equal(summary["pairs"], arcs, "pairs related by " + relation)
+        run_and_check(work, repeated, relation, holds, related(repeated, holds))
+        some += 0 < arcs < 40 * 39
+    check(some > 30, "too few relations say anything:", some)
 
 
 def covers_of_small_components_are_the_smallest(work):

@@ -42,6 +42,20 @@ static bool is_cover(const struct sp_digraph *g, const uint8_t *kept)
     return n == g->count;
 }
 
+/* Whether every kept document is needed. */
+static bool is_minimal(const struct sp_digraph *g, uint8_t *kept)
+{
+    bool minimal = true;
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (!kept[i])
+            continue;
+        kept[i] = 0;
+        minimal &= !is_cover(g, kept);
+        kept[i] = 1;
+    }
+    return minimal;
+}
+
 static uint32_t size_of(const uint8_t *kept, uint32_t count)
 {
     uint32_t n = 0;
@@ -99,6 +113,7 @@ TEST(greedy_covers_are_covers_and_exact_ones_no_larger)
         sp_solve(&g.graph, &exact, kept, &stats);
         sp_solve(&g.graph, &greedy, quick, &none);
         CU_ASSERT(is_cover(&g.graph, kept) && is_cover(&g.graph, quick));
+        CU_ASSERT(is_minimal(&g.graph, kept) && is_minimal(&g.graph, quick));
         CU_ASSERT(size_of(kept, g.graph.count) <= size_of(quick, g.graph.count));
         better += size_of(kept, g.graph.count) < size_of(quick, g.graph.count);
     }
