@@ -138,7 +138,8 @@ static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
         return SP_MALFORMED;
     if (sp_message_tier(m) == SP_TIER_1)
         return sp_group_step(bus->group[sp_message_home(m).lo % bus->options.tier1], m);
-    enum sp_err err = sp_compare_step(bus->compare[m->cell % bus->options.tier2], m);
+    uint32_t machine = sp_maps_machine(&bus->options.compare.maps, m->cell);
+    enum sp_err err = sp_compare_step(bus->compare[machine % bus->options.tier2], m);
     sp_message_free(m);
     return err;
 }

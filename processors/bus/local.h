@@ -23,7 +23,7 @@ struct sp_local_bus_options {
     struct sp_group_options group;
     struct sp_compare_options compare;
     uint32_t tier1; /* partitions, at least 1 */
-    uint32_t tier2; /* partitions, at least 1; cell c is on c % tier2 */
+    uint32_t tier2; /* partitions, at least 1; cell c is on the map's machine of c % tier2 */
     /* NULL, or what every message is passed through on its way (tests: the codec). Takes the
      * message over and returns its replacement. */
     struct sp_message *(*wire)(void *arg, struct sp_message *m);

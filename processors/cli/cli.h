@@ -55,13 +55,18 @@ bool sp_cli_number(const char *text, uint64_t *ret_number);
 
 /* ---- settings.c ---- */
 
-void sp_settings_text(const struct sp_config *config, struct sp_text_options *ret_options);
-void sp_settings_similarity(const struct sp_config *config,
-                            struct sp_similarity_options *ret_options);
-/* Everything of a run but its files. Appends the fingerprint to `fingerprint`, which must live as
- * long as the options. */
-void sp_settings_run(const struct sp_config *config, struct sp_buf *fingerprint,
-                     struct sp_run_options *ret_options);
+/* All options that a configuration stands for, and what they point into: not to be copied. */
+struct sp_settings {
+    struct sp_run_options run; /* everything of a run but its files */
+    struct sp_buf fingerprint;
+    struct sp_partition_map map; /* of partition.map, or the untrained one */
+};
+
+/* On failure *ret_message says what is wrong with the file of partition.map (valid until the next
+ * call); nothing is to be freed then. */
+enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings *ret_settings,
+                             const char **ret_message);
+void sp_settings_done(struct sp_settings *settings);
 
 /* ---- progress.c ---- */
 

@@ -126,18 +126,21 @@ static void put_command(struct sp_buf *out, int argc, char **argv)
 static int run(const struct sp_command *command, int argc, char **argv)
 {
     struct arguments *a = sp_calloc(1, sizeof *a);
-    struct sp_buf fingerprint = {0}, line = {0};
+    struct sp_settings settings = {0};
+    struct sp_buf line = {0};
+    const char *message = "";
     struct sp_progress progress;
     sp_config_default(&a->config);
     sp_evaluate_options_default(&a->evaluate);
     a->evaluate.only = a->only;
     int code = parse(command, argc, argv, a);
+    if (code < 0 && sp_settings_init(&a->config, &settings, &message) != SP_OK)
+        code = sp_cli_failed("%s", message);
     if (code < 0) {
-        const char *message = "";
         put_command(&line, argc, argv);
-        sp_settings_run(&a->config, &fingerprint, &a->evaluate.run);
+        a->evaluate.run = settings.run;
         a->evaluate.command = line.data;
-        a->evaluate.settings = fingerprint.data;
+        a->evaluate.settings = settings.fingerprint.data;
         sp_progress_start(&progress);
         struct waiting waiting = {.shown = progress.shown && !a->quiet};
         a->evaluate.progress = show;
@@ -150,7 +153,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
             fprintf(stderr, "%s/index.html is written\n", a->evaluate.report);
     }
     sp_buf_done(&line);
-    sp_buf_done(&fingerprint);
+    sp_settings_done(&settings);
     sp_free(a);
     return code;
 }

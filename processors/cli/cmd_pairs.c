@@ -167,20 +167,20 @@ static int run(const struct sp_command *command, int argc, char **argv)
     }
     if (optind == argc)
         return sp_cli_usage(command, "no input: name files, or - for standard input");
-    struct sp_buf fingerprint = {0};
-    struct sp_run_options options;
+    struct sp_settings settings;
     struct collection collection = {0};
-    enum sp_err err = SP_OK;
-    sp_settings_run(&config, &fingerprint, &options);
+    enum sp_err err = sp_settings_init(&config, &settings, &message);
+    if (err != SP_OK)
+        return sp_cli_failed("%s", message);
     sp_progress_start(&collection.progress);
     collection.progress.shown &= !quiet;
     for (int i = optind; i < argc && err == SP_OK; i++)
-        err = read_input(&collection, argv[i], &options, &message);
+        err = read_input(&collection, argv[i], &settings.run, &message);
     sp_progress_end(&collection.progress);
-    int code = err == SP_OK ? join(&collection, &options.bus.group.similarity, output, quiet)
+    int code = err == SP_OK ? join(&collection, &settings.run.bus.group.similarity, output, quiet)
                             : sp_cli_failed("%s", message);
     collection_done(&collection);
-    sp_buf_done(&fingerprint);
+    sp_settings_done(&settings);
     return code;
 }
 

@@ -164,12 +164,13 @@ static int run(const struct sp_command *command, int argc, char **argv)
     int code = parse(command, argc, argv, &a);
     if (code >= 0)
         return code;
-    struct sp_buf fingerprint = {0};
-    struct sp_run_options options;
+    struct sp_settings settings;
     struct sp_run_result result;
     struct sp_progress progress;
     const char *message = "";
-    sp_settings_run(&a.config, &fingerprint, &options);
+    if (sp_settings_init(&a.config, &settings, &message) != SP_OK)
+        return sp_cli_failed("%s", message);
+    struct sp_run_options options = settings.run;
     options.inputs = (const char *const *)argv + optind;
     options.input_count = (size_t)(argc - optind);
     options.state = a.state;
@@ -183,7 +184,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     options.progress_arg = &progress;
     enum sp_err err = sp_run(&options, &result, &message);
     sp_progress_end(&progress);
-    sp_buf_done(&fingerprint);
+    sp_settings_done(&settings);
     code = err == SP_OK ? report(&a, &result) : sp_cli_failed("%s", message);
     sp_run_result_done(&result);
     return code;

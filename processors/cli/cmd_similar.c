@@ -100,12 +100,12 @@ static void print_text(struct sp_text *text, const struct document *d)
 
 static int compare(const struct sp_config *config, char **names, bool show_text)
 {
-    struct sp_text_options text_options;
-    struct sp_similarity_options similarity;
+    struct sp_settings settings;
+    const char *message = "";
     struct document documents[2] = {{.name = names[0]}, {.name = names[1]}};
-    sp_settings_text(config, &text_options);
-    sp_settings_similarity(config, &similarity);
-    struct sp_text *text = sp_text_new(&text_options);
+    if (sp_settings_init(config, &settings, &message) != SP_OK)
+        return sp_cli_failed("%s", message);
+    struct sp_text *text = sp_text_new(&settings.run.text);
     int code = SP_EXIT_DONE;
     for (int i = 0; i < 2 && code == SP_EXIT_DONE; i++) {
         struct document *d = &documents[i];
@@ -121,7 +121,7 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
     if (code == SP_EXIT_DONE) {
         print_document("a", &documents[0]);
         print_document("b", &documents[1]);
-        explain(&similarity, documents[0].signature, documents[1].signature);
+        explain(&settings.run.bus.group.similarity, documents[0].signature, documents[1].signature);
         for (int i = 0; i < 2 && show_text; i++)
             print_text(text, &documents[i]);
     }
@@ -130,6 +130,7 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
         sp_signature_unref(documents[i].signature);
     }
     sp_text_free(text);
+    sp_settings_done(&settings);
     return code;
 }
 

@@ -25,20 +25,16 @@ static void catch_signals(void)
 static enum sp_err run_stage(const struct sp_command *command, const struct sp_config *config,
                              const char **ret_message)
 {
-    struct sp_buf fingerprint = {0};
-    struct sp_run_options run;
-    struct sp_partition_map map;
+    struct sp_settings settings;
     struct sp_worker_metrics metrics = {0};
-    *ret_message = "partition.cells is out of its range";
-    enum sp_err err = sp_partition_default((uint32_t)config->partition_cells, &map);
+    enum sp_err err = sp_settings_init(config, &settings, ret_message);
     if (err != SP_OK)
         return err;
-    sp_settings_run(config, &fingerprint, &run);
+    const struct sp_run_options run = settings.run;
     struct sp_stage_options stage = {.text = run.text,
                                      .max_record_bytes = config->input_max_record_bytes,
                                      .group = run.bus.group,
                                      .compare = run.bus.compare};
-    stage.group.maps = stage.compare.maps = (struct sp_maps){&map, NULL};
     /* The budgets are for the process; any of its partitions may be the only one it has. */
     stage.group.cache_bytes = config->cache_bytes / config->tier1_partitions;
     stage.compare.row_cache_bytes = config->cache_bytes / config->tier2_partitions;
@@ -65,8 +61,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     if (err == SP_OK)
         err = sp_worker_run(&options, &stop, ret_message);
     sp_http_stop(server);
-    sp_partition_done(&map);
-    sp_buf_done(&fingerprint);
+    sp_settings_done(&settings);
     return err;
 }
 

@@ -1,9 +1,10 @@
 /* From the configuration's table to the options of the stages: the one place that knows both. */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "cli/cli.h"
 
-void sp_settings_text(const struct sp_config *c, struct sp_text_options *ret_options)
+static void set_text(const struct sp_config *c, struct sp_text_options *ret_options)
 {
     sp_text_options_default(ret_options);
     ret_options->scope = c->text_scope == SP_CONFIG_SCOPE_ALL ? SP_TEXT_ALL : SP_TEXT_MAIN;
@@ -15,7 +16,7 @@ void sp_settings_text(const struct sp_config *c, struct sp_text_options *ret_opt
     ret_options->signature.text_scope = (uint32_t)ret_options->scope;
 }
 
-void sp_settings_similarity(const struct sp_config *c, struct sp_similarity_options *ret_options)
+static void set_similarity(const struct sp_config *c, struct sp_similarity_options *ret_options)
 {
     sp_similarity_options_default(ret_options);
     ret_options->threshold = c->similarity_threshold;
@@ -23,20 +24,37 @@ void sp_settings_similarity(const struct sp_config *c, struct sp_similarity_opti
     ret_options->lcs_min = c->similarity_lcs_min;
 }
 
-void sp_settings_run(const struct sp_config *c, struct sp_buf *fingerprint,
-                     struct sp_run_options *ret_options)
+/* What a state means: settings, and the dictionary of a trained map. Its cells may change: the store
+ * knows those of its rows. */
+static void put_fingerprint(const struct sp_config *c, const struct sp_partition_map *map,
+                            struct sp_buf *out)
+{
+    char line[64];
+    snprintf(line, sizeof line, "signature.version=%d\n", SP_SIGNATURE_VERSION);
+    sp_buf_put_str(out, line);
+    if (c->partition_map[0]) {
+        snprintf(line, sizeof line, "partition.map: dictionary=%08x\n",
+                 map->dictionary.fingerprint);
+        sp_buf_put_str(out, line);
+    }
+    sp_config_fingerprint(c, out); /* ends the text */
+}
+
+static enum sp_err open_map(const struct sp_config *c, struct sp_partition_map *ret_map,
+                            const char **ret_message)
+{
+    if (c->partition_map[0])
+        return sp_partition_read(c->partition_map, ret_map, ret_message);
+    *ret_message = "partition.cells is out of its range";
+    return sp_partition_default((uint32_t)c->partition_cells, ret_map);
+}
+
+static void set_run(const struct sp_config *c, struct sp_run_options *ret_options)
 {
     struct sp_run_options *o = ret_options;
-    *o = (struct sp_run_options){0};
-    char version[64];
-    snprintf(version, sizeof version, "signature.version=%d\n", SP_SIGNATURE_VERSION);
-    sp_buf_put_str(fingerprint, version);
-    sp_config_fingerprint(c, fingerprint); /* ends the text */
-    o->fingerprint = fingerprint->data;
     o->threads = (uint32_t)c->threads;
     o->barrier_pages = c->barrier_pages;
-    o->cells = (uint32_t)c->partition_cells;
-    sp_settings_text(c, &o->text);
+    set_text(c, &o->text);
     sp_input_options_default(&o->input);
     o->input.max_record_bytes = c->input_max_record_bytes;
     sp_rocksdb_options_default(&o->store);
@@ -46,7 +64,7 @@ void sp_settings_run(const struct sp_config *c, struct sp_buf *fingerprint,
     o->store.write_ahead_log = c->store_write_ahead_log == SP_CONFIG_ON;
     struct sp_group_options *group = &o->bus.group;
     struct sp_compare_options *compare = &o->bus.compare;
-    sp_settings_similarity(c, &group->similarity);
+    set_similarity(c, &group->similarity);
     compare->similarity = group->similarity;
     group->mode = c->mode == SP_CONFIG_MODE_FAST ? SP_MODE_FAST : SP_MODE_EXACT;
     group->winner_margin = c->winner_margin;
@@ -57,4 +75,26 @@ void sp_settings_run(const struct sp_config *c, struct sp_buf *fingerprint,
     compare->rho = c->partition_rho;
     o->bus.tier1 = (uint32_t)c->tier1_partitions;
     o->bus.tier2 = 1;
+}
+
+enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings *ret_settings,
+                             const char **ret_message)
+{
+    struct sp_settings *s = ret_settings;
+    *s = (struct sp_settings){0};
+    enum sp_err err = open_map(config, &s->map, ret_message);
+    if (err != SP_OK)
+        return err;
+    put_fingerprint(config, &s->map, &s->fingerprint);
+    set_run(config, &s->run);
+    s->run.fingerprint = s->fingerprint.data;
+    s->run.text.signature.dictionary = &s->map.dictionary;
+    s->run.bus.group.maps = s->run.bus.compare.maps = (struct sp_maps){&s->map, NULL};
+    return SP_OK;
+}
+
+void sp_settings_done(struct sp_settings *settings)
+{
+    sp_buf_done(&settings->fingerprint);
+    sp_partition_done(&settings->map);
 }

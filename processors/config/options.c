@@ -36,8 +36,11 @@ const struct sp_option sp_options[] = {
      "popularity by which a page must exceed a living winner to replace it. 0: the best page "
      "always "
      "wins, and statuses do not depend on the order of events"},
+    {"partition.map", SP_OPTION_TEXT, FIELD(partition_map), false, "", 0, SP_CONFIG_TEXT, NULL,
+     "file of a trained partition map (samepage train), the same for all stages; its content is part "
+     "of what a state means. Empty: an untrained map of partition.cells cells"},
     {"partition.cells", SP_OPTION_COUNT, FIELD(partition_cells), true, "1", 1, 4096, NULL,
-     "cells of the length space that tier 2 is divided into"},
+     "cells of the length space that tier 2 is divided into, where partition.map names no map"},
     {"partition.routing", SP_OPTION_CHOICE, FIELD(partition_routing), true, "lossless", 0, 0,
      "lossless|bounded",
      "lossless: a page visits every cell that may hold a near duplicate. bounded: the paper's "
@@ -73,7 +76,7 @@ const struct sp_option sp_options[] = {
     {"topics.replication", SP_OPTION_COUNT, FIELD(topics_replication), false, "1", 1, 9, NULL,
      "replicas of each topic; 3 for anything that matters"},
     {"tier2.partitions", SP_OPTION_COUNT, FIELD(tier2_partitions), true, "1", 1, 1000, NULL,
-     "partitions of the compare stage on Kafka: at most partition.cells of them have work"},
+     "partitions of the compare stage on Kafka: at most one a cell, or machine of the map, has work"},
     {"instance", SP_OPTION_TEXT, FIELD(instance), false, "1", 0, SP_CONFIG_TEXT, NULL,
      "the name of this process among those of its stage; it must be its own, and the same after a "
      "restart"},

@@ -85,7 +85,6 @@ static enum sp_err from_scratch(const struct sp_evaluate_options *o, const struc
 /* ---- incrementally --------------------------------------------------------------------------- */
 
 struct crawl {
-    struct sp_partition_map map;
     struct sp_db *db;
     struct sp_local_bus *bus;
     size_t fed;
@@ -100,13 +99,8 @@ static void on_status(void *arg, const struct sp_status_event *event)
 
 static enum sp_err open_crawl(const struct sp_evaluate_options *o, struct crawl *c)
 {
-    struct sp_local_bus_options bus = o->run.bus;
-    enum sp_err err = sp_partition_default(o->run.cells, &c->map);
-    if (err != SP_OK)
-        return err;
-    bus.group.maps = bus.compare.maps = (struct sp_maps){&c->map, NULL};
     c->db = sp_db_open_memory();
-    return sp_local_bus_new(&bus, c->db, on_status, c, &c->bus);
+    return sp_local_bus_new(&o->run.bus, c->db, on_status, c, &c->bus);
 }
 
 static void close_crawl(struct crawl *c)
@@ -114,7 +108,6 @@ static void close_crawl(struct crawl *c)
     if (c->bus)
         sp_local_bus_free(c->bus);
     sp_db_close(c->db);
-    sp_partition_done(&c->map);
 }
 
 static enum sp_err feed_to(struct crawl *c, const struct sp_trace *t, size_t end)

@@ -1,6 +1,6 @@
 /* Partitions are chosen here and nowhere else: a message goes to the partition of the page or
- * founder it is for (tier 1), or of its cell (tier 2); a status to that of its page. All messages
- * from one input partition to another keep their order: one producer, one log. */
+ * founder it is for (tier 1), or of its cell's machine (tier 2); a status to that of its page. All
+ * messages from one input partition to another keep their order: one producer, one log. */
 #include "kafka/stages.h"
 
 #include "base/mem.h"
@@ -13,6 +13,7 @@
 
 struct mouth {
     struct sp_worker *worker;
+    const struct sp_maps *maps;
     struct sp_buf bytes;
 };
 
@@ -22,11 +23,12 @@ static void on_send(void *arg, struct sp_message *m)
     bool tier1 = sp_message_tier(m) == SP_TIER_1;
     enum sp_topic topic = tier1 ? SP_TOPIC_TIER1 : SP_TOPIC_TIER2;
     struct sp_id home = tier1 ? sp_message_home(m) : (struct sp_id){0, m->cell};
+    uint64_t at = tier1 ? home.lo : sp_maps_machine(mouth->maps, m->cell);
     uint64_t partitions = (uint64_t)sp_worker_partitions(mouth->worker, topic);
     sp_buf_reset(&mouth->bytes);
     sp_message_encode(m, &mouth->bytes);
-    sp_worker_emit(mouth->worker, topic, (int32_t)(home.lo % partitions),
-                   sp_view(&home, sizeof home), sp_buf_view(&mouth->bytes));
+    sp_worker_emit(mouth->worker, topic, (int32_t)(at % partitions), sp_view(&home, sizeof home),
+                   sp_buf_view(&mouth->bytes));
     sp_message_free(m);
 }
 
@@ -59,6 +61,7 @@ static enum sp_err signature_open(void *arg, struct sp_worker *w, struct sp_stor
     sp_input_options_default(&input);
     input.max_record_bytes = o->max_record_bytes;
     s->mouth.worker = w;
+    s->mouth.maps = &o->compare.maps;
     s->parser = sp_parser_new(&input);
     s->text = sp_text_new(&o->text);
     *ret_stage = s;
@@ -130,6 +133,7 @@ static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *s
     struct group_stage *s = sp_calloc(1, sizeof *s);
     struct sp_outbox outbox = {on_send, on_publish, &s->mouth};
     s->mouth.worker = w;
+    s->mouth.maps = &o->compare.maps;
     s->group = sp_group_new(&o->group, store, &outbox);
     *ret_stage = s;
     return SP_OK;
@@ -204,6 +208,7 @@ static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store 
     struct compare_stage *s = sp_calloc(1, sizeof *s);
     struct sp_outbox outbox = {on_send, on_publish, &s->mouth};
     s->mouth.worker = w;
+    s->mouth.maps = &o->compare.maps;
     s->compare = sp_compare_new(&o->compare, store, &outbox);
     s->maps = &o->compare.maps;
     *ret_stage = s;

@@ -22,7 +22,7 @@ enum sp_err sp_maps_make(const struct sp_partition_map *now, const struct sp_par
 
 uint64_t sp_map_hash(const struct sp_partition_map *map)
 {
-    return sp_hash64(map->boxes, map->cells * sizeof *map->boxes) ^ sp_mix64(map->version);
+    return sp_partition_fingerprint(map) ^ sp_mix64(map->version);
 }
 
 uint32_t sp_maps_cell(const struct sp_maps *maps, const uint32_t length[SP_DIMS])
@@ -59,4 +59,14 @@ enum sp_cell_standing sp_maps_standing(const struct sp_maps *maps, uint32_t numb
     if (maps->before && ahead == VERSIONS - 1)
         return cell < maps->before->cells ? SP_CELL_LEAVING : SP_CELL_NONE;
     return ahead <= FURTHEST_AHEAD ? SP_CELL_AHEAD : SP_CELL_PAST;
+}
+
+uint32_t sp_maps_machine(const struct sp_maps *maps, uint32_t number)
+{
+    enum sp_cell_standing standing = sp_maps_standing(maps, number);
+    if (standing == SP_CELL_PRESENT)
+        return maps->now->machine[number & CELL_MASK];
+    if (standing == SP_CELL_LEAVING)
+        return maps->before->machine[number & CELL_MASK];
+    return number;
 }

@@ -40,7 +40,7 @@ struct sp_maps {
 enum sp_err sp_maps_make(const struct sp_partition_map *now, const struct sp_partition_map *before,
                          struct sp_maps *ret_maps);
 
-/* The map's version and boxes as one number: maps of one version must have equal ones. */
+/* The map's version, boxes and machines as one number: maps of one version must have equal ones. */
 uint64_t sp_map_hash(const struct sp_partition_map *map);
 
 /* The number of the cell that a page of that length vector is put into. */
@@ -50,6 +50,9 @@ uint32_t sp_maps_cell(const struct sp_maps *maps, const uint32_t length[SP_DIMS]
  * ret_cells (room for SP_CELL_PLACES), those of each map ascending; returns how many. */
 uint32_t sp_maps_targets(const struct sp_maps *maps, const uint32_t length[SP_DIMS], double tau,
                          enum sp_routing routing, double rho, uint32_t *ret_cells);
+
+/* The machine of a cell of our maps; of any other its own number. */
+uint32_t sp_maps_machine(const struct sp_maps *maps, uint32_t number);
 
 enum sp_cell_standing sp_maps_standing(const struct sp_maps *maps, uint32_t number);
 

@@ -3,11 +3,13 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
-#include "base/assert.h"
 #include "base/mem.h"
+#include "partition/tree.h"
 
-static const double SLACK = 1e-9; /* rounding may only ever add a cell */
+/* F itself forgives 1e-9 of the union (similarity.c): rounding may only ever add a cell. */
+static const double SLACK = 2e-9;
 
 /* Inverse of the standard normal distribution by bisection: called once a cell at start. */
 static double normal_quantile(double p)
@@ -41,13 +43,39 @@ enum sp_err sp_partition_default(uint32_t cells, struct sp_partition_map *ret_ma
         box->hi[SP_DIMS] = to;
         from = to;
     }
+    enum sp_err err = sp_partition_finish(&map);
     *ret_map = map;
-    return SP_OK;
+    return err;
+}
+
+enum sp_err sp_partition_finish(struct sp_partition_map *map)
+{
+    if (map->cells < 1 || map->cells > SP_MAX_CELLS)
+        return SP_INVALID;
+    if (map->dictionary.dims == 0)
+        sp_dictionary_init(SP_DIMS, NULL, 0, &map->dictionary);
+    if (!map->machine) {
+        map->machines = map->cells;
+        map->machine = sp_alloc(map->cells * sizeof *map->machine);
+        for (uint32_t c = 0; c < map->cells; c++)
+            map->machine[c] = c;
+    }
+    if (!map->load)
+        map->load = sp_calloc(map->cells, sizeof *map->load);
+    for (uint32_t c = 0; c < map->cells; c++)
+        if (map->machine[c] >= map->machines)
+            return SP_INVALID;
+    map->tree = sp_tree_build(map->boxes, map->cells);
+    return map->tree ? SP_OK : SP_INVALID;
 }
 
 void sp_partition_done(struct sp_partition_map *map)
 {
+    sp_dictionary_done(&map->dictionary);
     sp_free(map->boxes);
+    sp_free(map->machine);
+    sp_free(map->load);
+    sp_free(map->tree);
     *map = (struct sp_partition_map){0};
 }
 
@@ -62,20 +90,13 @@ static void axes_of(const uint32_t length[SP_DIMS], uint32_t at[SP_AXES])
 
 uint32_t sp_partition_cell(const struct sp_partition_map *map, const uint32_t length[SP_DIMS])
 {
-    if (map->cells == 1)
-        return 0;
-    uint32_t at[SP_AXES];
+    uint32_t at[SP_AXES], i = 0;
     axes_of(length, at);
-    for (uint32_t c = 0; c < map->cells; c++) {
-        const struct sp_box *box = &map->boxes[c];
-        bool inside = true;
-        for (int d = 0; d < SP_AXES && inside; d++)
-            inside = at[d] >= box->lo[d] && (at[d] < box->hi[d] || box->hi[d] == UINT32_MAX);
-        if (inside)
-            return c;
+    while (!sp_cut_is_leaf(&map->tree[i], i)) {
+        const struct sp_cut *node = &map->tree[i];
+        i = at[node->axis] < node->cut ? i + 1 : map->tree[i + 1].end;
     }
-    SP_ASSERT(!"the boxes of a partition map fill the space");
-    return 0;
+    return map->tree[i].cell;
 }
 
 static uint32_t clamp(uint32_t x, uint32_t lo, uint32_t hi)
@@ -85,16 +106,20 @@ static uint32_t clamp(uint32_t x, uint32_t lo, uint32_t hi)
 
 static bool lossless_contact(const struct sp_box *box, const uint32_t at[SP_AXES], double tau)
 {
-    double least = 0, most = 0;
+    int64_t least = 0, most = 0, size = at[SP_DIMS];
     for (int d = 0; d < SP_DIMS; d++) {
         uint32_t x = clamp(at[d], box->lo[d], box->hi[d]);
         least += x < at[d] ? x : at[d];
-        most += x > at[d] ? x : at[d];
+        most += x < at[d] ? at[d] : x;
     }
-    uint32_t total = clamp(at[SP_DIMS], box->lo[SP_DIMS], box->hi[SP_DIMS]);
-    double small = total < at[SP_DIMS] ? total : at[SP_DIMS];
-    double large = total > at[SP_DIMS] ? total : at[SP_DIMS];
-    return least >= tau * most - SLACK && small >= tau * large - SLACK;
+    int64_t total = least + most - size; /* of the point; more than 32 bits hold */
+    if (total < box->lo[SP_DIMS])
+        total = box->lo[SP_DIMS];
+    else if (box->hi[SP_DIMS] != UINT32_MAX && total >= box->hi[SP_DIMS])
+        total = box->hi[SP_DIMS] - 1;
+    int64_t shared = size + total - most < least ? size + total - most : least;
+    double all = (double)(size + total - shared);
+    return (double)shared + SLACK * all >= tau * all;
 }
 
 static bool bounded_contact(const struct sp_box *box, const uint32_t at[SP_AXES], double tau,
@@ -112,19 +137,26 @@ static bool bounded_contact(const struct sp_box *box, const uint32_t at[SP_AXES]
 uint32_t sp_partition_targets(const struct sp_partition_map *map, const uint32_t length[SP_DIMS],
                               double tau, enum sp_routing routing, double rho, uint32_t *ret_cells)
 {
-    uint32_t at[SP_AXES], count = 0;
-    if (map->cells == 1) {
-        ret_cells[0] = 0;
-        return 1;
-    }
+    uint64_t found[SP_MAX_CELLS / 64] = {0};
+    uint32_t at[SP_AXES], count = 0, own = sp_partition_cell(map, length);
     axes_of(length, at);
-    uint32_t own = sp_partition_cell(map, length);
-    for (uint32_t c = 0; c < map->cells; c++) {
-        const struct sp_box *box = &map->boxes[c];
-        bool contact = routing == SP_ROUTING_LOSSLESS ? lossless_contact(box, at, tau)
-                                                      : bounded_contact(box, at, tau, rho);
-        if (contact || c == own)
-            ret_cells[count++] = c;
+    found[own / 64] |= 1ull << own % 64;
+    for (uint32_t i = 0; i < map->tree[0].end;) {
+        const struct sp_cut *node = &map->tree[i];
+        bool contact = routing == SP_ROUTING_LOSSLESS ? lossless_contact(&node->box, at, tau)
+                                                      : bounded_contact(&node->box, at, tau, rho);
+        if (contact && sp_cut_is_leaf(node, i))
+            found[node->cell / 64] |= 1ull << node->cell % 64;
+        i = contact ? i + 1 : node->end;
     }
+    for (uint32_t w = 0; w < (map->cells + 63) / 64; w++)
+        for (uint64_t bits = found[w]; bits; bits &= bits - 1)
+            ret_cells[count++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
     return count;
+}
+
+uint64_t sp_partition_fingerprint(const struct sp_partition_map *map)
+{
+    uint64_t boxes = sp_hash64(map->boxes, map->cells * sizeof *map->boxes);
+    return sp_mix64(boxes + sp_hash64(map->machine, map->cells * sizeof *map->machine));
 }

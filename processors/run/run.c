@@ -26,7 +26,6 @@ struct run {
     const struct sp_run_options *options;
     struct sp_run_result *result;
     const char **ret_message;
-    struct sp_partition_map map;
     struct sp_db *db;
     struct sp_local_bus *bus;
     struct sp_position position;
@@ -279,9 +278,7 @@ static enum sp_err open_state(struct run *r)
     err = sp_position_load(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
     if (err != SP_OK)
         return fail(r, err, "the state's position cannot be read");
-    struct sp_local_bus_options bus = o->bus;
-    bus.group.maps = bus.compare.maps = (struct sp_maps){&r->map, NULL};
-    err = sp_local_bus_new(&bus, r->db, on_status, r, &r->bus);
+    err = sp_local_bus_new(&o->bus, r->db, on_status, r, &r->bus);
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
 }
 
@@ -330,11 +327,7 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     struct run r = {.options = options, .result = ret_result, .ret_message = ret_message};
     *ret_result = (struct sp_run_result){0};
     *ret_message = "";
-    enum sp_err err = sp_partition_default(options->cells, &r.map);
-    if (err != SP_OK)
-        *ret_message = "partition.cells is out of its range";
-    if (err == SP_OK)
-        err = look_at_inputs(&r);
+    enum sp_err err = look_at_inputs(&r);
     if (err == SP_OK)
         err = open_state(&r);
     if (err == SP_OK)
@@ -355,7 +348,6 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     sp_output_close(&r.dead_letter);
     sp_position_done(&r.position);
     sp_db_close(r.db);
-    sp_partition_done(&r.map);
     return err;
 }
 

@@ -27,11 +27,10 @@ struct sp_run_options {
     bool verify;
     uint32_t threads; /* 1: everything in the calling thread; 0: one a core */
     uint64_t barrier_pages;
-    uint32_t cells;
     struct sp_text_options text;
     struct sp_input_options input;
     struct sp_rocksdb_options store;
-    struct sp_local_bus_options bus; /* its map is set by sp_run */
+    struct sp_local_bus_options bus; /* with the map */
     /* Called now and then from the tier thread; may be NULL. bytes_total 0: unknown. */
     void (*progress)(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
                      uint64_t groups);

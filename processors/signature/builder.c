@@ -30,8 +30,9 @@ static const uint64_t padding = 0x5bd1e9955bd1e995ull;
 
 uint32_t sp_signature_params(const struct sp_signature_options *o)
 {
+    uint32_t dictionary = o->dictionary ? o->dictionary->fingerprint : 0;
     uint32_t fields[] = {SP_SIGNATURE_VERSION, SP_SHINGLE_WORDS, o->max_shingles, o->max_sentences,
-                         o->text_scope,        o->dictionary,    o->repeats};
+                         o->text_scope,        dictionary,       o->repeats};
     uint64_t hash = sp_hash64(fields, sizeof fields);
     if (o->method != SP_METHOD_SHINGLES)
         hash = sp_mix64(hash + o->method);
@@ -134,10 +135,11 @@ static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
         n = 1;
     sp_shingles_hash(b->words, n, b->shingles);
     if (b->options.repeats == SP_REPEATS_ONCE) {
-        n = sp_shingles_once(b->words, b->shingles, n, b->scratch, ret_length);
+        n = sp_shingles_once(b->words, b->shingles, n, b->scratch, b->options.dictionary,
+                             ret_length);
         sp_shingles_sort(b->shingles, b->scratch, n);
     } else {
-        sp_shingles_lengths(b->words, n, ret_length);
+        sp_shingles_lengths(b->words, n, b->options.dictionary, ret_length);
         sp_shingles_sort(b->shingles, b->scratch, n);
         sp_shingles_label(b->shingles, b->scratch, n);
     }

@@ -8,6 +8,7 @@
 #ifndef SP_SIGNATURE_BUILDER_H
 #define SP_SIGNATURE_BUILDER_H
 
+#include "signature/dictionary.h"
 #include "signature/method.h"
 #include "signature/signature.h"
 
@@ -23,15 +24,15 @@ struct sp_signature_options {
     uint32_t max_sentences; /* 0 to SP_MAX_SENTENCES_LIMIT; 0 keeps none; default 0 */
     enum sp_method method;  /* default SP_METHOD_SHINGLES */
     enum sp_repeats repeats;
-    uint32_t text_scope; /* enum sp_text_scope */
-    uint32_t dictionary; /* fingerprint of the sub-dictionaries; 0: by hash */
+    uint32_t text_scope;                    /* enum sp_text_scope */
+    const struct sp_dictionary *dictionary; /* borrowed; NULL: by hash */
 };
 
 uint32_t sp_signature_params(const struct sp_signature_options *options);
 
 struct sp_builder;
 
-/* Never NULL. The options are copied. */
+/* Never NULL. The options are copied, but for the dictionary, which must outlive it. */
 struct sp_builder *sp_builder_new(const struct sp_signature_options *options);
 void sp_builder_free(struct sp_builder *b);
 

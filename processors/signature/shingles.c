@@ -61,18 +61,12 @@ void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingle
     hash_all(words, count, ret_shingles);
 }
 
-/* The third of the range of hashes that the word falls into. */
-static size_t dimension(uint64_t word)
-{
-    const uint64_t third = UINT64_MAX / SP_DIMS;
-    return (word >= third) + (word >= 2 * third);
-}
-
-void sp_shingles_lengths(const uint64_t *words, size_t count, uint32_t ret_length[SP_DIMS])
+void sp_shingles_lengths(const uint64_t *words, size_t count,
+                         const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
 {
     memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
     for (size_t i = 0; i < count; i++)
-        ret_length[dimension(words[i])]++;
+        ret_length[sp_dictionary_sub(dictionary, words[i])]++;
 }
 
 size_t sp_shingles_table(size_t count)
@@ -84,7 +78,7 @@ size_t sp_shingles_table(size_t count)
 }
 
 size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
-                        uint32_t ret_length[SP_DIMS])
+                        const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
 {
     size_t cap = sp_shingles_table(count), kept = 0;
     bool zero_seen = false; /* 0 marks a free place of the table */
@@ -100,7 +94,7 @@ size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count,
         zero_seen |= shingle == 0;
         table[at] = shingle;
         shingles[kept++] = shingle;
-        ret_length[dimension(words[i])]++;
+        ret_length[sp_dictionary_sub(dictionary, words[i])]++;
     }
     return kept;
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "signature/dictionary.h"
 #include "signature/signature.h"
 
 /* For each of `count` words the hash of the shingle that starts there; words[count …
@@ -13,14 +14,15 @@ void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingle
 /* The same without vector instructions. */
 void sp_shingles_hash_portable(const uint64_t *words, size_t count, uint32_t *ret_shingles);
 
-/* How many words fall into each sub-dictionary by hash. */
-void sp_shingles_lengths(const uint64_t *words, size_t count, uint32_t ret_length[SP_DIMS]);
+/* How many words fall into each sub-dictionary; `dictionary` NULL: by hash. */
+void sp_shingles_lengths(const uint64_t *words, size_t count,
+                         const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS]);
 
 /* Drops every shingle that an earlier one of the page equals, keeping the order; counts the kept
  * ones by the sub-dictionary of their first word. `table` has room for sp_shingles_table(count).
  * Returns how many are kept. */
 size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
-                        uint32_t ret_length[SP_DIMS]);
+                        const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS]);
 size_t sp_shingles_table(size_t count);
 
 /* Sorts ascending; `scratch` has room for count. */

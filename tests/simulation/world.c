@@ -52,7 +52,7 @@ struct world {
 static uint32_t destination(const struct world *w, const struct sp_message *m)
 {
     if (sp_message_tier(m) == SP_TIER_2)
-        return w->o.tier1 + m->cell % w->o.tier2;
+        return w->o.tier1 + sp_maps_machine(&w->compare.maps, m->cell) % w->o.tier2;
     return (uint32_t)(sp_message_home(m).lo % w->o.tier1);
 }
 
@@ -421,6 +421,8 @@ static void make_map(struct sp_partition_map *map, uint32_t cells, uint32_t vers
         box->lo[SP_DIMS] = c ? 10 + c : 0;
         box->hi[SP_DIMS] = c + 1 == cells ? UINT32_MAX : 11 + c;
     }
+    enum sp_err err = sp_partition_finish(map);
+    SP_ASSERT(err == SP_OK);
 }
 
 static void use_map(struct world *w)
@@ -475,7 +477,7 @@ static void destroy(struct world *w)
     for (uint32_t i = 0; i < w->pages; i++)
         sp_signature_unref(w->truth[i].signature);
     for (uint32_t i = 0; i < MAPS; i++)
-        sp_free(w->maps[i].boxes);
+        sp_partition_done(&w->maps[i]);
 }
 
 /* ---- a new partition map ------------------------------------------------------------------------

@@ -55,6 +55,7 @@ static struct sp_partition_map grid_map(void)
             map.boxes[c].lo[d] = edges[d][c >> 2 * d & 3];
             map.boxes[c].hi[d] = edges[d][(c >> 2 * d & 3) + 1];
         }
+    CU_ASSERT_EQUAL_FATAL(sp_partition_finish(&map), SP_OK);
     return map;
 }
 
@@ -232,4 +233,90 @@ TEST(a_wider_rho_visits_more_cells)
     }
     CU_ASSERT(sums[0] < sums[1]);
     sp_partition_done(&map);
+}
+
+TEST(boxes_that_overlap_or_leave_gaps_are_refused)
+{
+    for (int which = 0; which < 4; which++) {
+        struct sp_partition_map map = {.cells = 3, .boxes = sp_calloc(3, sizeof *map.boxes)};
+        static const uint32_t edges[4] = {0, 10, 20, UINT32_MAX};
+        for (uint32_t c = 0; c < 3; c++)
+            for (int d = 0; d < SP_AXES; d++) {
+                map.boxes[c].lo[d] = d == 1 ? edges[c] : 0;
+                map.boxes[c].hi[d] = d == 1 ? edges[c + 1] : UINT32_MAX;
+            }
+        map.boxes[1].hi[1] += which == 1; /* overlap */
+        map.boxes[1].lo[1] += which == 2; /* gap */
+        map.boxes[2].hi[3] -= which == 3; /* a hole at the rim */
+        CU_ASSERT_EQUAL(sp_partition_finish(&map), which == 0 ? SP_OK : SP_INVALID);
+        sp_partition_done(&map);
+    }
+}
+
+/* As the header says it, box by box: the best total by trying all of them. */
+static double best_quotient(const struct sp_box *box, const uint32_t a[SP_DIMS])
+{
+    double best = 0;
+    uint32_t x[SP_DIMS];
+    for (x[0] = box->lo[0]; x[0] < box->hi[0]; x[0]++)
+        for (x[1] = box->lo[1]; x[1] < box->hi[1]; x[1]++)
+            for (x[2] = box->lo[2]; x[2] < box->hi[2]; x[2]++) {
+                uint32_t total = x[0] + x[1] + x[2];
+                if (total >= box->lo[SP_DIMS] && total < box->hi[SP_DIMS] &&
+                    sp_length_bound(a, x) > best)
+                    best = sp_length_bound(a, x);
+            }
+    return best;
+}
+
+/* Cells 0 (outside) and 1 (the box) are not what cuts leave; cut it out with many. */
+static struct sp_partition_map map_with_box(const struct sp_box *box)
+{
+    struct sp_partition_map map = {.cells = 9, .boxes = sp_calloc(9, sizeof *map.boxes)};
+    struct sp_box rest = {.lo = {0}};
+    uint32_t n = 0;
+    for (int d = 0; d < SP_AXES; d++)
+        rest.hi[d] = UINT32_MAX;
+    for (int d = 0; d < SP_AXES; d++) {
+        struct sp_box below = rest, above = rest;
+        below.hi[d] = rest.lo[d] = box->lo[d];
+        above.lo[d] = rest.hi[d] = box->hi[d];
+        if (box->lo[d] > 0)
+            map.boxes[n++] = below;
+        map.boxes[n++] = above;
+    }
+    map.boxes[n++] = rest;
+    map.cells = n;
+    CU_ASSERT_EQUAL_FATAL(sp_partition_finish(&map), SP_OK);
+    return map;
+}
+
+TEST(a_box_is_visited_exactly_where_one_of_its_vectors_reaches_tau)
+{
+    uint64_t random = 21;
+    int visited = 0, spared = 0;
+    for (int i = 0; i < 3000; i++) {
+        struct sp_box box;
+        uint32_t a[SP_DIMS], targets[9], from = 0, to = 0;
+        for (int d = 0; d < SP_DIMS; d++) {
+            a[d] = (uint32_t)(unit(&random) * 30);
+            box.lo[d] = (uint32_t)(unit(&random) * 25);
+            box.hi[d] = box.lo[d] + 1 + (uint32_t)(unit(&random) * 8);
+            from += box.lo[d];
+            to += box.hi[d];
+        }
+        box.lo[SP_DIMS] = from + (uint32_t)(unit(&random) * (to - from) / 2);
+        box.hi[SP_DIMS] = box.lo[SP_DIMS] + 1 + (uint32_t)(unit(&random) * (to - from) / 2);
+        double tau = 0.3 + 0.7 * unit(&random), best = best_quotient(&box, a);
+        if (best == 0)
+            continue; /* the box has no vector, or none that shares anything */
+        struct sp_partition_map map = map_with_box(&box);
+        uint32_t count = sp_partition_targets(&map, a, tau, SP_ROUTING_LOSSLESS, 1, targets);
+        bool visits = holds(targets, count, map.cells - 1);
+        CU_ASSERT_EQUAL(visits, best + 2e-9 >= tau);
+        visited += visits;
+        spared += !visits;
+        sp_partition_done(&map);
+    }
+    CU_ASSERT(visited > 300 && spared > 300);
 }

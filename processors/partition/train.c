@@ -1,0 +1,71 @@
+/* Making a map from a sample: see train.h. Slicing is in kd.c and grid.c. */
+#include "partition/train.h"
+
+#include "base/mem.h"
+#include "partition/train_parts.h"
+
+void sp_train_options_default(struct sp_train_options *ret_options)
+{
+    *ret_options = (struct sp_train_options){
+        .slicing = SP_SLICING_KD, .dims = SP_DIMS, .cells = 64, .machines = 64, .threshold = 0.8};
+}
+
+static bool in_range(const struct sp_train_options *o)
+{
+    return o->dims >= 1 && o->dims <= SP_DIMS && o->cells >= 1 && o->cells <= SP_MAX_CELLS &&
+           o->machines <= o->cells && o->threshold > 0 && o->threshold <= 1;
+}
+
+/* Cell numbers follow the cuts, so neighbours in number are neighbours in space: each machine gets
+ * a run of them of about its share of the pages, and at least one. */
+static void pack(struct sp_partition_map *map, uint32_t machines)
+{
+    uint64_t before = 0;
+    uint32_t machine = 0, own = 0;
+    map->machines = machines;
+    map->machine = sp_calloc(map->cells, sizeof *map->machine);
+    for (uint32_t c = 0; c < map->cells; c++) {
+        double end = (double)map->pages * (machine + 1) / machines;
+        bool full = own > 0 && (double)before + (double)map->load[c] / 2 > end;
+        bool must = map->cells - c == machines - machine - 1;
+        if (machine + 1 < machines && own > 0 && (full || must)) {
+            machine++;
+            own = 0;
+        }
+        map->machine[c] = machine;
+        own++;
+        before += map->load[c];
+    }
+}
+
+enum sp_err sp_partition_train(const struct sp_train_options *options,
+                               const struct sp_lengths *pages, size_t count,
+                               struct sp_dictionary *dictionary, struct sp_partition_map *ret_map)
+{
+    if (!in_range(options) || count == 0)
+        return SP_INVALID;
+    struct sp_partition_map map = {
+        .version = 1, .slicing = options->slicing, .threshold = options->threshold, .pages = count};
+    struct sp_point *points = sp_alloc(count * sizeof *points);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t *at = pages[i].at;
+        points[i] = (struct sp_point){{at[0], at[1], at[2], at[0] + at[1] + at[2]}};
+    }
+    sp_train_kd(options, points, count, &map);
+    sp_free(points);
+    enum sp_err err = sp_partition_finish(&map);
+    if (err == SP_OK) {
+        for (size_t i = 0; i < count; i++)
+            map.load[sp_partition_cell(&map, pages[i].at)]++;
+        sp_free(map.machine);
+        pack(&map,
+             options->machines && options->machines < map.cells ? options->machines : map.cells);
+        sp_dictionary_done(&map.dictionary);
+        map.dictionary = *dictionary;
+        *dictionary = (struct sp_dictionary){0};
+        *ret_map = map;
+    } else {
+        sp_partition_done(&map);
+    }
+    return err;
+}

@@ -1,0 +1,24 @@
+/* The tree of cuts: private to this folder. */
+#ifndef SP_PARTITION_TREE_H
+#define SP_PARTITION_TREE_H
+
+#include "partition/partition.h"
+
+/* Nodes in pre-order: the left child of node i is i + 1, the right one the left one's `end`. */
+struct sp_cut {
+    struct sp_box box;
+    uint32_t end; /* the first node behind this one's subtree */
+    uint32_t cut; /* left: below it */
+    uint16_t axis;
+    uint16_t cell; /* of a leaf */
+};
+
+static inline bool sp_cut_is_leaf(const struct sp_cut *node, uint32_t at)
+{
+    return node->end == at + 1;
+}
+
+/* 2 * cells - 1 nodes, or NULL where the boxes are not what cuts leave. */
+struct sp_cut *sp_tree_build(const struct sp_box *boxes, uint32_t cells);
+
+#endif

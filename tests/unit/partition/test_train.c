@@ -1,0 +1,129 @@
+/* Training: loads come out even, the answer depends on the pages only, and nothing is lost. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "harness.h"
+#include "partition/train.h"
+#include "similarity/similarity.h"
+
+enum { PAGES = 20000 };
+
+/* Lengths as crawls have them: lognormal by sums, a spike of equal ones, some empty pages. */
+static struct sp_lengths *some_pages(uint64_t seed)
+{
+    struct sp_lengths *pages = sp_calloc(PAGES, sizeof *pages);
+    for (uint32_t i = 0; i < PAGES; i++) {
+        uint64_t r = sp_mix64(seed * PAGES + i);
+        uint32_t total = 20u << r % 7;
+        total += (uint32_t)(r >> 8) % total;
+        if (i % 20 == 0)
+            total = 300;
+        if (i % 1000 == 1)
+            total = 0;
+        pages[i].at[0] = total / 3 + (uint32_t)(r >> 40) % (total / 9 + 1);
+        pages[i].at[1] = (total - pages[i].at[0]) / 2;
+        pages[i].at[2] = total - pages[i].at[0] - pages[i].at[1];
+    }
+    return pages;
+}
+
+static struct sp_partition_map train(const struct sp_train_options *o,
+                                     const struct sp_lengths *pages)
+{
+    struct sp_dictionary dictionary;
+    struct sp_partition_map map;
+    CU_ASSERT_EQUAL_FATAL(sp_dictionary_init(3, NULL, 0, &dictionary), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_partition_train(o, pages, PAGES, &dictionary, &map), SP_OK);
+    return map;
+}
+
+TEST(loads_of_a_trained_map_are_even_for_any_number_of_cells)
+{
+    static const uint32_t cells[] = {1, 2, 3, 16, 37, 64, 100};
+    struct sp_lengths *pages = some_pages(1);
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        struct sp_train_options o;
+        struct sp_partition_measure m;
+        sp_train_options_default(&o);
+        o.cells = o.machines = cells[i];
+        struct sp_partition_map map = train(&o, pages);
+        CU_ASSERT_EQUAL(map.cells, cells[i]);
+        sp_partition_measure(&map, pages, PAGES, 0.9, SP_ROUTING_LOSSLESS, 1, &m);
+        CU_ASSERT(m.imbalance >= 1 && m.imbalance < 1.3);
+        CU_ASSERT(m.cells_mean >= 1 && m.cells_mean <= cells[i]);
+        CU_ASSERT(m.contacts_mean <= m.cells_mean - 1 + 1e-9);
+        CU_ASSERT(cells[i] < 16 || m.saved > 0.5);
+        sp_partition_measure_done(&m);
+        sp_partition_done(&map);
+    }
+    sp_free(pages);
+}
+
+TEST(many_cells_pack_onto_few_machines_evenly)
+{
+    struct sp_lengths *pages = some_pages(2);
+    struct sp_train_options o;
+    sp_train_options_default(&o);
+    o.cells = 256;
+    o.machines = 10;
+    struct sp_partition_map map = train(&o, pages);
+    struct sp_partition_measure m;
+    CU_ASSERT_EQUAL(map.machines, 10);
+    sp_partition_measure(&map, pages, PAGES, 0.9, SP_ROUTING_LOSSLESS, 1, &m);
+    CU_ASSERT(m.imbalance < 1.1);
+    for (uint32_t k = 0; k < 10; k++)
+        CU_ASSERT(m.load[k] > 0);
+    CU_ASSERT(m.contacts_mean < 9);
+    sp_partition_measure_done(&m);
+    sp_partition_done(&map);
+    sp_free(pages);
+}
+
+TEST(training_depends_on_the_pages_and_not_on_their_order)
+{
+    struct sp_lengths *pages = some_pages(3);
+    struct sp_train_options o;
+    sp_train_options_default(&o);
+    struct sp_partition_map a = train(&o, pages);
+    for (uint32_t i = 0; i < PAGES / 2; i++) {
+        struct sp_lengths p = pages[i];
+        pages[i] = pages[PAGES - 1 - i];
+        pages[PAGES - 1 - i] = p;
+    }
+    struct sp_partition_map b = train(&o, pages);
+    CU_ASSERT_EQUAL(sp_partition_fingerprint(&a), sp_partition_fingerprint(&b));
+    sp_partition_done(&a);
+    sp_partition_done(&b);
+    sp_free(pages);
+}
+
+TEST(options_out_of_range_are_refused)
+{
+    struct sp_lengths page = {{1, 2, 3}};
+    struct sp_dictionary dictionary;
+    struct sp_partition_map map;
+    CU_ASSERT_EQUAL_FATAL(sp_dictionary_init(3, NULL, 0, &dictionary), SP_OK);
+    for (int which = 0; which < 7; which++) {
+        struct sp_train_options o;
+        sp_train_options_default(&o);
+        o.dims = which == 0 ? 0 : which == 1 ? 4 : 3;
+        o.cells = which == 2 ? 0 : which == 3 ? SP_MAX_CELLS + 1 : 64;
+        o.machines = which == 4 ? 65 : 1;
+        o.threshold = which == 5 ? 0 : 0.8;
+        CU_ASSERT_EQUAL(sp_partition_train(&o, &page, which != 6, &dictionary, &map), SP_INVALID);
+    }
+    sp_dictionary_done(&dictionary);
+}
+
+TEST(one_page_alone_makes_a_map)
+{
+    struct sp_lengths page = {{100, 2, 3}};
+    struct sp_dictionary dictionary;
+    struct sp_partition_map map;
+    struct sp_train_options o;
+    sp_train_options_default(&o);
+    CU_ASSERT_EQUAL_FATAL(sp_dictionary_init(3, NULL, 0, &dictionary), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_partition_train(&o, &page, 1, &dictionary, &map), SP_OK);
+    CU_ASSERT_EQUAL(map.load[sp_partition_cell(&map, page.at)], 1);
+    sp_partition_done(&map);
+}
