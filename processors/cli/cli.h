@@ -21,7 +21,7 @@ struct sp_command {
 };
 
 extern const struct sp_command sp_cmd_run, sp_cmd_synth, sp_cmd_pairs, sp_cmd_similar, sp_cmd_cover,
-    sp_cmd_config;
+    sp_cmd_config, sp_cmd_train;
 extern const struct sp_command sp_cmd_signature, sp_cmd_group, sp_cmd_compare, sp_cmd_topics,
     sp_cmd_ingest, sp_cmd_status, sp_cmd_evaluate, sp_cmd_serve;
 
@@ -54,6 +54,13 @@ int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)))
 bool sp_cli_number(const char *text, uint64_t *ret_number);
 
 /* ---- settings.c ---- */
+
+/* Without the dictionary of a trained map, which sp_settings_init adds. */
+void sp_settings_text(const struct sp_config *config, struct sp_text_options *ret_options);
+
+/* How a line of a fingerprint begins that is no setting: the dictionary of a trained map follows.
+ */
+#define SP_SETTINGS_DICTIONARY "partition.map: dictionary="
 
 /* All options that a configuration stands for, and what they point into: not to be copied. */
 struct sp_settings {

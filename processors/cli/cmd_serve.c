@@ -16,6 +16,8 @@ static const uint64_t cache_default = 512ull << 20;
 struct arguments {
     struct sp_serve_options options;
     const char *token_file;
+    const char *map_file;
+    struct sp_partition_map map; /* of map_file: its dictionary */
     const char *pages[PAGES_MAX];
     char token[TOKEN_BYTES_MAX + 2];
 };
@@ -39,6 +41,9 @@ static int take(const struct sp_command *command, int option, struct arguments *
             return sp_cli_usage(command, "--threads %s: a number from 1 to 256", optarg);
         o->threads = (uint32_t)number;
         return -1;
+    case 'm':
+        a->map_file = optarg;
+        return -1;
     case 'c':
         if (!sp_cli_number(optarg, &number))
             return sp_cli_usage(command, "--cache %s: a number of bytes, as 512M", optarg);
@@ -60,6 +65,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
                                             {"listen", required_argument, NULL, 'l'},
                                             {"token-file", required_argument, NULL, 't'},
                                             {"threads", required_argument, NULL, 'n'},
+                                            {"map", required_argument, NULL, 'm'},
                                             {"cache", required_argument, NULL, 'c'},
                                             {"pages", required_argument, NULL, 'p'},
                                             SP_COMMON_OPTIONS,
@@ -96,9 +102,27 @@ static int read_token(struct arguments *a)
     return -1;
 }
 
-/* The settings the state was made with are those its signatures can be compared by. */
-static int read_settings(struct sp_serve_options *o)
+/* Texts are only comparable with the state's pages under the dictionary that those were read with:
+ * eight hexadecimal digits. */
+static enum sp_err use_dictionary(struct arguments *a, const char *digits, const char **ret_message)
 {
+    char given[16] = "";
+    if (!a->map_file) {
+        *ret_message = "it was made with a trained partition map: --map FILE names it";
+        return SP_INVALID;
+    }
+    enum sp_err err = sp_partition_read(a->map_file, &a->map, ret_message);
+    if (err != SP_OK)
+        return err;
+    snprintf(given, sizeof given, "%08x", (unsigned)a->map.dictionary.fingerprint);
+    *ret_message = "the map of --map has another dictionary than the one it was made with";
+    return strcmp(given, digits) == 0 ? SP_OK : SP_INVALID;
+}
+
+/* The settings the state was made with are those its signatures can be compared by. */
+static int read_settings(struct arguments *a)
+{
+    struct sp_serve_options *o = &a->options;
     struct sp_buf lines = {0};
     struct sp_config config;
     const char *message = "";
@@ -109,7 +133,9 @@ static int read_settings(struct sp_serve_options *o)
     snprintf(version, sizeof version, "signature.version=%d", SP_SIGNATURE_VERSION);
     for (char *line = err ? NULL : strtok_r(lines.data, "\n", &save); line && err == SP_OK;
          line = strtok_r(NULL, "\n", &save))
-        if (strncmp(line, "signature.version=", strlen("signature.version=")) != 0)
+        if (strncmp(line, SP_SETTINGS_DICTIONARY, strlen(SP_SETTINGS_DICTIONARY)) == 0)
+            err = use_dictionary(a, line + strlen(SP_SETTINGS_DICTIONARY), &message);
+        else if (strncmp(line, "signature.version=", strlen("signature.version=")) != 0)
             err = sp_config_assign(&config, line, &message);
         else if (strcmp(line, version) != 0)
             err = SP_STATE_FORMAT, message = "its signatures are of another version of samepage";
@@ -121,6 +147,7 @@ static int read_settings(struct sp_serve_options *o)
     o->sentences = config.signature_max_sentences > 0;
     sp_settings_text(&config, &o->text);
     o->text.detect_language = false;
+    o->text.signature.dictionary = a->map.cells ? &a->map.dictionary : NULL;
     sp_config_done(&config);
     sp_buf_done(&lines);
     return code;
@@ -166,8 +193,10 @@ static int run(const struct sp_command *command, int argc, char **argv)
     if (code < 0 && a.token_file)
         code = read_token(&a);
     if (code < 0)
-        code = read_settings(&a.options);
-    return code < 0 ? serve(&a.options) : code;
+        code = read_settings(&a);
+    code = code < 0 ? serve(&a.options) : code;
+    sp_partition_done(&a.map);
+    return code;
 }
 
 const struct sp_command sp_cmd_serve = {
@@ -197,6 +226,7 @@ const struct sp_command sp_cmd_serve = {
     "                      where other machines can reach the address\n"
     "  --pages FILE        JSONL inputs of the run, uncompressed: the texts of pages are shown from\n"
     "                      them; may be repeated\n"
+    "  --map FILE          the partition map of the run, where it had one\n"
     "  --cache BYTES       memory for the filter's documents; default: 512M\n"
     "  --threads N         threads that answer; default: one a core\n"
     "  --help              this text\n\n"

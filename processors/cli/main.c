@@ -8,9 +8,9 @@
 #include "cli/cli.h"
 
 static const struct sp_command *const commands[] = {
-    &sp_cmd_run,    &sp_cmd_synth,    &sp_cmd_pairs,     &sp_cmd_similar, &sp_cmd_cover,
-    &sp_cmd_topics, &sp_cmd_ingest,   &sp_cmd_signature, &sp_cmd_group,   &sp_cmd_compare,
-    &sp_cmd_status, &sp_cmd_evaluate, &sp_cmd_serve,     &sp_cmd_config};
+    &sp_cmd_run,     &sp_cmd_synth,  &sp_cmd_pairs,    &sp_cmd_similar,   &sp_cmd_train,
+    &sp_cmd_cover,   &sp_cmd_topics, &sp_cmd_ingest,   &sp_cmd_signature, &sp_cmd_group,
+    &sp_cmd_compare, &sp_cmd_status, &sp_cmd_evaluate, &sp_cmd_serve,     &sp_cmd_config};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *to)

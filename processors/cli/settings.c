@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 
-static void set_text(const struct sp_config *c, struct sp_text_options *ret_options)
+void sp_settings_text(const struct sp_config *c, struct sp_text_options *ret_options)
 {
     sp_text_options_default(ret_options);
     ret_options->scope = c->text_scope == SP_CONFIG_SCOPE_ALL ? SP_TEXT_ALL : SP_TEXT_MAIN;
@@ -24,8 +24,8 @@ static void set_similarity(const struct sp_config *c, struct sp_similarity_optio
     ret_options->lcs_min = c->similarity_lcs_min;
 }
 
-/* What a state means: settings, and the dictionary of a trained map. Its cells may change: the store
- * knows those of its rows. */
+/* What a state means: settings, and the dictionary of a trained map. The cells may change: the
+ * store knows those of its rows. */
 static void put_fingerprint(const struct sp_config *c, const struct sp_partition_map *map,
                             struct sp_buf *out)
 {
@@ -33,8 +33,7 @@ static void put_fingerprint(const struct sp_config *c, const struct sp_partition
     snprintf(line, sizeof line, "signature.version=%d\n", SP_SIGNATURE_VERSION);
     sp_buf_put_str(out, line);
     if (c->partition_map[0]) {
-        snprintf(line, sizeof line, "partition.map: dictionary=%08x\n",
-                 map->dictionary.fingerprint);
+        snprintf(line, sizeof line, SP_SETTINGS_DICTIONARY "%08x\n", map->dictionary.fingerprint);
         sp_buf_put_str(out, line);
     }
     sp_config_fingerprint(c, out); /* ends the text */
@@ -54,7 +53,7 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     struct sp_run_options *o = ret_options;
     o->threads = (uint32_t)c->threads;
     o->barrier_pages = c->barrier_pages;
-    set_text(c, &o->text);
+    sp_settings_text(c, &o->text);
     sp_input_options_default(&o->input);
     o->input.max_record_bytes = c->input_max_record_bytes;
     sp_rocksdb_options_default(&o->store);

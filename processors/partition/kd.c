@@ -1,28 +1,55 @@
 /* k-d splits: the space is cut in two again and again, each cut dividing the pages in proportion to
  * the cells on its sides, so that any number of cells gets equal loads.
  *
- * A cut may go across any of the lengths in use, or across their total. Of the cuts that divide
- * well enough the one is taken that the fewest pages straddle: those which the bound, on that axis
- * alone, sends to both sides. Cutting along the total loses least, and the lengths break the
- * spikes of equal totals that it cannot. */
+ * A cut may go across any of the lengths in use, or across their total. It is chosen by what it
+ * costs: the pages whose probes come to this box from anywhere, its visitors, visit one part or
+ * both, and the sum over all cuts of those that visit both is what probes cost in the end beyond
+ * one cell a page. A cut off the middle costs less and settles less, so the cost is held
+ * against f (1 - f), with f the share of the cells on one side. Measured on 13,047 distinct
+ * final pages of three documentation sites, 64 cells, tau = 0.9: 4.0 cells a probe; cutting only
+ * at the median, where the fewest pages of the box lie within tau of the cut: 4.7. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "partition/train_parts.h"
+#include "partition/tree.h"
+
+enum { CUTS = 63 }; /* looked at on each axis, at equal distances in pages */
+
+/* A cell may exceed its share by this much of it. Lower cuts are held to a part of that in
+ * proportion to the cuts done, so that deviations of cuts upon cuts do not add up. */
+static const double TOLERANCE = 0.03;
 
 struct kd {
     const struct sp_train_options *options;
     struct sp_partition_map *map;
+    size_t count;     /* pages in all */
     uint32_t made;    /* cells */
-    uint32_t *sorted; /* scratch of one axis' values */
+    uint32_t *sorted; /* scratch: one axis' values */
+};
+
+struct part {
+    struct sp_box box;
+    uint32_t cells;
+    struct sp_point *points; /* in the box; reordered */
+    size_t count;
+    const struct sp_point **visitors;
+    size_t visitor_count;
+};
+
+struct candidate {
+    uint32_t cut;
+    size_t below;
 };
 
 struct choice {
-    int axis;
+    int axis; /* -1: none */
     uint32_t cut;
-    double off;      /* distance from the wanted share, as a share of the pages */
-    double straddle; /* share of the pages */
+    uint32_t left; /* cells below it */
+    double over;   /* by how much a side is too full */
+    double score;
 };
 
 static int by_value(const void *a, const void *b)
@@ -31,73 +58,136 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static size_t count_below(const struct sp_point *points, size_t count, int axis, uint32_t cut)
+static size_t count_below(const uint32_t *sorted, size_t count, uint64_t cut)
 {
-    size_t below = 0;
-    for (size_t i = 0; i < count; i++)
-        below += points[i].at[axis] < cut;
-    return below;
-}
-
-static bool straddles(const struct sp_point *p, int axis, uint32_t cut, double tau)
-{
-    double x = p->at[axis], total = p->at[SP_DIMS];
-    if (x < cut)
-        return cut - x <= total * (1 / tau - 1);
-    return x - (cut - 1.0) <= total * (1 - tau);
-}
-
-/* The cut across one axis that divides the pages nearest to `want` below. */
-static bool choose_on_axis(struct kd *k, const struct sp_point *points, size_t count, int axis,
-                           size_t want, struct choice *ret_choice)
-{
-    for (size_t i = 0; i < count; i++)
-        k->sorted[i] = points[i].at[axis];
-    qsort(k->sorted, count, sizeof *k->sorted, by_value);
-    if (k->sorted[0] == k->sorted[count - 1])
-        return false;
-    uint32_t at = k->sorted[want < count ? want : count - 1], cut = at, next = UINT32_MAX;
-    for (size_t i = 0; i < count && next == UINT32_MAX; i++)
-        if (k->sorted[i] > at)
-            next = k->sorted[i];
-    double off = fabs((double)count_below(points, count, axis, at) - (double)want);
-    if (next != UINT32_MAX) {
-        double other = fabs((double)count_below(points, count, axis, next) - (double)want);
-        if (other < off || at == k->sorted[0]) {
-            cut = next;
-            off = other;
-        }
+    size_t lo = 0;
+    while (lo < count) {
+        size_t middle = lo + (count - lo) / 2;
+        if (sorted[middle] < cut)
+            lo = middle + 1;
+        else
+            count = middle;
     }
-    if (cut == k->sorted[0])
-        return false;
-    size_t straddle = 0;
-    for (size_t i = 0; i < count; i++)
-        straddle += straddles(&points[i], axis, cut, k->options->threshold);
-    *ret_choice = (struct choice){axis, cut, off / (double)count, (double)straddle / (double)count};
-    return true;
+    return lo;
 }
 
-static bool is_better(const struct choice *a, const struct choice *b)
+/* Cuts that leave pages on both sides, ascending: each as near as equal values allow to a share
+ * that suits a whole number of cells. */
+static int find_candidates(struct kd *k, const struct part *p, int axis, struct candidate *ret_cuts)
 {
-    const double good = 0.004;
-    if (b->axis < 0)
-        return true;
-    if ((a->off <= good) != (b->off <= good))
-        return a->off <= good;
-    return a->off <= good ? a->straddle < b->straddle : a->off < b->off;
+    int found = 0;
+    uint32_t step = (p->cells + CUTS - 2) / CUTS;
+    for (size_t i = 0; i < p->count; i++)
+        k->sorted[i] = p->points[i].at[axis];
+    qsort(k->sorted, p->count, sizeof *k->sorted, by_value);
+    for (uint32_t left = step; left < p->cells; left += step) {
+        size_t want = (size_t)((double)p->count * left / p->cells + 0.5);
+        uint32_t value = k->sorted[want < p->count ? want : p->count - 1];
+        size_t before = count_below(k->sorted, p->count, value);
+        size_t behind = count_below(k->sorted, p->count, (uint64_t)value + 1);
+        struct candidate c = {value, before};
+        if (behind < p->count && (before == 0 || behind - want < want - before))
+            c = (struct candidate){k->sorted[behind], behind};
+        if (c.below > 0 && c.below < p->count && (found == 0 || ret_cuts[found - 1].cut < c.cut))
+            ret_cuts[found++] = c;
+    }
+    return found;
+}
+
+static bool visits(const struct kd *k, const struct sp_point *page, const struct sp_box *box)
+{
+    return sp_box_contact(box, page->at, k->options->threshold);
+}
+
+/* Adds the page to the cuts where it visits both sides: from the first cut whose lower part
+ * reaches up to it, to the last one whose upper part reaches down to it. */
+static void count_visitor(const struct kd *k, const struct part *p, const struct sp_point *page,
+                          int axis, const struct candidate *cuts, int count, int64_t *changes)
+{
+    struct sp_box lower = p->box, upper = p->box;
+    int first = 0, last = count;
+    for (int end = count; first < end;) {
+        int middle = (first + end) / 2;
+        lower.hi[axis] = cuts[middle].cut;
+        if (visits(k, page, &lower))
+            end = middle;
+        else
+            first = middle + 1;
+    }
+    for (int start = first; start < last;) {
+        int middle = (start + last) / 2;
+        upper.lo[axis] = cuts[middle].cut;
+        if (visits(k, page, &upper))
+            start = middle + 1;
+        else
+            last = middle;
+    }
+    if (last > first) {
+        changes[first]++;
+        changes[last]--;
+    }
+}
+
+static double over(const struct kd *k, size_t pages, uint32_t cells)
+{
+    double share = (double)k->count / k->options->cells;
+    double done = 1 - log2(cells) / log2(k->options->cells);
+    double much = (double)pages / cells / share - 1 - TOLERANCE * done;
+    return much > 0 ? much : 0;
+}
+
+static struct choice judge(const struct kd *k, const struct part *p, int axis,
+                           const struct candidate *c, int64_t both)
+{
+    double left = round((double)c->below * p->cells / (double)p->count);
+    left = left < 1 ? 1 : left > p->cells - 1 ? p->cells - 1 : left;
+    struct choice choice = {.axis = axis, .cut = c->cut, .left = (uint32_t)left};
+    double f = left / p->cells, upper = over(k, p->count - c->below, p->cells - choice.left);
+    choice.over = over(k, c->below, choice.left);
+    if (upper > choice.over)
+        choice.over = upper;
+    choice.score = ((double)both + 0.5) / (f * (1 - f));
+    return choice;
+}
+
+static void choose_on_axis(struct kd *k, const struct part *p, int axis, struct choice *best)
+{
+    struct candidate cuts[CUTS];
+    int64_t changes[CUTS + 1] = {0}, both = 0;
+    int count = find_candidates(k, p, axis, cuts);
+    for (size_t i = 0; i < p->visitor_count && count > 0; i++)
+        count_visitor(k, p, p->visitors[i], axis, cuts, count, changes);
+    for (int i = 0; i < count; i++) {
+        both += changes[i];
+        struct choice c = judge(k, p, axis, &cuts[i], both);
+        if (best->axis < 0 || c.over < best->over ||
+            (c.over == best->over && c.score < best->score))
+            *best = c;
+    }
 }
 
 /* Where no page tells two sides apart any cut is as good as another: across the widest axis. */
-static struct choice blind_cut(const struct sp_box *box)
+static struct choice blind_cut(const struct part *p)
 {
     const uint32_t far = 1 << 16;
-    struct choice c = {.axis = SP_DIMS};
+    const struct sp_box *box = &p->box;
+    struct choice c = {.axis = SP_DIMS, .left = p->cells / 2};
     for (int d = SP_DIMS; d-- > 0;)
         if (box->hi[d] - box->lo[d] > box->hi[c.axis] - box->lo[c.axis])
             c.axis = d;
     uint32_t lo = box->lo[c.axis], hi = box->hi[c.axis];
     c.cut = hi == UINT32_MAX ? lo + far : lo + (hi - lo) / 2;
     return c;
+}
+
+static struct choice choose(struct kd *k, const struct part *p)
+{
+    struct choice best = {.axis = -1};
+    int dims = k->options->dims > 1 ? (int)k->options->dims : 0; /* one length is the total */
+    for (int d = 0; d < SP_AXES && p->count > 0; d++)
+        if (d < dims || d == SP_DIMS)
+            choose_on_axis(k, p, d, &best);
+    return best.axis < 0 ? blind_cut(p) : best;
 }
 
 static size_t divide(struct sp_point *points, size_t count, const struct choice *c)
@@ -112,38 +202,49 @@ static size_t divide(struct sp_point *points, size_t count, const struct choice 
     return below;
 }
 
-static void split(struct kd *k, struct sp_point *points, size_t count, const struct sp_box *box,
-                  uint32_t cells)
+static void split(struct kd *k, const struct part *whole)
 {
-    if (cells == 1) {
-        k->map->boxes[k->made++] = *box;
+    if (whole->cells == 1) {
+        k->map->boxes[k->made++] = whole->box;
         return;
     }
-    uint32_t left_cells = cells / 2;
-    size_t want = (size_t)((double)count * left_cells / cells + 0.5);
-    struct choice best = {.axis = -1}, c;
-    for (int d = k->options->dims > 1 ? 0 : SP_DIMS; d < SP_AXES; d++)
-        if (count > 0 && (d == SP_DIMS || d < (int)k->options->dims) &&
-            choose_on_axis(k, points, count, d, want, &c) && is_better(&c, &best))
-            best = c;
-    if (best.axis < 0)
-        best = blind_cut(box);
-    struct sp_box left = *box, right = *box;
-    left.hi[best.axis] = right.lo[best.axis] = best.cut;
-    size_t below = divide(points, count, &best);
-    split(k, points, below, &left, left_cells);
-    split(k, points + below, count - below, &right, cells - left_cells);
+    struct choice c = choose(k, whole);
+    size_t below = divide(whole->points, whole->count, &c);
+    const struct sp_point **visitors = sp_alloc((whole->visitor_count + 1) * sizeof *visitors);
+    for (int side = 0; side < 2; side++) {
+        struct part part = *whole;
+        part.visitors = visitors;
+        part.visitor_count = 0;
+        part.cells = side ? whole->cells - c.left : c.left;
+        part.points += side ? below : 0;
+        part.count = side ? whole->count - below : below;
+        *(side ? &part.box.lo[c.axis] : &part.box.hi[c.axis]) = c.cut;
+        for (size_t i = 0; i < whole->visitor_count; i++)
+            if (visits(k, whole->visitors[i], &part.box))
+                visitors[part.visitor_count++] = whole->visitors[i];
+        split(k, &part);
+    }
+    sp_free(visitors);
 }
 
 void sp_train_kd(const struct sp_train_options *o, struct sp_point *points, size_t count,
                  struct sp_partition_map *map)
 {
-    struct kd k = {o, map, 0, sp_alloc(count * sizeof *k.sorted + 1)};
-    struct sp_box all = {.lo = {0}};
+    struct kd k = {o, map, count, 0, sp_alloc(count * sizeof *k.sorted + 1)};
+    struct sp_point *pages = sp_memdup(points, count * sizeof *points);
+    struct part all = {.cells = o->cells,
+                       .points = points,
+                       .count = count,
+                       .visitors = sp_alloc(count * sizeof *all.visitors + 1),
+                       .visitor_count = count};
+    for (size_t i = 0; i < count; i++)
+        all.visitors[i] = &pages[i];
     for (int d = 0; d < SP_AXES; d++)
-        all.hi[d] = UINT32_MAX;
+        all.box.hi[d] = UINT32_MAX;
     map->cells = o->cells;
     map->boxes = sp_calloc(o->cells, sizeof *map->boxes);
-    split(&k, points, count, &all, o->cells);
+    split(&k, &all);
+    sp_free(all.visitors);
+    sp_free(pages);
     sp_free(k.sorted);
 }

@@ -104,7 +104,7 @@ static uint32_t clamp(uint32_t x, uint32_t lo, uint32_t hi)
     return x < lo ? lo : hi != UINT32_MAX && x >= hi ? hi - 1 : x;
 }
 
-static bool lossless_contact(const struct sp_box *box, const uint32_t at[SP_AXES], double tau)
+bool sp_box_contact(const struct sp_box *box, const uint32_t at[SP_AXES], double tau)
 {
     int64_t least = 0, most = 0, size = at[SP_DIMS];
     for (int d = 0; d < SP_DIMS; d++) {
@@ -143,7 +143,7 @@ uint32_t sp_partition_targets(const struct sp_partition_map *map, const uint32_t
     found[own / 64] |= 1ull << own % 64;
     for (uint32_t i = 0; i < map->tree[0].end;) {
         const struct sp_cut *node = &map->tree[i];
-        bool contact = routing == SP_ROUTING_LOSSLESS ? lossless_contact(&node->box, at, tau)
+        bool contact = routing == SP_ROUTING_LOSSLESS ? sp_box_contact(&node->box, at, tau)
                                                       : bounded_contact(&node->box, at, tau, rho);
         if (contact && sp_cut_is_leaf(node, i))
             found[node->cell / 64] |= 1ull << node->cell % 64;

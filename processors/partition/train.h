@@ -17,12 +17,18 @@ struct sp_lengths {
     uint32_t at[SP_DIMS];
 };
 
+enum sp_packing {
+    SP_PACKING_NEIGHBOURS, /* a machine's cells follow one another in the order of the cuts */
+    SP_PACKING_BALANCED    /* the next largest cell to the least loaded machine */
+};
+
 struct sp_train_options {
     enum sp_slicing slicing;
     uint32_t dims;     /* 1 to SP_DIMS: how many of the lengths are used */
     uint32_t cells;    /* 1 to SP_MAX_CELLS; a grid may have to make do with fewer */
     uint32_t machines; /* 1 to cells: cells are packed onto them; 0: one for each cell */
-    double threshold;  /* tau that contacts are counted at, 0 < tau <= 1 */
+    enum sp_packing packing;
+    double threshold; /* tau that contacts are counted at, 0 < tau <= 1 */
 };
 
 void sp_train_options_default(struct sp_train_options *ret_options);

@@ -2,6 +2,8 @@
 #ifndef SP_PARTITION_TREE_H
 #define SP_PARTITION_TREE_H
 
+#include <stdbool.h>
+
 #include "partition/partition.h"
 
 /* Nodes in pre-order: the left child of node i is i + 1, the right one the left one's `end`. */
@@ -17,6 +19,9 @@ static inline bool sp_cut_is_leaf(const struct sp_cut *node, uint32_t at)
 {
     return node->end == at + 1;
 }
+
+/* Whether lossless routing sends a page with these lengths and total to the box. */
+bool sp_box_contact(const struct sp_box *box, const uint32_t at[SP_AXES], double tau);
 
 /* 2 * cells - 1 nodes, or NULL where the boxes are not what cuts leave. */
 struct sp_cut *sp_tree_build(const struct sp_box *boxes, uint32_t cells);

@@ -121,8 +121,8 @@ void sp_builder_sentence_end(struct sp_builder *b)
     b->sentence_start = b->word_count;
 }
 
-/* Sorted shingles in b->shingles; returns |A|. */
-static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
+/* All shingles in b->shingles, in the page's order; returns how many. */
+static size_t hash_shingles(struct sp_builder *b)
 {
     size_t n = b->word_count;
     for (size_t i = 0; i < SP_SHINGLE_WORDS - 1; i++)
@@ -134,6 +134,13 @@ static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
     else if (b->options.repeats == SP_REPEATS_ONCE && n > 0)
         n = 1;
     sp_shingles_hash(b->words, n, b->shingles);
+    return n;
+}
+
+/* Sorted shingles in b->shingles; returns |A|. */
+static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
+{
+    size_t n = hash_shingles(b);
     if (b->options.repeats == SP_REPEATS_ONCE) {
         n = sp_shingles_once(b->words, b->shingles, n, b->scratch, b->options.dictionary,
                              ret_length);
@@ -261,4 +268,14 @@ struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language)
     s->content_hash = content_hash(b);
     s->language = language;
     return s;
+}
+
+size_t sp_builder_first_words(struct sp_builder *b, uint64_t **ret_words)
+{
+    reserve(b, 1);
+    size_t n = hash_shingles(b);
+    if (b->options.repeats == SP_REPEATS_ONCE)
+        n = sp_shingles_first_words(b->words, b->shingles, n, b->scratch);
+    *ret_words = b->words;
+    return n;
 }

@@ -57,4 +57,9 @@ size_t sp_builder_word_count(const struct sp_builder *b);
  * A page without words gives a signature with shingle_total 0. */
 struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language);
 
+/* The words that the length vector of the signature just finished counts (of method shingles: the
+ * first of each shingle), in the page's order. Valid until the builder's next use; may be
+ * reordered. */
+size_t sp_builder_first_words(struct sp_builder *b, uint64_t **ret_words);
+
 #endif

@@ -77,25 +77,56 @@ size_t sp_shingles_table(size_t count)
     return cap;
 }
 
+/* A set of shingles: open addressing in memory of the caller's. */
+struct seen {
+    uint32_t *table; /* 0: free */
+    size_t mask;
+    bool zero; /* the shingle 0 was added */
+};
+
+static struct seen seen_none(uint32_t *table, size_t count)
+{
+    size_t cap = sp_shingles_table(count);
+    memset(table, 0, cap * sizeof *table);
+    return (struct seen){table, cap - 1, false};
+}
+
+/* False: it was there. */
+static inline bool seen_add(struct seen *s, uint32_t shingle)
+{
+    size_t at = shingle & s->mask;
+    while (s->table[at] && s->table[at] != shingle)
+        at = (at + 1) & s->mask;
+    if (s->table[at] == shingle && (shingle || s->zero))
+        return false;
+    s->zero |= shingle == 0;
+    s->table[at] = shingle;
+    return true;
+}
+
 size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
                         const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
 {
-    size_t cap = sp_shingles_table(count), kept = 0;
-    bool zero_seen = false; /* 0 marks a free place of the table */
-    memset(table, 0, cap * sizeof *table);
+    size_t kept = 0;
+    struct seen seen = seen_none(table, count);
     memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
     for (size_t i = 0; i < count; i++) {
-        uint32_t shingle = shingles[i];
-        size_t at = shingle & (cap - 1);
-        while (table[at] && table[at] != shingle)
-            at = (at + 1) & (cap - 1);
-        if (table[at] == shingle && (shingle || zero_seen))
+        if (!seen_add(&seen, shingles[i]))
             continue;
-        zero_seen |= shingle == 0;
-        table[at] = shingle;
-        shingles[kept++] = shingle;
+        shingles[kept++] = shingles[i];
         ret_length[sp_dictionary_sub(dictionary, words[i])]++;
     }
+    return kept;
+}
+
+size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t count,
+                               uint32_t *table)
+{
+    size_t kept = 0;
+    struct seen seen = seen_none(table, count);
+    for (size_t i = 0; i < count; i++)
+        if (seen_add(&seen, shingles[i]))
+            words[kept++] = words[i];
     return kept;
 }
 

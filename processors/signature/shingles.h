@@ -25,6 +25,10 @@ size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count,
                         const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS]);
 size_t sp_shingles_table(size_t count);
 
+/* The same, but keeps the first words of those shingles: in `words`, which it overwrites. */
+size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t count,
+                               uint32_t *table);
+
 /* Sorts ascending; `scratch` has room for count. */
 void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count);
 

@@ -315,6 +315,11 @@ void sp_text_title(const struct sp_text *t, struct sp_buf *out)
     }
 }
 
+size_t sp_text_first_words(struct sp_text *t, uint64_t **ret_words)
+{
+    return sp_builder_first_words(t->builder, ret_words);
+}
+
 enum sp_err sp_text_extract(struct sp_text *t, struct sp_view content_type, struct sp_view content,
                             bool is_utf8, struct sp_buf *out)
 {

@@ -58,6 +58,9 @@ uint32_t sp_text_word_count(const struct sp_text *t);
  * white space around it; nothing where it has none (Markdown and plain text never have one). */
 void sp_text_title(const struct sp_text *t, struct sp_buf *out);
 
+/* What sp_builder_first_words (signature/builder.h) says of the last signature. */
+size_t sp_text_first_words(struct sp_text *t, uint64_t **ret_words);
+
 /* The text itself, for people and tests: chosen blocks in order, one a line, UTF-8, entities
  * resolved, original case. Appends to out. */
 enum sp_err sp_text_extract(struct sp_text *t, struct sp_view content_type, struct sp_view content,

@@ -10,8 +10,8 @@ import subprocess
 from harness import Skip, check, check_equal, check_in, main, statuses
 
 STAGES = ["signature", "group", "compare"]  # one source for all three
-COMMANDS = ["run", "synth", "pairs", "similar", "cover", "topics", "ingest", *STAGES, "status", "evaluate",
-            "serve", "config"]
+COMMANDS = ["run", "synth", "pairs", "similar", "train", "cover", "topics", "ingest", *STAGES, "status",
+            "evaluate", "serve", "config"]
 
 
 def complaint(work, *arguments, code=1):

@@ -49,7 +49,8 @@ TEST(loads_of_a_trained_map_are_even_for_any_number_of_cells)
         struct sp_partition_map map = train(&o, pages);
         CU_ASSERT_EQUAL(map.cells, cells[i]);
         sp_partition_measure(&map, pages, PAGES, 0.9, SP_ROUTING_LOSSLESS, 1, &m);
-        CU_ASSERT(m.imbalance >= 1 && m.imbalance < 1.3);
+        /* Short pages have few vectors to be told apart by: some 50 pages share one. */
+        CU_ASSERT(m.imbalance >= 1 && m.imbalance < (cells[i] < 50 ? 1.1 : 1.25));
         CU_ASSERT(m.cells_mean >= 1 && m.cells_mean <= cells[i]);
         CU_ASSERT(m.contacts_mean <= m.cells_mean - 1 + 1e-9);
         CU_ASSERT(cells[i] < 16 || m.saved > 0.5);

@@ -1,0 +1,39 @@
+/* A sample of a crawl for training and measuring partition maps: the distinct contents of the pages
+ * that live at the end of the input, as bags of words. */
+#ifndef SP_RUN_SAMPLE_H
+#define SP_RUN_SAMPLE_H
+
+#include "input/input.h"
+#include "partition/words.h"
+#include "text/text.h"
+
+struct sp_sample_options {
+    struct sp_text_options text; /* the dictionary makes no difference */
+    struct sp_input_options input;
+    uint64_t most;    /* pages: above it, those with the larger page ids are left out */
+    uint64_t skip;    /* records of each input passed over */
+    uint64_t records; /* of each input read after them; 0: all */
+    /* Called now and then; may be NULL. bytes_total 0: unknown. */
+    void (*progress)(void *arg, uint64_t records, uint64_t bytes, uint64_t bytes_total);
+    void *progress_arg;
+};
+
+struct sp_sample {
+    struct sp_bag **bags; /* of distinct contents, in the order of their hashes */
+    size_t count;
+    uint64_t records;      /* read */
+    uint64_t pages;        /* alive at the end and kept */
+    uint64_t dead_letters; /* records that could not be read */
+};
+
+/* On failure *ret_message says what (valid until the next call); the sample is empty then. */
+enum sp_err sp_sample_read(const char *const *inputs, size_t input_count,
+                           const struct sp_sample_options *options, struct sp_sample *ret_sample,
+                           const char **ret_message);
+void sp_sample_done(struct sp_sample *sample);
+
+/* The length vectors of all bags under a dictionary; sp_free them. */
+struct sp_lengths *sp_sample_lengths(const struct sp_sample *sample,
+                                     const struct sp_dictionary *dictionary);
+
+#endif
