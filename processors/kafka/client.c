@@ -62,6 +62,9 @@ static void on_log(const rd_kafka_t *handle, int level, const char *facility, co
 {
     const struct sp_kafka_options *o = logging;
     char text[2048];
+    /* All handles get all of the user's properties, those of the other kind, too. */
+    if (strcmp(facility, "CONFWARN") == 0 && strstr(line, "will be ignored by this"))
+        return;
     snprintf(text, sizeof text, "librdkafka: %s: %s: %s", handle ? rd_kafka_name(handle) : "-",
              facility, line);
     sp_kafka_redact(o, text);

@@ -17,7 +17,8 @@ struct sp_worker {
     rd_kafka_t *producer;
     rd_kafka_t *reader;
     rd_kafka_t *watcher;
-    rd_kafka_t *lag_of[2]; /* handles in the groups of tier 1 and tier 2 */
+    rd_kafka_t *lag_of[2];              /* handles in the groups of tier 1 and tier 2 */
+    rd_kafka_topic_t *known[SP_TOPICS]; /* to the producer */
     char topics[SP_TOPICS][SP_TOPIC_NAME_MAX];
     int32_t partitions[SP_TOPICS];
     struct sp_task **tasks; /* by input partition; NULL: not ours */
@@ -26,12 +27,12 @@ struct sp_worker {
     uint64_t handled; /* in it */
     int64_t lag_ms;   /* when the lag was looked at */
     int64_t measured_ms;
-    size_t drained;   /* bytes taken from the consumer's queue since its fetcher was woken */
-    int64_t named_ms; /* when the producer took its name, which fences whoever had it; 0: not yet */
-    bool paused;      /* intake: also for partitions that come */
-    enum sp_err err;  /* of anything since the start; ends the round */
-    enum sp_abort cause;      /* of err */
-    rd_kafka_resp_err_t code; /* of librdkafka, where err is one of its errors */
+    size_t drained; /* bytes taken from the consumer's queue since its fetcher was woken */
+    int64_t opened_round_ms;
+    bool fenced;         /* somebody else has its name; set at the end of the round */
+    bool paused;         /* intake: also for partitions that come */
+    enum sp_err err;     /* of anything since the start; ends the round */
+    enum sp_abort cause; /* of err */
     char message[1024];
 };
 

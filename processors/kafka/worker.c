@@ -1,7 +1,6 @@
 /* See worker.h. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -9,7 +8,7 @@
 #include "kafka/internal.h"
 
 enum { POLL_MS = 20, RESTART_MS = 2000, RESTART_SLICE_MS = 100, LAG_INTERVAL_MS = 500 };
-enum { TIMEOUT_MS = 30000 };
+enum { TIMEOUT_MS = 30000, AGAIN_MS = 60000 };
 enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 
 int64_t worker_now_ms(void)
@@ -108,37 +107,25 @@ enum sp_err worker_fail_kafka(struct sp_worker *w, rd_kafka_resp_err_t code, con
                                             : RD_KAFKA_RESP_ERR_NO_ERROR;
     if (fatal != RD_KAFKA_RESP_ERR_NO_ERROR)
         code = fatal, detail = why;
-    if (w->err == SP_OK)
-        w->code = code;
     return keep(w, SP_BUSY, cause_of(code), what, detail);
 }
 
-static int64_t transaction_timeout_ms(struct sp_worker *w)
-{
-    char text[32] = "";
-    size_t size = sizeof text;
-    rd_kafka_conf_get(rd_kafka_conf(w->producer), "transaction.timeout.ms", text, &size);
-    return strtoll(text, NULL, 10);
-}
-
-/* Whether another process has our name now. A consumer with a name of its own is told so. A
- * producer's name also expires with a transaction that took too long; but not sooner than that. */
-static bool replaced(struct sp_worker *w)
+/* Fenced: another process has our name; or a transaction was open for too long; or the broker was
+ * restarted during a rebalance, and remembers the members before it. */
+static bool fenced(struct sp_worker *w)
 {
     rd_kafka_resp_err_t fatal =
         w->consumer ? rd_kafka_fatal_error(w->consumer, NULL, 0) : RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID ||
-        w->code == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID)
-        return true;
-    return w->err == SP_BUSY && w->cause == SP_ABORT_FENCED && w->named_ms &&
-           worker_now_ms() - w->named_ms < transaction_timeout_ms(w);
+    return w->err != SP_OK &&
+           (w->cause == SP_ABORT_FENCED || fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID);
 }
 
-/* Two that go on would fence each other for ever: the one that is fenced ends. */
-static void give_way(struct sp_worker *w)
+/* Once proves nothing, but who starts again takes the name back. To lose it again at once is the
+ * work of another process; two that go on would do this to each other for ever. */
+static void give_way(struct sp_worker *w, bool fenced_before)
 {
     char why[sizeof w->message];
-    if (w->err == SP_OK || !replaced(w))
+    if (!fenced_before || !w->fenced || worker_now_ms() - w->opened_round_ms > AGAIN_MS)
         return;
     snprintf(why, sizeof why, "%s", w->message);
     w->err = SP_INVALID;
@@ -318,13 +305,30 @@ static enum sp_err look_at_topics(struct sp_worker *w)
     return w->err;
 }
 
+/* A producer asks for a topic that it has not met only at the next of its seconds: at a cold start
+ * each hop would wait for that, and the first statuses took three seconds. */
+static enum sp_err introduce_topics(struct sp_worker *w)
+{
+    const struct rd_kafka_metadata *metadata = NULL;
+    for (int topic = 0; topic < SP_TOPICS; topic++)
+        if (w->partitions[topic] > 0)
+            w->known[topic] = rd_kafka_topic_new(w->producer, w->topics[topic], NULL);
+    rd_kafka_resp_err_t code =
+        rd_kafka_metadata(w->producer, 0, NULL, &metadata, worker_timeout_ms(w));
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return worker_fail_kafka(w, code, "topics", rd_kafka_err2str(code));
+    rd_kafka_metadata_destroy(metadata);
+    return SP_OK;
+}
+
 static enum sp_err open_round(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
     if (open_handle(w, SP_KAFKA_WATCHER, "watch", NULL, &w->watcher) != SP_OK ||
         look_at_topics(w) != SP_OK ||
         open_handle(w, SP_KAFKA_TRANSACTIONAL, stage->name, configure_producer, &w->producer) !=
-            SP_OK)
+            SP_OK ||
+        introduce_topics(w) != SP_OK)
         return w->err;
     w->tasks = sp_calloc((size_t)w->partitions[stage->input], sizeof *w->tasks);
     if (stage->stateful && open_handle(w, SP_KAFKA_READER, "restore", NULL, &w->reader) != SP_OK)
@@ -336,10 +340,8 @@ static enum sp_err open_round(struct sp_worker *w)
     worker_alive(w);
     /* Ends what a predecessor of this name left open: before any partition is restored. */
     if (worker_check(w, rd_kafka_init_transactions(w->producer, worker_timeout_ms(w)),
-                     "transactions") != SP_OK)
-        return w->err;
-    w->named_ms = worker_now_ms();
-    if (open_handle(w, stage->stateful ? SP_KAFKA_GROUP_CONSUMER : SP_KAFKA_PASSING_CONSUMER,
+                     "transactions") != SP_OK ||
+        open_handle(w, stage->stateful ? SP_KAFKA_GROUP_CONSUMER : SP_KAFKA_PASSING_CONSUMER,
                     stage->name, configure_consumer, &w->consumer) != SP_OK)
         return w->err;
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
@@ -362,13 +364,16 @@ static void close_round(struct sp_worker *w)
 {
     SET(w, ready, 0);
     worker_alive(w);
-    give_way(w);
+    w->fenced = fenced(w);
     if (w->err != SP_OK && w->producer)
         transaction_abort(w);
     if (w->consumer)
         rd_kafka_consumer_close(w->consumer); /* calls assignment_changed */
     assignment_close(w);
     close_handle(&w->consumer);
+    for (int topic = 0; topic < SP_TOPICS; topic++)
+        if (w->known[topic])
+            rd_kafka_topic_destroy(w->known[topic]);
     close_handle(&w->producer);
     close_handle(&w->reader);
     close_handle(&w->watcher);
@@ -384,12 +389,15 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
 {
     static _Thread_local char message[1100];
     enum sp_err err = SP_OK;
+    bool fenced_before = false;
     *ret_message = message;
     while (!*stop && err == SP_OK) {
-        struct sp_worker w = {.options = options, .stop = stop};
+        struct sp_worker w = {.options = options, .stop = stop, .opened_round_ms = worker_now_ms()};
         if (open_round(&w) == SP_OK)
             run_until_stopped(&w);
         close_round(&w);
+        give_way(&w, fenced_before);
+        fenced_before = w.fenced;
         if (w.err == SP_OK)
             continue;
         snprintf(message, sizeof message, "%s", w.message);

@@ -114,8 +114,8 @@ struct sp_worker_options {
 
 /* Runs until *stop is set, then finishes the open transaction and leaves the group. Starts again by
  * itself after anything that may pass. SP_INVALID, SP_STATE_FORMAT, …: cannot go on; *ret_message
- * says why. One of these is another process of the same name, which has taken over: going on would
- * fence that one in turn, for ever. */
+ * says why. One of these is another process of the same name, which has taken over twice: going on
+ * would fence that one in turn, for ever. */
 enum sp_err sp_worker_run(const struct sp_worker_options *options,
                           const volatile sig_atomic_t *stop, const char **ret_message);
 
