@@ -10,6 +10,9 @@
 
 static const double MISS_MAX = 1e-6;
 
+/* Postings of one sp_postings_add_many: each of its 4,096 shards then gets some 128. */
+enum { WAITING_MAX = 1 << 19 };
+
 struct sp_candidates {
     struct sp_candidate_rule rule;
     struct sp_postings *postings;
@@ -17,6 +20,8 @@ struct sp_candidates {
     uint32_t seen_cap;
     uint32_t *met;
     size_t met_cap;
+    struct sp_posting *waiting; /* NULL, or room for twice WAITING_MAX */
+    size_t waiting_count;
 };
 
 /* P(binomial(k, p) < m) */
@@ -88,6 +93,7 @@ void sp_candidates_free(struct sp_candidates *c)
     sp_postings_free(c->postings);
     sp_free(c->seen);
     sp_free(c->met);
+    sp_free(c->waiting);
     sp_free(c);
 }
 
@@ -112,6 +118,35 @@ void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *s
         sp_postings_prefetch(c->postings, shingles[i]);
     for (uint32_t i = 0; i < n; i++)
         sp_postings_add(c->postings, shingles[i], slot);
+}
+
+static void add_waiting(struct sp_candidates *c)
+{
+    sp_postings_add_many(c->postings, c->waiting, c->waiting_count, c->waiting + WAITING_MAX);
+    c->waiting_count = 0;
+}
+
+void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
+                             uint32_t count)
+{
+    make_room(c, slot);
+    uint32_t n = min_u32(count, c->rule.sketch);
+    if (!c->waiting)
+        c->waiting = sp_alloc(2 * WAITING_MAX * sizeof *c->waiting);
+    if (c->waiting_count + n > WAITING_MAX)
+        add_waiting(c);
+    for (uint32_t i = 0; i < n; i++)
+        c->waiting[c->waiting_count++] = (struct sp_posting){shingles[i], slot};
+}
+
+void sp_candidates_settle(struct sp_candidates *c)
+{
+    if (!c->waiting)
+        return;
+    add_waiting(c);
+    sp_postings_trim(c->postings);
+    sp_free(c->waiting);
+    c->waiting = NULL;
 }
 
 void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,

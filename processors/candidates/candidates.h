@@ -51,6 +51,11 @@ void sp_candidates_free(struct sp_candidates *c);
  * hashes of the signature, at least min(rule->sketch, shingle_count) of them. */
 void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
                        uint32_t count);
+/* The same, in effect at the next sp_candidates_settle: for many at once. Nothing else may be
+ * called in between. */
+void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
+                             uint32_t count);
+void sp_candidates_settle(struct sp_candidates *c);
 void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
                           uint32_t count);
 

@@ -4,6 +4,7 @@
  * free lists: word 0 holds the count, the class is a function of the count. */
 #include "candidates/postings.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -185,10 +186,10 @@ static uint32_t find(const struct shard *s, uint32_t key)
     return at;
 }
 
-static void shard_grow(struct shard *s)
+static void shard_resize(struct shard *s, uint32_t capacity)
 {
     struct shard old = *s;
-    s->capacity = old.capacity ? old.capacity + old.capacity / 4 : FIRST_CAPACITY;
+    s->capacity = capacity;
     s->cells = sp_alloc((size_t)s->capacity * CELL_BYTES + sizeof(uint64_t));
     memset(s->cells, 0xff, (size_t)s->capacity * CELL_BYTES + sizeof(uint64_t));
     for (uint32_t i = 0; i < old.capacity; i++) {
@@ -226,22 +227,68 @@ static void list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
     list[count + 1] = slot;
 }
 
-void sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot)
+/* With one cell more it is more than 6/7 full. */
+static bool is_full(const struct shard *s)
 {
-    uint32_t mixed_key = mixed(key);
-    struct shard *s = shard_of(p, mixed_key);
+    return s->used + s->used / 6 + 1 >= s->capacity;
+}
+
+static void shard_add(struct sp_postings *p, struct shard *s, uint32_t remainder, uint32_t slot)
+{
     SP_ASSERT(slot < LIST_BIT - 1);
-    if (s->used + s->used / 6 + 1 >= s->capacity) /* at most 6/7 full */
-        shard_grow(s);
-    uint32_t at = find(s, remainder_of(mixed_key));
+    uint32_t at = find(s, remainder);
     struct cell cell = cell_at(s, at);
     if (cell.value == EMPTY) {
-        cell = (struct cell){remainder_of(mixed_key), slot};
+        cell = (struct cell){remainder, slot};
         s->used++;
     } else {
         list_append(p, &cell, slot);
     }
     cell_put(s, at, cell);
+}
+
+void sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot)
+{
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(p, mixed_key);
+    if (is_full(s))
+        shard_resize(s, s->capacity ? s->capacity + s->capacity / 4 : FIRST_CAPACITY);
+    shard_add(p, s, remainder_of(mixed_key), slot);
+}
+
+void sp_postings_add_many(struct sp_postings *p, const struct sp_posting *postings, size_t count,
+                          struct sp_posting *scratch)
+{
+    static_assert(SHARDS * sizeof(size_t) <= 1 << 15, "on the stack");
+    size_t ends[SHARDS] = {0}, sum = 0, at = 0;
+    for (size_t i = 0; i < count; i++)
+        ends[mixed(postings[i].key) >> KEY_BITS]++;
+    for (unsigned i = 0; i < SHARDS; i++) {
+        sum += ends[i];
+        ends[i] = sum - ends[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t mixed_key = mixed(postings[i].key);
+        scratch[ends[mixed_key >> KEY_BITS]++] = (struct sp_posting){mixed_key, postings[i].slot};
+    }
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct shard *s = &p->shards[i];
+        for (; at < ends[i]; at++) {
+            if (is_full(s))
+                shard_resize(s, s->capacity ? 2 * s->capacity : FIRST_CAPACITY);
+            shard_add(p, s, remainder_of(scratch[at].key), scratch[at].slot);
+        }
+    }
+}
+
+void sp_postings_trim(struct sp_postings *p)
+{
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct shard *s = &p->shards[i];
+        uint32_t enough = s->used + s->used / 4 + 2; /* four fifths full */
+        if (s->capacity > enough)
+            shard_resize(s, enough);
+    }
 }
 
 /* Backward-shift deletion: no tombstones, so look-ups never slow down. */

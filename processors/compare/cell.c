@@ -165,7 +165,7 @@ void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *sketc
 {
     uint32_t slot = slot_new(cell, content);
     cell->slots[slot].owners = 1;
-    sp_candidates_add(cell->index, slot, sketch, count);
+    sp_candidates_add_later(cell->index, slot, sketch, count);
 }
 
 static enum sp_err row_decode(struct sp_view value, struct row *row)
@@ -416,6 +416,16 @@ static void flush_others(struct sp_compare *c, struct row *row, struct sp_buf *k
     row->changed_count = 0;
 }
 
+/* A row's sketch never changes: it goes with the row's first flush, and with the row. */
+static void put_sketch(struct sp_compare *c, const struct sp_signature *signature,
+                       struct sp_buf *key)
+{
+    uint32_t all = signature->shingle_count, n = all < c->rule.sketch ? all : c->rule.sketch;
+    key->data[0] = 'K';
+    sp_store_put(c->store, sp_buf_view(key), sp_view(sp_signature_shingles(signature), 4ull * n));
+    key->data[0] = 'R';
+}
+
 static void flush_slot(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_buf *key,
                        struct sp_buf *value)
 {
@@ -429,6 +439,8 @@ static void flush_slot(struct sp_compare *c, struct cell *cell, uint32_t slot, s
         sp_buf_put_u64(value, (uint64_t)row->first.content_version);
         sp_signature_encode(row->signature, value);
         sp_store_put(c->store, sp_buf_view(key), sp_buf_view(value));
+        if (!row->stored)
+            put_sketch(c, row->signature, key);
         row->stored = true;
     }
     row->dirty = false;
@@ -447,6 +459,8 @@ enum sp_err cell_flush(struct sp_compare *c, struct cell *cell)
         if (cell_find(cell, cell->dropped[i]) != NO_SLOT)
             continue; /* stored anew since */
         row_key(cell, 'R', cell->dropped[i], &key);
+        sp_store_delete(c->store, sp_buf_view(&key));
+        key.data[0] = 'K';
         sp_store_delete(c->store, sp_buf_view(&key));
     }
     cell->dropped_count = 0;

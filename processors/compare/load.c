@@ -1,10 +1,14 @@
-/* Rebuilding the cells from the store: slots and index from the 'R' rows (only the sketch of each
- * signature is read), owner counts from the 'O' rows. */
+/* Rebuilding the cells from the store: slots and index from the 'K' rows, owner counts from the 'O'
+ * rows. Both are small: no signature is read. */
 #include "base/mem.h"
 #include "compare/cell.h"
-#include "signature/signature.h"
 
-enum { KEY_BYTES = 3 + 16, OWNER_BYTES = 16 + 8 };
+enum { KEY_BYTES = 3 + 16 };
+
+struct loading {
+    struct sp_compare *compare;
+    struct cell *cell; /* of the last row; they come cell by cell */
+};
 
 static uint32_t key_cell(struct sp_view key)
 {
@@ -22,21 +26,31 @@ static bool check_cell(struct sp_compare *c, struct sp_view key)
     return c->err == SP_OK;
 }
 
-static bool load_row(void *arg, struct sp_view key, struct sp_view value)
+static void enter_cell(struct loading *l, struct cell *cell)
 {
-    struct sp_compare *c = arg;
+    if (l->cell && l->cell != cell)
+        sp_candidates_settle(l->cell->index);
+    l->cell = cell;
+}
+
+static bool load_sketch(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct loading *l = arg;
+    struct sp_compare *c = l->compare;
     struct sp_id content;
     uint32_t sketch[SP_SKETCH_MAX];
-    if (key.len != KEY_BYTES || value.len < OWNER_BYTES) {
+    size_t count = value.len / sizeof *sketch;
+    if (key.len != KEY_BYTES || value.len % sizeof *sketch || count > c->rule.sketch) {
         c->err = SP_CORRUPT;
         return false;
     }
     if (!check_cell(c, key))
         return false;
     memcpy(&content, key.data + 3, sizeof content);
-    struct sp_view packed = sp_view(value.data + OWNER_BYTES, value.len - OWNER_BYTES);
-    size_t count = sp_signature_peek(packed, sketch, c->rule.sketch);
-    cell_restore(cell_get(c, key_cell(key)), content, sketch, (uint32_t)count);
+    if (count)
+        memcpy(sketch, value.data, value.len);
+    enter_cell(l, cell_get(c, key_cell(key)));
+    cell_restore(l->cell, content, sketch, (uint32_t)count);
     return true;
 }
 
@@ -60,13 +74,26 @@ static bool load_owner(void *arg, struct sp_view key, struct sp_view value)
     return true;
 }
 
+/* Rows without a single sketch were written before there were any. */
+static bool is_old(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct sp_compare *c = arg;
+    (void)key, (void)value;
+    c->err = SP_STATE_FORMAT;
+    return false;
+}
+
 enum sp_err sp_compare_load(struct sp_compare *c)
 {
+    struct loading l = {c, NULL};
+    const struct sp_view all = {0};
     enum sp_err err = maps_check(c);
     if (err == SP_OK)
-        err = sp_store_scan(c->store, sp_view("R", 1), sp_view(NULL, 0), load_row, c);
+        err = sp_store_scan(c->store, sp_view("K", 1), all, load_sketch, &l);
     if (err == SP_OK && c->err == SP_OK)
-        err = sp_store_scan(c->store, sp_view("O", 1), sp_view(NULL, 0), load_owner, c);
+        err = l.cell ? sp_store_scan(c->store, sp_view("O", 1), all, load_owner, c)
+                     : sp_store_scan(c->store, sp_view("R", 1), all, is_old, c);
+    enter_cell(&l, NULL);
     if (err != SP_OK && c->err == SP_OK)
         c->err = err;
     return c->err;

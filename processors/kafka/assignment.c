@@ -88,7 +88,10 @@ static enum sp_err open_task(struct sp_worker *w, int32_t partition)
         return w->err;
     struct sp_store *store = t->db ? sp_db_store(t->db, SP_TASK_STORE_STAGE) : NULL;
     enum sp_err err = stage->open(stage->arg, w, store, &t->stage);
-    return err == SP_OK ? SP_OK : worker_fail(w, err, "the stage cannot start", sp_err_text(err));
+    const char *why = err == SP_STATE_FORMAT ? "its changelog was written by an older samepage; "
+                                               "begin anew, with topics of another topics.prefix"
+                                             : sp_err_text(err);
+    return err == SP_OK ? SP_OK : worker_fail(w, err, "the stage cannot start", why);
 }
 
 void assignment_close(struct sp_worker *w)

@@ -125,14 +125,3 @@ enum sp_err sp_signature_decode(struct sp_view in, struct sp_signature **ret_sig
     *ret_signature = s;
     return SP_OK;
 }
-
-size_t sp_signature_peek(struct sp_view packed, uint32_t *ret_first, size_t max)
-{
-    struct header h;
-    if (read_header(packed, &h) != SP_OK)
-        return 0;
-    size_t n = h.fields.shingle_count < max ? h.fields.shingle_count : max;
-    if (h.hashes.len)
-        memcpy(ret_first, h.hashes.data, 4 * n);
-    return n;
-}

@@ -100,8 +100,4 @@ void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out);
  * counts, sums and limits are checked). On SP_OK *ret_signature has one reference. */
 enum sp_err sp_signature_decode(struct sp_view in, struct sp_signature **ret_signature);
 
-/* The first `max` shingles of a packed signature without decoding it; returns how many
- * there were. For rows that sp_signature_encode wrote: 0 for bytes that are none. */
-size_t sp_signature_peek(struct sp_view packed, uint32_t *ret_first, size_t max);
-
 #endif

@@ -1,7 +1,7 @@
 /* The state directory around the database: whose it is, which format and
  * configuration it was written with, and who holds it.
  *
- *   DIR/FORMAT    "samepage state 1", then the creator's fingerprint, lines key=value
+ *   DIR/FORMAT    "samepage state 2", then the creator's fingerprint, lines key=value
  *   DIR/LOCK      flock()ed while open; the holder's process id
  *   DIR/rocksdb/  the database
  *

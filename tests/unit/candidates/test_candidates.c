@@ -113,6 +113,54 @@ TEST(find_returns_every_slot_that_the_rule_accepts)
     }
 }
 
+/* Every answer of the one is the answer of the other. */
+static void check_same(struct sp_candidates *one_by_one, struct sp_candidates *at_once,
+                       const uint32_t *sketches, uint32_t slots)
+{
+    size_t wrong = 0;
+    for (uint32_t s = 0; s < slots; s++) {
+        const uint32_t *a, *b, *sketch = sketches + s * SP_SKETCH;
+        size_t n = sp_candidates_find(one_by_one, sketch, SP_SKETCH, 300, &a);
+        size_t m = sp_candidates_find(at_once, sketch, SP_SKETCH, 300, &b);
+        wrong += n == 0 || n != m || memcmp(a, b, n * sizeof *a) != 0;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+TEST(slots_added_at_once_are_found_like_those_added_one_by_one)
+{
+    enum { MANY = 50000 }; /* more than are kept waiting at a time */
+    static uint32_t sketches[MANY * SP_SKETCH];
+    struct sp_candidate_rule rule = sp_candidate_rule(0.8);
+    struct sp_candidates *one_by_one = sp_candidates_new(&rule);
+    struct sp_candidates *at_once = sp_candidates_new(&rule);
+    const uint32_t *last = sketches;
+    for (uint32_t s = 0; s < MANY; s++) {
+        uint32_t *sketch = sketches + s * SP_SKETCH;
+        for (uint32_t i = 0; i < SP_SKETCH; i++)
+            sketch[i] =
+                s % 3 && i % 2 ? last[i] : (uint32_t)sp_mix64(s * SP_SKETCH + i) % (1u << 30);
+        last = sketch;
+        sp_candidates_add(one_by_one, s, sketch, SP_SKETCH);
+        sp_candidates_add_later(at_once, s, sketch, SP_SKETCH);
+    }
+    sp_candidates_settle(at_once);
+    sp_candidates_settle(at_once); /* nothing is left to do */
+    check_same(one_by_one, at_once, sketches, MANY);
+    CU_ASSERT(sp_candidates_bytes(at_once) < sp_candidates_bytes(one_by_one) * 11 / 10);
+    for (uint32_t s = 1; s < MANY; s += 2) { /* and it goes on as usual */
+        sp_candidates_remove(one_by_one, s, sketches + s * SP_SKETCH, SP_SKETCH);
+        sp_candidates_remove(at_once, s, sketches + s * SP_SKETCH, SP_SKETCH);
+    }
+    for (uint32_t s = 1; s < MANY; s += 2) {
+        sp_candidates_add(one_by_one, s, sketches + s * SP_SKETCH, SP_SKETCH);
+        sp_candidates_add(at_once, s, sketches + s * SP_SKETCH, SP_SKETCH);
+    }
+    check_same(one_by_one, at_once, sketches, MANY);
+    sp_candidates_free(one_by_one);
+    sp_candidates_free(at_once);
+}
+
 TEST(the_rule_is_symmetric_and_accepts_a_page_itself)
 {
     static struct sp_signature *sets[SLOTS];

@@ -172,9 +172,6 @@ TEST(packed_signatures_read_back_and_damage_is_noticed)
     CU_ASSERT_EQUAL_FATAL(sp_signature_decode(sp_buf_view(&packed), &back), SP_OK);
     sp_signature_encode(back, &again);
     CU_ASSERT(sp_view_eq(sp_buf_view(&packed), sp_buf_view(&again)));
-    uint32_t first[16];
-    CU_ASSERT_EQUAL(sp_signature_peek(sp_buf_view(&packed), first, 16), 16);
-    CU_ASSERT(memcmp(first, s->hashes, sizeof first) == 0);
     sp_signature_unref(back);
     for (size_t len = 0; len < packed.len; len++) {
         back = NULL;
