@@ -286,6 +286,8 @@ void sp_postings_trim(struct sp_postings *p)
     for (unsigned i = 0; i < SHARDS; i++) {
         struct shard *s = &p->shards[i];
         uint32_t enough = s->used + s->used / 4 + 2; /* four fifths full */
+        if (enough < FIRST_CAPACITY)                 /* from less it would not grow */
+            enough = FIRST_CAPACITY;
         if (s->capacity > enough)
             shard_resize(s, enough);
     }

@@ -35,7 +35,8 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                      .max_record_bytes = config->input_max_record_bytes,
                                      .group = run.bus.group,
                                      .compare = run.bus.compare};
-    /* The budgets are for the process; any of its partitions may be the only one it has. */
+    /* The caches of the stages are for a process that has all partitions; the store's are shared by
+     * those that it has. */
     stage.group.cache_bytes = config->cache_bytes / config->tier1_partitions;
     stage.compare.row_cache_bytes = config->cache_bytes / config->tier2_partitions;
     struct sp_worker_options options = {.state = config->state_directory,
@@ -46,9 +47,8 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                         .max_lag = config->flow_max_lag,
                                         .log = sp_cli_log,
                                         .metrics = &metrics};
-    uint64_t partitions =
-        strcmp(command->name, "group") == 0 ? config->tier1_partitions : config->tier2_partitions;
-    options.store.block_cache_bytes /= partitions;
+    struct sp_rocksdb_shared *shared = sp_rocksdb_shared_new(&run.store);
+    options.store.shared = shared;
     sp_cli_kafka_options(config, &options.kafka);
     options.stage = strcmp(command->name, "signature") == 0 ? sp_stage_signature(&stage)
                     : strcmp(command->name, "group") == 0   ? sp_stage_group(&stage)
@@ -61,6 +61,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     if (err == SP_OK)
         err = sp_worker_run(&options, &stop, ret_message);
     sp_http_stop(server);
+    sp_rocksdb_shared_free(shared);
     sp_settings_done(&settings);
     return err;
 }

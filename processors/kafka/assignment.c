@@ -7,6 +7,9 @@
 #include "base/mem.h"
 #include "kafka/internal.h"
 
+/* From that many records on a restore fills the database in bulk. */
+enum { BULK_RECORDS = 50000 };
+
 /* ---- tasks ---- */
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -20,17 +23,55 @@ static bool on_restore(void *arg, int32_t partition, uint64_t applied, int64_t r
     struct sp_worker *w = arg;
     SET(w, restore_remaining, (uint64_t)remaining);
     worker_alive(w);
+    rd_kafka_poll(w->consumer, 0); /* else it is thought dead after max.poll.interval.ms */
     worker_say(w, "info", "restoring partition %d: %" PRIu64 " records applied, %" PRId64 " to go",
                (int)partition, applied, remaining);
     return !*w->stop;
 }
 
-static enum sp_err open_database(struct sp_worker *w, struct sp_task *t, const char *directory)
+static enum sp_err open_database(struct sp_worker *w, struct sp_task *t, const char *directory,
+                                 bool bulk)
 {
     const char *message = "";
-    enum sp_err err = sp_db_open_rocksdb(directory, w->options->fingerprint, &w->options->store,
-                                         &t->db, &message);
+    struct sp_rocksdb_options options = w->options->store;
+    options.bulk = bulk;
+    enum sp_err err =
+        sp_db_open_rocksdb(directory, w->options->fingerprint, &options, &t->db, &message);
     return err == SP_OK ? SP_OK : worker_fail(w, err, "local state", message);
+}
+
+static void close_database(struct sp_task *t)
+{
+    sp_db_close(t->db);
+    t->db = NULL;
+}
+
+/* Most of a long restore; what came meanwhile is left. */
+static enum sp_err restore_in_bulk(struct sp_worker *w, struct sp_task *t,
+                                   const struct sp_restore *restore, const char *directory,
+                                   const char **ret_message)
+{
+    close_database(t);
+    if (open_database(w, t, directory, true) != SP_OK)
+        return w->err;
+    enum sp_err err = sp_task_restore(t, restore, ret_message);
+    if (err == SP_OK && sp_db_sync(t->db) != SP_OK)
+        return worker_fail(w, SP_STORE, "local state", sp_db_message(t->db));
+    if (err != SP_OK)
+        return err;
+    close_database(t);
+    return open_database(w, t, directory, false);
+}
+
+static enum sp_err restore_state(struct sp_worker *w, struct sp_task *t,
+                                 const struct sp_restore *restore, const char *directory,
+                                 const char **ret_message)
+{
+    int64_t behind = 0;
+    enum sp_err err = sp_task_behind(t, restore, &behind, ret_message);
+    if (err == SP_OK && behind >= BULK_RECORDS)
+        err = restore_in_bulk(w, t, restore, directory, ret_message);
+    return err == SP_OK ? sp_task_restore(t, restore, ret_message) : err;
 }
 
 static enum sp_err open_state(struct sp_worker *w, struct sp_task *t)
@@ -45,17 +86,16 @@ static enum sp_err open_state(struct sp_worker *w, struct sp_task *t)
                                  .arg = w};
     snprintf(directory, sizeof directory, "%s/%s-%d", w->options->state, stage->name,
              (int)t->partition);
-    if (open_database(w, t, directory) != SP_OK)
+    if (open_database(w, t, directory, false) != SP_OK)
         return w->err;
-    enum sp_err err = sp_task_restore(t, &restore, &message);
-    if (err == SP_STATE_FORMAT || err == SP_CORRUPT) {
+    enum sp_err err = restore_state(w, t, &restore, directory, &message);
+    if (w->err == SP_OK && (err == SP_STATE_FORMAT || err == SP_CORRUPT)) {
         worker_say(w, "warning", "wiping %s: %s", directory, message);
-        sp_db_close(t->db);
-        t->db = NULL;
+        close_database(t);
         nftw(directory, remove_one, 32, FTW_DEPTH | FTW_PHYS);
-        if (open_database(w, t, directory) != SP_OK)
+        if (open_database(w, t, directory, false) != SP_OK)
             return w->err;
-        err = sp_task_restore(t, &restore, &message);
+        err = restore_state(w, t, &restore, directory, &message);
     }
     SET(w, restore_remaining, 0);
     return err == SP_OK ? SP_OK : worker_fail(w, err, "restore", message);

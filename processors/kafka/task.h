@@ -47,6 +47,9 @@ struct sp_restore {
     void *arg;
 };
 
+/* How many offsets of the changelog the task's database lacks; fails as sp_task_restore does. */
+enum sp_err sp_task_behind(struct sp_task *t, const struct sp_restore *r, int64_t *ret_behind,
+                           const char **ret_message);
 /* Brings the task's database up to the last marker of its changelog. SP_STATE_FORMAT: the database
  * cannot be trusted (its offset is not in the changelog): wipe it and call again with a new one.
  * SP_BUSY: gave up, or no progress for too long. */

@@ -26,16 +26,29 @@
 struct sp_db;
 struct sp_store;
 
+struct sp_rocksdb_shared;
+
 struct sp_rocksdb_options {
     uint64_t block_cache_bytes; /* default 256 MiB */
     uint64_t memtable_bytes;    /* each of up to three; default 64 MiB */
-    int background_threads;     /* default 2 */
+    int background_threads;     /* default 2; those of a process serve all its databases */
+    /* NULL (default): a block cache and write buffers of its own. Else those, and of the two
+     * budgets above only what `shared` was made with counts. Outlives the database. */
+    struct sp_rocksdb_shared *shared;
+    /* For filling a database with rows in any order, at the speed of the disk: what is put cannot
+     * be got or scanned before the database is synced, closed and opened without it. */
+    bool bulk;
     /* Off (default): a commit reaches the disk when its write buffer does. On: it reaches the
      * kernel at once. Either way what is found after a kill is a prefix of the commits. */
     bool write_ahead_log;
 };
 
 void sp_rocksdb_options_default(struct sp_rocksdb_options *ret_options);
+
+/* What the databases of a process have in common: one block cache, and one budget of write buffers
+ * that is divided anew as databases come and go. One thread opens and closes them. */
+struct sp_rocksdb_shared *sp_rocksdb_shared_new(const struct sp_rocksdb_options *options);
+void sp_rocksdb_shared_free(struct sp_rocksdb_shared *shared);
 
 struct sp_db *sp_db_open_memory(void);
 /* A memory database with the committed content of `db` (a memory one): the simulated

@@ -319,7 +319,8 @@ def memory_limits_have_room_for_all_partitions(work):
             limit = size_of(cluster.container(stage)["resources"]["limits"]["memory"])
             need = (size_of(cluster.settings["cache.bytes"]) + (512 << 20) +
                     size_of(cluster.settings["store.block_cache_bytes"]) +
-                    3 * size_of(cluster.settings["store.memtable_bytes"]) * cluster.number(key))
+                    3 * max(size_of(cluster.settings["store.memtable_bytes"]),
+                            cluster.number(key) << 20))  # no partition has less
             check(need <= limit, f"{cluster.name}: {stage}: {need >> 20} MiB do not fit in "
                                  f"{limit >> 20} MiB")
 

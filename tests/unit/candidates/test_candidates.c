@@ -127,9 +127,11 @@ static void check_same(struct sp_candidates *one_by_one, struct sp_candidates *a
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-TEST(slots_added_at_once_are_found_like_those_added_one_by_one)
+enum { MANY = 50000 }; /* more than are kept waiting at a time */
+
+/* The first `few` slots at once, the others one by one. */
+static void check_at_once(uint32_t few)
 {
-    enum { MANY = 50000 }; /* more than are kept waiting at a time */
     static uint32_t sketches[MANY * SP_SKETCH];
     struct sp_candidate_rule rule = sp_candidate_rule(0.8);
     struct sp_candidates *one_by_one = sp_candidates_new(&rule);
@@ -142,7 +144,12 @@ TEST(slots_added_at_once_are_found_like_those_added_one_by_one)
                 s % 3 && i % 2 ? last[i] : (uint32_t)sp_mix64(s * SP_SKETCH + i) % (1u << 30);
         last = sketch;
         sp_candidates_add(one_by_one, s, sketch, SP_SKETCH);
-        sp_candidates_add_later(at_once, s, sketch, SP_SKETCH);
+        if (s == few)
+            sp_candidates_settle(at_once);
+        if (s < few)
+            sp_candidates_add_later(at_once, s, sketch, SP_SKETCH);
+        else
+            sp_candidates_add(at_once, s, sketch, SP_SKETCH);
     }
     sp_candidates_settle(at_once);
     sp_candidates_settle(at_once); /* nothing is left to do */
@@ -159,6 +166,12 @@ TEST(slots_added_at_once_are_found_like_those_added_one_by_one)
     check_same(one_by_one, at_once, sketches, MANY);
     sp_candidates_free(one_by_one);
     sp_candidates_free(at_once);
+}
+
+TEST(slots_added_at_once_are_found_like_those_added_one_by_one)
+{
+    check_at_once(MANY);
+    check_at_once(30); /* shards of one or none */
 }
 
 TEST(the_rule_is_symmetric_and_accepts_a_page_itself)
