@@ -66,10 +66,11 @@ void sp_settings_text(const struct sp_config *config, struct sp_text_options *re
 struct sp_settings {
     struct sp_run_options run; /* everything of a run but its files */
     struct sp_buf fingerprint;
-    struct sp_partition_map map; /* of partition.map, or the untrained one */
+    struct sp_partition_map map;    /* of partition.map, or the untrained one */
+    struct sp_partition_map before; /* of partition.previous_map; cells 0: none */
 };
 
-/* On failure *ret_message says what is wrong with the file of partition.map (valid until the next
+/* On failure *ret_message says what is wrong with the files of the maps (valid until the next
  * call); nothing is to be freed then. */
 enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings *ret_settings,
                              const char **ret_message);

@@ -148,6 +148,10 @@ static int report(const struct arguments *a, const struct sp_run_result *r)
                 sp_thousands(r->dead_letters));
     if (a->summary && !write_summary(a->summary, r))
         return sp_cli_failed("%s: the summary cannot be written", a->summary);
+    if (a->config.partition_previous_map[0] && a->state && !a->quiet)
+        fprintf(stderr,
+                "samepage: all pages are in cells of partition.map; the state does not need "
+                "partition.previous_map any more\n");
     if (!a->verify)
         return SP_EXIT_DONE;
     if (r->differences)

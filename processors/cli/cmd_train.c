@@ -12,8 +12,9 @@
 enum { DICTIONARY_WORDS = 8192, SAMPLE_PAGES = 100000 };
 
 struct arguments {
-    const char *map;  /* to be written */
-    const char *show; /* to be shown */
+    const char *map;   /* to be written */
+    const char *show;  /* to be shown */
+    const char *after; /* whose dictionary is kept, and whose version is followed */
     struct sp_train_options train;
     enum sp_words_rule rule;
     uint64_t words;
@@ -29,6 +30,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         {"cells", required_argument, NULL, 'c'},
                                         {"machines", required_argument, NULL, 'm'},
                                         {"threshold", required_argument, NULL, 't'},
+                                        {"after", required_argument, NULL, 'a'},
                                         {"packing", required_argument, NULL, 'p'},
                                         {"dictionary", required_argument, NULL, 'y'},
                                         {"words", required_argument, NULL, 'w'},
@@ -88,6 +90,9 @@ static int parse_option(const struct sp_command *command, int c, struct argument
         return -1;
     case 's':
         a->show = optarg;
+        return -1;
+    case 'a':
+        a->after = optarg;
         return -1;
     case 'q':
         a->quiet = true;
@@ -311,15 +316,44 @@ static int show(const struct arguments *a, char **inputs, int count)
 /* ---- training ---- */
 
 /* A map that replaces one counts on from its version. */
+static uint32_t version_after(const struct sp_partition_map *old)
+{
+    return old->version == UINT32_MAX ? 1 : old->version + 1;
+}
+
 static uint32_t next_version(const char *file)
 {
     struct sp_partition_map old;
     const char *message;
     if (access(file, R_OK) != 0 || sp_partition_read(file, &old, &message) != SP_OK)
         return 1;
-    uint32_t version = old.version + 1;
+    uint32_t version = version_after(&old);
     sp_partition_done(&old);
-    return version ? version : 1;
+    return version;
+}
+
+/* The dictionary and the version of the map to be made: trained, or what lets a state move from the
+ * map before. */
+static enum sp_err make_dictionary(const struct arguments *a, const struct sp_sample *sample,
+                                   struct sp_dictionary *ret_dictionary, uint32_t *ret_version,
+                                   const char **ret_message)
+{
+    struct sp_partition_map old = {0};
+    *ret_version = next_version(a->map);
+    *ret_message = "the dictionary cannot be made";
+    if (!a->after)
+        return sp_words_train(a->rule, a->train.dims, (uint32_t)a->words, sample->bags,
+                              sample->count, ret_dictionary);
+    enum sp_err err = strcmp(a->after, "untrained") == 0
+                          ? sp_partition_default(1, &old)
+                          : sp_partition_read(a->after, &old, ret_message);
+    if (err != SP_OK)
+        return err;
+    *ret_version = version_after(&old);
+    err = sp_dictionary_init(old.dictionary.dims, old.dictionary.words, old.dictionary.count,
+                             ret_dictionary);
+    sp_partition_done(&old);
+    return err;
 }
 
 static void report(const struct sp_partition_map *map, const struct sp_sample *sample,
@@ -348,19 +382,20 @@ static int train(const struct arguments *a, char **inputs, int count)
         return sp_cli_failed("there is no page with content among %s records",
                              sp_thousands(sample.records));
     }
-    enum sp_err err = sp_words_train(a->rule, a->train.dims, (uint32_t)a->words, sample.bags,
-                                     sample.count, &dictionary);
+    uint32_t version;
+    enum sp_err err = make_dictionary(a, &sample, &dictionary, &version, &message);
     struct sp_lengths *lengths = NULL;
     if (err == SP_OK) {
         lengths = sp_sample_lengths(&sample, &dictionary);
         err = sp_partition_train(&a->train, lengths, sample.count, &dictionary, &map);
+        message = sp_err_text(err);
     }
     if (err != SP_OK) {
         sp_free(lengths);
         sp_sample_done(&sample);
-        return sp_cli_failed("the map cannot be made: %s", sp_err_text(err));
+        return sp_cli_failed("the map cannot be made: %s", message);
     }
-    map.version = next_version(a->map);
+    map.version = version;
     err = sp_partition_write(&map, a->map, &message);
     if (err == SP_OK && !a->quiet)
         report(&map, &sample, lengths);
@@ -415,6 +450,9 @@ const struct sp_command sp_cmd_train = {
     "                      that unlike pages get unlike lengths. balanced: by frequency, as in the\n"
     "                      paper. hash: no trained words\n"
     "  --words N           words of the dictionary, the most frequent; default: 8192\n"
+    "  --after MAP         a map that a state can move to from MAP (partition.previous_map): keeps its\n"
+    "                      dictionary, and has the next version. untrained: from the map that\n"
+    "                      partition.cells makes without a file\n"
     "  --sample N          at most that many pages, chosen by their ids; default: 100000\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"

@@ -1,5 +1,6 @@
 /* From the configuration's table to the options of the stages: the one place that knows both. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "cli/cli.h"
@@ -32,7 +33,7 @@ static void put_fingerprint(const struct sp_config *c, const struct sp_partition
     char line[64];
     snprintf(line, sizeof line, "signature.version=%d\n", SP_SIGNATURE_VERSION);
     sp_buf_put_str(out, line);
-    if (c->partition_map[0]) {
+    if (map->dictionary.fingerprint) {
         snprintf(line, sizeof line, SP_SETTINGS_DICTIONARY "%08x\n", map->dictionary.fingerprint);
         sp_buf_put_str(out, line);
     }
@@ -46,6 +47,34 @@ static enum sp_err open_map(const struct sp_config *c, struct sp_partition_map *
         return sp_partition_read(c->partition_map, ret_map, ret_message);
     *ret_message = "partition.cells is out of its range";
     return sp_partition_default((uint32_t)c->partition_cells, ret_map);
+}
+
+/* Pages can move where both maps make the same length vectors, and one follows the other. */
+static enum sp_err open_before(const struct sp_config *c, struct sp_settings *s,
+                               const char **ret_message)
+{
+    static _Thread_local char text[2 * SP_CONFIG_TEXT + 256];
+    const char *name = c->partition_previous_map;
+    enum sp_err err = strcmp(name, "untrained") == 0
+                          ? sp_partition_default((uint32_t)c->partition_cells, &s->before)
+                          : sp_partition_read(name, &s->before, ret_message);
+    if (err != SP_OK)
+        return err;
+    struct sp_maps maps;
+    if (s->map.dictionary.fingerprint != s->before.dictionary.fingerprint)
+        snprintf(text, sizeof text,
+                 "partition.map and partition.previous_map have different dictionaries, so that "
+                 "their lengths cannot be compared: samepage train --after %s keeps its dictionary",
+                 name);
+    else if (sp_maps_make(&s->map, &s->before, &maps) != SP_OK)
+        snprintf(text, sizeof text,
+                 "partition.map has version %u and does not follow partition.previous_map, which "
+                 "has version %u: samepage train --after %s makes one that does",
+                 s->map.version, s->before.version, name);
+    else
+        return SP_OK;
+    *ret_message = text;
+    return SP_INVALID;
 }
 
 static void set_run(const struct sp_config *c, struct sp_run_options *ret_options)
@@ -82,13 +111,18 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
     struct sp_settings *s = ret_settings;
     *s = (struct sp_settings){0};
     enum sp_err err = open_map(config, &s->map, ret_message);
-    if (err != SP_OK)
+    if (err == SP_OK && config->partition_previous_map[0])
+        err = open_before(config, s, ret_message);
+    if (err != SP_OK) {
+        sp_settings_done(s);
         return err;
+    }
     put_fingerprint(config, &s->map, &s->fingerprint);
     set_run(config, &s->run);
     s->run.fingerprint = s->fingerprint.data;
     s->run.text.signature.dictionary = &s->map.dictionary;
-    s->run.bus.group.maps = s->run.bus.compare.maps = (struct sp_maps){&s->map, NULL};
+    s->run.bus.group.maps = s->run.bus.compare.maps =
+        (struct sp_maps){&s->map, s->before.cells ? &s->before : NULL};
     return SP_OK;
 }
 
@@ -96,4 +130,5 @@ void sp_settings_done(struct sp_settings *settings)
 {
     sp_buf_done(&settings->fingerprint);
     sp_partition_done(&settings->map);
+    sp_partition_done(&settings->before);
 }

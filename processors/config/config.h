@@ -38,6 +38,7 @@ struct sp_config {
     uint64_t text_language;
     double winner_margin;
     char partition_map[SP_CONFIG_TEXT];
+    char partition_previous_map[SP_CONFIG_TEXT];
     uint64_t partition_cells;
     uint64_t partition_routing;
     double partition_rho;

@@ -37,8 +37,12 @@ const struct sp_option sp_options[] = {
      "always "
      "wins, and statuses do not depend on the order of events"},
     {"partition.map", SP_OPTION_TEXT, FIELD(partition_map), false, "", 0, SP_CONFIG_TEXT, NULL,
-     "file of a trained partition map (samepage train), the same for all stages; its content is part "
-     "of what a state means. Empty: an untrained map of partition.cells cells"},
+     "file of a trained partition map (samepage train), the same for all stages; its dictionary is "
+     "part of what a state means, its cells can change (partition.previous_map). Empty: an untrained map of partition.cells cells"},
+    {"partition.previous_map", SP_OPTION_TEXT, FIELD(partition_previous_map), false, "", 0,
+     SP_CONFIG_TEXT, NULL,
+     "file of the map that partition.map replaces (samepage train --after), until all pages have moved "
+     "to its cells; untrained: the map without a file. Empty: there is nothing to move"},
     {"partition.cells", SP_OPTION_COUNT, FIELD(partition_cells), true, "1", 1, 4096, NULL,
      "cells of the length space that tier 2 is divided into, where partition.map names no map"},
     {"partition.routing", SP_OPTION_CHOICE, FIELD(partition_routing), true, "lossless", 0, 0,

@@ -74,6 +74,56 @@ def statuses_and_groups_do_not_depend_on_the_map(work):
                     "groups")
 
 
+def pages_move_to_a_new_map_while_the_crawl_goes_on(work):
+    work.crawl(pages=3000, seed=7, words=40)
+    lines = work.read("crawl.jsonl").splitlines(keepends=True)
+    work.write("first.jsonl", b"".join(lines[:1500]))
+    work.write("rest.jsonl", b"".join(lines[1500:]))
+    work.run("run", "-q", "-o", "plain", "crawl.jsonl")
+    new = ["--set", "partition.map=new"]
+    moving = [*new, "--set", "partition.previous_map=old"]
+    train(work, "-q", "--cells", "9", crawl="first.jsonl", name="old")
+    train(work, "-q", "--cells", "16", "--after", "old", crawl="rest.jsonl", name="new")
+    work.run("run", "-q", "-o", "out", "--state", "state", "--set", "partition.map=old", *FEW, "first.jsonl")
+    said = work.run("run", "-o", "out", "--state", "state", *new, "rest.jsonl", code=1)
+    check_in("partition.previous_map", said.err)
+    said = work.run("run", "-o", "out", "--state", "state", *moving, *FEW, "--verify", "rest.jsonl")
+    check_in("verify: no difference", said.err)
+    check_in("does not need partition.previous_map any more", said.err)
+    check_equal(work.read("out"), work.read("plain"), "events")
+    work.run("run", "-q", "-o", "out", "--state", "state", *new, "rest.jsonl")
+    said = work.run("run", "-q", "-o", "out", "--state", "state", "--set", "partition.map=old", "rest.jsonl",
+                    code=1)
+    check_in("another partition map", said.err)
+
+
+def an_untrained_map_can_be_left(work):
+    work.crawl(pages=800, seed=8, words=40)
+    lines = work.read("crawl.jsonl").splitlines(keepends=True)
+    work.write("first.jsonl", b"".join(lines[:500]))
+    work.write("rest.jsonl", b"".join(lines[500:]))
+    cells = ["--set", "partition.cells=5"]
+    work.run("run", "-q", "-o", "plain", "crawl.jsonl")
+    train(work, "-q", "--cells", "7", "--after", "untrained")
+    work.run("run", "-q", "-o", "out", "--state", "state", *cells, "first.jsonl")
+    work.run("run", "-q", "-o", "out", "--state", "state", *cells, "--set", "partition.map=map",
+             "--set", "partition.previous_map=untrained", "rest.jsonl")
+    check_equal(work.read("out"), work.read("plain"), "events")
+
+
+def maps_that_do_not_follow_one_another_are_refused(work):
+    work.crawl(pages=300, seed=9, words=40)
+    train(work, "-q", "--cells", "4", name="a")
+    train(work, "-q", "--cells", "4", "--dictionary", "hash", name="b")
+    train(work, "-q", "--cells", "5", "--after", "a", name="c")
+    train(work, "-q", "--cells", "6", "--after", "c", name="d")
+    for old, new, why in (("a", "b", "different dictionaries"), ("a", "d", "does not follow"),
+                          ("a", "a", "does not follow"), ("missing", "a", "missing")):
+        said = work.run("run", "-o", "out", "--set", f"partition.map={new}", "--set",
+                        f"partition.previous_map={old}", "crawl.jsonl", code=1)
+        check_in(why, said.err)
+
+
 def what_is_wrong_with_a_map_is_said(work):
     work.crawl(pages=300, seed=6, words=40)
     train(work, "--cells", "4")

@@ -114,6 +114,7 @@ class Place:
         self.address = None if connection else broker()
         self.connection = connection or {"kafka.bootstrap.servers": self.address}
         self.processes = cluster.Processes()
+        self.more = {}  # settings
 
     def path(self, name):
         return os.path.join(self.work, name)
@@ -122,6 +123,7 @@ class Place:
         return cluster.arguments({
             **cluster.SMALL,
             **self.connection,
+            **self.more,
             "topics.prefix": self.prefix,
             "state.directory": self.path(self.prefix + stage),
         })
@@ -143,9 +145,9 @@ class Place:
         with open(self.path("want.jsonl"), encoding="utf-8") as lines:
             return decided(of_json(lines.read()))
 
-    def ingest(self, pieces=1):
+    def ingest(self, pieces=1, crawl="crawl.jsonl"):
         """Piece by piece it is a crawl at some rate: `ingest` reads a pipe in large chunks."""
-        with open(self.path("crawl.jsonl"), encoding="utf-8") as lines:
+        with open(self.path(crawl), encoding="utf-8") as lines:
             crawl = lines.readlines()
         for i in range(pieces):
             with open(self.path("piece.jsonl"), "w", encoding="utf-8") as file:
