@@ -38,6 +38,7 @@ static void add_arc(struct component *c, struct sp_record4 arc)
         c->arc_cap = c->arc_cap ? 2 * c->arc_cap : 1024;
         c->arcs = sp_realloc(c->arcs, c->arc_cap * sizeof *c->arcs);
     }
+    SP_ASSERT(c->arcs);
     c->arcs[c->arc_count++] = arc;
     add_document(c, arc.key[1]);
     add_document(c, arc.key[2]);
@@ -67,6 +68,7 @@ static void decide(const struct component *c, const uint8_t *kept, struct sp_dec
 static void solve(struct component *c, const struct sp_solve_options *options,
                   struct sp_decisions *decisions, struct sp_cover_result *result)
 {
+    SP_ASSERT(c->documents && c->arcs); /* a component has an arc */
     qsort(c->documents, c->count, sizeof *c->documents, by_number);
     for (size_t i = 0; i < c->count; i++)
         c->local[c->documents[i]] = (uint32_t)i;

@@ -3,6 +3,7 @@
 
 #include <strings.h>
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "base/url.h"
 
@@ -152,7 +153,7 @@ static const struct sp_view *intern(struct sp_documents *d, struct sp_view view)
         t = sp_alloc(sizeof *t + view.len);
         t->id = id;
         t->view = sp_view(t->data, view.len);
-        if (view.len)
+        if (view.data && view.len)
             memcpy(t->data, view.data, view.len);
         sp_map_add(&d->texts, t);
     }
@@ -195,12 +196,6 @@ static void read_fields(const struct made *m, struct sp_reader *r, struct sp_vie
     cells[SP_FIELD_bytes].number = m->bytes;
 }
 
-static bool is_text(size_t field)
-{
-    return field != SP_FIELD_timestamp && field != SP_FIELD_popularity &&
-           field != SP_FIELD_length && field != SP_FIELD_shingles && field != SP_FIELD_bytes;
-}
-
 static union sp_cell *new_document(struct sp_documents *d)
 {
     if (d->count == d->cap) {
@@ -218,7 +213,9 @@ bool sp_documents_add(struct sp_documents *d, uint64_t number, struct sp_view ma
     union sp_cell all[SP_FIELD_COUNT];
     struct sp_reader r = sp_reader(made);
     struct made m;
-    memcpy(&m, sp_read_bytes(&r, sizeof m).data, sizeof m);
+    struct sp_view head = sp_read_bytes(&r, sizeof m);
+    SP_ASSERT(head.data);
+    memcpy(&m, head.data, sizeof m);
     struct sp_view shingles = sp_read_bytes(&r, 4ull * m.shingles);
     read_fields(&m, &r, &url, texts, all);
     struct sp_pair one = {.document = {all, all}, .size = {m.shingles, m.shingles}};
@@ -229,7 +226,8 @@ bool sp_documents_add(struct sp_documents *d, uint64_t number, struct sp_view ma
                                                         content_of(d, &m, shingles), m.bytes};
     for (size_t f = 0; f < SP_FIELD_COUNT; f++)
         if (d->fields & 1u << f)
-            cells[d->slot[f]] = is_text(f) ? (union sp_cell){.text = intern(d, texts[f])} : all[f];
+            cells[d->slot[f]] =
+                sp_field_is_text(f) ? (union sp_cell){.text = intern(d, texts[f])} : all[f];
     sp_spool_put(&d->detail_spool, &m.time_ms, sizeof m.time_ms);
     sp_spool_put(&d->detail_spool, &m.url, sizeof m.url);
     sp_spool_put(&d->detail_spool, url.data, url.len);

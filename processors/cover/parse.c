@@ -28,6 +28,11 @@ const char *sp_field_name(enum sp_field field)
     return fields[field].name;
 }
 
+bool sp_field_is_text(enum sp_field field)
+{
+    return fields[field].type == SP_TYPE_TEXT;
+}
+
 static struct sp_node *fail(struct parser *p, const char *what)
 {
     struct sp_lexer *l = &p->lexer;

@@ -53,10 +53,7 @@ static uint64_t exact_hash(const struct quotient *q, uint32_t document)
         if (!(q->plan->exact & 1u << f))
             continue;
         struct sp_node field = {.op = SP_OP_FIELD, .field = (enum sp_field)f};
-        field.type = f == SP_FIELD_timestamp || f == SP_FIELD_popularity || f == SP_FIELD_length ||
-                             f == SP_FIELD_shingles || f == SP_FIELD_bytes
-                         ? SP_TYPE_NUMBER
-                         : SP_TYPE_TEXT;
+        field.type = sp_field_is_text(field.field) ? SP_TYPE_TEXT : SP_TYPE_NUMBER;
         hash = sp_mix64(hash + f + 1) ^ sp_value_hash(&field, &pair);
     }
     return hash;
@@ -67,9 +64,12 @@ static bool same_exact(const struct quotient *q, uint32_t x, uint32_t y)
     const union sp_cell *a = sp_document_cells(q->documents, x);
     const union sp_cell *b = sp_document_cells(q->documents, y);
     for (size_t f = 0; f < SP_FIELD_COUNT; f++) {
+        if (!(q->plan->exact & 1u << f))
+            continue;
         uint8_t slot = q->documents->slot[f];
-        /* Texts are the same object; numbers have the same bits or are not taken for equal. */
-        if (q->plan->exact & 1u << f && memcmp(&a[slot], &b[slot], sizeof *a) != 0)
+        bool same = sp_field_is_text((enum sp_field)f) ? a[slot].text == b[slot].text
+                                                       : a[slot].number == b[slot].number;
+        if (!same) /* equal texts are one object */
             return false;
     }
     return true;

@@ -119,6 +119,7 @@ void sp_relation_free(struct sp_relation *r);
 void sp_relation_put(const struct sp_node *node, enum sp_relation_kind kind, struct sp_buf *out);
 
 const char *sp_field_name(enum sp_field field);
+bool sp_field_is_text(enum sp_field field);
 const char *sp_type_name(enum sp_type type);
 
 /* ---- values ---- */

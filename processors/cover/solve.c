@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/mem.h"
 
 struct gain {
@@ -111,6 +112,7 @@ static uint32_t only_choice(const struct solver *s, uint32_t e)
 
 static void reduce(struct solver *s)
 {
+    SP_ASSERT(s->graph->count > 0);
     for (uint32_t i = 0; i < s->graph->count; i++)
         enqueue(s, i);
     while (s->queue_count > 0) {

@@ -1,4 +1,5 @@
 /* The types of the relation language: what may stand with what. */
+#include "base/assert.h"
 #include "cover/parse.h"
 
 const char *sp_type_name(enum sp_type type)
@@ -43,6 +44,7 @@ static const struct {
 
 static bool check_arithmetic(struct sp_lexer *l, struct sp_node *n)
 {
+    SP_ASSERT(n->kid[0] && n->kid[1]);
     for (size_t i = 0; i < sizeof arithmetic / sizeof *arithmetic; i++)
         if (arithmetic[i].op == n->op && arithmetic[i].left == n->kid[0]->type &&
             arithmetic[i].right == n->kid[1]->type) {
@@ -54,6 +56,7 @@ static bool check_arithmetic(struct sp_lexer *l, struct sp_node *n)
 
 static bool check_comparison(struct sp_lexer *l, struct sp_node *n)
 {
+    SP_ASSERT(n->kid[0] && n->kid[1]);
     enum sp_type left = n->kid[0]->type, right = n->kid[1]->type;
     n->type = SP_TYPE_CONDITION;
     if (left == SP_TYPE_CONDITION || right == SP_TYPE_CONDITION)
@@ -72,6 +75,7 @@ static bool check_comparison(struct sp_lexer *l, struct sp_node *n)
 
 bool sp_node_check(struct sp_lexer *l, struct sp_node *n)
 {
+    SP_ASSERT(n->kid[0]);
     for (size_t i = 0; i < 2; i++)
         n->uses |= n->kid[i] ? n->kid[i]->uses : 0;
     if (n->op == SP_OP_AND || n->op == SP_OP_OR || n->op == SP_OP_NOT) {
