@@ -171,10 +171,14 @@ static enum sp_err commit_offsets(struct sp_worker *w)
             rd_kafka_topic_partition_list_add(offsets, w->topics[stage->input], p)->offset =
                 w->tasks[p]->handled_next;
     rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(w->consumer);
-    worker_check(
-        w,
-        rd_kafka_send_offsets_to_transaction(w->producer, offsets, metadata, worker_timeout_ms(w)),
-        "offsets");
+    /* Messages may have waited long for their broker. Who left the group meanwhile has no member
+     * id, and the broker takes offsets of nobody without a question. Asked after the metadata are
+     * taken: they are a member's, if old ones, which the broker refuses, or we hear of it here. */
+    if (may_commit(w))
+        worker_check(w,
+                     rd_kafka_send_offsets_to_transaction(w->producer, offsets, metadata,
+                                                          worker_timeout_ms(w)),
+                     "offsets");
     rd_kafka_consumer_group_metadata_destroy(metadata);
     rd_kafka_topic_partition_list_destroy(offsets);
     worker_alive(w);
