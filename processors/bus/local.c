@@ -1,7 +1,6 @@
 /* A queue and a loop: see local.h. One FIFO for all is FIFO for every pair of partitions. */
 #include "bus/local.h"
 
-#include "base/assert.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -24,13 +23,15 @@ struct sp_local_bus {
     size_t event_cap;
     void (*publish)(void *arg, const struct sp_status_event *event);
     void *publish_arg;
-    uint64_t messages;
+    uint64_t sent;
+    uint64_t messages; /* delivered */
 };
 
 static void on_send(void *arg, struct sp_message *m)
 {
     struct sp_local_bus *bus = arg;
     m->next = NULL;
+    bus->sent++;
     if (bus->first)
         bus->last->next = m;
     else
@@ -144,10 +145,20 @@ static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
     return err;
 }
 
-static enum sp_err drain(struct sp_local_bus *bus)
+void sp_local_bus_put(struct sp_local_bus *bus, struct sp_message *crawled)
+{
+    on_send(bus, crawled);
+}
+
+uint64_t sp_local_bus_pending(const struct sp_local_bus *bus)
+{
+    return bus->sent - bus->messages;
+}
+
+enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
 {
     enum sp_err err = SP_OK;
-    while (bus->first && err == SP_OK) {
+    for (uint64_t i = 0; i < messages_max && bus->first && err == SP_OK; i++) {
         struct sp_message *m = bus->first;
         bus->first = m->next;
         err = dispatch(bus, m);
@@ -158,8 +169,8 @@ static enum sp_err drain(struct sp_local_bus *bus)
 
 enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)
 {
-    on_send(bus, crawled);
-    return drain(bus);
+    sp_local_bus_put(bus, crawled);
+    return sp_local_bus_work(bus, UINT64_MAX);
 }
 
 enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint64_t *ret_left)
@@ -169,7 +180,7 @@ enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint
         return SP_OK;
     for (uint32_t i = 0; i < bus->options.tier2; i++)
         sp_compare_move(bus->compare[i], max_pages);
-    enum sp_err err = drain(bus);
+    enum sp_err err = sp_local_bus_work(bus, UINT64_MAX);
     for (uint32_t i = 0; i < bus->options.tier2; i++) {
         struct sp_compare_stats stats;
         sp_compare_stats(bus->compare[i], &stats);
@@ -181,9 +192,8 @@ enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint
 enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
 {
     enum sp_err err = SP_OK;
-    SP_ASSERT(!bus->first);
     for (uint32_t i = 0; i < bus->options.tier1 && err == SP_OK; i++)
-        err = sp_group_flush(bus->group[i], true);
+        err = sp_group_flush(bus->group[i], !bus->first);
     for (uint32_t i = 0; i < bus->options.tier2 && err == SP_OK; i++)
         err = sp_compare_flush(bus->compare[i]);
     return err;

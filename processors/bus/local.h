@@ -52,7 +52,16 @@ enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint
 /* Takes the message over. */
 enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled);
 
-/* Writes all stages' changes into the database's open batch; the caller commits it. */
+/* The same in parts, to see what delay does to the statuses: _put queues the record behind all that
+ * is under way (and takes it over), _work delivers at most that many messages and then publishes
+ * what they led to. */
+void sp_local_bus_put(struct sp_local_bus *bus, struct sp_message *crawled);
+enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max);
+/* Messages under way: 0 after a feed. */
+uint64_t sp_local_bus_pending(const struct sp_local_bus *bus);
+
+/* Writes all stages' changes into the database's open batch; the caller commits it. Messages under
+ * way are no part of it: it is a state to go on from only where there are none. */
 enum sp_err sp_local_bus_flush(struct sp_local_bus *bus);
 
 void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stats *ret_stats);

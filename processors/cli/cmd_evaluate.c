@@ -1,5 +1,6 @@
 /* samepage evaluate: the paper's evaluation on traces, as a report. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -52,6 +53,53 @@ static int add_names(const struct sp_command *command, struct arguments *a, cons
     return -1;
 }
 
+/* A number above 0, with an optional K, M or G; 0 where it is none. */
+static double positive(const char *text, size_t len)
+{
+    static const char units[] = "KMG";
+    char copy[32], *end;
+    if (len == 0 || len >= sizeof copy)
+        return 0;
+    memcpy(copy, text, len);
+    copy[len] = 0;
+    double x = strtod(copy, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    for (const char *u = units; unit && u <= unit; u++)
+        x *= 1000;
+    return end[unit != NULL] || !(x > 0 && x < 1e18) ? 0 : x;
+}
+
+/* "price=0.5,rate=20M": the cost model's parameters; and Figure 9 is wanted. */
+static int add_cost(const struct sp_command *command, struct arguments *a, const char *list)
+{
+    struct sp_cost_options *c = &a->evaluate.cost;
+    const struct {
+        const char *name;
+        double *at;
+        double most;
+    } parameters[] = {{"pages", &c->pages, 1e15},      {"rate", &c->rate, 1e15},
+                      {"cores", &c->cores, 1e6},       {"utilisation", &c->utilisation, 1},
+                      {"memory", &c->memory_gib, 1e9}, {"price", &c->price, 1e9},
+                      {"hours", &c->hours, 1e6},       {"index", &c->index_bytes, 1e6}};
+    enum { COUNT = sizeof parameters / sizeof *parameters };
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, ","), name = strcspn(at, "="), i = 0;
+        double x = name < n ? positive(at + name + 1, n - name - 1) : 0;
+        while (i < COUNT &&
+               (strlen(parameters[i].name) != name || strncmp(parameters[i].name, at, name) != 0))
+            i++;
+        if (i == COUNT || x <= 0 || x > parameters[i].most)
+            return sp_cli_usage(
+                command,
+                "--cost \"%.*s\": give pages, rate, cores, utilisation (at most 1), "
+                "memory (GiB), price, hours, index, as price=0.5,rate=20M",
+                (int)n, at);
+        *parameters[i].at = x;
+        at += n + (at[n] == ',');
+    }
+    return add_names(command, a, "9", "figure");
+}
+
 static int list_experiments(void)
 {
     const struct sp_experiment *e;
@@ -65,6 +113,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     static const struct option table[] = {{"report", required_argument, NULL, 'r'},
                                           {"figures", required_argument, NULL, 'f'},
                                           {"only", required_argument, NULL, 'n'},
+                                          {"cost", optional_argument, NULL, 'c'},
                                           {"list", no_argument, NULL, 'l'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           SP_COMMON_OPTIONS,
@@ -78,6 +127,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             code = add_names(command, a, optarg, "figure");
         else if (c == 'n')
             code = add_names(command, a, optarg, "");
+        else if (c == 'c')
+            code = add_cost(command, a, optarg ? optarg : "");
         else if (c == 'l')
             code = list_experiments();
         else if (c == 'q')
@@ -173,6 +224,10 @@ const struct sp_command sp_cmd_evaluate = {
     "  -r, --report DIR    where the report goes; made where it is missing\n"
     "  --figures LIST      only these figures of the paper, as 4,5,6,7\n"
     "  --only LIST         only these experiments, by name\n"
+    "  --cost[=LIST]       Figure 9, the cost model, with these parameters: pages, rate (fetches a "
+    "day),\n"
+    "                      cores, utilisation, memory (GiB), price (of a machine-hour), hours (between\n"
+    "                      two runs from scratch), index (bytes a page), as --cost=pages=1G,rate=20M,price=0.5\n"
     "  --list              name the experiments\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"

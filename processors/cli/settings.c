@@ -95,6 +95,8 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     set_similarity(c, &group->similarity);
     compare->similarity = group->similarity;
     group->mode = c->mode == SP_CONFIG_MODE_FAST ? SP_MODE_FAST : SP_MODE_EXACT;
+    group->fast_asks_tier2 = c->fast_tier2 == SP_CONFIG_TIER2_ASK;
+    group->fast_rechecks = c->fast_recheck == SP_CONFIG_ON;
     group->winner_margin = c->winner_margin;
     group->cache_bytes = c->cache_bytes / 2 / c->tier1_partitions;
     compare->row_cache_bytes = c->cache_bytes / 2;

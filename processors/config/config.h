@@ -13,6 +13,7 @@ enum sp_config_scope { SP_CONFIG_SCOPE_MAIN, SP_CONFIG_SCOPE_ALL };
 enum sp_config_repeats { SP_CONFIG_REPEATS_ONCE, SP_CONFIG_REPEATS_LABELLED };
 enum sp_config_mode { SP_CONFIG_MODE_EXACT, SP_CONFIG_MODE_FAST };
 enum sp_config_routing { SP_CONFIG_ROUTING_LOSSLESS, SP_CONFIG_ROUTING_BOUNDED };
+enum sp_config_tier2 { SP_CONFIG_TIER2_SKIP, SP_CONFIG_TIER2_ASK };
 enum sp_config_switch { SP_CONFIG_OFF, SP_CONFIG_ON };
 enum sp_config_language { SP_CONFIG_LANGUAGE_DETECT, SP_CONFIG_LANGUAGE_OFF };
 enum sp_config_log { SP_CONFIG_LOG_PLAIN, SP_CONFIG_LOG_JSON };
@@ -28,6 +29,8 @@ struct sp_config_property {
 /* Choices are stored as the number of the chosen word. */
 struct sp_config {
     uint64_t mode;
+    uint64_t fast_tier2;
+    uint64_t fast_recheck;
     double similarity_threshold;
     double similarity_band;
     double similarity_lcs_min;

@@ -10,6 +10,12 @@ const struct sp_option sp_options[] = {
      "exact: when everything is processed, groups equal the components computed from scratch. "
      "fast: "
      "the paper's approximations, for crawls of mostly unchanged pages"},
+    {"fast.tier2", SP_OPTION_CHOICE, FIELD(fast_tier2), true, "skip", 0, 0, "skip|ask",
+     "in mode fast: a changed page that is similar to its group's representative stays and is not "
+     "compared in tier 2. ask: it is compared all the same"},
+    {"fast.recheck", SP_OPTION_CHOICE, FIELD(fast_recheck), true, "off", 0, 0, "off|on",
+     "in mode fast: whether a group is re-checked when a member has changed or left. off: the rest "
+     "stays together"},
     {"similarity.threshold", SP_OPTION_REAL, FIELD(similarity_threshold), true, "0.8", 0.3, 1, NULL,
      "tau: pages are near duplicates from this Jaccard similarity of their 5-shingles on"},
     {"similarity.band", SP_OPTION_REAL, FIELD(similarity_band), true, "0", 0, 1, NULL,

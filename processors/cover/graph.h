@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "cover/parallel.h"
+#include "base/parallel.h"
 #include "cover/spool.h"
 
 struct sp_arc {

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "cover/parallel.h"
+#include "base/parallel.h"
 #include "similarity/intersect.h"
 
 enum {

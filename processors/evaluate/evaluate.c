@@ -8,6 +8,7 @@
 void sp_evaluate_options_default(struct sp_evaluate_options *ret_options)
 {
     *ret_options = (struct sp_evaluate_options){.command = "", .settings = ""};
+    sp_cost_options_default(&ret_options->cost);
 }
 
 void sp_evaluate_say(const struct sp_evaluate_options *options, const char *what, uint64_t done,

@@ -19,6 +19,20 @@
 #include "report/report.h"
 #include "run/run.h"
 
+/* Parameters of the cost model (figure9.c). */
+struct sp_cost_options {
+    double pages;       /* known at a time; default 1e10 */
+    double rate;        /* fetches a day; default 1e9 */
+    double cores;       /* of a machine; default 8 */
+    double utilisation; /* share of them that may be busy, above 0 to 1; default 0.6 */
+    double memory_gib;  /* of a machine; default 32 */
+    double price;       /* of a machine, an hour; default 0.4 */
+    double hours;       /* between two runs from scratch; default 24 */
+    double index_bytes; /* of tier 2, for each distinct content; default 210 */
+};
+
+void sp_cost_options_default(struct sp_cost_options *ret_options);
+
 struct sp_evaluate_options {
     const char *const *traces; /* files, each a trace in order of time */
     size_t trace_count;
@@ -27,6 +41,7 @@ struct sp_evaluate_options {
     const char *settings;    /* the configuration, a line a setting */
     const char *const *only; /* names of experiments; none: all of them */
     size_t only_count;
+    struct sp_cost_options cost;
     struct sp_run_options run; /* text, input, threads, and in bus: similarity, routing, mode */
     /* What is being done, for people waiting; may be NULL. */
     void (*progress)(void *arg, const char *what, uint64_t done, uint64_t of);
@@ -45,7 +60,10 @@ struct sp_experiment {
 /* One line each, in the order of the report. */
 #define SP_EXPERIMENTS(X)                                                                          \
     X(traces)                                                                                      \
-    X(figure7)
+    X(figure7)                                                                                     \
+    X(table1)                                                                                      \
+    X(figure8)                                                                                     \
+    X(figure9)
 
 #define X(name) extern const struct sp_experiment sp_experiment_##name;
 SP_EXPERIMENTS(X)

@@ -209,18 +209,10 @@ static bool redirects_to(const struct group *g, const struct member *x, const st
     return false;
 }
 
-/* Fast mode (the paper's approximation): a page similar to its group's representative stays without
- * asking tier 2; any other leaves, with those that redirect to it, and nobody checks
- * whether the rest still hangs together. */
-static uint32_t fast_pieces(struct sp_group *st, struct group *g, struct member *m,
-                            bool *ret_settled)
+/* m leaves, with those that redirect to it, and nobody checks whether the rest still hangs
+ * together. */
+static uint32_t leave_unchecked(struct sp_group *st, struct group *g, struct member *m)
 {
-    struct member *r = representative(g, m);
-    *ret_settled = r && members_similar(st, g, m, r, NULL);
-    if (*ret_settled) {
-        st->stats.settled++;
-        return 1;
-    }
     bool others = false;
     for (uint32_t i = 0; i < g->count; i++) {
         struct member *x = g->members[i];
@@ -237,6 +229,20 @@ static uint32_t fast_pieces(struct sp_group *st, struct group *g, struct member 
         }
     }
     return 2;
+}
+
+/* Fast mode (the paper's approximations): a page similar to its group's representative stays
+ * without asking tier 2; any other leaves, and the rest is not re-checked. */
+static uint32_t fast_pieces(struct sp_group *st, struct group *g, struct member *m,
+                            bool *ret_settled)
+{
+    struct member *r = representative(g, m);
+    bool stays = r && members_similar(st, g, m, r, NULL);
+    *ret_settled = stays && !st->options.fast_asks_tier2;
+    st->stats.settled += *ret_settled;
+    if (st->options.fast_rechecks)
+        return forest_check(st, g, m);
+    return stays ? 1 : leave_unchecked(st, g, m);
 }
 
 static void send_applied(struct sp_group *st, const struct member *m, bool settled)
@@ -407,6 +413,12 @@ static void on_dissolve(struct sp_group *st, struct sp_message *m)
     }
 }
 
+/* Unchecked departures leave tree edges behind that no longer hold. */
+static bool forest_trusted(const struct sp_group *st)
+{
+    return st->options.mode != SP_MODE_FAST || st->options.fast_rechecks;
+}
+
 static void plant(struct group *g, struct sp_message *m)
 {
     for (uint32_t i = 0; i < m->row_count; i++) {
@@ -440,8 +452,7 @@ static void on_members(struct sp_group *st, struct sp_message *m)
         if (fresh)
             moved(m, a->page) ? forest_link(st, g, a, b) : forest_link(st, g, b, a);
         else { /* the edge went stale while we merged, or one end moved on at the same version */
-            uint32_t pieces =
-                st->options.mode == SP_MODE_FAST ? forest_rebuild(st, g) : forest_mend(st, g);
+            uint32_t pieces = forest_trusted(st) ? forest_mend(st, g) : forest_rebuild(st, g);
             if (pieces > 1)
                 split(st, g, pieces);
         }

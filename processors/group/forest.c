@@ -41,6 +41,7 @@ static bool edge_holds(struct sp_group *st, struct group *g, struct member *a, s
         return true;
     if (b->kind == SP_PAGE_REDIRECT && sp_id_eq(b->target, a->page))
         return true;
+    st->stats.repair_compared += a->kind == SP_PAGE_CONTENT && b->kind == SP_PAGE_CONTENT;
     return members_similar(st, g, a, b, NULL);
 }
 
@@ -207,6 +208,7 @@ uint32_t forest_mend(struct sp_group *st, struct group *g)
     struct pieces p = {st, g, NULL, mark_trees(g), 0};
     if (p.count <= 1)
         return p.count;
+    st->stats.repairs++;
     p.left = p.count;
     p.set = sp_alloc(p.count * sizeof *p.set);
     for (uint32_t i = 0; i < p.count; i++)

@@ -36,6 +36,10 @@ struct sp_group_options {
     struct sp_similarity_options similarity;
     struct sp_maps maps; /* what they point to outlives the stage */
     enum sp_mode mode;
+    /* In SP_MODE_FAST each approximation can be left out, to see what it costs. With both left out
+     * the groups are those of SP_MODE_EXACT. */
+    bool fast_asks_tier2; /* a page similar to its representative is compared all the same */
+    bool fast_rechecks;   /* a group that a member may have left is re-checked all the same */
     double winner_margin; /* popularity by which a living winner must be outranked; 0: none */
     size_t cache_bytes;   /* pages, groups and signatures kept between flushes */
     enum sp_canary canary;
@@ -51,7 +55,10 @@ struct sp_group_stats {
     uint64_t forwards;
     uint64_t bounces;
     uint64_t relinks;
-    uint64_t moves; /* of pages into the cells of another map */
+    uint64_t moves;           /* of pages into the cells of another map */
+    uint64_t compared;        /* pairs of members that F was evaluated for */
+    uint64_t repairs;         /* changes after which a group's forest was in pieces */
+    uint64_t repair_compared; /* of `compared`, those that asked whether a group is connected */
     uint64_t cache_bytes;
 };
 

@@ -102,6 +102,7 @@ bool members_similar(struct sp_group *st, struct group *g, struct member *a, str
 {
     if (a->kind != SP_PAGE_CONTENT || b->kind != SP_PAGE_CONTENT)
         return false;
+    st->stats.compared++;
     struct sp_signature *x = member_signature(st, g, a), *y = member_signature(st, g, b);
     return x && y && sp_similar(&st->options.similarity, x, y, ret_similarity);
 }

@@ -71,6 +71,81 @@ def the_report_opens_in_a_browser_and_asks_nobody(work):
         browser.close()
 
 
+def table_1_has_no_errors_in_exact_mode_and_shows_those_of_fast(work):
+    page = report_of(work, "--only", "table1", pages=1500)
+    milestones = [f"{i}/6" for i in range(1, 7)]
+    for kind in "rep", "rer":
+        ways = rows(work, f"table-1-{kind}-1")
+        exact = [row for row in ways if row["way"] == "exact"]
+        check_equal([row["machines"] for row in exact], ["12", "24", "36"], "machines")
+        check(all(float(row[m]) == 0 for row in exact for m in milestones), "errors in exact mode")
+    late = ways[-1]
+    check_equal(late["way"], "delayed 50 %", "the last way")
+    check(any(float(late[m]) > 0 for m in milestones), "delay has no price")
+    check(all(float(row["all"]) == 0 for row in rows(work, "table-1-delay-1")), "what is left")
+    decay = rows(work, "table-1-decay-50")
+    check(float(decay[0]["crawl.jsonl"]) > 0 and float(decay[-1]["crawl.jsonl"]) == 0,
+          "the error does not decay:", decay)
+    check_in("crawl.jsonl, exact: no pair differs from the centralised run", page)
+    check_in("crawl.jsonl, fast: ", page)
+    check_in("Right: a winner and the loser least similar to its winner", page)
+    winners = rows(work, "table-1-winners-1")
+    check(all(float(row["REP"]) == 0 for row in winners if row["pending"] == "0"),
+          "losers that do not resemble their winners")
+    check(int(winners[0]["published losers"]) > 50, winners[0])
+    # The centralised run's losers are those of the main job.
+    work.run("run", "-q", "-o", "out", "--groups", "groups", "crawl.jsonl")
+    dead = {u: s for line in work.json_lines("crawl.jsonl")
+            for u, s in [(line["url"], line.get("http_status", 200))]}
+    losers = sum(m["status"] == "loser" and dead[m["url"]] == 200
+                 for g in work.json_lines("groups") for m in g["members"])
+    check_equal(int(winners[0]["losers by the centralised run"]), losers, "losers")
+
+
+def figure_8_counts_updates_verification_and_repairs(work):
+    report_of(work, "--figures", "8", pages=1500)
+    (updates,) = rows(work, "figure-8-updates")
+    contents, changed, refetched = {}, 0, 0
+    for line in work.json_lines("crawl.jsonl"):
+        is_content = line.get("http_status", 200) == 200
+        if is_content and line["url"] in contents:
+            refetched += 1
+            changed += contents[line["url"]] != line["content"]
+        contents.pop(line["url"], None)
+        if is_content:
+            contents[line["url"]] = line["content"]
+    check_equal(int(updates["re-fetches"]), refetched, "re-fetches")
+    check(0 < int(updates["settled"]) < int(updates["updates"]) <= changed, updates, changed)
+    (verified,) = rows(work, "verification")
+    check(0 < int(verified["rejected"]) < int(verified["pairs, exact"]), verified)
+    exact, fast = rows(work, "repairs")
+    check(int(exact["repairs"]) > 0 and int(fast["repairs"]) == 0, exact, fast)
+    check(int(exact["compared for connectivity"]) >= int(exact["repairs"]), exact)
+    check_equal(len(rows(work, "figure-8")), 10, "steps of the second batch")
+
+
+def the_cost_model_follows_its_parameters(work):
+    def costs(parameters):
+        page = report_of(work, f"--cost={parameters}")
+        check_in("The model, which is ours", page)
+        return rows(work, "figure-9-costs")
+
+    large = "pages=100G,cores=1,utilisation=0.5,memory=1,index=100"
+    once = costs(f"{large},price=1,rate=1G")
+    twice = costs(f"{large},price=2,rate=1G")
+    check(float(twice[3]["cost a day, exact"]) > 1.5 * float(once[3]["cost a day, exact"]),
+          "the price is not in the cost")
+    check_equal(once[3]["fetches a day"], "1000000000", "the rate in the middle")
+    check_equal(len(rows(work, "figure-9-rates")), 6, "rates")
+    # Tier 2 is bound by memory here: pages with content of their own * 100 bytes / 1 GiB.
+    own = float(rows(work, "figure-9-rates")[4]["exact"]) / 100
+    expected = own * 100e9 * 100 / 2**30
+    check(expected <= float(twice[0]["tier 2"]) <= expected + 1, twice[0], expected)
+    for wrong in "price", "price=0", "price=x", "prize=1", "utilisation=2", "rate=1T", "rate=-1":
+        done = work.run("evaluate", "--report", "r", f"--cost={wrong}", "crawl.jsonl", code=2)
+        check_in("as price=0.5,rate=20M", done.err)
+
+
 def wrong_use_of_evaluate_is_explained(work):
     work.crawl(pages=20)
     check_in("--report", work.run("evaluate", "crawl.jsonl", code=2).err)

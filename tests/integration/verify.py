@@ -34,6 +34,16 @@ def a_state_is_verified_after_each_of_several_runs(work):
         check_in("verify: no difference", done.err)
 
 
+def fast_mode_without_its_approximations_is_exact(work):
+    """The crawl is one in which groups that are not re-checked end wrong."""
+    work.crawl(pages=6000, seed=3, words=60)
+    asks, checks = "fast.tier2=ask", "fast.recheck=on"
+    for settings, exact in [([asks, checks], True), ([asks], False), ([], False)]:
+        options = [o for s in ["mode=fast", *settings] for o in ("--set", s)]
+        done = work.run("run", "-q", "-o", "out", "--verify", *options, "crawl.jsonl", code=None)
+        check((done.code == 0) == exact, settings, done.err[-300:])
+
+
 def runs_that_approximate_say_what_differs(work):
     """Fast mode and bounded routing may differ: then the exit code and the list say so."""
     differing = 0

@@ -1,6 +1,6 @@
 /* A loop over all threads. */
-#ifndef SP_COVER_PARALLEL_H
-#define SP_COVER_PARALLEL_H
+#ifndef SP_BASE_PARALLEL_H
+#define SP_BASE_PARALLEL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* Threads take the next range from a common counter until nothing is left. */
-#include "cover/parallel.h"
+#include "base/parallel.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
