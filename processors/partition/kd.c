@@ -6,8 +6,9 @@
  * both, and the sum over all cuts of those that visit both is what probes cost in the end beyond
  * one cell a page. A cut off the middle costs less and settles less, so the cost is held
  * against f (1 - f), with f the share of the cells on one side. Measured on 13,047 distinct
- * final pages of three documentation sites, 64 cells, tau = 0.9: 4.0 cells a probe; cutting only
- * at the median, where the fewest pages of the box lie within tau of the cut: 4.7. */
+ * final pages of three documentation sites, 64 cells, tau = 0.9, words by hash: 4.0 cells a
+ * probe; cutting only at the median, where the fewest pages of the box lie within tau of the
+ * cut: 4.7. docs/OPERATIONS.md has the measurements of all maps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +17,26 @@
 #include "partition/train_parts.h"
 #include "partition/tree.h"
 
-enum { CUTS = 63 }; /* looked at on each axis, at equal distances in pages */
+enum {
+    CUTS = 63,         /* looked at on each axis, at equal distances in pages */
+    AHEAD_CELLS = 8,   /* from so many cells on down, choices are looked at with what follows */
+    AHEAD_CHOICES = 24 /* of the best */
+};
 
-/* A cell may exceed its share by this much of it. Lower cuts are held to a part of that in
- * proportion to the cuts done, so that deviations of cuts upon cuts do not add up. */
-static const double TOLERANCE = 0.03;
+/* A cell may exceed its share by this much of it: what is tried, until the largest cell is FULL at
+ * most. Higher cuts are held to a part of that in proportion to the cuts done, so that deviations
+ * of cuts upon cuts do not add up. Where many pages have equal lengths, a tolerance may be missed
+ * by chance, and a smaller one kept. */
+static const double tolerances[] = {0.03, 0.04, 0.02, 0.01};
+static const double FULL = 1.05;
 
 struct kd {
     const struct sp_train_options *options;
-    struct sp_partition_map *map;
-    size_t count;     /* pages in all */
-    uint32_t made;    /* cells */
+    double tolerance;
+    size_t count; /* pages in all */
+    struct sp_box *boxes;
+    uint32_t made;    /* of them */
+    size_t most;      /* pages in one */
     uint32_t *sorted; /* scratch: one axis' values */
 };
 
@@ -45,7 +55,7 @@ struct candidate {
 };
 
 struct choice {
-    int axis; /* -1: none */
+    int axis;
     uint32_t cut;
     uint32_t left; /* cells below it */
     double over;   /* by how much a side is too full */
@@ -132,7 +142,7 @@ static double over(const struct kd *k, size_t pages, uint32_t cells)
 {
     double share = (double)k->count / k->options->cells;
     double done = 1 - log2(cells) / log2(k->options->cells);
-    double much = (double)pages / cells / share - 1 - TOLERANCE * done;
+    double much = (double)pages / cells / share - 1 - k->tolerance * done;
     return much > 0 ? much : 0;
 }
 
@@ -150,19 +160,17 @@ static struct choice judge(const struct kd *k, const struct part *p, int axis,
     return choice;
 }
 
-static void choose_on_axis(struct kd *k, const struct part *p, int axis, struct choice *best)
+static void judge_axis(struct kd *k, const struct part *p, int axis, struct choice *choices,
+                       uint32_t *count)
 {
     struct candidate cuts[CUTS];
     int64_t changes[CUTS + 1] = {0}, both = 0;
-    int count = find_candidates(k, p, axis, cuts);
-    for (size_t i = 0; i < p->visitor_count && count > 0; i++)
-        count_visitor(k, p, p->visitors[i], axis, cuts, count, changes);
-    for (int i = 0; i < count; i++) {
+    int found = find_candidates(k, p, axis, cuts);
+    for (size_t i = 0; i < p->visitor_count && found > 0; i++)
+        count_visitor(k, p, p->visitors[i], axis, cuts, found, changes);
+    for (int i = 0; i < found; i++) {
         both += changes[i];
-        struct choice c = judge(k, p, axis, &cuts[i], both);
-        if (best->axis < 0 || c.over < best->over ||
-            (c.over == best->over && c.score < best->score))
-            *best = c;
+        choices[(*count)++] = judge(k, p, axis, &cuts[i], both);
     }
 }
 
@@ -180,16 +188,6 @@ static struct choice blind_cut(const struct part *p)
     return c;
 }
 
-static struct choice choose(struct kd *k, const struct part *p)
-{
-    struct choice best = {.axis = -1};
-    int dims = k->options->dims > 1 ? (int)k->options->dims : 0; /* one length is the total */
-    for (int d = 0; d < SP_AXES && p->count > 0; d++)
-        if (d < dims || d == SP_DIMS)
-            choose_on_axis(k, p, d, &best);
-    return best.axis < 0 ? blind_cut(p) : best;
-}
-
 static size_t divide(struct sp_point *points, size_t count, const struct choice *c)
 {
     size_t below = 0;
@@ -202,23 +200,95 @@ static size_t divide(struct sp_point *points, size_t count, const struct choice 
     return below;
 }
 
+static bool in_use(const struct kd *k, int axis)
+{
+    return axis == SP_DIMS || (k->options->dims > 1 && axis < (int)k->options->dims);
+}
+
+/* By how much some side of the best cut to come is too full; of one cell, the cell. */
+static double over_later(struct kd *k, const struct part *p)
+{
+    if (p->cells == 1 || p->count == 0)
+        return over(k, p->count, p->cells);
+    double least = INFINITY;
+    for (int d = 0; d < SP_AXES; d++) {
+        struct candidate cuts[CUTS];
+        int found = in_use(k, d) ? find_candidates(k, p, d, cuts) : 0;
+        for (int i = 0; i < found; i++) {
+            struct choice c = judge(k, p, d, &cuts[i], 0);
+            least = c.over < least ? c.over : least;
+        }
+    }
+    return least;
+}
+
+static struct part side_of(const struct part *whole, const struct choice *c, size_t below, int side)
+{
+    struct part part = *whole;
+    part.cells = side ? whole->cells - c->left : c->left;
+    part.points += side ? below : 0;
+    part.count = side ? whole->count - below : below;
+    *(side ? &part.box.lo[c->axis] : &part.box.hi[c->axis]) = c->cut;
+    return part;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+    const struct choice *x = a, *y = b;
+    if (x->over != y->over)
+        return x->over < y->over ? -1 : 1;
+    if (x->score != y->score)
+        return x->score < y->score ? -1 : 1;
+    return x->axis != y->axis ? x->axis - y->axis : x->cut < y->cut ? -1 : 1;
+}
+
+/* Near the end, equal lengths may leave a side that nothing divides well: the best choice whose
+ * sides can be cut, too. */
+static struct choice look_ahead(struct kd *k, const struct part *p, const struct choice *choices,
+                                uint32_t count)
+{
+    struct choice best = choices[0];
+    double least = INFINITY;
+    for (uint32_t i = 0; i < count && i < AHEAD_CHOICES && least > 0; i++) {
+        size_t below = divide(p->points, p->count, &choices[i]);
+        struct part left = side_of(p, &choices[i], below, 0);
+        struct part right = side_of(p, &choices[i], below, 1);
+        double most = fmax(choices[i].over, fmax(over_later(k, &left), over_later(k, &right)));
+        if (most < least) {
+            least = most;
+            best = choices[i];
+        }
+    }
+    return best;
+}
+
+static struct choice choose(struct kd *k, const struct part *p)
+{
+    struct choice choices[SP_AXES * CUTS];
+    uint32_t count = 0;
+    for (int d = 0; d < SP_AXES && p->count > 0; d++)
+        if (in_use(k, d))
+            judge_axis(k, p, d, choices, &count);
+    if (count == 0)
+        return blind_cut(p);
+    qsort(choices, count, sizeof *choices, by_worth);
+    return p->cells <= AHEAD_CELLS ? look_ahead(k, p, choices, count) : choices[0];
+}
+
 static void split(struct kd *k, const struct part *whole)
 {
     if (whole->cells == 1) {
-        k->map->boxes[k->made++] = whole->box;
+        k->boxes[k->made++] = whole->box;
+        k->most = whole->count > k->most ? whole->count : k->most;
         return;
     }
     struct choice c = choose(k, whole);
     size_t below = divide(whole->points, whole->count, &c);
     const struct sp_point **visitors = sp_alloc((whole->visitor_count + 1) * sizeof *visitors);
     for (int side = 0; side < 2; side++) {
-        struct part part = *whole;
+        struct part part = side_of(whole, &c, below, side);
         part.visitors = visitors;
         part.visitor_count = 0;
-        part.cells = side ? whole->cells - c.left : c.left;
-        part.points += side ? below : 0;
-        part.count = side ? whole->count - below : below;
-        *(side ? &part.box.lo[c.axis] : &part.box.hi[c.axis]) = c.cut;
         for (size_t i = 0; i < whole->visitor_count; i++)
             if (visits(k, whole->visitors[i], &part.box))
                 visitors[part.visitor_count++] = whole->visitors[i];
@@ -230,7 +300,11 @@ static void split(struct kd *k, const struct part *whole)
 void sp_train_kd(const struct sp_train_options *o, struct sp_point *points, size_t count,
                  struct sp_partition_map *map)
 {
-    struct kd k = {o, map, count, 0, sp_alloc(count * sizeof *k.sorted + 1)};
+    size_t bytes = o->cells * sizeof(struct sp_box), least = SIZE_MAX;
+    struct kd k = {.options = o,
+                   .count = count,
+                   .boxes = sp_alloc(bytes),
+                   .sorted = sp_alloc(count * sizeof *k.sorted + 1)};
     struct sp_point *pages = sp_memdup(points, count * sizeof *points);
     struct part all = {.cells = o->cells,
                        .points = points,
@@ -243,8 +317,19 @@ void sp_train_kd(const struct sp_train_options *o, struct sp_point *points, size
         all.box.hi[d] = UINT32_MAX;
     map->cells = o->cells;
     map->boxes = sp_calloc(o->cells, sizeof *map->boxes);
-    split(&k, &all);
+    for (size_t i = 0; i < sizeof tolerances / sizeof *tolerances; i++) {
+        k.tolerance = tolerances[i];
+        k.made = 0;
+        k.most = 0;
+        split(&k, &all);
+        if (k.most < least)
+            memcpy(map->boxes, k.boxes, bytes);
+        least = k.most < least ? k.most : least;
+        if ((double)least * o->cells <= FULL * (double)count)
+            break;
+    }
     sp_free(all.visitors);
     sp_free(pages);
+    sp_free(k.boxes);
     sp_free(k.sorted);
 }
