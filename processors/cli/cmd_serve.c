@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/mem.h"
-#include "cli/cli.h"
+#include "cli/kafka_options.h"
 #include "serve/serve.h"
 #include "store/store.h"
 
@@ -18,6 +18,9 @@ struct arguments {
     const char *token_file;
     const char *map_file;
     struct sp_partition_map map; /* of map_file: its dictionary */
+    bool kafka;
+    int code; /* of a wrong option; -1: none */
+    const struct sp_command *command;
     const char *pages[PAGES_MAX];
     char token[TOKEN_BYTES_MAX + 2];
 };
@@ -54,14 +57,29 @@ static int take(const struct sp_command *command, int option, struct arguments *
             return sp_cli_usage(command, "--pages: at most %d files", PAGES_MAX);
         a->pages[o->page_count++] = optarg;
         return -1;
+    case 'k':
+        a->kafka = true;
+        return -1;
     default:
-        return sp_cli_common(command, option, NULL);
+        return -2;
     }
 }
 
-static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+/* Whether the option is our own. */
+static int own_option(void *arg, int option)
+{
+    struct arguments *a = arg;
+    int code = take(a->command, option, a);
+    if (code >= 0)
+        a->code = code;
+    return code != -2;
+}
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a,
+                 struct sp_config *config)
 {
     static const struct option options[] = {{"state", required_argument, NULL, 's'},
+                                            {"kafka", no_argument, NULL, 'k'},
                                             {"listen", required_argument, NULL, 'l'},
                                             {"token-file", required_argument, NULL, 't'},
                                             {"threads", required_argument, NULL, 'n'},
@@ -69,15 +87,18 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
                                             {"cache", required_argument, NULL, 'c'},
                                             {"pages", required_argument, NULL, 'p'},
                                             SP_COMMON_OPTIONS,
+                                            SP_SETTING_OPTIONS,
                                             {0}};
-    for (int c; (c = getopt_long(argc, argv, "", options, NULL)) != -1;) {
-        int code = take(command, c, a);
-        if (code >= 0)
-            return code;
-    }
+    a->command = command;
+    a->code = -1;
+    int code = sp_cli_kafka_parse(command, argc, argv, options, own_option, a, config);
+    if (code >= 0 || a->code >= 0)
+        return code >= 0 ? code : a->code;
     if (optind < argc)
         return sp_cli_usage(command, "%s: there are no arguments but options", argv[optind]);
-    return a->options.state ? -1 : sp_cli_usage(command, "--state DIR is missing");
+    if (a->kafka == (a->options.state != NULL))
+        return sp_cli_usage(command, "say either --state DIR or --kafka");
+    return -1;
 }
 
 /* The first line of the file. */
@@ -185,17 +206,41 @@ static int serve(const struct sp_serve_options *options)
     return SP_EXIT_DONE;
 }
 
+static int serve_topic(struct arguments *a, const struct sp_config *config)
+{
+    struct sp_kafka_options kafka;
+    char topic[SP_TOPIC_NAME_MAX];
+    sp_cli_kafka_options(config, &kafka);
+    sp_topic_name(&kafka, SP_TOPIC_STATUS, topic);
+    const char **properties = sp_calloc(2 * kafka.property_count + 1, sizeof *properties);
+    for (size_t i = 0; i < kafka.property_count; i++) {
+        properties[2 * i] = kafka.properties[i].key;
+        properties[2 * i + 1] = kafka.properties[i].value;
+    }
+    a->options.topic = topic;
+    a->options.properties = properties;
+    a->options.threshold = config->similarity_threshold;
+    sp_settings_text(config, &a->options.text);
+    a->options.text.detect_language = false;
+    int code = serve(&a->options);
+    sp_free(properties);
+    return code;
+}
+
 static int run(const struct sp_command *command, int argc, char **argv)
 {
     struct arguments a = {.options = {.listen = "127.0.0.1:8080", .cache_bytes = cache_default}};
-    int code = parse(command, argc, argv, &a);
+    struct sp_config config;
+    int code = parse(command, argc, argv, &a, &config);
     a.options.pages = a.pages;
     if (code < 0 && a.token_file)
         code = read_token(&a);
-    if (code < 0)
-        code = read_settings(&a);
-    code = code < 0 ? serve(&a.options) : code;
+    if (code < 0 && a.kafka)
+        code = serve_topic(&a, &config);
+    else if (code < 0 && (code = read_settings(&a)) < 0)
+        code = serve(&a.options);
     sp_partition_done(&a.map);
+    sp_config_done(&config);
     return code;
 }
 
@@ -204,7 +249,8 @@ const struct sp_command sp_cmd_serve = {
     "NAME\n"
     "  samepage serve - answers over HTTP what a state knows, filters result lists, shows a page\n\n"
     "SYNOPSIS\n"
-    "  samepage serve --state DIR [OPTION]...\n\n"
+    "  samepage serve --state DIR [OPTION]...\n"
+    "  samepage serve --kafka [--set KEY=VALUE]... [OPTION]...\n\n"
     "DESCRIPTION\n"
     "  Reads the state of a `samepage run` along, also while the run is writing: what is answered is "
     "at\n"
@@ -217,9 +263,14 @@ const struct sp_command sp_cmd_serve = {
     "                           out; {\"documents\":[{\"url\",\"text\"}]} for pages not seen yet\n"
     "  GET /openapi.json        describes these and all others; / is a page to look at\n"
     "  GET /livez /readyz /metrics\n\n"
+    "  With --kafka what is known are the statuses of the topic, kept in memory: there are no\n"
+    "  signatures in it, so pages repeat one another that have the same winner, and two pages cannot "
+    "be\n"
+    "  compared.\n\n"
     "  Ends at SIGINT or SIGTERM.\n\n"
     "OPTIONS\n"
     "  --state DIR         the directory of a `samepage run`\n"
+    "  --kafka             the status topic on Kafka instead\n"
     "  --listen ADDRESS    address:port; default: 127.0.0.1:8080. Port 0: any that is free\n"
     "  --token-file FILE   who asks must send the first line of FILE as a bearer token; must be "
     "given\n"
@@ -229,6 +280,8 @@ const struct sp_command sp_cmd_serve = {
     "  --map FILE          the partition map of the run, where it had one\n"
     "  --cache BYTES       memory for the filter's documents; default: 512M\n"
     "  --threads N         threads that answer; default: one a core\n"
+    "  --config FILE       read settings from FILE (of the topic; a state knows its own)\n"
+    "  --set KEY=VALUE     change one setting, as kafka.bootstrap.servers=HOST:9092\n"
     "  --help              this text\n\n"
     "EXAMPLES\n"
     "  samepage serve --state state --pages crawl.jsonl\n"
@@ -236,4 +289,4 @@ const struct sp_command sp_cmd_serve = {
     "127.0.0.1:8080/v1/filter\n\n"
     "EXIT STATUS\n"
     "  0 ended by a signal, 1 failed, 2 wrong usage\n",
-    false, run};
+    true, run};

@@ -1,7 +1,16 @@
 /* POST /v1/filter: a ranked list in, the list without near duplicates out. */
+#include <string.h>
+
 #include "serve/internal.h"
 
 #include "base/mem.h"
+
+/* Where there are no signatures: pages repeat one another that have the same winner. */
+struct by_status {
+    struct sp_id page;
+    struct sp_id winner; /* its own id where it is none's loser */
+    float similarity;
+};
 
 struct job {
     struct sp_serve *s;
@@ -9,6 +18,7 @@ struct job {
     const struct sp_list *list;
     const struct samepage_document *documents[SP_SERVE_LIST]; /* NULL: unknown */
     struct samepage_verdict verdicts[SP_SERVE_LIST];
+    struct by_status *statuses; /* of each, or NULL */
     size_t unknown;
 };
 
@@ -29,6 +39,40 @@ static enum sp_err of_text(struct job *j, const struct sp_list_item *item,
     return SP_OK;
 }
 
+struct winner {
+    struct sp_buf url;
+    struct by_status *of;
+    bool counts;
+};
+
+static void note_winner(void *arg, const struct sp_page_view *v)
+{
+    struct winner *w = arg;
+    w->counts = v->status != SP_STATUS_NONE && v->status != SP_STATUS_GONE;
+    w->of->similarity = v->similarity;
+    if (v->winner_url)
+        sp_buf_put_str(&w->url, v->winner_url);
+}
+
+/* A document that equals those of the pages with the same winner, and no other. */
+static enum sp_err of_status(struct job *j, struct sp_id page, struct by_status *of,
+                             struct samepage_document **ret_document)
+{
+    struct winner w = {.of = of};
+    of->page = of->winner = page;
+    enum sp_err err = sp_state_page(j->t->reader, page, note_winner, &w);
+    if (err == SP_OK && w.url.len)
+        err = sp_state_page_id(j->t->reader, sp_buf_view(&w.url), &of->winner);
+    sp_buf_done(&w.url);
+    if (err != SP_OK || !w.counts)
+        return err == SP_OK ? SP_NOT_FOUND : err;
+    uint32_t set[sizeof of->winner / sizeof(uint32_t)];
+    memcpy(set, &of->winner, sizeof set);
+    size_t count = sizeof set / sizeof *set;
+    *ret_document = samepage_document_from_hashes(set, count, count, count);
+    return SP_OK;
+}
+
 /* 0, or the status of an answer that was made. */
 static unsigned find_documents(struct job *j)
 {
@@ -43,6 +87,8 @@ static unsigned find_documents(struct job *j)
         enum sp_err err = sp_state_page_id(j->t->reader, item->url, &page);
         if (item->text.data)
             err = of_text(j, item, &document);
+        else if (err == SP_OK && j->statuses)
+            err = of_status(j, page, &j->statuses[i], &document);
         else if (err == SP_OK)
             err = sp_index_document(j->s->index, j->t->reader, page, &document);
         if (err != SP_OK && err != SP_NOT_FOUND && err != SP_NO_URL)
@@ -58,6 +104,33 @@ static void put_array(struct sp_buf *out, const char *key)
     if (out->data[out->len - 1] == ',')
         out->len--;
     sp_buf_put_str(out, key);
+}
+
+/* What the statuses say of the pair; nothing is known of two losers of one winner. */
+static void put_similarity(struct job *j, size_t i)
+{
+    const struct samepage_verdict *v = &j->verdicts[i];
+    struct sp_buf *out = &j->t->out;
+    if (!j->statuses || j->list->items[i].text.data) {
+        sp_json_put_float(out, v->similarity);
+        return;
+    }
+    const struct by_status *a = &j->statuses[i], *b = &j->statuses[v->repeats];
+    if (sp_id_eq(a->page, b->page))
+        sp_json_put_float(out, 1);
+    else if (sp_id_eq(a->winner, b->page))
+        sp_json_put_float(out, a->similarity);
+    else if (sp_id_eq(b->winner, a->page))
+        sp_json_put_float(out, b->similarity);
+    else
+        sp_buf_put_str(out, "null");
+}
+
+static const char *compared(const struct job *j)
+{
+    if (j->statuses)
+        return "statuses";
+    return j->s->options.sentences ? "sentences" : "shingles";
 }
 
 static void put_verdicts(struct job *j, double threshold)
@@ -77,7 +150,7 @@ static void put_verdicts(struct job *j, double threshold)
             sp_buf_put_str(out, ",\"repeats\":");
             sp_json_put_string(out, j->list->items[j->verdicts[i].repeats].url);
             sp_buf_put_str(out, ",\"similarity\":");
-            sp_json_put_float(out, j->verdicts[i].similarity);
+            put_similarity(j, i);
             sp_buf_put_str(out, "},");
         }
     put_array(out, "],\"unknown\":[");
@@ -89,7 +162,7 @@ static void put_verdicts(struct job *j, double threshold)
     put_array(out, "],\"threshold\":");
     sp_json_put_double(out, threshold);
     sp_buf_put_str(out, ",\"compared\":");
-    sp_json_put_text(out, j->s->options.sentences ? "sentences" : "shingles");
+    sp_json_put_text(out, compared(j));
     sp_buf_put_str(out, "}\n");
 }
 
@@ -108,6 +181,8 @@ unsigned sp_answer_filter(struct sp_serve *s, struct sp_serve_thread *t, const s
         return sp_answer_error(
             t, err == SP_TOO_LARGE ? MHD_HTTP_CONTENT_TOO_LARGE : MHD_HTTP_BAD_REQUEST,
             "%s; at most %d documents, as in /openapi.json", why, SP_SERVE_LIST);
+    if (!s->options.state)
+        j.statuses = sp_calloc(SP_SERVE_LIST, sizeof *j.statuses);
     unsigned refused = find_documents(&j);
     if (!refused) {
         bool usual = j.list->threshold == 0 || j.list->threshold == s->options.threshold;
@@ -120,5 +195,6 @@ unsigned sp_answer_filter(struct sp_serve *s, struct sp_serve_thread *t, const s
     }
     for (size_t i = 0; i < j.list->count; i++)
         samepage_document_free((struct samepage_document *)(uintptr_t)j.documents[i]);
+    sp_free(j.statuses);
     return refused ? refused : MHD_HTTP_OK;
 }

@@ -8,6 +8,7 @@
  *   request.cc   its body, by simdjson
  *   metrics.c    /metrics
  *   state.c      the state directory, read along
+ *   statuses.c   the status topic on Kafka, in memory
  *   index.c      documents of known pages
  *   compare.c    /v1/compare, /v1/threshold
  *   look.c       /v1/text, /v1/overview, the page
@@ -94,6 +95,7 @@ struct sp_serve {
     struct sp_history history;
     struct sp_state_reader *history_reader;
     uint64_t history_version;
+    int64_t refresh_after_ms; /* the ticker's */
     struct sp_connections *connections;
     struct sp_serve_counters counters;
     pthread_mutex_t threads_lock;

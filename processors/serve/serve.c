@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "serve/internal.h"
 
-enum { RECENT_SETS = 1024 };
+enum { RECENT_SETS = 1024, REFRESH_MOST_MS = 3000 };
 
 int64_t sp_serve_now_ms(void)
 {
@@ -55,14 +55,19 @@ static void free_threads(struct sp_serve *s)
 
 /* ---- the ticker */
 
+/* A look costs what the run's log is long: at most a quarter of the time is spent on it. */
 static void refresh(struct sp_serve *s)
 {
     uint64_t before = sp_state_version(s->state);
+    int64_t start = sp_serve_now_ms();
+    if (start < s->refresh_after_ms)
+        return;
     if (sp_state_refresh(s->state, false) != SP_OK) {
         __atomic_add_fetch(&s->counters.refresh_failures, 1, __ATOMIC_RELAXED);
         return;
     }
-    int64_t now = sp_serve_now_ms();
+    int64_t now = sp_serve_now_ms(), took = now - start;
+    s->refresh_after_ms = now + 3 * (took < REFRESH_MOST_MS ? took : REFRESH_MOST_MS);
     __atomic_store_n(&s->counters.refreshed_ms, now, __ATOMIC_RELAXED);
     if (sp_state_version(s->state) != before)
         __atomic_store_n(&s->counters.changed_ms, now, __ATOMIC_RELAXED);
@@ -165,6 +170,18 @@ static enum sp_err open_socket(struct sp_serve *s, int *ret_fd, const char **ret
     return SP_OK;
 }
 
+static enum sp_err open_state(struct sp_serve *s, const char **ret_message)
+{
+    const struct sp_serve_options *o = &s->options;
+    struct sp_statuses *statuses = NULL;
+    if (o->state)
+        return sp_state_open(o->state, o->tier1, &s->state, ret_message);
+    enum sp_err err = sp_statuses_start(o->properties, o->topic, &statuses, ret_message);
+    if (err == SP_OK)
+        s->state = sp_state_of_statuses(statuses);
+    return err;
+}
+
 static struct sp_serve *make(const struct sp_serve_options *options)
 {
     struct sp_serve *s = sp_calloc(1, sizeof *s);
@@ -187,7 +204,7 @@ enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_ser
     int fd = -1;
     enum sp_err err = open_socket(s, &fd, ret_message);
     if (err == SP_OK)
-        err = sp_state_open(options->state, options->tier1, &s->state, ret_message);
+        err = open_state(s, ret_message);
     if (err == SP_OK && options->page_count)
         err = sp_texts_start(options->pages, options->page_count, &s->texts, ret_message);
     if (err == SP_OK) {

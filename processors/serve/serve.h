@@ -2,7 +2,8 @@
  *
  * State comes from the directory of a `samepage run`, which may be writing to it meanwhile: what is
  * answered is what some commit left, at most a second older than what the run has brought to the
- * disk. Nothing here writes to that directory.
+ * disk. Nothing here writes to that directory. Or it comes from the status topic on Kafka, which
+ * has no signatures: then of two pages only that is known which their statuses say.
  *
  * Whatever is sent does no harm: bodies, URLs, lists and the memory of all requests are bounded, a
  * connection that finishes no request in SP_SERVE_PATIENCE_SECONDS is closed, and where all places
@@ -22,16 +23,18 @@ enum {
 };
 
 struct sp_serve_options {
-    const char *listen;          /* base/listen.h */
-    const char *token;           /* NULL: none, allowed on loopback only */
-    const char *state;           /* directory */
-    uint32_t threads;            /* 0: one a core */
-    uint32_t tier1;              /* partitions of the group stage in that state */
-    double threshold;            /* tau of that state */
-    bool sentences;              /* whether it keeps sentences: then the filter compares these */
-    uint64_t cache_bytes;        /* for documents of the filter */
-    struct sp_text_options text; /* as that state's signatures were made */
-    const char *const *pages;    /* inputs in which the texts of pages are looked for */
+    const char *listen; /* base/listen.h */
+    const char *token;  /* NULL: none, allowed on loopback only */
+    const char *state;  /* directory; NULL: the statuses of `topic` */
+    const char *topic;
+    const char *const *properties; /* of librdkafka, as samepage_status_open wants them */
+    uint32_t threads;              /* 0: one a core */
+    uint32_t tier1;                /* partitions of the group stage in that state */
+    double threshold;              /* tau of that state */
+    bool sentences;                /* whether it keeps sentences: then the filter compares these */
+    uint64_t cache_bytes;          /* for documents of the filter */
+    struct sp_text_options text;   /* as that state's signatures were made */
+    const char *const *pages;      /* inputs in which the texts of pages are looked for */
     size_t page_count;
 };
 

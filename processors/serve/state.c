@@ -24,6 +24,7 @@ struct look {
 };
 
 struct sp_state {
+    struct sp_statuses *statuses; /* NULL: a directory */
     const char *directory;
     char *scratch;
     uint32_t tier1;
@@ -39,6 +40,7 @@ struct sp_state_reader {
     struct sp_db *db;
     struct look *look;
     struct sp_buf url;
+    bool inside;
 };
 
 /* RocksDB leaves its log there. */
@@ -136,10 +138,21 @@ enum sp_err sp_state_open(const char *directory, uint32_t tier1, struct sp_state
     return err;
 }
 
+struct sp_state *sp_state_of_statuses(struct sp_statuses *statuses)
+{
+    struct sp_state *s = sp_calloc(1, sizeof *s);
+    s->statuses = statuses;
+    s->version = sp_statuses_version(statuses);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_mutex_init(&s->opening, NULL);
+    return s;
+}
+
 void sp_state_close(struct sp_state *s)
 {
     if (!s)
         return;
+    sp_statuses_stop(s->statuses);
     if (s->latest)
         leave(s, s->latest);
     if (s->scratch)
@@ -150,8 +163,19 @@ void sp_state_close(struct sp_state *s)
     sp_free(s);
 }
 
+static enum sp_err refresh_statuses(struct sp_state *s)
+{
+    uint64_t version = sp_statuses_version(s->statuses);
+    if (version == UINT64_MAX)
+        return SP_IO;
+    __atomic_store_n(&s->version, version, __ATOMIC_SEQ_CST);
+    return SP_OK;
+}
+
 enum sp_err sp_state_refresh(struct sp_state *s, bool must)
 {
+    if (s->statuses)
+        return refresh_statuses(s);
     const char *message = "";
     enum sp_err err = SP_OK;
     pthread_mutex_lock(&s->opening);
@@ -170,7 +194,7 @@ struct sp_state_reader *sp_state_reader_new(struct sp_state *state)
 {
     struct sp_state_reader *r = sp_calloc(1, sizeof *r);
     r->state = state;
-    r->db = sp_db_reader();
+    r->db = state->statuses ? NULL : sp_db_reader();
     return r;
 }
 
@@ -187,6 +211,11 @@ void sp_state_reader_free(struct sp_state_reader *r)
 void sp_state_begin(struct sp_state_reader *r)
 {
     sp_state_end(r);
+    r->inside = true;
+    if (r->state->statuses) {
+        sp_statuses_begin(r->state->statuses);
+        return;
+    }
     pthread_mutex_lock(&r->state->lock);
     r->look = r->state->latest;
     r->look->readers++;
@@ -196,8 +225,13 @@ void sp_state_begin(struct sp_state_reader *r)
 
 void sp_state_end(struct sp_state_reader *r)
 {
-    if (!r->look)
+    if (!r->inside)
         return;
+    r->inside = false;
+    if (r->state->statuses) {
+        sp_statuses_end(r->state->statuses);
+        return;
+    }
     sp_db_reader_use(r->db, NULL);
     leave(r->state, r->look);
     r->look = NULL;
@@ -205,7 +239,7 @@ void sp_state_end(struct sp_state_reader *r)
 
 uint64_t sp_state_seen(const struct sp_state_reader *r)
 {
-    return r->look->version;
+    return r->look ? r->look->version : sp_state_version(r->state);
 }
 
 /* ---- rows */
@@ -227,6 +261,8 @@ static struct sp_store *home(struct sp_state_reader *r, struct sp_id page)
 enum sp_err sp_state_page(struct sp_state_reader *r, struct sp_id page,
                           void (*each)(void *arg, const struct sp_page_view *page), void *arg)
 {
+    if (r->state->statuses)
+        return sp_statuses_page(r->state->statuses, page, each, arg);
     return sp_group_read_page(home(r, page), page, each, arg);
 }
 
@@ -234,12 +270,16 @@ enum sp_err sp_state_members(struct sp_state_reader *r, struct sp_group_id group
                              bool (*each)(void *arg, const struct sp_member_view *member),
                              void *arg)
 {
+    if (r->state->statuses)
+        return sp_statuses_members(r->state->statuses, group, each, arg);
     return sp_group_read_members(home(r, group.founder), group, each, arg);
 }
 
 enum sp_err sp_state_signature(struct sp_state_reader *r, struct sp_group_id group,
                                struct sp_id content, struct sp_signature **ret_signature)
 {
+    if (r->state->statuses)
+        return SP_NOT_FOUND;
     return sp_group_read_signature(home(r, group.founder), content, ret_signature);
 }
 
@@ -247,6 +287,8 @@ enum sp_err sp_state_each_page(struct sp_state_reader *r,
                                void (*each)(void *arg, const struct sp_page_view *page), void *arg)
 {
     enum sp_err err = SP_OK;
+    if (r->state->statuses)
+        return sp_statuses_each_page(r->state->statuses, each, arg);
     for (uint32_t i = 0; i < r->state->tier1 && err == SP_OK; i++)
         err = sp_group_each_page(sp_db_store(r->db, (uint16_t)(SP_BUS_STORE_TIER1 + i)), each, arg);
     return err;
@@ -257,6 +299,10 @@ void sp_state_position(struct sp_state_reader *r, uint64_t *ret_records, bool *r
     struct sp_position position = {0};
     *ret_records = 0;
     *ret_ended = false;
+    if (r->state->statuses) {
+        *ret_records = sp_state_version(r->state);
+        return;
+    }
     if (sp_position_load(sp_db_store(r->db, SP_BUS_STORE_META), &position) != SP_OK)
         return;
     *ret_ended = position.input_count > 0;

@@ -7,6 +7,7 @@
 #define SP_SERVE_STATE_H
 
 #include "group/group.h"
+#include "serve/statuses.h"
 
 struct sp_state;
 struct sp_state_reader;
@@ -14,6 +15,8 @@ struct sp_state_reader;
 /* Errors as sp_db_open_reading; opens and removes a directory for RocksDB's log. */
 enum sp_err sp_state_open(const char *directory, uint32_t tier1, struct sp_state **ret_state,
                           const char **ret_message);
+/* What the statuses say, as a state without signatures; they become the state's own. */
+struct sp_state *sp_state_of_statuses(struct sp_statuses *statuses);
 /* After all its readers. NULL is allowed. */
 void sp_state_close(struct sp_state *state);
 

@@ -453,7 +453,7 @@ def a_run_that_is_writing_is_read_along(work):
         feed.stdin.write(b"".join(lines[500:]))
         feed.stdin.flush()  # not closed: the run goes on, the last barrier's pages are there
         middle = json.loads(lines[-200])["url"]
-        for _ in range(200):
+        for _ in range(600):
             if server.ask("GET", "/v1/status?" + urllib.parse.urlencode({"url": middle}))[0] == 200:
                 break
             time.sleep(0.1)
@@ -461,7 +461,7 @@ def a_run_that_is_writing_is_read_along(work):
         server.get("/v1/status", url=middle)
         feed.stdin.close()
         check_equal(feed.wait(timeout=60), 0, "exit code of the run")
-        for _ in range(100):
+        for _ in range(600):
             if not server.filter(urls=[first, last])["unknown"]:
                 break
             time.sleep(0.1)

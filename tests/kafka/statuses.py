@@ -3,6 +3,7 @@
     statuses.py stages  ...   the three stages over a made-up crawl; `status --follow` looks on
     statuses.py client  ...   the C client reads what they left, commits, and goes on behind that
     statuses.py foreign ...   so do confluent-kafka and fastavro
+    statuses.py served  ...   `serve --kafka` answers with what they left
     statuses.py indexer ...   examples/indexer, without samepage running and with it
 
     ... = WORK PROGRAM READER INDEXER
@@ -13,11 +14,15 @@ WORK is a folder that the parts share: `stages` makes it anew.
 import contextlib
 import json
 import os
+import re
 import shutil
 import struct
 import subprocess
 import sys
 import time
+import urllib.error
+import urllib.parse
+import urllib.request
 
 import cluster
 
@@ -316,6 +321,48 @@ def common_words(crawl):
     return sorted(counts, key=lambda w: (-counts[w], w))[:20]
 
 
+def get(address, path, body=None):
+    with urllib.request.urlopen(urllib.request.Request(address + path, body), timeout=20) as answer:
+        return json.load(answer)
+
+
+def of_server(address, url):
+    try:
+        return event_of(get(address, "/v1/status?" + urllib.parse.urlencode({"url": url})))
+    except urllib.error.HTTPError as error:
+        check(error.code == 404, url, error.code)
+        return None
+
+
+def served(work, program, *_):
+    place = left_behind(work, program)
+    want = last(place.all())
+    log = place.path(f"{place.prefix}serve.log")
+    with place.started(program, "serve", "--kafka", "--listen", "127.0.0.1:0", *place.settings()):
+        end = time.monotonic() + 60
+        found = got = None
+        while time.monotonic() < end and got != want:
+            time.sleep(0.5)
+            with open(log, encoding="utf-8") as lines:
+                found = re.search(r"listening on (http://\S+)", lines.read())
+            if found:
+                got = {url: of_server(found[1], url) for url in want}
+        check_same(got or {}, want, "serve --kafka and --all")
+        losers = [e for e in want.values() if e[2] == "loser"]
+        uniques = [url for url, e in want.items() if e[2] == "unique"][:20]
+        loser = losers[0]
+        group = get(found[1], "/v1/group?" + urllib.parse.urlencode({"url": loser[0]}))
+        check({m["url"] for m in group["members"]} ==
+              {url for url, e in want.items() if e[6] == loser[6]}, "members of the group")
+        body = json.dumps({"urls": [*uniques, loser[3], loser[0]]}).encode()
+        answer = get(found[1], "/v1/filter", body)
+        check(answer["kept"] == [*uniques, loser[3]], "kept:", answer)
+        check([(d["url"], d["repeats"], float32(d["similarity"])) for d in answer["dropped"]] ==
+              [(loser[0], loser[3], loser[4])], "dropped:", answer)
+        check(answer["compared"] == "statuses", "compared:", answer)
+
+
 if __name__ == "__main__":
-    {"stages": stages, "client": client, "foreign": foreign, "indexer": indexer}[sys.argv[1]](
+    {"stages": stages, "client": client, "foreign": foreign, "indexer": indexer,
+     "served": served}[sys.argv[1]](
         *sys.argv[2:])

@@ -1,0 +1,63 @@
+/* The body of a filter request: what is read of it, and that nothing in it does harm. */
+#include "harness.h"
+#include "serve/request.h"
+
+enum { MOST = 3 };
+
+static enum sp_err parse(struct sp_json_lists *lists, const char *body,
+                         const struct sp_list **ret_list)
+{
+    static struct sp_buf bytes; /* the list's views point into it */
+    const char *why = NULL;
+    sp_buf_reset(&bytes);
+    sp_buf_put_str(&bytes, body);
+    memset(sp_buf_reserve(&bytes, SP_REQUEST_PADDING), 0, SP_REQUEST_PADDING);
+    *ret_list = NULL;
+    enum sp_err err = sp_json_lists_parse(lists, sp_buf_view(&bytes), ret_list, &why);
+    CU_ASSERT((err == SP_OK) == (why == NULL));
+    if (*body == 0 || err != SP_OK)
+        sp_buf_done(&bytes);
+    return err;
+}
+
+TEST(lists_of_urls_and_of_documents_are_read)
+{
+    struct sp_json_lists *lists = sp_json_lists_new(MOST);
+    const struct sp_list *list;
+    CU_ASSERT_EQUAL_FATAL(
+        parse(lists, "{\"urls\":[\"a\\u0041\",\"\"],\"threshold\":0.5,\"x\":[{}]}", &list), SP_OK);
+    CU_ASSERT_EQUAL(list->count, 2);
+    CU_ASSERT(sp_view_eq(list->items[0].url, sp_view_str("aA")));
+    CU_ASSERT_EQUAL(list->items[1].url.len, 0);
+    CU_ASSERT_PTR_NULL(list->items[0].text.data);
+    CU_ASSERT_EQUAL(list->threshold, 0.5);
+    CU_ASSERT_EQUAL_FATAL(
+        parse(lists, "{\"documents\":[{\"text\":\"\",\"url\":\"u\",\"y\":null},{\"url\":\"v\"}]}",
+              &list),
+        SP_OK);
+    CU_ASSERT_EQUAL(list->count, 2);
+    CU_ASSERT_PTR_NOT_NULL(list->items[0].text.data);
+    CU_ASSERT_PTR_NULL(list->items[1].text.data);
+    CU_ASSERT_EQUAL(list->threshold, 0);
+    CU_ASSERT_EQUAL(parse(lists, "{\"urls\":[]}", &list), SP_OK);
+    CU_ASSERT_EQUAL(parse(lists, "{\"urls\":[\"1\",\"2\",\"3\",\"4\"]}", &list), SP_TOO_LARGE);
+    sp_json_lists_free(lists);
+    sp_json_lists_free(NULL);
+}
+
+TEST(every_beginning_of_a_body_is_refused)
+{
+    static const char body[] =
+        "{\"documents\":[{\"url\":\"\\u00e9\",\"text\":\"t\",\"z\":[1,{\"q\":"
+        "null}]}],\"threshold\":1e-1}";
+    struct sp_json_lists *lists = sp_json_lists_new(MOST);
+    const struct sp_list *list;
+    CU_ASSERT_EQUAL(parse(lists, body, &list), SP_OK);
+    for (size_t n = 0; n + 1 < sizeof body; n++) {
+        char part[sizeof body];
+        memcpy(part, body, n);
+        part[n] = 0;
+        CU_ASSERT_EQUAL(parse(lists, part, &list), SP_MALFORMED);
+    }
+    sp_json_lists_free(lists);
+}
