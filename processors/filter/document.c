@@ -8,7 +8,7 @@
 #include "base/bytes.h"
 #include "filter/internal.h"
 
-#define MAGIC "spd1"
+static const char magic[4] = {'s', 'p', 'd', '1'};
 
 enum { HEADER_BYTES = 12 };
 
@@ -68,7 +68,7 @@ size_t samepage_document_pack(const struct samepage_document *d, void *out, size
     char *at = out;
     if (size < bytes)
         return bytes;
-    memcpy(at, MAGIC, 4);
+    memcpy(at, magic, sizeof magic);
     memcpy(at + 4, &d->total, 4);
     memcpy(at + 8, &d->count, 4);
     memcpy(at + HEADER_BYTES, d->hashes, (size_t)d->count * sizeof *d->hashes);
@@ -78,10 +78,10 @@ size_t samepage_document_pack(const struct samepage_document *d, void *out, size
 struct samepage_document *samepage_document_unpack(const void *bytes, size_t size)
 {
     struct sp_reader r = sp_reader(sp_view(bytes, size));
-    struct sp_view magic = sp_read_bytes(&r, 4);
+    struct sp_view first = sp_read_bytes(&r, sizeof magic);
     uint32_t total = sp_read_u32(&r), count = sp_read_u32(&r);
-    if (r.failed || memcmp(magic.data, MAGIC, 4) != 0 || count > SAMEPAGE_DOCUMENT_HASHES ||
-        total < count || (count == 0 && total > 0) ||
+    if (r.failed || memcmp(first.data, magic, sizeof magic) != 0 ||
+        count > SAMEPAGE_DOCUMENT_HASHES || total < count || (count == 0 && total > 0) ||
         sp_reader_left(&r) != (size_t)count * sizeof(uint32_t))
         return NULL;
     uint32_t *hashes = sp_memdup(r.at, (size_t)count * sizeof *hashes); /* aligned */

@@ -298,8 +298,9 @@ static int filter_list(struct samepage_filter *f, const struct samepage_document
         if (d && d->count)
             verdicts[i].repeats = repeated(f, ranked, d);
         if (verdicts[i].repeats != SAMEPAGE_KEPT) {
-            double similarity = samepage_document_similarity(ranked[verdicts[i].repeats], d);
-            verdicts[i].similarity = (float)similarity;
+            const struct samepage_document *kept_one = ranked[verdicts[i].repeats];
+            SP_ASSERT(kept_one && d);
+            verdicts[i].similarity = (float)samepage_document_similarity(kept_one, d);
             continue;
         }
         kept++;

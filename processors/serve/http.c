@@ -111,7 +111,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 void sp_http_reap(struct sp_serve *s)
 {
     struct sp_connections *all = s->connections;
-    int64_t oldest = sp_serve_now_ms() - SP_SERVE_PATIENCE_SECONDS * 1000;
+    int64_t oldest = sp_serve_now_ms() - (int64_t)SP_SERVE_PATIENCE_SECONDS * 1000;
     pthread_mutex_lock(&all->lock);
     for (struct connection *c = all->ring.next; c != &all->ring; c = c->next)
         if (!c->cut && __atomic_load_n(&c->useful_ms, __ATOMIC_RELAXED) < oldest)
