@@ -13,6 +13,8 @@ struct ref {
     uint64_t block; /* hash of the path's keys */
     uint32_t content;
     uint32_t document;
+    double from, to; /* its window as a */
+    double value;    /* as b; within a unit documents are sorted by it */
 };
 
 struct search {
@@ -38,6 +40,8 @@ static int by_unit(const void *a, const void *b)
         return x->block < y->block ? -1 : 1;
     if (x->content != y->content)
         return x->content < y->content ? -1 : 1;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
     return x->document < y->document ? -1 : x->document > y->document;
 }
 
@@ -59,29 +63,48 @@ static bool has_role(const struct search *s, uint32_t document, unsigned side)
     return true;
 }
 
+static struct ref make_ref(const struct search *s, uint32_t document)
+{
+    struct ref ref = {.block = block_of(s, document),
+                      .content = s->documents->items[document].content,
+                      .document = document,
+                      .from = -INFINITY,
+                      .to = INFINITY};
+    const struct sp_window *w = &s->path->window;
+    if (!w->of_a)
+        return ref;
+    struct sp_pair pair = sp_documents_pair(s->documents, document, document, 0);
+    double f = sp_relation_number(w->of_a, &pair), g = sp_relation_number(w->of_b, &pair);
+    double rounding = 1e-12 * (fabs(f) + 1);
+    double from = f - w->below - rounding - 1e-12 * fabs(w->below);
+    double to = f + w->above + rounding + 1e-12 * fabs(w->above);
+    /* Where infinite values leave no bound, all are asked; what is no number has no window. */
+    ref.from = f != f ? INFINITY : from == from ? from : -INFINITY;
+    ref.to = f != f ? -INFINITY : to == to ? to : INFINITY;
+    ref.value = g == g ? g : INFINITY; /* in nobody's window, and asked where it is */
+    return ref;
+}
+
 /* Widens the unit by a document. */
-static void join_unit(const struct search *s, struct sp_unit *u, uint32_t document)
+static void join_unit(const struct search *s, struct sp_unit *u, const struct ref *ref)
 {
     u->count++;
-    u->role[0] |= has_role(s, document, 0);
-    u->role[1] |= has_role(s, document, 1);
-    if (s->path->range_count == 0)
-        return;
-    const struct sp_range *r = &s->path->ranges[0];
-    struct sp_pair pair = sp_documents_pair(s->documents, document, document, 0);
-    u->least = fmin(u->least, r->sign * sp_relation_number(r->of_a, &pair));
-    u->greatest = fmax(u->greatest, r->sign * sp_relation_number(r->of_b, &pair));
+    u->role[0] |= has_role(s, ref->document, 0);
+    u->role[1] |= has_role(s, ref->document, 1);
+    u->from = fmin(u->from, ref->from);
+    u->to = fmax(u->to, ref->to);
+    u->least = fmin(u->least, ref->value);
+    u->greatest = fmax(u->greatest, ref->value);
 }
 
 static void make_units(struct search *s, const uint32_t *stands_for)
 {
     const struct sp_documents *d = s->documents;
-    bool ranged = s->path->range_count > 0;
     uint32_t block = 0;
     s->refs = sp_alloc((d->count + 1) * sizeof *s->refs);
     for (uint32_t i = 0; i < d->count; i++)
         if (stands_for[i] == i)
-            s->refs[s->ref_count++] = (struct ref){block_of(s, i), d->items[i].content, i};
+            s->refs[s->ref_count++] = make_ref(s, i);
     qsort(s->refs, s->ref_count, sizeof *s->refs, by_unit);
     s->units = sp_alloc((s->ref_count + 1) * sizeof *s->units);
     for (size_t i = 0; i < s->ref_count; i++) {
@@ -95,10 +118,12 @@ static void make_units(struct search *s, const uint32_t *stands_for)
                                                          .size = c->size,
                                                          .block = block,
                                                          .first = (uint32_t)i,
-                                                         .least = ranged ? INFINITY : -INFINITY,
-                                                         .greatest = ranged ? -INFINITY : INFINITY};
+                                                         .from = INFINITY,
+                                                         .to = -INFINITY,
+                                                         .least = INFINITY,
+                                                         .greatest = -INFINITY};
         }
-        join_unit(s, &s->units[s->unit_count - 1], ref->document);
+        join_unit(s, &s->units[s->unit_count - 1], ref);
     }
 }
 
@@ -111,14 +136,31 @@ static void ask(struct search *s, unsigned thread, uint32_t a, uint32_t b, uint3
         sp_graph_add(s->graph, thread, (struct sp_arc){b, a, overlap});
 }
 
-/* The pairs (document of unit a, document of unit b). */
+/* The first document of the unit with a value of `from` and more. */
+static uint32_t first_from(const struct search *s, const struct sp_unit *u, double from)
+{
+    uint32_t lo = u->first, hi = u->first + u->count;
+    while (lo < hi) {
+        uint32_t middle = lo + (hi - lo) / 2;
+        if (s->refs[middle].value < from)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+/* The pairs (document of unit a, document of unit b) within the window. */
 static void ask_units(void *arg, unsigned thread, size_t a, size_t b, uint32_t overlap)
 {
     struct search *s = arg;
     const struct sp_unit *x = &s->units[a], *y = &s->units[b];
-    for (uint32_t i = 0; i < x->count; i++)
-        for (uint32_t k = 0; k < y->count; k++)
-            ask(s, thread, s->refs[x->first + i].document, s->refs[y->first + k].document, overlap);
+    for (uint32_t i = x->first; i < x->first + x->count; i++) {
+        const struct ref *ref = &s->refs[i];
+        uint32_t k = first_from(s, y, ref->from);
+        for (; k < y->first + y->count && s->refs[k].value <= ref->to; k++)
+            ask(s, thread, ref->document, s->refs[k].document, overlap);
+    }
 }
 
 static void within_step(void *arg, unsigned thread, size_t from, size_t to)
@@ -145,8 +187,8 @@ static void block_step(void *arg, unsigned thread, size_t from, size_t to)
         const struct sp_unit *x = &s->units[u];
         for (size_t v = u + 1; v < s->unit_count && s->units[v].block == x->block; v++) {
             const struct sp_unit *y = &s->units[v];
-            bool there = x->role[0] && y->role[1] && x->least <= y->greatest;
-            bool back = y->role[0] && x->role[1] && y->least <= x->greatest;
+            bool there = x->role[0] && y->role[1] && sp_units_meet(x, y);
+            bool back = y->role[0] && x->role[1] && sp_units_meet(y, x);
             if (!there && !back)
                 continue;
             uint32_t overlap = 0;

@@ -269,7 +269,7 @@ static void meet(struct finder *f, struct hand *hand, size_t probe, size_t other
         return;
     *met = (uint32_t)probe + 1;
     size_t a = f->indexed == 0 ? other : probe, b = f->indexed == 0 ? probe : other;
-    if (units[a].block != units[b].block || units[a].least > units[b].greatest ||
+    if (units[a].block != units[b].block || !sp_units_meet(&units[a], &units[b]) ||
         !need_of(f, &units[a], &units[b], &need))
         return;
     if (hand->candidate_count == hand->candidate_cap) {

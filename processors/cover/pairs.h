@@ -28,12 +28,14 @@
 struct sp_unit {
     uint64_t at; /* first shingle in `sets` */
     uint32_t size;
-    uint32_t block;  /* number of its block: units of others never meet it */
-    uint32_t first;  /* the caller's */
-    uint32_t count;  /* the caller's */
-    bool role[2];    /* may be a, may be b */
-    double least;    /* least F of the a side, greatest G of the b side: a pair with */
-    double greatest; /* a.least > b.greatest is passed over (plan.h, ranges) */
+    uint32_t block; /* number of its block: units of others never meet it */
+    uint32_t first; /* the caller's */
+    uint32_t count; /* the caller's */
+    bool role[2];   /* may be a, may be b */
+    /* The window (plan.h) that its documents as a have in all, and the values of those as b: a pair
+     * is passed over where they do not meet. */
+    double from, to;
+    double least, greatest;
 };
 
 struct sp_pairs_options {
@@ -57,6 +59,12 @@ struct sp_pairs_stats {
 /* Adds to *stats. */
 void sp_pairs_find(const struct sp_unit *units, size_t count, const uint32_t *sets,
                    const struct sp_pairs_options *options, struct sp_pairs_stats *stats);
+
+/* Whether b may have a value in the window of a. */
+static inline bool sp_units_meet(const struct sp_unit *a, const struct sp_unit *b)
+{
+    return a->from <= b->greatest && b->least <= a->to;
+}
 
 /* The least overlap that `share` asks of a set of `size`: at least 1. */
 uint32_t sp_pairs_need(double share, uint32_t size);

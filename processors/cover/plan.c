@@ -2,6 +2,7 @@
  * SP_PLAN_PATHS, an "or" stays an atom that is only asked: slower, never wrong. */
 #include "cover/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -123,24 +124,24 @@ static bool push_measure(struct sp_path *path, const struct sp_atom *atom)
     return true;
 }
 
-/* Whether y is x with the other document. */
-static bool mirrors(const struct sp_node *x, const struct sp_node *y)
+/* Whether x and y are the same value, of the same document or with the other one instead. */
+static bool same(const struct sp_node *x, const struct sp_node *y, bool mirrored_)
 {
     if (x->op != y->op || x->type != y->type)
         return false;
     if (x->op == SP_OP_FIELD)
-        return x->field == y->field && x->document != y->document;
+        return x->field == y->field && (x->document != y->document) == mirrored_;
     if (x->op == SP_OP_CONSTANT)
         return x->number == y->number && sp_view_eq(x->text, y->text);
-    return !sp_op_measures(x->op) && x->kid[0] && mirrors(x->kid[0], y->kid[0]) &&
-           (!x->kid[1] || mirrors(x->kid[1], y->kid[1]));
+    return !sp_op_measures(x->op) && x->kid[0] && same(x->kid[0], y->kid[0], mirrored_) &&
+           (!x->kid[1] || same(x->kid[1], y->kid[1], mirrored_));
 }
 
 static bool push_key(struct sp_path *path, const struct sp_atom *atom)
 {
     const struct sp_node *n = atom->node;
-    if ((atom->negated ? denied(n->op) : n->op) != SP_OP_EQUAL || !mirrors(n->kid[0], n->kid[1]) ||
-        is_constant(n))
+    if ((atom->negated ? denied(n->op) : n->op) != SP_OP_EQUAL ||
+        !same(n->kid[0], n->kid[1], true) || is_constant(n))
         return false;
     path->keys[path->key_count++] = n->kid[0];
     return true;
@@ -165,12 +166,63 @@ static bool as_range(const struct sp_atom *atom, struct sp_range *ret_range)
         return false;
     bool rises = n->op == SP_OP_LESS || n->op == SP_OP_AT_MOST;
     if (left->uses == SP_USES_A && right->uses == SP_USES_B)
-        *ret_range = (struct sp_range){left, right, rises ? 1 : -1};
+        *ret_range = (struct sp_range){left, right, rises ? 1 : -1, 0};
     else if (left->uses == SP_USES_B && right->uses == SP_USES_A)
-        *ret_range = (struct sp_range){right, left, rises ? -1 : 1};
+        *ret_range = (struct sp_range){right, left, rises ? -1 : 1, 0};
     else
         return false;
     return true;
+}
+
+/* F(a) - G(b) OP constant, or abs(…) of it, either way round: one or two ranges. */
+static void push_difference(struct sp_path *path, const struct sp_atom *atom)
+{
+    const struct sp_node *difference = atom->node->kid[0], *bound = atom->node->kid[1];
+    enum sp_op op = atom->node->op;
+    if (is_constant(difference)) {
+        difference = atom->node->kid[1];
+        bound = atom->node->kid[0];
+        op = mirrored(op);
+    }
+    bool absolute = difference->op == SP_OP_ABS;
+    if (absolute)
+        difference = difference->kid[0];
+    if (atom->negated || !is_constant(bound) || difference->op != SP_OP_SUBTRACT)
+        return;
+    const struct sp_node *f = difference->kid[0], *g = difference->kid[1];
+    bool turned = f->uses == SP_USES_B && g->uses == SP_USES_A; /* G(b) - F(a) */
+    if (!turned && !(f->uses == SP_USES_A && g->uses == SP_USES_B))
+        return;
+    double c = sp_relation_number(bound, &(struct sp_pair){0});
+    bool at_most = op == SP_OP_LESS || op == SP_OP_AT_MOST || op == SP_OP_EQUAL;
+    bool at_least = op == SP_OP_GREATER || op == SP_OP_AT_LEAST || op == SP_OP_EQUAL;
+    if (at_most)
+        path->ranges[path->range_count++] =
+            turned ? (struct sp_range){g, f, -1, c} : (struct sp_range){f, g, 1, c};
+    if ((absolute && at_most) || (!absolute && at_least)) {
+        double d = absolute ? c : -c;
+        path->ranges[path->range_count++] =
+            turned ? (struct sp_range){g, f, 1, d} : (struct sp_range){f, g, -1, d};
+    }
+}
+
+/* What all ranges say of the values of the first. */
+static void make_window(struct sp_path *path)
+{
+    const struct sp_range *first = &path->ranges[0];
+    struct sp_window *w = &path->window;
+    if (path->range_count == 0)
+        return;
+    *w = (struct sp_window){first->of_a, first->of_b, INFINITY, INFINITY};
+    for (size_t i = 0; i < path->range_count; i++) {
+        const struct sp_range *r = &path->ranges[i];
+        if (!same(r->of_a, w->of_a, false) || !same(r->of_b, w->of_b, false))
+            continue;
+        if (r->sign > 0)
+            w->below = fmin(w->below, r->offset);
+        else
+            w->above = fmin(w->above, r->offset);
+    }
 }
 
 static void push_down(struct sp_path *path)
@@ -186,10 +238,13 @@ static void push_down(struct sp_path *path)
         else if (as_range(&atom, &range)) {
             path->ranges[path->range_count++] = range;
             continue;
+        } else {
+            push_difference(path, &atom);
         }
         path->atoms[asked++] = atom;
     }
     path->atom_count = asked;
+    make_window(path);
 }
 
 /* ---- the quotient ---- */
@@ -262,6 +317,21 @@ static void put_share(const struct sp_path *path, struct sp_buf *out)
     }
 }
 
+static void put_range(const struct sp_range *r, struct sp_buf *out)
+{
+    struct sp_node offset = {.op = SP_OP_CONSTANT, .number = fabs(r->offset)};
+    offset.type = r->of_a->type == SP_TYPE_NUMBER ? SP_TYPE_NUMBER : SP_TYPE_DURATION;
+    sp_buf_put_str(out, "  range       ");
+    sp_relation_put(r->of_a, SP_RELATION, out);
+    sp_buf_put_str(out, r->sign > 0 ? " up to " : " from ");
+    sp_relation_put(r->of_b, SP_RELATION, out);
+    if (r->offset != 0 && r->offset == r->offset) {
+        sp_buf_put_str(out, r->sign * r->offset > 0 ? " + " : " - ");
+        sp_relation_put(&offset, SP_RELATION, out);
+    }
+    sp_buf_put_u8(out, '\n');
+}
+
 void sp_plan_put(const struct sp_plan *plan, struct sp_buf *out)
 {
     for (size_t p = 0; p < plan->path_count; p++) {
@@ -280,14 +350,8 @@ void sp_plan_put(const struct sp_plan *plan, struct sp_buf *out)
                 sp_buf_put_str(out, side ? "  only b with " : "  only a with ");
                 put_atom(&path->sided[side][i], out);
             }
-        for (size_t i = 0; i < path->range_count; i++) {
-            const struct sp_range *r = &path->ranges[i];
-            sp_buf_put_str(out, "  range       ");
-            sp_relation_put(r->of_a, SP_RELATION, out);
-            sp_buf_put_str(out, r->sign > 0 ? " up to " : " from ");
-            sp_relation_put(r->of_b, SP_RELATION, out);
-            sp_buf_put_u8(out, '\n');
-        }
+        for (size_t i = 0; i < path->range_count; i++)
+            put_range(&path->ranges[i], out);
         for (size_t i = 0; i < path->atom_count; i++) {
             sp_buf_put_str(out, "  asked       ");
             put_atom(&path->atoms[i], out);

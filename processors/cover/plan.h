@@ -11,7 +11,9 @@
  *                            from which follow the prefix filter and the bound on sizes (pairs.h)
  *   F(a) = F(b)              become the key of a block: only documents of one block meet
  *   of a alone, of b alone   decide which documents take part on which side
- *   F(a) <= G(b), < > >=     become ranges: a side whose values are all too large is passed over
+ *   F(a) <= G(b), < > >=     become ranges, as do F(a) - G(b) <= constant and
+ *   abs(F(a) - G(b)) <= …      abs(F(a) - G(b)) <= constant; those of one F and G make a window
+ *                              in which G(b) must lie, and documents are sorted by G
  *
  * The rest is only asked of the pairs found.
  *
@@ -29,11 +31,21 @@ struct sp_atom {
     bool negated;
 };
 
-/* F(a) <= G(b) or F(a) < G(b), or the same of the negated values. */
+/* sign F(a) <= sign G(b) + offset, or < */
 struct sp_range {
     const struct sp_node *of_a;
     const struct sp_node *of_b;
-    double sign; /* 1, or -1: -F(a) <= -G(b) */
+    double sign; /* 1 or -1 */
+    double offset;
+};
+
+/* F(a) - below <= G(b) <= F(a) + above, all that several ranges say of the same F and G. Bounds are
+ * widened by the rounding of sums; values that are no numbers are in no window. */
+struct sp_window {
+    const struct sp_node *of_a; /* NULL: there is no window */
+    const struct sp_node *of_b;
+    double below;
+    double above;
 };
 
 struct sp_path {
@@ -44,8 +56,9 @@ struct sp_path {
     size_t key_count;
     struct sp_atom sided[2][SP_PLAN_ATOMS]; /* that only depend on a, on b */
     size_t sided_count[2];
-    struct sp_range ranges[SP_PLAN_ATOMS];
+    struct sp_range ranges[2 * SP_PLAN_ATOMS];
     size_t range_count;
+    struct sp_window window; /* of the first range, and of others with its F and G */
 };
 
 struct sp_plan {

@@ -16,7 +16,8 @@
  *
  * Types: number, text, time, duration, condition. time - time is a duration, time + duration a
  * time, duration / duration a number; only like is compared with like. Times and durations are
- * milliseconds. Every mistake is reported with its column and a caret below it. */
+ * milliseconds; a document without a time is of 1970, one without popularity has 0. Every mistake
+ * is reported with its column and a caret below it. */
 #ifndef SP_COVER_RELATION_H
 #define SP_COVER_RELATION_H
 

@@ -2,6 +2,8 @@
 /* Any text as a relation and as a filter: understood or refused with a place, never a crash; what
  * is understood prints as a text that means the same, can be planned, and has a truth value. A path
  * never promises too little: where the relation holds, one path's atoms all hold. */
+#include <math.h>
+
 #include "base/assert.h"
 #include "cover/plan.h"
 
@@ -34,8 +36,9 @@ static bool path_allows(const struct sp_path *path, const struct sp_pair *pair)
     }
     for (size_t i = 0; i < path->range_count; i++) {
         const struct sp_range *r = &path->ranges[i];
-        if (!(r->sign * sp_relation_number(r->of_a, pair) <=
-              r->sign * sp_relation_number(r->of_b, pair)))
+        double f = sp_relation_number(r->of_a, pair), g = sp_relation_number(r->of_b, pair);
+        double rounding = 1e-9 * (fabs(f) + fabs(g) + fabs(r->offset));
+        if (isfinite(rounding) && r->sign * f > r->sign * g + r->offset + rounding)
             return false;
     }
     for (size_t i = 0; i < path->atom_count; i++)

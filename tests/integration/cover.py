@@ -170,8 +170,13 @@ def random_atom(rng):
             "a.popularity + %d" % n, lambda a, b, m: a["pop"] + n)
     else:
         days = rng.randint(0, 6)
-        left = ("a.timestamp - b.timestamp", lambda a, b, m: a["t"] - b["t"])
-        right = ("-%dd" % days, lambda a, b, m: -days * DAY)
+        left = ("b.timestamp - a.timestamp", lambda a, b, m: b["t"] - a["t"])
+        right = ("%dd" % days, lambda a, b, m: days * DAY)
+        if rng.random() < 0.4:
+            left = ("abs(a.timestamp - b.timestamp)", lambda a, b, m: abs(a["t"] - b["t"]))
+        elif rng.random() < 0.5:
+            left = ("a.timestamp - b.timestamp", lambda a, b, m: a["t"] - b["t"])
+            right = ("-%dd" % days, lambda a, b, m: -days * DAY)
     if rng.random() < 0.5:
         left, right = right, left
     op = rng.choice([">=", "<=", ">", "<", "=", "!="] if kind > 2 else [">=", "<=", ">", "<"])

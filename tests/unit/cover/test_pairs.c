@@ -59,7 +59,9 @@ static void make_world(struct world *w, uint64_t seed, uint32_t blocks)
                                        .size = kept,
                                        .block = blocks ? 1 + (uint32_t)(random >> 8) % blocks : 0,
                                        .role = {random >> 50 & 7, random >> 54 & 7},
-                                       .least = (double)(random >> 30 & 15),
+                                       .from = (double)(random >> 30 & 15),
+                                       .to = (double)(random >> 30 & 15) + 5,
+                                       .least = (double)(random >> 34 & 15) - 2,
                                        .greatest = (double)(random >> 34 & 15) + 6};
         end += kept;
     }
@@ -88,7 +90,7 @@ static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint
         for (size_t k = 0; k < UNITS; k++) {
             const struct sp_unit *a = &w->units[i], *b = &w->units[k];
             bool may = i != k && a->role[0] && b->role[1] && a->block == b->block &&
-                       a->least <= b->greatest;
+                       a->from <= b->greatest && b->least <= a->to;
             uint32_t overlap = may ? overlap_of(w, a, b) : 0;
             bool wanted =
                 overlap > 0 && overlap >= of_a * a->size - 1e-6 && overlap >= of_b * b->size - 1e-6;

@@ -1,4 +1,5 @@
 /* What is pushed down. */
+#include <math.h>
 #include <stdio.h>
 
 #include "cover/plan.h"
@@ -58,6 +59,35 @@ TEST(every_atom_has_its_place)
                                     1u << SP_FIELD_popularity);
     sp_plan_done(&plan);
     sp_relation_free(r);
+}
+
+static void check_window(const char *source, double below, double above)
+{
+    struct sp_plan plan;
+    struct sp_relation *r;
+    explain(source, &plan, &r);
+    const struct sp_window *w = &plan.paths[0].window;
+    CU_ASSERT_EQUAL(plan.path_count, 1);
+    CU_ASSERT_FATAL(w->of_a != NULL && w->of_b != NULL);
+    CU_ASSERT_EQUAL(w->of_a->uses, SP_USES_A);
+    CU_ASSERT_EQUAL(w->of_b->uses, SP_USES_B);
+    CU_ASSERT(w->below == below && w->above == above);
+    sp_plan_done(&plan);
+    sp_relation_free(r);
+}
+
+TEST(differences_become_windows)
+{
+    const double day = 86400e3, none = INFINITY;
+    check_window("abs(a.timestamp - b.timestamp) <= 7d", 7 * day, 7 * day);
+    check_window("7d > abs(b.timestamp - a.timestamp)", 7 * day, 7 * day);
+    check_window("b.timestamp - a.timestamp <= 7d && a.timestamp <= b.timestamp", 0, 7 * day);
+    check_window("b.timestamp - a.timestamp >= 7d", -7 * day, none);
+    check_window("a.timestamp - b.timestamp >= 7d", none, -7 * day);
+    check_window("-1d < a.timestamp - b.timestamp", none, day);
+    check_window("a.length - b.length = 3", 3, -3);
+    check_window("a.length > b.bytes", none, 0);
+    check_window("a.length <= b.length && a.popularity - b.popularity >= 1", 0, none);
 }
 
 TEST(alternatives_become_paths_up_to_a_limit)
