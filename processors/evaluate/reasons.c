@@ -84,7 +84,7 @@ static void put_rep_reason(const struct sp_accuracy *a, const char *name, struct
         "one group until they change themselves (milestones 1 to 6: %.2f, %.2f, %.2f, %.2f, %.2f, "
         "%.2f %%). With fast.recheck=on (skip alone) tier 1 compares %.2f pairs of pages for each "
         "fetch in place of %.2f, and RER is %.2f %% in place of %.2f %%: pages that are wrongly "
-        "together hide what skip misses.",
+        "together may hide what skip misses.",
         name, 100 * sp_group_pairs_rep(p), m + 1, 100 * PAPER_REP,
         (unsigned long long)(p->system - p->both), (unsigned long long)p->system,
         (unsigned long long)p->false_groups, (unsigned long long)p->worst_false,

@@ -42,8 +42,8 @@ static void put_winners(const struct sp_accuracy *a, const char *name, size_t nu
                         struct sp_report *report)
 {
     static const char *const columns[] = {
-        "way", "machines",  "published losers", "REP",    "losers by the centralised run",
-        "RER", "worst REP", "worst RER",        "pending"};
+        "way", "machines",  "losers",    "REP",    "losers, centralised",
+        "RER", "worst REP", "worst RER", "pending"};
     char file[48], caption[240];
     snprintf(file, sizeof file, "table-1-winners-%zu", number);
     snprintf(caption, sizeof caption,

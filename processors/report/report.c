@@ -34,6 +34,7 @@ static const char style[] =
     "caption,figcaption{text-align:left;color:var(--soft);padding:.3rem 0}\n"
     "th,td{padding:.25rem .7rem;border-bottom:1px solid var(--line);text-align:left;"
     "vertical-align:top;unicode-bidi:isolate;overflow-wrap:anywhere}\n"
+    "td:first-child{min-width:7rem}\n"
     "th{white-space:nowrap}td.n,th.n{text-align:right;white-space:nowrap}\n"
     "pre{background:var(--panel);padding:.7rem;overflow-x:auto;font-size:.85rem}\n"
     "figure{margin:1.2rem 0}figure svg{max-width:100%;height:auto;color:var(--ink)}\n"
