@@ -60,6 +60,9 @@ struct sp_experiment {
 /* One line each, in the order of the report. */
 #define SP_EXPERIMENTS(X)                                                                          \
     X(traces)                                                                                      \
+    X(figure4)                                                                                     \
+    X(figure5)                                                                                     \
+    X(figure6)                                                                                     \
     X(figure7)                                                                                     \
     X(table1)                                                                                      \
     X(figure8)                                                                                     \

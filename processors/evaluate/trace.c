@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "evaluate/contents.h"
 #include "evaluate/evaluate.h"
 #include "run/pipeline.h"
 
@@ -140,6 +141,7 @@ enum sp_err sp_trace_read(const struct sp_evaluate_options *o, struct sp_trace *
     struct reading r = {.trace = t};
     enum sp_err err = SP_OK;
     t->files = sp_calloc(o->trace_count + 1, sizeof *t->files);
+    t->kept = sp_calloc(1, sizeof *t->kept);
     for (size_t i = 0; i < o->trace_count && err == SP_OK; i++) {
         const char *slash = strrchr(o->traces[i], '/');
         r.file = &t->files[t->file_count++];
@@ -164,6 +166,10 @@ void sp_trace_free(struct sp_trace *t)
         sp_signature_unref(t->fetches[i].signature);
     for (size_t i = 0; i < t->page_count; i++)
         sp_free(t->pages[i].url);
+    if (t->kept->alive)
+        sp_contents_done(t->kept->alive);
+    sp_free(t->kept->alive);
+    sp_free(t->kept);
     sp_free(t->fetches);
     sp_free(t->pages);
     sp_free(t->files);

@@ -44,6 +44,12 @@ struct sp_trace {
     struct sp_trace_file *files;
     size_t file_count;
     size_t distinct; /* contents */
+    struct sp_trace_kept *kept;
+};
+
+/* What experiments make of a trace and share. */
+struct sp_trace_kept {
+    struct sp_contents *alive; /* contents.h; NULL: nobody has asked yet */
 };
 
 /* Reads all files of the options. */

@@ -51,6 +51,29 @@ def figure_7_grows_with_the_collection(work):
         check(len(work.read(f"report/{name}")) > 100, name)
 
 
+def figures_4_to_6_hold_maps_against_the_paper_s(work):
+    page = report_of(work, "--figures", "4,5,6", pages=700)
+    best, paper = "3D k-d", "1D grid (paper)"
+    imbalance = {int(r["machines"]): r for r in rows(work, "figure-4-imbalance")}
+    check_equal(sorted(imbalance), [2, 4, 8, 16, 32, 64], "machines")
+    check(float(imbalance[64][best]) < float(imbalance[64][paper]), imbalance[64])
+    saved = [float(r[best]) for r in rows(work, "figure-5-lossless-saved")]
+    check(saved == sorted(saved) and 0 < saved[-1] < 1, "saved:", saved)
+    lost = {(r["map"], r["routing"]): float(r["similar pairs lost"])
+            for r in rows(work, "figure-6-machines-64")}
+    check_equal({r for (_, routing), r in lost.items() if routing == "lossless"}, {0.0},
+                "pairs lost by lossless routing")
+    for name in ("figure-4", "figure-5-lossless", "figure-5-bounded", "figure-6", "figure-6-gain",
+                 "figure-6-index"):
+        for suffix in "svg", "png", "csv":
+            check(work.exists(f"report/{name}.{suffix}"), name, suffix)
+    check_equal(page.count("<svg "), 6, "plots")
+    # The evaluation of a pipe cannot read contents twice.
+    message = work.run("evaluate", "-q", "--report", "r", "--figures", "5", "-", code=1,
+                       stdin=work.read("crawl.jsonl")).err
+    check_in("cannot be read again", message)
+
+
 def the_report_opens_in_a_browser_and_asks_nobody(work):
     hostile = "<img src=x onerror=hacked=1>.jsonl"
     report_of(work, "--only", "traces,figure7", trace=hostile)
