@@ -23,10 +23,11 @@ struct sp_map_kind {
     enum sp_slicing slicing;
     uint32_t dims; /* sub-dictionaries */
     enum sp_split split;
-    uint32_t cells_each; /* cells for each machine; several are packed by load */
+    uint32_t cells_each; /* cells for each machine */
+    enum sp_packing packing;
 };
 
-enum { SP_MAP_KINDS = 7, SP_MACHINE_COUNTS = 6, SP_MACHINES_MOST = 64, SP_KIND_PAPER_1D = 0 };
+enum { SP_MAP_KINDS = 8, SP_MACHINE_COUNTS = 6, SP_MACHINES_MOST = 64, SP_KIND_PAPER_1D = 0 };
 
 extern const struct sp_map_kind sp_map_kinds[SP_MAP_KINDS];
 extern const uint32_t sp_machine_counts[SP_MACHINE_COUNTS]; /* 2 to SP_MACHINES_MOST */

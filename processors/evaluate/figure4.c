@@ -15,11 +15,11 @@ static const double PAPER_CV = 0.0029;
 /* Trained dictionaries would need the words of every content of the trace again; these make do with
  * the lengths that the signatures have. */
 static const struct sp_map_kind lasting[] = {
-    {"1D grid (paper)", SP_SLICING_GRID, 1, SP_SPLIT_TOTAL, 1},
-    {"3D grid (paper)", SP_SLICING_GRID, 3, SP_SPLIT_SETTINGS, 1},
-    {"3D grid, packed", SP_SLICING_GRID, 3, SP_SPLIT_SETTINGS, 64},
-    {"1D k-d", SP_SLICING_KD, 1, SP_SPLIT_TOTAL, 1},
-    {"3D k-d", SP_SLICING_KD, 3, SP_SPLIT_SETTINGS, 1},
+    {"1D grid (paper)", SP_SLICING_GRID, 1, SP_SPLIT_TOTAL, 1, SP_PACKING_BALANCED},
+    {"3D grid (paper)", SP_SLICING_GRID, 3, SP_SPLIT_SETTINGS, 1, SP_PACKING_BALANCED},
+    {"3D grid, packed", SP_SLICING_GRID, 3, SP_SPLIT_SETTINGS, 64, SP_PACKING_BALANCED},
+    {"1D k-d", SP_SLICING_KD, 1, SP_SPLIT_TOTAL, 1, SP_PACKING_NEIGHBOURS},
+    {"3D k-d", SP_SLICING_KD, 3, SP_SPLIT_SETTINGS, 1, SP_PACKING_NEIGHBOURS},
 };
 enum { LASTING = sizeof lasting / sizeof *lasting };
 

@@ -110,8 +110,16 @@ struct done {
     uint64_t similar;
 };
 
+static bool similar(const struct sp_similarity_options *o, enum sp_work_way way,
+                    const struct sp_signature *a, const struct sp_signature *b)
+{
+    return way == SP_WORK_FULL ? sp_jaccard(a, b) >= o->threshold - 1e-9
+                               : sp_similar(o, a, b, NULL);
+}
+
 static struct done scan_visit(const struct layout *l, const struct machine *m,
-                              const struct visit *v, const struct sp_similarity_options *o)
+                              const struct visit *v, const struct sp_similarity_options *o,
+                              enum sp_work_way way)
 {
     const struct sp_signature *probe = l->sample->signatures[v->content];
     struct done done = {0};
@@ -121,7 +129,7 @@ static struct done scan_visit(const struct layout *l, const struct machine *m,
             if (l->rows[i] >= v->content)
                 break; /* not stored yet */
             done.met++;
-            done.similar += sp_similar(o, probe, l->sample->signatures[l->rows[i]], NULL);
+            done.similar += similar(o, way, probe, l->sample->signatures[l->rows[i]]);
         }
     }
     return done;
@@ -129,7 +137,8 @@ static struct done scan_visit(const struct layout *l, const struct machine *m,
 
 /* One visit in `every` is made, chosen by the content's number hashed. */
 static double scan(const struct layout *l, const struct machine *m,
-                   const struct sp_similarity_options *o, uint64_t every, struct done *ret_done)
+                   const struct sp_similarity_options *o, enum sp_work_way way, uint64_t every,
+                   struct done *ret_done)
 {
     uint64_t met = 0;
     *ret_done = (struct done){m->met, 0};
@@ -137,7 +146,7 @@ static double scan(const struct layout *l, const struct machine *m,
     for (size_t i = 0; i < m->visit_count; i++) {
         if (every > 1 && sp_mix64(m->visits[i].content + 1) % every != 0)
             continue;
-        struct done done = scan_visit(l, m, &m->visits[i], o);
+        struct done done = scan_visit(l, m, &m->visits[i], o, way);
         met += done.met;
         ret_done->similar += done.similar;
     }
@@ -192,9 +201,9 @@ void sp_work_run(const struct sp_partition_map *map, const struct sp_contents *s
         struct done done = {0};
         double least = INFINITY;
         for (int repeat = 0; repeat < REPEATS; repeat++)
-            least =
-                fmin(least, way == SP_WORK_SCAN ? scan(&l, &l.machines[m], similarity, every, &done)
-                                                : search(&l, &l.machines[m], m, similarity, &done));
+            least = fmin(least, way == SP_WORK_INDEX
+                                    ? search(&l, &l.machines[m], m, similarity, &done)
+                                    : scan(&l, &l.machines[m], similarity, way, every, &done));
         w.met += done.met;
         w.met_most = done.met > w.met_most ? done.met : w.met_most;
         w.similar += done.similar;

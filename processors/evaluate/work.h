@@ -5,8 +5,9 @@
  *
  * Contents arrive in order. Each is sent to the machines whose cells may hold something similar, is
  * compared there with what came before, and is stored on its own machine: every pair that meets,
- * meets once. Two ways to compare:
- *   scan   with every stored row of each cell it visits, as in the paper
+ * meets once. Three ways to compare:
+ *   full   with every stored row of each cell it visits, J computed in full: the paper's scan
+ *   scan   the same rows, but F ends early: by the lengths, and once tau cannot be reached
  *   index  with the candidates that the machine's index finds (candidates/candidates.h)
  */
 #ifndef SP_EVALUATE_WORK_H
@@ -14,7 +15,7 @@
 
 #include "evaluate/contents.h"
 
-enum sp_work_way { SP_WORK_SCAN, SP_WORK_INDEX };
+enum sp_work_way { SP_WORK_FULL, SP_WORK_SCAN, SP_WORK_INDEX, SP_WORK_WAYS };
 
 struct sp_work {
     double slowest;    /* seconds of the machine that takes longest */
