@@ -13,8 +13,8 @@ static const char *const LINES[] = {
     "{\"url\":\"http://a.org/1\",\"fetch_time_ms\":10,\"content\":\"one two three four five six\"}",
     "{\"url\":\"http://a.org/2\",\"fetch_time_ms\":20,\"content\":\"one two three four five six\"}",
     "this is not a record",
-    "{\"url\":\"http://a.org/3\",\"fetch_time_ms\":30,\"http_status\":301,\"redirect_url\":"
-    "\"http://a.org/4\",\"content\":\"\"}",
+    ("{\"url\":\"http://a.org/3\",\"fetch_time_ms\":30,\"http_status\":301,\"redirect_url\":"
+     "\"http://a.org/4\",\"content\":\"\"}"),
     "{\"url\":\"http://a.org/1\",\"fetch_time_ms\":40,\"content\":\"seven eight nine ten eleven\"}",
     "{\"url\":\"http://a.org/1\",\"fetch_time_ms\":15,\"content\":\"late and never seen again\"}",
     "{\"url\":\"http://a.org/2\",\"fetch_time_ms\":50,\"http_status\":404,\"content\":\"\"}",
