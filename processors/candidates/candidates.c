@@ -1,14 +1,11 @@
-/* The candidate rule and its index; see candidates.h for the argument. */
+/* The index of candidates; see candidates.h for the argument, rules.c for the rules. */
 #include "candidates/candidates.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "candidates/postings.h"
-
-static const double MISS_MAX = 1e-6;
 
 /* Postings of one sp_postings_add_many: each of its 4,096 shards then gets some 128. */
 enum { WAITING_MAX = 1 << 19 };
@@ -24,58 +21,9 @@ struct sp_candidates {
     size_t waiting_count;
 };
 
-/* P(binomial(k, p) < m) */
-static double binomial_below(unsigned k, unsigned m, double p)
-{
-    double sum = 0, term = pow(1 - p, k);
-    if (p >= 1)
-        return m > k ? 1 : 0;
-    for (unsigned i = 0; i < m; i++) {
-        sum += term;
-        term *= (double)(k - i) / (i + 1) * p / (1 - p);
-    }
-    return sum;
-}
-
-struct sp_candidate_rule sp_candidate_rule(double threshold)
-{
-    struct sp_candidate_rule rule = {threshold, SP_SKETCH, 1};
-    while (rule.sketch < SP_SKETCH_MAX && binomial_below(rule.sketch, 1, threshold) > MISS_MAX)
-        rule.sketch++;
-    while (rule.shared_min < rule.sketch &&
-           binomial_below(rule.sketch, rule.shared_min + 1, threshold) <= MISS_MAX)
-        rule.shared_min++;
-    return rule;
-}
-
 static uint32_t min_u32(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
-}
-
-/* Two pages with J >= tau share at least tau times the larger one's shingles: all that short
- * pages can be asked for. */
-static uint32_t shared_needed(const struct sp_candidate_rule *rule, uint32_t larger_total)
-{
-    double all = ceil(rule->threshold * larger_total - 1e-9);
-    return all < rule->shared_min ? (uint32_t)(all < 1 ? 1 : all) : rule->shared_min;
-}
-
-bool sp_candidate_pair(const struct sp_candidate_rule *rule, const struct sp_signature *a,
-                       const struct sp_signature *b)
-{
-    const uint32_t *x = sp_signature_shingles(a), *y = sp_signature_shingles(b);
-    uint32_t n = min_u32(a->shingle_count, rule->sketch),
-             m = min_u32(b->shingle_count, rule->sketch);
-    uint32_t shared = 0;
-    for (uint32_t i = 0, j = 0; i < n && j < m;) {
-        shared += x[i] == y[j];
-        uint32_t xi = x[i], yj = y[j];
-        i += xi <= yj;
-        j += yj <= xi;
-    }
-    uint32_t larger = a->shingle_total > b->shingle_total ? a->shingle_total : b->shingle_total;
-    return shared >= shared_needed(rule, larger);
 }
 
 struct sp_candidates *sp_candidates_new(const struct sp_candidate_rule *rule)
@@ -109,15 +57,14 @@ static void make_room(struct sp_candidates *c, uint32_t slot)
     c->seen_cap = cap;
 }
 
-void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
-                       uint32_t count)
+void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *keys, uint32_t count)
 {
     make_room(c, slot);
     uint32_t n = min_u32(count, c->rule.sketch);
     for (uint32_t i = 0; i < n; i++)
-        sp_postings_prefetch(c->postings, shingles[i]);
+        sp_postings_prefetch(c->postings, keys[i]);
     for (uint32_t i = 0; i < n; i++)
-        sp_postings_add(c->postings, shingles[i], slot);
+        sp_postings_add(c->postings, keys[i], slot);
 }
 
 static void add_waiting(struct sp_candidates *c)
@@ -126,7 +73,7 @@ static void add_waiting(struct sp_candidates *c)
     c->waiting_count = 0;
 }
 
-void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
+void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
                              uint32_t count)
 {
     make_room(c, slot);
@@ -136,7 +83,7 @@ void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint3
     if (c->waiting_count + n > WAITING_MAX)
         add_waiting(c);
     for (uint32_t i = 0; i < n; i++)
-        c->waiting[c->waiting_count++] = (struct sp_posting){shingles[i], slot};
+        c->waiting[c->waiting_count++] = (struct sp_posting){keys[i], slot};
 }
 
 void sp_candidates_settle(struct sp_candidates *c)
@@ -149,12 +96,12 @@ void sp_candidates_settle(struct sp_candidates *c)
     c->waiting = NULL;
 }
 
-void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *shingles,
+void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
                           uint32_t count)
 {
     uint32_t n = min_u32(count, c->rule.sketch);
     for (uint32_t i = 0; i < n; i++)
-        sp_postings_remove(c->postings, shingles[i], slot);
+        sp_postings_remove(c->postings, keys[i], slot);
 }
 
 static int by_length(const void *a, const void *b)
@@ -187,19 +134,19 @@ static size_t walk(struct sp_candidates *c, struct sp_posting_list list, size_t 
     return met;
 }
 
-size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *shingles, uint32_t count,
+size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_t count,
                           uint32_t total, const uint32_t **ret_slots)
 {
     struct sp_posting_list lists[SP_SKETCH_MAX];
     uint32_t n = min_u32(count, c->rule.sketch), used = 0;
     for (uint32_t i = 0; i < n; i++)
-        sp_postings_prefetch(c->postings, shingles[i]);
+        sp_postings_prefetch(c->postings, keys[i]);
     for (uint32_t i = 0; i < n; i++) {
-        lists[used] = sp_postings_get(c->postings, shingles[i]);
+        lists[used] = sp_postings_get(c->postings, keys[i]);
         used += lists[used].count > 0;
     }
     *ret_slots = c->met;
-    uint32_t needed = shared_needed(&c->rule, total);
+    uint32_t needed = sp_candidate_needed(&c->rule, total);
     if (used < needed)
         return 0;
     qsort(lists, used, sizeof *lists, by_length);

@@ -58,6 +58,9 @@ bool sp_cli_number(const char *text, uint64_t *ret_number);
 /* Without the dictionary of a trained map, which sp_settings_init adds. */
 void sp_settings_text(const struct sp_config *config, struct sp_text_options *ret_options);
 
+void sp_settings_similarity(const struct sp_config *config,
+                            struct sp_similarity_options *ret_options);
+
 /* How a line of a fingerprint begins that is no setting: the dictionary of a trained map follows.
  */
 #define SP_SETTINGS_DICTIONARY "partition.map: dictionary="
@@ -70,8 +73,8 @@ struct sp_settings {
     struct sp_partition_map before; /* of partition.previous_map; cells 0: none */
 };
 
-/* On failure *ret_message says what is wrong with the files of the maps (valid until the next
- * call); nothing is to be freed then. */
+/* On failure *ret_message says what is wrong with the files of the maps, or with settings that do
+ * not fit together (valid until the next call); nothing is to be freed then. */
 enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings *ret_settings,
                              const char **ret_message);
 void sp_settings_done(struct sp_settings *settings);

@@ -192,9 +192,9 @@ const struct sp_command sp_cmd_pairs = {
     "  samepage pairs [--threshold T] [OPTION]... INPUT...\n\n"
     "DESCRIPTION\n"
     "  Reads all pages (formats as for `samepage run`), compares them all to all with an exact prefix\n"
-    "  filter, and prints each near-duplicate pair once. Of a page that was fetched several times "
-    "the\n"
-    "  last fetch counts. Signatures are kept in memory: about 4 bytes a word.\n\n"
+    "  filter (by the candidate rule, with methods that are no Jaccard similarity), and prints each\n"
+    "  near-duplicate pair once. Of a page that was fetched several times the last fetch counts.\n"
+    "  Signatures are kept in memory: about 4 bytes a word.\n\n"
     "OPTIONS\n"
     "  -t, --threshold T   same as --set similarity.threshold=T\n"
     "  -o, --output FILE   write there; default: standard output\n"
@@ -203,7 +203,7 @@ const struct sp_command sp_cmd_pairs = {
     "  -q, --quiet         no progress bar, no summary\n"
     "  --help              this text\n\n"
     "OUTPUT\n"
-    "  {\"a\":URL,\"b\":URL,\"similarity\":J}\n\n"
+    "  {\"a\":URL,\"b\":URL,\"similarity\":J}; J by similarity.method\n\n"
     "EXAMPLE\n"
     "  samepage pairs --threshold 0.9 articles.jsonl\n",
     true, run};

@@ -164,8 +164,14 @@ static int read_settings(struct arguments *a)
     if (err != SP_OK)
         code = sp_cli_failed("the state in %s cannot be served: %s", o->state, message);
     o->tier1 = (uint32_t)config.tier1_partitions;
-    o->threshold = config.similarity_threshold;
-    o->sentences = config.signature_max_sentences > 0;
+    struct sp_similarity_options similarity;
+    sp_settings_similarity(&config, &similarity);
+    o->threshold = similarity.threshold;
+    o->method = similarity.method;
+    if (code < 0 && !sp_serve_can(o->method))
+        code = sp_cli_failed("the state in %s cannot be served: it was made with "
+                             "similarity.method = %s, whose signatures the filter cannot compare",
+                             o->state, sp_method_info(o->method)->name);
     sp_settings_text(&config, &o->text);
     o->text.detect_language = false;
     o->text.signature.dictionary = a->map.cells ? &a->map.dictionary : NULL;
@@ -219,7 +225,9 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     }
     a->options.topic = topic;
     a->options.properties = properties;
-    a->options.threshold = config->similarity_threshold;
+    struct sp_similarity_options similarity;
+    sp_settings_similarity(config, &similarity);
+    a->options.threshold = similarity.threshold;
     sp_settings_text(config, &a->options.text);
     a->options.text.detect_language = false;
     int code = serve(&a->options);

@@ -45,35 +45,74 @@ static void print_language(uint16_t language)
         printf("unknown");
 }
 
-static void print_document(const char *label, const struct document *d)
+static void print_document(const char *label, const struct document *d, enum sp_method method)
 {
+    static const char *const counted[SP_METHOD_COUNT] = {
+        [SP_METHOD_SHINGLES] = "shingles",     [SP_METHOD_SIMHASH] = "words",
+        [SP_METHOD_COSINE] = "distinct words", [SP_METHOD_LCS] = "sentences",
+        [SP_METHOD_SENTENCES] = "sentences",   [SP_METHOD_COMBINED] = "shingles"};
     static const char *const formats[] = {"HTML", "Markdown", "plain text"};
     const struct sp_signature *s = d->signature;
     SP_ASSERT(s);
     printf("%s  %s\n", label, d->name);
-    printf("   %s, %s shingles, lengths (%u, %u, %u), language ",
-           formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],
-           sp_thousands(s->shingle_total), s->length[0], s->length[1], s->length[2]);
+    printf("   %s, %s %s", formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],
+           sp_thousands(s->shingle_total), counted[method]);
+    if (sp_method_info(method)->jaccard)
+        printf(", lengths (%u, %u, %u)", s->length[0], s->length[1], s->length[2]);
+    printf(", language ");
     print_language(s->language);
-    if (s->shingle_count < s->shingle_total)
-        printf(", %u smallest shingles kept", s->shingle_count);
+    if (s->shingle_count < s->shingle_total && method != SP_METHOD_SIMHASH &&
+        method != SP_METHOD_LCS)
+        printf(", %u smallest %s kept", s->shingle_count, counted[method]);
     putchar('\n');
+}
+
+static void print_jaccard(const struct sp_similarity_options *o, const struct sp_signature *a,
+                          const struct sp_signature *b)
+{
+    bool capped = a->shingle_count < a->shingle_total || b->shingle_count < b->shingle_total;
+    printf("\nJaccard similarity     %.4f   %s of the %s\n", sp_jaccard(a, b),
+           capped ? "estimated from samples" : "exact, over all",
+           o->method == SP_METHOD_SENTENCES ? "stemmed sentences" : "5-shingles");
+    printf("length bound           %.4f   no similarity of pages of these lengths exceeds it\n",
+           sp_length_bound(a->length, b->length));
+    printf("threshold              %.4f\n", o->threshold);
+    if (o->method == SP_METHOD_COMBINED)
+        printf("sentences (LCS ratio)  %.4f   asked for %.2f, where the similarity is below %.4f\n",
+               sp_lcs_ratio(a, b), o->lcs_min, o->threshold + o->band);
+}
+
+static void print_measure(const struct sp_similarity_options *o, const struct sp_signature *a,
+                          const struct sp_signature *b)
+{
+    const struct sp_method_info *method = sp_method_info(o->method);
+    printf("\nsimilarity             %.4f   %s\n", sp_similarity(o, a, b), method->title);
+    if (o->method == SP_METHOD_LCS)
+        printf("without the middle     %.4f   the LCS ratio of the whole pages\n",
+               sp_lcs_ratio(a, b));
+    printf("threshold              %.4f\n", o->threshold);
+}
+
+static const char *reason(const struct sp_similarity_options *o, const struct sp_signature *a,
+                          const struct sp_signature *b)
+{
+    if (sp_similarity(o, a, b) + 1e-9 >= o->threshold)
+        return "the pages share too few of the hashes that candidates are found by";
+    if (!sp_method_info(o->method)->jaccard || sp_jaccard(a, b) + 1e-9 < o->threshold)
+        return "the similarity is below the threshold";
+    if (sp_length_bound(a->length, b->length) + 1e-9 < o->threshold)
+        return "the lengths are too different";
+    return "inside the band, the sentences differ too much";
 }
 
 static void explain(const struct sp_similarity_options *o, const struct sp_signature *a,
                     const struct sp_signature *b)
 {
-    double j = sp_jaccard(a, b), bound = sp_length_bound(a->length, b->length);
-    bool capped = a->shingle_count < a->shingle_total || b->shingle_count < b->shingle_total;
     bool similar = sp_similar(o, a, b, NULL);
-    printf("\nJaccard similarity     %.4f   %s of the 5-shingles\n", j,
-           capped ? "estimated from samples" : "exact, over all");
-    printf("length bound           %.4f   no similarity of pages of these lengths exceeds it\n",
-           bound);
-    printf("threshold              %.4f\n", o->threshold);
-    if (a->sentence_count + b->sentence_count > 0)
-        printf("sentences (LCS ratio)  %.4f   asked for %.2f, where the similarity is below %.4f\n",
-               sp_lcs_ratio(a, b), o->lcs_min, o->threshold + o->band);
+    if (sp_method_info(o->method)->jaccard)
+        print_jaccard(o, a, b);
+    else
+        print_measure(o, a, b);
     if (a->shingle_total == 0 || b->shingle_total == 0)
         printf("\nnot near duplicates: a page without words resembles nothing\n");
     else if (sp_id_eq(a->content_hash, b->content_hash))
@@ -81,12 +120,8 @@ static void explain(const struct sp_similarity_options *o, const struct sp_signa
                similar ? "near duplicates" : "not near duplicates");
     else if (similar)
         printf("\nnear duplicates\n");
-    else if (j + 1e-9 < o->threshold)
-        printf("\nnot near duplicates: the similarity is below the threshold\n");
-    else if (bound + 1e-9 < o->threshold)
-        printf("\nnot near duplicates: the lengths are too different\n");
     else
-        printf("\nnot near duplicates: inside the band, the sentences differ too much\n");
+        printf("\nnot near duplicates: %s\n", reason(o, a, b));
 }
 
 static void print_text(struct sp_text *text, const struct document *d)
@@ -119,9 +154,10 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
             code = sp_cli_failed("%s: %s", d->name, sp_err_text(err));
     }
     if (code == SP_EXIT_DONE) {
-        print_document("a", &documents[0]);
-        print_document("b", &documents[1]);
-        explain(&settings.run.bus.group.similarity, documents[0].signature, documents[1].signature);
+        const struct sp_similarity_options *similarity = &settings.run.bus.group.similarity;
+        print_document("a", &documents[0], similarity->method);
+        print_document("b", &documents[1], similarity->method);
+        explain(similarity, documents[0].signature, documents[1].signature);
         for (int i = 0; i < 2 && show_text; i++)
             print_text(text, &documents[i]);
     }

@@ -138,8 +138,10 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         if (code >= 0)
             return code;
     }
+    struct sp_similarity_options similarity;
+    sp_settings_similarity(&a->config, &similarity);
     if (a->train.threshold == 0)
-        a->train.threshold = a->config.similarity_threshold;
+        a->train.threshold = similarity.threshold;
     if (a->train.machines > a->train.cells)
         return sp_cli_usage(command, "there are fewer cells than machines");
     if (a->show && a->map)

@@ -5,6 +5,19 @@
 #include "base/mem.h"
 #include "cli/cli.h"
 
+static enum sp_method method_of(const struct sp_config *c)
+{
+    static const enum sp_method methods[] = {
+        [SP_CONFIG_METHOD_SHINGLES] = SP_METHOD_SHINGLES,
+        [SP_CONFIG_METHOD_SIMHASH] = SP_METHOD_SIMHASH,
+        [SP_CONFIG_METHOD_COSINE] = SP_METHOD_COSINE,
+        [SP_CONFIG_METHOD_SENTENCES] = SP_METHOD_SENTENCES,
+        [SP_CONFIG_METHOD_LCS] = SP_METHOD_LCS,
+        [SP_CONFIG_METHOD_COMBINED] = SP_METHOD_COMBINED,
+    };
+    return methods[c->similarity_method];
+}
+
 void sp_settings_text(const struct sp_config *c, struct sp_text_options *ret_options)
 {
     sp_text_options_default(ret_options);
@@ -13,14 +26,18 @@ void sp_settings_text(const struct sp_config *c, struct sp_text_options *ret_opt
     ret_options->signature.repeats =
         c->signature_repeats == SP_CONFIG_REPEATS_LABELLED ? SP_REPEATS_LABELLED : SP_REPEATS_ONCE;
     ret_options->signature.max_shingles = (uint32_t)c->signature_max_shingles;
-    ret_options->signature.max_sentences = (uint32_t)c->signature_max_sentences;
+    ret_options->signature.method = method_of(c);
+    if (sp_method_info(method_of(c))->sentences)
+        ret_options->signature.max_sentences = (uint32_t)c->signature_max_sentences;
     ret_options->signature.text_scope = (uint32_t)ret_options->scope;
 }
 
-static void set_similarity(const struct sp_config *c, struct sp_similarity_options *ret_options)
+void sp_settings_similarity(const struct sp_config *c, struct sp_similarity_options *ret_options)
 {
     sp_similarity_options_default(ret_options);
-    ret_options->threshold = c->similarity_threshold;
+    ret_options->method = method_of(c);
+    ret_options->threshold = c->similarity_threshold > 0 ? c->similarity_threshold
+                                                         : sp_method_info(method_of(c))->threshold;
     ret_options->band = c->similarity_band;
     ret_options->lcs_min = c->similarity_lcs_min;
 }
@@ -92,7 +109,7 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     o->store.write_ahead_log = c->store_write_ahead_log == SP_CONFIG_ON;
     struct sp_group_options *group = &o->bus.group;
     struct sp_compare_options *compare = &o->bus.compare;
-    set_similarity(c, &group->similarity);
+    sp_settings_similarity(c, &group->similarity);
     compare->similarity = group->similarity;
     group->mode = c->mode == SP_CONFIG_MODE_FAST ? SP_MODE_FAST : SP_MODE_EXACT;
     group->fast_asks_tier2 = c->fast_tier2 == SP_CONFIG_TIER2_ASK;
@@ -119,8 +136,13 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
         sp_settings_done(s);
         return err;
     }
-    put_fingerprint(config, &s->map, &s->fingerprint);
     set_run(config, &s->run);
+    err = sp_similarity_check(&s->run.bus.group.similarity, s->map.cells, ret_message);
+    if (err != SP_OK) {
+        sp_settings_done(s);
+        return err;
+    }
+    put_fingerprint(config, &s->map, &s->fingerprint);
     s->run.fingerprint = s->fingerprint.data;
     s->run.text.signature.dictionary = &s->map.dictionary;
     s->run.bus.group.maps = s->run.bus.compare.maps =

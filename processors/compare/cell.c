@@ -156,16 +156,17 @@ uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature
     c->cache_bytes += ROW_BYTES + sp_signature_bytes(signature);
     mark_dirty(cell, slot, row);
     row->dirty = true;
-    sp_candidates_add(cell->index, slot, sp_signature_shingles(signature),
-                      signature->shingle_count);
+    uint32_t scratch[SP_SKETCH_MAX], count;
+    const uint32_t *keys = sp_candidate_keys(&c->rule, signature, scratch, &count);
+    sp_candidates_add(cell->index, slot, keys, count);
     return slot;
 }
 
-void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *sketch, uint32_t count)
+void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *keys, uint32_t count)
 {
     uint32_t slot = slot_new(cell, content);
     cell->slots[slot].owners = 1;
-    sp_candidates_add_later(cell->index, slot, sketch, count);
+    sp_candidates_add_later(cell->index, slot, keys, count);
 }
 
 static enum sp_err row_decode(struct sp_view value, struct row *row)
@@ -322,8 +323,9 @@ static void drop_slot(struct sp_compare *c, struct cell *cell, uint32_t slot)
     }
     if (row->stored)
         cell->dropped[cell->dropped_count++] = s->content;
-    sp_candidates_remove(cell->index, slot, sp_signature_shingles(row->signature),
-                         row->signature->shingle_count);
+    uint32_t scratch[SP_SKETCH_MAX], count;
+    const uint32_t *keys = sp_candidate_keys(&c->rule, row->signature, scratch, &count);
+    sp_candidates_remove(cell->index, slot, keys, count);
     c->cache_bytes -= ROW_BYTES + sp_signature_bytes(row->signature);
     forget_content(cell, s->content);
     row_free(row);
@@ -416,13 +418,13 @@ static void flush_others(struct sp_compare *c, struct row *row, struct sp_buf *k
     row->changed_count = 0;
 }
 
-/* A row's sketch never changes: it goes with the row's first flush, and with the row. */
-static void put_sketch(struct sp_compare *c, const struct sp_signature *signature,
-                       struct sp_buf *key)
+/* A row's keys never change: they go with the row's first flush, and with the row. */
+static void put_keys(struct sp_compare *c, const struct sp_signature *signature, struct sp_buf *key)
 {
-    uint32_t all = signature->shingle_count, n = all < c->rule.sketch ? all : c->rule.sketch;
+    uint32_t scratch[SP_SKETCH_MAX], count;
+    const uint32_t *keys = sp_candidate_keys(&c->rule, signature, scratch, &count);
     key->data[0] = 'K';
-    sp_store_put(c->store, sp_buf_view(key), sp_view(sp_signature_shingles(signature), 4ull * n));
+    sp_store_put(c->store, sp_buf_view(key), sp_view(keys, 4ull * count));
     key->data[0] = 'R';
 }
 
@@ -440,7 +442,7 @@ static void flush_slot(struct sp_compare *c, struct cell *cell, uint32_t slot, s
         sp_signature_encode(row->signature, value);
         sp_store_put(c->store, sp_buf_view(key), sp_buf_view(value));
         if (!row->stored)
-            put_sketch(c, row->signature, key);
+            put_keys(c, row->signature, key);
         row->stored = true;
     }
     row->dirty = false;

@@ -4,7 +4,7 @@
  *   row    the decoded signature and first owner of a slot, while cached or changed
  *
  * Stored as
- *   'K' cell content          -> the smallest hashes of its signature: all that the index needs
+ *   'K' cell content          -> the candidate keys of its signature: all that the index needs
  *   'R' cell content          -> first owner, its version, packed signature
  *   'O' cell content page     -> version             (each further owner)
  *
@@ -86,7 +86,7 @@ uint32_t cell_find(const struct cell *cell, struct sp_id content);
  * reference). */
 uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature *signature);
 /* Makes a slot for a stored row while loading; sp_candidates_settle(cell->index) after the last. */
-void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *sketch, uint32_t count);
+void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *keys, uint32_t count);
 struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot);
 
 /* True: the row's first owner, its spokesman, is now this page at this version. */

@@ -23,7 +23,7 @@ struct sp_compare *sp_compare_new(const struct sp_compare_options *options, stru
 {
     struct sp_compare *c = sp_calloc(1, sizeof *c);
     c->options = *options;
-    c->rule = sp_candidate_rule(options->similarity.threshold);
+    c->rule = sp_candidate_rule(options->similarity.method, options->similarity.threshold);
     c->store = store;
     c->outbox = *outbox;
     c->cells = sp_calloc(SP_CELL_PLACES, sizeof *c->cells);
@@ -83,9 +83,10 @@ static bool matches(struct sp_compare *c, const struct sp_signature *a,
 static void probe_cell(struct sp_compare *c, struct cell *cell, const struct sp_message *m,
                        const struct sp_signature *signature)
 {
-    const uint32_t *slots;
-    size_t count = sp_candidates_find(cell->index, sp_signature_shingles(signature),
-                                      signature->shingle_count, signature->shingle_total, &slots);
+    uint32_t scratch[SP_SKETCH_MAX], key_count;
+    const uint32_t *slots, *keys = sp_candidate_keys(&c->rule, signature, scratch, &key_count);
+    size_t count =
+        sp_candidates_find(cell->index, keys, key_count, signature->shingle_total, &slots);
     c->stats.probes++;
     struct found *found = NULL;
     uint32_t found_count = 0;

@@ -38,9 +38,9 @@ static bool load_sketch(void *arg, struct sp_view key, struct sp_view value)
     struct loading *l = arg;
     struct sp_compare *c = l->compare;
     struct sp_id content;
-    uint32_t sketch[SP_SKETCH_MAX];
-    size_t count = value.len / sizeof *sketch;
-    if (key.len != KEY_BYTES || value.len % sizeof *sketch || count > c->rule.sketch) {
+    uint32_t keys[SP_SKETCH_MAX];
+    size_t count = value.len / sizeof *keys;
+    if (key.len != KEY_BYTES || value.len % sizeof *keys || count > c->rule.sketch) {
         c->err = SP_CORRUPT;
         return false;
     }
@@ -48,9 +48,9 @@ static bool load_sketch(void *arg, struct sp_view key, struct sp_view value)
         return false;
     memcpy(&content, key.data + 3, sizeof content);
     if (count)
-        memcpy(sketch, value.data, value.len);
+        memcpy(keys, value.data, value.len);
     enter_cell(l, cell_get(c, key_cell(key)));
-    cell_restore(l->cell, content, sketch, (uint32_t)count);
+    cell_restore(l->cell, content, keys, (uint32_t)count);
     return true;
 }
 

@@ -10,6 +10,14 @@
 #include "base/err.h"
 
 enum sp_config_scope { SP_CONFIG_SCOPE_MAIN, SP_CONFIG_SCOPE_ALL };
+enum sp_config_method {
+    SP_CONFIG_METHOD_SHINGLES,
+    SP_CONFIG_METHOD_SIMHASH,
+    SP_CONFIG_METHOD_COSINE,
+    SP_CONFIG_METHOD_SENTENCES,
+    SP_CONFIG_METHOD_LCS,
+    SP_CONFIG_METHOD_COMBINED
+};
 enum sp_config_repeats { SP_CONFIG_REPEATS_ONCE, SP_CONFIG_REPEATS_LABELLED };
 enum sp_config_mode { SP_CONFIG_MODE_EXACT, SP_CONFIG_MODE_FAST };
 enum sp_config_routing { SP_CONFIG_ROUTING_LOSSLESS, SP_CONFIG_ROUTING_BOUNDED };
@@ -31,6 +39,7 @@ struct sp_config {
     uint64_t mode;
     uint64_t fast_tier2;
     uint64_t fast_recheck;
+    uint64_t similarity_method;
     double similarity_threshold;
     double similarity_band;
     double similarity_lcs_min;

@@ -16,13 +16,22 @@ const struct sp_option sp_options[] = {
     {"fast.recheck", SP_OPTION_CHOICE, FIELD(fast_recheck), true, "off", 0, 0, "off|on",
      "in mode fast: whether a group is re-checked when a member has changed or left. off: the rest "
      "stays together"},
-    {"similarity.threshold", SP_OPTION_REAL, FIELD(similarity_threshold), true, "0.8", 0.3, 1, NULL,
-     "tau: pages are near duplicates from this Jaccard similarity of their 5-shingles on"},
-    {"similarity.band", SP_OPTION_REAL, FIELD(similarity_band), true, "0", 0, 1, NULL,
-     "where the similarity is less than this above the threshold, the sentences decide as well "
-     "(similarity.lcs_min); needs signature.max_sentences. 0: never"},
+    {"similarity.method", SP_OPTION_CHOICE, FIELD(similarity_method), true, "shingles", 0, 0,
+     "shingles|simhash|cosine|sentences|lcs|combined",
+     "how pages are compared. shingles: Jaccard similarity of their 5-word shingles. simhash: equal "
+     "bits of 64. cosine: of their term frequencies. sentences: Jaccard similarity of their stemmed "
+     "sentences. lcs: longest common subsequence of their sentences. combined: as shingles, and "
+     "where that is close the sentences decide. README.md has a table of what they find"},
+    {"similarity.threshold", SP_OPTION_REAL, FIELD(similarity_threshold), true, "0", 0, 1, NULL,
+     "tau: pages are near duplicates from this similarity on, at least 0.3 (simhash: 0.890625). 0: "
+     "the method's own: shingles 0.8, simhash 0.953125 (61 bits of 64), cosine 0.97, sentences 0.5, "
+     "lcs 0.5, combined 0.7"},
+    {"similarity.band", SP_OPTION_REAL, FIELD(similarity_band), true, "0.1", 0, 1, NULL,
+     "combined: where the similarity is less than this above the threshold, the sentences decide as "
+     "well (similarity.lcs_min). 0: never"},
     {"similarity.lcs_min", SP_OPTION_REAL, FIELD(similarity_lcs_min), true, "0.5", 0, 1, NULL,
-     "inside the band, the least share of common sentences, LCS / (A + B - LCS) of the two sequences"},
+     "combined: inside the band, the least share of common sentences, LCS / (A + B - LCS) of the two "
+     "sequences"},
     {"signature.repeats", SP_OPTION_CHOICE, FIELD(signature_repeats), true, "once", 0, 0,
      "once|labelled",
      "once: a shingle that a page repeats counts once. labelled: each occurrence counts, labelled "
@@ -30,9 +39,11 @@ const struct sp_option sp_options[] = {
     {"signature.max_shingles", SP_OPTION_COUNT, FIELD(signature_max_shingles), true, "1024", 16,
      65536, NULL,
      "shingle hashes kept of a page: up to that many words the similarity is exact, above it an "
-     "unbiased estimate"},
-    {"signature.max_sentences", SP_OPTION_COUNT, FIELD(signature_max_sentences), true, "0", 0, 4096,
-     NULL, "sentence hashes kept of a page"},
+     "unbiased estimate; with cosine, distinct words"},
+    {"signature.max_sentences", SP_OPTION_COUNT, FIELD(signature_max_sentences), true, "1024", 1,
+     4096, NULL,
+     "sentence hashes kept of a page, with similarity.method = sentences (the smallest), lcs or "
+     "combined (the first)"},
     {"text.scope", SP_OPTION_CHOICE, FIELD(text_scope), true, "main", 0, 0, "main|all",
      "main: a page's main content, without menus, headers and footers. all: everything a reader "
      "sees"},

@@ -139,24 +139,28 @@ static struct sp_candidates *index_members(struct sp_group *st, struct group *g,
     struct sp_candidates *index = sp_candidates_new(rule);
     for (uint32_t i = 0; i < g->count; i++) {
         struct sp_signature *s = member_signature(st, g, g->members[i]);
-        if (s)
-            sp_candidates_add(index, i, sp_signature_shingles(s), s->shingle_count);
+        if (!s)
+            continue;
+        uint32_t scratch[SP_SKETCH_MAX], count;
+        const uint32_t *keys = sp_candidate_keys(rule, s, scratch, &count);
+        sp_candidates_add(index, i, keys, count);
     }
     return index;
 }
 
 static void join_by_index(struct pieces *p, uint32_t big)
 {
-    struct sp_candidate_rule rule = sp_candidate_rule(p->st->options.similarity.threshold);
+    const struct sp_similarity_options *o = &p->st->options.similarity;
+    struct sp_candidate_rule rule = sp_candidate_rule(o->method, o->threshold);
     struct sp_candidates *index = index_members(p->st, p->g, &rule);
     for (uint32_t i = 0; i < p->g->count && p->left > 1 && !p->st->err; i++) {
         struct member *m = p->g->members[i];
         struct sp_signature *s = member_signature(p->st, p->g, m);
         if (!s || find(p, m->mark) == find(p, big))
             continue;
-        const uint32_t *slots;
-        size_t count = sp_candidates_find(index, sp_signature_shingles(s), s->shingle_count,
-                                          s->shingle_total, &slots);
+        uint32_t scratch[SP_SKETCH_MAX], key_count;
+        const uint32_t *slots, *keys = sp_candidate_keys(&rule, s, scratch, &key_count);
+        size_t count = sp_candidates_find(index, keys, key_count, s->shingle_total, &slots);
         for (size_t k = 0; k < count && p->left > 1; k++)
             try_join(p, m, p->g->members[slots[k]]);
     }

@@ -1,4 +1,4 @@
-/* The exact join.
+/* The exact join. Where F asks for a Jaccard similarity of the signatures' sets:
  *
  *   1  classes of equal content: one page stands for all
  *   2  pages in order of size; each looks its prefix up in the index of the smaller ones and adds
@@ -9,6 +9,9 @@
  * than any other). A page's prefix leaves out ceil(tau * n) - 1 shingles, the most common ones, so
  * the rarest shared one is in both prefixes. Chaudhuri, Ganti, Kaushik 2006; Xiao et al. 2008.
  *
+ * With other methods a pair that F holds for shares a key of the candidate rule, always or because
+ * F says so: there each page is compared with all that share one.
+ *
  * Signatures of different parameters never meet: F says no. Memory: about 20 bytes a prefix
  * shingle, 0.2 n + 1 of them a page. */
 #include "join/join.h"
@@ -17,6 +20,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "candidates/candidates.h"
 #include "join/prefix.h"
 
 struct page {
@@ -154,6 +158,66 @@ static void join_classes(const struct join *j, const struct sp_frequencies *freq
     sp_free(met_by);
 }
 
+static void join_by_keys(const struct join *j, const struct sp_candidate_rule *rule,
+                         struct sp_prefix_index *index)
+{
+    uint32_t *met_by = sp_calloc(j->class_count + 1, sizeof *met_by);
+    for (size_t c = 0; c < j->class_count; c++) {
+        const struct sp_signature *s = j->sorted[j->firsts[c]].signature;
+        uint32_t scratch[SP_SKETCH_MAX], count;
+        const uint32_t *keys = sp_candidate_keys(rule, s, scratch, &count);
+        report_within(j, j->firsts[c]);
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t at = sp_prefix_index_add(index, keys[k], (uint32_t)c);
+            for (; at; at = index->postings[at - 1].next) {
+                uint32_t other = index->postings[at - 1].page;
+                double similarity;
+                if (other == c || met_by[other] == c + 1)
+                    continue;
+                met_by[other] = (uint32_t)c + 1;
+                if (sp_similar(j->options, s, j->sorted[j->firsts[other]].signature, &similarity))
+                    report_between(j, j->firsts[other], j->firsts[c], similarity);
+            }
+        }
+    }
+    sp_free(met_by);
+}
+
+static enum sp_err join_all_by_keys(const struct join *j)
+{
+    const struct sp_similarity_options *o = j->options;
+    struct sp_candidate_rule rule = sp_candidate_rule(o->method, o->threshold);
+    struct sp_prefix_index index = {0};
+    if (j->class_count * (uint64_t)rule.sketch >= UINT32_MAX / 2)
+        return SP_TOO_LARGE;
+    sp_prefix_index_init(&index, j->class_count * rule.sketch);
+    join_by_keys(j, &rule, &index);
+    sp_prefix_index_done(&index);
+    return SP_OK;
+}
+
+static enum sp_err join_all_by_prefix(const struct join *j, struct sp_signature *const *signatures)
+{
+    struct sp_frequencies frequencies = {0};
+    struct sp_prefix_index index = {0};
+    size_t postings = 0, largest = 0;
+    for (size_t c = 0; c < j->class_count; c++) {
+        size_t n = j->sorted[j->firsts[c]].signature->shingle_count;
+        postings += prefix_length(j->options, n);
+        largest = n > largest ? n : largest;
+    }
+    if (postings >= UINT32_MAX)
+        return SP_TOO_LARGE;
+    uint64_t *keys = sp_alloc((largest + 1) * sizeof *keys);
+    sp_frequencies_count(&frequencies, signatures, j->count);
+    sp_prefix_index_init(&index, postings);
+    join_classes(j, &frequencies, &index, keys);
+    sp_free(keys);
+    sp_prefix_index_done(&index);
+    sp_frequencies_done(&frequencies);
+    return SP_OK;
+}
+
 enum sp_err sp_join(const struct sp_similarity_options *o, struct sp_signature *const *signatures,
                     size_t count, bool collapse_equal,
                     void (*each)(void *arg, size_t i, size_t j, double similarity), void *arg)
@@ -161,29 +225,13 @@ enum sp_err sp_join(const struct sp_similarity_options *o, struct sp_signature *
     if (count >= UINT32_MAX)
         return SP_TOO_LARGE;
     struct join j = {.options = o, .collapse = collapse_equal, .each = each, .arg = arg};
-    struct sp_frequencies frequencies = {0};
-    struct sp_prefix_index index = {0};
-    size_t postings = 0, largest = 0;
     j.count = count;
     j.sorted = sp_alloc((count + 1) * sizeof *j.sorted);
     for (size_t i = 0; i < count; i++)
         j.sorted[i] = (struct page){signatures[i], i};
     find_classes(&j);
-    for (size_t c = 0; c < j.class_count; c++) {
-        size_t n = j.sorted[j.firsts[c]].signature->shingle_count;
-        postings += prefix_length(o, n);
-        largest = n > largest ? n : largest;
-    }
-    enum sp_err err = postings < UINT32_MAX ? SP_OK : SP_TOO_LARGE;
-    if (err == SP_OK) {
-        uint64_t *keys = sp_alloc((largest + 1) * sizeof *keys);
-        sp_frequencies_count(&frequencies, signatures, count);
-        sp_prefix_index_init(&index, postings);
-        join_classes(&j, &frequencies, &index, keys);
-        sp_free(keys);
-    }
-    sp_prefix_index_done(&index);
-    sp_frequencies_done(&frequencies);
+    enum sp_err err = sp_method_info(o->method)->jaccard ? join_all_by_prefix(&j, signatures)
+                                                         : join_all_by_keys(&j);
     sp_free(j.sorted);
     sp_free(j.firsts);
     return err;

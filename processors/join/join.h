@@ -1,8 +1,9 @@
 /* All near-duplicate pairs of a collection, from scratch: every pair (a, b) with
  * F(a, b). Exact: a prefix filter in rarest-first order over the true document
- * frequencies (Chaudhuri 2006; Xiao 2008, PPJoin), no sampling. It is the judge of the
+ * frequencies (Chaudhuri 2006; Xiao 2008, PPJoin), no sampling; with methods that are no Jaccard
+ * similarity, all pairs that share a key of the candidate rule. It is the judge of the
  * incremental system (run --verify), the command `pairs`, and the baseline of
- * `evaluate`. It shares nothing with Tier 2 but F. */
+ * `evaluate`. It shares nothing with Tier 2 but F and those keys. */
 #ifndef SP_JOIN_JOIN_H
 #define SP_JOIN_JOIN_H
 

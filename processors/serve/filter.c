@@ -130,7 +130,7 @@ static const char *compared(const struct job *j)
 {
     if (j->statuses)
         return "statuses";
-    return j->s->options.sentences ? "sentences" : "shingles";
+    return sp_index_of_sentences(j->s->options.method) ? "sentences" : "shingles";
 }
 
 static void put_verdicts(struct job *j, double threshold)

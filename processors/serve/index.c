@@ -27,15 +27,20 @@ struct shard {
 };
 
 struct sp_index {
-    bool sentences;
+    enum sp_method method;
     uint64_t shard_bytes;
     struct shard shards[SHARDS];
 };
 
-struct sp_index *sp_index_new(bool sentences, uint64_t bytes)
+bool sp_index_of_sentences(enum sp_method method)
+{
+    return method == SP_METHOD_SENTENCES || method == SP_METHOD_LCS;
+}
+
+struct sp_index *sp_index_new(enum sp_method method, uint64_t bytes)
 {
     struct sp_index *x = sp_calloc(1, sizeof *x);
-    x->sentences = sentences;
+    x->method = method;
     x->shard_bytes = bytes / SHARDS;
     for (size_t i = 0; i < SHARDS; i++) {
         pthread_mutex_init(&x->shards[i].lock, NULL);
@@ -80,7 +85,10 @@ static struct shard *shard_of(struct sp_index *x, struct sp_id page)
 struct samepage_document *sp_index_of_signature(const struct sp_index *x,
                                                 const struct sp_signature *s)
 {
-    if (x->sentences)
+    if (x->method == SP_METHOD_SENTENCES)
+        return samepage_document_from_hashes(sp_signature_shingles(s), s->shingle_count,
+                                             s->shingle_total, SP_INDEX_SENTENCES);
+    if (x->method == SP_METHOD_LCS)
         return samepage_document_from_hashes(sp_signature_sentences(s), s->sentence_count,
                                              s->sentence_count, SP_INDEX_SENTENCES);
     return samepage_document_from_hashes(sp_signature_shingles(s), s->shingle_count,

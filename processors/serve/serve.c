@@ -197,6 +197,11 @@ static struct sp_serve *make(const struct sp_serve_options *options)
     return s;
 }
 
+bool sp_serve_can(enum sp_method method)
+{
+    return sp_method_info(method)->jaccard || method == SP_METHOD_LCS;
+}
+
 enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_serve **ret_serve,
                            const char **ret_message)
 {
@@ -211,7 +216,7 @@ enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_ser
         s->history_reader = sp_state_reader_new(s->state);
         sample(s);
         s->overview = sp_overview_start(s->state);
-        s->index = sp_index_new(options->sentences, options->cache_bytes);
+        s->index = sp_index_new(options->method, options->cache_bytes);
         err = s->overview ? sp_http_open(s, fd) : SP_IO;
         if (err != SP_OK)
             failed(err, options->listen, "the server cannot be started", ret_message);

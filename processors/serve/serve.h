@@ -31,12 +31,15 @@ struct sp_serve_options {
     uint32_t threads;              /* 0: one a core */
     uint32_t tier1;                /* partitions of the group stage in that state */
     double threshold;              /* tau of that state */
-    bool sentences;                /* whether it keeps sentences: then the filter compares these */
+    enum sp_method method;         /* of that state; the filter compares sets: sp_serve_can */
     uint64_t cache_bytes;          /* for documents of the filter */
     struct sp_text_options text;   /* as that state's signatures were made */
     const char *const *pages;      /* inputs in which the texts of pages are looked for */
     size_t page_count;
 };
+
+/* Whether signatures of that method hold a set that the filter can compare. */
+bool sp_serve_can(enum sp_method method);
 
 struct sp_serve;
 

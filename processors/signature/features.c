@@ -63,3 +63,31 @@ void sp_features_signs(const struct sp_term *terms, size_t count, uint32_t *ret_
         ret_signs[2 * part + 1] = (uint32_t)(bits >> 32);
     }
 }
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+size_t sp_features_minima(uint32_t *sentences, size_t count, uint32_t *ret_minima)
+{
+    unsigned taken[SP_MINIMA_BUCKETS] = {0};
+    size_t minima = 0;
+    uint32_t last = 0, occurrence = 0;
+    if (count == 0)
+        return 0;
+    qsort(sentences, count, sizeof *sentences, by_value);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t sentence = sentences[i];
+        occurrence = i > 0 && sentence == last ? occurrence + 1 : 0;
+        last = sentence;
+        if (occurrence)
+            sentences[i] = (uint32_t)(sp_mix64((uint64_t)occurrence << 32 | sentence) >> 32);
+    }
+    qsort(sentences, count, sizeof *sentences, by_value);
+    for (size_t i = 0; i < count; i++)
+        if (taken[sentences[i] % SP_MINIMA_BUCKETS]++ < SP_MINIMA_EACH)
+            ret_minima[minima++] = sentences[i];
+    return minima;
+}

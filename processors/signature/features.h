@@ -3,7 +3,9 @@
  *
  * Sources: Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002
  * (section 3: the signs of random projections; two bits are equal with probability 1 - angle / pi);
- * Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007 (64 bits). */
+ * Manku, Jain, Das Sarma, "Detecting near-duplicates for web crawling", WWW 2007 (64 bits);
+ * Huang, Wang, Li, "Achieving both high precision and high recall in near-duplicate detection",
+ * CIKM 2008 (minimal sentence hashes in m buckets, n of each). */
 #ifndef SP_SIGNATURE_FEATURES_H
 #define SP_SIGNATURE_FEATURES_H
 
@@ -25,5 +27,10 @@ size_t sp_features_terms(uint64_t *words, size_t count, struct sp_term *ret_term
 
 /* SP_SIGN_WORDS * 32 signs of projections of the count vector. */
 void sp_features_signs(const struct sp_term *terms, size_t count, uint32_t *ret_signs);
+
+/* The SP_MINIMA_EACH smallest of each of SP_MINIMA_BUCKETS buckets of sentences, ascending; a
+ * sentence's further occurrences count as sentences of their own, so that pages share them as often
+ * as both repeat them. Changes `sentences`. Returns how many, at most SP_MINIMA. */
+size_t sp_features_minima(uint32_t *sentences, size_t count, uint32_t *ret_minima);
 
 #endif

@@ -6,7 +6,7 @@
  *   simhash     -                               64 bits, low half first
  *   cosine      words, the smallest             SP_SIGN_WORDS of sign bits, a count a word
  *   sentences   sentences, the smallest         -
- *   lcs         -                               sentences in document order
+ *   lcs         SP_MINIMA smallest sentences    sentences in document order
  *   combined    as shingles                     as lcs
  *
  * The numbers are part of the signatures' parameters and never change. */
@@ -27,7 +27,10 @@ enum {
     SP_SIMHASH_WORDS = 2, /* of 32 bits */
     SP_SIGN_BANDS = 64,   /* of a cosine signature's sign bits */
     SP_SIGN_BITS = 24,    /* in each band */
-    SP_SIGN_WORDS = SP_SIGN_BANDS * SP_SIGN_BITS / 32
+    SP_SIGN_WORDS = SP_SIGN_BANDS * SP_SIGN_BITS / 32,
+    SP_MINIMA_BUCKETS = 7, /* the m and n of Huang, Wang, Li */
+    SP_MINIMA_EACH = 3,
+    SP_MINIMA = SP_MINIMA_BUCKETS * SP_MINIMA_EACH
 };
 
 #endif

@@ -8,20 +8,16 @@
  * 2007), which is the unbiased estimate of J, symmetric, and exact where nothing is capped. */
 #include "similarity/similarity.h"
 
+#include "similarity/internal.h"
 #include "similarity/intersect.h"
-#include "similarity/lcs.h"
 
-static const double slack = 1e-9;
+static const double slack = SP_SIMILARITY_SLACK;
 
 void sp_similarity_options_default(struct sp_similarity_options *ret_options)
 {
-    *ret_options = (struct sp_similarity_options){.threshold = 0.8, .band = 0, .lcs_min = 0.5};
+    *ret_options = (struct sp_similarity_options){
+        .method = SP_METHOD_SHINGLES, .threshold = 0.8, .band = 0.1, .lcs_min = 0.5};
 }
-
-struct range {
-    const uint32_t *shingles;
-    size_t count;
-};
 
 static size_t count_up_to(const uint32_t *sorted, size_t count, uint32_t limit)
 {
@@ -43,13 +39,13 @@ static uint32_t known_up_to(const struct sp_signature *s)
     return s->shingle_count ? s->hashes[s->shingle_count - 1] : 0;
 }
 
-static void comparable(const struct sp_signature *a, const struct sp_signature *b,
-                       struct range *ret_a, struct range *ret_b)
+void sp_comparable(const struct sp_signature *a, const struct sp_signature *b,
+                   struct sp_range *ret_a, struct sp_range *ret_b)
 {
     uint32_t a_limit = known_up_to(a), b_limit = known_up_to(b);
     uint32_t limit = a_limit < b_limit ? a_limit : b_limit;
-    *ret_a = (struct range){a->hashes, a->shingle_count};
-    *ret_b = (struct range){b->hashes, b->shingle_count};
+    *ret_a = (struct sp_range){a->hashes, a->shingle_count};
+    *ret_b = (struct sp_range){b->hashes, b->shingle_count};
     if (limit == UINT32_MAX)
         return;
     ret_a->count = count_up_to(a->hashes, a->shingle_count, limit);
@@ -75,8 +71,8 @@ static size_t shared_needed(size_t sum, double threshold)
 
 double sp_jaccard(const struct sp_signature *a, const struct sp_signature *b)
 {
-    struct range x, y;
-    comparable(a, b, &x, &y);
+    struct sp_range x, y;
+    sp_comparable(a, b, &x, &y);
     if (x.count + y.count == 0)
         return 0;
     size_t shared = sp_intersect(x.shingles, x.count, y.shingles, y.count, 0);
@@ -86,10 +82,10 @@ double sp_jaccard(const struct sp_signature *a, const struct sp_signature *b)
 /* What two signatures can be compared by, and how much of it must be shared; false where that is
  * more than they have. */
 static inline bool prepare(const struct sp_signature *a, const struct sp_signature *b,
-                           double threshold, struct range *ret_x, struct range *ret_y,
+                           double threshold, struct sp_range *ret_x, struct sp_range *ret_y,
                            size_t *ret_need)
 {
-    comparable(a, b, ret_x, ret_y);
+    sp_comparable(a, b, ret_x, ret_y);
     if (ret_x->count + ret_y->count == 0)
         return false;
     *ret_need = shared_needed(ret_x->count + ret_y->count, threshold);
@@ -99,7 +95,7 @@ static inline bool prepare(const struct sp_signature *a, const struct sp_signatu
 bool sp_jaccard_at_least(const struct sp_signature *a, const struct sp_signature *b,
                          double threshold, double *ret_j)
 {
-    struct range x, y;
+    struct sp_range x, y;
     size_t need;
     if (!prepare(a, b, threshold, &x, &y, &need))
         return false;
@@ -114,7 +110,7 @@ bool sp_jaccard_at_least(const struct sp_signature *a, const struct sp_signature
 bool sp_jaccard_reaches(const struct sp_signature *a, const struct sp_signature *b,
                         double threshold)
 {
-    struct range x, y;
+    struct sp_range x, y;
     size_t need;
     return prepare(a, b, threshold, &x, &y, &need) &&
            sp_intersect_reaches(x.shingles, x.count, y.shingles, y.count, need);
@@ -139,30 +135,26 @@ double sp_length_bound(const uint32_t a[SP_DIMS], const uint32_t b[SP_DIMS])
     return max > 0 ? min / max : 0;
 }
 
-double sp_lcs_ratio(const struct sp_signature *a, const struct sp_signature *b)
-{
-    size_t sum = (size_t)a->sentence_count + b->sentence_count;
-    if (sum == 0)
-        return 0;
-    size_t lcs = sp_lcs_length(sp_signature_sentences(a), a->sentence_count,
-                               sp_signature_sentences(b), b->sentence_count);
-    return (double)lcs / (double)(sum - lcs);
-}
-
-bool sp_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
-                const struct sp_signature *b, double *ret_similarity)
+bool sp_jaccard_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
+                        const struct sp_signature *b, double *ret_similarity)
 {
     double min, max, j;
-    if (a->params != b->params)
-        return false;
     length_sums(a->length, b->length, &min, &max);
     if (max == 0 || !reaches(min, max, o->threshold))
         return false;
     if (!sp_jaccard_at_least(a, b, o->threshold, &j))
         return false;
-    if (o->band > 0 && j < o->threshold + o->band && sp_lcs_ratio(a, b) < o->lcs_min)
-        return false;
     if (ret_similarity)
         *ret_similarity = j;
     return true;
+}
+
+bool sp_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
+                const struct sp_signature *b, double *ret_similarity)
+{
+    if (a->params != b->params)
+        return false;
+    if (o->method == SP_METHOD_SHINGLES)
+        return sp_jaccard_similar(o, a, b, ret_similarity);
+    return sp_method_similar(o, a, b, ret_similarity);
 }

@@ -1,25 +1,60 @@
-/* F, the question everything is built on: are two pages near duplicates?
+/* F, the question everything is built on: are two pages near duplicates? What that means is a
+ * choice of method (similarity.method); methods.c is the table of them. By default
  *
- *   J(A, B) = |A n B| / |A u B|   over labelled shingles (signature.h)
+ *   J(A, B) = |A n B| / |A u B|   over shingles (signature.h)
  *   F(A, B) = J >= tau, and the length vectors' bound reaches tau (section 4 of the
- *             paper made lossless), and in the band above tau the LCS ratio of the
- *             sentence sequences reaches lcs_min (Huang, Wang, Li; Myers' O(ND))
+ *             paper made lossless)
  *
- * All are pure and symmetric. Thread rule: any thread. */
+ * All are pure and symmetric, and where equal content has anything to compare, F holds for it.
+ * Thread rule: any thread. */
 #ifndef SP_SIMILARITY_SIMILARITY_H
 #define SP_SIMILARITY_SIMILARITY_H
 
 #include <stdbool.h>
 
+#include "signature/method.h"
 #include "signature/signature.h"
 
 struct sp_similarity_options {
-    double threshold; /* tau, 0 < tau <= 1; default 0.8 */
-    double band;      /* tau <= J < tau + band asks for the second opinion; 0 (default): never */
-    double lcs_min;   /* least LCS ratio inside the band; default 0.5 */
+    enum sp_method method; /* default SP_METHOD_SHINGLES */
+    double threshold;      /* tau, 0 < tau <= 1; default 0.8 */
+    double band;           /* combined: tau <= J < tau + band asks for the second opinion */
+    double lcs_min;        /* combined: least LCS ratio inside the band */
 };
 
+/* Of the default method. */
 void sp_similarity_options_default(struct sp_similarity_options *ret_options);
+
+struct sp_method_info {
+    const char *name;   /* as the setting */
+    const char *title;  /* for people: what is measured */
+    const char *source; /* whom it is from */
+    double threshold;   /* its default: from its source, or the best of README.md's table */
+    double least;       /* the lowest tau that its candidate rule and index are made for */
+    bool jaccard;       /* F asks for J >= tau of the signatures' sets: then the length vectors'
+                         * bound holds, and with it routing to cells, and the prefix filter */
+    bool sentences;     /* signatures need max_sentences */
+    bool by_candidates; /* F includes the candidate rule (candidates.h), which may miss pairs */
+    double (*measure)(const struct sp_similarity_options *o, const struct sp_signature *a,
+                      const struct sp_signature *b);
+    /* Whether the measure reaches tau, ending early where it can; *ret_similarity as sp_similar. */
+    bool (*reaches)(const struct sp_similarity_options *o, const struct sp_signature *a,
+                    const struct sp_signature *b, double *ret_similarity);
+};
+
+/* Never NULL for a method that there is. */
+const struct sp_method_info *sp_method_info(enum sp_method method);
+
+/* Whether F of these options can be asked of that many cells (partition/): SP_INVALID, and
+ * *ret_message says which setting is wrong, and what to do (valid until the next call in this
+ * thread). */
+enum sp_err sp_similarity_check(const struct sp_similarity_options *o, uint32_t cells,
+                                const char **ret_message);
+
+/* How similar, by the method: F holds where it reaches tau (and the pair meets the candidate rule,
+ * where that is part of F). */
+double sp_similarity(const struct sp_similarity_options *o, const struct sp_signature *a,
+                     const struct sp_signature *b);
 
 /* J; exact where neither signature is capped, else the bottom-k estimate over the hash
  * range both know. Two empty pages: 0 (a page without words resembles nothing). */
@@ -42,8 +77,12 @@ double sp_length_bound(const uint32_t a[SP_DIMS], const uint32_t b[SP_DIMS]);
 /* |LCS| / (|A| + |B| - |LCS|) over the sentence hashes; 0 where neither has any. */
 double sp_lcs_ratio(const struct sp_signature *a, const struct sp_signature *b);
 
-/* F; *ret_similarity is J, set only where F holds (may be NULL). Signatures of unequal
- * params are never similar. */
+/* The LCS ratio, or where that is less, how much of the middle half of either page's sentences the
+ * other page has in order: the part that is trusted, because templates stand at both ends. */
+double sp_lcs_trusted(const struct sp_signature *a, const struct sp_signature *b);
+
+/* F; *ret_similarity is J or the method's measure, set only where F holds (may be NULL, which is
+ * faster where the method can say yes early). Signatures of unequal params are never similar. */
 bool sp_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
                 const struct sp_signature *b, double *ret_similarity);
 

@@ -117,7 +117,7 @@ def an_unknown_setting_names_the_nearest(work):
 def a_wrong_value_says_what_is_allowed(work):
     work.crawl(pages=20)
     for wrong, parts in [("mode=quick", ["mode", "quick", "exact", "fast"]),
-                         ("similarity.threshold=7", ["similarity.threshold", "7", "0.3", "1"]),
+                         ("similarity.threshold=7", ["similarity.threshold", "7", "0", "1"]),
                          ("barrier.pages=x", ["barrier.pages", '"x"', "number"]),
                          ("barrier.pages=0", ["barrier.pages", "0", "1"]),
                          ("partition.cells=0", ["partition.cells", "0", "1"]),
@@ -218,12 +218,28 @@ def a_record_that_is_too_large_is_a_dead_letter(work):
     check_equal(statuses(work.read("want")), statuses(work.read("out")), "statuses")
 
 
+def a_method_says_what_it_cannot_do(work):
+    work.crawl(pages=20)
+    method = ["--set", "similarity.method=simhash"]
+    for wrong, parts in [("partition.cells=4", ["partition.cells", "simhash", "set it to 1"]),
+                         ("similarity.threshold=0.8", ["similarity.threshold", "0.8", "0.890625",
+                                                       "0.953125"])]:
+        message = complaint(work, "run", "-q", *method, "--set", wrong, "crawl.jsonl")
+        for part in parts:
+            check_in(part, message)
+    for command in (["pairs", "-q"], ["similar", "crawl.jsonl"]):
+        message = complaint(work, *command, "--threshold" if command[0] == "pairs" else "--set",
+                            "0.1" if command[0] == "pairs" else "similarity.threshold=0.1",
+                            "crawl.jsonl")
+        check_in("from 0.3 to 1", message)
+
+
 def a_state_of_another_configuration_names_keys_values_and_what_to_do(work):
     work.crawl(pages=50)
     work.run("run", "-q", "--state", "state", "-o", "out", "crawl.jsonl")
     message = complaint(work, "run", "-q", "--state", "state", "-o", "out", "--set",
                         "similarity.threshold=0.7", "--set", "mode=fast", "crawl.jsonl")
-    check_in("similarity.threshold was 0.8 and is now 0.7", message)
+    check_in("similarity.threshold was 0 and is now 0.7", message)
     check_in("mode was exact and is now fast", message)
     check_in("use the same setting, or another --state directory", message)
     check("partition.cells" not in message, "what is equal is no news:", message)

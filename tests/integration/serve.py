@@ -162,7 +162,7 @@ def texts_can_be_sent_along(work):
 
 
 def sentences_are_compared_where_the_state_has_them(work):
-    statuses, _ = crawled(work, 1000, "--set", "signature.max_sentences=256")
+    statuses, _ = crawled(work, 1000, "--set", "similarity.method=sentences")
     losers = [(u, e["winner_url"]) for u, e in statuses.items() if e["reason"] == "exact"][:20]
     uniques = [u for u, e in statuses.items() if e["status"] == "unique"][:50]
     with serving(work) as server:

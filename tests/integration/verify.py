@@ -25,6 +25,20 @@ def the_whole_text_in_cells_has_no_difference_either(work):
              "similarity.threshold=0.6", *CELLS, "crawl.jsonl")
 
 
+def every_method_has_no_difference_from_scratch(work):
+    settings = {"simhash": [], "cosine": ["--set", "similarity.threshold=0.9"],
+                "sentences": CELLS, "lcs": [], "combined": CELLS}
+    for seed, (method, more) in enumerate(settings.items()):
+        lines = work.read(work.crawl(pages=1200, seed=seed, words=60)).splitlines(keepends=True)
+        work.write("half.jsonl", b"".join(lines[:len(lines) // 2]))
+        method = ["--set", f"similarity.method={method}", *more]
+        for pages in ("half.jsonl", "crawl.jsonl"):  # the second run loads what the first stored
+            done = work.run("run", "-q", "--state", f"state{seed}", "-o", "out", "--verify",
+                            "--summary", "summary", *method, pages)
+            check_in("verify: no difference", done.err)
+            check(work.json_lines("summary")[0]["losers"] > 50, "few duplicates by", method)
+
+
 def a_state_is_verified_after_each_of_several_runs(work):
     lines = work.read(work.crawl(pages=3000, seed=7)).splitlines(keepends=True)
     for end in range(0, len(lines) + 1, len(lines) // 5):

@@ -1,4 +1,4 @@
-/* simulate FIRST LAST [exact|fast] [--canary NAME] [--trace]
+/* simulate FIRST LAST [exact|fast] [--method NAME] [--canary NAME] [--trace]
  *
  * Runs the seeds FIRST … LAST-1; a failing seed is run again with its trace printed. With a canary
  * (one rule of the protocol left out) it is the other way round: the program fails if no seed
@@ -28,10 +28,20 @@ static enum sp_canary canary_by_name(const char *name)
     exit(2);
 }
 
+static enum sp_method method_by_name(const char *name)
+{
+    for (enum sp_method m = 0; m < SP_METHOD_COUNT; m++)
+        if (strcmp(sp_method_info(m)->name, name) == 0)
+            return m;
+    fprintf(stderr, "simulate: no method %s\n", name);
+    exit(2);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: simulate FIRST LAST [exact|fast] [--canary NAME] [--trace]\n");
+        fprintf(stderr, "usage: simulate FIRST LAST [exact|fast] [--method NAME] [--canary NAME] "
+                        "[--trace]\n");
         return 2;
     }
     uint64_t first = strtoull(argv[1], NULL, 10), last = strtoull(argv[2], NULL, 10);
@@ -41,6 +51,8 @@ int main(int argc, char **argv)
             o.mode = SP_MODE_FAST;
         else if (strcmp(argv[i], "--trace") == 0)
             o.trace = true;
+        else if (strcmp(argv[i], "--method") == 0 && i + 1 < argc)
+            o.method = method_by_name(argv[++i]);
         else if (strcmp(argv[i], "--canary") == 0 && i + 1 < argc)
             o.canary = canary_by_name(argv[++i]);
     }

@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 #include "queue.h"
+#include "signature/builder.h"
 
 enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000, MAPS = 3 };
 
@@ -257,6 +258,29 @@ static struct sp_signature *make_signature(uint32_t first, uint32_t words)
     return s;
 }
 
+/* The same for another method: each item is a word and a sentence. */
+static struct sp_signature *build_signature(enum sp_method method, uint32_t first, uint32_t words)
+{
+    struct sp_signature_options o = {.max_shingles = 64, .max_sentences = 64, .method = method};
+    struct sp_builder *b = sp_builder_new(&o);
+    sp_builder_begin(b);
+    for (uint32_t i = 0; i < words; i++) {
+        uint64_t word = sp_mix64(first + i + 1);
+        sp_builder_words(b, &word, 1);
+        sp_builder_stem(b, word);
+        sp_builder_sentence_end(b);
+    }
+    struct sp_signature *s = sp_builder_finish(b, 0);
+    sp_builder_free(b);
+    return s;
+}
+
+static struct sp_signature *some_signature(const struct world *w, uint32_t first, uint32_t words)
+{
+    return w->o.method == SP_METHOD_SHINGLES ? make_signature(first, words)
+                                             : build_signature(w->o.method, first, words);
+}
+
 static void draw_page(struct world *w, struct truth *t, uint32_t span)
 {
     struct rnd *r = &w->rnd;
@@ -264,8 +288,8 @@ static void draw_page(struct world *w, struct truth *t, uint32_t span)
     if (x < 75) {
         uint32_t words = rnd_chance(r, 70) ? 12 : 10 + rnd_below(r, 8);
         t->kind = SP_PAGE_CONTENT;
-        t->signature =
-            rnd_chance(r, 2) ? make_signature(0, 0) : make_signature(rnd_below(r, span), words);
+        t->signature = rnd_chance(r, 2) ? some_signature(w, 0, 0)
+                                        : some_signature(w, rnd_below(r, span), words);
     } else if (x < 90) {
         t->kind = SP_PAGE_REDIRECT;
         t->target = rnd_below(r, w->pages);
@@ -441,10 +465,18 @@ static void build(struct world *w)
     w->o.tier2 = or_choice(w->o.tier2, &w->rnd, partitions, 3);
     w->o.cells = or_choice(w->o.cells, &w->rnd, cells, 3);
     w->o.batch_max = or_choice(w->o.batch_max, &w->rnd, batches, 3);
-    for (uint32_t i = 0; i < MAPS; i++)
-        make_map(&w->maps[i], i ? or_choice(0, &w->rnd, cells, 3) : w->o.cells, i);
+    const bool routed =
+        sp_method_info(w->o.method)->jaccard; /* else one cell: sp_similarity_check */
+    for (uint32_t i = 0; i < MAPS; i++) {
+        uint32_t count = i ? or_choice(0, &w->rnd, cells, 3) : w->o.cells;
+        make_map(&w->maps[i], routed ? count : 1, i);
+    }
     size_t cache = rnd_chance(&w->rnd, 50) ? 0 : 1 << 20;
+    /* Low enough that pages of overlapping items resemble each other. */
+    static const double thresholds[SP_METHOD_COUNT] = {0.8, 57.0 / 64, 0.7, 0.6, 0.5, 0.5};
     sp_similarity_options_default(&w->group.similarity);
+    w->group.similarity.method = w->o.method;
+    w->group.similarity.threshold = thresholds[w->o.method];
     w->group.mode = w->o.mode;
     w->group.canary = w->o.canary;
     w->group.cache_bytes = cache;

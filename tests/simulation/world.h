@@ -51,6 +51,7 @@ struct sim_options {
     uint64_t seed;
     enum sp_mode mode;
     enum sp_canary canary;
+    enum sp_method method;
     uint32_t tier1; /* partitions; 0: by the seed, as all below */
     uint32_t tier2;
     uint32_t cells;     /* of the first map */

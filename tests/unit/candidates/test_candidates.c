@@ -84,7 +84,7 @@ TEST(find_returns_every_slot_that_the_rule_accepts)
     static const uint32_t spaces[] = {UINT32_MAX, 3000, 200};
     static struct sp_signature *sets[SLOTS];
     for (uint64_t seed = 0; seed < 15; seed++) {
-        struct sp_candidate_rule rule = sp_candidate_rule(thresholds[seed % 5]);
+        struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_SHINGLES, thresholds[seed % 5]);
         struct sp_candidates *c = sp_candidates_new(&rule);
         bool there[SLOTS] = {false};
         size_t accepted = 0, found = 0;
@@ -133,7 +133,7 @@ enum { MANY = 50000 }; /* more than are kept waiting at a time */
 static void check_at_once(uint32_t few)
 {
     static uint32_t sketches[MANY * SP_SKETCH];
-    struct sp_candidate_rule rule = sp_candidate_rule(0.8);
+    struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_SHINGLES, 0.8);
     struct sp_candidates *one_by_one = sp_candidates_new(&rule);
     struct sp_candidates *at_once = sp_candidates_new(&rule);
     const uint32_t *last = sketches;
@@ -177,7 +177,7 @@ TEST(slots_added_at_once_are_found_like_those_added_one_by_one)
 TEST(the_rule_is_symmetric_and_accepts_a_page_itself)
 {
     static struct sp_signature *sets[SLOTS];
-    struct sp_candidate_rule rule = sp_candidate_rule(0.8);
+    struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_SHINGLES, 0.8);
     make_sets(77, 3000, sets);
     for (uint32_t a = 0; a < SLOTS; a++) {
         if (sets[a]->shingle_count > 0)
@@ -192,15 +192,15 @@ TEST(the_rule_is_symmetric_and_accepts_a_page_itself)
 
 TEST(the_rule_is_the_one_documented)
 {
-    struct sp_candidate_rule rule = sp_candidate_rule(0.8);
+    struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_SHINGLES, 0.8);
     CU_ASSERT_EQUAL(rule.sketch, 16);
     CU_ASSERT_EQUAL(rule.shared_min, 4);
-    rule = sp_candidate_rule(1.0);
+    rule = sp_candidate_rule(SP_METHOD_SHINGLES, 1.0);
     CU_ASSERT_EQUAL(rule.sketch, 16);
     CU_ASSERT_EQUAL(rule.shared_min, 16);
     uint32_t last = 0;
     for (int percent = 30; percent <= 100; percent++) {
-        rule = sp_candidate_rule(percent / 100.0);
+        rule = sp_candidate_rule(SP_METHOD_SHINGLES, percent / 100.0);
         CU_ASSERT(rule.shared_min >= 1 && rule.shared_min <= rule.sketch);
         CU_ASSERT(rule.sketch >= SP_SKETCH && rule.sketch <= SP_SKETCH_MAX);
         CU_ASSERT(percent >= 58 || rule.sketch > SP_SKETCH);
@@ -213,7 +213,7 @@ TEST(the_rule_is_the_one_documented)
 static double miss_rate(double tau, uint32_t size_of_union, uint32_t common, int pairs,
                         uint64_t seed)
 {
-    struct sp_candidate_rule rule = sp_candidate_rule(tau);
+    struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_SHINGLES, tau);
     uint64_t random = seed;
     int missed = 0;
     for (int p = 0; p < pairs; p++) {
@@ -253,7 +253,7 @@ TEST(the_rule_misses_next_to_none_of_the_pairs_at_the_threshold)
 TEST(memory_is_bounded_a_slot_and_does_not_grow_with_turnover)
 {
     enum { PAGES = 40000 };
-    struct sp_candidate_rule rule = sp_candidate_rule(0.8);
+    struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_SHINGLES, 0.8);
     struct sp_candidates *c = sp_candidates_new(&rule);
     uint32_t sketch[16];
     size_t empty = sp_candidates_bytes(c), full = 0;
@@ -282,7 +282,7 @@ TEST(memory_is_bounded_a_slot_and_does_not_grow_with_turnover)
 
 TEST(an_empty_index_and_an_empty_probe_find_nothing)
 {
-    struct sp_candidate_rule rule = sp_candidate_rule(0.8);
+    struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_SHINGLES, 0.8);
     struct sp_candidates *c = sp_candidates_new(&rule);
     const uint32_t *found, hashes[] = {1, 2, 3};
     CU_ASSERT_EQUAL(sp_candidates_find(c, hashes, 3, 3, &found), 0);

@@ -39,7 +39,8 @@ TEST(the_defaults_are_those_documented)
 {
     struct sp_config c = defaults();
     CU_ASSERT_EQUAL(c.mode, SP_CONFIG_MODE_EXACT);
-    CU_ASSERT_EQUAL(c.similarity_threshold, 0.8);
+    CU_ASSERT_EQUAL(c.similarity_method, SP_CONFIG_METHOD_SHINGLES);
+    CU_ASSERT_EQUAL(c.similarity_threshold, 0); /* the method's own */
     CU_ASSERT_EQUAL(c.signature_repeats, SP_CONFIG_REPEATS_ONCE);
     CU_ASSERT_EQUAL(c.signature_max_shingles, 1024);
     CU_ASSERT_EQUAL(c.text_scope, SP_CONFIG_SCOPE_MAIN);
@@ -130,7 +131,7 @@ TEST(numbers_that_are_none_are_refused)
     check_refused("threads=2KiB", "is not a number");
     check_refused("threads=1.5", "whole number");
     check_refused("threads=-1", "from 0 to 256");
-    check_refused("similarity.threshold=1.0001", "from 0.3 to 1");
+    check_refused("similarity.threshold=1.0001", "from 0 to 1");
     check_refused("similarity.threshold=nan", "is not a number");
     check_refused("similarity.threshold=0,8", "is not a number");
 }
@@ -253,12 +254,11 @@ TEST(the_fingerprint_holds_the_settings_that_give_a_state_its_meaning_and_no_oth
         c = defaults();
         if (o->type == SP_OPTION_TEXT)
             snprintf(text, sizeof text, "%s=another", o->key);
-        else if (o->type == SP_OPTION_CHOICE)
-            snprintf(text, sizeof text, "%s=%s", o->key, strchr(o->choices, '|') + 1);
-        else
-            snprintf(text, sizeof text, "%s=%.17g", o->key,
-                     o->type == SP_OPTION_REAL && strcmp(o->initial, "0.8") == 0 ? 0.8000000001
-                                                                                 : o->most - 0.0);
+        else if (o->type == SP_OPTION_CHOICE) {
+            const char *second = strchr(o->choices, '|') + 1;
+            snprintf(text, sizeof text, "%s=%.*s", o->key, (int)strcspn(second, "|"), second);
+        } else
+            snprintf(text, sizeof text, "%s=%.17g", o->key, o->most);
         check_ok(&c, text);
         sp_config_fingerprint(&c, &changed);
         CU_ASSERT_EQUAL(strcmp(changed.data, usual.data) != 0, o->identity);

@@ -182,7 +182,7 @@ TEST(the_longest_common_subsequence_is_that_of_the_definition)
             a[i] = (uint32_t)draw(1 + round % 9);
         for (size_t i = 0; i < m; i++)
             b[i] = (uint32_t)draw(1 + round % 9);
-        CU_ASSERT_EQUAL(sp_lcs_length(a, n, b, m), lcs_by_definition(a, n, b, m));
+        CU_ASSERT_EQUAL(sp_lcs_length(a, n, b, m, 0), lcs_by_definition(a, n, b, m));
     }
 }
 
@@ -203,6 +203,9 @@ TEST(inside_the_band_the_sentences_decide)
     struct sp_similarity_options o;
     sp_similarity_options_default(&o);
     CU_ASSERT_DOUBLE_EQUAL(sp_lcs_ratio(a, b), 1.0 / 7, 1e-15);
+    CU_ASSERT(sp_similar(&o, a, b, NULL)); /* the sentences count with `combined` only */
+    o.method = SP_METHOD_COMBINED;
+    o.band = 0;
     CU_ASSERT(sp_similar(&o, a, b, NULL));
     o.band = 0.1;
     CU_ASSERT(!sp_similar(&o, a, b, NULL));
