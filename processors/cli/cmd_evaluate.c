@@ -14,6 +14,7 @@ struct arguments {
     struct sp_config config;
     char names[NAMES_MAX][NAME_BYTES];
     const char *only[NAMES_MAX];
+    const char *labelled[NAMES_MAX];
     bool quiet;
 };
 
@@ -114,6 +115,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
                                           {"figures", required_argument, NULL, 'f'},
                                           {"only", required_argument, NULL, 'n'},
                                           {"cost", optional_argument, NULL, 'c'},
+                                          {"labelled", required_argument, NULL, 'd'},
                                           {"list", no_argument, NULL, 'l'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           SP_COMMON_OPTIONS,
@@ -129,6 +131,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             code = add_names(command, a, optarg, "");
         else if (c == 'c')
             code = add_cost(command, a, optarg ? optarg : "");
+        else if (c == 'd' && a->evaluate.labelled_count < NAMES_MAX)
+            a->labelled[a->evaluate.labelled_count++] = optarg;
         else if (c == 'l')
             code = list_experiments();
         else if (c == 'q')
@@ -138,8 +142,10 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         if (code >= 0)
             return code;
     }
-    if (optind == argc)
+    if (optind == argc && a->evaluate.labelled_count == 0)
         return sp_cli_usage(command, "no trace: name files, or - for standard input");
+    if (optind == argc && a->evaluate.only_count == 0)
+        a->only[a->evaluate.only_count++] = "methods"; /* all that there is to look at */
     if (!a->evaluate.report)
         return sp_cli_usage(command, "no --report: the directory that the report is written to");
     a->evaluate.traces = (const char *const *)argv + optind;
@@ -184,6 +190,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     sp_config_default(&a->config);
     sp_evaluate_options_default(&a->evaluate);
     a->evaluate.only = a->only;
+    a->evaluate.labelled = a->labelled;
     int code = parse(command, argc, argv, a);
     if (code < 0 && sp_settings_init(&a->config, &settings, &message) != SP_OK)
         code = sp_cli_failed("%s", message);
@@ -214,7 +221,7 @@ const struct sp_command sp_cmd_evaluate = {
     "NAME\n"
     "  samepage evaluate - the paper's evaluation on your own crawl, as a report\n\n"
     "SYNOPSIS\n"
-    "  samepage evaluate --report DIR [OPTION]... TRACE...\n\n"
+    "  samepage evaluate --report DIR [--labelled WHERE]... [OPTION]... TRACE...\n\n"
     "DESCRIPTION\n"
     "  Reads traces (formats as for `samepage run`; each file in order of time) once, runs the\n"
     "  experiments on them, and writes DIR/index.html: tables, plots, the settings and the command,\n"
@@ -229,11 +236,19 @@ const struct sp_command sp_cmd_evaluate = {
     "                      cores, utilisation, memory (GiB), price (of a machine-hour), hours (between\n"
     "                      two runs from scratch), index (bytes a page), as\n"
     "                      --cost=pages=1G,rate=20M,price=0.5\n"
+    "  --labelled WHERE    labelled pages for the experiment `methods`: a directory with pages.jsonl\n"
+    "                      (or docs.jsonl) and perhaps pairs.jsonl, a file of pages, or PAGES,PAIRS;\n"
+    "                      may be repeated, and then no trace is needed\n"
     "  --list              name the experiments\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  -q, --quiet         say nothing\n"
     "  --help              this text\n\n"
-    "EXAMPLE\n"
-    "  samepage evaluate --report report crawl-2023.jsonl crawl-2024.jsonl\n",
+    "LABELLED DATA\n"
+    "  Pages: {\"id\",\"content\"} and optionally \"content_type\", \"cluster\". Pairs: {\"a\",\"b\",\"label\"},\n"
+    "  ids and 1 (the same) or 0. With some 0 only the listed pairs are scored; else every pair that is\n"
+    "  not listed is of different pages. Without pairs, pages of one \"cluster\" are the same.\n\n"
+    "EXAMPLES\n"
+    "  samepage evaluate --report report crawl-2023.jsonl crawl-2024.jsonl\n"
+    "  samepage evaluate --report report --labelled my-pages\n",
     true, run};

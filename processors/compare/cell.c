@@ -1,7 +1,6 @@
-/* Rows of a cell and the pages that own them; see cell.h for the layout. A row with several
- * owners keeps the first with its signature and the others under keys of their own, so
- * that a page joining content that 100,000 pages have (an error page, an empty frame) costs
- * one small write. */
+/* Rows of a cell and the pages that own them; see cell.h for the layout. A row with several owners
+ * keeps the first with its signature and the others under keys of their own, so that a page joining
+ * content that 100,000 pages have (an error page) costs one small write. */
 #include "compare/cell.h"
 
 #include <stdlib.h>
@@ -198,9 +197,9 @@ struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot)
     if (c->err == SP_OK)
         c->err = row_decode(value, row);
     sp_buf_done(&key);
+    if (c->err == SP_NOT_FOUND)
+        c->err = SP_CORRUPT; /* the index knows a row that the store lacks */
     if (c->err) {
-        if (c->err == SP_NOT_FOUND)
-            c->err = SP_CORRUPT; /* the index knows a row that the store lacks */
         row_free(row);
         return NULL;
     }
@@ -425,7 +424,6 @@ static void put_keys(struct sp_compare *c, const struct sp_signature *signature,
     const uint32_t *keys = sp_candidate_keys(&c->rule, signature, scratch, &count);
     key->data[0] = 'K';
     sp_store_put(c->store, sp_buf_view(key), sp_view(keys, 4ull * count));
-    key->data[0] = 'R';
 }
 
 static void flush_slot(struct sp_compare *c, struct cell *cell, uint32_t slot, struct sp_buf *key,

@@ -24,7 +24,7 @@ const struct sp_option sp_options[] = {
      "where that is close the sentences decide. README.md has a table of what they find"},
     {"similarity.threshold", SP_OPTION_REAL, FIELD(similarity_threshold), true, "0", 0, 1, NULL,
      "tau: pages are near duplicates from this similarity on, at least 0.3 (simhash: 0.890625). 0: "
-     "the method's own: shingles 0.8, simhash 0.953125 (61 bits of 64), cosine 0.97, sentences 0.5, "
+     "the method's own: shingles 0.8, simhash 0.953125 (61 bits of 64), cosine 0.98, sentences 0.5, "
      "lcs 0.5, combined 0.7"},
     {"similarity.band", SP_OPTION_REAL, FIELD(similarity_band), true, "0.1", 0, 1, NULL,
      "combined: where the similarity is less than this above the threshold, the sentences decide as "

@@ -36,6 +36,9 @@ void sp_cost_options_default(struct sp_cost_options *ret_options);
 struct sp_evaluate_options {
     const char *const *traces; /* files, each a trace in order of time */
     size_t trace_count;
+    const char *const
+        *labelled; /* for the experiment `methods` (labelled.h); none: it is left out */
+    size_t labelled_count;
     const char *report;      /* directory */
     const char *command;     /* what repeats this report */
     const char *settings;    /* the configuration, a line a setting */
@@ -66,7 +69,8 @@ struct sp_experiment {
     X(figure7)                                                                                     \
     X(table1)                                                                                      \
     X(figure8)                                                                                     \
-    X(figure9)
+    X(figure9)                                                                                     \
+    X(methods)
 
 #define X(name) extern const struct sp_experiment sp_experiment_##name;
 SP_EXPERIMENTS(X)

@@ -157,17 +157,18 @@ static double scan(const struct layout *l, const struct machine *m,
 static double search(const struct layout *l, const struct machine *m, uint32_t number,
                      const struct sp_similarity_options *o, struct done *ret_done)
 {
-    struct sp_candidate_rule rule = sp_candidate_rule(o->threshold);
+    struct sp_candidate_rule rule = sp_candidate_rule(o->method, o->threshold);
     uint32_t *contents = sp_alloc((l->sample->count + 1) * sizeof *contents), stored = 0;
-    const uint32_t *slots;
+    const uint32_t *slots, *keys;
+    uint32_t scratch[SP_SKETCH_MAX], key_count;
     struct sp_candidates *index = sp_candidates_new(&rule);
     *ret_done = (struct done){0};
     double start = sp_measure_cpu();
     for (size_t i = 0; i < m->visit_count; i++) {
         uint32_t content = m->visits[i].content;
         const struct sp_signature *probe = l->sample->signatures[content];
-        size_t n = sp_candidates_find(index, sp_signature_shingles(probe), probe->shingle_count,
-                                      probe->shingle_total, &slots);
+        keys = sp_candidate_keys(&rule, probe, scratch, &key_count);
+        size_t n = sp_candidates_find(index, keys, key_count, probe->shingle_total, &slots);
         ret_done->met += n;
         for (size_t k = 0; k < n; k++) {
             const struct sp_signature *row = l->sample->signatures[contents[slots[k]]];
@@ -177,7 +178,7 @@ static double search(const struct layout *l, const struct machine *m, uint32_t n
         if (l->map->machine[l->home[content]] != number)
             continue;
         contents[stored] = content;
-        sp_candidates_add(index, stored++, sp_signature_shingles(probe), probe->shingle_count);
+        sp_candidates_add(index, stored++, keys, key_count);
     }
     double seconds = sp_measure_cpu() - start;
     sp_candidates_free(index);

@@ -1,4 +1,4 @@
-/* One input file as a stream of decompressed bytes. Private to this folder. */
+/* One input file as a stream of decompressed bytes. */
 #ifndef SP_INPUT_SOURCE_H
 #define SP_INPUT_SOURCE_H
 

@@ -176,21 +176,33 @@ static void set_total(struct sp_signature *s, size_t total)
     s->length[0] = s->shingle_total = (uint32_t)total;
 }
 
+/* The page's distinct words; the caller frees them. */
+static struct sp_term *make_terms(const struct sp_builder *b, size_t *ret_count)
+{
+    uint64_t *words = sp_memdup(b->words, b->word_count * sizeof *words);
+    struct sp_term *terms = sp_alloc((b->word_count + 1) * sizeof *terms);
+    *ret_count = sp_features_terms(words, b->word_count, terms);
+    sp_free(words);
+    return terms;
+}
+
 static struct sp_signature *finish_simhash(struct sp_builder *b)
 {
+    size_t total;
+    struct sp_term *terms = make_terms(b, &total);
     struct sp_signature *s = sp_signature_alloc(0, SP_SIMHASH_WORDS);
-    uint64_t bits = sp_features_simhash(b->words, b->word_count);
+    uint64_t bits = sp_features_simhash(terms, total);
     s->hashes[0] = (uint32_t)bits;
     s->hashes[1] = (uint32_t)(bits >> 32);
-    set_total(s, b->word_count);
+    set_total(s, total);
+    sp_free(terms);
     return s;
 }
 
 static struct sp_signature *finish_terms(struct sp_builder *b)
 {
-    uint64_t *words = sp_memdup(b->words, b->word_count * sizeof *words);
-    struct sp_term *terms = sp_alloc((b->word_count + 1) * sizeof *terms);
-    size_t total = sp_features_terms(words, b->word_count, terms);
+    size_t total;
+    struct sp_term *terms = make_terms(b, &total);
     uint32_t kept = total < b->options.max_shingles ? (uint32_t)total : b->options.max_shingles;
     struct sp_signature *s = sp_signature_alloc(kept, SP_SIGN_WORDS + kept);
     sp_features_signs(terms, total, s->hashes + kept);
@@ -199,7 +211,6 @@ static struct sp_signature *finish_terms(struct sp_builder *b)
         s->hashes[kept + SP_SIGN_WORDS + i] = terms[i].count;
     }
     set_total(s, total);
-    sp_free(words);
     sp_free(terms);
     return s;
 }

@@ -24,14 +24,6 @@ static uint64_t positive(const int32_t sums[64])
     return bits;
 }
 
-uint64_t sp_features_simhash(const uint64_t *words, size_t count)
-{
-    int32_t sums[64] = {0};
-    for (size_t i = 0; i < count; i++)
-        add_signs(sp_mix64(words[i]), 1, sums);
-    return positive(sums);
-}
-
 static int by_word(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -49,6 +41,14 @@ size_t sp_features_terms(uint64_t *words, size_t count, struct sp_term *ret_term
         ret_terms[terms - 1].count++;
     }
     return terms;
+}
+
+uint64_t sp_features_simhash(const struct sp_term *terms, size_t count)
+{
+    int32_t sums[64] = {0};
+    for (size_t i = 0; i < count; i++)
+        add_signs(sp_mix64(terms[i].word), 1, sums);
+    return positive(sums);
 }
 
 void sp_features_signs(const struct sp_term *terms, size_t count, uint32_t *ret_signs)

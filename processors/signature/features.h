@@ -12,10 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The 64 signs of the sum of the words' +-1 vectors, each occurrence counting; bit i is 1 where sum
- * i is positive. */
-uint64_t sp_features_simhash(const uint64_t *words, size_t count);
-
 struct sp_term {
     uint64_t word;
     uint32_t count;
@@ -24,6 +20,12 @@ struct sp_term {
 /* The distinct words with their counts, ascending by the upper half of the hash, which is what a
  * signature keeps of a word, then by the lower. Sorts `words`. Returns how many. */
 size_t sp_features_terms(uint64_t *words, size_t count, struct sp_term *ret_terms);
+
+/* The 64 signs of the sum of the distinct words' +-1 vectors; bit i is 1 where sum i is positive.
+ * The paper weighs words by how rare they are, which a stream does not know. Counting each
+ * occurrence instead lets a language's commonest words decide: of 2,500 short articles with 20 near
+ * duplicates k = 3 then finds 180 wrong pairs, with each word once none. */
+uint64_t sp_features_simhash(const struct sp_term *terms, size_t count);
 
 /* SP_SIGN_WORDS * 32 signs of projections of the count vector. */
 void sp_features_signs(const struct sp_term *terms, size_t count, uint32_t *ret_signs);

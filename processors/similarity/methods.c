@@ -2,7 +2,7 @@
  *
  *   shingles    Broder 1997; Zhu et al., WWW 2012, section 3
  *   simhash     Charikar, STOC 2002; Manku, Jain, Das Sarma, WWW 2007: 64 bits, k = 3, that is
- *               tau = 61/64. Features are words, each occurrence counting
+ *               tau = 61/64. Features are the distinct words (signature/features.h)
  *   cosine      of the term frequencies (Salton, Wong, Yang 1975), no weights but the counts: a
  *               stream has no document frequencies. Of pages with more than max_shingles distinct
  *               words, over those that both know
@@ -234,7 +234,7 @@ static const struct sp_method_info methods[SP_METHOD_COUNT] = {
     [SP_METHOD_COSINE] = {.name = "cosine",
                           .title = "cosine of term frequencies",
                           .source = "Salton, Wong, Yang 1975; Charikar 2002",
-                          .threshold = 0.97,
+                          .threshold = 0.98,
                           .least = 0.3,
                           .by_candidates = true,
                           .measure = cosine_measure},

@@ -1,8 +1,10 @@
 """`samepage evaluate`: the report of a small crawl."""
 
 import csv
-
+import json
+import os
 import pathlib
+import random
 
 from browser import Browser
 from harness import check, check_equal, check_in, main
@@ -167,6 +169,61 @@ def the_cost_model_follows_its_parameters(work):
     for wrong in "price", "price=0", "price=x", "prize=1", "utilisation=2", "rate=1T", "rate=-1":
         done = work.run("evaluate", "--report", "r", f"--cost={wrong}", "crawl.jsonl", code=2)
         check_in("as price=0.5,rate=20M", done.err)
+
+
+WORDS = ["river", "market", "engine", "window", "letter", "garden", "signal", "copper", "harbour"]
+
+
+def sentence(rng):
+    return " ".join(rng.choice(WORDS) + str(rng.randrange(40)) for _ in range(9)) + ". "
+
+
+def labelled_pages(html):
+    """Ten articles, each thrice: as it is, with one sentence of 30 changed, and another's text."""
+    rng = random.Random(4)
+    frame = '<html><body><nav><a href="/">home</a></nav><article>%s</article></body></html>'
+    for article in range(10):
+        text = [sentence(rng) for _ in range(30)]
+        edited = text[:12] + [sentence(rng)] + text[13:]
+        other = [sentence(rng) for _ in range(30)]
+        for variant, sentences in enumerate([text, edited, other]):
+            content = "".join(f"<p>{s}</p>" for s in sentences) if html else "".join(sentences)
+            yield {"id": f"{article}-{variant}", "cluster": f"{article}" + "x" * (variant == 2),
+                   "content_type": "text/html" if html else "text/plain",
+                   "content": frame % content if html else content}
+
+
+def methods_are_scored_on_labelled_pages(work):
+    os.mkdir(work.path("html"))
+    lines = "".join(json.dumps(page) + "\n" for page in labelled_pages(True))
+    work.write("html/pages.jsonl", lines)
+    pairs = [{"a": f"{i}-0", "b": f"{i}-{v}", "label": int(v == 1)} for i in range(10)
+             for v in (1, 2)]
+    work.write("html/pairs.jsonl", "".join(json.dumps(pair) + "\n" for pair in pairs))
+    work.write("plain.jsonl", "".join(json.dumps(page) + "\n" for page in labelled_pages(False)))
+    work.run("evaluate", "-q", "--report", "report", "--labelled", "html", "--labelled",
+             "plain.jsonl")
+    methods = {row["method"]: row for row in rows(work, "methods")}
+    check_equal(list(methods), ["shingles", "simhash", "cosine", "sentences", "lcs", "combined"],
+                "methods")
+    check_in("the 20 pairs listed, of which 10 are", work.read("report/index.html").decode())
+    listed, every = rows(work, "methods-1"), rows(work, "methods-2")
+    check_equal([(r["method"], r["text"]) for r in listed],
+                [(m, t) for m in methods for t in ("main", "all")], "rows of HTML")
+    check_equal([(r["method"], r["text"]) for r in every], [(m, "main") for m in methods], "rows")
+    for row in listed + every:
+        # A changed sentence of these short texts turns more than 3 of simhash's 64 bits, and takes
+        # 2 % from the cosine, whose best threshold finds all.
+        scores = ["precision", "F1 then"] if row["method"] == "cosine" else ["precision"]
+        if row["method"] not in ("simhash", "cosine"):
+            scores += ["recall", "F1", "ARI", "F1 then"]
+        for score in scores:
+            check_equal(float(row[score]), 1, " ".join([row["method"], row["text"], score]))
+        check_equal(float(row["tau"]), float(methods[row["method"]]["default tau"]), "tau")
+        check(float(row["pages/s"]) > 0 and float(row["pairs/s"]) > 0, "speeds", row)
+    work.write("bad.jsonl", lines + "nothing\n")
+    check_in("bad.jsonl:31: not a JSON object",
+             work.run("evaluate", "--report", "r", "--labelled", "bad.jsonl", code=1).err)
 
 
 def wrong_use_of_evaluate_is_explained(work):

@@ -84,17 +84,28 @@ static struct sp_signature *sign(enum sp_method method, uint32_t kept, const str
 
 /* ---- direct computations ---- */
 
+static bool contains(const uint64_t *names, size_t count, uint64_t name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names[i] == name)
+            return true;
+    return false;
+}
+
+static int simhash_sum(const struct text *t, int bit)
+{
+    int sum = 0;
+    for (size_t i = 0; i < t->word_count; i++)
+        if (!contains(t->words, i, t->words[i]))
+            sum += sp_mix64(t->words[i]) >> bit & 1 ? 1 : -1;
+    return sum;
+}
+
 static double simhash_by_definition(const struct text *a, const struct text *b)
 {
     int equal = 0;
-    for (int bit = 0; bit < 64; bit++) {
-        int x = 0, y = 0;
-        for (size_t i = 0; i < a->word_count; i++)
-            x += sp_mix64(a->words[i]) >> bit & 1 ? 1 : -1;
-        for (size_t i = 0; i < b->word_count; i++)
-            y += sp_mix64(b->words[i]) >> bit & 1 ? 1 : -1;
-        equal += (x > 0) == (y > 0);
-    }
+    for (int bit = 0; bit < 64; bit++)
+        equal += (simhash_sum(a, bit) > 0) == (simhash_sum(b, bit) > 0);
     return a->word_count && b->word_count ? equal / 64.0 : 0;
 }
 
@@ -120,14 +131,6 @@ static size_t sentences_of(const struct text *t, uint64_t *ret_names)
     for (size_t s = 0; s < t->sentence_count; words += t->sentences[s++])
         ret_names[s] = sp_hash64(words, t->sentences[s] * sizeof *words);
     return t->sentence_count;
-}
-
-static bool contains(const uint64_t *names, size_t count, uint64_t name)
-{
-    for (size_t i = 0; i < count; i++)
-        if (names[i] == name)
-            return true;
-    return false;
 }
 
 static double sentences_by_definition(const struct text *a, const struct text *b)
