@@ -155,6 +155,13 @@ static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
 
 /* ---- one function a kind of signature: its hashes, sequence, lengths and total ------------ */
 
+/* Perhaps of no hashes, before there is memory for any. */
+static void put_hashes(uint32_t *to, const uint32_t *hashes, size_t count)
+{
+    if (count)
+        memcpy(to, hashes, count * sizeof *hashes);
+}
+
 static struct sp_signature *finish_shingles(struct sp_builder *b)
 {
     uint32_t length[SP_DIMS];
@@ -165,8 +172,7 @@ static struct sp_signature *finish_shingles(struct sp_builder *b)
     memcpy(s->length, length, sizeof length);
     s->shingle_total = (uint32_t)total;
     memcpy(s->hashes, b->shingles, 4ull * kept);
-    if (b->sentence_count) /* else there may be no memory, which memcpy must not be given */
-        memcpy(s->hashes + kept, b->sentences, 4ull * b->sentence_count);
+    put_hashes(s->hashes + kept, b->sentences, b->sentence_count);
     return s;
 }
 
@@ -233,7 +239,7 @@ static struct sp_signature *finish_sentence_set(struct sp_builder *b)
     b->sentence_count = total;
     uint32_t kept = total < b->options.max_sentences ? total : b->options.max_sentences;
     struct sp_signature *s = sp_signature_alloc(kept, 0);
-    memcpy(s->hashes, b->sentences, 4ull * kept);
+    put_hashes(s->hashes, b->sentences, kept);
     memset(s->length, 0, sizeof s->length);
     for (uint32_t i = 0; i < total; i++)
         s->length[b->sentences[i] % SP_DIMS]++;
@@ -248,7 +254,7 @@ static struct sp_signature *finish_sentences(struct sp_builder *b)
     uint32_t kept = (uint32_t)sp_features_minima(copy, b->sentence_count, minima);
     struct sp_signature *s = sp_signature_alloc(kept, b->sentence_count);
     memcpy(s->hashes, minima, 4ull * kept);
-    memcpy(s->hashes + kept, b->sentences, 4ull * b->sentence_count);
+    put_hashes(s->hashes + kept, b->sentences, b->sentence_count);
     set_total(s, b->sentence_count);
     sp_free(copy);
     return s;
