@@ -1,6 +1,7 @@
 /* A queue and a loop: see local.h. One FIFO for all is FIFO for every pair of partitions. */
 #include "bus/local.h"
 
+#include "base/assert.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -176,6 +177,7 @@ enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawl
 enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint64_t *ret_left)
 {
     *ret_left = 0;
+    SP_ASSERT(bus->options.tier2 > 0);
     if (!bus->options.compare.maps.before)
         return SP_OK;
     for (uint32_t i = 0; i < bus->options.tier2; i++)

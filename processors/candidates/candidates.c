@@ -79,7 +79,7 @@ void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint3
     make_room(c, slot);
     uint32_t n = min_u32(count, c->rule.sketch);
     if (!c->waiting)
-        c->waiting = sp_alloc(2 * WAITING_MAX * sizeof *c->waiting);
+        c->waiting = sp_alloc((size_t)2 * WAITING_MAX * sizeof *c->waiting);
     if (c->waiting_count + n > WAITING_MAX)
         add_waiting(c);
     for (uint32_t i = 0; i < n; i++)

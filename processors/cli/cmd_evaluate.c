@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "evaluate/evaluate.h"
@@ -38,6 +39,7 @@ static void show(void *arg, const char *what, uint64_t done, uint64_t of)
 static int add_names(const struct sp_command *command, struct arguments *a, const char *list,
                      const char *before)
 {
+    SP_ASSERT(list);
     for (const char *at = list; *at;) {
         size_t n = strcspn(at, ",");
         size_t *count = &a->evaluate.only_count;

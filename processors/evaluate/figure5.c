@@ -21,7 +21,7 @@ static enum sp_err measure(const struct sp_evaluate_options *o, const struct sp_
     for (size_t k = 0; k < SP_MAP_KINDS; k++)
         for (size_t i = 0; i < TAUS; i++) {
             struct sp_partition_map map;
-            sp_evaluate_say(o, "Figure 5", k * TAUS + i, SP_MAP_KINDS * TAUS);
+            sp_evaluate_say(o, "Figure 5", k * TAUS + i, (size_t)SP_MAP_KINDS * TAUS);
             enum sp_err err =
                 sp_contents_train(s, &sp_map_kinds[k], SP_MACHINES_MOST, taus[i], &map);
             if (err != SP_OK)

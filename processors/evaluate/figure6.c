@@ -10,8 +10,8 @@
 #include "evaluate/work.h"
 
 /* Comparisons made of each way's scans, and of the one machine's that all are held against. */
-static const uint64_t MOST[SP_WORK_WAYS] = {500 * 1000, 4 * 1000 * 1000, 0};
-static const uint64_t ONE_MOST[SP_WORK_WAYS] = {2 * 1000 * 1000, 20 * 1000 * 1000, 0};
+static const uint64_t MOST[SP_WORK_WAYS] = {500000, 4000000, 0};
+static const uint64_t ONE_MOST[SP_WORK_WAYS] = {2000000, 20000000, 0};
 static const double PAPER_GAIN = 3.3; /* of 3D over 1D */
 
 struct outcome {
@@ -46,7 +46,8 @@ static enum sp_err run_kind(const struct sp_evaluate_options *o, const struct sp
     for (size_t m = 0; m < SP_MACHINE_COUNTS; m++) {
         struct sp_partition_map map;
         uint32_t machines = sp_machine_counts[m];
-        sp_evaluate_say(o, "Figure 6", k * SP_MACHINE_COUNTS + m, SP_MAP_KINDS * SP_MACHINE_COUNTS);
+        sp_evaluate_say(o, "Figure 6", k * SP_MACHINE_COUNTS + m,
+                        (size_t)SP_MAP_KINDS * SP_MACHINE_COUNTS);
         enum sp_err err =
             sp_contents_train(s, kind, machines, o->run.bus.group.similarity.threshold, &map);
         if (err != SP_OK)

@@ -337,7 +337,7 @@ static enum sp_err run(const struct sp_evaluate_options *options, const struct s
     }
     struct rates r = rates_of(&sums);
     for (size_t i = 0; i < RATES; i++) /* two a decade, the parameter in the middle */
-        rates[i] = c->rate * pow(10, ((double)i - RATES / 2) / 2);
+        rates[i] = c->rate * pow(10, ((double)i - (RATES - 1) / 2.0) / 2);
     put_assumptions(c, &r, report);
     put_costs(c, &r, rates, report);
     put_figure(c, &r, rates, report);

@@ -136,7 +136,7 @@ static void put_examples(const struct sp_evaluate_options *o, const struct sp_tr
     for (size_t i = 0; i < SP_EXAMPLES && err == SP_OK; i++)
         if (a->examples[i].found)
             put_pair(t, file, &x, &a->examples[i], report);
-    for (size_t i = 0; i < 2 * SP_EXAMPLES; i++)
+    for (size_t i = 0; i < (size_t)2 * SP_EXAMPLES; i++)
         sp_buf_done(&x.texts[i]);
     sp_text_free(x.reader);
 }

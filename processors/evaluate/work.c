@@ -39,21 +39,19 @@ struct layout {
 
 static void add_visit(struct machine *m, uint32_t content, uint32_t cell)
 {
-    struct visit *last = m->visit_count ? &m->visits[m->visit_count - 1] : NULL;
-    if (!last || last->content != content) {
+    if (!m->visit_count || m->visits[m->visit_count - 1].content != content) {
         if (m->visit_count == m->visit_cap) {
             m->visit_cap = m->visit_cap ? m->visit_cap * 2 : 256;
             m->visits = sp_realloc(m->visits, m->visit_cap * sizeof *m->visits);
         }
-        last = &m->visits[m->visit_count++];
-        *last = (struct visit){content, (uint32_t)m->cell_count, 0};
+        m->visits[m->visit_count++] = (struct visit){content, (uint32_t)m->cell_count, 0};
     }
     if (m->cell_count == m->cell_cap) {
         m->cell_cap = m->cell_cap ? m->cell_cap * 2 : 256;
         m->cells = sp_realloc(m->cells, m->cell_cap * sizeof *m->cells);
     }
     m->cells[m->cell_count++] = cell;
-    last->cell_count++;
+    m->visits[m->visit_count - 1].cell_count++;
 }
 
 /* Rows by cell, by counting. */

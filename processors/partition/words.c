@@ -60,8 +60,8 @@ void sp_bag_lengths(const struct sp_bag *bag, const struct sp_dictionary *dictio
 {
     memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
     for (uint32_t i = 0; i < bag->pairs; i++)
-        ret_length[sp_dictionary_sub(dictionary, (uint64_t)bag->words[2 * i] << 34)] +=
-            bag->words[2 * i + 1];
+        ret_length[sp_dictionary_sub(dictionary, (uint64_t)bag->words[2 * (size_t)i] << 34)] +=
+            bag->words[2 * (size_t)i + 1];
 }
 
 /* ---- the most frequent words ---- */
@@ -184,8 +184,9 @@ static void list_uses(struct spread *s, struct sp_bag *const *bags, size_t count
     s->share = sp_calloc(count, sizeof *s->share);
     for (size_t p = 0; p < count; p++)
         for (uint32_t i = 0; i < bags[p]->pairs; i++) {
-            uint32_t key = bags[p]->words[2 * i];
-            uint32_t share = share_of(bags[p], bags[p]->words[2 * i + 1]), *slot = slot_of(v, key);
+            uint32_t key = bags[p]->words[2 * (size_t)i];
+            uint32_t share = share_of(bags[p], bags[p]->words[2 * (size_t)i + 1]),
+                     *slot = slot_of(v, key);
             if (!*slot) {
                 s->share[p][sp_dictionary_by_hash(s->dims, (uint64_t)key << 34)] += share;
                 continue;
@@ -273,7 +274,7 @@ enum sp_err sp_words_train(enum sp_words_rule rule, uint32_t dims, uint32_t word
         return sp_dictionary_init(dims, NULL, 0, ret_dictionary);
     for (size_t p = 0; p < count; p++)
         for (uint32_t i = 0; i < bags[p]->pairs; i++)
-            note_word(&v, bags[p]->words[2 * i], bags[p]->words[2 * i + 1]);
+            note_word(&v, bags[p]->words[2 * (size_t)i], bags[p]->words[2 * (size_t)i + 1]);
     keep_most_frequent(&v, words, rule == SP_WORDS_SPREAD ? LEAST_PAGES : 1);
     balance(&v, dims);
     if (rule == SP_WORDS_SPREAD && v.count > 0)

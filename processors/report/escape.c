@@ -74,7 +74,8 @@ void sp_html_putf(struct sp_buf *out, const char *format, ...)
 void sp_csv_put(struct sp_buf *out, struct sp_view cell)
 {
     struct sp_buf clean = {0};
-    if (cell.len && memchr("=+-@\t\r", cell.data[0], 6))
+    static const char starts_formula[] = "=+-@\t\r";
+    if (cell.len && cell.data[0] && strchr(starts_formula, cell.data[0]))
         sp_buf_put_u8(&clean, '\'');
     sp_clean_put(&clean, cell);
     bool quoted = false;

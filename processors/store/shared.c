@@ -46,6 +46,7 @@ rocksdb_cache_t *shared_cache(struct sp_rocksdb_shared *s)
 
 static uint64_t share(const struct sp_rocksdb_shared *s)
 {
+    SP_ASSERT(s->shares > 0);
     uint64_t bytes = s->memtable_bytes / s->shares;
     return bytes > MEMTABLE_MIN_BYTES ? bytes : MEMTABLE_MIN_BYTES;
 }

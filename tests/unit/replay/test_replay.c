@@ -212,8 +212,8 @@ TEST(pages_without_words_are_alone)
     struct sp_crawl *c = sp_crawl_new();
     struct sp_baseline b;
     sp_similarity_options_default(&o);
-    for (char page = 'A'; page <= 'B'; page++) {
-        char url[] = {'h', ':', page, 0};
+    for (int page = 'A'; page <= 'B'; page++) {
+        char url[] = {'h', ':', (char)page, 0};
         struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
         m->page = sp_hash128(url, sizeof url);
         m->url = sp_strdup(url);
