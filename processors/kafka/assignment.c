@@ -140,6 +140,17 @@ void assignment_close(struct sp_worker *w)
         close_task(w, p);
 }
 
+/* What was handled is committed while the partitions are still ours, then everything is closed. */
+static void give_back(struct sp_worker *w)
+{
+    transaction_commit(w);
+    if (w->open)
+        transaction_abort(w);
+    assignment_close(w);
+}
+
+/* A static member that was fenced and comes back can get partitions twice without giving them back
+ * in between: they are opened anew, as their logs may have grown by another's hand. */
 void assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
                         rd_kafka_topic_partition_list_t *list, void *arg)
 {
@@ -148,13 +159,11 @@ void assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
         SET(w, ready, 0);
         if (rd_kafka_assignment_lost(consumer))
             worker_fail_for(w, SP_ABORT_REBALANCE, "rebalance", "the partitions were lost");
-        transaction_commit(w);
-        if (w->open)
-            transaction_abort(w);
-        assignment_close(w);
+        give_back(w);
         rd_kafka_assign(consumer, NULL);
         return;
     }
+    give_back(w);
     for (int i = 0; i < list->cnt && w->err == SP_OK; i++) {
         int32_t p = list->elems[i].partition;
         if (open_task(w, p) == SP_OK)
