@@ -31,13 +31,15 @@ struct sp_group_pairs {
     uint64_t baseline; /* |B| */
     uint64_t both;     /* |S n B| */
     /* Where most of the errors come from; SP_NO_NUMBER: nowhere. */
-    uint64_t worst_false;     /* pairs of S \ B within one group, */
-    uint32_t worst_group;     /* this one */
-    uint64_t worst_missed;    /* pairs of B \ S within one component, */
-    uint32_t worst_component; /* this one */
-    uint64_t false_groups;    /* groups with any pair of S \ B */
+    uint64_t worst_false;  /* pairs of S \ B within one group, worst_group */
+    uint64_t worst_missed; /* pairs of B \ S within one component, worst_component */
+    uint32_t worst_group;
+    uint32_t worst_component;
+    uint64_t false_groups; /* groups with any pair of S \ B */
     uint64_t missed_components;
 };
+_Static_assert(sizeof(struct sp_group_pairs) == 7 * sizeof(uint64_t) + 2 * sizeof(uint32_t),
+               "without padding: tests compare them as bytes");
 
 /* `group` and `component` by page number. A page without component is not counted, one without
  * group is alone. */
