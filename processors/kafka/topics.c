@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 
@@ -68,6 +69,19 @@ static rd_kafka_NewTopic_t *new_topic(const struct wanted *w, int32_t replicatio
     return t;
 }
 
+/* A topic is in a broker's metadata a moment after it was created; whoever asks before that is told
+ * that there is none. */
+static void wait_until_known(rd_kafka_t *handle, const struct wanted wanted[SP_TOPICS])
+{
+    enum { TRIES = 50, PAUSE_MS = 100 };
+    int32_t partitions;
+    for (int t = 0; t < SP_TOPICS; t++)
+        for (int i = 0;
+             i < TRIES && sp_kafka_partitions(handle, wanted[t].name, &partitions) == SP_NOT_FOUND;
+             i++)
+            usleep(1000 * PAUSE_MS);
+}
+
 enum sp_err sp_topics_create(const struct sp_kafka_options *o, const struct sp_topic_plan *plan,
                              void (*say)(void *arg, const char *topic, const char *text), void *arg,
                              const char **ret_message)
@@ -106,6 +120,8 @@ enum sp_err sp_topics_create(const struct sp_kafka_options *o, const struct sp_t
         else
             err = fail(ret_message, rd_kafka_topic_result_error_string(results[i]));
     }
+    if (err == SP_OK)
+        wait_until_known(handle, wanted);
     if (event)
         rd_kafka_event_destroy(event);
     rd_kafka_queue_destroy(queue);
