@@ -98,15 +98,28 @@ static void put_lower(struct sp_buf *out, struct sp_view v)
     out->len += v.len;
 }
 
-/* User information keeps its case, the host does not. */
-static void put_authority(struct sp_buf *out, struct sp_view authority)
+/* Bytes of user information, with its '@'. */
+static size_t user_bytes(struct sp_view authority)
 {
     size_t user = 0;
     for (size_t i = 0; i < authority.len; i++)
         if (authority.data[i] == '@')
             user = i + 1;
-    sp_buf_put_view(out, cut(&authority, user));
+    return user;
+}
+
+/* User information keeps its case, the host does not. */
+static void put_authority(struct sp_buf *out, struct sp_view authority)
+{
+    sp_buf_put_view(out, cut(&authority, user_bytes(authority)));
     put_lower(out, authority);
+}
+
+struct sp_view sp_url_host(struct sp_view canonical)
+{
+    struct sp_view authority = split(canonical).authority;
+    cut(&authority, user_bytes(authority));
+    return authority;
 }
 
 enum sp_err sp_url_canonical(struct sp_view url, struct sp_buf *out)

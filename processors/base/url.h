@@ -14,6 +14,9 @@ enum { SP_URL_MAX_BYTES = 8192 };
  * control character or space, or more than SP_URL_MAX_BYTES. Thread rule: any thread. */
 enum sp_err sp_url_canonical(struct sp_view url, struct sp_buf *out);
 
+/* The host of a canonical URL, with its port where that is not the scheme's; borrowed. */
+struct sp_view sp_url_host(struct sp_view canonical);
+
 /* Appends `reference` made absolute against `base` (RFC 3986 section 5.2). SP_NO_URL where the
  * result would have no scheme or host. */
 enum sp_err sp_url_resolve(struct sp_view base, struct sp_view reference, struct sp_buf *out);

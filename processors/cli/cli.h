@@ -71,7 +71,12 @@ struct sp_settings {
     struct sp_buf fingerprint;
     struct sp_partition_map map;    /* of partition.map, or the untrained one */
     struct sp_partition_map before; /* of partition.previous_map; cells 0: none */
+    struct sp_relation *relation;   /* winner.relation; NULL: none */
 };
+
+/* NULL where there is none; the caller's to free. SP_INVALID: *ret_message says why. */
+enum sp_err sp_settings_relation(const struct sp_config *config, struct sp_relation **ret_relation,
+                                 const char **ret_message);
 
 /* On failure *ret_message says what is wrong with the files of the maps, or with settings that do
  * not fit together (valid until the next call); nothing is to be freed then. */

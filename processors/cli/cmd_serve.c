@@ -17,7 +17,8 @@ struct arguments {
     struct sp_serve_options options;
     const char *token_file;
     const char *map_file;
-    struct sp_partition_map map; /* of map_file: its dictionary */
+    struct sp_partition_map map;  /* of map_file: its dictionary */
+    struct sp_relation *relation; /* winner.relation of the state, or NULL */
     bool kafka;
     int code; /* of a wrong option; -1: none */
     const struct sp_command *command;
@@ -168,6 +169,9 @@ static int read_settings(struct arguments *a)
     sp_settings_similarity(&config, &similarity);
     o->threshold = similarity.threshold;
     o->method = similarity.method;
+    if (code < 0 && sp_settings_relation(&config, &a->relation, &message) != SP_OK)
+        code = sp_cli_failed("the state in %s cannot be served: %s", o->state, message);
+    o->winner_relation = a->relation;
     if (code < 0 && !sp_serve_can(o->method))
         code = sp_cli_failed("the state in %s cannot be served: it was made with "
                              "similarity.method = %s, whose signatures the filter cannot compare",
@@ -248,6 +252,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     else if (code < 0 && (code = read_settings(&a)) < 0)
         code = serve(&a.options);
     sp_partition_done(&a.map);
+    sp_relation_free(a.relation);
     sp_config_done(&config);
     return code;
 }

@@ -124,6 +124,15 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     o->bus.tier2 = 1;
 }
 
+enum sp_err sp_settings_relation(const struct sp_config *c, struct sp_relation **ret_relation,
+                                 const char **ret_message)
+{
+    *ret_relation = NULL;
+    return c->winner_relation[0] ? sp_winner_relation_parse(c->winner_relation, method_of(c),
+                                                            ret_relation, ret_message)
+                                 : SP_OK;
+}
+
 enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings *ret_settings,
                              const char **ret_message)
 {
@@ -132,11 +141,14 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
     enum sp_err err = open_map(config, &s->map, ret_message);
     if (err == SP_OK && config->partition_previous_map[0])
         err = open_before(config, s, ret_message);
+    if (err == SP_OK)
+        err = sp_settings_relation(config, &s->relation, ret_message);
     if (err != SP_OK) {
         sp_settings_done(s);
         return err;
     }
     set_run(config, &s->run);
+    s->run.bus.group.winner_relation = s->relation;
     err = sp_similarity_check(&s->run.bus.group.similarity, s->map.cells, ret_message);
     if (err != SP_OK) {
         sp_settings_done(s);
@@ -155,4 +167,5 @@ void sp_settings_done(struct sp_settings *settings)
     sp_buf_done(&settings->fingerprint);
     sp_partition_done(&settings->map);
     sp_partition_done(&settings->before);
+    sp_relation_free(settings->relation);
 }

@@ -49,6 +49,7 @@ struct sp_config {
     uint64_t text_scope;
     uint64_t text_language;
     double winner_margin;
+    char winner_relation[SP_CONFIG_TEXT];
     char partition_map[SP_CONFIG_TEXT];
     char partition_previous_map[SP_CONFIG_TEXT];
     uint64_t partition_cells;

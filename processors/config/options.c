@@ -53,6 +53,11 @@ const struct sp_option sp_options[] = {
      "popularity by which a page must exceed a living winner to replace it. 0: the best page "
      "always "
      "wins, and statuses do not depend on the order of events"},
+    {"winner.relation", SP_OPTION_TEXT, FIELD(winner_relation), true, "", 0, SP_CONFIG_TEXT, NULL,
+     "coverage relation, as of samepage cover: a page a loses only to a similar winner b for which it "
+     "holds, as a.host = b.host && a.timestamp <= b.timestamp. Fields: url, host, timestamp (first "
+     "fetched with this content), popularity, shingles; measures: containment, jaccard, dice. Empty: "
+     "to any similar winner"},
     {"partition.map", SP_OPTION_TEXT, FIELD(partition_map), false, "", 0, SP_CONFIG_TEXT, NULL,
      "file of a trained partition map (samepage train), the same for all stages; its dictionary is "
      "part of what a state means, its cells can change (partition.previous_map). Empty: an untrained map of partition.cells cells"},

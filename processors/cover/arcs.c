@@ -47,7 +47,7 @@ static int by_unit(const void *a, const void *b)
 
 static uint64_t block_of(const struct search *s, uint32_t document)
 {
-    struct sp_pair pair = sp_documents_pair(s->documents, document, document, 0);
+    struct sp_relation_pair pair = sp_documents_pair(s->documents, document, document, 0);
     uint64_t hash = 0;
     for (size_t k = 0; k < s->path->key_count; k++)
         hash = sp_mix64(hash + 1) ^ sp_value_hash(s->path->keys[k], &pair);
@@ -56,7 +56,7 @@ static uint64_t block_of(const struct search *s, uint32_t document)
 
 static bool has_role(const struct search *s, uint32_t document, unsigned side)
 {
-    struct sp_pair pair = sp_documents_pair(s->documents, document, document, 0);
+    struct sp_relation_pair pair = sp_documents_pair(s->documents, document, document, 0);
     for (size_t i = 0; i < s->path->sided_count[side]; i++)
         if (!sp_atom_holds(&s->path->sided[side][i], &pair))
             return false;
@@ -73,7 +73,7 @@ static struct ref make_ref(const struct search *s, uint32_t document)
     const struct sp_window *w = &s->path->window;
     if (!w->of_a)
         return ref;
-    struct sp_pair pair = sp_documents_pair(s->documents, document, document, 0);
+    struct sp_relation_pair pair = sp_documents_pair(s->documents, document, document, 0);
     double f = sp_relation_number(w->of_a, &pair), g = sp_relation_number(w->of_b, &pair);
     double rounding = 1e-12 * (fabs(f) + 1);
     double from = f - w->below - rounding - 1e-12 * fabs(w->below);
@@ -131,7 +131,7 @@ static void make_units(struct search *s, const uint32_t *stands_for)
 
 static void ask(struct search *s, unsigned thread, uint32_t a, uint32_t b, uint32_t overlap)
 {
-    struct sp_pair pair = sp_documents_pair(s->documents, a, b, overlap);
+    struct sp_relation_pair pair = sp_documents_pair(s->documents, a, b, overlap);
     if (a != b && sp_relation_holds(s->relation->root, &pair))
         sp_graph_add(s->graph, thread, (struct sp_arc){b, a, overlap});
 }

@@ -15,9 +15,9 @@
 #define SP_COVER_COVER_H
 
 #include "cover/pairs.h"
-#include "cover/relation.h"
 #include "cover/solve.h"
 #include "input/input.h"
+#include "relation/relation.h"
 #include "text/text.h"
 
 enum sp_cover_phase {

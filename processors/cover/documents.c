@@ -15,8 +15,7 @@ struct made {
     uint32_t shingles;
     uint32_t words;
     uint32_t bytes;
-    uint32_t url, canonical, host_at, host, mime, title,
-        language; /* lengths; a place in canonical */
+    uint32_t url, canonical, mime, title, language; /* lengths */
 };
 
 struct text {
@@ -31,20 +30,6 @@ struct set {
 };
 
 /* ---- making ---- */
-
-/* Where the host of a canonical URL stands: between "://", the user and the path. */
-static void find_host(struct sp_view url, struct made *m)
-{
-    const char *start = memmem(url.data, url.len, "://", 3), *end = url.data + url.len;
-    start = start ? start + 3 : url.data;
-    const char *stop = start;
-    while (stop < end && *stop != '/' && *stop != '?')
-        stop++;
-    const char *user = memrchr(start, '@', (size_t)(stop - start));
-    start = user ? user + 1 : start;
-    m->host_at = (uint32_t)(start - url.data);
-    m->host = (uint32_t)(stop - start);
-}
 
 /* Appends "text/html" for "Text/HTML; charset=…". */
 static uint32_t put_mime(struct sp_view type, struct sp_buf *out)
@@ -99,7 +84,6 @@ enum sp_err sp_document_make(void *maker, struct sp_text *text, const struct sp_
     m.bytes = (uint32_t)page->content.len;
     m.url = (uint32_t)page->url.len;
     m.canonical = (uint32_t)scratch->len;
-    find_host(sp_buf_view(scratch), &m);
     sp_buf_put_view(out, page->url);
     sp_buf_put_view(out, sp_buf_view(scratch));
     m.mime = put_mime(page->content_type, out);
@@ -183,7 +167,7 @@ static void read_fields(const struct made *m, struct sp_reader *r, struct sp_vie
 {
     *ret_url = sp_read_bytes(r, m->url);
     texts[SP_FIELD_url] = sp_read_bytes(r, m->canonical);
-    texts[SP_FIELD_host] = sp_view(texts[SP_FIELD_url].data + m->host_at, m->host);
+    texts[SP_FIELD_host] = sp_url_host(texts[SP_FIELD_url]);
     texts[SP_FIELD_mime] = sp_read_bytes(r, m->mime);
     texts[SP_FIELD_title] = sp_read_bytes(r, m->title);
     texts[SP_FIELD_language] = sp_read_bytes(r, m->language);
@@ -218,7 +202,7 @@ bool sp_documents_add(struct sp_documents *d, uint64_t number, struct sp_view ma
     memcpy(&m, head.data, sizeof m);
     struct sp_view shingles = sp_read_bytes(&r, 4ull * m.shingles);
     read_fields(&m, &r, &url, texts, all);
-    struct sp_pair one = {.document = {all, all}, .size = {m.shingles, m.shingles}};
+    struct sp_relation_pair one = {.document = {all, all}, .size = {m.shingles, m.shingles}};
     if (filter && !sp_relation_holds(filter->root, &one))
         return false;
     union sp_cell *cells = new_document(d);
@@ -247,10 +231,10 @@ enum sp_err sp_documents_finish(struct sp_documents *d, const char **ret_message
     return err == SP_OK ? sp_spool_check(&d->detail_spool, ret_message) : err;
 }
 
-struct sp_pair sp_documents_pair(const struct sp_documents *d, uint32_t a, uint32_t b,
-                                 uint32_t overlap)
+struct sp_relation_pair sp_documents_pair(const struct sp_documents *d, uint32_t a, uint32_t b,
+                                          uint32_t overlap)
 {
-    return (struct sp_pair){
+    return (struct sp_relation_pair){
         .document = {sp_document_cells(d, a), sp_document_cells(d, b)},
         .slot = d->slot,
         .size = {d->contents[d->items[a].content].size, d->contents[d->items[b].content].size},

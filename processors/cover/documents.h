@@ -13,9 +13,9 @@
 #define SP_COVER_DOCUMENTS_H
 
 #include "base/map.h"
-#include "cover/relation.h"
 #include "cover/spool.h"
 #include "input/input.h"
+#include "relation/relation.h"
 #include "text/text.h"
 
 struct sp_cover_document {
@@ -81,8 +81,8 @@ static inline const uint32_t *sp_content_set(const struct sp_documents *d, uint3
 }
 
 /* The pair (a, b) with `overlap` shared shingles, for sp_relation_holds. */
-struct sp_pair sp_documents_pair(const struct sp_documents *d, uint32_t a, uint32_t b,
-                                 uint32_t overlap);
+struct sp_relation_pair sp_documents_pair(const struct sp_documents *d, uint32_t a, uint32_t b,
+                                          uint32_t overlap);
 
 /* URL as it was given, and the time of the fetch. */
 struct sp_view sp_document_url(const struct sp_documents *d, size_t i, int64_t *ret_time_ms);

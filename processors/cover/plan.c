@@ -10,7 +10,7 @@
 /* Rounding of a measure against its constant: a share is never believed to the last bit. */
 static const double slack = 1e-9;
 
-bool sp_atom_holds(const struct sp_atom *atom, const struct sp_pair *pair)
+bool sp_atom_holds(const struct sp_atom *atom, const struct sp_relation_pair *pair)
 {
     return sp_relation_holds(atom->node, pair) != atom->negated;
 }
@@ -113,7 +113,7 @@ static bool push_measure(struct sp_path *path, const struct sp_atom *atom)
     if (!sp_op_measures(measure->op) || !is_constant(bound) ||
         (op != SP_OP_AT_LEAST && op != SP_OP_GREATER && op != SP_OP_EQUAL))
         return false;
-    double c = sp_relation_number(bound, &(struct sp_pair){0}) - slack;
+    double c = sp_relation_number(bound, &(struct sp_relation_pair){0}) - slack;
     if (!(c > 0))
         return false;
     if (measure->op == SP_OP_DICE)
@@ -193,7 +193,7 @@ static void push_difference(struct sp_path *path, const struct sp_atom *atom)
     bool turned = f->uses == SP_USES_B && g->uses == SP_USES_A; /* G(b) - F(a) */
     if (!turned && !(f->uses == SP_USES_A && g->uses == SP_USES_B))
         return;
-    double c = sp_relation_number(bound, &(struct sp_pair){0});
+    double c = sp_relation_number(bound, &(struct sp_relation_pair){0});
     bool at_most = op == SP_OP_LESS || op == SP_OP_AT_MOST || op == SP_OP_EQUAL;
     bool at_least = op == SP_OP_GREATER || op == SP_OP_AT_LEAST || op == SP_OP_EQUAL;
     if (at_most)

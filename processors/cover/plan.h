@@ -22,7 +22,7 @@
 #ifndef SP_COVER_PLAN_H
 #define SP_COVER_PLAN_H
 
-#include "cover/relation.h"
+#include "relation/relation.h"
 
 enum { SP_PLAN_PATHS = 16, SP_PLAN_ATOMS = 64 };
 
@@ -78,6 +78,6 @@ void sp_plan_done(struct sp_plan *plan);
 void sp_plan_put(const struct sp_plan *plan, struct sp_buf *out);
 
 /* Whether an atom holds; pair->document may be half set where the atom is sided. */
-bool sp_atom_holds(const struct sp_atom *atom, const struct sp_pair *pair);
+bool sp_atom_holds(const struct sp_atom *atom, const struct sp_relation_pair *pair);
 
 #endif

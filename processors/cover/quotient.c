@@ -29,7 +29,7 @@ static int by_class(const void *a, const void *b)
     return x->document < y->document ? -1 : x->document > y->document;
 }
 
-uint64_t sp_value_hash(const struct sp_node *value, const struct sp_pair *pair)
+uint64_t sp_value_hash(const struct sp_node *value, const struct sp_relation_pair *pair)
 {
     if (value->type == SP_TYPE_TEXT) {
         struct sp_view text = sp_relation_text(value, pair);
@@ -47,7 +47,7 @@ struct quotient {
 
 static uint64_t exact_hash(const struct quotient *q, uint32_t document)
 {
-    struct sp_pair pair = sp_documents_pair(q->documents, document, document, 0);
+    struct sp_relation_pair pair = sp_documents_pair(q->documents, document, document, 0);
     uint64_t hash = 0;
     for (size_t f = 0; f < SP_FIELD_COUNT; f++) {
         if (!(q->plan->exact & 1u << f))
@@ -80,8 +80,8 @@ static bool stands_for(const struct quotient *q, uint32_t r, uint32_t a)
 {
     const struct sp_cover_document *item = &q->documents->items[a];
     uint32_t size = q->documents->contents[item->content].size;
-    struct sp_pair pair = sp_documents_pair(q->documents, a, r, size);
-    struct sp_pair turned = sp_documents_pair(q->documents, r, a, size);
+    struct sp_relation_pair pair = sp_documents_pair(q->documents, a, r, size);
+    struct sp_relation_pair turned = sp_documents_pair(q->documents, r, a, size);
     if (!same_exact(q, r, a) || !sp_relation_holds(q->relation->root, &pair))
         return false;
     for (size_t i = 0; i < q->plan->order_count; i++) {
@@ -102,7 +102,7 @@ static struct ref make_ref(const struct quotient *q, uint32_t document)
                       .exact = exact_hash(q, document)};
     if (q->plan->order_count > 0) {
         const struct sp_range *o = &q->plan->orders[0];
-        struct sp_pair pair = sp_documents_pair(q->documents, document, document, 0);
+        struct sp_relation_pair pair = sp_documents_pair(q->documents, document, document, 0);
         double x = o->sign * sp_relation_number(o->of_b, &pair);
         ref.first = x == x ? x : 0; /* any place will do for what is no number */
     }

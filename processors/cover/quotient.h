@@ -21,6 +21,6 @@ size_t sp_quotient(const struct sp_documents *documents, const struct sp_relatio
                    const struct sp_plan *plan, uint32_t *ret_stands_for);
 
 /* A hash of a value, equal for values that are equal by `=`. */
-uint64_t sp_value_hash(const struct sp_node *value, const struct sp_pair *pair);
+uint64_t sp_value_hash(const struct sp_node *value, const struct sp_relation_pair *pair);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/json_write.h"
 #include "base/mem.h"
-#include "cover/parse.h"
+#include "relation/relation.h"
 
 enum { BLOCK_BYTES = 1 << 18, MEASURES = 4 };
 
@@ -56,7 +56,7 @@ static void put_document(struct writer *w, const char *prefix, uint32_t i)
 
 static void put_dropped(struct writer *w, uint32_t i, uint32_t by, uint32_t overlap)
 {
-    struct sp_pair pair = sp_documents_pair(w->documents, i, by, overlap);
+    struct sp_relation_pair pair = sp_documents_pair(w->documents, i, by, overlap);
     SP_ASSERT(sp_relation_holds(w->relation->root, &pair));
     sp_buf_put_str(&w->lines, ",\"status\":\"dropped\"");
     put_document(w, "by_", by);

@@ -50,6 +50,7 @@ struct sp_replay_options sp_evaluate_replay(const struct sp_evaluate_options *o,
     r.bus.group.maps = r.bus.compare.maps = (struct sp_maps){map, NULL};
     r.bus.group.cache_bytes = r.bus.compare.row_cache_bytes = CACHE_BYTES;
     r.bus.group.winner_margin = 0;
+    r.bus.group.winner_relation = NULL;
     r.bus.group.mode = SP_MODE_EXACT;
     r.bus.group.fast_asks_tier2 = r.bus.group.fast_rechecks = false;
     r.bus.compare.routing = SP_ROUTING_LOSSLESS;

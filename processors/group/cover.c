@@ -1,7 +1,7 @@
 /* Who wins? Winners are a cover of the group (design, section 3): take the members in rank order;
  * a member is a winner unless it is similar to an earlier winner, which then covers it. So no
  * page is ever called a duplicate of a page it does not resemble: the verification of Zhu et
- * al., section 5.
+ * al., section 5. A relation of the user (winner.relation) can forbid more; see winners.h.
  *
  * The cover is a pure function of the members. It is kept up to date, not recomputed: only members
  * that changed, and those whose winner changed, are looked at again, in rank order. A
@@ -202,7 +202,7 @@ static void become_winner(struct sp_group *st, struct group *g, struct member *x
     }
 }
 
-static void update_cover(struct sp_group *st, struct group *g)
+static struct worklist list_work(const struct sp_group *st, struct group *g)
 {
     struct worklist work = {.margin = st->options.winner_margin};
     for (uint32_t i = 0; i < g->touched_count; i++) {
@@ -212,6 +212,12 @@ static void update_cover(struct sp_group *st, struct group *g)
         else
             m->todo = false;
     }
+    return work;
+}
+
+static void update_cover(struct sp_group *st, struct group *g)
+{
+    struct worklist work = list_work(st, g);
     for (uint32_t next = 0; next < work.count && !st->err; next++) {
         struct member *m = work.members[next];
         double similarity = 0;
@@ -228,7 +234,72 @@ static void update_cover(struct sp_group *st, struct group *g)
     sp_free(work.members);
 }
 
-/* With winner.margin the cover depends on who is winner now: all of it is looked at again. */
+/* ---- under a relation ---- */
+
+/* A relation can let a page win over one that is ranked before it, so that no part of the cover is
+ * safe from a change: all of it is chosen anew. */
+struct candidates {
+    struct sp_group *st;
+    struct group *g;
+    struct member **members; /* with content, by rank */
+    struct sp_winner_facts *facts;
+};
+
+static bool covers(void *arg, uint32_t loser, uint32_t winner, float *ret_similarity)
+{
+    const struct candidates *c = arg;
+    const struct sp_relation *relation = c->st->options.winner_relation;
+    double similarity;
+    bool cheap = !sp_winner_relation_measures(relation);
+    if (c->st->err ||
+        (cheap && !sp_winner_relation_holds(relation, &c->facts[loser], &c->facts[winner])) ||
+        !members_similar(c->st, c->g, c->members[winner], c->members[loser], &similarity))
+        return false;
+    *ret_similarity = (float)similarity;
+    return cheap || sp_winner_relation_holds(relation, &c->facts[loser], &c->facts[winner]);
+}
+
+static void take_choice(struct group *g, const struct worklist *work, const uint32_t *winner,
+                        const float *similarity)
+{
+    for (uint32_t i = 0; i < work->count; i++) {
+        struct member *m = work->members[i];
+        m->winner = work->members[winner[i]];
+        m->similarity = similarity[i];
+        m->todo = false;
+        if (m->winner == m)
+            winner_insert(g, m, work->margin);
+    }
+}
+
+static void choose_cover(struct sp_group *st, struct group *g)
+{
+    struct worklist work = list_work(st, g);
+    struct candidates c = {st, g, work.members, sp_calloc(work.count + 1, sizeof *c.facts)};
+    uint32_t *winner = sp_alloc((work.count + 1) * sizeof *winner), ready = 0;
+    float *similarity = sp_alloc((work.count + 1) * sizeof *similarity);
+    for (; ready < work.count && !st->err; ready++) {
+        struct member *m = work.members[ready];
+        const struct sp_signature *s = member_signature(st, g, m);
+        if (!s)
+            break; /* the store failed */
+        sp_winner_facts_init(&c.facts[ready], st->options.winner_relation, sp_view_str(m->url),
+                             m->content_version, m->rank.popularity, s);
+    }
+    if (!st->err)
+        sp_winners_choose(work.count, covers, &c, winner, similarity);
+    if (!st->err)
+        take_choice(g, &work, winner, similarity);
+    while (ready > 0)
+        sp_winner_facts_done(&c.facts[--ready]);
+    sp_free(c.facts);
+    sp_free(winner);
+    sp_free(similarity);
+    sp_free(work.members);
+}
+
+/* With winner.margin the cover depends on who is winner now, and see choose_cover: all of it is
+ * looked at again. */
 static void restart_cover(struct group *g)
 {
     g->winner_count = 0;
@@ -308,9 +379,12 @@ static void tell(struct sp_group *st, struct group *g, struct member *m)
 
 void cover_publish(struct sp_group *st, struct group *g)
 {
-    if (st->options.winner_margin > 0)
+    if (st->options.winner_margin > 0 || st->options.winner_relation)
         restart_cover(g);
-    update_cover(st, g);
+    if (st->options.winner_relation)
+        choose_cover(st, g);
+    else
+        update_cover(st, g);
     if (st->err)
         return;
     if (g->count == 1 || g->said_count == 1)

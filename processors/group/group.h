@@ -11,6 +11,7 @@
 #ifndef SP_GROUP_GROUP_H
 #define SP_GROUP_GROUP_H
 
+#include "group/winners.h"
 #include "partition/maps.h"
 #include "protocol/message.h"
 #include "similarity/similarity.h"
@@ -41,7 +42,9 @@ struct sp_group_options {
     bool fast_asks_tier2; /* a page similar to its representative is compared all the same */
     bool fast_rechecks;   /* a group that a member may have left is re-checked all the same */
     double winner_margin; /* popularity by which a living winner must be outranked; 0: none */
-    size_t cache_bytes;   /* pages, groups and signatures kept between flushes */
+    const struct sp_relation *winner_relation; /* which winner may cover a page; outlives the stage;
+                                                * NULL: any that is similar */
+    size_t cache_bytes; /* pages, groups and signatures kept between flushes */
     enum sp_canary canary;
 };
 
@@ -78,9 +81,6 @@ enum sp_err sp_group_step(struct sp_group *g, struct sp_message *m);
 enum sp_err sp_group_flush(struct sp_group *g, bool drained);
 
 void sp_group_stats(const struct sp_group *g, struct sp_group_stats *ret_stats);
-
-/* Ranks a URL for the winner rule; popularity comes from the crawl. */
-struct sp_rank sp_rank_of(struct sp_view url, double popularity);
 
 /* What is stored of a page and its membership, for reports and for checking from scratch. Views are
  * valid during the call. */
@@ -141,8 +141,4 @@ enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id gro
  * this partition's groups has it. */
 enum sp_err sp_group_read_signature(struct sp_store *store, struct sp_id content,
                                     struct sp_signature **ret_signature);
-/* The rule of winners: below 0 where a (with page id a_page) comes before b. */
-int sp_rank_cmp(const struct sp_rank *a, struct sp_id a_page, const struct sp_rank *b,
-                struct sp_id b_page);
-
 #endif

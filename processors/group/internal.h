@@ -3,7 +3,8 @@
  *   page.c      the page actor's steps
  *   actor.c     the group actor's steps
  *   forest.c    is the group still connected? (spanning forest)
- *   cover.c     who wins? (winners as a cover, statuses)
+ *   winners.c   the winner rule: rank, relation, cover
+ *   cover.c     who wins? (the cover kept up to date, statuses)
  *   members.c   the members of a group as a sorted list
  *   table.c     pages and groups in memory and in the store
  *   rows.c      their stored form
@@ -193,8 +194,10 @@ uint32_t forest_rebuild(struct sp_group *st, struct group *g);
 uint32_t forest_mend(struct sp_group *st, struct group *g);
 void forest_link(struct sp_group *st, struct group *g, struct member *child, struct member *parent);
 
-/* ---- cover.c */
+/* ---- winners.c */
 int rank_cmp(const struct member *a, const struct member *b, double margin);
+
+/* ---- cover.c */
 /* m is about to change or leave: what it won must find another winner. */
 void cover_forget(struct group *g, struct member *m);
 /* All members of pieces other than 0 (by `mark`) are about to leave. */

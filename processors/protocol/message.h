@@ -56,7 +56,7 @@ enum sp_page_status {
 
 enum sp_reason { SP_REASON_NONE, SP_REASON_CONTENT, SP_REASON_REDIRECT, SP_REASON_EXACT };
 
-/* What ranks the members of a group (group/rank.h). */
+/* What ranks the members of a group (group/winners.h). */
 struct sp_rank {
     double popularity;
     uint32_t url_bytes;

@@ -315,8 +315,7 @@ static enum sp_err finish(struct run *r)
     if (err != SP_OK || !o->verify)
         return err;
     double start = now();
-    err = sp_verify(r->db, o->bus.tier1, &o->bus.group.similarity, o->bus.group.winner_margin > 0,
-                    &r->result->differences);
+    err = sp_verify(r->db, o->bus.tier1, &o->bus.group, &r->result->differences);
     r->result->verify_seconds = now() - start;
     return err == SP_OK ? SP_OK : fail(r, err, "the check from scratch failed");
 }

@@ -31,6 +31,7 @@ struct content {
 
 struct verify {
     const struct sp_similarity_options *similarity;
+    const struct sp_relation *relation; /* or NULL */
     struct node **nodes;
     size_t node_count;
     size_t node_cap;
@@ -188,24 +189,77 @@ static const struct node *follow(const struct verify *x, const struct node *n)
     return n && n->v.kind == SP_PAGE_CONTENT ? n : NULL;
 }
 
+static bool allows(const struct verify *x, const struct node *loser, const struct node *winner)
+{
+    if (!x->relation)
+        return true;
+    const struct node *pair[] = {loser, winner};
+    struct sp_winner_facts facts[2];
+    for (size_t i = 0; i < 2; i++)
+        sp_winner_facts_init(&facts[i], x->relation, sp_view_str(pair[i]->url),
+                             pair[i]->v.content_version, pair[i]->v.rank.popularity,
+                             x->contents[pair[i]->content]);
+    bool allowed = sp_winner_relation_holds(x->relation, &facts[0], &facts[1]);
+    sp_winner_facts_done(&facts[0]);
+    sp_winner_facts_done(&facts[1]);
+    return allowed;
+}
+
+/* The first winner that covers n, and may not be n or `except`; NULL: none. */
+static struct node *first_cover(const struct verify *x, struct node *const *winners, size_t count,
+                                const struct node *n, const struct node *except,
+                                double *ret_similarity)
+{
+    for (size_t i = 0; i < count; i++)
+        if (winners[i] != n && winners[i] != except &&
+            sp_similar(x->similarity, x->contents[winners[i]->content], x->contents[n->content],
+                       ret_similarity) &&
+            allows(x, n, winners[i]))
+            return winners[i];
+    return NULL;
+}
+
+/* Under a relation: without the last winner, while all that it covers have another. */
+static size_t drop_winners(const struct verify *x, struct node *const *members, size_t count,
+                           struct node **winners, size_t winner_count)
+{
+    double ignored;
+    for (size_t w = winner_count; w-- > 0;) {
+        bool needed = false;
+        for (size_t i = 0; i < count && !needed; i++) {
+            bool is_winner = false;
+            for (size_t k = 0; k < winner_count; k++)
+                is_winner |= k != w && winners[k] == members[i];
+            needed = members[i]->content != UINT32_MAX && !is_winner &&
+                     !first_cover(x, winners, winner_count, members[i], winners[w], &ignored);
+        }
+        if (needed)
+            continue;
+        winner_count--;
+        memmove(winners + w, winners + w + 1, (winner_count - w) * sizeof *winners);
+    }
+    return winner_count;
+}
+
 static void find_winners(struct verify *x, struct node **members, size_t count)
 {
     struct node **winners = sp_alloc(count * sizeof *winners);
     size_t winner_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct node *n = members[i];
-        if (n->v.kind != SP_PAGE_CONTENT || n->content == UINT32_MAX)
-            continue;
-        for (size_t w = 0; w < winner_count && !n->winner; w++)
-            if (sp_similar(x->similarity, x->contents[winners[w]->content], x->contents[n->content],
-                           &n->similarity))
-                n->winner = winners[w];
-        if (!n->winner) {
-            n->winner = n;
-            n->similarity = 1;
-            winners[winner_count++] = n;
-        }
+    double ignored;
+    for (size_t i = 0; i < count; i++)
+        if (members[i]->content != UINT32_MAX &&
+            !first_cover(x, winners, winner_count, members[i], NULL, &ignored))
+            winners[winner_count++] = members[i];
+    if (x->relation)
+        winner_count = drop_winners(x, members, count, winners, winner_count);
+    for (size_t w = 0; w < winner_count; w++) {
+        winners[w]->winner = winners[w];
+        winners[w]->similarity = 1;
     }
+    for (size_t i = 0; i < count; i++)
+        if (members[i]->content != UINT32_MAX && !members[i]->winner)
+            members[i]->winner =
+                first_cover(x, winners, winner_count, members[i], NULL, &members[i]->similarity);
     sp_free(winners);
 }
 
@@ -301,11 +355,12 @@ static void verify_done(struct verify *x)
     sp_free(x->content_nodes);
 }
 
-enum sp_err sp_verify(struct sp_db *db, uint32_t tier1,
-                      const struct sp_similarity_options *similarity, bool groups_only,
+enum sp_err sp_verify(struct sp_db *db, uint32_t tier1, const struct sp_group_options *rules,
                       uint64_t *ret_differences)
 {
-    struct verify x = {.similarity = similarity, .groups_only = groups_only};
+    struct verify x = {.similarity = &rules->similarity,
+                       .relation = rules->winner_relation,
+                       .groups_only = rules->winner_margin > 0};
     enum sp_err err = SP_OK;
     for (uint32_t i = 0; i < tier1 && err == SP_OK; i++) {
         struct sp_store *store = sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i));

@@ -123,8 +123,9 @@ struct trial {
     struct sp_serve_thread *t;
     struct sp_members members;
     double threshold;
-    size_t *set;    /* union-find over the members' places */
-    size_t *winner; /* place; its own where it is one */
+    const struct sp_relation *relation; /* or NULL */
+    size_t *set;                        /* union-find over the members' places */
+    uint32_t *winner;                   /* place; its own where it is one */
     float *similarity;
 };
 
@@ -141,15 +142,34 @@ static void unite(struct trial *x, size_t a, size_t b)
     x->set[i > k ? i : k] = i > k ? k : i;
 }
 
-static bool covered(const struct trial *x, size_t i, size_t by, float *ret_similarity)
+static bool similar(const struct trial *x, size_t i, size_t k, float *ret_similarity)
 {
-    const struct sp_group_member *a = &x->members.list[i], *b = &x->members.list[by];
+    const struct sp_group_member *a = &x->members.list[i], *b = &x->members.list[k];
     double similarity;
     if (!a->signature || !b->signature ||
         !sp_jaccard_at_least(a->signature, b->signature, x->threshold, &similarity))
         return false;
     *ret_similarity = (float)similarity;
     return true;
+}
+
+static bool covers(void *trial, uint32_t loser, uint32_t winner, float *ret_similarity)
+{
+    const struct trial *x = trial;
+    if (!similar(x, loser, winner, ret_similarity))
+        return false;
+    const struct sp_group_member *pair[] = {&x->members.list[loser], &x->members.list[winner]};
+    struct sp_winner_facts facts[2];
+    if (!x->relation)
+        return true;
+    for (size_t i = 0; i < 2; i++)
+        sp_winner_facts_init(&facts[i], x->relation, sp_view_str(pair[i]->view.url),
+                             pair[i]->view.content_version, pair[i]->view.rank.popularity,
+                             pair[i]->signature);
+    bool holds = sp_winner_relation_holds(x->relation, &facts[0], &facts[1]);
+    sp_winner_facts_done(&facts[0]);
+    sp_winner_facts_done(&facts[1]);
+    return holds;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -159,7 +179,7 @@ static int by_rank(const void *a, const void *b)
     return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
 }
 
-/* As the group stage would: components, and within them winners in order of rank. */
+/* As the group stage would: components, and within them winners. */
 static void regroup(struct trial *x)
 {
     struct sp_members *m = &x->members;
@@ -167,16 +187,13 @@ static void regroup(struct trial *x)
     qsort(m->list, m->count, sizeof *m->list, by_rank);
     for (size_t i = 0; i < m->count; i++) {
         sp_members_signature(x->t->reader, m, &m->list[i]);
-        x->set[i] = x->winner[i] = i;
+        x->set[i] = i;
     }
-    for (size_t i = 0; i < m->count; i++) {
+    for (size_t i = 0; i < m->count; i++)
         for (size_t k = 0; k < i; k++)
-            if (find(x, i) != find(x, k) && covered(x, i, k, &ignored))
+            if (find(x, i) != find(x, k) && similar(x, i, k, &ignored))
                 unite(x, i, k);
-        for (size_t k = 0; k < i && x->winner[i] == i; k++)
-            if (x->winner[k] == k && covered(x, i, k, &x->similarity[i]))
-                x->winner[i] = k;
-    }
+    sp_winners_choose((uint32_t)m->count, covers, x, x->winner, x->similarity);
     for (size_t i = 0; i < m->count; i++)
         for (size_t k = 0; k < m->count; k++)
             if (m->list[i].view.kind == SP_PAGE_REDIRECT &&
@@ -255,7 +272,7 @@ static unsigned try_threshold(struct trial *x, double was)
 unsigned sp_answer_threshold(struct sp_serve *s, struct sp_serve_thread *t,
                              const struct sp_query *q)
 {
-    struct trial x = {.t = t};
+    struct trial x = {.t = t, .relation = s->options.winner_relation};
     const char *text = sp_argument(q, "threshold");
     char *end = NULL;
     unsigned refused = sp_argument_page(t, q, "url", &x.members.page);

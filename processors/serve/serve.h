@@ -32,9 +32,10 @@ struct sp_serve_options {
     uint32_t tier1;                /* partitions of the group stage in that state */
     double threshold;              /* tau of that state */
     enum sp_method method;         /* of that state; the filter compares sets: sp_serve_can */
-    uint64_t cache_bytes;          /* for documents of the filter */
-    struct sp_text_options text;   /* as that state's signatures were made */
-    const char *const *pages;      /* inputs in which the texts of pages are looked for */
+    const struct sp_relation *winner_relation; /* of that state; NULL: none */
+    uint64_t cache_bytes;                      /* for documents of the filter */
+    struct sp_text_options text;               /* as that state's signatures were made */
+    const char *const *pages; /* inputs in which the texts of pages are looked for */
     size_t page_count;
 };
 

@@ -24,7 +24,7 @@ static bool print(const char *source, enum sp_relation_kind kind, struct sp_buf 
     return true;
 }
 
-static bool path_allows(const struct sp_path *path, const struct sp_pair *pair)
+static bool path_allows(const struct sp_path *path, const struct sp_relation_pair *pair)
 {
     double overlap = pair->overlap + 1e-6;
     for (unsigned side = 0; side < 2; side++) {
@@ -67,9 +67,9 @@ static void check_plan(const char *source)
                 cells[d][f] = number ? (union sp_cell){.number = value * 1e12}
                                      : (union sp_cell){.text = &texts[value]};
             }
-        struct sp_pair pair = {.document = {cells[0], cells[1]},
-                               .size = {10, trial & 2 ? 10 : 40},
-                               .overlap = trial & 4 ? 10 : 7};
+        struct sp_relation_pair pair = {.document = {cells[0], cells[1]},
+                                        .size = {10, trial & 2 ? 10 : 40},
+                                        .overlap = trial & 4 ? 10 : 7};
         bool allowed = !sp_relation_holds(r->root, &pair);
         for (size_t p = 0; p < plan.path_count && !allowed; p++)
             allowed = path_allows(&plan.paths[p], &pair);

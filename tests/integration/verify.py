@@ -1,6 +1,7 @@
 """run --verify: what it says of good runs, of continued ones, and of those it cannot vouch for."""
 
 import re
+from urllib.parse import urlsplit
 
 from harness import check, check_in, main
 
@@ -56,6 +57,32 @@ def fast_mode_without_its_approximations_is_exact(work):
         options = [o for s in ["mode=fast", *settings] for o in ("--set", s)]
         done = work.run("run", "-q", "-o", "out", "--verify", *options, "crawl.jsonl", code=None)
         check((done.code == 0) == exact, settings, done.err[-300:])
+
+
+def winners_under_a_relation_are_those_from_scratch(work):
+    """The newest stands for all, or the best of each host; a page never for what the relation forbids."""
+    work.crawl(pages=3000, seed=12, words=80)
+    fetched = {}
+    for page in work.json_lines("crawl.jsonl"):
+        fetched.setdefault(page["url"], []).append(page["fetch_time_ms"])
+    losers = {}
+    for relation in ("", "a.timestamp <= b.timestamp", "a.host = b.host",
+                     "containment(a, b) >= 0.95 && a.url != b.url"):
+        work.run("run", "-q", "-o", "out", "--verify", "--set", "winner.relation=" + relation,
+                 "crawl.jsonl")
+        last = {event["url"]: event for event in work.json_lines("out")}
+        lost = [event for event in last.values() if event["reason"] == "content"]
+        losers[relation] = len(lost)
+        check(lost, "nobody lost with", relation)
+        for event in lost:
+            if relation == "a.host = b.host":
+                check(urlsplit(event["url"]).netloc == urlsplit(event["winner_url"]).netloc, event)
+            if relation == "a.timestamp <= b.timestamp":
+                check(min(fetched[event["url"]]) <= max(fetched[event["winner_url"]]), event)
+    check(losers["a.host = b.host"] < losers[""], losers)
+    refused = work.run("run", "-q", "-o", "out", "--set", "winner.relation=a.title = b.title",
+                       "crawl.jsonl", code=1)
+    check_in("title", refused.err)
 
 
 def runs_that_approximate_say_what_differs(work):

@@ -1,5 +1,5 @@
 /* The oracle: groups and statuses of a crawl, from scratch, the slow and plain way. It shares F,
- * the rank of a URL and nothing else with the stages. */
+ * the rank of a URL, the evaluation of a relation and nothing else with the stages. */
 #include <stdio.h>
 
 #include "world.h"
@@ -69,26 +69,76 @@ static bool outranks(const struct truth *truth, uint32_t a, uint32_t b)
     return sp_id_cmp(sim_page_id(a), sim_page_id(b)) < 0;
 }
 
-static void cover(const struct truth *truth, const uint32_t *order, uint32_t count,
-                  const struct sp_similarity_options *similarity, bool alone,
-                  struct published *ret_said)
+/* Whether page b may stand for page a, and how similar they are. */
+static bool covered(const struct truth *truth, uint32_t a, uint32_t b,
+                    const struct sp_group_options *rules, double *ret_similarity)
 {
-    uint32_t winners[MAX_PAGES], winner_count = 0;
+    const uint32_t pages[] = {a, b};
+    struct sp_winner_facts facts[2];
+    if (a == b ||
+        !sp_similar(&rules->similarity, truth[b].signature, truth[a].signature, ret_similarity))
+        return false;
+    if (!rules->winner_relation)
+        return true;
+    for (int i = 0; i < 2; i++) {
+        const struct truth *t = &truth[pages[i]];
+        sp_winner_facts_init(&facts[i], rules->winner_relation, sp_view_str(sim_url(pages[i])),
+                             t->content_version, t->popularity, t->signature);
+    }
+    bool holds = sp_winner_relation_holds(rules->winner_relation, &facts[0], &facts[1]);
+    sp_winner_facts_done(&facts[0]);
+    sp_winner_facts_done(&facts[1]);
+    return holds;
+}
+
+/* The first winner that covers the page, in order of rank, or -1. */
+static int32_t winner_of(const struct truth *truth, const uint32_t *order, uint32_t count,
+                         const bool *wins, uint32_t page, const struct sp_group_options *rules,
+                         double *ret_similarity)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (wins[order[i]] && covered(truth, page, order[i], rules, ret_similarity))
+            return (int32_t)order[i];
+    return -1;
+}
+
+/* Under a relation a winner goes, the last first, if without it nobody is left alone. */
+static void drop_winners(const struct truth *truth, const uint32_t *order, uint32_t count,
+                         bool *wins, const struct sp_group_options *rules)
+{
+    double j;
+    for (uint32_t i = count; i-- > 0;) {
+        if (!wins[order[i]])
+            continue;
+        wins[order[i]] = false;
+        for (uint32_t k = 0; k < count; k++)
+            if (!wins[order[k]] && winner_of(truth, order, count, wins, order[k], rules, &j) < 0) {
+                wins[order[i]] = true;
+                break;
+            }
+    }
+}
+
+static void cover(const struct truth *truth, const uint32_t *order, uint32_t count,
+                  const struct sp_group_options *rules, bool alone, struct published *ret_said)
+{
+    bool wins[MAX_PAGES] = {false};
+    double j;
+    for (uint32_t i = 0; i < count; i++)
+        wins[order[i]] = winner_of(truth, order, i, wins, order[i], rules, &j) < 0;
+    if (rules->winner_relation)
+        drop_winners(truth, order, count, wins, rules);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t p = order[i];
         struct published said = {alone ? SP_STATUS_UNIQUE : SP_STATUS_WINNER, SP_REASON_NONE, -1, 0,
                                  truth[p].version};
-        double j;
-        for (uint32_t w = 0; w < winner_count && said.winner < 0; w++) {
-            const struct truth *a = &truth[winners[w]], *b = &truth[p];
-            if (!sp_similar(similarity, a->signature, b->signature, &j))
-                continue;
-            bool exact = sp_id_eq(a->signature->content_hash, b->signature->content_hash);
+        if (!wins[p]) {
+            int32_t w = winner_of(truth, order, count, wins, p, rules, &j);
+            bool exact =
+                sp_id_eq(truth[w].signature->content_hash, truth[p].signature->content_hash);
             said = (struct published){SP_STATUS_LOSER, exact ? SP_REASON_EXACT : SP_REASON_CONTENT,
-                                      (int32_t)winners[w], (float)j, truth[p].version};
+                                      w, (float)j, truth[p].version};
         }
-        if (said.winner < 0)
-            winners[winner_count++] = p;
         ret_said[p] = said;
     }
 }
@@ -112,7 +162,7 @@ static void follow_redirect(const struct truth *truth, uint32_t page, uint32_t p
 }
 
 void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *component,
-                     const struct sp_similarity_options *similarity, struct published *ret_said)
+                     const struct sp_group_options *rules, struct published *ret_said)
 {
     for (uint32_t c = 0; c < pages; c++) {
         uint32_t order[MAX_PAGES], count = 0, size = 0;
@@ -127,7 +177,7 @@ void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *
                 order[at] = order[at - 1];
             order[at] = p;
         }
-        cover(truth, order, count, similarity, size == 1, ret_said);
+        cover(truth, order, count, rules, size == 1, ret_said);
         for (uint32_t p = 0; p < pages; p++)
             if (component[p] == c && truth[p].kind != SP_PAGE_CONTENT)
                 follow_redirect(truth, p, pages, ret_said);

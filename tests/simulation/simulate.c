@@ -1,4 +1,4 @@
-/* simulate FIRST LAST [exact|fast] [--method NAME] [--canary NAME] [--trace]
+/* simulate FIRST LAST [exact|fast] [--method NAME] [--relation TEXT] [--canary NAME] [--trace]
  *
  * Runs the seeds FIRST … LAST-1; a failing seed is run again with its trace printed. With a canary
  * (one rule of the protocol left out) it is the other way round: the program fails if no seed
@@ -40,8 +40,8 @@ static enum sp_method method_by_name(const char *name)
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fprintf(stderr, "usage: simulate FIRST LAST [exact|fast] [--method NAME] [--canary NAME] "
-                        "[--trace]\n");
+        fprintf(stderr, "usage: simulate FIRST LAST [exact|fast] [--method NAME] [--relation TEXT] "
+                        "[--canary NAME] [--trace]\n");
         return 2;
     }
     uint64_t first = strtoull(argv[1], NULL, 10), last = strtoull(argv[2], NULL, 10);
@@ -53,6 +53,8 @@ int main(int argc, char **argv)
             o.trace = true;
         else if (strcmp(argv[i], "--method") == 0 && i + 1 < argc)
             o.method = method_by_name(argv[++i]);
+        else if (strcmp(argv[i], "--relation") == 0 && i + 1 < argc)
+            o.relation = argv[++i];
         else if (strcmp(argv[i], "--canary") == 0 && i + 1 < argc)
             o.canary = canary_by_name(argv[++i]);
     }

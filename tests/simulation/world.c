@@ -32,6 +32,7 @@ struct world {
     struct rnd rnd;
     struct sp_group_options group;
     struct sp_compare_options compare;
+    struct sp_relation *relation;       /* or NULL */
     struct sp_partition_map maps[MAPS]; /* each replaces the one before */
     uint32_t map;                       /* the present one */
     bool moving;                        /* pages may live in cells of the one before */
@@ -299,6 +300,15 @@ static void draw_page(struct world *w, struct truth *t, uint32_t span)
     }
 }
 
+static bool same_page(const struct truth *a, const struct truth *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    if (a->kind == SP_PAGE_CONTENT)
+        return sp_id_eq(a->signature->content_hash, b->signature->content_hash);
+    return a->kind != SP_PAGE_REDIRECT || a->target == b->target;
+}
+
 static struct sp_message *crawl_message(const struct world *w, uint32_t page)
 {
     const struct truth *t = &w->truth[page];
@@ -326,9 +336,12 @@ static void crawl(struct world *w, uint32_t span)
     if (rnd_chance(&w->rnd, 20))
         t->popularity = rnd_below(&w->rnd, 3);
     if (t->kind == SP_PAGE_UNSEEN || rnd_chance(&w->rnd, 80)) { /* else: fetched, unchanged */
-        sp_signature_unref(t->signature);
+        struct truth before = *t;
         t->signature = NULL;
         draw_page(w, t, span);
+        if (!same_page(&before, t))
+            t->content_version = t->version;
+        sp_signature_unref(before.signature);
     }
     struct sp_message *m = crawl_message(w, page);
     if (w->o.trace)
@@ -397,7 +410,7 @@ static void check(struct world *w)
                     component[i] = component[k];
         }
     }
-    oracle_statuses(w->truth, w->pages, component, &w->group.similarity, want);
+    oracle_statuses(w->truth, w->pages, component, &w->group, want);
     for (uint32_t i = 0; i < w->pages && w->result.ok; i++) {
         /* The target of a redirect that was soon replaced may be known or not. */
         bool crawled = w->truth[i].version > 0;
@@ -458,6 +471,15 @@ static void use_map(struct world *w)
     w->group.maps = w->compare.maps = maps;
 }
 
+static void parse_relation(struct world *w)
+{
+    const char *message = NULL;
+    if (sp_winner_relation_parse(w->o.relation, w->o.method, &w->relation, &message) != SP_OK) {
+        fprintf(stderr, "simulate: %s\n", message);
+        exit(2);
+    }
+}
+
 static void build(struct world *w)
 {
     static const uint32_t partitions[] = {1, 2, 4, 7}, cells[] = {1, 3, 6}, batches[] = {1, 4, 30};
@@ -477,7 +499,10 @@ static void build(struct world *w)
     sp_similarity_options_default(&w->group.similarity);
     w->group.similarity.method = w->o.method;
     w->group.similarity.threshold = thresholds[w->o.method];
+    if (w->o.relation)
+        parse_relation(w);
     w->group.mode = w->o.mode;
+    w->group.winner_relation = w->relation;
     w->group.canary = w->o.canary;
     w->group.cache_bytes = cache;
     w->compare =
@@ -510,6 +535,7 @@ static void destroy(struct world *w)
         sp_signature_unref(w->truth[i].signature);
     for (uint32_t i = 0; i < MAPS; i++)
         sp_partition_done(&w->maps[i]);
+    sp_relation_free(w->relation);
 }
 
 /* ---- a new partition map ------------------------------------------------------------------------

@@ -52,7 +52,8 @@ struct sim_options {
     enum sp_mode mode;
     enum sp_canary canary;
     enum sp_method method;
-    uint32_t tier1; /* partitions; 0: by the seed, as all below */
+    const char *relation; /* winner.relation; NULL: none */
+    uint32_t tier1;       /* partitions; 0: by the seed, as all below */
     uint32_t tier2;
     uint32_t cells;     /* of the first map */
     uint32_t batch_max; /* messages a transaction */
@@ -84,6 +85,6 @@ struct verdict {
 void oracle_components(const struct truth *truth, uint32_t pages,
                        const struct sp_similarity_options *similarity, uint32_t *ret_component);
 void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *component,
-                     const struct sp_similarity_options *similarity, struct published *ret_said);
+                     const struct sp_group_options *rules, struct published *ret_said);
 
 #endif

@@ -52,8 +52,7 @@ static struct sp_message *through_codec(void *arg, struct sp_message *m)
 static uint64_t differences(struct sp_db *db, const struct crawl_run *run)
 {
     uint64_t n = UINT64_MAX;
-    CU_ASSERT_EQUAL(sp_verify(db, run->options.tier1, &run->options.group.similarity, false, &n),
-                    SP_OK);
+    CU_ASSERT_EQUAL(sp_verify(db, run->options.tier1, &run->options.group, &n), SP_OK);
     return n;
 }
 

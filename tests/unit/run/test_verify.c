@@ -37,12 +37,12 @@ static void teardown(struct world *w)
 }
 
 /* Differences are listed on standard error: not here. */
-static enum sp_err verify(struct sp_db *db, uint32_t tier1, const struct sp_similarity_options *s,
+static enum sp_err verify(struct sp_db *db, uint32_t tier1, const struct sp_group_options *rules,
                           uint64_t *ret_differences)
 {
     int kept = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(null, STDERR_FILENO);
-    enum sp_err err = sp_verify(db, tier1, s, false, ret_differences);
+    enum sp_err err = sp_verify(db, tier1, rules, ret_differences);
     dup2(kept, STDERR_FILENO);
     close(kept);
     close(null);
@@ -52,7 +52,7 @@ static enum sp_err verify(struct sp_db *db, uint32_t tier1, const struct sp_simi
 static uint64_t differences(const struct world *w, struct sp_db *db)
 {
     uint64_t n = UINT64_MAX;
-    CU_ASSERT_EQUAL(verify(db, w->run.options.tier1, &w->run.options.group.similarity, &n), SP_OK);
+    CU_ASSERT_EQUAL(verify(db, w->run.options.tier1, &w->run.options.group, &n), SP_OK);
     return n;
 }
 
@@ -190,7 +190,7 @@ TEST(a_damaged_row_is_an_error_or_a_difference_and_never_a_crash)
                 struct sp_db *db =
                     tampered(&w, sp_buf_view(&rows->keys[i]), sp_view(whole.data, len));
                 uint64_t n = 0;
-                enum sp_err err = verify(db, 1, &w.run.options.group.similarity, &n);
+                enum sp_err err = verify(db, 1, &w.run.options.group, &n);
                 CU_ASSERT(err == SP_CORRUPT || (err == SP_OK && n > 0));
                 sp_db_close(db);
             }
@@ -209,13 +209,33 @@ TEST(groups_made_with_another_threshold_are_noticed)
     setup(&w, 1);
     CU_ASSERT_EQUAL(crawl_feed(&w.run, &w.crawl, w.db), SP_OK);
     for (size_t i = 0; i < 2; i++) {
-        struct sp_similarity_options other = w.run.options.group.similarity;
+        struct sp_group_options other = w.run.options.group;
         uint64_t n = 0;
-        other.threshold = thresholds[i];
+        other.similarity.threshold = thresholds[i];
         CU_ASSERT_EQUAL(verify(w.db, 1, &other, &n), SP_OK);
         CU_ASSERT(n > 0);
     }
     teardown(&w);
+}
+
+TEST(winners_under_a_relation_are_checked_under_it)
+{
+    struct sp_relation *relation = NULL;
+    const char *message = "";
+    CU_ASSERT_EQUAL_FATAL(sp_winner_relation_parse("a.timestamp <= b.timestamp", SP_METHOD_SHINGLES,
+                                                   &relation, &message),
+                          SP_OK);
+    struct world w;
+    setup(&w, 1);
+    struct sp_group_options without = w.run.options.group;
+    w.run.options.group.winner_relation = relation;
+    CU_ASSERT_EQUAL(crawl_feed(&w.run, &w.crawl, w.db), SP_OK);
+    CU_ASSERT_EQUAL(differences(&w, w.db), 0);
+    uint64_t n = 0;
+    CU_ASSERT_EQUAL(verify(w.db, 1, &without, &n), SP_OK);
+    CU_ASSERT(n > 0);
+    teardown(&w);
+    sp_relation_free(relation);
 }
 
 /* Matches that find nobody: all near duplicates stay apart. */
@@ -249,7 +269,7 @@ TEST(a_store_that_fails_during_the_check_is_an_error)
     CU_ASSERT_EQUAL(crawl_feed(&w.run, &w.crawl, w.db), SP_OK);
     for (;; calls++) {
         sp_db_fail_after(w.db, calls);
-        enum sp_err err = verify(w.db, 3, &w.run.options.group.similarity, &n);
+        enum sp_err err = verify(w.db, 3, &w.run.options.group, &n);
         if (err == SP_OK)
             break;
         CU_ASSERT_EQUAL(err, SP_STORE);

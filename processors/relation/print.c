@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cover/parse.h"
+#include "relation/parse.h"
 
 /* How tightly an operation binds its operands. */
 static int level(enum sp_op op)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cover/parse.h"
+#include "relation/parse.h"
 
 void sp_lexer_fail(struct sp_lexer *l, size_t at, size_t len, const char *format, ...)
 {

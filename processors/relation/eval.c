@@ -1,14 +1,14 @@
 /* What a condition says of two documents. */
 #include <math.h>
 
-#include "cover/relation.h"
+#include "relation/relation.h"
 
-static const union sp_cell *cell(const struct sp_node *n, const struct sp_pair *pair)
+static const union sp_cell *cell(const struct sp_node *n, const struct sp_relation_pair *pair)
 {
     return &pair->document[n->document][pair->slot ? pair->slot[n->field] : n->field];
 }
 
-static double measure(const struct sp_node *n, const struct sp_pair *pair)
+static double measure(const struct sp_node *n, const struct sp_relation_pair *pair)
 {
     double shared = pair->overlap, first = pair->size[n->document];
     double both = (double)pair->size[0] + pair->size[1];
@@ -19,7 +19,7 @@ static double measure(const struct sp_node *n, const struct sp_pair *pair)
                                       : 2 * shared / both;
 }
 
-double sp_relation_number(const struct sp_node *n, const struct sp_pair *pair)
+double sp_relation_number(const struct sp_node *n, const struct sp_relation_pair *pair)
 {
     if (n->op == SP_OP_CONSTANT)
         return n->number;
@@ -39,7 +39,7 @@ double sp_relation_number(const struct sp_node *n, const struct sp_pair *pair)
                                      : x / y;
 }
 
-struct sp_view sp_relation_text(const struct sp_node *n, const struct sp_pair *pair)
+struct sp_view sp_relation_text(const struct sp_node *n, const struct sp_relation_pair *pair)
 {
     return n->op == SP_OP_FIELD ? *cell(n, pair)->text : n->text;
 }
@@ -76,7 +76,7 @@ static bool compare_numbers(enum sp_op op, double x, double y)
     }
 }
 
-bool sp_relation_holds(const struct sp_node *n, const struct sp_pair *pair)
+bool sp_relation_holds(const struct sp_node *n, const struct sp_relation_pair *pair)
 {
     if (n->op == SP_OP_AND)
         return sp_relation_holds(n->kid[0], pair) && sp_relation_holds(n->kid[1], pair);

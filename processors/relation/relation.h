@@ -18,8 +18,8 @@
  * time, duration / duration a number; only like is compared with like. Times and durations are
  * milliseconds; a document without a time is of 1970, one without popularity has 0. Every mistake
  * is reported with its column and a caret below it. */
-#ifndef SP_COVER_RELATION_H
-#define SP_COVER_RELATION_H
+#ifndef SP_RELATION_RELATION_H
+#define SP_RELATION_RELATION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,7 +28,7 @@
 #include "base/err.h"
 
 /* name, type */
-#define SP_COVER_FIELDS(X)                                                                         \
+#define SP_RELATION_FIELDS(X)                                                                      \
     X(url, TEXT)                                                                                   \
     X(host, TEXT)                                                                                  \
     X(timestamp, TIME)                                                                             \
@@ -42,7 +42,7 @@
 
 enum sp_field {
 #define X(name, type) SP_FIELD_##name,
-    SP_COVER_FIELDS(X)
+    SP_RELATION_FIELDS(X)
 #undef X
         SP_FIELD_COUNT
 };
@@ -122,6 +122,8 @@ void sp_relation_put(const struct sp_node *node, enum sp_relation_kind kind, str
 const char *sp_field_name(enum sp_field field);
 bool sp_field_is_text(enum sp_field field);
 const char *sp_type_name(enum sp_type type);
+/* "<=" */
+const char *sp_op_text(enum sp_op op);
 
 /* ---- values ---- */
 
@@ -131,7 +133,7 @@ union sp_cell {
 };
 
 /* What a relation is asked about. A filter asks about document[0]. */
-struct sp_pair {
+struct sp_relation_pair {
     const union sp_cell *document[2]; /* by slot */
     const uint8_t *slot;              /* of each field; NULL: cells are in order of fields */
     uint32_t size[2];                 /* distinct shingles */
@@ -140,8 +142,8 @@ struct sp_pair {
 
 /* A page without words resembles nothing: measures of it are 0. Division by zero follows IEEE 754:
  * comparisons with what is no number do not hold, except !=. */
-bool sp_relation_holds(const struct sp_node *condition, const struct sp_pair *pair);
-double sp_relation_number(const struct sp_node *value, const struct sp_pair *pair);
-struct sp_view sp_relation_text(const struct sp_node *value, const struct sp_pair *pair);
+bool sp_relation_holds(const struct sp_node *condition, const struct sp_relation_pair *pair);
+double sp_relation_number(const struct sp_node *value, const struct sp_relation_pair *pair);
+struct sp_view sp_relation_text(const struct sp_node *value, const struct sp_relation_pair *pair);
 
 #endif

@@ -1,8 +1,8 @@
 /* What the lexer, the parser and the type check share. Private to this folder. */
-#ifndef SP_COVER_PARSE_H
-#define SP_COVER_PARSE_H
+#ifndef SP_RELATION_PARSE_H
+#define SP_RELATION_PARSE_H
 
-#include "cover/relation.h"
+#include "relation/relation.h"
 
 enum sp_token {
     SP_TOKEN_END,
@@ -39,8 +39,5 @@ void sp_lexer_fail(struct sp_lexer *l, size_t at, size_t len, const char *format
 
 /* Sets the type and `uses` of a node whose kids have theirs. False: it does not fit; reported. */
 bool sp_node_check(struct sp_lexer *l, struct sp_node *n);
-
-/* "<=" */
-const char *sp_op_text(enum sp_op op);
 
 #endif

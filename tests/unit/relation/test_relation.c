@@ -1,8 +1,8 @@
 /* The relation language: what is understood, what is refused and where, and what it says. */
 #include <stdio.h>
 
-#include "cover/relation.h"
 #include "harness.h"
+#include "relation/relation.h"
 
 static bool parses(const char *source, enum sp_relation_kind kind, char *ret_printed, size_t room)
 {
@@ -111,7 +111,7 @@ TEST(deep_and_long_input_is_refused_not_fatal)
 struct example {
     union sp_cell cells[2][SP_FIELD_COUNT];
     struct sp_view texts[2][SP_FIELD_COUNT];
-    struct sp_pair pair;
+    struct sp_relation_pair pair;
 };
 
 static void make_example(struct example *e)
@@ -136,7 +136,7 @@ static void make_example(struct example *e)
     e->pair.overlap = 30;
 }
 
-static bool holds(const char *source, const struct sp_pair *pair)
+static bool holds(const char *source, const struct sp_relation_pair *pair)
 {
     struct sp_relation *r = NULL;
     const char *message = "";

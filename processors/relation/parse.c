@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "base/utf8.h"
-#include "cover/parse.h"
+#include "relation/parse.h"
 
 enum { DEPTH_MAX = 100, NODES_MAX = 2000, SHOWN_BYTES = 120, MESSAGE_BYTES = 1200 };
 
@@ -19,7 +19,7 @@ static const struct {
     enum sp_type type;
 } fields[] = {
 #define X(name, type) {#name, SP_TYPE_##type},
-    SP_COVER_FIELDS(X)
+    SP_RELATION_FIELDS(X)
 #undef X
 };
 

@@ -1,6 +1,6 @@
 /* The types of the relation language: what may stand with what. */
 #include "base/assert.h"
-#include "cover/parse.h"
+#include "relation/parse.h"
 
 const char *sp_type_name(enum sp_type type)
 {
