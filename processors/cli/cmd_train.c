@@ -18,7 +18,7 @@ struct arguments {
     struct sp_train_options train;
     enum sp_words_rule rule;
     uint64_t words;
-    uint64_t sample;
+    uint64_t sample; /* pages; 0: not given */
     bool quiet;
     struct sp_config config;
 };
@@ -161,6 +161,7 @@ static void show_progress(void *arg, uint64_t records, uint64_t bytes, uint64_t 
 }
 
 static enum sp_err read_sample(const struct arguments *a, char **inputs, int count,
+                               const struct sp_dictionary *dictionary,
                                struct sp_sample *ret_sample, const char **ret_message)
 {
     struct sp_settings settings;
@@ -172,10 +173,13 @@ static enum sp_err read_sample(const struct arguments *a, char **inputs, int cou
         return err;
     struct sp_sample_options o = {.text = settings.run.text,
                                   .input = settings.run.input,
-                                  .most = a->sample,
+                                  .most = a->sample ? a->sample : SAMPLE_PAGES,
                                   .progress = show_progress,
                                   .progress_arg = &progress};
     o.text.detect_language = false;
+    o.text.signature.dictionary = dictionary;
+    if (dictionary && !a->sample)
+        o.most = UINT64_MAX;
     sp_progress_start(&progress);
     progress.shown &= !a->quiet;
     err = sp_sample_read((const char *const *)inputs, (size_t)count, &o, ret_sample, ret_message);
@@ -297,16 +301,16 @@ static int show(const struct arguments *a, char **inputs, int count)
     const char *message = "";
     if (sp_partition_read(a->show, &map, &message) != SP_OK)
         return sp_cli_failed("%s", message);
-    enum sp_err err = count ? read_sample(a, inputs, count, &sample, &message) : SP_OK;
+    enum sp_err err = count ? read_sample(a, inputs, count, &map.dictionary, &sample, &message)
+                              : SP_OK;
     if (err == SP_OK && sample.count > 0) {
-        struct sp_lengths *lengths = sp_sample_lengths(&sample, &map.dictionary);
+        const struct sp_lengths *lengths = sample.lengths;
         uint64_t *load = sp_calloc(map.cells, sizeof *load);
         for (size_t i = 0; i < sample.count; i++)
             load[sp_partition_cell(&map, lengths[i].at)]++;
         draw_map(&map, load);
         print_contacts(stdout, &map, lengths, sample.count);
         sp_free(load);
-        sp_free(lengths);
     } else if (err == SP_OK) {
         draw_map(&map, map.load);
     }
@@ -377,7 +381,7 @@ static int train(const struct arguments *a, char **inputs, int count)
     struct sp_dictionary dictionary;
     struct sp_partition_map map;
     const char *message = "";
-    if (read_sample(a, inputs, count, &sample, &message) != SP_OK)
+    if (read_sample(a, inputs, count, NULL, &sample, &message) != SP_OK)
         return sp_cli_failed("%s", message);
     if (sample.count == 0) {
         sp_sample_done(&sample);
@@ -409,8 +413,7 @@ static int train(const struct arguments *a, char **inputs, int count)
 
 static int run(const struct sp_command *command, int argc, char **argv)
 {
-    struct arguments a = {
-        .rule = SP_WORDS_SPREAD, .words = DICTIONARY_WORDS, .sample = SAMPLE_PAGES};
+    struct arguments a = {.rule = SP_WORDS_SPREAD, .words = DICTIONARY_WORDS};
     sp_train_options_default(&a.train);
     a.train.threshold = 0; /* not given */
     a.train.machines = 0;
@@ -455,8 +458,8 @@ const struct sp_command sp_cmd_train = {
     "  --after MAP         a map that a state can move to from MAP (partition.previous_map): keeps its\n"
     "                      dictionary, and has the next version. untrained: from the map that\n"
     "                      partition.cells makes without a file\n"
-    "  --sample N          at most that many pages, chosen by their ids; default: 100000. Takes about\n"
-    "                      2 KB of memory a page\n"
+    "  --sample N          at most that many pages, chosen by their ids; default: 100000, which take\n"
+    "                      about 2 KB of memory each; with --show all, at 100 bytes each\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  -q, --quiet         no progress bar, no summary\n"

@@ -6,13 +6,14 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "partition/train.h"
 #include "run/record.h"
 
 struct sampled {
     struct sp_id page; /* key of the map: first */
     struct sp_id content;
-    struct sp_bag *bag; /* NULL: gone, or a redirect */
+    struct sp_bag *bag;
+    struct sp_lengths lengths;
+    bool alive; /* else gone, or a redirect */
 };
 
 struct reading {
@@ -34,6 +35,7 @@ static void drop_content(struct sampled *p)
 {
     sp_free(p->bag);
     p->bag = NULL;
+    p->alive = false;
 }
 
 /* Halves the sample until it is small enough. */
@@ -81,13 +83,18 @@ static void note_message(struct reading *r, const struct sp_message *m)
         drop_content(p);
         return;
     }
-    if (p->bag && sp_id_eq(p->content, m->signature->content_hash))
+    if (p->alive && sp_id_eq(p->content, m->signature->content_hash))
         return;
-    uint64_t *words;
-    size_t count = sp_text_first_words(r->text, &words);
     drop_content(p);
+    p->alive = true;
     p->content = m->signature->content_hash;
-    p->bag = sp_bag_new(words, count);
+    if (r->options->text.signature.dictionary) {
+        memcpy(p->lengths.at, m->signature->length, sizeof p->lengths.at);
+    } else {
+        uint64_t *words;
+        size_t count = sp_text_first_words(r->text, &words);
+        p->bag = sp_bag_new(words, count);
+    }
     thin_out(r);
 }
 
@@ -159,14 +166,14 @@ static int by_content(const void *a, const void *b)
     return sp_id_cmp(x->content, y->content);
 }
 
-/* The bags of distinct contents move to the sample; the rest is freed. */
+/* The distinct contents move to the sample; the rest is freed. */
 static void collect(struct reading *r)
 {
     struct sp_sample *s = &r->sample;
     size_t alive = 0;
     for (size_t i = 0; i < r->count; i++) {
         struct sampled *p = r->pages[i];
-        if (p->bag)
+        if (p->alive)
             r->pages[alive++] = p;
         else
             sp_free(p);
@@ -174,13 +181,20 @@ static void collect(struct reading *r)
     if (alive > 0)
         qsort(r->pages, alive, sizeof *r->pages, by_content);
     s->pages = alive;
-    s->bags = sp_alloc(alive * sizeof *s->bags + 1);
+    if (r->options->text.signature.dictionary)
+        s->lengths = sp_alloc(alive * sizeof *s->lengths + 1);
+    else
+        s->bags = sp_alloc(alive * sizeof *s->bags + 1);
     for (size_t i = 0; i < alive; i++) {
         struct sampled *p = r->pages[i];
-        if (i + 1 < alive && sp_id_eq(p->content, r->pages[i + 1]->content))
-            sp_free(p->bag);
+        bool last = i + 1 == alive || !sp_id_eq(p->content, r->pages[i + 1]->content);
+        if (last && s->lengths)
+            s->lengths[s->count] = p->lengths;
+        else if (last)
+            s->bags[s->count] = p->bag;
         else
-            s->bags[s->count++] = p->bag;
+            sp_free(p->bag);
+        s->count += last;
         sp_free(p);
     }
     sp_map_done(&r->by_page);
@@ -208,9 +222,10 @@ enum sp_err sp_sample_read(const char *const *inputs, size_t input_count,
 
 void sp_sample_done(struct sp_sample *sample)
 {
-    for (size_t i = 0; i < sample->count; i++)
+    for (size_t i = 0; sample->bags && i < sample->count; i++)
         sp_free(sample->bags[i]);
     sp_free(sample->bags);
+    sp_free(sample->lengths);
     *sample = (struct sp_sample){0};
 }
 
