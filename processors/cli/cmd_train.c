@@ -161,8 +161,8 @@ static void show_progress(void *arg, uint64_t records, uint64_t bytes, uint64_t 
 }
 
 static enum sp_err read_sample(const struct arguments *a, char **inputs, int count,
-                               const struct sp_dictionary *dictionary,
-                               struct sp_sample *ret_sample, const char **ret_message)
+                               const struct sp_dictionary *dictionary, struct sp_sample *ret_sample,
+                               const char **ret_message)
 {
     struct sp_settings settings;
     struct sp_progress progress;
@@ -301,8 +301,8 @@ static int show(const struct arguments *a, char **inputs, int count)
     const char *message = "";
     if (sp_partition_read(a->show, &map, &message) != SP_OK)
         return sp_cli_failed("%s", message);
-    enum sp_err err = count ? read_sample(a, inputs, count, &map.dictionary, &sample, &message)
-                              : SP_OK;
+    enum sp_err err =
+        count ? read_sample(a, inputs, count, &map.dictionary, &sample, &message) : SP_OK;
     if (err == SP_OK && sample.count > 0) {
         const struct sp_lengths *lengths = sample.lengths;
         uint64_t *load = sp_calloc(map.cells, sizeof *load);

@@ -1,19 +1,12 @@
 /* The progress bar: one line on standard error, redrawn a few times a second. The clock is read
  * here and nowhere near the data. */
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/cli.h"
 
 static const double interval_seconds = 0.2;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 const char *sp_thousands(uint64_t n)
 {
@@ -31,7 +24,7 @@ const char *sp_thousands(uint64_t n)
 
 void sp_progress_start(struct sp_progress *p)
 {
-    *p = (struct sp_progress){.shown = isatty(STDERR_FILENO), .start = now()};
+    *p = (struct sp_progress){.shown = isatty(STDERR_FILENO), .start = sp_clock_seconds()};
     p->last = p->start;
 }
 
@@ -50,7 +43,7 @@ void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_
                       uint64_t groups)
 {
     struct sp_progress *p = arg;
-    double t = now(), elapsed = t - p->start;
+    double t = sp_clock_seconds(), elapsed = t - p->start;
     if (!p->shown || t - p->last < interval_seconds)
         return;
     p->last = t;
@@ -66,7 +59,7 @@ void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_
 
 void sp_progress_phase(struct sp_progress *p, const char *phase, uint64_t done, uint64_t total)
 {
-    double t = now();
+    double t = sp_clock_seconds();
     if (p->phase != phase) {
         p->phase = phase;
         p->start = t;

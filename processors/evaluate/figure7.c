@@ -10,9 +10,9 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "evaluate/evaluate.h"
-#include "evaluate/measure.h"
 #include "join/join.h"
 
 enum {
@@ -68,12 +68,12 @@ static enum sp_err from_scratch(const struct sp_evaluate_options *o, const struc
     struct sp_signature **signatures = sp_alloc((p->alive + 1) * sizeof(struct sp_signature *));
     struct components c = {.count = p->alive};
     sp_trace_signatures(t, alive, p->alive, signatures);
-    double start = sp_measure_cpu();
+    double start = sp_clock_thread_seconds();
     c.parent = sp_alloc((p->alive + 1) * sizeof *c.parent);
     for (size_t i = 0; i < p->alive; i++)
         c.parent[i] = (uint32_t)i;
     enum sp_err err = sp_join(&o->run.bus.group.similarity, signatures, p->alive, true, unite, &c);
-    p->scratch = sp_measure_cpu() - start;
+    p->scratch = sp_clock_thread_seconds() - start;
     p->pairs = c.pairs;
     p->groups = c.count;
     sp_free(c.parent);
@@ -131,10 +131,10 @@ static enum sp_err measure_point(const struct sp_evaluate_options *o, const stru
     if (from < c->fed)
         from = c->fed;
     enum sp_err err = feed_to(c, t, from);
-    double start = sp_measure_cpu();
+    double start = sp_clock_thread_seconds();
     if (err == SP_OK)
         err = feed_to(c, t, p->fetches);
-    p->incremental = (sp_measure_cpu() - start) / (double)(p->fetches - from);
+    p->incremental = (sp_clock_thread_seconds() - start) / (double)(p->fetches - from);
     return err == SP_OK ? from_scratch(o, t, p) : err;
 }
 

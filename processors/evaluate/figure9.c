@@ -23,10 +23,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "evaluate/crawls.h"
 #include "evaluate/evaluate.h"
-#include "evaluate/measure.h"
 #include "replay/baseline.h"
 #include "run/record.h"
 
@@ -105,13 +105,13 @@ static enum sp_err sample_signing(const struct sp_evaluate_options *o, const cha
         return err;
     struct sp_parser *parser = sp_parser_new(&o->run.input);
     struct signing s = {.text = sp_text_new(&o->run.text), .sums = sums};
-    double start = sp_measure_cpu(), enough = sums->signed_fetches + SAMPLE;
+    double start = sp_clock_thread_seconds(), enough = sums->signed_fetches + SAMPLE;
     while (sums->signed_fetches < enough &&
            (err = sp_input_next_chunk(input, &chunk, ret_message)) == SP_OK) {
         sp_chunk_parse(parser, chunk, sign_one, &s);
         sp_chunk_free(chunk);
     }
-    sums->sign_seconds += sp_measure_cpu() - start;
+    sums->sign_seconds += sp_clock_thread_seconds() - start;
     sp_buf_done(&s.scratch);
     sp_text_free(s.text);
     sp_parser_free(parser);

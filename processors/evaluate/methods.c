@@ -6,10 +6,10 @@
  * default threshold. Speeds are processor time of one thread. */
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "evaluate/evaluate.h"
 #include "evaluate/labelled.h"
-#include "evaluate/measure.h"
 #include "evaluate/scores.h"
 #include "join/join.h"
 #include "text/text.h"
@@ -51,13 +51,13 @@ static enum sp_err sign_all(const struct sp_evaluate_options *o, enum sp_text_sc
         options.signature.max_sentences = SENTENCES;
     struct sp_text *text = sp_text_new(&options);
     enum sp_err err = SP_OK;
-    double start = sp_measure_cpu();
+    double start = sp_clock_thread_seconds();
     for (size_t i = 0; i < t->set->page_count && err == SP_OK; i++) {
         const struct sp_labelled_page *page = &t->set->pages[i];
         err = sp_text_signature(text, sp_view_str(page->content_type), page->content, true,
                                 &t->signatures[i]);
     }
-    *ret_seconds = sp_measure_cpu() - start;
+    *ret_seconds = sp_clock_thread_seconds() - start;
     sp_text_free(text);
     return err;
 }
@@ -127,7 +127,7 @@ static double pairs_per_second(const struct trial *t)
     const struct sp_labelled *set = t->set;
     uint64_t random = 1, done = 0;
     size_t similar = 0;
-    double start = sp_measure_cpu(), seconds;
+    double start = sp_clock_thread_seconds(), seconds;
     do {
         for (int i = 0; i < 500; i++) {
             random = sp_mix64(random + 1);
@@ -137,7 +137,7 @@ static double pairs_per_second(const struct trial *t)
             similar += sp_similar(&t->similarity, t->signatures[a], t->signatures[b], NULL);
             done += 2;
         }
-        seconds = sp_measure_cpu() - start;
+        seconds = sp_clock_thread_seconds() - start;
     } while (seconds < measure_seconds);
     return similar <= done ? (double)done / seconds : 0;
 }

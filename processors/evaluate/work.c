@@ -3,10 +3,10 @@
 
 #include <math.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "candidates/candidates.h"
-#include "evaluate/measure.h"
 
 /* A time is the least of so many: what else the machine does only ever adds. */
 enum { REPEATS = 3 };
@@ -140,7 +140,7 @@ static double scan(const struct layout *l, const struct machine *m,
 {
     uint64_t met = 0;
     *ret_done = (struct done){m->met, 0};
-    double start = sp_measure_cpu();
+    double start = sp_clock_thread_seconds();
     for (size_t i = 0; i < m->visit_count; i++) {
         if (every > 1 && sp_mix64(m->visits[i].content + 1) % every != 0)
             continue;
@@ -148,7 +148,7 @@ static double scan(const struct layout *l, const struct machine *m,
         met += done.met;
         ret_done->similar += done.similar;
     }
-    double seconds = sp_measure_cpu() - start;
+    double seconds = sp_clock_thread_seconds() - start;
     return met > 0 ? seconds * (double)m->met / (double)met : seconds;
 }
 
@@ -161,7 +161,7 @@ static double search(const struct layout *l, const struct machine *m, uint32_t n
     uint32_t scratch[SP_SKETCH_MAX], key_count;
     struct sp_candidates *index = sp_candidates_new(&rule);
     *ret_done = (struct done){0};
-    double start = sp_measure_cpu();
+    double start = sp_clock_thread_seconds();
     for (size_t i = 0; i < m->visit_count; i++) {
         uint32_t content = m->visits[i].content;
         const struct sp_signature *probe = l->sample->signatures[content];
@@ -178,7 +178,7 @@ static double search(const struct layout *l, const struct machine *m, uint32_t n
         contents[stored] = content;
         sp_candidates_add(index, stored++, keys, key_count);
     }
-    double seconds = sp_measure_cpu() - start;
+    double seconds = sp_clock_thread_seconds() - start;
     sp_candidates_free(index);
     sp_free(contents);
     return seconds;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/listen.h"
 #include "base/mem.h"
 #include "kafka/internal.h"
@@ -120,7 +121,7 @@ static void put_metrics(const struct sp_http *h, struct sp_buf *out)
 static unsigned put_livez(const struct sp_http *h, struct sp_buf *out)
 {
     int64_t last = __atomic_load_n(&h->options.metrics->last_poll_ms, __ATOMIC_RELAXED);
-    int64_t age = worker_now_ms() - (last ? last : h->started_ms);
+    int64_t age = sp_clock_ms() - (last ? last : h->started_ms);
     bool alive = age < SP_HTTP_ALIVE_MS;
     char text[96];
     snprintf(text, sizeof text, "%s: last poll %" PRId64 " ms ago\n", alive ? "alive" : "stuck",
@@ -249,7 +250,7 @@ enum sp_err sp_http_start(const struct sp_http_options *options, struct sp_http 
     struct sp_http *h = sp_calloc(1, sizeof *h);
     h->options = *options;
     h->port = sp_listen_port(fd);
-    h->started_ms = worker_now_ms();
+    h->started_ms = sp_clock_ms();
     /* poll, not select: with a database open, descriptors have large numbers. */
     h->daemon = MHD_start_daemon(
         MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, h, MHD_OPTION_LISTEN_SOCKET, fd,

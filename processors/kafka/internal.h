@@ -39,8 +39,6 @@ struct sp_worker {
 #define ADD(w, field, n) __atomic_add_fetch(&(w)->options->metrics->field, n, __ATOMIC_RELAXED)
 #define SET(w, field, n) __atomic_store_n(&(w)->options->metrics->field, n, __ATOMIC_RELAXED)
 
-/* By the monotonic clock. */
-int64_t worker_now_ms(void);
 /* Notes that the worker goes on: at each poll, and between waits, none of which takes a minute. */
 void worker_alive(struct sp_worker *w);
 void worker_say(struct sp_worker *w, const char *level, const char *format, ...)

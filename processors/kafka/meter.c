@@ -1,5 +1,6 @@
 /* What a worker does at times and not for a message: metrics that are read off rather than counted,
  * and the stage's upkeep while no message comes. */
+#include "base/clock.h"
 #include "kafka/internal.h"
 
 enum { MEASURE_INTERVAL_MS = 1000 };
@@ -21,7 +22,7 @@ void worker_measure(struct sp_worker *w)
     const struct sp_worker_stage *stage = &w->options->stage;
     struct sp_stage_measure sum = {0};
     uint64_t lag = 0, state_bytes = 0;
-    int64_t t = worker_now_ms();
+    int64_t t = sp_clock_ms();
     if (t - w->measured_ms < MEASURE_INTERVAL_MS)
         return;
     w->measured_ms = t;

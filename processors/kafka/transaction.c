@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "kafka/internal.h"
 
@@ -90,7 +91,7 @@ enum sp_err transaction_begin(struct sp_worker *w)
     if (w->open)
         return SP_OK;
     w->open = worker_check(w, rd_kafka_begin_transaction(w->producer), "begin") == SP_OK;
-    w->opened_ms = worker_now_ms();
+    w->opened_ms = sp_clock_ms();
     w->handled = 0;
     return w->err;
 }
@@ -203,7 +204,7 @@ enum sp_err transaction_commit(struct sp_worker *w)
 {
     if (!w->open || w->err != SP_OK || !may_commit(w))
         return w->err;
-    int64_t start = worker_now_ms();
+    int64_t start = sp_clock_ms();
     int32_t count = w->partitions[w->options->stage.input];
     for (int32_t p = 0; p < count && w->err == SP_OK; p++)
         if (w->tasks[p] && w->tasks[p]->handled_next >= 0 && w->options->stage.stateful)
@@ -219,6 +220,6 @@ enum sp_err transaction_commit(struct sp_worker *w)
         if (w->tasks[p] && w->tasks[p]->handled_next >= 0)
             apply(w, w->tasks[p]);
     ADD(w, commits, 1);
-    ADD(w, commit_microseconds, (uint64_t)(worker_now_ms() - start) * 1000);
+    ADD(w, commit_microseconds, (uint64_t)(sp_clock_ms() - start) * 1000);
     return w->err;
 }

@@ -1,9 +1,9 @@
 /* See worker.h. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "kafka/internal.h"
 
@@ -11,16 +11,9 @@ enum { POLL_MS = 20, RESTART_MS = 2000, RESTART_SLICE_MS = 100, LAG_INTERVAL_MS 
 enum { TIMEOUT_MS = 30000, AGAIN_MS = 60000 };
 enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 
-int64_t worker_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 void worker_alive(struct sp_worker *w)
 {
-    SET(w, last_poll_ms, worker_now_ms());
+    SET(w, last_poll_ms, sp_clock_ms());
 }
 
 void worker_say(struct sp_worker *w, const char *level, const char *format, ...)
@@ -125,7 +118,7 @@ static bool fenced(struct sp_worker *w)
 static void give_way(struct sp_worker *w, bool fenced_before)
 {
     char why[sizeof w->message];
-    if (!fenced_before || !w->fenced || worker_now_ms() - w->opened_round_ms > AGAIN_MS)
+    if (!fenced_before || !w->fenced || sp_clock_ms() - w->opened_round_ms > AGAIN_MS)
         return;
     snprintf(why, sizeof why, "%s", w->message);
     w->err = SP_INVALID;
@@ -162,7 +155,7 @@ static int64_t lag_of(struct sp_worker *w, rd_kafka_t *handle, enum sp_topic top
  * does, because a bounded loop can wait for itself. */
 static void control_intake(struct sp_worker *w)
 {
-    int64_t t = worker_now_ms();
+    int64_t t = sp_clock_ms();
     if (!w->options->max_lag || w->options->stage.stateful || t - w->lag_ms < LAG_INTERVAL_MS)
         return;
     w->lag_ms = t;
@@ -242,7 +235,7 @@ static void run_until_stopped(struct sp_worker *w)
         if (m)
             rd_kafka_message_destroy(m);
         rd_kafka_poll(w->producer, 0);
-        if (w->open && (worker_now_ms() - w->opened_ms >= o->commit_interval_ms ||
+        if (w->open && (sp_clock_ms() - w->opened_ms >= o->commit_interval_ms ||
                         w->handled >= o->commit_messages))
             transaction_commit(w);
         control_intake(w);
@@ -392,7 +385,7 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
     bool fenced_before = false;
     *ret_message = message;
     while (!*stop && err == SP_OK) {
-        struct sp_worker w = {.options = options, .stop = stop, .opened_round_ms = worker_now_ms()};
+        struct sp_worker w = {.options = options, .stop = stop, .opened_round_ms = sp_clock_ms()};
         if (open_round(&w) == SP_OK)
             run_until_stopped(&w);
         close_round(&w);

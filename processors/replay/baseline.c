@@ -3,8 +3,8 @@
 #include "replay/baseline.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "join/join.h"
 
@@ -135,13 +135,6 @@ static void cover_all(const struct work *w, const struct sp_similarity_options *
     sp_free(by_content);
 }
 
-static double thread_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 enum sp_err sp_baseline_make(const struct sp_crawl *crawl, size_t fetch_count,
                              const struct sp_similarity_options *similarity,
                              struct sp_baseline *ret_baseline)
@@ -157,13 +150,13 @@ enum sp_err sp_baseline_make(const struct sp_crawl *crawl, size_t fetch_count,
                      .set = sp_alloc(room),
                      .first_page = sp_alloc(room),
                      .signatures = sp_alloc((pages + 1) * sizeof(struct sp_signature *))};
-    double start = thread_seconds();
+    double start = sp_clock_thread_seconds();
     sp_crawl_latest(crawl, fetch_count, b.fetch);
     note_alive(&w);
     enum sp_err err = sp_join(similarity, w.signatures, w.count, true, note_pair, &w);
     for (uint32_t p = 0; p < pages; p++)
         b.component[p] = b.content[p] == SP_NO_NUMBER ? SP_NO_NUMBER : find(w.set, p);
-    b.cpu_seconds = thread_seconds() - start;
+    b.cpu_seconds = sp_clock_thread_seconds() - start;
     if (err == SP_OK)
         cover_all(&w, similarity);
     sp_free(w.set);

@@ -2,8 +2,7 @@
  * long trace does not keep what is gone. */
 #include "replay/replay.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 
@@ -35,18 +34,11 @@ struct replay {
     double tier_start;
 };
 
-static double read_clock(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Every message passes here before its step: the time since the last one passed was that one's. */
 static struct sp_message *on_wire(void *arg, struct sp_message *m)
 {
     struct replay *r = arg;
-    double now = read_clock(CLOCK_MONOTONIC);
+    double now = sp_clock_seconds();
     if (r->tier >= 0)
         r->result->tier_seconds[r->tier] += now - r->tier_start;
     r->tier = sp_message_tier(m) == SP_TIER_1 ? 0 : 1;
@@ -59,7 +51,7 @@ static struct sp_message *on_wire(void *arg, struct sp_message *m)
 static void stop_watch(struct replay *r)
 {
     if (r->tier >= 0)
-        r->result->tier_seconds[r->tier] += read_clock(CLOCK_MONOTONIC) - r->tier_start;
+        r->result->tier_seconds[r->tier] += sp_clock_seconds() - r->tier_start;
     r->tier = -1;
 }
 
@@ -184,7 +176,7 @@ enum sp_err sp_replay(const struct sp_crawl *crawl, const struct sp_replay_optio
     struct sp_replay_result result = {0};
     struct replay r = {.crawl = crawl, .options = options, .result = &result, .tier = -1};
     struct sp_local_bus_options bus = options->bus;
-    double start = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    double start = sp_clock_thread_seconds();
     if (options->timed) {
         bus.wire = on_wire;
         bus.wire_arg = &r;
@@ -201,7 +193,7 @@ enum sp_err sp_replay(const struct sp_crawl *crawl, const struct sp_replay_optio
         err = work_off(&r);
     if (err == SP_OK) {
         sp_local_bus_stats(r.bus, &result.stats);
-        result.cpu_seconds = read_clock(CLOCK_THREAD_CPUTIME_ID) - start;
+        result.cpu_seconds = sp_clock_thread_seconds() - start;
         *ret_result = result;
     }
     replay_done(&r);

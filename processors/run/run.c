@@ -10,9 +10,9 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "run/lines.h"
 #include "run/output.h"
@@ -39,18 +39,6 @@ struct run {
     double rate_start;
     double rate_cpu_start;
 };
-
-static double read_clock(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double now(void)
-{
-    return read_clock(CLOCK_MONOTONIC);
-}
 
 static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
 {
@@ -169,7 +157,7 @@ static void note_rate(struct run *r)
     double records = (double)(result->records - r->rate_from);
     if (records < SP_RUN_RATE_RECORDS)
         return;
-    double time = now(), cpu = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+    double time = sp_clock_seconds(), cpu = sp_clock_process_seconds();
     result->rates = sp_realloc(result->rates, (result->rate_count + 1) * sizeof *result->rates);
     result->rates[result->rate_count++] =
         (struct sp_run_rate){.by_clock = records / (time - r->rate_start),
@@ -314,9 +302,9 @@ static enum sp_err finish(struct run *r)
         err = sp_groups_write(r->db, o->bus.tier1, o->groups, r->ret_message);
     if (err != SP_OK || !o->verify)
         return err;
-    double start = now();
+    double start = sp_clock_seconds();
     err = sp_verify(r->db, o->bus.tier1, &o->bus.group, &r->result->differences);
-    r->result->verify_seconds = now() - start;
+    r->result->verify_seconds = sp_clock_seconds() - start;
     return err == SP_OK ? SP_OK : fail(r, err, "the check from scratch failed");
 }
 
@@ -333,13 +321,13 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
         err = open_outputs(&r);
     if (err == SP_OK)
         err = first_barrier(&r);
-    double start = r.rate_start = now();
-    r.rate_cpu_start = read_clock(CLOCK_PROCESS_CPUTIME_ID);
+    double start = r.rate_start = sp_clock_seconds();
+    r.rate_cpu_start = sp_clock_process_seconds();
     for (size_t i = 0; i < options->input_count && err == SP_OK; i++)
         err = run_input(&r, options->inputs[i]);
     if (err == SP_OK)
         err = finish_move(&r);
-    ret_result->seconds = now() - start;
+    ret_result->seconds = sp_clock_seconds() - start;
     if (err == SP_OK)
         err = finish(&r);
     sp_local_bus_free(r.bus);

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "run/run.h"
 #include "serve/internal.h"
@@ -43,13 +43,6 @@ struct request {
     bool answered;
     int64_t started_us;
 };
-
-static int64_t now_us(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
-}
 
 /* ---- connections */
 
@@ -90,7 +83,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
             make_room(s);
         c = sp_calloc(1, sizeof *c);
         c->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-        c->useful_ms = sp_serve_now_ms();
+        c->useful_ms = sp_clock_ms();
         c->next = all->ring.next;
         c->prev = &all->ring;
         c->next->prev = all->ring.next = c;
@@ -111,7 +104,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **c
 void sp_http_reap(struct sp_serve *s)
 {
     struct sp_connections *all = s->connections;
-    int64_t oldest = sp_serve_now_ms() - (int64_t)SP_SERVE_PATIENCE_SECONDS * 1000;
+    int64_t oldest = sp_clock_ms() - (int64_t)SP_SERVE_PATIENCE_SECONDS * 1000;
     pthread_mutex_lock(&all->lock);
     for (struct connection *c = all->ring.next; c != &all->ring; c = c->next)
         if (!c->cut && __atomic_load_n(&c->useful_ms, __ATOMIC_RELAXED) < oldest)
@@ -180,7 +173,7 @@ static struct request *begin(struct sp_serve *s, const struct sp_query *q)
         MHD_get_connection_info(q->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     struct sp_serve_thread *t = sp_serve_thread(s);
     r->connection = info ? info->socket_context : NULL;
-    r->started_us = now_us();
+    r->started_us = sp_clock_us();
     sp_buf_reset(&t->out);
     r->route = sp_route_find(s, t, q, &r->refusal);
     if (r->route && large_body(q->connection)) {
@@ -218,7 +211,7 @@ static enum MHD_Result finish(struct sp_serve *s, struct request *r, struct sp_q
     }
     t->state_failed = false;
     sp_state_end(t->reader);
-    count(s, r->route, status, now_us() - r->started_us);
+    count(s, r->route, status, sp_clock_us() - r->started_us);
     r->answered = true;
     return respond(q->connection, r->route, status, &t->out,
                    r->route->answer == sp_answer_page ? t->nonce : NULL, true);
@@ -237,7 +230,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         *state = r = begin(s, &q);
         if (r->route)
             return MHD_YES;
-        count(s, NULL, r->refusal, now_us() - r->started_us);
+        count(s, NULL, r->refusal, sp_clock_us() - r->started_us);
         /* What follows is not read: it could be a body without end. */
         return respond(connection, NULL, r->refusal, &sp_serve_thread(s)->out, NULL, false);
     }
@@ -260,7 +253,7 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **st
     if (!r)
         return;
     if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && r->connection)
-        __atomic_store_n(&r->connection->useful_ms, sp_serve_now_ms(), __ATOMIC_RELAXED);
+        __atomic_store_n(&r->connection->useful_ms, sp_clock_ms(), __ATOMIC_RELAXED);
     __atomic_sub_fetch(&s->counters.body_bytes, r->body.len, __ATOMIC_RELAXED);
     sp_buf_done(&r->body);
     sp_free(r);

@@ -116,7 +116,6 @@ struct sp_query {
 };
 
 /* ---- serve.c */
-int64_t sp_serve_now_ms(void);
 /* The calling thread's. */
 struct sp_serve_thread *sp_serve_thread(struct sp_serve *s);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/clock.h"
 #include "serve/assets.h"
 #include "serve/internal.h"
 
@@ -68,7 +69,7 @@ unsigned sp_answer_text(struct sp_serve *s, struct sp_serve_thread *t, const str
 static void put_history(struct sp_serve *s, struct sp_buf *out)
 {
     struct sp_history *h = &s->history;
-    int64_t now = sp_serve_now_ms();
+    int64_t now = sp_clock_ms();
     sp_buf_put_str(out, ",\"history\":[");
     pthread_mutex_lock(&h->lock);
     for (size_t i = 0; i < h->count; i++) {

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "serve/internal.h"
 
 __attribute__((format(printf, 2, 3))) static void put(struct sp_buf *out, const char *format, ...)
@@ -48,7 +49,7 @@ unsigned sp_answer_metrics(struct sp_serve *s, struct sp_serve_thread *t, const 
     struct sp_serve_counters *c = &s->counters;
     struct sp_buf *out = &t->out;
     struct sp_index_stats x;
-    int64_t now = sp_serve_now_ms();
+    int64_t now = sp_clock_ms();
     (void)q;
     sp_index_stats(s->index, &x);
     by_route(out, "requests_total", "Requests answered.", c->requests, 1);

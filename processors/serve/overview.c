@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/json_write.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -283,13 +284,6 @@ static void make(struct sp_overview *o, struct sp_state_reader *r)
     sp_free(p);
 }
 
-static int64_t seconds_now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec;
-}
-
 static void *work(void *arg)
 {
     struct sp_overview *o = arg;
@@ -300,10 +294,10 @@ static void *work(void *arg)
     while (!o->ending) {
         if (sp_state_version(o->state) != version) {
             pthread_mutex_unlock(&o->lock);
-            int64_t start = seconds_now();
+            double start = sp_clock_seconds();
             version = sp_state_version(o->state);
             make(o, r);
-            pause = PAUSE_FACTOR * (seconds_now() - start);
+            pause = (int64_t)(PAUSE_FACTOR * (sp_clock_seconds() - start));
             pthread_mutex_lock(&o->lock);
         }
         if (o->ending)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/clock.h"
 #include "base/url.h"
 #include "serve/internal.h"
 
@@ -29,7 +30,7 @@ static unsigned answer_readyz(struct sp_serve *s, struct sp_serve_thread *t,
                               const struct sp_query *q)
 {
     (void)q;
-    int64_t age = sp_serve_now_ms() - __atomic_load_n(&s->counters.refreshed_ms, __ATOMIC_RELAXED);
+    int64_t age = sp_clock_ms() - __atomic_load_n(&s->counters.refreshed_ms, __ATOMIC_RELAXED);
     if (age >= READY_MS)
         return sp_answer_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
                                "the state could not be followed for %lld ms", (long long)age);

@@ -5,18 +5,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/listen.h"
 #include "base/mem.h"
 #include "serve/internal.h"
 
 enum { RECENT_SETS = 1024, REFRESH_MOST_MS = 3000 };
-
-int64_t sp_serve_now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* ---- threads that answer: libmicrohttpd starts and ends them */
 
@@ -59,14 +53,14 @@ static void free_threads(struct sp_serve *s)
 static void refresh(struct sp_serve *s)
 {
     uint64_t before = sp_state_version(s->state);
-    int64_t start = sp_serve_now_ms();
+    int64_t start = sp_clock_ms();
     if (start < s->refresh_after_ms)
         return;
     if (sp_state_refresh(s->state, false) != SP_OK) {
         __atomic_add_fetch(&s->counters.refresh_failures, 1, __ATOMIC_RELAXED);
         return;
     }
-    int64_t now = sp_serve_now_ms(), took = now - start;
+    int64_t now = sp_clock_ms(), took = now - start;
     s->refresh_after_ms = now + 3 * (took < REFRESH_MOST_MS ? took : REFRESH_MOST_MS);
     __atomic_store_n(&s->counters.refreshed_ms, now, __ATOMIC_RELAXED);
     if (sp_state_version(s->state) != before)
@@ -88,7 +82,7 @@ static void sample(struct sp_serve *s)
     pthread_mutex_lock(&h->lock);
     h->records = records;
     h->ended = ended;
-    h->samples[(h->first + h->count) % SP_HISTORY] = (struct sp_sample){sp_serve_now_ms(), records};
+    h->samples[(h->first + h->count) % SP_HISTORY] = (struct sp_sample){sp_clock_ms(), records};
     if (h->count < SP_HISTORY)
         h->count++;
     else
@@ -193,7 +187,7 @@ static struct sp_serve *make(const struct sp_serve_options *options)
         sp_buf_put_str(&s->token, "Bearer ");
         sp_buf_put_str(&s->token, options->token);
     }
-    s->counters.refreshed_ms = s->counters.changed_ms = sp_serve_now_ms();
+    s->counters.refreshed_ms = s->counters.changed_ms = sp_clock_ms();
     return s;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "harness.h"
 
 struct world world;
@@ -148,9 +149,9 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 enum sp_err world_join(void)
 {
-    int64_t start_ms = worker_now_ms();
+    int64_t start_ms = sp_clock_ms();
     pthread_join(world.thread, NULL);
-    CU_ASSERT(worker_now_ms() - start_ms < PATIENCE_MS);
+    CU_ASSERT(sp_clock_ms() - start_ms < PATIENCE_MS);
     return world.result;
 }
 
@@ -192,8 +193,8 @@ uint64_t world_count_of(const uint64_t *metric)
 
 bool world_wait_for(const uint64_t *metric, uint64_t least)
 {
-    int64_t end = worker_now_ms() + PATIENCE_MS;
-    while (world_count_of(metric) < least && worker_now_ms() < end)
+    int64_t end = sp_clock_ms() + PATIENCE_MS;
+    while (world_count_of(metric) < least && sp_clock_ms() < end)
         usleep(5000);
     if (world_count_of(metric) < least)
         printf("still %d, not %d\n", (int)world_count_of(metric), (int)least);
