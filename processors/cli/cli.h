@@ -74,6 +74,11 @@ struct sp_settings {
     struct sp_relation *relation;   /* winner.relation; NULL: none */
 };
 
+/* The map of that file; "untrained": the one of so many cells that needs no file. On failure
+ * *ret_message says why (valid until the next call in this thread). */
+enum sp_err sp_settings_map(const char *name, uint64_t cells, struct sp_partition_map *ret_map,
+                            const char **ret_message);
+
 /* NULL where there is none; the caller's to free. SP_INVALID: *ret_message says why. */
 enum sp_err sp_settings_relation(const struct sp_config *config, struct sp_relation **ret_relation,
                                  const char **ret_message);

@@ -222,11 +222,7 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     char topic[SP_TOPIC_NAME_MAX];
     sp_cli_kafka_options(config, &kafka);
     sp_topic_name(&kafka, SP_TOPIC_STATUS, topic);
-    const char **properties = sp_calloc(2 * kafka.property_count + 1, sizeof *properties);
-    for (size_t i = 0; i < kafka.property_count; i++) {
-        properties[2 * i] = kafka.properties[i].key;
-        properties[2 * i + 1] = kafka.properties[i].value;
-    }
+    const char **properties = sp_cli_client_properties(&kafka, false);
     a->options.topic = topic;
     a->options.properties = properties;
     struct sp_similarity_options similarity;

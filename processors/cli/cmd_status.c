@@ -8,9 +8,8 @@
 #include "base/mem.h"
 #include "base/url.h"
 #include "cli/kafka_options.h"
-#include "codec/codec.h"
+#include "client/event.h"
 #include "run/lines.h"
-#include "samepage/status.h"
 
 enum { POLL_MS = 200, TIMEOUT_MS = 15000 };
 
@@ -160,14 +159,7 @@ static int list_all(struct lookup *l)
 static struct samepage_status_client *open_client(const struct sp_kafka_options *kafka,
                                                   const char *topic, char *error, size_t size)
 {
-    const char **properties = sp_calloc(2 * kafka->property_count + 3, sizeof *properties);
-    size_t count = 0;
-    for (size_t i = 0; i < kafka->property_count; i++) {
-        properties[count++] = kafka->properties[i].key;
-        properties[count++] = kafka->properties[i].value;
-    }
-    properties[count++] = "auto.offset.reset";
-    properties[count++] = "latest";
+    const char **properties = sp_cli_client_properties(kafka, true);
     struct samepage_status_client *client =
         samepage_status_open(properties, topic, NULL, error, size);
     sp_free(properties);
@@ -176,15 +168,8 @@ static struct samepage_status_client *open_client(const struct sp_kafka_options 
 
 static void put_line(struct sp_buf *line, const struct samepage_status_event *event)
 {
-    struct sp_status_event e = {.url = event->url,
-                                .version_ms = event->version_ms,
-                                .status = (enum sp_page_status)event->status,
-                                .winner_url = event->winner_url,
-                                .similarity = event->similarity,
-                                .reason = (enum sp_reason)event->reason,
-                                .group_size = (uint32_t)event->group_size,
-                                .epoch = (uint64_t)event->epoch};
-    sp_group_id_parse(sp_view_str(event->group_id), &e.group); /* the client formatted it */
+    struct sp_status_event e;
+    sp_client_event(event, &e); /* its group's id was formatted by the client */
     sp_buf_reset(line);
     sp_lines_put_status(line, &e);
 }

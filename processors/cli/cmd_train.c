@@ -350,9 +350,7 @@ static enum sp_err make_dictionary(const struct arguments *a, const struct sp_sa
     if (!a->after)
         return sp_words_train(a->rule, a->train.dims, (uint32_t)a->words, sample->bags,
                               sample->count, ret_dictionary);
-    enum sp_err err = strcmp(a->after, "untrained") == 0
-                          ? sp_partition_default(1, &old)
-                          : sp_partition_read(a->after, &old, ret_message);
+    enum sp_err err = sp_settings_map(a->after, 1, &old, ret_message);
     if (err != SP_OK)
         return err;
     *ret_version = version_after(&old);

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/json_write.h"
+#include "base/mem.h"
 
 extern char **environ;
 
@@ -46,6 +47,21 @@ void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_option
                                              .prefix = config->topics_prefix,
                                              .instance = config->instance,
                                              .log = sp_cli_log};
+}
+
+const char **sp_cli_client_properties(const struct sp_kafka_options *kafka, bool only_new)
+{
+    const char **properties = sp_calloc(2 * kafka->property_count + 3, sizeof *properties);
+    size_t count = 0;
+    for (size_t i = 0; i < kafka->property_count; i++) {
+        properties[count++] = kafka->properties[i].key;
+        properties[count++] = kafka->properties[i].value;
+    }
+    if (only_new) {
+        properties[count++] = "auto.offset.reset";
+        properties[count++] = "latest";
+    }
+    return properties;
 }
 
 void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret_plan)

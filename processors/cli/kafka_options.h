@@ -16,6 +16,10 @@ int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
 void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_options *ret_options);
 void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret_plan);
 
+/* What samepage_status_open wants: views into the options; sp_free them. `only_new`: events from
+ * now on. */
+const char **sp_cli_client_properties(const struct sp_kafka_options *kafka, bool only_new);
+
 /* One line to standard error, as log.format says: time, level, stage, text. From any thread, once
  * sp_cli_kafka_parse is through. */
 void sp_cli_log(const char *level, const char *text);

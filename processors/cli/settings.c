@@ -57,13 +57,13 @@ static void put_fingerprint(const struct sp_config *c, const struct sp_partition
     sp_config_fingerprint(c, out); /* ends the text */
 }
 
-static enum sp_err open_map(const struct sp_config *c, struct sp_partition_map *ret_map,
+enum sp_err sp_settings_map(const char *name, uint64_t cells, struct sp_partition_map *ret_map,
                             const char **ret_message)
 {
-    if (c->partition_map[0])
-        return sp_partition_read(c->partition_map, ret_map, ret_message);
+    if (strcmp(name, "untrained") != 0)
+        return sp_partition_read(name, ret_map, ret_message);
     *ret_message = "partition.cells is out of its range";
-    return sp_partition_default((uint32_t)c->partition_cells, ret_map);
+    return sp_partition_default((uint32_t)cells, ret_map);
 }
 
 /* Pages can move where both maps make the same length vectors, and one follows the other. */
@@ -72,9 +72,7 @@ static enum sp_err open_before(const struct sp_config *c, struct sp_settings *s,
 {
     static _Thread_local char text[2 * SP_CONFIG_TEXT + 256];
     const char *name = c->partition_previous_map;
-    enum sp_err err = strcmp(name, "untrained") == 0
-                          ? sp_partition_default((uint32_t)c->partition_cells, &s->before)
-                          : sp_partition_read(name, &s->before, ret_message);
+    enum sp_err err = sp_settings_map(name, c->partition_cells, &s->before, ret_message);
     if (err != SP_OK)
         return err;
     struct sp_maps maps;
@@ -138,7 +136,8 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
 {
     struct sp_settings *s = ret_settings;
     *s = (struct sp_settings){0};
-    enum sp_err err = open_map(config, &s->map, ret_message);
+    const char *map = config->partition_map[0] ? config->partition_map : "untrained";
+    enum sp_err err = sp_settings_map(map, config->partition_cells, &s->map, ret_message);
     if (err == SP_OK && config->partition_previous_map[0])
         err = open_before(config, s, ret_message);
     if (err == SP_OK)

@@ -7,8 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/url.h"
-#include "codec/codec.h"
-#include "samepage/status.h"
+#include "client/event.h"
 
 enum { POLL_MS = 200 };
 
@@ -101,18 +100,10 @@ void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *even
     __atomic_add_fetch(&s->version, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The public event has the numbers of ours: status.h and message.h say the same words. */
 static void take(struct sp_statuses *s, const struct samepage_status_event *event)
 {
-    struct sp_status_event e = {.url = event->url,
-                                .version_ms = event->version_ms,
-                                .status = (enum sp_page_status)event->status,
-                                .winner_url = event->winner_url,
-                                .similarity = event->similarity,
-                                .reason = (enum sp_reason)event->reason,
-                                .group_size = (uint32_t)event->group_size,
-                                .epoch = (uint64_t)event->epoch};
-    if (sp_group_id_parse(sp_view_str(event->group_id), &e.group) == SP_OK)
+    struct sp_status_event e;
+    if (sp_client_event(event, &e) == SP_OK)
         sp_statuses_apply(s, &e);
 }
 
