@@ -104,6 +104,9 @@ struct sp_page_view {
     uint32_t cell;
 };
 
+/* Its last status as it was published; views as the page's. */
+struct sp_status_event sp_page_view_status(const struct sp_page_view *page);
+
 /* What is stored of a member of a group. Views are valid during the call. */
 struct sp_member_view {
     struct sp_id page;

@@ -211,6 +211,9 @@ void cover_restore_winner(struct sp_group *st, struct group *g, struct member *m
 /* Recomputes the cover and tells the pages what changed for them. */
 void cover_publish(struct sp_group *st, struct group *g);
 
+/* ---- report.c */
+struct sp_page_view page_view(const struct page *p);
+
 /* ---- page.c, actor.c */
 void page_step(struct sp_group *st, struct sp_message *m);
 void group_step(struct sp_group *st, struct sp_message *m);

@@ -14,16 +14,8 @@ static bool is(const struct sp_group *st, enum sp_canary canary)
 
 static void publish(struct sp_group *st, const struct page *p)
 {
-    struct sp_status_event e = {.page = p->id,
-                                .url = p->url,
-                                .version_ms = p->version,
-                                .status = p->status,
-                                .winner_url = p->winner_url,
-                                .similarity = p->similarity,
-                                .reason = p->reason,
-                                .group = p->group,
-                                .group_size = p->group_size,
-                                .epoch = p->epoch};
+    struct sp_page_view view = page_view(p);
+    struct sp_status_event e = sp_page_view_status(&view);
     st->outbox.publish(st->outbox.arg, &e);
 }
 

@@ -10,7 +10,7 @@ struct walk {
     enum sp_err err;
 };
 
-static struct sp_page_view view_of(const struct page *p)
+struct sp_page_view page_view(const struct page *p)
 {
     return (struct sp_page_view){.page = p->id,
                                  .url = p->url,
@@ -31,6 +31,20 @@ static struct sp_page_view view_of(const struct page *p)
                                  .cell = p->cell};
 }
 
+struct sp_status_event sp_page_view_status(const struct sp_page_view *v)
+{
+    return (struct sp_status_event){.page = v->page,
+                                    .url = v->url,
+                                    .version_ms = v->version,
+                                    .status = v->status,
+                                    .winner_url = v->winner_url,
+                                    .similarity = v->similarity,
+                                    .reason = v->reason,
+                                    .group = v->group,
+                                    .group_size = v->group_size,
+                                    .epoch = v->epoch};
+}
+
 static bool visit_page(void *arg, struct sp_view key, struct sp_view value)
 {
     struct walk *w = arg;
@@ -38,7 +52,7 @@ static bool visit_page(void *arg, struct sp_view key, struct sp_view value)
     w->err = key.len == 1 + sizeof p->id ? page_decode(value, p) : SP_CORRUPT;
     if (w->err == SP_OK) {
         memcpy(&p->id, key.data + 1, sizeof p->id);
-        struct sp_page_view v = view_of(p);
+        struct sp_page_view v = page_view(p);
         w->each_page(w->arg, &v);
     }
     page_free(p);
@@ -112,7 +126,7 @@ enum sp_err sp_group_read_page(struct sp_store *store, struct sp_id page,
     struct page *p = read_page(store, page, &err);
     if (!p)
         return err;
-    struct sp_page_view v = view_of(p);
+    struct sp_page_view v = page_view(p);
     each(arg, &v);
     page_free(p);
     return SP_OK;

@@ -12,16 +12,7 @@
 static void put_status(void *arg, const struct sp_page_view *p)
 {
     struct sp_serve_thread *t = arg;
-    struct sp_status_event event = {.page = p->page,
-                                    .url = p->url,
-                                    .version_ms = p->version,
-                                    .status = p->status,
-                                    .winner_url = p->winner_url,
-                                    .similarity = p->similarity,
-                                    .reason = p->reason,
-                                    .group = p->group,
-                                    .group_size = p->group_size,
-                                    .epoch = p->epoch};
+    struct sp_status_event event = sp_page_view_status(p);
     sp_buf_reset(&t->out);
     if (p->status != SP_STATUS_NONE)
         sp_lines_put_status(&t->out, &event);
