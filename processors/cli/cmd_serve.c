@@ -4,9 +4,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/kafka_options.h"
+#include "kafka/replica.h"
 #include "serve/serve.h"
 #include "store/store.h"
 
@@ -97,8 +101,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         return code >= 0 ? code : a->code;
     if (optind < argc)
         return sp_cli_usage(command, "%s: there are no arguments but options", argv[optind]);
-    if (a->kafka == (a->options.state != NULL))
-        return sp_cli_usage(command, "say either --state DIR or --kafka");
+    if (!a->kafka && !a->options.state)
+        return sp_cli_usage(command, "say --state DIR, --kafka or both");
     return -1;
 }
 
@@ -194,16 +198,23 @@ static void allow_descriptors(void)
     }
 }
 
+/* The signals that end it, blocked in all threads that are started from now on. */
+static sigset_t block_ends(void)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    return ends;
+}
+
 static int serve(const struct sp_serve_options *options)
 {
     struct sp_serve *server = NULL;
     const char *message = "";
-    sigset_t ends;
+    sigset_t ends = block_ends();
     int number = 0;
-    sigemptyset(&ends);
-    sigaddset(&ends, SIGINT);
-    sigaddset(&ends, SIGTERM);
-    pthread_sigmask(SIG_BLOCK, &ends, NULL); /* in all threads that are started */
     signal(SIGPIPE, SIG_IGN);
     allow_descriptors();
     if (sp_serve_start(options, &server, &message) != SP_OK)
@@ -235,6 +246,68 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     return code;
 }
 
+/* ---- a copy of the group stage's state, followed ---- */
+
+struct copying {
+    struct sp_replica *replica;
+    char failure[512];
+    bool failed; /* atomic */
+};
+
+/* From the following thread: ends the server, which then says why. */
+static void on_failed(void *arg, const char *message)
+{
+    struct copying *c = arg;
+    snprintf(c->failure, sizeof c->failure, "%s", message);
+    __atomic_store_n(&c->failed, true, __ATOMIC_SEQ_CST);
+    kill(getpid(), SIGTERM);
+}
+
+/* Until all that was in the changelog is in the copy; false: a signal came, or it failed. */
+static bool catch_up(struct copying *c)
+{
+    const struct timespec slice = {.tv_nsec = 200 * 1000 * 1000};
+    sigset_t ends = block_ends();
+    uint64_t records = 0;
+    int64_t said = sp_clock_ms();
+    bool ready;
+    while (!(ready = sp_replica_ready(c->replica, &records)) &&
+           sigtimedwait(&ends, NULL, &slice) < 0)
+        if (sp_clock_ms() - said >= 2000) {
+            fprintf(stderr, "samepage: catching up: %s records of the changelog read\n",
+                    sp_thousands(records));
+            said = sp_clock_ms();
+        }
+    return ready;
+}
+
+static int serve_copy(struct arguments *a, const struct sp_config *config)
+{
+    struct copying c = {0};
+    struct sp_settings settings;
+    const char *message = "";
+    if (sp_settings_init(config, &settings, &message) != SP_OK)
+        return sp_cli_failed("%s", message);
+    struct sp_replica_options o = {.directory = a->options.state,
+                                   .fingerprint = settings.run.fingerprint,
+                                   .store = settings.run.store,
+                                   .partitions = settings.run.bus.tier1,
+                                   .failed = on_failed,
+                                   .arg = &c};
+    sp_cli_kafka_options(config, &o.kafka);
+    block_ends();
+    int code = SP_EXIT_DONE;
+    if (sp_replica_start(&o, &c.replica, &message) != SP_OK)
+        code = sp_cli_failed("%s", message);
+    else if (catch_up(&c) && (code = read_settings(a)) < 0)
+        code = serve(&a->options);
+    sp_replica_stop(c.replica);
+    if (__atomic_load_n(&c.failed, __ATOMIC_SEQ_CST))
+        code = sp_cli_failed("%s", c.failure);
+    sp_settings_done(&settings);
+    return code;
+}
+
 static int run(const struct sp_command *command, int argc, char **argv)
 {
     struct arguments a = {.options = {.listen = "127.0.0.1:8080", .cache_bytes = cache_default}};
@@ -243,7 +316,11 @@ static int run(const struct sp_command *command, int argc, char **argv)
     a.options.pages = a.pages;
     if (code < 0 && a.token_file)
         code = read_token(&a);
-    if (code < 0 && a.kafka)
+    if (!a.map_file && a.kafka && config.partition_map[0])
+        a.map_file = config.partition_map;
+    if (code < 0 && a.kafka && a.options.state)
+        code = serve_copy(&a, &config);
+    else if (code < 0 && a.kafka)
         code = serve_topic(&a, &config);
     else if (code < 0 && (code = read_settings(&a)) < 0)
         code = serve(&a.options);
@@ -259,7 +336,7 @@ const struct sp_command sp_cmd_serve = {
     "  samepage serve - answers over HTTP what a state knows, filters result lists, shows a page\n\n"
     "SYNOPSIS\n"
     "  samepage serve --state DIR [OPTION]...\n"
-    "  samepage serve --kafka [--set KEY=VALUE]... [OPTION]...\n\n"
+    "  samepage serve --kafka [--state DIR] [--set KEY=VALUE]... [OPTION]...\n\n"
     "DESCRIPTION\n"
     "  Reads the state of a `samepage run` along, also while the run is writing: what is answered is "
     "at\n"
@@ -272,14 +349,18 @@ const struct sp_command sp_cmd_serve = {
     "                           out; {\"documents\":[{\"url\",\"text\"}]} for pages not seen yet\n"
     "  GET /openapi.json        describes these and all others; / is a page to look at\n"
     "  GET /livez /readyz /metrics\n\n"
-    "  With --kafka what is known are the statuses of the topic, kept in memory: there are no\n"
+    "  With --kafka and --state the state is that of the group stage: DIR becomes a copy, followed\n"
+    "  from the stage's changelog, and everything is answered as from a run. It goes on where it "
+    "was\n"
+    "  left. The settings must be the stage's.\n\n"
+    "  With --kafka alone what is known are the statuses of the topic, kept in memory: there are no\n"
     "  signatures in it, so pages repeat one another that have the same winner, and two pages cannot "
     "be\n"
     "  compared.\n\n"
     "  Ends at SIGINT or SIGTERM.\n\n"
     "OPTIONS\n"
-    "  --state DIR         the directory of a `samepage run`\n"
-    "  --kafka             the status topic on Kafka instead\n"
+    "  --state DIR         the directory of a `samepage run`; with --kafka, of the copy\n"
+    "  --kafka             what the stages on Kafka know\n"
     "  --listen ADDRESS    address:port; default: 127.0.0.1:8080. Port 0: any that is free\n"
     "  --token-file FILE   who asks must send the first line of FILE as a bearer token; must be "
     "given\n"

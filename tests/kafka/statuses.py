@@ -4,6 +4,7 @@
     statuses.py client  ...   the C client reads what they left, commits, and goes on behind that
     statuses.py foreign ...   so do confluent-kafka and fastavro
     statuses.py served  ...   `serve --kafka` answers with what they left
+    statuses.py copied  ...   `serve --kafka --state`: a copy of the group stage's state, also after kills
     statuses.py indexer ...   examples/indexer, without samepage running and with it
 
     ... = WORK PROGRAM READER INDEXER
@@ -16,6 +17,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -362,7 +364,79 @@ def served(work, program, *_):
         check(answer["compared"] == "statuses", "compared:", answer)
 
 
+def answers_as(address, want, what):
+    """Waits until the server says the same of every page."""
+    end = time.monotonic() + 60
+    got = None
+    while time.monotonic() < end and got != want:
+        time.sleep(0.5)
+        got = {url: of_server(address, url) for url in want}
+    check_same(got or {}, want, what)
+
+
+def listening(log, times):
+    """The address that was printed last, the `times`-th time."""
+    end = time.monotonic() + 60
+    found = []
+    while time.monotonic() < end and len(found) < times:
+        time.sleep(0.2)
+        with open(log, encoding="utf-8") as lines:
+            found = re.findall(r"listening on (http://\S+)", lines.read())
+    check(len(found) == times, "the server did not start:", open(log, encoding="utf-8").read())
+    return found[-1]
+
+
+def check_pair(address, loser):
+    """What statuses alone could not say: two pages compared, and a list filtered by similarity."""
+    query = urllib.parse.urlencode({"a": loser[0], "b": loser[3]})
+    pair = get(address, "/v1/compare?" + query)
+    check(float32(pair["similarity"]) == loser[4], "compared:", pair, loser)
+    group = get(address, "/v1/group?" + urllib.parse.urlencode({"url": loser[0]}))
+    check(len(group["members"]) == loser[7], "members:", len(group["members"]), loser)
+    body = json.dumps({"urls": [loser[3], loser[0]]}).encode()
+    answer = get(address, "/v1/filter", body)
+    check(answer["kept"] == [loser[3]] and answer["compared"] == "shingles", "filtered:", answer)
+
+
+def copied(work, program, *_):
+    work += "-copied"
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    place = Place(work, program, f"copied-{os.getpid()}.")
+    place.crawl()
+    place.call("synth", "--pages", str(PAGES), "--seed", "8", "--words", "60", "-o",
+               place.path("more.jsonl"))
+    place.call("topics", "create", *place.settings())
+    serve = [program, "serve", "--kafka", "--state", place.path("copy"), "--listen",
+             "127.0.0.1:0", *place.settings()]
+    log = place.path("serve.log")
+    with place.stages():
+        place.ingest()
+        place.settle(place.expected())
+        place.processes.start("serve", serve, log)
+        want = last(place.all())
+        address = listening(log, 1)
+        answers_as(address, want, "the copy and `status --all`")
+        check_pair(address, next(e for e in want.values() if e[2] == "loser" and e[5] == "content"))
+        place.ingest(pieces=4, crawl="more.jsonl")
+        place.processes.stop("serve", signal.SIGKILL)
+        place.call("run", "-q", "--set", "partition.cells=6", "-o", place.path("want.jsonl"),
+                   place.path("crawl.jsonl"), place.path("more.jsonl"))
+        with open(place.path("want.jsonl"), encoding="utf-8") as lines:
+            place.settle(decided(of_json(lines.read())))
+    want = last(place.all())
+    check(len(want) > PAGES, "the second crawl changed nothing")
+    with place.processes.during("serve", serve, log):
+        address = listening(log, 2)
+        answers_as(address, want, "the copy after a kill and `status --all`")
+        check_pair(address, next(e for e in want.values() if e[2] == "loser" and e[5] == "content"))
+    refused = subprocess.run([*serve, "--set", "tier1.partitions=2"], text=True,
+                             stderr=subprocess.PIPE, check=False)
+    check(refused.returncode == 1 and "tier1.partitions" in refused.stderr, refused.stderr)
+    print("a wrong number of partitions:", refused.stderr.strip())
+
+
 if __name__ == "__main__":
     {"stages": stages, "client": client, "foreign": foreign, "indexer": indexer,
-     "served": served}[sys.argv[1]](
+     "served": served, "copied": copied}[sys.argv[1]](
         *sys.argv[2:])
