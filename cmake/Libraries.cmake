@@ -14,6 +14,7 @@ pkg_check_modules(GUMBO IMPORTED_TARGET gumbo) # tests only
 pkg_check_modules(RDKAFKA REQUIRED IMPORTED_TARGET rdkafka)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo cairo-svg fontconfig)
+pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc)
 pkg_check_modules(SQLITE IMPORTED_TARGET sqlite3) # examples only
 find_path(CLD2_INCLUDE cld2/public/compact_lang_det.h REQUIRED)
 find_library(CLD2_LIBRARY cld2 REQUIRED)

@@ -109,8 +109,8 @@ struct signature_entry {
     struct sp_lru lru;
     struct sp_signature *signature;
     uint64_t refs;
+    uint64_t stored_refs; /* 0: there is no row */
     bool dirty;
-    bool stored;
     struct signature_entry *next_dirty;
 };
 

@@ -67,8 +67,7 @@ static struct signature_entry *entry_find(struct sp_group *st, struct sp_id cont
         return NULL;
     }
     e = entry_add(st, signature);
-    e->refs = refs;
-    e->stored = true;
+    e->refs = e->stored_refs = refs;
     return e;
 }
 
@@ -119,17 +118,17 @@ enum sp_err signatures_flush(struct sp_group *st)
         next = e->next_dirty;
         e->dirty = false;
         content_key(st, e->content);
-        if (e->refs) {
+        if (e->refs == 0) {
+            if (e->stored_refs)
+                sp_store_delete(st->store, sp_buf_view(&st->key));
+            entry_free(st, e);
+        } else if (e->refs != e->stored_refs) { /* else its member went from group to group */
             sp_buf_reset(&st->value);
             sp_buf_put_varint(&st->value, e->refs);
             sp_signature_encode(e->signature, &st->value);
             sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
-            e->stored = true;
-            continue;
+            e->stored_refs = e->refs;
         }
-        if (e->stored)
-            sp_store_delete(st->store, sp_buf_view(&st->key));
-        entry_free(st, e);
     }
     st->dirty_signatures = NULL;
     return SP_OK;
