@@ -21,40 +21,20 @@
 #include <rocksdb/c.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "store/directory.h"
 #include "store/impl.h"
 #include "store/shared.h"
-
-enum {
-    MEMTABLES = 3,
-    FILTER_BITS = 10,
-    BLOB_MIN_BYTES = 512,
-    BLOB_FILE_BYTES = 256 << 20,
-    BULK_MEMTABLES = 2, /* one fills, one goes to the disk */
-    BULK_MEMTABLE_BYTES = 16 << 20,
-    BULK_FILES = 16, /* are merged at a time: a quarter of the work of four */
-    BULK_FILES_SLOW = 32,
-    BULK_FILES_MOST = 48,
-    OPEN_FILES = 4096, /* a file that is opened again reads its index and filter again */
-    LOG_FILES = 2
-};
-
-/* The age of blob files, as a share of all, whose living values a compaction copies on, however
- * few are dead: signatures mostly live, and at RocksDB's 0.25 that was a sixth of all work. */
-static const double BLOB_GC_SHARE = 0.05;
+#include "store/tuning.h"
 
 struct rocks_db {
     struct sp_db db;
     struct sp_rocksdb_shared *process; /* NULL: nothing in common with others */
-    bool bulk;
     int lock;
     rocksdb_t *handle;
     rocksdb_options_t *options;
-    rocksdb_block_based_table_options_t *table;
     rocksdb_cache_t *cache;
     rocksdb_readoptions_t *read;
     rocksdb_readoptions_t *scan;
@@ -325,76 +305,12 @@ static const struct sp_db_ops rocks_ops = {
     .close = rocks_close,
 };
 
-static void set_tables(struct rocks_db *r, const struct sp_rocksdb_options *o)
-{
-    if (!r->cache && !r->process)
-        r->cache = rocksdb_cache_create_lru(o->block_cache_bytes);
-    r->table = rocksdb_block_based_options_create();
-    rocksdb_block_based_options_set_block_cache(r->table,
-                                                r->process ? shared_cache(r->process) : r->cache);
-    rocksdb_block_based_options_set_filter_policy(
-        r->table, rocksdb_filterpolicy_create_bloom_full(FILTER_BITS));
-    /* Filters stay in memory, four bytes a page: through the cache each look-up would lock it once
-     * for every file. */
-    rocksdb_block_based_options_set_cache_index_and_filter_blocks(r->table, 0);
-    rocksdb_block_based_options_set_format_version(r->table, 5);
-    rocksdb_options_set_block_based_table_factory(r->options, r->table);
-    rocksdb_block_based_options_destroy(r->table);
-    r->table = NULL;
-}
-
-static void set_memtables(struct rocks_db *r, const struct sp_rocksdb_options *o)
-{
-    if (r->bulk) {
-        rocksdb_options_set_write_buffer_size(r->options, BULK_MEMTABLE_BYTES);
-        rocksdb_options_set_max_write_buffer_number(r->options, BULK_MEMTABLES);
-        rocksdb_options_set_memtable_vector_rep(r->options);
-        rocksdb_options_set_allow_concurrent_memtable_write(r->options, 0);
-        rocksdb_options_set_level0_file_num_compaction_trigger(r->options, BULK_FILES);
-        rocksdb_options_set_level0_slowdown_writes_trigger(r->options, BULK_FILES_SLOW);
-        rocksdb_options_set_level0_stop_writes_trigger(r->options, BULK_FILES_MOST);
-        return;
-    }
-    uint64_t bytes = r->process ? shared_memtable_bytes(r->process) : o->memtable_bytes;
-    rocksdb_options_set_write_buffer_size(r->options, bytes);
-    rocksdb_options_set_max_write_buffer_number(r->options, MEMTABLES);
-    rocksdb_options_set_memtable_prefix_bloom_size_ratio(r->options, 0.05);
-    rocksdb_options_set_memtable_whole_key_filtering(r->options, 1);
-}
-
-/* Half of what the process may have, after it was allowed all it can get. */
-static int open_files(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        return OPEN_FILES / 8;
-    if (limit.rlim_cur < limit.rlim_max && limit.rlim_cur < 4 * (rlim_t)OPEN_FILES) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-        getrlimit(RLIMIT_NOFILE, &limit);
-    }
-    return limit.rlim_cur / 2 < OPEN_FILES ? (int)(limit.rlim_cur / 2) : OPEN_FILES;
-}
-
 static void set_options(struct rocks_db *r, const struct sp_rocksdb_options *o)
 {
     r->process = o->shared;
-    r->bulk = o->bulk;
-    r->options = rocksdb_options_create();
-    rocksdb_options_set_create_if_missing(r->options, 1);
-    rocksdb_options_increase_parallelism(r->options, o->background_threads);
-    rocksdb_options_set_max_background_jobs(r->options, o->background_threads);
-    set_memtables(r, o);
-    rocksdb_options_set_max_open_files(r->options, open_files());
-    rocksdb_options_set_keep_log_file_num(r->options, LOG_FILES);
-    rocksdb_options_set_compression(r->options, rocksdb_no_compression);
-    rocksdb_options_set_level_compaction_dynamic_level_bytes(r->options, 1);
-    rocksdb_options_set_enable_blob_files(r->options, 1);
-    rocksdb_options_set_min_blob_size(r->options, BLOB_MIN_BYTES);
-    rocksdb_options_set_blob_file_size(r->options, BLOB_FILE_BYTES);
-    rocksdb_options_set_enable_blob_gc(r->options, 1);
-    rocksdb_options_set_blob_gc_age_cutoff(r->options, BLOB_GC_SHARE);
-    set_tables(r, o);
+    if (!r->cache && !r->process)
+        r->cache = rocksdb_cache_create_lru(o->block_cache_bytes);
+    r->options = tuned_options(o, r->process ? shared_cache(r->process) : r->cache);
     r->read = rocksdb_readoptions_create();
     r->scan = rocksdb_readoptions_create();
     rocksdb_readoptions_set_fill_cache(r->scan, 0);
