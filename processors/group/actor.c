@@ -77,7 +77,7 @@ static void dissolve_into(struct sp_group *st, struct group *g, struct sp_group_
     struct member **all = sp_memdup(g->members, g->count * sizeof *all);
     uint32_t count = g->count;
     st->group_bytes -= count * (size_t)SP_MEMBER_BYTES;
-    g->count = g->redirects = g->winner_count = g->touched_count = 0;
+    g->count = g->empty_count = g->winner_count = g->touched_count = 0;
     g->forward = older;
     st->stats.merges++;
     hand_over(st, g, all, count, older, edge);
@@ -171,9 +171,7 @@ static void set_content(struct sp_group *st, struct group *g, struct member *m,
 {
     struct sp_id old = m->content;
     bool had = m->kind == SP_PAGE_CONTENT;
-    g->redirects -= !had;
-    m->kind = c->page_kind;
-    g->redirects += m->kind != SP_PAGE_CONTENT;
+    member_set_kind(g, m, c->page_kind);
     m->content_version = c->content_version;
     m->target = c->target;
     m->content = (struct sp_id){0, 0};
@@ -201,7 +199,7 @@ static struct member *representative(struct group *g, const struct member *m)
 
 static bool redirects_to(const struct group *g, const struct member *x, const struct member *m)
 {
-    for (uint32_t hops = 0; x && x->kind == SP_PAGE_REDIRECT && hops <= g->redirects; hops++) {
+    for (uint32_t hops = 0; x && x->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++) {
         x = member_find(g, x->target);
         if (x == m)
             return true;

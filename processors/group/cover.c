@@ -323,7 +323,7 @@ struct verdict {
 /* The page at the end of a chain of redirects, or NULL: a loop, a dead end. */
 static const struct member *follow(const struct group *g, const struct member *m)
 {
-    for (uint32_t hops = 0; m && m->kind == SP_PAGE_REDIRECT && hops <= g->redirects; hops++)
+    for (uint32_t hops = 0; m && m->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++)
         m = member_find(g, m->target);
     return m && m->kind == SP_PAGE_CONTENT ? m : NULL;
 }
@@ -390,9 +390,8 @@ void cover_publish(struct sp_group *st, struct group *g)
     if (g->count == 1 || g->said_count == 1)
         for (uint32_t i = 0; i < g->count; i++)
             touch(g, g->members[i]);
-    for (uint32_t i = 0; g->redirects && i < g->count; i++)
-        if (g->members[i]->kind != SP_PAGE_CONTENT)
-            touch(g, g->members[i]);
+    for (uint32_t i = 0; i < g->empty_count; i++)
+        touch(g, g->empty[i]);
     for (uint32_t i = 0; i < g->touched_count; i++) {
         g->touched[i]->touched = false;
         tell(st, g, g->touched[i]);

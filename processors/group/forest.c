@@ -111,8 +111,8 @@ static uint32_t largest_set(const struct pieces *p, uint32_t *ret_outside)
 
 static void join_redirects(struct pieces *p)
 {
-    for (uint32_t i = 0; i < p->g->count && p->g->redirects; i++) {
-        struct member *m = p->g->members[i];
+    for (uint32_t i = 0; i < p->g->empty_count; i++) {
+        struct member *m = p->g->empty[i];
         struct member *target = m->kind == SP_PAGE_REDIRECT ? member_find(p->g, m->target) : NULL;
         if (target)
             try_join(p, m, target);

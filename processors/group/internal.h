@@ -86,7 +86,9 @@ struct group {
     struct member **members;    /* sorted by page */
     uint32_t count;
     uint32_t cap;
-    uint32_t redirects;      /* members that are not content */
+    struct member **empty; /* of these, those without content: redirects, dead pages */
+    uint32_t empty_count;
+    uint32_t empty_cap;
     struct member **winners; /* sorted by rank */
     uint32_t winner_count;
     uint32_t winner_cap;
@@ -174,6 +176,7 @@ void member_insert(struct sp_group *st, struct group *g, struct member *m);
 /* Takes it out of the list, not out of the forest or the winners; it is not freed. */
 void member_remove(struct sp_group *st, struct group *g, struct member *m);
 void member_free(struct member *m);
+void member_set_kind(struct group *g, struct member *m, enum sp_page_kind kind);
 void member_changed(struct sp_group *st, struct group *g, struct member *m);
 /* Borrowed until the next flush. */
 struct sp_signature *member_signature(struct sp_group *st, struct group *g, struct member *m);

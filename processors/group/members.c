@@ -3,12 +3,12 @@
 #include "base/mem.h"
 #include "group/internal.h"
 
-static uint32_t place_of(const struct group *g, struct sp_id page)
+static uint32_t place_in(struct member *const *list, uint32_t count, struct sp_id page)
 {
-    uint32_t lo = 0, hi = g->count;
+    uint32_t lo = 0, hi = count;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        if (sp_id_cmp(g->members[mid]->page, page) < 0)
+        if (sp_id_cmp(list[mid]->page, page) < 0)
             lo = mid + 1;
         else
             hi = mid;
@@ -16,34 +16,46 @@ static uint32_t place_of(const struct group *g, struct sp_id page)
     return lo;
 }
 
+static void list_insert(struct member ***list, uint32_t *count, uint32_t *cap, struct member *m)
+{
+    uint32_t at = place_in(*list, *count, m->page);
+    SP_ASSERT(at == *count || !sp_id_eq((*list)[at]->page, m->page));
+    if (*count == *cap) {
+        *cap = *cap ? *cap * 2 : 1;
+        *list = sp_realloc(*list, *cap * sizeof(struct member *));
+    }
+    memmove(*list + at + 1, *list + at, (*count - at) * sizeof(struct member *));
+    (*list)[at] = m;
+    ++*count;
+}
+
+static void list_remove(struct member **list, uint32_t *count, const struct member *m)
+{
+    uint32_t at = place_in(list, *count, m->page);
+    SP_ASSERT(at < *count && list[at] == m);
+    --*count;
+    memmove(list + at, list + at + 1, (*count - at) * sizeof(struct member *));
+}
+
 struct member *member_find(const struct group *g, struct sp_id page)
 {
-    uint32_t at = place_of(g, page);
+    uint32_t at = place_in(g->members, g->count, page);
     return at < g->count && sp_id_eq(g->members[at]->page, page) ? g->members[at] : NULL;
 }
 
 void member_insert(struct sp_group *st, struct group *g, struct member *m)
 {
-    uint32_t at = place_of(g, m->page);
-    SP_ASSERT(at == g->count || !sp_id_eq(g->members[at]->page, m->page));
-    if (g->count == g->cap) {
-        g->cap = g->cap ? g->cap * 2 : 1;
-        g->members = sp_realloc(g->members, g->cap * sizeof *g->members);
-    }
-    memmove(g->members + at + 1, g->members + at, (g->count - at) * sizeof *g->members);
-    g->members[at] = m;
-    g->count++;
-    g->redirects += m->kind != SP_PAGE_CONTENT;
+    list_insert(&g->members, &g->count, &g->cap, m);
+    if (m->kind != SP_PAGE_CONTENT)
+        list_insert(&g->empty, &g->empty_count, &g->empty_cap, m);
     st->group_bytes += SP_MEMBER_BYTES;
 }
 
 void member_remove(struct sp_group *st, struct group *g, struct member *m)
 {
-    uint32_t at = place_of(g, m->page);
-    SP_ASSERT(at < g->count && g->members[at] == m);
-    g->count--;
-    memmove(g->members + at, g->members + at + 1, (g->count - at) * sizeof *g->members);
-    g->redirects -= m->kind != SP_PAGE_CONTENT;
+    list_remove(g->members, &g->count, m);
+    if (m->kind != SP_PAGE_CONTENT)
+        list_remove(g->empty, &g->empty_count, m);
     st->group_bytes -= SP_MEMBER_BYTES;
 }
 
@@ -52,6 +64,15 @@ void member_free(struct member *m)
     sp_signature_unref(m->signature);
     sp_free(m->url);
     sp_free(m);
+}
+
+void member_set_kind(struct group *g, struct member *m, enum sp_page_kind kind)
+{
+    if (m->kind == SP_PAGE_CONTENT && kind != SP_PAGE_CONTENT)
+        list_insert(&g->empty, &g->empty_count, &g->empty_cap, m);
+    else if (m->kind != SP_PAGE_CONTENT && kind == SP_PAGE_CONTENT)
+        list_remove(g->empty, &g->empty_count, m);
+    m->kind = kind;
 }
 
 void member_changed(struct sp_group *st, struct group *g, struct member *m)

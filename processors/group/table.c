@@ -117,6 +117,7 @@ void group_free(struct sp_group *st, struct group *g)
     for (uint32_t i = 0; i < g->count; i++)
         member_free(g->members[i]);
     sp_free(g->members);
+    sp_free(g->empty);
     sp_free(g->winners);
     sp_free(g->touched);
     sp_free(g->gone);
