@@ -256,9 +256,11 @@ static enum sp_err first_barrier(struct run *r)
 static enum sp_err open_state(struct run *r)
 {
     const struct sp_run_options *o = r->options;
+    struct sp_rocksdb_options store = o->store;
     enum sp_err err = SP_OK;
+    store.background_commit = o->threads != 1 && !o->store.write_ahead_log;
     if (o->state)
-        err = sp_db_open_rocksdb(o->state, o->fingerprint, &o->store, &r->db, r->ret_message);
+        err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &r->db, r->ret_message);
     else
         r->db = sp_db_open_memory();
     if (err != SP_OK)

@@ -16,7 +16,6 @@
  *
  * Fails with SP_STORE and RocksDB's own message; after that the handle answers nothing but
  * failures, because RocksDB turns read-only. */
-#include <endian.h>
 #include <errno.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
@@ -25,6 +24,7 @@
 
 #include "base/assert.h"
 #include "store/directory.h"
+#include "store/flight.h"
 #include "store/impl.h"
 #include "store/shared.h"
 #include "store/tuning.h"
@@ -39,25 +39,13 @@ struct rocks_db {
     rocksdb_readoptions_t *read;
     rocksdb_readoptions_t *scan;
     rocksdb_writeoptions_t *write;
-    rocksdb_writebatch_t *batch;
-    struct sp_buf bytes;    /* keys and values of the open batch */
-    struct pending *writes; /* of the open batch, as they came */
-    size_t write_count;
-    size_t write_cap;
+    rocksdb_writebatch_t *writes;
+    struct batch open;
+    struct flight *flight;           /* commits in the background; NULL: at once */
     rocksdb_pinnableslice_t *pinned; /* the view that the last get gave out */
     bool shared;                     /* everything of RocksDB's is another handle's */
     bool borrows_cache;
 };
-
-/* One write of the open batch. */
-struct pending {
-    uint64_t first; /* bytes of the key, as a number: tells most keys apart */
-    uint64_t at;    /* in bytes: the key, then the value */
-    uint32_t key_len;
-    uint32_t value_len; /* ERASED: a deletion */
-};
-
-#define ERASED UINT32_MAX
 
 static struct rocks_db *rocks(struct sp_db *db)
 {
@@ -92,6 +80,12 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
     struct rocks_db *r = rocks(db);
     char *error = NULL;
     unpin(r);
+    const struct batch *coming = flight_batch(r->flight);
+    const struct batch_write *w = coming ? batch_find(coming, key) : NULL;
+    if (w) {
+        *ret_value = batch_value(coming, w);
+        return w->value_len == BATCH_ERASED ? SP_NOT_FOUND : SP_OK;
+    }
     r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
     if (error)
         return failed(r, error);
@@ -103,88 +97,73 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
     return SP_OK;
 }
 
-static uint64_t first_bytes(struct sp_view key)
-{
-    uint64_t bytes = 0;
-    memcpy(&bytes, key.data, key.len < sizeof bytes ? key.len : sizeof bytes);
-    return be64toh(bytes);
-}
-
-static void note_write(struct rocks_db *r, struct sp_view key, struct sp_view value,
-                       uint32_t value_len)
-{
-    if (r->write_count == r->write_cap) {
-        r->write_cap = r->write_cap ? r->write_cap * 2 : 1024;
-        r->writes = sp_realloc(r->writes, r->write_cap * sizeof *r->writes);
-    }
-    r->writes[r->write_count++] =
-        (struct pending){first_bytes(key), r->bytes.len, (uint32_t)key.len, value_len};
-    sp_buf_put_view(&r->bytes, key);
-    sp_buf_put_view(&r->bytes, value);
-}
-
 static void rocks_put(struct sp_db *db, struct sp_view key, struct sp_view value)
 {
-    SP_ASSERT(value.len < ERASED);
-    note_write(rocks(db), key, value, (uint32_t)value.len);
+    batch_note(&rocks(db)->open, key, value, false);
 }
 
 static void rocks_erase(struct sp_db *db, struct sp_view key)
 {
-    note_write(rocks(db), key, sp_view(NULL, 0), ERASED);
-}
-
-static int by_key_then_age(const void *a, const void *b, void *bytes)
-{
-    const struct pending *x = a, *y = b;
-    if (x->first != y->first)
-        return x->first < y->first ? -1 : 1;
-    uint32_t n = x->key_len < y->key_len ? x->key_len : y->key_len;
-    int order = memcmp((const char *)bytes + x->at, (const char *)bytes + y->at, n);
-    if (order)
-        return order;
-    if (x->key_len != y->key_len)
-        return x->key_len < y->key_len ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
-
-/* Whether the next write, in key order, is to the same key: a later one. */
-static bool is_written_over(const struct rocks_db *r, size_t i)
-{
-    if (i + 1 == r->write_count)
-        return false;
-    const struct pending *a = &r->writes[i], *b = a + 1;
-    return a->first == b->first && a->key_len == b->key_len &&
-           memcmp(r->bytes.data + a->at, r->bytes.data + b->at, a->key_len) == 0;
-}
-
-/* Of several writes to one key only the last one counts. */
-static void fill_batch(struct rocks_db *r)
-{
-    if (r->write_count)
-        qsort_r(r->writes, r->write_count, sizeof *r->writes, by_key_then_age, r->bytes.data);
-    for (size_t i = 0; i < r->write_count; i++) {
-        const struct pending *w = &r->writes[i];
-        const char *key = r->bytes.data + w->at;
-        if (is_written_over(r, i))
-            continue;
-        if (w->value_len == ERASED)
-            rocksdb_writebatch_delete(r->batch, key, w->key_len);
-        else
-            rocksdb_writebatch_put(r->batch, key, w->key_len, key + w->key_len, w->value_len);
-    }
-}
-
-static void drop_writes(struct rocks_db *r)
-{
-    rocksdb_writebatch_clear(r->batch);
-    sp_buf_reset(&r->bytes);
-    r->write_count = 0;
+    batch_note(&rocks(db)->open, key, sp_view(NULL, 0), true);
 }
 
 static bool starts_with(struct sp_view v, struct sp_view prefix)
 {
     return v.len >= prefix.len && memcmp(v.data, prefix.data, prefix.len) == 0;
+}
+
+/* Two ordered runs of rows as one: what is in RocksDB, and what is on its way there, which counts
+ * where both have a key. */
+struct merge {
+    rocksdb_iterator_t *stored;
+    const struct batch *coming; /* NULL: nothing */
+    size_t next;                /* of `coming` */
+};
+
+static int by_bytes(struct sp_view a, struct sp_view b)
+{
+    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+    return order ? order : a.len < b.len ? -1 : a.len > b.len;
+}
+
+/* The first row of either run; false: there is none, or it is behind the prefix. */
+static bool merge_row(struct merge *m, struct sp_view prefix, struct sp_view *ret_key,
+                      struct sp_view *ret_value, bool *ret_erased)
+{
+    struct sp_view stored = {0}, coming = {0};
+    if (rocksdb_iter_valid(m->stored))
+        stored.data = rocksdb_iter_key(m->stored, &stored.len);
+    if (m->coming && m->next < m->coming->count)
+        coming = batch_key(m->coming, &m->coming->writes[m->next]);
+    bool is_stored = stored.data && starts_with(stored, prefix);
+    bool is_coming = coming.data && starts_with(coming, prefix);
+    int order = is_stored && is_coming ? by_bytes(stored, coming) : is_stored ? -1 : 1;
+    if (!is_stored && !is_coming)
+        return false;
+    *ret_erased = false;
+    if (order < 0) {
+        *ret_key = stored;
+        ret_value->data = rocksdb_iter_value(m->stored, &ret_value->len);
+        return true;
+    }
+    const struct batch_write *w = &m->coming->writes[m->next];
+    *ret_key = coming;
+    *ret_value = batch_value(m->coming, w);
+    *ret_erased = w->value_len == BATCH_ERASED;
+    return true;
+}
+
+/* Behind that row, in both. */
+static void merge_next(struct merge *m, struct sp_view key)
+{
+    size_t len = 0;
+    const char *stored = rocksdb_iter_valid(m->stored) ? rocksdb_iter_key(m->stored, &len) : NULL;
+    bool both = stored && len == key.len && memcmp(stored, key.data, len) == 0;
+    if (m->coming && m->next < m->coming->count &&
+        sp_view_eq(batch_key(m->coming, &m->coming->writes[m->next]), key))
+        m->next++;
+    if (both)
+        rocksdb_iter_next(m->stored);
 }
 
 static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp_view from,
@@ -193,38 +172,52 @@ static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp
 {
     struct rocks_db *r = rocks(db);
     char *error = NULL;
-    rocksdb_iterator_t *it = rocksdb_create_iterator(r->handle, r->scan);
-    for (rocksdb_iter_seek(it, from.data, from.len); rocksdb_iter_valid(it);
-         rocksdb_iter_next(it)) {
-        size_t key_len = 0, value_len = 0;
-        const char *key = rocksdb_iter_key(it, &key_len);
-        if (!starts_with(sp_view(key, key_len), prefix))
+    struct sp_view key, value;
+    bool erased;
+    struct merge m = {.coming = flight_batch(r->flight)};
+    m.stored = rocksdb_create_iterator(r->handle, r->scan);
+    m.next = m.coming ? batch_from(m.coming, from) : 0;
+    for (rocksdb_iter_seek(m.stored, from.data, from.len);
+         merge_row(&m, prefix, &key, &value, &erased); merge_next(&m, key))
+        if (!erased && !each(arg, key, value))
             break;
-        const char *value = rocksdb_iter_value(it, &value_len);
-        if (!each(arg, sp_view(key, key_len), sp_view(value, value_len)))
-            break;
-    }
-    rocksdb_iter_get_error(it, &error);
-    rocksdb_iter_destroy(it);
+    rocksdb_iter_get_error(m.stored, &error);
+    rocksdb_iter_destroy(m.stored);
     return error ? failed(r, error) : SP_OK;
 }
 
 static void rocks_discard(struct sp_db *db)
 {
-    drop_writes(rocks(db));
+    batch_clear(&rocks(db)->open);
+}
+
+/* Waits for what is under way; an error of it is that of whoever waits. */
+static enum sp_err land(struct rocks_db *r)
+{
+    const char *error = r->flight ? flight_wait(r->flight) : NULL;
+    if (error)
+        snprintf(r->db.message, sizeof r->db.message, "RocksDB: %s", error);
+    return error ? SP_STORE : SP_OK;
 }
 
 static enum sp_err rocks_commit(struct sp_db *db)
 {
     struct rocks_db *r = rocks(db);
     char *error = NULL;
-    if (r->write_count == 0)
+    if (r->open.count == 0)
         return SP_OK;
     unpin(r);
-    fill_batch(r);
-    rocksdb_write(r->handle, r->write, r->batch, &error);
-    drop_writes(r);
-    return error ? failed(r, error) : SP_OK;
+    batch_sort(&r->open);
+    enum sp_err err = land(r);
+    if (err == SP_OK && r->flight) {
+        flight_start(r->flight, &r->open);
+    } else if (err == SP_OK) {
+        batch_fill(&r->open, r->writes);
+        rocksdb_write(r->handle, r->write, r->writes, &error);
+        rocksdb_writebatch_clear(r->writes);
+    }
+    batch_clear(&r->open);
+    return error ? failed(r, error) : err;
 }
 
 static void rocks_each_write(struct sp_db *db,
@@ -233,12 +226,9 @@ static void rocks_each_write(struct sp_db *db,
                              void *arg)
 {
     struct rocks_db *r = rocks(db);
-    for (size_t i = 0; i < r->write_count; i++) {
-        const struct pending *w = &r->writes[i];
-        const char *key = r->bytes.data + w->at;
-        bool deleted = w->value_len == ERASED;
-        each(arg, sp_view(key, w->key_len), sp_view(key + w->key_len, deleted ? 0 : w->value_len),
-             deleted);
+    for (size_t i = 0; i < r->open.count; i++) {
+        const struct batch_write *w = &r->open.writes[i];
+        each(arg, batch_key(&r->open, w), batch_value(&r->open, w), w->value_len == BATCH_ERASED);
     }
 }
 
@@ -246,6 +236,9 @@ static enum sp_err rocks_sync(struct sp_db *db)
 {
     struct rocks_db *r = rocks(db);
     char *error = NULL;
+    enum sp_err err = land(r);
+    if (err != SP_OK)
+        return err;
     rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
     rocksdb_flushoptions_set_wait(options, 1);
     rocksdb_flush(r->handle, options, &error);
@@ -262,6 +255,7 @@ static uint64_t property(struct rocks_db *r, const char *name)
 static void rocks_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes)
 {
     struct rocks_db *r = rocks(db);
+    land(r); /* an error is said again */
     *ret_disk_bytes = property(r, "rocksdb.total-sst-files-size") +
                       property(r, "rocksdb.total-blob-file-size") +
                       property(r, "rocksdb.cur-size-all-mem-tables"); /* as the log holds it */
@@ -275,13 +269,13 @@ static void rocks_close(struct sp_db *db)
     unpin(r);
     if (r->shared)
         return;
+    flight_free(r->flight);
     if (r->handle)
         shared_leave(r->process, r->handle);
     if (r->handle)
         rocksdb_close(r->handle);
-    rocksdb_writebatch_destroy(r->batch);
-    sp_buf_done(&r->bytes);
-    sp_free(r->writes);
+    rocksdb_writebatch_destroy(r->writes);
+    batch_done(&r->open);
     rocksdb_writeoptions_destroy(r->write);
     rocksdb_readoptions_destroy(r->scan);
     rocksdb_readoptions_destroy(r->read);
@@ -317,7 +311,7 @@ static void set_options(struct rocks_db *r, const struct sp_rocksdb_options *o)
     r->write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_sync(r->write, 0);
     rocksdb_writeoptions_disable_WAL(r->write, !o->write_ahead_log);
-    r->batch = rocksdb_writebatch_create();
+    r->writes = rocksdb_writebatch_create();
 }
 
 enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
@@ -351,6 +345,8 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
     sp_buf_done(&path);
     if (err == SP_OK) {
         shared_join(r->process, r->handle);
+        if (options && options->background_commit)
+            r->flight = flight_new(r->handle, r->write);
         *ret_db = &r->db;
     } else
         sp_db_close(&r->db);

@@ -38,6 +38,10 @@ struct sp_rocksdb_options {
     /* For filling a database with rows in any order, at the speed of the disk: what is put cannot
      * be got or scanned before the database is synced, closed and opened without it. */
     bool bulk;
+    /* A commit is applied by a thread of its own while the caller goes on, which reads it all the
+     * same: what failed is said by the next commit or sync. What is found after a kill is a prefix
+     * of the commits as ever. */
+    bool background_commit;
     /* Off (default): a commit reaches the disk when its write buffer does. On: it reaches the
      * kernel at once. Either way what is found after a kill is a prefix of the commits. */
     bool write_ahead_log;

@@ -1,4 +1,4 @@
-/* What both implementations promise. */
+/* What both implementations promise; RocksDB with commits at once and in the background. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,10 +20,13 @@ static void on_both(void (*check)(struct sp_db *db))
     sp_rocksdb_options_default(&o);
     o.block_cache_bytes = 4 << 20;
     o.memtable_bytes = 1 << 20;
-    CU_ASSERT_EQUAL_FATAL(sp_db_open_rocksdb(temporary_directory(), FINGERPRINT, &o, &db, &message),
-                          SP_OK);
-    check(db);
-    sp_db_close(db);
+    for (int background = 0; background < 2; background++) {
+        o.background_commit = background;
+        CU_ASSERT_EQUAL_FATAL(
+            sp_db_open_rocksdb(temporary_directory(), FINGERPRINT, &o, &db, &message), SP_OK);
+        check(db);
+        sp_db_close(db);
+    }
 }
 
 static void put(struct sp_store *s, const char *key, const char *value)

@@ -133,7 +133,7 @@ static pid_t start_child(const char *name, const char *directory, int pipe_end)
 }
 
 /* Commits pairs of rows in two partitions until it is killed. */
-static void commit_until_killed(const char *directory, bool write_ahead_log)
+static void commit_until_killed(const char *directory, bool write_ahead_log, bool background)
 {
     struct sp_rocksdb_options o = small();
     struct sp_db *db;
@@ -142,6 +142,7 @@ static void commit_until_killed(const char *directory, bool write_ahead_log)
     memset(value, 'v', sizeof value);
     o.memtable_bytes = 1 << 18;
     o.write_ahead_log = write_ahead_log;
+    o.background_commit = background;
     if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &message) != SP_OK)
         _exit(1);
     for (uint32_t i = 0;; i++) {
@@ -200,7 +201,7 @@ TEST(with_the_log_every_commit_is_there_after_a_kill)
 {
     uint32_t last = 0;
     if (getenv("SP_CHILD"))
-        commit_until_killed(getenv("SP_CHILD"), true);
+        commit_until_killed(getenv("SP_CHILD"), true, false);
     uint32_t found = commits_after_a_kill("with_the_log_every_commit_is_there_after_a_kill", &last);
     CU_ASSERT(found >= last + 1);
 }
@@ -209,9 +210,20 @@ TEST(without_the_log_a_kill_leaves_the_first_commits_whole)
 {
     uint32_t last = 0;
     if (getenv("SP_CHILD"))
-        commit_until_killed(getenv("SP_CHILD"), false);
+        commit_until_killed(getenv("SP_CHILD"), false, false);
     uint32_t found =
         commits_after_a_kill("without_the_log_a_kill_leaves_the_first_commits_whole", &last);
+    CU_ASSERT(found > 0);
+    CU_ASSERT(found <= last + 2); /* one may have been committed and not told */
+}
+
+TEST(a_kill_leaves_the_first_commits_whole_that_were_made_in_the_background)
+{
+    uint32_t last = 0;
+    if (getenv("SP_CHILD"))
+        commit_until_killed(getenv("SP_CHILD"), false, true);
+    uint32_t found = commits_after_a_kill(
+        "a_kill_leaves_the_first_commits_whole_that_were_made_in_the_background", &last);
     CU_ASSERT(found > 0);
     CU_ASSERT(found <= last + 2); /* one may have been committed and not told */
 }
