@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "bus/local.h"
@@ -110,8 +111,10 @@ static void apply(struct sp_replica *r, uint32_t partition)
     struct sp_reader in = sp_reader(sp_buf_view(&lane->records));
     while (sp_reader_left(&in) > 0) {
         size_t key_len = sp_read_varint(&in), value_len = sp_read_varint(&in);
-        struct sp_view key = sp_read_bytes(&in, key_len), name = sp_view(key.data + 2, key.len - 2);
+        struct sp_view key = sp_read_bytes(&in, key_len);
         struct sp_view value = sp_read_bytes(&in, value_len ? value_len - 1 : 0);
+        SP_ASSERT(key.data && key.len >= 2); /* kept so */
+        struct sp_view name = sp_view(key.data + 2, key.len - 2);
         uint16_t store = (uint16_t)((uint8_t)key.data[0] << 8 | (uint8_t)key.data[1]);
         if (store == SP_TASK_STORE_STAGE && value_len)
             sp_store_put(to, name, value);

@@ -386,13 +386,18 @@ def listening(log, times):
     return found[-1]
 
 
-def check_pair(address, loser):
+def similar_loser(events):
+    return next(e for e in events.values() if e[2] == "loser" and e[5] == "content")
+
+
+def check_pair(address, want, loser):
     """What statuses alone could not say: two pages compared, and a list filtered by similarity."""
     query = urllib.parse.urlencode({"a": loser[0], "b": loser[3]})
     pair = get(address, "/v1/compare?" + query)
     check(float32(pair["similarity"]) == loser[4], "compared:", pair, loser)
     group = get(address, "/v1/group?" + urllib.parse.urlencode({"url": loser[0]}))
-    check(len(group["members"]) == loser[7], "members:", len(group["members"]), loser)
+    check({m["url"] for m in group["members"]} == {u for u, e in want.items() if e[6] == loser[6]},
+          "members of the group of", loser)
     body = json.dumps({"urls": [loser[3], loser[0]]}).encode()
     answer = get(address, "/v1/filter", body)
     check(answer["kept"] == [loser[3]] and answer["compared"] == "shingles", "filtered:", answer)
@@ -417,7 +422,7 @@ def copied(work, program, *_):
         want = last(place.all())
         address = listening(log, 1)
         answers_as(address, want, "the copy and `status --all`")
-        check_pair(address, next(e for e in want.values() if e[2] == "loser" and e[5] == "content"))
+        check_pair(address, want, similar_loser(want))
         place.ingest(pieces=4, crawl="more.jsonl")
         place.processes.stop("serve", signal.SIGKILL)
         place.call("run", "-q", "--set", "partition.cells=6", "-o", place.path("want.jsonl"),
@@ -429,7 +434,7 @@ def copied(work, program, *_):
     with place.processes.during("serve", serve, log):
         address = listening(log, 2)
         answers_as(address, want, "the copy after a kill and `status --all`")
-        check_pair(address, next(e for e in want.values() if e[2] == "loser" and e[5] == "content"))
+        check_pair(address, want, similar_loser(want))
     refused = subprocess.run([*serve, "--set", "tier1.partitions=2"], text=True,
                              stderr=subprocess.PIPE, check=False)
     check(refused.returncode == 1 and "tier1.partitions" in refused.stderr, refused.stderr)
