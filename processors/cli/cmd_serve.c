@@ -266,7 +266,7 @@ static void on_failed(void *arg, const char *message)
 /* Until all that was in the changelog is in the copy; false: a signal came, or it failed. */
 static bool catch_up(struct copying *c)
 {
-    const struct timespec slice = {.tv_nsec = 200 * 1000 * 1000L};
+    const struct timespec slice = {.tv_nsec = 200 * 1000000L};
     sigset_t ends = block_ends();
     uint64_t records = 0;
     int64_t said = sp_clock_ms();
