@@ -132,9 +132,7 @@ void group_found(struct sp_group *st, struct page *p)
     p->group = (struct sp_group_id){++st->clock, p->id};
     p->epoch = 1;
     page_changed(st, p);
-    struct group *g = group_get(st, p->group);
-    if (!g)
-        return;
+    struct group *g = group_make(st, p->group);
     struct sp_member_row row = {p->id,      p->version, p->content_version, p->kind, p->target,
                                 p->pending, p->rank,    sp_strdup(p->url),  1,       {0, 0}};
     take_in(st, g, &row);
@@ -171,9 +169,8 @@ static void set_content(struct sp_group *st, struct group *g, struct member *m,
 {
     struct sp_id old = m->content;
     bool had = m->kind == SP_PAGE_CONTENT;
-    member_set_kind(g, m, c->page_kind);
+    member_set_kind(g, m, c->page_kind, c->target);
     m->content_version = c->content_version;
-    m->target = c->target;
     m->content = (struct sp_id){0, 0};
     sp_signature_unref(m->signature);
     m->signature = NULL;

@@ -377,6 +377,14 @@ static void tell(struct sp_group *st, struct group *g, struct member *m)
     stage_send(st, s);
 }
 
+static void touch_redirects(struct group *g, const struct member *target)
+{
+    uint32_t count;
+    struct member *const *redirects = member_redirects(g, target->page, &count);
+    for (uint32_t i = 0; i < count; i++)
+        touch(g, redirects[i]);
+}
+
 void cover_publish(struct sp_group *st, struct group *g)
 {
     if (st->options.winner_margin > 0 || st->options.winner_relation)
@@ -390,8 +398,9 @@ void cover_publish(struct sp_group *st, struct group *g)
     if (g->count == 1 || g->said_count == 1)
         for (uint32_t i = 0; i < g->count; i++)
             touch(g, g->members[i]);
-    for (uint32_t i = 0; i < g->empty_count; i++)
-        touch(g, g->empty[i]);
+    /* The list grows by whole chains. Who left took its redirects along: they share its piece. */
+    for (uint32_t i = 0; i < g->touched_count; i++)
+        touch_redirects(g, g->touched[i]);
     for (uint32_t i = 0; i < g->touched_count; i++) {
         g->touched[i]->touched = false;
         tell(st, g, g->touched[i]);

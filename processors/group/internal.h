@@ -86,7 +86,7 @@ struct group {
     struct member **members;    /* sorted by page */
     uint32_t count;
     uint32_t cap;
-    struct member **empty; /* of these, those without content: redirects, dead pages */
+    struct member **empty; /* of these, those without content, by target: redirects, dead pages */
     uint32_t empty_count;
     uint32_t empty_cap;
     struct member **winners; /* sorted by rank */
@@ -147,6 +147,8 @@ struct sp_group {
 struct page *page_get(struct sp_group *st, struct sp_id id);
 struct page *page_make(struct sp_group *st, struct sp_id id, const char *url);
 void page_changed(struct sp_group *st, struct page *p);
+/* A group whose name is new. */
+struct group *group_make(struct sp_group *st, struct sp_group_id id);
 /* The group, made empty where it is unknown. */
 struct group *group_get(struct sp_group *st, struct sp_group_id id);
 void group_changed(struct sp_group *st, struct group *g);
@@ -176,7 +178,11 @@ void member_insert(struct sp_group *st, struct group *g, struct member *m);
 /* Takes it out of the list, not out of the forest or the winners; it is not freed. */
 void member_remove(struct sp_group *st, struct group *g, struct member *m);
 void member_free(struct member *m);
-void member_set_kind(struct group *g, struct member *m, enum sp_page_kind kind);
+void member_set_kind(struct group *g, struct member *m, enum sp_page_kind kind,
+                     struct sp_id target);
+/* Those that redirect to that page; valid until the group's next change. */
+struct member *const *member_redirects(const struct group *g, struct sp_id page,
+                                       uint32_t *ret_count);
 void member_changed(struct sp_group *st, struct group *g, struct member *m);
 /* Borrowed until the next flush. */
 struct sp_signature *member_signature(struct sp_group *st, struct group *g, struct member *m);

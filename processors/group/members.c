@@ -1,5 +1,6 @@
 /* The members of a group: a list sorted by page id, so that look-ups are binary searches and every
- * walk over a group has one order, whatever its history. */
+ * walk over a group has one order, whatever its history; and those without content again, sorted by
+ * what they redirect to, so that a page's redirects are found among any number of others. */
 #include "base/mem.h"
 #include "group/internal.h"
 
@@ -16,10 +17,24 @@ static uint32_t place_in(struct member *const *list, uint32_t count, struct sp_i
     return lo;
 }
 
-static void list_insert(struct member ***list, uint32_t *count, uint32_t *cap, struct member *m)
+/* By target, then by page. */
+static uint32_t place_in_empty(const struct group *g, struct sp_id target, struct sp_id page)
 {
-    uint32_t at = place_in(*list, *count, m->page);
-    SP_ASSERT(at == *count || !sp_id_eq((*list)[at]->page, m->page));
+    uint32_t lo = 0, hi = g->empty_count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        int order = sp_id_cmp(g->empty[mid]->target, target);
+        if (order < 0 || (order == 0 && sp_id_cmp(g->empty[mid]->page, page) < 0))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void list_insert(struct member ***list, uint32_t *count, uint32_t *cap, uint32_t at,
+                        struct member *m)
+{
     if (*count == *cap) {
         *cap = *cap ? *cap * 2 : 1;
         *list = sp_realloc(*list, *cap * sizeof(struct member *));
@@ -29,9 +44,8 @@ static void list_insert(struct member ***list, uint32_t *count, uint32_t *cap, s
     ++*count;
 }
 
-static void list_remove(struct member **list, uint32_t *count, const struct member *m)
+static void list_remove(struct member **list, uint32_t *count, uint32_t at, const struct member *m)
 {
-    uint32_t at = place_in(list, *count, m->page);
     SP_ASSERT(at < *count && list[at] == m);
     --*count;
     memmove(list + at, list + at + 1, (*count - at) * sizeof(struct member *));
@@ -43,19 +57,42 @@ struct member *member_find(const struct group *g, struct sp_id page)
     return at < g->count && sp_id_eq(g->members[at]->page, page) ? g->members[at] : NULL;
 }
 
+static void enter_empty(struct group *g, struct member *m)
+{
+    if (m->kind != SP_PAGE_CONTENT)
+        list_insert(&g->empty, &g->empty_count, &g->empty_cap,
+                    place_in_empty(g, m->target, m->page), m);
+}
+
+static void leave_empty(struct group *g, const struct member *m)
+{
+    if (m->kind != SP_PAGE_CONTENT)
+        list_remove(g->empty, &g->empty_count, place_in_empty(g, m->target, m->page), m);
+}
+
+struct member *const *member_redirects(const struct group *g, struct sp_id page,
+                                       uint32_t *ret_count)
+{
+    uint32_t first = place_in_empty(g, page, (struct sp_id){0, 0}), end = first;
+    while (end < g->empty_count && sp_id_eq(g->empty[end]->target, page))
+        end++;
+    *ret_count = end - first;
+    return g->empty + first;
+}
+
 void member_insert(struct sp_group *st, struct group *g, struct member *m)
 {
-    list_insert(&g->members, &g->count, &g->cap, m);
-    if (m->kind != SP_PAGE_CONTENT)
-        list_insert(&g->empty, &g->empty_count, &g->empty_cap, m);
+    uint32_t at = place_in(g->members, g->count, m->page);
+    SP_ASSERT(at == g->count || !sp_id_eq(g->members[at]->page, m->page));
+    list_insert(&g->members, &g->count, &g->cap, at, m);
+    enter_empty(g, m);
     st->group_bytes += SP_MEMBER_BYTES;
 }
 
 void member_remove(struct sp_group *st, struct group *g, struct member *m)
 {
-    list_remove(g->members, &g->count, m);
-    if (m->kind != SP_PAGE_CONTENT)
-        list_remove(g->empty, &g->empty_count, m);
+    list_remove(g->members, &g->count, place_in(g->members, g->count, m->page), m);
+    leave_empty(g, m);
     st->group_bytes -= SP_MEMBER_BYTES;
 }
 
@@ -66,13 +103,13 @@ void member_free(struct member *m)
     sp_free(m);
 }
 
-void member_set_kind(struct group *g, struct member *m, enum sp_page_kind kind)
+void member_set_kind(struct group *g, struct member *m, enum sp_page_kind kind,
+                     struct sp_id target)
 {
-    if (m->kind == SP_PAGE_CONTENT && kind != SP_PAGE_CONTENT)
-        list_insert(&g->empty, &g->empty_count, &g->empty_cap, m);
-    else if (m->kind != SP_PAGE_CONTENT && kind == SP_PAGE_CONTENT)
-        list_remove(g->empty, &g->empty_count, m);
+    leave_empty(g, m);
     m->kind = kind;
+    m->target = target;
+    enter_empty(g, m);
 }
 
 void member_changed(struct sp_group *st, struct group *g, struct member *m)

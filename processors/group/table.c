@@ -234,6 +234,28 @@ static void group_load(struct sp_group *st, struct group *g)
         load_members(st, g);
 }
 
+static struct group *group_new(struct sp_id key, struct sp_group_id id)
+{
+    struct group *g = sp_calloc(1, sizeof *g);
+    g->key = key;
+    g->id = id;
+    return g;
+}
+
+static void group_enter(struct sp_group *st, struct group *g)
+{
+    sp_map_add(&st->groups, g);
+    sp_lru_push(&st->group_lru, &g->lru);
+    st->group_bytes += GROUP_BYTES;
+}
+
+struct group *group_make(struct sp_group *st, struct sp_group_id id)
+{
+    struct group *g = group_new(table_key(id), id);
+    group_enter(st, g);
+    return g;
+}
+
 struct group *group_get(struct sp_group *st, struct sp_group_id id)
 {
     struct sp_id key = table_key(id);
@@ -242,13 +264,9 @@ struct group *group_get(struct sp_group *st, struct sp_group_id id)
         sp_lru_touch(&st->group_lru, &g->lru);
         return g;
     }
-    g = sp_calloc(1, sizeof *g);
-    g->key = key;
-    g->id = id;
+    g = group_new(key, id);
     group_load(st, g);
-    sp_map_add(&st->groups, g);
-    sp_lru_push(&st->group_lru, &g->lru);
-    st->group_bytes += GROUP_BYTES;
+    group_enter(st, g);
     if (st->err) {
         group_free(st, g);
         return NULL;

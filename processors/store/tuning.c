@@ -15,6 +15,7 @@ enum {
     BULK_FILES = 16, /* are merged at a time: a quarter of the work of four */
     BULK_FILES_SLOW = 32,
     BULK_FILES_MOST = 48,
+    FILES_MERGED = 4,  /* at a time, RocksDB's own choice; the next level holds as much */
     OPEN_FILES = 4096, /* a file that is opened again reads its index and filter again */
     LOG_FILES = 2
 };
@@ -54,6 +55,8 @@ static void set_memtables(rocksdb_options_t *to, const struct sp_rocksdb_options
     rocksdb_options_set_max_write_buffer_number(to, MEMTABLES);
     rocksdb_options_set_memtable_prefix_bloom_size_ratio(to, 0.05);
     rocksdb_options_set_memtable_whole_key_filtering(to, 1);
+    /* With less, large buffers are copied through one level more. */
+    rocksdb_options_set_max_bytes_for_level_base(to, FILES_MERGED * bytes);
 }
 
 /* Half of what the process may have, after it was allowed all it can get. */
