@@ -103,8 +103,7 @@ void member_free(struct member *m)
     sp_free(m);
 }
 
-void member_set_kind(struct group *g, struct member *m, enum sp_page_kind kind,
-                     struct sp_id target)
+void member_set_kind(struct group *g, struct member *m, enum sp_page_kind kind, struct sp_id target)
 {
     leave_empty(g, m);
     m->kind = kind;
