@@ -133,13 +133,18 @@ void sp_local_bus_free(struct sp_local_bus *bus)
     sp_free(bus);
 }
 
+static struct sp_group *group_of(const struct sp_local_bus *bus, const struct sp_message *m)
+{
+    return bus->group[sp_message_home(m).lo % bus->options.tier1];
+}
+
 static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
 {
     bus->messages++;
     if (bus->options.wire && !(m = bus->options.wire(bus->options.wire_arg, m)))
         return SP_MALFORMED;
     if (sp_message_tier(m) == SP_TIER_1)
-        return sp_group_step(bus->group[sp_message_home(m).lo % bus->options.tier1], m);
+        return sp_group_step(group_of(bus, m), m);
     uint32_t machine = sp_maps_machine(&bus->options.compare.maps, m->cell);
     enum sp_err err = sp_compare_step(bus->compare[machine % bus->options.tier2], m);
     sp_message_free(m);
@@ -166,6 +171,11 @@ enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
     }
     deliver_events(bus, err == SP_OK);
     return err;
+}
+
+void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled)
+{
+    sp_group_expect(group_of(bus, crawled), crawled);
 }
 
 enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)

@@ -145,6 +145,7 @@ struct sp_group {
 
 /* ---- table.c */
 struct page *page_get(struct sp_group *st, struct sp_id id);
+void page_expect(struct sp_group *st, struct sp_id id);
 struct page *page_make(struct sp_group *st, struct sp_id id, const char *url);
 void page_changed(struct sp_group *st, struct page *p);
 /* A group whose name is new. */
@@ -159,6 +160,7 @@ void page_free(struct page *p);
 /* One more member has this content. */
 void signature_hold(struct sp_group *st, struct sp_signature *signature);
 void signature_drop(struct sp_group *st, struct sp_id content);
+void signature_expect(struct sp_group *st, struct sp_id content);
 /* A borrowed signature that some member holds. */
 struct sp_signature *signature_get(struct sp_group *st, struct sp_id content);
 enum sp_err signatures_flush(struct sp_group *st);

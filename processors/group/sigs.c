@@ -71,6 +71,14 @@ static struct signature_entry *entry_find(struct sp_group *st, struct sp_id cont
     return e;
 }
 
+void signature_expect(struct sp_group *st, struct sp_id content)
+{
+    if (sp_map_get(&st->signatures, content))
+        return;
+    content_key(st, content);
+    sp_store_expect(st->store, sp_buf_view(&st->key));
+}
+
 void signature_hold(struct sp_group *st, struct sp_signature *signature)
 {
     struct signature_entry *e = entry_find(st, signature->content_hash);

@@ -63,6 +63,13 @@ enum sp_err sp_group_step(struct sp_group *st, struct sp_message *m)
     return st->err;
 }
 
+void sp_group_expect(struct sp_group *st, const struct sp_message *crawled)
+{
+    page_expect(st, crawled->page);
+    if (crawled->signature)
+        signature_expect(st, crawled->signature->content_hash);
+}
+
 void sp_group_stats(const struct sp_group *st, struct sp_group_stats *ret_stats)
 {
     *ret_stats = st->stats;

@@ -63,6 +63,14 @@ struct page *page_get(struct sp_group *st, struct sp_id id)
     return p;
 }
 
+void page_expect(struct sp_group *st, struct sp_id id)
+{
+    if (sp_map_get(&st->pages, id))
+        return;
+    page_key(st, id);
+    sp_store_expect(st->store, sp_buf_view(&st->key));
+}
+
 struct page *page_make(struct sp_group *st, struct sp_id id, const char *url)
 {
     struct page *p = sp_calloc(1, sizeof *p);

@@ -20,7 +20,7 @@
 #include "run/position.h"
 #include "run/verify.h"
 
-enum { PROGRESS_RECORDS = 512 };
+enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256 };
 
 struct run {
     const struct sp_run_options *options;
@@ -167,10 +167,20 @@ static void note_rate(struct run *r)
     r->rate_cpu_start = cpu;
 }
 
+/* The stages are told of records some time before those come. */
+static void expect(struct run *r, const struct sp_batch *batch, size_t from, size_t to)
+{
+    for (size_t i = from; i < to && i < batch->count; i++)
+        if (batch->items[i].message)
+            sp_local_bus_expect(r->bus, batch->items[i].message);
+}
+
 static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, struct sp_batch *batch)
 {
     enum sp_err err = SP_OK;
+    expect(r, batch, 0, EXPECTED_RECORDS);
     for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
+        expect(r, batch, i + EXPECTED_RECORDS, i + EXPECTED_RECORDS + 1);
         err = handle_item(r, in->name, &batch->items[i]);
         in->records += batch->items[i].half ? 0 : batch->items[i].records;
         if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)
@@ -258,7 +268,7 @@ static enum sp_err open_state(struct run *r)
     const struct sp_run_options *o = r->options;
     struct sp_rocksdb_options store = o->store;
     enum sp_err err = SP_OK;
-    store.background_commit = o->threads != 1 && !o->store.write_ahead_log;
+    store.background = o->threads != 1 && !o->store.write_ahead_log;
     if (o->state)
         err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &r->db, r->ret_message);
     else

@@ -87,6 +87,11 @@ const struct batch *flight_batch(const struct flight *f)
     return f && __atomic_load_n(&f->busy, __ATOMIC_ACQUIRE) ? &f->batch : NULL;
 }
 
+const struct batch *flight_last(const struct flight *f)
+{
+    return &f->batch;
+}
+
 void flight_free(struct flight *f)
 {
     if (!f)

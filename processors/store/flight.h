@@ -19,7 +19,9 @@ const char *flight_wait(struct flight *f);
  */
 void flight_start(struct flight *f, struct batch *batch);
 /* What is on its way; NULL: nothing, all of it is there. Stays until the next start, also when it
- * has arrived meanwhile. */
+ * has arrived meanwhile. For any thread to ask, for the committing one to look into. */
 const struct batch *flight_batch(const struct flight *f);
+/* The last that set out, under way or arrived; for the committing thread. */
+const struct batch *flight_last(const struct flight *f);
 
 #endif

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "store/ahead.h"
 #include "store/directory.h"
 #include "store/flight.h"
 #include "store/impl.h"
@@ -42,6 +43,7 @@ struct rocks_db {
     rocksdb_writebatch_t *writes;
     struct batch open;
     struct flight *flight;           /* commits in the background; NULL: at once */
+    struct ahead *ahead;             /* NULL without a flight */
     rocksdb_pinnableslice_t *pinned; /* the view that the last get gave out */
     bool shared;                     /* everything of RocksDB's is another handle's */
     bool borrows_cache;
@@ -78,15 +80,21 @@ static enum sp_err failed(struct rocks_db *r, char *error)
 static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_view *ret_value)
 {
     struct rocks_db *r = rocks(db);
+    struct ahead_answer answer;
     char *error = NULL;
     unpin(r);
-    const struct batch *coming = flight_batch(r->flight);
+    bool answered = r->ahead && ahead_take(r->ahead, key, &answer);
+    if (answered)
+        r->pinned = answer.value;
+    const struct batch *coming =
+        answered && !answer.settled ? flight_last(r->flight) : flight_batch(r->flight);
     const struct batch_write *w = coming ? batch_find(coming, key) : NULL;
     if (w) {
         *ret_value = batch_value(coming, w);
         return w->value_len == BATCH_ERASED ? SP_NOT_FOUND : SP_OK;
     }
-    r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
+    if (!answered)
+        r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
     if (error)
         return failed(r, error);
     if (!r->pinned)
@@ -95,6 +103,13 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
     const char *data = rocksdb_pinnableslice_value(r->pinned, &len);
     *ret_value = sp_view(data, len);
     return SP_OK;
+}
+
+static void rocks_expect(struct sp_db *db, struct sp_view key)
+{
+    struct rocks_db *r = rocks(db);
+    if (r->ahead)
+        ahead_expect(r->ahead, key);
 }
 
 static void rocks_put(struct sp_db *db, struct sp_view key, struct sp_view value)
@@ -211,6 +226,8 @@ static enum sp_err rocks_commit(struct sp_db *db)
     enum sp_err err = land(r);
     if (err == SP_OK && r->flight) {
         flight_start(r->flight, &r->open);
+        if (r->ahead)
+            ahead_commit(r->ahead);
     } else if (err == SP_OK) {
         batch_fill(&r->open, r->writes);
         rocksdb_write(r->handle, r->write, r->writes, &error);
@@ -269,6 +286,7 @@ static void rocks_close(struct sp_db *db)
     unpin(r);
     if (r->shared)
         return;
+    ahead_free(r->ahead);
     flight_free(r->flight);
     if (r->handle)
         shared_leave(r->process, r->handle);
@@ -288,6 +306,7 @@ static void rocks_close(struct sp_db *db)
 
 static const struct sp_db_ops rocks_ops = {
     .get = rocks_get,
+    .expect = rocks_expect,
     .put = rocks_put,
     .erase = rocks_erase,
     .scan = rocks_scan,
@@ -345,8 +364,10 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
     sp_buf_done(&path);
     if (err == SP_OK) {
         shared_join(r->process, r->handle);
-        if (options && options->background_commit)
+        if (options && options->background)
             r->flight = flight_new(r->handle, r->write);
+        if (r->flight)
+            r->ahead = ahead_new(r->handle, r->read, r->flight);
         *ret_db = &r->db;
     } else
         sp_db_close(&r->db);

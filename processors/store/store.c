@@ -38,6 +38,12 @@ enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view 
     return s->db->ops->get(s->db, full_key(s, &s->db->key, key), ret_value);
 }
 
+void sp_store_expect(struct sp_store *s, struct sp_view key)
+{
+    if (s->db->ops->expect)
+        s->db->ops->expect(s->db, full_key(s, &s->db->key, key));
+}
+
 void sp_store_put(struct sp_store *s, struct sp_view key, struct sp_view value)
 {
     SP_ASSERT(!s->db->scanning);

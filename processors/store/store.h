@@ -40,8 +40,8 @@ struct sp_rocksdb_options {
     bool bulk;
     /* A commit is applied by a thread of its own while the caller goes on, which reads it all the
      * same: what failed is said by the next commit or sync. What is found after a kill is a prefix
-     * of the commits as ever. */
-    bool background_commit;
+     * of the commits as ever. Another thread reads what is expected (sp_store_expect). */
+    bool background;
     /* Off (default): a commit reaches the disk when its write buffer does. On: it reaches the
      * kernel at once. Either way what is found after a kill is a prefix of the commits. */
     bool write_ahead_log;
@@ -119,6 +119,9 @@ void sp_db_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory
 /* The committed value: a view valid until the next call on this database. SP_NOT_FOUND
  * where there is none. */
 enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view *ret_value);
+/* The key will be got soon, perhaps: it is read ahead where commits are applied in the background,
+ * and nothing happens elsewhere. Never changes what a get answers. */
+void sp_store_expect(struct sp_store *s, struct sp_view key);
 /* Into the open batch; key and value are copied. */
 void sp_store_put(struct sp_store *s, struct sp_view key, struct sp_view value);
 void sp_store_delete(struct sp_store *s, struct sp_view key);

@@ -21,7 +21,7 @@ static void on_both(void (*check)(struct sp_db *db))
     o.block_cache_bytes = 4 << 20;
     o.memtable_bytes = 1 << 20;
     for (int background = 0; background < 2; background++) {
-        o.background_commit = background;
+        o.background = background;
         CU_ASSERT_EQUAL_FATAL(
             sp_db_open_rocksdb(temporary_directory(), FINGERPRINT, &o, &db, &message), SP_OK);
         check(db);
@@ -334,6 +334,44 @@ static void check_random(struct sp_db *db)
 TEST(random_writes_leave_what_a_table_holds)
 {
     on_both(check_random);
+}
+
+/* Reads that were asked for before a commit, and while it is on its way: what they found is old. */
+static void check_expected(struct sp_db *db)
+{
+    enum { EXPECTED = 500, OTHERS = 5000 };
+    struct sp_store *s = sp_db_store(db, 3);
+    static char bytes[700];
+    for (uint32_t round = 1; round <= 40; round++) {
+        for (uint32_t k = 0; k < EXPECTED + OTHERS; k++) {
+            memcpy(bytes, &round, sizeof round);
+            if (k % 5 == round % 5)
+                sp_store_delete(s, sp_view((char *)&k, sizeof k));
+            else
+                sp_store_put(s, sp_view((char *)&k, sizeof k), sp_view(bytes, k % 2 ? 8 : 700));
+        }
+        for (uint32_t k = 0; k < EXPECTED; k++)
+            sp_store_expect(s, sp_view((char *)&k, sizeof k));
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+        for (uint32_t k = 0; k < EXPECTED; k += 1 + round % 4)
+            sp_store_expect(s, sp_view((char *)&k, sizeof k));
+        if (round % 2)
+            CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK); /* it arrives before they are read */
+        uint32_t wrong = 0;
+        for (uint32_t i = 0; i < 2 * EXPECTED; i++) {
+            uint32_t k = i % EXPECTED;
+            struct sp_view v = {0};
+            enum sp_err err = sp_store_get(s, sp_view((char *)&k, sizeof k), &v);
+            wrong += k % 5 == round % 5 ? err != SP_NOT_FOUND
+                                        : err != SP_OK || memcmp(v.data, &round, sizeof round) != 0;
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+    }
+}
+
+TEST(what_is_expected_is_read_as_it_is_when_it_is_read)
+{
+    on_both(check_expected);
 }
 
 static void check_size(struct sp_db *db)

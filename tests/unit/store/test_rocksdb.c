@@ -142,7 +142,7 @@ static void commit_until_killed(const char *directory, bool write_ahead_log, boo
     memset(value, 'v', sizeof value);
     o.memtable_bytes = 1 << 18;
     o.write_ahead_log = write_ahead_log;
-    o.background_commit = background;
+    o.background = background;
     if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &message) != SP_OK)
         _exit(1);
     for (uint32_t i = 0;; i++) {
