@@ -174,7 +174,8 @@ static void judge_axis(struct kd *k, const struct part *p, int axis, struct choi
     }
 }
 
-/* Where no page tells two sides apart any cut is as good as another: across the widest axis. */
+/* Where no page tells two sides apart any cut is as good as another: across the widest axis. None
+ * (no cells below it) where the box is a single vector. */
 static struct choice blind_cut(const struct part *p)
 {
     const uint32_t far = 1 << 16;
@@ -185,6 +186,8 @@ static struct choice blind_cut(const struct part *p)
             c.axis = d;
     uint32_t lo = box->lo[c.axis], hi = box->hi[c.axis];
     c.cut = hi == UINT32_MAX ? lo + far : lo + (hi - lo) / 2;
+    if (c.cut == lo)
+        c.left = 0;
     return c;
 }
 
@@ -277,12 +280,14 @@ static struct choice choose(struct kd *k, const struct part *p)
 
 static void split(struct kd *k, const struct part *whole)
 {
-    if (whole->cells == 1) {
+    struct choice c = {.left = 0};
+    if (whole->cells > 1)
+        c = choose(k, whole);
+    if (c.left == 0) {
         k->boxes[k->made++] = whole->box;
         k->most = whole->count > k->most ? whole->count : k->most;
         return;
     }
-    struct choice c = choose(k, whole);
     size_t below = divide(whole->points, whole->count, &c);
     const struct sp_point **visitors = sp_alloc((whole->visitor_count + 1) * sizeof *visitors);
     for (int side = 0; side < 2; side++) {
@@ -315,15 +320,16 @@ void sp_train_kd(const struct sp_train_options *o, struct sp_point *points, size
         all.visitors[i] = &pages[i];
     for (int d = 0; d < SP_AXES; d++)
         all.box.hi[d] = UINT32_MAX;
-    map->cells = o->cells;
     map->boxes = sp_calloc(o->cells, sizeof *map->boxes);
     for (size_t i = 0; i < sizeof tolerances / sizeof *tolerances; i++) {
         k.tolerance = tolerances[i];
         k.made = 0;
         k.most = 0;
         split(&k, &all);
-        if (k.most < least)
+        if (k.most < least) {
+            map->cells = k.made;
             memcpy(map->boxes, k.boxes, bytes);
+        }
         least = k.most < least ? k.most : least;
         if ((double)least * o->cells <= FULL * (double)count)
             break;

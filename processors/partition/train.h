@@ -25,7 +25,7 @@ enum sp_packing {
 struct sp_train_options {
     enum sp_slicing slicing;
     uint32_t dims;     /* 1 to SP_DIMS: how many of the lengths are used */
-    uint32_t cells;    /* 1 to SP_MAX_CELLS; a grid may have to make do with fewer */
+    uint32_t cells;    /* 1 to SP_MAX_CELLS; equal pages, or a grid, may make do with fewer */
     uint32_t machines; /* 1 to cells: cells are packed onto them; 0: one for each cell */
     enum sp_packing packing;
     double threshold; /* tau that contacts are counted at, 0 < tau <= 1 */

@@ -128,3 +128,23 @@ TEST(one_page_alone_makes_a_map)
     CU_ASSERT_EQUAL(map.load[sp_partition_cell(&map, page.at)], 1);
     sp_partition_done(&map);
 }
+
+TEST(more_cells_than_vectors_leave_no_cell_empty)
+{
+    struct sp_lengths pages[600];
+    struct sp_dictionary dictionary;
+    struct sp_partition_map map;
+    struct sp_train_options o;
+    sp_train_options_default(&o);
+    o.cells = o.machines = SP_MAX_CELLS;
+    for (uint32_t i = 0; i < 600; i++)
+        pages[i] = i % 2 ? (struct sp_lengths){{1, 1, 1}}
+                         : (struct sp_lengths){{i / 2 % 4, i / 8 % 4, i / 32 % 4}};
+    CU_ASSERT_EQUAL_FATAL(sp_dictionary_init(3, NULL, 0, &dictionary), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_partition_train(&o, pages, 600, &dictionary, &map), SP_OK);
+    CU_ASSERT(map.cells >= 64 && map.cells < SP_MAX_CELLS);
+    for (uint32_t c = 0; c < map.cells; c++)
+        for (int axis = 0; axis < SP_AXES; axis++)
+            CU_ASSERT(map.boxes[c].lo[axis] < map.boxes[c].hi[axis]);
+    sp_partition_done(&map);
+}
