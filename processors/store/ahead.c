@@ -9,7 +9,6 @@
 #include "store/ahead.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 #include "base/hash.h"
@@ -176,12 +175,12 @@ bool ahead_take(struct ahead *a, struct sp_view key, struct ahead_answer *ret_an
 {
     struct slot *s = slot_of(a, key);
     int state = atomic_load(&s->state), asked = ASKED;
-    if (state == FREE || !is_for(s, key))
+    if (state == FREE || state == READING || !is_for(s, key))
         return false;
-    if (state == ASKED && atomic_compare_exchange_strong(&s->state, &asked, FREE))
+    if (state == ASKED) {
+        atomic_compare_exchange_strong(&s->state, &asked, FREE);
         return false;
-    while (atomic_load(&s->state) == READING)
-        sched_yield();
+    }
     bool good = !s->failed && s->commits == atomic_load(&a->commits);
     *ret_answer = (struct ahead_answer){s->value, s->settled};
     if (good)
