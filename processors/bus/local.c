@@ -138,6 +138,12 @@ static struct sp_group *group_of(const struct sp_local_bus *bus, const struct sp
     return bus->group[sp_message_home(m).lo % bus->options.tier1];
 }
 
+static struct sp_compare *compare_of(const struct sp_local_bus *bus, uint32_t cell)
+{
+    uint32_t machine = sp_maps_machine(&bus->options.compare.maps, cell);
+    return bus->compare[machine % bus->options.tier2];
+}
+
 static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
 {
     bus->messages++;
@@ -145,8 +151,7 @@ static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
         return SP_MALFORMED;
     if (sp_message_tier(m) == SP_TIER_1)
         return sp_group_step(group_of(bus, m), m);
-    uint32_t machine = sp_maps_machine(&bus->options.compare.maps, m->cell);
-    enum sp_err err = sp_compare_step(bus->compare[machine % bus->options.tier2], m);
+    enum sp_err err = sp_compare_step(compare_of(bus, m->cell), m);
     sp_message_free(m);
     return err;
 }
@@ -175,7 +180,10 @@ enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
 
 void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled)
 {
+    const struct sp_signature *s = crawled->signature;
     sp_group_expect(group_of(bus, crawled), crawled);
+    if (s)
+        sp_compare_expect(compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s->length)), s);
 }
 
 enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)

@@ -24,12 +24,25 @@ static bool versions(const char *text, uint32_t *ret_permille)
     return true;
 }
 
+/* Percent of the pages, as "12.5". */
+static bool share(const char *text, uint32_t *ret_permille)
+{
+    char *end;
+    double percent = strtod(text, &end);
+    if (*end || !(percent >= 0 && percent <= 100))
+        return false;
+    *ret_permille = (uint32_t)(percent * 10 + 0.5);
+    return true;
+}
+
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
     static const struct option table[] = {{"pages", required_argument, NULL, 'n'},
                                           {"seed", required_argument, NULL, 's'},
                                           {"words", required_argument, NULL, 'w'},
                                           {"versions", required_argument, NULL, 'v'},
+                                          {"near", required_argument, NULL, 'N'},
+                                          {"exact", required_argument, NULL, 'E'},
                                           {"output", required_argument, NULL, 'o'},
                                           {"truth", required_argument, NULL, 't'},
                                           SP_COMMON_OPTIONS,
@@ -46,6 +59,10 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             good = sp_cli_number(optarg, &words) && words >= 1 && words <= 100000;
         else if (c == 'v')
             good = versions(optarg, &a->synth.recrawl_permille);
+        else if (c == 'N')
+            good = share(optarg, &a->synth.near_permille);
+        else if (c == 'E')
+            good = share(optarg, &a->synth.exact_permille);
         else if (c == 'o')
             a->output = optarg;
         else if (c == 't')
@@ -58,6 +75,10 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             return code;
     }
     a->synth.words = (uint32_t)words;
+    uint32_t copies = a->synth.near_permille + a->synth.exact_permille;
+    if (copies + a->synth.redirect_permille > 1000)
+        return sp_cli_usage(command, "--near and --exact are more than %u %% together",
+                            (1000 - a->synth.redirect_permille) / 10);
     if (optind != argc)
         return sp_cli_usage(command, "\"%s\" is not an option", argv[optind]);
     return -1;
@@ -116,7 +137,8 @@ const struct sp_command sp_cmd_synth = {
     "NAME\n"
     "  samepage synth - a crawl made up with known truth\n\n"
     "SYNOPSIS\n"
-    "  samepage synth --pages N [--seed S] [--words W] [--versions V] [--output FILE] [--truth FILE]\n\n"
+    "  samepage synth --pages N [--seed S] [--words W] [--versions V] [--near P] [--exact P]\n"
+    "      [--output FILE] [--truth FILE]\n\n"
     "DESCRIPTION\n"
     "  Writes a crawl as JSON lines for `samepage run`: sites with templates, near and exact "
     "copies,\n"
@@ -128,6 +150,8 @@ const struct sp_command sp_cmd_synth = {
     "  --seed S            another crawl for each number; default 1\n"
     "  --words W           mean words of a page's main text; default 300\n"
     "  --versions V        mean fetches of a URL; default 1.15\n"
+    "  --near P            percent of the pages that are near copies of earlier ones; default 20\n"
+    "  --exact P           percent that have an earlier page's text; default 10\n"
     "  -o, --output FILE   write there; default: standard output\n"
     "  --truth FILE        write one JSON line for each fetch: what it is, and which text it has\n"
     "  --help              this text\n\n"

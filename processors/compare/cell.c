@@ -1,11 +1,9 @@
-/* Rows of a cell and the pages that own them; see cell.h for the layout. A row with several owners
- * keeps the first with its signature and the others under keys of their own, so that a page joining
- * content that 100,000 pages have (an error page) costs one small write. */
+/* Rows of a cell and the pages that own them; see cell.h for the layout, owners.c for the list. A
+ * row with several owners keeps the first with its signature and the others under keys of their
+ * own, so that a page joining content that 100,000 pages have (an error page) costs one small
+ * write. */
 #include "compare/cell.h"
 
-#include <stdlib.h>
-
-#include "base/assert.h"
 #include "base/mem.h"
 
 static const size_t ROW_BYTES = sizeof(struct row) + 32;
@@ -211,18 +209,17 @@ struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot)
     return row;
 }
 
-/* ---- owners ---------------------------------------------------------------------------- */
-
-static void others_insert(struct row *row, uint32_t at, struct owner owner)
+void cell_expect_row(struct sp_compare *c, const struct cell *cell, uint32_t slot)
 {
-    if (row->other_count == row->other_cap) {
-        row->other_cap = row->other_cap ? row->other_cap * 2 : 4;
-        row->others = sp_realloc(row->others, row->other_cap * sizeof *row->others);
-    }
-    memmove(row->others + at + 1, row->others + at, (row->other_count - at) * sizeof owner);
-    row->others[at] = owner;
-    row->other_count++;
+    if (cell->slots[slot].row)
+        return;
+    struct sp_buf key = {0};
+    row_key(cell, 'R', cell->slots[slot].content, &key);
+    sp_store_expect(c->store, sp_buf_view(&key));
+    sp_buf_done(&key);
 }
+
+/* ---- owners ---------------------------------------------------------------------------- */
 
 static bool add_other(void *arg, struct sp_view key, struct sp_view value)
 {
@@ -232,13 +229,8 @@ static bool add_other(void *arg, struct sp_view key, struct sp_view value)
         return false;
     memcpy(&owner.page, key.data + key.len - sizeof owner.page, sizeof owner.page);
     memcpy(&owner.content_version, value.data, sizeof owner.content_version);
-    others_insert(row, row->other_count, owner);
+    owners_insert(row, row->other_count, owner);
     return true;
-}
-
-static int owner_cmp(const void *a, const void *b)
-{
-    return sp_id_cmp(((const struct owner *)a)->page, ((const struct owner *)b)->page);
 }
 
 static bool load_others(struct sp_compare *c, struct cell *cell, uint32_t slot)
@@ -256,23 +248,10 @@ static bool load_others(struct sp_compare *c, struct cell *cell, uint32_t slot)
         c->err = SP_CORRUPT;
         return false;
     }
-    qsort(row->others, row->other_count, sizeof *row->others, owner_cmp);
+    owners_sort(row);
     row->others_loaded = true;
     c->cache_bytes += row->other_count * sizeof *row->others;
     return true;
-}
-
-static uint32_t others_find(const struct row *row, struct sp_id page)
-{
-    uint32_t lo = 0, hi = row->other_count;
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (sp_id_cmp(row->others[mid].page, page) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
 }
 
 static void note_change(struct cell *cell, uint32_t slot, struct row *row, struct sp_id page)
@@ -300,11 +279,11 @@ bool cell_add_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, stru
     }
     if (!load_others(c, cell, slot))
         return false;
-    uint32_t at = others_find(row, owner.page);
+    uint32_t at = owners_find(row, owner.page);
     if (at < row->other_count && sp_id_eq(row->others[at].page, owner.page)) {
         row->others[at] = owner;
     } else {
-        others_insert(row, at, owner);
+        owners_insert(row, at, owner);
         s->owners++;
         c->cache_bytes += sizeof owner;
     }
@@ -351,7 +330,7 @@ bool cell_remove_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, s
     if (!row || !load_others(c, cell, slot))
         return false;
     if (!sp_id_eq(row->first.page, page)) {
-        uint32_t at = others_find(row, page);
+        uint32_t at = owners_find(row, page);
         if (at < row->other_count && sp_id_eq(row->others[at].page, page))
             others_remove(c, cell, slot, at);
         return false;
@@ -408,7 +387,7 @@ static void flush_others(struct sp_compare *c, struct row *row, struct sp_buf *k
         struct sp_id page = row->changed[i];
         key->len = prefix;
         sp_buf_put(key, &page, sizeof page);
-        uint32_t at = others_find(row, page);
+        uint32_t at = owners_find(row, page);
         if (at < row->other_count && sp_id_eq(row->others[at].page, page))
             sp_store_put(c->store, sp_buf_view(key), sp_view(&row->others[at].content_version, 8));
         else

@@ -78,6 +78,12 @@ struct sp_compare {
 
 enum { NO_SLOT = UINT32_MAX };
 
+/* The list of others: where a page is in it or belongs; a new one there; into order again
+ * (owners.c). */
+uint32_t owners_find(const struct row *row, struct sp_id page);
+void owners_insert(struct row *row, uint32_t at, struct owner owner);
+void owners_sort(struct row *row);
+
 struct cell *cell_get(struct sp_compare *c, uint32_t number);
 void cell_free(struct cell *cell);
 
@@ -88,6 +94,8 @@ uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature
 /* Makes a slot for a stored row while loading; sp_candidates_settle(cell->index) after the last. */
 void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *keys, uint32_t count);
 struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot);
+/* cell_row will be called soon. */
+void cell_expect_row(struct sp_compare *c, const struct cell *cell, uint32_t slot);
 
 /* True: the row's first owner, its spokesman, is now this page at this version. */
 bool cell_add_owner(struct sp_compare *c, struct cell *cell, uint32_t slot, struct owner owner);

@@ -206,6 +206,20 @@ enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m)
     return c->err;
 }
 
+void sp_compare_expect(struct sp_compare *c, const struct sp_signature *signature)
+{
+    uint32_t number = sp_maps_cell(&c->options.maps, signature->length);
+    struct cell *cell = c->cells[sp_cell_place(number)];
+    if (!cell || c->stats.row_loads == 0)
+        return; /* so far all rows are in memory */
+    uint32_t scratch[SP_SKETCH_MAX], key_count;
+    const uint32_t *slots, *keys = sp_candidate_keys(&c->rule, signature, scratch, &key_count);
+    size_t count =
+        sp_candidates_find(cell->index, keys, key_count, signature->shingle_total, &slots);
+    for (size_t i = 0; i < count; i++)
+        cell_expect_row(c, cell, slots[i]);
+}
+
 enum sp_err sp_compare_flush(struct sp_compare *c)
 {
     for (uint32_t i = 0; i < SP_CELL_PLACES && !c->err; i++)

@@ -54,6 +54,10 @@ enum sp_err sp_compare_load(struct sp_compare *c);
  * this stage does not have; nothing was changed, and a stage with that map can handle it. */
 enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m);
 
+/* A page with this signature will be put soon: lets the store read ahead the rows of its cell that
+ * will be compared with it. Changes nothing else. */
+void sp_compare_expect(struct sp_compare *c, const struct sp_signature *signature);
+
 /* While there are two maps: asks the owners of up to about `max_pages` pages in cells of the map
  * before to move (docs/PROTOCOL.md, "A new partition map"). Goes round by round over what is still
  * there, so nothing is forgotten, whatever is lost on the way. Returns how many it asked; 0: those

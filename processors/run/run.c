@@ -20,7 +20,7 @@
 #include "run/position.h"
 #include "run/verify.h"
 
-enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256, EXPECTED_AT_ONCE = 32 };
+enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256 };
 
 struct run {
     const struct sp_run_options *options;
@@ -167,13 +167,9 @@ static void note_rate(struct run *r)
     r->rate_cpu_start = cpu;
 }
 
-/* The stages are told of records some time before those come, of many at once: another thread wakes
- * up for them. */
-static void expect(struct run *r, const struct sp_batch *batch, size_t at)
+/* The stages are told of records some time before those come. */
+static void expect(struct run *r, const struct sp_batch *batch, size_t from, size_t to)
 {
-    if (at % EXPECTED_AT_ONCE != 0)
-        return;
-    size_t from = at ? at + EXPECTED_RECORDS : 0, to = at + EXPECTED_RECORDS + EXPECTED_AT_ONCE;
     for (size_t i = from; i < to && i < batch->count; i++)
         if (batch->items[i].message)
             sp_local_bus_expect(r->bus, batch->items[i].message);
@@ -182,8 +178,9 @@ static void expect(struct run *r, const struct sp_batch *batch, size_t at)
 static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, struct sp_batch *batch)
 {
     enum sp_err err = SP_OK;
+    expect(r, batch, 0, EXPECTED_RECORDS);
     for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
-        expect(r, batch, i);
+        expect(r, batch, i + EXPECTED_RECORDS, i + EXPECTED_RECORDS + 1);
         err = handle_item(r, in->name, &batch->items[i]);
         in->records += batch->items[i].half ? 0 : batch->items[i].records;
         if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)

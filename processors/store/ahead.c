@@ -18,6 +18,7 @@ enum {
     SLOTS = 4096,
     QUEUE = 4096, /* a power of two */
     KEY_BYTES = 32,
+    WORTH_WAKING = 64, /* keys; fewer wait for others */
 };
 
 enum state { FREE, ASKED, READING, READ };
@@ -70,7 +71,7 @@ static bool wait_for_work(struct ahead *a)
 {
     pthread_mutex_lock(&a->lock);
     atomic_store(&a->asleep, true);
-    while (!a->ending && atomic_load(&a->put) == atomic_load(&a->taken))
+    while (!a->ending && atomic_load(&a->put) - atomic_load(&a->taken) < WORTH_WAKING)
         pthread_cond_wait(&a->wake, &a->lock);
     atomic_store(&a->asleep, false);
     bool goes_on = !a->ending;
@@ -162,7 +163,7 @@ void ahead_expect(struct ahead *a, struct sp_view key)
     atomic_store(&s->state, ASKED);
     a->queue[put % QUEUE] = (uint16_t)(s - a->slots);
     atomic_store(&a->put, put + 1);
-    if (atomic_load(&a->asleep))
+    if (put + 1 - atomic_load(&a->taken) >= WORTH_WAKING && atomic_load(&a->asleep))
         wake(a, false);
 }
 
