@@ -1,5 +1,6 @@
 /* samepage synth: a crawl made up with known truth. */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ static bool share(const char *text, uint32_t *ret_permille)
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
     static const struct option table[] = {{"pages", required_argument, NULL, 'n'},
+                                          {"from", required_argument, NULL, 'f'},
                                           {"seed", required_argument, NULL, 's'},
                                           {"words", required_argument, NULL, 'w'},
                                           {"versions", required_argument, NULL, 'v'},
@@ -53,6 +55,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         int code = -1;
         if (c == 'n')
             good = sp_cli_number(optarg, &a->synth.pages);
+        else if (c == 'f')
+            good = sp_cli_number(optarg, &a->synth.from);
         else if (c == 's')
             good = sp_cli_number(optarg, &a->synth.seed);
         else if (c == 'w')
@@ -75,6 +79,9 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             return code;
     }
     a->synth.words = (uint32_t)words;
+    if (a->synth.from > a->synth.pages)
+        return sp_cli_usage(command, "--from is behind the last of %" PRIu64 " pages",
+                            a->synth.pages);
     uint32_t copies = a->synth.near_permille + a->synth.exact_permille;
     if (copies + a->synth.redirect_permille > 1000)
         return sp_cli_usage(command, "--near and --exact are more than %u %% together",
@@ -137,7 +144,7 @@ const struct sp_command sp_cmd_synth = {
     "NAME\n"
     "  samepage synth - a crawl made up with known truth\n\n"
     "SYNOPSIS\n"
-    "  samepage synth --pages N [--seed S] [--words W] [--versions V] [--near P] [--exact P]\n"
+    "  samepage synth --pages N [--from N] [--seed S] [--words W] [--versions V] [--near P] [--exact P]\n"
     "      [--output FILE] [--truth FILE]\n\n"
     "DESCRIPTION\n"
     "  Writes a crawl as JSON lines for `samepage run`: sites with templates, near and exact "
@@ -147,6 +154,7 @@ const struct sp_command sp_cmd_synth = {
     "  same bytes on every machine.\n\n"
     "OPTIONS\n"
     "  --pages N           distinct URLs; K, M, G for thousands; default 1000\n"
+    "  --from N            leave out the first N pages: what comes late in a crawl\n"
     "  --seed S            another crawl for each number; default 1\n"
     "  --words W           mean words of a page's main text; default 300\n"
     "  --versions V        mean fetches of a URL; default 1.15\n"

@@ -64,6 +64,8 @@ struct sp_synth *sp_synth_new(const struct sp_synth_options *options)
     struct sp_synth *s = sp_calloc(1, sizeof *s);
     s->options = *options;
     s->options.words = options->words ? options->words : 1;
+    s->next = options->from;
+    s->again = UINT64_MAX; /* none of the page before */
     sp_words_make(&s->words);
     return s;
 }

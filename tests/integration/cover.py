@@ -287,6 +287,19 @@ def versions_of_made_up_pages_are_as_many_as_asked_for(work):
     work.run("synth", "--versions", "0.5", code=2)
 
 
+def copies_of_made_up_pages_are_as_many_as_asked_for(work):
+    for near, exact in (0, 0), (40, 0), (5, 62.5):
+        work.run("synth", "--pages", "4000", "--versions", "1", "--near", str(near), "--exact", str(exact),
+                 "--words", "10", "-o", "crawl.jsonl", "--truth", "truth.jsonl")
+        kinds = [fetch["kind"] for fetch in work.json_lines("truth.jsonl")]
+        for kind, percent in (("near", near), ("exact", exact)):
+            share = 100 * kinds.count(kind) / len(kinds)
+            check(abs(share - percent) < 0.1 * percent + 0.01, share, "percent of", kind, "copies, not", percent)
+    work.run("synth", "--near", "60", "--exact", "38", code=2)
+    work.run("synth", "--near", "-1", code=2)
+    work.run("synth", "--pages", "10", "--from", "11", code=2)
+
+
 def mistakes_are_explained(work):
     work.crawl(pages=30)
     done = work.run("cover", "-r", "containment(a, b) >= 0.7 && a.hots = b.host", "crawl.jsonl",

@@ -51,6 +51,50 @@ TEST(the_same_options_make_the_same_crawl_and_another_seed_another)
     sp_buf_done(&other);
 }
 
+/* The line without its time: what is before, and what is behind. */
+static void cut_time(struct sp_view line, struct sp_view *ret_before, struct sp_view *ret_behind)
+{
+    const char *time = memmem(line.data, line.len, ",\"fetch_time_ms\"", 16);
+    const char *behind = memmem(line.data, line.len, ",\"http_status\"", 14);
+    CU_ASSERT_FATAL(time && behind && time < behind);
+    *ret_before = sp_view(line.data, (size_t)(time - line.data));
+    *ret_behind = sp_view(behind, (size_t)(line.data + line.len - behind));
+}
+
+TEST(the_later_part_of_a_crawl_is_that_of_the_whole)
+{
+    struct sp_synth_options whole = options(300), late = whole, nothing = whole;
+    struct sp_buf a = {0}, b = {0};
+    late.from = 200;
+    nothing.from = nothing.pages;
+    CU_ASSERT_EQUAL(make(&nothing, &a, NULL), 0);
+    struct sp_synth *s = sp_synth_new(&whole), *t = sp_synth_new(&late);
+    struct sp_view before[2], behind[2];
+    bool reached = false;
+    uint64_t same = 0;
+    CU_ASSERT_FATAL(sp_synth_next(t, &b, NULL));
+    while (sp_synth_next(s, &a, NULL)) {
+        cut_time(sp_buf_view(&a), &before[0], &behind[0]);
+        cut_time(sp_buf_view(&b), &before[1], &behind[1]);
+        bool equal = sp_view_eq(before[0], before[1]) && sp_view_eq(behind[0], behind[1]);
+        CU_ASSERT(equal || !reached);
+        reached |= equal;
+        same += equal;
+        sp_buf_reset(&a);
+        if (!equal)
+            continue;
+        sp_buf_reset(&b);
+        if (!sp_synth_next(t, &b, NULL))
+            break;
+    }
+    CU_ASSERT(same >= 100);
+    CU_ASSERT(!sp_synth_next(s, &a, NULL)); /* both are over */
+    sp_synth_free(s);
+    sp_synth_free(t);
+    sp_buf_done(&a);
+    sp_buf_done(&b);
+}
+
 /* What the lines and the truth say, counted. */
 struct counts {
     uint64_t lines;
