@@ -390,6 +390,9 @@ static rocksdb_t *open_read_only(struct rocks_db *r, const char *directory, cons
     rocksdb_options_set_create_if_missing(r->options, 0);
     rocksdb_options_set_max_open_files(r->options, -1);
     rocksdb_options_set_db_log_dir(r->options, scratch);
+    /* Where all rows lie in one level, and nothing has to be merged, RocksDB opens another
+     * implementation (CompactedDBImpl), which finds no value that lies in a blob file. */
+    rocksdb_options_set_uint64add_merge_operator(r->options);
     rocksdb_t *handle = rocksdb_open_for_read_only(r->options, path.data, 0, ret_error);
     sp_buf_done(&path);
     return handle;

@@ -372,3 +372,25 @@ TEST(damage_of_the_database_is_named)
     write_file(directory, "rocksdb/CURRENT", "MANIFEST-999999\n");
     REFUSED(directory, FINGERPRINT, SP_STORE, "RocksDB", "--state");
 }
+
+TEST(a_state_of_one_file_is_read_whole)
+{
+    const char *directory = temporary_directory(), *scratch = temporary_directory();
+    const char *message = "";
+    static char large[2000];
+    struct sp_db *db = open_it(directory), *reading;
+    struct sp_view value;
+    memset(large, 'v', sizeof large);
+    sp_store_put(sp_db_store(db, 1), sp_view_str("small"), sp_view_str("v"));
+    sp_store_put(sp_db_store(db, 1), sp_view_str("large"), sp_view(large, sizeof large));
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+    sp_db_close(db);
+    CU_ASSERT_EQUAL_FATAL(sp_db_open_reading(directory, scratch, NULL, NULL, &reading, &message),
+                          SP_OK);
+    struct sp_store *s = sp_db_store(reading, 1);
+    CU_ASSERT_EQUAL(sp_store_get(s, sp_view_str("small"), &value), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_store_get(s, sp_view_str("large"), &value), SP_OK);
+    CU_ASSERT(sp_view_eq(value, sp_view(large, sizeof large)));
+    sp_db_close(reading);
+}
