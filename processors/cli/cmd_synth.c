@@ -14,25 +14,15 @@ struct arguments {
     struct sp_synth_options synth;
 };
 
-/* Mean fetches of a URL, as "2.24": the first one and permille of later ones. */
-static bool versions(const char *text, uint32_t *ret_permille)
+/* A number from `least` to `most`, as "2.24": how much it is above `least`, times `scale`. */
+static bool permille(const char *text, double least, double most, double scale,
+                     uint32_t *ret_permille)
 {
     char *end;
     double n = strtod(text, &end);
-    if (*end || !(n >= 1 && n <= 1000))
+    if (end == text || *end || !(n >= least && n <= most))
         return false;
-    *ret_permille = (uint32_t)((n - 1) * 1000 + 0.5);
-    return true;
-}
-
-/* Percent of the pages, as "12.5". */
-static bool share(const char *text, uint32_t *ret_permille)
-{
-    char *end;
-    double percent = strtod(text, &end);
-    if (*end || !(percent >= 0 && percent <= 100))
-        return false;
-    *ret_permille = (uint32_t)(percent * 10 + 0.5);
+    *ret_permille = (uint32_t)((n - least) * scale + 0.5);
     return true;
 }
 
@@ -62,11 +52,11 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         else if (c == 'w')
             good = sp_cli_number(optarg, &words) && words >= 1 && words <= 100000;
         else if (c == 'v')
-            good = versions(optarg, &a->synth.recrawl_permille);
+            good = permille(optarg, 1, 1000, 1000, &a->synth.recrawl_permille);
         else if (c == 'N')
-            good = share(optarg, &a->synth.near_permille);
+            good = permille(optarg, 0, 100, 10, &a->synth.near_permille);
         else if (c == 'E')
-            good = share(optarg, &a->synth.exact_permille);
+            good = permille(optarg, 0, 100, 10, &a->synth.exact_permille);
         else if (c == 'o')
             a->output = optarg;
         else if (c == 't')

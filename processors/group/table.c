@@ -66,12 +66,12 @@ struct page *page_get(struct sp_group *st, struct sp_id id)
 void page_expect(struct sp_group *st, struct sp_id id)
 {
     const struct page *p = sp_map_get(&st->pages, id);
-    if (p && p->kind == SP_PAGE_CONTENT)
+    if (!p) {
+        page_key(st, id);
+        sp_store_expect(st->store, sp_buf_view(&st->key));
+    } else if (p->kind == SP_PAGE_CONTENT) {
         signature_expect(st, p->content); /* its group may drop it */
-    if (p)
-        return;
-    page_key(st, id);
-    sp_store_expect(st->store, sp_buf_view(&st->key));
+    }
 }
 
 struct page *page_make(struct sp_group *st, struct sp_id id, const char *url)

@@ -28,6 +28,7 @@ struct run {
     const char **ret_message;
     struct sp_db *db;
     struct sp_local_bus *bus;
+    bool reads_ahead; /* the store does, and is to be told of records */
     struct sp_position position;
     struct sp_output output;
     struct sp_output dead_letter;
@@ -170,7 +171,7 @@ static void note_rate(struct run *r)
 /* The stages are told of records some time before those come. */
 static void expect(struct run *r, const struct sp_batch *batch, size_t from, size_t to)
 {
-    for (size_t i = from; i < to && i < batch->count; i++)
+    for (size_t i = from; r->reads_ahead && i < to && i < batch->count; i++)
         if (batch->items[i].message)
             sp_local_bus_expect(r->bus, batch->items[i].message);
 }
@@ -269,6 +270,7 @@ static enum sp_err open_state(struct run *r)
     struct sp_rocksdb_options store = o->store;
     enum sp_err err = SP_OK;
     store.background = o->threads != 1 && !o->store.write_ahead_log;
+    r->reads_ahead = o->state && store.background;
     if (o->state)
         err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &r->db, r->ret_message);
     else

@@ -14,9 +14,9 @@
 
 struct sp_synth_options {
     uint64_t pages; /* distinct URLs; fetched again on top: recrawl_permille of them */
-    uint64_t
-        from; /* the first page fetched, at most `pages`; default 0. Copies, redirects and further
-               * fetches are of all earlier pages: a crawl that has been going on for a while */
+    /* The first page fetched, at most `pages`; default 0. Copies, redirects and further fetches are
+     * of all earlier pages: a crawl that has been going on for a while. */
+    uint64_t from;
     uint64_t seed;
     uint32_t words; /* mean words of a page's main text, at least 1; default 300 */
     /* Of 1,000 pages: */
