@@ -17,6 +17,7 @@ struct sp_local_bus {
     struct sp_local_bus_options options;
     struct sp_group **group;
     struct sp_compare **compare;
+    struct sp_contents *contents;
     struct sp_message *first;
     struct sp_message *last;
     struct event *events; /* of the record in work */
@@ -96,14 +97,17 @@ enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct 
     bus->options = *options;
     bus->publish = publish;
     bus->publish_arg = arg;
+    bus->contents =
+        sp_contents_new(sp_db_store(db, SP_BUS_STORE_CONTENTS), options->contents_cache_bytes);
+    bus->options.group.contents = bus->options.compare.contents = bus->contents;
     bus->group = sp_calloc(options->tier1, sizeof *bus->group);
     bus->compare = sp_calloc(options->tier2, sizeof *bus->compare);
     for (uint32_t i = 0; i < options->tier1; i++)
-        bus->group[i] = sp_group_new(&options->group,
+        bus->group[i] = sp_group_new(&bus->options.group,
                                      sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i)), &outbox);
     for (uint32_t i = 0; i < options->tier2 && err == SP_OK; i++) {
         bus->compare[i] = sp_compare_new(
-            &options->compare, sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER2 + i)), &outbox);
+            &bus->options.compare, sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER2 + i)), &outbox);
         err = sp_compare_load(bus->compare[i]);
     }
     if (err != SP_OK) {
@@ -127,6 +131,7 @@ void sp_local_bus_free(struct sp_local_bus *bus)
         sp_group_free(bus->group[i]);
     for (uint32_t i = 0; i < bus->options.tier2; i++)
         sp_compare_free(bus->compare[i]);
+    sp_contents_free(bus->contents);
     sp_free(bus->group);
     sp_free(bus->compare);
     sp_free(bus->events);
@@ -216,6 +221,8 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
         err = sp_group_flush(bus->group[i], !bus->first);
     for (uint32_t i = 0; i < bus->options.tier2 && err == SP_OK; i++)
         err = sp_compare_flush(bus->compare[i]);
+    if (err == SP_OK)
+        sp_contents_flush(bus->contents);
     return err;
 }
 
@@ -241,5 +248,6 @@ void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stat
         sp_compare_stats(bus->compare[i], &s);
         add_counters(&sum.compare, &s, sizeof s);
     }
+    sp_contents_stats(bus->contents, &sum.contents);
     *ret_stats = sum;
 }

@@ -4,7 +4,8 @@
  * it, until no message is under way. So the result does not depend on when barriers come, and what
  * is published for one record can be reduced to the last word on each page.
  *
- * All partitions share one database: a commit is one atomic batch. Thread rule: one thread. */
+ * All partitions share one database: a commit is one atomic batch; and one table of signatures,
+ * which are stored once for both tiers. Thread rule: one thread. */
 #ifndef SP_BUS_LOCAL_H
 #define SP_BUS_LOCAL_H
 
@@ -14,9 +15,10 @@
 #include "store/store.h"
 
 enum {
-    SP_BUS_STORE_META = 0,    /* for the runner's own rows */
-    SP_BUS_STORE_TIER1 = 1,   /* + partition */
-    SP_BUS_STORE_TIER2 = 1024 /* + partition */
+    SP_BUS_STORE_META = 0,        /* for the runner's own rows */
+    SP_BUS_STORE_TIER1 = 1,       /* + partition */
+    SP_BUS_STORE_TIER2 = 1024,    /* + partition */
+    SP_BUS_STORE_CONTENTS = 65535 /* the signatures that all stages share */
 };
 
 struct sp_local_bus_options {
@@ -24,6 +26,8 @@ struct sp_local_bus_options {
     struct sp_compare_options compare;
     uint32_t tier1; /* partitions, at least 1 */
     uint32_t tier2; /* partitions, at least 1; cell c is on the map's machine of c % tier2 */
+    size_t
+        contents_cache_bytes; /* signatures kept in memory; `contents` of both stages is set here */
     /* NULL, or what every message is passed through on its way (tests: the codec). Takes the
      * message over and returns its replacement. */
     struct sp_message *(*wire)(void *arg, struct sp_message *m);
@@ -33,6 +37,7 @@ struct sp_local_bus_options {
 struct sp_local_bus_stats {
     struct sp_group_stats group; /* sums over partitions */
     struct sp_compare_stats compare;
+    struct sp_contents_stats contents;
     uint64_t messages;
 };
 

@@ -129,6 +129,8 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("candidates", s->compare.candidates), N("matches", s->compare.matches);
     N("row_loads", s->compare.row_loads), N("index_bytes", s->compare.index_bytes);
     N("tier2_cache_bytes", s->compare.cache_bytes);
+    N("signature_loads", s->contents.loads);
+    N("signature_cache_bytes", s->contents.cache_bytes);
 #undef N
     fputs(",\"rates\":[", out);
     for (size_t i = 0; i < r->rate_count; i++)

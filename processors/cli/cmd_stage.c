@@ -38,7 +38,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     /* The caches of the stages are for a process that has all partitions; the store's are shared by
      * those that it has. */
     stage.group.cache_bytes = config->cache_bytes / config->tier1_partitions;
-    stage.compare.row_cache_bytes = config->cache_bytes / config->tier2_partitions;
+    stage.compare.cache_bytes = config->cache_bytes / config->tier2_partitions;
     struct sp_worker_options options = {.state = config->state_directory,
                                         .fingerprint = run.fingerprint,
                                         .store = run.store,

@@ -92,6 +92,9 @@ static enum sp_err open_before(const struct sp_config *c, struct sp_settings *s,
     return SP_INVALID;
 }
 
+/* Of a run's caches; the rest is for pages and groups. */
+enum { CONTENTS_PERCENT = 55, ROWS_PERCENT = 10 };
+
 static void set_run(const struct sp_config *c, struct sp_run_options *ret_options)
 {
     struct sp_run_options *o = ret_options;
@@ -113,8 +116,10 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     group->fast_asks_tier2 = c->fast_tier2 == SP_CONFIG_TIER2_ASK;
     group->fast_rechecks = c->fast_recheck == SP_CONFIG_ON;
     group->winner_margin = c->winner_margin;
-    group->cache_bytes = c->cache_bytes / 2 / c->tier1_partitions;
-    compare->row_cache_bytes = c->cache_bytes / 2;
+    o->bus.contents_cache_bytes = c->cache_bytes / 100 * CONTENTS_PERCENT;
+    compare->cache_bytes = c->cache_bytes / 100 * ROWS_PERCENT;
+    group->cache_bytes =
+        (c->cache_bytes - o->bus.contents_cache_bytes - compare->cache_bytes) / c->tier1_partitions;
     compare->routing = c->partition_routing == SP_CONFIG_ROUTING_BOUNDED ? SP_ROUTING_BOUNDED
                                                                          : SP_ROUTING_LOSSLESS;
     compare->rho = c->partition_rho;

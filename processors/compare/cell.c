@@ -1,7 +1,6 @@
 /* Rows of a cell and the pages that own them; see cell.h for the layout, owners.c for the list. A
- * row with several owners keeps the first with its signature and the others under keys of their
- * own, so that a page joining content that 100,000 pages have (an error page) costs one small
- * write. */
+ * row with several owners keeps the others under keys of their own, so that a page joining content
+ * that 100,000 pages have (an error page) costs one small write. */
 #include "compare/cell.h"
 
 #include "base/mem.h"
@@ -25,7 +24,6 @@ static void row_free(struct row *row)
 {
     if (!row)
         return;
-    sp_signature_unref(row->signature);
     sp_free(row->others);
     sp_free(row->changed);
     sp_free(row);
@@ -145,12 +143,14 @@ uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature
     uint32_t slot = cell_find(cell, signature->content_hash);
     if (slot != NO_SLOT)
         return cell_row(c, cell, slot) ? slot : NO_SLOT;
+    c->err = sp_contents_hold(c->contents, signature);
+    if (c->err)
+        return NO_SLOT;
     slot = slot_new(cell, signature->content_hash);
     struct row *row = sp_calloc(1, sizeof *row);
-    row->signature = sp_signature_ref(signature);
     row->others_loaded = true;
     cell->slots[slot].row = row;
-    c->cache_bytes += ROW_BYTES + sp_signature_bytes(signature);
+    c->cache_bytes += ROW_BYTES;
     mark_dirty(cell, slot, row);
     row->dirty = true;
     uint32_t scratch[SP_SKETCH_MAX], count;
@@ -173,11 +173,7 @@ static enum sp_err row_decode(struct sp_view value, struct row *row)
     if (page.len)
         memcpy(&row->first.page, page.data, page.len);
     row->first.content_version = (int64_t)sp_read_u64(&r);
-    if (r.failed)
-        return SP_CORRUPT;
-    if (sp_signature_decode(sp_view(r.at, sp_reader_left(&r)), &row->signature))
-        return SP_CORRUPT;
-    return SP_OK;
+    return r.failed || sp_reader_left(&r) ? SP_CORRUPT : SP_OK;
 }
 
 struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot)
@@ -204,13 +200,21 @@ struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot)
     row->stored = row->recently = true;
     row->others_loaded = s->owners == 1;
     s->row = row;
-    c->cache_bytes += ROW_BYTES + sp_signature_bytes(row->signature);
+    c->cache_bytes += ROW_BYTES;
     c->stats.row_loads++;
     return row;
 }
 
+struct sp_signature *cell_signature(struct sp_compare *c, const struct cell *cell, uint32_t slot)
+{
+    struct sp_signature *s = NULL;
+    c->err = sp_contents_get(c->contents, cell->slots[slot].content, &s);
+    return s;
+}
+
 void cell_expect_row(struct sp_compare *c, const struct cell *cell, uint32_t slot)
 {
+    sp_contents_expect(c->contents, cell->slots[slot].content);
     if (cell->slots[slot].row)
         return;
     struct sp_buf key = {0};
@@ -295,6 +299,9 @@ static void drop_slot(struct sp_compare *c, struct cell *cell, uint32_t slot)
 {
     struct slot *s = &cell->slots[slot];
     struct row *row = s->row;
+    const struct sp_signature *signature = cell_signature(c, cell, slot);
+    if (!signature)
+        return;
     if (cell->dropped_count == cell->dropped_cap) {
         cell->dropped_cap = cell->dropped_cap ? cell->dropped_cap * 2 : 64;
         cell->dropped = sp_realloc(cell->dropped, cell->dropped_cap * sizeof *cell->dropped);
@@ -302,9 +309,10 @@ static void drop_slot(struct sp_compare *c, struct cell *cell, uint32_t slot)
     if (row->stored)
         cell->dropped[cell->dropped_count++] = s->content;
     uint32_t scratch[SP_SKETCH_MAX], count;
-    const uint32_t *keys = sp_candidate_keys(&c->rule, row->signature, scratch, &count);
+    const uint32_t *keys = sp_candidate_keys(&c->rule, signature, scratch, &count);
     sp_candidates_remove(cell->index, slot, keys, count);
-    c->cache_bytes -= ROW_BYTES + sp_signature_bytes(row->signature);
+    c->err = sp_contents_drop(c->contents, s->content);
+    c->cache_bytes -= ROW_BYTES;
     forget_content(cell, s->content);
     row_free(row);
     s->row = NULL;
@@ -397,8 +405,12 @@ static void flush_others(struct sp_compare *c, struct row *row, struct sp_buf *k
 }
 
 /* A row's keys never change: they go with the row's first flush, and with the row. */
-static void put_keys(struct sp_compare *c, const struct sp_signature *signature, struct sp_buf *key)
+static void put_keys(struct sp_compare *c, const struct cell *cell, uint32_t slot,
+                     struct sp_buf *key)
 {
+    const struct sp_signature *signature = cell_signature(c, cell, slot);
+    if (!signature)
+        return;
     uint32_t scratch[SP_SKETCH_MAX], count;
     const uint32_t *keys = sp_candidate_keys(&c->rule, signature, scratch, &count);
     key->data[0] = 'K';
@@ -416,10 +428,9 @@ static void flush_slot(struct sp_compare *c, struct cell *cell, uint32_t slot, s
         sp_buf_reset(value);
         sp_buf_put(value, &row->first.page, sizeof row->first.page);
         sp_buf_put_u64(value, (uint64_t)row->first.content_version);
-        sp_signature_encode(row->signature, value);
         sp_store_put(c->store, sp_buf_view(key), sp_buf_view(value));
         if (!row->stored)
-            put_keys(c, row->signature, key);
+            put_keys(c, cell, slot, key);
         row->stored = true;
     }
     row->dirty = false;
@@ -431,7 +442,7 @@ static void flush_slot(struct sp_compare *c, struct cell *cell, uint32_t slot, s
 enum sp_err cell_flush(struct sp_compare *c, struct cell *cell)
 {
     struct sp_buf key = {0}, value = {0};
-    for (uint32_t i = 0; i < cell->dirty_count; i++)
+    for (uint32_t i = 0; i < cell->dirty_count && !c->err; i++)
         flush_slot(c, cell, cell->dirty[i], &key, &value);
     cell->dirty_count = 0;
     for (uint32_t i = 0; i < cell->dropped_count; i++) {
@@ -445,13 +456,12 @@ enum sp_err cell_flush(struct sp_compare *c, struct cell *cell)
     cell->dropped_count = 0;
     sp_buf_done(&key);
     sp_buf_done(&value);
-    return SP_OK;
+    return c->err;
 }
 
 static void evict_some(struct sp_compare *c, struct cell *cell)
 {
-    for (uint32_t steps = 2 * cell->slot_count;
-         steps-- && c->cache_bytes > c->options.row_cache_bytes;) {
+    for (uint32_t steps = 2 * cell->slot_count; steps-- && c->cache_bytes > c->row_budget;) {
         cell->hand = cell->hand + 1 < cell->slot_count ? cell->hand + 1 : 0;
         struct row *row = cell->slots[cell->hand].row;
         if (!row || row->dirty || row->changed_count || cell->slots[cell->hand].owners == 0)
@@ -460,8 +470,8 @@ static void evict_some(struct sp_compare *c, struct cell *cell)
             row->recently = false;
             continue;
         }
-        c->cache_bytes -= ROW_BYTES + sp_signature_bytes(row->signature) +
-                          (row->others_loaded ? row->other_count * sizeof *row->others : 0);
+        c->cache_bytes -=
+            ROW_BYTES + (row->others_loaded ? row->other_count * sizeof *row->others : 0);
         cell->slots[cell->hand].row = NULL;
         row_free(row);
     }
@@ -469,7 +479,7 @@ static void evict_some(struct sp_compare *c, struct cell *cell)
 
 void cells_evict(struct sp_compare *c)
 {
-    size_t budget = c->options.row_cache_bytes;
+    size_t budget = c->row_budget;
     if (c->cache_bytes <= budget || c->cache_bytes <= c->evict_above)
         return;
     for (uint32_t i = 0; i < SP_CELL_PLACES && c->cache_bytes > budget; i++)

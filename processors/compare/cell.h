@@ -1,12 +1,14 @@
 /* One cell: its rows, the pages that own each row, the row cache and the index.
  *
  *   slot   4+28 bytes in memory for each distinct content, for ever
- *   row    the decoded signature and first owner of a slot, while cached or changed
+ *   row    the owners of a slot, while cached or changed
  *
  * Stored as
  *   'K' cell content          -> the candidate keys of its signature: all that the index needs
- *   'R' cell content          -> first owner, its version, packed signature
+ *   'R' cell content          -> first owner, its version
  *   'O' cell content page     -> version             (each further owner)
+ *
+ * The signature is in the table of contents, which each row holds once.
  *
  * All functions set c->err and return NULL/0 where the store fails. */
 #ifndef SP_COMPARE_CELL_H
@@ -20,13 +22,12 @@ struct owner {
 };
 
 struct row {
-    struct sp_signature *signature;
     struct owner first;
     struct owner *others; /* loaded on demand, see others_loaded; sorted by page */
     uint32_t other_count;
     uint32_t other_cap;
     bool others_loaded;
-    bool dirty;            /* first owner or signature not stored as they are */
+    bool dirty;            /* the first owner is not stored as it is */
     bool recently;         /* the clock's second chance */
     bool stored;           /* an 'R' row exists */
     struct sp_id *changed; /* other owners added or removed since the last flush */
@@ -64,13 +65,16 @@ struct sp_compare {
     struct sp_compare_options options;
     struct sp_candidate_rule rule;
     struct sp_store *store;
+    struct sp_contents *contents; /* options.contents, or */
+    struct sp_contents *own_contents;
     struct sp_outbox outbox;
     struct cell **cells; /* by sp_cell_place of the number; NULL: not met yet */
     uint32_t *targets;   /* scratch of the routing */
     uint32_t move_cell;  /* where sp_compare_move goes on */
     uint32_t move_slot;
     bool maps_noted;
-    size_t cache_bytes;
+    size_t row_budget;
+    size_t cache_bytes; /* of rows */
     size_t evict_above; /* no use trying below: everything left was dirty */
     enum sp_err err;
     struct sp_compare_stats stats;
@@ -88,13 +92,14 @@ struct cell *cell_get(struct sp_compare *c, uint32_t number);
 void cell_free(struct cell *cell);
 
 uint32_t cell_find(const struct cell *cell, struct sp_id content);
-/* The slot of that content, made where it is missing (then the signature is kept, by
- * reference). */
+/* The slot of that content, made where it is missing. */
 uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature *signature);
 /* Makes a slot for a stored row while loading; sp_candidates_settle(cell->index) after the last. */
 void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *keys, uint32_t count);
 struct row *cell_row(struct sp_compare *c, struct cell *cell, uint32_t slot);
-/* cell_row will be called soon. */
+/* Borrowed until the end of the step. */
+struct sp_signature *cell_signature(struct sp_compare *c, const struct cell *cell, uint32_t slot);
+/* Both will be called soon. */
 void cell_expect_row(struct sp_compare *c, const struct cell *cell, uint32_t slot);
 
 /* True: the row's first owner, its spokesman, is now this page at this version. */

@@ -18,6 +18,10 @@
 #include "base/mem.h"
 #include "compare/cell.h"
 
+/* Of what a stage by itself may keep in memory, one part of so many is for rows: a row is that much
+ * smaller than the signature of a page. */
+enum { ROWS_SHARE = 8 };
+
 struct sp_compare *sp_compare_new(const struct sp_compare_options *options, struct sp_store *store,
                                   const struct sp_outbox *outbox)
 {
@@ -25,6 +29,13 @@ struct sp_compare *sp_compare_new(const struct sp_compare_options *options, stru
     c->options = *options;
     c->rule = sp_candidate_rule(options->similarity.method, options->similarity.threshold);
     c->store = store;
+    c->contents = options->contents;
+    c->row_budget = options->cache_bytes;
+    if (!c->contents) {
+        c->row_budget = options->cache_bytes / ROWS_SHARE;
+        c->contents = c->own_contents =
+            sp_contents_new(store, options->cache_bytes - c->row_budget);
+    }
     c->outbox = *outbox;
     c->cells = sp_calloc(SP_CELL_PLACES, sizeof *c->cells);
     c->targets = sp_calloc(SP_CELL_PLACES, sizeof *c->targets);
@@ -37,6 +48,7 @@ void sp_compare_free(struct sp_compare *c)
         return;
     for (uint32_t i = 0; i < SP_CELL_PLACES; i++)
         cell_free(c->cells[i]);
+    sp_contents_free(c->own_contents);
     sp_free(c->cells);
     sp_free(c->targets);
     sp_free(c);
@@ -91,10 +103,10 @@ static void probe_cell(struct sp_compare *c, struct cell *cell, const struct sp_
     struct found *found = NULL;
     uint32_t found_count = 0;
     for (size_t i = 0; i < count && !c->err; i++) {
-        struct row *row = cell_row(c, cell, slots[i]);
+        const struct sp_signature *other = cell_signature(c, cell, slots[i]);
         struct found f;
         struct owner owner;
-        if (!row || !matches(c, signature, row->signature, &f.similarity) ||
+        if (!other || !matches(c, signature, other, &f.similarity) ||
             !cell_other_owner(c, cell, slots[i], m->page, &owner))
             continue;
         if (!found)
@@ -159,7 +171,10 @@ static void leave(struct sp_compare *c, struct cell *cell, struct sp_id content,
     struct row *row = cell_row(c, cell, slot);
     struct sp_message successor = {.page = row->first.page,
                                    .content_version = row->first.content_version};
-    struct sp_signature *signature = sp_signature_ref(row->signature);
+    struct sp_signature *signature = cell_signature(c, cell, slot);
+    if (!signature)
+        return;
+    sp_signature_ref(signature);
     link_owners(c, cell, slot);
     probe_all(c, cell, &successor, signature);
     sp_signature_unref(signature);
@@ -203,6 +218,7 @@ enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m)
         return SP_MALFORMED;
     }
     cells_evict(c);
+    sp_contents_trim(c->contents);
     return c->err;
 }
 
@@ -210,8 +226,10 @@ void sp_compare_expect(struct sp_compare *c, const struct sp_signature *signatur
 {
     uint32_t number = sp_maps_cell(&c->options.maps, signature->length);
     struct cell *cell = c->cells[sp_cell_place(number)];
-    if (!cell || c->stats.row_loads == 0)
-        return; /* so far all rows are in memory */
+    struct sp_contents_stats contents;
+    sp_contents_stats(c->contents, &contents);
+    if (!cell || c->stats.row_loads + contents.loads == 0)
+        return; /* so far all is in memory */
     uint32_t scratch[SP_SKETCH_MAX], key_count;
     const uint32_t *slots, *keys = sp_candidate_keys(&c->rule, signature, scratch, &key_count);
     size_t count =
@@ -228,13 +246,18 @@ enum sp_err sp_compare_flush(struct sp_compare *c)
     maps_flush(c);
     c->evict_above = 0;
     cells_evict(c);
+    if (c->own_contents && !c->err)
+        sp_contents_flush(c->own_contents);
     return c->err;
 }
 
 void sp_compare_stats(const struct sp_compare *c, struct sp_compare_stats *ret_stats)
 {
+    struct sp_contents_stats own = {0};
+    if (c->own_contents)
+        sp_contents_stats(c->own_contents, &own);
     *ret_stats = c->stats;
-    ret_stats->cache_bytes = c->cache_bytes;
+    ret_stats->cache_bytes = c->cache_bytes + own.cache_bytes;
     for (uint32_t i = 0; i < SP_CELL_PLACES; i++) {
         const struct cell *cell = c->cells[i];
         if (!cell)

@@ -8,11 +8,12 @@
  * sp_compare_flush writes them to the store's open batch. No threads, no clock.
  *
  * After an error from step, load or flush the stage must be freed and made anew from
- * the store: that is what a restart does. */
+ * the store, with the table of signatures that it shares: that is what a restart does. */
 #ifndef SP_COMPARE_COMPARE_H
 #define SP_COMPARE_COMPARE_H
 
 #include "candidates/candidates.h"
+#include "contents/contents.h"
 #include "partition/maps.h"
 #include "protocol/message.h"
 #include "similarity/similarity.h"
@@ -23,7 +24,10 @@ struct sp_compare_options {
     struct sp_maps maps; /* what they point to outlives the stage */
     enum sp_routing routing;
     double rho;
-    size_t row_cache_bytes;   /* signatures kept decoded */
+    size_t cache_bytes; /* rows and own signatures kept in memory */
+    /* The table of signatures that the stage shares with others of its thread: it outlives the
+     * stage, and is flushed after it. NULL: a table of its own in `store`. */
+    struct sp_contents *contents;
     bool canary_no_successor; /* simulation: leave out the rule of on_spokesman in compare.c */
 };
 
@@ -33,7 +37,7 @@ struct sp_compare_stats {
     uint64_t contacts;   /* cells visited by pages, own cell included */
     uint64_t candidates; /* rows compared with a probe */
     uint64_t matches;
-    uint64_t row_loads;    /* signatures read from the store */
+    uint64_t row_loads;    /* read from the store */
     uint64_t rows_to_move; /* rows in cells of the map before */
     uint64_t index_bytes;
     uint64_t cache_bytes;

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "compare/cell.h"
 
-enum { KEY_BYTES = 3 + 16 };
+enum { KEY_BYTES = 3 + 16, ROW_VALUE_BYTES = 16 + 8 };
 
 struct loading {
     struct sp_compare *compare;
@@ -74,12 +74,14 @@ static bool load_owner(void *arg, struct sp_view key, struct sp_view value)
     return true;
 }
 
-/* Rows without a single sketch were written before there were any. */
-static bool is_old(void *arg, struct sp_view key, struct sp_view value)
+/* Rows without a single sketch were written before there were any; and rows used to have their
+ * signature in them. */
+static bool check_first_row(void *arg, struct sp_view key, struct sp_view value)
 {
-    struct sp_compare *c = arg;
-    (void)key, (void)value;
-    c->err = SP_STATE_FORMAT;
+    const struct loading *l = arg;
+    (void)key;
+    if (!l->cell || value.len > ROW_VALUE_BYTES)
+        l->compare->err = SP_STATE_FORMAT;
     return false;
 }
 
@@ -88,11 +90,14 @@ enum sp_err sp_compare_load(struct sp_compare *c)
     struct loading l = {c, NULL};
     const struct sp_view all = {0};
     enum sp_err err = maps_check(c);
+    if (err == SP_OK && c->own_contents)
+        err = sp_contents_check(c->own_contents);
     if (err == SP_OK)
         err = sp_store_scan(c->store, sp_view("K", 1), all, load_sketch, &l);
     if (err == SP_OK && c->err == SP_OK)
-        err = l.cell ? sp_store_scan(c->store, sp_view("O", 1), all, load_owner, c)
-                     : sp_store_scan(c->store, sp_view("R", 1), all, is_old, c);
+        err = sp_store_scan(c->store, sp_view("R", 1), all, check_first_row, &l);
+    if (err == SP_OK && c->err == SP_OK)
+        err = sp_store_scan(c->store, sp_view("O", 1), all, load_owner, c);
     enter_cell(&l, NULL);
     if (err != SP_OK && c->err == SP_OK)
         c->err = err;

@@ -20,13 +20,14 @@ static uint32_t ask_owners(struct sp_compare *c, struct cell *cell, uint32_t slo
     uint32_t count;
     const struct owner *others = cell_others(c, cell, slot, &count);
     struct row *row = c->err ? NULL : cell_row(c, cell, slot);
-    if (!row)
+    struct sp_signature *signature = row ? cell_signature(c, cell, slot) : NULL;
+    if (!signature)
         return 0;
     uint32_t asked = 0;
     for (; asked < count && asked < most; asked++)
-        ask(c, others[asked], row->signature);
+        ask(c, others[asked], signature);
     if (asked == count && asked < most) {
-        ask(c, row->first, row->signature);
+        ask(c, row->first, signature);
         asked++;
     }
     return asked;

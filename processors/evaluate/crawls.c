@@ -48,7 +48,8 @@ struct sp_replay_options sp_evaluate_replay(const struct sp_evaluate_options *o,
     struct sp_replay_options r = {.bus = o->run.bus};
     r.bus.tier1 = r.bus.tier2 = 1;
     r.bus.group.maps = r.bus.compare.maps = (struct sp_maps){map, NULL};
-    r.bus.group.cache_bytes = r.bus.compare.row_cache_bytes = CACHE_BYTES;
+    r.bus.group.cache_bytes = r.bus.compare.cache_bytes = CACHE_BYTES;
+    r.bus.contents_cache_bytes = CACHE_BYTES;
     r.bus.group.winner_margin = 0;
     r.bus.group.winner_relation = NULL;
     r.bus.group.mode = SP_MODE_EXACT;

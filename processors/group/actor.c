@@ -41,7 +41,7 @@ static struct sp_member_row move_out(struct sp_group *st, struct group *g, struc
                                 m->epoch + 1,
                                 m->parent ? m->parent->page : (struct sp_id){0, 0}};
     if (s)
-        signature_drop(st, m->content);
+        content_drop(st, m->content);
     struct sp_message *a = sp_message_new(SP_MSG_ASSIGNED);
     a->page = m->page;
     a->far = to;
@@ -119,7 +119,7 @@ static struct member *take_in(struct sp_group *st, struct group *g, struct sp_me
     row->url = NULL;
     if (row->signature) {
         m->content = row->signature->content_hash;
-        signature_hold(st, row->signature);
+        content_hold(st, row->signature);
     }
     member_insert(st, g, m);
     member_changed(st, g, m);
@@ -176,10 +176,10 @@ static void set_content(struct sp_group *st, struct group *g, struct member *m,
     m->signature = NULL;
     if (c->signature) {
         m->content = c->signature->content_hash;
-        signature_hold(st, c->signature);
+        content_hold(st, c->signature);
     }
     if (had)
-        signature_drop(st, old);
+        content_drop(st, old);
 }
 
 /* Fast mode: the best-ranked content member other than m stands for the group. */

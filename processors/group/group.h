@@ -6,11 +6,12 @@
  * A pure step: a message in, messages and status events out, state changes kept in memory until
  * sp_group_flush writes them to the store's open batch. No threads, no clock.
  *
- * After an error from step or flush the stage must be freed and made anew from the store:
- * that is what a restart does. */
+ * After an error from step or flush the stage must be freed and made anew from the store, with the
+ * table of signatures that it shares: that is what a restart does. */
 #ifndef SP_GROUP_GROUP_H
 #define SP_GROUP_GROUP_H
 
+#include "contents/contents.h"
 #include "group/winners.h"
 #include "partition/maps.h"
 #include "protocol/message.h"
@@ -44,7 +45,10 @@ struct sp_group_options {
     double winner_margin; /* popularity by which a living winner must be outranked; 0: none */
     const struct sp_relation *winner_relation; /* which winner may cover a page; outlives the stage;
                                                 * NULL: any that is similar */
-    size_t cache_bytes; /* pages, groups and signatures kept between flushes */
+    size_t cache_bytes; /* pages, groups and own signatures kept between flushes */
+    /* The table of signatures that the stage shares with others of its thread: it outlives the
+     * stage, and is flushed after it. NULL: a table of its own in `store`. */
+    struct sp_contents *contents;
     enum sp_canary canary;
 };
 
@@ -131,11 +135,6 @@ struct sp_member_view {
 /* Calls `each` for every page of a committed store, by page id. */
 enum sp_err sp_group_each_page(struct sp_store *store,
                                void (*each)(void *arg, const struct sp_page_view *page), void *arg);
-/* Calls `each` for every signature a group of this store holds, by content hash. */
-enum sp_err sp_group_each_signature(struct sp_store *store,
-                                    void (*each)(void *arg, struct sp_signature *signature),
-                                    void *arg);
-
 /* Calls `each` once with that page of a committed store; SP_NOT_FOUND where there is none. */
 enum sp_err sp_group_read_page(struct sp_store *store, struct sp_id page,
                                void (*each)(void *arg, const struct sp_page_view *page), void *arg);
@@ -144,8 +143,5 @@ enum sp_err sp_group_read_page(struct sp_store *store, struct sp_id page,
 enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id group,
                                   bool (*each)(void *arg, const struct sp_member_view *member),
                                   void *arg);
-/* The signature of a content; *ret_signature has one reference. SP_NOT_FOUND where no member of
- * this partition's groups has it. */
-enum sp_err sp_group_read_signature(struct sp_store *store, struct sp_id content,
-                                    struct sp_signature **ret_signature);
+
 #endif

@@ -8,7 +8,6 @@
  *   members.c   the members of a group as a sorted list
  *   table.c     pages and groups in memory and in the store
  *   rows.c      their stored form
- *   sigs.c      signatures, stored once each with a count
  *
  * Lookups answer NULL where the store failed, with st->err set. */
 #ifndef SP_GROUP_INTERNAL_H
@@ -106,32 +105,21 @@ struct group {
     struct group *next_dirty;
 };
 
-struct signature_entry {
-    struct sp_id content; /* key of the table: first */
-    struct sp_lru lru;
-    struct sp_signature *signature;
-    uint64_t refs;
-    uint64_t stored_refs; /* 0: there is no row */
-    bool dirty;
-    struct signature_entry *next_dirty;
-};
-
 struct sp_group {
     struct sp_group_options options;
     struct sp_store *store;
+    struct sp_contents *contents; /* options.contents, or */
+    struct sp_contents *own_contents;
     struct sp_outbox outbox;
     struct sp_map pages;
     struct sp_map groups;
-    struct sp_map signatures;
     struct sp_lru page_lru;
     struct sp_lru group_lru;
-    struct sp_lru signature_lru;
     struct page *dirty_pages;
     struct group *dirty_groups;
-    struct signature_entry *dirty_signatures;
+    size_t cache_bytes; /* the budget of */
     size_t page_bytes;
     size_t group_bytes;
-    size_t signature_bytes;
     struct group **holders; /* groups whose members borrowed signatures since the last flush */
     uint32_t holder_count;
     uint32_t holder_cap;
@@ -156,18 +144,6 @@ void group_changed(struct sp_group *st, struct group *g);
 void group_free(struct sp_group *st, struct group *g);
 void page_free(struct page *p);
 
-/* ---- sigs.c */
-/* One more member has this content. */
-void signature_hold(struct sp_group *st, struct sp_signature *signature);
-void signature_drop(struct sp_group *st, struct sp_id content);
-void signature_expect(struct sp_group *st, struct sp_id content);
-/* A borrowed signature that some member holds. */
-struct sp_signature *signature_get(struct sp_group *st, struct sp_id content);
-enum sp_err signatures_flush(struct sp_group *st);
-/* Only between a flush and the next step: all entries are clean. */
-void signatures_evict(struct sp_group *st, size_t budget);
-void signatures_free(struct sp_group *st);
-
 /* ---- rows.c */
 void page_encode(const struct page *p, struct sp_buf *out);
 enum sp_err page_decode(struct sp_view in, struct page *p);
@@ -186,6 +162,9 @@ void member_set_kind(struct group *g, struct member *m, enum sp_page_kind kind,
 struct member *const *member_redirects(const struct group *g, struct sp_id page,
                                        uint32_t *ret_count);
 void member_changed(struct sp_group *st, struct group *g, struct member *m);
+/* One more member has this content, or one less. */
+void content_hold(struct sp_group *st, struct sp_signature *signature);
+void content_drop(struct sp_group *st, struct sp_id content);
 /* Borrowed until the next flush. */
 struct sp_signature *member_signature(struct sp_group *st, struct group *g, struct member *m);
 bool members_similar(struct sp_group *st, struct group *g, struct member *a, struct member *b,

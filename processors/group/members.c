@@ -129,16 +129,31 @@ static void note_holder(struct sp_group *st, struct group *g)
     st->holders[st->holder_count++] = g;
 }
 
+void content_hold(struct sp_group *st, struct sp_signature *signature)
+{
+    enum sp_err err = sp_contents_hold(st->contents, signature);
+    st->err = st->err ? st->err : err;
+}
+
+void content_drop(struct sp_group *st, struct sp_id content)
+{
+    enum sp_err err = sp_contents_drop(st->contents, content);
+    st->err = st->err ? st->err : err;
+}
+
 struct sp_signature *member_signature(struct sp_group *st, struct group *g, struct member *m)
 {
-    if (!m->signature && m->kind == SP_PAGE_CONTENT) {
-        struct sp_signature *s = signature_get(st, m->content);
-        if (s) {
-            m->signature = sp_signature_ref(s);
-            note_holder(st, g);
-        }
+    struct sp_signature *s;
+    if (m->signature || m->kind != SP_PAGE_CONTENT)
+        return m->signature;
+    enum sp_err err = sp_contents_get(st->contents, m->content, &s);
+    if (err != SP_OK) {
+        st->err = st->err ? st->err : err;
+        return NULL;
     }
-    return m->signature;
+    m->signature = sp_signature_ref(s);
+    note_holder(st, g);
+    return s;
 }
 
 void members_release(struct sp_group *st)

@@ -5,7 +5,6 @@
 
 struct walk {
     void (*each_page)(void *arg, const struct sp_page_view *page);
-    void (*each_signature)(void *arg, struct sp_signature *signature);
     void *arg;
     enum sp_err err;
 };
@@ -62,37 +61,12 @@ static bool visit_page(void *arg, struct sp_view key, struct sp_view value)
 enum sp_err sp_group_each_page(struct sp_store *store,
                                void (*each)(void *arg, const struct sp_page_view *page), void *arg)
 {
-    struct walk w = {each, NULL, arg, SP_OK};
+    struct walk w = {each, arg, SP_OK};
     enum sp_err err = sp_store_scan(store, sp_view("P", 1), sp_view(NULL, 0), visit_page, &w);
     return err != SP_OK ? err : w.err;
 }
 
-static bool visit_signature(void *arg, struct sp_view key, struct sp_view value)
-{
-    struct walk *w = arg;
-    (void)key;
-    struct sp_reader r = sp_reader(value);
-    struct sp_signature *s = NULL;
-    sp_read_varint(&r);
-    if (sp_signature_decode(sp_view(r.at, sp_reader_left(&r)), &s)) {
-        w->err = SP_CORRUPT;
-        return false;
-    }
-    w->each_signature(w->arg, s);
-    sp_signature_unref(s);
-    return true;
-}
-
-enum sp_err sp_group_each_signature(struct sp_store *store,
-                                    void (*each)(void *arg, struct sp_signature *signature),
-                                    void *arg)
-{
-    struct walk w = {NULL, each, arg, SP_OK};
-    enum sp_err err = sp_store_scan(store, sp_view("S", 1), sp_view(NULL, 0), visit_signature, &w);
-    return err != SP_OK ? err : w.err;
-}
-
-/* ---- one page, one group, one content */
+/* ---- one page, one group */
 
 static struct sp_view make_key(char room[1 + 3 * sizeof(struct sp_id)], char kind, const void *id,
                                size_t bytes)
@@ -193,19 +167,4 @@ enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id gro
     err =
         sp_store_scan(store, make_key(key, 'M', id, sizeof id), sp_view(NULL, 0), visit_member, &w);
     return err != SP_OK ? err : w.err;
-}
-
-enum sp_err sp_group_read_signature(struct sp_store *store, struct sp_id content,
-                                    struct sp_signature **ret_signature)
-{
-    char key[1 + 3 * sizeof content];
-    struct sp_view value;
-    enum sp_err err = sp_store_get(store, make_key(key, 'S', &content, sizeof content), &value);
-    if (err != SP_OK)
-        return err;
-    struct sp_reader r = sp_reader(value);
-    sp_read_varint(&r);
-    if (r.failed || sp_signature_decode(sp_view(r.at, sp_reader_left(&r)), ret_signature))
-        return SP_CORRUPT;
-    return SP_OK;
 }

@@ -11,13 +11,19 @@ struct sp_group *sp_group_new(const struct sp_group_options *options, struct sp_
     st->outbox = *outbox;
     sp_lru_init(&st->page_lru);
     sp_lru_init(&st->group_lru);
-    sp_lru_init(&st->signature_lru);
+    st->contents = options->contents;
+    st->cache_bytes = options->cache_bytes;
+    if (!st->contents) {
+        st->cache_bytes = options->cache_bytes / 2;
+        st->contents = st->own_contents = sp_contents_new(store, options->cache_bytes / 2);
+        st->err = sp_contents_check(st->contents);
+    }
     struct sp_view value;
     enum sp_err err = sp_store_get(store, sp_view("B", 1), &value);
     if (err == SP_OK && value.len == sizeof st->clock)
         memcpy(&st->clock, value.data, sizeof st->clock);
-    else if (err != SP_NOT_FOUND)
-        st->err = err == SP_OK ? SP_CORRUPT : err; /* answered by the first step */
+    else if (err != SP_NOT_FOUND && st->err == SP_OK)
+        st->err = err == SP_OK ? SP_CORRUPT : err;
     st->stored_clock = st->clock;
     return st;
 }
@@ -33,7 +39,7 @@ void sp_group_free(struct sp_group *st)
         sp_lru_remove(&p->lru);
         page_free(p);
     }
-    signatures_free(st);
+    sp_contents_free(st->own_contents);
     sp_map_done(&st->pages);
     sp_map_done(&st->groups);
     sp_buf_done(&st->key);
@@ -67,11 +73,14 @@ void sp_group_expect(struct sp_group *st, const struct sp_message *crawled)
 {
     page_expect(st, crawled->page);
     if (crawled->signature)
-        signature_expect(st, crawled->signature->content_hash);
+        sp_contents_expect_change(st->contents, crawled->signature->content_hash);
 }
 
 void sp_group_stats(const struct sp_group *st, struct sp_group_stats *ret_stats)
 {
+    struct sp_contents_stats own = {0};
+    if (st->own_contents)
+        sp_contents_stats(st->own_contents, &own);
     *ret_stats = st->stats;
-    ret_stats->cache_bytes = st->page_bytes + st->group_bytes + st->signature_bytes;
+    ret_stats->cache_bytes = st->page_bytes + st->group_bytes + own.cache_bytes;
 }

@@ -70,7 +70,7 @@ void page_expect(struct sp_group *st, struct sp_id id)
         page_key(st, id);
         sp_store_expect(st->store, sp_buf_view(&st->key));
     } else if (p->kind == SP_PAGE_CONTENT) {
-        signature_expect(st, p->content); /* its group may drop it */
+        sp_contents_expect_change(st->contents, p->content); /* its group may drop it */
     }
 }
 
@@ -398,21 +398,19 @@ static void flush_clock(struct sp_group *st)
     st->stored_clock = st->clock;
 }
 
-/* Everything is clean and nothing is borrowed. A quarter of the budget each for pages and groups,
- * half for signatures. */
+/* Everything is clean and nothing is borrowed: half of the budget each. */
 static void evict(struct sp_group *st)
 {
-    size_t quarter = st->options.cache_bytes / 4;
-    while (st->group_bytes > quarter && st->group_lru.prev != &st->group_lru)
+    size_t half = st->cache_bytes / 2;
+    while (st->group_bytes > half && st->group_lru.prev != &st->group_lru)
         group_free(st, SP_LRU_OBJECT(st->group_lru.prev, struct group, lru));
-    while (st->page_bytes > quarter && st->page_lru.prev != &st->page_lru) {
+    while (st->page_bytes > half && st->page_lru.prev != &st->page_lru) {
         struct page *p = SP_LRU_OBJECT(st->page_lru.prev, struct page, lru);
         sp_map_remove(&st->pages, p->id);
         sp_lru_remove(&p->lru);
         st->page_bytes -= PAGE_BYTES;
         page_free(p);
     }
-    signatures_evict(st, 2 * quarter);
 }
 
 enum sp_err sp_group_flush(struct sp_group *st, bool drained)
@@ -427,7 +425,8 @@ enum sp_err sp_group_flush(struct sp_group *st, bool drained)
         return st->err;
     flush_pages(st);
     flush_clock(st);
-    signatures_flush(st);
+    if (st->own_contents)
+        sp_contents_flush(st->own_contents);
     evict(st);
     return st->err;
 }

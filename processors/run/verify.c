@@ -67,8 +67,6 @@ static void note_page(void *arg, const struct sp_page_view *v)
 static void note_signature(void *arg, struct sp_signature *s)
 {
     struct verify *x = arg;
-    if (sp_map_get(&x->by_content, s->content_hash))
-        return; /* another partition has it, too */
     if (x->content_count == x->content_cap) {
         x->content_cap = x->content_cap ? x->content_cap * 2 : 1024;
         x->contents = sp_realloc(x->contents, x->content_cap * sizeof(struct sp_signature *));
@@ -362,12 +360,11 @@ enum sp_err sp_verify(struct sp_db *db, uint32_t tier1, const struct sp_group_op
                        .relation = rules->winner_relation,
                        .groups_only = rules->winner_margin > 0};
     enum sp_err err = SP_OK;
-    for (uint32_t i = 0; i < tier1 && err == SP_OK; i++) {
-        struct sp_store *store = sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i));
-        err = sp_group_each_page(store, note_page, &x);
-        if (err == SP_OK)
-            err = sp_group_each_signature(store, note_signature, &x);
-    }
+    for (uint32_t i = 0; i < tier1 && err == SP_OK; i++)
+        err =
+            sp_group_each_page(sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i)), note_page, &x);
+    if (err == SP_OK)
+        err = sp_contents_each(sp_db_store(db, SP_BUS_STORE_CONTENTS), note_signature, &x);
     if (err == SP_OK)
         err = find_components(&x);
     if (err == SP_OK) {

@@ -280,7 +280,12 @@ enum sp_err sp_state_signature(struct sp_state_reader *r, struct sp_group_id gro
 {
     if (r->state->statuses)
         return SP_NOT_FOUND;
-    return sp_group_read_signature(home(r, group.founder), content, ret_signature);
+    /* A run's signatures are all in one place; a copy of the group stage has each with its group.
+     */
+    enum sp_err err =
+        sp_contents_read(sp_db_store(r->db, SP_BUS_STORE_CONTENTS), content, ret_signature);
+    return err == SP_NOT_FOUND ? sp_contents_read(home(r, group.founder), content, ret_signature)
+                               : err;
 }
 
 enum sp_err sp_state_each_page(struct sp_state_reader *r,

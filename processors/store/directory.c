@@ -22,7 +22,7 @@
 #include "base/hash.h"
 #include "store/store.h"
 
-#define FORMAT_LINE "samepage state 2\n"
+#define FORMAT_LINE "samepage state 3\n"
 #define FORMAT_WORD "samepage state "
 #define FORMAT_MAX_BYTES 65536
 

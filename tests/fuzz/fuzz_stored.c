@@ -2,7 +2,8 @@
 /* Any bytes as stored rows of the group stage. Reading them back, for reports and in the stage,
  * answers SP_CORRUPT or something that holds together; it never crashes.
  *
- * The input is a list of rows: kind (P page, G group, M member, S signature, B clock), a number
+ * The input is a list of rows: kind (P page, G group, M member, S signature, N its
+ * count, B clock), a number
  * that makes the key, and the value with its length in front (two bytes, little-endian). */
 #include "base/assert.h"
 #include "base/mem.h"
@@ -34,7 +35,7 @@ static void put_row(struct sp_store *store, uint8_t kind, uint8_t number, struct
         sp_buf_put_u64(&key, group.birth);
         sp_buf_put(&key, &group.founder, sizeof group.founder);
     }
-    if (kind == 'P' || kind == 'M' || kind == 'S')
+    if (kind == 'P' || kind == 'M' || kind == 'S' || kind == 'N')
         sp_buf_put(&key, &id, sizeof id);
     sp_store_put(store, sp_buf_view(&key), value);
     sp_buf_done(&key);
@@ -100,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     put_rows(store, sp_view(data, size));
     SP_ASSERT(sp_db_commit(db) == SP_OK);
     (void)sp_group_each_page(store, on_page, NULL);
-    (void)sp_group_each_signature(store, on_signature, NULL);
+    (void)sp_contents_each(store, on_signature, NULL);
     read_in_stage(store);
     sp_db_close(db);
     return 0;

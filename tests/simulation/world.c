@@ -509,7 +509,7 @@ static void build(struct world *w)
         (struct sp_compare_options){.similarity = w->group.similarity,
                                     .routing = SP_ROUTING_LOSSLESS,
                                     .rho = 1,
-                                    .row_cache_bytes = cache,
+                                    .cache_bytes = cache,
                                     .canary_no_successor = w->o.canary == SP_CANARY_NO_SUCCESSOR};
     use_map(w);
     w->process_count = w->o.tier1 + w->o.tier2;

@@ -62,6 +62,12 @@ void crawl_done(struct crawl *crawl)
     sp_free(crawl->messages);
 }
 
+void crawl_run_cache(struct crawl_run *run, size_t bytes)
+{
+    struct sp_local_bus_options *o = &run->options;
+    o->group.cache_bytes = o->compare.cache_bytes = o->contents_cache_bytes = bytes;
+}
+
 void crawl_run_init(struct crawl_run *run, uint32_t cells)
 {
     *run = (struct crawl_run){.barrier = 100, .move_max = 200};
@@ -70,7 +76,7 @@ void crawl_run_init(struct crawl_run *run, uint32_t cells)
     sp_similarity_options_default(&o->group.similarity);
     o->compare.similarity = o->group.similarity;
     o->group.mode = SP_MODE_EXACT;
-    o->group.cache_bytes = o->compare.row_cache_bytes = 1 << 20;
+    crawl_run_cache(run, 1 << 20);
     o->compare.routing = SP_ROUTING_LOSSLESS;
     o->compare.rho = 1.1;
     o->tier1 = o->tier2 = 1;

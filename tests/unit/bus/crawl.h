@@ -29,6 +29,8 @@ struct crawl_run {
 
 /* Default settings: exact mode, one partition of each tier. */
 void crawl_run_init(struct crawl_run *run, uint32_t cells);
+/* What each cache may keep. */
+void crawl_run_cache(struct crawl_run *run, size_t bytes);
 void crawl_run_done(struct crawl_run *run);
 
 /* From the last barrier of `run` to the end of the crawl. Events that came after that barrier are

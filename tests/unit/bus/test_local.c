@@ -49,9 +49,42 @@ static struct sp_message *through_codec(void *arg, struct sp_message *m)
     return decoded;
 }
 
+static void count_member(void *arg, const struct sp_page_view *page)
+{
+    *(uint64_t *)arg += page->kind == SP_PAGE_CONTENT;
+}
+
+static void count_holders(void *arg, struct sp_id content, uint64_t holders)
+{
+    (void)content;
+    *(uint64_t *)arg -= holders;
+}
+
+static bool count_row(void *arg, struct sp_view key, struct sp_view value)
+{
+    (void)key, (void)value;
+    ++*(uint64_t *)arg;
+    return true;
+}
+
+/* Each member with content and each row of a cell holds a signature, and nobody else. */
+static uint64_t holders_missing(struct sp_db *db, const struct crawl_run *run)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < run->options.tier1; i++)
+        sp_group_each_page(sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i)), count_member, &n);
+    for (uint32_t i = 0; i < run->options.tier2; i++)
+        sp_store_scan(sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER2 + i)), sp_view("R", 1),
+                      sp_view(NULL, 0), count_row, &n);
+    CU_ASSERT_EQUAL(
+        sp_contents_each_count(sp_db_store(db, SP_BUS_STORE_CONTENTS), count_holders, &n), SP_OK);
+    return n;
+}
+
 static uint64_t differences(struct sp_db *db, const struct crawl_run *run)
 {
     uint64_t n = UINT64_MAX;
+    CU_ASSERT_EQUAL(holders_missing(db, run), 0);
     CU_ASSERT_EQUAL(sp_verify(db, run->options.tier1, &run->options.group, &n), SP_OK);
     return n;
 }
@@ -125,7 +158,7 @@ TEST(the_number_of_records_between_barriers_changes_nothing)
         struct sp_db *db = sp_db_open_memory();
         crawl_run_init(&runs[i], 3);
         runs[i].barrier = barriers[i];
-        runs[i].options.group.cache_bytes = runs[i].options.compare.row_cache_bytes = 0;
+        crawl_run_cache(&runs[i], 0);
         CU_ASSERT_EQUAL(crawl_feed(&runs[i], &crawl, db), SP_OK);
         CU_ASSERT(same_events(&runs[0], &runs[i]));
         CU_ASSERT_EQUAL(differences(db, &runs[i]), 0);
@@ -211,7 +244,7 @@ static long fail_everywhere(const struct crawl *crawl, uint32_t partitions, size
         struct sp_db *db = sp_db_open_memory();
         crawl_run_init(&run, partitions);
         run.options.tier1 = run.options.tier2 = partitions;
-        run.options.group.cache_bytes = run.options.compare.row_cache_bytes = cache_bytes;
+        crawl_run_cache(&run, cache_bytes);
         run.barrier = 9;
         sp_db_fail_after(db, calls);
         err = crawl_feed(&run, crawl, db);

@@ -40,7 +40,7 @@ static enum sp_err open_stage(struct world *w)
                                    .maps = {&w->map, NULL},
                                    .routing = SP_ROUTING_LOSSLESS,
                                    .rho = 1,
-                                   .row_cache_bytes = 1 << 16};
+                                   .cache_bytes = 1 << 16};
     struct sp_outbox outbox = {on_send, on_publish, w};
     w->compare = sp_compare_new(&o, store(w), &outbox);
     return sp_compare_load(w->compare);
@@ -146,7 +146,7 @@ TEST(a_stage_made_anew_answers_as_before)
     CU_ASSERT_EQUAL(reopen(&w), SP_OK);
     sp_compare_stats(w.compare, &after);
     CU_ASSERT_EQUAL(after.rows, before.rows);
-    CU_ASSERT_EQUAL(after.row_loads, 0); /* no signature was read */
+    CU_ASSERT_EQUAL(after.row_loads, 0); /* no row was read */
     CU_ASSERT_EQUAL(probe_all(&w), said);
     end(&w);
 }
@@ -165,6 +165,7 @@ TEST(a_sketch_comes_and_goes_with_its_row)
     commit(&w);
     CU_ASSERT(rows(&w, "R") > 0 && rows(&w, "R") < CONTENTS);
     CU_ASSERT_EQUAL(rows(&w, "K"), rows(&w, "R"));
+    CU_ASSERT_EQUAL(rows(&w, "S"), rows(&w, "R"));
     uint64_t said = probe_all(&w);
     CU_ASSERT_EQUAL(reopen(&w), SP_OK);
     CU_ASSERT_EQUAL(probe_all(&w), said);
@@ -172,6 +173,7 @@ TEST(a_sketch_comes_and_goes_with_its_row)
         step(&w, SP_MSG_REMOVE, page, page < CONTENTS ? page : page / 2 * 2 % CONTENTS);
     commit(&w);
     CU_ASSERT_EQUAL(rows(&w, "R") + rows(&w, "K") + rows(&w, "O"), 0);
+    CU_ASSERT_EQUAL(rows(&w, "S") + rows(&w, "N"), 0);
     CU_ASSERT_EQUAL(reopen(&w), SP_OK);
     end(&w);
 }
@@ -203,7 +205,20 @@ TEST(rows_that_no_stage_wrote_are_refused)
 TEST(rows_without_sketches_are_of_an_older_format)
 {
     char key[3 + 16] = {'R'};
-    check_refused(key, sizeof key, 100, SP_STATE_FORMAT);
+    check_refused(key, sizeof key, 24, SP_STATE_FORMAT);
+}
+
+TEST(rows_with_signatures_in_them_are_of_an_older_format)
+{
+    struct world w;
+    begin(&w);
+    put_all(&w);
+    char key[3 + 16] = {'R'};
+    static const char bytes[100];
+    sp_store_put(store(&w), sp_view(key, sizeof key), sp_view(bytes, sizeof bytes));
+    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
+    CU_ASSERT_EQUAL(reopen(&w), SP_STATE_FORMAT);
+    end(&w);
 }
 
 TEST(a_further_owner_of_no_row_is_damage)

@@ -74,7 +74,7 @@ static void setup(struct world *w, uint64_t pages, uint64_t seed)
     struct sp_local_bus_options *bus = &w->options.replay.bus;
     sp_similarity_options_default(&bus->group.similarity);
     bus->compare.similarity = bus->group.similarity;
-    bus->group.cache_bytes = bus->compare.row_cache_bytes = 1 << 20;
+    bus->group.cache_bytes = bus->compare.cache_bytes = bus->contents_cache_bytes = 1 << 20;
     bus->compare.rho = 1.1;
     bus->tier1 = bus->tier2 = 1;
     w->options.maps = w->maps;

@@ -93,7 +93,7 @@ static void prepare(struct outcome *o, const struct sp_crawl *crawl, uint32_t ce
     sp_similarity_options_default(&o->similarity);
     struct sp_local_bus_options *bus = &o->options.bus;
     bus->group.similarity = bus->compare.similarity = o->similarity;
-    bus->group.cache_bytes = bus->compare.row_cache_bytes = 1 << 20;
+    bus->group.cache_bytes = bus->compare.cache_bytes = bus->contents_cache_bytes = 1 << 20;
     bus->compare.rho = 1.1;
     bus->tier1 = bus->tier2 = 1;
     for (size_t i = 0; i < POINTS; i++)

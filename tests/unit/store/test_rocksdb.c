@@ -282,10 +282,10 @@ TEST(another_version_of_the_format_is_refused)
     const char *directory = temporary_directory();
     sp_db_close(open_it(directory));
     write_file(directory, "FORMAT", "samepage state 99\n" FINGERPRINT);
-    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "state format 99", "uses 2");
+    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "state format 99", "uses 3");
     write_file(directory, "FORMAT", "");
     REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "damaged");
-    write_file(directory, "FORMAT", "samepage state 2");
+    write_file(directory, "FORMAT", "samepage state 3");
     REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "damaged");
 }
 

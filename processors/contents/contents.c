@@ -1,0 +1,321 @@
+/* See contents.h. An entry knows the signature, or the count, or both: to hold or drop a content
+ * that is not in memory its signature need not be read. */
+#include "contents/contents.h"
+
+#include "base/assert.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+struct entry {
+    struct sp_id content;           /* key of the table: first */
+    struct sp_lru lru;              /* while it is clean */
+    struct sp_signature *signature; /* NULL: not read */
+    uint64_t holders;
+    uint64_t stored_holders; /* 0: there are no rows */
+    bool counted;            /* both counts are known */
+    bool dirty;
+    struct entry *next_dirty;
+};
+
+struct sp_contents {
+    struct sp_store *store;
+    struct sp_map entries;
+    struct sp_lru clean;
+    struct entry *dirty;
+    size_t budget;
+    struct sp_contents_stats stats;
+    struct sp_buf value;
+};
+
+enum { KEY_BYTES = 1 + sizeof(struct sp_id) };
+
+static const size_t ENTRY_BYTES = sizeof(struct entry) + 32;
+
+static struct sp_view make_key(char room[KEY_BYTES], char kind, struct sp_id content)
+{
+    room[0] = kind;
+    memcpy(room + 1, &content, sizeof content);
+    return sp_view(room, KEY_BYTES);
+}
+
+struct sp_contents *sp_contents_new(struct sp_store *store, size_t cache_bytes)
+{
+    struct sp_contents *t = sp_calloc(1, sizeof *t);
+    t->store = store;
+    t->budget = cache_bytes;
+    sp_lru_init(&t->clean);
+    return t;
+}
+
+/* ---- entries in memory ---- */
+
+static void set_signature(struct sp_contents *t, struct entry *e, struct sp_signature *signature)
+{
+    e->signature = signature;
+    t->stats.cache_bytes += sp_signature_bytes(signature);
+}
+
+static void entry_free(struct sp_contents *t, struct entry *e)
+{
+    sp_map_remove(&t->entries, e->content);
+    if (!e->dirty)
+        sp_lru_remove(&e->lru);
+    t->stats.cache_bytes -= ENTRY_BYTES + (e->signature ? sp_signature_bytes(e->signature) : 0);
+    sp_signature_unref(e->signature);
+    sp_free(e);
+}
+
+static struct entry *entry_of(struct sp_contents *t, struct sp_id content)
+{
+    struct entry *e = sp_map_get(&t->entries, content);
+    if (e) {
+        if (!e->dirty)
+            sp_lru_touch(&t->clean, &e->lru);
+        return e;
+    }
+    e = sp_calloc(1, sizeof *e);
+    e->content = content;
+    sp_map_add(&t->entries, e);
+    sp_lru_push(&t->clean, &e->lru);
+    t->stats.cache_bytes += ENTRY_BYTES;
+    return e;
+}
+
+static void changed(struct sp_contents *t, struct entry *e)
+{
+    if (e->dirty)
+        return;
+    sp_lru_remove(&e->lru);
+    e->dirty = true;
+    e->next_dirty = t->dirty;
+    t->dirty = e;
+}
+
+void sp_contents_free(struct sp_contents *t)
+{
+    if (!t)
+        return;
+    for (struct entry *e = t->dirty, *next; e; e = next) {
+        next = e->next_dirty;
+        entry_free(t, e);
+    }
+    while (t->clean.prev != &t->clean)
+        entry_free(t, SP_LRU_OBJECT(t->clean.prev, struct entry, lru));
+    sp_map_done(&t->entries);
+    sp_buf_done(&t->value);
+    sp_free(t);
+}
+
+/* ---- rows ---- */
+
+static enum sp_err decode_count(struct sp_view value, uint64_t *ret_holders)
+{
+    struct sp_reader r = sp_reader(value);
+    *ret_holders = sp_read_varint(&r);
+    return r.failed || sp_reader_left(&r) || *ret_holders == 0 ? SP_CORRUPT : SP_OK;
+}
+
+static enum sp_err count(struct sp_contents *t, struct entry *e)
+{
+    char key[KEY_BYTES];
+    struct sp_view value;
+    if (e->counted)
+        return SP_OK;
+    enum sp_err err = sp_store_get(t->store, make_key(key, 'N', e->content), &value);
+    if (err == SP_OK)
+        err = decode_count(value, &e->stored_holders);
+    if (err != SP_OK && err != SP_NOT_FOUND)
+        return err;
+    e->holders = e->stored_holders;
+    e->counted = true;
+    return SP_OK;
+}
+
+enum sp_err sp_contents_read(struct sp_store *store, struct sp_id content,
+                             struct sp_signature **ret_signature)
+{
+    char key[KEY_BYTES];
+    struct sp_view value;
+    enum sp_err err = sp_store_get(store, make_key(key, 'S', content), &value);
+    if (err != SP_OK)
+        return err;
+    return sp_signature_decode(value, ret_signature) ? SP_CORRUPT : SP_OK;
+}
+
+/* ---- use ---- */
+
+enum sp_err sp_contents_hold(struct sp_contents *t, struct sp_signature *signature)
+{
+    struct entry *e = entry_of(t, signature->content_hash);
+    enum sp_err err = count(t, e);
+    if (err != SP_OK)
+        return err;
+    if (!e->signature)
+        set_signature(t, e, sp_signature_ref(signature));
+    e->holders++;
+    changed(t, e);
+    return SP_OK;
+}
+
+enum sp_err sp_contents_drop(struct sp_contents *t, struct sp_id content)
+{
+    struct entry *e = entry_of(t, content);
+    enum sp_err err = count(t, e);
+    if (err == SP_OK && e->holders == 0)
+        err = SP_CORRUPT;
+    if (err != SP_OK)
+        return err;
+    e->holders--;
+    changed(t, e);
+    return SP_OK;
+}
+
+enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
+                            struct sp_signature **ret_signature)
+{
+    struct entry *e = entry_of(t, content);
+    if (!e->signature) {
+        struct sp_signature *s;
+        enum sp_err err = sp_contents_read(t->store, content, &s);
+        if (err != SP_OK)
+            return err == SP_NOT_FOUND ? SP_CORRUPT : err;
+        set_signature(t, e, s);
+        t->stats.loads++;
+    }
+    *ret_signature = e->signature;
+    return SP_OK;
+}
+
+void sp_contents_expect(struct sp_contents *t, struct sp_id content)
+{
+    char key[KEY_BYTES];
+    const struct entry *e = sp_map_get(&t->entries, content);
+    if (!e || !e->signature)
+        sp_store_expect(t->store, make_key(key, 'S', content));
+}
+
+void sp_contents_expect_change(struct sp_contents *t, struct sp_id content)
+{
+    char key[KEY_BYTES];
+    const struct entry *e = sp_map_get(&t->entries, content);
+    if (!e || !e->counted)
+        sp_store_expect(t->store, make_key(key, 'N', content));
+}
+
+void sp_contents_trim(struct sp_contents *t)
+{
+    while (t->stats.cache_bytes > t->budget && t->clean.prev != &t->clean)
+        entry_free(t, SP_LRU_OBJECT(t->clean.prev, struct entry, lru));
+}
+
+static void flush_entry(struct sp_contents *t, struct entry *e)
+{
+    char key[KEY_BYTES];
+    if (e->holders == 0) {
+        if (e->stored_holders) {
+            sp_store_delete(t->store, make_key(key, 'S', e->content));
+            sp_store_delete(t->store, make_key(key, 'N', e->content));
+        }
+        entry_free(t, e);
+        return;
+    }
+    if (e->stored_holders == 0) {
+        sp_buf_reset(&t->value);
+        sp_signature_encode(e->signature, &t->value);
+        sp_store_put(t->store, make_key(key, 'S', e->content), sp_buf_view(&t->value));
+    }
+    if (e->stored_holders != e->holders) { /* else it went from one to another */
+        sp_buf_reset(&t->value);
+        sp_buf_put_varint(&t->value, e->holders);
+        sp_store_put(t->store, make_key(key, 'N', e->content), sp_buf_view(&t->value));
+    }
+    e->stored_holders = e->holders;
+    e->dirty = false;
+    sp_lru_push(&t->clean, &e->lru);
+}
+
+void sp_contents_flush(struct sp_contents *t)
+{
+    for (struct entry *e = t->dirty, *next; e; e = next) {
+        next = e->next_dirty;
+        flush_entry(t, e);
+    }
+    t->dirty = NULL;
+    sp_contents_trim(t);
+}
+
+void sp_contents_stats(const struct sp_contents *t, struct sp_contents_stats *ret_stats)
+{
+    *ret_stats = t->stats;
+}
+
+/* ---- from outside ---- */
+
+struct walk {
+    void (*each)(void *arg, struct sp_signature *signature);
+    void (*each_count)(void *arg, struct sp_id content, uint64_t holders);
+    void *arg;
+    enum sp_err err;
+};
+
+static bool visit(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct walk *w = arg;
+    struct sp_signature *s = NULL;
+    (void)key;
+    if (sp_signature_decode(value, &s)) {
+        w->err = SP_CORRUPT;
+        return false;
+    }
+    w->each(w->arg, s);
+    sp_signature_unref(s);
+    return true;
+}
+
+enum sp_err sp_contents_each(struct sp_store *store,
+                             void (*each)(void *arg, struct sp_signature *signature), void *arg)
+{
+    struct walk w = {.each = each, .arg = arg};
+    enum sp_err err = sp_store_scan(store, sp_view("S", 1), sp_view(NULL, 0), visit, &w);
+    return err != SP_OK ? err : w.err;
+}
+
+static bool visit_count(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct walk *w = arg;
+    struct sp_id content;
+    uint64_t holders;
+    w->err = key.len == KEY_BYTES ? decode_count(value, &holders) : SP_CORRUPT;
+    if (w->err != SP_OK)
+        return false;
+    memcpy(&content, key.data + 1, sizeof content);
+    w->each_count(w->arg, content, holders);
+    return true;
+}
+
+enum sp_err sp_contents_each_count(struct sp_store *store,
+                                   void (*each)(void *arg, struct sp_id content, uint64_t holders),
+                                   void *arg)
+{
+    struct walk w = {.each_count = each, .arg = arg};
+    enum sp_err err = sp_store_scan(store, sp_view("N", 1), sp_view(NULL, 0), visit_count, &w);
+    return err != SP_OK ? err : w.err;
+}
+
+static bool note_first(void *arg, struct sp_view key, struct sp_view value)
+{
+    (void)key, (void)value;
+    *(bool *)arg = true;
+    return false;
+}
+
+/* Signatures used to have their count in front of them, and no row of its own. */
+enum sp_err sp_contents_check(struct sp_contents *t)
+{
+    bool signatures = false, counts = false;
+    const struct sp_view all = {0};
+    enum sp_err err = sp_store_scan(t->store, sp_view("S", 1), all, note_first, &signatures);
+    if (err == SP_OK && signatures)
+        err = sp_store_scan(t->store, sp_view("N", 1), all, note_first, &counts);
+    return err == SP_OK && signatures && !counts ? SP_STATE_FORMAT : err;
+}

@@ -1,0 +1,226 @@
+/* The table of signatures against a plain array of counts: whatever is held, dropped, flushed and
+ * read again, each content has one signature and the right count, in memory and in the store. */
+#include "contents/contents.h"
+#include "harness.h"
+
+enum { CONTENTS = 40, STEPS = 4000 };
+
+struct world {
+    struct sp_db *db;
+    struct sp_contents *table;
+    size_t cache_bytes;
+    uint64_t held[CONTENTS];
+    uint64_t seed;
+};
+
+static struct sp_store *store(struct world *w)
+{
+    return sp_db_store(w->db, 1);
+}
+
+static void begin(struct world *w, size_t cache_bytes)
+{
+    *w = (struct world){.db = sp_db_open_memory(), .cache_bytes = cache_bytes};
+    w->table = sp_contents_new(store(w), cache_bytes);
+}
+
+static void end(struct world *w)
+{
+    sp_contents_free(w->table);
+    sp_db_close(w->db);
+}
+
+static struct sp_id id_of(uint32_t number)
+{
+    return (struct sp_id){sp_mix64(number + 1), sp_mix64(number + 2)};
+}
+
+static struct sp_signature *signature_of(uint32_t number)
+{
+    struct sp_signature *s = sp_signature_alloc(number, 0);
+    s->params = 1;
+    s->content_hash = id_of(number);
+    s->length[0] = s->shingle_total = number;
+    for (uint32_t i = 0; i < number; i++)
+        s->hashes[i] = (i + 1) * 1000 + number;
+    return s;
+}
+
+static void hold(struct world *w, uint32_t number)
+{
+    struct sp_signature *s = signature_of(number);
+    CU_ASSERT_EQUAL(sp_contents_hold(w->table, s), SP_OK);
+    sp_signature_unref(s);
+    w->held[number]++;
+}
+
+static void drop(struct world *w, uint32_t number)
+{
+    CU_ASSERT_EQUAL(sp_contents_drop(w->table, id_of(number)), SP_OK);
+    w->held[number]--;
+}
+
+static void check_get(struct world *w, uint32_t number)
+{
+    struct sp_signature *s = NULL;
+    CU_ASSERT_EQUAL_FATAL(sp_contents_get(w->table, id_of(number), &s), SP_OK);
+    CU_ASSERT(sp_id_eq(s->content_hash, id_of(number)));
+    CU_ASSERT_EQUAL(s->shingle_count, number);
+    for (uint32_t i = 0; i < s->shingle_count; i++)
+        CU_ASSERT_EQUAL(s->hashes[i], (i + 1) * 1000 + number);
+}
+
+static uint32_t number_of(struct sp_id content)
+{
+    for (uint32_t i = 0; i < CONTENTS; i++)
+        if (sp_id_eq(id_of(i), content))
+            return i;
+    CU_FAIL("a content that nobody held");
+    return 0;
+}
+
+struct seen {
+    uint64_t counts[CONTENTS];
+    bool signatures[CONTENTS];
+};
+
+static void on_signature(void *arg, struct sp_signature *s)
+{
+    ((struct seen *)arg)->signatures[number_of(s->content_hash)] = true;
+}
+
+static void on_count(void *arg, struct sp_id content, uint64_t holders)
+{
+    ((struct seen *)arg)->counts[number_of(content)] = holders;
+}
+
+static void commit(struct world *w)
+{
+    struct seen seen = {0};
+    sp_contents_flush(w->table);
+    CU_ASSERT_EQUAL(sp_db_commit(w->db), SP_OK);
+    CU_ASSERT_EQUAL(sp_contents_each(store(w), on_signature, &seen), SP_OK);
+    CU_ASSERT_EQUAL(sp_contents_each_count(store(w), on_count, &seen), SP_OK);
+    for (uint32_t i = 0; i < CONTENTS; i++) {
+        CU_ASSERT_EQUAL(seen.counts[i], w->held[i]);
+        CU_ASSERT_EQUAL(seen.signatures[i], w->held[i] > 0);
+    }
+}
+
+static void reopen(struct world *w)
+{
+    sp_contents_free(w->table);
+    w->table = sp_contents_new(store(w), w->cache_bytes);
+    CU_ASSERT_EQUAL(sp_contents_check(w->table), SP_OK);
+}
+
+static void walk(size_t cache_bytes)
+{
+    struct world w;
+    begin(&w, cache_bytes);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        uint64_t dice = sp_mix64(++w.seed);
+        uint32_t number = (uint32_t)(dice >> 8) % CONTENTS;
+        bool held = w.held[number] > 0;
+        switch (dice % 8) {
+        case 0:
+        case 1:
+            hold(&w, number);
+            break;
+        case 2:
+        case 3:
+        case 4:
+            if (held)
+                drop(&w, number);
+            break;
+        case 5:
+        case 6:
+            if (held)
+                check_get(&w, number);
+            break;
+        default:
+            sp_contents_trim(w.table);
+        }
+        if (dice >> 16 & 1 && step % 7 == 0)
+            commit(&w);
+        if (step % 501 == 500) {
+            commit(&w);
+            reopen(&w);
+        }
+    }
+    for (uint32_t i = 0; i < CONTENTS; i++)
+        while (w.held[i])
+            drop(&w, i);
+    commit(&w);
+    end(&w);
+}
+
+TEST(each_content_is_kept_once_and_counted)
+{
+    walk(1 << 20);
+    walk(2000);
+    walk(0);
+}
+
+TEST(what_is_kept_in_memory_fits_its_budget)
+{
+    struct world w;
+    struct sp_contents_stats stats;
+    begin(&w, 2000);
+    for (uint32_t i = 0; i < CONTENTS; i++)
+        hold(&w, i);
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT(stats.cache_bytes > 2000); /* what is not stored cannot be dropped */
+    commit(&w);
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT(stats.cache_bytes > 0 && stats.cache_bytes <= 2000);
+    CU_ASSERT_EQUAL(stats.loads, 0);
+    for (uint32_t i = 0; i < CONTENTS; i++)
+        check_get(&w, i);
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT(stats.loads > CONTENTS / 2);
+    CU_ASSERT(stats.cache_bytes > 2000);
+    sp_contents_trim(w.table);
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT(stats.cache_bytes <= 2000);
+    end(&w);
+}
+
+TEST(a_content_that_nobody_holds_is_damage)
+{
+    struct world w;
+    struct sp_signature *s;
+    begin(&w, 1 << 20);
+    CU_ASSERT_EQUAL(sp_contents_drop(w.table, id_of(1)), SP_CORRUPT);
+    reopen(&w);
+    CU_ASSERT_EQUAL(sp_contents_get(w.table, id_of(1), &s), SP_CORRUPT);
+    CU_ASSERT_EQUAL(sp_contents_read(store(&w), id_of(1), &s), SP_NOT_FOUND);
+    end(&w);
+}
+
+static void put(struct world *w, char kind, const char *value, size_t len)
+{
+    char key[17] = {kind};
+    struct sp_id id = id_of(1);
+    memcpy(key + 1, &id, sizeof id);
+    sp_store_put(store(w), sp_view(key, sizeof key), sp_view(value, len));
+    CU_ASSERT_EQUAL(sp_db_commit(w->db), SP_OK);
+}
+
+TEST(rows_that_no_table_wrote_are_refused)
+{
+    struct world w;
+    struct sp_signature *s;
+    begin(&w, 1 << 20);
+    put(&w, 'S', "\1nonsense", 9);
+    CU_ASSERT_EQUAL(sp_contents_check(w.table), SP_STATE_FORMAT); /* its count was in it */
+    put(&w, 'N', "\0", 1);
+    CU_ASSERT_EQUAL(sp_contents_check(w.table), SP_OK);
+    CU_ASSERT_EQUAL(sp_contents_drop(w.table, id_of(1)), SP_CORRUPT);
+    reopen(&w);
+    put(&w, 'N', "\1\1", 2);
+    CU_ASSERT_EQUAL(sp_contents_drop(w.table, id_of(1)), SP_CORRUPT);
+    reopen(&w);
+    CU_ASSERT_EQUAL(sp_contents_get(w.table, id_of(1), &s), SP_CORRUPT);
+    end(&w);
+}
