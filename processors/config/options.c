@@ -80,7 +80,7 @@ const struct sp_option sp_options[] = {
     {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "2000", 1, 1e9, NULL,
      "records between two commits of state, input position and output length"},
     {"cache.bytes", SP_OPTION_BYTES, FIELD(cache_bytes), false, "512MiB", KIB *KIB, 1024 * GIB,
-     NULL, "memory for pages, groups and signatures kept between barriers; half to each tier"},
+     NULL, "memory for pages, groups, rows and signatures kept between barriers"},
     {"store.block_cache_bytes", SP_OPTION_BYTES, FIELD(store_block_cache_bytes), false, "256MiB",
      KIB *KIB, 1024 * GIB, NULL, "RocksDB's cache of blocks"},
     {"store.memtable_bytes", SP_OPTION_BYTES, FIELD(store_memtable_bytes), false, "64MiB", KIB *KIB,

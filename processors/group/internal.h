@@ -6,7 +6,8 @@
  *   winners.c   the winner rule: rank, relation, cover
  *   cover.c     who wins? (the cover kept up to date, statuses)
  *   members.c   the members of a group as a sorted list
- *   table.c     pages and groups in memory and in the store
+ *   table.c     pages and groups in memory, and read from the store
+ *   flush.c     pages and groups into the store
  *   rows.c      their stored form
  *
  * Lookups answer NULL where the store failed, with st->err set. */
@@ -100,6 +101,7 @@ struct group {
     uint32_t gone_cap;
     bool dirty;
     bool stored;  /* a 'G' row exists */
+    bool packed;  /* it holds the members */
     bool inlined; /* lies inside its founder's stored page row */
     bool holder;  /* in st->holders */
     struct group *next_dirty;
@@ -143,12 +145,24 @@ struct group *group_get(struct sp_group *st, struct sp_group_id id);
 void group_changed(struct sp_group *st, struct group *g);
 void group_free(struct sp_group *st, struct group *g);
 void page_free(struct page *p);
+/* Into st->key. */
+void page_key(struct sp_group *st, struct sp_id id);
+void group_key(struct sp_group *st, char kind, struct sp_group_id id);
+/* Drops pages and groups until they fit their budget; everything must be clean, nothing borrowed.
+ */
+void table_evict(struct sp_group *st);
 
 /* ---- rows.c */
 void page_encode(const struct page *p, struct sp_buf *out);
 enum sp_err page_decode(struct sp_view in, struct page *p);
 void member_encode(const struct member *m, struct sp_buf *out);
 enum sp_err member_decode(struct sp_view in, struct member *m, struct sp_id *ret_parent);
+/* Groups of up to so many lie in their 'G' row whole: one look-up, and no scan for members. */
+enum { SP_PACKED_MEMBERS = 4 };
+void group_encode(const struct group *g, bool packed, struct sp_buf *out);
+/* Then the reader is at the first packed member, or at its end: members have rows of their own. */
+enum sp_err group_decode(struct sp_reader *r, struct sp_group_id *ret_forward);
+enum sp_err packed_member_read(struct sp_reader *r, struct member *m, struct sp_id *ret_parent);
 
 /* ---- members.c */
 struct member *member_find(const struct group *g, struct sp_id page);

@@ -112,15 +112,11 @@ struct members {
     enum sp_err err;
 };
 
-static bool visit_member(void *arg, struct sp_view key, struct sp_view value)
+/* Shows the member, read with the result w->err, and frees it. */
+static bool show_member(struct members *w, struct member *m, struct sp_id parent)
 {
-    struct members *w = arg;
-    struct member *m = sp_calloc(1, sizeof *m);
-    struct sp_id parent = {0, 0};
     bool more = false;
-    w->err = key.len >= sizeof m->page ? member_decode(value, m, &parent) : SP_CORRUPT;
     if (w->err == SP_OK) {
-        memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
         struct sp_member_view v = {.page = m->page,
                                    .url = m->url,
                                    .version = m->version,
@@ -140,31 +136,62 @@ static bool visit_member(void *arg, struct sp_view key, struct sp_view value)
     return more;
 }
 
+static bool visit_member(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct members *w = arg;
+    struct member *m = sp_calloc(1, sizeof *m);
+    struct sp_id parent = {0, 0};
+    w->err = key.len >= sizeof m->page ? member_decode(value, m, &parent) : SP_CORRUPT;
+    if (w->err == SP_OK)
+        memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
+    return show_member(w, m, parent);
+}
+
+static void visit_packed(struct members *w, struct sp_reader *r)
+{
+    for (bool more = true; more && sp_reader_left(r);) {
+        struct member *m = sp_calloc(1, sizeof *m);
+        struct sp_id parent = {0, 0};
+        w->err = packed_member_read(r, m, &parent);
+        more = show_member(w, m, parent);
+    }
+}
+
+/* The group of one inside its founder's row, if it is there. */
+static enum sp_err visit_inline(struct sp_store *store, struct sp_group_id group, struct members *w)
+{
+    enum sp_err err;
+    struct page *founder = read_page(store, group.founder, &err);
+    if (founder && founder->inline_bytes) {
+        struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
+        if (sp_read_varint(&r) == group.birth)
+            visit_member(w, sp_view(&group.founder, sizeof group.founder),
+                         sp_view(r.at, sp_reader_left(&r)));
+        err = r.failed ? SP_CORRUPT : w->err;
+    }
+    page_free(founder);
+    return err == SP_NOT_FOUND ? SP_OK : err;
+}
+
 enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id group,
                                   bool (*each)(void *arg, const struct sp_member_view *member),
                                   void *arg)
 {
     struct members w = {each, arg, SP_OK};
     char key[1 + 3 * sizeof(struct sp_id)], id[sizeof group.birth + sizeof group.founder];
-    enum sp_err err;
-    struct page *founder = read_page(store, group.founder, &err);
-    if (founder && founder->inline_bytes) {
-        struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
-        bool inlined = sp_read_varint(&r) == group.birth;
-        if (inlined)
-            visit_member(&w, sp_view(&group.founder, sizeof group.founder),
-                         sp_view(r.at, sp_reader_left(&r)));
-        if (inlined || r.failed) {
-            page_free(founder);
-            return r.failed ? SP_CORRUPT : w.err;
-        }
-    }
-    page_free(founder);
-    if (err != SP_OK && err != SP_NOT_FOUND)
-        return err;
+    struct sp_group_id forward;
+    struct sp_view value;
     memcpy(id, &group.birth, sizeof group.birth);
     memcpy(id + sizeof group.birth, &group.founder, sizeof group.founder);
-    err =
-        sp_store_scan(store, make_key(key, 'M', id, sizeof id), sp_view(NULL, 0), visit_member, &w);
+    enum sp_err err = sp_store_get(store, make_key(key, 'G', id, sizeof id), &value);
+    if (err != SP_OK)
+        return err == SP_NOT_FOUND ? visit_inline(store, group, &w) : err;
+    struct sp_reader r = sp_reader(value);
+    err = group_decode(&r, &forward);
+    if (err == SP_OK && sp_reader_left(&r))
+        visit_packed(&w, &r);
+    else if (err == SP_OK)
+        err = sp_store_scan(store, make_key(key, 'M', id, sizeof id), sp_view(NULL, 0),
+                            visit_member, &w);
     return err != SP_OK ? err : w.err;
 }

@@ -2,7 +2,7 @@
  * first, then fields in fixed order; damaged rows answer SP_CORRUPT.
  *
  *   'P' page                  -> page row, with the group of one it founded inside it
- *   'G' birth founder         -> forward pointer (or none)
+ *   'G' birth founder         -> forward pointer (or none), the members of a small group
  *   'M' birth founder page    -> member row */
 #include "base/mem.h"
 #include "group/internal.h"
@@ -182,31 +182,79 @@ void member_encode(const struct member *m, struct sp_buf *out)
 
 /* A page's last word was about its present state: what is said is what is (cover.c tells at the end
  * of every step), so the stored member needs no second copy. */
-enum sp_err member_decode(struct sp_view in, struct member *m, struct sp_id *ret_parent)
+static enum sp_err member_read(struct sp_reader *r, struct member *m, struct sp_id *ret_parent)
 {
-    struct sp_reader r = sp_reader(in);
-    if (sp_read_u8(&r) != MEMBER_FORMAT)
+    if (sp_read_u8(r) != MEMBER_FORMAT)
         return SP_CORRUPT;
-    uint8_t bits = sp_read_u8(&r), kinds = sp_read_u8(&r);
+    uint8_t bits = sp_read_u8(r), kinds = sp_read_u8(r);
     m->kind = (enum sp_page_kind)(kinds & 15);
     m->said_status = (enum sp_page_status)(kinds >> 4);
-    m->said_reason = (enum sp_reason)sp_read_u8(&r);
-    m->url = read_text(&r);
-    m->version = (int64_t)sp_read_varint(&r);
-    m->content_version = m->version - (int64_t)sp_read_varint(&r);
-    m->content = read_id(&r);
-    m->rank = read_rank(&r);
-    m->epoch = sp_read_varint(&r);
-    m->said_similarity = m->similarity = read_float(&r);
+    m->said_reason = (enum sp_reason)sp_read_u8(r);
+    m->url = read_text(r);
+    m->version = (int64_t)sp_read_varint(r);
+    m->content_version = m->version - (int64_t)sp_read_varint(r);
+    m->content = read_id(r);
+    m->rank = read_rank(r);
+    m->epoch = sp_read_varint(r);
+    m->said_similarity = m->similarity = read_float(r);
     m->said_epoch = m->epoch;
     m->said_version = m->content_version;
     if (bits & MEMBER_TARGET)
-        m->target = read_id(&r);
-    *ret_parent = bits & MEMBER_PARENT ? read_id(&r) : (struct sp_id){0, 0};
+        m->target = read_id(r);
+    *ret_parent = bits & MEMBER_PARENT ? read_id(r) : (struct sp_id){0, 0};
     if (bits & MEMBER_WINNER)
-        m->said_winner = read_id(&r);
-    m->stored = true;
-    if (r.failed || sp_reader_left(&r) || m->kind > SP_PAGE_DEAD || m->said_status > SP_STATUS_GONE)
+        m->said_winner = read_id(r);
+    if (r->failed || m->kind > SP_PAGE_DEAD || m->said_status > SP_STATUS_GONE)
         return SP_CORRUPT;
     return SP_OK;
+}
+
+enum sp_err member_decode(struct sp_view in, struct member *m, struct sp_id *ret_parent)
+{
+    struct sp_reader r = sp_reader(in);
+    enum sp_err err = member_read(&r, m, ret_parent);
+    return err == SP_OK && sp_reader_left(&r) ? SP_CORRUPT : err;
+}
+
+/* ---- groups ---- */
+
+/* As 'M' rows would come. */
+static void sort_by_bytes(const struct member **members, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        const struct member *m = members[i];
+        uint32_t at = i;
+        for (; at > 0 && memcmp(&members[at - 1]->page, &m->page, sizeof m->page) > 0; at--)
+            members[at] = members[at - 1];
+        members[at] = m;
+    }
+}
+
+void group_encode(const struct group *g, bool packed, struct sp_buf *out)
+{
+    const struct member *members[SP_PACKED_MEMBERS];
+    sp_buf_put_u64(out, g->forward.birth);
+    put_id(out, g->forward.founder);
+    if (!packed)
+        return;
+    SP_ASSERT(g->count <= SP_PACKED_MEMBERS);
+    memcpy(members, g->members, g->count * sizeof(struct member *));
+    sort_by_bytes(members, g->count);
+    for (uint32_t i = 0; i < g->count; i++) {
+        put_id(out, members[i]->page);
+        member_encode(members[i], out);
+    }
+}
+
+enum sp_err group_decode(struct sp_reader *r, struct sp_group_id *ret_forward)
+{
+    ret_forward->birth = sp_read_u64(r);
+    ret_forward->founder = read_id(r);
+    return r->failed ? SP_CORRUPT : SP_OK;
+}
+
+enum sp_err packed_member_read(struct sp_reader *r, struct member *m, struct sp_id *ret_parent)
+{
+    m->page = read_id(r);
+    return member_read(r, m, ret_parent);
 }

@@ -1,9 +1,6 @@
 /* Pages and groups between memory and the store. Both are read when first needed, kept in
- * hash tables, written at the flush where they changed, and dropped, least recently
- * used first, after the flush.
- *
- * A group of one, alone on its founder's partition, is no row of its own: it lies inside the
- * founder's page row, so a page without duplicates costs one small write. */
+ * hash tables, written at the flush where they changed (flush.c), and dropped, least recently
+ * used first, after the flush. */
 #include "base/mem.h"
 #include "group/internal.h"
 
@@ -12,7 +9,7 @@ static const size_t GROUP_BYTES = sizeof(struct group) + 64;
 
 /* ---- pages --------------------------------------------------------------------------------- */
 
-static void page_key(struct sp_group *st, struct sp_id id)
+void page_key(struct sp_group *st, struct sp_id id)
 {
     sp_buf_reset(&st->key);
     sp_buf_put_u8(&st->key, 'P');
@@ -101,7 +98,7 @@ static struct sp_id table_key(struct sp_group_id id)
     return sp_hash128(&id, sizeof id);
 }
 
-static void group_key(struct sp_group *st, char kind, struct sp_group_id id)
+void group_key(struct sp_group *st, char kind, struct sp_group_id id)
 {
     sp_buf_reset(&st->key);
     sp_buf_put_u8(&st->key, (uint8_t)kind);
@@ -142,18 +139,16 @@ struct loading {
     uint32_t cap;
 };
 
-static bool load_member(void *arg, struct sp_view key, struct sp_view value)
+/* Takes the member, read with that result. */
+static bool take_member(struct loading *l, struct member *m, struct sp_id parent, enum sp_err err)
 {
-    struct loading *l = arg;
-    struct member *m = sp_calloc(1, sizeof *m);
-    struct sp_id parent;
-    enum sp_err err = key.len >= sizeof m->page ? member_decode(value, m, &parent) : SP_CORRUPT;
+    if (err == SP_OK && member_find(l->g, m->page))
+        err = SP_CORRUPT;
     if (err != SP_OK) {
         l->st->err = err;
         member_free(m);
         return false;
     }
-    memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
     if (l->g->count >= l->cap) {
         l->cap = l->cap ? l->cap * 2 : 4;
         l->parents = sp_realloc(l->parents, l->cap * sizeof *l->parents);
@@ -163,6 +158,17 @@ static bool load_member(void *arg, struct sp_view key, struct sp_view value)
     l->parents[l->g->count] = parent;
     member_insert(l->st, l->g, m);
     return true;
+}
+
+static bool load_member(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct member *m = sp_calloc(1, sizeof *m);
+    struct sp_id parent = {0, 0};
+    enum sp_err err = key.len >= sizeof m->page ? member_decode(value, m, &parent) : SP_CORRUPT;
+    if (err == SP_OK)
+        memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
+    m->stored = true;
+    return take_member(arg, m, parent, err);
 }
 
 static bool resolve_members(struct loading *l)
@@ -199,11 +205,30 @@ static void load_members(struct sp_group *st, struct group *g)
     sp_free(l.parents);
 }
 
-static void load_inline(struct sp_group *st, struct group *g, struct page *founder)
+static void load_packed(struct sp_group *st, struct group *g, struct sp_reader *r)
 {
     struct loading l = {st, g, NULL, 0};
+    g->packed = true;
+    while (sp_reader_left(r) && !st->err) {
+        struct member *m = sp_calloc(1, sizeof *m);
+        struct sp_id parent = {0, 0};
+        enum sp_err err = packed_member_read(r, m, &parent);
+        take_member(&l, m, parent, err);
+    }
+    if (st->err == SP_OK && !resolve_members(&l))
+        st->err = SP_CORRUPT;
+    sp_free(l.parents);
+}
+
+/* Whether it lies inside its founder's row. */
+static bool load_inline(struct sp_group *st, struct group *g, const struct page *founder)
+{
+    struct loading l = {st, g, NULL, 0};
+    if (!founder || !founder->inline_bytes)
+        return false;
     struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
-    sp_read_varint(&r);
+    if (sp_read_varint(&r) != g->id.birth)
+        return false;
     load_member(&l, sp_view(&founder->id, sizeof founder->id), sp_view(r.at, sp_reader_left(&r)));
     if (st->err == SP_OK && !resolve_members(&l))
         st->err = SP_CORRUPT;
@@ -211,38 +236,41 @@ static void load_inline(struct sp_group *st, struct group *g, struct page *found
         g->members[0]->stored = false;
     g->inlined = true;
     sp_free(l.parents);
+    return true;
 }
 
-static void group_load(struct sp_group *st, struct group *g)
+/* The group's row; SP_NOT_FOUND where it has none. */
+static enum sp_err load_row(struct sp_group *st, struct group *g)
 {
-    struct page *founder = page_get(st, g->id.founder);
-    if (st->err)
-        return;
-    if (founder && founder->inline_bytes) {
-        struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
-        if (sp_read_varint(&r) == g->id.birth) {
-            load_inline(st, g, founder);
-            return;
-        }
-    }
-    struct sp_view value = {0};
+    struct sp_view value;
     group_key(st, 'G', g->id);
     enum sp_err err = sp_store_get(st->store, sp_buf_view(&st->key), &value);
-    if (err == SP_NOT_FOUND)
-        return;
-    struct sp_reader r = sp_reader(value);
-    if (err == SP_OK) {
-        g->stored = true;
-        g->forward.birth = sp_read_u64(&r);
-        struct sp_view id = sp_read_bytes(&r, sizeof g->forward.founder);
-        if (id.len)
-            memcpy(&g->forward.founder, id.data, id.len);
-        err = r.failed ? SP_CORRUPT : SP_OK;
-    }
     if (err != SP_OK)
-        st->err = err;
-    else
+        return err;
+    struct sp_reader r = sp_reader(value);
+    err = group_decode(&r, &g->forward);
+    g->stored = true;
+    if (err == SP_OK && sp_reader_left(&r))
+        load_packed(st, g, &r);
+    else if (err == SP_OK && !g->forward.birth)
         load_members(st, g);
+    return err;
+}
+
+/* A founder that is in memory is asked first, else the store for a row of the group's own: most
+ * often that saves one of two look-ups. */
+static void group_load(struct sp_group *st, struct group *g)
+{
+    const struct page *founder = sp_map_get(&st->pages, g->id.founder);
+    if (load_inline(st, g, founder))
+        return;
+    enum sp_err err = load_row(st, g);
+    if (err == SP_NOT_FOUND) {
+        if (!founder)
+            founder = page_get(st, g->id.founder);
+        load_inline(st, g, founder);
+    } else if (err != SP_OK)
+        st->err = err;
 }
 
 static struct group *group_new(struct sp_id key, struct sp_group_id id)
@@ -285,121 +313,8 @@ struct group *group_get(struct sp_group *st, struct sp_group_id id)
     return g;
 }
 
-/* ---- flush --------------------------------------------------------------------------------- */
-
-static bool is_inline(const struct group *g)
-{
-    return g->count == 1 && !g->forward.birth && sp_id_eq(g->members[0]->page, g->id.founder);
-}
-
-static void delete_member_row(struct sp_group *st, struct group *g, struct sp_id page)
-{
-    group_key(st, 'M', g->id);
-    sp_buf_put(&st->key, &page, sizeof page);
-    sp_store_delete(st->store, sp_buf_view(&st->key));
-}
-
-/* Keeps the group of one inside its founder's page row, or takes it out of there. */
-static void flush_inline(struct sp_group *st, struct group *g, bool inlined)
-{
-    if (!inlined && !g->inlined)
-        return;
-    struct page *founder = page_get(st, g->id.founder);
-    if (!founder)
-        return;
-    struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
-    bool mine = founder->inline_bytes && sp_read_varint(&r) == g->id.birth;
-    g->inlined = inlined;
-    if (!inlined && !mine)
-        return; /* another group of one took the place */
-    sp_free(founder->inline_group);
-    founder->inline_group = NULL;
-    founder->inline_bytes = 0;
-    if (inlined) {
-        sp_buf_reset(&st->value);
-        sp_buf_put_varint(&st->value, g->id.birth);
-        member_encode(g->members[0], &st->value);
-        founder->inline_group = sp_memdup(st->value.data, st->value.len);
-        founder->inline_bytes = (uint32_t)st->value.len;
-    }
-    page_changed(st, founder);
-}
-
-static void flush_member(struct sp_group *st, struct group *g, struct member *m)
-{
-    sp_buf_reset(&st->value);
-    member_encode(m, &st->value);
-    group_key(st, 'M', g->id);
-    sp_buf_put(&st->key, &m->page, sizeof m->page);
-    sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
-    m->stored = true;
-    m->dirty = false;
-}
-
-static void flush_header(struct sp_group *st, struct group *g, bool wanted)
-{
-    if (wanted == g->stored && !(wanted && g->forward.birth))
-        return;
-    group_key(st, 'G', g->id);
-    if (wanted) {
-        sp_buf_reset(&st->value);
-        sp_buf_put_u64(&st->value, g->forward.birth);
-        sp_buf_put(&st->value, &g->forward.founder, sizeof g->forward.founder);
-        sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
-    } else {
-        sp_store_delete(st->store, sp_buf_view(&st->key));
-    }
-    g->stored = wanted;
-}
-
-static void flush_group(struct sp_group *st, struct group *g, bool drained)
-{
-    bool inlined = is_inline(g);
-    bool wanted = !inlined && (g->count || (g->forward.birth && !drained));
-    g->dirty = false;
-    for (uint32_t i = 0; i < g->gone_count; i++)
-        if (!member_find(g, g->gone[i]))
-            delete_member_row(st, g, g->gone[i]);
-    g->gone_count = 0;
-    flush_inline(st, g, inlined);
-    flush_header(st, g, wanted);
-    for (uint32_t i = 0; i < g->count; i++) {
-        struct member *m = g->members[i];
-        if (inlined) {
-            if (m->stored)
-                delete_member_row(st, g, m->page);
-            m->stored = m->dirty = false;
-        } else if (m->dirty || !m->stored) {
-            flush_member(st, g, m);
-        }
-    }
-    if (g->count == 0 && !wanted)
-        group_free(st, g);
-}
-
-static void flush_pages(struct sp_group *st)
-{
-    for (struct page *p = st->dirty_pages, *next; p; p = next) {
-        next = p->next_dirty;
-        p->dirty = false;
-        sp_buf_reset(&st->value);
-        page_encode(p, &st->value);
-        page_key(st, p->id);
-        sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
-    }
-    st->dirty_pages = NULL;
-}
-
-static void flush_clock(struct sp_group *st)
-{
-    if (st->clock == st->stored_clock)
-        return;
-    sp_store_put(st->store, sp_view("B", 1), sp_view(&st->clock, sizeof st->clock));
-    st->stored_clock = st->clock;
-}
-
-/* Everything is clean and nothing is borrowed: half of the budget each. */
-static void evict(struct sp_group *st)
+/* Half of the budget each. */
+void table_evict(struct sp_group *st)
 {
     size_t half = st->cache_bytes / 2;
     while (st->group_bytes > half && st->group_lru.prev != &st->group_lru)
@@ -411,22 +326,4 @@ static void evict(struct sp_group *st)
         st->page_bytes -= PAGE_BYTES;
         page_free(p);
     }
-}
-
-enum sp_err sp_group_flush(struct sp_group *st, bool drained)
-{
-    members_release(st);
-    for (struct group *g = st->dirty_groups, *next; g && !st->err; g = next) {
-        next = g->next_dirty;
-        flush_group(st, g, drained);
-    }
-    st->dirty_groups = NULL;
-    if (st->err)
-        return st->err;
-    flush_pages(st);
-    flush_clock(st);
-    if (st->own_contents)
-        sp_contents_flush(st->own_contents);
-    evict(st);
-    return st->err;
 }
