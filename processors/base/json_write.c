@@ -21,10 +21,21 @@ static void put_escaped(struct sp_buf *out, uint8_t c)
 {
     static const char named[] = "\"\\\b\f\n\r\t", letters[] = "\"\\bfnrt";
     const char *at = c ? strchr(named, c) : NULL;
-    char text[8];
-    int n = at ? snprintf(text, sizeof text, "\\%c", letters[at - named])
-               : snprintf(text, sizeof text, "\\u%04x", c);
+    char text[8] = {'\\', at ? letters[at - named] : 0};
+    int n = at ? 2 : snprintf(text, sizeof text, "\\u%04x", c);
     sp_buf_put(out, text, (size_t)n);
+}
+
+/* Whether eight bytes need no escaping and are ASCII. A byte that is zero is told by the borrow of
+ * a subtraction that only it and those behind it can cause (Mycroft). */
+static bool all_plain(const uint8_t *at)
+{
+    const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+    uint64_t x;
+    memcpy(&x, at, sizeof x);
+    uint64_t quote = x ^ ones * '"', backslash = x ^ ones * '\\';
+    uint64_t below = (x - ones * ' ') | (quote - ones) | (backslash - ones) | x;
+    return (below & tops) == 0;
 }
 
 void sp_json_put_string(struct sp_buf *out, struct sp_view text)
@@ -33,6 +44,10 @@ void sp_json_put_string(struct sp_buf *out, struct sp_view text)
     size_t i = 0, plain = 0;
     sp_buf_put_u8(out, '"');
     while (i < text.len) {
+        if (text.len - i >= sizeof(uint64_t) && all_plain(at + i)) {
+            i += sizeof(uint64_t);
+            continue;
+        }
         uint8_t c = at[i];
         if (c >= ' ' && c < 0x80 && c != '"' && c != '\\') {
             i++;

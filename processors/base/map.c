@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 
 static struct sp_id key_of(const void *object)
 {
@@ -20,14 +21,40 @@ void sp_map_done(struct sp_map *map)
 static size_t place_of(const struct sp_map *map, struct sp_id key)
 {
     size_t at = key.lo & (map->cap - 1);
-    while (map->cells[at] && !sp_id_eq(key_of(map->cells[at]), key))
+    for (;; at = (at + 1) & (map->cap - 1)) {
+        const struct sp_map_cell *cell = &map->cells[at];
+        if (!cell->object || (cell->lo == key.lo && sp_id_eq(key_of(cell->object), key)))
+            return at;
+    }
+}
+
+void sp_map_prefetch(const struct sp_map *map, struct sp_id key)
+{
+    if (map->cap)
+        sp_prefetch(&map->cells[key.lo & (map->cap - 1)]);
+}
+
+const void *sp_map_guess(const struct sp_map *map, struct sp_id key)
+{
+    if (!map->cap)
+        return NULL;
+    size_t at = key.lo & (map->cap - 1);
+    while (map->cells[at].object && map->cells[at].lo != key.lo)
         at = (at + 1) & (map->cap - 1);
-    return at;
+    return map->cells[at].object;
 }
 
 void *sp_map_get(const struct sp_map *map, struct sp_id key)
 {
-    return map->cap ? map->cells[place_of(map, key)] : NULL;
+    return map->cap ? map->cells[place_of(map, key)].object : NULL;
+}
+
+static size_t free_place(const struct sp_map *map, uint64_t lo)
+{
+    size_t at = lo & (map->cap - 1);
+    while (map->cells[at].object)
+        at = (at + 1) & (map->cap - 1);
+    return at;
 }
 
 void sp_map_add(struct sp_map *map, void *object)
@@ -37,15 +64,16 @@ void sp_map_add(struct sp_map *map, void *object)
         larger.cap = map->cap ? map->cap * 2 : 64;
         larger.cells = sp_calloc(larger.cap, sizeof *larger.cells);
         for (size_t i = 0; i < map->cap; i++)
-            if (map->cells[i])
-                larger.cells[place_of(&larger, key_of(map->cells[i]))] = map->cells[i];
+            if (map->cells[i].object)
+                larger.cells[free_place(&larger, map->cells[i].lo)] = map->cells[i];
         larger.count = map->count;
         sp_free(map->cells);
         *map = larger;
     }
-    size_t at = place_of(map, key_of(object));
-    SP_ASSERT(!map->cells[at]);
-    map->cells[at] = object;
+    struct sp_id key = key_of(object);
+    size_t at = place_of(map, key);
+    SP_ASSERT(!map->cells[at].object);
+    map->cells[at] = (struct sp_map_cell){key.lo, object};
     map->count++;
 }
 
@@ -54,20 +82,20 @@ void *sp_map_remove(struct sp_map *map, struct sp_id key)
     if (!map->cap)
         return NULL;
     size_t mask = map->cap - 1, hole = place_of(map, key), at = hole;
-    void *object = map->cells[hole];
+    void *object = map->cells[hole].object;
     if (!object)
         return NULL;
     for (;;) {
         at = (at + 1) & mask;
-        if (!map->cells[at])
+        if (!map->cells[at].object)
             break;
-        size_t want = key_of(map->cells[at]).lo & mask;
+        size_t want = map->cells[at].lo & mask;
         if (((at - want) & mask) >= ((at - hole) & mask)) {
             map->cells[hole] = map->cells[at];
             hole = at;
         }
     }
-    map->cells[hole] = NULL;
+    map->cells[hole].object = NULL;
     map->count--;
     return object;
 }

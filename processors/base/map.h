@@ -8,8 +8,13 @@
 
 #include "base/hash.h"
 
+struct sp_map_cell {
+    uint64_t lo; /* of the object's key: a search need not look at objects of other keys */
+    void *object;
+};
+
 struct sp_map {
-    void **cells;
+    struct sp_map_cell *cells;
     size_t cap; /* 0 or a power of two */
     size_t count;
 };
@@ -18,6 +23,10 @@ void sp_map_done(struct sp_map *map);
 void *sp_map_get(const struct sp_map *map, struct sp_id key);
 /* The key must not be there. The object stays the caller's. */
 void sp_map_add(struct sp_map *map, void *object);
+/* The key will be looked up soon. */
+void sp_map_prefetch(const struct sp_map *map, struct sp_id key);
+/* What sp_map_get most likely answers, without a look at the object. */
+const void *sp_map_guess(const struct sp_map *map, struct sp_id key);
 /* The object taken out, or NULL. */
 void *sp_map_remove(struct sp_map *map, struct sp_id key);
 

@@ -183,6 +183,16 @@ enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
     return err;
 }
 
+void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_message *crawled,
+                           bool fed)
+{
+    const struct sp_signature *s = crawled->signature;
+    sp_group_prefetch(group_of(bus, crawled), crawled);
+    if (s)
+        sp_compare_prefetch(compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s->length)), s,
+                            fed);
+}
+
 void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled)
 {
     const struct sp_signature *s = crawled->signature;

@@ -26,8 +26,8 @@ struct sp_local_bus_options {
     struct sp_compare_options compare;
     uint32_t tier1; /* partitions, at least 1 */
     uint32_t tier2; /* partitions, at least 1; cell c is on the map's machine of c % tier2 */
-    size_t
-        contents_cache_bytes; /* signatures kept in memory; `contents` of both stages is set here */
+    /* Signatures kept in memory: `contents` of both stages' options is the bus's own affair. */
+    size_t contents_cache_bytes;
     /* NULL, or what every message is passed through on its way (tests: the codec). Takes the
      * message over and returns its replacement. */
     struct sp_message *(*wire)(void *arg, struct sp_message *m);
@@ -54,7 +54,11 @@ void sp_local_bus_free(struct sp_local_bus *bus);
  * present one, to the last message. *ret_left: rows still in cells of the map before. */
 enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint64_t *ret_left);
 
-/* A record that will be fed soon; stays the caller's. For speed alone. */
+/* A record that will very soon be fed, or (`fed` false) expected; it stays the caller's. Brings
+ * into the processor's caches what will be looked at. */
+void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_message *crawled,
+                           bool fed);
+/* A record that will be fed soon; stays the caller's. Lets the store read ahead. */
 void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled);
 
 /* Takes the message over. */

@@ -119,8 +119,8 @@ static void print_all(struct sp_map *map)
     struct known **sorted = sp_alloc((map->count + 1) * sizeof *sorted);
     size_t count = 0;
     for (size_t i = 0; i < map->cap; i++)
-        if (map->cells[i])
-            sorted[count++] = map->cells[i];
+        if (map->cells[i].object)
+            sorted[count++] = map->cells[i].object;
     qsort(sorted, count, sizeof *sorted, by_name);
     for (size_t i = 0; i < count; i++) {
         fwrite(sorted[i]->line.data, 1, sorted[i]->line.len, stdout);

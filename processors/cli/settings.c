@@ -93,7 +93,7 @@ static enum sp_err open_before(const struct sp_config *c, struct sp_settings *s,
 }
 
 /* Of a run's caches; the rest is for pages and groups. */
-enum { CONTENTS_PERCENT = 55, ROWS_PERCENT = 10 };
+enum { CONTENTS_PERCENT = 60, ROWS_PERCENT = 8 };
 
 static void set_run(const struct sp_config *c, struct sp_run_options *ret_options)
 {

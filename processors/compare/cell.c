@@ -52,79 +52,6 @@ static void row_key(const struct cell *cell, char kind, struct sp_id content, st
     sp_buf_put(out, &content, sizeof content);
 }
 
-/* ---- content -> slot ------------------------------------------------------------------- */
-
-static uint32_t place(const struct cell *cell, struct sp_id content)
-{
-    return (uint32_t)content.lo & (cell->by_content_cap - 1);
-}
-
-static uint32_t place_of(const struct cell *cell, struct sp_id content)
-{
-    uint32_t at = place(cell, content);
-    while (cell->by_content[at] &&
-           !sp_id_eq(cell->slots[cell->by_content[at] - 1].content, content))
-        at = (at + 1) & (cell->by_content_cap - 1);
-    return at;
-}
-
-uint32_t cell_find(const struct cell *cell, struct sp_id content)
-{
-    if (!cell->by_content_cap)
-        return NO_SLOT;
-    uint32_t at = place_of(cell, content);
-    return cell->by_content[at] ? cell->by_content[at] - 1 : NO_SLOT;
-}
-
-static void grow_by_content(struct cell *cell)
-{
-    if ((cell->used + 1) * 5ull < cell->by_content_cap * 4ull)
-        return;
-    uint32_t *old = cell->by_content;
-    uint32_t old_cap = cell->by_content_cap;
-    cell->by_content_cap = old_cap ? old_cap * 2 : 64;
-    cell->by_content = sp_calloc(cell->by_content_cap, sizeof *cell->by_content);
-    for (uint32_t i = 0; i < old_cap; i++)
-        if (old[i])
-            cell->by_content[place_of(cell, cell->slots[old[i] - 1].content)] = old[i];
-    sp_free(old);
-}
-
-static void forget_content(struct cell *cell, struct sp_id content)
-{
-    uint32_t mask = cell->by_content_cap - 1, hole = place_of(cell, content), at = hole;
-    for (;;) {
-        at = (at + 1) & mask;
-        if (!cell->by_content[at])
-            break;
-        uint32_t want = place(cell, cell->slots[cell->by_content[at] - 1].content);
-        if (((at - want) & mask) >= ((at - hole) & mask)) {
-            cell->by_content[hole] = cell->by_content[at];
-            hole = at;
-        }
-    }
-    cell->by_content[hole] = 0;
-}
-
-static uint32_t slot_new(struct cell *cell, struct sp_id content)
-{
-    grow_by_content(cell);
-    uint32_t slot = cell->free_slot;
-    if (slot != NO_SLOT) {
-        cell->free_slot = cell->slots[slot].next;
-    } else {
-        if (cell->slot_count == cell->slot_cap) {
-            cell->slot_cap = cell->slot_cap ? cell->slot_cap + cell->slot_cap / 4 : 64;
-            cell->slots = sp_realloc(cell->slots, cell->slot_cap * sizeof *cell->slots);
-        }
-        slot = cell->slot_count++;
-    }
-    cell->slots[slot] = (struct slot){content, 0, NO_SLOT, NULL};
-    cell->by_content[place_of(cell, content)] = slot + 1;
-    cell->used++;
-    return slot;
-}
-
 /* ---- rows ------------------------------------------------------------------------------ */
 
 static void mark_dirty(struct cell *cell, uint32_t slot, struct row *row)
@@ -146,7 +73,7 @@ uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature
     c->err = sp_contents_hold(c->contents, signature);
     if (c->err)
         return NO_SLOT;
-    slot = slot_new(cell, signature->content_hash);
+    slot = cell_slot_new(cell, signature->content_hash);
     struct row *row = sp_calloc(1, sizeof *row);
     row->others_loaded = true;
     cell->slots[slot].row = row;
@@ -161,7 +88,7 @@ uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature
 
 void cell_restore(struct cell *cell, struct sp_id content, const uint32_t *keys, uint32_t count)
 {
-    uint32_t slot = slot_new(cell, content);
+    uint32_t slot = cell_slot_new(cell, content);
     cell->slots[slot].owners = 1;
     sp_candidates_add_later(cell->index, slot, keys, count);
 }
@@ -313,7 +240,7 @@ static void drop_slot(struct sp_compare *c, struct cell *cell, uint32_t slot)
     sp_candidates_remove(cell->index, slot, keys, count);
     c->err = sp_contents_drop(c->contents, s->content);
     c->cache_bytes -= ROW_BYTES;
-    forget_content(cell, s->content);
+    cell_slot_forget(cell, s->content);
     row_free(row);
     s->row = NULL;
     s->owners = 0;

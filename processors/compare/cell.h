@@ -49,7 +49,7 @@ struct cell {
     uint32_t slot_cap;
     uint32_t free_slot; /* UINT32_MAX: none */
     uint32_t used;
-    uint32_t *by_content; /* open addressing: slot + 1, or 0 */
+    uint32_t *by_content; /* open addressing: slot + 1 and bits of the content's hash, or 0 */
     uint32_t by_content_cap;
     struct sp_candidates *index;
     uint32_t hand;   /* of the clock */
@@ -73,6 +73,9 @@ struct sp_compare {
     uint32_t move_cell;  /* where sp_compare_move goes on */
     uint32_t move_slot;
     bool maps_noted;
+    bool reads_ahead;    /* sp_compare_expect does something */
+    uint64_t seen_loads; /* at the last flush */
+    uint64_t seen_probes;
     size_t row_budget;
     size_t cache_bytes; /* of rows */
     size_t evict_above; /* no use trying below: everything left was dirty */
@@ -92,6 +95,12 @@ struct cell *cell_get(struct sp_compare *c, uint32_t number);
 void cell_free(struct cell *cell);
 
 uint32_t cell_find(const struct cell *cell, struct sp_id content);
+/* A slot for a content that has none; the content has none any more, the slot stays (slots.c). */
+uint32_t cell_slot_new(struct cell *cell, struct sp_id content);
+void cell_slot_forget(struct cell *cell, struct sp_id content);
+/* For the processor's caches: a content that will be looked for, slots that will be looked at. */
+void cell_prefetch(const struct cell *cell, struct sp_id content);
+void cell_prefetch_slots(const struct cell *cell, const uint32_t *slots, size_t count);
 /* The slot of that content, made where it is missing. */
 uint32_t cell_store(struct sp_compare *c, struct cell *cell, struct sp_signature *signature);
 /* Makes a slot for a stored row while loading; sp_candidates_settle(cell->index) after the last. */

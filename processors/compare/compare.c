@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "compare/cell.h"
 
 /* Of what a stage by itself may keep in memory, one part of so many is for rows: a row is that much
@@ -91,6 +92,25 @@ static bool matches(struct sp_compare *c, const struct sp_signature *a,
            sp_similar(&c->options.similarity, a, b, ret_similarity);
 }
 
+/* The block of candidates from `first` on. */
+static void prefetch_candidates(struct sp_compare *c, const struct cell *cell,
+                                const uint32_t *slots, size_t first, size_t count)
+{
+    struct sp_id contents[SP_CONTENTS_PREFETCHED];
+    if (first >= count)
+        return;
+    slots += first;
+    size_t n = count - first;
+    if (n > SP_CONTENTS_PREFETCHED)
+        n = SP_CONTENTS_PREFETCHED;
+    cell_prefetch_slots(cell, slots, n);
+    for (size_t i = 0; i < n; i++) {
+        contents[i] = cell->slots[slots[i]].content;
+        sp_prefetch(cell->slots[slots[i]].row);
+    }
+    sp_contents_prefetch_all(c->contents, contents, n);
+}
+
 /* Which rows of this cell are similar to the signature? */
 static void probe_cell(struct sp_compare *c, struct cell *cell, const struct sp_message *m,
                        const struct sp_signature *signature)
@@ -100,9 +120,12 @@ static void probe_cell(struct sp_compare *c, struct cell *cell, const struct sp_
     size_t count =
         sp_candidates_find(cell->index, keys, key_count, signature->shingle_total, &slots);
     c->stats.probes++;
+    prefetch_candidates(c, cell, slots, 0, count);
     struct found *found = NULL;
     uint32_t found_count = 0;
     for (size_t i = 0; i < count && !c->err; i++) {
+        if (i % SP_CONTENTS_PREFETCHED == 0)
+            prefetch_candidates(c, cell, slots, i + SP_CONTENTS_PREFETCHED, count);
         const struct sp_signature *other = cell_signature(c, cell, slots[i]);
         struct found f;
         struct owner owner;
@@ -222,20 +245,47 @@ enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m)
     return c->err;
 }
 
+static uint64_t loads(const struct sp_compare *c)
+{
+    struct sp_contents_stats contents;
+    sp_contents_stats(c->contents, &contents);
+    return c->stats.row_loads + contents.loads;
+}
+
+/* To look for candidates twice costs as much as a load for every so many probes. */
+static void see_loads(struct sp_compare *c)
+{
+    enum { PROBES_A_LOAD = 32 };
+    c->reads_ahead = (loads(c) - c->seen_loads) * PROBES_A_LOAD > c->stats.probes - c->seen_probes;
+    c->seen_loads = loads(c);
+    c->seen_probes = c->stats.probes;
+}
+
 void sp_compare_expect(struct sp_compare *c, const struct sp_signature *signature)
 {
     uint32_t number = sp_maps_cell(&c->options.maps, signature->length);
     struct cell *cell = c->cells[sp_cell_place(number)];
-    struct sp_contents_stats contents;
-    sp_contents_stats(c->contents, &contents);
-    if (!cell || c->stats.row_loads + contents.loads == 0)
-        return; /* so far all is in memory */
+    if (!cell || !c->reads_ahead)
+        return;
     uint32_t scratch[SP_SKETCH_MAX], key_count;
     const uint32_t *slots, *keys = sp_candidate_keys(&c->rule, signature, scratch, &key_count);
     size_t count =
         sp_candidates_find(cell->index, keys, key_count, signature->shingle_total, &slots);
+    cell_prefetch_slots(cell, slots, count);
     for (size_t i = 0; i < count; i++)
         cell_expect_row(c, cell, slots[i]);
+}
+
+void sp_compare_prefetch(const struct sp_compare *c, const struct sp_signature *signature, bool put)
+{
+    uint32_t number = sp_maps_cell(&c->options.maps, signature->length);
+    const struct cell *cell = c->cells[sp_cell_place(number)];
+    if (!cell || !(put || c->reads_ahead))
+        return;
+    uint32_t scratch[SP_SKETCH_MAX], key_count;
+    const uint32_t *keys = sp_candidate_keys(&c->rule, signature, scratch, &key_count);
+    cell_prefetch(cell, signature->content_hash);
+    sp_candidates_prefetch(cell->index, keys, key_count);
 }
 
 enum sp_err sp_compare_flush(struct sp_compare *c)
@@ -244,6 +294,7 @@ enum sp_err sp_compare_flush(struct sp_compare *c)
         if (c->cells[i])
             c->err = cell_flush(c, c->cells[i]);
     maps_flush(c);
+    see_loads(c);
     c->evict_above = 0;
     cells_evict(c);
     if (c->own_contents && !c->err)

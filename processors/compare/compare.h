@@ -59,8 +59,11 @@ enum sp_err sp_compare_load(struct sp_compare *c);
 enum sp_err sp_compare_step(struct sp_compare *c, const struct sp_message *m);
 
 /* A page with this signature will be put soon: lets the store read ahead the rows of its cell that
- * will be compared with it. Changes nothing else. */
+ * will be compared with it, if of late many were not in memory. Changes nothing else. */
 void sp_compare_expect(struct sp_compare *c, const struct sp_signature *signature);
+/* It will be put, or (`put` false) expected, very soon: for the processor's caches. */
+void sp_compare_prefetch(const struct sp_compare *c, const struct sp_signature *signature,
+                         bool put);
 
 /* While there are two maps: asks the owners of up to about `max_pages` pages in cells of the map
  * before to move (docs/PROTOCOL.md, "A new partition map"). Goes round by round over what is still

@@ -5,29 +5,36 @@
 #include "base/assert.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 
 struct entry {
     struct sp_id content;           /* key of the table: first */
-    struct sp_lru lru;              /* while it is clean */
+    struct sp_lru age;              /* while it is clean */
     struct sp_signature *signature; /* NULL: not read */
     uint64_t holders;
     uint64_t stored_holders; /* 0: there are no rows */
     bool counted;            /* both counts are known */
     bool dirty;
+    bool recently;    /* used after the flush: it has a second chance when memory is short */
+    uint32_t entered; /* t->flushes */
     struct entry *next_dirty;
 };
 
 struct sp_contents {
     struct sp_store *store;
     struct sp_map entries;
-    struct sp_lru clean;
+    struct sp_lru clean; /* the oldest last */
     struct entry *dirty;
+    uint32_t flushes; /* so far */
     size_t budget;
     struct sp_contents_stats stats;
     struct sp_buf value;
 };
 
-enum { KEY_BYTES = 1 + sizeof(struct sp_id) };
+enum {
+    KEY_BYTES = 1 + sizeof(struct sp_id),
+    FETCHED_BYTES = 192 /* of a signature: the processor finds out about the rest by itself */
+};
 
 static const size_t ENTRY_BYTES = sizeof(struct entry) + 32;
 
@@ -59,7 +66,7 @@ static void entry_free(struct sp_contents *t, struct entry *e)
 {
     sp_map_remove(&t->entries, e->content);
     if (!e->dirty)
-        sp_lru_remove(&e->lru);
+        sp_lru_remove(&e->age);
     t->stats.cache_bytes -= ENTRY_BYTES + (e->signature ? sp_signature_bytes(e->signature) : 0);
     sp_signature_unref(e->signature);
     sp_free(e);
@@ -69,14 +76,14 @@ static struct entry *entry_of(struct sp_contents *t, struct sp_id content)
 {
     struct entry *e = sp_map_get(&t->entries, content);
     if (e) {
-        if (!e->dirty)
-            sp_lru_touch(&t->clean, &e->lru);
+        e->recently |= e->entered != t->flushes;
         return e;
     }
     e = sp_calloc(1, sizeof *e);
     e->content = content;
     sp_map_add(&t->entries, e);
-    sp_lru_push(&t->clean, &e->lru);
+    sp_lru_push(&t->clean, &e->age);
+    e->entered = t->flushes;
     t->stats.cache_bytes += ENTRY_BYTES;
     return e;
 }
@@ -85,7 +92,7 @@ static void changed(struct sp_contents *t, struct entry *e)
 {
     if (e->dirty)
         return;
-    sp_lru_remove(&e->lru);
+    sp_lru_remove(&e->age);
     e->dirty = true;
     e->next_dirty = t->dirty;
     t->dirty = e;
@@ -100,7 +107,7 @@ void sp_contents_free(struct sp_contents *t)
         entry_free(t, e);
     }
     while (t->clean.prev != &t->clean)
-        entry_free(t, SP_LRU_OBJECT(t->clean.prev, struct entry, lru));
+        entry_free(t, SP_LRU_OBJECT(t->clean.prev, struct entry, age));
     sp_map_done(&t->entries);
     sp_buf_done(&t->value);
     sp_free(t);
@@ -202,10 +209,54 @@ void sp_contents_expect_change(struct sp_contents *t, struct sp_id content)
         sp_store_expect(t->store, make_key(key, 'N', content));
 }
 
+void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content)
+{
+    sp_map_prefetch(&t->entries, content);
+}
+
+/* A pointer further each time, for all of them together. */
+void sp_contents_prefetch_all(const struct sp_contents *t, const struct sp_id *contents,
+                              size_t count)
+{
+    const struct entry *entries[SP_CONTENTS_PREFETCHED];
+    size_t n = count < SP_CONTENTS_PREFETCHED ? count : SP_CONTENTS_PREFETCHED;
+    for (size_t i = 0; i < n; i++)
+        sp_map_prefetch(&t->entries, contents[i]);
+    for (size_t i = 0; i < n; i++) {
+        entries[i] = sp_map_guess(&t->entries, contents[i]);
+        if (entries[i])
+            sp_prefetch_bytes(entries[i], sizeof *entries[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (entries[i] && entries[i]->signature)
+            sp_prefetch_bytes(entries[i]->signature, FETCHED_BYTES);
+}
+
+/* The next ones to go are far away in memory. */
+static void prefetch_older(const struct sp_contents *t, const struct sp_lru *node)
+{
+    const struct entry *next = SP_LRU_OBJECT(node->prev, struct entry, age);
+    if (node->prev == &t->clean)
+        return;
+    sp_map_prefetch(&t->entries, next->content);
+    sp_prefetch(next->signature);
+    if (next->age.prev != &t->clean)
+        sp_prefetch_bytes(SP_LRU_OBJECT(next->age.prev, struct entry, age), sizeof *next);
+}
+
 void sp_contents_trim(struct sp_contents *t)
 {
-    while (t->stats.cache_bytes > t->budget && t->clean.prev != &t->clean)
-        entry_free(t, SP_LRU_OBJECT(t->clean.prev, struct entry, lru));
+    while (t->stats.cache_bytes > t->budget && t->clean.prev != &t->clean) {
+        struct sp_lru *oldest = t->clean.prev;
+        struct entry *e = SP_LRU_OBJECT(oldest, struct entry, age);
+        prefetch_older(t, oldest);
+        if (e->recently) {
+            e->recently = false;
+            sp_lru_touch(&t->clean, oldest);
+        } else {
+            entry_free(t, e);
+        }
+    }
 }
 
 static void flush_entry(struct sp_contents *t, struct entry *e)
@@ -230,18 +281,24 @@ static void flush_entry(struct sp_contents *t, struct entry *e)
         sp_store_put(t->store, make_key(key, 'N', e->content), sp_buf_view(&t->value));
     }
     e->stored_holders = e->holders;
-    e->dirty = false;
-    sp_lru_push(&t->clean, &e->lru);
+    e->dirty = e->recently = false;
+    sp_lru_push(&t->clean, &e->age);
+    e->entered = t->flushes;
 }
 
 void sp_contents_flush(struct sp_contents *t)
 {
     for (struct entry *e = t->dirty, *next; e; e = next) {
         next = e->next_dirty;
+        if (next) {
+            sp_prefetch_bytes(next->signature, FETCHED_BYTES);
+            sp_prefetch_bytes(next->next_dirty, next->next_dirty ? sizeof *next : 0);
+        }
         flush_entry(t, e);
     }
     t->dirty = NULL;
     sp_contents_trim(t);
+    t->flushes++;
 }
 
 void sp_contents_stats(const struct sp_contents *t, struct sp_contents_stats *ret_stats)

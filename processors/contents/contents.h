@@ -6,8 +6,8 @@
  *   'S' content -> packed signature, written once and never again
  *   'N' content -> varint: how many hold it
  *
- * Signatures are kept in memory, least recently used first out, and those whose count changed since
- * the last flush anyway.
+ * Signatures are kept in memory: the oldest go first, but for those that were used since they were
+ * last looked at (a clock), and none whose count changed since the last flush.
  *
  * Errors: SP_STORE, SP_CORRUPT; then the table must be freed and made anew from the store, with the
  * stages that use it. Thread rule: one thread. */
@@ -45,6 +45,12 @@ enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
 /* It will be got soon; it will be held or dropped soon: lets the store read ahead. */
 void sp_contents_expect(struct sp_contents *t, struct sp_id content);
 void sp_contents_expect_change(struct sp_contents *t, struct sp_id content);
+/* It will be looked for in memory soon: for the processor's caches. */
+void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content);
+/* These will be got at once; at most SP_CONTENTS_PREFETCHED of them are looked at. */
+enum { SP_CONTENTS_PREFETCHED = 16 };
+void sp_contents_prefetch_all(const struct sp_contents *t, const struct sp_id *contents,
+                              size_t count);
 
 /* Drops signatures that need not be kept until the memory fits its budget. */
 void sp_contents_trim(struct sp_contents *t);

@@ -113,7 +113,7 @@ void sp_documents_open(struct sp_documents *d, uint32_t fields, const char *temp
 static void free_objects(struct sp_map *map)
 {
     for (size_t i = 0; i < map->cap; i++)
-        sp_free(map->cells[i]);
+        sp_free(map->cells[i].object);
     sp_map_done(map);
 }
 

@@ -323,7 +323,7 @@ enum sp_err sp_labelled_read(const char *where, struct sp_labelled **ret_set,
     if (err == SP_OK)
         err = finish_pairs(&r);
     for (size_t i = 0; i < r.by_id.cap; i++)
-        sp_free(r.by_id.cells[i]);
+        sp_free(r.by_id.cells[i].object);
     sp_map_done(&r.by_id);
     if (err == SP_OK)
         *ret_set = r.set;

@@ -4,6 +4,7 @@
  * founder's page row, so a page without duplicates costs one small write. A small group lies in its
  * 'G' row; of a large one each member has a row, so that a change costs no more than that. */
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "group/internal.h"
 
 static bool is_inline(const struct group *g)
@@ -95,14 +96,42 @@ static void flush_group(struct sp_group *st, struct group *g, bool drained)
             m->stored = m->dirty = false;
         }
     }
-    if (g->count == 0 && !wanted)
+    /* One that lies in its founder's row is made of that in no time: once in memory is enough. */
+    bool again = inlined && g->inlined;
+    if (again || (g->count == 0 && !wanted))
         group_free(st, g);
+}
+
+/* What was changed since the last flush is more than the processor's caches hold. */
+static void prefetch_pages(const struct page *next)
+{
+    if (!next)
+        return;
+    sp_prefetch(next->url);
+    sp_prefetch_bytes(next->inline_group, next->inline_bytes);
+    if (next->next_dirty)
+        sp_prefetch_bytes(next->next_dirty, sizeof *next);
+}
+
+static void prefetch_groups(const struct group *next)
+{
+    for (int depth = 0; next && depth < 4; depth++, next = next->next_dirty) {
+        if (depth == 3)
+            sp_prefetch_bytes(next, sizeof *next);
+        else if (depth == 2)
+            sp_prefetch(next->members);
+        else if (depth == 1 && next->count)
+            sp_prefetch_bytes(next->members[0], sizeof *next->members[0]);
+        else if (depth == 0 && next->count)
+            sp_prefetch(next->members[0]->url);
+    }
 }
 
 static void flush_pages(struct sp_group *st)
 {
     for (struct page *p = st->dirty_pages, *next; p; p = next) {
         next = p->next_dirty;
+        prefetch_pages(next);
         p->dirty = false;
         sp_buf_reset(&st->value);
         page_encode(p, &st->value);
@@ -125,6 +154,7 @@ enum sp_err sp_group_flush(struct sp_group *st, bool drained)
     members_release(st);
     for (struct group *g = st->dirty_groups, *next; g && !st->err; g = next) {
         next = g->next_dirty;
+        prefetch_groups(next);
         flush_group(st, g, drained);
     }
     st->dirty_groups = NULL;
@@ -135,5 +165,6 @@ enum sp_err sp_group_flush(struct sp_group *st, bool drained)
     if (st->own_contents)
         sp_contents_flush(st->own_contents);
     table_evict(st);
+    st->flushes++;
     return st->err;
 }

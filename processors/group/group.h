@@ -82,6 +82,8 @@ enum sp_err sp_group_step(struct sp_group *g, struct sp_message *m);
 /* A crawled page that will be handled soon: lets the store read ahead what it will be asked for.
  * Changes nothing else; the message stays the caller's. */
 void sp_group_expect(struct sp_group *g, const struct sp_message *crawled);
+/* It will be expected or handled very soon: for the processor's caches. */
+void sp_group_prefetch(const struct sp_group *g, const struct sp_message *crawled);
 
 /* Writes all changes since the last flush into the store's open batch, then shrinks the caches to
  * their budget. `drained`: no message is under way anywhere, so forward pointers of

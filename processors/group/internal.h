@@ -20,9 +20,11 @@
 
 struct page {
     struct sp_id id; /* key of the table: first */
-    struct sp_lru lru;
+    struct sp_lru age;
     bool dirty;
-    bool announced; /* group membership was announced for content_version */
+    bool recently;    /* used after the flush: it has a second chance when memory is short */
+    uint32_t entered; /* st->flushes */
+    bool announced;   /* group membership was announced for content_version */
     bool in_cell;
     enum sp_page_kind kind;
     uint32_t cell;
@@ -80,7 +82,7 @@ struct member {
 
 struct group {
     struct sp_id key; /* key of the table: first */
-    struct sp_lru lru;
+    struct sp_lru age;
     struct sp_group_id id;
     struct sp_group_id forward; /* birth 0: none */
     struct member **members;    /* sorted by page */
@@ -100,10 +102,12 @@ struct group {
     uint32_t gone_count;
     uint32_t gone_cap;
     bool dirty;
-    bool stored;  /* a 'G' row exists */
-    bool packed;  /* it holds the members */
-    bool inlined; /* lies inside its founder's stored page row */
-    bool holder;  /* in st->holders */
+    bool stored;   /* a 'G' row exists */
+    bool packed;   /* it holds the members */
+    bool inlined;  /* lies inside its founder's stored page row */
+    bool holder;   /* in st->holders */
+    bool recently; /* as a page's */
+    uint32_t entered;
     struct group *next_dirty;
 };
 
@@ -115,10 +119,11 @@ struct sp_group {
     struct sp_outbox outbox;
     struct sp_map pages;
     struct sp_map groups;
-    struct sp_lru page_lru;
-    struct sp_lru group_lru;
+    struct sp_lru pages_by_age; /* the oldest last */
+    struct sp_lru groups_by_age;
     struct page *dirty_pages;
     struct group *dirty_groups;
+    uint32_t flushes;   /* so far */
     size_t cache_bytes; /* the budget of */
     size_t page_bytes;
     size_t group_bytes;

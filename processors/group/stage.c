@@ -9,8 +9,8 @@ struct sp_group *sp_group_new(const struct sp_group_options *options, struct sp_
     st->options = *options;
     st->store = store;
     st->outbox = *outbox;
-    sp_lru_init(&st->page_lru);
-    sp_lru_init(&st->group_lru);
+    sp_lru_init(&st->pages_by_age);
+    sp_lru_init(&st->groups_by_age);
     st->contents = options->contents;
     st->cache_bytes = options->cache_bytes;
     if (!st->contents) {
@@ -32,11 +32,11 @@ void sp_group_free(struct sp_group *st)
 {
     if (!st)
         return;
-    while (st->group_lru.prev != &st->group_lru)
-        group_free(st, SP_LRU_OBJECT(st->group_lru.prev, struct group, lru));
-    while (st->page_lru.prev != &st->page_lru) {
-        struct page *p = SP_LRU_OBJECT(st->page_lru.prev, struct page, lru);
-        sp_lru_remove(&p->lru);
+    while (st->groups_by_age.prev != &st->groups_by_age)
+        group_free(st, SP_LRU_OBJECT(st->groups_by_age.prev, struct group, age));
+    while (st->pages_by_age.prev != &st->pages_by_age) {
+        struct page *p = SP_LRU_OBJECT(st->pages_by_age.prev, struct page, age);
+        sp_lru_remove(&p->age);
         page_free(p);
     }
     sp_contents_free(st->own_contents);
@@ -74,6 +74,13 @@ void sp_group_expect(struct sp_group *st, const struct sp_message *crawled)
     page_expect(st, crawled->page);
     if (crawled->signature)
         sp_contents_expect_change(st->contents, crawled->signature->content_hash);
+}
+
+void sp_group_prefetch(const struct sp_group *st, const struct sp_message *crawled)
+{
+    sp_map_prefetch(&st->pages, crawled->page);
+    if (crawled->signature)
+        sp_contents_prefetch(st->contents, crawled->signature->content_hash);
 }
 
 void sp_group_stats(const struct sp_group *st, struct sp_group_stats *ret_stats)

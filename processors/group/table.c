@@ -1,7 +1,9 @@
 /* Pages and groups between memory and the store. Both are read when first needed, kept in
- * hash tables, written at the flush where they changed (flush.c), and dropped, least recently
- * used first, after the flush. */
+ * hash tables, written at the flush where they changed (flush.c), and dropped after the flush: the
+ * oldest first, but for those that were used since they were last looked at (a clock). To mark one
+ * as used touches no other, as moving it in a list would. */
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "group/internal.h"
 
 static const size_t PAGE_BYTES = sizeof(struct page) + 160;
@@ -31,7 +33,8 @@ void page_free(struct page *p)
 static void page_enter(struct sp_group *st, struct page *p)
 {
     sp_map_add(&st->pages, p);
-    sp_lru_push(&st->page_lru, &p->lru);
+    sp_lru_push(&st->pages_by_age, &p->age);
+    p->entered = st->flushes;
     st->page_bytes += PAGE_BYTES;
 }
 
@@ -39,7 +42,7 @@ struct page *page_get(struct sp_group *st, struct sp_id id)
 {
     struct page *p = sp_map_get(&st->pages, id);
     if (p) {
-        sp_lru_touch(&st->page_lru, &p->lru);
+        p->recently |= p->entered != st->flushes;
         return p;
     }
     struct sp_view value;
@@ -118,7 +121,7 @@ void group_changed(struct sp_group *st, struct group *g)
 void group_free(struct sp_group *st, struct group *g)
 {
     if (sp_map_remove(&st->groups, g->key) == g) {
-        sp_lru_remove(&g->lru);
+        sp_lru_remove(&g->age);
         st->group_bytes -= GROUP_BYTES;
     }
     st->group_bytes -= g->count * (size_t)SP_MEMBER_BYTES;
@@ -284,7 +287,8 @@ static struct group *group_new(struct sp_id key, struct sp_group_id id)
 static void group_enter(struct sp_group *st, struct group *g)
 {
     sp_map_add(&st->groups, g);
-    sp_lru_push(&st->group_lru, &g->lru);
+    sp_lru_push(&st->groups_by_age, &g->age);
+    g->entered = st->flushes;
     st->group_bytes += GROUP_BYTES;
 }
 
@@ -300,7 +304,7 @@ struct group *group_get(struct sp_group *st, struct sp_group_id id)
     struct sp_id key = table_key(id);
     struct group *g = sp_map_get(&st->groups, key);
     if (g) {
-        sp_lru_touch(&st->group_lru, &g->lru);
+        g->recently |= g->entered != st->flushes;
         return g;
     }
     g = group_new(key, id);
@@ -313,17 +317,76 @@ struct group *group_get(struct sp_group *st, struct sp_group_id id)
     return g;
 }
 
-/* Half of the budget each. */
-void table_evict(struct sp_group *st)
+/* ---- out of memory again ---- */
+
+/* The walks below go from the oldest to the youngest. Each object is far from the one before it,
+ * and what it points to is far again: so the next ones are fetched meanwhile, a pointer further
+ * each time. */
+static void prefetch_pages(struct sp_group *st, struct sp_lru *node)
 {
-    size_t half = st->cache_bytes / 2;
-    while (st->group_bytes > half && st->group_lru.prev != &st->group_lru)
-        group_free(st, SP_LRU_OBJECT(st->group_lru.prev, struct group, lru));
-    while (st->page_bytes > half && st->page_lru.prev != &st->page_lru) {
-        struct page *p = SP_LRU_OBJECT(st->page_lru.prev, struct page, lru);
+    const struct page *next = SP_LRU_OBJECT(node->prev, struct page, age);
+    if (&next->age == &st->pages_by_age)
+        return;
+    sp_map_prefetch(&st->pages, next->id);
+    if (next->age.prev != &st->pages_by_age)
+        sp_prefetch_bytes(SP_LRU_OBJECT(next->age.prev, struct page, age), sizeof *next);
+}
+
+static void prefetch_groups(struct sp_group *st, struct sp_lru *node)
+{
+    enum { DEPTH = 3 };
+    for (int depth = 0; depth <= DEPTH; depth++) {
+        node = node->prev;
+        if (node == &st->groups_by_age)
+            return;
+        const struct group *g = SP_LRU_OBJECT(node, struct group, age);
+        if (depth == DEPTH)
+            sp_prefetch_bytes(g, sizeof *g);
+        else if (depth == 2)
+            sp_prefetch(g->members);
+        else if (depth == 1 && g->count)
+            sp_prefetch_bytes(g->members[0], sizeof *g->members[0]);
+        else if (depth == 0)
+            sp_map_prefetch(&st->groups, g->key);
+    }
+}
+
+static void evict_pages(struct sp_group *st, size_t budget)
+{
+    while (st->page_bytes > budget && st->pages_by_age.prev != &st->pages_by_age) {
+        struct sp_lru *oldest = st->pages_by_age.prev;
+        struct page *p = SP_LRU_OBJECT(oldest, struct page, age);
+        prefetch_pages(st, oldest);
+        if (p->recently) {
+            p->recently = false;
+            sp_lru_touch(&st->pages_by_age, oldest);
+            continue;
+        }
         sp_map_remove(&st->pages, p->id);
-        sp_lru_remove(&p->lru);
+        sp_lru_remove(oldest);
         st->page_bytes -= PAGE_BYTES;
         page_free(p);
     }
+}
+
+static void evict_groups(struct sp_group *st, size_t budget)
+{
+    while (st->group_bytes > budget && st->groups_by_age.prev != &st->groups_by_age) {
+        struct sp_lru *oldest = st->groups_by_age.prev;
+        struct group *g = SP_LRU_OBJECT(oldest, struct group, age);
+        prefetch_groups(st, oldest);
+        if (g->recently) {
+            g->recently = false;
+            sp_lru_touch(&st->groups_by_age, oldest);
+            continue;
+        }
+        group_free(st, g);
+    }
+}
+
+/* A third for groups: most of them are of one page, and those are not kept. */
+void table_evict(struct sp_group *st)
+{
+    evict_groups(st, st->cache_bytes / 3);
+    evict_pages(st, st->cache_bytes - st->cache_bytes / 3);
 }

@@ -20,7 +20,8 @@
 #include "run/position.h"
 #include "run/verify.h"
 
-enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256 };
+/* How many records ahead the store is told of one, and before that the processor. */
+enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256, PREFETCHED_RECORDS = 8 };
 
 struct run {
     const struct sp_run_options *options;
@@ -168,12 +169,20 @@ static void note_rate(struct run *r)
     r->rate_cpu_start = cpu;
 }
 
+static void prefetch(struct run *r, const struct sp_batch *batch, size_t at, bool fed)
+{
+    if (at < batch->count && batch->items[at].message)
+        sp_local_bus_prefetch(r->bus, batch->items[at].message, fed);
+}
+
 /* The stages are told of records some time before those come. */
 static void expect(struct run *r, const struct sp_batch *batch, size_t from, size_t to)
 {
-    for (size_t i = from; r->reads_ahead && i < to && i < batch->count; i++)
+    for (size_t i = from; r->reads_ahead && i < to && i < batch->count; i++) {
+        prefetch(r, batch, i + PREFETCHED_RECORDS, false);
         if (batch->items[i].message)
             sp_local_bus_expect(r->bus, batch->items[i].message);
+    }
 }
 
 static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, struct sp_batch *batch)
@@ -182,6 +191,7 @@ static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, str
     expect(r, batch, 0, EXPECTED_RECORDS);
     for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
         expect(r, batch, i + EXPECTED_RECORDS, i + EXPECTED_RECORDS + 1);
+        prefetch(r, batch, i + PREFETCHED_RECORDS, true);
         err = handle_item(r, in->name, &batch->items[i]);
         in->records += batch->items[i].half ? 0 : batch->items[i].records;
         if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)

@@ -329,7 +329,7 @@ static void compare_all(struct verify *x)
             check_status(x, order[i], to - from);
     }
     for (size_t i = 0; i < groups.cap; i++)
-        sp_free(groups.cells[i]);
+        sp_free(groups.cells[i].object);
     sp_map_done(&groups);
     sp_free(order);
 }
@@ -344,7 +344,7 @@ static void verify_done(struct verify *x)
     for (size_t i = 0; i < x->content_count; i++)
         sp_signature_unref(x->contents[i]);
     for (size_t i = 0; i < x->by_content.cap; i++)
-        sp_free(x->by_content.cells[i]);
+        sp_free(x->by_content.cells[i].object);
     sp_map_done(&x->by_content);
     sp_map_done(&x->by_page);
     sp_free(x->nodes);

@@ -103,7 +103,7 @@ static void note_page(void *arg, const struct sp_page_view *v)
 static void pass_done(struct pass *p)
 {
     for (size_t i = 0; i < p->groups.cap; i++)
-        sp_free(p->groups.cells[i]);
+        sp_free(p->groups.cells[i].object);
     sp_map_done(&p->groups);
     sp_free(p->fetches);
 }
@@ -129,7 +129,7 @@ static void put_sizes(struct sp_buf *out, const struct pass *p)
     uint64_t groups[SIZES] = {p->statuses[SP_STATUS_UNIQUE]}, pages[SIZES] = {groups[0]};
     uint64_t all = groups[0], duplicates = 0;
     for (size_t i = 0; i < p->groups.cap; i++) {
-        const struct group *g = p->groups.cells[i];
+        const struct group *g = p->groups.cells[i].object;
         if (!g)
             continue;
         groups[size_class(g->pages)]++;
@@ -237,7 +237,7 @@ static void put_extremes(struct sp_buf *out, struct sp_state_reader *r, const st
     struct group **sorted = sp_alloc((p->groups.count + 1) * sizeof *sorted);
     size_t count = 0, weak = 0;
     for (size_t i = 0; i < p->groups.cap; i++) {
-        struct group *g = p->groups.cells[i];
+        struct group *g = p->groups.cells[i].object;
         if (g && g->pages > 1)
             sorted[count++] = g;
     }

@@ -168,12 +168,12 @@ void sp_statuses_stop(struct sp_statuses *s)
         samepage_status_close(s->client);
     }
     for (size_t i = 0; i < s->pages.cap; i++)
-        if (s->pages.cells[i]) {
-            free_texts(s->pages.cells[i]);
-            sp_free(s->pages.cells[i]);
+        if (s->pages.cells[i].object) {
+            free_texts(s->pages.cells[i].object);
+            sp_free(s->pages.cells[i].object);
         }
     for (size_t i = 0; i < s->groups.cap; i++)
-        sp_free(s->groups.cells[i]);
+        sp_free(s->groups.cells[i].object);
     sp_map_done(&s->pages);
     sp_map_done(&s->groups);
     sp_buf_done(&s->url);
@@ -267,7 +267,7 @@ enum sp_err sp_statuses_each_page(struct sp_statuses *s,
                                   void *arg)
 {
     for (size_t i = 0; i < s->pages.cap; i++)
-        if (s->pages.cells[i])
-            view(s->pages.cells[i], each, arg);
+        if (s->pages.cells[i].object)
+            view(s->pages.cells[i].object, each, arg);
     return SP_OK;
 }

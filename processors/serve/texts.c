@@ -130,7 +130,7 @@ static void free_all(struct sp_texts *x)
         if (x->descriptors[i] >= 0)
             close(x->descriptors[i]);
     for (size_t i = 0; i < x->places.cap; i++)
-        sp_free(x->places.cells[i]);
+        sp_free(x->places.cells[i].object);
     sp_map_done(&x->places);
     pthread_rwlock_destroy(&x->lock);
     sp_free(x->descriptors);

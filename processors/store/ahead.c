@@ -15,8 +15,8 @@
 #include "base/mem.h"
 
 enum {
-    SLOTS = 4096,
-    QUEUE = 4096, /* a power of two */
+    SLOTS = 16384, /* the more, the fewer answers are lost to other keys: some 800 are under way */
+    QUEUE = 16384, /* a power of two */
     KEY_BYTES = 32,
     WORTH_WAKING = 64, /* keys; fewer wait for others */
 };

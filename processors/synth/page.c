@@ -11,7 +11,7 @@ static void put_words(struct sp_buf *out, const struct sp_words *w, uint64_t see
     for (uint32_t i = 0; i < count; i++) {
         if (i > 0)
             sp_buf_put_u8(out, ' ');
-        sp_buf_put_view(out, sp_words_draw(w, SP_SCRIPT_LATIN, sp_synth_random(seed, what, i)));
+        sp_word_put(out, sp_words_draw(w, SP_SCRIPT_LATIN, sp_synth_random(seed, what, i)));
     }
 }
 
@@ -34,7 +34,7 @@ static void put_head(struct sp_buf *out, const struct sp_words *w, uint64_t seed
 {
     sp_buf_put_str(out, "<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n<title>");
     for (uint32_t i = 0; i < 5 && i < d->words; i++) {
-        sp_buf_put_view(out, sp_document_word(w, seed, d, i));
+        sp_word_put(out, sp_document_word(w, seed, d, i));
         sp_buf_put_u8(out, ' ');
     }
     sp_buf_put_str(out, "&ndash; ");
@@ -63,7 +63,7 @@ static void put_text(struct sp_buf *out, const struct sp_words *w, uint64_t seed
 {
     sp_buf_put_str(out, markup ? "<p>" : "");
     for (uint32_t i = 0; i < d->words; i++) {
-        sp_buf_put_view(out, sp_document_word(w, seed, d, i));
+        sp_word_put(out, sp_document_word(w, seed, d, i));
         bool last = i + 1 == d->words;
         if (last || (i + 1) % SENTENCE_WORDS == 0)
             sp_buf_put_u8(out, '.');

@@ -2,6 +2,7 @@
  * word in proportion to 1/(k+8)). Integers only: the same on every machine. */
 #include "synth/words.h"
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "base/utf8.h"
 
@@ -48,14 +49,19 @@ static void put_word(struct sp_buf *out, int script, uint32_t number)
 void sp_words_make(struct sp_words *w)
 {
     *w = (struct sp_words){0};
-    w->offsets = sp_alloc(sizeof *w->offsets * SP_SCRIPTS * (WORDS + 1));
+    w->words = sp_calloc((size_t)SP_SCRIPTS * WORDS, sizeof *w->words);
     w->ranks = sp_alloc(DRAWS * sizeof *w->ranks);
+    struct sp_buf text = {0};
     for (int script = 0; script < SP_SCRIPTS; script++)
-        for (uint32_t i = 0; i <= WORDS; i++) {
-            w->offsets[script * (WORDS + 1) + (int)i] = (uint32_t)w->text.len;
-            if (i < WORDS)
-                put_word(&w->text, script, i);
+        for (uint32_t i = 0; i < WORDS; i++) {
+            struct sp_word *word = &w->words[script * WORDS + (int)i];
+            sp_buf_reset(&text);
+            put_word(&text, script, i);
+            SP_ASSERT(text.len <= sizeof word->text);
+            memcpy(word->text, text.data, text.len);
+            word->len = (uint8_t)text.len;
         }
+    sp_buf_done(&text);
     uint64_t total = 0, sum = 0;
     for (uint64_t k = 0; k < WORDS; k++)
         total += (1ull << 32) / (k + 8);
@@ -71,22 +77,20 @@ void sp_words_make(struct sp_words *w)
 
 void sp_words_done(struct sp_words *w)
 {
-    sp_buf_done(&w->text);
-    sp_free(w->offsets);
+    sp_free(w->words);
     sp_free(w->ranks);
 }
 
-struct sp_view sp_words_draw(const struct sp_words *w, int script, uint64_t random)
+const struct sp_word *sp_words_draw(const struct sp_words *w, int script, uint64_t random)
 {
     /* Two of a thousand draws are from the whole vocabulary alike: rare words exist. */
     uint32_t rank =
         (random >> 16) % 500 == 0 ? (uint32_t)((random >> 32) % WORDS) : w->ranks[random % DRAWS];
-    const uint32_t *at = &w->offsets[script * (WORDS + 1) + (int)rank];
-    return sp_view(w->text.data + at[0], at[1] - at[0]);
+    return &w->words[(uint32_t)script * WORDS + rank];
 }
 
-struct sp_view sp_document_word(const struct sp_words *w, uint64_t seed,
-                                const struct sp_document *d, uint32_t i)
+const struct sp_word *sp_document_word(const struct sp_words *w, uint64_t seed,
+                                       const struct sp_document *d, uint32_t i)
 {
     uint64_t random = sp_synth_random(seed, d->number, i);
     if (d->edit_permille) {

@@ -9,17 +9,28 @@
 
 enum { SP_SCRIPT_LATIN, SP_SCRIPT_ACCENTED, SP_SCRIPT_CYRILLIC, SP_SCRIPT_HAN, SP_SCRIPTS };
 
+struct sp_word {
+    char text[15];
+    uint8_t len;
+};
+
 struct sp_words {
-    struct sp_buf text; /* all words, one after another */
-    uint32_t *offsets;  /* SP_SCRIPTS * (WORDS + 1) */
-    uint16_t *ranks;    /* 65,536 draws of a Zipf distribution */
+    struct sp_word *words; /* of each script in turn */
+    uint16_t *ranks;       /* 65,536 draws of a Zipf distribution */
 };
 
 void sp_words_make(struct sp_words *w);
 void sp_words_done(struct sp_words *w);
 
 /* A draw of a word for any 64 random bits. */
-struct sp_view sp_words_draw(const struct sp_words *w, int script, uint64_t random);
+const struct sp_word *sp_words_draw(const struct sp_words *w, int script, uint64_t random);
+
+static inline void sp_word_put(struct sp_buf *out, const struct sp_word *word)
+{
+    memcpy(sp_buf_reserve(out, sizeof *word), word,
+           sizeof *word); /* more than its bytes: no loop */
+    out->len += word->len;
+}
 
 /* Random bits for up to three numbers. */
 static inline uint64_t sp_synth_random(uint64_t seed, uint64_t a, uint64_t b)
@@ -38,7 +49,7 @@ struct sp_document {
 };
 
 /* Word i of the document. */
-struct sp_view sp_document_word(const struct sp_words *w, uint64_t seed,
-                                const struct sp_document *d, uint32_t i);
+const struct sp_word *sp_document_word(const struct sp_words *w, uint64_t seed,
+                                       const struct sp_document *d, uint32_t i);
 
 #endif

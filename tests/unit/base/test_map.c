@@ -36,7 +36,7 @@ static size_t check_all(const struct sp_map *map, struct object *o)
         count += o[i].there;
     }
     for (size_t i = 0; i < map->cap; i++)
-        cells += map->cells[i] != NULL;
+        cells += map->cells[i].object != NULL;
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_EQUAL(map->count, count);
     CU_ASSERT_EQUAL(cells, count); /* each once */

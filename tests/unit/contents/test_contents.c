@@ -186,6 +186,24 @@ TEST(what_is_kept_in_memory_fits_its_budget)
     end(&w);
 }
 
+TEST(what_is_used_again_and_again_stays_in_memory)
+{
+    struct world w;
+    struct sp_contents_stats stats;
+    begin(&w, 3000);
+    for (uint32_t i = 0; i < CONTENTS; i++) {
+        hold(&w, i);
+        commit(&w);
+        check_get(&w, 0);
+    }
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT_EQUAL(stats.loads, 0);
+    check_get(&w, 5); /* long gone */
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT_EQUAL(stats.loads, 1);
+    end(&w);
+}
+
 TEST(a_content_that_nobody_holds_is_damage)
 {
     struct world w;
