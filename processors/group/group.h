@@ -75,6 +75,9 @@ struct sp_group;
 struct sp_group *sp_group_new(const struct sp_group_options *options, struct sp_store *store,
                               const struct sp_outbox *outbox);
 void sp_group_free(struct sp_group *g);
+/* SP_OK, or why the store cannot be used, which each step would answer: SP_STATE_FORMAT where an
+ * older version wrote it. */
+enum sp_err sp_group_error(const struct sp_group *g);
 
 /* Handles one tier-1 message. It is taken over: the stage may pass it on or free it. */
 enum sp_err sp_group_step(struct sp_group *g, struct sp_message *m);

@@ -48,6 +48,11 @@ void sp_group_free(struct sp_group *st)
     sp_free(st);
 }
 
+enum sp_err sp_group_error(const struct sp_group *st)
+{
+    return st->err;
+}
+
 void stage_send(struct sp_group *st, struct sp_message *m)
 {
     m->clock = st->clock;

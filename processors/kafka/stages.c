@@ -136,7 +136,7 @@ static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *s
     s->mouth.maps = &o->compare.maps;
     s->group = sp_group_new(&o->group, store, &outbox);
     *ret_stage = s;
-    return SP_OK;
+    return sp_group_error(s->group);
 }
 
 static enum sp_err group_step(void *stage, struct sp_view value, const char **ret_why)

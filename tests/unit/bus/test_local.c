@@ -169,6 +169,65 @@ TEST(the_number_of_records_between_barriers_changes_nothing)
     crawl_done(&crawl);
 }
 
+/* ---- read from outside */
+
+struct reading {
+    struct sp_page_view pages[4000];
+    size_t page_count;
+    struct sp_id page; /* to be found among the members */
+    struct sp_id before;
+    uint32_t members;
+    uint32_t found;
+    uint32_t disorder;
+    uint32_t sizes[8]; /* how many pages are in groups of that size */
+};
+
+static bool on_member(void *arg, const struct sp_member_view *m)
+{
+    struct reading *r = arg;
+    r->disorder += r->members > 0 && memcmp(&r->before, &m->page, sizeof m->page) >= 0;
+    r->found += sp_id_eq(m->page, r->page);
+    r->before = m->page;
+    r->members++;
+    return true;
+}
+
+static void note_page(void *arg, const struct sp_page_view *page)
+{
+    struct reading *r = arg;
+    if (page->status != SP_STATUS_NONE && r->page_count < sizeof r->pages / sizeof *r->pages)
+        r->pages[r->page_count++] = *page; /* its texts are gone after the call */
+}
+
+/* In whatever row they lie: their founder's, their group's, or each its own. */
+TEST(each_page_is_among_the_members_of_its_group)
+{
+    struct crawl crawl;
+    struct crawl_run run;
+    struct sp_db *db = sp_db_open_memory();
+    struct sp_store *store = sp_db_store(db, SP_BUS_STORE_TIER1);
+    static struct reading r;
+    make(&crawl, 2500, 9);
+    crawl_run_init(&run, 2);
+    CU_ASSERT_EQUAL(crawl_feed(&run, &crawl, db), SP_OK);
+    CU_ASSERT_EQUAL(sp_group_each_page(store, note_page, &r), SP_OK);
+    CU_ASSERT(r.page_count > 2000);
+    for (size_t i = 0; i < r.page_count; i++) {
+        r.page = r.pages[i].page;
+        r.members = r.found = 0;
+        CU_ASSERT_EQUAL(sp_group_read_members(store, r.pages[i].group, on_member, &r), SP_OK);
+        CU_ASSERT_EQUAL(r.found, 1);
+        r.sizes[r.members < 8 ? r.members : 7]++;
+    }
+    CU_ASSERT_EQUAL(r.disorder, 0);
+    CU_ASSERT_EQUAL(r.sizes[0], 0);
+    for (uint32_t size = 1; size < 8; size++)
+        CU_ASSERT(r.sizes[size] > 0);
+    sp_db_close(db);
+    crawl_run_done(&run);
+    crawl_done(&crawl);
+}
+
 /* ---- a new partition map */
 
 /* The first half with one map, then another map's cells while the crawl goes on, with the store
