@@ -41,6 +41,8 @@ static struct sp_signature *signature_of(uint32_t number)
     s->params = 1;
     s->content_hash = id_of(number);
     s->length[0] = s->shingle_total = number;
+    s->length[1] = s->length[2] = 0;
+    s->language = 0;
     for (uint32_t i = 0; i < number; i++)
         s->hashes[i] = (i + 1) * 1000 + number;
     return s;
