@@ -26,12 +26,6 @@ static void print_help(FILE *to)
         to);
 }
 
-/* What jemalloc is told, unless MALLOC_CONF tells it otherwise: huge pages. A run looks things up
- * all over gigabytes, and with pages of 4 KiB each look-up misses the processor's table of pages,
- * too: a third of the time that memory takes. */
-extern const char *const malloc_conf;
-const char *const malloc_conf = "thp:always";
-
 /* Blocks of a megabyte come and go with every chunk of input and every barrier: giving them back to
  * the kernel each time, to be zeroed again, took a fifth of a run's time. */
 static void keep_memory(void)
