@@ -2,30 +2,27 @@
  * that is not in memory its signature need not be read. */
 #include "contents/contents.h"
 
+#include "base/ages.h"
 #include "base/assert.h"
-#include "base/map.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
 
 struct entry {
     struct sp_id content;           /* key of the table: first */
-    struct sp_lru age;              /* while it is clean */
+    struct sp_age age;              /* while it is clean */
     struct sp_signature *signature; /* NULL: not read */
     uint64_t holders;
     uint64_t stored_holders; /* 0: there are no rows */
     bool counted;            /* both counts are known */
     bool dirty;
-    bool recently;    /* used after the flush: it has a second chance when memory is short */
-    uint32_t entered; /* t->flushes */
     struct entry *next_dirty;
 };
 
 struct sp_contents {
     struct sp_store *store;
     struct sp_map entries;
-    struct sp_lru clean; /* the oldest last */
+    struct sp_ages clean; /* a round is from flush to flush */
     struct entry *dirty;
-    uint32_t flushes; /* so far */
     size_t budget;
     struct sp_contents_stats stats;
     struct sp_buf value;
@@ -50,7 +47,7 @@ struct sp_contents *sp_contents_new(struct sp_store *store, size_t cache_bytes)
     struct sp_contents *t = sp_calloc(1, sizeof *t);
     t->store = store;
     t->budget = cache_bytes;
-    sp_lru_init(&t->clean);
+    sp_ages_init(&t->clean);
     return t;
 }
 
@@ -66,7 +63,7 @@ static void entry_free(struct sp_contents *t, struct entry *e)
 {
     sp_map_remove(&t->entries, e->content);
     if (!e->dirty)
-        sp_lru_remove(&e->age);
+        sp_ages_leave(&e->age);
     t->stats.cache_bytes -= ENTRY_BYTES + (e->signature ? sp_signature_bytes(e->signature) : 0);
     sp_signature_unref(e->signature);
     sp_free(e);
@@ -76,14 +73,13 @@ static struct entry *entry_of(struct sp_contents *t, struct sp_id content)
 {
     struct entry *e = sp_map_get(&t->entries, content);
     if (e) {
-        e->recently |= e->entered != t->flushes;
+        sp_ages_use(&t->clean, &e->age);
         return e;
     }
     e = sp_calloc(1, sizeof *e);
     e->content = content;
     sp_map_add(&t->entries, e);
-    sp_lru_push(&t->clean, &e->age);
-    e->entered = t->flushes;
+    sp_ages_enter(&t->clean, &e->age);
     t->stats.cache_bytes += ENTRY_BYTES;
     return e;
 }
@@ -92,7 +88,7 @@ static void changed(struct sp_contents *t, struct entry *e)
 {
     if (e->dirty)
         return;
-    sp_lru_remove(&e->age);
+    sp_ages_leave(&e->age);
     e->dirty = true;
     e->next_dirty = t->dirty;
     t->dirty = e;
@@ -106,8 +102,8 @@ void sp_contents_free(struct sp_contents *t)
         next = e->next_dirty;
         entry_free(t, e);
     }
-    while (t->clean.prev != &t->clean)
-        entry_free(t, SP_LRU_OBJECT(t->clean.prev, struct entry, age));
+    for (struct sp_age *oldest; (oldest = sp_ages_oldest(&t->clean));)
+        entry_free(t, SP_LRU_OBJECT(oldest, struct entry, age));
     sp_map_done(&t->entries);
     sp_buf_done(&t->value);
     sp_free(t);
@@ -233,29 +229,24 @@ void sp_contents_prefetch_all(const struct sp_contents *t, const struct sp_id *c
 }
 
 /* The next ones to go are far away in memory. */
-static void prefetch_older(const struct sp_contents *t, const struct sp_lru *node)
+static void prefetch_younger(const struct sp_contents *t, const struct sp_age *age)
 {
-    const struct entry *next = SP_LRU_OBJECT(node->prev, struct entry, age);
-    if (node->prev == &t->clean)
+    if (!(age = sp_ages_younger(&t->clean, age)))
         return;
+    const struct entry *next = SP_LRU_OBJECT(age, struct entry, age);
     sp_map_prefetch(&t->entries, next->content);
     sp_prefetch(next->signature);
-    if (next->age.prev != &t->clean)
-        sp_prefetch_bytes(SP_LRU_OBJECT(next->age.prev, struct entry, age), sizeof *next);
+    if ((age = sp_ages_younger(&t->clean, age)))
+        sp_prefetch_bytes(SP_LRU_OBJECT(age, struct entry, age), sizeof *next);
 }
 
 void sp_contents_trim(struct sp_contents *t)
 {
-    while (t->stats.cache_bytes > t->budget && t->clean.prev != &t->clean) {
-        struct sp_lru *oldest = t->clean.prev;
-        struct entry *e = SP_LRU_OBJECT(oldest, struct entry, age);
-        prefetch_older(t, oldest);
-        if (e->recently) {
-            e->recently = false;
-            sp_lru_touch(&t->clean, oldest);
-        } else {
-            entry_free(t, e);
-        }
+    struct sp_age *oldest;
+    while (t->stats.cache_bytes > t->budget && (oldest = sp_ages_oldest(&t->clean))) {
+        prefetch_younger(t, oldest);
+        if (!sp_ages_spare(&t->clean, oldest))
+            entry_free(t, SP_LRU_OBJECT(oldest, struct entry, age));
     }
 }
 
@@ -281,9 +272,8 @@ static void flush_entry(struct sp_contents *t, struct entry *e)
         sp_store_put(t->store, make_key(key, 'N', e->content), sp_buf_view(&t->value));
     }
     e->stored_holders = e->holders;
-    e->dirty = e->recently = false;
-    sp_lru_push(&t->clean, &e->age);
-    e->entered = t->flushes;
+    e->dirty = false;
+    sp_ages_enter(&t->clean, &e->age);
 }
 
 void sp_contents_flush(struct sp_contents *t)
@@ -298,7 +288,7 @@ void sp_contents_flush(struct sp_contents *t)
     }
     t->dirty = NULL;
     sp_contents_trim(t);
-    t->flushes++;
+    t->clean.round++;
 }
 
 void sp_contents_stats(const struct sp_contents *t, struct sp_contents_stats *ret_stats)

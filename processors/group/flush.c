@@ -165,6 +165,7 @@ enum sp_err sp_group_flush(struct sp_group *st, bool drained)
     if (st->own_contents)
         sp_contents_flush(st->own_contents);
     table_evict(st);
-    st->flushes++;
+    st->page_ages.round++;
+    st->group_ages.round++;
     return st->err;
 }

@@ -14,17 +14,15 @@
 #ifndef SP_GROUP_INTERNAL_H
 #define SP_GROUP_INTERNAL_H
 
+#include "base/ages.h"
 #include "base/assert.h"
-#include "base/map.h"
 #include "group/group.h"
 
 struct page {
     struct sp_id id; /* key of the table: first */
-    struct sp_lru age;
+    struct sp_age age;
     bool dirty;
-    bool recently;    /* used after the flush: it has a second chance when memory is short */
-    uint32_t entered; /* st->flushes */
-    bool announced;   /* group membership was announced for content_version */
+    bool announced; /* group membership was announced for content_version */
     bool in_cell;
     enum sp_page_kind kind;
     uint32_t cell;
@@ -82,7 +80,7 @@ struct member {
 
 struct group {
     struct sp_id key; /* key of the table: first */
-    struct sp_lru age;
+    struct sp_age age;
     struct sp_group_id id;
     struct sp_group_id forward; /* birth 0: none */
     struct member **members;    /* sorted by page */
@@ -102,12 +100,10 @@ struct group {
     uint32_t gone_count;
     uint32_t gone_cap;
     bool dirty;
-    bool stored;   /* a 'G' row exists */
-    bool packed;   /* it holds the members */
-    bool inlined;  /* lies inside its founder's stored page row */
-    bool holder;   /* in st->holders */
-    bool recently; /* as a page's */
-    uint32_t entered;
+    bool stored;  /* a 'G' row exists */
+    bool packed;  /* it holds the members */
+    bool inlined; /* lies inside its founder's stored page row */
+    bool holder;  /* in st->holders */
     struct group *next_dirty;
 };
 
@@ -119,11 +115,10 @@ struct sp_group {
     struct sp_outbox outbox;
     struct sp_map pages;
     struct sp_map groups;
-    struct sp_lru pages_by_age; /* the oldest last */
-    struct sp_lru groups_by_age;
+    struct sp_ages page_ages; /* a round is from flush to flush */
+    struct sp_ages group_ages;
     struct page *dirty_pages;
     struct group *dirty_groups;
-    uint32_t flushes;   /* so far */
     size_t cache_bytes; /* the budget of */
     size_t page_bytes;
     size_t group_bytes;
@@ -161,7 +156,9 @@ void table_evict(struct sp_group *st);
 void page_encode(const struct page *p, struct sp_buf *out);
 enum sp_err page_decode(struct sp_view in, struct page *p);
 void member_encode(const struct member *m, struct sp_buf *out);
-enum sp_err member_decode(struct sp_view in, struct member *m, struct sp_id *ret_parent);
+/* `key` ends with the page. */
+enum sp_err member_decode(struct sp_view key, struct sp_view value, struct member *m,
+                          struct sp_id *ret_parent);
 /* Groups of up to so many lie in their 'G' row whole: one look-up, and no scan for members. */
 enum { SP_PACKED_MEMBERS = 4 };
 void group_encode(const struct group *g, bool packed, struct sp_buf *out);

@@ -141,9 +141,7 @@ static bool visit_member(void *arg, struct sp_view key, struct sp_view value)
     struct members *w = arg;
     struct member *m = sp_calloc(1, sizeof *m);
     struct sp_id parent = {0, 0};
-    w->err = key.len >= sizeof m->page ? member_decode(value, m, &parent) : SP_CORRUPT;
-    if (w->err == SP_OK)
-        memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
+    w->err = member_decode(key, value, m, &parent);
     return show_member(w, m, parent);
 }
 

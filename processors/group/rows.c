@@ -209,9 +209,13 @@ static enum sp_err member_read(struct sp_reader *r, struct member *m, struct sp_
     return SP_OK;
 }
 
-enum sp_err member_decode(struct sp_view in, struct member *m, struct sp_id *ret_parent)
+enum sp_err member_decode(struct sp_view key, struct sp_view value, struct member *m,
+                          struct sp_id *ret_parent)
 {
-    struct sp_reader r = sp_reader(in);
+    struct sp_reader r = sp_reader(value);
+    if (key.len < sizeof m->page)
+        return SP_CORRUPT;
+    memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
     enum sp_err err = member_read(&r, m, ret_parent);
     return err == SP_OK && sp_reader_left(&r) ? SP_CORRUPT : err;
 }

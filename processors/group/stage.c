@@ -9,8 +9,8 @@ struct sp_group *sp_group_new(const struct sp_group_options *options, struct sp_
     st->options = *options;
     st->store = store;
     st->outbox = *outbox;
-    sp_lru_init(&st->pages_by_age);
-    sp_lru_init(&st->groups_by_age);
+    sp_ages_init(&st->page_ages);
+    sp_ages_init(&st->group_ages);
     st->contents = options->contents;
     st->cache_bytes = options->cache_bytes;
     if (!st->contents) {
@@ -32,11 +32,11 @@ void sp_group_free(struct sp_group *st)
 {
     if (!st)
         return;
-    while (st->groups_by_age.prev != &st->groups_by_age)
-        group_free(st, SP_LRU_OBJECT(st->groups_by_age.prev, struct group, age));
-    while (st->pages_by_age.prev != &st->pages_by_age) {
-        struct page *p = SP_LRU_OBJECT(st->pages_by_age.prev, struct page, age);
-        sp_lru_remove(&p->age);
+    for (struct sp_age *oldest; (oldest = sp_ages_oldest(&st->group_ages));)
+        group_free(st, SP_LRU_OBJECT(oldest, struct group, age));
+    for (struct sp_age *oldest; (oldest = sp_ages_oldest(&st->page_ages));) {
+        struct page *p = SP_LRU_OBJECT(oldest, struct page, age);
+        sp_ages_leave(oldest);
         page_free(p);
     }
     sp_contents_free(st->own_contents);

@@ -33,8 +33,7 @@ void page_free(struct page *p)
 static void page_enter(struct sp_group *st, struct page *p)
 {
     sp_map_add(&st->pages, p);
-    sp_lru_push(&st->pages_by_age, &p->age);
-    p->entered = st->flushes;
+    sp_ages_enter(&st->page_ages, &p->age);
     st->page_bytes += PAGE_BYTES;
 }
 
@@ -42,7 +41,7 @@ struct page *page_get(struct sp_group *st, struct sp_id id)
 {
     struct page *p = sp_map_get(&st->pages, id);
     if (p) {
-        p->recently |= p->entered != st->flushes;
+        sp_ages_use(&st->page_ages, &p->age);
         return p;
     }
     struct sp_view value;
@@ -121,7 +120,7 @@ void group_changed(struct sp_group *st, struct group *g)
 void group_free(struct sp_group *st, struct group *g)
 {
     if (sp_map_remove(&st->groups, g->key) == g) {
-        sp_lru_remove(&g->age);
+        sp_ages_leave(&g->age);
         st->group_bytes -= GROUP_BYTES;
     }
     st->group_bytes -= g->count * (size_t)SP_MEMBER_BYTES;
@@ -167,9 +166,7 @@ static bool load_member(void *arg, struct sp_view key, struct sp_view value)
 {
     struct member *m = sp_calloc(1, sizeof *m);
     struct sp_id parent = {0, 0};
-    enum sp_err err = key.len >= sizeof m->page ? member_decode(value, m, &parent) : SP_CORRUPT;
-    if (err == SP_OK)
-        memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
+    enum sp_err err = member_decode(key, value, m, &parent);
     m->stored = true;
     return take_member(arg, m, parent, err);
 }
@@ -287,8 +284,7 @@ static struct group *group_new(struct sp_id key, struct sp_group_id id)
 static void group_enter(struct sp_group *st, struct group *g)
 {
     sp_map_add(&st->groups, g);
-    sp_lru_push(&st->groups_by_age, &g->age);
-    g->entered = st->flushes;
+    sp_ages_enter(&st->group_ages, &g->age);
     st->group_bytes += GROUP_BYTES;
 }
 
@@ -304,7 +300,7 @@ struct group *group_get(struct sp_group *st, struct sp_group_id id)
     struct sp_id key = table_key(id);
     struct group *g = sp_map_get(&st->groups, key);
     if (g) {
-        g->recently |= g->entered != st->flushes;
+        sp_ages_use(&st->group_ages, &g->age);
         return g;
     }
     g = group_new(key, id);
@@ -322,24 +318,20 @@ struct group *group_get(struct sp_group *st, struct sp_group_id id)
 /* The walks below go from the oldest to the youngest. Each object is far from the one before it,
  * and what it points to is far again: so the next ones are fetched meanwhile, a pointer further
  * each time. */
-static void prefetch_pages(struct sp_group *st, struct sp_lru *node)
+static void prefetch_pages(const struct sp_group *st, const struct sp_age *age)
 {
-    const struct page *next = SP_LRU_OBJECT(node->prev, struct page, age);
-    if (&next->age == &st->pages_by_age)
+    if (!(age = sp_ages_younger(&st->page_ages, age)))
         return;
-    sp_map_prefetch(&st->pages, next->id);
-    if (next->age.prev != &st->pages_by_age)
-        sp_prefetch_bytes(SP_LRU_OBJECT(next->age.prev, struct page, age), sizeof *next);
+    sp_map_prefetch(&st->pages, SP_LRU_OBJECT(age, struct page, age)->id);
+    if ((age = sp_ages_younger(&st->page_ages, age)))
+        sp_prefetch_bytes(SP_LRU_OBJECT(age, struct page, age), sizeof(struct page));
 }
 
-static void prefetch_groups(struct sp_group *st, struct sp_lru *node)
+static void prefetch_groups(const struct sp_group *st, const struct sp_age *age)
 {
     enum { DEPTH = 3 };
-    for (int depth = 0; depth <= DEPTH; depth++) {
-        node = node->prev;
-        if (node == &st->groups_by_age)
-            return;
-        const struct group *g = SP_LRU_OBJECT(node, struct group, age);
+    for (int depth = 0; depth <= DEPTH && (age = sp_ages_younger(&st->group_ages, age)); depth++) {
+        const struct group *g = SP_LRU_OBJECT(age, struct group, age);
         if (depth == DEPTH)
             sp_prefetch_bytes(g, sizeof *g);
         else if (depth == 2)
@@ -353,17 +345,14 @@ static void prefetch_groups(struct sp_group *st, struct sp_lru *node)
 
 static void evict_pages(struct sp_group *st, size_t budget)
 {
-    while (st->page_bytes > budget && st->pages_by_age.prev != &st->pages_by_age) {
-        struct sp_lru *oldest = st->pages_by_age.prev;
-        struct page *p = SP_LRU_OBJECT(oldest, struct page, age);
+    struct sp_age *oldest;
+    while (st->page_bytes > budget && (oldest = sp_ages_oldest(&st->page_ages))) {
         prefetch_pages(st, oldest);
-        if (p->recently) {
-            p->recently = false;
-            sp_lru_touch(&st->pages_by_age, oldest);
+        if (sp_ages_spare(&st->page_ages, oldest))
             continue;
-        }
+        struct page *p = SP_LRU_OBJECT(oldest, struct page, age);
         sp_map_remove(&st->pages, p->id);
-        sp_lru_remove(oldest);
+        sp_ages_leave(oldest);
         st->page_bytes -= PAGE_BYTES;
         page_free(p);
     }
@@ -371,16 +360,11 @@ static void evict_pages(struct sp_group *st, size_t budget)
 
 static void evict_groups(struct sp_group *st, size_t budget)
 {
-    while (st->group_bytes > budget && st->groups_by_age.prev != &st->groups_by_age) {
-        struct sp_lru *oldest = st->groups_by_age.prev;
-        struct group *g = SP_LRU_OBJECT(oldest, struct group, age);
+    struct sp_age *oldest;
+    while (st->group_bytes > budget && (oldest = sp_ages_oldest(&st->group_ages))) {
         prefetch_groups(st, oldest);
-        if (g->recently) {
-            g->recently = false;
-            sp_lru_touch(&st->groups_by_age, oldest);
-            continue;
-        }
-        group_free(st, g);
+        if (!sp_ages_spare(&st->group_ages, oldest))
+            group_free(st, SP_LRU_OBJECT(oldest, struct group, age));
     }
 }
 
