@@ -85,8 +85,8 @@ struct samepage_status_client;
  *   enable.auto.commit are not yours to set.
  * topic: its full name, with your prefix.
  * group: the consumer group whose members share the partitions and whose commits are kept.
- *   NULL: this client reads all partitions there are now from auto.offset.reset on, and cannot
- *   commit.
+ *   NULL: this client reads all partitions there are now from auto.offset.reset on, where the end
+ *   is that of the moment of this call, and cannot commit.
  * error, size: where a sentence goes that says what is wrong; cut off if it is longer. NULL and 0
  *   are allowed.
  *

@@ -156,15 +156,32 @@ static int32_t count_partitions(struct samepage_status_client *c, const char *to
     return count;
 }
 
-/* Where a reader without a group starts: auto.offset.reset, as librdkafka does it for groups. */
-static int64_t first_offset(const rd_kafka_conf_t *conf)
+static bool starts_at_end(const rd_kafka_conf_t *conf)
 {
     char value[32] = "";
     size_t size = sizeof value;
     rd_kafka_conf_get(conf, "auto.offset.reset", value, &size);
-    bool end =
-        strcmp(value, "latest") == 0 || strcmp(value, "largest") == 0 || strcmp(value, "end") == 0;
-    return end ? RD_KAFKA_OFFSET_END : RD_KAFKA_OFFSET_BEGINNING;
+    return strcmp(value, "latest") == 0 || strcmp(value, "largest") == 0 ||
+           strcmp(value, "end") == 0;
+}
+
+/* Where a reader without a group starts: auto.offset.reset, as librdkafka does it for groups. The
+ * end is asked for here and now: what comes later is later for the caller too. */
+static rd_kafka_resp_err_t assign_all(rd_kafka_t *consumer, rd_kafka_topic_partition_list_t *list,
+                                      const char *topic, int32_t partitions)
+{
+    bool end = starts_at_end(rd_kafka_conf(consumer));
+    for (int32_t p = 0; p < partitions; p++) {
+        int64_t first = RD_KAFKA_OFFSET_BEGINNING, oldest = 0;
+        if (end) {
+            rd_kafka_resp_err_t code =
+                rd_kafka_query_watermark_offsets(consumer, topic, p, &oldest, &first, METADATA_MS);
+            if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+                return code;
+        }
+        rd_kafka_topic_partition_list_add(list, topic, p)->offset = first;
+    }
+    return rd_kafka_assign(consumer, list);
 }
 
 static bool start(struct samepage_status_client *c, const char *topic, int32_t partitions,
@@ -176,10 +193,7 @@ static bool start(struct samepage_status_client *c, const char *topic, int32_t p
         rd_kafka_topic_partition_list_add(list, topic, RD_KAFKA_PARTITION_UA);
         code = rd_kafka_subscribe(c->consumer, list);
     } else {
-        int64_t offset = first_offset(rd_kafka_conf(c->consumer));
-        for (int32_t p = 0; p < partitions; p++)
-            rd_kafka_topic_partition_list_add(list, topic, p)->offset = offset;
-        code = rd_kafka_assign(c->consumer, list);
+        code = assign_all(c->consumer, list, topic, partitions);
     }
     rd_kafka_topic_partition_list_destroy(list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)

@@ -1,5 +1,5 @@
 """A page in headless Chromium, over the DevTools protocol on a pair of pipes: what it asked for, what
-it complained of, and what an expression says in it."""
+it complained of, what an expression says in it, and hands at its keyboard."""
 
 import json
 import os
@@ -8,13 +8,16 @@ import shutil
 import subprocess
 import time
 
-from harness import Failure, Skip
+from harness import PATIENCE_SECONDS, Failure, Skip, check, check_equal, until
 
-SECONDS = 60
+# Keys that are no characters, and the space, which is pressed as well as typed.
+ENTER, SPACE = "Enter", "Space"
+KEYS = {ENTER: {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"},
+        SPACE: {"key": " ", "code": "Space", "windowsVirtualKeyCode": 32, "text": " "}}
 
 
 class Browser:
-    def __init__(self, profile):
+    def __init__(self, profile, size="1200,900"):
         program = shutil.which("chromium") or shutil.which("chromium-browser")
         if not program:
             raise Skip("there is no chromium")
@@ -22,6 +25,7 @@ class Browser:
         self.back, there = os.pipe()
         command = ["exec", program, "--headless", "--no-sandbox", "--disable-gpu",
                    "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+                   "--disable-component-update", f"--window-size={size}",
                    "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
         shell = " ".join(f"'{c}'" if i > 1 else c for i, c in enumerate(command))
         # The protocol is spoken on descriptors 3 and 4.
@@ -40,7 +44,7 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def message(self):
-        end = time.monotonic() + SECONDS
+        end = time.monotonic() + PATIENCE_SECONDS
         while b"\0" not in self.pending:
             ready, _, _ = select.select([self.back], [], [], max(0, end - time.monotonic()))
             part = os.read(self.back, 1 << 16) if ready else b""
@@ -70,14 +74,33 @@ class Browser:
             self.events.append(self.message())
 
     def value(self, expression):
-        return self.call("Runtime.evaluate", expression=expression)["result"].get("value")
+        done = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        check("exceptionDetails" not in done, expression, done)
+        return done["result"].get("value")
 
-    def colours(self, scheme):
-        """Of paper and ink, where the reader prefers that scheme."""
+    def wait(self, expression, what):
+        """Until it is true of the page; its value."""
+        return until(lambda: self.value(expression),
+                     lambda: f"{what}: {self.value('document.body.innerText')[:1000]}")
+
+    def text(self, selector):
+        return self.value(f"document.querySelector({json.dumps(selector)}).innerText")
+
+    def count(self, selector):
+        return self.value(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+    def type(self, selector, *strokes):
+        """As a person would, at the keyboard: keys by name, other texts character by character."""
+        self.value(f"document.querySelector({json.dumps(selector)}).focus()")
+        for stroke in strokes:
+            for key in [KEYS[stroke]] if stroke in KEYS else [{"key": c, "text": c} for c in stroke]:
+                self.call("Input.dispatchKeyEvent", type="keyDown", **key)
+                self.call("Input.dispatchKeyEvent", type="keyUp", **key)
+
+    def prefer(self, scheme):
+        """The reader prefers light or dark pages."""
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": "prefers-color-scheme", "value": scheme}])
-        return (self.value("getComputedStyle(document.body).backgroundColor"),
-                self.value("getComputedStyle(document.querySelector('figure svg')).color"))
 
     def requests(self):
         return [e["params"]["request"]["url"] for e in self.events
@@ -87,8 +110,20 @@ class Browser:
         return [e["params"] for e in self.events if e.get("method") in
                 ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")]
 
+    def check_clean(self, *origins):
+        """No errors, and nothing was asked of anybody else."""
+        check_equal(self.complaints(), [], "complaints")
+        for url in self.requests():
+            check(url.startswith((*origins, "data:")), "another host:", url)
+
     def close(self):
         os.close(self.to)
         self.process.terminate()
         self.process.wait()
         os.close(self.back)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

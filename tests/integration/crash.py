@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from harness import check, check_equal, check_in, groups, latest, main, statuses
+from harness import check, check_equal, check_in, groups, latest, main, statuses, until
 
 MOST_KILLS = 25
 
@@ -49,10 +49,8 @@ def after_a_while(work, rng, process, seconds):
 def after_some_output(work, rng, process, tag, total):
     """Waits until the output has grown by up to a sixth of its final size."""
     wanted = size(work, f"{tag}.out") + rng.randrange(1 + total // 6)
-    end = time.monotonic() + 60
-    while process.poll() is None and size(work, f"{tag}.out") < wanted:
-        check(time.monotonic() < end, "the output does not grow")
-        time.sleep(0.0002)
+    until(lambda: process.poll() is not None or size(work, f"{tag}.out") >= wanted,
+          "more output", pause=0.0002)
 
 
 def run_with_kills(work, rng, tag, args, wait):

@@ -14,12 +14,17 @@ import inspect
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
 
 SKIPPED = 77
+# Whoever waits for something waits far longer than it takes on the busiest machine: a test fails
+# because of what happens, not because of when.
+PATIENCE_SECONDS = 180
 
 
 class Skip(Exception):
@@ -57,6 +62,21 @@ def check_equal_lines(a, b, what):
 
 def check_in(part, text, what="message"):
     check(part in text, f"{what}: {part!r} is missing in:\n{text}")
+
+
+def until(condition, what, seconds=PATIENCE_SECONDS, pause=0.05):
+    """Waits until condition() is true; its value. `what` says, or is called to say, what is missing."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        check(time.monotonic() < end, "waited in vain for", what() if callable(what) else what)
+        time.sleep(pause)
+    return value
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
 
 
 class Work:

@@ -3,34 +3,27 @@
 import json
 import re
 import signal
-import socket
 import subprocess
-import time
 import urllib.error
 import urllib.request
 
-from harness import check, check_equal, check_in, main
+from harness import PATIENCE_SECONDS, check, check_equal, check_in, free_port, main, until
 
 SECRET = "a-secret-of-this-test"
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
 def status_of(port, path):
     """The status and the body; waits for the server to start."""
-    for _ in range(100):
+    def ask():
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_SECONDS) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as answer:
             return answer.code, answer.read().decode()
         except OSError:
-            time.sleep(0.1)
-    return 0, ""
+            return None
+
+    return until(ask, f"an answer to {path}")
 
 
 def log_of_stage(work, format_, at_work=None):
@@ -45,7 +38,7 @@ def log_of_stage(work, format_, at_work=None):
         at_work(port)
     status_of(port, "/livez")
     process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE_SECONDS)
     check_equal(process.returncode, 0, "exit code after SIGTERM")
     check_equal(out, b"", "standard output")
     check(SECRET.encode() not in err, "the password is in the log")

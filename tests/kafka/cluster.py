@@ -4,8 +4,10 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))  # harness.py
 STAGES = ["signature", "group", "compare"]
 # Several cells and partitions, and little memory.
 SMALL = {

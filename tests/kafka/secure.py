@@ -13,10 +13,9 @@ import urllib.request
 
 import cluster
 import statuses
-from statuses import check
+from harness import PATIENCE_SECONDS, Skip, check, free_port, until
 
 PAGES = 200
-PATIENCE_SECONDS = 60
 WRONG = "wrong-password-of-this-test"
 PASSWORD = "SAMEPAGE_SET_KAFKA_SASL_PASSWORD"
 
@@ -60,14 +59,13 @@ def place_of(work, program, properties):
 
 
 def ask(port, path):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_SECONDS) as answer:
         return answer.read().decode()
 
 
 def stages_through(place, want):
     """The three stages with as much log as there is; answers their metrics."""
-    ports = {stage: str(20000 + (os.getpid() * 3 + i) % 10000)
-             for i, stage in enumerate(cluster.STAGES)}
+    ports = {stage: str(free_port()) for stage in cluster.STAGES}
     metrics = ""
     for stage in cluster.STAGES:
         place.processes.start(
@@ -85,7 +83,7 @@ def stages_through(place, want):
 
 def client_command(reader, place, properties):
     others = {key: value for key, value in properties.items() if key != "bootstrap.servers"}
-    return [reader, properties["bootstrap.servers"], place.prefix + "status", "-", "0", "3", "leave",
+    return [reader, properties["bootstrap.servers"], place.prefix + "status", "-", "0", "15", "leave",
             *(x for pair in others.items() for x in pair)]
 
 
@@ -110,12 +108,8 @@ def a_stage_goes_on_asking(place):
     log = place.path("refused.log")
     place.processes.start("refused", [place.program, "group", *place.settings("refused"),
                                       *cluster.arguments({"kafka.debug": "security,broker"})], log)
-    end = time.monotonic() + PATIENCE_SECONDS
-    text = ""
-    while "starting again" not in text and time.monotonic() < end:
-        time.sleep(0.2)
-        text = read(log)
-    check("refused: " in text.partition("starting again")[2], "the stage says", text[-1000:])
+    until(lambda: "refused: " in read(log).partition("starting again")[2],
+          lambda: "another refusal; the stage says " + read(log)[-1000:])
     check(place.processes.stop("refused") == 0, "the stage did not end well")
 
 
@@ -168,7 +162,7 @@ def secure(work, program, reader):
         check_refused(place, commands)
         check_secret(place, metrics, password)
     except cluster.NoBroker as why:
-        statuses.skip(str(why))
+        raise Skip(str(why)) from None
     finally:
         if place:
             place.processes.kill()
@@ -176,4 +170,4 @@ def secure(work, program, reader):
 
 
 if __name__ == "__main__":
-    secure(*sys.argv[1:])
+    statuses.main(secure, *sys.argv[1:])

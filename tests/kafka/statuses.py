@@ -27,6 +27,7 @@ import urllib.parse
 import urllib.request
 
 import cluster
+from harness import PATIENCE_SECONDS, SKIPPED, Failure, Skip, check, until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGES = 1000
@@ -35,17 +36,16 @@ FIELDS = ["url", "version_ms", "status", "winner_url", "similarity", "reason", "
           "group_size", "epoch"]
 # The others depend on the order in which things happen.
 DECIDED = FIELDS[:6]
-SKIPPED = 77
 
 
-def skip(why):
-    print("SKIPPED:", why)
-    sys.exit(SKIPPED)
-
-
-def check(condition, *what):
-    if not condition:
-        raise SystemExit(" ".join(str(w) for w in what))
+def main(test, *arguments):
+    try:
+        test(*arguments)
+    except Skip as why:
+        print("SKIPPED:", why)
+        sys.exit(SKIPPED)
+    except Failure as what:
+        sys.exit(f"FAILED: {what}")
 
 
 def broker():
@@ -55,7 +55,7 @@ def broker():
     done = subprocess.run([os.path.join(cluster.ROOT, "tools", "kafka"), "status"], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if done.returncode or not done.stdout:
-        skip("there is no broker")
+        raise Skip("there is no broker")
     return done.stdout.splitlines()[0]
 
 
@@ -146,9 +146,17 @@ class Place:
         self.call("synth", "--pages", str(PAGES), "--seed", "7", "--words", "60", "-o",
                   self.path("crawl.jsonl"))
 
-    def expected(self):
+    def halves(self):
+        """The crawl as two files, `first` and `rest`."""
+        with open(self.path("crawl.jsonl"), encoding="utf-8") as file:
+            lines = file.readlines()
+        for name, part in (("first", lines[:len(lines) // 2]), ("rest", lines[len(lines) // 2:])):
+            with open(self.path(name), "w", encoding="utf-8") as file:
+                file.writelines(part)
+
+    def expected(self, *crawls):
         self.call("run", "-q", "--set", "partition.cells=6", "-o", self.path("want.jsonl"),
-                  self.path("crawl.jsonl"))
+                  *map(self.path, crawls or ["crawl.jsonl"]))
         with open(self.path("want.jsonl"), encoding="utf-8") as lines:
             return decided(of_json(lines.read()))
 
@@ -179,7 +187,8 @@ class Place:
             yield
 
     def settle(self, want):
-        end = time.monotonic() + 180
+        """Waits until the statuses are these, or does not come to an end that way."""
+        end = time.monotonic() + PATIENCE_SECONDS
         while decided(self.all()) != want and time.monotonic() < end:
             time.sleep(1)
 
@@ -189,25 +198,34 @@ def stages(work, program, *_):
     os.makedirs(work)
     place = Place(work, program, f"statuses-{os.getpid()}.")
     place.crawl()
-    want = place.expected()
+    place.halves()
+    early, want = place.expected("first"), place.expected()
     place.call("topics", "create", *place.settings())
     followed = place.path("followed.jsonl")
-    with place.started(program, "status", "--follow", *place.settings(), output=followed):
-        time.sleep(3)  # it starts at the end of the topic, which is to be the beginning
-        with place.stages():
-            place.ingest()
+
+    def heard():
+        with open(followed, encoding="utf-8") as lines:
+            return of_json(lines.read().rpartition("\n")[0])
+
+    with place.stages():
+        place.ingest(crawl="first")
+        place.settle(early)
+        with place.started(program, "status", "--all", "--follow", *place.settings(), output=followed):
+            until(heard, "the statuses of the first half")
+            place.ingest(crawl="rest")
             place.settle(want)
-        time.sleep(2)
+            end = last(place.all())
+            with contextlib.suppress(Failure):
+                until(lambda: last(heard()) == end, "the statuses of the second half")
     check_same(decided(place.all()), want, "the stages and `samepage run`")
-    with open(followed, encoding="utf-8") as lines:
-        check_same(last(of_json(lines.read())), last(place.all()), "status --follow and --all")
+    check_same(last(heard()), end, "status --all --follow and status --all")
     with open(place.path("prefix"), "w", encoding="utf-8") as file:
         file.write(place.prefix)
 
 
 def left_behind(work, program):
     if not os.path.exists(os.path.join(work, "prefix")):
-        skip("kafka.stages was skipped: there are no statuses to read")
+        raise Skip("kafka.stages was skipped: there are no statuses to read")
     with open(os.path.join(work, "prefix"), encoding="utf-8") as file:
         return Place(work, program, file.read())
 
@@ -220,18 +238,19 @@ def client(work, program, reader, *_):
             [reader, place.address, place.prefix + "status", group, str(count), str(seconds), end],
             check=True, text=True, stdout=subprocess.PIPE).stdout)
 
-    everything = read("-", 0, 10, "commit")
+    everything = read("-", 0, 15, "commit")
     check_same(decided(everything), place.expected(), "the client and `samepage run`")
     check_same(last(everything), last(place.all()), "the client and `status --all`")
     name = f"{place.prefix}reader-{os.getpid()}"
-    first = read(name, 300, 20, "commit")
+    first = read(name, 300, PATIENCE_SECONDS, "commit")
     check(len(first) == 300, len(first), "events, not 300")
-    second = read(name, 0, 10, "commit")
+    second = read(name, len(everything) - 300, PATIENCE_SECONDS, "commit")
     check_same(histories(first + second), histories(everything), "300, commit, close and the rest")
     check(not read(name, 0, 8, "leave"), "events come again after a commit")
     name += "-leaves"
-    check(len(read(name, 100, 20, "leave")) == 100, "not 100 events")
-    check_same(histories(read(name, 0, 10, "leave")), histories(everything), "nothing committed")
+    check(len(read(name, 100, PATIENCE_SECONDS, "leave")) == 100, "not 100 events")
+    again = read(name, len(everything), PATIENCE_SECONDS, "leave")
+    check_same(histories(again), histories(everything), "nothing committed")
 
 
 def python_with_packages(folder):
@@ -245,7 +264,7 @@ def python_with_packages(folder):
             done = subprocess.run(command, text=True, stdout=subprocess.PIPE,
                                   stderr=subprocess.STDOUT)
             if done.returncode:
-                skip("confluent-kafka and fastavro cannot be had: " + done.stdout[-500:])
+                raise Skip("confluent-kafka and fastavro cannot be had: " + done.stdout[-500:])
     return python
 
 
@@ -324,7 +343,7 @@ def common_words(crawl):
 
 
 def get(address, path, body=None):
-    with urllib.request.urlopen(urllib.request.Request(address + path, body), timeout=20) as answer:
+    with urllib.request.urlopen(urllib.request.Request(address + path, body), timeout=PATIENCE_SECONDS) as answer:
         return json.load(answer)
 
 
@@ -341,23 +360,16 @@ def served(work, program, *_):
     want = last(place.all())
     log = place.path(f"{place.prefix}serve.log")
     with place.started(program, "serve", "--kafka", "--listen", "127.0.0.1:0", *place.settings()):
-        end = time.monotonic() + 60
-        found = got = None
-        while time.monotonic() < end and got != want:
-            time.sleep(0.5)
-            with open(log, encoding="utf-8") as lines:
-                found = re.search(r"listening on (http://\S+)", lines.read())
-            if found:
-                got = {url: of_server(found[1], url) for url in want}
-        check_same(got or {}, want, "serve --kafka and --all")
+        address = listening(log, 1)
+        answers_as(address, want, "serve --kafka and --all")
         losers = [e for e in want.values() if e[2] == "loser"]
         uniques = [url for url, e in want.items() if e[2] == "unique"][:20]
         loser = losers[0]
-        group = get(found[1], "/v1/group?" + urllib.parse.urlencode({"url": loser[0]}))
+        group = get(address, "/v1/group?" + urllib.parse.urlencode({"url": loser[0]}))
         check({m["url"] for m in group["members"]} ==
               {url for url, e in want.items() if e[6] == loser[6]}, "members of the group")
         body = json.dumps({"urls": [*uniques, loser[3], loser[0]]}).encode()
-        answer = get(found[1], "/v1/filter", body)
+        answer = get(address, "/v1/filter", body)
         check(answer["kept"] == [*uniques, loser[3]], "kept:", answer)
         check([(d["url"], d["repeats"], float32(d["similarity"])) for d in answer["dropped"]] ==
               [(loser[0], loser[3], loser[4])], "dropped:", answer)
@@ -366,24 +378,28 @@ def served(work, program, *_):
 
 def answers_as(address, want, what):
     """Waits until the server says the same of every page."""
-    end = time.monotonic() + 60
-    got = None
-    while time.monotonic() < end and got != want:
-        time.sleep(0.5)
-        got = {url: of_server(address, url) for url in want}
-    check_same(got or {}, want, what)
+    got = {}
+
+    def same():
+        got.update({url: of_server(address, url) for url in want})
+        return got == want
+
+    with contextlib.suppress(Failure):
+        until(same, what, pause=0.5)
+    check_same(got, want, what)
 
 
 def listening(log, times):
     """The address that was printed last, the `times`-th time."""
-    end = time.monotonic() + 60
-    found = []
-    while time.monotonic() < end and len(found) < times:
-        time.sleep(0.2)
+    def said():
         with open(log, encoding="utf-8") as lines:
-            found = re.findall(r"listening on (http://\S+)", lines.read())
-    check(len(found) == times, "the server did not start:", open(log, encoding="utf-8").read())
-    return found[-1]
+            return lines.read()
+
+    def found():
+        all_of_them = re.findall(r"listening on (http://\S+)", said())
+        return all_of_them if len(all_of_them) == times else None
+
+    return until(found, lambda: "a server:\n" + said())[-1]
 
 
 def similar_loser(events):
@@ -425,10 +441,7 @@ def copied(work, program, *_):
         check_pair(address, want, similar_loser(want))
         place.ingest(pieces=4, crawl="more.jsonl")
         place.processes.stop("serve", signal.SIGKILL)
-        place.call("run", "-q", "--set", "partition.cells=6", "-o", place.path("want.jsonl"),
-                   place.path("crawl.jsonl"), place.path("more.jsonl"))
-        with open(place.path("want.jsonl"), encoding="utf-8") as lines:
-            place.settle(decided(of_json(lines.read())))
+        place.settle(place.expected("crawl.jsonl", "more.jsonl"))
     want = last(place.all())
     check(len(want) > PAGES, "the second crawl changed nothing")
     with place.processes.during("serve", serve, log):
@@ -442,6 +455,5 @@ def copied(work, program, *_):
 
 
 if __name__ == "__main__":
-    {"stages": stages, "client": client, "foreign": foreign, "indexer": indexer,
-     "served": served, "copied": copied}[sys.argv[1]](
-        *sys.argv[2:])
+    main({"stages": stages, "client": client, "foreign": foreign, "indexer": indexer,
+          "served": served, "copied": copied}[sys.argv[1]], *sys.argv[2:])
