@@ -13,6 +13,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "store/tuning.h"
 
 enum {
     SLOTS = 16384, /* the more, the fewer answers are lost to other keys: some 800 are under way */
@@ -82,6 +83,7 @@ static bool wait_for_work(struct ahead *a)
 static void *work(void *arg)
 {
     struct ahead *a = arg;
+    tuned_thread();
     while (wait_for_work(a))
         for (uint32_t at = atomic_load(&a->taken); at != atomic_load(&a->put); at++) {
             struct slot *s = &a->slots[a->queue[at % QUEUE]];

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "store/tuning.h"
 
 struct flight {
     rocksdb_t *handle;
@@ -22,6 +23,7 @@ struct flight {
 static void *work(void *arg)
 {
     struct flight *f = arg;
+    tuned_thread();
     pthread_mutex_lock(&f->lock);
     for (;;) {
         while (!f->busy && !f->ending)

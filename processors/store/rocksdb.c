@@ -320,6 +320,7 @@ static const struct sp_db_ops rocks_ops = {
 
 static void set_options(struct rocks_db *r, const struct sp_rocksdb_options *o)
 {
+    tuned_thread();
     r->process = o->shared;
     if (!r->cache && !r->process)
         r->cache = rocksdb_cache_create_lru(o->block_cache_bytes);

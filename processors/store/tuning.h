@@ -9,4 +9,8 @@
 /* The caller's to destroy. The cache is borrowed. */
 rocksdb_options_t *tuned_options(const struct sp_rocksdb_options *o, rocksdb_cache_t *cache);
 
+/* For each thread that reads or writes: RocksDB counts every comparison of keys, and nobody asks.
+ */
+void tuned_thread(void);
+
 #endif
