@@ -64,12 +64,19 @@ def check_in(part, text, what="message"):
     check(part in text, f"{what}: {part!r} is missing in:\n{text}")
 
 
-def until(condition, what, seconds=PATIENCE_SECONDS, pause=0.05):
-    """Waits until condition() is true; its value. `what` says, or is called to say, what is missing."""
+def wait(condition, seconds=PATIENCE_SECONDS, pause=0.05):
+    """Waits until condition() is true; its last value, also where that was in vain."""
     end = time.monotonic() + seconds
-    while not (value := condition()):
-        check(time.monotonic() < end, "waited in vain for", what() if callable(what) else what)
+    while not (value := condition()) and time.monotonic() < end:
         time.sleep(pause)
+    return value
+
+
+def until(condition, what, **how):
+    """Waits until condition() is true; its value. `what` says, or is called to say, what is missing."""
+    value = wait(condition, **how)
+    if not value:
+        raise Failure(f"waited in vain for {what() if callable(what) else what}")
     return value
 
 

@@ -397,7 +397,7 @@ def a_request_that_trickles_in_is_cut_off(work):
             except OSError:
                 return True
 
-        until(cut_off, "the end of a connection that finishes nothing", pause=1)
+        until(cut_off, "the end of a connection that finishes nothing", seconds=30, pause=1)
         server.check_unharmed()
 
 

@@ -10,18 +10,15 @@ import re
 import shutil
 import sys
 import time
-import urllib.request
 
-from statuses import Place, check_same, decided, main  # knows where harness.py is
+from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
 from harness import PATIENCE_SECONDS, check, free_port, until
 
 
 def rows_to_move(port):
     """None: the stage does not say yet."""
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics",
-                                    timeout=PATIENCE_SECONDS) as answer:
-            text = answer.read().decode()
+        text = ask(f"http://127.0.0.1:{port}", "/metrics")
     except OSError:
         return None
     found = re.search(r'samepage_rows_to_move\{stage="compare"\} (\d+)', text)

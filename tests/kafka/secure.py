@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 import time
-import urllib.request
 
 import cluster
 import statuses
@@ -58,11 +57,6 @@ def place_of(work, program, properties):
     return statuses.Place(work, program, f"secure-{os.getpid()}.", of_librdkafka(properties))
 
 
-def ask(port, path):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_SECONDS) as answer:
-        return answer.read().decode()
-
-
 def stages_through(place, want):
     """The three stages with as much log as there is; answers their metrics."""
     ports = {stage: str(free_port()) for stage in cluster.STAGES}
@@ -76,7 +70,7 @@ def stages_through(place, want):
     place.ingest()
     place.settle(want)
     for stage in cluster.STAGES:
-        metrics += ask(ports[stage], "/metrics")
+        metrics += statuses.ask("http://127.0.0.1:" + ports[stage], "/metrics")
         check(place.processes.stop(stage) == 0, stage, "did not end well")
     return metrics
 

@@ -27,7 +27,7 @@ import urllib.parse
 import urllib.request
 
 import cluster
-from harness import PATIENCE_SECONDS, SKIPPED, Failure, Skip, check, until
+from harness import PATIENCE_SECONDS, SKIPPED, Failure, Skip, check, until, wait
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGES = 1000
@@ -187,10 +187,8 @@ class Place:
             yield
 
     def settle(self, want):
-        """Waits until the statuses are these, or does not come to an end that way."""
-        end = time.monotonic() + PATIENCE_SECONDS
-        while decided(self.all()) != want and time.monotonic() < end:
-            time.sleep(1)
+        """Waits until the statuses are these; what they are instead is for the caller to say."""
+        wait(lambda: decided(self.all()) == want, pause=1)
 
 
 def stages(work, program, *_):
@@ -215,8 +213,7 @@ def stages(work, program, *_):
             place.ingest(crawl="rest")
             place.settle(want)
             end = last(place.all())
-            with contextlib.suppress(Failure):
-                until(lambda: last(heard()) == end, "the statuses of the second half")
+            wait(lambda: last(heard()) == end)
     check_same(decided(place.all()), want, "the stages and `samepage run`")
     check_same(last(heard()), end, "status --all --follow and status --all")
     with open(place.path("prefix"), "w", encoding="utf-8") as file:
@@ -342,9 +339,14 @@ def common_words(crawl):
     return sorted(counts, key=lambda w: (-counts[w], w))[:20]
 
 
+def ask(address, path, body=None):
+    request = urllib.request.Request(address + path, body)
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+        return answer.read().decode()
+
+
 def get(address, path, body=None):
-    with urllib.request.urlopen(urllib.request.Request(address + path, body), timeout=PATIENCE_SECONDS) as answer:
-        return json.load(answer)
+    return json.loads(ask(address, path, body))
 
 
 def of_server(address, url):
@@ -384,8 +386,7 @@ def answers_as(address, want, what):
         got.update({url: of_server(address, url) for url in want})
         return got == want
 
-    with contextlib.suppress(Failure):
-        until(same, what, pause=0.5)
+    wait(same, pause=0.5)
     check_same(got, want, what)
 
 
