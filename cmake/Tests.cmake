@@ -1,8 +1,9 @@
-# sp_unit_test(NAME SOURCES file... [DEPENDS target...] [LABELS label...] [TIMEOUT seconds])
+# sp_unit_test(NAME SOURCES file... [DEPENDS target...] [INTERNALS module...] [LABELS label...]
+#              [TIMEOUT seconds])
 # Builds one CUnit program and registers each of its cases, written TEST(name), as
-# a CTest "NAME.name". Cases are found by reading the sources when CMake runs.
+# a CTest "NAME.name"; INTERNALS names modules whose private headers they include. Cases are found by reading the sources when CMake runs.
 function(sp_unit_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;INTERNALS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 120)
   endif()
@@ -11,7 +12,9 @@ function(sp_unit_test name)
   endif()
   add_executable(test_${name} ${ARG_SOURCES} ${CMAKE_SOURCE_DIR}/tests/harness/harness.c)
   target_include_directories(test_${name} PRIVATE ${CMAKE_SOURCE_DIR}/tests/harness)
-  target_link_libraries(test_${name} PRIVATE ${ARG_DEPENDS} PkgConfig::CUNIT)
+  sp_link_with_all_below(test_${name} ${ARG_DEPENDS})
+  target_link_libraries(test_${name} PRIVATE PkgConfig::CUNIT)
+  sp_see_internals(test_${name} ${ARG_INTERNALS})
   target_compile_definitions(test_${name} PRIVATE SP_TEST_SUITE="${name}"
     SP_SHARED_DATA="${CMAKE_SOURCE_DIR}/../shared/data")
   foreach(source IN LISTS ARG_SOURCES)

@@ -3,9 +3,8 @@
 
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include "base/bytes.h"
 
 enum statement { BEGIN, COMMIT, ADD, TAKE_OUT, PUT_IN, VERDICT, STATEMENTS };
 
@@ -35,7 +34,11 @@ static const char *const texts[STATEMENTS] = {
 
 struct index *index_open(const char *file, char *error, size_t size)
 {
-    struct index *index = sp_calloc(1, sizeof *index);
+    struct index *index = calloc(1, sizeof *index);
+    if (!index) {
+        snprintf(error, size, "out of memory");
+        return NULL;
+    }
     bool good = sqlite3_open(file, &index->db) == SQLITE_OK;
     if (good) {
         sqlite3_busy_timeout(index->db, 10000);
@@ -58,7 +61,7 @@ void index_close(struct index *index)
     for (int i = 0; i < STATEMENTS; i++)
         sqlite3_finalize(index->statements[i]);
     sqlite3_close(index->db);
-    sp_free(index);
+    free(index);
 }
 
 const char *index_error(const struct index *index)
@@ -122,33 +125,43 @@ bool index_put_status(struct index *index, const char *url, size_t url_len,
     return step(index, VERDICT, NULL);
 }
 
-/* Each word in quotes, so that none is taken for an operator of FTS5. */
-static void put_words(struct sp_buf *out, const char *const *words, size_t count)
+/* Each word in quotes, so that none is taken for an operator of FTS5. NULL: out of memory. */
+static char *quote_words(const char *const *words, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        sp_buf_put_str(out, i ? " \"" : "\"");
+    size_t room = 1;
+    for (size_t i = 0; i < count; i++)
+        room += 2 * strlen(words[i]) + 3;
+    char *out = malloc(room), *at = out;
+    for (size_t i = 0; out && i < count; i++) {
+        if (i)
+            *at++ = ' ';
+        *at++ = '"';
         for (const char *c = words[i]; *c; c++) {
             if (*c == '"')
-                sp_buf_put_u8(out, '"');
-            sp_buf_put_u8(out, (uint8_t)*c);
+                *at++ = '"';
+            *at++ = *c;
         }
-        sp_buf_put_u8(out, '"');
+        *at++ = '"';
     }
+    if (out)
+        *at = 0;
+    return out;
 }
 
 bool index_query(struct index *index, const char *const *words, size_t count, int most,
                  void (*each)(void *arg, const char *url), void *arg)
 {
-    struct sp_buf match = {0};
+    char *match = quote_words(words, count);
     sqlite3_stmt *s = NULL;
+    if (!match)
+        return false;
     int code = sqlite3_prepare_v2(
         index->db,
         "SELECT page.url FROM body JOIN page ON page.id = body.rowid"
         " WHERE body MATCH ?1 AND page.status NOT IN (?2, ?3) ORDER BY body.rank LIMIT ?4",
         -1, &s, NULL);
     if (code == SQLITE_OK) {
-        put_words(&match, words, count);
-        bind_text(s, 1, match.data, match.len);
+        bind_text(s, 1, match, strlen(match));
         sqlite3_bind_int(s, 2, SAMEPAGE_STATUS_LOSER);
         sqlite3_bind_int(s, 3, SAMEPAGE_STATUS_GONE);
         sqlite3_bind_int(s, 4, most);
@@ -156,6 +169,6 @@ bool index_query(struct index *index, const char *const *words, size_t count, in
             each(arg, (const char *)sqlite3_column_text(s, 0));
     }
     sqlite3_finalize(s);
-    sp_buf_done(&match);
+    free(match);
     return code == SQLITE_DONE;
 }

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "samepage/status.h"
+#include <samepage/status.h>
 
 struct index;
 

@@ -18,12 +18,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/url.h"
-#include "codec/codec.h"
-#include "index.h"
-#include "text/text.h"
+#include <samepage/index.h>
+#include <samepage/page.h>
+#include <samepage/status.h>
 
-enum { BATCH = 200, WAIT_MS = 5, COMMIT_MS = 1000 };
+#include "index.h"
+
+enum { BATCH = 200, WAIT_MS = 5, COMMIT_MS = 1000, TYPE_BYTES = 256 };
 
 static volatile sig_atomic_t stop;
 
@@ -53,11 +54,13 @@ struct indexer {
     struct index *index;
     rd_kafka_t *pages;
     struct samepage_status_client *statuses;
-    struct sp_text *text;
-    struct sp_buf url;
-    struct sp_buf body;
-    struct sp_buf latencies; /* int64_t each, milliseconds */
-    int64_t crawled[BATCH];  /* when the pages of this transaction were */
+    struct samepage_reader *reader;
+    char url[SAMEPAGE_URL_BYTES];
+    size_t url_len;
+    int64_t *latencies; /* milliseconds */
+    size_t latency_count;
+    size_t latency_room;
+    int64_t crawled[BATCH]; /* when the pages of this transaction were */
     size_t batch;
     uint64_t page_count;
     uint64_t status_count;
@@ -113,28 +116,42 @@ static rd_kafka_t *open_pages(const struct options *o, char *error, size_t size)
 }
 
 /* Two spellings of one address are one page. */
-static bool name_page(struct indexer *x, struct sp_view url)
+static bool name_page(struct indexer *x, const char *url, size_t bytes)
 {
-    sp_buf_reset(&x->url);
-    return sp_url_canonical(url, &x->url) == SP_OK;
+    x->url_len = samepage_url_canonical(url, bytes, x->url, sizeof x->url);
+    return x->url_len > 0;
+}
+
+/* The content type as samepage_extract takes it: what the message says of the charset comes first.
+ */
+static void type_of(const struct samepage_page *page, char type[TYPE_BYTES])
+{
+    size_t bytes = page->content_type_bytes < TYPE_BYTES / 2 ? page->content_type_bytes : 0;
+    const char *end = bytes ? memchr(page->content_type, ';', bytes) : NULL;
+    if (page->content_is_utf8 && end)
+        bytes = (size_t)(end - page->content_type);
+    snprintf(type, TYPE_BYTES, "%.*s%s", (int)bytes, bytes ? page->content_type : "",
+             page->content_is_utf8 ? "; charset=utf-8" : "");
 }
 
 static bool add_page(struct indexer *x, const rd_kafka_message_t *m)
 {
-    struct sp_page_record page;
-    if (sp_page_decode(sp_view(m->payload, m->len), NULL, &page) != SP_OK ||
-        !name_page(x, page.url)) {
+    struct samepage_page page;
+    char type[TYPE_BYTES];
+    const char *body = "";
+    size_t body_len = 0;
+    if (samepage_page_decode(m->payload, m->len, &page) != 0 ||
+        !name_page(x, page.url, page.url_bytes)) {
         x->bad_count++;
         return true;
     }
-    bool has_text = page.http_status >= 200 && page.http_status < 300 &&
-                    page.redirect_url.len == 0 && sp_text_readable(page.content_type);
-    sp_buf_reset(&x->body);
-    if (has_text)
-        sp_text_extract(x->text, page.content_type, page.content, page.content_is_utf8, &x->body);
+    type_of(&page, type);
+    if (page.http_status >= 200 && page.http_status < 300 && page.redirect_url_bytes == 0 &&
+        samepage_readable(type))
+        body = samepage_extract(x->reader, page.content, page.content_bytes, type, &body_len);
     x->crawled[x->batch++] = rd_kafka_message_timestamp(m, NULL);
     x->page_count++;
-    return index_put_page(x->index, x->url.data, x->url.len, x->body.data, x->body.len);
+    return index_put_page(x->index, x->url, x->url_len, body, body_len);
 }
 
 /* What there is, up to a full batch; waits for the first. False: the index failed. */
@@ -167,9 +184,9 @@ static bool apply_statuses(struct indexer *x)
             stop = 1;
         if (got != SAMEPAGE_EVENT)
             break;
-        if (!name_page(x, sp_view_str(event.url)))
+        if (!name_page(x, event.url, strlen(event.url)))
             continue;
-        if (!begin(x) || !index_put_status(x->index, x->url.data, x->url.len, &event))
+        if (!begin(x) || !index_put_status(x->index, x->url, x->url_len, &event))
             return false;
         x->status_count++;
         x->last_new = now_ms();
@@ -188,10 +205,16 @@ static bool publish(struct indexer *x)
         return false;
     x->uncommitted = false;
     int64_t now = now_ms();
-    for (size_t i = 0; i < x->batch; i++) {
-        int64_t latency = now - x->crawled[i];
-        sp_buf_put(&x->latencies, &latency, sizeof latency);
+    if (x->latency_count + x->batch > x->latency_room) {
+        size_t room = 2 * x->latency_room + BATCH;
+        int64_t *more = realloc(x->latencies, room * sizeof *more);
+        if (!more)
+            return false;
+        x->latencies = more;
+        x->latency_room = room;
     }
+    for (size_t i = 0; i < x->batch; i++)
+        x->latencies[x->latency_count++] = now - x->crawled[i];
     if (x->batch)
         x->last_new = now;
     x->batch = 0;
@@ -235,8 +258,8 @@ static int by_size(const void *a, const void *b)
 
 static void report(struct indexer *x)
 {
-    size_t n = x->latencies.len / sizeof(int64_t);
-    int64_t *sorted = (int64_t *)(void *)x->latencies.data;
+    size_t n = x->latency_count;
+    int64_t *sorted = x->latencies;
     printf("%" PRIu64 " pages indexed, %" PRIu64 " statuses applied, %" PRIu64
            " records that are no page\n",
            x->page_count, x->status_count, x->bad_count);
@@ -252,13 +275,11 @@ static int run(const struct options *o)
     struct indexer x = {.page_count = 0};
     char error[512] = "", topic[256], group[256];
     const char *properties[] = {"bootstrap.servers", o->broker, NULL};
-    struct sp_text_options text;
     bool good = false;
     snprintf(topic, sizeof topic, "%sstatus", o->prefix);
     snprintf(group, sizeof group, "%sindexer-statuses", o->prefix);
-    sp_text_options_default(&text);
-    x.text = sp_text_new(&text);
-    if ((x.index = index_open(o->file, error, sizeof error)) &&
+    if ((x.reader = samepage_reader_new(NULL, error, sizeof error)) &&
+        (x.index = index_open(o->file, error, sizeof error)) &&
         (x.statuses = samepage_status_open(properties, topic, group, error, sizeof error)) &&
         (x.pages = open_pages(o, error, sizeof error))) {
         good = work(&x, o);
@@ -274,10 +295,8 @@ static int run(const struct options *o)
     }
     samepage_status_close(x.statuses);
     index_close(x.index);
-    sp_text_free(x.text);
-    sp_buf_done(&x.url);
-    sp_buf_done(&x.body);
-    sp_buf_done(&x.latencies);
+    samepage_reader_free(x.reader);
+    free(x.latencies);
     return good ? 0 : 1;
 }
 

@@ -60,15 +60,15 @@ struct samepage_status_event {
     const char *winner_url;      /* NULL: none */
     float similarity;            /* of the page to its winner; 0 without winner_url */
     enum samepage_reason reason;
-    const char *group_id; /* never used twice */
-    int64_t group_size;   /* members when this was written */
+    const char *group_id; /* never used twice; of a loser: see its winner's latest event */
+    int64_t group_size;   /* members when this was written; of a kept page never off by two times */
     int64_t epoch;        /* grows each time the page moves to another group */
 };
 
 /* What samepage_status_next and samepage_status_commit answer. */
 enum samepage_result {
     SAMEPAGE_EVENT = 1,    /* next: there is an event */
-    SAMEPAGE_NONE = 0,     /* next: none came in time; commit: done */
+    SAMEPAGE_NONE = 0,     /* next: none came in time, or a page was deleted; commit: done */
     SAMEPAGE_RETRY = -1,   /* something is wrong that may pass by itself: call again */
     SAMEPAGE_BAD = -2,     /* a record that is no status event was passed over: call again */
     SAMEPAGE_INVALID = -3, /* commit of a client without a group */

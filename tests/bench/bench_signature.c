@@ -62,10 +62,7 @@ static void note_item(void *arg, const struct sp_input_item *item)
     if (item->err != SP_OK || r->http_status < 200 || r->http_status >= 300 ||
         !sp_text_readable(r->content_type))
         return;
-    if (p->count == p->cap) {
-        p->cap = p->cap ? p->cap * 2 : 1024;
-        p->list = sp_realloc(p->list, p->cap * sizeof *p->list);
-    }
+    sp_grow(&p->list, &p->cap, p->count + 1);
     p->list[p->count++] = (struct page){.content = keep(p, r->content),
                                         .content_len = r->content.len,
                                         .type = keep(p, r->content_type),
@@ -74,17 +71,17 @@ static void note_item(void *arg, const struct sp_input_item *item)
     p->content_bytes += r->content.len;
 }
 
-static enum sp_err load(const char *name, struct pages *p, const char **ret_message)
+static enum sp_err load(const char *name, struct pages *p, struct sp_fault *fault)
 {
     struct sp_input_options options;
     struct sp_input *input;
     struct sp_chunk *chunk;
     sp_input_options_default(&options);
-    enum sp_err err = sp_input_open(&name, 1, &options, &input, ret_message);
+    enum sp_err err = sp_input_open(&name, 1, &options, &input, fault);
     if (err != SP_OK)
         return err;
     struct sp_parser *parser = sp_parser_new(&options);
-    while ((err = sp_input_next_chunk(input, &chunk, ret_message)) == SP_OK) {
+    while ((err = sp_input_next_chunk(input, &chunk, fault)) == SP_OK) {
         sp_chunk_parse(parser, chunk, note_item, p);
         sp_chunk_free(chunk);
     }
@@ -141,9 +138,9 @@ int main(int argc, char **argv)
         return 2;
     }
     struct pages pages = {0};
-    const char *message = "";
-    if (argc == 2 && load(argv[1], &pages, &message) != SP_OK) {
-        fprintf(stderr, "bench_signature: %s\n", message);
+    struct sp_fault fault = {""};
+    if (argc == 2 && load(argv[1], &pages, &fault) != SP_OK) {
+        fprintf(stderr, "bench_signature: %s\n", fault.text);
         return 1;
     }
     double copy_before = copy_speed();

@@ -1,16 +1,19 @@
-"""Installs into a temporary prefix and builds uses.c against it: with pkg-config, shared and static,
+"""Installs into a temporary prefix and builds uses.c and uses_index.c against it: with pkg-config, shared and static,
 as C and as C++, and with find_package. Only the prefix is shown to the compilers.
 
 usage: installed.py CMAKE BUILD CC CXX
 """
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.join(HERE, "uses.c")
+INDEX_SOURCE = os.path.join(HERE, "uses_index.c")
+PREDICT_SOURCE = os.path.join(HERE, "uses_predict.c")
 STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(uses LANGUAGES C)
@@ -38,6 +41,28 @@ def exports_only_its_own(library, *options):
             raise SystemExit(f"{library} shows {words[2]}")
 
 
+def soname(library):
+    return next(line.split("[")[1].rstrip("]") for line in call("readelf", "-d", library).splitlines()
+                if "(SONAME)" in line)
+
+
+def build_indexer(cmake, cc, prefix, work):
+    """examples/indexer, copied to where nothing else of the source is."""
+    if subprocess.run(["pkg-config", "--exists", "sqlite3", "rdkafka"], check=False).returncode:
+        print("no SQLite or no librdkafka: examples/indexer is not built")
+        return
+    copy, made = os.path.join(work, "indexer"), os.path.join(work, "indexer-made")
+    shutil.copytree(os.path.join(HERE, "../../examples/indexer"), copy)
+    call(cmake, "-S", copy, "-B", made, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_C_COMPILER={cc}",
+         "-DCMAKE_C_FLAGS=-Wall -Wextra -Werror")
+    call(cmake, "--build", made)
+    done = subprocess.run([os.path.join(made, "indexer"), "query", "--index", os.path.join(work, "new.sqlite"),
+                           "word"], check=False)
+    if done.returncode:
+        raise SystemExit("the indexer that was built against the prefix does not run")
+    print("examples/indexer builds and runs")
+
+
 def main(cmake, build, cc, cxx):
     with tempfile.TemporaryDirectory(prefix="samepage-installed-") as work:
         prefix = os.path.join(work, "prefix")
@@ -48,8 +73,13 @@ def main(cmake, build, cc, cxx):
         exports_only_its_own(os.path.join(libraries, "libsamepage.so"), "-D")
         exports_only_its_own(os.path.join(libraries, "libsamepage.a"))
 
-        def asked(*options):
-            return call("pkg-config", *options, "samepage", PKG_CONFIG_PATH=packages).split()
+        for name in ("libsamepage_filter.so", "libsamepage_index.so", "libsamepage_predict.so"):
+            exports_only_its_own(os.path.join(libraries, name), "-D")
+            if not soname(os.path.join(libraries, name)).startswith(name + "."):
+                raise SystemExit(f"{name} has no version in its name")
+
+        def asked(*options, package="samepage"):
+            return call("pkg-config", *options, package, PKG_CONFIG_PATH=packages).split()
 
         def builds(name, *command):
             program = os.path.join(work, name)
@@ -60,6 +90,14 @@ def main(cmake, build, cc, cxx):
         builds("shared", cc, "-std=c99", *STRICT, SOURCE, *asked("--cflags", "--libs"), path)
         builds("shared-c++", cxx, "-std=c++11", *STRICT, "-x", "c++", SOURCE, "-x", "none",
                *asked("--cflags", "--libs"), path)
+        both = [flag for package in ("samepage_index", "samepage_filter")
+                for flag in asked("--cflags", "--libs", package=package)]
+        builds("index", cc, "-std=c99", *STRICT, INDEX_SOURCE, *both, path)
+        builds("index-c++", cxx, "-std=c++11", *STRICT, "-x", "c++", INDEX_SOURCE, "-x", "none", *both,
+               path)
+        predict = asked("--cflags", "--libs", package="samepage_predict")
+        builds("predict", cc, "-std=c99", *STRICT, PREDICT_SOURCE, *predict, path)
+        builds("predict-c++", cxx, "-std=c++11", *STRICT, "-x", "c++", PREDICT_SOURCE, "-x", "none", *predict, path)
         static = [f for f in asked("--cflags", "--libs", "--static") if f != "-lsamepage"]
         builds("static", cc, *STRICT, SOURCE, os.path.join(libraries, "libsamepage.a"), *asked("--cflags"),
                "-lrdkafka")
@@ -76,6 +114,7 @@ def main(cmake, build, cc, cxx):
         call(cmake, "--build", made)
         for kind in ("samepage", "samepage_static"):
             print("find_package", kind, call(os.path.join(made, f"uses_{kind}")).strip())
+        build_indexer(cmake, cc, prefix, work)
 
 
 main(*sys.argv[1:])

@@ -38,16 +38,16 @@ static void on_item(void *arg, const struct sp_input_item *item)
 
 static void read_all(const char *name, const struct sp_input_options *options)
 {
-    const char *message = NULL;
+    struct sp_fault fault = {""};
     struct sp_input *in = NULL;
     struct sp_chunk *chunk = NULL;
-    if (sp_input_open(&name, 1, options, &in, &message) != SP_OK) {
-        SP_ASSERT(message && *message);
+    if (sp_input_open(&name, 1, options, &in, &fault) != SP_OK) {
+        SP_ASSERT(*fault.text);
         return;
     }
     struct sp_parser *parser = sp_parser_new(options);
     uint64_t expected = 0;
-    while (sp_input_next_chunk(in, &chunk, &message) == SP_OK) {
+    while (sp_input_next_chunk(in, &chunk, &fault) == SP_OK) {
         SP_ASSERT(sp_chunk_first(chunk) == expected);
         uint64_t end = expected + sp_chunk_count(chunk);
         sp_chunk_parse(parser, chunk, on_item, &expected);

@@ -1,4 +1,4 @@
-/* links: sp_cover sp_base */
+/* links: sp_cover sp_relation */
 /* Any text as a relation and as a filter: understood or refused with a place, never a crash; what
  * is understood prints as a text that means the same, can be planned, and has a truth value. A path
  * never promises too little: where the relation holds, one path's atoms all hold. */
@@ -12,10 +12,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static bool print(const char *source, enum sp_relation_kind kind, struct sp_buf *out)
 {
     struct sp_relation *r = NULL;
-    const char *message = NULL;
+    struct sp_fault fault = {""};
     sp_buf_reset(out);
-    if (sp_relation_parse(source, kind, &r, &message) != SP_OK) {
-        SP_ASSERT(message && strncmp(message, "column ", 7) == 0 && strchr(message, '^'));
+    if (sp_relation_parse(source, kind, &r, &fault) != SP_OK) {
+        SP_ASSERT(strncmp(fault.text, "column ", 7) == 0 && strchr(fault.text, '^'));
         return false;
     }
     sp_relation_put(r->root, kind, out);
@@ -35,7 +35,7 @@ static bool path_allows(const struct sp_path *path, const struct sp_relation_pai
                 return false;
     }
     for (size_t i = 0; i < path->range_count; i++) {
-        const struct sp_range *r = &path->ranges[i];
+        const struct sp_plan_range *r = &path->ranges[i];
         double f = sp_relation_number(r->of_a, pair), g = sp_relation_number(r->of_b, pair);
         double rounding = 1e-9 * (fabs(f) + fabs(g) + fabs(r->offset));
         if (isfinite(rounding) && r->sign * f > r->sign * g + r->offset + rounding)
@@ -52,10 +52,10 @@ static void check_plan(const char *source)
     struct sp_relation *r = NULL;
     struct sp_plan plan;
     struct sp_buf out = {0};
-    const char *message;
+    struct sp_fault fault = {""};
     struct sp_view texts[2] = {sp_view_str("x.example"), sp_view_str("y.example")};
     union sp_cell cells[2][SP_FIELD_COUNT];
-    if (sp_relation_parse(source, SP_RELATION, &r, &message) != SP_OK)
+    if (sp_relation_parse(source, SP_RELATION, &r, &fault) != SP_OK)
         return;
     sp_plan_make(r, &plan);
     sp_plan_put(&plan, &out);

@@ -1,8 +1,8 @@
-/* links: sp_signature sp_base */
+/* links: sp_page */
 /* Any bytes as a packed signature: what is accepted encodes to itself, keeps the promises that
  * other modules rely on. */
 #include "base/assert.h"
-#include "signature/signature.h"
+#include "page/signature.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,4 +1,4 @@
-/* links: sp_group sp_store sp_partition sp_protocol sp_base */
+/* links: sp_group */
 /* Any bytes as stored rows of the group stage. Reading them back, for reports and in the stage,
  * answers SP_CORRUPT or something that holds together; it never crashes.
  *
@@ -7,7 +7,7 @@
  * that makes the key, and the value with its length in front (two bytes, little-endian). */
 #include "base/assert.h"
 #include "base/mem.h"
-#include "group/internal.h"
+#include "group/stored.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -77,20 +77,55 @@ static void on_event(void *arg, const struct sp_status_event *event)
     checksum += (unsigned)strlen(event->url);
 }
 
-/* A stage on these rows reads every page and every group. */
-static void read_in_stage(struct sp_store *store)
+static struct sp_signature *some_content(unsigned number)
 {
-    struct sp_group_options options = {.mode = SP_MODE_EXACT};
+    enum { SHINGLES = 4 };
+    struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
+    s->content_hash = id_of(number);
+    s->shingle_total = s->length[0] = SHINGLES;
+    for (uint32_t i = 0; i < SHINGLES; i++)
+        s->hashes[i] = (number % KEYS + i) << 20;
+    return s;
+}
+
+/* A member of the group changes, which asks whether the group still hangs together and who wins. */
+static void change(struct sp_group_stage *stage, const struct sp_group *g, unsigned number)
+{
+    const struct sp_member *member = sp_member_find(g, id_of(number));
+    if (!member || member->version == INT64_MAX)
+        return;
+    struct sp_message *m = sp_message_new(SP_MSG_CHANGE);
+    struct sp_change *c = &m->change;
+    m->page = member->page;
+    c->group = g->id;
+    c->content_version = c->version = member->version + 1;
+    c->page_kind = SP_PAGE_CONTENT + (number / KEYS + number) % 3;
+    c->target = c->page_kind == SP_PAGE_REDIRECT ? id_of(number + 1) : (struct sp_id){0, 0};
+    c->signature = c->page_kind == SP_PAGE_CONTENT ? some_content(number) : NULL;
+    checksum += sp_group_stage_step(stage, m) == SP_OK;
+}
+
+/* A stage on these rows reads every page and every group, and goes on from them. */
+static void read_in_stage(struct sp_db *db, struct sp_store *store)
+{
+    struct sp_group_stage_options options = {.mode = SP_MODE_EXACT};
+    sp_similarity_options_default(&options.similarity);
     struct sp_outbox outbox = {on_message, on_event, NULL};
     for (unsigned number = 0; number < KEYS * KEYS; number++) {
-        struct sp_group *stage = sp_group_new(&options, store, &outbox);
-        const struct page *p = page_get(stage, id_of(number));
+        struct sp_group_stage *stage = sp_group_stage_new(&options, store, &outbox);
+        const struct sp_page_actor *p = sp_page_actor_get(stage, id_of(number));
         SP_ASSERT(!p || p->url);
-        const struct group *g = stage->err ? NULL : group_get(stage, group_of(number));
+        const struct sp_group *g = stage->err ? NULL : sp_group_get(stage, group_of(number));
         for (uint32_t i = 0; g && i < g->count; i++)
             SP_ASSERT(g->members[i]->url &&
                       (g->members[i]->kind != SP_PAGE_CONTENT || g->members[i]->winner));
-        sp_group_free(stage);
+        if (g)
+            change(stage, g, number);
+        if (sp_group_stage_flush(stage) == SP_OK)
+            SP_ASSERT(sp_db_commit(db) == SP_OK);
+        else
+            sp_db_discard(db);
+        sp_group_stage_free(stage);
     }
 }
 
@@ -102,7 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     SP_ASSERT(sp_db_commit(db) == SP_OK);
     (void)sp_group_each_page(store, on_page, NULL);
     (void)sp_contents_each(store, on_signature, NULL);
-    read_in_stage(store);
+    read_in_stage(db, store);
     sp_db_close(db);
     return 0;
 }

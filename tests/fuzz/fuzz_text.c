@@ -1,8 +1,8 @@
 /* links: sp_text sp_base */
 /* Any bytes as Markdown or plain text in any charset. The first line is the content type. */
 #include "base/assert.h"
+#include "text/repair.h"
 #include "text/text.h"
-#include "text/utf8.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -52,18 +52,18 @@ static struct input_items input_items_read(const char *file, size_t chunk_bytes,
     struct sp_input_options options;
     struct sp_input *in = NULL;
     struct sp_chunk *chunk = NULL;
-    const char *message = NULL;
+    struct sp_fault fault = {""};
     sp_input_options_default(&options);
     options.max_record_bytes = 4096;
     options.chunk_bytes = chunk_bytes;
-    enum sp_err err = sp_input_open(&file, 1, &options, &in, &message);
+    enum sp_err err = sp_input_open(&file, 1, &options, &in, &fault);
     if (err != SP_OK) {
-        SP_ASSERT(message && *message);
+        SP_ASSERT(*fault.text);
         return items;
     }
     SP_ASSERT(sp_input_skip(in, skip) == SP_OK);
     struct sp_parser *parser = sp_parser_new(&options);
-    while ((err = sp_input_next_chunk(in, &chunk, &message)) == SP_OK) {
+    while ((err = sp_input_next_chunk(in, &chunk, &fault)) == SP_OK) {
         if (items.calls == 0)
             items.next = sp_chunk_first(chunk);
         SP_ASSERT(sp_chunk_first(chunk) == items.next);

@@ -1,6 +1,7 @@
 """samepage cover against a checker that shares nothing with it: sets of words' tuples, the relation
 as a function of Python, every pair compared, the smallest cover by trying all."""
 
+import collections
 import itertools
 import json
 import operator
@@ -276,6 +277,132 @@ def titles_and_languages_can_be_compared(work):
              "crawl.jsonl")
     check_equal([line["status"] for line in work.json_lines("out")],
                 ["kept", "kept", "kept", "dropped", "kept"], "by language")
+
+
+def versions_and_words_choose_documents(work):
+    """Versions are counted among what the rest of the filter lets through, at any place in it."""
+    rng = random.Random(8)
+    documents = []
+    for number in range(400):
+        host = rng.choice(["www.parliament.uk", "news.example", "parliament.uk.example"])
+        words = [rng.choice(["Expense", "expenses", "budget", "House"]) for _ in range(3)]
+        documents.append({"url": f"http://{host}/{rng.randint(0, 30)}", "host": host,
+                          "t": START + number * DAY // 4, "words": words, "number": number})
+    work.write("crawl.jsonl", "\n".join(json.dumps(
+        {"url": d["url"], "fetch_time_ms": d["t"], "content_type": "text/plain",
+         "content": " ".join(d["words"]) + f", item {d['number']}."}) for d in documents))
+
+    def chosen(where):
+        work.run("cover", "-q", "-o", "out", "--summary", "sum", "-r", "1 = 0", "--where", where,
+                 "crawl.jsonl")
+        records = [line["record"] for line in work.json_lines("out")]
+        check_equal(work.json_lines("sum")[0]["filtered"], len(documents) - len(records), where)
+        return records
+
+    def expected(least, holds):
+        some = [d for d in documents if holds(d)]
+        count = collections.Counter(d["url"] for d in some)
+        return [d["number"] for d in some if count[d["url"]] >= least]
+
+    late = START + 50 * DAY
+    cases = [
+        ("versions >= 2", 2, lambda d: True),
+        ("contains(text, 'expense')", 0, lambda d: "Expense" in d["words"]),
+        ("versions >= 4 && timestamp >= 2024-01-03T22:13:20Z", 4, lambda d: d["t"] >= late),
+        ("contains(text, 'expense budget') && (versions > 1 && host ends_with '.uk')", 2,
+         lambda d: "Expense budget" in " ".join(d["words"]) and d["host"].endswith(".uk")),
+        ("host in ('news.example', 'x') && versions >= 3", 3, lambda d: d["host"] == "news.example"),
+        ("url matches '*/?' && versions >= 3", 3, lambda d: len(d["url"].split("/")[-1]) == 1),
+    ]
+    for where, least, holds in cases:
+        wanted = expected(least, holds)
+        check(0 < len(wanted) < len(documents), "the test says nothing:", where)
+        check_equal(chosen(where), wanted, where)
+    # The same of two documents; what is pushed down says the same as asking all pairs.
+    relation = "contains(a.text, 'expense') && b.host ends_with '.uk' && a.versions < b.versions"
+    work.run("cover", "-q", "-o", "out", "-r", relation, "crawl.jsonl")
+    count = collections.Counter(d["url"] for d in documents)
+    most = max(n for url, n in count.items() if url.startswith("http://www.parliament.uk"))
+    for line, d in zip(work.json_lines("out"), documents):
+        covered = "Expense" in d["words"] and count[d["url"]] < most
+        check_equal(line["status"], "dropped" if covered else "kept", f"{d} by {relation}")
+    done = work.run("cover", "--explain", "-r", relation)
+    check_in("only b with b.host ends_with", done.out, "explanation")
+
+
+def hosts_have_quotas(work):
+    documents = make_documents(21, 300, unique=True)
+    write_crawl(work, "crawl.jsonl", documents)
+    relation, holds = RELATIONS[1]
+
+    def cover(*options):
+        work.run("cover", "-q", "-o", "out", "--summary", "sum", "-r", relation, *options,
+                 "crawl.jsonl")
+        lines = work.json_lines("out")
+        kept = collections.Counter(documents[line["record"]]["host"] for line in lines
+                                   if line["status"] == "kept")
+        return lines, kept, work.json_lines("sum")[0]
+
+    lines, kept, summary = cover()
+    every = collections.Counter(d["host"] for d in documents)
+    few, many = min(kept.values()), max(kept.values())
+    check(few < many, "hosts are all alike", kept)
+    least = many + 1
+    more, kept_more, added = cover("--host-least", str(least))
+    for host, count in every.items():
+        check_equal(kept_more[host], max(kept[host], min(least, count)), host)
+    check_equal(added["added"], sum(kept_more.values()) - sum(kept.values()), "added")
+    for line, before in zip(more, lines):
+        check(line["status"] == "kept" or line["status"] == before["status"] == "dropped", line)
+    most = few - 1
+    less, kept_less, left = cover("--host-most", str(most))
+    check_equal(dict(kept_less), {host: most for host in every}, "kept")
+    out = {line["record"] for line in less if line["status"] == "left_out"}
+    check_equal(left["left_out"], len(out), "left out")
+    check_equal(len(out), len(documents) - left["kept"]
+                - sum(line["status"] == "dropped" for line in less), "all have a status")
+    for line in less:
+        if line["status"] == "dropped":
+            check(line["by_record"] not in out, "covered by what is left out", line)
+    # Of a host those that cover most stay.
+    covers = {line["record"]: line["covers"] for line in lines if line["status"] == "kept"}
+    stay = {line["record"] for line in less if line["status"] == "kept"}
+    for host in every:
+        here = [r for r in covers if documents[r]["host"] == host]
+        check(min(covers[r] for r in here if r in stay) >=
+              max(covers[r] for r in here if r not in stay), host)
+    message = work.run("cover", "-r", relation, "--host-least", "3", "--host-most", "2",
+                       "crawl.jsonl", code=2).err
+    check_in("more than --host-most", message)
+    work.run("cover", "-r", relation, "--host-least", "0", "crawl.jsonl", code=2)
+
+
+def the_lightest_cover_is_chosen(work):
+    """Of three equal texts of other sizes the smallest is kept; a weight of 1 changes nothing."""
+    documents = make_documents(23, 60, unique=True)
+    write_crawl(work, "crawl.jsonl", documents)
+    relation, holds = RELATIONS[1]
+    coverers = related(documents, holds)
+    kept = {}
+    for weight in "1", "bytes", "1 / (1 + popularity)":
+        work.run("cover", "-q", "-o", "out", "--summary", "sum", "-r", relation, "--weight",
+                 weight, "crawl.jsonl")
+        kept[weight] = check_output(work.json_lines("out"), documents, holds, coverers)
+        kept[weight] = (work.json_lines("sum")[0]["weight"],
+                        [line["record"] for line in work.json_lines("out")
+                         if line["status"] == "kept"])
+    work.run("cover", "-q", "-o", "out", "--summary", "sum", "-r", relation, "crawl.jsonl")
+    fewest = [line["record"] for line in work.json_lines("out") if line["status"] == "kept"]
+    check_equal(kept["1"][0], len(kept["1"][1]), "the weight of a count")
+    check(len(kept["1"][1]) >= len(fewest), "fewer than the fewest")
+    size = [len(d["text"].encode()) for d in documents]
+    check_equal(kept["bytes"][0], sum(size[r] for r in kept["bytes"][1]), "bytes kept")
+    check(kept["bytes"][0] < sum(size[r] for r in fewest), "the weight says nothing")
+    for weight, said in (("host", "a number is wanted"), ("bytes - bytes", "not above 0"),
+                         ("versions", "only when all"), ("a.bytes", "no such field")):
+        done = work.run("cover", "-r", relation, "--weight", weight, "crawl.jsonl", code=2)
+        check_in("--weight", done.err)
+        check_in(said, done.err)
 
 
 def versions_of_made_up_pages_are_as_many_as_asked_for(work):

@@ -1,17 +1,18 @@
 """What goes wrong says what it is and what to do; and what help promises."""
 
 import base64
+import fcntl
 import glob
 import json
 import os
 import re
 import subprocess
 
-from harness import Skip, check, check_equal, check_in, main, statuses
+from harness import Skip, check, check_equal, check_in, main, statuses, until
 
 STAGES = ["signature", "group", "compare"]  # one source for all three
-COMMANDS = ["run", "synth", "pairs", "similar", "train", "cover", "topics", "ingest", *STAGES, "status",
-            "evaluate", "serve", "config"]
+COMMANDS = ["run", "dedup", "audit", "synth", "pairs", "similar", "train", "cover", "archive", "topics", "ingest",
+            *STAGES, "status", "evaluate", "serve", "config", "rules"]
 
 
 def complaint(work, *arguments, code=1):
@@ -29,13 +30,15 @@ def complaint(work, *arguments, code=1):
 def options_of(work, command):
     """The long options in the command's source."""
     name = "stage" if command in STAGES else command
-    with open(os.path.join(work.source, "processors", "cli", f"cmd_{name}.c"),
+    with open(os.path.join(work.source, "processors", "programs", "cli", "commands", f"{name}.c"),
               encoding="utf-8") as f:
         source = f.read()
     found = set(re.findall(r'\{"([a-z-]+)",\s*(?:no|required|optional)_argument', source))
     found.add("help")
     if "SP_SETTING_OPTIONS" in source:
         found |= {"config", "set"}
+    if "SP_FIELD_OPTIONS" in source:
+        found |= {f"{name}-field" for name in ("id", "text", "time", "status", "redirect", "type", "popularity")}
     return found
 
 
@@ -51,13 +54,13 @@ def help_of_each_command_mentions_every_option(work):
         check(not options - mentioned, command, "has options that its help does not mention:",
               options - mentioned)
         section = done.out.split("OPTIONS\n", 1)[1].split("\n\n", 1)[0]
-        check_equal(options, set(re.findall(r"^  (?:-\w, )?--([a-z-]+)", section, re.M)),
+        check_equal(options, set(re.findall(r"(?:^  (?:-\w, )?| NAME, )--([a-z-]+)", section, re.M)),
                     f"{command}: options in the source and in the list of options")
         for line in done.out.splitlines():
             check(len(line) <= 100, "a long line in the help of", command, line)
     check_equal(sorted([c for c in COMMANDS if c not in STAGES] + ["stage"]), sorted(
-        os.path.basename(f)[4:-2]
-        for f in glob.glob(os.path.join(work.source, "processors", "cli", "cmd_*.c"))),
+        os.path.basename(f)[:-2]
+        for f in glob.glob(os.path.join(work.source, "processors", "programs", "cli", "commands", "*.c"))),
         "commands known to this test and in the source")
 
 
@@ -83,8 +86,28 @@ def help_of_the_program_names_the_commands(work):
             check_in(f"\n  {command} ", text)
     check_in("usage", work.run(code=2).err)
     check_in("--help", complaint(work, "nonsense", code=2))
+    check_equal(work.run("help", "pairs").out, work.run("pairs", "--help").out, "help pairs")
+    check_equal(work.run("pairs", "-h").out, work.run("pairs", "--help").out, "pairs -h")
+    check_equal(work.run("-V").out, work.run("--version").out, "-V")
+    for wrong, right in ("piars", "pairs"), ("dedupe", "dedup"), ("evalute", "evaluate"):
+        check_in(f'did you mean "{right}"?', complaint(work, wrong, code=2))
+        check_in(f'did you mean "{right}"?', complaint(work, "help", wrong, code=2))
+    for command, wrong, right in [("run", "--ouput", "--output"), ("dedup", "--kep", "--kept"),
+                                  ("pairs", "--treshold", "--threshold")]:
+        check_in(f"did you mean {right}?", complaint(work, command, wrong, code=2))
+    check("did you mean" not in complaint(work, "run", "--entirely-else", code=2), "a far-fetched suggestion")
     version = work.run("--version").out
     check(re.match(r"samepage \d+\.\d+\.\d+ \(signature version \d+\)\n$", version), version)
+
+
+def similar_ends_as_diff_does(work):
+    text = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    work.write("a", text)
+    work.write("b", text + "sixteen")
+    work.write("c", "entirely other words that have nothing to do with the rest of them here")
+    check_in("near duplicates", work.run("similar", "a", "b").out)
+    check_in("not near duplicates", work.run("similar", "a", "c", code=1).out)
+    work.run("similar", "a", "missing", code=2)
 
 
 def a_wrong_option_says_how_to_get_help(work):
@@ -121,7 +144,7 @@ def a_wrong_value_says_what_is_allowed(work):
                          ("barrier.pages=x", ["barrier.pages", '"x"', "number"]),
                          ("barrier.pages=0", ["barrier.pages", "0", "1"]),
                          ("partition.cells=0", ["partition.cells", "0", "1"]),
-                         ("mode", ["mode", "key=value"])]:
+                         ("mode", ["a setting", "key=value", "="])]:  # it may be a password: it is not repeated
         message = complaint(work, "run", "--set", wrong, "crawl.jsonl", code=2)
         for part in parts:
             check_in(part, message)
@@ -135,8 +158,9 @@ def a_missing_file_is_named_before_anything_is_done(work):
     check_in("No such file", message)
     check(not work.exists("out") and not work.exists("state"), "something was done before")
     check_in("No such file", complaint(work, "pairs", "-q", "missing.jsonl"))
-    check_in("missing.html", complaint(work, "similar", "crawl.jsonl", "missing.html"))
-    check_in("directory", complaint(work, "run", "-q", "-o", "out", "."))
+    check_in("missing.html", complaint(work, "similar", "crawl.jsonl", "missing.html", code=2))
+    os.makedirs(work.path("empty"))
+    check_in("holds nothing to read", complaint(work, "run", "-q", "-o", "out", "empty"))
     check_in("settings", complaint(work, "run", "--config", "settings", "crawl.jsonl", code=2))
 
 
@@ -253,12 +277,12 @@ def a_state_of_another_format_says_what_to_do(work):
     arguments = ["run", "-q", "--state", "state", "-o", "out", "crawl.jsonl"]
     work.run(*arguments)
     good = work.read("state/FORMAT")
-    check_in("samepage state 3\n", good.decode())
-    for other in b"2", b"4":
+    check_in("samepage state 4\n", good.decode())
+    for other in b"3", b"5":
         line = b"samepage state " + other + b"\n"
-        work.write("state/FORMAT", good.replace(b"samepage state 3\n", line))
+        work.write("state/FORMAT", good.replace(b"samepage state 4\n", line))
         message = complaint(work, *arguments)
-        for part in "state format " + other.decode(), "uses 3", "--state":
+        for part in "state format " + other.decode(), "uses 4", "--state":
             check_in(part, message)
     for damaged in b"", b"nonsense\n", good[:5], b"\0" * 100:
         work.write("state/FORMAT", damaged)
@@ -384,6 +408,40 @@ def an_empty_input_is_no_error(work):
     check_equal(work.run("run", "-q", "-", stdin=b"").out, "", "standard input")
 
 
+def an_input_of_which_nothing_can_be_read_is_an_error_with_its_reasons(work):
+    for name, content, reason in (
+            ("text.jsonl", '{"text":"a page"}\n' * 3, '3: the line has no url'),
+            ("page.html", "<html>\n<p>text</p>\n</html>\n", "3: the line is not a JSON object"),
+            ("array.json", '[{"url":"http://a/"},\n{"url":"http://b/"}]\n', '2: the page has no "content"')):
+        work.write(name, content)
+        done = work.run("run", "-q", "-o", "out", name, code=1)
+        check_in("samepage: no record of the input could be read", done.err)
+        check(reason.split(": ")[-1] in done.err, f"{name}: no reason {reason!r} in", done.err)
+
+
+def a_page_without_content_is_a_dead_letter_that_names_the_field(work):
+    work.write("like.jsonl", "".join(json.dumps(line) + "\n" for line in (
+        {"url": "https://a.example/1", "text": "x"}, {"url": "https://a.example/2", "html": "x"},
+        {"url": "https://a.example/3"}, {"url": "https://a.example/4", "content": "", "text": "x"},
+        {"url": "https://a.example/5", "http_status": 404},
+        {"url": "https://a.example/6", "text": "x"})))
+    done = work.run("run", "-o", "out", "--dead-letter", "dead", "like.jsonl")
+    dead = work.json_lines("dead")
+    check_equal([d["record"] for d in dead], [0, 1, 2, 5], "dead letters")
+    check_in('it has "text"', dead[0]["detail"])
+    check_in('it has "html"', dead[1]["detail"])
+    check_in('the page has no "content"', dead[2]["detail"])
+    check_in("--text-field html", dead[1]["detail"])
+    check_in('samepage: 4 of 6 records could not be read\nsamepage:   2: the page has no "content"; it '
+             'has "text"', done.err)
+    work.run("run", "-o", "named", "--dead-letter", "lacking", "--text-field", "html", "like.jsonl")
+    lacking = work.json_lines("lacking")
+    check_equal([d["record"] for d in lacking], [0, 2, 3, 5], "dead letters of --text-field")
+    for d in lacking:
+        check_in("--text-field", d["detail"])
+        check("rename" not in d["detail"], "another field was named", d)
+
+
 def an_input_without_any_usable_page_is_no_error(work):
     lines = [{"url": "https://a.example/1", "content": "x", "http_status": 500},
              {"url": "https://a.example/2", "content": "x", "http_status": 304},
@@ -395,6 +453,108 @@ def an_input_without_any_usable_page_is_no_error(work):
     summary = json.loads(work.read("summary"))
     check(summary["ignored"] == 3 and summary["dead_letters"] == 1 and summary["records"] == 4,
           summary)
+
+
+def two_runs_with_one_output_are_refused(work):
+    crawl = work.crawl(pages=50)
+    first = work.start("run", "-q", "--state", "one", "-o", "out", "-", stdin=subprocess.PIPE)
+    until(lambda: work.exists("one/rocksdb/CURRENT"), "the first run, which opens its output next")
+    until(lambda: work.exists("out"), "the first run's output")
+    with open(work.path("out"), "rb") as out:  # locked a moment after it was made
+        def locked():
+            try:
+                fcntl.flock(out, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                fcntl.flock(out, fcntl.LOCK_UN)
+                return False
+            except BlockingIOError:
+                return True
+        until(locked, "a lock on the output")
+    message = complaint(work, "run", "-q", "-o", "out", crawl)
+    check_in("out: is being written by another samepage process", message)
+    first.communicate(b"")
+    work.run("run", "-q", "-o", "out", crawl)
+    check_in("is named twice", complaint(work, "run", "-q", "-o", "both", "--dead-letter", "both", crawl))
+
+
+def states_and_outputs_are_for_their_owner_only(work):
+    crawl = work.crawl(pages=50)
+    os.umask(0)
+    work.run("run", "-q", "--state", "state", "-o", "out", "--dead-letter", "dead", "--groups", "groups",
+             crawl)
+    modes = {name: oct(os.stat(work.path(name)).st_mode & 0o777)
+             for name in ("state", "out", "dead", "groups", "state/FORMAT", "state/LOCK")}
+    check_equal(modes, {name: "0o700" if name == "state" else "0o600" for name in modes}, "modes")
+
+
+def a_link_in_the_place_of_unfinished_groups_is_not_followed(work):
+    crawl = work.crawl(pages=50)
+    work.write("victim", "precious")
+    os.symlink(work.path("victim"), work.path("groups.unfinished"))
+    work.run("run", "-q", "-o", "out", "--groups", "groups", crawl)
+    check_equal(work.read("victim"), b"precious", "the file that the link names")
+    check(len(work.json_lines("groups")) > 10, "groups")
+
+
+def fetches(work, name, *given):
+    """A crawl of (page, time or None, content or HTTP status)."""
+    lines = []
+    for page, time, content in given:
+        line = {"url": f"https://a.example/{page}", "fetch_time_ms": time}
+        line |= {"http_status": content} if isinstance(content, int) else {"content": content}
+        lines.append(json.dumps(line) + "\n")
+    return work.write(name, "".join(lines))
+
+
+def a_time_that_cannot_be_is_a_dead_letter_and_freezes_no_page(work):
+    fetches(work, "times.jsonl", ("a", 1, "first"), ("a", 2**63 - 1, "never"), ("a", 2**43, "nor this"),
+            ("a", None, "second"), ("a", 2**43 - 1, 404), ("b", 2**63 - 1, "never"), ("b", 5, "b"))
+    work.run("run", "-q", "-o", "out", "--dead-letter", "dead", "--verify", "times.jsonl")
+    check_equal(statuses(work.read("out").decode()),
+                {"https://a.example/a": (2**43 - 1, "gone", None, None, None),
+                 "https://a.example/b": (5, "unique", None, None, None)}, "statuses")
+    dead = work.json_lines("dead")
+    check_equal([d["record"] for d in dead], [1, 2, 5], "dead letters")
+    check_in("after the year 2248", dead[0]["detail"])
+
+
+def of_two_fetches_of_one_millisecond_the_later_read_wins(work):
+    text = "some words that are the same on both of these pages " * 3
+    fetches(work, "tie.jsonl", ("a", 7, "nothing like it"), ("b", 3, text), ("a", 7, text), ("a", 7, text),
+            ("c", 9, 404), ("c", 9, text))
+    work.run("run", "-q", "-o", "out", "--summary", "summary", "--verify", "tie.jsonl")
+    found = statuses(work.read("out").decode())
+    check_equal(found["https://a.example/a"][0], 8, "the version of a tie")
+    check_equal(sorted(v[1] for v in found.values()), ["loser", "loser", "winner"], "statuses")
+    check_equal(json.loads(work.read("summary"))["late"], 1, "fetches that said nothing new")
+
+
+def a_time_far_ahead_of_the_stream_is_a_dead_letter(work):
+    day = 86400000
+    fetches(work, "ahead.jsonl", ("a", day, "x"), ("a", 400 * day, "far ahead"), ("a", 2 * day, "y"))
+    fetches(work, "later.jsonl", *((f"b{i}", 400 * day + i, "z") for i in range(101)), ("a", 3 * day, 404))
+    common = ["run", "-q", "--state", "state", "-o", "out", "--dead-letter", "dead", "--set",
+              f"input.max_future_ms={day}"]
+    work.run(*common, "ahead.jsonl")
+    check_equal([d["record"] for d in work.json_lines("dead")], [1], "dead letters")
+    check_in("input.max_future_ms", work.json_lines("dead")[0]["detail"])
+    work.run(*common, "ahead.jsonl", "later.jsonl")
+    found = statuses(work.read("out").decode())
+    check_equal(len(work.json_lines("dead")), 1 + 99, "dead letters before the stream has moved on")
+    check_equal(found["https://a.example/a"][:2], (3 * day, "gone"), "an older time is always taken")
+    check_equal(sorted(u[-3:] for u in found if "/b" in u), ["100", "b99"], "the hundredth and on")
+
+
+def a_page_longer_than_text_max_bytes_is_cut_and_counted(work):
+    head = "word " * 400
+    pages = [head + "a tail of its own " * 400, head + "some other tail " * 400, head[:1000]]
+    work.write("long.jsonl", "".join(json.dumps({"url": f"https://a.example/{i}", "content": page}) +
+                                     "\n" for i, page in enumerate(pages)))
+    for size, cut, loser in ("1KiB", 2, "loser"), ("16KiB", 0, "unique"):
+        work.run("run", "-q", "-o", "out", "--summary", "summary", "--set", f"text.max_bytes={size}",
+                 "long.jsonl")
+        check_equal(json.loads(work.read("summary"))["cut"], cut, f"pages cut at {size}")
+        check_equal(statuses(work.read("out").decode())["https://a.example/1"][1], loser, size)
+        os.remove(work.path("out"))
 
 
 def pages_without_words_are_alone(work):

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -75,6 +76,19 @@ def crawled(work, pages=3000, *settings):
     work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "--groups", "groups.jsonl",
              *settings, "crawl.jsonl")
     return latest(work.read("status.jsonl").decode()), work.json_lines("groups.jsonl")
+
+
+def the_language_of_a_page_is_kept_only_where_that_is_asked_for(work):
+    text = "The quick brown fox jumps over the lazy dog, and nobody in the whole town knows why. " * 3
+    work.write("crawl.jsonl", "".join(json.dumps({"url": f"https://a.example/{i}", "content": text})
+                                      + "\n" for i in range(2)))
+    for setting, language in ([], None), (["--set", "text.language=detect"], "en"):
+        state = f"state-{language}"
+        work.run("run", "-q", "--state", state, "-o", f"status-{language}", *setting, "crawl.jsonl")
+        with serving(work, state) as server:
+            answer = server.get("/v1/compare", a="https://a.example/0", b="https://a.example/1")
+            check_equal(answer["a"]["language"], language, setting)
+    check_equal(work.read("status-en"), work.read("status-None"), "statuses")
 
 
 def served_statuses_and_groups_are_those_of_the_run(work):
@@ -258,11 +272,24 @@ def the_overview_adds_up(work):
         check_equal(answer["inputs_ended"], True, "ended")
 
 
+def the_cells_of_a_trained_map_are_counted(work):
+    work.crawl(pages=500)
+    work.run("train", "-q", "-o", "map", "--cells", "8", "crawl.jsonl")
+    crawled(work, 500, "--set", "partition.map=map")
+    with serving(work, "state", "--map", "map") as server:
+        until(lambda: server.status("/v1/overview") == 200, "the overview")
+        answer = server.get("/v1/overview")
+        check(2 <= len(answer["cells"]) <= 8, "cells", answer["cells"])
+        contents = sum(answer["cells"])
+        check(answer["unique"] + answer["winner"] <= contents <= answer["pages"], "cells", contents)
+        check_equal(answer["leaving"], 0, "pages that have not moved")
+
+
 def what_is_described_is_what_is_answered(work):
     crawled(work, 200)
     with open(os.path.join(work.source, "docs", "openapi.json"), encoding="utf-8") as f:
         described = json.load(f)
-    with open(os.path.join(work.source, "processors", "serve", "routes.c"), encoding="utf-8") as f:
+    with open(os.path.join(work.source, "processors", "programs", "serve", "routes.c"), encoding="utf-8") as f:
         routes = dict(re.findall(r'\{"(/[^"]*)", MHD_HTTP_METHOD_(\w+),', f.read()))
     check_equal({path: next(iter(how)).upper() for path, how in described["paths"].items()}, routes,
                 "paths described and answered")
@@ -315,6 +342,76 @@ def bodies_that_make_no_sense_are_refused(work):
         check_equal(server.ask("GET", "/v1/nothing")[0], 404, "no path")
         check_equal(server.ask("GET", "/v1/status?url=http://a.example/", host="evil.example")[0],
                     421, "another host's name")
+        server.check_unharmed()
+
+
+def pages_of_other_sites_may_not_ask(work):
+    crawled(work, 200)
+    with serving(work) as server:
+        own = {"Host": f"localhost:{server.port}"}
+        for headers, code in (({}, 200), ({"Sec-Fetch-Site": "same-origin"}, 200),
+                              ({"Sec-Fetch-Site": "none"}, 200),
+                              ({"Sec-Fetch-Site": "cross-site"}, 403),
+                              ({"Sec-Fetch-Site": "same-site"}, 403),
+                              ({**own, "Origin": f"http://localhost:{server.port}"}, 200),
+                              ({**own, "Origin": "http://localhost:1"}, 403),
+                              ({"Origin": "https://evil.example"}, 403), ({"Origin": "null"}, 403)):
+            for method, path, body in (("GET", "/metrics", None),
+                                       ("POST", "/v1/filter", '{"urls":["http://a.example/"]}')):
+                status = server.ask(method, path, body, headers)[0]
+                check_equal(status, code, f"{method} {path} with {headers}")
+        check_equal(server.ask("GET", "/", None, {"Sec-Fetch-Site": "cross-site"})[0], 200,
+                    "a link to the page")
+
+
+def health_is_answered_while_filters_are_at_work(work):
+    crawled(work, 200)
+    text = " ".join(f"word{i}" for i in range(90000))  # nearly a megabyte
+    body = json.dumps({"documents": [{"url": f"http://a.example/{i}", "text": f"{i} {text}"}
+                                     for i in range(7)]}).encode()
+    with serving(work, "state", "--threads", "1") as server:
+        busy = [dial(server) for _ in range(12)]
+        for connection in busy:
+            connection.sendall(b"POST /v1/filter HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                               b"Content-Length: %d\r\n\r\n" % len(body) + body[:-1])
+        until(lambda: int(re.search(rb"serve_connections (\d+)", server.ask("GET", "/metrics")[1])[1])
+              > 12, "all connections")
+        for connection in busy:
+            connection.sendall(body[-1:])
+        server.check_unharmed()
+        answered = len(select.select(busy, [], [], 0)[0])
+        check(answered < 6, "health waited for", answered, "of 12 filter requests")
+        for connection in busy:
+            check_in(b"200 OK", hear(connection)[:20])
+
+
+def requests_that_can_be_read_in_two_ways_are_refused(work):
+    crawled(work, 200)
+    body = b'{"urls":["http://a.example/"]}'
+    with serving(work) as server:
+        def post(*headers):
+            connection = dial(server)
+            connection.sendall(b"POST /v1/filter HTTP/1.1\r\nConnection: close\r\n" +
+                               b"".join(h + b"\r\n" for h in headers) + b"\r\n" + body)
+            return int(hear(connection)[9:12] or 0)
+
+        host, length = b"Host: localhost", b"Content-Length: %d" % len(body)
+        chunked = b"Transfer-Encoding: chunked"
+        check_equal(post(host, length), 200, "a plain request")
+        check_equal(post(host, length, length), 400, "two lengths")
+        check_equal(post(host, length, b"Content-Length: 3"), 400, "two unequal lengths")
+        check_equal(post(host, length, chunked), 400, "a length and an encoding")
+        check_equal(post(host, host, length), 400, "two hosts")
+        check_equal(post(host, b"Host: evil.example", length), 400, "two unequal hosts")
+        check_equal(post(host, b"Content-Length: 1, 2"), 400, "a list of lengths")
+        check_equal(post(host, b"Content-Length: -1"), 400, "a negative length")
+        check_equal(post(host, b"Content-Length: 99999999999999999999999"), 413, "a huge length")
+        check_equal(post(length), 421, "no host")
+        for method, path, allowed in (("POST", "/v1/status?url=x", "GET, HEAD"),
+                                      ("GET", "/v1/filter", "POST"), ("PUT", "/", "GET, HEAD")):
+            status, _, answer = server.ask(method, path, "{}" if method != "GET" else None)
+            check_equal((status, answer.getheader("Allow")), (405, allowed), f"{method} {path}")
+        check_equal(server.ask("GET", "/v1/status?url=" + "a" * 200000)[0], 414, "a long URL")
         server.check_unharmed()
 
 

@@ -74,5 +74,17 @@ def an_address_that_is_none_ends_a_stage_in_the_logs_format(work):
     check_in('http.listen: "nowhere"', json.loads(done.err)["text"])
 
 
+def a_page_that_is_too_large_for_the_topic_is_named_and_left_out(work):
+    pages = [{"url": f"http://a.example/{i}", "content": "word " * words}
+             for i, words in enumerate([10, 50000, 20])]
+    with open(work.path("crawl.jsonl"), "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(page) + "\n" for page in pages)
+    # The broker of librdkafka's own tests, in the process.
+    done = work.run("ingest", "--set", "kafka.test.mock.num.brokers=1",
+                    "--set", "kafka.message.max.bytes=100000", work.path("crawl.jsonl"))
+    check_in("http://a.example/1", done.err)
+    check_in("2 pages published, 0 records could not be read, 1 were too large", done.err)
+
+
 if __name__ == "__main__":
     main(__name__)

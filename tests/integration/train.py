@@ -35,6 +35,20 @@ def a_trained_map_is_shown_with_its_loads(work):
     check_in("share of transfers saved", other.out)
 
 
+def rho_is_estimated_from_the_sample(work):
+    work.crawl(pages=1500, seed=3, words=60)
+    said = train(work, "--cells", "8").err
+    lines = re.findall(r"^ +(50|90|99) % +([0-9.]+|inf) +([0-9.]+|inf)$", said, re.M)
+    check_equal([line[0] for line in lines], ["50", "90", "99"], said)
+    for _, delta, rho in lines:
+        delta = float(delta)
+        expected = (1 + delta) / (1 - delta) if delta < 1 else float("inf")
+        # Three decimals are printed.
+        check(expected == float(rho) or abs(expected / float(rho) - 1) < 0.02, delta, rho)
+    check(float(lines[0][1]) < float(lines[1][1]) <= float(lines[2][1]), lines)
+    check("partition.rho" not in train(work, "--cells", "8", "--dims", "1").err, "one dimension")
+
+
 def the_same_pages_in_any_order_make_the_same_map(work):
     work.crawl(pages=1500, seed=3, words=40)
     lines = work.read("crawl.jsonl").splitlines(keepends=True)

@@ -61,14 +61,15 @@ def references(root):
 
 
 def merge_list(old, new, key):
-    merged = list(old)
+    """What is new comes first, as kustomize has it."""
+    merged, added = list(old), []
     for item in new:
         at = [i for i, other in enumerate(merged) if other[key] == item[key]]
         if at:
             merged[at[0]] = merge(merged[at[0]], item, True)
         else:
-            merged.append(item)
-    return merged
+            added.append(item)
+    return added + merged
 
 
 def merge(old, new, strategic):
@@ -101,8 +102,13 @@ def generate(resources, root, generator):
     for path in generator["files"]:
         with open(os.path.join(root, path), encoding="utf-8") as f:
             data[os.path.basename(path)] = f.read()
-    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": generator["name"]},
-            "data": data}
+    metadata = {"name": generator["name"]}
+    options = generator.get("options", {})
+    if set(options) - {"labels", "disableNameSuffixHash"}:
+        raise Broken(f"{root}: options that this program does not know: {options}")
+    if "labels" in options:
+        metadata["labels"] = options["labels"]
+    made = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
     known = identity(made) in [identity(r) for r in resources]
     if known != (generator.get("behavior") == "replace"):
         raise Broken(f"{root}: the ConfigMap {generator['name']} is{'' if known else ' not'} there")

@@ -17,15 +17,21 @@ sys.dont_write_bytecode = True
 import kustomize  # noqa: E402
 from harness import Skip, check, check_equal, check_in, main  # noqa: E402
 
-OVERLAYS = ["base", "overlays/small", "overlays/large"]
+OVERLAYS = ["base", "overlays/small", "overlays/large", "overlays/secure"]
+FOLDERS = [*OVERLAYS, "serve", "monitoring"]  # all with a kustomization
 STAGES = {"signature": "Deployment", "group": "StatefulSet", "compare": "StatefulSet"}
+SERVE = {"serve": "StatefulSet"}
 KNOWN = {
     ("v1", "ServiceAccount"), ("v1", "Service"), ("v1", "ConfigMap"),
     ("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"),
     ("policy/v1", "PodDisruptionBudget"),
     ("kafka.strimzi.io/v1", "KafkaTopic"),
-    ("keda.sh/v1alpha1", "ScaledObject"),
+    ("keda.sh/v1alpha1", "ScaledObject"), ("keda.sh/v1alpha1", "TriggerAuthentication"),
+    ("kafka.strimzi.io/v1", "KafkaUser"), ("networking.k8s.io/v1", "NetworkPolicy"),
+    ("monitoring.coreos.com/v1", "PodMonitor"), ("monitoring.coreos.com/v1", "PrometheusRule"),
 }
+OPERATORS = ("strimzi", "keda", "coreos")  # whose kinds are not of Kubernetes itself
+
 NOWHERE = "kafka.bootstrap.servers=127.0.0.1:1"
 
 
@@ -47,7 +53,17 @@ class Cluster:
         return found[0]
 
     def workload(self, stage):
-        return self.one(STAGES[stage], f"samepage-{stage}")
+        return self.one({**STAGES, **SERVE}[stage], f"samepage-{stage}")
+
+    @property
+    def pods(self):
+        """The stages, and `serve` where it is part of the overlay."""
+        named = [r["metadata"]["name"] for r in self.all("StatefulSet")]
+        return [*STAGES, *(s for s in SERVE if f"samepage-{s}" in named)]
+
+    def environment(self, stage):
+        """Name -> value or where it comes from, of the container."""
+        return {e["name"]: e.get("value", e.get("valueFrom")) for e in self.container(stage).get("env", [])}
 
     def pod(self, stage):
         return self.workload(stage)["spec"]["template"]["spec"]
@@ -99,7 +115,7 @@ def finds(selector, labels):
 
 
 def each_kustomization_names_all_files_and_only_those(work):
-    for overlay in OVERLAYS:
+    for overlay in FOLDERS:
         root = folder(work, overlay)
         named = set()
         for path in kustomize.references(root):
@@ -113,7 +129,7 @@ def each_kustomization_names_all_files_and_only_those(work):
 def the_result_is_that_of_kubectl(work):
     if not kustomize.tool():
         raise Skip("neither kubectl nor kustomize is installed: nobody to compare with")
-    for overlay in OVERLAYS:
+    for overlay in FOLDERS:
         ours = {kustomize.identity(r): r for r in kustomize.render(folder(work, overlay))}
         theirs = {kustomize.identity(r): r for r in kustomize.build(folder(work, overlay))}
         check_equal(ours, theirs, overlay)
@@ -140,8 +156,8 @@ def resources_fit_the_published_schemas(work):
     checked = 0
     for cluster in clusters(work):
         for resource in cluster.resources:
-            if "strimzi" in resource["apiVersion"] or "keda" in resource["apiVersion"]:
-                continue  # not of Kubernetes itself
+            if any(name in resource["apiVersion"] for name in OPERATORS):
+                continue
             try:
                 kubernetes_validate.validate(resource, kubernetes_validate.latest_version(),
                                              strict=True)
@@ -157,24 +173,27 @@ def resources_fit_the_published_schemas(work):
 def selectors_find_one_stage_each(work):
     for cluster in clusters(work):
         pods = {stage: cluster.workload(stage)["spec"]["template"]["metadata"]["labels"]
-                for stage in STAGES}
-        for stage in STAGES:
+                for stage in cluster.pods}
+        for stage in cluster.pods:
             name = f"samepage-{stage}"
             selectors = [
                 cluster.workload(stage)["spec"]["selector"]["matchLabels"],
                 cluster.one("Service", name)["spec"]["selector"],
                 cluster.one("PodDisruptionBudget", name)["spec"]["selector"]["matchLabels"]]
             selectors += [c["labelSelector"]["matchLabels"]
-                          for c in cluster.pod(stage).get("topologySpreadConstraints", [])]
+                          for c in cluster.pod(stage)["topologySpreadConstraints"]]
+            check_equal([c["topologyKey"] for c in cluster.pod(stage)["topologySpreadConstraints"]],
+                        ["topology.kubernetes.io/zone", "kubernetes.io/hostname"],
+                        f"{cluster.name}: {stage} spreads over")
             for selector in selectors:
-                check_equal([s for s in STAGES if finds(selector, pods[s])], [stage],
+                check_equal([s for s in cluster.pods if finds(selector, pods[s])], [stage],
                             f"{cluster.name}: stages that {selector} finds")
 
 
 def names_lead_to_resources(work):
     for cluster in clusters(work):
-        for stage, kind in STAGES.items():
-            pod = cluster.pod(stage)
+        for stage in cluster.pods:
+            pod, kind = cluster.pod(stage), cluster.workload(stage)["kind"]
             cluster.one("ServiceAccount", pod["serviceAccountName"])
             for volume in pod["volumes"]:
                 if "configMap" in volume:
@@ -191,29 +210,27 @@ def names_lead_to_resources(work):
 
 
 def topics_are_those_that_the_program_makes(work):
-    for cluster in clusters(work):
-        prefix, n = cluster.settings["topics.prefix"], cluster.number
-        wanted = {"pages": (n("topics.pages_partitions"), "delete"),
-                  "tier1": (n("tier1.partitions"), "delete"),
-                  "tier2": (n("tier2.partitions"), "delete"),
-                  "status": (n("topics.status_partitions"), "compact"),
-                  "dead-letter": (1, "delete"),
-                  "tier1-changelog": (n("tier1.partitions"), "compact"),
-                  "tier2-changelog": (n("tier2.partitions"), "compact")}
-        found = {}
-        for topic in cluster.all("KafkaTopic"):
-            spec, config = topic["spec"], topic["spec"]["config"]
-            found[spec["topicName"]] = (spec["partitions"], config["cleanup.policy"])
-            check_equal(spec["topicName"], topic["metadata"]["name"], "names of a topic")
-            check_equal(spec["replicas"], n("topics.replication"), spec["topicName"] + ": replicas")
-            check_equal(config["max.message.bytes"], 20000000, spec["topicName"])
-            check_equal(config["min.insync.replicas"], 2 if spec["replicas"] >= 3 else 1,
-                        spec["topicName"] + ": min.insync.replicas")
+    for number, cluster in enumerate(clusters(work)):
+        path = work.write(f"{number}.properties", known_settings(work, cluster.text))
+        wanted = list(kustomize.yaml.safe_load_all(work.run("topics", "manifest", "--config", path).out))
+        check_equal(len(wanted), 7, "topics of the program")
+        found = cluster.all("KafkaTopic")
+        for topic in found:
             check(topic["metadata"]["labels"].get("strimzi.io/cluster"), "whose topic?", topic)
-        check_equal(found, {prefix + name: v for name, v in wanted.items()}, cluster.name)
-    with open(os.path.join(work.source, "processors", "kafka", "client.c"), encoding="utf-8") as f:
-        names = re.search(r"names\[SP_TOPICS\] = \{([^}]*)\}", f.read())[1]
-    check_equal(re.findall(r'"([^"]+)"', names), list(wanted), "topics in the program")
+        check_equal([(t["metadata"]["name"], t["spec"]) for t in found],
+                    [(t["metadata"]["name"], t["spec"]) for t in wanted], cluster.name)
+
+
+def operations_say_how_long_topics_keep_what(work):
+    """The table of topics in docs/OPERATIONS.md, column "kept"."""
+    with open(os.path.join(work.source, "docs", "OPERATIONS.md"), encoding="utf-8") as f:
+        rows = dict(re.findall(r"(?m)^\| `([a-z0-9-]+)` \|.*?\| ((?:delete|compact).*?) \|", f.read()))
+    for topic in kustomize.yaml.safe_load_all(work.run("topics", "manifest").out):
+        name, config = topic["spec"]["topicName"].partition(".")[2], topic["spec"]["config"]
+        policy = config["cleanup.policy"]
+        days = config["retention.ms" if policy == "delete" else "delete.retention.ms"] // 86400000
+        words = f"delete after {days} days" if policy == "delete" else f"compact; deletions {days} days"
+        check(rows.get(name, "").startswith(words), name, words, "OPERATIONS:", rows.get(name))
 
 
 def no_stage_has_more_pods_than_partitions(work):
@@ -242,8 +259,9 @@ def the_scaler_looks_at_the_lag_of_pages(work):
             prefix = cluster.settings["topics.prefix"]
             check_equal(trigger["topic"], prefix + "pages", "topic")
             check_equal(trigger["consumerGroup"], prefix + "signature", "consumer group")
-            check_equal(trigger["bootstrapServers"], cluster.settings["kafka.bootstrap.servers"],
-                        "bootstrap servers of scaler and stages")
+            servers = cluster.environment("signature").get("SAMEPAGE_SET_KAFKA_BOOTSTRAP_SERVERS",
+                                                           cluster.settings["kafka.bootstrap.servers"])
+            check_equal(trigger["bootstrapServers"], servers, "bootstrap servers of scaler and stages")
             check(all(isinstance(value, str) for value in trigger.values()), "KEDA wants texts")
 
 
@@ -254,7 +272,7 @@ def probes_ask_where_the_program_listens(work):
     paths = {"startupProbe": "/livez", "livenessProbe": "/livez", "readinessProbe": "/readyz"}
     for cluster in clusters(work):
         check_equal(cluster.settings["http.listen"], "0.0.0.0:8080", cluster.name)
-        for stage in STAGES:
+        for stage in cluster.pods:
             container = cluster.container(stage)
             ports = {p["name"]: p["containerPort"] for p in container["ports"]}
             for probe, path in paths.items():
@@ -298,7 +316,7 @@ def an_instance_is_called_after_its_pod(work):
 
 def pods_have_no_privileges(work):
     for cluster in clusters(work):
-        for stage in STAGES:
+        for stage in cluster.pods:
             pod, where = cluster.pod(stage), f"{cluster.name}: {stage}"
             rights = cluster.container(stage)["securityContext"]
             check(pod["securityContext"]["runAsNonRoot"] is True, where, "may be root")
@@ -327,7 +345,7 @@ def memory_limits_have_room_for_all_partitions(work):
 
 def no_pod_requests_more_than_its_limit(work):
     for cluster in clusters(work):
-        for stage in STAGES:
+        for stage in cluster.pods:
             resources = cluster.container(stage)["resources"]
             check(size_of(resources["requests"]["memory"]) <= size_of(resources["limits"]["memory"]),
                   f"{cluster.name}: {stage}: requests more memory than its limit")

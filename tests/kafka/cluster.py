@@ -56,8 +56,8 @@ class Broker:
         self.address = done.stdout.split()[-1]
         return self.address
 
-    def restart(self, *options):
-        done = self.tool("restart", "1", *options)
+    def restart(self, *options, node=1):
+        done = self.tool("restart", str(node), *options)
         if done.returncode != 0:
             raise Failed("the broker did not come back: " + done.stderr)
 

@@ -75,6 +75,25 @@ def stages_through(place, want):
     return metrics
 
 
+def check_counts(place, metrics):
+    """What all of it came to, by the stages' own counts."""
+    def value(name, stage, label=""):
+        start = f'samepage_{name}{{stage="{stage}"{label}}} '
+        found = [line for line in metrics.splitlines() if line.startswith(start)]
+        check(len(found) == 1, start, "is there", len(found), "times")
+        return int(found[0].rpartition(" ")[2])
+    pages = read(place.path("crawl.jsonl")).count("\n")
+    check(value("messages_total", "signature", ',kind="crawled"') == pages, "not a message a page")
+    check(value("emitted_total", "signature") == pages, "more is emitted than messages")
+    for stage, kind in ("group", "put"), ("group", "union"), ("compare", "match"):
+        check(value("messages_total", stage, f',kind="{kind}"') > 0, "no message", kind)
+    for stage in "group", "compare":
+        largest = value("largest_message_bytes", stage)
+        check(0 < largest < value("emitted_bytes_total", stage), stage, "emits", largest, "bytes at most")
+        check(value("rows_written_total", stage) > pages / 2, stage, "writes few rows")
+        check(value("bytes_written_total", stage) > 20 * pages, stage, "writes few bytes")
+
+
 def client_command(reader, place, properties):
     others = {key: value for key, value in properties.items() if key != "bootstrap.servers"}
     return [reader, properties["bootstrap.servers"], place.prefix + "status", "-", "0", "15", "leave",
@@ -139,6 +158,7 @@ def secure(work, program, reader):
         place.call("topics", "create", *place.settings())
         place.call("topics", "check", *place.settings())
         metrics = stages_through(place, want)
+        check_counts(place, metrics)
         statuses.check_same(statuses.decided(place.all()), want, "SASL over TLS, SCRAM")
         url = sorted(want)[0]
         check(url in place.call("status", *place.settings(), url), "status does not know", url)

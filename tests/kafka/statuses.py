@@ -369,7 +369,8 @@ def served(work, program, *_):
         loser = losers[0]
         group = get(address, "/v1/group?" + urllib.parse.urlencode({"url": loser[0]}))
         check({m["url"] for m in group["members"]} ==
-              {url for url, e in want.items() if e[6] == loser[6]}, "members of the group")
+              {u for u, e in want.items() if group_of(want, e) == group_of(want, loser)},
+              "members of the group")
         body = json.dumps({"urls": [*uniques, loser[3], loser[0]]}).encode()
         answer = get(address, "/v1/filter", body)
         check(answer["kept"] == [*uniques, loser[3]], "kept:", answer)
@@ -378,12 +379,24 @@ def served(work, program, *_):
         check(answer["compared"] == "statuses", "compared:", answer)
 
 
-def answers_as(address, want, what):
+def group_of(events, event):
+    """A loser's group is the one in its winner's latest event."""
+    return events[event[3]][6] if event[2] == "loser" else event[6]
+
+
+def with_groups(events):
+    """What the events say once each loser's group is its winner's; the size and the epoch of a loser are
+    those of the moment when its event was written."""
+    return {url: (*e[:6], group_of(events, e), *((None, None) if e[2] == "loser" else e[7:]))
+            for url, e in events.items()}
+
+
+def answers_as(address, events, what):
     """Waits until the server says the same of every page."""
-    got = {}
+    got, want = {}, with_groups(events)
 
     def same():
-        got.update({url: of_server(address, url) for url in want})
+        got.update(with_groups({url: of_server(address, url) for url in want}))
         return got == want
 
     wait(same, pause=0.5)
@@ -413,7 +426,8 @@ def check_pair(address, want, loser):
     pair = get(address, "/v1/compare?" + query)
     check(float32(pair["similarity"]) == loser[4], "compared:", pair, loser)
     group = get(address, "/v1/group?" + urllib.parse.urlencode({"url": loser[0]}))
-    check({m["url"] for m in group["members"]} == {u for u, e in want.items() if e[6] == loser[6]},
+    check({m["url"] for m in group["members"]} ==
+          {u for u, e in want.items() if group_of(want, e) == group_of(want, loser)},
           "members of the group of", loser)
     body = json.dumps({"urls": [loser[3], loser[0]]}).encode()
     answer = get(address, "/v1/filter", body)

@@ -71,7 +71,7 @@ static bool outranks(const struct truth *truth, uint32_t a, uint32_t b)
 
 /* Whether page b may stand for page a, and how similar they are. */
 static bool covered(const struct truth *truth, uint32_t a, uint32_t b,
-                    const struct sp_group_options *rules, double *ret_similarity)
+                    const struct sp_group_stage_options *rules, double *ret_similarity)
 {
     const uint32_t pages[] = {a, b};
     struct sp_winner_facts facts[2];
@@ -93,8 +93,8 @@ static bool covered(const struct truth *truth, uint32_t a, uint32_t b,
 
 /* The first winner that covers the page, in order of rank, or -1. */
 static int32_t winner_of(const struct truth *truth, const uint32_t *order, uint32_t count,
-                         const bool *wins, uint32_t page, const struct sp_group_options *rules,
-                         double *ret_similarity)
+                         const bool *wins, uint32_t page,
+                         const struct sp_group_stage_options *rules, double *ret_similarity)
 {
     for (uint32_t i = 0; i < count; i++)
         if (wins[order[i]] && covered(truth, page, order[i], rules, ret_similarity))
@@ -104,7 +104,7 @@ static int32_t winner_of(const struct truth *truth, const uint32_t *order, uint3
 
 /* Under a relation a winner goes, the last first, if without it nobody is left alone. */
 static void drop_winners(const struct truth *truth, const uint32_t *order, uint32_t count,
-                         bool *wins, const struct sp_group_options *rules)
+                         bool *wins, const struct sp_group_stage_options *rules)
 {
     double j;
     for (uint32_t i = count; i-- > 0;) {
@@ -120,7 +120,8 @@ static void drop_winners(const struct truth *truth, const uint32_t *order, uint3
 }
 
 static void cover(const struct truth *truth, const uint32_t *order, uint32_t count,
-                  const struct sp_group_options *rules, bool alone, struct published *ret_said)
+                  const struct sp_group_stage_options *rules, bool alone,
+                  struct published *ret_said)
 {
     bool wins[MAX_PAGES] = {false};
     double j;
@@ -130,14 +131,24 @@ static void cover(const struct truth *truth, const uint32_t *order, uint32_t cou
         drop_winners(truth, order, count, wins, rules);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t p = order[i];
-        struct published said = {alone ? SP_STATUS_UNIQUE : SP_STATUS_WINNER, SP_REASON_NONE, -1, 0,
-                                 truth[p].version};
+        struct published said = {alone ? SP_STATUS_UNIQUE : SP_STATUS_WINNER,
+                                 SP_REASON_NONE,
+                                 -1,
+                                 0,
+                                 truth[p].version,
+                                 0,
+                                 {0, {0, 0}}};
         if (!wins[p]) {
             int32_t w = winner_of(truth, order, count, wins, p, rules, &j);
             bool exact =
                 sp_id_eq(truth[w].signature->content_hash, truth[p].signature->content_hash);
-            said = (struct published){SP_STATUS_LOSER, exact ? SP_REASON_EXACT : SP_REASON_CONTENT,
-                                      w, (float)j, truth[p].version};
+            said = (struct published){SP_STATUS_LOSER,
+                                      exact ? SP_REASON_EXACT : SP_REASON_CONTENT,
+                                      w,
+                                      (float)j,
+                                      truth[p].version,
+                                      0,
+                                      {0, {0, 0}}};
         }
         ret_said[p] = said;
     }
@@ -149,7 +160,8 @@ static void follow_redirect(const struct truth *truth, uint32_t page, uint32_t p
     uint32_t at = page, hops = 0;
     while (truth[at].kind == SP_PAGE_REDIRECT && hops++ <= pages)
         at = truth[at].target;
-    struct published said = {SP_STATUS_GONE, SP_REASON_NONE, -1, 0, truth[page].version};
+    struct published said = {
+        .status = SP_STATUS_GONE, .winner = -1, .version = truth[page].version};
     if (truth[at].kind == SP_PAGE_CONTENT) {
         said.status = SP_STATUS_LOSER;
         said.reason = SP_REASON_REDIRECT;
@@ -162,7 +174,7 @@ static void follow_redirect(const struct truth *truth, uint32_t page, uint32_t p
 }
 
 void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *component,
-                     const struct sp_group_options *rules, struct published *ret_said)
+                     const struct sp_group_stage_options *rules, struct published *ret_said)
 {
     for (uint32_t c = 0; c < pages; c++) {
         uint32_t order[MAX_PAGES], count = 0, size = 0;

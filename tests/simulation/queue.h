@@ -2,7 +2,7 @@
 #ifndef SP_TESTS_SIMULATION_QUEUE_H
 #define SP_TESTS_SIMULATION_QUEUE_H
 
-#include "protocol/message.h"
+#include "page/message.h"
 
 struct queue {
     struct sp_message *first;
@@ -13,8 +13,5 @@ void queue_push(struct queue *q, struct sp_message *m);
 /* The caller's from then on; NULL: the queue is empty. */
 struct sp_message *queue_pop(struct queue *q);
 void queue_clear(struct queue *q);
-
-/* A deep copy, for the messages a crash must leave in the channel. */
-struct sp_message *message_copy(const struct sp_message *m);
 
 #endif

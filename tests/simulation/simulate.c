@@ -12,18 +12,26 @@
 static const struct {
     const char *name;
     enum sp_canary canary;
-} canaries[] = {{"no-relink", SP_CANARY_NO_RELINK},
-                {"no-version", SP_CANARY_NO_VERSION},
-                {"no-epoch", SP_CANARY_NO_EPOCH},
-                {"no-successor", SP_CANARY_NO_SUCCESSOR},
-                {"early-announce", SP_CANARY_EARLY_ANNOUNCE},
-                {"quiet-move", SP_CANARY_QUIET_MOVE}};
+    enum sp_compare_canary compare;
+} canaries[] = {{"no-relink", SP_CANARY_NO_RELINK, 0},
+                {"no-version", SP_CANARY_NO_VERSION, 0},
+                {"no-epoch", SP_CANARY_NO_EPOCH, 0},
+                {"no-successor", 0, SP_COMPARE_NO_SUCCESSOR},
+                {"early-announce", SP_CANARY_EARLY_ANNOUNCE, 0},
+                {"quiet-move", SP_CANARY_QUIET_MOVE, 0},
+                {"no-reliance", 0, SP_COMPARE_NO_RELIANCE},
+                {"quiet-return", 0, SP_COMPARE_QUIET_RETURN},
+                {"quiet-anchor", 0, SP_COMPARE_QUIET_ANCHOR},
+                {"no-opens", SP_CANARY_NO_OPENS, 0}};
 
-static enum sp_canary canary_by_name(const char *name)
+static void set_canary(struct sim_options *o, const char *name)
 {
     for (size_t i = 0; i < sizeof canaries / sizeof *canaries; i++)
-        if (strcmp(canaries[i].name, name) == 0)
-            return canaries[i].canary;
+        if (strcmp(canaries[i].name, name) == 0) {
+            o->canary = canaries[i].canary;
+            o->compare_canary = canaries[i].compare;
+            return;
+        }
     fprintf(stderr, "simulate: no canary %s\n", name);
     exit(2);
 }
@@ -37,17 +45,34 @@ static enum sp_method method_by_name(const char *name)
     exit(2);
 }
 
+static void refuse(const char *argument)
+{
+    fprintf(stderr,
+            "simulate: %s: not understood; usage: simulate FIRST LAST [exact|fast] "
+            "[--method NAME] [--relation TEXT] [--canary NAME] [--trace]\n",
+            argument);
+    exit(2);
+}
+
+static uint64_t number(const char *argument)
+{
+    char *end;
+    uint64_t n = strtoull(argument, &end, 10);
+    if (*argument < '0' || *argument > '9' || *end)
+        refuse(argument);
+    return n;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 3) {
-        fprintf(stderr, "usage: simulate FIRST LAST [exact|fast] [--method NAME] [--relation TEXT] "
-                        "[--canary NAME] [--trace]\n");
-        return 2;
-    }
-    uint64_t first = strtoull(argv[1], NULL, 10), last = strtoull(argv[2], NULL, 10);
-    struct sim_options o = {0};
+    if (argc < 3)
+        refuse(argc < 2 ? "no seeds" : "one number");
+    uint64_t first = number(argv[1]), last = number(argv[2]);
+    struct sim_options o = {.mode = SP_MODE_EXACT};
     for (int i = 3; i < argc; i++) {
-        if (strcmp(argv[i], "fast") == 0)
+        if (strcmp(argv[i], "exact") == 0)
+            o.mode = SP_MODE_EXACT;
+        else if (strcmp(argv[i], "fast") == 0)
             o.mode = SP_MODE_FAST;
         else if (strcmp(argv[i], "--trace") == 0)
             o.trace = true;
@@ -56,8 +81,11 @@ int main(int argc, char **argv)
         else if (strcmp(argv[i], "--relation") == 0 && i + 1 < argc)
             o.relation = argv[++i];
         else if (strcmp(argv[i], "--canary") == 0 && i + 1 < argc)
-            o.canary = canary_by_name(argv[++i]);
+            set_canary(&o, argv[++i]);
+        else
+            refuse(argv[i]);
     }
+    const bool canary = o.canary || o.compare_canary;
     uint64_t failed = 0, messages = 0, crashes = 0, events = 0, moves = 0;
     for (o.seed = first; o.seed < last; o.seed++) {
         struct sim_result r = sim_run(&o);
@@ -69,7 +97,7 @@ int main(int argc, char **argv)
             continue;
         failed++;
         printf("seed %llu: %s\n", (unsigned long long)o.seed, r.why);
-        if (o.canary != SP_CANARY_NONE)
+        if (canary)
             break;
         if (failed == 1 && !o.trace) {
             struct sim_options again = o;
@@ -81,5 +109,5 @@ int main(int argc, char **argv)
            (unsigned long long)(last - first), (unsigned long long)failed,
            (unsigned long long)events, (unsigned long long)messages, (unsigned long long)crashes,
            (unsigned long long)moves);
-    return o.canary == SP_CANARY_NONE ? failed > 0 : failed == 0;
+    return canary ? failed == 0 : failed > 0;
 }

@@ -10,8 +10,9 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "message.h"
+#include "pages.h"
 #include "queue.h"
-#include "signature/builder.h"
 
 enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000, MAPS = 3 };
 
@@ -20,8 +21,8 @@ struct process {
     bool stale; /* still runs with the maps of before */
     uint32_t number;
     struct sp_db *db;
-    struct sp_group *group;
-    struct sp_compare *compare;
+    struct sp_group_stage *group;
+    struct sp_compare_stage *compare;
     struct queue in[CHANNELS]; /* by sender; the last is the crawler */
     struct sp_outbox outbox;
     struct world *world;
@@ -30,8 +31,8 @@ struct process {
 struct world {
     struct sim_options o;
     struct rnd rnd;
-    struct sp_group_options group;
-    struct sp_compare_options compare;
+    struct sp_group_stage_options group;
+    struct sp_compare_stage_options compare;
     struct sp_relation *relation;       /* or NULL */
     struct sp_partition_map maps[MAPS]; /* each replaces the one before */
     uint32_t map;                       /* the present one */
@@ -54,7 +55,7 @@ struct world {
 static uint32_t destination(const struct world *w, const struct sp_message *m)
 {
     if (sp_message_tier(m) == SP_TIER_2)
-        return w->o.tier1 + sp_maps_machine(&w->compare.maps, m->cell) % w->o.tier2;
+        return w->o.tier1 + sp_maps_machine(&w->compare.maps, sp_message_cell(m)) % w->o.tier2;
     return (uint32_t)(sp_message_home(m).lo % w->o.tier1);
 }
 
@@ -81,8 +82,8 @@ static void on_publish(void *arg, const struct sp_status_event *e)
     for (uint32_t i = 0; e->winner_url && i < w->pages; i++)
         if (strcmp(sim_url(i), e->winner_url) == 0)
             winner = (int32_t)i;
-    w->saying[page] =
-        (struct published){e->status, e->reason, winner, e->similarity, e->version_ms};
+    w->saying[page] = (struct published){e->status,     e->reason,     winner,  e->similarity,
+                                         e->version_ms, e->group_size, e->group};
     w->says[page] = true;
     if (w->o.trace)
         printf("      publishes %u@%lld: %s winner %d group %llu\n", page, (long long)e->version_ms,
@@ -96,40 +97,30 @@ static void start(struct process *p)
     p->outbox = (struct sp_outbox){on_send, on_publish, p};
     struct sp_store *store = sp_db_store(p->db, 0);
     if (p->tier == SP_TIER_1) {
-        p->group = sp_group_new(&w->group, store, &p->outbox);
+        p->group = sp_group_stage_new(&w->group, store, &p->outbox);
     } else {
-        p->compare = sp_compare_new(&w->compare, store, &p->outbox);
-        enum sp_err err = sp_compare_load(p->compare);
+        p->compare = sp_compare_stage_new(&w->compare, store, &p->outbox);
+        enum sp_err err = sp_compare_stage_load(p->compare);
         SP_ASSERT(err == SP_OK);
     }
 }
 
 static void stop(struct process *p)
 {
-    struct sp_group_stats stats = {0};
+    struct sp_group_stage_stats stats = {0};
     if (p->group)
-        sp_group_stats(p->group, &stats);
+        sp_group_stage_stats(p->group, &stats);
     p->world->result.moves += stats.moves;
-    sp_group_free(p->group);
-    sp_compare_free(p->compare);
+    sp_group_stage_free(p->group);
+    sp_compare_stage_free(p->compare);
     p->group = NULL;
     p->compare = NULL;
 }
 
-static void print_message(const struct process *p, const struct sp_message *m)
+static void print_step(const struct process *p, const struct sp_message *m)
 {
-    printf("  t%d/%u %s%s page %016llx@%lld group %llu far %llu edges", p->tier + 1, p->number,
-           m->bounced ? "bounced " : "", sp_message_name(m->kind), (unsigned long long)m->page.lo,
-           (long long)m->content_version, (unsigned long long)m->group.birth,
-           (unsigned long long)m->far.birth);
-    for (uint32_t i = 0; i < m->edge_count; i++)
-        printf(" %016llx@%lld", (unsigned long long)m->edges[i].page.lo,
-               (long long)m->edges[i].content_version);
-    if (m->signature)
-        printf(" content %08x of cell %u", (unsigned)m->signature->content_hash.lo, m->cell);
-    if (!sp_id_is_zero(m->old_content))
-        printf(" old content %08x of cell %u", (unsigned)m->old_content.lo, m->cell);
-    printf("\n");
+    printf("  t%d/%u ", p->tier + 1, p->number);
+    message_print(m);
 }
 
 static struct queue *some_channel(struct world *w, struct process *p)
@@ -153,12 +144,12 @@ static void fail(struct world *w, const char *why)
 static bool step(struct world *w, struct process *p, struct sp_message *m)
 {
     if (w->o.trace)
-        print_message(p, m);
+        print_step(p, m);
     enum sp_err err;
     if (p->tier == SP_TIER_1) {
-        err = sp_group_step(p->group, m);
+        err = sp_group_stage_step(p->group, m);
     } else {
-        err = sp_compare_step(p->compare, m);
+        err = sp_compare_stage_step(p->compare, m);
         sp_message_free(m);
     }
     w->result.messages++;
@@ -172,7 +163,7 @@ static bool step(struct world *w, struct process *p, struct sp_message *m)
 static void commit(struct world *w, struct process *p)
 {
     enum sp_err err =
-        p->tier == SP_TIER_1 ? sp_group_flush(p->group, false) : sp_compare_flush(p->compare);
+        p->tier == SP_TIER_1 ? sp_group_stage_flush(p->group) : sp_compare_stage_flush(p->compare);
     if (err == SP_OK)
         err = sp_db_commit(p->db);
     if (err != SP_OK)
@@ -220,7 +211,9 @@ static void transaction(struct world *w, struct process *p)
         }
     }
     if (p->compare && rnd_chance(&w->rnd, 30))
-        sp_compare_move(p->compare, 1 + rnd_below(&w->rnd, 5));
+        sp_compare_stage_move(p->compare, 1 + rnd_below(&w->rnd, 5));
+    if (p->compare && rnd_chance(&w->rnd, 30))
+        sp_compare_stage_work(p->compare, 1 + rnd_below(&w->rnd, 3));
     if (!crashes) {
         commit(w, p);
         for (uint32_t i = 0; i < CHANNELS; i++)
@@ -237,49 +230,10 @@ static void transaction(struct world *w, struct process *p)
 /* ---- the crawl --------------------------------------------------------------------------------
  */
 
-/* A page of `words` consecutive items from `first` on: neighbours overlap, so that chains,
- * merges and splits happen all the time. Item i counts for dimension i % 3. */
-static struct sp_signature *make_signature(uint32_t first, uint32_t words)
-{
-    struct sp_signature *s = sp_signature_alloc(words, 0);
-    uint32_t name[2] = {first, words};
-    s->params = 1;
-    s->language = 0;
-    s->content_hash = sp_hash128(name, sizeof name);
-    s->shingle_total = s->shingle_count = words;
-    s->sentence_count = 0;
-    memset(s->length, 0, sizeof s->length);
-    for (uint32_t i = 0; i < words; i++) {
-        uint32_t hash = (uint32_t)sp_mix64(first + i + 1), at = i;
-        s->length[(first + i) % SP_DIMS]++;
-        for (; at > 0 && s->hashes[at - 1] > hash; at--)
-            s->hashes[at] = s->hashes[at - 1];
-        s->hashes[at] = hash;
-    }
-    return s;
-}
-
-/* The same for another method: each item is a word and a sentence. */
-static struct sp_signature *build_signature(enum sp_method method, uint32_t first, uint32_t words)
-{
-    struct sp_signature_options o = {.max_shingles = 64, .max_sentences = 64, .method = method};
-    struct sp_builder *b = sp_builder_new(&o);
-    sp_builder_begin(b);
-    for (uint32_t i = 0; i < words; i++) {
-        uint64_t word = sp_mix64(first + i + 1);
-        sp_builder_words(b, &word, 1);
-        sp_builder_stem(b, word);
-        sp_builder_sentence_end(b);
-    }
-    struct sp_signature *s = sp_builder_finish(b, 0);
-    sp_builder_free(b);
-    return s;
-}
-
 static struct sp_signature *some_signature(const struct world *w, uint32_t first, uint32_t words)
 {
-    return w->o.method == SP_METHOD_SHINGLES ? make_signature(first, words)
-                                             : build_signature(w->o.method, first, words);
+    return w->o.method == SP_METHOD_SHINGLES ? page_by_items(first, words)
+                                             : page_by_builder(w->o.method, first, words);
 }
 
 static void draw_page(struct world *w, struct truth *t, uint32_t span)
@@ -313,15 +267,16 @@ static struct sp_message *crawl_message(const struct world *w, uint32_t page)
 {
     const struct truth *t = &w->truth[page];
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
+    struct sp_crawled *c = &m->crawled;
     m->page = sim_page_id(page);
-    m->version = t->version;
-    m->page_kind = t->kind;
-    m->signature = t->signature ? sp_signature_ref(t->signature) : NULL;
-    m->url = sp_memdup(sim_url(page), strlen(sim_url(page)) + 1);
-    m->rank = sp_rank_of(sp_view_str(m->url), t->popularity);
+    c->version = t->version;
+    c->page_kind = t->kind;
+    c->signature = t->signature ? sp_signature_ref(t->signature) : NULL;
+    c->url = sp_memdup(sim_url(page), strlen(sim_url(page)) + 1);
+    c->rank = sp_rank_of(sp_view_str(c->url), t->popularity);
     if (t->kind == SP_PAGE_REDIRECT) {
-        m->target = sim_page_id(t->target);
-        m->target_url = sp_memdup(sim_url(t->target), strlen(sim_url(t->target)) + 1);
+        c->target = sim_page_id(t->target);
+        c->target_url = sp_memdup(sim_url(t->target), strlen(sim_url(t->target)) + 1);
     }
     return m;
 }
@@ -390,6 +345,25 @@ static void print_edges(const struct world *w)
         }
 }
 
+/* A page that is kept says which group it stands for, and its size to less than a factor of two. */
+static void check_kept(struct world *w, const struct stored *s, const uint32_t *component,
+                       uint32_t page)
+{
+    const struct published *said = &w->said[page];
+    uint32_t size = 0;
+    if (said->status != SP_STATUS_WINNER && said->status != SP_STATUS_UNIQUE)
+        return;
+    for (uint32_t i = 0; i < w->pages; i++)
+        size += s->there[i] && component[i] == component[page];
+    if (size >= 2 * said->group_size || 2 * size <= said->group_size ||
+        !sp_group_id_eq(said->group, s->group[page])) {
+        char why[100];
+        snprintf(why, sizeof why, "page %u: in a group of %u, not %u, or in another", page,
+                 said->group_size, size);
+        fail(w, why);
+    }
+}
+
 static void check(struct world *w)
 {
     if (w->o.trace)
@@ -434,6 +408,7 @@ static void check(struct world *w)
                      (long long)want[i].version);
             fail(w, why);
         }
+        check_kept(w, &s, component, i);
     }
 }
 
@@ -473,16 +448,17 @@ static void use_map(struct world *w)
 
 static void parse_relation(struct world *w)
 {
-    const char *message = NULL;
-    if (sp_winner_relation_parse(w->o.relation, w->o.method, &w->relation, &message) != SP_OK) {
-        fprintf(stderr, "simulate: %s\n", message);
+    struct sp_fault fault = {""};
+    if (sp_winner_relation_parse(w->o.relation, w->o.method, &w->relation, &fault) != SP_OK) {
+        fprintf(stderr, "simulate: %s\n", fault.text);
         exit(2);
     }
 }
 
 static void build(struct world *w)
 {
-    static const uint32_t partitions[] = {1, 2, 4, 7}, cells[] = {1, 3, 6}, batches[] = {1, 4, 30};
+    static const uint32_t partitions[] = {1, 2, 4, 7}, cells[] = {1, 3, 6}, batches[] = {1, 4, 30},
+                          limits[] = {1, 2, 64};
     w->o.tier1 = or_choice(w->o.tier1, &w->rnd, partitions, 4);
     w->o.tier2 = or_choice(w->o.tier2, &w->rnd, partitions, 3);
     w->o.cells = or_choice(w->o.cells, &w->rnd, cells, 3);
@@ -504,13 +480,17 @@ static void build(struct world *w)
     w->group.mode = w->o.mode;
     w->group.winner_relation = w->relation;
     w->group.canary = w->o.canary;
+    w->group.large_from = w->o.seed % 2 ? 3 : 0; /* half of the worlds with large groups */
+    w->group.message_bytes = w->o.seed % 3 == 0 ? 0 : 1 + w->o.seed % 3 * 300; /* a few rows */
     w->group.cache_bytes = cache;
     w->compare =
-        (struct sp_compare_options){.similarity = w->group.similarity,
-                                    .routing = SP_ROUTING_LOSSLESS,
-                                    .rho = 1,
-                                    .cache_bytes = cache,
-                                    .canary_no_successor = w->o.canary == SP_CANARY_NO_SUCCESSOR};
+        (struct sp_compare_stage_options){.similarity = w->group.similarity,
+                                          .routing = SP_ROUTING_LOSSLESS,
+                                          .rho = 1,
+                                          .cache_bytes = cache,
+                                          .canary = w->o.compare_canary,
+                                          .edges_per_match = or_choice(0, &w->rnd, limits, 3),
+                                          .work_per_step = or_choice(0, &w->rnd, limits, 3)};
     use_map(w);
     w->process_count = w->o.tier1 + w->o.tier2;
     for (uint32_t i = 0; i < w->process_count; i++) {
@@ -556,7 +536,7 @@ static bool put_under_way(const struct world *w)
         for (uint32_t c = 0; c < CHANNELS; c++)
             for (const struct sp_message *m = w->processes[i].in[c].first; m; m = m->next)
                 if (m->kind == SP_MSG_PUT &&
-                    sp_maps_standing(&w->compare.maps, m->cell) == SP_CELL_LEAVING)
+                    sp_maps_standing(&w->compare.maps, m->put.cell) == SP_CELL_LEAVING)
                     return true;
     return false;
 }
@@ -565,9 +545,9 @@ static uint64_t rows_to_move(const struct world *w)
 {
     uint64_t rows = 0;
     for (uint32_t i = 0; i < w->process_count; i++) {
-        struct sp_compare_stats stats = {0};
+        struct sp_compare_stage_stats stats = {0};
         if (w->processes[i].compare)
-            sp_compare_stats(w->processes[i].compare, &stats);
+            sp_compare_stage_stats(w->processes[i].compare, &stats);
         rows += stats.rows_to_move;
     }
     return rows;
@@ -604,12 +584,14 @@ static struct process *some_process(struct world *w)
 {
     struct process *ready[2 * MAX_PARTITIONS];
     uint32_t count = 0;
-    for (uint32_t i = 0; i < w->process_count; i++)
-        for (uint32_t c = 0; c < CHANNELS; c++)
-            if (w->processes[i].in[c].first) {
-                ready[count++] = &w->processes[i];
-                break;
-            }
+    for (uint32_t i = 0; i < w->process_count; i++) {
+        struct process *p = &w->processes[i];
+        bool busy = p->compare && sp_compare_stage_owes(p->compare);
+        for (uint32_t c = 0; c < CHANNELS && !busy; c++)
+            busy = p->in[c].first != NULL;
+        if (busy)
+            ready[count++] = p;
+    }
     return count ? ready[rnd_below(&w->rnd, count)] : NULL;
 }
 

@@ -45,12 +45,15 @@ struct published {
     int32_t winner; /* page number, -1 none */
     float similarity;
     int64_t version;
+    uint32_t group_size; /* this and the next: not the oracle's */
+    struct sp_group_id group;
 };
 
 struct sim_options {
     uint64_t seed;
     enum sp_mode mode;
     enum sp_canary canary;
+    enum sp_compare_canary compare_canary;
     enum sp_method method;
     const char *relation; /* winner.relation; NULL: none */
     uint32_t tier1;       /* partitions; 0: by the seed, as all below */
@@ -75,16 +78,11 @@ struct sim_result sim_run(const struct sim_options *options);
 struct sp_id sim_page_id(uint32_t page);
 const char *sim_url(uint32_t page);
 
-struct verdict {
-    uint32_t group; /* smallest page number of its component */
-    struct published said;
-};
-
-/* Components and statuses from scratch; `known` are the pages that exist (crawled, or the target of
- * a redirect that was ever crawled). */
+/* Of each page the smallest number in its component; a page that was never crawled is alone, unless
+ * one redirects to it. Then what must be published for each, given the components. From scratch. */
 void oracle_components(const struct truth *truth, uint32_t pages,
                        const struct sp_similarity_options *similarity, uint32_t *ret_component);
 void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *component,
-                     const struct sp_group_options *rules, struct published *ret_said);
+                     const struct sp_group_stage_options *rules, struct published *ret_said);
 
 #endif

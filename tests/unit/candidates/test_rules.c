@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "candidates/candidates.h"
 #include "harness.h"
-#include "signature/builder.h"
+#include "page/builder.h"
 
 enum { ITEMS_MAX = 120 };
 

@@ -83,29 +83,33 @@ static struct sp_rank some_rank(struct sample *s)
                             (uint8_t)sample_below(s, 2), (uint8_t)sample_below(s, 256)};
 }
 
-static void add_edges(struct sample *s, struct sp_message *m, uint32_t least)
+static void add_edges(struct sample *s, struct sp_link *link, uint32_t least)
 {
-    m->edge_count = least + (uint32_t)sample_below(s, sample_below(s, 8) ? 4 : 100);
-    if (m->edge_count)
-        m->edges = sp_calloc(m->edge_count, sizeof *m->edges);
-    for (uint32_t i = 0; i < m->edge_count; i++)
-        m->edges[i] =
+    link->edge_count = least + (uint32_t)sample_below(s, sample_below(s, 8) ? 4 : 100);
+    if (link->edge_count)
+        link->edges = sp_calloc(link->edge_count, sizeof *link->edges);
+    for (uint32_t i = 0; i < link->edge_count; i++)
+        link->edges[i] =
             (struct sp_edge){some_id(s), sample_below(s, 3) ? sample_i64(s) : SP_NO_VERSION};
 }
 
-static void add_rows(struct sample *s, struct sp_message *m)
+static void add_rows(struct sample *s, struct sp_link *link)
 {
-    m->row_count = (uint32_t)sample_below(s, 6);
-    if (m->row_count)
-        m->rows = sp_calloc(m->row_count, sizeof *m->rows);
-    for (uint32_t i = 0; i < m->row_count; i++) {
-        struct sp_member_row *row = &m->rows[i];
+    struct sp_signature *last = NULL;
+    link->row_count = (uint32_t)sample_below(s, 6);
+    if (link->row_count)
+        link->rows = sp_calloc(link->row_count, sizeof *link->rows);
+    for (uint32_t i = 0; i < link->row_count; i++) {
+        struct sp_member_row *row = &link->rows[i];
         row->page = some_id(s);
         row->version = sample_i64(s);
         row->content_version = sample_i64(s);
         row->kind = (enum sp_page_kind)sample_below(s, SP_PAGE_DEAD + 1);
         row->target = maybe_id(s);
-        row->signature = row->kind == SP_PAGE_CONTENT ? some_signature(s) : NULL;
+        if (row->kind == SP_PAGE_CONTENT && last && sample_below(s, 2))
+            row->signature = sp_signature_ref(last);
+        else if (row->kind == SP_PAGE_CONTENT)
+            row->signature = last = some_signature(s);
         row->rank = some_rank(s);
         row->url = some_url(s);
         row->epoch = sample_u64(s) >> sample_below(s, 64);
@@ -113,61 +117,123 @@ static void add_rows(struct sample *s, struct sp_message *m)
     }
 }
 
-static void fill_page_message(struct sample *s, struct sp_message *m)
+static void fill_crawled(struct sample *s, struct sp_crawled *c)
+{
+    c->version = sample_i64(s);
+    c->page_kind = (enum sp_page_kind)sample_below(s, SP_PAGE_DEAD + 1);
+    c->signature = c->page_kind == SP_PAGE_CONTENT ? some_signature(s) : NULL;
+    c->target = c->page_kind == SP_PAGE_REDIRECT ? some_id(s) : maybe_id(s);
+    c->target_url = c->page_kind == SP_PAGE_REDIRECT ? some_url(s) : maybe_url(s);
+    c->rank = some_rank(s);
+    c->url = some_url(s);
+}
+
+static void fill_verdict(struct sample *s, struct sp_verdict *v)
+{
+    v->content_version = sample_i64(s);
+    v->status = (enum sp_page_status)sample_below(s, SP_STATUS_GONE + 1);
+    v->reason = (enum sp_reason)sample_below(s, SP_REASON_EXACT + 1);
+    v->winner = maybe_id(s);
+    v->similarity = some_float(s);
+    v->group_size = (uint32_t)sample_u64(s) >> sample_below(s, 32);
+    v->winner_url = maybe_url(s);
+    v->epoch = sample_u64(s) >> sample_below(s, 64);
+    v->far = sample_group_id(s);
+}
+
+static void fill_change(struct sample *s, struct sp_message *m)
+{
+    struct sp_change *c = &m->change;
+    c->content_version = sample_i64(s);
+    c->group = sample_group_id(s);
+    c->version = sample_i64(s);
+    c->page_kind = (enum sp_page_kind)sample_below(s, SP_PAGE_DEAD + 1);
+    if (c->page_kind == SP_PAGE_CONTENT && sample_below(s, 2))
+        c->signature = some_signature(s);
+    c->target = maybe_id(s);
+    c->rank = some_rank(s);
+    c->url = maybe_url(s);
+    m->bounced = sample_below(s, 2);
+}
+
+/* What goes to a group has a group; what goes on to another, or comes from it, has a far one. */
+static void fill_link(struct sample *s, struct sp_message *m)
+{
+    enum sp_message_kind kind = m->kind;
+    struct sp_link *link = &m->link;
+    link->content_version = sample_i64(s);
+    if (kind != SP_MSG_MATCH && kind != SP_MSG_FIND_GROUP)
+        link->group = sample_group_id(s);
+    if (kind == SP_MSG_LINK || kind == SP_MSG_UNION)
+        m->bounced = sample_below(s, 2);
+    if (kind != SP_MSG_MATCH && kind != SP_MSG_LINK)
+        link->far = sample_group_id(s);
+    if (kind == SP_MSG_FIND_GROUP || kind == SP_MSG_UNION || kind == SP_MSG_DISSOLVE)
+        link->far_level = (uint32_t)sample_below(s, SP_GROUP_LEVELS);
+    if (kind == SP_MSG_MEMBERS) {
+        link->more = sample_below(s, 2);
+        add_rows(s, link);
+    }
+    add_edges(s, link, kind != SP_MSG_MEMBERS);
+    link->url = maybe_url(s);
+}
+
+static void fill(struct sample *s, struct sp_message *m)
 {
     switch (m->kind) {
     case SP_MSG_CRAWLED:
-        m->version = sample_i64(s);
-        m->page_kind = (enum sp_page_kind)sample_below(s, SP_PAGE_DEAD + 1);
-        m->signature = m->page_kind == SP_PAGE_CONTENT ? some_signature(s) : NULL;
-        m->target = m->page_kind == SP_PAGE_REDIRECT ? some_id(s) : maybe_id(s);
-        m->target_url = m->page_kind == SP_PAGE_REDIRECT ? some_url(s) : maybe_url(s);
-        m->rank = some_rank(s);
-        m->url = some_url(s);
+        fill_crawled(s, &m->crawled);
         break;
     case SP_MSG_APPLIED:
-        m->settled = sample_below(s, 2);
+        m->applied.content_version = sample_i64(s);
+        m->applied.settled = sample_below(s, 2);
         break;
-    case SP_MSG_MOVE:
-        m->signature = some_signature(s);
+    case SP_MSG_MATCH:
+    case SP_MSG_FIND_GROUP:
+    case SP_MSG_LINK:
+    case SP_MSG_UNION:
+    case SP_MSG_DISSOLVE:
+    case SP_MSG_MEMBERS:
+        fill_link(s, m);
+        break;
+    case SP_MSG_ASSIGNED:
+        m->assigned.epoch = sample_u64(s) >> sample_below(s, 64);
+        m->assigned.far = sample_group_id(s);
         break;
     case SP_MSG_STATUS:
-        m->status = (enum sp_page_status)sample_below(s, SP_STATUS_GONE + 1);
-        m->reason = (enum sp_reason)sample_below(s, SP_REASON_EXACT + 1);
-        m->winner = maybe_id(s);
-        m->similarity = some_float(s);
-        m->group_size = (uint32_t)sample_u64(s) >> sample_below(s, 32);
-        m->url = maybe_url(s);
-        /* fall through */
-    case SP_MSG_ASSIGNED:
-        m->epoch = sample_u64(s) >> sample_below(s, 64);
-        /* fall through */
-    case SP_MSG_FIND_GROUP:
-        m->far = sample_group_id(s);
+        fill_verdict(s, &m->verdict);
         break;
-    default:
+    case SP_MSG_MOVE:
+        m->move.content_version = sample_i64(s);
+        m->move.signature = some_signature(s);
+        break;
+    case SP_MSG_CHANGE:
+        fill_change(s, m);
+        break;
+    case SP_MSG_PUT:
+        m->put.content_version = sample_i64(s);
+        m->put.cell = (uint32_t)sample_u64(s) >> sample_below(s, 32);
+        m->put.signature = some_signature(s);
+        m->put.old_content = maybe_id(s);
+        m->put.settled = sample_below(s, 2);
+        break;
+    case SP_MSG_REMOVE:
+        m->remove.content_version = sample_i64(s);
+        m->remove.cell = (uint32_t)sample_u64(s) >> sample_below(s, 32);
+        m->remove.old_content = maybe_id(s);
+        break;
+    case SP_MSG_PROBE:
+        m->probe.content_version = sample_i64(s);
+        m->probe.cell = (uint32_t)sample_u64(s) >> sample_below(s, 32);
+        m->probe.signature = some_signature(s);
+        break;
+    case SP_MSG_AGAIN:
+        m->again.cell = (uint32_t)sample_u64(s) >> sample_below(s, 32);
+        m->again.from = (uint32_t)sample_u64(s) >> sample_below(s, 32);
+        m->again.content = some_id(s);
+        m->page = (struct sp_id){0, 0}; /* it is about a row */
         break;
     }
-}
-
-static void fill_group_message(struct sample *s, struct sp_message *m)
-{
-    m->group = sample_group_id(s);
-    if (m->kind == SP_MSG_CHANGE) {
-        m->version = sample_i64(s);
-        m->page_kind = (enum sp_page_kind)sample_below(s, SP_PAGE_DEAD + 1);
-        if (m->page_kind == SP_PAGE_CONTENT && sample_below(s, 2))
-            m->signature = some_signature(s);
-        m->target = maybe_id(s);
-        m->rank = some_rank(s);
-        m->url = maybe_url(s);
-    }
-    if (m->kind == SP_MSG_CHANGE || m->kind == SP_MSG_LINK || m->kind == SP_MSG_UNION)
-        m->bounced = sample_below(s, 2);
-    if (m->kind >= SP_MSG_UNION)
-        m->far = sample_group_id(s);
-    if (m->kind == SP_MSG_MEMBERS)
-        add_rows(s, m);
 }
 
 struct sp_message *sample_message(struct sample *s, enum sp_message_kind kind)
@@ -175,24 +241,7 @@ struct sp_message *sample_message(struct sample *s, enum sp_message_kind kind)
     struct sp_message *m = sp_message_new(kind);
     m->clock = sample_u64(s) >> sample_below(s, 64);
     m->page = some_id(s);
-    if (kind != SP_MSG_CRAWLED && kind != SP_MSG_ASSIGNED)
-        m->content_version = sample_i64(s);
-    if (kind >= SP_MSG_PUT) {
-        m->cell = (uint32_t)sample_u64(s) >> sample_below(s, 32);
-        m->signature = kind != SP_MSG_REMOVE ? some_signature(s) : NULL;
-        if (kind != SP_MSG_PROBE)
-            m->old_content = maybe_id(s);
-        m->settled = kind == SP_MSG_PUT && sample_below(s, 2);
-    } else if (kind >= SP_MSG_CHANGE) {
-        fill_group_message(s, m);
-    } else {
-        fill_page_message(s, m);
-    }
-    if (kind == SP_MSG_MATCH || kind == SP_MSG_FIND_GROUP ||
-        (kind >= SP_MSG_LINK && kind <= SP_MSG_MEMBERS)) {
-        add_edges(s, m, kind != SP_MSG_MEMBERS);
-        m->url = maybe_url(s);
-    }
+    fill(s, m);
     return m;
 }
 
@@ -235,9 +284,12 @@ static bool same_row(const struct sp_member_row *a, const struct sp_member_row *
            sp_id_eq(a->parent, b->parent);
 }
 
-static bool same_lists(const struct sp_message *a, const struct sp_message *b)
+static bool same_link(const struct sp_link *a, const struct sp_link *b)
 {
-    if (a->edge_count != b->edge_count || a->row_count != b->row_count)
+    if (!same_group(a->group, b->group) || !same_group(a->far, b->far) ||
+        a->far_level != b->far_level || a->more != b->more ||
+        a->content_version != b->content_version || !same_text(a->url, b->url) ||
+        a->edge_count != b->edge_count || a->row_count != b->row_count)
         return false;
     for (uint32_t i = 0; i < a->edge_count; i++)
         if (!sp_id_eq(a->edges[i].page, b->edges[i].page) ||
@@ -249,19 +301,81 @@ static bool same_lists(const struct sp_message *a, const struct sp_message *b)
     return true;
 }
 
-/* Every field, also those that the kind does not have. */
+static bool same_crawled(const struct sp_crawled *a, const struct sp_crawled *b)
+{
+    return a->version == b->version && a->page_kind == b->page_kind &&
+           sp_id_eq(a->target, b->target) && same_rank(&a->rank, &b->rank) &&
+           same_signature(a->signature, b->signature) && same_text(a->url, b->url) &&
+           same_text(a->target_url, b->target_url);
+}
+
+static bool same_verdict(const struct sp_verdict *a, const struct sp_verdict *b)
+{
+    return same_group(a->far, b->far) && a->epoch == b->epoch &&
+           a->content_version == b->content_version && a->status == b->status &&
+           a->reason == b->reason && sp_id_eq(a->winner, b->winner) &&
+           same_text(a->winner_url, b->winner_url) && a->similarity == b->similarity &&
+           a->group_size == b->group_size;
+}
+
+static bool same_change(const struct sp_change *a, const struct sp_change *b)
+{
+    return same_group(a->group, b->group) && a->version == b->version &&
+           a->content_version == b->content_version && a->page_kind == b->page_kind &&
+           sp_id_eq(a->target, b->target) && same_rank(&a->rank, &b->rank) &&
+           same_signature(a->signature, b->signature) && same_text(a->url, b->url);
+}
+
+static bool same_payload(const struct sp_message *a, const struct sp_message *b)
+{
+    switch (a->kind) {
+    case SP_MSG_CRAWLED:
+        return same_crawled(&a->crawled, &b->crawled);
+    case SP_MSG_APPLIED:
+        return a->applied.content_version == b->applied.content_version &&
+               a->applied.settled == b->applied.settled;
+    case SP_MSG_MATCH:
+    case SP_MSG_FIND_GROUP:
+    case SP_MSG_LINK:
+    case SP_MSG_UNION:
+    case SP_MSG_DISSOLVE:
+    case SP_MSG_MEMBERS:
+        return same_link(&a->link, &b->link);
+    case SP_MSG_ASSIGNED:
+        return same_group(a->assigned.far, b->assigned.far) &&
+               a->assigned.epoch == b->assigned.epoch;
+    case SP_MSG_STATUS:
+        return same_verdict(&a->verdict, &b->verdict);
+    case SP_MSG_MOVE:
+        return a->move.content_version == b->move.content_version &&
+               same_signature(a->move.signature, b->move.signature);
+    case SP_MSG_CHANGE:
+        return same_change(&a->change, &b->change);
+    case SP_MSG_PUT:
+        return a->put.cell == b->put.cell && a->put.settled == b->put.settled &&
+               a->put.content_version == b->put.content_version &&
+               same_signature(a->put.signature, b->put.signature) &&
+               sp_id_eq(a->put.old_content, b->put.old_content);
+    case SP_MSG_REMOVE:
+        return a->remove.cell == b->remove.cell &&
+               a->remove.content_version == b->remove.content_version &&
+               sp_id_eq(a->remove.old_content, b->remove.old_content);
+    case SP_MSG_PROBE:
+        return a->probe.cell == b->probe.cell &&
+               a->probe.content_version == b->probe.content_version &&
+               same_signature(a->probe.signature, b->probe.signature);
+    case SP_MSG_AGAIN:
+        return a->again.cell == b->again.cell && a->again.from == b->again.from &&
+               sp_id_eq(a->again.content, b->again.content);
+    }
+    return false;
+}
+
+/* Every field, also those that travel only with other kinds of the same payload. */
 bool sample_same_message(const struct sp_message *a, const struct sp_message *b)
 {
-    return a->kind == b->kind && a->bounced == b->bounced && a->settled == b->settled &&
-           a->cell == b->cell && a->clock == b->clock && sp_id_eq(a->page, b->page) &&
-           same_group(a->group, b->group) && same_group(a->far, b->far) &&
-           a->version == b->version && a->content_version == b->content_version &&
-           a->epoch == b->epoch && a->page_kind == b->page_kind && sp_id_eq(a->target, b->target) &&
-           sp_id_eq(a->old_content, b->old_content) && same_rank(&a->rank, &b->rank) &&
-           same_signature(a->signature, b->signature) && same_text(a->url, b->url) &&
-           same_text(a->target_url, b->target_url) && same_lists(a, b) && a->status == b->status &&
-           a->reason == b->reason && sp_id_eq(a->winner, b->winner) &&
-           a->similarity == b->similarity && a->group_size == b->group_size;
+    return a->kind == b->kind && a->bounced == b->bounced && a->clock == b->clock &&
+           sp_id_eq(a->page, b->page) && same_payload(a, b);
 }
 
 /* ---- the edges ---------------------------------------------------------------------------------

@@ -55,6 +55,26 @@ TEST(frames_are_as_documented)
     sp_buf_done(&out);
 }
 
+TEST(a_framing_is_seen)
+{
+    struct sample s = {2};
+    struct sp_page_record page = sample_page(&s), back;
+    struct sp_buf out = {0};
+    for (uint32_t id = 0; id < 3; id++) {
+        struct sp_wire_format format = sp_wire_format_of_id(id ? UINT32_MAX - id : 0);
+        sp_buf_reset(&out);
+        sp_page_encode(&page, &format, &out);
+        struct sp_wire_format seen = sp_wire_format_seen(sp_buf_view(&out));
+        CU_ASSERT_EQUAL(seen.framing, id ? SP_FRAMING_REGISTRY : SP_FRAMING_SINGLE_OBJECT);
+        CU_ASSERT_EQUAL(seen.schema_id, format.schema_id);
+        CU_ASSERT(sp_page_decode(sp_buf_view(&out), &seen, &back) == SP_OK);
+    }
+    for (size_t len = 0; len < 5; len++)
+        CU_ASSERT_EQUAL(sp_wire_format_seen(sp_view("\0\0\0\0", len)).framing,
+                        SP_FRAMING_SINGLE_OBJECT);
+    sp_buf_done(&out);
+}
+
 /* Other writers may give an empty text where we give null, a zero where we give null. */
 TEST(pages_of_other_writers_are_read)
 {

@@ -148,8 +148,8 @@ TEST(counts_are_bounded_by_the_bytes_there_are)
     struct sample s = {1};
     struct sp_message *m = sample_message(&s, SP_MSG_MATCH), *back = NULL;
     struct sp_buf out = {0};
-    m->edge_count = 1;
-    m->content_version = 0;
+    m->link.edge_count = 1;
+    m->link.content_version = 0;
     m->clock = 0;
     sp_message_encode(m, &out);
     size_t count_at = 10 + 1 + 1 + 16 + 1;
@@ -169,16 +169,16 @@ TEST(urls_are_bounded_and_have_no_nul)
 {
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED), *back = NULL;
     struct sp_buf out = {0};
-    m->page_kind = SP_PAGE_DEAD;
-    m->url = sp_calloc(1, 8194);
-    memset(m->url, 'u', 8192);
+    m->crawled.page_kind = SP_PAGE_DEAD;
+    m->crawled.url = sp_calloc(1, 8194);
+    memset(m->crawled.url, 'u', 8192);
     sp_message_encode(m, &out);
     CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_OK);
     sp_message_free(back);
     back = NULL;
     out.data[out.len - 5] = 0;
     CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
-    m->url[8192] = 'u';
+    m->crawled.url[8192] = 'u';
     sp_buf_reset(&out);
     sp_message_encode(m, &out);
     CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);

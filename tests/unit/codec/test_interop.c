@@ -97,15 +97,55 @@ static bool birth_is(const avro_value_t *record, const char *name, uint64_t expe
 }
 
 /* The right bytes in the wrong field would read and write alike. */
+static bool payload_agrees(const avro_value_t *r, const struct sp_message *m)
+{
+    switch (m->kind) {
+    case SP_MSG_CRAWLED:
+        return long_is(r, "version", m->crawled.version);
+    case SP_MSG_APPLIED:
+        return long_is(r, "content_version", m->applied.content_version);
+    case SP_MSG_MATCH:
+    case SP_MSG_FIND_GROUP:
+    case SP_MSG_LINK:
+    case SP_MSG_UNION:
+    case SP_MSG_DISSOLVE:
+    case SP_MSG_MEMBERS:
+        return long_is(r, "content_version", m->link.content_version) &&
+               birth_is(r, "group", m->link.group.birth) && birth_is(r, "far", m->link.far.birth);
+    case SP_MSG_ASSIGNED:
+        return long_is(r, "epoch", (int64_t)m->assigned.epoch) &&
+               birth_is(r, "far", m->assigned.far.birth);
+    case SP_MSG_STATUS:
+        return long_is(r, "content_version", m->verdict.content_version) &&
+               long_is(r, "epoch", (int64_t)m->verdict.epoch) &&
+               long_is(r, "group_size", m->verdict.group_size) &&
+               birth_is(r, "far", m->verdict.far.birth);
+    case SP_MSG_MOVE:
+        return long_is(r, "content_version", m->move.content_version);
+    case SP_MSG_CHANGE:
+        return long_is(r, "version", m->change.version) &&
+               long_is(r, "content_version", m->change.content_version) &&
+               birth_is(r, "group", m->change.group.birth);
+    case SP_MSG_PUT:
+        return long_is(r, "cell", m->put.cell) &&
+               long_is(r, "content_version", m->put.content_version);
+    case SP_MSG_REMOVE:
+        return long_is(r, "cell", m->remove.cell) &&
+               long_is(r, "content_version", m->remove.content_version);
+    case SP_MSG_PROBE:
+        return long_is(r, "cell", m->probe.cell) &&
+               long_is(r, "content_version", m->probe.content_version);
+    case SP_MSG_AGAIN:
+        return long_is(r, "cell", m->again.cell) && long_is(r, "from", m->again.from);
+    }
+    return false;
+}
+
 static bool numbers_agree(const avro_value_t *peer, const struct sp_message *m)
 {
     avro_value_t r;
     return avro_value_get_current_branch(peer, &r) == 0 &&
-           long_is(&r, "clock", (int64_t)m->clock) && long_is(&r, "cell", m->cell) &&
-           long_is(&r, "version", m->version) &&
-           long_is(&r, "content_version", m->content_version) &&
-           long_is(&r, "epoch", (int64_t)m->epoch) && long_is(&r, "group_size", m->group_size) &&
-           birth_is(&r, "group", m->group.birth) && birth_is(&r, "far", m->far.birth);
+           long_is(&r, "clock", (int64_t)m->clock) && payload_agrees(&r, m);
 }
 
 static bool messages_agree(const char *schema, int first, int last)
@@ -141,7 +181,7 @@ TEST(avro_c_reads_messages_of_tier_1)
 
 TEST(avro_c_reads_messages_of_tier_2)
 {
-    CU_ASSERT(messages_agree("tier2", SP_MSG_PUT, SP_MSG_PROBE));
+    CU_ASSERT(messages_agree("tier2", SP_MSG_PUT, SP_MSG_AGAIN));
 }
 
 static bool string_is(avro_value_t value, const char *expected)
@@ -175,13 +215,13 @@ TEST(fields_have_their_names)
     struct sp_message *m = sp_message_new(SP_MSG_STATUS);
     m->clock = 11;
     m->page = (struct sp_id){0x0102030405060708, 0x090a0b0c0d0e0f10};
-    m->far = (struct sp_group_id){12, {1, 2}};
-    m->epoch = 13;
-    m->content_version = 14;
-    m->status = SP_STATUS_LOSER;
-    m->reason = SP_REASON_REDIRECT;
-    m->group_size = 15;
-    m->url = sp_memdup("w", 2);
+    m->verdict.far = (struct sp_group_id){12, {1, 2}};
+    m->verdict.epoch = 13;
+    m->verdict.content_version = 14;
+    m->verdict.status = SP_STATUS_LOSER;
+    m->verdict.reason = SP_REASON_REDIRECT;
+    m->verdict.group_size = 15;
+    m->verdict.winner_url = sp_memdup("w", 2);
     sp_message_encode(m, &out);
     CU_ASSERT(peer_agrees(&peer, behind(&out, 10)));
     avro_value_t record, far;
@@ -198,11 +238,11 @@ TEST(fields_have_their_names)
     CU_ASSERT(string_is(branch_of(&record, "winner_url"), "w"));
     sp_message_free(m);
     m = sp_message_new(SP_MSG_CHANGE);
-    m->version = 21;
-    m->content_version = 22;
-    m->page_kind = SP_PAGE_DEAD;
+    m->change.version = 21;
+    m->change.content_version = 22;
+    m->change.page_kind = SP_PAGE_DEAD;
     m->bounced = true;
-    m->rank.url_bytes = 23;
+    m->change.rank.url_bytes = 23;
     sp_buf_reset(&out);
     sp_message_encode(m, &out);
     CU_ASSERT(peer_agrees(&peer, behind(&out, 10)));
@@ -231,8 +271,17 @@ TEST(avro_c_reads_pages)
         sp_page_encode(&page, NULL, &out);
         CU_ASSERT(peer_agrees(&peer, behind(&out, 10)));
     }
-    struct sp_page_record page = {
-        sp_view_str("u"), 5, 301, sp_view_str("r"), sp_view_str("t"), 0.5, sp_view_str("c"), true};
+    struct sp_page_record page = {sp_view_str("u"),
+                                  5,
+                                  301,
+                                  sp_view_str("r"),
+                                  sp_view_str("t"),
+                                  0.5,
+                                  sp_view_str("c"),
+                                  true,
+                                  sp_view_str(""),
+                                  sp_view_str(""),
+                                  NULL};
     sp_buf_reset(&out);
     sp_page_encode(&page, NULL, &out);
     CU_ASSERT(peer_agrees(&peer, behind(&out, 10)));

@@ -31,8 +31,8 @@ TEST(messages_are_small)
     struct sp_message *m = sp_message_new(SP_MSG_ASSIGNED);
     struct sp_buf out = {0};
     m->clock = 1000000;
-    m->far.birth = 900000;
-    m->epoch = 3;
+    m->assigned.far.birth = 900000;
+    m->assigned.epoch = 3;
     sp_message_encode(m, &out);
     CU_ASSERT(out.len <= 10 + 1 + 3 + 16 + 3 + 16 + 1);
     sp_message_free(m);
@@ -74,19 +74,19 @@ TEST(the_rules_of_a_kind_are_kept)
     }
     struct sample s = {3};
     struct sp_message *m = sample_message(&s, SP_MSG_CRAWLED);
-    sp_signature_unref(m->signature);
-    m->signature = NULL;
-    m->page_kind = SP_PAGE_CONTENT; /* content without a signature */
+    sp_signature_unref(m->crawled.signature);
+    m->crawled.signature = NULL;
+    m->crawled.page_kind = SP_PAGE_CONTENT; /* content without a signature */
     sp_buf_reset(&out);
     sp_message_encode(m, &out);
     CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
-    m->page_kind = SP_PAGE_REDIRECT; /* a redirect to nowhere */
-    m->target = (struct sp_id){0, 0};
+    m->crawled.page_kind = SP_PAGE_REDIRECT; /* a redirect to nowhere */
+    m->crawled.target = (struct sp_id){0, 0};
     sp_buf_reset(&out);
     sp_message_encode(m, &out);
     CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
-    m->page_kind = SP_PAGE_DEAD; /* a rank that cannot be compared */
-    m->rank.popularity = __builtin_nan("");
+    m->crawled.page_kind = SP_PAGE_DEAD; /* a rank that cannot be compared */
+    m->crawled.rank.popularity = __builtin_nan("");
     sp_buf_reset(&out);
     sp_message_encode(m, &out);
     CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);

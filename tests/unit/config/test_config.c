@@ -16,22 +16,22 @@ static struct sp_config defaults(void)
 
 static void check_ok(struct sp_config *c, const char *assignment)
 {
-    const char *message = "";
-    if (sp_config_assign(c, assignment, &message) != SP_OK) {
-        printf("%s: %s\n", assignment, message);
+    struct sp_fault fault = {""};
+    if (sp_config_assign(c, assignment, &fault) != SP_OK) {
+        printf("%s: %s\n", assignment, fault.text);
         CU_FAIL("refused");
     }
 }
 
-/* Asserts that it is refused with `words` in the message, and that nothing changed. */
+/* Asserts that it is refused with `words` in the fault, and that nothing changed. */
 static void check_refused(const char *assignment, const char *words)
 {
     struct sp_config c = defaults(), before = c;
-    const char *message = "";
-    CU_ASSERT_EQUAL(sp_config_assign(&c, assignment, &message), SP_INVALID);
-    if (!strstr(message, words))
-        printf("no '%s' in: %s\n", words, message);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, words));
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(sp_config_assign(&c, assignment, &fault), SP_INVALID);
+    if (!strstr(fault.text, words))
+        printf("no '%s' in: %s\n", words, fault.text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, words));
     CU_ASSERT_EQUAL(memcmp(&c, &before, sizeof c), 0);
 }
 
@@ -44,7 +44,7 @@ TEST(the_defaults_are_those_documented)
     CU_ASSERT_EQUAL(c.signature_repeats, SP_CONFIG_REPEATS_ONCE);
     CU_ASSERT_EQUAL(c.signature_max_shingles, 1024);
     CU_ASSERT_EQUAL(c.text_scope, SP_CONFIG_SCOPE_MAIN);
-    CU_ASSERT_EQUAL(c.text_language, SP_CONFIG_LANGUAGE_DETECT);
+    CU_ASSERT_EQUAL(c.text_language, SP_CONFIG_LANGUAGE_NEEDED);
     CU_ASSERT_EQUAL(c.partition_routing, SP_CONFIG_ROUTING_LOSSLESS);
     CU_ASSERT_EQUAL(c.partition_cells, 1);
     CU_ASSERT_EQUAL(c.cache_bytes, 512ull << 20);
@@ -143,6 +143,14 @@ TEST(an_unknown_key_is_answered_with_the_nearest)
     check_refused("partition.cell=1", "\"partition.cells\"");
     check_refused("=1", "there is no setting");
     check_refused("no equals sign", "not of the form key=value");
+    {
+        struct sp_config c;
+        struct sp_fault fault = {0};
+        sp_config_default(&c);
+        CU_ASSERT_EQUAL(sp_config_assign(&c, "kafka.sasl.password: hunter2", &fault), SP_INVALID);
+        CU_ASSERT_PTR_NULL(strstr(fault.text, "hunter2"));
+        sp_config_done(&c);
+    }
     check_refused("", "not of the form key=value");
 }
 
@@ -150,17 +158,17 @@ TEST(very_long_keys_and_values_are_refused)
 {
     struct sp_config c = defaults();
     static char text[5000];
-    const char *message = "";
+    struct sp_fault fault = {""};
     memset(text, 'x', sizeof text - 1);
     text[2000] = '=';
-    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &message), SP_INVALID);
+    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &fault), SP_INVALID);
     memcpy(text, "mode=exact", 10);
-    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &message), SP_INVALID);
+    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &fault), SP_INVALID);
     /* Not a number, although its first hundred characters are one. */
     memset(text, '0', sizeof text - 1);
     memcpy(text, "threads=", 8);
     text[4000] = 'x';
-    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &message), SP_INVALID);
+    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &fault), SP_INVALID);
 }
 
 /* ---- files ---- */
@@ -179,12 +187,12 @@ static const char *file_of(const char *text)
 TEST(a_file_sets_what_it_names_and_leaves_the_rest)
 {
     struct sp_config c = defaults();
-    const char *message = "";
+    struct sp_fault fault = {""};
     check_ok(&c, "threads=3");
     const char *file = file_of("# comment\n\n  mode = fast  \r\n\tsimilarity.threshold=0.9\n"
                                "#mode = exact\ncache.bytes = 1 GiB\nbarrier.pages=1\n"
                                "barrier.pages = 2");
-    CU_ASSERT_EQUAL(sp_config_load(&c, file, &message), SP_OK);
+    CU_ASSERT_EQUAL(sp_config_load(&c, file, &fault), SP_OK);
     unlink(file);
     CU_ASSERT_EQUAL(c.mode, SP_CONFIG_MODE_FAST);
     CU_ASSERT_EQUAL(c.similarity_threshold, 0.9);
@@ -196,29 +204,29 @@ TEST(a_file_sets_what_it_names_and_leaves_the_rest)
 TEST(a_mistake_in_a_file_is_named_with_file_and_line)
 {
     struct sp_config c = defaults();
-    const char *message = "";
+    struct sp_fault fault = {""};
     char place[128];
     const char *file = file_of("mode = fast\n\n# comment\nthreads = many\n");
-    CU_ASSERT_EQUAL(sp_config_load(&c, file, &message), SP_INVALID);
+    CU_ASSERT_EQUAL(sp_config_load(&c, file, &fault), SP_INVALID);
     unlink(file);
     snprintf(place, sizeof place, "%s:4: threads: \"many\"", file);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, place));
-    CU_ASSERT_EQUAL(sp_config_load(&c, "/nowhere/samepage.properties", &message), SP_INVALID);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "/nowhere/samepage.properties"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, place));
+    CU_ASSERT_EQUAL(sp_config_load(&c, "/nowhere/samepage.properties", &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "/nowhere/samepage.properties"));
 }
 
 TEST(the_generated_properties_are_a_file_of_the_defaults)
 {
     struct sp_config c = defaults(), expected = c;
     struct sp_buf out = {0};
-    const char *message = "";
+    struct sp_fault fault = {""};
     sp_config_put_properties(&out);
     sp_buf_put_u8(&out, 0);
     check_ok(&c, "mode=fast");
     check_ok(&c, "similarity.threshold=0.31");
     check_ok(&c, "cache.bytes=1MiB");
     const char *file = file_of(out.data);
-    CU_ASSERT_EQUAL(sp_config_load(&c, file, &message), SP_OK);
+    CU_ASSERT_EQUAL(sp_config_load(&c, file, &fault), SP_OK);
     unlink(file);
     CU_ASSERT_EQUAL(memcmp(&c, &expected, sizeof c), 0);
     sp_buf_done(&out);
@@ -306,13 +314,13 @@ TEST(the_environment_sets_what_it_names_and_nothing_else)
                                               NULL};
     static const char *const wrong[] = {"SAMEPAGE_SET_NO_SUCH_THING=1", NULL};
     struct sp_config c = defaults();
-    const char *message = NULL;
-    CU_ASSERT_EQUAL(sp_config_environment(&c, environment, &message), SP_OK);
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(sp_config_environment(&c, environment, &fault), SP_OK);
     CU_ASSERT_EQUAL(c.commit_interval_ms, 250);
     CU_ASSERT_EQUAL(c.similarity_lcs_min, 0.7);
     CU_ASSERT_EQUAL_FATAL(c.kafka_count, 1);
     CU_ASSERT_STRING_EQUAL(c.kafka[0].key, "bootstrap.servers");
-    CU_ASSERT_EQUAL(sp_config_environment(&c, wrong, &message), SP_INVALID);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "no.such.thing"));
+    CU_ASSERT_EQUAL(sp_config_environment(&c, wrong, &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "no.such.thing"));
     sp_config_done(&c);
 }

@@ -7,8 +7,8 @@
 
 static void explain(const char *source, struct sp_plan *ret_plan, struct sp_relation **ret_relation)
 {
-    const char *message = "";
-    CU_ASSERT_FATAL(sp_relation_parse(source, SP_RELATION, ret_relation, &message) == SP_OK);
+    struct sp_fault fault = {""};
+    CU_ASSERT_FATAL(sp_relation_parse(source, SP_RELATION, ret_relation, &fault) == SP_OK);
     sp_plan_make(*ret_relation, ret_plan);
 }
 
@@ -66,7 +66,7 @@ static void check_window(const char *source, double below, double above)
     struct sp_plan plan;
     struct sp_relation *r;
     explain(source, &plan, &r);
-    const struct sp_window *w = &plan.paths[0].window;
+    const struct sp_plan_window *w = &plan.paths[0].window;
     CU_ASSERT_EQUAL(plan.path_count, 1);
     CU_ASSERT_FATAL(w->of_a != NULL && w->of_b != NULL);
     CU_ASSERT_EQUAL(w->of_a->uses, SP_USES_A);

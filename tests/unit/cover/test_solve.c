@@ -23,7 +23,7 @@ static void make_graph(struct graph *g, uint64_t seed, uint32_t count, uint32_t 
                 g->covers[end++] = k;
     }
     g->starts[count] = end;
-    g->graph = (struct sp_digraph){count, g->starts, g->covers};
+    g->graph = (struct sp_digraph){count, g->starts, g->covers, NULL};
 }
 
 static bool is_cover(const struct sp_digraph *g, const uint8_t *kept)
@@ -152,7 +152,7 @@ TEST(trees_and_cliques_need_no_search)
             g.covers[end++] = i - 1;
     }
     g.starts[300] = end;
-    g.graph = (struct sp_digraph){300, g.starts, g.covers};
+    g.graph = (struct sp_digraph){300, g.starts, g.covers, NULL};
     stats = (struct sp_solve_stats){0};
     sp_solve(&g.graph, &o, kept, &stats);
     CU_ASSERT(is_cover(&g.graph, kept));
@@ -163,9 +163,64 @@ TEST(trees_and_cliques_need_no_search)
 TEST(a_graph_without_documents_has_an_empty_cover)
 {
     uint32_t starts[1] = {0};
-    struct sp_digraph graph = {0, starts, NULL};
+    struct sp_digraph graph = {0, starts, NULL, NULL};
     struct sp_solve_options o = {.exact_max = 10, .steps_max = 10};
     struct sp_solve_stats stats = {0};
     sp_solve(&graph, &o, NULL, &stats);
     CU_ASSERT_EQUAL(stats.exact + stats.greedy, 0);
+}
+
+static double weight_of(const struct sp_digraph *g, const uint8_t *kept)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < g->count; i++)
+        sum += kept[i] ? g->weights[i] : 0;
+    return sum;
+}
+
+TEST(the_lightest_cover_of_a_small_graph_is_that_of_trying_all)
+{
+    static struct graph g;
+    static double weights[MOST];
+    uint8_t kept[MOST] = {0}, tried[MOST] = {0};
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint32_t count = 1 + (uint32_t)(seed % 11);
+        struct sp_solve_stats stats = {0};
+        make_graph(&g, seed, count, 50 + (uint32_t)seed * 5);
+        for (uint32_t i = 0; i < count; i++)
+            weights[i] = 1 + (double)(sp_mix64(seed * 77 + i) % 9);
+        g.graph.weights = weights;
+        sp_solve_weighted(&g.graph, kept, &stats);
+        CU_ASSERT(is_cover(&g.graph, kept));
+        CU_ASSERT_EQUAL(stats.exact, 1);
+        double least = 1e9;
+        for (uint32_t s = 1; s < 1u << count; s++) {
+            for (uint32_t i = 0; i < count; i++)
+                tried[i] = s >> i & 1;
+            if (is_cover(&g.graph, tried) && weight_of(&g.graph, tried) < least)
+                least = weight_of(&g.graph, tried);
+        }
+        CU_ASSERT_EQUAL(weight_of(&g.graph, kept), least);
+    }
+}
+
+TEST(a_light_cover_of_a_large_graph_has_nothing_superfluous)
+{
+    static struct graph g;
+    static double weights[MOST];
+    uint8_t kept[MOST] = {0}, plain[MOST] = {0};
+    struct sp_solve_options options = {0, 0};
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        struct sp_solve_stats stats = {0};
+        make_graph(&g, seed, 300, 10 + 5 * (uint32_t)seed);
+        for (uint32_t i = 0; i < 300; i++)
+            weights[i] = i % 3 ? 1 : 50;
+        g.graph.weights = weights;
+        sp_solve_weighted(&g.graph, kept, &stats);
+        CU_ASSERT(is_cover(&g.graph, kept));
+        CU_ASSERT(is_minimal(&g.graph, kept));
+        CU_ASSERT_EQUAL(stats.greedy, 1);
+        sp_solve(&g.graph, &options, plain, &stats);
+        CU_ASSERT(weight_of(&g.graph, kept) < weight_of(&g.graph, plain));
+    }
 }

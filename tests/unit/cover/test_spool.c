@@ -15,12 +15,12 @@ static const char *temp(void)
 TEST(what_is_put_is_read_again)
 {
     struct sp_spool s;
-    const char *message = "";
+    struct sp_fault fault;
     sp_spool_open(&s, temp());
     for (uint64_t i = 0; i < 400000; i++)
         sp_spool_put(&s, &i, sizeof i);
     const uint64_t *all = sp_spool_map(&s);
-    CU_ASSERT_EQUAL(sp_spool_check(&s, &message), SP_OK);
+    CU_ASSERT_EQUAL(sp_spool_check(&s, &fault), SP_OK);
     CU_ASSERT_FATAL(all != NULL && s.len == 400000 * 8);
     for (uint64_t i = 0; i < 400000; i++)
         CU_ASSERT_FATAL(all[i] == i);
@@ -30,12 +30,12 @@ TEST(what_is_put_is_read_again)
 TEST(a_missing_directory_is_an_error_that_names_the_option)
 {
     struct sp_spool s;
-    const char *message = "";
+    struct sp_fault fault;
     sp_spool_open(&s, "/nowhere/at/all");
     sp_spool_put(&s, "x", 1);
     CU_ASSERT(sp_spool_map(&s) == NULL);
-    CU_ASSERT_EQUAL(sp_spool_check(&s, &message), SP_IO);
-    CU_ASSERT(strstr(message, "--temp") != NULL);
+    CU_ASSERT_EQUAL(sp_spool_check(&s, &fault), SP_IO);
+    CU_ASSERT(strstr(fault.text, "--temp") != NULL);
     sp_spool_close(&s);
 }
 
@@ -43,7 +43,7 @@ static void check_sorter(size_t count, uint64_t memory_bytes)
 {
     struct sp_sorter s;
     struct sp_record4 record, last = {{0}};
-    const char *message = "";
+    struct sp_fault fault;
     uint64_t put = 0, got = 0;
     size_t n = 0;
     sp_sorter_open(&s, temp(), memory_bytes);
@@ -54,7 +54,7 @@ static void check_sorter(size_t count, uint64_t memory_bytes)
         put += sp_mix64(i);
         sp_sorter_put(&s, record);
     }
-    CU_ASSERT_EQUAL(sp_sorter_start(&s, &message), SP_OK);
+    CU_ASSERT_EQUAL(sp_sorter_start(&s, &fault), SP_OK);
     for (; sp_sorter_next(&s, &record); n++) {
         for (unsigned k = 0; k < 4; k++) {
             if (last.key[k] != record.key[k]) {

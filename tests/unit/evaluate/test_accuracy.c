@@ -2,20 +2,24 @@
  * the number of threads changes nothing. */
 #include "base/mem.h"
 #include "crawl.h"
-#include "evaluate/accuracy.h"
+#include "evaluate/examples.h"
 #include "harness.h"
-#include "signature/builder.h"
+#include "page/builder.h"
 
 struct world {
     struct sp_crawl *crawl;
     struct sp_partition_map maps[SP_MACHINES];
     struct sp_accuracy_options options;
     struct sp_accuracy *a;
+    struct sp_examples examples;
 };
 
 static void measure(struct world *w, unsigned threads)
 {
     w->options.threads = threads;
+    w->options.at_end = sp_examples_pick;
+    w->options.arg = &w->examples;
+    w->examples.similarity = &w->options.replay.bus.group.similarity;
     CU_ASSERT_EQUAL(sp_accuracy_run(w->crawl, &w->options, w->a), SP_OK);
 }
 
@@ -50,11 +54,11 @@ static void sliding(struct world *w, uint64_t seed)
             words[k] = sp_mix64(start + k + 1);
         struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
         m->page = sp_hash128(url, sizeof url);
-        m->url = sp_strdup(url);
-        m->page_kind = SP_PAGE_CONTENT;
+        m->crawled.url = sp_strdup(url);
+        m->crawled.page_kind = SP_PAGE_CONTENT;
         sp_builder_begin(b);
         sp_builder_words(b, words, WORDS);
-        m->signature = sp_builder_finish(b, 0);
+        m->crawled.signature = sp_builder_finish(b, 0);
         sp_crawl_add(w->crawl, m);
         sp_message_free(m);
     }
@@ -144,7 +148,7 @@ TEST(examples_are_what_they_say)
         measure(&w, 2);
         const struct sp_baseline *b = &w.a->baselines[SP_MILESTONES - 1];
         for (size_t i = 0; i < SP_EXAMPLES; i++) {
-            const struct sp_example *e = &w.a->examples[i];
+            const struct sp_example *e = &w.examples.list[i];
             if (!e->found)
                 continue;
             uint32_t x = w.crawl->fetches[e->fetch_a].page, y = w.crawl->fetches[e->fetch_b].page;
@@ -179,7 +183,7 @@ TEST(threads_change_nothing)
                                sizeof one.a->variants[v].decay),
                         0);
     }
-    CU_ASSERT_EQUAL(memcmp(one.a->examples, four.a->examples, sizeof one.a->examples), 0);
+    CU_ASSERT_EQUAL(memcmp(one.examples.list, four.examples.list, sizeof one.examples.list), 0);
     teardown(&one);
     teardown(&four);
 }

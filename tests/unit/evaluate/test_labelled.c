@@ -41,9 +41,9 @@ static void end(void)
 static struct sp_labelled *read_good(const char *pages, const char *pairs)
 {
     struct sp_labelled *set = NULL;
-    const char *message = "";
+    struct sp_fault fault;
     begin(pages, pairs);
-    CU_ASSERT_EQUAL_FATAL(sp_labelled_read(folder, &set, &message), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_labelled_read(folder, &set, &fault), SP_OK);
     CU_ASSERT_STRING_EQUAL(set->name, strrchr(folder, '/') + 1);
     end();
     return set;
@@ -53,14 +53,14 @@ static void check_refused(const char *pages, const char *pairs, const char *plac
                           const char *reason)
 {
     struct sp_labelled *set = NULL;
-    const char *message = "";
+    struct sp_fault fault;
     begin(pages, pairs);
-    CU_ASSERT_NOT_EQUAL(sp_labelled_read(folder, &set, &message), SP_OK);
+    CU_ASSERT_NOT_EQUAL(sp_labelled_read(folder, &set, &fault), SP_OK);
     CU_ASSERT_PTR_NULL(set);
-    if (!strstr(message, place) || !strstr(message, reason))
-        printf("%s\n", message);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, place));
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, reason));
+    if (!strstr(fault.text, place) || !strstr(fault.text, reason))
+        printf("%s\n", fault.text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, place));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, reason));
     end();
 }
 
@@ -120,7 +120,7 @@ TEST(what_is_wrong_is_named_with_its_file_and_line)
     check_refused(THREE, "{\"a\":1,\"b\":\"two\"}\n{\"a\":1,\"b\":\"two\",\"label\":0}",
                   "pairs.jsonl", "two labels");
     struct sp_labelled *set = NULL;
-    const char *message = "";
-    CU_ASSERT_NOT_EQUAL(sp_labelled_read("/nowhere/at/all", &set, &message), SP_OK);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "/nowhere/at/all"));
+    struct sp_fault fault;
+    CU_ASSERT_NOT_EQUAL(sp_labelled_read("/nowhere/at/all", &set, &fault), SP_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "/nowhere/at/all"));
 }

@@ -59,7 +59,8 @@ TEST(scores_are_those_of_the_definition)
         struct sp_scores s;
         for (size_t i = 0; i < PAGES; i++)
             truth[i] = (uint32_t)draw(6);
-        sp_scores(found, count, threshold, same, truth, PAGES, &s);
+        const struct sp_truth labels = {same, truth, PAGES};
+        sp_scores(found, count, threshold, &labels, &s);
         for (size_t i = 0; i < count; i++) {
             right += found[i].measure >= threshold && found[i].same;
             wrong += found[i].measure >= threshold && !found[i].same;
@@ -87,9 +88,10 @@ TEST(no_threshold_beats_the_best)
         size_t count = draw_pairs(found, &same);
         struct sp_scores best, other;
         double threshold = sp_scores_best(found, count, same);
-        sp_scores(found, count, threshold, same, truth, PAGES, &best);
+        const struct sp_truth labels = {same, truth, PAGES};
+        sp_scores(found, count, threshold, &labels, &best);
         for (int t = 0; t <= 30; t++) {
-            sp_scores(found, count, (double)t / 30, same, truth, PAGES, &other);
+            sp_scores(found, count, (double)t / 30, &labels, &other);
             CU_ASSERT(other.f1 <= best.f1);
             if ((double)t / 30 > threshold)
                 CU_ASSERT(other.f1 < best.f1 || other.right + other.wrong == 0);
@@ -105,9 +107,9 @@ TEST(components_carry_over_and_equal_partitions_have_an_index_of_one)
     struct sp_scores s;
     sp_scores_components(chain, 3, 0.8, 6, set);
     CU_ASSERT(set[0] == 0 && set[1] == 0 && set[2] == 0 && set[3] == 3 && set[4] == 4);
-    sp_scores(chain, 3, 0.8, 3, set, 6, &s);
+    sp_scores(chain, 3, 0.8, &(struct sp_truth){3, set, 6}, &s);
     CU_ASSERT_EQUAL(s.rand, 1);
-    sp_scores(chain, 0, 0.8, 0, set, 6, &s);
+    sp_scores(chain, 0, 0.8, &(struct sp_truth){0, set, 6}, &s);
     CU_ASSERT_EQUAL(s.precision, 1);
     CU_ASSERT_EQUAL(s.recall, 1);
     CU_ASSERT_EQUAL(s.rand, 0);

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "evaluate/evaluate.h"
+#include "evaluate/again.h"
 #include "harness.h"
 #include "input/input.h"
 
@@ -23,10 +23,12 @@ static const char *const LINES[] = {
 
 static char path[64];
 
-static struct sp_trace *read_trace(struct sp_evaluate_options *o, const char **paths)
+static struct sp_trace *read_trace(void)
 {
+    static const char *const paths[] = {path};
+    struct sp_trace_options o = {.files = paths, .file_count = 1, .threads = 1};
     struct sp_trace *t = NULL;
-    const char *message = "";
+    struct sp_fault fault;
     snprintf(path, sizeof path, "/tmp/samepage-trace-XXXXXX");
     int file = mkstemp(path);
     CU_ASSERT_FATAL(file >= 0);
@@ -35,14 +37,9 @@ static struct sp_trace *read_trace(struct sp_evaluate_options *o, const char **p
         CU_ASSERT(write(file, "\n", 1) == 1);
     }
     close(file);
-    paths[0] = path;
-    sp_evaluate_options_default(o);
-    sp_input_options_default(&o->run.input);
-    sp_text_options_default(&o->run.text);
-    o->run.threads = 1;
-    o->traces = paths;
-    o->trace_count = 1;
-    CU_ASSERT_EQUAL_FATAL(sp_trace_read(o, &t, &message), SP_OK);
+    sp_input_options_default(&o.input);
+    sp_text_options_default(&o.text);
+    CU_ASSERT_EQUAL_FATAL(sp_trace_read(&o, &t, &fault), SP_OK);
     return t;
 }
 
@@ -55,9 +52,7 @@ static void done(struct sp_trace *t)
 
 TEST(a_trace_holds_every_fetch_and_shares_equal_contents)
 {
-    struct sp_evaluate_options o;
-    const char *paths[1];
-    struct sp_trace *t = read_trace(&o, paths);
+    struct sp_trace *t = read_trace();
     CU_ASSERT_EQUAL(t->fetch_count, 7);
     CU_ASSERT_EQUAL(t->files[0].dead_letters, 1);
     CU_ASSERT_EQUAL(t->files[0].ignored, 1);
@@ -68,19 +63,17 @@ TEST(a_trace_holds_every_fetch_and_shares_equal_contents)
     CU_ASSERT_EQUAL(t->fetches[2].target, t->fetches[6].page);
     struct sp_message *m = sp_trace_message(t, 2);
     CU_ASSERT_EQUAL(m->kind, SP_MSG_CRAWLED);
-    CU_ASSERT_EQUAL(m->page_kind, SP_PAGE_REDIRECT);
-    CU_ASSERT_STRING_EQUAL(m->target_url, "http://a.org/4");
-    CU_ASSERT_EQUAL(m->version, 30);
+    CU_ASSERT_EQUAL(m->crawled.page_kind, SP_PAGE_REDIRECT);
+    CU_ASSERT_STRING_EQUAL(m->crawled.target_url, "http://a.org/4");
+    CU_ASSERT_EQUAL(m->crawled.version, 30);
     sp_message_free(m);
     done(t);
 }
 
 TEST(a_page_is_alive_with_its_latest_content)
 {
-    struct sp_evaluate_options o;
-    const char *paths[1];
     uint32_t alive[8];
-    struct sp_trace *t = read_trace(&o, paths);
+    struct sp_trace *t = read_trace();
     CU_ASSERT_EQUAL(sp_trace_alive(t, 0, 2, alive), 2);
     CU_ASSERT_EQUAL_FATAL(sp_trace_alive(t, 0, 7, alive), 2);
     CU_ASSERT_EQUAL(alive[0], 3); /* not the late one */
@@ -91,19 +84,23 @@ TEST(a_page_is_alive_with_its_latest_content)
     done(t);
 }
 
+static void note_content(void *arg, size_t number, const struct sp_page_record *page)
+{
+    CU_ASSERT_EQUAL(number, 0);
+    sp_buf_put_view(arg, page->content);
+}
+
 TEST(a_content_is_read_again_as_it_was)
 {
-    struct sp_evaluate_options o;
-    const char *paths[1], *message = "";
+    const uint32_t fetch = 3;
+    struct sp_fault fault;
     struct sp_buf text = {0};
-    struct sp_trace *t = read_trace(&o, paths);
-    CU_ASSERT_EQUAL(sp_trace_text(&o, t, 3, &text, &message), SP_OK);
-    sp_buf_put_u8(&text, 0);
-    CU_ASSERT_PTR_NOT_NULL(strstr(text.data, "seven eight nine"));
-    CU_ASSERT_PTR_NULL(strstr(text.data, "late"));
+    struct sp_trace *t = read_trace();
+    CU_ASSERT_EQUAL(sp_trace_again(t, &fetch, 1, note_content, &text, &fault), SP_OK);
+    CU_ASSERT(sp_view_eq(sp_buf_view(&text), sp_view_str("seven eight nine ten eleven")));
     CU_ASSERT_EQUAL(truncate(path, 5), 0);
-    CU_ASSERT_EQUAL(sp_trace_text(&o, t, 3, &text, &message), SP_IO);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "cannot be read again"));
+    CU_ASSERT_EQUAL(sp_trace_again(t, &fetch, 1, note_content, &text, &fault), SP_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "record 4 cannot be read again"));
     sp_buf_done(&text);
     done(t);
 }

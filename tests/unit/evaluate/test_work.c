@@ -2,20 +2,21 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "evaluate/kinds.h"
 #include "evaluate/work.h"
 #include "harness.h"
-#include "signature/builder.h"
+#include "page/builder.h"
 
 enum { CONTENTS = 400, WORDS_MOST = 160 };
 
 /* Texts that copy one another with a few words changed. */
-static struct sp_contents make_sample(void)
+static struct sp_distinct make_sample(void)
 {
     static uint64_t words[CONTENTS][WORDS_MOST];
     size_t length[CONTENTS];
     struct sp_signature_options o = {.max_shingles = 1024};
     struct sp_builder *b = sp_builder_new(&o);
-    struct sp_contents s = {.count = CONTENTS};
+    struct sp_distinct s = {.count = CONTENTS};
     uint64_t random = 11;
     s.signatures = sp_alloc(CONTENTS * sizeof(struct sp_signature *));
     s.fetches = sp_calloc(CONTENTS, sizeof *s.fetches);
@@ -41,14 +42,14 @@ static struct sp_contents make_sample(void)
     return s;
 }
 
-static void drop_sample(struct sp_contents *s)
+static void drop_sample(struct sp_distinct *s)
 {
     for (size_t i = 0; i < s->count; i++)
         sp_signature_unref(s->signatures[i]);
-    sp_contents_done(s);
+    sp_distinct_done(s);
 }
 
-static uint64_t pairs_of(const struct sp_contents *s, const struct sp_similarity_options *o)
+static uint64_t pairs_of(const struct sp_distinct *s, const struct sp_similarity_options *o)
 {
     uint64_t pairs = 0;
     for (size_t i = 0; i < s->count; i++)
@@ -57,22 +58,32 @@ static uint64_t pairs_of(const struct sp_contents *s, const struct sp_similarity
     return pairs;
 }
 
+static struct sp_work_options work_of(const struct sp_distinct *s,
+                                      const struct sp_partition_map *map, enum sp_split split)
+{
+    return (struct sp_work_options){.map = map,
+                                    .contents = s,
+                                    .split = split,
+                                    .similarity = {.threshold = 0.8},
+                                    .routing = SP_ROUTING_LOSSLESS,
+                                    .rho = 1};
+}
+
 TEST(one_machine_meets_every_pair_once)
 {
     struct sp_similarity_options o = {.threshold = 0.8};
-    struct sp_contents s = make_sample();
+    struct sp_distinct s = make_sample();
     struct sp_partition_map map;
     struct sp_work w;
     uint64_t pairs = pairs_of(&s, &o);
     CU_ASSERT(pairs > 100);
     CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &map), SP_OK);
-    sp_work_run(&map, &s, s.lengths[SP_SPLIT_SETTINGS], &o, SP_ROUTING_LOSSLESS, 1, SP_WORK_SCAN, 0,
-                &w);
+    struct sp_work_options work = work_of(&s, &map, SP_SPLIT_SETTINGS);
+    sp_work_run(&work, SP_WORK_SCAN, 0, &w);
     CU_ASSERT_EQUAL(w.met, (uint64_t)CONTENTS * (CONTENTS - 1) / 2);
     CU_ASSERT_EQUAL(w.met_most, w.met);
     CU_ASSERT_EQUAL(w.similar, pairs);
-    sp_work_run(&map, &s, s.lengths[SP_SPLIT_SETTINGS], &o, SP_ROUTING_LOSSLESS, 1, SP_WORK_INDEX,
-                0, &w);
+    sp_work_run(&work, SP_WORK_INDEX, 0, &w);
     CU_ASSERT(w.met < (uint64_t)CONTENTS * (CONTENTS - 1) / 4);
     CU_ASSERT_EQUAL(w.similar, pairs);
     sp_partition_done(&map);
@@ -82,16 +93,16 @@ TEST(one_machine_meets_every_pair_once)
 TEST(lossless_maps_lose_no_pair_and_share_the_work)
 {
     struct sp_similarity_options o = {.threshold = 0.8};
-    struct sp_contents s = make_sample();
+    struct sp_distinct s = make_sample();
     uint64_t pairs = pairs_of(&s, &o);
     for (size_t k = 0; k < SP_MAP_KINDS; k++) {
         struct sp_partition_map map;
         struct sp_work scan, index;
         const struct sp_map_kind *kind = &sp_map_kinds[k];
-        CU_ASSERT_EQUAL_FATAL(sp_contents_train(&s, kind, 16, o.threshold, &map), SP_OK);
-        const struct sp_lengths *lengths = s.lengths[kind->split];
-        sp_work_run(&map, &s, lengths, &o, SP_ROUTING_LOSSLESS, 1, SP_WORK_SCAN, 0, &scan);
-        sp_work_run(&map, &s, lengths, &o, SP_ROUTING_LOSSLESS, 1, SP_WORK_INDEX, 0, &index);
+        CU_ASSERT_EQUAL_FATAL(sp_kind_train(kind, &s, 16, o.threshold, &map), SP_OK);
+        struct sp_work_options work = work_of(&s, &map, kind->split);
+        sp_work_run(&work, SP_WORK_SCAN, 0, &scan);
+        sp_work_run(&work, SP_WORK_INDEX, 0, &index);
         CU_ASSERT_EQUAL(scan.similar, pairs);
         CU_ASSERT_EQUAL(index.similar, pairs);
         CU_ASSERT(scan.met_most < (uint64_t)CONTENTS * (CONTENTS - 1) / 2);
@@ -102,18 +113,15 @@ TEST(lossless_maps_lose_no_pair_and_share_the_work)
 
 TEST(bounded_routing_meets_fewer_and_a_sample_of_scans_says_what_all_would_meet)
 {
-    struct sp_similarity_options o = {.threshold = 0.8};
-    struct sp_contents s = make_sample();
+    struct sp_distinct s = make_sample();
     struct sp_partition_map map;
     struct sp_work all, part, bounded;
-    CU_ASSERT_EQUAL_FATAL(sp_contents_train(&s, &sp_map_kinds[SP_MAP_KINDS - 1], 16, 0.8, &map),
-                          SP_OK);
-    sp_work_run(&map, &s, s.lengths[SP_SPLIT_SETTINGS], &o, SP_ROUTING_LOSSLESS, 1, SP_WORK_SCAN, 0,
-                &all);
-    sp_work_run(&map, &s, s.lengths[SP_SPLIT_SETTINGS], &o, SP_ROUTING_LOSSLESS, 1, SP_WORK_SCAN,
-                3000, &part);
-    sp_work_run(&map, &s, s.lengths[SP_SPLIT_SETTINGS], &o, SP_ROUTING_BOUNDED, 1, SP_WORK_SCAN, 0,
-                &bounded);
+    CU_ASSERT_EQUAL_FATAL(sp_kind_train(&sp_map_kinds[SP_MAP_KINDS - 1], &s, 16, 0.8, &map), SP_OK);
+    struct sp_work_options work = work_of(&s, &map, SP_SPLIT_SETTINGS);
+    sp_work_run(&work, SP_WORK_SCAN, 0, &all);
+    sp_work_run(&work, SP_WORK_SCAN, 3000, &part);
+    work.routing = SP_ROUTING_BOUNDED;
+    sp_work_run(&work, SP_WORK_SCAN, 0, &bounded);
     CU_ASSERT_EQUAL(all.met, part.met);
     CU_ASSERT(part.similar < all.similar);
     CU_ASSERT(bounded.met < all.met);
@@ -123,11 +131,11 @@ TEST(bounded_routing_meets_fewer_and_a_sample_of_scans_says_what_all_would_meet)
 
 TEST(machines_that_stay_idle_count_in_the_imbalance)
 {
-    struct sp_contents s = make_sample();
+    struct sp_distinct s = make_sample();
     struct sp_partition_map map;
     CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &map), SP_OK);
-    struct sp_map_measure m = sp_contents_measure(&map, s.lengths[SP_SPLIT_SETTINGS], s.count, 8,
-                                                  0.8, SP_ROUTING_LOSSLESS, 1);
+    const struct sp_kind_routing routing = {0.8, SP_ROUTING_LOSSLESS, 1};
+    struct sp_kind_measure m = sp_kind_measure(&map, &s, SP_SPLIT_SETTINGS, 8, &routing);
     CU_ASSERT_DOUBLE_EQUAL(m.imbalance, 8, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(m.visited, 1, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(m.saved, 1, 1e-9);

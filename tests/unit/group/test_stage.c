@@ -1,7 +1,7 @@
-/* The stage says at once when a store is not one to go on from; and where members of a group lie in
- * it, as the group grows and shrinks. */
+/* The stage says at once when a store is not one to go on from; where members of a group lie in
+ * it, as the group grows and shrinks; and which rows it calls damaged. */
 #include "base/mem.h"
-#include "group/internal.h"
+#include "group/stored.h"
 #include "harness.h"
 
 static void on_message(void *arg, struct sp_message *m)
@@ -17,12 +17,12 @@ static void on_event(void *arg, const struct sp_status_event *event)
 
 static enum sp_err error_of(struct sp_store *store)
 {
-    struct sp_group_options options = {.mode = SP_MODE_EXACT};
+    struct sp_group_stage_options options = {.mode = SP_MODE_EXACT};
     struct sp_outbox outbox = {on_message, on_event, NULL};
-    struct sp_group *stage = sp_group_new(&options, store, &outbox);
-    enum sp_err err = sp_group_error(stage);
-    CU_ASSERT(err == SP_OK || sp_group_step(stage, sp_message_new(SP_MSG_CRAWLED)) == err);
-    sp_group_free(stage);
+    struct sp_group_stage *stage = sp_group_stage_new(&options, store, &outbox);
+    enum sp_err err = sp_group_stage_error(stage);
+    CU_ASSERT(err == SP_OK || sp_group_stage_step(stage, sp_message_new(SP_MSG_CRAWLED)) == err);
+    sp_group_stage_free(stage);
     return err;
 }
 
@@ -43,27 +43,27 @@ TEST(a_store_that_cannot_be_gone_on_from_is_told_at_once)
 
 /* ---- rows of members */
 
-static void join(struct sp_group *st, struct group *g, uint64_t page)
+static void join(struct sp_group_stage *st, struct sp_group *g, uint64_t page)
 {
-    struct member *m = sp_calloc(1, sizeof *m);
+    struct sp_member *m = sp_calloc(1, sizeof *m);
     m->page = (struct sp_id){page, page};
     m->kind = SP_PAGE_DEAD;
     m->url = sp_strdup("https://a.example/");
-    member_insert(st, g, m);
-    member_changed(st, g, m);
+    sp_member_insert(st, g, m);
+    sp_member_changed(st, g, m);
 }
 
-static void leave(struct sp_group *st, struct group *g, uint64_t page)
+static void leave(struct sp_group_stage *st, struct sp_group *g, uint64_t page)
 {
-    struct member *m = member_find(g, (struct sp_id){page, page});
+    struct sp_member *m = sp_member_find(g, (struct sp_id){page, page});
     if (m->stored) {
         g->gone = sp_realloc(g->gone, (g->gone_count + 1) * sizeof *g->gone);
         g->gone[g->gone_count++] = m->page;
         g->gone_cap = g->gone_count;
     }
-    member_remove(st, g, m);
-    member_free(m);
-    group_changed(st, g);
+    sp_member_remove(st, g, m);
+    sp_member_free(m);
+    sp_group_changed(st, g);
 }
 
 static bool count_row(void *arg, struct sp_view key, struct sp_view value)
@@ -73,10 +73,10 @@ static bool count_row(void *arg, struct sp_view key, struct sp_view value)
     return true;
 }
 
-static uint32_t rows_after_flush(struct sp_group *st, struct sp_db *db, const char *kind)
+static uint32_t rows_after_flush(struct sp_group_stage *st, struct sp_db *db, const char *kind)
 {
     uint32_t rows = 0;
-    CU_ASSERT_EQUAL(sp_group_flush(st, true), SP_OK);
+    CU_ASSERT_EQUAL(sp_group_stage_flush(st), SP_OK);
     CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
     CU_ASSERT_EQUAL(
         sp_store_scan(sp_db_store(db, 1), sp_view_str(kind), sp_view(NULL, 0), count_row, &rows),
@@ -86,11 +86,11 @@ static uint32_t rows_after_flush(struct sp_group *st, struct sp_db *db, const ch
 
 TEST(members_have_rows_of_their_own_only_in_large_groups)
 {
-    struct sp_group_options options = {.mode = SP_MODE_EXACT, .cache_bytes = 1 << 20};
+    struct sp_group_stage_options options = {.mode = SP_MODE_EXACT, .cache_bytes = 1 << 20};
     struct sp_outbox outbox = {on_message, on_event, NULL};
     struct sp_db *db = sp_db_open_memory();
-    struct sp_group *st = sp_group_new(&options, sp_db_store(db, 1), &outbox);
-    struct group *g = group_make(st, (struct sp_group_id){1, {1, 1}});
+    struct sp_group_stage *st = sp_group_stage_new(&options, sp_db_store(db, 1), &outbox);
+    struct sp_group *g = sp_group_make(st, (struct sp_group_id){1, {1, 1}});
     for (uint64_t page = 2; page <= 5; page++)
         join(st, g, page);
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), 0);
@@ -109,6 +109,79 @@ TEST(members_have_rows_of_their_own_only_in_large_groups)
     leave(st, g, 2);
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "G"), 0);
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), 0);
-    sp_group_free(st);
+    sp_group_stage_free(st);
     sp_db_close(db);
+}
+
+/* ---- damaged rows */
+
+static const struct sp_group_id some_group = {1, {1, 1}};
+
+/* What becomes of a group of that many members when it is read again; `damage` changes it before it
+ * is written. */
+static enum sp_err reread(uint64_t members, void (*damage)(struct sp_group *g))
+{
+    struct sp_group_stage_options options = {.mode = SP_MODE_EXACT, .cache_bytes = 1 << 20};
+    struct sp_outbox outbox = {on_message, on_event, NULL};
+    struct sp_db *db = sp_db_open_memory();
+    struct sp_group_stage *st = sp_group_stage_new(&options, sp_db_store(db, 1), &outbox);
+    struct sp_group *g = sp_group_make(st, some_group);
+    for (uint64_t page = 2; page < 2 + members; page++)
+        join(st, g, page);
+    damage(g);
+    CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), members > SP_PACKED_MEMBERS ? members : 0);
+    sp_group_stage_free(st);
+    st = sp_group_stage_new(&options, sp_db_store(db, 1), &outbox);
+    g = sp_group_get(st, some_group);
+    enum sp_err err = sp_group_stage_error(st);
+    CU_ASSERT_EQUAL(g == NULL, err != SP_OK);
+    CU_ASSERT(!g || g->count == members);
+    sp_group_stage_free(st);
+    sp_db_close(db);
+    return err;
+}
+
+static void chain(struct sp_group *g)
+{
+    for (uint32_t i = 1; i < g->count; i++)
+        g->members[i]->parent = g->members[i - 1];
+}
+
+/* Beside a tree, so that not every walk over parents meets it. */
+static void circle(struct sp_group *g)
+{
+    chain(g);
+    g->members[g->count - 2]->parent = g->members[g->count - 1];
+}
+
+static void own_parent(struct sp_group *g)
+{
+    g->members[1]->parent = g->members[1];
+}
+
+TEST(parents_that_go_in_a_circle_are_damage)
+{
+    for (uint64_t members = 2; members <= 8; members++) {
+        CU_ASSERT_EQUAL(reread(members, chain), SP_OK);
+        CU_ASSERT_EQUAL(reread(members, circle), SP_CORRUPT);
+        CU_ASSERT_EQUAL(reread(members, own_parent), SP_CORRUPT);
+    }
+}
+
+static void last_reason(struct sp_group *g)
+{
+    g->members[1]->said_reason = SP_REASON_EXACT;
+}
+
+static void no_reason(struct sp_group *g)
+{
+    g->members[1]->said_reason = SP_REASON_EXACT + 1;
+}
+
+TEST(a_reason_that_does_not_exist_is_damage)
+{
+    for (uint64_t members = 2; members <= 6; members++) {
+        CU_ASSERT_EQUAL(reread(members, last_reason), SP_OK);
+        CU_ASSERT_EQUAL(reread(members, no_reason), SP_CORRUPT);
+    }
 }

@@ -107,10 +107,7 @@ static struct sp_view copied(struct sp_view v)
 static void keep(void *arg, const struct sp_input_item *item)
 {
     struct got *g = arg;
-    if (g->count == g->cap) {
-        g->cap = g->cap ? g->cap * 2 : 16;
-        g->items = sp_realloc(g->items, g->cap * sizeof *g->items);
-    }
+    sp_grow(&g->items, &g->cap, g->count + 1);
     struct sp_input_item *to = &g->items[g->count++];
     *to = (struct sp_input_item){.number = item->number,
                                  .records = item->records,
@@ -141,7 +138,7 @@ struct got read_files(const char *const *files, size_t count, const struct readi
     struct got g = {0};
     struct sp_input_options o;
     struct sp_input *in = NULL;
-    const char *message = "";
+    struct sp_fault fault = {""};
     if (!how)
         how = &usual;
     sp_input_options_default(&o);
@@ -149,13 +146,13 @@ struct got read_files(const char *const *files, size_t count, const struct readi
         o.chunk_bytes = how->chunk_bytes;
     if (how->max_record_bytes)
         o.max_record_bytes = how->max_record_bytes;
-    g.end = sp_input_open(files, count, &o, &in, &message);
+    g.end = sp_input_open(files, count, &o, &in, &fault);
     if (g.end == SP_OK) {
         struct sp_parser *p = sp_parser_new(&o);
         struct sp_chunk *chunk;
         uint64_t next = how->skip;
         sp_input_skip(in, how->skip);
-        while ((g.end = sp_input_next_chunk(in, &chunk, &message)) == SP_OK) {
+        while ((g.end = sp_input_next_chunk(in, &chunk, &fault)) == SP_OK) {
             size_t before = g.count;
             uint64_t records = 0;
             CU_ASSERT_EQUAL(sp_chunk_first(chunk), next);
@@ -174,7 +171,7 @@ struct got read_files(const char *const *files, size_t count, const struct readi
         sp_input_close(in);
     }
     if (g.end != SP_END)
-        snprintf(g.message, sizeof g.message, "%s", message);
+        snprintf(g.message, sizeof g.message, "%s", fault.text);
     return g;
 }
 

@@ -298,10 +298,13 @@ TEST(a_file_that_is_missing_is_named_before_anything_is_read)
     CU_ASSERT_PTR_NOT_NULL(strstr(g.message, "/nowhere/at/all.jsonl"));
     CU_ASSERT_PTR_NOT_NULL(strstr(g.message, "No such file"));
     got_done(&g);
-    g = read_file("/", NULL);
-    CU_ASSERT_EQUAL(g.end, SP_IO);
-    CU_ASSERT_PTR_NOT_NULL(strstr(g.message, "directory"));
+    char folder[] = "/tmp/samepage-XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    g = read_file(folder, NULL);
+    CU_ASSERT_EQUAL(g.end, SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(g.message, "holds nothing to read"));
     got_done(&g);
+    rmdir(folder);
 }
 
 TEST(a_format_that_is_not_read_is_named)
@@ -334,12 +337,12 @@ TEST(bytes_of_all_files_and_bytes_read_so_far_are_known)
     struct sp_input_options o;
     struct sp_input *in;
     struct sp_chunk *chunk;
-    const char *message;
+    struct sp_fault fault = {""};
     uint64_t last = 0;
     sp_input_options_default(&o);
-    CU_ASSERT_EQUAL_FATAL(sp_input_open(files, 2, &o, &in, &message), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_input_open(files, 2, &o, &in, &fault), SP_OK);
     CU_ASSERT_EQUAL(sp_input_total_bytes(in), 39);
-    while (sp_input_next_chunk(in, &chunk, &message) == SP_OK) {
+    while (sp_input_next_chunk(in, &chunk, &fault) == SP_OK) {
         CU_ASSERT(sp_input_read_bytes(in) > last);
         last = sp_input_read_bytes(in);
         sp_chunk_free(chunk);
@@ -353,7 +356,8 @@ TEST(a_pipe_is_read_to_its_end)
     int ends[2], kept = dup(STDIN_FILENO);
     struct sp_input_options o;
     struct sp_input *in;
-    const char *message, *files[] = {"-"};
+    const char *files[] = {"-"};
+    struct sp_fault fault = {""};
     CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
     static const char text[] = "{\"url\":\"http://a/\"}\n{\"url\":\"http://b/\"}\n";
     CU_ASSERT_EQUAL(write(ends[1], text, sizeof text - 1), sizeof text - 1);
@@ -364,7 +368,7 @@ TEST(a_pipe_is_read_to_its_end)
     CU_ASSERT_EQUAL(g.pages, 2);
     got_done(&g);
     sp_input_options_default(&o);
-    CU_ASSERT_EQUAL_FATAL(sp_input_open(files, 1, &o, &in, &message), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_input_open(files, 1, &o, &in, &fault), SP_OK);
     CU_ASSERT_EQUAL(sp_input_total_bytes(in), 0); /* not known */
     sp_input_close(in);
     dup2(kept, STDIN_FILENO);

@@ -334,7 +334,7 @@ static struct got read_wrong_length(long difference, bool last)
 
 TEST(a_length_too_long_ends_at_the_next_record)
 {
-    static const long too_long[] = {3, 5, 8, 40, 100, 150, 100000};
+    static const long too_long[] = {3, 5, 8, 40, 100, 150};
     for (size_t i = 0; i < sizeof too_long / sizeof *too_long; i++) {
         struct got g = read_wrong_length(too_long[i], false);
         CU_ASSERT_EQUAL(g.count, 4);
@@ -346,6 +346,83 @@ TEST(a_length_too_long_ends_at_the_next_record)
     struct got g = read_wrong_length(100, true);
     CU_ASSERT_EQUAL(g.count, 2);
     check_bad(&g, 1, SP_TRUNCATED, "ends within a WARC record");
+    got_done(&g);
+}
+
+/* A record whose length is much too long, each record in a member of its own or not. */
+static struct got read_length(const char *type, long long length, bool members, bool cut)
+{
+    static const char feigned[] = "text\r\n\r\nWARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: "
+                                  "http://feigned/\r\nContent-Length: 1\r\n\r\nx\r\n\r\n";
+    struct sp_buf records[4] = {0}, file = {0};
+    put_response(&records[0], "http://before/", "b");
+    put_format(&records[1],
+               "WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: http://long/\r\nContent-Length: "
+               "%lld\r\n\r\n%s",
+               type, length, feigned);
+    put_response(&records[2], "http://after/", "a");
+    put_response(&records[3], "http://last/", "l");
+    for (size_t i = 0; i < (cut ? 2 : 4); i++) {
+        if (members)
+            put_gzip(&file, sp_buf_view(&records[i]));
+        else
+            sp_buf_put_view(&file, sp_buf_view(&records[i]));
+    }
+    struct reading how = {.max_record_bytes = 1000, .chunk_bytes = 64};
+    struct got g = read_bytes(sp_buf_view(&file), &how);
+    check_page(&g, 0, "http://before/", "b");
+    for (size_t i = 0; i < g.count; i++)
+        CU_ASSERT(g.items[i].err || !view_is(g.items[i].page.url, "http://feigned/"));
+    for (size_t i = 0; i < 4; i++)
+        sp_buf_done(&records[i]);
+    sp_buf_done(&file);
+    return g;
+}
+
+TEST(a_file_cut_within_a_record_feigns_no_page)
+{
+    for (int members = 0; members < 2; members++)
+        for (long long length = 200; length <= 100000; length *= 10) {
+            struct got g = read_length("response", length, members, true);
+            CU_ASSERT_EQUAL(g.pages, 1);
+            check_bad(&g, g.count - 1, SP_TRUNCATED, "the file ends within a WARC record");
+            got_done(&g);
+        }
+}
+
+TEST(no_length_takes_the_records_behind_it_along_in_silence)
+{
+    static const char *const types[] = {"response", "metadata"};
+    for (int type = 0; type < 2; type++) {
+        struct got g = read_length(types[type], 900, false, false);
+        check_bad(&g, g.count - 1, SP_TRUNCATED, "the file ends within a WARC record");
+        got_done(&g);
+        g = read_length(types[type], 100000, false, false);
+        check_bad(&g, g.count - 1, SP_TRUNCATED, "if it is not cut, the record's length is wrong");
+        got_done(&g);
+    }
+}
+
+TEST(a_record_with_a_member_of_its_own_ends_where_the_next_one_begins)
+{
+    static const char *const types[] = {"response", "metadata"};
+    static const long long lengths[] = {200, 900, 1001, 100000, 1ll << 40};
+    for (int type = 0; type < 2; type++)
+        for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+            struct got g = read_length(types[type], lengths[i], true, false);
+            check_page(&g, g.count - 2, "http://after/", "a");
+            check_page(&g, g.count - 1, "http://last/", "l");
+            CU_ASSERT_EQUAL(g.count, 3u + (type == 0 && lengths[i] <= 1000) +
+                                         (lengths[i] > 1000) * (type == 0 ? 2u : 1u));
+            got_done(&g);
+        }
+}
+
+TEST(a_length_out_of_all_reason_is_a_dead_letter_and_the_next_record_is_read)
+{
+    struct got g = read_wrong_length(1ll << 41, false);
+    CU_ASSERT_EQUAL(g.count, 4);
+    check_bad(&g, 1, SP_MALFORMED, "longer than any page");
     got_done(&g);
 }
 

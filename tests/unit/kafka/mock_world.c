@@ -42,8 +42,17 @@ static enum sp_err toy_step(void *stage, struct sp_view value, const char **ret_
 {
     struct toy *toy = stage;
     char text[32];
-    snprintf(text, sizeof text, "%.*s", (int)value.len, value.data);
-    toy->sum += strtoull(text, NULL, 10);
+    if (value.len && (value.data[0] < '0' || value.data[0] > '9')) {
+        *ret_why = "not a number";
+        return SP_MALFORMED;
+    }
+    snprintf(text, sizeof text, "%.*s", (int)(value.len < 8 ? value.len : 8), value.data);
+    uint64_t number = strtoull(text, NULL, 10);
+    if (number == 7 && world.corruptions > 0) {
+        world.corruptions--;
+        return SP_CORRUPT;
+    }
+    toy->sum += number;
     *ret_why = NULL;
     sp_worker_emit(toy->worker, SP_TOPIC_STATUS, 0, sp_view("", 0), value);
     return SP_OK;
@@ -66,16 +75,22 @@ static void toy_close(void *stage)
 static void on_log(const char *level, const char *text)
 {
     (void)level;
-    if (world.stop_at_restart && strncmp(text, "starting again", 14) == 0)
-        world.stop = 1;
+    if (strncmp(text, "starting again", 14) == 0) {
+        snprintf(world.restarted, sizeof world.restarted, "%s", text);
+        world.stop |= world.stop_at_restart;
+    }
+    if (strncmp(text, "wiping", 6) == 0)
+        __atomic_add_fetch(&world.wipes, 1, __ATOMIC_RELAXED);
+    if (strstr(text, "partitions assigned"))
+        __atomic_add_fetch(&world.assignments, 1, __ATOMIC_RELAXED);
 }
 
 static void *work(void *arg)
 {
-    const char *message = "";
+    struct sp_fault fault = {""};
     (void)arg;
-    world.result = sp_worker_run(&world.options, &world.stop, &message);
-    snprintf(world.message, sizeof world.message, "%s", message);
+    world.result = sp_worker_run(&world.options, &world.stop, &fault);
+    snprintf(world.message, sizeof world.message, "%s", fault.text);
     return NULL;
 }
 
@@ -83,6 +98,14 @@ void world_start(void)
 {
     world.stop = 0;
     CU_ASSERT_EQUAL_FATAL(pthread_create(&world.thread, NULL, work, NULL), 0);
+}
+
+void world_set(const char *key, const char *value)
+{
+    CU_ASSERT_FATAL(world.options.kafka.property_count <
+                    sizeof world.properties / sizeof *world.properties);
+    world.properties[world.options.kafka.property_count++] =
+        (struct sp_config_property){(char *)(uintptr_t)key, (char *)(uintptr_t)value};
 }
 
 void world_create(bool stateful)
@@ -161,10 +184,15 @@ enum sp_err world_stop(void)
     return world_join();
 }
 
+void world_forget_state(void)
+{
+    nftw(world.directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
 void world_destroy(void)
 {
     rd_kafka_destroy(world.host);
-    nftw(world.directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    world_forget_state();
 }
 
 void world_feed_topic(const char *topic, int32_t partition, int first, int count)
@@ -179,6 +207,65 @@ void world_feed_topic(const char *topic, int32_t partition, int first, int count
             RD_KAFKA_RESP_ERR_NO_ERROR);
     }
     CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+void world_feed_large(const char *topic, int32_t partition, char fill, size_t bytes)
+{
+    char *value = sp_alloc(bytes);
+    memset(value, fill, bytes);
+    CU_ASSERT_EQUAL_FATAL(
+        rd_kafka_producev(world.host, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
+                          RD_KAFKA_V_VALUE(value, bytes), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+                          RD_KAFKA_V_END),
+        RD_KAFKA_RESP_ERR_NO_ERROR);
+    CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    sp_free(value);
+}
+
+void world_read_topic(const char *topic, int32_t partition, int count)
+{
+    world_read_each(topic, partition, count, NULL);
+}
+
+void world_read_each(const char *topic, int32_t partition, int count,
+                     void (*each)(const rd_kafka_message_t *m))
+{
+    char error[256];
+    int64_t end = sp_clock_ms() + PATIENCE_MS;
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", world.properties[0].value, error, sizeof error);
+    rd_kafka_conf_set(conf, "group.id", "somebody", error, sizeof error);
+    rd_kafka_t *handle = rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = 0;
+    rd_kafka_assign(handle, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    while (count > 0 && sp_clock_ms() < end) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(handle, 100);
+        bool got = m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR;
+        count -= got;
+        if (got && each)
+            each(m);
+        if (m)
+            rd_kafka_message_destroy(m);
+    }
+    CU_ASSERT_EQUAL(count, 0);
+    rd_kafka_consumer_close(handle);
+    rd_kafka_destroy(handle);
+}
+
+void world_commit_offset(const char *group, const char *topic, int64_t offset)
+{
+    char error[256];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "bootstrap.servers", world.properties[0].value, error, sizeof error);
+    rd_kafka_conf_set(conf, "group.id", group, error, sizeof error);
+    rd_kafka_t *handle = rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic, 0)->offset = offset;
+    CU_ASSERT_EQUAL(rd_kafka_commit(handle, list, 0), RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_destroy(handle);
 }
 
 void world_feed(int first, int count)
@@ -236,10 +323,10 @@ static uint64_t sum_to(uint64_t n)
 void world_check_applied(int64_t count)
 {
     char path[96];
-    const char *message = "";
+    struct sp_fault fault = {""};
     struct sp_task task = {.input_next = -7};
     snprintf(path, sizeof path, "%s/toy-0", world.directory);
-    enum sp_err err = sp_db_open_rocksdb(path, "", &world.options.store, &task.db, &message);
+    enum sp_err err = sp_db_open_rocksdb(path, "", &world.options.store, &task.db, &fault);
     CU_ASSERT_EQUAL_FATAL(err, SP_OK);
     CU_ASSERT_EQUAL(sp_task_load(&task), SP_OK);
     CU_ASSERT_EQUAL(task.input_next, count);

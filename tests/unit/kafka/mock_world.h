@@ -16,17 +16,21 @@
 enum { BROKERS = 3, INPUT_BROKER = 1, OUTPUT_BROKER = 2 };
 enum { PARTITIONS = 2, MESSAGES = 50, PATIENCE_MS = 30000, TIMEOUT_MS = 1500 };
 /* Numbers of requests: kafka.apache.org/protocol. */
-enum { PRODUCE = 0, HEARTBEAT = 12, INIT_PRODUCER = 22, ADD_PARTITIONS = 24 };
+enum { PRODUCE = 0, FETCH = 1, HEARTBEAT = 12, INIT_PRODUCER = 22, ADD_PARTITIONS = 24 };
 enum { ADD_OFFSETS = 25, END_TRANSACTION = 26, COMMIT_OFFSETS = 28 };
 
 struct world {
     rd_kafka_t *host; /* also feeds the input */
     rd_kafka_mock_cluster_t *cluster;
     char directory[64];
-    struct sp_config_property properties[4];
+    struct sp_config_property properties[8];
     struct sp_worker_metrics metrics;
     struct sp_worker_options options;
     bool stop_at_restart;
+    uint64_t corruptions; /* so often the toy finds its state damaged when it adds 7 */
+    uint64_t wipes;       /* how often state was wiped */
+    char restarted[1024]; /* why it started again last */
+    uint64_t assignments; /* how often partitions were assigned */
     volatile sig_atomic_t stop;
     pthread_t thread;
     enum sp_err result;
@@ -38,6 +42,9 @@ extern struct world world;
 /* A cluster, its topics, and the options of a worker that world_start runs in a thread. */
 void world_create(bool stateful);
 void world_start(void);
+/* One more property of librdkafka for the worker; before world_start. The texts are kept as they
+ * are. */
+void world_set(const char *key, const char *value);
 /* Waits until the worker ends by itself, or because it was told to; never long. */
 enum sp_err world_join(void);
 /* Tells it to stop, and waits. */
@@ -46,8 +53,20 @@ void world_destroy(void);
 
 /* Numbers first, first + 1, … into a partition. */
 void world_feed_topic(const char *topic, int32_t partition, int first, int count);
+/* One message of that many bytes, all of them `fill`: a digit is a number to the toy, which says it
+ * again; a letter is not. */
+void world_feed_large(const char *topic, int32_t partition, char fill, size_t bytes);
+/* Reads that many messages of a partition, as anybody may. `each`, or NULL, sees them. */
+void world_read_each(const char *topic, int32_t partition, int count,
+                     void (*each)(const rd_kafka_message_t *m));
+void world_read_topic(const char *topic, int32_t partition, int count);
+/* What a group has read of partition 0. */
+void world_commit_offset(const char *group, const char *topic, int64_t offset);
 /* Into partition 0 of the toy's input. */
 void world_feed(int first, int count);
+
+/* Deletes what the worker keeps of the toy's partitions. */
+void world_forget_state(void);
 
 uint64_t world_count_of(const uint64_t *metric);
 uint64_t world_aborts(void);

@@ -36,31 +36,63 @@ static rd_kafka_t *offline_consumer(void)
     return consumer;
 }
 
+static struct sp_worker_metrics metrics;
+static struct sp_worker_options options = {
+    .stage = {.name = "toy", .input = SP_TOPIC_PAGES, .open = toy_open, .close = toy_close},
+    .log = no_log,
+    .metrics = &metrics};
+
+static void init_worker(struct sp_worker *w, struct sp_task **tasks)
+{
+    memset(&metrics, 0, sizeof metrics);
+    opened = closed = 0;
+    *w = (struct sp_worker){.options = &options, .tasks = tasks};
+    w->partitions[SP_TOPIC_PAGES] = PARTITIONS;
+    w->consumer = offline_consumer();
+}
+
+static rd_kafka_topic_partition_list_t *pages(int count)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(count);
+    for (int p = 0; p < count; p++)
+        rd_kafka_topic_partition_list_add(list, "pages", p);
+    return list;
+}
+
+/* Somebody added partitions to the topic: the next round counts them anew. */
+TEST(a_partition_that_was_not_there_at_the_start_ends_the_round)
+{
+    struct sp_task *tasks[PARTITIONS + 1] = {0}; /* the last lies behind the worker's own */
+    struct sp_worker w;
+    init_worker(&w, tasks);
+    rd_kafka_topic_partition_list_t *list = pages(PARTITIONS + 1);
+    sp_assignment_changed(w.consumer, RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS, list, &w);
+    CU_ASSERT_PTR_NULL(tasks[PARTITIONS]);
+    CU_ASSERT_EQUAL(w.failure.err, SP_BUSY);
+    CU_ASSERT_PTR_NOT_NULL(strstr(w.failure.fault.text, "more partitions"));
+    CU_ASSERT_EQUAL(metrics.ready, 0);
+    sp_assignment_close(&w);
+    CU_ASSERT_EQUAL(closed, opened);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_destroy(w.consumer);
+}
+
 TEST(partitions_that_come_twice_are_open_once)
 {
-    struct sp_worker_metrics metrics = {0};
-    struct sp_worker_options options = {
-        .stage = {.name = "toy", .input = SP_TOPIC_PAGES, .open = toy_open, .close = toy_close},
-        .log = no_log,
-        .metrics = &metrics};
     struct sp_task *tasks[PARTITIONS] = {0};
-    struct sp_worker w = {.options = &options, .tasks = tasks};
-    w.partitions[SP_TOPIC_PAGES] = PARTITIONS;
-    w.consumer = offline_consumer();
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(PARTITIONS);
-    for (int p = 0; p < PARTITIONS; p++)
-        rd_kafka_topic_partition_list_add(list, "pages", p);
-    opened = closed = 0;
+    struct sp_worker w;
+    init_worker(&w, tasks);
+    rd_kafka_topic_partition_list_t *list = pages(PARTITIONS);
     for (int round = 1; round <= 3; round++) {
-        assignment_changed(w.consumer, RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS, list, &w);
+        sp_assignment_changed(w.consumer, RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS, list, &w);
         CU_ASSERT_EQUAL(opened - closed, PARTITIONS);
         CU_ASSERT_EQUAL(metrics.tasks, PARTITIONS);
     }
-    assignment_changed(w.consumer, RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS, list, &w);
+    sp_assignment_changed(w.consumer, RD_KAFKA_RESP_ERR__REVOKE_PARTITIONS, list, &w);
     CU_ASSERT_EQUAL(opened, 3 * PARTITIONS);
     CU_ASSERT_EQUAL(closed, opened);
     CU_ASSERT_EQUAL(metrics.tasks, 0);
-    CU_ASSERT_EQUAL(w.err, SP_OK);
+    CU_ASSERT_EQUAL(w.failure.err, SP_OK);
     rd_kafka_topic_partition_list_destroy(list);
     rd_kafka_destroy(w.consumer);
 }

@@ -42,11 +42,40 @@ TEST(a_secret_is_not_in_the_message_that_refuses_it)
     struct sp_kafka_options o = {
         .properties = bad, .property_count = 1, .prefix = "t.", .instance = "1"};
     rd_kafka_t *handle = NULL;
-    const char *message = "";
-    CU_ASSERT_EQUAL(sp_kafka_open(&o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, &message),
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(sp_kafka_open(&o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, &fault),
                     SP_INVALID);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "kafka.no.such.password"));
-    CU_ASSERT_PTR_NULL(strstr(message, "hunter22"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "kafka.no.such.password"));
+    CU_ASSERT_PTR_NULL(strstr(fault.text, "hunter22"));
+}
+
+/* ---- what a stage cannot work with ---- */
+
+static enum sp_err open_with(char *strategy, enum sp_kafka_role role, struct sp_fault *fault)
+{
+    char key[] = "partition.assignment.strategy";
+    struct sp_config_property wanted[] = {{key, strategy}};
+    struct sp_kafka_options o = {
+        .properties = wanted, .property_count = 1, .prefix = "t.", .instance = "1"};
+    rd_kafka_t *handle = NULL;
+    enum sp_err err = sp_kafka_open(&o, role, "toy", NULL, NULL, &handle, fault);
+    if (handle)
+        rd_kafka_destroy(handle);
+    return err;
+}
+
+TEST(a_stage_refuses_partitions_that_come_and_go_one_by_one)
+{
+    static const enum sp_kafka_role stages[] = {SP_KAFKA_GROUP_CONSUMER, SP_KAFKA_PASSING_CONSUMER};
+    char cooperative[] = "cooperative-sticky", both[] = "range,roundrobin";
+    struct sp_fault fault = {""};
+    for (size_t i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(open_with(cooperative, stages[i], &fault), SP_INVALID);
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "kafka.partition.assignment.strategy"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "cooperative-sticky"));
+        CU_ASSERT_EQUAL(open_with(both, stages[i], &fault), SP_OK);
+    }
+    CU_ASSERT_EQUAL(open_with(cooperative, SP_KAFKA_READER, &fault), SP_OK); /* in no group */
 }
 
 /* ---- the log ---- */
@@ -77,8 +106,8 @@ TEST(log_lines_of_librdkafka_come_through_the_callback_without_secrets)
                                  .instance = "1",
                                  .log = count};
     rd_kafka_t *handle = NULL;
-    const char *message = "";
-    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, &message),
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, &fault),
                           SP_OK);
     for (int i = 0; i < 10; i++)
         rd_kafka_poll(handle, 50);

@@ -1,12 +1,37 @@
 /* A worker against a broker that answers with the errors it is told to: what aborts, what does not,
  * and that no batch is applied before its commit. */
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "harness.h"
 #include "mock_world.h"
 
 #define ERR(name) RD_KAFKA_RESP_ERR_##name
+
+/* ---- clocks of our own: the linker puts them before those of the libraries ---- */
+
+time_t __wrap_time(time_t *ret_time);
+int64_t __wrap_sp_clock_us(void);
+
+enum { STEP_SECONDS = 3600, STEP_US = 700 };
+
+/* The clock on the wall, set forward an hour each time that it is looked at. */
+time_t __wrap_time(time_t *ret_time)
+{
+    static time_t now = 1000000000;
+    time_t t = __atomic_add_fetch(&now, STEP_SECONDS, __ATOMIC_RELAXED);
+    if (ret_time)
+        *ret_time = t;
+    return t;
+}
+
+/* What lies between two looks takes 0.7 ms. */
+int64_t __wrap_sp_clock_us(void)
+{
+    static int64_t now_us;
+    return __atomic_add_fetch(&now_us, STEP_US, __ATOMIC_RELAXED);
+}
 
 /* ---- what librdkafka deals with itself ---- */
 
@@ -37,10 +62,18 @@ TEST(errors_that_pass_abort_nothing)
         CU_ASSERT(world_wait_for(&world.metrics.received, (uint64_t)(i + 1) * MESSAGES));
         CU_ASSERT(world_wait_for(&world.metrics.commits, (uint64_t)i + 1));
     }
+    CU_ASSERT(world_wait_for(&world.metrics.rows_written, COUNT)); /* measured once a second */
     CU_ASSERT_EQUAL(world_stop(), SP_OK);
     CU_ASSERT_EQUAL(world_aborts(), 0);
     CU_ASSERT_EQUAL(world.metrics.restarts, 0);
     CU_ASSERT_EQUAL(world.metrics.received, (uint64_t)COUNT * MESSAGES);
+    uint64_t digits = 0; /* what each message says is said again */
+    for (int i = 0; i < COUNT * MESSAGES; i++)
+        digits += i < 10 ? 1 : i < 100 ? 2 : 3;
+    CU_ASSERT(COUNT * MESSAGES <= 1000);
+    CU_ASSERT_EQUAL(world.metrics.emitted_bytes, digits);
+    CU_ASSERT_EQUAL(world.metrics.largest_message_bytes, COUNT * MESSAGES > 100 ? 3 : 2);
+    CU_ASSERT(world.metrics.bytes_written > world.metrics.rows_written);
     world_check_applied((int64_t)COUNT * MESSAGES);
     world_destroy();
 }
@@ -221,20 +254,6 @@ TEST(who_is_fenced_once_starts_again)
 
 /* ---- intake ---- */
 
-static void commit_group_offset(const char *group, int64_t offset)
-{
-    char error[256];
-    rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    rd_kafka_conf_set(conf, "bootstrap.servers", world.properties[0].value, error, sizeof error);
-    rd_kafka_conf_set(conf, "group.id", group, error, sizeof error);
-    rd_kafka_t *handle = rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error);
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(list, "t.tier1", 0)->offset = offset;
-    CU_ASSERT_EQUAL(rd_kafka_commit(handle, list, 0), RD_KAFKA_RESP_ERR_NO_ERROR);
-    rd_kafka_topic_partition_list_destroy(list);
-    rd_kafka_destroy(handle);
-}
-
 TEST(partitions_that_come_while_intake_waits_wait_as_well)
 {
     world_create(false);
@@ -244,14 +263,49 @@ TEST(partitions_that_come_while_intake_waits_wait_as_well)
     CU_ASSERT(world_wait_for(&world.metrics.paused, 1));
     CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
     world_feed_topic("t.pages", 0, 0, MESSAGES);
-    /* away and back */
+    /* Away and back. Then another consumer comes, and gets all there is: the worker, which was
+     * there before it, could have had it as well. */
     world_inject(HEARTBEAT, 1, ERR(REBALANCE_IN_PROGRESS));
-    usleep(2500000);
+    CU_ASSERT(world_wait_for(&world.assignments, 2));
+    world_read_topic("t.pages", 0, MESSAGES);
     CU_ASSERT_EQUAL(world_count_of(&world.metrics.received), 0);
     CU_ASSERT_EQUAL(world_count_of(&world.metrics.paused), 1);
-    commit_group_offset("t.group", 100);
+    world_commit_offset("t.group", "t.tier1", 100);
     CU_ASSERT(world_wait_for(&world.metrics.received, MESSAGES));
     CU_ASSERT_EQUAL(world_stop(), SP_OK);
     CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_destroy();
+}
+
+/* ---- clocks ---- */
+
+TEST(a_clock_that_is_set_does_not_end_a_restore)
+{
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    world_forget_state();
+    /* So the first poll is without a record. */
+    rd_kafka_mock_broker_push_request_error_rtts(world.cluster, OUTPUT_BROKER, FETCH, 1,
+                                                 RD_KAFKA_RESP_ERR_NO_ERROR, 600);
+    world.stop_at_restart = true;
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+TEST(commits_are_measured_in_microseconds)
+{
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.commit_microseconds, STEP_US * world.metrics.commits);
     world_destroy();
 }

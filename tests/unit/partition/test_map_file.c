@@ -56,13 +56,13 @@ TEST(a_map_written_to_a_file_reads_back_the_same)
 {
     static const uint32_t sizes[][3] = {{1, 1, 0}, {64, 64, 0}, {100, 7, 40}, {333, 333, 5000}};
     char name[] = "/tmp/samepage-map-XXXXXX";
-    const char *message = "";
+    struct sp_fault fault = {""};
     CU_ASSERT_FATAL(close(mkstemp(name)) == 0);
     for (int i = 0; i < 4; i++) {
         struct sp_partition_map map = trained(sizes[i][0], sizes[i][1], sizes[i][2]), back;
         map.version = 7;
-        CU_ASSERT_EQUAL_FATAL(sp_partition_write(&map, name, &message), SP_OK);
-        CU_ASSERT_EQUAL_FATAL(sp_partition_read(name, &back, &message), SP_OK);
+        CU_ASSERT_EQUAL_FATAL(sp_partition_write(&map, name, &fault), SP_OK);
+        CU_ASSERT_EQUAL_FATAL(sp_partition_read(name, &back, &fault), SP_OK);
         check_same(&map, &back);
         sp_partition_done(&map);
         sp_partition_done(&back);
@@ -86,12 +86,12 @@ TEST(fingerprints_tell_maps_and_dictionaries_apart)
 TEST(a_file_that_is_not_there_is_named)
 {
     struct sp_partition_map map;
-    const char *message = "";
-    CU_ASSERT_EQUAL(sp_partition_read("/nowhere/map", &map, &message), SP_IO);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "/nowhere/map: the partition map cannot be read"));
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(sp_partition_read("/nowhere/map", &map, &fault), SP_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "/nowhere/map: the partition map cannot be read"));
     struct sp_partition_map some = trained(2, 2, 0);
-    CU_ASSERT_EQUAL(sp_partition_write(&some, "/nowhere/map", &message), SP_IO);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "cannot be written"));
+    CU_ASSERT_EQUAL(sp_partition_write(&some, "/nowhere/map", &fault), SP_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "cannot be written"));
     sp_partition_done(&some);
 }
 
@@ -134,8 +134,8 @@ static const struct {
 TEST(every_mistake_in_a_file_is_named_with_its_line)
 {
     struct sp_partition_map map;
-    const char *message = "";
-    CU_ASSERT_EQUAL_FATAL(sp_partition_parse(sp_view_str(good), "name", &map, &message), SP_OK);
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL_FATAL(sp_partition_parse(sp_view_str(good), "name", &map, &fault), SP_OK);
     CU_ASSERT_EQUAL(map.version, 3);
     CU_ASSERT_EQUAL(map.dictionary.count, 2);
     sp_partition_done(&map);
@@ -146,11 +146,11 @@ TEST(every_mistake_in_a_file_is_named_with_its_line)
         sp_buf_put(&text, good, (size_t)(at - good));
         sp_buf_put_str(&text, mistakes[i].to);
         sp_buf_put_str(&text, at + strlen(mistakes[i].from));
-        message = "";
-        CU_ASSERT_EQUAL(sp_partition_parse(sp_buf_view(&text), "name", &map, &message), SP_INVALID);
-        CU_ASSERT_PTR_NOT_NULL(strstr(message, mistakes[i].message));
-        if (!strstr(message, mistakes[i].message))
-            printf("%s -> %s\n", mistakes[i].to, message);
+        fault.text[0] = 0;
+        CU_ASSERT_EQUAL(sp_partition_parse(sp_buf_view(&text), "name", &map, &fault), SP_INVALID);
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, mistakes[i].message));
+        if (!strstr(fault.text, mistakes[i].message))
+            printf("%s -> %s\n", mistakes[i].to, fault.text);
         sp_buf_done(&text);
     }
 }
@@ -158,9 +158,9 @@ TEST(every_mistake_in_a_file_is_named_with_its_line)
 TEST(a_file_cut_off_anywhere_is_refused)
 {
     struct sp_partition_map map;
-    const char *message = "";
+    struct sp_fault fault = {""};
     for (size_t n = 0; n < sizeof good - 2; n++) {
-        if (sp_partition_parse(sp_view(good, n), "name", &map, &message) != SP_OK)
+        if (sp_partition_parse(sp_view(good, n), "name", &map, &fault) != SP_OK)
             continue;
         CU_ASSERT(n > sizeof good - 12); /* a shorter last word is a word as well */
         sp_partition_done(&map);

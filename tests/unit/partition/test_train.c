@@ -1,8 +1,10 @@
 /* Training: loads come out even, the answer depends on the pages only, and nothing is lost. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "harness.h"
+#include "partition/rho.h"
 #include "partition/train.h"
 #include "similarity/similarity.h"
 
@@ -147,4 +149,23 @@ TEST(more_cells_than_vectors_leave_no_cell_empty)
         for (int axis = 0; axis < SP_AXES; axis++)
             CU_ASSERT(map.boxes[c].lo[axis] < map.boxes[c].hi[axis]);
     sp_partition_done(&map);
+}
+
+TEST(rho_follows_from_the_deviations_of_a_sample)
+{
+    /* 300 words in equal parts; 330 with one part of 110, two of 100 and 120; no words; one part
+     * empty. */
+    static const struct sp_lengths pages[] = {
+        {{100, 100, 100}}, {{110, 100, 120}}, {{0, 0, 0}}, {{30, 30, 0}}};
+    CU_ASSERT_EQUAL(sp_rho_deviation(pages[0].at, 3), 0);
+    CU_ASSERT_DOUBLE_EQUAL(sp_rho_deviation(pages[1].at, 3), 0.1, 1e-12); /* 330 / 300 - 1 */
+    CU_ASSERT(isinf(sp_rho_deviation(pages[3].at, 3)));
+    CU_ASSERT_EQUAL(sp_rho_deviation(pages[3].at, 2), 0);
+    struct sp_rho r = sp_rho_of_sample(pages, 4, 3, 0.6); /* two of three pages with words */
+    CU_ASSERT_DOUBLE_EQUAL(r.delta, 0.1, 1e-12);
+    CU_ASSERT_DOUBLE_EQUAL(r.rho, 1.1 / 0.9, 1e-12);
+    CU_ASSERT_EQUAL(sp_rho_of_sample(pages, 4, 3, 0).rho, 1);
+    CU_ASSERT(isinf(sp_rho_of_sample(pages, 4, 3, 1).rho));
+    CU_ASSERT_EQUAL(sp_rho_of_sample(pages + 2, 1, 3, 0.5).rho, 1);
+    CU_ASSERT_EQUAL(sp_rho_of_sample(NULL, 0, 3, 0.5).rho, 1);
 }

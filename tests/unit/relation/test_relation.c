@@ -7,10 +7,10 @@
 static bool parses(const char *source, enum sp_relation_kind kind, char *ret_printed, size_t room)
 {
     struct sp_relation *r = NULL;
-    const char *message = "";
-    enum sp_err err = sp_relation_parse(source, kind, &r, &message);
+    struct sp_fault fault = {""};
+    enum sp_err err = sp_relation_parse(source, kind, &r, &fault);
     if (err != SP_OK) {
-        snprintf(ret_printed, room, "%s", message);
+        snprintf(ret_printed, room, "%s", fault.text);
         return false;
     }
     struct sp_buf out = {0};
@@ -63,6 +63,17 @@ TEST(a_relation_is_printed_as_it_was_understood)
                   "abs(a.popularity - b.popularity) <= 0.000001");
 }
 
+TEST(tests_of_texts_are_printed_as_they_were_understood)
+{
+    check_printed("b.host ends_with \".uk\" and not a.url starts_with 'http:'",
+                  "b.host ends_with \".uk\" && !a.url starts_with \"http:\"");
+    check_printed("a.url matches \"*/news/?.html\" || contains( a.text,'expense')",
+                  "a.url matches \"*/news/?.html\" || contains(a.text, \"expense\")");
+    check_printed("a.host in (\"x\", 'y') && a.versions in (2)",
+                  "(a.host = \"x\" || a.host = \"y\") && a.versions = 2");
+    check_printed("!(a.length in (1, 2 + 1))", "!(a.length = 1 || a.length = 2 + 1)");
+}
+
 TEST(mistakes_are_shown_where_they_are)
 {
     check_refused(SP_RELATION, "containment(a, b) >= 0.7 && a.hots = b.host", "column 31:",
@@ -88,6 +99,15 @@ TEST(mistakes_are_shown_where_they_are)
     check_refused(SP_RELATION, "1.2.3 = 1", "column 1:", "no number");
     check_refused(SP_FILTER, "a.host = \"x\"", "column 1:", "no such field");
     check_refused(SP_FILTER, "jaccard(a, b) > 1", "column 1:", "one document");
+    check_refused(SP_FILTER, "length ends_with \"3\"", "column 1:", "compares texts");
+    check_refused(SP_FILTER, "contains(text)", "column 14:", "comma");
+    check_refused(SP_FILTER, "contains text", "column 10:", "should be the (");
+    check_refused(SP_FILTER, "contains(text, 3)", "column 1:", "compares texts");
+    check_refused(SP_FILTER, "host in \"x\"", "column 9:", "needs a list");
+    check_refused(SP_FILTER, "host in (\"x\", 3)", "column 1:", "a text on its left and a number");
+    check_refused(SP_FILTER, "host in (\"x\"", "column 13:", "comma or the )");
+    check_refused(SP_FILTER, "host in ()", "column 10:", "a value");
+    check_refused(SP_FILTER, "host = url matches \"x\"", "column 12:", "chained");
 }
 
 TEST(deep_and_long_input_is_refused_not_fatal)
@@ -139,11 +159,56 @@ static void make_example(struct example *e)
 static bool holds(const char *source, const struct sp_relation_pair *pair)
 {
     struct sp_relation *r = NULL;
-    const char *message = "";
-    CU_ASSERT_FATAL(sp_relation_parse(source, SP_RELATION, &r, &message) == SP_OK);
+    struct sp_fault fault = {""};
+    CU_ASSERT_FATAL(sp_relation_parse(source, SP_RELATION, &r, &fault) == SP_OK);
     bool result = sp_relation_holds(r->root, pair);
     sp_relation_free(r);
     return result;
+}
+
+static bool says(const char *text, const char *test, const char *what)
+{
+    char source[400];
+    struct example e;
+    make_example(&e);
+    e.texts[0][SP_FIELD_title] = sp_view_str(text);
+    snprintf(source, sizeof source,
+             strcmp(test, "contains") == 0 ? "contains(a.title, \"%s\")" : "a.title %s \"%s\"",
+             strcmp(test, "contains") == 0 ? what : test, what);
+    return holds(source, &e.pair);
+}
+
+TEST(texts_are_tested)
+{
+    CU_ASSERT(says("www.parliament.uk", "ends_with", ".uk"));
+    CU_ASSERT(!says("www.uk.example", "ends_with", ".uk"));
+    CU_ASSERT(!says("uk", "ends_with", ".uk"));
+    CU_ASSERT(says("any", "ends_with", ""));
+    CU_ASSERT(says("https://a", "starts_with", "https:"));
+    CU_ASSERT(!says("http://a", "starts_with", "https:"));
+    CU_ASSERT(says("http://a/news/1.html", "matches", "*/news/?.html"));
+    CU_ASSERT(!says("http://a/news/12.html", "matches", "*/news/?.html"));
+    CU_ASSERT(says("\xc3\xa4x", "matches", "?x"));
+    CU_ASSERT(says("abcabd", "matches", "*abd"));
+    CU_ASSERT(says("abcabd", "matches", "a*b*d*"));
+    CU_ASSERT(!says("abcabd", "matches", "a*c"));
+    CU_ASSERT(says("", "matches", "**"));
+    CU_ASSERT(!says("", "matches", "?"));
+}
+
+TEST(whole_words_are_contained_in_either_case)
+{
+    CU_ASSERT(says("Claims: Expense, and more", "contains", "expense"));
+    CU_ASSERT(!says("expenses", "contains", "expense"));
+    CU_ASSERT(!says("an_expensive day", "contains", "expense"));
+    CU_ASSERT(says("the International  Monetary-Fund", "contains", "international monetary fund"));
+    CU_ASSERT(!says("international fund monetary", "contains", "international monetary fund"));
+    CU_ASSERT(says("a a a b", "contains", "a a b"));
+    CU_ASSERT(!says("a a a", "contains", "a a b"));
+    CU_ASSERT(says("caf\xc3\xa9", "contains", "CAF\xc3\xa9"));
+    CU_ASSERT(!says("caf\xc3\xa9", "contains", "caf"));
+    CU_ASSERT(!says("", "contains", "x"));
+    CU_ASSERT(says("", "contains", "- !"));
 }
 
 TEST(measures_and_fields_have_their_values)

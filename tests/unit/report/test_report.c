@@ -15,10 +15,10 @@ static char directory[64];
 static struct sp_report *open_report(const char *title)
 {
     struct sp_report *r = NULL;
-    const char *message = "";
+    struct sp_fault fault = {""};
     snprintf(directory, sizeof directory, "/tmp/samepage-report-XXXXXX");
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
-    CU_ASSERT_EQUAL_FATAL(sp_report_open(directory, title, &r, &message), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_report_open(directory, title, &r, &fault), SP_OK);
     return r;
 }
 
@@ -46,8 +46,8 @@ static void remove_directory(void)
 
 static struct sp_buf close_report(struct sp_report *r)
 {
-    const char *message = "";
-    CU_ASSERT_EQUAL_FATAL(sp_report_close(r, &message), SP_OK);
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL_FATAL(sp_report_close(r, &fault), SP_OK);
     return read_file("index.html");
 }
 
@@ -249,47 +249,47 @@ TEST(plots_without_points_and_with_equal_ones_are_drawn_too)
 
 TEST(ticks_are_round_numbers_that_enclose_the_values)
 {
-    struct axis a;
+    struct sp_axis a;
     char text[32];
-    axis_init(&a, 0.13, 0.87, false);
+    sp_axis_init(&a, 0.13, 0.87, false);
     CU_ASSERT(a.lo <= 0.13 && a.hi >= 0.87 && a.tick_count >= 4 && a.tick_count <= 10);
-    axis_label(&a, a.ticks[1], text, sizeof text);
+    sp_axis_label(&a, a.ticks[1], text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "0.2");
-    axis_init(&a, 0, 43210, false);
-    axis_label(&a, 20000, text, sizeof text);
+    sp_axis_init(&a, 0, 43210, false);
+    sp_axis_label(&a, 20000, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "20,000");
-    axis_init(&a, 0.002, 900, true);
+    sp_axis_init(&a, 0.002, 900, true);
     CU_ASSERT_DOUBLE_EQUAL(a.lo, 0.001, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(a.hi, 1000, 1e-9);
-    axis_label(&a, 0.01, text, sizeof text);
+    sp_axis_label(&a, 0.01, text, sizeof text);
     CU_ASSERT_STRING_EQUAL(text, "0.01");
     const double machines[] = {2, 4, 8, 64};
-    axis_init_values(&a, machines, 4, true);
+    sp_axis_init_values(&a, machines, 4, true);
     a.from = 0;
     a.to = 5;
     CU_ASSERT_EQUAL(a.tick_count, 4);
-    CU_ASSERT_DOUBLE_EQUAL(axis_place(&a, 4), 1, 1e-9);
+    CU_ASSERT_DOUBLE_EQUAL(sp_axis_place(&a, 4), 1, 1e-9);
 }
 
 TEST(a_directory_that_cannot_be_made_is_said)
 {
     struct sp_report *r = NULL;
-    const char *message = "";
-    CU_ASSERT_EQUAL(sp_report_open("/proc/none/report", "x", &r, &message), SP_IO);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "/proc/none/report"));
-    CU_ASSERT_EQUAL(sp_report_open("/dev/null", "x", &r, &message), SP_INVALID);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "not a directory"));
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(sp_report_open("/proc/none/report", "x", &r, &fault), SP_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "/proc/none/report"));
+    CU_ASSERT_EQUAL(sp_report_open("/dev/null", "x", &r, &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "not a directory"));
 }
 
 TEST(what_cannot_be_written_fails_the_report)
 {
-    const char *message = "";
+    struct sp_fault fault = {""};
     struct sp_report *r = open_report("gone");
     remove_directory();
     static const char *const columns[] = {"a"};
     sp_report_table(r, sp_table_new("t", "", columns, 1));
-    CU_ASSERT_EQUAL(sp_report_close(r, &message), SP_IO);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "/t: cannot be written"));
+    CU_ASSERT_EQUAL(sp_report_close(r, &fault), SP_IO);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "/t: cannot be written"));
 }
 
 TEST(equal_calls_give_equal_bytes)

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "candidates/candidates.h"
 #include "harness.h"
-#include "signature/builder.h"
+#include "page/builder.h"
 #include "similarity/similarity.h"
 
 enum { WORDS_MAX = 400, SENTENCES_MAX = 60, SENTENCE_WORDS = 6 };
@@ -216,10 +216,12 @@ static double by_definition(enum sp_method method, const struct text *a, const s
         return sentences_by_definition(a, b);
     case SP_METHOD_LCS:
         return lcs_by_definition(a, b);
+    case SP_METHOD_SHINGLES:
     case SP_METHOD_COMBINED: /* its band decides apart */
-    default:
-        return shingles_by_definition(a, b);
+    case SP_METHOD_COUNT:
+        break;
     }
+    return shingles_by_definition(a, b);
 }
 
 static void random_pair(struct text *ret_a, struct text *ret_b)
@@ -345,16 +347,16 @@ TEST(settings_that_a_method_cannot_keep_are_refused)
     for (enum sp_method method = 0; method < SP_METHOD_COUNT; method++) {
         const struct sp_method_info *info = sp_method_info(method);
         struct sp_similarity_options o = {.method = method, .threshold = info->threshold};
-        const char *message = "";
-        CU_ASSERT_EQUAL(sp_similarity_check(&o, 1, &message), SP_OK);
-        CU_ASSERT_EQUAL(sp_similarity_check(&o, 8, &message), info->jaccard ? SP_OK : SP_INVALID);
+        struct sp_fault fault = {""};
+        CU_ASSERT_EQUAL(sp_similarity_check(&o, 1, &fault), SP_OK);
+        CU_ASSERT_EQUAL(sp_similarity_check(&o, 8, &fault), info->jaccard ? SP_OK : SP_INVALID);
         if (!info->jaccard)
-            CU_ASSERT_PTR_NOT_NULL(strstr(message, "partition.cells"));
+            CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "partition.cells"));
         o.threshold = info->least - 0.01;
-        CU_ASSERT_EQUAL(sp_similarity_check(&o, 1, &message), SP_INVALID);
-        CU_ASSERT_PTR_NOT_NULL(strstr(message, "similarity.threshold"));
-        CU_ASSERT_PTR_NOT_NULL(strstr(message, info->name));
+        CU_ASSERT_EQUAL(sp_similarity_check(&o, 1, &fault), SP_INVALID);
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "similarity.threshold"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, info->name));
         o.threshold = 1.01;
-        CU_ASSERT_EQUAL(sp_similarity_check(&o, 1, &message), SP_INVALID);
+        CU_ASSERT_EQUAL(sp_similarity_check(&o, 1, &fault), SP_INVALID);
     }
 }

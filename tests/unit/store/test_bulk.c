@@ -16,14 +16,14 @@ static struct sp_db *open_with(const char *directory, struct sp_rocksdb_shared *
 {
     struct sp_rocksdb_options o;
     struct sp_db *db = NULL;
-    const char *message = "";
+    struct sp_fault fault = {""};
     sp_rocksdb_options_default(&o);
     o.block_cache_bytes = 1 << 20;
     o.memtable_bytes = memtable_bytes;
     o.shared = shared;
     o.bulk = bulk;
-    if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &message) != SP_OK)
-        printf("%s\n", message);
+    if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault) != SP_OK)
+        printf("%s\n", fault.text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(db);
     return db;
 }

@@ -25,20 +25,19 @@ static struct sp_rocksdb_options small(void)
 }
 
 static enum sp_err try_open(const char *directory, const char *fingerprint, struct sp_db **ret_db,
-                            const char **ret_message)
+                            struct sp_fault *fault)
 {
     struct sp_rocksdb_options o = small();
     *ret_db = NULL;
-    *ret_message = "";
-    return sp_db_open_rocksdb(directory, fingerprint, &o, ret_db, ret_message);
+    return sp_db_open_rocksdb(directory, fingerprint, &o, ret_db, fault);
 }
 
 static struct sp_db *open_it(const char *directory)
 {
     struct sp_db *db;
-    const char *message;
-    if (try_open(directory, FINGERPRINT, &db, &message) != SP_OK)
-        printf("%s\n", message);
+    struct sp_fault fault = {""};
+    if (try_open(directory, FINGERPRINT, &db, &fault) != SP_OK)
+        printf("%s\n", fault.text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(db);
     return db;
 }
@@ -48,15 +47,15 @@ static void check_refused(const char *directory, const char *fingerprint, enum s
                           const char *const words[], size_t count)
 {
     struct sp_db *db;
-    const char *message;
-    CU_ASSERT_EQUAL(try_open(directory, fingerprint, &db, &message), err);
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(try_open(directory, fingerprint, &db, &fault), err);
     CU_ASSERT_PTR_NULL_FATAL(db);
     for (size_t i = 0; i < count; i++) {
-        if (!strstr(message, words[i]))
-            printf("no '%s' in: %s\n", words[i], message);
-        CU_ASSERT_PTR_NOT_NULL(strstr(message, words[i]));
+        if (!strstr(fault.text, words[i]))
+            printf("no '%s' in: %s\n", words[i], fault.text);
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, words[i]));
     }
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, directory));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, directory));
 }
 
 #define REFUSED(directory, fingerprint, err, ...)                                                  \
@@ -137,13 +136,13 @@ static void commit_until_killed(const char *directory, bool write_ahead_log, boo
 {
     struct sp_rocksdb_options o = small();
     struct sp_db *db;
-    const char *message;
+    struct sp_fault fault = {""};
     char key[32], value[2000];
     memset(value, 'v', sizeof value);
     o.memtable_bytes = 1 << 18;
     o.write_ahead_log = write_ahead_log;
     o.background = background;
-    if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &message) != SP_OK)
+    if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault) != SP_OK)
         _exit(1);
     for (uint32_t i = 0;; i++) {
         snprintf(key, sizeof key, "%08u", i);
@@ -246,20 +245,21 @@ TEST(another_configuration_is_refused_with_the_keys_and_both_values)
     /* The right one still opens it, in any order of the lines. */
     sp_db_close(open_it(directory));
     struct sp_db *db;
-    const char *message;
-    CU_ASSERT_EQUAL(try_open(directory, "similarity.threshold=0.8\nmode=exact\n", &db, &message),
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(try_open(directory, "similarity.threshold=0.8\nmode=exact\n", &db, &fault),
                     SP_OK);
     sp_db_close(db);
 }
 
 TEST(a_message_says_nothing_of_keys_that_agree)
 {
-    const char *directory = temporary_directory(), *message;
+    const char *directory = temporary_directory();
+    struct sp_fault fault = {""};
     struct sp_db *db;
     sp_db_close(open_it(directory));
-    CU_ASSERT_EQUAL(try_open(directory, "mode=fast\nsimilarity.threshold=0.8\n", &db, &message),
+    CU_ASSERT_EQUAL(try_open(directory, "mode=fast\nsimilarity.threshold=0.8\n", &db, &fault),
                     SP_STATE_FORMAT);
-    CU_ASSERT_PTR_NULL(strstr(message, "similarity.threshold"));
+    CU_ASSERT_PTR_NULL(strstr(fault.text, "similarity.threshold"));
 }
 
 TEST(a_directory_that_is_not_ours_is_refused_and_left_alone)
@@ -282,10 +282,10 @@ TEST(another_version_of_the_format_is_refused)
     const char *directory = temporary_directory();
     sp_db_close(open_it(directory));
     write_file(directory, "FORMAT", "samepage state 99\n" FINGERPRINT);
-    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "state format 99", "uses 3");
+    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "state format 99", "uses 4");
     write_file(directory, "FORMAT", "");
     REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "damaged");
-    write_file(directory, "FORMAT", "samepage state 3");
+    write_file(directory, "FORMAT", "samepage state 4");
     REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "damaged");
 }
 
@@ -326,20 +326,20 @@ TEST(a_file_in_place_of_the_directory_is_refused)
     REFUSED(name, FINGERPRINT, SP_STORE, "file");
     snprintf(name, sizeof name, "%s/file/below", directory);
     struct sp_db *db;
-    const char *message;
-    CU_ASSERT_EQUAL(try_open(name, FINGERPRINT, &db, &message), SP_STORE);
-    CU_ASSERT_PTR_NOT_NULL(strstr(message, "it is a file"));
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(try_open(name, FINGERPRINT, &db, &fault), SP_STORE);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "it is a file"));
 }
 
 TEST(a_second_opener_is_told_who_has_it)
 {
     if (getenv("SP_CHILD")) {
         struct sp_db *other;
-        const char *message;
-        enum sp_err err = try_open(getenv("SP_CHILD"), FINGERPRINT, &other, &message);
+        struct sp_fault fault = {""};
+        enum sp_err err = try_open(getenv("SP_CHILD"), FINGERPRINT, &other, &fault);
         char parent[32];
         snprintf(parent, sizeof parent, "%ld", (long)getppid());
-        _exit(err == SP_BUSY && strstr(message, parent) ? 0 : 1);
+        _exit(err == SP_BUSY && strstr(fault.text, parent) ? 0 : 1);
     }
     const char *directory = temporary_directory();
     struct sp_db *db = open_it(directory);
@@ -376,7 +376,7 @@ TEST(damage_of_the_database_is_named)
 TEST(a_state_of_one_file_is_read_whole)
 {
     const char *directory = temporary_directory(), *scratch = temporary_directory();
-    const char *message = "";
+    struct sp_fault fault = {""};
     static char large[2000];
     struct sp_db *db = open_it(directory), *reading;
     struct sp_view value;
@@ -386,7 +386,7 @@ TEST(a_state_of_one_file_is_read_whole)
     CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
     CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
     sp_db_close(db);
-    CU_ASSERT_EQUAL_FATAL(sp_db_open_reading(directory, scratch, NULL, NULL, &reading, &message),
+    CU_ASSERT_EQUAL_FATAL(sp_db_open_reading(directory, scratch, NULL, NULL, &reading, &fault),
                           SP_OK);
     struct sp_store *s = sp_db_store(reading, 1);
     CU_ASSERT_EQUAL(sp_store_get(s, sp_view_str("small"), &value), SP_OK);

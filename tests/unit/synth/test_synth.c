@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "harness.h"
 #include "synth/synth.h"
@@ -49,6 +50,27 @@ TEST(the_same_options_make_the_same_crawl_and_another_seed_another)
     }
     sp_buf_done(&alone);
     sp_buf_done(&other);
+}
+
+/* A crawl is known by its seed, on every machine and in every version: reports name it so. */
+TEST(the_bytes_of_a_crawl_without_skew_are_those_that_they_always_were)
+{
+    struct sp_synth_options o, late = options(900);
+    struct sp_buf lines = {0}, truth = {0}, late_lines = {0};
+    sp_synth_options_default(&o);
+    make(&o, &lines, &truth);
+    CU_ASSERT_EQUAL(sp_hash64(lines.data, lines.len), UINT64_C(16014465994928851262));
+    CU_ASSERT_EQUAL(sp_hash64(truth.data, truth.len), UINT64_C(6501895146353402902));
+    late.from = 500;
+    late.seed = 7;
+    late.recrawl_permille = 1240;
+    late.near_permille = 300;
+    late.redirect_permille = 100;
+    make(&late, &late_lines, NULL);
+    CU_ASSERT_EQUAL(sp_hash64(late_lines.data, late_lines.len), UINT64_C(7306645770131874298));
+    sp_buf_done(&lines);
+    sp_buf_done(&truth);
+    sp_buf_done(&late_lines);
 }
 
 /* The line without its time: what is before, and what is behind. */

@@ -1,5 +1,5 @@
 /* Charsets: by mark, header, meta tag or the bytes themselves. */
-#include "text/utf8.h"
+#include "text/repair.h"
 #include "text_helper.h"
 
 #define TEXT(type, literal, text)                                                                  \
@@ -52,6 +52,12 @@ TEST(unknown_or_missing)
     TEXT("text/plain", "caf\xe9", "café\n");
     TEXT("text/plain; charset=no-such-charset", "caf\xe9", "café\n");
     TEXT("text/plain; charset=no-such-charset", "caf\xc3\xa9", "café\n");
+    /* Names that iconv knows and the Encoding Standard does not: UTF-7 hides markup. */
+    TEXT("text/plain; charset=utf-7", "+AGE-", "+AGE-\n");
+    TEXT("text/plain; charset=cp037", "abc", "abc\n");
+    TEXT("text/plain; charset=iso-2022-kr", "abc", "abc\n");
+    TEXT("text/plain; charset=iso8859-2", "\xb1", "ą\n");
+    TEXT("text/plain; charset=WINDOWS-949", "\xc7\xd1", "한\n");
     TEXT("text/plain; charset=", "abc", "abc\n");
 }
 

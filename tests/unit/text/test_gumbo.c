@@ -53,7 +53,7 @@ static bool separates(const GumboNode *node)
 
 static void gumbo_text(const GumboNode *node, struct sp_buf *out)
 {
-    switch (node->type) {
+    switch ((int)node->type) {
     case GUMBO_NODE_TEXT:
     case GUMBO_NODE_WHITESPACE:
     case GUMBO_NODE_CDATA:

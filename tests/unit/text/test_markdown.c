@@ -1,4 +1,5 @@
 /* Markdown: what a reader of the rendered page would see. */
+#include "text/ends.h"
 #include "text_helper.h"
 
 #define MD(markdown, text)                                                                         \
@@ -77,4 +78,49 @@ TEST(hostile_markdown_is_linear)
     }
     sp_text_free(t);
     sp_buf_done(&text);
+}
+
+/* Each by its own, as the first search does it. */
+static void check_ends(struct sp_view text, struct sp_ends *tags, struct sp_ends *targets,
+                       size_t *found)
+{
+    const char *end = text.data + text.len;
+    bool escaped = false;
+    for (const char *at = text.data; at + 2 < end; at++) {
+        struct sp_ends alone = {0};
+        bool was_escaped = escaped;
+        escaped = *at == '\\' && !escaped;
+        if (at[0] == '<' && at[1] == 'a') {
+            const char *one = sp_ends_tag(&alone, at, at + 1, end);
+            CU_ASSERT_PTR_EQUAL(sp_ends_tag(tags, at, at + 1, end), one);
+            *found += one != NULL;
+        } else if (at[0] == ']' && at[1] == '(' && !was_escaped) {
+            const char *one = sp_ends_target(&alone, at, at + 1, end);
+            CU_ASSERT_PTR_EQUAL(sp_ends_target(targets, at, at + 1, end), one);
+            *found += one != NULL;
+        }
+    }
+}
+
+TEST(ends_by_table_are_those_of_a_search)
+{
+    static const char *const pieces[] = {"](", "<a", "=\"", "='", "\"", "'",  "\\",
+                                         "\n", "(",  ")",   ">",  "]",  "<a", "]("};
+    enum { PIECES = sizeof pieces / sizeof *pieces };
+    uint64_t random = 7;
+    size_t found = 0;
+    for (int round = 0; round < 60; round++) {
+        struct sp_buf text = {0};
+        struct sp_ends *tags = sp_calloc(2, sizeof *tags);
+        int fill = round % 6 * 60;
+        while (text.len < 6000) {
+            sp_buf_put_str(&text, pieces[next_random(&random) % PIECES]);
+            for (uint64_t n = fill ? next_random(&random) % (unsigned)fill : 0; n > 0; n--)
+                sp_buf_put_u8(&text, 'x');
+        }
+        check_ends(sp_buf_view(&text), &tags[0], &tags[1], &found);
+        sp_buf_done(&text);
+        sp_free(tags);
+    }
+    CU_ASSERT_TRUE(found > 1000);
 }

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Pages and statuses as requests to OpenSearch's (or Elasticsearch's) _bulk.
+
+    bulk.py --pages crawl.jsonl --statuses statuses.jsonl -o requests.ndjson
+    curl -H 'Content-Type: application/x-ndjson' --data-binary @requests.ndjson http://HOST:9200/_bulk
+
+    bulk.py --broker 127.0.0.1:9092 --prefix samepage. -o requests.ndjson
+
+Reads files of `samepage run`, or with --broker the status topic, until nothing new comes for --idle
+seconds. A document's id is a hash of its URL, so that pages and statuses may come in any order and
+more than once: each is an update that makes the document where it is not there. A search leaves
+losers out with {"bool": {"must_not": {"terms": {"samepage.status": ["loser", "gone"]}}}}.
+"""
+
+import argparse
+import hashlib
+import json
+import sys
+
+LONGEST_REQUEST = 10_000_000  # bytes; OpenSearch takes 100 MB by default
+
+
+def document_id(url):
+    """An id has at most 512 bytes, a URL may have more."""
+    return hashlib.sha256(url.encode()).hexdigest()
+
+
+def update(index, url, fields):
+    head = {"update": {"_index": index, "_id": document_id(url)}}
+    return f"{json.dumps(head)}\n{json.dumps({'doc': {'url': url, **fields}, 'doc_as_upsert': True}, ensure_ascii=False)}\n"
+
+
+def page_fields(page):
+    return {"content": page.get("content") or "", "content_type": page.get("content_type") or "text/html"}
+
+
+def status_fields(status):
+    return {"samepage": {name: status.get(name) for name in ("status", "winner_url", "similarity", "group_id",
+                                                              "version_ms", "epoch")}}
+
+
+def lines(path):
+    with (sys.stdin if path == "-" else open(path, encoding="utf-8")) as file:
+        for number, line in enumerate(file, 1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+                if not isinstance(row.get("url"), str):
+                    raise ValueError("it has no url")
+                yield row
+            except (ValueError, AttributeError) as error:
+                print(f"bulk.py: {path}:{number}: passed over: {error}", file=sys.stderr)
+
+
+def events(options):
+    """From the topic, committed once they are written (main)."""
+    import samepage  # tools/python builds it
+
+    with samepage.StatusConsumer(options.broker, options.prefix + "status", group=options.group) as consumer:
+        waited = 0
+        while waited < options.idle:
+            status = consumer.poll(1.0)
+            if status is None:
+                waited += 1
+                consumer.commit()
+                continue
+            waited = 0
+            yield vars(status)
+
+
+def requests(options):
+    if options.pages:
+        for page in lines(options.pages):
+            if 200 <= page.get("http_status", 200) < 300 and not page.get("redirect_url"):
+                yield update(options.index, page["url"], page_fields(page))
+    for status in lines(options.statuses) if options.statuses else ():
+        yield update(options.index, status["url"], status_fields(status))
+    for status in events(options) if options.broker else ():
+        yield update(options.index, status["url"], status_fields(status))
+
+
+class Parts:
+    """The output; with --split in files that one request may carry."""
+
+    def __init__(self, path, split):
+        self.path, self.split, self.file, self.bytes, self.count = path, split, None, 0, 0
+
+    def write(self, text):
+        size = len(text.encode())
+        if self.file is None or (self.split and self.bytes + size > LONGEST_REQUEST):
+            self.close()
+            name = f"{self.path}.{self.count:04d}" if self.split else self.path
+            self.file = sys.stdout if name == "-" else open(name, "w", encoding="utf-8")
+            self.count += 1
+            self.bytes = 0
+        self.file.write(text)
+        self.file.flush()
+        self.bytes += size
+
+    def close(self):
+        if self.file not in (None, sys.stdout):
+            self.file.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", metavar="FILE", help="JSONL, as samepage run reads it; - for standard input")
+    parser.add_argument("--statuses", metavar="FILE", help="JSONL, as samepage run writes it")
+    parser.add_argument("--broker", metavar="ADDRESS")
+    parser.add_argument("--prefix", default="samepage.")
+    parser.add_argument("--group", default="opensearch")
+    parser.add_argument("--idle", type=int, default=30, metavar="SECONDS")
+    parser.add_argument("--index", default="pages")
+    parser.add_argument("--split", action="store_true", help="files FILE.0000, ... of at most 10 MB")
+    parser.add_argument("-o", "--output", default="-", metavar="FILE")
+    options = parser.parse_args()
+    if not (options.pages or options.statuses or options.broker):
+        parser.error("no input: --pages, --statuses or --broker")
+    out = Parts(options.output, options.split)
+    for request in requests(options):
+        out.write(request)
+    out.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,386 @@
+/* Posting lists in memory. Linear probing with backward-shift deletion (Knuth 6.4 R);
+ * position = high bits of a mixed key times the capacity, so that capacities need
+ * not be powers of two. Lists live in one arena of 32-bit words, in size classes with
+ * free lists: word 0 holds the count, the class is a function of the count. */
+#include "candidates/postings.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+
+enum {
+    SHARD_BITS = 12,
+    SHARDS = 1 << SHARD_BITS,
+    KEY_BITS = 32 - SHARD_BITS, /* of a key, in its cell */
+    VALUE_BITS = 28,
+    CELL_BYTES = (KEY_BITS + VALUE_BITS) / 8,
+    FIRST_CAPACITY = 8,
+    CHUNK_WORDS = 1 << 18,
+    CLASSES = 64,
+    MAX_CHUNKS = 1 << 9 /* 2^27 words, 512 MiB */
+};
+static const uint32_t LIST_BIT = 1u << (VALUE_BITS - 1);
+static const uint32_t EMPTY =
+    (1u << VALUE_BITS) - 1; /* as a value, and as the end of a free list */
+
+/* A cell as it is worked with; in memory it takes CELL_BYTES. */
+struct cell {
+    uint32_t key;   /* what the shard's number does not say of the mixed key */
+    uint32_t value; /* a slot; LIST_BIT | word offset of a list; EMPTY */
+};
+
+struct shard {
+    char *cells;
+    uint32_t capacity;
+    uint32_t used;
+};
+
+struct sp_postings {
+    struct shard shards[SHARDS];
+    uint32_t **chunks;
+    uint32_t chunk_count;
+    uint32_t chunk_cap;
+    uint32_t tail; /* words used of the last chunk */
+    uint32_t free_lists[CLASSES];
+};
+
+/* Size classes: 3, 4, 6, 8, 12, 16, 24 … words, the count word included. */
+static uint32_t class_words(unsigned class)
+{
+    return class & 1 ? 4u << (class / 2) : 3u << (class / 2);
+}
+
+static unsigned class_of(uint32_t slots)
+{
+    unsigned class = 0;
+    while (class_words(class) < slots + 1)
+        class ++;
+    return class;
+}
+
+static uint32_t *words_at(const struct sp_postings *p, uint32_t offset)
+{
+    return p->chunks[offset / CHUNK_WORDS] + offset % CHUNK_WORDS;
+}
+
+struct sp_postings *sp_postings_new(void)
+{
+    struct sp_postings *p = sp_calloc(1, sizeof *p);
+    for (unsigned i = 0; i < CLASSES; i++)
+        p->free_lists[i] = EMPTY;
+    return p;
+}
+
+void sp_postings_free(struct sp_postings *p)
+{
+    if (!p)
+        return;
+    for (unsigned i = 0; i < SHARDS; i++)
+        sp_free(p->shards[i].cells);
+    for (uint32_t i = 0; i < p->chunk_count; i++)
+        sp_free(p->chunks[i]);
+    sp_free(p->chunks);
+    sp_free(p);
+}
+
+/* Lists larger than one chunk get chunks of their own, side by side in memory: the chunk
+ * table then points into the one allocation. */
+static uint32_t arena_grow(struct sp_postings *p, uint32_t words)
+{
+    uint32_t chunks = (words + CHUNK_WORDS - 1) / CHUNK_WORDS;
+    SP_ASSERT(p->chunk_count + chunks <= MAX_CHUNKS);
+    sp_grow(&p->chunks, &p->chunk_cap, p->chunk_count + chunks);
+    uint32_t first = p->chunk_count;
+    uint32_t *memory = sp_alloc((size_t)chunks * CHUNK_WORDS * 4);
+    p->chunks[first] = memory;
+    for (uint32_t i = 1; i < chunks; i++)
+        p->chunks[first + i] = NULL; /* reached through the first */
+    p->chunk_count += chunks;
+    return first;
+}
+
+static uint32_t list_new(struct sp_postings *p, unsigned class)
+{
+    if (p->free_lists[class] != EMPTY) {
+        uint32_t offset = p->free_lists[class];
+        p->free_lists[class] = words_at(p, offset)[0];
+        return offset;
+    }
+    uint32_t words = class_words(class);
+    if (words > CHUNK_WORDS) {
+        uint32_t first = arena_grow(p, words);
+        p->tail = CHUNK_WORDS; /* the next small list starts a chunk */
+        return first * CHUNK_WORDS;
+    }
+    if (p->chunk_count == 0 || p->tail + words > CHUNK_WORDS) {
+        arena_grow(p, CHUNK_WORDS);
+        p->tail = 0;
+    }
+    uint32_t offset = (p->chunk_count - 1) * CHUNK_WORDS + p->tail;
+    p->tail += words;
+    return offset;
+}
+
+static void list_release(struct sp_postings *p, uint32_t offset, unsigned class)
+{
+    words_at(p, offset)[0] = p->free_lists[class];
+    p->free_lists[class] = offset;
+}
+
+/* Keys are the smallest hashes of pages, so their high bits say little: mix them. A bijection of 32
+ * bits (Wellons, "Prospecting for hash functions"), so that shard and remainder give the key back.
+ */
+static inline uint32_t mixed(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+static inline uint32_t remainder_of(uint32_t mixed_key)
+{
+    return mixed_key & ((1u << KEY_BITS) - 1);
+}
+
+static inline struct cell cell_at(const struct shard *s, uint32_t at)
+{
+    uint64_t bits; /* reads two bytes of the next cell: there is room for one behind the last */
+    memcpy(&bits, s->cells + (size_t)at * CELL_BYTES, sizeof bits);
+    return (struct cell){(uint32_t)(bits >> VALUE_BITS) & ((1u << KEY_BITS) - 1),
+                         (uint32_t)bits & EMPTY};
+}
+
+static inline void cell_put(struct shard *s, uint32_t at, struct cell cell)
+{
+    uint64_t bits = (uint64_t)cell.key << VALUE_BITS | cell.value;
+    memcpy(s->cells + (size_t)at * CELL_BYTES, &bits, CELL_BYTES);
+}
+
+static inline uint32_t home(const struct shard *s, uint32_t key)
+{
+    return (uint32_t)(((uint64_t)key * s->capacity) >> KEY_BITS);
+}
+
+static inline struct shard *shard_of(struct sp_postings *p, uint32_t mixed_key)
+{
+    return &p->shards[mixed_key >> KEY_BITS];
+}
+
+static inline uint32_t after(const struct shard *s, uint32_t at)
+{
+    return at + 1 == s->capacity ? 0 : at + 1;
+}
+
+/* Where the key is, or the free place where it belongs. */
+static uint32_t find(const struct shard *s, uint32_t key)
+{
+    uint32_t at = home(s, key);
+    for (struct cell c = cell_at(s, at); c.value != EMPTY && c.key != key; c = cell_at(s, at))
+        at = after(s, at);
+    return at;
+}
+
+static void shard_resize(struct shard *s, uint32_t capacity)
+{
+    struct shard old = *s;
+    s->capacity = capacity;
+    s->cells = sp_alloc((size_t)s->capacity * CELL_BYTES + sizeof(uint64_t));
+    memset(s->cells, 0xff, (size_t)s->capacity * CELL_BYTES + sizeof(uint64_t));
+    for (uint32_t i = 0; i < old.capacity; i++) {
+        struct cell c = cell_at(&old, i);
+        if (c.value != EMPTY)
+            cell_put(s, find(s, c.key), c);
+    }
+    sp_free(old.cells);
+}
+
+static void list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
+{
+    if (!(cell->value & LIST_BIT)) {
+        uint32_t offset = list_new(p, class_of(2));
+        uint32_t *list = words_at(p, offset);
+        list[0] = 2;
+        list[1] = cell->value;
+        list[2] = slot;
+        cell->value = LIST_BIT | offset;
+        return;
+    }
+    uint32_t offset = cell->value & ~LIST_BIT;
+    uint32_t *list = words_at(p, offset);
+    uint32_t count = list[0];
+    unsigned class = class_of(count);
+    if (count + 2 > class_words(class)) {
+        uint32_t larger = list_new(p, class + 1);
+        uint32_t *to = words_at(p, larger);
+        memcpy(to, list, (count + 1) * sizeof *to);
+        list_release(p, offset, class);
+        cell->value = LIST_BIT | larger;
+        list = to;
+    }
+    list[0] = count + 1;
+    list[count + 1] = slot;
+}
+
+/* With one cell more it is more than 6/7 full. */
+static bool is_full(const struct shard *s)
+{
+    return s->used + s->used / 6 + 1 >= s->capacity;
+}
+
+static void shard_add(struct sp_postings *p, struct shard *s, uint32_t remainder, uint32_t slot)
+{
+    SP_ASSERT(slot < LIST_BIT - 1);
+    uint32_t at = find(s, remainder);
+    struct cell cell = cell_at(s, at);
+    if (cell.value == EMPTY) {
+        cell = (struct cell){remainder, slot};
+        s->used++;
+    } else {
+        list_append(p, &cell, slot);
+    }
+    cell_put(s, at, cell);
+}
+
+void sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot)
+{
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(p, mixed_key);
+    if (is_full(s))
+        shard_resize(s, s->capacity ? s->capacity + s->capacity / 4 : FIRST_CAPACITY);
+    shard_add(p, s, remainder_of(mixed_key), slot);
+}
+
+void sp_postings_add_many(struct sp_postings *p, const struct sp_posting *postings, size_t count,
+                          struct sp_posting *scratch)
+{
+    static_assert(SHARDS * sizeof(size_t) <= 1 << 15, "on the stack");
+    size_t ends[SHARDS] = {0}, sum = 0, at = 0;
+    for (size_t i = 0; i < count; i++)
+        ends[mixed(postings[i].key) >> KEY_BITS]++;
+    for (unsigned i = 0; i < SHARDS; i++) {
+        sum += ends[i];
+        ends[i] = sum - ends[i];
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t mixed_key = mixed(postings[i].key);
+        scratch[ends[mixed_key >> KEY_BITS]++] = (struct sp_posting){mixed_key, postings[i].slot};
+    }
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct shard *s = &p->shards[i];
+        for (; at < ends[i]; at++) {
+            if (is_full(s))
+                shard_resize(s, s->capacity ? 2 * s->capacity : FIRST_CAPACITY);
+            shard_add(p, s, remainder_of(scratch[at].key), scratch[at].slot);
+        }
+    }
+}
+
+void sp_postings_trim(struct sp_postings *p)
+{
+    for (unsigned i = 0; i < SHARDS; i++) {
+        struct shard *s = &p->shards[i];
+        uint32_t enough = s->used + s->used / 4 + 2; /* four fifths full */
+        if (enough < FIRST_CAPACITY)                 /* from less it would not grow */
+            enough = FIRST_CAPACITY;
+        if (s->capacity > enough)
+            shard_resize(s, enough);
+    }
+}
+
+/* Backward-shift deletion: no tombstones, so look-ups never slow down. */
+static void cell_delete(struct shard *s, uint32_t hole)
+{
+    s->used--;
+    for (uint32_t at = after(s, hole);; at = after(s, at)) {
+        struct cell c = cell_at(s, at);
+        if (c.value == EMPTY)
+            break;
+        uint32_t want = home(s, c.key);
+        bool between = hole < at ? want > hole && want <= at : want > hole || want <= at;
+        if (!between) {
+            cell_put(s, hole, c);
+            hole = at;
+        }
+    }
+    cell_put(s, hole, (struct cell){(1u << KEY_BITS) - 1, EMPTY});
+}
+
+/* Takes one occurrence out of the cell's list. */
+static void list_remove(struct sp_postings *p, struct cell *cell, uint32_t slot)
+{
+    uint32_t offset = cell->value & ~LIST_BIT;
+    uint32_t *list = words_at(p, offset);
+    uint32_t count = list[0];
+    uint32_t i = 1;
+    while (i <= count && list[i] != slot)
+        i++;
+    if (i > count)
+        return;
+    unsigned class = class_of(count);
+    list[i] = list[count];
+    list[0] = --count;
+    if (count == 1) {
+        cell->value = list[1];
+        list_release(p, offset, class);
+    } else if (class_of(count) < class) {
+        unsigned smaller_class = class_of(count);
+        uint32_t smaller = list_new(p, smaller_class);
+        memcpy(words_at(p, smaller), list, (count + 1) * sizeof *list);
+        list_release(p, offset, class);
+        cell->value = LIST_BIT | smaller;
+    }
+}
+
+void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
+{
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(p, mixed_key);
+    if (!s->capacity)
+        return;
+    uint32_t at = find(s, remainder_of(mixed_key));
+    struct cell cell = cell_at(s, at);
+    if (cell.value == EMPTY)
+        return;
+    if (cell.value & LIST_BIT) {
+        list_remove(p, &cell, slot);
+        cell_put(s, at, cell);
+    } else if (cell.value == slot) {
+        cell_delete(s, at);
+    }
+}
+
+struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key)
+{
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(p, mixed_key);
+    struct sp_posting_list found = {NULL, 0, 0};
+    if (!s->capacity)
+        return found;
+    struct cell cell = cell_at(s, find(s, remainder_of(mixed_key)));
+    if (cell.value == EMPTY)
+        return found;
+    if (cell.value & LIST_BIT) {
+        const uint32_t *list = words_at(p, cell.value & ~LIST_BIT);
+        return (struct sp_posting_list){list + 1, list[0], 0};
+    }
+    return (struct sp_posting_list){NULL, 1, cell.value};
+}
+
+void sp_postings_prefetch(struct sp_postings *p, uint32_t key)
+{
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(p, mixed_key);
+    if (s->capacity)
+        __builtin_prefetch(s->cells + (size_t)home(s, remainder_of(mixed_key)) * CELL_BYTES);
+}
+
+size_t sp_postings_bytes(const struct sp_postings *p)
+{
+    size_t bytes = sizeof *p + (size_t)p->chunk_count * CHUNK_WORDS * 4;
+    for (unsigned i = 0; i < SHARDS; i++)
+        bytes += (size_t)p->shards[i].capacity * CELL_BYTES;
+    return bytes;
+}

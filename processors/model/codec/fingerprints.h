@@ -1,0 +1,13 @@
+/* CRC-64-AVRO of the Parsing Canonical Form of schemas/ (the file, in lower case). Held against the
+ * files by tests/unit/codec/test_fingerprints.c, which prints the right value on a difference. */
+#ifndef SP_CODEC_FINGERPRINTS_H
+#define SP_CODEC_FINGERPRINTS_H
+
+#include <stdint.h>
+
+#define SP_FINGERPRINT_PAGE UINT64_C(0x00a830ce6fffec2b)
+#define SP_FINGERPRINT_STATUS UINT64_C(0x052aeafb6e82c021)
+#define SP_FINGERPRINT_TIER1 UINT64_C(0x95da7fa539f86ae5)
+#define SP_FINGERPRINT_TIER2 UINT64_C(0xdde34c0245e2e19c)
+
+#endif

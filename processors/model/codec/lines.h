@@ -1,0 +1,30 @@
+/* The JSON lines that a run writes: status events and dead letters. */
+#ifndef SP_CODEC_LINES_H
+#define SP_CODEC_LINES_H
+
+#include "base/bytes.h"
+#include "base/err.h"
+#include "page/message.h"
+
+/* Appends {"url","version_ms","status","winner_url","similarity","reason","group_id","group_size",
+ * "epoch"} and a newline; `similarity` is null but for losers. */
+void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event);
+
+/* A record that could not be read. Borrowed views, valid during the call. */
+struct sp_dead_letter {
+    const char *file;
+    uint64_t number; /* of the record, over all files, from 0 */
+    uint64_t offset; /* in the file's decompressed bytes */
+    enum sp_err err;
+    const char *why;
+    struct sp_view raw;
+};
+
+/* Appends {"file","record","offset","reason","detail","raw"} and a newline; `raw` is replaced by
+ * `raw_base64` where the bytes are not UTF-8. */
+void sp_lines_put_dead_letter(struct sp_buf *out, const struct sp_dead_letter *letter);
+
+/* The id as text, in quotes. */
+void sp_lines_put_group_id(struct sp_buf *out, struct sp_group_id id);
+
+#endif

@@ -1,0 +1,303 @@
+/* Words to signature: see builder.h. The page's word hashes are kept until the end, in one array;
+ * everything is then computed from it in a few passes.
+ *
+ * Source: Zhu et al., WWW 2012, section 4.1 (length vector, padding); Broder 1997 (bottom-k). */
+#include "page/builder.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "page/features.h"
+#include "page/shingles.h"
+
+struct sp_builder {
+    struct sp_signature_options options;
+    uint32_t params;
+    uint64_t *words; /* word_count, and room for the padding */
+    size_t word_count;
+    size_t word_cap;
+    uint32_t *shingles; /* word_cap */
+    uint32_t *scratch;  /* sp_shingles_table(word_cap) */
+    uint32_t *sentences;
+    uint32_t sentence_count;
+    uint32_t sentence_cap;
+    size_t sentence_start;
+    struct sp_buf stems; /* of the running sentence */
+};
+
+/* Stands for the words that the text does not have. */
+static const uint64_t padding = 0x5bd1e9955bd1e995ull;
+
+static uint32_t params_of(const struct sp_signature_options *o)
+{
+    uint32_t dictionary = o->dictionary ? o->dictionary->fingerprint : 0;
+    uint32_t fields[] = {SP_SIGNATURE_VERSION, SP_SHINGLE_WORDS, o->max_shingles, o->max_sentences,
+                         o->text_scope,        dictionary,       o->repeats};
+    uint64_t hash = sp_hash64(fields, sizeof fields);
+    if (o->method != SP_METHOD_SHINGLES)
+        hash = sp_mix64(hash + o->method);
+    return (uint32_t)hash;
+}
+
+struct sp_builder *sp_builder_new(const struct sp_signature_options *options)
+{
+    struct sp_builder *b = sp_calloc(1, sizeof *b);
+    b->options = *options;
+    b->params = params_of(options);
+    return b;
+}
+
+void sp_builder_free(struct sp_builder *b)
+{
+    if (!b)
+        return;
+    sp_free(b->words);
+    sp_free(b->shingles);
+    sp_free(b->scratch);
+    sp_free(b->sentences);
+    sp_buf_done(&b->stems);
+    sp_free(b);
+}
+
+void sp_builder_begin(struct sp_builder *b)
+{
+    b->word_count = 0;
+    b->sentence_count = 0;
+    b->sentence_start = 0;
+    sp_buf_reset(&b->stems);
+}
+
+static void reserve(struct sp_builder *b, size_t words)
+{
+    if (words <= b->word_cap)
+        return;
+    b->word_cap = words < 1024 ? 1024 : words * 2;
+    b->words = sp_realloc(b->words, (b->word_cap + SP_SHINGLE_WORDS) * sizeof *b->words);
+    /* Only `words` holds something between pages. */
+    sp_free(b->shingles);
+    sp_free(b->scratch);
+    b->shingles = sp_alloc(b->word_cap * sizeof *b->shingles);
+    b->scratch = sp_alloc(sp_shingles_table(b->word_cap) * sizeof *b->scratch);
+}
+
+void sp_builder_words(struct sp_builder *b, const uint64_t *hashes, size_t count)
+{
+    if (count == 0)
+        return; /* perhaps before there is memory */
+    reserve(b, b->word_count + count);
+    memcpy(b->words + b->word_count, hashes, count * sizeof *hashes);
+    b->word_count += count;
+}
+
+void sp_builder_stem(struct sp_builder *b, uint64_t stem)
+{
+    sp_buf_put_u64(&b->stems, stem);
+}
+
+static void add_sentence(struct sp_builder *b, struct sp_view words)
+{
+    sp_grow(&b->sentences, &b->sentence_cap, b->sentence_count + 1);
+    b->sentences[b->sentence_count++] = (uint32_t)sp_hash64(words.data, words.len);
+}
+
+size_t sp_builder_word_count(const struct sp_builder *b)
+{
+    return b->word_count;
+}
+
+void sp_builder_sentence_end(struct sp_builder *b)
+{
+    size_t count = b->word_count - b->sentence_start;
+    if (b->options.method == SP_METHOD_SENTENCES) {
+        if (b->stems.len)
+            add_sentence(b, sp_buf_view(&b->stems));
+        sp_buf_reset(&b->stems);
+    } else if (count > 0 && b->sentence_count < b->options.max_sentences) {
+        add_sentence(b, sp_view(b->words + b->sentence_start, count * sizeof *b->words));
+    }
+    b->sentence_start = b->word_count;
+}
+
+/* All shingles in b->shingles, in the page's order; returns how many. */
+static size_t hash_shingles(struct sp_builder *b)
+{
+    size_t n = b->word_count;
+    for (size_t i = 0; i < SP_SHINGLE_WORDS - 1; i++)
+        b->words[n + i] = padding;
+    /* The padding serves |A| = number of words; where shingles count once, |A| is the number of
+     * distinct ones, and only a page shorter than a shingle needs it. */
+    if (b->options.repeats == SP_REPEATS_ONCE && n >= SP_SHINGLE_WORDS)
+        n -= SP_SHINGLE_WORDS - 1;
+    else if (b->options.repeats == SP_REPEATS_ONCE && n > 0)
+        n = 1;
+    sp_shingles_hash(b->words, n, b->shingles);
+    return n;
+}
+
+/* Sorted shingles in b->shingles; returns |A|. */
+static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
+{
+    size_t n = hash_shingles(b);
+    if (b->options.repeats == SP_REPEATS_ONCE) {
+        n = sp_shingles_once(b->words, b->shingles, n, b->scratch, b->options.dictionary,
+                             ret_length);
+        sp_shingles_sort(b->shingles, b->scratch, n);
+    } else {
+        sp_shingles_lengths(b->words, n, b->options.dictionary, ret_length);
+        sp_shingles_sort(b->shingles, b->scratch, n);
+        sp_shingles_label(b->shingles, b->scratch, n);
+    }
+    return n;
+}
+
+/* ---- one function a kind of signature: its hashes, sequence, lengths and total ------------ */
+
+/* Perhaps of no hashes, before there is memory for any. */
+static void put_hashes(uint32_t *to, const uint32_t *hashes, size_t count)
+{
+    if (count)
+        memcpy(to, hashes, count * sizeof *hashes);
+}
+
+static struct sp_signature *finish_shingles(struct sp_builder *b)
+{
+    uint32_t length[SP_DIMS];
+    reserve(b, 1);
+    size_t total = make_shingles(b, length);
+    uint32_t kept = total < b->options.max_shingles ? (uint32_t)total : b->options.max_shingles;
+    struct sp_signature *s = sp_signature_alloc(kept, b->sentence_count);
+    memcpy(s->length, length, sizeof length);
+    s->shingle_total = (uint32_t)total;
+    memcpy(s->hashes, b->shingles, 4ull * kept);
+    put_hashes(s->hashes + kept, b->sentences, b->sentence_count);
+    return s;
+}
+
+static void set_total(struct sp_signature *s, size_t total)
+{
+    memset(s->length, 0, sizeof s->length);
+    s->length[0] = s->shingle_total = (uint32_t)total;
+}
+
+/* The page's distinct words; the caller frees them. */
+static struct sp_term *make_terms(const struct sp_builder *b, size_t *ret_count)
+{
+    uint64_t *words = sp_memdup(b->words, b->word_count * sizeof *words);
+    struct sp_term *terms = sp_alloc((b->word_count + 1) * sizeof *terms);
+    *ret_count = sp_features_terms(words, b->word_count, terms);
+    sp_free(words);
+    return terms;
+}
+
+static struct sp_signature *finish_simhash(struct sp_builder *b)
+{
+    size_t total;
+    struct sp_term *terms = make_terms(b, &total);
+    struct sp_signature *s = sp_signature_alloc(0, SP_SIMHASH_WORDS);
+    uint64_t bits = sp_features_simhash(terms, total);
+    s->hashes[0] = (uint32_t)bits;
+    s->hashes[1] = (uint32_t)(bits >> 32);
+    set_total(s, total);
+    sp_free(terms);
+    return s;
+}
+
+static struct sp_signature *finish_terms(struct sp_builder *b)
+{
+    size_t total;
+    struct sp_term *terms = make_terms(b, &total);
+    uint32_t kept = total < b->options.max_shingles ? (uint32_t)total : b->options.max_shingles;
+    struct sp_signature *s = sp_signature_alloc(kept, SP_SIGN_WORDS + kept);
+    sp_features_signs(terms, total, s->hashes + kept);
+    for (uint32_t i = 0; i < kept; i++) {
+        s->hashes[i] = (uint32_t)(terms[i].word >> 32);
+        s->hashes[kept + SP_SIGN_WORDS + i] = terms[i].count;
+    }
+    set_total(s, total);
+    sp_free(terms);
+    return s;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The set of sentences: sorted, each once, the smallest kept. */
+static struct sp_signature *finish_sentence_set(struct sp_builder *b)
+{
+    uint32_t total = 0;
+    if (b->sentence_count)
+        qsort(b->sentences, b->sentence_count, sizeof *b->sentences, by_value);
+    for (uint32_t i = 0; i < b->sentence_count; i++)
+        if (i == 0 || b->sentences[i] != b->sentences[total - 1])
+            b->sentences[total++] = b->sentences[i];
+    b->sentence_count = total;
+    uint32_t kept = total < b->options.max_sentences ? total : b->options.max_sentences;
+    struct sp_signature *s = sp_signature_alloc(kept, 0);
+    put_hashes(s->hashes, b->sentences, kept);
+    memset(s->length, 0, sizeof s->length);
+    for (uint32_t i = 0; i < total; i++)
+        s->length[b->sentences[i] % SP_DIMS]++;
+    s->shingle_total = total;
+    return s;
+}
+
+static struct sp_signature *finish_sentences(struct sp_builder *b)
+{
+    uint32_t minima[SP_MINIMA];
+    uint32_t *copy = sp_memdup(b->sentences, 4ull * b->sentence_count);
+    uint32_t kept = (uint32_t)sp_features_minima(copy, b->sentence_count, minima);
+    struct sp_signature *s = sp_signature_alloc(kept, b->sentence_count);
+    memcpy(s->hashes, minima, 4ull * kept);
+    put_hashes(s->hashes + kept, b->sentences, b->sentence_count);
+    set_total(s, b->sentence_count);
+    sp_free(copy);
+    return s;
+}
+
+/* Equal contents share one stored signature, so the hash covers all that a signature is made of:
+ * the words, and where sentences decide, where they end and their stems. */
+static struct sp_id content_hash(const struct sp_builder *b)
+{
+    struct sp_id words = sp_hash128(b->words, b->word_count * sizeof *b->words);
+    switch (b->options.method) {
+    case SP_METHOD_SENTENCES:
+    case SP_METHOD_LCS:
+    case SP_METHOD_COMBINED:
+        break;
+    case SP_METHOD_SHINGLES:
+    case SP_METHOD_SIMHASH:
+    case SP_METHOD_COSINE:
+    case SP_METHOD_COUNT:
+        return words;
+    }
+    struct sp_id both[2] = {words, sp_hash128(b->sentences, 4ull * b->sentence_count)};
+    return sp_hash128(both, sizeof both);
+}
+
+struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language)
+{
+    static struct sp_signature *(*const finish[SP_METHOD_COUNT])(struct sp_builder *) = {
+        [SP_METHOD_SHINGLES] = finish_shingles,      [SP_METHOD_SIMHASH] = finish_simhash,
+        [SP_METHOD_COSINE] = finish_terms,           [SP_METHOD_LCS] = finish_sentences,
+        [SP_METHOD_SENTENCES] = finish_sentence_set, [SP_METHOD_COMBINED] = finish_shingles,
+    };
+    sp_builder_sentence_end(b);
+    struct sp_signature *s = finish[b->options.method](b);
+    s->params = b->params;
+    s->content_hash = content_hash(b);
+    s->language = language;
+    return s;
+}
+
+size_t sp_builder_first_words(struct sp_builder *b, uint64_t **ret_words)
+{
+    reserve(b, 1);
+    size_t n = hash_shingles(b);
+    if (b->options.repeats == SP_REPEATS_ONCE)
+        n = sp_shingles_first_words(b->words, b->shingles, n, b->scratch);
+    *ret_words = b->words;
+    return n;
+}

@@ -1,0 +1,93 @@
+/* See features.h. A projection's +-1 coordinates are the bits of a mix of the word's hash, 64 at a
+ * time; the sums of 64 projections are counted side by side, which compilers turn into vector
+ * code. Weights are whole numbers: the signs are the same on every machine. */
+#include "page/features.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "page/method.h"
+
+/* sums[i] += bit i of h ? weight : -weight */
+static inline void add_signs(uint64_t h, int32_t weight, int32_t sums[64])
+{
+    for (int i = 0; i < 64; i++)
+        sums[i] += (h >> i & 1) ? weight : -weight;
+}
+
+static uint64_t positive(const int32_t sums[64])
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < 64; i++)
+        bits |= (uint64_t)(sums[i] > 0) << i;
+    return bits;
+}
+
+static int by_word(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+size_t sp_features_terms(uint64_t *words, size_t count, struct sp_term *ret_terms)
+{
+    size_t terms = 0;
+    if (count)
+        qsort(words, count, sizeof *words, by_word);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || words[i] != words[i - 1])
+            ret_terms[terms++] = (struct sp_term){words[i], 0};
+        ret_terms[terms - 1].count++;
+    }
+    return terms;
+}
+
+uint64_t sp_features_simhash(const struct sp_term *terms, size_t count)
+{
+    int32_t sums[64] = {0};
+    for (size_t i = 0; i < count; i++)
+        add_signs(sp_mix64(terms[i].word), 1, sums);
+    return positive(sums);
+}
+
+void sp_features_signs(const struct sp_term *terms, size_t count, uint32_t *ret_signs)
+{
+    for (uint64_t part = 0; part < SP_SIGN_WORDS / 2; part++) {
+        int32_t sums[64] = {0};
+        uint64_t seed = sp_mix64(part + 1);
+        for (size_t i = 0; i < count; i++)
+            add_signs(sp_mix64(terms[i].word ^ seed), (int32_t)terms[i].count, sums);
+        uint64_t bits = positive(sums);
+        ret_signs[2 * part] = (uint32_t)bits;
+        ret_signs[2 * part + 1] = (uint32_t)(bits >> 32);
+    }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+size_t sp_features_minima(uint32_t *sentences, size_t count, uint32_t *ret_minima)
+{
+    unsigned taken[SP_MINIMA_BUCKETS] = {0};
+    size_t minima = 0;
+    uint32_t last = 0, occurrence = 0;
+    if (count == 0)
+        return 0;
+    qsort(sentences, count, sizeof *sentences, by_value);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t sentence = sentences[i];
+        occurrence = i > 0 && sentence == last ? occurrence + 1 : 0;
+        last = sentence;
+        if (occurrence)
+            sentences[i] = (uint32_t)(sp_mix64((uint64_t)occurrence << 32 | sentence) >> 32);
+    }
+    qsort(sentences, count, sizeof *sentences, by_value);
+    for (size_t i = 0; i < count; i++)
+        if (taken[sentences[i] % SP_MINIMA_BUCKETS]++ < SP_MINIMA_EACH)
+            ret_minima[minima++] = sentences[i];
+    return minima;
+}

@@ -1,0 +1,36 @@
+/* The similarity methods, by number. What each is, where it comes from and how it decides is the
+ * table in similarity/methods.c; here they are because a method says what a signature holds:
+ *
+ *   method      hashes (sorted)                 sequence
+ *   shingles    5-word shingles, the smallest   -
+ *   simhash     -                               64 bits, low half first
+ *   cosine      words, the smallest             SP_SIGN_WORDS of sign bits, a count a word
+ *   sentences   sentences, the smallest         -
+ *   lcs         SP_MINIMA smallest sentences    sentences in document order
+ *   combined    as shingles                     as lcs
+ *
+ * The numbers are part of the signatures' parameters and never change. */
+#ifndef SP_PAGE_METHOD_H
+#define SP_PAGE_METHOD_H
+
+enum sp_method {
+    SP_METHOD_SHINGLES,
+    SP_METHOD_SIMHASH,
+    SP_METHOD_COSINE,
+    SP_METHOD_SENTENCES,
+    SP_METHOD_LCS,
+    SP_METHOD_COMBINED,
+    SP_METHOD_COUNT
+};
+
+enum {
+    SP_SIMHASH_WORDS = 2, /* of 32 bits */
+    SP_SIGN_BANDS = 64,   /* of a cosine signature's sign bits */
+    SP_SIGN_BITS = 24,    /* in each band */
+    SP_SIGN_WORDS = SP_SIGN_BANDS * SP_SIGN_BITS / 32,
+    SP_MINIMA_BUCKETS = 7, /* the m and n of Huang, Wang, Li */
+    SP_MINIMA_EACH = 3,
+    SP_MINIMA = SP_MINIMA_BUCKETS * SP_MINIMA_EACH
+};
+
+#endif

@@ -1,0 +1,203 @@
+/* See shingles.h.
+ *
+ * A shingle's hash is a linear combination of its words' 64-bit hashes with odd constants, one for
+ * each position, through a finaliser: five independent multiplications, which the
+ * compiler turns into vector code where the machine has 64-bit vector multiplication (AVX-512DQ).
+ *
+ * Sorting: hashes are uniform, so one scatter into about as many buckets as there are shingles
+ * leaves everything within a few places of where it belongs, and an insertion sort finishes. The
+ * order of equal keys does not matter. A page of one repeated word puts all into one bucket,
+ * already sorted: no input makes it quadratic, because keys of one bucket that differ must be found
+ * by breaking the hash; the insertion sort's limit falls back to qsort all the same. */
+#include "page/shingles.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+
+static const uint64_t position[SP_SHINGLE_WORDS] = {
+    0x9e3779b97f4a7c15ull, 0xc2b2ae3d27d4eb4full, 0x165667b19e3779f9ull,
+    0xd6e8feb86659fd93ull, 0xa0761d6478bd642full,
+};
+
+static inline __attribute__((always_inline)) void hash_all(const uint64_t *words, size_t count,
+                                                           uint32_t *restrict ret_shingles)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t h = words[i] * position[0] + words[i + 1] * position[1] +
+                     words[i + 2] * position[2] + words[i + 3] * position[3] +
+                     words[i + 4] * position[4];
+        ret_shingles[i] = (uint32_t)(sp_mix64(h) >> 32);
+    }
+}
+
+void sp_shingles_hash_portable(const uint64_t *words, size_t count, uint32_t *ret_shingles)
+{
+    hash_all(words, count, ret_shingles);
+}
+
+#if defined(__x86_64__)
+#ifdef __clang__ /* knows no preference of width, and says so */
+#define AVX512 "avx512f,avx512dq,avx512vl"
+#else
+#define AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
+#endif
+__attribute__((target(AVX512))) static void hash_avx512(const uint64_t *words, size_t count,
+                                                        uint32_t *ret_shingles)
+{
+    hash_all(words, count, ret_shingles);
+}
+#endif
+
+void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingles)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        hash_avx512(words, count, ret_shingles);
+        return;
+    }
+#endif
+    hash_all(words, count, ret_shingles);
+}
+
+void sp_shingles_lengths(const uint64_t *words, size_t count,
+                         const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
+{
+    memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
+    for (size_t i = 0; i < count; i++)
+        ret_length[sp_dictionary_sub(dictionary, words[i])]++;
+}
+
+size_t sp_shingles_table(size_t count)
+{
+    size_t cap = 64;
+    while (cap < 2 * count)
+        cap *= 2;
+    return cap;
+}
+
+/* A set of shingles: open addressing in memory of the caller's. */
+struct seen {
+    uint32_t *table; /* 0: free */
+    size_t mask;
+    bool zero; /* the shingle 0 was added */
+};
+
+static struct seen seen_none(uint32_t *table, size_t count)
+{
+    size_t cap = sp_shingles_table(count);
+    memset(table, 0, cap * sizeof *table);
+    return (struct seen){table, cap - 1, false};
+}
+
+/* False: it was there. */
+static inline bool seen_add(struct seen *s, uint32_t shingle)
+{
+    size_t at = shingle & s->mask;
+    while (s->table[at] && s->table[at] != shingle)
+        at = (at + 1) & s->mask;
+    if (s->table[at] == shingle && (shingle || s->zero))
+        return false;
+    s->zero |= shingle == 0;
+    s->table[at] = shingle;
+    return true;
+}
+
+size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
+                        const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
+{
+    size_t kept = 0;
+    struct seen seen = seen_none(table, count);
+    memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
+    for (size_t i = 0; i < count; i++) {
+        if (!seen_add(&seen, shingles[i]))
+            continue;
+        shingles[kept++] = shingles[i];
+        ret_length[sp_dictionary_sub(dictionary, words[i])]++;
+    }
+    return kept;
+}
+
+size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t count,
+                               uint32_t *table)
+{
+    size_t kept = 0;
+    struct seen seen = seen_none(table, count);
+    for (size_t i = 0; i < count; i++)
+        if (seen_add(&seen, shingles[i]))
+            words[kept++] = words[i];
+    return kept;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* False: gave up, the keys are not as uniform as they should be. */
+static bool insertion_sort(uint32_t *keys, size_t count)
+{
+    size_t budget = 8 * count + 64;
+    for (size_t i = 1; i < count; i++) {
+        uint32_t key = keys[i];
+        size_t k = i;
+        for (; k > 0 && keys[k - 1] > key; k--)
+            keys[k] = keys[k - 1];
+        keys[k] = key;
+        if (i - k > budget)
+            return false;
+        budget -= i - k;
+    }
+    return true;
+}
+
+void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count)
+{
+    enum { MIN_BITS = 4, MAX_BITS = 16 };
+    uint32_t ends[1u << MAX_BITS];
+    unsigned bits = MIN_BITS;
+    while (bits < MAX_BITS && (1u << bits) < count)
+        bits++;
+    unsigned shift = 32 - bits;
+    memset(ends, 0, sizeof *ends << bits);
+    for (size_t i = 0; i < count; i++)
+        ends[shingles[i] >> shift]++;
+    uint32_t sum = 0;
+    for (size_t b = 0; b < 1u << bits; b++) {
+        uint32_t n = ends[b];
+        ends[b] = sum;
+        sum += n;
+    }
+    for (size_t i = 0; i < count; i++)
+        scratch[ends[shingles[i] >> shift]++] = shingles[i];
+    memcpy(shingles, scratch, count * sizeof *shingles);
+    if (!insertion_sort(shingles, count))
+        qsort(shingles, count, sizeof *shingles, by_value);
+}
+
+/* Further occurrences are taken out, given their own hashes, and merged back in. */
+void sp_shingles_label(uint32_t *shingles, uint32_t *scratch, size_t count)
+{
+    size_t kept = 0, moved = 0;
+    uint32_t occurrence = 0, last = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t shingle = shingles[i];
+        occurrence = i > 0 && shingle == last ? occurrence + 1 : 0;
+        last = shingle;
+        if (occurrence)
+            scratch[moved++] = (uint32_t)(sp_mix64((uint64_t)occurrence << 32 | shingle) >> 32);
+        else
+            shingles[kept++] = shingle;
+    }
+    if (moved == 0)
+        return;
+    sp_shingles_sort(scratch, shingles + kept, moved);
+    for (size_t out = count; moved > 0;) {
+        if (kept > 0 && shingles[kept - 1] > scratch[moved - 1])
+            shingles[--out] = shingles[--kept];
+        else
+            shingles[--out] = scratch[--moved];
+    }
+}

@@ -1,0 +1,38 @@
+/* Words to shingles: the numeric part of the builder. Private to this folder and its tests. */
+#ifndef SP_PAGE_SHINGLES_H
+#define SP_PAGE_SHINGLES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "page/dictionary.h"
+#include "page/signature.h"
+
+/* For each of `count` words the hash of the shingle that starts there; words[count …
+ * count + k - 2] are the padding and must be readable. */
+void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingles);
+/* The same without vector instructions. */
+void sp_shingles_hash_portable(const uint64_t *words, size_t count, uint32_t *ret_shingles);
+
+/* How many words fall into each sub-dictionary; `dictionary` NULL: by hash. */
+void sp_shingles_lengths(const uint64_t *words, size_t count,
+                         const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS]);
+
+/* Drops every shingle that an earlier one of the page equals, keeping the order; counts the kept
+ * ones by the sub-dictionary of their first word. `table` has room for sp_shingles_table(count).
+ * Returns how many are kept. */
+size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
+                        const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS]);
+size_t sp_shingles_table(size_t count);
+
+/* The same, but keeps the first words of those shingles: in `words`, which it overwrites. */
+size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t count,
+                               uint32_t *table);
+
+/* Sorts ascending; `scratch` has room for count. */
+void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count);
+
+/* Gives each further occurrence of a shingle a hash of its own; in and out are sorted. */
+void sp_shingles_label(uint32_t *shingles, uint32_t *scratch, size_t count);
+
+#endif

@@ -1,0 +1,174 @@
+/* The language in which a user says what is redundant.
+ *
+ * Source: Paudel, Anand, Berberich, "User-Defined Redundancy in Web Archives": a coverage relation
+ * is a condition on two documents, made of similarity measures and of comparisons of metadata; a
+ * is covered by b where it holds.
+ *
+ *   condition := condition || condition | condition && condition | ! condition | (condition)
+ *              | value OP value              OP: = == != < > <= >=
+ *              | value TEST value            TEST: starts_with, ends_with, matches
+ *              | value in (value, value, …)  the same as value = value || value = value …
+ *              | contains(value, value)
+ *   value     := value + - * / value | - value | abs(value) | (value)
+ *              | a.FIELD | b.FIELD | containment(x, y) | jaccard(x, y) | dice(x, y)
+ *              | 0.7 | "text" | 'text' | 7d 12h 30m 45s 250ms 2w | 2024-05-01 |
+ * 2024-05-01T12:30:00Z
+ *
+ * `and`, `or`, `not` are && || !, which bind in the order of C, except that ! applies to a whole
+ * comparison. In a filter (--where) there is one document and its fields stand alone.
+ *
+ * The tests are of texts. matches: the second text is a pattern, in which * stands for any bytes
+ * and ? for one character. contains: the words of the second one after another in the first, whole
+ * words, in letters of either case where they are ASCII; a word is letters, digits and all that is
+ * not ASCII.
+ *
+ * Types: number, text, time, duration, condition. time - time is a duration, time + duration a
+ * time, duration / duration a number; only like is compared with like. Times and durations are
+ * milliseconds; a document without a time is of 1970, one without popularity has 0. Every mistake
+ * is reported with its column and a caret below it. */
+#ifndef SP_RELATION_RELATION_H
+#define SP_RELATION_RELATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/fault.h"
+
+/* name, type */
+#define SP_RELATION_FIELDS(X)                                                                      \
+    X(url, TEXT)                                                                                   \
+    X(host, TEXT)                                                                                  \
+    X(timestamp, TIME)                                                                             \
+    X(mime, TEXT)                                                                                  \
+    X(title, TEXT)                                                                                 \
+    X(language, TEXT)                                                                              \
+    X(popularity, NUMBER)                                                                          \
+    X(length, NUMBER)                                                                              \
+    X(shingles, NUMBER)                                                                            \
+    X(bytes, NUMBER)                                                                               \
+    X(text, TEXT)                                                                                  \
+    X(versions, NUMBER)
+
+enum sp_field {
+#define X(name, type) SP_FIELD_##name,
+    SP_RELATION_FIELDS(X)
+#undef X
+        SP_FIELD_COUNT
+};
+
+enum sp_type { SP_TYPE_NUMBER, SP_TYPE_TEXT, SP_TYPE_TIME, SP_TYPE_DURATION, SP_TYPE_CONDITION };
+
+enum sp_op {
+    SP_OP_CONSTANT,
+    SP_OP_FIELD,
+    SP_OP_CONTAINMENT, /* |a n b| / |a| of its first argument */
+    SP_OP_JACCARD,
+    SP_OP_DICE,
+    SP_OP_MINUS, /* of one value */
+    SP_OP_ABS,
+    SP_OP_ADD,
+    SP_OP_SUBTRACT,
+    SP_OP_MULTIPLY,
+    SP_OP_DIVIDE,
+    SP_OP_EQUAL,
+    SP_OP_UNEQUAL,
+    SP_OP_LESS,
+    SP_OP_GREATER,
+    SP_OP_AT_MOST,
+    SP_OP_AT_LEAST,
+    SP_OP_STARTS_WITH,
+    SP_OP_ENDS_WITH,
+    SP_OP_MATCHES,
+    SP_OP_CONTAINS,
+    SP_OP_IN, /* of the lexer only: a tree has = and || instead */
+    SP_OP_NOT,
+    SP_OP_AND,
+    SP_OP_OR
+};
+
+static inline bool sp_op_measures(enum sp_op op)
+{
+    return op >= SP_OP_CONTAINMENT && op <= SP_OP_DICE;
+}
+
+static inline bool sp_op_compares(enum sp_op op)
+{
+    return op >= SP_OP_EQUAL && op <= SP_OP_AT_LEAST;
+}
+
+/* Of two texts. */
+static inline bool sp_op_tests(enum sp_op op)
+{
+    return op >= SP_OP_STARTS_WITH && op <= SP_OP_CONTAINS;
+}
+
+struct sp_node {
+    enum sp_op op;
+    enum sp_type type;
+    uint32_t at; /* where it stands in the source, bytes */
+    uint32_t len;
+    const struct sp_node *kid[2];
+    double number;       /* of a constant that is no text */
+    struct sp_view text; /* of a text */
+    enum sp_field field;
+    uint8_t document; /* of a field, and the first argument of a measure: 0 is a, 1 is b */
+    uint8_t uses;     /* bit 0: depends on a's metadata, 1: on b's, 2: on a measure */
+};
+
+enum { SP_USES_A = 1, SP_USES_B = 2, SP_USES_MEASURE = 4 };
+
+enum sp_relation_kind {
+    SP_RELATION,
+    SP_FILTER,
+    SP_VALUE /* a number of one document, as `bytes` or `1 / (1 + popularity)` */
+};
+
+struct sp_relation {
+    char *source;
+    const struct sp_node *root;
+    enum sp_relation_kind kind;
+    uint32_t fields; /* bit n: field n is used */
+    struct sp_node **nodes;
+    size_t node_count;
+    size_t node_cap;
+};
+
+/* SP_INVALID: the fault says what is wrong, on several lines, the last a caret below the place.
+ * Thread rule: any thread; a relation is read-only. */
+enum sp_err sp_relation_parse(const char *source, enum sp_relation_kind kind,
+                              struct sp_relation **ret_relation, struct sp_fault *fault);
+void sp_relation_free(struct sp_relation *r);
+
+/* Appends the relation as it was understood, with as few parentheses as it needs; it parses to the
+ * same tree. */
+void sp_relation_put(const struct sp_node *node, enum sp_relation_kind kind, struct sp_buf *out);
+
+const char *sp_field_name(enum sp_field field);
+bool sp_field_is_text(enum sp_field field);
+const char *sp_type_name(enum sp_type type);
+/* "<=" */
+const char *sp_op_text(enum sp_op op);
+
+/* ---- values ---- */
+
+union sp_cell {
+    double number;
+    const struct sp_view *text;
+};
+
+/* What a relation is asked about. A filter asks about document[0]. */
+struct sp_relation_pair {
+    const union sp_cell *document[2]; /* by slot */
+    const uint8_t *slot;              /* of each field; NULL: cells are in order of fields */
+    uint32_t size[2];                 /* distinct shingles */
+    uint32_t overlap;                 /* shared shingles */
+};
+
+/* A page without words resembles nothing: measures of it are 0. Division by zero follows IEEE 754:
+ * comparisons with what is no number do not hold, except !=. */
+bool sp_relation_holds(const struct sp_node *condition, const struct sp_relation_pair *pair);
+double sp_relation_number(const struct sp_node *value, const struct sp_relation_pair *pair);
+struct sp_view sp_relation_text(const struct sp_node *value, const struct sp_relation_pair *pair);
+
+#endif

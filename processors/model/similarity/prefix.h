@@ -1,0 +1,42 @@
+/* The prefix filter's two halves: which of a page's shingles are indexed, and the index.
+ * Private to this folder. */
+#ifndef SP_SIMILARITY_PREFIX_H
+#define SP_SIMILARITY_PREFIX_H
+
+#include "page/signature.h"
+
+/* How common each shingle is, approximately: shingles that share their leading bits share a
+ * counter. Any fixed order keeps the filter exact; a good one keeps it narrow. */
+struct sp_frequencies {
+    uint32_t *counters;
+    unsigned shift;
+};
+
+void sp_frequencies_count(struct sp_frequencies *f, struct sp_signature *const *signatures,
+                          size_t count);
+void sp_frequencies_done(struct sp_frequencies *f);
+
+/* The `take` rarest shingles of s, in no particular order, into ret_keys' low halves; room
+ * for shingle_count. */
+void sp_frequencies_rarest(const struct sp_frequencies *f, const struct sp_signature *s,
+                           size_t take, uint64_t *ret_keys);
+
+/* From shingle to the pages that have it in their prefix, newest first. */
+struct sp_prefix_index {
+    uint32_t *table; /* posting + 1, or 0; open addressing by shingle */
+    unsigned shift;
+    size_t posting_count;
+    struct sp_prefix_posting {
+        uint32_t shingle;
+        uint32_t page;
+        uint32_t next; /* posting + 1, or 0 */
+    } * postings;
+};
+
+/* Room for that many postings. */
+void sp_prefix_index_init(struct sp_prefix_index *x, size_t postings);
+void sp_prefix_index_done(struct sp_prefix_index *x);
+/* Adds the page to the shingle's list; returns the list as it was before (posting + 1, or 0). */
+uint32_t sp_prefix_index_add(struct sp_prefix_index *x, uint32_t shingle, uint32_t page);
+
+#endif

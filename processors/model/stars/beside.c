@@ -1,0 +1,148 @@
+/* What the kids of a large star have beside the pivot's shingles, as posting lists: a probe finds
+ * those with which it shares some of it. Of a shingle that many kids of a star have there is only a
+ * count: it counts for each of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "stars/internal.h"
+
+uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_signature *pivot,
+                            uint32_t *ret_hashes)
+{
+    uint32_t n = child->shingle_count, m = pivot->shingle_count, count = 0;
+    const uint32_t *x = child->hashes, *y = pivot->hashes;
+    for (uint32_t i = 0, k = 0; i < n; i++) {
+        while (k < m && y[k] < x[i])
+            k++;
+        if ((k == m || y[k] != x[i]) && (count == 0 || ret_hashes[count - 1] != x[i]))
+            ret_hashes[count++] = x[i];
+    }
+    return count;
+}
+
+static uint32_t beside_key(uint32_t pivot, uint32_t shingle)
+{
+    return (uint32_t)sp_mix64((uint64_t)pivot << 32 | shingle);
+}
+
+/* Of a shingle that many children of the pivot have, s->common says how many. */
+static uint64_t common_key(uint32_t pivot, uint32_t shingle)
+{
+    return (uint64_t)pivot << 32 | shingle;
+}
+
+static uint32_t listed_by(const struct sp_stars *s, const struct sp_star_list *list, uint32_t star)
+{
+    const uint32_t *rows = list->numbers ? list->numbers : &list->only;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        count += s->rows[rows[i]].star == star;
+    return count;
+}
+
+/* Takes the star's children out of the list of the shingle and counts them instead. */
+static void make_common(struct sp_stars *s, uint32_t pivot, uint32_t shingle)
+{
+    uint32_t key = beside_key(pivot, shingle), star = s->rows[pivot].star, kept = 0;
+    struct sp_star_list list = sp_star_table_get(s->beside, key);
+    sp_counts_add(&s->common, common_key(pivot, shingle), listed_by(s, &list, star));
+    while ((list = sp_star_table_get(s->beside, key)).count > kept) {
+        const uint32_t *rows = list.numbers ? list.numbers : &list.only;
+        uint32_t row = rows[kept];
+        if (s->rows[row].star == star)
+            sp_star_table_remove(s->beside, key, row);
+        else
+            kept++;
+    }
+}
+
+void sp_star_kid_beside_put(struct sp_stars *s, uint32_t pivot, uint32_t row,
+                            const uint32_t *hashes, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t key = beside_key(pivot, hashes[i]);
+        if (sp_counts_get(&s->common, common_key(pivot, hashes[i]))) {
+            sp_counts_add(&s->common, common_key(pivot, hashes[i]), 1);
+            continue;
+        }
+        sp_star_table_add(s->beside, key, row);
+        struct sp_star_list list = sp_star_table_get(s->beside, key);
+        if (list.count >= BESIDE_MOST && listed_by(s, &list, s->rows[pivot].star) >= BESIDE_MOST)
+            make_common(s, pivot, hashes[i]);
+    }
+}
+
+void sp_star_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row, const uint32_t *hashes,
+                         uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sp_counts_get(&s->common, common_key(pivot, hashes[i])))
+            sp_counts_take_one(&s->common, common_key(pivot, hashes[i]));
+        else
+            sp_star_table_remove(s->beside, beside_key(pivot, hashes[i]), row);
+}
+
+/* What the child has beside the pivot, in s->hashes. */
+uint32_t sp_star_beside_of(struct sp_stars *s, const struct sp_signature *child,
+                           const struct sp_signature *pivot)
+{
+    sp_grow(&s->hashes, &s->hashes_cap, child->shingle_count);
+    return sp_star_kid_beside(child, pivot, s->hashes);
+}
+
+struct indexing {
+    struct sp_stars *stars;
+    const struct sp_signature *pivot;
+    uint32_t pivot_row;
+};
+
+static void index_kid(void *arg, struct kid kid)
+{
+    struct indexing *i = arg;
+    const struct sp_signature *child;
+    if (!sp_star_signature_of(i->stars, kid.row, &child))
+        return;
+    uint32_t count = sp_star_beside_of(i->stars, child, i->pivot);
+    sp_star_kid_beside_put(i->stars, i->pivot_row, kid.row, i->stars->hashes, count);
+    sp_star_row_changed(i->stars, kid.row);
+}
+
+/* The star has become large. */
+void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
+{
+    struct indexing i = {s, pivot, s->stars[star].pivot};
+    s->stars[star].kids->indexed = true;
+    sp_star_kids_each(s, s->stars[star].kids, index_kid, &i);
+    sp_star_row_changed(s, s->stars[star].pivot);
+}
+
+static int by_row(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                               const struct sp_signature *pivot, uint32_t *ret_common)
+{
+    uint32_t pivot_row = s->stars[star].pivot, count = sp_star_beside_of(s, x, pivot);
+    uint32_t gathered = 0, common = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (sp_counts_get(&s->common, common_key(pivot_row, s->hashes[i]))) {
+            common++;
+            continue;
+        }
+        struct sp_star_list list =
+            sp_star_table_get(s->beside, beside_key(pivot_row, s->hashes[i]));
+        const uint32_t *rows = list.numbers ? list.numbers : &list.only;
+        sp_grow(&s->gathered, &s->gathered_cap, gathered + list.count);
+        for (uint32_t k = 0; k < list.count; k++)
+            if (s->rows[rows[k]].star == star)
+                s->gathered[gathered++] = rows[k];
+    }
+    if (gathered)
+        qsort(s->gathered, gathered, sizeof *s->gathered, by_row);
+    *ret_common = common;
+    return gathered;
+}

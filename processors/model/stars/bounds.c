@@ -1,0 +1,36 @@
+/* The arithmetic of overlaps; stars.h has the argument. Every bound errs to the side that loses no
+ * pair: similarity is decided with a slack of 1e-9 (similarity.c), bounds leave SLACK. */
+#include <math.h>
+
+#include "stars/internal.h"
+
+static const double SLACK = 1e-6;
+
+uint32_t sp_star_bound_missing(const struct sp_stars *s, uint32_t n)
+{
+    return (uint32_t)floor((1 - s->tau) * n + SLACK);
+}
+
+uint32_t sp_star_bound_overlap(const struct sp_stars *s, uint32_t kept, bool capped,
+                               uint32_t other_kept, bool other_capped)
+{
+    double least = s->tau * ((double)kept + other_kept) / (1 + s->tau);
+    if (capped || other_capped) /* over a range that one of them fills */
+        least = s->tau * (kept < other_kept ? kept : other_kept);
+    least = ceil(least - SLACK);
+    return least < 1 ? 1 : (uint32_t)least;
+}
+
+bool sp_star_bound_sizes(const struct sp_stars *s, uint32_t total, uint32_t other_total)
+{
+    double smaller = total < other_total ? total : other_total;
+    double larger = total < other_total ? other_total : total;
+    return smaller + SLACK * larger >= s->tau * larger;
+}
+
+uint32_t sp_star_bound_hits(const struct sp_stars *s, uint32_t kept, uint32_t max_kept)
+{
+    double y = kept / s->tau < max_kept ? kept / s->tau : max_kept;
+    double more = s->tau / (1 + s->tau) * (kept - s->tau * y) - SLACK;
+    return more <= 0 ? 1 : 1 + (uint32_t)floor(more);
+}

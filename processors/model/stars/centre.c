@@ -1,0 +1,231 @@
+/* A star's pivot is made its most central member when the star becomes large: the one with the
+ * largest overlaps; and later, when it has doubled, a child that resembles many members that the
+ * pivot does not. Where changes are many, probes that resemble no pivot are ruled out by their
+ * overlap with it, and the farther it lies from what the members have in common, the fewer are. */
+#include "base/mem.h"
+#include "similarity/intersect.h"
+#include "stars/internal.h"
+
+struct crowd {
+    struct sp_stars *stars;
+    struct kid kids[CENTRED_MOST + 1]; /* the pivot first */
+    const struct sp_signature *signatures[CENTRED_MOST + 1];
+    uint32_t count;
+};
+
+static void join_crowd(void *arg, struct kid kid)
+{
+    struct crowd *c = arg;
+    if (!sp_star_signature_of(c->stars, kid.row, &c->signatures[c->count]))
+        return;
+    c->kids[c->count++] = kid;
+}
+
+/* The sum of overlaps with all others, 0 where it cannot be their pivot. */
+static uint64_t centrality(struct crowd *c, uint32_t candidate)
+{
+    const struct sp_signature *x = c->signatures[candidate];
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const struct sp_signature *y = c->signatures[i];
+        double similarity;
+        if (i == candidate)
+            continue;
+        if (!sp_star_cover_possible(c->stars, x, y) ||
+            (c->kids[i].kind == CHILD && !sp_star_verify(c->stars, x, y, &similarity)))
+            return 0;
+        sum += sp_intersect(x->hashes, x->shingle_count, y->hashes, y->shingle_count, 0);
+    }
+    return sum;
+}
+
+static uint32_t centre_of(struct crowd *c)
+{
+    uint32_t best = 0;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < c->count; i++) {
+        uint64_t sum = c->kids[i].kind != CHILD ? 0 : centrality(c, i);
+        if (sum > most ||
+            (sum == most && sum &&
+             c->stars->rows[c->kids[i].row].name < c->stars->rows[c->kids[best].row].name)) {
+            most = sum;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* What a member is for the new pivot. */
+static enum kid_kind kind_for(struct crowd *c, uint32_t i, uint32_t centre)
+{
+    double similarity;
+    bool similar = sp_star_verify(c->stars, c->signatures[centre], c->signatures[i], &similarity);
+    return similar ? CHILD : c->kids[i].kind;
+}
+
+static bool repivot(struct crowd *c, uint32_t star, uint32_t centre)
+{
+    struct sp_stars *s = c->stars;
+    struct sp_stars_domain *d = s->stars[star].domain;
+    for (uint32_t i = 1; i < c->count; i++)
+        if (!sp_star_kid_remove(s, c->kids[i].row, c->signatures[i]))
+            return false;
+    sp_star_uncover_star(s, star, c->signatures[0]);
+    sp_star_free(s, star);
+    uint32_t to = sp_star_new(d, c->kids[centre].row, c->signatures[centre]);
+    if (d->posted)
+        sp_star_cover_pivot(s, to, c->signatures[centre], NULL);
+    for (uint32_t i = 0; i < c->count; i++) {
+        enum kid_kind kind = kind_for(c, i, centre);
+        uint32_t adopter = kind == CHILD ? NONE : c->kids[i].adopter;
+        if (i != centre)
+            sp_star_kid_add(s, to, c->kids[i].row, c->signatures[centre], c->signatures[i], kind,
+                            adopter);
+    }
+    return true;
+}
+
+static bool centre_small(struct sp_stars *s, uint32_t star)
+{
+    struct crowd *c = sp_calloc(1, sizeof *c);
+    c->stars = s;
+    join_crowd(c, (struct kid){.row = s->stars[star].pivot, .kind = CHILD, .adopter = NONE});
+    sp_star_kids_each(s, s->stars[star].kids, join_crowd, c);
+    uint32_t centre = s->err ? 0 : centre_of(c);
+    if (centre)
+        repivot(c, star, centre);
+    sp_free(c);
+    return s->err == SP_OK;
+}
+
+/* ---- a large star: is there a child that resembles most of those that the pivot does not? ---- */
+
+enum { SAMPLED = 32 };
+
+/* The kids with the smallest names. */
+struct sampling {
+    struct sp_stars *stars;
+    uint32_t rows[SAMPLED];
+    uint32_t count;
+    bool children; /* or the others */
+};
+
+static void sample(void *arg, struct kid kid)
+{
+    struct sampling *x = arg;
+    const struct row *rows = x->stars->rows;
+    uint64_t name = rows[kid.row].name;
+    if ((kid.kind == CHILD) != x->children ||
+        (x->count == SAMPLED && rows[x->rows[SAMPLED - 1]].name <= name))
+        return;
+    uint32_t at = x->count < SAMPLED ? x->count++ : SAMPLED - 1;
+    for (; at > 0 && rows[x->rows[at - 1]].name > name; at--)
+        x->rows[at] = x->rows[at - 1];
+    x->rows[at] = kid.row;
+}
+
+/* How many of the sampled rows could be the candidate's children. */
+static uint32_t won(struct sp_stars *s, const struct sampling *of, uint32_t candidate)
+{
+    const struct sp_signature *x, *y;
+    uint32_t similar = 0;
+    double similarity;
+    if (!sp_star_signature_of(s, candidate, &x))
+        return 0;
+    for (uint32_t i = 0; i < of->count && sp_star_signature_of(s, of->rows[i], &y); i++)
+        similar += of->rows[i] == candidate ||
+                   (sp_star_bound_sizes(s, x->shingle_total, y->shingle_total) &&
+                    sp_star_verify(s, x, y, &similarity) && sp_star_cover_possible(s, x, y));
+    return similar;
+}
+
+/* The child that wins most of the others, at least half, and keeps nearly all of the children; or
+ * NONE. */
+static uint32_t rival_of(struct sp_stars *s, uint32_t star)
+{
+    struct sampling children = {s, {0}, 0, true}, others = {s, {0}, 0, false};
+    sp_star_kids_each(s, s->stars[star].kids, sample, &children);
+    sp_star_kids_each(s, s->stars[star].kids, sample, &others);
+    uint32_t best = NONE, most = others.count / 2;
+    for (uint32_t i = 0; i < children.count && s->err == SP_OK; i++) {
+        uint32_t similar = won(s, &others, children.rows[i]);
+        if (similar > most && won(s, &children, children.rows[i]) + 2 >= children.count) {
+            most = similar;
+            best = children.rows[i];
+        }
+    }
+    return best;
+}
+
+/* The rival becomes a pivot, and the star drains into its star. */
+static bool centre_large(struct sp_stars *s, uint32_t star)
+{
+    const struct sp_signature *x;
+    struct sp_stars_domain *d = s->stars[star].domain;
+    const struct kids *kids = s->stars[star].kids;
+    if (sp_star_kids_count(kids) - sp_star_kids_of_kind(kids, CHILD) < SAMPLED ||
+        s->stars[star].draining)
+        return true;
+    uint32_t rival = rival_of(s, star);
+    if (rival == NONE || s->err)
+        return s->err == SP_OK;
+    if (!sp_star_signature_of(s, rival, &x) || !sp_star_kid_leave(s, rival, x))
+        return false;
+    uint32_t to = sp_star_new(d, rival, x);
+    sp_star_cover_pivot(s, to, x, NULL);
+    sp_star_drain(s, star, rival);
+    return true;
+}
+
+bool sp_star_centre(struct sp_stars *s, uint32_t star)
+{
+    const struct kids *kids = s->stars[star].kids;
+    uint32_t children = sp_star_kids_of_kind(kids, CHILD);
+    /* Each time a star has doubled: a child pays for O(1) comparisons. */
+    if (s->by_keys || !s->stars[star].domain->posted || children < CENTRED_AT ||
+        (children & (children - 1)))
+        return true;
+    return children == CENTRED_AT && sp_star_kids_count(kids) <= CENTRED_MOST
+               ? centre_small(s, star)
+               : centre_large(s, star);
+}
+
+/* ---- stars with similar pivots become one ---- */
+
+static bool can_drain(const struct sp_stars *s, const struct touched *t, uint32_t star)
+{
+    const struct star *c = &s->stars[t->star];
+    return t->direct && t->star != star && c->pivot == t->row && !c->headless && !c->draining;
+}
+
+static uint32_t children_of(const struct sp_stars *s, uint32_t star)
+{
+    return sp_star_kids_of_kind(s->stars[star].kids, CHILD);
+}
+
+bool sp_star_gather(struct sp_stars *s, uint32_t star)
+{
+    const struct star *c = &s->stars[star];
+    uint32_t children = children_of(s, star);
+    /* Rarely enough that each child pays for a few comparisons, often enough that stars meet. */
+    if (!c->domain->posted || s->by_keys || children < CENTRED_AT || (children & (children - 1)) ||
+        c->draining)
+        return true;
+    for (uint32_t i = 0; i < s->touched_count; i++) {
+        const struct touched *t = &s->touched[i];
+        const struct sp_signature *pivot, *other;
+        double similarity;
+        if (!can_drain(s, t, star))
+            continue;
+        if (!sp_star_signature_of(s, c->pivot, &pivot) || !sp_star_signature_of(s, t->row, &other))
+            return false;
+        if (!sp_star_verify(s, pivot, other, &similarity))
+            continue;
+        if (children_of(s, t->star) > children) {
+            sp_star_drain(s, star, t->row);
+            return true;
+        }
+        sp_star_drain(s, t->star, c->pivot);
+    }
+    return true;
+}

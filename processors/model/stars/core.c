@@ -1,0 +1,59 @@
+/* What all files of the index ask of it. */
+#include "base/mem.h"
+#include "stars/internal.h"
+
+bool sp_star_signature_of(struct sp_stars *s, uint32_t row,
+                          const struct sp_signature **ret_signature)
+{
+    if (s->err == SP_OK)
+        s->err = s->options.signature(s->options.arg, row, ret_signature);
+    return s->err == SP_OK;
+}
+
+bool sp_star_is_capped(const struct sp_signature *signature)
+{
+    return signature->shingle_count < signature->shingle_total;
+}
+
+uint32_t sp_star_repeats_of(const struct sp_signature *x)
+{
+    uint32_t repeats = 0;
+    for (uint32_t i = 1; i < x->shingle_count; i++)
+        repeats += x->hashes[i] == x->hashes[i - 1];
+    return repeats;
+}
+
+bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y,
+                    double *ret_similarity)
+{
+    s->stats.verified++;
+    return sp_similar(&s->options.similarity, x, y, ret_similarity);
+}
+
+struct row *sp_star_row_at(struct sp_stars *s, uint32_t row)
+{
+    SP_ASSERT(row < SP_STARS_ROWS);
+    uint32_t before = s->row_cap;
+    sp_grow(&s->rows, &s->row_cap, row + 1);
+    for (uint32_t i = before; i < s->row_cap; i++)
+        s->rows[i] = (struct row){.star = NONE, .place = NONE, .adopter = NONE};
+    return &s->rows[row];
+}
+
+void sp_star_row_changed(struct sp_stars *s, uint32_t row)
+{
+    if (s->options.changed)
+        s->options.changed(s->options.arg, row);
+}
+
+uint32_t sp_star_domain_key(const struct sp_stars_domain *d, uint32_t shingle)
+{
+    return shingle ^ d->salt;
+}
+
+void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct, double similarity)
+{
+    sp_grow(&s->touched, &s->touched_cap, s->touched_count + 1);
+    s->touched[s->touched_count++] =
+        (struct touched){star, row, direct, s->rows[row].name, similarity};
+}

@@ -1,0 +1,27 @@
+/* Counts of 64-bit keys; a key with count 0 takes no room. Thread rule: one thread at a time. */
+#ifndef SP_STARS_COUNTS_H
+#define SP_STARS_COUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sp_count {
+    uint64_t key;
+    uint32_t count; /* 0: free */
+};
+
+/* Zeroed at first. */
+struct sp_counts {
+    struct sp_count *items;
+    size_t cap; /* 0 or a power of two */
+    size_t used;
+};
+
+void sp_counts_done(struct sp_counts *c);
+uint32_t sp_counts_get(const struct sp_counts *c, uint64_t key);
+/* The new count. */
+uint32_t sp_counts_add(struct sp_counts *c, uint64_t key, uint32_t more);
+/* The new count; the key's count must not be 0. */
+uint32_t sp_counts_take_one(struct sp_counts *c, uint64_t key);
+
+#endif

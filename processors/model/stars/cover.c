@@ -1,0 +1,244 @@
+/* Which shingles of a star are posted: of each member more than a similar signature may lack
+ * (stars.h, cover), all of them shingles of the pivot, those with the shortest lists. By keys: all
+ * keys of all members, each once, with a count of the members that have it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "stars/internal.h"
+
+static bool is_posted(const struct star *c, uint32_t place)
+{
+    return c->posted[place / 8] >> place % 8 & 1;
+}
+
+static void post(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
+                 uint32_t place)
+{
+    struct star *c = &s->stars[star];
+    c->posted[place / 8] |= (uint8_t)(1 << place % 8);
+    sp_star_table_add(s->posted, sp_star_domain_key(c->domain, pivot->hashes[place]), star);
+}
+
+static uint32_t length_of(const struct sp_stars *s, const struct sp_stars_domain *d,
+                          uint32_t shingle)
+{
+    return sp_star_table_get(s->posted, sp_star_domain_key(d, shingle)).count;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool is_repeat(const struct sp_signature *x, uint32_t i)
+{
+    return i > 0 && x->hashes[i] == x->hashes[i - 1];
+}
+
+static uint64_t entry(uint32_t length, uint32_t place)
+{
+    return (uint64_t)length << 32 | place;
+}
+
+/* Posts `want` of the `count` entries of s->order, those with the shortest lists. */
+static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
+                          uint32_t count, uint32_t want)
+{
+    if (want < count)
+        qsort(s->order, count, sizeof *s->order, by_number);
+    for (uint32_t i = 0; i < count && i < want; i++)
+        post(s, star, pivot, (uint32_t)s->order[i]);
+}
+
+/* ---- by keys ---- */
+
+/* One member more or less of the star has these keys. */
+static void count_keys(struct sp_stars *s, uint32_t star, const uint32_t *keys, uint32_t n,
+                       bool more)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (i > 0 && keys[i] == keys[i - 1])
+            continue;
+        uint64_t count_key = (uint64_t)star << 32 | keys[i];
+        uint32_t key = sp_star_domain_key(s->stars[star].domain, keys[i]);
+        if (more && sp_counts_add(&s->common, count_key, 1) == 1)
+            sp_star_table_add(s->posted, key, star);
+        else if (!more && sp_counts_take_one(&s->common, count_key) == 0)
+            sp_star_table_remove(s->posted, key, star);
+    }
+}
+
+void sp_star_cover_keys(struct sp_stars *s, uint32_t star, const uint32_t *keys, uint32_t count)
+{
+    count_keys(s, star, keys, count, true);
+}
+
+static void count_keys_of(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                          bool more)
+{
+    uint32_t scratch[SP_SKETCH_MAX], count;
+    const uint32_t *keys = sp_candidate_keys(&s->rule, x, scratch, &count);
+    count_keys(s, star, keys, count, more);
+}
+
+/* ---- by shingles ---- */
+
+/* Leaves those entries of s->order out that some list has; how many are left. */
+static uint32_t only_unmet(struct sp_stars *s, uint32_t count)
+{
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (s->order[i] >> 32 == 0)
+            s->order[left++] = s->order[i];
+    return left;
+}
+
+void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
+                         const uint32_t *lengths)
+{
+    struct star *c = &s->stars[star];
+    if (s->by_keys) {
+        count_keys_of(s, star, pivot, true);
+        return;
+    }
+    uint32_t n = pivot->shingle_count, want = sp_star_bound_missing(s, n) + 1, count = 0, unmet = 0;
+    c->posted = sp_calloc(1, (n + 7) / 8);
+    sp_grow(&s->order, &s->order_cap, n);
+    c->parity = sp_alloc(sp_star_parity_words(n) * sizeof *c->parity);
+    sp_star_parity_of(pivot, c->parity);
+    for (uint32_t i = 0; i < n && unmet < want; i++) {
+        if (is_repeat(pivot, i))
+            continue;
+        uint32_t length = lengths ? lengths[i] : length_of(s, c->domain, pivot->hashes[i]);
+        s->order[count++] = entry(length, i);
+        unmet += length == 0;
+    }
+    if (unmet == want)
+        count = only_unmet(s, count);
+    post_shortest(s, star, pivot, count, want);
+}
+
+/* Of the child's shingles that the pivot has: how many are posted, and the others' entries in
+ * s->order (none without a star). */
+static uint32_t common(struct sp_stars *s, const struct star *c, const struct sp_signature *pivot,
+                       const struct sp_signature *child, uint32_t *ret_unposted)
+{
+    uint32_t n = child->shingle_count, m = pivot->shingle_count, posted = 0, others = 0;
+    const uint32_t *x = child->hashes, *y = pivot->hashes;
+    for (uint32_t i = 0, k = 0; i < n && k < m;) {
+        if (x[i] != y[k] || is_repeat(child, i)) {
+            bool next = x[i] <= y[k];
+            i += next;
+            k += !next;
+            continue;
+        }
+        if (c && is_posted(c, k))
+            posted++;
+        else if (c)
+            s->order[others++] = entry(length_of(s, c->domain, y[k]), k);
+        else
+            others++;
+        i++;
+        k++;
+    }
+    *ret_unposted = others;
+    return posted;
+}
+
+bool sp_star_cover_possible(const struct sp_stars *s, const struct sp_signature *pivot,
+                            const struct sp_signature *child)
+{
+    uint32_t count;
+    if (s->by_keys)
+        return true;
+    common((struct sp_stars *)s, NULL, pivot, child, &count);
+    return count > sp_star_bound_missing(s, child->shingle_count);
+}
+
+bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
+                         const struct sp_signature *child)
+{
+    struct star *c = &s->stars[star];
+    if (!c->domain->posted)
+        return false;
+    if (s->by_keys) {
+        count_keys_of(s, star, child, true);
+        return false;
+    }
+    uint32_t want = sp_star_bound_missing(s, child->shingle_count) + 1, count;
+    sp_grow(&s->order, &s->order_cap, child->shingle_count);
+    uint32_t posted = common(s, c, pivot, child, &count);
+    if (posted >= want)
+        return false;
+    post_shortest(s, star, pivot, count, want - posted);
+    return true;
+}
+
+void sp_star_uncover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *child)
+{
+    if (s->by_keys && s->stars[star].domain->posted)
+        count_keys_of(s, star, child, false);
+}
+
+void sp_star_uncover_star(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
+{
+    struct star *c = &s->stars[star];
+    if (!c->domain->posted)
+        return;
+    if (s->by_keys) {
+        count_keys_of(s, star, pivot, false);
+        return;
+    }
+    for (uint32_t i = 0; i < pivot->shingle_count; i++)
+        if (is_posted(c, i))
+            sp_star_table_remove(s->posted, sp_star_domain_key(c->domain, pivot->hashes[i]), star);
+    sp_free(c->posted);
+    sp_free(c->parity);
+    c->posted = NULL;
+    c->parity = NULL;
+}
+
+struct posting {
+    struct sp_stars *stars;
+    const struct sp_signature *pivot;
+    uint32_t star;
+};
+
+static void post_kid(void *arg, struct kid kid)
+{
+    struct posting *p = arg;
+    const struct sp_signature *child;
+    if (!sp_star_signature_of(p->stars, kid.row, &child))
+        return;
+    sp_star_cover_child(p->stars, p->star, p->pivot, child);
+    sp_star_row_changed(p->stars, kid.row);
+}
+
+static bool post_star(struct sp_stars *s, uint32_t star)
+{
+    struct posting p = {s, NULL, star};
+    if (!sp_star_signature_of(s, s->stars[star].pivot, &p.pivot))
+        return false;
+    sp_star_cover_pivot(s, star, p.pivot, NULL);
+    sp_star_row_changed(s, s->stars[star].pivot);
+    sp_star_kids_each(s, s->stars[star].kids, post_kid, &p);
+    return s->err == SP_OK;
+}
+
+bool sp_star_domain_post(struct sp_stars_domain *d)
+{
+    struct sp_stars *s = d->stars;
+    d->posted = true;
+    for (uint32_t i = 0; i < d->all_count; i++)
+        if (!post_star(s, d->all[i]))
+            return false;
+    for (uint32_t i = 0; i < d->owing_count; i++)
+        if (!post_star(s, d->owing[i]))
+            return false;
+    sp_free(d->all);
+    d->all = NULL;
+    d->all_count = d->all_cap = 0;
+    return true;
+}

@@ -1,0 +1,158 @@
+/* The kids of a star come and go. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "stars/internal.h"
+
+/* ---- they come and go ---- */
+
+static void meet(struct kids *kids, uint32_t kept, uint32_t total)
+{
+    kids->min_total = kids->min_total && kids->min_total < total ? kids->min_total : total;
+    kids->max_total = kids->max_total > total ? kids->max_total : total;
+    kids->capped |= kept < total;
+}
+
+struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star)
+{
+    struct star *c = &s->stars[star];
+    if (!c->kids) {
+        c->kids = sp_calloc(1, sizeof *c->kids);
+        c->kids->heir = NONE;
+        c->kids->min_kept = UINT32_MAX;
+        meet(c->kids, c->kept, c->total);
+    }
+    return c->kids;
+}
+
+void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max)
+{
+    *ret_min = c->kids ? c->kids->min_total : c->total;
+    *ret_max = c->kids ? c->kids->max_total : c->total;
+}
+
+static void litters_done(struct litters *l)
+{
+    for (uint32_t i = 0; i < l->count; i++)
+        sp_free(l->items[i].rows);
+    sp_free(l->items);
+}
+
+void sp_star_kids_free(struct sp_stars *s, uint32_t star)
+{
+    struct kids *kids = s->stars[star].kids;
+    if (!kids)
+        return;
+    for (int kind = 0; kind < KID_KINDS; kind++)
+        litters_done(&kids->kinds[kind]);
+    sp_free(kids->queue);
+    sp_free(kids);
+    s->stars[star].kids = NULL;
+}
+
+void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter)
+{
+    sp_star_litter_leave(s, row);
+    sp_star_litter_enter(s, row, ADOPTED, adopter);
+    sp_star_row_changed(s, row);
+}
+
+void sp_star_kid_put(struct sp_stars *s, uint32_t star, struct kid kid, uint32_t total)
+{
+    struct kids *kids = sp_star_kids_make(s, star);
+    s->rows[kid.row].star = star;
+    s->rows[kid.row].kept = kid.kept;
+    s->rows[kid.row].overlap = kid.overlap;
+    sp_star_litter_enter(s, kid.row, kid.kind, kid.adopter);
+    if (kid.kept - kid.overlap > kids->max_beside)
+        kids->max_beside = kid.kept - kid.overlap;
+    if (kid.kept < kids->min_kept)
+        kids->min_kept = kid.kept;
+    meet(kids, kid.kept, total);
+}
+
+void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
+                     const struct sp_signature *pivot, const struct sp_signature *child,
+                     enum kid_kind kind, uint32_t adopter)
+{
+    uint32_t beside = sp_star_beside_of(s, child, pivot), pivot_row = s->stars[star].pivot;
+    struct kid kid = {row, child->shingle_count, child->shingle_count - beside, kind, adopter};
+    sp_star_kid_put(s, star, kid, child->shingle_total);
+    if (s->stars[star].kids->indexed)
+        sp_star_kid_beside_put(s, pivot_row, row, s->hashes, beside);
+    else if (sp_star_kids_count(s->stars[star].kids) >= INDEXED_FROM && !s->by_keys &&
+             s->stars[star].domain->posted)
+        sp_star_index_all(s, star, pivot);
+    if (sp_star_cover_child(s, star, pivot, child))
+        sp_star_row_changed(s, pivot_row);
+    sp_star_row_changed(s, row);
+}
+
+bool sp_star_kid_remove(struct sp_stars *s, uint32_t row, const struct sp_signature *child)
+{
+    struct row *r = &s->rows[row];
+    struct star *c = &s->stars[r->star];
+    if (c->kids->indexed) {
+        const struct sp_signature *pivot;
+        if (!sp_star_signature_of(s, c->pivot, &pivot))
+            return false;
+        uint32_t beside = sp_star_beside_of(s, child, pivot);
+        sp_star_beside_take(s, c->pivot, row, s->hashes, beside);
+    }
+    sp_star_uncover_child(s, r->star, child);
+    sp_star_litter_leave(s, row);
+    r->star = NONE;
+    r->adopter = NONE;
+    return true;
+}
+
+bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signature *child)
+{
+    sp_star_orphan_all(s, row);
+    return sp_star_kid_remove(s, row, child);
+}
+
+/* ---- the queue of a headless star ---- */
+
+struct named {
+    uint64_t name;
+    uint32_t row;
+};
+
+struct lining_up {
+    struct sp_stars *stars;
+    struct named *items;
+    uint32_t count;
+    uint64_t from;
+};
+
+static void line_up(void *arg, struct kid kid)
+{
+    struct lining_up *l = arg;
+    uint64_t name = l->stars->rows[kid.row].name;
+    if (name < l->from)
+        return;
+    l->items[l->count++] = (struct named){name, kid.row};
+}
+
+static int by_name_down(const void *a, const void *b)
+{
+    uint64_t x = ((const struct named *)a)->name, y = ((const struct named *)b)->name;
+    return x > y ? -1 : x < y;
+}
+
+void sp_star_kids_line_up(struct sp_stars *s, uint32_t star)
+{
+    struct kids *kids = s->stars[star].kids;
+    struct lining_up l = {s, sp_alloc((sp_star_kids_count(kids) + 1ull) * sizeof *l.items), 0,
+                          kids->passed ? kids->passed + 1 : 0};
+    sp_star_kids_each(s, kids, line_up, &l);
+    qsort(l.items, l.count, sizeof *l.items, by_name_down);
+    sp_free(kids->queue);
+    kids->queue = sp_alloc((l.count + 1) * sizeof *kids->queue);
+    for (uint32_t i = 0; i < l.count; i++)
+        kids->queue[i] = l.items[i].row;
+    kids->queue_count = l.count;
+    sp_free(l.items);
+}

@@ -1,0 +1,163 @@
+/* The kids of a star by kind, size and overlap with the pivot, so that bounds rule out many at
+ * once; and which of them are adopted by which, or orphans. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "stars/internal.h"
+
+/* The first litter that is not before (kept, overlap). */
+static uint32_t litter_place(const struct litters *l, uint32_t kept, uint32_t overlap)
+{
+    uint32_t lo = 0, hi = l->count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        const struct litter *m = &l->items[mid];
+        if (m->kept < kept || (m->kept == kept && m->overlap < overlap))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static struct litter *litter_make(struct litters *l, uint32_t kept, uint32_t overlap)
+{
+    uint32_t at = litter_place(l, kept, overlap);
+    if (at < l->count && l->items[at].kept == kept && l->items[at].overlap == overlap)
+        return &l->items[at];
+    sp_grow(&l->items, &l->cap, l->count + 1);
+    struct litter *new = &l->items[at];
+    memmove(new + 1, new, (l->count++ - at) * sizeof *new);
+    *new = (struct litter){.kept = kept, .overlap = overlap};
+    return new;
+}
+
+static void litter_end(struct litters *l, struct litter *empty)
+{
+    sp_free(empty->rows);
+    l->count--;
+    memmove(empty, empty + 1, (l->count - (size_t)(empty - l->items)) * sizeof *empty);
+}
+
+static uint32_t adoption_key(uint32_t adopter)
+{
+    return (uint32_t)sp_mix64(~(uint64_t)adopter);
+}
+
+/* Where an orphan is among its domain's, or would be. */
+static uint32_t orphan_place(const struct sp_stars_domain *d, uint64_t name)
+{
+    uint32_t lo = 0, hi = d->orphan_count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (d->stars->rows[d->orphans[mid]].name > name)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void orphan_enter(struct sp_stars_domain *d, uint32_t row)
+{
+    uint32_t at = orphan_place(d, d->stars->rows[row].name);
+    sp_grow(&d->orphans, &d->orphan_cap, d->orphan_count + 1);
+    memmove(d->orphans + at + 1, d->orphans + at, (d->orphan_count++ - at) * sizeof *d->orphans);
+    d->orphans[at] = row;
+}
+
+static void orphan_leave(struct sp_stars_domain *d, uint32_t row)
+{
+    uint32_t at = orphan_place(d, d->stars->rows[row].name);
+    while (d->orphans[at] != row)
+        at++;
+    d->orphan_count--;
+    memmove(d->orphans + at, d->orphans + at + 1, (d->orphan_count - at) * sizeof *d->orphans);
+}
+
+/* Into the litters of its star, as that kind of kid, and out of them. */
+void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, uint32_t adopter)
+{
+    struct row *r = &s->rows[row];
+    struct star *c = &s->stars[r->star];
+    struct litters *all = &c->kids->kinds[kind];
+    struct litter *l = litter_make(all, r->kept, r->overlap);
+    sp_grow(&l->rows, &l->cap, l->count + 1);
+    r->kind = kind;
+    r->adopter = adopter;
+    r->place = l->count;
+    l->rows[l->count++] = row;
+    all->rows++;
+    if (kind == ADOPTED)
+        sp_star_table_add(s->beside, adoption_key(adopter), row);
+    else if (adopter == ORPHAN)
+        orphan_enter(c->domain, row);
+}
+
+void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
+{
+    struct row *r = &s->rows[row];
+    struct star *c = &s->stars[r->star];
+    struct litters *all = &c->kids->kinds[r->kind];
+    struct litter *l = litter_make(all, r->kept, r->overlap);
+    SP_ASSERT(r->place < l->count && l->rows[r->place] == row);
+    l->rows[r->place] = l->rows[--l->count];
+    if (r->place < l->count)
+        s->rows[l->rows[r->place]].place = r->place;
+    all->rows--;
+    if (l->count == 0)
+        litter_end(all, l);
+    if (r->kind == ADOPTED)
+        sp_star_table_remove(s->beside, adoption_key(r->adopter), row);
+    else if (r->adopter == ORPHAN)
+        orphan_leave(c->domain, row);
+}
+
+static uint32_t one_adopted_by(const struct sp_stars *s, uint32_t adopter)
+{
+    struct sp_star_list list = sp_star_table_get(s->beside, adoption_key(adopter));
+    const uint32_t *rows = list.numbers ? list.numbers : &list.only;
+    for (uint32_t i = list.count; i > 0; i--) {
+        const struct row *r = &s->rows[rows[i - 1]];
+        if (r->star != NONE && r->kind == ADOPTED && r->adopter == adopter)
+            return rows[i - 1];
+    }
+    return NONE;
+}
+
+void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter)
+{
+    for (uint32_t row; (row = one_adopted_by(s, adopter)) != NONE;) {
+        sp_star_litter_leave(s, row);
+        sp_star_litter_enter(s, row, FRINGE, ORPHAN);
+        sp_star_row_changed(s, row);
+    }
+}
+
+uint32_t sp_star_kids_count(const struct kids *kids)
+{
+    return sp_star_kids_of_kind(kids, CHILD) + sp_star_kids_of_kind(kids, ADOPTED) +
+           sp_star_kids_of_kind(kids, FRINGE);
+}
+
+uint32_t sp_star_kids_of_kind(const struct kids *kids, enum kid_kind kind)
+{
+    return kids ? kids->kinds[kind].rows : 0;
+}
+
+struct kid sp_star_kid_at(const struct sp_stars *s, uint32_t row)
+{
+    const struct row *r = &s->rows[row];
+    return (struct kid){row, r->kept, r->overlap, (enum kid_kind)r->kind, r->adopter};
+}
+
+void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
+                       void (*each)(void *arg, struct kid kid), void *arg)
+{
+    for (int kind = 0; kids && kind < KID_KINDS; kind++) {
+        const struct litters *l = &kids->kinds[kind];
+        for (uint32_t i = 0; i < l->count; i++)
+            for (uint32_t k = 0; k < l->items[i].count; k++)
+                each(arg, sp_star_kid_at(s, l->items[i].rows[k]));
+    }
+}

@@ -1,0 +1,234 @@
+/* Stars whose members have to move, a few at a time.
+ *
+ * A headless star has lost its pivot. Its kids are taken one by one, in the order of their names:
+ * the first child becomes the heir, a pivot; those similar to the heir become its children; the
+ * others leave, and the caller inserts them again. Until then the star is found by its kids: its
+ * former pivot, a ghost, still covers them and bounds their overlaps. Those that a child had
+ * adopted leave when it does.
+ *
+ * A draining star has a pivot similar to that of a larger star, the heir. Kids similar to the heir
+ * move, the other members stay; the pivot moves when it is left alone. */
+#include "base/mem.h"
+#include "stars/internal.h"
+
+bool sp_stars_owes(const struct sp_stars_domain *d)
+{
+    return d->owing_count > 0 || d->orphan_count > 0;
+}
+
+/* The first of them by name, so that no history decides. */
+static uint32_t next_owing(const struct sp_stars_domain *d)
+{
+    const struct sp_stars *s = d->stars;
+    uint32_t best = d->owing[0];
+    for (uint32_t i = 1; i < d->owing_count; i++) {
+        uint32_t star = d->owing[i];
+        if (s->rows[s->stars[star].pivot].name < s->rows[s->stars[best].pivot].name)
+            best = star;
+    }
+    return best;
+}
+
+/* The next kid of the queue that is still one, or NONE. */
+static uint32_t next_kid(struct sp_stars *s, uint32_t star)
+{
+    struct kids *kids = s->stars[star].kids;
+    while (kids->queue_count) {
+        uint32_t row = kids->queue[--kids->queue_count];
+        if (s->rows[row].star == star && s->rows[row].place != NONE)
+            return row;
+    }
+    return NONE;
+}
+
+/* Whether the heir is still a pivot that stays. */
+static bool has_heir(const struct sp_stars *s, const struct kids *kids)
+{
+    if (kids->heir == NONE || s->rows[kids->heir].star == NONE)
+        return false;
+    const struct star *c = &s->stars[s->rows[kids->heir].star];
+    return c->pivot == kids->heir && !c->headless && !c->draining;
+}
+
+static bool similar_to_heir(struct sp_stars *s, uint32_t heir, const struct sp_signature *x,
+                            const struct sp_signature **ret_pivot, bool *ret_similar)
+{
+    double similarity;
+    if (!sp_star_signature_of(s, heir, ret_pivot))
+        return false;
+    *ret_similar = sp_star_bound_sizes(s, x->shingle_total, (*ret_pivot)->shingle_total) &&
+                   sp_star_verify(s, x, *ret_pivot, &similarity) &&
+                   sp_star_cover_possible(s, *ret_pivot, x);
+    return true;
+}
+
+struct moving {
+    uint32_t left; /* how many are in s->left, in s->moved */
+    uint32_t moved;
+};
+
+/* ---- headless ---- */
+
+static void make_heir(struct sp_stars *s, uint32_t star, uint32_t row, const struct sp_signature *x)
+{
+    struct sp_stars_domain *d = s->stars[star].domain;
+    s->stars[star].kids->heir = row;
+    s->stats.repivots++;
+    uint32_t heir = sp_star_new(d, row, x);
+    if (d->posted)
+        sp_star_cover_pivot(s, heir, x, NULL);
+    sp_star_row_changed(s, s->stars[star].pivot);
+}
+
+/* Takes it out for the caller to insert again. */
+static bool let_go(struct sp_stars *s, uint32_t row, struct moving *m)
+{
+    const struct sp_signature *x;
+    struct sp_stars_domain *d = s->stars[s->rows[row].star].domain;
+    if (!sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
+        return false;
+    d->rows--;
+    s->stats.rows--;
+    sp_grow(&s->left, &s->left_cap, m->left + 1);
+    s->left[m->left++] = row;
+    return true;
+}
+
+/* It has no edge to lose, unless it is an orphan: another place in the index will do. */
+static bool move_fringe(struct sp_stars *s, uint32_t row, struct moving *m)
+{
+    struct sp_stars_domain *d = s->stars[s->rows[row].star].domain;
+    const struct sp_signature *x;
+    if (sp_star_kid_at(s, row).adopter == ORPHAN)
+        return let_go(s, row, m);
+    return sp_star_signature_of(s, row, &x) && sp_star_kid_leave(s, row, x) &&
+           sp_star_probe(d, x, row) && sp_star_place(d, row, x);
+}
+
+static bool move_headless(struct sp_stars *s, uint32_t star, uint32_t row, struct moving *m)
+{
+    struct kids *kids = s->stars[star].kids;
+    const struct sp_signature *x, *pivot;
+    bool similar;
+    if (sp_star_kid_at(s, row).kind == FRINGE)
+        return move_fringe(s, row, m);
+    if (!sp_star_signature_of(s, row, &x))
+        return false;
+    if (!has_heir(s, kids)) {
+        if (!sp_star_kid_leave(s, row, x))
+            return false;
+        make_heir(s, star, row, x);
+        return true;
+    }
+    if (!similar_to_heir(s, kids->heir, x, &pivot, &similar))
+        return false;
+    if (!similar)
+        return let_go(s, row, m);
+    if (!sp_star_kid_leave(s, row, x))
+        return false;
+    sp_star_kid_add(s, s->rows[kids->heir].star, row, pivot, x, CHILD, NONE);
+    return true;
+}
+
+static bool end_headless(struct sp_stars *s, uint32_t star)
+{
+    const struct sp_signature *ghost;
+    if (!sp_star_signature_of(s, s->stars[star].pivot, &ghost))
+        return false;
+    sp_star_uncover_star(s, star, ghost);
+    sp_star_free(s, star);
+    return true;
+}
+
+/* ---- draining ---- */
+
+static bool move_draining(struct sp_stars *s, uint32_t star, uint32_t row, struct moving *m)
+{
+    const struct sp_signature *x, *pivot;
+    uint32_t heir = s->stars[star].kids->heir;
+    bool similar;
+    if (!sp_star_signature_of(s, row, &x) || !similar_to_heir(s, heir, x, &pivot, &similar))
+        return false;
+    if (!similar)
+        return sp_star_kid_at(s, row).kind != FRINGE || move_fringe(s, row, m);
+    if (!sp_star_kid_leave(s, row, x))
+        return false;
+    sp_star_kid_add(s, s->rows[heir].star, row, pivot, x, CHILD, NONE);
+    sp_grow(&s->moved, &s->moved_cap, m->moved + 1);
+    s->moved[m->moved++] = row;
+    return true;
+}
+
+/* Its kids have moved or stay. */
+static bool end_draining(struct sp_stars *s, uint32_t star, struct moving *m)
+{
+    const struct sp_signature *pivot, *heir_pivot;
+    uint32_t row = s->stars[star].pivot, heir = s->stars[star].kids->heir;
+    bool similar = false, alone = sp_star_kids_count(s->stars[star].kids) == 0;
+    if (!sp_star_signature_of(s, row, &pivot))
+        return false;
+    if (alone && has_heir(s, s->stars[star].kids) &&
+        !similar_to_heir(s, heir, pivot, &heir_pivot, &similar))
+        return false;
+    if (!similar) {
+        sp_star_keep(s, star);
+        return true;
+    }
+    sp_star_uncover_star(s, star, pivot);
+    sp_star_free(s, star);
+    sp_star_kid_add(s, s->rows[heir].star, row, heir_pivot, pivot, CHILD, NONE);
+    sp_grow(&s->moved, &s->moved_cap, m->moved + 1);
+    s->moved[m->moved++] = row;
+    return true;
+}
+
+/* ---- all of it ---- */
+
+static bool end_star(struct sp_stars *s, uint32_t star, struct moving *m, uint32_t *ghosts)
+{
+    uint32_t pivot = s->stars[star].pivot;
+    if (!s->stars[star].headless)
+        return end_draining(s, star, m);
+    sp_grow(&s->ghosts, &s->ghosts_cap, *ghosts + 1);
+    s->ghosts[(*ghosts)++] = pivot;
+    return end_headless(s, star);
+}
+
+static bool move_kid(struct sp_stars *s, uint32_t star, uint32_t row, struct moving *m)
+{
+    s->stats.moved++;
+    if (s->stars[star].headless)
+        return move_headless(s, star, row, m);
+    if (has_heir(s, s->stars[star].kids))
+        return move_draining(s, star, row, m);
+    sp_star_keep(s, star);
+    return true;
+}
+
+enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_stars_left *ret_left)
+{
+    struct sp_stars *s = d->stars;
+    struct moving m = {0, 0};
+    uint32_t ghosts = 0;
+    for (; d->orphan_count && kids > 0; kids--)
+        if (!let_go(s, d->orphans[d->orphan_count - 1], &m))
+            break;
+    while (d->owing_count && s->err == SP_OK) {
+        uint32_t star = next_owing(d), row = next_kid(s, star);
+        if (row == NONE) {
+            if (!end_star(s, star, &m, &ghosts))
+                break;
+            continue;
+        }
+        if (kids-- == 0) {
+            s->stars[star].kids->queue[s->stars[star].kids->queue_count++] = row;
+            break;
+        }
+        s->stars[star].kids->passed = s->rows[row].name;
+        sp_star_row_changed(s, s->stars[star].pivot);
+        if (!move_kid(s, star, row, &m))
+            break;
+    }
+    *ret_left = (struct sp_stars_left){s->left, m.left, s->moved, m.moved, s->ghosts, ghosts};
+    return s->err;
+}

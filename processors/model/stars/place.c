@@ -1,0 +1,268 @@
+/* Where a new row belongs: it joins the largest star whose pivot it resembles, or makes several
+ * small stars one, or is adopted by a child of a star, or lies on the fringe of one, or is a star
+ * of its own. */
+#include "base/mem.h"
+#include "stars/internal.h"
+
+static uint32_t found(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
+                      const uint32_t *lengths)
+{
+    struct sp_stars *s = d->stars;
+    uint32_t star = sp_star_new(d, row, x);
+    if (d->posted)
+        sp_star_cover_pivot(s, star, x, s->by_keys ? NULL : lengths);
+    return star;
+}
+
+static bool is_pivot(const struct sp_stars *s, const struct touched *t)
+{
+    return s->stars[t->star].pivot == t->row;
+}
+
+/* The star of what was touched: one on the fringe becomes a pivot. */
+static bool star_of(struct sp_stars *s, const struct touched *t, uint32_t *ret_star)
+{
+    const struct sp_signature *x;
+    struct sp_stars_domain *d = s->stars[t->star].domain;
+    *ret_star = t->star;
+    if (is_pivot(s, t))
+        return true;
+    if (!sp_star_signature_of(s, t->row, &x) || !sp_star_kid_leave(s, t->row, x))
+        return false;
+    *ret_star = found(d, t->row, x, NULL);
+    return true;
+}
+
+/* The children it would join. */
+static uint32_t size_of(const struct sp_stars *s, const struct touched *t)
+{
+    const struct kids *kids = s->stars[t->star].kids;
+    return is_pivot(s, t) && kids ? sp_star_kids_of_kind(kids, CHILD) : 0;
+}
+
+/* Whether x can be a child of what was touched. */
+static bool can_join(struct sp_stars *s, const struct touched *t, const struct sp_signature *x,
+                     bool *ret_can)
+{
+    const struct sp_signature *pivot;
+    *ret_can = false;
+    if (!t->direct || (is_pivot(s, t) && s->stars[t->star].draining))
+        return true;
+    if (!sp_star_signature_of(s, t->row, &pivot))
+        return false;
+    *ret_can = sp_star_cover_possible(s, pivot, x);
+    return true;
+}
+
+/* A new child adopts what it touched on the star's fringe: those are members from now on. */
+static void adopt(struct sp_stars *s, uint32_t row, uint32_t star)
+{
+    for (uint32_t i = 0; i < s->touched_count; i++) {
+        const struct row *r = &s->rows[s->touched[i].row];
+        if (s->touched[i].star == star && !is_pivot(s, &s->touched[i]) && r->star == star &&
+            r->kind == FRINGE && r->adopter != ORPHAN)
+            sp_star_kid_adopt(s, s->touched[i].row, row);
+    }
+}
+
+/* Becomes a child of the largest star whose pivot is similar, of equals the most similar: where
+ * many pages are alike, few stars hold them all. */
+static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x, bool *ret_joined)
+{
+    const struct touched *best = NULL;
+    const struct sp_signature *pivot;
+    uint32_t star;
+    for (uint32_t i = 0; i < s->touched_count; i++) {
+        const struct touched *t = &s->touched[i];
+        bool can;
+        if (best && size_of(s, t) <= size_of(s, best))
+            continue;
+        if (!can_join(s, t, x, &can))
+            return false;
+        best = can ? t : best;
+    }
+    *ret_joined = best != NULL;
+    if (!best)
+        return true;
+    if (!sp_star_signature_of(s, best->row, &pivot) || !star_of(s, best, &star))
+        return false;
+    sp_star_kid_add(s, star, row, pivot, x, CHILD, NONE);
+    adopt(s, row, star);
+    return sp_star_centre(s, star) && sp_star_gather(s, s->rows[row].star);
+}
+
+/* Whether the star can find x by what it has beside the pivot, and cover it. */
+static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                     const struct sp_signature *pivot)
+{
+    const struct star *c = &s->stars[star];
+    if (s->by_keys || !c->domain->posted || c->headless || c->draining)
+        return false;
+    sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count);
+    return sp_star_kid_beside(x, pivot, s->hashes) <= sp_star_bound_missing(s, x->shingle_count) &&
+           sp_star_cover_possible(s, pivot, x);
+}
+
+/* Is adopted by a child that it is similar to. */
+static bool join_adopted(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
+                         bool *ret_joined)
+{
+    *ret_joined = false;
+    for (uint32_t i = 0; i < s->touched_count && !*ret_joined; i++) {
+        const struct touched *t = &s->touched[i];
+        const struct sp_signature *pivot;
+        if (t->direct || s->rows[t->row].kind != CHILD)
+            continue;
+        if (!sp_star_signature_of(s, s->stars[t->star].pivot, &pivot))
+            return false;
+        *ret_joined = can_hold(s, t->star, x, pivot);
+        if (*ret_joined)
+            sp_star_kid_add(s, t->star, row, pivot, x, ADOPTED, t->row);
+    }
+    return true;
+}
+
+/* Goes to the fringe of the star that it shares nearly all of its shingles with. */
+static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
+                        bool *ret_joined)
+{
+    const struct sp_signature *pivot;
+    *ret_joined = false;
+    if (s->hub == NONE)
+        return true;
+    if (!sp_star_signature_of(s, s->stars[s->hub].pivot, &pivot))
+        return false;
+    *ret_joined = can_hold(s, s->hub, x, pivot);
+    if (*ret_joined)
+        sp_star_kid_add(s, s->hub, row, pivot, x, FRINGE, NONE);
+    return true;
+}
+
+/* ---- small stars become one: the new row resembles all of their members ---- */
+
+struct absorbing {
+    struct sp_stars *stars;
+    const struct sp_signature *x;
+    bool all;
+};
+
+static void check_member(void *arg, struct kid kid)
+{
+    struct absorbing *a = arg;
+    const struct sp_signature *child;
+    double similarity;
+    if (!a->all || kid.kind != CHILD || !sp_star_signature_of(a->stars, kid.row, &child))
+        return;
+    a->all = sp_star_bound_sizes(a->stars, a->x->shingle_total, child->shingle_total) &&
+             sp_star_verify(a->stars, a->x, child, &similarity) &&
+             sp_star_cover_possible(a->stars, a->x, child);
+}
+
+static bool is_large(const struct sp_stars *s, const struct touched *t)
+{
+    return t->direct && size_of(s, t) > ABSORBED_KIDS;
+}
+
+static bool is_small(const struct sp_stars *s, const struct touched *t)
+{
+    const struct kids *kids = s->stars[t->star].kids;
+    return t->direct && (!is_pivot(s, t) || !kids ||
+                         (sp_star_kids_of_kind(kids, CHILD) <= ABSORBED_KIDS &&
+                          sp_star_kids_of_kind(kids, CHILD) == sp_star_kids_count(kids)));
+}
+
+/* Whether x, similar to what was touched, is similar to all children of its small star as well. */
+static bool resembles_all(struct sp_stars *s, const struct touched *t, const struct sp_signature *x)
+{
+    struct absorbing a = {s, x, true};
+    const struct sp_signature *touched;
+    if (!is_small(s, t) || !sp_star_signature_of(s, t->row, &touched) ||
+        !sp_star_cover_possible(s, x, touched))
+        return false;
+    if (is_pivot(s, t))
+        sp_star_kids_each(s, s->stars[t->star].kids, check_member, &a);
+    return a.all && s->err == SP_OK;
+}
+
+struct members {
+    uint32_t *rows;
+    uint32_t count;
+};
+
+static void take_member(void *arg, struct kid kid)
+{
+    struct members *m = arg;
+    m->rows[m->count++] = kid.row;
+}
+
+/* What was touched ends as a star; its members become children of `to`. */
+static bool merge_into(struct sp_stars *s, const struct touched *t, uint32_t to,
+                       const struct sp_signature *x)
+{
+    uint32_t rows[ABSORBED_KIDS + 1] = {t->row}, star = t->star;
+    struct members m = {rows, 1};
+    const struct sp_signature *touched, *member;
+    bool pivot = is_pivot(s, t);
+    if (pivot)
+        sp_star_kids_each(s, s->stars[star].kids, take_member, &m);
+    if (!sp_star_signature_of(s, t->row, &touched))
+        return false;
+    for (uint32_t i = pivot; i < m.count; i++)
+        if (!sp_star_signature_of(s, rows[i], &member) || !sp_star_kid_leave(s, rows[i], member))
+            return false;
+    if (pivot) {
+        sp_star_uncover_star(s, star, touched);
+        sp_star_free(s, star);
+    }
+    for (uint32_t i = 0; i < m.count; i++) {
+        if (!sp_star_signature_of(s, rows[i], &member))
+            return false;
+        sp_star_kid_add(s, to, rows[i], x, member, CHILD, NONE);
+    }
+    return true;
+}
+
+/* Where x resembles all members of several small stars it becomes their pivot. */
+static bool absorb(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
+                   bool *ret_absorbed)
+{
+    struct sp_stars *s = d->stars;
+    uint32_t count = 0, small = 0;
+    bool large = false;
+    *ret_absorbed = false;
+    for (uint32_t i = 0; i < s->touched_count; i++) {
+        small += is_small(s, &s->touched[i]);
+        large |= is_large(s, &s->touched[i]);
+    }
+    if (small < 2 || large)
+        return true;
+    sp_grow(&s->absorbed, &s->absorbed_cap, s->touched_count);
+    for (uint32_t i = 0; i < s->touched_count && s->err == SP_OK; i++)
+        if (resembles_all(s, &s->touched[i], x))
+            s->absorbed[count++] = s->touched[i];
+    *ret_absorbed = count >= 2;
+    if (count < 2 || s->err)
+        return s->err == SP_OK;
+    uint32_t to = found(d, row, x, s->lengths);
+    for (uint32_t i = 0; i < count; i++)
+        if (!merge_into(s, &s->absorbed[i], to, x))
+            return false;
+    return true;
+}
+
+bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x)
+{
+    struct sp_stars *s = d->stars;
+    bool done;
+    if (!absorb(d, row, x, &done))
+        return false;
+    if (!done && !join(s, row, x, &done))
+        return false;
+    if (!done && !join_adopted(s, row, x, &done))
+        return false;
+    if (!done && !join_fringe(s, row, x, &done))
+        return false;
+    if (!done)
+        found(d, row, x, s->lengths);
+    return true;
+}

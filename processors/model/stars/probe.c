@@ -1,0 +1,256 @@
+/* Which stars does a signature touch? Look-ups of all its shingles count hits by star; what the
+ * counts and the sizes do not rule out is compared: the pivot first, then a child. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "similarity/intersect.h"
+#include "stars/internal.h"
+
+/* ---- hits ---- */
+
+static void hit(struct sp_stars *s, const struct sp_stars_domain *d, uint32_t star)
+{
+    if (s->stars[star].domain != d)
+        return; /* another domain's shingle has the same key */
+    if (s->hits[star] == 0) {
+        sp_grow(&s->found, &s->found_cap, s->found_count + 1);
+        s->found[s->found_count++].star = star;
+    }
+    s->hits[star] += s->hits[star] < UINT16_MAX;
+}
+
+/* Counts the hits of all keys; their lists' lengths go to s->lengths. A repeated key counts once.
+ */
+static void look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count)
+{
+    enum { AHEAD = 16 };
+    struct sp_stars *s = d->stars;
+    sp_grow(&s->lengths, &s->lengths_cap, count);
+    for (uint32_t i = 0; i < count && i < AHEAD; i++)
+        sp_star_table_prefetch_shard(s->posted, sp_star_domain_key(d, keys[i]));
+    for (uint32_t i = 0; i < count && i < AHEAD; i++)
+        sp_star_table_prefetch_cell(s->posted, sp_star_domain_key(d, keys[i]));
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + 2 * AHEAD < count)
+            sp_star_table_prefetch_shard(s->posted, sp_star_domain_key(d, keys[i + 2 * AHEAD]));
+        if (i + AHEAD < count)
+            sp_star_table_prefetch_cell(s->posted, sp_star_domain_key(d, keys[i + AHEAD]));
+        if (i > 0 && keys[i] == keys[i - 1]) {
+            s->lengths[i] = s->lengths[i - 1];
+            continue;
+        }
+        struct sp_star_list list = sp_star_table_get(s->posted, sp_star_domain_key(d, keys[i]));
+        const uint32_t *stars = list.numbers ? list.numbers : &list.only;
+        s->lengths[i] = list.count;
+        s->stats.scanned += list.count;
+        for (uint32_t k = 0; k < list.count; k++)
+            hit(s, d, stars[k]);
+    }
+    s->stats.looked_up += count;
+}
+
+static uint32_t least_hits(const struct sp_stars *s, const struct star *c,
+                           const struct sp_signature *x)
+{
+    uint32_t min_total, max_total;
+    if (s->by_keys)
+        return sp_candidate_needed(&s->rule, x->shingle_total);
+    sp_star_kids_sizes(c, &min_total, &max_total);
+    bool capped = c->kids ? c->kids->capped : c->kept < c->total;
+    return capped || sp_star_is_capped(x) ? 1 : sp_star_bound_hits(s, x->shingle_count, max_total);
+}
+
+/* Whether sizes allow any member of the star to be similar to x. */
+static bool sizes_allow(const struct sp_stars *s, const struct star *c,
+                        const struct sp_signature *x)
+{
+    uint32_t min_total, max_total, total = x->shingle_total;
+    if (!sp_method_info(s->options.similarity.method)->jaccard)
+        return true;
+    sp_star_kids_sizes(c, &min_total, &max_total);
+    return sp_star_bound_sizes(s, total,
+                               total < min_total   ? min_total
+                               : total > max_total ? max_total
+                                                   : total);
+}
+
+/* Keeps of s->found what can be similar. */
+static void filter(struct sp_stars *s, const struct sp_signature *x)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->found_count; i++) {
+        uint32_t star = s->found[i].star, hits = s->hits[star];
+        s->hits[star] = 0;
+        if (hits >= least_hits(s, &s->stars[star], x) && sizes_allow(s, &s->stars[star], x))
+            s->found[kept++] = (struct found){star, hits, s->rows[s->stars[star].pivot].name};
+    }
+    s->found_count = kept;
+}
+
+static int by_hits(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->hits != y->hits)
+        return x->hits > y->hits ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
+{
+    struct sp_stars *s = d->stars;
+    uint32_t scratch[SP_SKETCH_MAX], count = x->shingle_count;
+    const uint32_t *keys = x->hashes;
+    s->found_count = 0;
+    if (s->by_keys)
+        keys = sp_candidate_keys(&s->rule, x, scratch, &count);
+    if (d->posted) {
+        look_up(d, keys, count);
+    } else {
+        sp_grow(&s->found, &s->found_cap, d->all_count + d->owing_count);
+        for (uint32_t i = 0; i < d->all_count; i++)
+            s->found[s->found_count++].star = d->all[i];
+        for (uint32_t i = 0; i < d->owing_count; i++)
+            s->found[s->found_count++].star = d->owing[i];
+        for (uint32_t i = 0; i < s->found_count; i++)
+            s->hits[s->found[i].star] = UINT16_MAX;
+    }
+    filter(s, x);
+    if (s->found_count > 1)
+        qsort(s->found, s->found_count, sizeof *s->found, by_hits);
+    s->stats.candidates += s->found_count;
+}
+
+/* ---- comparing ---- */
+
+/* The overlap with the pivot below which no kid is similar either. */
+static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
+                                 const struct sp_signature *x)
+{
+    const struct kids *kids = c->kids;
+    uint32_t least = sp_star_bound_overlap(s, x->shingle_count, sp_star_is_capped(x),
+                                           kids->min_kept, kids->capped);
+    uint32_t less = kids->max_beside + sp_star_repeats_of(x);
+    return least > less ? least - less : 0;
+}
+
+/* Whether x has too few shingles beside the pivot's to be found by them. */
+static void note_hub(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                     uint32_t overlap)
+{
+    if (!s->stars[star].headless && !s->stars[star].draining && overlap > s->hub_overlap &&
+        overlap + sp_star_bound_missing(s, x->shingle_count) >= x->shingle_count) {
+        s->hub = star;
+        s->hub_overlap = overlap;
+    }
+}
+
+/* Whether x and the pivot have too little in common for an overlap of `need`. */
+static bool is_far(struct sp_stars *s, const struct star *c, const struct sp_signature *x,
+                   uint32_t need)
+{
+    if (!c->parity || sp_star_is_capped(x) || c->kept < c->total)
+        return false;
+    if (!s->parity_known)
+        sp_star_parity_of(x, s->parity);
+    s->parity_known = true;
+    return sp_star_parity_distance(s->parity, sp_star_parity_words(x->shingle_count), c->parity,
+                                   sp_star_parity_words(c->kept)) +
+               2ull * need >
+           (uint64_t)x->shingle_count + c->kept;
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Tries the kids of a star whose pivot is similar (`direct`) or not, and whether x could be one of
+ * its fringe. */
+static bool try_others(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                       uint32_t except, const struct sp_signature *pivot, bool direct)
+{
+    const struct star *c = &s->stars[star];
+    bool has_kids = c->kids && (direct ? sp_star_kids_of_kind(c->kids, FRINGE)
+                                       : sp_star_kids_count(c->kids)) > 0;
+    if (s->by_keys)
+        return !has_kids || sp_star_try_kids(s, star, x, except, pivot, 0, !direct);
+    if (direct && !has_kids)
+        return true;
+    uint32_t need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
+    uint32_t need_for_kids = has_kids ? overlap_for_kids(s, c, x) : need;
+    uint32_t overlap = (uint32_t)sp_intersect(x->hashes, x->shingle_count, pivot->hashes,
+                                              pivot->shingle_count, min_u32(need, need_for_kids));
+    if (!direct)
+        note_hub(s, star, x, overlap);
+    return !has_kids || overlap < need_for_kids ||
+           sp_star_try_kids(s, star, x, except, pivot, overlap, !direct);
+}
+
+static bool try_star(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                     uint32_t except)
+{
+    const struct star *c = &s->stars[star];
+    const struct sp_signature *pivot;
+    double similarity;
+    uint32_t need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
+    if (sp_star_kids_count(c->kids))
+        need = min_u32(need, overlap_for_kids(s, c, x));
+    if (!s->by_keys && is_far(s, c, x, need))
+        return true;
+    if (!sp_star_signature_of(s, c->pivot, &pivot))
+        return false;
+    bool live = !c->headless && c->pivot != except;
+    bool direct = live && (s->by_keys || sp_star_bound_sizes(s, x->shingle_total, c->total)) &&
+                  sp_star_verify(s, x, pivot, &similarity);
+    if (direct)
+        sp_star_touch(s, star, c->pivot, true, similarity);
+    return try_others(s, star, x, except, pivot, direct);
+}
+
+static int by_similarity(const void *a, const void *b)
+{
+    const struct touched *x = a, *y = b;
+    if (x->similarity != y->similarity)
+        return x->similarity > y->similarity ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint32_t except)
+{
+    struct sp_stars *s = d->stars;
+    s->stats.probes++;
+    s->touched_count = 0;
+    s->hub = NONE;
+    s->hub_overlap = 0;
+    s->parity_known = false;
+    sp_star_find(d, x);
+    for (uint32_t i = 0; i < s->found_count; i++)
+        if (!try_star(s, s->found[i].star, x, except))
+            return false;
+    if (s->touched_count > 1)
+        qsort(s->touched, s->touched_count, sizeof *s->touched, by_similarity);
+    s->stats.touches += s->touched_count;
+    return true;
+}
+
+void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches)
+{
+    sp_grow(&s->touches, &s->touches_cap, s->touched_count);
+    for (uint32_t i = 0; i < s->touched_count; i++) {
+        const struct touched *t = &s->touched[i];
+        uint32_t pivot = t->direct                    ? t->row
+                         : s->stars[t->star].headless ? NONE
+                                                      : s->stars[t->star].pivot;
+        s->touches[i] = (struct sp_touch){t->row, pivot, t->similarity};
+    }
+    *ret_touches = (struct sp_touches){s->touches, s->touched_count};
+}
+
+void sp_stars_prefetch(const struct sp_stars_domain *d, const struct sp_signature *signature)
+{
+    if (!d->posted || d->stars->by_keys)
+        return;
+    for (uint32_t i = 0; i < signature->shingle_count; i++)
+        sp_star_table_prefetch_shard(d->stars->posted, sp_star_domain_key(d, signature->hashes[i]));
+}

@@ -1,0 +1,172 @@
+/* Stored rows: what a star is made of again without a look at any signature. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "stars/internal.h"
+
+static uint32_t keys_of(struct sp_stars *s, const struct sp_signature *x)
+{
+    uint32_t scratch[SP_SKETCH_MAX], count;
+    const uint32_t *keys = sp_candidate_keys(&s->rule, x, scratch, &count);
+    sp_grow(&s->hashes, &s->hashes_cap, count + 1);
+    memcpy(s->hashes, keys, count * sizeof *keys);
+    return count;
+}
+
+static uint32_t posted_of(struct sp_stars *s, const struct star *c, const struct sp_signature *x)
+{
+    uint32_t count = 0;
+    sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count + 1);
+    for (uint32_t i = 0; c->posted && i < x->shingle_count; i++)
+        if (c->posted[i / 8] >> i % 8 & 1)
+            s->hashes[count++] = x->hashes[i];
+    return count;
+}
+
+enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_star_row *ret_row)
+{
+    struct sp_stars *s = d->stars;
+    const struct sp_signature *x, *pivot;
+    SP_ASSERT(row < s->row_cap && s->rows[row].star != NONE);
+    const struct star *c = &s->stars[s->rows[row].star];
+    if (!sp_star_signature_of(s, row, &x))
+        return s->err;
+    struct sp_star_row r = {
+        .kept = x->shingle_count, .total = x->shingle_total, .other = NONE, .adopter = NONE};
+    if (c->pivot == row) {
+        r.role = c->headless ? SP_STAR_GHOST : SP_STAR_PIVOT;
+        r.other = c->headless || c->draining ? c->kids->heir : NONE;
+        r.indexed = c->kids && c->kids->indexed;
+        r.passed = c->draining ? c->kids->passed : 0;
+        r.posted = c->posted;
+        r.parity = c->parity;
+        r.hash_count = s->by_keys ? keys_of(s, x) : posted_of(s, c, x);
+    } else {
+        if (!sp_star_signature_of(s, c->pivot, &pivot))
+            return s->err;
+        sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count + 1);
+        uint32_t beside = sp_star_kid_beside(x, pivot, s->hashes);
+        static const enum sp_star_role roles[] = {
+            [CHILD] = SP_STAR_CHILD, [ADOPTED] = SP_STAR_ADOPTED, [FRINGE] = SP_STAR_FRINGE};
+        struct kid kid = sp_star_kid_at(s, row);
+        r.role = kid.kind == FRINGE && kid.adopter == ORPHAN ? SP_STAR_ORPHAN : roles[kid.kind];
+        r.adopter = kid.kind == ADOPTED ? kid.adopter : NONE;
+        r.other = c->pivot;
+        r.overlap = x->shingle_count - beside;
+        r.hash_count = s->by_keys ? keys_of(s, x) : c->kids->indexed ? beside : 0;
+    }
+    r.hashes = s->hashes;
+    *ret_row = r;
+    return SP_OK;
+}
+
+uint32_t sp_stars_parity_words(uint32_t kept)
+{
+    return sp_star_parity_words(kept);
+}
+
+/* ---- restoring ---- */
+
+static bool is_ascending(const struct sp_star_row *in)
+{
+    for (uint32_t i = 1; i < in->hash_count; i++)
+        if (in->hashes[i] < in->hashes[i - 1])
+            return false;
+    return true;
+}
+
+static uint32_t bits_of(const struct sp_star_row *in)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; in->posted && i < (in->kept + 7) / 8; i++)
+        bits += (uint32_t)__builtin_popcount(in->posted[i]);
+    return bits;
+}
+
+static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_star_row *in)
+{
+    struct sp_stars *s = d->stars;
+    uint32_t star = sp_star_make(d, row, in->kept, in->total);
+    if (in->parity)
+        s->stars[star].parity =
+            sp_memdup(in->parity, sp_star_parity_words(in->kept) * sizeof *in->parity);
+    if (in->posted) {
+        s->stars[star].posted = sp_memdup(in->posted, (in->kept + 7) / 8);
+        for (uint32_t i = 0; i < in->hash_count; i++)
+            sp_star_table_add(s->posted, sp_star_domain_key(d, in->hashes[i]), star);
+    }
+    if (s->by_keys && d->posted)
+        sp_star_cover_keys(s, star, in->hashes, in->hash_count);
+    if (in->indexed)
+        sp_star_kids_make(s, star)->indexed = true;
+    if (in->role == SP_STAR_GHOST || in->other != NONE) {
+        struct kids *kids = sp_star_kids_make(s, star);
+        kids->heir = in->other;
+        kids->passed = in->passed;
+    }
+    s->stars[star].headless = in->role == SP_STAR_GHOST;
+}
+
+static bool is_pivot(const struct sp_star_row *in)
+{
+    return in->role == SP_STAR_PIVOT || in->role == SP_STAR_GHOST;
+}
+
+static bool put_child(struct sp_stars *s, uint32_t row, const struct sp_star_row *in)
+{
+    if (in->other >= s->row_cap || s->rows[in->other].star == NONE || in->overlap > in->kept)
+        return false;
+    uint32_t star = s->rows[in->other].star;
+    if (s->stars[star].pivot != in->other)
+        return false;
+    struct kid kid = {row, in->kept, in->overlap, FRINGE, NONE};
+    if (in->role == SP_STAR_CHILD)
+        kid.kind = CHILD;
+    else if (in->role == SP_STAR_ADOPTED)
+        kid.kind = ADOPTED, kid.adopter = in->adopter;
+    else if (in->role == SP_STAR_ORPHAN)
+        kid.adopter = ORPHAN;
+    sp_star_kid_put(s, star, kid, in->total);
+    if (s->by_keys && s->stars[star].domain->posted)
+        sp_star_cover_keys(s, star, in->hashes, in->hash_count);
+    else if (s->stars[star].kids->indexed)
+        sp_star_kid_beside_put(s, in->other, row, in->hashes, in->hash_count);
+    return true;
+}
+
+enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, uint64_t name,
+                             const struct sp_star_row *in)
+{
+    struct sp_stars *s = d->stars;
+    bool bits = d->posted && !s->by_keys && is_pivot(in);
+    if (row >= SP_STARS_ROWS || sp_star_row_at(s, row)->star != NONE || in->kept > in->total ||
+        !is_ascending(in) || bits != (in->posted != NULL) || bits != (in->parity != NULL) ||
+        (bits && bits_of(in) != in->hash_count))
+        return SP_CORRUPT;
+    s->rows[row].name = name;
+    if (is_pivot(in))
+        put_pivot(d, row, in);
+    else if (!put_child(s, row, in))
+        return SP_CORRUPT;
+    if (in->role != SP_STAR_GHOST) {
+        d->rows++;
+        s->stats.rows++;
+    }
+    return SP_OK;
+}
+
+void sp_stars_settle(struct sp_stars_domain *d)
+{
+    struct sp_stars *s = d->stars;
+    for (uint32_t i = 0; i < s->star_count; i++) {
+        struct star *c = &s->stars[i];
+        if (c->domain != d || !c->kids)
+            continue;
+        if (c->headless) {
+            c->headless = false;
+            sp_star_lose_pivot(s, i);
+        } else if (c->kids->heir != NONE) {
+            sp_star_drain(s, i, c->kids->heir);
+        }
+    }
+}

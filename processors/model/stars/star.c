@@ -1,0 +1,113 @@
+/* A star comes and goes, loses its pivot, or drains into another. */
+#include <string.h>
+
+#include "base/mem.h"
+#include "stars/internal.h"
+
+static void list_enter(struct sp_stars *s, uint32_t **list, uint32_t *count, uint32_t *cap,
+                       uint32_t star)
+{
+    sp_grow(list, cap, *count + 1);
+    s->stars[star].place = *count;
+    (*list)[(*count)++] = star;
+}
+
+static void list_leave(struct sp_stars *s, uint32_t *list, uint32_t *count, uint32_t star)
+{
+    uint32_t place = s->stars[star].place;
+    SP_ASSERT(place < *count && list[place] == star);
+    list[place] = list[--*count];
+    s->stars[list[place]].place = place;
+}
+
+uint32_t sp_star_make(struct sp_stars_domain *d, uint32_t pivot, uint32_t kept, uint32_t total)
+{
+    struct sp_stars *s = d->stars;
+    uint32_t star = s->free_star;
+    if (star != NONE) {
+        s->free_star = s->stars[star].place;
+    } else {
+        star = s->star_count++;
+        sp_grow(&s->stars, &s->star_cap, s->star_count);
+        uint32_t before = s->hits_cap;
+        sp_grow(&s->hits, &s->hits_cap, s->star_count);
+        if (s->hits_cap > before)
+            memset(s->hits + before, 0, (s->hits_cap - before) * sizeof *s->hits);
+    }
+    s->stars[star] = (struct star){.domain = d, .pivot = pivot, .kept = kept, .total = total};
+    if (!d->posted)
+        list_enter(s, &d->all, &d->all_count, &d->all_cap, star);
+    struct row *r = sp_star_row_at(s, pivot);
+    r->star = star;
+    r->place = NONE;
+    r->kept = kept;
+    s->stats.stars++;
+    return star;
+}
+
+uint32_t sp_star_new(struct sp_stars_domain *d, uint32_t pivot,
+                     const struct sp_signature *signature)
+{
+    uint32_t star = sp_star_make(d, pivot, signature->shingle_count, signature->shingle_total);
+    sp_star_row_changed(d->stars, pivot);
+    return star;
+}
+
+void sp_star_free(struct sp_stars *s, uint32_t star)
+{
+    struct star *c = &s->stars[star];
+    struct sp_stars_domain *d = c->domain;
+    if (c->headless || c->draining)
+        list_leave(s, d->owing, &d->owing_count, star);
+    else if (!d->posted)
+        list_leave(s, d->all, &d->all_count, star);
+    s->rows[c->pivot].star = NONE;
+    sp_free(c->posted);
+    sp_free(c->parity);
+    sp_star_kids_free(s, star);
+    *c = (struct star){.place = s->free_star};
+    s->free_star = star;
+    s->stats.stars--;
+}
+
+static void enter_owing(struct sp_stars *s, uint32_t star)
+{
+    struct sp_stars_domain *d = s->stars[star].domain;
+    list_enter(s, &d->owing, &d->owing_count, &d->owing_cap, star);
+    sp_star_kids_line_up(s, star);
+}
+
+void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
+{
+    struct star *c = &s->stars[star];
+    struct sp_stars_domain *d = c->domain;
+    if (!d->posted)
+        list_leave(s, d->all, &d->all_count, star);
+    c->kids->passed = 0; /* those that stayed must move as well */
+    if (c->draining)
+        sp_star_kids_line_up(s, star);
+    else
+        enter_owing(s, star);
+    c->headless = true;
+    c->draining = false;
+}
+
+void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir)
+{
+    sp_star_kids_make(s, star)->heir = heir;
+    s->stars[star].draining = true;
+    enter_owing(s, star);
+    sp_star_row_changed(s, s->stars[star].pivot);
+}
+
+void sp_star_keep(struct sp_stars *s, uint32_t star)
+{
+    struct sp_stars_domain *d = s->stars[star].domain;
+    list_leave(s, d->owing, &d->owing_count, star);
+    s->stars[star].draining = false;
+    s->stars[star].kids->heir = NONE;
+    s->stars[star].kids->passed = 0;
+    sp_star_row_changed(s, s->stars[star].pivot);
+    if (sp_star_kids_count(s->stars[star].kids) == 0)
+        sp_star_kids_free(s, star);
+}

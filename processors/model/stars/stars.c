@@ -1,0 +1,208 @@
+/* Rows come and go; see stars.h. */
+#include "stars/stars.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "stars/internal.h"
+
+struct sp_stars *sp_stars_new(const struct sp_stars_options *options)
+{
+    struct sp_stars *s = sp_calloc(1, sizeof *s);
+    s->options = *options;
+    s->tau = options->similarity.threshold;
+    s->rule = sp_candidate_rule(options->similarity.method, s->tau);
+    s->by_keys = !sp_method_info(options->similarity.method)->jaccard;
+    s->posted = sp_star_table_new();
+    s->beside = sp_star_table_new();
+    s->free_star = NONE;
+    return s;
+}
+
+void sp_stars_free(struct sp_stars *s)
+{
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < s->star_count; i++) {
+        sp_free(s->stars[i].posted);
+        sp_free(s->stars[i].parity);
+        sp_star_kids_free(s, i);
+    }
+    sp_star_table_free(s->posted);
+    sp_star_table_free(s->beside);
+    sp_counts_done(&s->common);
+    sp_free(s->rows);
+    sp_free(s->stars);
+    sp_free(s->hits);
+    sp_free(s->lengths);
+    sp_free(s->found);
+    sp_free(s->touched);
+    sp_free(s->absorbed);
+    sp_free(s->tried);
+    sp_free(s->touches);
+    sp_free(s->order);
+    sp_free(s->hashes);
+    sp_free(s->gathered);
+    sp_free(s->left);
+    sp_free(s->moved);
+    sp_free(s->ghosts);
+    sp_free(s);
+}
+
+void sp_stars_stats(const struct sp_stars *s, struct sp_stars_stats *ret_stats)
+{
+    *ret_stats = s->stats;
+    ret_stats->postings = sp_star_table_postings(s->posted) + sp_star_table_postings(s->beside);
+    ret_stats->bytes = sizeof *s + sp_star_table_bytes(s->posted) + sp_star_table_bytes(s->beside) +
+                       s->common.cap * sizeof *s->common.items + s->row_cap * sizeof *s->rows +
+                       s->star_cap * sizeof *s->stars + s->hits_cap * sizeof *s->hits +
+                       s->stats.bytes;
+}
+
+/* ---- domains ---- */
+
+struct sp_stars_domain *sp_stars_domain_new(struct sp_stars *s, uint64_t name, bool small)
+{
+    struct sp_stars_domain *d = sp_calloc(1, sizeof *d);
+    d->stars = s;
+    d->name = name;
+    d->salt = (uint32_t)sp_mix64(name);
+    d->posted = !small;
+    return d;
+}
+
+void sp_stars_domain_free(struct sp_stars_domain *d)
+{
+    if (!d)
+        return;
+    sp_free(d->all);
+    sp_free(d->orphans);
+    sp_free(d->owing);
+    sp_free(d);
+}
+
+uint32_t sp_stars_domain_rows(const struct sp_stars_domain *d)
+{
+    return d->rows;
+}
+
+bool sp_stars_domain_posted(const struct sp_stars_domain *d)
+{
+    return d->posted;
+}
+
+/* ---- a row comes ---- */
+
+static bool insert(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x)
+{
+    if (!sp_star_place(d, row, x))
+        return false;
+    d->rows++;
+    d->stars->stats.rows++;
+    return d->posted || d->rows < POSTED_FROM || sp_star_domain_post(d);
+}
+
+enum sp_err sp_stars_insert(struct sp_stars_domain *d, uint32_t row,
+                            const struct sp_signature *signature, struct sp_touches *ret_touches)
+{
+    struct sp_stars *s = d->stars;
+    struct row *r = sp_star_row_at(s, row);
+    SP_ASSERT(r->star == NONE);
+    r->name = signature->content_hash.lo;
+    r->place = NONE;
+    r->kept = signature->shingle_count;
+    if (!sp_star_probe(d, signature, NONE))
+        return s->err;
+    sp_star_probe_report(s, ret_touches);
+    insert(d, row, signature);
+    return s->err;
+}
+
+enum sp_err sp_stars_probe(struct sp_stars_domain *d, const struct sp_signature *signature,
+                           uint32_t except, struct sp_touches *ret_touches)
+{
+    if (sp_star_probe(d, signature, except))
+        sp_star_probe_report(d->stars, ret_touches);
+    return d->stars->err;
+}
+
+/* ---- a row leaves ---- */
+
+enum sp_err sp_stars_remove(struct sp_stars_domain *d, uint32_t row, bool *ret_ghost)
+{
+    struct sp_stars *s = d->stars;
+    const struct sp_signature *x;
+    SP_ASSERT(sp_stars_has(s, row));
+    uint32_t star = s->rows[row].star;
+    struct star *c = &s->stars[star];
+    *ret_ghost = false;
+    if (!sp_star_signature_of(s, row, &x))
+        return s->err;
+    d->rows--;
+    s->stats.rows--;
+    if (c->pivot != row) {
+        if (sp_star_kid_leave(s, row, x) && !c->headless && !c->draining &&
+            sp_star_kids_count(c->kids) == 0)
+            sp_star_kids_free(s, star);
+    } else if (!c->kids) {
+        sp_star_uncover_star(s, star, x);
+        sp_star_free(s, star);
+    } else {
+        *ret_ghost = true;
+        sp_star_lose_pivot(s, star);
+        sp_star_row_changed(s, row);
+    }
+    return s->err;
+}
+
+/* ---- what is known of a row ---- */
+
+bool sp_stars_has(const struct sp_stars *s, uint32_t row)
+{
+    if (row >= s->row_cap || s->rows[row].star == NONE)
+        return false;
+    const struct star *c = &s->stars[s->rows[row].star];
+    return c->pivot != row || !c->headless;
+}
+
+uint32_t sp_stars_pivot(const struct sp_stars *s, uint32_t row)
+{
+    SP_ASSERT(sp_stars_has(s, row));
+    const struct star *c = &s->stars[s->rows[row].star];
+    if (c->pivot != row && sp_star_kid_at(s, row).kind == FRINGE)
+        return row;
+    return c->headless ? NONE : c->pivot;
+}
+
+uint32_t sp_stars_members(const struct sp_stars *s, uint32_t row)
+{
+    const struct star *c = &s->stars[s->rows[row].star];
+    return 1 + sp_star_kids_count(c->kids);
+}
+
+struct members_call {
+    void (*each)(void *arg, uint32_t row);
+    void *arg;
+};
+
+static void call(void *arg, struct kid kid)
+{
+    const struct members_call *m = arg;
+    if (kid.kind != FRINGE)
+        m->each(m->arg, kid.row);
+}
+
+void sp_stars_each_member(const struct sp_stars *s, uint32_t row,
+                          void (*each)(void *arg, uint32_t row), void *arg)
+{
+    struct members_call m = {each, arg};
+    SP_ASSERT(sp_stars_has(s, row));
+    const struct star *c = &s->stars[s->rows[row].star];
+    if (sp_stars_pivot(s, row) == row && c->pivot != row) {
+        each(arg, row);
+        return;
+    }
+    if (!c->headless)
+        each(arg, c->pivot);
+    sp_star_kids_each(s, c->kids, call, &m);
+}

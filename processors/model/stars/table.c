@@ -1,0 +1,377 @@
+/* See table.h. A shard is an array of buckets of a cache line each. A key's home is its remainder
+ * times the number of buckets; where that bucket is full it goes to the next one that is not, and
+ * its home notes how far that is, so that a search for a key that is not there mostly ends in one
+ * line. Lists live in one arena of 32-bit words, in size classes with free lists: word 0 holds the
+ * count, the class is a function of the count. Offsets count units of UNIT_WORDS words. */
+#include "stars/table.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "base/prefetch.h"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+enum {
+    SHARD_BITS = 16,
+    SHARDS = 1 << SHARD_BITS,
+    KEY_BITS = 32 - SHARD_BITS, /* of a key, in its bucket */
+    BUCKET_KEYS = 10,
+    UNIT_WORDS = 4,
+    CHUNK_WORDS = 1 << 18,
+    CLASSES = 64
+};
+static const uint32_t LIST_BIT = 1u << 31;
+static const uint32_t EMPTY = UINT32_MAX; /* the end of a free list */
+
+struct bucket {
+    uint16_t keys[BUCKET_KEYS]; /* what the shard's number does not say of the mixed key */
+    uint8_t used;
+    uint8_t reach;                /* they are at most so many buckets away; UINT8_MAX: anywhere */
+    uint16_t displaced;           /* keys that belong here and are in another bucket */
+    uint32_t values[BUCKET_KEYS]; /* a number; LIST_BIT | offset of a list */
+};
+
+struct shard {
+    struct bucket *buckets;
+    uint32_t count;
+    uint32_t used; /* keys */
+};
+
+struct sp_star_table {
+    struct shard *shards;
+    uint32_t *
+        *chunks; /* a list larger than a chunk has several, side by side, reached by the first */
+    uint32_t chunk_count;
+    uint32_t chunk_cap;
+    uint32_t tail; /* words used of the last chunk */
+    uint32_t free_lists[CLASSES];
+    uint64_t buckets;
+    uint64_t postings;
+};
+
+/* Size classes: 4, 8, 12, 16, 24, 32, 48 ... words, the count word included. */
+static uint32_t class_words(unsigned class)
+{
+    if (class < 2)
+        return UNIT_WORDS << class;
+    return class & 1 ? 16u << ((class - 3) / 2) : 12u << ((class - 2) / 2);
+}
+
+static unsigned class_of(uint32_t numbers)
+{
+    unsigned class = 0;
+    while (class_words(class) < numbers + 1)
+        class ++;
+    return class;
+}
+
+static uint32_t *words_at(const struct sp_star_table *t, uint32_t offset)
+{
+    uint64_t word = (uint64_t)offset * UNIT_WORDS;
+    return t->chunks[word / CHUNK_WORDS] + word % CHUNK_WORDS;
+}
+
+struct sp_star_table *sp_star_table_new(void)
+{
+    struct sp_star_table *t = sp_calloc(1, sizeof *t);
+    t->shards = sp_calloc(SHARDS, sizeof *t->shards);
+    for (unsigned i = 0; i < CLASSES; i++)
+        t->free_lists[i] = EMPTY;
+    return t;
+}
+
+void sp_star_table_free(struct sp_star_table *t)
+{
+    if (!t)
+        return;
+    for (unsigned i = 0; i < SHARDS; i++)
+        sp_free(t->shards[i].buckets);
+    sp_free(t->shards);
+    for (uint32_t i = 0; i < t->chunk_count; i++)
+        sp_free(t->chunks[i]);
+    sp_free(t->chunks);
+    sp_free(t);
+}
+
+/* ---- the arena of lists ---- */
+
+/* The first of so many new chunks. */
+static uint32_t arena_grow(struct sp_star_table *t, uint32_t words)
+{
+    uint32_t chunks = (words + CHUNK_WORDS - 1) / CHUNK_WORDS, first = t->chunk_count;
+    SP_ASSERT((uint64_t)(first + chunks) * (CHUNK_WORDS / UNIT_WORDS) < LIST_BIT);
+    sp_grow(&t->chunks, &t->chunk_cap, first + chunks);
+    t->chunks[first] = sp_alloc((size_t)chunks * CHUNK_WORDS * 4);
+    for (uint32_t i = 1; i < chunks; i++)
+        t->chunks[first + i] = NULL;
+    t->chunk_count += chunks;
+    return first;
+}
+
+static uint32_t list_new(struct sp_star_table *t, unsigned class)
+{
+    if (t->free_lists[class] != EMPTY) {
+        uint32_t offset = t->free_lists[class];
+        t->free_lists[class] = words_at(t, offset)[0];
+        return offset;
+    }
+    uint32_t words = class_words(class);
+    if (words > CHUNK_WORDS) {
+        uint32_t first = arena_grow(t, words);
+        t->tail = CHUNK_WORDS; /* the next small list starts a chunk */
+        return first * (CHUNK_WORDS / UNIT_WORDS);
+    }
+    if (t->chunk_count == 0 || t->tail + words > CHUNK_WORDS) {
+        arena_grow(t, CHUNK_WORDS);
+        t->tail = 0;
+    }
+    uint32_t offset = (t->chunk_count - 1) * (CHUNK_WORDS / UNIT_WORDS) + t->tail / UNIT_WORDS;
+    t->tail += words;
+    return offset;
+}
+
+static void list_release(struct sp_star_table *t, uint32_t offset, unsigned class)
+{
+    words_at(t, offset)[0] = t->free_lists[class];
+    t->free_lists[class] = offset;
+}
+
+/* ---- buckets ---- */
+
+/* Shingle hashes are sorted, and keys are theirs: mixed, neighbours lie apart. A bijection of 32
+ * bits (Wellons, "Prospecting for hash functions"), so that shard and remainder give the key back.
+ */
+static inline uint32_t mixed(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x7feb352du;
+    x = (x ^ x >> 15) * 0x846ca68bu;
+    return x ^ x >> 16;
+}
+
+static inline uint16_t remainder_of(uint32_t mixed_key)
+{
+    return (uint16_t)mixed_key;
+}
+
+static inline struct shard *shard_of(const struct sp_star_table *t, uint32_t mixed_key)
+{
+    return &t->shards[mixed_key >> KEY_BITS];
+}
+
+static inline struct bucket *home_of(const struct shard *s, uint16_t key)
+{
+    return s->buckets + (((uint64_t)key * s->count) >> KEY_BITS);
+}
+
+static inline struct bucket *after(const struct shard *s, struct bucket *b)
+{
+    return b + 1 == s->buckets + s->count ? s->buckets : b + 1;
+}
+
+/* The key's place in the bucket, or -1. */
+static inline int place_of(const struct bucket *b, uint16_t key)
+{
+#if defined(__x86_64__)
+    __m128i wanted = _mm_set1_epi16((short)key);
+    __m128i first = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)b->keys), wanted);
+    __m128i last = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)(b->keys + 2)), wanted);
+    unsigned found =
+        (unsigned)_mm_movemask_epi8(first) | ((unsigned)_mm_movemask_epi8(last) & 0xf000u) << 4;
+    found &= (1u << 2 * b->used) - 1;
+    return found ? __builtin_ctz(found) / 2 : -1;
+#else
+    for (int i = 0; i < b->used; i++)
+        if (b->keys[i] == key)
+            return i;
+    return -1;
+#endif
+}
+
+/* The bucket that has the key, and its place there; NULL where there is none. */
+static inline struct bucket *find(const struct shard *s, uint16_t key, int *ret_place)
+{
+    if (!s->count)
+        return NULL;
+    struct bucket *home = home_of(s, key), *b = home;
+    *ret_place = place_of(b, key);
+    uint32_t left = home->reach < UINT8_MAX ? home->reach : s->count;
+    for (; *ret_place < 0 && left > 0; left--) {
+        b = after(s, b);
+        *ret_place = place_of(b, key);
+    }
+    return *ret_place >= 0 ? b : NULL;
+}
+
+static void put(struct shard *s, uint16_t key, uint32_t value)
+{
+    struct bucket *home = home_of(s, key), *b = home;
+    uint32_t distance = 0;
+    for (; b->used == BUCKET_KEYS; distance++)
+        b = after(s, b);
+    if (distance) {
+        home->displaced++;
+        if (distance > home->reach)
+            home->reach = distance < UINT8_MAX ? (uint8_t)distance : UINT8_MAX;
+    }
+    b->keys[b->used] = key;
+    b->values[b->used++] = value;
+}
+
+/* Fuller, more keys are displaced than memory is saved. */
+static bool is_full(const struct shard *s)
+{
+    return 8 * (s->used + 1ull) > 7ull * BUCKET_KEYS * s->count;
+}
+
+static void grow(struct sp_star_table *t, struct shard *s)
+{
+    struct shard old = *s;
+    s->count += s->count / 4 + 1;
+    t->buckets += s->count - old.count;
+    s->buckets = sp_calloc(s->count, sizeof *s->buckets);
+    for (uint32_t i = 0; i < old.count; i++)
+        for (uint32_t k = 0; k < old.buckets[i].used; k++)
+            put(s, old.buckets[i].keys[k], old.buckets[i].values[k]);
+    sp_free(old.buckets);
+}
+
+static void take(struct shard *s, struct bucket *b, int place)
+{
+    struct bucket *home = home_of(s, b->keys[place]);
+    if (b != home && --home->displaced == 0)
+        home->reach = 0;
+    b->used--;
+    b->keys[place] = b->keys[b->used];
+    b->values[place] = b->values[b->used];
+    s->used--;
+}
+
+static void list_append(struct sp_star_table *t, uint32_t *value, uint32_t number)
+{
+    if (!(*value & LIST_BIT)) {
+        uint32_t offset = list_new(t, class_of(2));
+        uint32_t *list = words_at(t, offset);
+        list[0] = 2;
+        list[1] = *value;
+        list[2] = number;
+        *value = LIST_BIT | offset;
+        return;
+    }
+    uint32_t offset = *value & ~LIST_BIT;
+    uint32_t *list = words_at(t, offset);
+    uint32_t count = list[0];
+    unsigned class = class_of(count);
+    if (count + 2 > class_words(class)) {
+        uint32_t larger = list_new(t, class + 1);
+        uint32_t *to = words_at(t, larger);
+        memcpy(to, list, (count + 1) * sizeof *to);
+        list_release(t, offset, class);
+        *value = LIST_BIT | larger;
+        list = to;
+    }
+    list[0] = count + 1;
+    list[count + 1] = number;
+}
+
+void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
+{
+    SP_ASSERT(number < SP_STAR_NUMBERS);
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(t, mixed_key);
+    int place;
+    struct bucket *b = find(s, remainder_of(mixed_key), &place);
+    if (b) {
+        list_append(t, &b->values[place], number);
+    } else {
+        if (is_full(s))
+            grow(t, s);
+        put(s, remainder_of(mixed_key), number);
+        s->used++;
+    }
+    t->postings++;
+}
+
+/* Takes one occurrence out of the list; false where there is none. */
+static bool list_remove(struct sp_star_table *t, uint32_t *value, uint32_t number)
+{
+    uint32_t offset = *value & ~LIST_BIT;
+    uint32_t *list = words_at(t, offset);
+    uint32_t count = list[0];
+    uint32_t i = 1;
+    while (i <= count && list[i] != number)
+        i++;
+    if (i > count)
+        return false;
+    unsigned class = class_of(count);
+    list[i] = list[count];
+    list[0] = --count;
+    if (count == 1) {
+        *value = list[1];
+        list_release(t, offset, class);
+    } else if (class_of(count) < class) {
+        uint32_t smaller = list_new(t, class_of(count));
+        memcpy(words_at(t, smaller), list, (count + 1) * sizeof *list);
+        list_release(t, offset, class);
+        *value = LIST_BIT | smaller;
+    }
+    return true;
+}
+
+void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number)
+{
+    uint32_t mixed_key = mixed(key);
+    struct shard *s = shard_of(t, mixed_key);
+    int place;
+    struct bucket *b = find(s, remainder_of(mixed_key), &place);
+    if (!b)
+        return;
+    if (b->values[place] & LIST_BIT) {
+        t->postings -= list_remove(t, &b->values[place], number);
+    } else if (b->values[place] == number) {
+        take(s, b, place);
+        t->postings--;
+    }
+}
+
+struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key)
+{
+    uint32_t mixed_key = mixed(key);
+    int place;
+    const struct bucket *b = find(shard_of(t, mixed_key), remainder_of(mixed_key), &place);
+    if (!b)
+        return (struct sp_star_list){NULL, 0, 0};
+    uint32_t value = b->values[place];
+    if (!(value & LIST_BIT))
+        return (struct sp_star_list){NULL, 1, value};
+    const uint32_t *list = words_at(t, value & ~LIST_BIT);
+    return (struct sp_star_list){list + 1, list[0], 0};
+}
+
+void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key)
+{
+    sp_prefetch(shard_of(t, mixed(key)));
+}
+
+void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key)
+{
+    uint32_t mixed_key = mixed(key);
+    const struct shard *s = shard_of(t, mixed_key);
+    if (s->count)
+        sp_prefetch(home_of(s, remainder_of(mixed_key)));
+}
+
+size_t sp_star_table_bytes(const struct sp_star_table *t)
+{
+    return sizeof *t + SHARDS * sizeof *t->shards + (size_t)t->buckets * sizeof(struct bucket) +
+           (size_t)t->chunk_count * CHUNK_WORDS * 4;
+}
+
+uint64_t sp_star_table_postings(const struct sp_star_table *t)
+{
+    return t->postings;
+}

@@ -1,0 +1,43 @@
+/* Posting lists in memory: 32-bit key -> list of numbers below 2^31, in no order.
+ *
+ * A key with one number takes six bytes of a hash table (16 bits of the mixed key, whose other 16
+ * are its shard, and 32 bits of value); a key with more points into an arena of small arrays. The
+ * 65,536 shards grow one by one by a quarter, so that the table is never half empty nor copied
+ * whole, and has no ceiling below 2^31 lists. Thread rule: one thread at a time. */
+#ifndef SP_STARS_TABLE_H
+#define SP_STARS_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { SP_STAR_NUMBERS = 0x7fffffff }; /* numbers are below it */
+
+struct sp_star_table;
+
+struct sp_star_table *sp_star_table_new(void);
+/* NULL is allowed. */
+void sp_star_table_free(struct sp_star_table *t);
+
+void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number);
+/* Takes out one occurrence; nothing where there is none. O(length of the list). */
+void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number);
+
+struct sp_star_list {
+    const uint32_t *numbers; /* NULL: the list is `only` */
+    uint32_t count;
+    uint32_t only;
+};
+
+/* Valid until the next add or remove. */
+struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key);
+
+/* A get in three parts, for many keys at once: each part brings what the next one reads into the
+ * processor's caches. */
+void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key);
+void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key);
+
+size_t sp_star_table_bytes(const struct sp_star_table *t);
+/* Numbers in all lists. */
+uint64_t sp_star_table_postings(const struct sp_star_table *t);
+
+#endif

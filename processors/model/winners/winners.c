@@ -1,0 +1,194 @@
+/* See winners.h. This file is the whole rule. */
+#include "winners/winners.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/url.h"
+#include "similarity/similarity.h"
+
+/* ---- rank ---- */
+
+struct sp_rank sp_rank_of(struct sp_view url, double popularity)
+{
+    bool dynamic = url.len && memchr(url.data, '?', url.len);
+    /* No market is preferred until a rule is configured. */
+    return (struct sp_rank){popularity == popularity ? popularity : 0, (uint32_t)url.len, dynamic,
+                            0};
+}
+
+int sp_rank_cmp(const struct sp_rank *a, struct sp_id a_page, const struct sp_rank *b,
+                struct sp_id b_page)
+{
+    if (a->popularity != b->popularity)
+        return a->popularity > b->popularity ? -1 : 1;
+    if (a->dynamic != b->dynamic)
+        return a->dynamic < b->dynamic ? -1 : 1;
+    if (a->url_bytes != b->url_bytes)
+        return a->url_bytes < b->url_bytes ? -1 : 1;
+    if (a->unfavoured != b->unfavoured)
+        return a->unfavoured < b->unfavoured ? -1 : 1;
+    return sp_id_cmp(a_page, b_page);
+}
+
+/* ---- the relation ---- */
+
+static const enum sp_field known_fields[] = {SP_FIELD_url, SP_FIELD_host, SP_FIELD_timestamp,
+                                             SP_FIELD_popularity, SP_FIELD_shingles};
+enum { KNOWN_FIELDS = sizeof known_fields / sizeof *known_fields };
+
+static bool is_known(enum sp_field field)
+{
+    for (size_t i = 0; i < KNOWN_FIELDS; i++)
+        if (known_fields[i] == field)
+            return true;
+    return false;
+}
+
+static bool has_shingles(enum sp_method method)
+{
+    return method == SP_METHOD_SHINGLES || method == SP_METHOD_COMBINED;
+}
+
+enum sp_err sp_winner_relation_parse(const char *source, enum sp_method method,
+                                     struct sp_relation **ret_relation, struct sp_fault *fault)
+{
+    struct sp_relation *r = NULL;
+    enum sp_err err = sp_relation_parse(source, SP_RELATION, &r, fault);
+    if (err != SP_OK)
+        return sp_fault_set(fault, err, "winner.relation: %s", fault->text);
+    bool measures = sp_winner_relation_measures(r) || r->fields & 1u << SP_FIELD_shingles;
+    for (enum sp_field f = 0; f < SP_FIELD_COUNT; f++)
+        if (r->fields & 1u << f && !is_known(f))
+            err = sp_fault_set(
+                fault, SP_INVALID,
+                "winner.relation: a group does not know the %s of its pages; url, host, "
+                "timestamp, popularity and shingles can be used, and the measures",
+                sp_field_name(f));
+    if (measures && !has_shingles(method))
+        err = sp_fault_set(fault, SP_INVALID,
+                           "winner.relation: measures and `shingles` need signatures of shingles: "
+                           "similarity.method = shingles or combined");
+    if (err == SP_OK)
+        *ret_relation = r;
+    else
+        sp_relation_free(r);
+    return err;
+}
+
+void sp_winner_facts_init(struct sp_winner_facts *ret_facts, const struct sp_relation *relation,
+                          struct sp_view url, int64_t since_ms, double popularity,
+                          const struct sp_signature *signature)
+{
+    struct sp_winner_facts *f = ret_facts;
+    *f = (struct sp_winner_facts){.url = url, .signature = signature};
+    if (relation->fields & (1u << SP_FIELD_url | 1u << SP_FIELD_host) &&
+        sp_url_canonical(url, &f->canonical) == SP_OK)
+        f->url = sp_buf_view(&f->canonical);
+    f->host = sp_url_host(f->url);
+    f->cells[SP_FIELD_url].text = &f->url;
+    f->cells[SP_FIELD_host].text = &f->host;
+    f->cells[SP_FIELD_timestamp].number = since_ms > 0 ? (double)since_ms : 0;
+    f->cells[SP_FIELD_popularity].number = popularity;
+    f->cells[SP_FIELD_shingles].number = signature->shingle_total;
+}
+
+void sp_winner_facts_done(struct sp_winner_facts *facts)
+{
+    sp_buf_done(&facts->canonical);
+}
+
+bool sp_winner_relation_measures(const struct sp_relation *relation)
+{
+    return relation->root->uses & SP_USES_MEASURE;
+}
+
+/* From J to the number of shared shingles: exact where J is, because it is a whole number. */
+static uint32_t shared_shingles(const struct sp_signature *a, const struct sp_signature *b)
+{
+    double j = sp_jaccard(a, b);
+    return (uint32_t)llround(j / (1 + j) * ((double)a->shingle_total + b->shingle_total));
+}
+
+bool sp_winner_relation_holds(const struct sp_relation *relation, const struct sp_winner_facts *a,
+                              const struct sp_winner_facts *b)
+{
+    struct sp_relation_pair pair = {
+        .document = {a->cells, b->cells},
+        .size = {a->signature->shingle_total, b->signature->shingle_total}};
+    if (sp_winner_relation_measures(relation))
+        pair.overlap = shared_shingles(a->signature, b->signature);
+    return sp_relation_holds(relation->root, &pair);
+}
+
+/* ---- the cover ---- */
+
+static const uint32_t NOBODY = UINT32_MAX;
+
+struct choice {
+    sp_winner_covers *covers;
+    void *arg;
+    uint32_t *winner; /* of each member */
+    float *similarity;
+    uint32_t count;
+    uint32_t *list; /* the winners, by rank */
+    uint32_t winners;
+};
+
+/* The first winner but `except` that covers the member, or NOBODY. */
+static uint32_t first_cover(const struct choice *c, uint32_t member, uint32_t except,
+                            float *ret_similarity)
+{
+    for (uint32_t i = 0; i < c->winners; i++) {
+        uint32_t w = c->list[i];
+        if (w != except && w != member && c->covers(c->arg, member, w, ret_similarity))
+            return w;
+    }
+    return NOBODY;
+}
+
+static bool can_be_dropped(const struct choice *c, uint32_t w)
+{
+    float similarity;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->winner[i] == w && first_cover(c, i, w, &similarity) == NOBODY)
+            return false;
+    return true;
+}
+
+static void assign(struct choice *c, uint32_t member)
+{
+    c->winner[member] = first_cover(c, member, NOBODY, &c->similarity[member]);
+}
+
+static void drop(struct choice *c, uint32_t place)
+{
+    uint32_t w = c->list[place];
+    c->winners--;
+    memmove(c->list + place, c->list + place + 1, (c->winners - place) * sizeof *c->list);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (c->winner[i] == w)
+            assign(c, i);
+}
+
+void sp_winners_choose(uint32_t count, sp_winner_covers *covers, void *arg, uint32_t *ret_winner,
+                       float *ret_similarity)
+{
+    struct choice c = {covers, arg, ret_winner, ret_similarity, count, NULL, 0};
+    c.list = sp_alloc((count + 1) * sizeof *c.list);
+    for (uint32_t i = 0; i < count; i++) {
+        assign(&c, i);
+        if (c.winner[i] == NOBODY)
+            c.winner[i] = c.list[c.winners++] = i;
+    }
+    for (uint32_t place = c.winners; place-- > 0;)
+        if (can_be_dropped(&c, c.list[place]))
+            drop(&c, place);
+    for (uint32_t i = 0; i < count; i++)
+        if (c.winner[i] != i)
+            assign(&c, i);
+        else
+            c.similarity[i] = 0;
+    sp_free(c.list);
+}

@@ -1,0 +1,36 @@
+/* See fault.h. */
+#include "base/fault.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+static const char CUT[] = "…";
+
+enum sp_err sp_fault_setv(struct sp_fault *fault, enum sp_err err, const char *format, va_list args)
+{
+    char text[SP_FAULT_BYTES];
+    int n = vsnprintf(text, sizeof text, format, args);
+    if (n < 0)
+        n = snprintf(text, sizeof text, "%s", sp_err_text(err));
+    size_t len = (size_t)n;
+    if (len >= sizeof text) {
+        len = sizeof text - sizeof CUT;
+        while (len > 0 && sp_utf8_continues(text[len]))
+            len--;
+        memcpy(text + len, CUT, sizeof CUT);
+        len += sizeof CUT - 1;
+    }
+    memcpy(fault->text, text, len + 1);
+    return err;
+}
+
+enum sp_err sp_fault_set(struct sp_fault *fault, enum sp_err err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    sp_fault_setv(fault, err, format, args);
+    va_end(args);
+    return err;
+}

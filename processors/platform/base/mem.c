@@ -1,0 +1,109 @@
+/* Allocation that ends the process where it fails, and that can be made to: see mem.h. */
+#include "base/mem.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+static long calls_left = -1;
+
+/* Whether sp_mem_fail_after wants this call to fail. */
+static bool fails(void)
+{
+    if (calls_left <= 0)
+        return calls_left == 0;
+    calls_left--;
+    return false;
+}
+
+static void *checked(void *p, size_t bytes)
+{
+    if (!p && bytes) {
+        fprintf(stderr,
+                "samepage: out of memory asking for %zu bytes; lower the cache.* options or give "
+                "the process more memory. The state is as the last barrier left it: run again.\n",
+                bytes);
+        abort();
+    }
+    return p;
+}
+
+void *sp_alloc(size_t bytes)
+{
+    return checked(fails() ? NULL : malloc(bytes), bytes);
+}
+
+void *sp_calloc(size_t count, size_t bytes)
+{
+    return checked(fails() ? NULL : calloc(count, bytes), count * bytes);
+}
+
+void *sp_realloc(void *old, size_t bytes)
+{
+    return checked(fails() ? NULL : realloc(old, bytes), bytes);
+}
+
+/* The capacity after this one: for `need` elements of so many bytes, at most `most`. */
+static size_t grown(size_t cap, size_t need, size_t bytes, size_t most)
+{
+    if (most > PTRDIFF_MAX / bytes)
+        most = PTRDIFF_MAX / bytes;
+    if (need > most) {
+        fprintf(stderr,
+                "samepage: out of memory: %zu entries of %zu bytes are more than a list can hold. "
+                "The state is as the last barrier left it.\n",
+                need, bytes);
+        abort();
+    }
+    size_t twice = cap > most / 2 ? most : 2 * cap;
+    return need > twice ? need : twice;
+}
+
+void *sp_grow_u32(void *array, uint32_t *cap, size_t need, size_t bytes)
+{
+    if (need <= *cap)
+        return array;
+    *cap = (uint32_t)grown(*cap, need, bytes, UINT32_MAX - 1);
+    return sp_realloc(array, *cap * bytes);
+}
+
+void *sp_grow_size(void *array, size_t *cap, size_t need, size_t bytes)
+{
+    if (need <= *cap)
+        return array;
+    *cap = grown(*cap, need, bytes, PTRDIFF_MAX);
+    return sp_realloc(array, *cap * bytes);
+}
+
+void *sp_memdup(const void *data, size_t bytes)
+{
+    void *p = sp_alloc(bytes ? bytes : 1);
+    if (bytes)
+        memcpy(p, data, bytes);
+    return p;
+}
+
+char *sp_strdup(const char *text)
+{
+    return text ? sp_memdup(text, strlen(text) + 1) : NULL;
+}
+
+void sp_free(void *p)
+{
+    free(p);
+}
+
+void sp_mem_fail_after(long calls)
+{
+    calls_left = calls;
+}
+
+void sp_assert_failed(const char *what, const char *file, int line)
+{
+    fprintf(stderr, "samepage: internal error: %s does not hold (%s:%d). Please report it.\n", what,
+            file, line);
+    abort();
+}

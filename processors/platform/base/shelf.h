@@ -1,0 +1,44 @@
+/* A sorted list of pointers of any length: look-ups by binary search, insertion and removal in
+ * O(log n) and a move of at most a few kilobytes. It owns nothing that it points to. Zeroed: empty.
+ *
+ * The order is given with each call, always the same one; what it reads of an object must not
+ * change while the object is in the list.
+ *
+ * Thread rule: one thread at a time. */
+#ifndef SP_BASE_SHELF_H
+#define SP_BASE_SHELF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sp_shelf_board;
+
+struct sp_shelf {
+    struct sp_shelf_board **boards;
+    uint32_t board_count;
+    uint32_t board_cap;
+    uint32_t count;
+};
+
+/* Below 0 where `object` comes before what `key` stands for, 0 where it is that. */
+typedef int sp_shelf_order(const void *key, const void *object);
+
+/* A place in the list; valid until it changes. */
+struct sp_shelf_place {
+    uint32_t board;
+    uint32_t at;
+};
+
+void sp_shelf_done(struct sp_shelf *s);
+/* The first object that does not come before the key. */
+struct sp_shelf_place sp_shelf_find(const struct sp_shelf *s, sp_shelf_order *order,
+                                    const void *key);
+struct sp_shelf_place sp_shelf_first(const struct sp_shelf *s);
+/* The object there, or NULL behind the last; then the place is moved on to the next. */
+void *sp_shelf_next(const struct sp_shelf *s, struct sp_shelf_place *place);
+/* `key` is the object's own; none that is equal may be there. */
+void sp_shelf_add(struct sp_shelf *s, sp_shelf_order *order, const void *key, void *object);
+/* False: it is not there. */
+bool sp_shelf_remove(struct sp_shelf *s, sp_shelf_order *order, const void *key);
+
+#endif

@@ -1,0 +1,18 @@
+/* See thread.h. */
+#include "base/thread.h"
+
+#include <string.h>
+
+enum sp_err sp_thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg,
+                            struct sp_fault *fault)
+{
+    pthread_t thread;
+    int code = pthread_create(&thread, NULL, run, arg);
+    if (code != 0)
+        return sp_fault_set(fault, SP_IO,
+                            "no thread can be started: %s; allow more processes (ulimit -u, or the "
+                            "container's pids), or ask for fewer threads",
+                            strerror(code));
+    *ret_thread = thread;
+    return SP_OK;
+}

@@ -1,0 +1,14 @@
+/* Threads of our own. */
+#ifndef SP_BASE_THREAD_H
+#define SP_BASE_THREAD_H
+
+#include <pthread.h>
+
+#include "base/fault.h"
+
+/* Starts a thread, to be joined. SP_IO where the system has no more of them: the fault says which
+ * limits to look at. Thread rule: any thread. */
+enum sp_err sp_thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg,
+                            struct sp_fault *fault);
+
+#endif

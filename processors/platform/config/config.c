@@ -1,0 +1,445 @@
+/* Parsing and printing of settings; see config.h. */
+#include "config/config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "config/options.h"
+
+enum { VALUE_MAX = 128 };
+
+void sp_config_default(struct sp_config *ret_config)
+{
+    struct sp_fault fault;
+    *ret_config = (struct sp_config){0};
+    for (size_t i = 0; i < sp_option_count; i++) {
+        enum sp_err err = sp_config_set(ret_config, sp_view_str(sp_options[i].key),
+                                        sp_view_str(sp_options[i].initial), &fault);
+        SP_ASSERT(err == SP_OK);
+    }
+}
+
+/* ---- values ---- */
+
+static uint64_t *count_at(struct sp_config *c, const struct sp_option *o)
+{
+    return (uint64_t *)(void *)((char *)c + o->offset);
+}
+
+static double *real_at(struct sp_config *c, const struct sp_option *o)
+{
+    return (double *)(void *)((char *)c + o->offset);
+}
+
+static double unit_of(const char *suffix)
+{
+    static const struct {
+        const char *name;
+        double bytes;
+    } units[] = {{"", 1},
+                 {"KiB", 1024.0},
+                 {"MiB", 1024.0 * 1024},
+                 {"GiB", 1024.0 * 1024 * 1024},
+                 {"K", 1024.0},
+                 {"M", 1024.0 * 1024},
+                 {"G", 1024.0 * 1024 * 1024}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(suffix, units[i].name) == 0)
+            return units[i].bytes;
+    return 0;
+}
+
+static enum sp_err set_number(struct sp_config *c, const struct sp_option *o, const char *value,
+                              struct sp_fault *fault)
+{
+    char *end = NULL;
+    double x = strtod(value, &end);
+    while (isspace((unsigned char)*end))
+        end++;
+    double unit = o->type == SP_OPTION_BYTES ? unit_of(end) : *end ? 0 : 1;
+    x *= unit;
+    if (end == value || unit == 0 || !isfinite(x))
+        return sp_fault_set(fault, SP_INVALID, "%s: \"%s\" is not a %s", o->key, value,
+                            o->type == SP_OPTION_BYTES
+                                ? "size; write a number of bytes, or one with KiB, MiB or GiB"
+                                : "number");
+    if (o->type != SP_OPTION_REAL && x != floor(x))
+        return sp_fault_set(fault, SP_INVALID, "%s: \"%s\" is not a whole number", o->key, value);
+    if (x < o->least || x > o->most)
+        return sp_fault_set(fault, SP_INVALID,
+                            "%s: %s is out of range; it must be from %.15g to %.15g", o->key, value,
+                            o->least, o->most);
+    if (o->type == SP_OPTION_REAL)
+        *real_at(c, o) = x;
+    else
+        *count_at(c, o) = (uint64_t)x;
+    return SP_OK;
+}
+
+/* The number of the word in "a|b|c", or -1; with word NULL, the text of that number. */
+static int choice_number(const char *choices, const char *word)
+{
+    for (int number = 0;; number++) {
+        size_t n = strcspn(choices, "|");
+        if (strlen(word) == n && strncmp(choices, word, n) == 0)
+            return number;
+        if (!choices[n])
+            return -1;
+        choices += n + 1;
+    }
+}
+
+static struct sp_view choice_word(const char *choices, uint64_t number)
+{
+    for (; number > 0; number--)
+        choices += strcspn(choices, "|") + 1;
+    return sp_view(choices, strcspn(choices, "|"));
+}
+
+/* ---- keys ---- */
+
+size_t sp_config_distance(const char *a, const char *b)
+{
+    size_t row[64], n = strlen(b);
+    if (n >= 64)
+        return 64;
+    for (size_t k = 0; k <= n; k++)
+        row[k] = k;
+    for (size_t i = 0; a[i]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i + 1;
+        for (size_t k = 0; k < n; k++) {
+            size_t best = diagonal + (a[i] != b[k]);
+            diagonal = row[k + 1];
+            best = row[k] + 1 < best ? row[k] + 1 : best;
+            row[k + 1] = diagonal + 1 < best ? diagonal + 1 : best;
+        }
+    }
+    return row[n];
+}
+
+static enum sp_err unknown_key(const char *key, struct sp_fault *fault)
+{
+    const struct sp_option *nearest = &sp_options[0];
+    for (size_t i = 1; i < sp_option_count; i++)
+        if (sp_config_distance(key, sp_options[i].key) < sp_config_distance(key, nearest->key))
+            nearest = &sp_options[i];
+    return sp_fault_set(fault, SP_INVALID, "there is no setting \"%s\"; the nearest is \"%s\"", key,
+                        nearest->key);
+}
+
+static const char KAFKA[] = "kafka.";
+
+/* librdkafka checks keys and values itself, when a handle is made. */
+static enum sp_err set_property(struct sp_config *config, struct sp_view key, struct sp_view value)
+{
+    struct sp_config_property *p = NULL;
+    for (size_t i = 0; i < config->kafka_count && !p; i++)
+        if (sp_view_eq(key, sp_view_str(config->kafka[i].key)))
+            p = &config->kafka[i];
+    if (!p) {
+        config->kafka =
+            sp_realloc(config->kafka, (config->kafka_count + 1) * sizeof *config->kafka);
+        p = &config->kafka[config->kafka_count++];
+        *p = (struct sp_config_property){sp_view_dup(key), NULL};
+    }
+    sp_free(p->value);
+    p->value = sp_view_dup(value);
+    return SP_OK;
+}
+
+static enum sp_err set_text(struct sp_config *config, const struct sp_option *o,
+                            struct sp_view value, struct sp_fault *fault)
+{
+    char *at = (char *)config + o->offset;
+    if (value.len >= (size_t)o->most || (value.len && memchr(value.data, 0, value.len)))
+        return sp_fault_set(fault, SP_INVALID, "%s: the value is longer than %.0f bytes", o->key,
+                            o->most - 1);
+    memset(at, 0, (size_t)o->most);
+    if (value.len)
+        memcpy(at, value.data, value.len);
+    return SP_OK;
+}
+
+void sp_config_done(struct sp_config *config)
+{
+    for (size_t i = 0; i < config->kafka_count; i++) {
+        sp_free(config->kafka[i].key);
+        sp_free(config->kafka[i].value);
+    }
+    sp_free(config->kafka);
+    config->kafka = NULL;
+    config->kafka_count = 0;
+}
+
+enum sp_err sp_config_set(struct sp_config *config, struct sp_view key, struct sp_view value,
+                          struct sp_fault *fault)
+{
+    char key_text[VALUE_MAX], value_text[VALUE_MAX];
+    snprintf(key_text, sizeof key_text, "%.*s", (int)(key.len < 100 ? key.len : 100), key.data);
+    snprintf(value_text, sizeof value_text, "%.*s", (int)(value.len < 100 ? value.len : 100),
+             value.data);
+    const struct sp_option *o = NULL;
+    for (size_t i = 0; i < sp_option_count && !o; i++)
+        if (sp_view_eq(key, sp_view_str(sp_options[i].key)))
+            o = &sp_options[i];
+    if (!o && key.len > sizeof KAFKA - 1 && memcmp(key.data, KAFKA, sizeof KAFKA - 1) == 0)
+        return set_property(
+            config, sp_view(key.data + sizeof KAFKA - 1, key.len - sizeof KAFKA + 1), value);
+    if (!o)
+        return unknown_key(key_text, fault);
+    if (o->type == SP_OPTION_TEXT)
+        return set_text(config, o, value, fault);
+    if (value.len > 100)
+        return sp_fault_set(fault, SP_INVALID, "%s: the value \"%s...\" is too long", o->key,
+                            value_text);
+    if (o->type != SP_OPTION_CHOICE)
+        return set_number(config, o, value_text, fault);
+    int number = choice_number(o->choices, value_text);
+    if (number < 0)
+        return sp_fault_set(fault, SP_INVALID, "%s: \"%s\" is none of %s", o->key, value_text,
+                            o->choices);
+    *count_at(config, o) = (uint64_t)number;
+    return SP_OK;
+}
+
+static struct sp_view trimmed(struct sp_view v)
+{
+    while (v.len && isspace((unsigned char)v.data[0]))
+        v = sp_view(v.data + 1, v.len - 1);
+    while (v.len && isspace((unsigned char)v.data[v.len - 1]))
+        v.len--;
+    return v;
+}
+
+static enum sp_err assign(struct sp_config *config, struct sp_view line, struct sp_fault *fault)
+{
+    const char *equals = line.len ? memchr(line.data, '=', line.len) : NULL;
+    if (!equals)
+        return sp_fault_set(fault, SP_INVALID, /* what it is may be a password */
+                            "a setting is not of the form key=value: it has no \"=\"");
+    size_t key_len = (size_t)(equals - line.data);
+    return sp_config_set(config, trimmed(sp_view(line.data, key_len)),
+                         trimmed(sp_view(equals + 1, line.len - key_len - 1)), fault);
+}
+
+enum sp_err sp_config_assign(struct sp_config *config, const char *assignment,
+                             struct sp_fault *fault)
+{
+    return assign(config, sp_view_str(assignment), fault);
+}
+
+enum sp_err sp_config_load(struct sp_config *config, const char *file, struct sp_fault *fault)
+{
+    FILE *in = fopen(file, "r");
+    if (!in)
+        return sp_fault_set(fault, SP_INVALID, "%s: the configuration cannot be read: %s", file,
+                            strerror(errno));
+    char *line = NULL;
+    size_t cap = 0, number = 0;
+    ssize_t n;
+    enum sp_err err = SP_OK;
+    while (err == SP_OK && (n = getline(&line, &cap, in)) >= 0) {
+        number++;
+        struct sp_view text = trimmed(sp_view(line, (size_t)n));
+        if (text.len == 0 || text.data[0] == '#')
+            continue;
+        err = assign(config, text, fault);
+        if (err != SP_OK)
+            sp_fault_set(fault, err, "%s:%zu: %s", file, number, fault->text);
+    }
+    free(line);
+    fclose(in);
+    return err;
+}
+
+/* Whether a setting's key, or "kafka." and what follows, is the variable's name. */
+static bool matches_variable(const char *key, struct sp_view name)
+{
+    size_t i = 0;
+    for (; i < name.len && key[i]; i++) {
+        char c = key[i] == '.' ? '_' : (char)toupper((unsigned char)key[i]);
+        if (c != name.data[i])
+            return false;
+    }
+    return i == name.len && !key[i];
+}
+
+static enum sp_err set_from_variable(struct sp_config *config, struct sp_view name,
+                                     struct sp_view value, struct sp_fault *fault)
+{
+    char key[VALUE_MAX];
+    for (size_t i = 0; i < sp_option_count; i++)
+        if (matches_variable(sp_options[i].key, name))
+            return sp_config_set(config, sp_view_str(sp_options[i].key), value, fault);
+    size_t n = name.len < sizeof key - 1 ? name.len : sizeof key - 1;
+    for (size_t i = 0; i < n; i++)
+        key[i] = name.data[i] == '_' ? '.' : (char)tolower((unsigned char)name.data[i]);
+    return sp_config_set(config, sp_view(key, n), value, fault);
+}
+
+enum sp_err sp_config_environment(struct sp_config *config, const char *const *environment,
+                                  struct sp_fault *fault)
+{
+    static const char prefix[] = "SAMEPAGE_SET_";
+    enum sp_err err = SP_OK;
+    for (; *environment && err == SP_OK; environment++) {
+        const char *name = *environment + sizeof prefix - 1, *equals = strchr(*environment, '=');
+        if (strncmp(*environment, prefix, sizeof prefix - 1) != 0 || !equals || equals <= name)
+            continue;
+        err = set_from_variable(config, sp_view(name, (size_t)(equals - name)),
+                                sp_view_str(equals + 1), fault);
+    }
+    return err;
+}
+
+/* ---- printing ---- */
+
+/* The fewest digits that read back as the same number: 0.8, not 0.80000000000000004. */
+static void print_shortest(char *text, size_t size, double x)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, size, "%.*g", digits, x);
+        if (strtod(text, NULL) == x)
+            return;
+    }
+}
+
+static void put_value(struct sp_buf *out, const struct sp_config *config, const struct sp_option *o)
+{
+    char text[64] = "";
+    const char *at = (const char *)config + o->offset;
+    if (o->type == SP_OPTION_TEXT) {
+        sp_buf_put_str(out, at);
+        return;
+    }
+    if (o->type == SP_OPTION_REAL)
+        print_shortest(text, sizeof text, *(const double *)(const void *)at);
+    else if (o->type != SP_OPTION_CHOICE)
+        snprintf(text, sizeof text, "%" PRIu64, *(const uint64_t *)(const void *)at);
+    if (o->type == SP_OPTION_CHOICE)
+        sp_buf_put_view(out, choice_word(o->choices, *(const uint64_t *)(const void *)at));
+    else
+        sp_buf_put_str(out, text);
+}
+
+void sp_config_fingerprint(const struct sp_config *config, struct sp_buf *out)
+{
+    for (size_t i = 0; i < sp_option_count; i++) {
+        if (!sp_options[i].identity)
+            continue;
+        sp_buf_put_str(out, sp_options[i].key);
+        sp_buf_put_u8(out, '=');
+        put_value(out, config, &sp_options[i]);
+        sp_buf_put_u8(out, '\n');
+    }
+    sp_buf_put_u8(out, 0);
+    out->len--;
+}
+
+static void put_range(struct sp_buf *out, const struct sp_option *o)
+{
+    char text[128];
+    if (o->type == SP_OPTION_TEXT) {
+        sp_buf_put_str(out, "text");
+        return;
+    }
+    if (o->type == SP_OPTION_CHOICE) {
+        for (const char *c = o->choices; *c; c++) {
+            if (*c == '|')
+                sp_buf_put_str(out, ", ");
+            else
+                sp_buf_put_u8(out, (uint8_t)*c);
+        }
+        return;
+    }
+    snprintf(text, sizeof text, o->type == SP_OPTION_BYTES ? "size" : "%.15g to %.15g", o->least,
+             o->most);
+    sp_buf_put_str(out, text);
+}
+
+/* Appends the words of text in lines of at most `width`, each starting with `indent`. */
+static void put_wrapped(struct sp_buf *out, const char *text, const char *indent, size_t width)
+{
+    size_t column = 0;
+    for (const char *at = text; *at;) {
+        size_t n = strcspn(at, " ");
+        if (column > 0 && column + 1 + n > width) {
+            sp_buf_put_u8(out, '\n');
+            column = 0;
+        }
+        sp_buf_put_str(out, column ? " " : indent);
+        column += column ? 1 : strlen(indent);
+        sp_buf_put(out, at, n);
+        column += n;
+        at += n;
+        at += *at == ' ';
+    }
+    sp_buf_put_u8(out, '\n');
+}
+
+void sp_config_put_properties(struct sp_buf *out)
+{
+    sp_buf_put_str(out,
+                   "# Every setting of samepage with its default. Generated by `samepage config "
+                   "--properties`.\n");
+    for (size_t i = 0; i < sp_option_count; i++) {
+        const struct sp_option *o = &sp_options[i];
+        sp_buf_put_u8(out, '\n');
+        put_wrapped(out, o->help, "# ", 100);
+        sp_buf_put_str(out, o->key);
+        sp_buf_put_str(out, " = ");
+        sp_buf_put_str(out, o->initial);
+        sp_buf_put_u8(out, '\n');
+    }
+}
+
+/* Text inside a table, whose columns a bar would end. */
+static void put_cell(struct sp_buf *out, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|')
+            sp_buf_put_u8(out, '\\');
+        sp_buf_put_u8(out, (uint8_t)*text);
+    }
+}
+
+void sp_config_put_markdown(struct sp_buf *out)
+{
+    sp_buf_put_str(
+        out,
+        "# Configuration\n\nGenerated by `samepage config --markdown`; a test keeps it so.\n\n"
+        "Settings come from `--config FILE` (lines `key = value`, `#` for comments), then from "
+        "each `--set key=value`. Those marked *fixed* give a state directory its meaning: it "
+        "can only be continued with the same values.\n\n"
+        "| setting | default | values | fixed | meaning |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; i < sp_option_count; i++) {
+        const struct sp_option *o = &sp_options[i];
+        sp_buf_put_str(out, "| `");
+        sp_buf_put_str(out, o->key);
+        sp_buf_put_str(out, "` | ");
+        sp_buf_put_str(out, o->initial);
+        sp_buf_put_str(out, " | ");
+        put_range(out, o);
+        sp_buf_put_str(out, o->identity ? " | fixed | " : " | | ");
+        put_cell(out, o->help);
+        sp_buf_put_str(out, " |\n");
+    }
+}
+
+void sp_config_put_help(struct sp_buf *out)
+{
+    for (size_t i = 0; i < sp_option_count; i++) {
+        const struct sp_option *o = &sp_options[i];
+        char head[128];
+        snprintf(head, sizeof head, "  %s = %s\n", o->key, o->initial);
+        sp_buf_put_str(out, head);
+        put_wrapped(out, o->help, "      ", 88);
+    }
+}

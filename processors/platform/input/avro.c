@@ -1,0 +1,257 @@
+/* Avro container files (specification 1.11, "Object Container Files"): the header, cutting at
+ * blocks, and decompressing one.
+ *
+ *   "Obj" 1, map of metadata, sync marker
+ *   blocks: number of records, size in bytes, bytes, sync marker
+ *
+ * A block whose marker is not where it should be is a dead letter, and reading goes on behind the
+ * next marker. */
+#include "input/avro.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/mem.h"
+#include "input/parser.h"
+
+enum { HEADER_MAX = 1 << 20 };
+
+struct sp_avro_file *sp_avro_file_ref(struct sp_avro_file *f)
+{
+    __atomic_add_fetch(&f->refs, 1, __ATOMIC_RELAXED);
+    return f;
+}
+
+void sp_avro_file_unref(struct sp_avro_file *f)
+{
+    if (!f || __atomic_sub_fetch(&f->refs, 1, __ATOMIC_ACQ_REL) > 0)
+        return;
+    sp_avro_schema_free(f->schema);
+    sp_free(f);
+}
+
+/* ---- header ---- */
+
+static const char *set_metadata(struct sp_avro_file *f, struct sp_view key, struct sp_view value)
+{
+    const char *why = NULL;
+    if (sp_view_eq(key, sp_view_str("avro.schema"))) {
+        sp_avro_schema_free(f->schema);
+        f->schema = sp_avro_schema_parse(value, &why);
+        return f->schema ? NULL : why;
+    }
+    if (!sp_view_eq(key, sp_view_str("avro.codec")) || sp_view_eq(value, sp_view_str("null")))
+        return NULL;
+    if (sp_view_eq(value, sp_view_str("deflate")))
+        f->codec = SP_AVRO_DEFLATE;
+    else if (sp_view_eq(value, sp_view_str("zstandard")))
+        f->codec = SP_AVRO_ZSTANDARD;
+    else
+        return "the file's codec is not null, deflate or zstandard";
+    return NULL;
+}
+
+/* Reads the header from r; NULL with *ret_why NULL: it is not complete yet. */
+static struct sp_avro_file *read_header(struct sp_reader *r, const char **ret_why)
+{
+    struct sp_avro_file *f = sp_calloc(1, sizeof *f);
+    const char *why = NULL;
+    f->refs = 1;
+    sp_read_bytes(r, 4);
+    for (int64_t count; !r->failed && !why && (count = sp_read_zigzag(r)) != 0;) {
+        if (count < 0) {
+            sp_read_zigzag(r);
+            count = count == INT64_MIN ? 0 : -count;
+        }
+        for (; count > 0 && !r->failed && !why; count--) {
+            struct sp_view key = sp_read_bytes(r, (uint64_t)sp_read_zigzag(r));
+            struct sp_view value = sp_read_bytes(r, (uint64_t)sp_read_zigzag(r));
+            if (!r->failed)
+                why = set_metadata(f, key, value);
+        }
+    }
+    struct sp_view sync = sp_read_bytes(r, SP_AVRO_SYNC);
+    if (sync.len)
+        memcpy(f->sync, sync.data, SP_AVRO_SYNC);
+    if (!r->failed && !why && !f->schema)
+        why = "the file has no schema";
+    *ret_why = why;
+    if (!r->failed && !why)
+        return f;
+    sp_avro_file_unref(f);
+    return NULL;
+}
+
+/* The bytes of the header, once it is read; 0: the file cannot be read, and the chunk says why. */
+static size_t open_file(struct sp_window *w, struct sp_chunk *chunk)
+{
+    const char *why = NULL;
+    for (;;) {
+        struct sp_reader r = sp_reader(sp_buf_view(&w->buf));
+        w->avro = read_header(&r, &why);
+        if (w->avro)
+            return (size_t)((const char *)r.at - w->buf.data);
+        if (why || w->buf.len > HEADER_MAX || !sp_window_more(w))
+            break;
+    }
+    sp_window_want(w, SP_RAW_MAX); /* the same dead letter whatever was read at a time */
+    sp_chunk_add_bad(chunk, w, 0, w->buf.len, SP_MALFORMED,
+                     why ? why : "the Avro file's header is not complete");
+    return 0;
+}
+
+/* ---- blocks ---- */
+
+/* The place behind the next sync marker from `from` on; all that is left where there is none. */
+static size_t behind_sync(struct sp_window *w, size_t from)
+{
+    for (;;) {
+        const char *at = from < w->buf.len ? memmem(w->buf.data + from, w->buf.len - from,
+                                                    w->avro->sync, SP_AVRO_SYNC)
+                                           : NULL;
+        if (at)
+            return (size_t)(at - w->buf.data) + SP_AVRO_SYNC;
+        if (w->buf.len - from > SP_AVRO_SYNC)
+            from = w->buf.len - SP_AVRO_SYNC;
+        if (w->buf.len > w->max_record + HEADER_MAX || !sp_window_more(w))
+            return w->buf.len;
+    }
+}
+
+static size_t split_block(struct sp_window *w, struct sp_chunk *chunk, size_t at)
+{
+    enum { COUNTS_MAX = 20 };
+    sp_window_want(w, at + COUNTS_MAX);
+    struct sp_reader r = sp_reader(sp_view(w->buf.data + at, w->buf.len - at));
+    int64_t count = sp_read_zigzag(&r), size = sp_read_zigzag(&r);
+    size_t start = (size_t)((const char *)r.at - w->buf.data);
+    bool sane = !r.failed && count >= 0 && size >= 0 && count <= UINT32_MAX &&
+                (uint64_t)size <= w->max_record + HEADER_MAX;
+    if (sane && sp_window_want(w, start + (size_t)size + SP_AVRO_SYNC) &&
+        memcmp(w->buf.data + start + size, w->avro->sync, SP_AVRO_SYNC) == 0) {
+        if (count > 0)
+            sp_chunk_add(chunk, (struct sp_slice){.at = start,
+                                                  .len = (size_t)size,
+                                                  .offset = w->offset + at,
+                                                  .records = (uint32_t)count});
+        return start + (size_t)size + SP_AVRO_SYNC;
+    }
+    bool cut_off = sane && w->buf.len < start + (size_t)size + SP_AVRO_SYNC;
+    size_t next = behind_sync(w, at);
+    sp_chunk_add_bad(chunk, w, at, next - at, cut_off ? SP_TRUNCATED : SP_MALFORMED,
+                     cut_off ? "the file ends within a block"
+                             : "the block's size or sync marker is wrong");
+    return next;
+}
+
+size_t sp_avro_split(struct sp_window *w, struct sp_chunk *chunk)
+{
+    size_t at = 0;
+    if (!w->avro) {
+        at = open_file(w, chunk);
+        if (at == 0) { /* nothing of this file can be read */
+            while (w->buf.len < HEADER_MAX && sp_window_more(w))
+                ;
+            w->end = true;
+            return w->buf.len;
+        }
+    }
+    while (at < w->block && sp_window_want(w, at + 1))
+        at = split_block(w, chunk, at);
+    return at;
+}
+
+/* ---- parsing ---- */
+
+/* Values without bytes are rare in real data; these bound the time hostile data takes. */
+enum { STEPS_MIN = 1 << 20, STEPS_PER_BYTE = 16 };
+
+static enum sp_err inflate_block(struct sp_view block, uint64_t max, struct sp_buf *out)
+{
+    z_stream z = {0};
+    int code = inflateInit2(&z, -15);
+    sp_buf_reset(out);
+    z.next_in = (Bytef *)(uintptr_t)block.data;
+    z.avail_in = (uInt)block.len;
+    while (code == Z_OK && out->len <= max) {
+        z.next_out = (Bytef *)sp_buf_reserve(out, 1 << 18);
+        z.avail_out = 1 << 18;
+        code = inflate(&z, Z_NO_FLUSH);
+        out->len += (size_t)((1 << 18) - z.avail_out);
+    }
+    inflateEnd(&z);
+    return code == Z_STREAM_END ? SP_OK : out->len > max ? SP_TOO_LARGE : SP_MALFORMED;
+}
+
+static enum sp_err unzstd_block(struct sp_view block, uint64_t max, struct sp_buf *out)
+{
+    ZSTD_DStream *z = ZSTD_createDStream();
+    ZSTD_inBuffer in = {block.data, block.len, 0};
+    size_t left = 1;
+    sp_buf_reset(out);
+    while (in.pos < in.size && out->len <= max && !ZSTD_isError(left)) {
+        ZSTD_outBuffer o = {sp_buf_reserve(out, 1 << 18), 1 << 18, 0};
+        left = ZSTD_decompressStream(z, &o, &in);
+        out->len += o.pos;
+        while (!ZSTD_isError(left) && o.pos == o.size && out->len <= max) {
+            o = (ZSTD_outBuffer){sp_buf_reserve(out, 1 << 18), 1 << 18, 0};
+            left = ZSTD_decompressStream(z, &o, &in);
+            out->len += o.pos;
+        }
+    }
+    ZSTD_freeDStream(z);
+    return out->len > max ? SP_TOO_LARGE : left == 0 ? SP_OK : SP_MALFORMED;
+}
+
+static enum sp_err decompress(struct sp_parser *p, const struct sp_avro_file *f,
+                              struct sp_view block, struct sp_view *ret_plain)
+{
+    enum sp_err err = SP_OK;
+    uint64_t max = p->max_record + HEADER_MAX;
+    *ret_plain = block;
+    if (f->codec == SP_AVRO_NULL)
+        return SP_OK;
+    err = f->codec == SP_AVRO_DEFLATE ? inflate_block(block, max, &p->plain)
+                                      : unzstd_block(block, max, &p->plain);
+    *ret_plain = sp_buf_view(&p->plain);
+    return err;
+}
+
+void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const struct sp_slice *slice,
+                   uint64_t skip, struct sp_input_item *item,
+                   void (*each)(void *arg, const struct sp_input_item *item), void *arg)
+{
+    struct sp_view plain, block = sp_view(chunk->data.data + slice->at, slice->len);
+    const char *why = "the block's compression is damaged";
+    uint64_t first = item->number;
+    enum sp_err err = decompress(p, chunk->avro, block, &plain);
+    struct sp_avro_data data = {sp_reader(plain), STEPS_MIN + STEPS_PER_BYTE * (uint64_t)plain.len};
+    for (uint64_t i = 0; i < slice->records; i++) {
+        bool readable = err == SP_OK && !data.bytes.failed;
+        if (!readable && i < skip)
+            i = skip;
+        struct sp_input_item one = {
+            .number = first + i, .records = 1, .file = item->file, .offset = item->offset};
+        const char *start = (const char *)data.bytes.at;
+        if (readable) {
+            one.err = sp_avro_decode(chunk->avro->schema, &data, &one.page, &why);
+            /* Billions of records could have no bytes. */
+            data.bytes.failed |= (const char *)data.bytes.at == start;
+        } else {
+            one.err = err != SP_OK ? err : SP_MALFORMED;
+        }
+        size_t len = readable ? (size_t)((const char *)data.bytes.at - start) : 0;
+        one.raw = sp_view(start, len < SP_RAW_MAX ? len : SP_RAW_MAX);
+        if (one.err != SP_OK)
+            one.why = why;
+        else
+            sp_parser_resolve(p, &one.page);
+        if (i < skip)
+            continue;
+        if (!readable)
+            one.records = slice->records - i;
+        each(arg, &one);
+        if (!readable)
+            return;
+    }
+}

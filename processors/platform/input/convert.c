@@ -1,0 +1,107 @@
+/* See convert.h: which kind it is. */
+#include "input/convert.h"
+
+#include "base/mem.h"
+
+struct sp_convert {
+    const struct sp_convert_ops *ops;
+    void *state;
+};
+
+void sp_input_fields_default(struct sp_input_fields *ret_fields)
+{
+    *ret_fields = (struct sp_input_fields){.id = "url",
+                                           .text = "content",
+                                           .time = "fetch_time_ms",
+                                           .status = "http_status",
+                                           .redirect = "redirect_url",
+                                           .content_type = "content_type",
+                                           .popularity = "popularity"};
+}
+
+/* The length of the column name at the start of the line; without its quotes in *ret_name. */
+static size_t column(struct sp_view line, char separator, struct sp_view *ret_name)
+{
+    const char *end = line.len ? memchr(line.data, separator, line.len) : NULL;
+    size_t len = end ? (size_t)(end - line.data) : line.len;
+    struct sp_view name = sp_view(line.data, len);
+    if (name.len >= 2 && name.data[0] == '"' && name.data[name.len - 1] == '"')
+        name = sp_view(name.data + 1, name.len - 2);
+    *ret_name = name;
+    return len;
+}
+
+static bool has_column(struct sp_view line, char separator, const char *wanted)
+{
+    for (;;) {
+        struct sp_view name;
+        size_t len = column(line, separator, &name);
+        if (sp_view_eq(name, sp_view_str(wanted)))
+            return true;
+        if (len == line.len)
+            return false;
+        line = sp_view(line.data + len + 1, line.len - len - 1);
+    }
+}
+
+static bool is_table(struct sp_view line, const struct sp_input_fields *f, char *ret_separator)
+{
+    static const char separators[] = "\t,;";
+    for (const char *s = separators; *s; s++)
+        if (memchr(line.data, *s, line.len) &&
+            (has_column(line, *s, f->text) || (f->dataset && has_column(line, *s, "text")))) {
+            *ret_separator = *s;
+            return true;
+        }
+    return f->any_id && has_column(line, ',', f->text);
+}
+
+enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_input_fields *fields,
+                                       char *ret_separator)
+{
+    if (head.len >= 3 && memcmp(head.data, "\xef\xbb\xbf", 3) == 0)
+        head = sp_view(head.data + 3, head.len - 3);
+    while (head.len && strchr(" \t\r\n", head.data[0]))
+        head = sp_view(head.data + 1, head.len - 1);
+    if (head.len == 0 || head.data[0] == '{')
+        return SP_CONVERT_NONE;
+    if (head.data[0] == '[')
+        return SP_CONVERT_ARRAY;
+    if (head.data[0] == '<')
+        return memmem(head.data, head.len, "<mediawiki", 10) ? SP_CONVERT_WIKI : SP_CONVERT_NONE;
+    const char *newline = memchr(head.data, '\n', head.len);
+    size_t len = newline ? (size_t)(newline - head.data) : head.len;
+    if (len > 0 && head.data[len - 1] == '\r')
+        len--;
+    return is_table(sp_view(head.data, len), fields, ret_separator) ? SP_CONVERT_TABLE
+                                                                    : SP_CONVERT_NONE;
+}
+
+struct sp_convert *sp_convert_new(enum sp_convert_kind kind, char separator,
+                                  const struct sp_input_fields *fields, uint64_t max_record)
+{
+    struct sp_convert *c = sp_calloc(1, sizeof *c);
+    c->ops = kind == SP_CONVERT_ARRAY   ? &sp_convert_array
+             : kind == SP_CONVERT_TABLE ? &sp_convert_table
+                                        : &sp_convert_wiki;
+    c->state = c->ops->make(separator, fields, max_record);
+    return c;
+}
+
+void sp_convert_free(struct sp_convert *c)
+{
+    if (!c)
+        return;
+    c->ops->free(c->state);
+    sp_free(c);
+}
+
+void sp_convert_feed(struct sp_convert *c, struct sp_view bytes, struct sp_buf *out)
+{
+    c->ops->feed(c->state, bytes, out);
+}
+
+void sp_convert_end(struct sp_convert *c, struct sp_buf *out)
+{
+    c->ops->end(c->state, out);
+}

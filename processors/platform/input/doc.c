@@ -1,0 +1,75 @@
+/* Ids that are no URLs, and times as people write them. */
+#include <stdlib.h>
+#include <time.h>
+
+#include "input/json.h"
+
+void sp_input_put_doc(struct sp_buf *out, struct sp_view id)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    sp_buf_put_str(out, "doc:");
+    for (size_t i = 0; i < id.len; i++) {
+        uint8_t c = (uint8_t)id.data[i];
+        if (c > ' ' && c != 0x7f && c != '%' && c != '#') {
+            sp_buf_put_u8(out, c);
+            continue;
+        }
+        sp_buf_put_u8(out, '%');
+        sp_buf_put_u8(out, (uint8_t)hex[c >> 4]);
+        sp_buf_put_u8(out, (uint8_t)hex[c & 15]);
+    }
+}
+
+/* "+02:00", "-0530", "Z" or nothing, in minutes; false where it is none of them. */
+static bool read_zone(const char *text, int64_t *ret_minutes)
+{
+    int64_t sign = text[0] == '-' ? -1 : 1;
+    char digits[5] = {0};
+    *ret_minutes = 0;
+    if (!*text || strcmp(text, "Z") == 0 || strcmp(text, "z") == 0)
+        return true;
+    if (*text != '+' && *text != '-')
+        return false;
+    int n = 0;
+    for (text++; *text && n < 4; text++)
+        if (*text >= '0' && *text <= '9')
+            digits[n++] = *text;
+        else if (*text != ':' || n != 2)
+            return false;
+    if (*text || n != 4)
+        return false;
+    long number = strtol(digits, NULL, 10);
+    *ret_minutes = sign * (number / 100 * 60 + number % 100);
+    return true;
+}
+
+bool sp_input_time(struct sp_view text, int64_t *ret_ms)
+{
+    char copy[48];
+    struct tm t = {0};
+    int64_t fraction = 0, zone = 0;
+    if (text.len < 10 || text.len >= sizeof copy)
+        return false;
+    memcpy(copy, text.data, text.len);
+    copy[text.len] = 0;
+    const char *rest = strptime(copy, "%Y-%m-%d", &t);
+    if (!rest)
+        return false;
+    if (*rest == 'T' || *rest == 't' || *rest == ' ') {
+        rest = strptime(rest + 1, "%H:%M:%S", &t);
+        if (!rest)
+            return false;
+        if (*rest == '.') {
+            int64_t unit = 100;
+            for (rest++; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
+                fraction += (*rest - '0') * unit;
+        }
+        rest += *rest == ' ';
+        if (!read_zone(rest, &zone))
+            return false;
+    } else if (*rest) {
+        return false;
+    }
+    *ret_ms = ((int64_t)timegm(&t) - zone * 60) * 1000 + fraction;
+    return *ret_ms > 0;
+}

@@ -1,0 +1,58 @@
+/* See header.h. */
+#include "input/header.h"
+
+#include <strings.h>
+
+size_t sp_header_end(struct sp_view text)
+{
+    const char *at = text.data, *end = text.data + text.len;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (!newline)
+            return 0;
+        at = newline + 1;
+        if (at < end && *at == '\n')
+            return (size_t)(at + 1 - text.data);
+        if (at + 1 < end && at[0] == '\r' && at[1] == '\n')
+            return (size_t)(at + 2 - text.data);
+    }
+    return 0;
+}
+
+static struct sp_view trimmed(const char *from, const char *to)
+{
+    while (from < to && (*from == ' ' || *from == '\t'))
+        from++;
+    while (to > from && (to[-1] == ' ' || to[-1] == '\t' || to[-1] == '\r'))
+        to--;
+    return sp_view(from, (size_t)(to - from));
+}
+
+struct sp_view sp_header_field(struct sp_view header, const char *name)
+{
+    size_t n = strlen(name);
+    const char *at = header.data, *end = header.data + header.len;
+    while (at < end) {
+        const char *newline = memchr(at, '\n', (size_t)(end - at));
+        if (!newline)
+            newline = end;
+        if ((size_t)(newline - at) > n && at[n] == ':' && strncasecmp(at, name, n) == 0)
+            return trimmed(at + n + 1, newline);
+        at = newline + 1;
+    }
+    return sp_view("", 0);
+}
+
+bool sp_header_number(struct sp_view text, uint64_t *ret_number)
+{
+    uint64_t n = 0;
+    if (text.len == 0 || text.len > 18)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned)(text.data[i] - '0') > 9)
+            return false;
+        n = n * 10 + (uint64_t)(text.data[i] - '0');
+    }
+    *ret_number = n;
+    return true;
+}

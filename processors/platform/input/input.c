@@ -1,0 +1,355 @@
+/* The public side: several files one after another, chunks, skipping, and the parsers. */
+#include "input/input.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "input/json.h"
+#include "input/parser.h"
+
+struct sp_input {
+    char **files;
+    size_t file_count;
+    size_t next_file;
+    struct sp_input_options options;
+    enum sp_input_format format;
+    struct sp_window window;
+    uint64_t records; /* given out or passed over */
+    uint64_t to_skip;
+    uint64_t closed_bytes;
+    uint64_t total_bytes;
+};
+
+void sp_input_options_default(struct sp_input_options *ret_options)
+{
+    *ret_options =
+        (struct sp_input_options){.max_record_bytes = 64u << 20, .chunk_bytes = 1u << 20};
+    sp_input_fields_default(&ret_options->fields);
+}
+
+enum { HEAD_BYTES = 16 };
+
+/* ---- files ---- */
+
+/* What people are likely to try, and what to do about it. */
+static const char *foreign_format(struct sp_view head)
+{
+    static const struct {
+        const char *magic;
+        size_t len;
+        const char *text;
+    } formats[] = {
+        {"\x04\x22\x4d\x18", 4, "compressed with LZ4; decompress it, or use gzip or Zstandard"},
+        {"\xfd"
+         "7zXZ",
+         5, "compressed with xz; decompress it, or use gzip or Zstandard"},
+        {"BZh", 3, "compressed with bzip2; pipe it in: bzcat FILE | samepage ... -"},
+        {"PK\x03\x04", 4, "a ZIP archive; unpack it first"},
+        {"filedesc://", 11, "an ARC file; convert it to WARC first"},
+        {"PAR1", 4, "a Parquet file; `python -m samepage` reads these (the Python package)"},
+    };
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (head.len >= formats[i].len && memcmp(head.data, formats[i].magic, formats[i].len) == 0)
+            return formats[i].text;
+    return NULL;
+}
+
+/* A format that becomes lines; then what has been read of the file so far goes through. */
+static void find_conversion(struct sp_input *in)
+{
+    struct sp_window *w = &in->window;
+    const struct sp_input_fields *fields = &in->options.fields;
+    char separator = ',';
+    if (w->buf.len == 0 || w->buf.data[0] == '{')
+        return;
+    while (w->buf.len < SP_CONVERT_HEAD && !memchr(w->buf.data, '\n', w->buf.len))
+        if (!sp_window_more(w))
+            break;
+    enum sp_convert_kind kind = sp_convert_detect(sp_buf_view(&w->buf), fields, &separator);
+    if (kind == SP_CONVERT_NONE)
+        return;
+    struct sp_buf head = w->buf;
+    w->buf = (struct sp_buf){0};
+    w->convert = sp_convert_new(kind, separator, fields, w->max_record);
+    sp_convert_feed(w->convert, sp_buf_view(&head), &w->buf);
+    sp_buf_done(&head);
+}
+
+/* By the first bytes that can be read, which may lie behind damage. */
+static void find_format(struct sp_input *in)
+{
+    struct sp_window *w = &in->window;
+    if (w->convert)
+        return;
+    sp_window_want(w, HEAD_BYTES);
+    in->format = SP_INPUT_LINES;
+    if (w->buf.len >= 5 && memcmp(w->buf.data, "WARC/", 5) == 0)
+        in->format = SP_INPUT_WARC;
+    else if (w->buf.len >= 4 && memcmp(w->buf.data, "Obj\1", 4) == 0)
+        in->format = SP_INPUT_AVRO;
+    else
+        find_conversion(in);
+}
+
+static enum sp_err open_next(struct sp_input *in, struct sp_fault *fault)
+{
+    struct sp_window *w = &in->window;
+    enum sp_err err = sp_source_open(in->files[in->next_file], &w->source, fault);
+    if (err != SP_OK)
+        return err;
+    in->next_file++;
+    w->block = in->options.chunk_bytes;
+    w->max_record = in->options.max_record_bytes;
+    find_format(in);
+    const char *foreign = foreign_format(sp_buf_view(&w->buf));
+    return foreign
+               ? sp_fault_set(fault, SP_INVALID, "%s is %s", in->files[in->next_file - 1], foreign)
+               : SP_OK;
+}
+
+static void close_current(struct sp_input *in)
+{
+    struct sp_window *w = &in->window;
+    if (w->source)
+        in->closed_bytes += sp_source_read_bytes(w->source);
+    sp_source_close(w->source);
+    sp_avro_file_unref(w->avro);
+    sp_convert_free(w->convert);
+    sp_buf_done(&w->raw);
+    sp_buf_done(&w->buf);
+    sp_free(w->members);
+    *w = (struct sp_window){0};
+}
+
+enum sp_err sp_input_open(const char *const *files, size_t file_count,
+                          const struct sp_input_options *options, struct sp_input **ret_input,
+                          struct sp_fault *fault)
+{
+    struct sp_input *in = sp_calloc(1, sizeof *in);
+    bool known = true;
+    in->options = *options;
+    in->files = sp_calloc(file_count + 1, sizeof *in->files);
+    in->file_count = file_count;
+    enum sp_err err = SP_OK;
+    /* From the last to the first, which stays open. */
+    for (size_t i = file_count; i-- > 0 && err == SP_OK;) {
+        in->files[i] = sp_strdup(files[i]);
+        in->next_file = i;
+        if (i > 0 && strcmp(files[i], "-") == 0) {
+            known = false;
+            continue;
+        }
+        err = open_next(in, fault);
+        if (err != SP_OK)
+            break;
+        uint64_t bytes = sp_source_total_bytes(in->window.source);
+        known &= bytes > 0 || strcmp(files[i], "-") != 0;
+        in->total_bytes += bytes;
+        if (i > 0)
+            close_current(in);
+    }
+    in->closed_bytes = 0;
+    if (err != SP_OK) {
+        sp_input_close(in);
+        return err;
+    }
+    if (!known)
+        in->total_bytes = 0;
+    *ret_input = in;
+    return SP_OK;
+}
+
+void sp_input_close(struct sp_input *in)
+{
+    if (!in)
+        return;
+    close_current(in);
+    for (size_t i = 0; i < in->file_count; i++)
+        sp_free(in->files[i]);
+    sp_free(in->files);
+    sp_free(in);
+}
+
+enum sp_input_format sp_input_format(const struct sp_input *in)
+{
+    return in->format;
+}
+
+uint64_t sp_input_total_bytes(const struct sp_input *in)
+{
+    return in->total_bytes;
+}
+
+uint64_t sp_input_read_bytes(const struct sp_input *in)
+{
+    return in->closed_bytes + (in->window.source ? sp_source_read_bytes(in->window.source) : 0);
+}
+
+enum sp_err sp_input_skip(struct sp_input *in, uint64_t records)
+{
+    in->to_skip = records;
+    return SP_OK;
+}
+
+/* ---- chunks ---- */
+
+void sp_chunk_free(struct sp_chunk *chunk)
+{
+    if (!chunk)
+        return;
+    sp_avro_file_unref(chunk->avro);
+    sp_buf_done(&chunk->data);
+    sp_free(chunk->slices);
+    sp_free(chunk);
+}
+
+/* The window's bytes become the chunk's; what was not consumed is copied to a new window. */
+static void take_window(struct sp_window *w, struct sp_chunk *chunk, size_t consumed)
+{
+    struct sp_buf rest = {0};
+    sp_buf_reserve(&rest, w->block);
+    sp_buf_put(&rest, w->buf.data + consumed, w->buf.len - consumed);
+    chunk->data = w->buf;
+    chunk->data.len = consumed;
+    sp_buf_reserve(&chunk->data, SP_JSON_PADDING);
+    w->buf = rest;
+    sp_window_moved(w, consumed);
+}
+
+static size_t split(struct sp_input *in, struct sp_chunk *chunk)
+{
+    switch (in->format) {
+    case SP_INPUT_WARC:
+        return sp_warc_split(&in->window, chunk);
+    case SP_INPUT_AVRO:
+        return sp_avro_split(&in->window, chunk);
+    case SP_INPUT_LINES:
+        break;
+    }
+    return sp_lines_split(&in->window, chunk);
+}
+
+/* Damage ends what is in the window; the bad item stands for what was lost. */
+static void note_damage(struct sp_input *in, struct sp_chunk *chunk)
+{
+    struct sp_window *w = &in->window;
+    if (!w->damage || w->buf.len > 0)
+        return;
+    sp_chunk_add_bad(chunk, w, chunk->data.len, 0, w->damage,
+                     w->damage == SP_TRUNCATED ? "the compressed file ends within a member"
+                                               : "the compressed file is damaged here");
+    chunk->slices[chunk->slice_count - 1].offset = w->offset;
+    w->damage = SP_OK;
+    w->end = false;
+    w->discard_line = false; /* its rest is what was lost */
+    w->discard = 0;
+}
+
+/* A chunk of the current file, perhaps without records; NULL: the file has ended. */
+static struct sp_chunk *cut_chunk(struct sp_input *in)
+{
+    struct sp_window *w = &in->window;
+    if (w->buf.len == 0 && !w->damage && !sp_window_more(w) && !w->damage && !w->discard)
+        return NULL;
+    if (w->offset == 0)
+        find_format(in);
+    struct sp_chunk *chunk = sp_calloc(1, sizeof *chunk);
+    chunk->file = in->files[in->next_file - 1];
+    chunk->format = in->format;
+    chunk->first = in->records;
+    take_window(w, chunk, split(in, chunk));
+    chunk->avro = w->avro ? sp_avro_file_ref(w->avro) : NULL;
+    note_damage(in, chunk);
+    in->records += chunk->count;
+    return chunk;
+}
+
+enum sp_err sp_input_next_chunk(struct sp_input *in, struct sp_chunk **ret_chunk,
+                                struct sp_fault *fault)
+{
+    for (;;) {
+        struct sp_window *w = &in->window;
+        struct sp_chunk *chunk = w->source ? cut_chunk(in) : NULL;
+        if (w->io != SP_OK) {
+            sp_chunk_free(chunk);
+            return sp_fault_set(fault, w->io, "%s: reading failed", in->files[in->next_file - 1]);
+        }
+        if (!chunk) {
+            close_current(in);
+            if (in->next_file == in->file_count)
+                return SP_END;
+            enum sp_err err = open_next(in, fault);
+            if (err != SP_OK)
+                return err;
+            continue;
+        }
+        chunk->skip = in->to_skip < chunk->count ? in->to_skip : chunk->count;
+        in->to_skip -= chunk->skip;
+        if (chunk->count > chunk->skip) {
+            *ret_chunk = chunk;
+            return SP_OK;
+        }
+        sp_chunk_free(chunk);
+    }
+}
+
+uint64_t sp_chunk_first(const struct sp_chunk *chunk)
+{
+    return chunk->first + chunk->skip;
+}
+
+uint64_t sp_chunk_count(const struct sp_chunk *chunk)
+{
+    return chunk->count - chunk->skip;
+}
+
+/* ---- parsing ---- */
+
+static void parse_slice(struct sp_parser *p, const struct sp_chunk *chunk,
+                        const struct sp_slice *slice, struct sp_input_item *item)
+{
+    struct sp_view bytes = sp_view(chunk->data.data + slice->at, slice->len);
+    if (slice->err != SP_OK)
+        sp_item_fail(item, slice->err, slice->why);
+    else if (chunk->format == SP_INPUT_WARC)
+        sp_warc_parse(p, bytes, item);
+    else
+        sp_lines_parse(p, bytes, item);
+    item->page.whole = bytes;
+    item->raw = sp_view(bytes.data, bytes.len < SP_RAW_MAX ? bytes.len : SP_RAW_MAX);
+    item->half = item->err != SP_OK && slice->open_end;
+}
+
+void sp_chunk_parse(struct sp_parser *p, struct sp_chunk *chunk,
+                    void (*each)(void *arg, const struct sp_input_item *item), void *arg)
+{
+    uint64_t number = chunk->first, wanted = chunk->first + chunk->skip;
+    for (size_t i = 0; i < chunk->slice_count; i++) {
+        const struct sp_slice *slice = &chunk->slices[i];
+        struct sp_input_item item = {
+            .number = number, .records = 1, .file = chunk->file, .offset = slice->offset};
+        uint64_t skip = wanted > number ? wanted - number : 0;
+        number += slice->records;
+        if (skip >= slice->records)
+            continue;
+        if (chunk->format == SP_INPUT_AVRO && slice->err == SP_OK) {
+            sp_avro_parse(p, chunk, slice, skip, &item, each, arg);
+            continue;
+        }
+        parse_slice(p, chunk, slice, &item);
+        each(arg, &item);
+    }
+}
+
+enum sp_err sp_parser_json(struct sp_parser *p, struct sp_view line,
+                           struct sp_page_record *ret_page, const char **ret_why)
+{
+    struct sp_input_item item = {.err = SP_OK};
+    sp_buf_reset(&p->body);
+    sp_buf_put_view(&p->body, line);
+    sp_buf_reserve(&p->body, SP_JSON_PADDING);
+    sp_lines_parse(p, sp_buf_view(&p->body), &item);
+    *ret_page = item.page;
+    *ret_why = item.why;
+    return item.err;
+}

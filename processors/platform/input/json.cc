@@ -1,0 +1,228 @@
+/* simdjson's ondemand parser behind C functions. Fields in any order; unknown ones are passed over;
+ * null counts as absent. */
+#include "input/json.h"
+
+#include <cmath>
+#include <simdjson.h>
+#include <utility>
+
+using namespace simdjson;
+
+enum field { FIELD_OTHER, URL, FETCH_TIME, STATUS, REDIRECT, TYPE, POPULARITY, CONTENT, FIELDS };
+
+struct reader {
+    ondemand::parser json;
+    const struct sp_input_fields *fields;
+    std::string_view names[FIELDS];
+};
+
+static void *make(const struct sp_input_fields *fields)
+{
+    reader *r = new reader;
+    r->fields = fields;
+    r->names[URL] = fields->id;
+    r->names[FETCH_TIME] = fields->time;
+    r->names[STATUS] = fields->status;
+    r->names[REDIRECT] = fields->redirect;
+    r->names[TYPE] = fields->content_type;
+    r->names[POPULARITY] = fields->popularity;
+    r->names[CONTENT] = fields->text;
+    return r;
+}
+
+static void release(void *parser)
+{
+    delete static_cast<reader *>(parser);
+}
+
+/* Whether the value is null; false where it only begins like it (*ret_failed: `nul`, `nope`). */
+static bool is_null(ondemand::value value, bool *ret_failed)
+{
+    bool null = false;
+    *ret_failed = value.is_null().get(null) != SUCCESS;
+    return null && !*ret_failed;
+}
+
+static bool get_string(ondemand::value value, struct sp_view *ret)
+{
+    bool failed;
+    if (is_null(value, &failed) || failed)
+        return !failed;
+    std::string_view text;
+    if (value.get_string().get(text))
+        return false;
+    *ret = sp_view(text.data(), text.size());
+    return true;
+}
+
+static bool get_number(ondemand::value value, double *ret)
+{
+    bool failed;
+    if (is_null(value, &failed) || failed)
+        return !failed;
+    return !value.get_double().get(*ret);
+}
+
+/* Whole numbers, also when written as 1.7e12 or 200.0. */
+static bool get_integer(ondemand::value value, int64_t *ret)
+{
+    double x = (double)*ret;
+    int64_t exact;
+    bool failed;
+    if (is_null(value, &failed) || failed)
+        return !failed;
+    if (!value.get_int64().get(exact)) {
+        *ret = exact;
+        return true;
+    }
+    if (value.get_double().get(x) || !(std::fabs(x) < 9e15) || x != std::floor(x))
+        return false;
+    *ret = (int64_t)x;
+    return true;
+}
+
+/* An id may be a whole number, which is then taken as it is written. */
+static bool get_id(const reader *r, ondemand::value value, struct sp_view *ret)
+{
+    ondemand::json_type type;
+    if (!(r->fields->any_id || r->fields->dataset) || value.type().get(type) ||
+        type != ondemand::json_type::number)
+        return get_string(value, ret);
+    std::string_view token = value.raw_json_token();
+    while (!token.empty() && (unsigned char)token.back() <= ' ')
+        token.remove_suffix(1);
+    *ret = sp_view(token.data(), token.size());
+    return true;
+}
+
+static bool get_time(const reader *r, ondemand::value value, int64_t *ret)
+{
+    const double seconds_below = 1e11; /* as ms that is a day of 1973 */
+    ondemand::json_type type;
+    std::string_view text;
+    double x;
+    if (value.type().get(type))
+        return false;
+    if (type == ondemand::json_type::string)
+        return !value.get_string().get(text) &&
+               sp_input_time(sp_view(text.data(), text.size()), ret);
+    if (!r->fields->any_time || type != ondemand::json_type::number)
+        return get_integer(value, ret);
+    if (value.get_double().get(x) || !(std::fabs(x) < 9e15))
+        return false;
+    *ret = (int64_t)(x < seconds_below ? x * 1000 : x);
+    return true;
+}
+
+static enum field field_of(const reader *r, std::string_view key, const struct sp_page_record *page)
+{
+    for (int f = URL; f < FIELDS; f++)
+        if (key == r->names[f])
+            return (enum field)f;
+    if (r->fields->dataset && key == "text" && page->content.len == 0)
+        return CONTENT;
+    if (r->fields->dataset && key == "id" && page->url.len == 0)
+        return URL;
+    return FIELD_OTHER;
+}
+
+/* Names under which data sets keep what we call content. */
+static const char *like_content(std::string_view key)
+{
+#define SAID(name)                                                                                 \
+    "the page has no \"content\"; it has \"" name                                                  \
+    "\", which may be what is meant: rename it, or give --text-field " name
+    static const struct {
+        std::string_view key;
+        const char *said;
+    } like[] = {{"text", SAID("text")},
+                {"html", SAID("html")},
+                {"body", SAID("body")},
+                {"markdown", SAID("markdown")},
+                {"raw_content", SAID("raw_content")},
+                {"page_content", SAID("page_content")},
+                {"document", SAID("document")}};
+#undef SAID
+    for (const auto &name : like)
+        if (key == name.key)
+            return name.said;
+    return nullptr;
+}
+
+static const char *read_field(const reader *r, ondemand::field f, struct sp_page_record *page)
+{
+    std::string_view key;
+    int64_t status = page->http_status;
+    if (f.unescaped_key().get(key))
+        return "a key of the object is not a string";
+    ondemand::value value = f.value();
+    switch (field_of(r, key, page)) {
+    case URL:
+        return get_id(r, value, &page->url) ? nullptr
+               : r->fields->any_id          ? "the id is not a string or a whole number"
+                                            : "url is not a string";
+    case FETCH_TIME:
+        return get_time(r, value, &page->fetch_time_ms) ? nullptr
+               : r->fields->any_time ? "the time is not a number or a date of ISO 8601"
+                                     : "fetch_time_ms is not a whole number";
+    case STATUS:
+        if (!get_integer(value, &status) || status < 0 || status > 999)
+            return "http_status is not a number from 0 to 999";
+        page->http_status = (int32_t)status;
+        return nullptr;
+    case REDIRECT:
+        return get_string(value, &page->redirect_url) ? nullptr : "redirect_url is not a string";
+    case TYPE:
+        return get_string(value, &page->content_type) ? nullptr : "content_type is not a string";
+    case POPULARITY:
+        return get_number(value, &page->popularity) ? nullptr : "popularity is not a number";
+    case CONTENT:
+        return get_string(value, &page->content) ? nullptr : "content is not a string";
+    case FIELD_OTHER:
+        if (!page->content_like && r->names[CONTENT] == "content")
+            page->content_like = like_content(key);
+        break;
+    case FIELDS:
+        break;
+    }
+    return nullptr;
+}
+
+static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_record *ret_page,
+                         const char **ret_why)
+{
+    reader *r = static_cast<reader *>(parser);
+    ondemand::document document;
+    ondemand::object object;
+    *ret_page = sp_page_record{};
+    ret_page->fetch_time_ms = -1;
+    ret_page->http_status = 200;
+    ret_page->content_is_utf8 = true;
+    *ret_why = "the line is not a JSON object";
+    if (r->json.iterate(padded_string_view(line.data, line.len, line.len + SIMDJSON_PADDING))
+            .get(document) ||
+        document.get_object().get(object))
+        return SP_MALFORMED;
+    for (auto member : object) {
+        ondemand::field f;
+        if (std::move(member).get(f))
+            return SP_MALFORMED;
+        const char *why = read_field(r, f, ret_page);
+        if (why) {
+            *ret_why = why;
+            return SP_MALFORMED;
+        }
+    }
+    const char *behind;
+    if (document.current_location().get(behind) != OUT_OF_BOUNDS)
+        return SP_MALFORMED; /* something follows the object */
+    if (ret_page->url.len == 0) {
+        *ret_why = "the line has no url";
+        return SP_NO_URL;
+    }
+    if (r->names[CONTENT] != "content")
+        ret_page->content_like = "the page has no field of the name that --text-field gives";
+    return SP_OK;
+}
+
+extern "C" const struct sp_json_ops SP_JSON_OPS = {make, release, parse};

@@ -1,0 +1,160 @@
+/* An HTTP response as it came over the wire: status, headers, transfer and content encoding (RFC
+ * 9112 sections 4 to 7).
+ *
+ * Archives often store bodies already decoded under the headers of the encoded ones. So a body that
+ * does not even begin as its header says is taken as it is; one that begins so and breaks later
+ * is a dead letter. */
+#include "input/response.h"
+
+#include <strings.h>
+#include <zlib.h>
+
+#include "input/header.h"
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The size line of a chunk; bytes it takes, or 0. */
+static size_t chunk_size(struct sp_view at, uint64_t *ret_size)
+{
+    uint64_t size = 0;
+    size_t i = 0;
+    while (i < at.len && i < 15 && hex_digit(at.data[i]) >= 0)
+        size = size << 4 | (uint64_t)hex_digit(at.data[i++]);
+    if (i == 0)
+        return 0;
+    const char *newline = memchr(at.data + i, '\n', at.len - i);
+    if (!newline ||
+        (at.data[i] != '\r' && at.data[i] != '\n' && at.data[i] != ';' && at.data[i] != ' '))
+        return 0;
+    *ret_size = size;
+    return (size_t)(newline + 1 - at.data);
+}
+
+static enum sp_err decode_chunks(struct sp_view body, struct sp_buf *out)
+{
+    uint64_t size = 0;
+    sp_buf_reset(out);
+    for (;;) {
+        size_t line = chunk_size(body, &size);
+        if (line == 0)
+            return out->len == 0 ? SP_NOT_FOUND : SP_MALFORMED;
+        body = sp_view(body.data + line, body.len - line);
+        if (size == 0)
+            return SP_OK;
+        if (size > body.len)
+            return out->len == 0 && body.len == 0 ? SP_TRUNCATED : SP_MALFORMED;
+        sp_buf_put(out, body.data, (size_t)size);
+        body = sp_view(body.data + size, body.len - (size_t)size);
+        size_t end = body.len >= 2 && body.data[0] == '\r' ? 2 : body.len >= 1 ? 1 : 0;
+        body = sp_view(body.data + end, body.len - end);
+    }
+}
+
+/* `bits` as for inflateInit2. */
+static enum sp_err inflate_with(struct sp_view body, int bits, uint64_t max, struct sp_buf *out)
+{
+    z_stream z = {0};
+    enum sp_err err = SP_OK;
+    int code = Z_OK;
+    sp_buf_reset(out);
+    if (inflateInit2(&z, bits) != Z_OK)
+        return SP_MALFORMED;
+    z.next_in = (Bytef *)(uintptr_t)body.data;
+    z.avail_in = (uInt)body.len;
+    while (code == Z_OK && err == SP_OK) {
+        char *at = sp_buf_reserve(out, 1 << 16);
+        z.next_out = (Bytef *)at;
+        z.avail_out = 1 << 16;
+        code = inflate(&z, Z_NO_FLUSH);
+        out->len += (size_t)((1 << 16) - z.avail_out);
+        if (out->len > max)
+            err = SP_TOO_LARGE;
+        else if (code == Z_BUF_ERROR)
+            err = SP_TRUNCATED;
+        else if (code != Z_OK && code != Z_STREAM_END)
+            err = SP_MALFORMED;
+    }
+    inflateEnd(&z);
+    return err;
+}
+
+static bool has_word(struct sp_view list, const char *word)
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= list.len; i++)
+        if (strncasecmp(list.data + i, word, n) == 0)
+            return true;
+    return false;
+}
+
+static void decode_content(struct sp_parser *p, struct sp_view encoding, struct sp_input_item *item)
+{
+    struct sp_view body = item->page.content;
+    const uint8_t *bytes = (const uint8_t *)body.data;
+    enum sp_err err = SP_OK;
+    if (encoding.len == 0 || has_word(encoding, "identity") || body.len == 0)
+        return;
+    if (has_word(encoding, "gzip")) {
+        if (body.len < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
+            return; /* stored decoded */
+        err = inflate_with(body, 15 + 16, p->max_record, &p->plain);
+    } else if (has_word(encoding, "deflate")) {
+        err = inflate_with(body, 15, p->max_record, &p->plain);
+        if (err == SP_MALFORMED && p->plain.len == 0) /* raw, as some servers send it */
+            err = inflate_with(body, -15, p->max_record, &p->plain);
+        if (err == SP_MALFORMED && p->plain.len == 0)
+            return;
+    } else {
+        sp_item_fail(item, SP_MALFORMED, "the body's Content-Encoding is not gzip or deflate");
+        return;
+    }
+    item->page.content = sp_buf_view(&p->plain);
+    if (err == SP_TOO_LARGE)
+        sp_item_fail(item, err, "the decompressed body is larger than input.max_record_bytes");
+    else if (err != SP_OK)
+        sp_item_fail(item, err, "the body's compression is damaged");
+}
+
+bool sp_http_response_starts(struct sp_view bytes)
+{
+    return bytes.len >= 5 && strncasecmp(bytes.data, "HTTP/", 5) == 0;
+}
+
+void sp_http_response_parse(struct sp_parser *p, struct sp_view response,
+                            struct sp_input_item *item)
+{
+    size_t header_len = sp_header_end(response);
+    if (header_len == 0)
+        header_len = response.len; /* headers only */
+    struct sp_view header = sp_view(response.data, header_len);
+    struct sp_page_record *page = &item->page;
+    const char *end = memchr(header.data, '\n', header.len);
+    size_t line = end ? (size_t)(end - header.data) : header.len;
+    const char *space = line >= 10 ? memchr(header.data, ' ', line - 3) : NULL;
+    uint64_t status;
+    if (!space || !sp_header_number(sp_view(space + 1, 3), &status)) {
+        sp_item_fail(item, SP_MALFORMED, "the response's HTTP status line is broken");
+        return;
+    }
+    page->http_status = (int32_t)status;
+    page->content_type = sp_header_field(header, "Content-Type");
+    page->redirect_url = sp_header_field(header, "Location");
+    page->content = sp_view(response.data + header_len, response.len - header_len);
+    sp_parser_resolve(p, page);
+    if (has_word(sp_header_field(header, "Transfer-Encoding"), "chunked")) {
+        enum sp_err err = decode_chunks(page->content, &p->body);
+        if (err == SP_OK)
+            page->content = sp_buf_view(&p->body);
+        else if (err != SP_NOT_FOUND) {
+            sp_item_fail(item, err, "the body's chunk lengths are wrong");
+            return;
+        }
+    }
+    decode_content(p, sp_header_field(header, "Content-Encoding"), item);
+}

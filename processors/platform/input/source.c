@@ -1,0 +1,288 @@
+/* Reading and decompression: plain, gzip (members one after another, as WARC files have them), and
+ * Zstandard (frames one after another). Which one is found by the first bytes.
+ *
+ * Damage is reported once. In gzip, reading goes on at the next thing that looks like a
+ * member's head; a false alarm there ends in the next damage, so nothing is invented. Damage is
+ * often noticed only behind the member's end, so that the search starts a little before. */
+#include "input/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/mem.h"
+#include "input/folder.h"
+
+enum { RAW_BYTES = 1 << 18, WINDOW_LOG_MAX = 27, OVERRUN_MAX = 1 << 13 };
+
+enum kind { PLAIN, GZIP, ZSTANDARD, FOLDER };
+
+struct sp_source {
+    int fd;
+    enum kind kind;
+    uint64_t total;
+    uint64_t read_bytes;
+    unsigned char *raw; /* read but not yet handed on: [at, len) */
+    size_t at;
+    size_t len;
+    bool raw_end;
+    z_stream gzip;
+    bool inside; /* a member or frame */
+    bool fresh;  /* nothing was handed on of the one that was begun last */
+    bool begins; /* see sp_source_begins_member */
+    bool lost;   /* damage: look for the next member */
+    size_t next; /* the least place in raw where the next member may start */
+    ZSTD_DCtx *zstd;
+    struct sp_folder *folder;
+};
+
+static enum sp_err refill(struct sp_source *s)
+{
+    if (s->at > 0) {
+        memmove(s->raw, s->raw + s->at, s->len - s->at);
+        s->len -= s->at;
+        s->next = s->next > s->at ? s->next - s->at : 0;
+        s->at = 0;
+    }
+    while (!s->raw_end && s->len < RAW_BYTES) {
+        ssize_t n = read(s->fd, s->raw + s->len, RAW_BYTES - s->len);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return SP_IO;
+        s->raw_end = n == 0;
+        s->len += (size_t)n;
+        s->read_bytes += (uint64_t)n;
+        break; /* a pipe gives what it has */
+    }
+    return SP_OK;
+}
+
+static bool starts_with(const struct sp_source *s, const char *magic, size_t n)
+{
+    return s->len - s->at >= n && memcmp(s->raw + s->at, magic, n) == 0;
+}
+
+static const char gzip_magic[] = "\x1f\x8b\x08";
+static const char zstd_magic[] = "\x28\xb5\x2f\xfd";
+
+static enum sp_err detect(struct sp_source *s)
+{
+    enum sp_err err = SP_OK;
+    while (err == SP_OK && s->len < 4 && !s->raw_end)
+        err = refill(s);
+    s->kind = starts_with(s, gzip_magic, 3)   ? GZIP
+              : starts_with(s, zstd_magic, 4) ? ZSTANDARD
+                                              : PLAIN;
+    return err;
+}
+
+static enum sp_err open_folder(const char *name, struct sp_source **ret_source,
+                               struct sp_fault *fault)
+{
+    struct sp_folder *folder = NULL;
+    enum sp_err err = sp_folder_open(name, &folder, fault);
+    if (err != SP_OK)
+        return err;
+    struct sp_source *s = sp_calloc(1, sizeof *s);
+    s->fd = -1;
+    s->kind = FOLDER;
+    s->folder = folder;
+    s->total = sp_folder_total_bytes(folder);
+    *ret_source = s;
+    return SP_OK;
+}
+
+enum sp_err sp_source_open(const char *name, struct sp_source **ret_source, struct sp_fault *fault)
+{
+    struct stat st;
+    bool is_stdin = strcmp(name, "-") == 0;
+    int fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    struct sp_source *s = NULL;
+    enum sp_err err = SP_IO;
+    if (fd < 0 || fstat(fd, &st) != 0)
+        goto out;
+    if (S_ISDIR(st.st_mode)) {
+        close(fd);
+        return open_folder(name, ret_source, fault);
+    }
+    s = sp_calloc(1, sizeof *s);
+    s->fd = fd;
+    s->total = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    s->raw = sp_alloc(RAW_BYTES);
+    s->zstd = ZSTD_createDCtx();
+    ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+    inflateInit2(&s->gzip, 15 + 16);
+    err = detect(s);
+    if (err == SP_OK) {
+        *ret_source = s;
+        return SP_OK;
+    }
+out:
+    sp_fault_set(fault, err, "%s: cannot be read: %s; check the name and its permissions", name,
+                 strerror(errno));
+    if (s)
+        sp_source_close(s);
+    else if (fd > STDERR_FILENO)
+        close(fd);
+    return err;
+}
+
+void sp_source_close(struct sp_source *s)
+{
+    if (!s)
+        return;
+    if (s->fd > STDERR_FILENO)
+        close(s->fd);
+    if (s->kind != FOLDER)
+        inflateEnd(&s->gzip);
+    ZSTD_freeDCtx(s->zstd);
+    sp_folder_close(s->folder);
+    sp_free(s->raw);
+    sp_free(s);
+}
+
+uint64_t sp_source_total_bytes(const struct sp_source *s)
+{
+    return s->total;
+}
+
+uint64_t sp_source_read_bytes(const struct sp_source *s)
+{
+    return s->folder ? sp_folder_read_bytes(s->folder) : s->read_bytes;
+}
+
+static enum sp_err read_plain(struct sp_source *s, char *to, size_t cap, size_t *ret_len)
+{
+    if (s->at < s->len) { /* what detection has read */
+        *ret_len = s->len - s->at < cap ? s->len - s->at : cap;
+        memcpy(to, s->raw + s->at, *ret_len);
+        s->at += *ret_len;
+        return SP_OK;
+    }
+    for (;;) {
+        ssize_t n = s->raw_end ? 0 : read(s->fd, to, cap);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return SP_IO;
+        s->raw_end = n == 0;
+        s->read_bytes += (uint64_t)n;
+        *ret_len = (size_t)n;
+        return SP_OK;
+    }
+}
+
+/* Moves to the next head of a member; false: there is none in what is read. */
+static bool find_member(struct sp_source *s)
+{
+    for (; s->at + 3 <= s->len; s->at++)
+        if (starts_with(s, gzip_magic, 3))
+            return true;
+    if (s->raw_end)
+        s->at = s->len;
+    return false;
+}
+
+static enum sp_err damaged(struct sp_source *s, enum sp_err err)
+{
+    size_t back = s->at > OVERRUN_MAX ? s->at - OVERRUN_MAX : 0;
+    s->inside = false;
+    s->lost = true;
+    s->at = back > s->next ? back : s->next;
+    return err;
+}
+
+static enum sp_err read_gzip(struct sp_source *s, char *to, size_t cap, size_t *ret_len)
+{
+    for (;;) {
+        enum sp_err err = s->at < s->len && !s->lost ? SP_OK : refill(s);
+        if (err != SP_OK)
+            return err;
+        if (!s->inside) {
+            if (s->at == s->len && s->raw_end)
+                return SP_OK; /* the end, between members */
+            while (!s->raw_end && s->len - s->at < 3 && err == SP_OK)
+                err = refill(s);
+            if (err != SP_OK)
+                return err;
+            if (s->lost && !find_member(s))
+                continue;
+            s->next = s->at + 1;
+            if (!starts_with(s, gzip_magic, 3))
+                return damaged(s, SP_MALFORMED);
+            inflateReset(&s->gzip);
+            s->inside = s->fresh = true;
+            s->lost = false;
+        }
+        s->gzip.next_in = s->raw + s->at;
+        s->gzip.avail_in = (uInt)(s->len - s->at);
+        s->gzip.next_out = (Bytef *)to;
+        s->gzip.avail_out = (uInt)(cap < (1u << 30) ? cap : 1u << 30);
+        uInt room = s->gzip.avail_out;
+        int code = inflate(&s->gzip, Z_NO_FLUSH);
+        s->at = s->len - s->gzip.avail_in;
+        *ret_len = room - s->gzip.avail_out;
+        if (code == Z_STREAM_END)
+            s->inside = false;
+        else if (code != Z_OK && code != Z_BUF_ERROR && *ret_len == 0)
+            return damaged(s, SP_MALFORMED);
+        if (*ret_len > 0)
+            return SP_OK;
+        if (s->inside && s->at == s->len && s->raw_end)
+            return damaged(s, SP_TRUNCATED);
+    }
+}
+
+static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *ret_len)
+{
+    for (;;) {
+        enum sp_err err = s->at < s->len ? SP_OK : refill(s);
+        if (err != SP_OK)
+            return err;
+        bool last = s->at == s->len && s->raw_end;
+        if (last && !s->inside)
+            return SP_OK;
+        s->fresh |= !s->inside;
+        ZSTD_inBuffer in = {s->raw, s->len, s->at};
+        ZSTD_outBuffer out = {to, cap, 0};
+        size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
+        if (ZSTD_isError(left)) {
+            s->inside = false; /* frames have no mark to go on from */
+            s->raw_end = true;
+            s->at = s->len;
+            return SP_MALFORMED;
+        }
+        s->at = in.pos;
+        s->inside = left != 0;
+        *ret_len = out.pos;
+        if (out.pos > 0)
+            return SP_OK;
+        if (last && s->inside) { /* and nothing is left of what was read before */
+            s->inside = false;
+            return SP_TRUNCATED;
+        }
+    }
+}
+
+enum sp_err sp_source_read(struct sp_source *s, char *to, size_t cap, size_t *ret_len)
+{
+    *ret_len = 0;
+    enum sp_err err = s->kind == GZIP        ? read_gzip(s, to, cap, ret_len)
+                      : s->kind == ZSTANDARD ? read_zstd(s, to, cap, ret_len)
+                      : s->kind == FOLDER    ? sp_folder_read(s->folder, to, cap, ret_len)
+                                             : read_plain(s, to, cap, ret_len);
+    s->begins = s->fresh && *ret_len > 0;
+    s->fresh &= *ret_len == 0;
+    return err;
+}
+
+bool sp_source_begins_member(const struct sp_source *s)
+{
+    return s->begins;
+}

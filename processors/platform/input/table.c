@@ -1,0 +1,139 @@
+/* A table as lines, by libcsv: the first row names the columns, each other one becomes an object of
+ * its cells. Cells are texts, but for those of the columns of numbers where they are one. */
+#include <csv.h>
+
+#include "base/json_write.h"
+#include "base/mem.h"
+#include "input/convert.h"
+
+struct table {
+    struct csv_parser parser;
+    const struct sp_input_fields *fields;
+    uint64_t max_record;
+    struct sp_buf names; /* of the columns, NUL behind each */
+    size_t *name_at;
+    size_t name_cap;
+    size_t columns;
+    size_t column; /* of the cell to come */
+    bool begun;
+    bool header_over;
+    bool broken;
+    struct sp_buf row;
+    struct sp_buf *out;
+};
+
+static void *make(char separator, const struct sp_input_fields *fields, uint64_t max_record)
+{
+    struct table *t = sp_calloc(1, sizeof *t);
+    t->fields = fields;
+    t->max_record = max_record;
+    csv_init(&t->parser, CSV_APPEND_NULL);
+    csv_set_delim(&t->parser, (unsigned char)separator);
+    csv_set_realloc_func(&t->parser, sp_realloc);
+    csv_set_free_func(&t->parser, sp_free);
+    return t;
+}
+
+static void release(void *state)
+{
+    struct table *t = state;
+    csv_free(&t->parser);
+    sp_buf_done(&t->names);
+    sp_buf_done(&t->row);
+    sp_free(t->name_at);
+    sp_free(t);
+}
+
+static bool is_number(struct sp_view v)
+{
+    size_t i = v.len && v.data[0] == '-';
+    size_t digits = 0, points = 0;
+    for (; i < v.len; i++) {
+        digits += (unsigned)(v.data[i] - '0') < 10u;
+        points += v.data[i] == '.';
+    }
+    bool leading_zero = v.len > 1 && v.data[0] == '0' && v.data[1] != '.';
+    return digits > 0 && points <= 1 && digits + points + (v.data[0] == '-') == v.len &&
+           v.data[v.len - 1] != '.' && v.data[0] != '.' && !leading_zero;
+}
+
+static bool holds_numbers(const struct sp_input_fields *f, const char *name)
+{
+    return strcmp(name, f->time) == 0 || strcmp(name, f->status) == 0 ||
+           strcmp(name, f->popularity) == 0;
+}
+
+static void add_name(struct table *t, struct sp_view cell)
+{
+    sp_grow(&t->name_at, &t->name_cap, t->columns + 1);
+    t->name_at[t->columns++] = t->names.len;
+    sp_buf_put_view(&t->names, cell);
+    sp_buf_put_u8(&t->names, 0);
+}
+
+static void on_cell(void *data, size_t len, void *arg)
+{
+    struct table *t = arg;
+    struct sp_view cell = sp_view(data, len);
+    if (!t->header_over) {
+        add_name(t, cell);
+        return;
+    }
+    size_t column = t->column++;
+    /* What is empty is absent, but for the text. */
+    if (column >= t->columns)
+        return;
+    const char *name = t->names.data + t->name_at[column];
+    if (len == 0 && strcmp(name, t->fields->text) != 0)
+        return;
+    sp_buf_put_u8(&t->row, t->row.len ? ',' : '{');
+    sp_json_put_text(&t->row, name);
+    sp_buf_put_u8(&t->row, ':');
+    if (holds_numbers(t->fields, name) && is_number(cell))
+        sp_buf_put_view(&t->row, cell);
+    else
+        sp_json_put_string(&t->row, cell);
+}
+
+static void on_row(int end, void *arg)
+{
+    struct table *t = arg;
+    (void)end;
+    if (!t->header_over) {
+        t->header_over = true;
+        return;
+    }
+    if (t->row.len) {
+        sp_buf_put_view(t->out, sp_buf_view(&t->row));
+        sp_buf_put_str(t->out, "}\n");
+    }
+    sp_buf_reset(&t->row);
+    t->column = 0;
+}
+
+static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
+{
+    struct table *t = state;
+    t->out = out;
+    if (t->broken)
+        return;
+    if (!t->begun && bytes.len >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0)
+        bytes = sp_view(bytes.data + 3, bytes.len - 3); /* a byte order mark */
+    t->begun = true;
+    if (csv_parse(&t->parser, bytes.data, bytes.len, on_cell, on_row, t) != bytes.len ||
+        csv_get_buffer_size(&t->parser) > t->max_record) {
+        t->broken = true;
+        sp_buf_put_str(out, "a cell of the table does not end within input.max_record_bytes: a "
+                            "quotation mark may be missing; the rest of the file is not read\n");
+    }
+}
+
+static void end(void *state, struct sp_buf *out)
+{
+    struct table *t = state;
+    t->out = out;
+    if (!t->broken)
+        csv_fini(&t->parser, on_cell, on_row, t);
+}
+
+const struct sp_convert_ops sp_convert_table = {make, release, feed, end};

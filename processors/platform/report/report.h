@@ -1,0 +1,115 @@
+/* A report: a directory with one self-contained page and the data behind it.
+ *
+ *   DIR/index.html   everything, readable without a network: sections, tables, plots (inline SVG),
+ *                    pairs of texts with their differences marked; light and dark
+ *   DIR/NAME.csv     the numbers of each table and each plot, unrounded
+ *   DIR/NAME.svg     each plot by itself
+ *   DIR/NAME.png
+ *
+ *   sp_report_open
+ *     sp_report_section, then any of sp_report_text, _code, _table, _plot, _pair, in reading order
+ *   sp_report_close
+ *
+ * Whatever is given as text may come from a crawl: it is shown, never run. It is escaped, bytes
+ * that are not UTF-8 and control characters become U+FFFD, and a policy in the page forbids scripts
+ * and every request.
+ *
+ * Errors: the first failure is kept, later calls do nothing, sp_report_close answers it. Texts are
+ * borrowed for the call. Equal calls give equal bytes. Thread rule: one thread at a time. */
+#ifndef SP_REPORT_REPORT_H
+#define SP_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+#include "base/fault.h"
+
+struct sp_report;
+
+/* Makes the directory where it is missing; files of an earlier report in it are replaced. The
+ * fault says what failed and what to do. */
+enum sp_err sp_report_open(const char *directory, const char *title, struct sp_report **ret_report,
+                           struct sp_fault *fault);
+/* Writes index.html and frees the report, whatever happened before. */
+enum sp_err sp_report_close(struct sp_report *r, struct sp_fault *fault);
+
+/* Everything until the next section; the page begins with a list of them. */
+void sp_report_section(struct sp_report *r, const char *heading);
+void sp_report_heading(struct sp_report *r, const char *heading); /* inside a section */
+void sp_report_text(struct sp_report *r, const char *text);       /* one paragraph */
+void sp_report_textf(struct sp_report *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Lines as they are: commands, settings. */
+void sp_report_code(struct sp_report *r, const char *lines);
+
+/* ---- tables ----
+ *
+ *   struct sp_table *t = sp_table_new("imbalance", "Load imbalance", columns, 3);
+ *   sp_table_text(t, "3D"); sp_table_count(t, 64); sp_table_number(t, 1.0812, 2);
+ *   sp_report_table(r, t);
+ *
+ * Cells are given row by row, from left to right. */
+
+struct sp_table;
+
+/* `name` is the file's: lower-case letters, digits and `-`, once in a report. Never NULL. */
+struct sp_table *sp_table_new(const char *name, const char *caption, const char *const *columns,
+                              size_t column_count);
+void sp_table_text(struct sp_table *t, const char *text);
+/* Shown with that many decimals; kept exactly in the CSV. NaN and infinity: an empty cell. */
+void sp_table_number(struct sp_table *t, double x, int decimals);
+/* A share, shown in percent; the CSV has the share. */
+void sp_table_percent(struct sp_table *t, double share, int decimals);
+void sp_table_count(struct sp_table *t, uint64_t n);
+void sp_table_blank(struct sp_table *t);
+/* Adds the table to the report and frees it; a last row that is not full is a mistake. */
+void sp_report_table(struct sp_report *r, struct sp_table *t);
+
+/* ---- plots ---- */
+
+enum sp_plot_kind { SP_PLOT_LINES, SP_PLOT_BARS };
+
+enum { SP_SERIES_MAX = 12 };
+
+struct sp_series {
+    const char *label;
+    const double *y; /* x_count of them; NaN: no point there */
+    bool printed;    /* values printed in the paper: dashed, hollow */
+};
+
+struct sp_plot {
+    enum sp_plot_kind kind;
+    const char *name; /* of the files, as for a table */
+    const char *caption;
+    const char *x_label;
+    const char *y_label;
+    const double *x;            /* ascending; NULL for bars with names */
+    const char *const *x_names; /* of bars; NULL: the numbers */
+    size_t x_count;
+    bool x_log; /* logarithmic axes: values must be above 0, others are left out */
+    bool y_log;
+    bool y_from_zero; /* else the axis begins near the smallest value */
+    const struct sp_series *series;
+    size_t series_count; /* at most SP_SERIES_MAX */
+};
+
+void sp_report_plot(struct sp_report *r, const struct sp_plot *plot);
+
+/* ---- pairs of texts ---- */
+
+struct sp_pair {
+    const char *title_a; /* URLs, for instance */
+    const char *title_b;
+    struct sp_view a;
+    struct sp_view b;
+    const char *verdict; /* one line, above the texts */
+    bool good;           /* the verdict is right: its colour */
+};
+
+/* Side by side; words that only one of them has are marked (Myers' O(ND) over words). Of long
+ * texts the beginning is shown, and said so. */
+void sp_report_pair(struct sp_report *r, const struct sp_pair *pair);
+
+#endif

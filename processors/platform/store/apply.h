@@ -1,0 +1,34 @@
+/* A batch into RocksDB, and what has to be on the disk before its rows are (sp_db_before_commits).
+ * Private to this folder.
+ *
+ * With a write-ahead log any commit may be on the disk as soon as it is applied. Without one its
+ * rows stay in the write buffer until that is flushed. So buffers are flushed here, when they have
+ * reached their size: then, and not at each commit, the caller brings to the disk what must be
+ * there first. RocksDB's own limit is twice that size, which only a very large commit reaches. */
+#ifndef SP_STORE_APPLY_H
+#define SP_STORE_APPLY_H
+
+#include "store/batch.h"
+
+#define SP_BEFORE_COMMIT_FAILED "what has to be on the disk before it could not be written"
+
+struct sp_apply {
+    rocksdb_t *handle;
+    const rocksdb_writeoptions_t *options;
+    bool log; /* the database has a write-ahead log */
+    uint64_t memtable_bytes;
+    enum sp_err (*before)(void *arg); /* NULL: nothing */
+    void *before_arg;
+    bool refused; /* by it, once and for all */
+};
+
+/* See sp_db_before_commits. */
+void sp_apply_before(struct sp_apply *a, enum sp_err (*before)(void *arg), void *arg);
+/* Calls it; false: it has failed, now or earlier. */
+bool sp_apply_prepare(struct sp_apply *a);
+/* Applies a sorted batch, by way of `scratch`, which is empty before and behind. False: it failed,
+ * with RocksDB's *ret_error (rocksdb_free), or with NULL where sp_apply_prepare did. */
+bool sp_apply(struct sp_apply *a, const struct sp_write_batch *batch, rocksdb_writebatch_t *scratch,
+              char **ret_error);
+
+#endif

@@ -1,0 +1,117 @@
+/* See batch.h. */
+#include "store/batch.h"
+
+#include <endian.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+
+static uint64_t first_bytes(struct sp_view key)
+{
+    uint64_t bytes = 0;
+    memcpy(&bytes, key.data, key.len < sizeof bytes ? key.len : sizeof bytes);
+    return be64toh(bytes);
+}
+
+void sp_write_batch_note(struct sp_write_batch *b, struct sp_view key, struct sp_view value,
+                         bool erased)
+{
+    SP_ASSERT(value.len < SP_WRITE_ERASED);
+    sp_grow(&b->writes, &b->cap, b->count + 1);
+    b->writes[b->count++] = (struct sp_write){first_bytes(key), b->bytes.len, (uint32_t)key.len,
+                                              erased ? SP_WRITE_ERASED : (uint32_t)value.len};
+    sp_buf_put_view(&b->bytes, key);
+    sp_buf_put_view(&b->bytes, value);
+}
+
+void sp_write_batch_clear(struct sp_write_batch *b)
+{
+    sp_buf_reset(&b->bytes);
+    b->count = 0;
+}
+
+void sp_write_batch_done(struct sp_write_batch *b)
+{
+    sp_buf_done(&b->bytes);
+    sp_free(b->writes);
+    *b = (struct sp_write_batch){0};
+}
+
+struct sp_view sp_write_batch_key(const struct sp_write_batch *b, const struct sp_write *w)
+{
+    return sp_view(b->bytes.data + w->at, w->key_len);
+}
+
+struct sp_view sp_write_batch_value(const struct sp_write_batch *b, const struct sp_write *w)
+{
+    return sp_view(b->bytes.data + w->at + w->key_len,
+                   w->value_len == SP_WRITE_ERASED ? 0 : w->value_len);
+}
+
+/* Below 0 where the write's key comes before this one. */
+static int compare(const struct sp_write_batch *b, const struct sp_write *w, uint64_t first,
+                   struct sp_view key)
+{
+    if (w->first != first)
+        return w->first < first ? -1 : 1;
+    size_t n = w->key_len < key.len ? w->key_len : key.len;
+    int order = memcmp(b->bytes.data + w->at, key.data, n);
+    if (order)
+        return order;
+    return w->key_len < key.len ? -1 : w->key_len > key.len;
+}
+
+static int by_key_then_age(const void *a, const void *b, void *batch)
+{
+    const struct sp_write *x = a, *y = b;
+    int order = compare(batch, x, y->first, sp_write_batch_key(batch, y));
+    return order ? order : x->at < y->at ? -1 : x->at > y->at;
+}
+
+void sp_write_batch_sort(struct sp_write_batch *b)
+{
+    size_t kept = 0;
+    if (b->count)
+        qsort_r(b->writes, b->count, sizeof *b->writes, by_key_then_age, b);
+    for (size_t i = 0; i < b->count; i++) {
+        const struct sp_write *w = &b->writes[i], *next = w + 1;
+        if (i + 1 < b->count && compare(b, w, next->first, sp_write_batch_key(b, next)) == 0)
+            continue;
+        b->writes[kept++] = *w;
+    }
+    b->count = kept;
+}
+
+size_t sp_write_batch_from(const struct sp_write_batch *b, struct sp_view key)
+{
+    uint64_t first = first_bytes(key);
+    size_t lo = 0, hi = b->count;
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+        if (compare(b, &b->writes[mid], first, key) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+const struct sp_write *sp_write_batch_find(const struct sp_write_batch *b, struct sp_view key)
+{
+    size_t at = sp_write_batch_from(b, key);
+    return at < b->count && sp_view_eq(sp_write_batch_key(b, &b->writes[at]), key) ? &b->writes[at]
+                                                                                   : NULL;
+}
+
+void sp_write_batch_fill(const struct sp_write_batch *b, rocksdb_writebatch_t *to)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        struct sp_view key = sp_write_batch_key(b, &b->writes[i]),
+                       value = sp_write_batch_value(b, &b->writes[i]);
+        if (b->writes[i].value_len == SP_WRITE_ERASED)
+            rocksdb_writebatch_delete(to, key.data, key.len);
+        else
+            rocksdb_writebatch_put(to, key.data, key.len, value.data, value.len);
+    }
+}

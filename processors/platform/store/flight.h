@@ -1,0 +1,29 @@
+/* A commit on its way into RocksDB, in a thread of its own: whoever committed goes on, and reads
+ * what is on its way from the batch. One commit is under way at a time, so they arrive in order.
+ * Private to this folder. */
+#ifndef SP_STORE_FLIGHT_H
+#define SP_STORE_FLIGHT_H
+
+#include "store/apply.h"
+
+struct sp_flight;
+
+/* `apply` is borrowed, and used by the thread while a batch is under way. NULL where no thread can
+ * be started. */
+struct sp_flight *sp_flight_new(struct sp_apply *apply);
+/* Waits. NULL is allowed. */
+void sp_flight_free(struct sp_flight *f);
+
+/* Waits for the batch under way; answers the first error of any, or NULL. */
+const char *sp_flight_wait(struct sp_flight *f);
+/* Takes the sorted writes, of which `batch` is empty then. Nothing may be under way:
+ * sp_flight_wait.
+ */
+void sp_flight_start(struct sp_flight *f, struct sp_write_batch *batch);
+/* What is on its way; NULL: nothing, all of it is there. Stays until the next start, also when it
+ * has arrived meanwhile. For any thread to ask, for the committing one to look into. */
+const struct sp_write_batch *sp_flight_batch(const struct sp_flight *f);
+/* The last that set out, under way or arrived; for the committing thread. */
+const struct sp_write_batch *sp_flight_last(const struct sp_flight *f);
+
+#endif

@@ -1,0 +1,50 @@
+/* What the two implementations of store.h share. Keys here are full keys: the partition
+ * as two big-endian bytes, then the stage's key; store.c adds and removes the partition, so that an
+ * implementation sees one ordered key space. Private to this folder. */
+#ifndef SP_STORE_IMPL_H
+#define SP_STORE_IMPL_H
+
+#include "store/store.h"
+
+#define SP_PARTITION_BYTES 2
+
+struct sp_db_ops {
+    enum sp_err (*get)(struct sp_db *db, struct sp_view key, struct sp_view *ret_value);
+    void (*expect)(struct sp_db *db, struct sp_view key); /* NULL: of no use */
+    void (*put)(struct sp_db *db, struct sp_view key, struct sp_view value);
+    void (*erase)(struct sp_db *db, struct sp_view key);
+    /* Full keys >= from that start with prefix; from >= prefix. */
+    enum sp_err (*scan)(struct sp_db *db, struct sp_view prefix, struct sp_view from,
+                        bool (*each)(void *arg, struct sp_view key, struct sp_view value),
+                        void *arg);
+    enum sp_err (*commit)(struct sp_db *db);
+    enum sp_err (*sync)(struct sp_db *db); /* NULL: nothing to do */
+    /* NULL: nothing to do */
+    void (*before_commits)(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg);
+    void (*discard)(struct sp_db *db);
+    void (*each_write)(struct sp_db *db,
+                       void (*each)(void *arg, struct sp_view key, struct sp_view value,
+                                    bool deleted),
+                       void *arg);
+    void (*size)(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes);
+    void (*fail_after)(struct sp_db *db, long calls);
+    void (*close)(struct sp_db *db); /* everything but the fields below */
+};
+
+struct sp_store {
+    struct sp_db *db;
+    unsigned char partition[SP_PARTITION_BYTES];
+};
+
+/* The head of each implementation's struct. */
+struct sp_db {
+    const struct sp_db_ops *ops;
+    struct sp_store *stores[256]; /* by high byte of the partition: 256 each, or NULL */
+    struct sp_buf key;            /* the full key of the call under way */
+    struct sp_buf from;
+    bool scanning;
+    struct sp_db_counts counts;
+    char message[1024];
+};
+
+#endif

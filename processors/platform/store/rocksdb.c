@@ -1,0 +1,472 @@
+/* The RocksDB store: one database, one column family, one write-ahead log.
+ *
+ *   durability   without a write-ahead log (the default): write buffers reach the disk whole and in
+ *                order, so what a kill, or a crash of the machine, leaves is what some commit left.
+ *                Whoever commits state and input position together loses nothing but time: the log
+ *                took a seventh of a run's. With the log a commit survives the process at once
+ *   values       of 512 bytes and more live in blob files, apart from their keys: signatures are
+ *                random bytes that no compaction can shrink, so it should not copy them either
+ *   order        a batch is applied in key order: neighbours in the memtable's skip list are found
+ * from one another, in half the time of a search from its top
+ *   look-ups     most miss (a page never seen): a filter of 10 bits a key answers those from memory
+ *   bulk         write buffers are vectors, sorted when they go to the disk: no search at all. They
+ *                get batches that are sorted already, without what the batch itself writes over
+ *   sharing      background threads are RocksDB's default ones, which all databases of a process
+ *                have in common; block cache and write buffers are, where the caller says so
+ *
+ * Fails with SP_STORE and RocksDB's own message; after that the handle answers nothing but
+ * failures, because RocksDB turns read-only. */
+#include <errno.h>
+#include <rocksdb/c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "store/ahead.h"
+#include "store/directory.h"
+#include "store/flight.h"
+#include "store/impl.h"
+#include "store/shared.h"
+#include "store/tuning.h"
+
+struct rocks_db {
+    struct sp_db db;
+    struct sp_rocksdb_shared *process; /* NULL: nothing in common with others */
+    int lock;
+    rocksdb_t *handle;
+    rocksdb_options_t *options;
+    rocksdb_cache_t *cache;
+    rocksdb_readoptions_t *read;
+    rocksdb_readoptions_t *scan;
+    rocksdb_writeoptions_t *write;
+    rocksdb_writebatch_t *writes;
+    struct sp_write_batch open;
+    struct sp_apply apply;
+    struct sp_flight *flight;        /* commits in the background; NULL: at once */
+    struct sp_ahead *ahead;          /* NULL without a flight */
+    rocksdb_pinnableslice_t *pinned; /* the view that the last get gave out */
+    bool shared;                     /* everything of RocksDB's is another handle's */
+    bool borrows_cache;
+};
+
+static struct rocks_db *rocks(struct sp_db *db)
+{
+    return (struct rocks_db *)db;
+}
+
+void sp_rocksdb_options_default(struct sp_rocksdb_options *ret_options)
+{
+    *ret_options = (struct sp_rocksdb_options){
+        .block_cache_bytes = 256ull << 20,
+        .memtable_bytes = 64ull << 20,
+        .background_threads = 2,
+    };
+}
+
+static void unpin(struct rocks_db *r)
+{
+    if (r->pinned)
+        rocksdb_pinnableslice_destroy(r->pinned);
+    r->pinned = NULL;
+}
+
+static enum sp_err failed(struct rocks_db *r, char *error)
+{
+    snprintf(r->db.message, sizeof r->db.message, "RocksDB: %s", error);
+    rocksdb_free(error);
+    return SP_STORE;
+}
+
+static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_view *ret_value)
+{
+    struct rocks_db *r = rocks(db);
+    struct sp_ahead_answer answer;
+    char *error = NULL;
+    unpin(r);
+    bool answered = r->ahead && sp_ahead_take(r->ahead, key, &answer);
+    if (answered)
+        r->pinned = answer.value;
+    const struct sp_write_batch *coming =
+        answered && !answer.settled ? sp_flight_last(r->flight) : sp_flight_batch(r->flight);
+    const struct sp_write *w = coming ? sp_write_batch_find(coming, key) : NULL;
+    if (w) {
+        *ret_value = sp_write_batch_value(coming, w);
+        return w->value_len == SP_WRITE_ERASED ? SP_NOT_FOUND : SP_OK;
+    }
+    if (!answered)
+        r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
+    if (error)
+        return failed(r, error);
+    if (!r->pinned)
+        return SP_NOT_FOUND;
+    size_t len = 0;
+    const char *data = rocksdb_pinnableslice_value(r->pinned, &len);
+    *ret_value = sp_view(data, len);
+    return SP_OK;
+}
+
+static void rocks_expect(struct sp_db *db, struct sp_view key)
+{
+    struct rocks_db *r = rocks(db);
+    if (r->ahead)
+        sp_ahead_expect(r->ahead, key);
+}
+
+static void rocks_put(struct sp_db *db, struct sp_view key, struct sp_view value)
+{
+    sp_write_batch_note(&rocks(db)->open, key, value, false);
+}
+
+static void rocks_erase(struct sp_db *db, struct sp_view key)
+{
+    sp_write_batch_note(&rocks(db)->open, key, sp_view(NULL, 0), true);
+}
+
+static bool starts_with(struct sp_view v, struct sp_view prefix)
+{
+    return v.len >= prefix.len && memcmp(v.data, prefix.data, prefix.len) == 0;
+}
+
+/* Two ordered runs of rows as one: what is in RocksDB, and what is on its way there, which counts
+ * where both have a key. */
+struct merge {
+    rocksdb_iterator_t *stored;
+    const struct sp_write_batch *coming; /* NULL: nothing */
+    size_t next;                         /* of `coming` */
+};
+
+static int by_bytes(struct sp_view a, struct sp_view b)
+{
+    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+    return order ? order : a.len < b.len ? -1 : a.len > b.len;
+}
+
+/* The first row of either run; false: there is none, or it is behind the prefix. */
+static bool merge_row(struct merge *m, struct sp_view prefix, struct sp_view *ret_key,
+                      struct sp_view *ret_value, bool *ret_erased)
+{
+    struct sp_view stored = {0}, coming = {0};
+    if (rocksdb_iter_valid(m->stored))
+        stored.data = rocksdb_iter_key(m->stored, &stored.len);
+    if (m->coming && m->next < m->coming->count)
+        coming = sp_write_batch_key(m->coming, &m->coming->writes[m->next]);
+    bool is_stored = stored.data && starts_with(stored, prefix);
+    bool is_coming = coming.data && starts_with(coming, prefix);
+    int order = is_stored && is_coming ? by_bytes(stored, coming) : is_stored ? -1 : 1;
+    if (!is_stored && !is_coming)
+        return false;
+    *ret_erased = false;
+    if (order < 0) {
+        *ret_key = stored;
+        ret_value->data = rocksdb_iter_value(m->stored, &ret_value->len);
+        return true;
+    }
+    const struct sp_write *w = &m->coming->writes[m->next];
+    *ret_key = coming;
+    *ret_value = sp_write_batch_value(m->coming, w);
+    *ret_erased = w->value_len == SP_WRITE_ERASED;
+    return true;
+}
+
+/* Behind that row, in both. */
+static void merge_next(struct merge *m, struct sp_view key)
+{
+    size_t len = 0;
+    const char *stored = rocksdb_iter_valid(m->stored) ? rocksdb_iter_key(m->stored, &len) : NULL;
+    bool both = stored && len == key.len && memcmp(stored, key.data, len) == 0;
+    if (m->coming && m->next < m->coming->count &&
+        sp_view_eq(sp_write_batch_key(m->coming, &m->coming->writes[m->next]), key))
+        m->next++;
+    if (both)
+        rocksdb_iter_next(m->stored);
+}
+
+static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp_view from,
+                              bool (*each)(void *arg, struct sp_view key, struct sp_view value),
+                              void *arg)
+{
+    struct rocks_db *r = rocks(db);
+    char *error = NULL;
+    struct sp_view key, value;
+    bool erased;
+    struct merge m = {.coming = sp_flight_batch(r->flight)};
+    m.stored = rocksdb_create_iterator(r->handle, r->scan);
+    m.next = m.coming ? sp_write_batch_from(m.coming, from) : 0;
+    for (rocksdb_iter_seek(m.stored, from.data, from.len);
+         merge_row(&m, prefix, &key, &value, &erased); merge_next(&m, key))
+        if (!erased && !each(arg, key, value))
+            break;
+    rocksdb_iter_get_error(m.stored, &error);
+    rocksdb_iter_destroy(m.stored);
+    return error ? failed(r, error) : SP_OK;
+}
+
+static void rocks_discard(struct sp_db *db)
+{
+    sp_write_batch_clear(&rocks(db)->open);
+}
+
+/* Waits for what is under way; an error of it is that of whoever waits. */
+static enum sp_err land(struct rocks_db *r)
+{
+    const char *error = r->flight ? sp_flight_wait(r->flight) : NULL;
+    if (error)
+        snprintf(r->db.message, sizeof r->db.message, "%s%s",
+                 r->apply.refused ? "" : "RocksDB: ", error);
+    return error ? SP_STORE : SP_OK;
+}
+
+static enum sp_err refused(struct rocks_db *r)
+{
+    snprintf(r->db.message, sizeof r->db.message, "%s", SP_BEFORE_COMMIT_FAILED);
+    return SP_STORE;
+}
+
+static enum sp_err rocks_commit(struct sp_db *db)
+{
+    struct rocks_db *r = rocks(db);
+    char *error = NULL;
+    if (r->open.count == 0)
+        return SP_OK;
+    unpin(r);
+    sp_write_batch_sort(&r->open);
+    enum sp_err err = land(r);
+    if (err == SP_OK && r->flight) {
+        sp_flight_start(r->flight, &r->open);
+        if (r->ahead)
+            sp_ahead_commit(r->ahead);
+    } else if (err == SP_OK && !sp_apply(&r->apply, &r->open, r->writes, &error)) {
+        err = error ? failed(r, error) : refused(r);
+    }
+    sp_write_batch_clear(&r->open);
+    return err;
+}
+
+static void rocks_each_write(struct sp_db *db,
+                             void (*each)(void *arg, struct sp_view key, struct sp_view value,
+                                          bool deleted),
+                             void *arg)
+{
+    struct rocks_db *r = rocks(db);
+    for (size_t i = 0; i < r->open.count; i++) {
+        const struct sp_write *w = &r->open.writes[i];
+        each(arg, sp_write_batch_key(&r->open, w), sp_write_batch_value(&r->open, w),
+             w->value_len == SP_WRITE_ERASED);
+    }
+}
+
+static enum sp_err rocks_sync(struct sp_db *db)
+{
+    struct rocks_db *r = rocks(db);
+    char *error = NULL;
+    enum sp_err err = land(r);
+    if (err != SP_OK)
+        return err;
+    if (!sp_apply_prepare(&r->apply))
+        return refused(r);
+    rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+    rocksdb_flushoptions_set_wait(options, 1);
+    rocksdb_flush(r->handle, options, &error);
+    rocksdb_flushoptions_destroy(options);
+    return error ? failed(r, error) : SP_OK;
+}
+
+static void rocks_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg)
+{
+    struct rocks_db *r = rocks(db);
+    land(r); /* an error is said by the next commit */
+    sp_apply_before(&r->apply, before, arg);
+}
+
+static uint64_t property(struct rocks_db *r, const char *name)
+{
+    uint64_t value = 0;
+    return rocksdb_property_int(r->handle, name, &value) == 0 ? value : 0;
+}
+
+static void rocks_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes)
+{
+    struct rocks_db *r = rocks(db);
+    land(r); /* an error is said again */
+    *ret_disk_bytes = property(r, "rocksdb.total-sst-files-size") +
+                      property(r, "rocksdb.total-blob-file-size") +
+                      property(r, "rocksdb.cur-size-all-mem-tables"); /* as the log holds it */
+    *ret_memory_bytes = property(r, "rocksdb.size-all-mem-tables") +
+                        property(r, "rocksdb.estimate-table-readers-mem");
+}
+
+static void rocks_close(struct sp_db *db)
+{
+    struct rocks_db *r = rocks(db);
+    unpin(r);
+    if (r->shared)
+        return;
+    sp_ahead_free(r->ahead);
+    sp_flight_free(r->flight);
+    if (r->handle)
+        sp_rocksdb_shared_leave(r->process, r->handle);
+    if (r->handle) {
+        sp_apply_prepare(&r->apply); /* what is in write buffers goes to the disk now */
+        rocksdb_close(r->handle);
+    }
+    rocksdb_writebatch_destroy(r->writes);
+    sp_write_batch_done(&r->open);
+    rocksdb_writeoptions_destroy(r->write);
+    rocksdb_readoptions_destroy(r->scan);
+    rocksdb_readoptions_destroy(r->read);
+    rocksdb_options_destroy(r->options);
+    if (r->cache && !r->borrows_cache)
+        rocksdb_cache_destroy(r->cache);
+    if (r->lock >= 0)
+        close(r->lock);
+}
+
+static const struct sp_db_ops rocks_ops = {
+    .get = rocks_get,
+    .expect = rocks_expect,
+    .put = rocks_put,
+    .erase = rocks_erase,
+    .scan = rocks_scan,
+    .commit = rocks_commit,
+    .sync = rocks_sync,
+    .before_commits = rocks_before_commits,
+    .discard = rocks_discard,
+    .each_write = rocks_each_write,
+    .size = rocks_size,
+    .close = rocks_close,
+};
+
+static void set_options(struct rocks_db *r, const struct sp_rocksdb_options *o)
+{
+    sp_rocksdb_tuned_thread();
+    r->process = o->shared;
+    if (!r->cache && !r->process)
+        r->cache = rocksdb_cache_create_lru(o->block_cache_bytes);
+    r->options =
+        sp_rocksdb_tuned_options(o, r->process ? sp_rocksdb_shared_cache(r->process) : r->cache);
+    r->read = rocksdb_readoptions_create();
+    r->scan = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_fill_cache(r->scan, 0);
+    r->write = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_sync(r->write, 0);
+    rocksdb_writeoptions_disable_WAL(r->write, !o->write_ahead_log);
+    r->writes = rocksdb_writebatch_create();
+    r->apply.log = o->write_ahead_log;
+    r->apply.memtable_bytes = o->memtable_bytes;
+}
+
+enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
+                               const struct sp_rocksdb_options *options, struct sp_db **ret_db,
+                               struct sp_fault *fault)
+{
+    struct sp_rocksdb_options defaults;
+    sp_rocksdb_options_default(&defaults);
+    struct rocks_db *r = sp_calloc(1, sizeof *r);
+    struct sp_buf path = {0};
+    char *error = NULL;
+    r->db.ops = &rocks_ops;
+    r->lock = -1;
+    set_options(r, options ? options : &defaults);
+    enum sp_err err = sp_directory_open(directory, fingerprint, &r->lock, fault);
+    if (err == SP_OK) {
+        sp_buf_put_str(&path, directory);
+        sp_buf_put(&path, "/rocksdb", sizeof "/rocksdb");
+        r->handle = rocksdb_open(r->options, path.data, &error);
+        if (error) {
+            err = sp_fault_set(
+                fault, SP_STORE,
+                "cannot open the state in %s: RocksDB: %s; restore it from a copy, or use "
+                "another --state directory",
+                directory, error);
+            rocksdb_free(error);
+        }
+    }
+    sp_buf_done(&path);
+    if (err == SP_OK) {
+        sp_rocksdb_shared_join(r->process, r->handle);
+        r->apply.handle = r->handle;
+        r->apply.options = r->write;
+        if (options && options->background)
+            r->flight = sp_flight_new(&r->apply);
+        if (r->flight)
+            r->ahead = sp_ahead_new(r->handle, r->read, r->flight);
+        *ret_db = &r->db;
+    } else
+        sp_db_close(&r->db);
+    return err;
+}
+
+/* ---- reading along
+ *
+ * A secondary instance would be made for this, but those do not know blob files (facebook/rocksdb
+ * issue 13296: they crash). So the database is opened anew, read-only, where its files have
+ * changed: milliseconds, with the cache of blocks handed on. Every table stays open, because the
+ * writer deletes files; a blob file that went is an error, and the next open does not want it. */
+
+static rocksdb_t *open_read_only(struct rocks_db *r, const char *directory, const char *scratch,
+                                 char **ret_error)
+{
+    struct sp_buf path = {0};
+    sp_buf_put_str(&path, directory);
+    sp_buf_put(&path, "/rocksdb", sizeof "/rocksdb");
+    rocksdb_options_set_create_if_missing(r->options, 0);
+    rocksdb_options_set_max_open_files(r->options, -1);
+    rocksdb_options_set_db_log_dir(r->options, scratch);
+    /* Where all rows lie in one level, and nothing has to be merged, RocksDB opens another
+     * implementation (CompactedDBImpl), which finds no value that lies in a blob file. */
+    rocksdb_options_set_uint64add_merge_operator(r->options);
+    rocksdb_t *handle = rocksdb_open_for_read_only(r->options, path.data, 0, ret_error);
+    sp_buf_done(&path);
+    return handle;
+}
+
+enum sp_err sp_db_open_reading(const char *directory, const char *scratch,
+                               const struct sp_rocksdb_options *options, struct sp_db *before,
+                               struct sp_db **ret_db, struct sp_fault *fault)
+{
+    struct sp_rocksdb_options defaults;
+    sp_rocksdb_options_default(&defaults);
+    struct rocks_db *r = sp_calloc(1, sizeof *r);
+    char *error = NULL;
+    r->db.ops = &rocks_ops;
+    r->lock = -1;
+    if (before)
+        r->cache = rocks(before)->cache;
+    set_options(r, options ? options : &defaults);
+    r->handle = open_read_only(r, directory, scratch, &error);
+    r->borrows_cache = error && before;
+    if (!error) {
+        if (before)
+            rocks(before)->borrows_cache = true;
+        *ret_db = &r->db;
+        return SP_OK;
+    }
+    sp_fault_set(
+        fault, SP_STORE,
+        "cannot read the state in %s: RocksDB: %s; name the --state directory of a `samepage "
+        "run`",
+        directory, error);
+    rocksdb_free(error);
+    sp_db_close(&r->db);
+    return SP_STORE;
+}
+
+struct sp_db *sp_db_reader(void)
+{
+    struct rocks_db *r = sp_calloc(1, sizeof *r);
+    r->db.ops = &rocks_ops;
+    r->lock = -1;
+    r->shared = true;
+    return &r->db;
+}
+
+void sp_db_reader_use(struct sp_db *reader, struct sp_db *db)
+{
+    struct rocks_db *r = rocks(reader), *of = rocks(db);
+    SP_ASSERT(r->shared && (!db || db->ops == &rocks_ops));
+    unpin(r);
+    r->handle = db ? of->handle : NULL;
+    r->read = db ? of->read : NULL;
+    r->scan = db ? of->scan : NULL;
+}

@@ -1,0 +1,118 @@
+/* See tuning.h: what was measured to be best for our rows, and why. */
+#include "store/tuning.h"
+
+#include <sys/resource.h>
+
+#include "store/shared.h"
+
+enum {
+    MEMTABLES = 3,
+    FILTER_BITS = 10,
+    BLOB_MIN_BYTES = 512,
+    BLOB_FILE_BYTES = 256 << 20,
+    BULK_MEMTABLES = 2, /* one fills, one goes to the disk */
+    BULK_MEMTABLE_BYTES = 16 << 20,
+    BULK_FILES = 16, /* are merged at a time: a quarter of the work of four */
+    BULK_FILES_SLOW = 32,
+    BULK_FILES_MOST = 48,
+    FILES_MERGED = 4,  /* at a time, RocksDB's own choice; the next level holds as much */
+    OPEN_FILES = 4096, /* a file that is opened again reads its index and filter again */
+    OPEN_FILES_LEAST = 64,
+    LOG_FILES = 2
+};
+
+/* The age of blob files, as a share of all, whose living values a compaction copies on, however
+ * few are dead: signatures mostly live, and at RocksDB's 0.25 that was a sixth of all work. */
+static const double BLOB_GC_SHARE = 0.05;
+
+static void set_tables(rocksdb_options_t *to, rocksdb_cache_t *cache)
+{
+    rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
+    rocksdb_block_based_options_set_block_cache(table, cache);
+    rocksdb_block_based_options_set_filter_policy(
+        table, rocksdb_filterpolicy_create_bloom_full(FILTER_BITS));
+    /* Filters stay in memory, four bytes a page: through the cache each look-up would lock it once
+     * for every file. */
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 0);
+    rocksdb_block_based_options_set_format_version(table, 5);
+    rocksdb_options_set_block_based_table_factory(to, table);
+    rocksdb_block_based_options_destroy(table);
+}
+
+static void set_memtables(rocksdb_options_t *to, const struct sp_rocksdb_options *o)
+{
+    if (o->bulk) {
+        rocksdb_options_set_write_buffer_size(to, BULK_MEMTABLE_BYTES);
+        rocksdb_options_set_max_write_buffer_number(to, BULK_MEMTABLES);
+        rocksdb_options_set_memtable_vector_rep(to);
+        rocksdb_options_set_allow_concurrent_memtable_write(to, 0);
+        rocksdb_options_set_level0_file_num_compaction_trigger(to, BULK_FILES);
+        rocksdb_options_set_level0_slowdown_writes_trigger(to, BULK_FILES_SLOW);
+        rocksdb_options_set_level0_stop_writes_trigger(to, BULK_FILES_MOST);
+        return;
+    }
+    uint64_t bytes = o->shared ? sp_rocksdb_shared_memtable_bytes(o->shared) : o->memtable_bytes;
+    rocksdb_options_set_write_buffer_size(to, bytes);
+    rocksdb_options_set_max_write_buffer_number(to, MEMTABLES);
+    rocksdb_options_set_memtable_prefix_bloom_size_ratio(to, 0.05);
+    rocksdb_options_set_memtable_whole_key_filtering(to, 1);
+    /* With less, large buffers are copied through one level more. */
+    rocksdb_options_set_max_bytes_for_level_base(to, FILES_MERGED * bytes);
+}
+
+/* A share of half of what the process may have, after it was allowed all it can get. */
+static int open_files(uint32_t databases)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return OPEN_FILES / 8;
+    if (limit.rlim_cur < limit.rlim_max && limit.rlim_cur < 4 * (rlim_t)OPEN_FILES) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+        getrlimit(RLIMIT_NOFILE, &limit);
+    }
+    rlim_t share = limit.rlim_cur / 2 / (databases ? databases : 1);
+    share = share < OPEN_FILES_LEAST ? OPEN_FILES_LEAST : share;
+    return share < OPEN_FILES ? (int)share : OPEN_FILES;
+}
+
+/* A commit's rows come in order of their keys: each is looked for from where the one before it went
+ * into the memtable (the empty prefix: one such place for all), not from its head. That was a third
+ * of the work of a commit. The C interface has no function for this option; without it all is well
+ * too. */
+static rocksdb_options_t *with_hint(rocksdb_options_t *options)
+{
+    rocksdb_options_t *with = rocksdb_options_create();
+    char *error = NULL;
+    rocksdb_get_options_from_string(
+        options, "memtable_insert_with_hint_prefix_extractor=rocksdb.FixedPrefix.0", with, &error);
+    rocksdb_options_destroy(error ? with : options);
+    rocksdb_free(error);
+    return error ? options : with;
+}
+
+rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
+                                            rocksdb_cache_t *cache)
+{
+    rocksdb_options_t *to = rocksdb_options_create();
+    rocksdb_options_set_create_if_missing(to, 1);
+    rocksdb_options_increase_parallelism(to, o->background_threads);
+    rocksdb_options_set_max_background_jobs(to, o->background_threads);
+    set_memtables(to, o);
+    rocksdb_options_set_max_open_files(to, open_files(o->databases));
+    rocksdb_options_set_keep_log_file_num(to, LOG_FILES);
+    rocksdb_options_set_compression(to, rocksdb_no_compression);
+    rocksdb_options_set_level_compaction_dynamic_level_bytes(to, 1);
+    rocksdb_options_set_enable_blob_files(to, 1);
+    rocksdb_options_set_min_blob_size(to, BLOB_MIN_BYTES);
+    rocksdb_options_set_blob_file_size(to, BLOB_FILE_BYTES);
+    rocksdb_options_set_enable_blob_gc(to, 1);
+    rocksdb_options_set_blob_gc_age_cutoff(to, BLOB_GC_SHARE);
+    set_tables(to, cache);
+    return o->bulk ? to : with_hint(to);
+}
+
+void sp_rocksdb_tuned_thread(void)
+{
+    rocksdb_set_perf_level(rocksdb_disable);
+}

@@ -1,0 +1,17 @@
+/* RocksDB's options as rocksdb.c wants them. Private to this folder. */
+#ifndef SP_STORE_TUNING_H
+#define SP_STORE_TUNING_H
+
+#include <rocksdb/c.h>
+
+#include "store/store.h"
+
+/* The caller's to destroy. The cache is borrowed. */
+rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
+                                            rocksdb_cache_t *cache);
+
+/* For each thread that reads or writes: RocksDB counts every comparison of keys, and nobody asks.
+ */
+void sp_rocksdb_tuned_thread(void);
+
+#endif

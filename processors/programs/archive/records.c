@@ -1,0 +1,179 @@
+/* See records.h. Unlike the reader of pages (input/warc.c) this one takes a Content-Length at its
+ * word: what is stored is to be the same bytes, and only the writer of the file knows what they
+ * mean. */
+#include "archive/records.h"
+
+#include "input/header.h"
+
+enum { HEADER_MAX = 1 << 16, READ_BYTES = 1 << 18 };
+
+enum sp_err sp_records_open(struct sp_records *r, const char *name, uint64_t max_record,
+                            struct sp_fault *fault)
+{
+    *r = (struct sp_records){.max_record = max_record};
+    return sp_source_open(name, &r->source, fault);
+}
+
+void sp_records_close(struct sp_records *r)
+{
+    sp_source_close(r->source);
+    sp_buf_done(&r->window);
+    *r = (struct sp_records){0};
+}
+
+/* Reads more; false: nothing came. */
+static bool more(struct sp_records *r)
+{
+    size_t got = 0;
+    if (r->end || r->damage != SP_OK)
+        return false;
+    if (r->at > 0 && r->at >= r->window.len / 2) { /* each byte is moved once at most */
+        memmove(r->window.data, r->window.data + r->at, r->window.len - r->at);
+        r->window.len -= r->at;
+        r->offset += r->at;
+        r->at = 0;
+    }
+    char *to = sp_buf_reserve(&r->window, READ_BYTES);
+    enum sp_err err = sp_source_read(r->source, to, READ_BYTES, &got);
+    r->window.len += got;
+    if (err == SP_IO) {
+        r->io = err;
+        r->end = true;
+    } else if (err != SP_OK) {
+        r->damage = err;
+    } else if (got == 0) {
+        r->end = true;
+    }
+    return got > 0;
+}
+
+static size_t left(const struct sp_records *r)
+{
+    return r->window.len - r->at;
+}
+
+static bool want(struct sp_records *r, size_t bytes)
+{
+    while (left(r) < bytes)
+        if (!more(r))
+            return false;
+    return true;
+}
+
+static const char *here(const struct sp_records *r)
+{
+    return r->window.data + r->at;
+}
+
+static bool starts_record(struct sp_records *r)
+{
+    return want(r, 5) && memcmp(here(r), "WARC/", 5) == 0;
+}
+
+/* Moves to the next line that starts a record, or to the end of what can be read. */
+static void find(struct sp_records *r)
+{
+    while (!starts_record(r)) {
+        const char *newline = left(r) ? memchr(here(r), '\n', left(r)) : NULL;
+        r->at = newline ? (size_t)(newline + 1 - r->window.data) : r->window.len;
+        if (!newline && !more(r))
+            break;
+    }
+}
+
+static enum sp_err bad(struct sp_records *r, enum sp_err err, const char *why, const char **ret_why)
+{
+    *ret_why = why;
+    r->lost = true;
+    return err;
+}
+
+/* The compression is damaged: what was read of the record does not count. */
+static enum sp_err damaged(struct sp_records *r, const char **ret_why)
+{
+    enum sp_err err = r->damage;
+    r->damage = SP_OK;
+    r->at = r->window.len;
+    return bad(r, err, "the compressed data is damaged here, and what lies around it is lost",
+               ret_why);
+}
+
+static void discard(struct sp_records *r)
+{
+    while (r->discard > 0 && want(r, 1)) {
+        size_t pass = r->discard < left(r) ? (size_t)r->discard : left(r);
+        r->discard -= pass;
+        r->at += pass;
+    }
+    r->discard = 0;
+}
+
+static enum sp_err cut_off(struct sp_records *r, const char *why, const char **ret_why)
+{
+    if (r->damage != SP_OK)
+        return damaged(r, ret_why);
+    if (r->io != SP_OK)
+        return r->io;
+    r->at = r->window.len;
+    *ret_why = why;
+    return SP_TRUNCATED;
+}
+
+/* To the start of a record. SP_END, or an error: what is there is none. */
+static enum sp_err start(struct sp_records *r, const char **ret_why)
+{
+    discard(r);
+    if (r->lost)
+        find(r);
+    r->lost = false;
+    while (want(r, 1) && (*here(r) == '\r' || *here(r) == '\n'))
+        r->at++;
+    if (left(r) == 0 && r->damage == SP_OK)
+        return r->io != SP_OK ? r->io : SP_END;
+    if (starts_record(r))
+        return SP_OK;
+    if (r->damage != SP_OK)
+        return damaged(r, ret_why);
+    return bad(r, SP_MALFORMED,
+               "a WARC record should start here; the length of the one before may be wrong",
+               ret_why);
+}
+
+enum sp_err sp_records_next(struct sp_records *r, struct sp_warc_record *ret_record,
+                            uint64_t *ret_offset, const char **ret_why)
+{
+    size_t header_len = 0;
+    uint64_t length = 0;
+    enum sp_err err = start(r, ret_why);
+    *ret_offset = r->offset + r->at;
+    if (err != SP_OK)
+        return err;
+    for (;;) {
+        header_len = sp_header_end(sp_view(here(r), left(r) < HEADER_MAX ? left(r) : HEADER_MAX));
+        if (header_len > 0)
+            break;
+        if (left(r) >= HEADER_MAX) {
+            r->at += 5;
+            return bad(r, SP_MALFORMED, "the WARC header does not end", ret_why);
+        }
+        if (!more(r))
+            return cut_off(r, "the file ends within a WARC header", ret_why);
+    }
+    struct sp_view header = sp_view(here(r), header_len);
+    if (!sp_header_number(sp_header_field(header, "Content-Length"), &length)) {
+        r->at += 5;
+        return bad(r, SP_MALFORMED, "the WARC record has no usable Content-Length", ret_why);
+    }
+    if (length > r->max_record) {
+        r->at += header_len;
+        r->discard = length;
+        *ret_why = "the record is larger than input.max_record_bytes";
+        return SP_TOO_LARGE;
+    }
+    if (!want(r, header_len + (size_t)length))
+        return cut_off(r, "the file ends within a WARC record", ret_why);
+    ret_record->header = sp_view(here(r), header_len);
+    ret_record->block = sp_view(here(r) + header_len, (size_t)length);
+    r->at += header_len + (size_t)length;
+    return SP_OK;
+}

@@ -1,0 +1,151 @@
+/* See state.h. Lines of words; "end" is the last, so that a copy cut short is noticed. */
+#include "archive/state.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PATH_BYTES = 4096 };
+static const char head[] = "samepage archive 1\n";
+
+void sp_archive_state_done(struct sp_archive_state *state)
+{
+    for (size_t i = 0; i < state->input_count; i++)
+        sp_free(state->inputs[i].name);
+    sp_free(state->inputs);
+    *state = (struct sp_archive_state){0};
+}
+
+struct sp_archive_input *sp_archive_state_input(struct sp_archive_state *state, struct sp_id id,
+                                                const char *name)
+{
+    for (size_t i = 0; i < state->input_count; i++)
+        if (sp_id_eq(state->inputs[i].id, id))
+            return &state->inputs[i];
+    sp_grow(&state->inputs, &state->input_cap, state->input_count + 1);
+    struct sp_archive_input *input = &state->inputs[state->input_count++];
+    *input = (struct sp_archive_input){.id = id, .name = sp_strdup(name)};
+    for (char *at = input->name; *at; at++)
+        if (*at == '\n')
+            *at = '?'; /* it is there for people */
+    return input;
+}
+
+static void load_input(struct sp_archive_state *state, const char *line)
+{
+    struct sp_id id;
+    uint64_t records = 0;
+    int at = 0;
+    if (sscanf(line, "input %16" SCNx64 "%16" SCNx64 " %" SCNu64 " %n", &id.hi, &id.lo, &records,
+               &at) == 3)
+        sp_archive_state_input(state, id, line + at)->records = records;
+}
+
+static bool load_line(struct sp_archive_state *state, char *line)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } numbers[] = {{"segment_bytes ", offsetof(struct sp_archive_state, segment_bytes)},
+                   {"known_bytes ", offsetof(struct sp_archive_state, known_bytes)},
+                   {"line_bytes ", offsetof(struct sp_archive_state, line_bytes)},
+                   {"indexed_bytes ", offsetof(struct sp_archive_state, indexed_bytes)}};
+    line[strcspn(line, "\n")] = 0;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (strncmp(line, numbers[i].name, strlen(numbers[i].name)) == 0) {
+            uint64_t number = strtoull(line + strlen(numbers[i].name), NULL, 10);
+            memcpy((char *)state + numbers[i].offset, &number, sizeof number);
+        }
+    if (strncmp(line, "segment ", 8) == 0)
+        state->segment = (uint32_t)strtoul(line + 8, NULL, 10);
+    load_input(state, line);
+    return strcmp(line, "end") == 0;
+}
+
+enum sp_err sp_archive_state_load(const char *dir, struct sp_archive_state *ret_state,
+                                  struct sp_fault *fault)
+{
+    char path[PATH_BYTES], *line = NULL;
+    struct sp_archive_state state = {.found = true};
+    enum sp_err err = SP_OK;
+    size_t cap = 0;
+    bool end = false;
+    snprintf(path, sizeof path, "%s/state", dir);
+    FILE *in = fopen(path, "r");
+    if (!in && errno == ENOENT) {
+        *ret_state = (struct sp_archive_state){0};
+        return SP_OK;
+    }
+    if (!in)
+        return sp_fault_set(fault, SP_IO, "%s: cannot be read: %s", path, strerror(errno));
+    if (getline(&line, &cap, in) < 0 || strcmp(line, head) != 0)
+        err = sp_fault_set(fault, SP_STATE_FORMAT,
+                           "%s: is not the state of an archive of this version", path);
+    while (err == SP_OK && !end && getline(&line, &cap, in) >= 0)
+        end = load_line(&state, line);
+    if (err == SP_OK && !end)
+        err = sp_fault_set(fault, SP_CORRUPT, "%s: ends too early", path);
+    free(line); /* getline's */
+    fclose(in);
+    if (err == SP_OK)
+        *ret_state = state;
+    else
+        sp_archive_state_done(&state);
+    return err;
+}
+
+static void put_number(struct sp_buf *out, const char *name, uint64_t number)
+{
+    char text[64];
+    int n = snprintf(text, sizeof text, "%s %" PRIu64 "\n", name, number);
+    sp_buf_put(out, text, (size_t)n);
+}
+
+static void put_input(struct sp_buf *out, const struct sp_archive_input *input)
+{
+    char text[96];
+    int n = snprintf(text, sizeof text, "input %016" PRIx64 "%016" PRIx64 " %" PRIu64 " ",
+                     input->id.hi, input->id.lo, input->records);
+    sp_buf_put(out, text, (size_t)n);
+    sp_buf_put_str(out, input->name);
+    sp_buf_put_u8(out, '\n');
+}
+
+static void put_state(struct sp_buf *out, const struct sp_archive_state *s)
+{
+    sp_buf_put_str(out, head);
+    put_number(out, "segment", s->segment);
+    put_number(out, "segment_bytes", s->segment_bytes);
+    put_number(out, "known_bytes", s->known_bytes);
+    put_number(out, "line_bytes", s->line_bytes);
+    put_number(out, "indexed_bytes", s->indexed_bytes);
+    for (size_t i = 0; i < s->input_count; i++)
+        put_input(out, &s->inputs[i]);
+    sp_buf_put_str(out, "end\n");
+}
+
+enum sp_err sp_archive_state_save(const char *dir, const struct sp_archive_state *state,
+                                  struct sp_fault *fault)
+{
+    char path[PATH_BYTES], beside[PATH_BYTES];
+    struct sp_buf text = {0};
+    snprintf(path, sizeof path, "%s/state", dir);
+    snprintf(beside, sizeof beside, "%s/state.new", dir);
+    int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    FILE *out = fopen(beside, "w");
+    put_state(&text, state);
+    bool good = out && fwrite(text.data, 1, text.len, out) == text.len && fflush(out) == 0 &&
+                fsync(fileno(out)) == 0;
+    if (out)
+        good = fclose(out) == 0 && good;
+    good = good && rename(beside, path) == 0 && folder >= 0 && fsync(folder) == 0;
+    if (!good)
+        sp_fault_set(fault, SP_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (folder >= 0)
+        close(folder);
+    sp_buf_done(&text);
+    return good ? SP_OK : SP_IO;
+}

@@ -1,0 +1,138 @@
+/* What the parts of the audit share. Private to this folder. */
+#ifndef SP_AUDIT_INTERNAL_H
+#define SP_AUDIT_INTERNAL_H
+
+#include "audit/audit.h"
+
+enum { SP_AUDIT_NONE = UINT32_MAX, SP_AUDIT_BINS = 20, SP_AUDIT_EXAMPLES = 4 };
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sp_audit_document {
+    uint32_t content; /* documents of equal content have the same */
+    uint32_t file;
+    uint64_t number; /* of the record in it */
+    uint64_t bytes;
+    uint32_t source;
+    uint32_t next;     /* the next document of the same id, in order of reading */
+    uint32_t survivor; /* of a removed one, where it is known */
+    uint32_t cluster;
+    bool removed;
+    size_t id; /* offset into the ids */
+};
+
+struct sp_audit_content {
+    uint32_t kept; /* documents */
+    uint32_t removed;
+    uint32_t first_kept;
+    uint32_t first;     /* document */
+    uint32_t best_with; /* content that has a kept document */
+    uint32_t nearest;   /* content, whatever became of it */
+    double best;        /* similarity to best_with, of 1 and above where kept is */
+    double near;        /* to `nearest` */
+    bool missed;        /* an earlier kept one resembles it */
+};
+
+struct sp_audit_source {
+    size_t name; /* offset into the ids */
+    uint64_t documents;
+    uint64_t removed;
+    uint64_t unjustified; /* removed, by chain or wrongly */
+    uint64_t bytes;
+    uint64_t removed_bytes;
+};
+
+struct sp_audit_cluster {
+    uint32_t size;
+    uint32_t kept;
+    uint32_t first_kept;
+    double least; /* similarity of a removed member to the first kept one */
+    uint32_t unlike;
+};
+
+/* A pair of documents to show. */
+struct sp_audit_example {
+    uint32_t removed; /* or the one that was kept and need not be */
+    uint32_t other;   /* SP_AUDIT_NONE: there is none */
+    double similarity;
+};
+
+enum sp_audit_kind {
+    SP_AUDIT_WRONG,
+    SP_AUDIT_CHAIN,
+    SP_AUDIT_UNLIKE,
+    SP_AUDIT_MISSED,
+    SP_AUDIT_KINDS
+};
+
+struct sp_audit {
+    const struct sp_audit_options *options;
+    struct sp_audit_result *result;
+    struct sp_buf ids; /* NUL-terminated, of documents and sources */
+    struct sp_audit_document *documents;
+    uint32_t count;
+    uint32_t document_cap;
+    struct sp_audit_content *contents;
+    struct sp_signature **signatures; /* of the contents */
+    uint32_t content_count;
+    uint32_t content_cap;
+    uint32_t signature_cap;
+    struct sp_audit_source *sources;
+    uint32_t source_count;
+    uint32_t source_cap;
+    struct sp_audit_cluster *clusters;
+    uint32_t cluster_count;
+    uint32_t cluster_cap;
+    struct sp_audit_example examples[SP_AUDIT_KINDS][SP_AUDIT_EXAMPLES];
+    uint32_t example_count[SP_AUDIT_KINDS];
+    uint64_t bins[SP_AUDIT_BINS + 1]; /* removed documents by similarity to the nearest kept one */
+    void *names;                      /* documents.c */
+};
+
+/* ---- documents.c ---- */
+
+enum sp_err sp_audit_read(struct sp_audit *a, struct sp_fault *fault);
+/* The first document of that id; SP_AUDIT_NONE. */
+uint32_t sp_audit_find(const struct sp_audit *a, struct sp_view id);
+void sp_audit_documents_done(struct sp_audit *a);
+
+/* ---- lists.cc ---- */
+
+/* One entry of a list. `cluster` and `survivor` may be empty. */
+struct sp_audit_entry {
+    struct sp_view id;
+    struct sp_view survivor;
+    struct sp_view cluster;
+};
+
+/* Reads a line: an object with "id" or "url" (or the field of that name), and perhaps "kept",
+ * "survivor", "duplicate_of", "winner_url" or "cluster", "cluster_id", "__cluster__"; an object
+ * {"kept", "removed": [...]}; an array of ids, a cluster; a text or number, an id; a line that is
+ * no JSON, an id. Calls `each` once an entry. */
+void *sp_audit_lines_new(const char *id_field);
+void sp_audit_lines_free(void *lines);
+void sp_audit_lines_read(void *lines, const char *line, size_t len,
+                         void (*each)(void *arg, const struct sp_audit_entry *entry), void *arg);
+
+/* ---- judge.c ---- */
+
+enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault);
+enum sp_err sp_audit_judge(struct sp_audit *a, struct sp_fault *fault);
+
+/* ---- page.c, summary.c ---- */
+
+enum sp_err sp_audit_page(struct sp_audit *a, struct sp_fault *fault);
+enum sp_err sp_audit_summary(struct sp_audit *a, struct sp_fault *fault);
+
+static inline const char *sp_audit_id(const struct sp_audit *a, uint32_t document)
+{
+    return a->ids.data + a->documents[document].id;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

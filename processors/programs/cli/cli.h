@@ -1,0 +1,104 @@
+/* The program: commands/ has one command a file; here is what they share.
+ *
+ * Exit codes: 0 done, 1 failed, 2 usage. Data goes to standard output or to the file that an option
+ * names, everything else to standard error. */
+#ifndef SP_CLI_CLI_H
+#define SP_CLI_CLI_H
+
+#include <getopt.h>
+
+#include "config/config.h"
+
+enum { SP_EXIT_DONE = 0, SP_EXIT_FAILED = 1, SP_EXIT_USAGE = 2 };
+
+struct sp_command {
+    const char *name;
+    const char *summary;
+    const char *help; /* the manual; settings are appended where it takes any */
+    bool takes_settings;
+    int (*run)(const struct sp_command *command, int argc, char **argv);
+};
+
+/* All of them, in the order in which the program lists them: commands/NAME.c has sp_command_NAME;
+ * commands/stage.c has those of the stages. */
+#define SP_COMMANDS(X)                                                                             \
+    X(run)                                                                                         \
+    X(dedup)                                                                                       \
+    X(audit)                                                                                       \
+    X(synth)                                                                                       \
+    X(pairs)                                                                                       \
+    X(similar)                                                                                     \
+    X(train)                                                                                       \
+    X(cover)                                                                                       \
+    X(archive)                                                                                     \
+    X(topics)                                                                                      \
+    X(ingest)                                                                                      \
+    X(signature)                                                                                   \
+    X(group)                                                                                       \
+    X(compare)                                                                                     \
+    X(status)                                                                                      \
+    X(evaluate)                                                                                    \
+    X(serve)                                                                                       \
+    X(rules)                                                                                       \
+    X(config)
+
+#define X(name) extern const struct sp_command sp_command_##name;
+SP_COMMANDS(X)
+#undef X
+
+/* ---- options.c ---- */
+
+enum { SP_OPT_HELP = 1000, SP_OPT_CONFIG, SP_OPT_SET, SP_OPT_FIELD };
+
+/* What every command that takes settings accepts; for the table of getopt_long. */
+#define SP_COMMON_OPTIONS                                                                          \
+    {                                                                                              \
+        "help", no_argument, NULL, SP_OPT_HELP                                                     \
+    }
+#define SP_SETTING_OPTIONS                                                                         \
+    {"config", required_argument, NULL, SP_OPT_CONFIG},                                            \
+    {                                                                                              \
+        "set", required_argument, NULL, SP_OPT_SET                                                 \
+    }
+
+/* What every command that reads pages or documents accepts besides, and its part of the help. */
+#define SP_FIELD_OPTIONS                                                                           \
+    {"id-field", required_argument, NULL, SP_OPT_FIELD},                                           \
+        {"text-field", required_argument, NULL, SP_OPT_FIELD + 1},                                 \
+        {"time-field", required_argument, NULL, SP_OPT_FIELD + 2},                                 \
+        {"status-field", required_argument, NULL, SP_OPT_FIELD + 3},                               \
+        {"redirect-field", required_argument, NULL, SP_OPT_FIELD + 4},                             \
+        {"type-field", required_argument, NULL, SP_OPT_FIELD + 5},                                 \
+    {                                                                                              \
+        "popularity-field", required_argument, NULL, SP_OPT_FIELD + 6                              \
+    }
+#define SP_FIELD_HELP                                                                                \
+    "  --id-field NAME, --text-field NAME, --time-field NAME, --status-field NAME,\n"                \
+    "  --redirect-field NAME, --type-field NAME, --popularity-field NAME\n"                          \
+    "                      what the fields or columns of the input are called; with --id-field an\n" \
+    "                      id need not be a URL\n"
+
+/* Handles an option that is not the command's own: help, a setting, or a mistake. -1: go on, else
+ * the exit code. `config` may be NULL. */
+int sp_cli_common(const struct sp_command *command, int option, struct sp_config *config);
+
+/* What getopt reads: for suggestions. Stays the caller's. */
+void sp_cli_arguments(char **argv);
+
+/* Says what is wrong and how to get help; answers SP_EXIT_USAGE. */
+int sp_cli_usage(const struct sp_command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Says what failed; answers SP_EXIT_FAILED. */
+int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- inputs.c ---- */
+
+/* The inputs that the arguments name, with the files of a folder in its place: those of records by
+ * their names (.jsonl, .warc.gz and so on), in order of path, then the folder itself where it holds
+ * texts. Valid to the end of the process, or the next call. */
+const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count);
+
+/* A whole number with an optional K, M or G (thousands); false where it is none. */
+bool sp_cli_number(const char *text, uint64_t *ret_number);
+
+#endif

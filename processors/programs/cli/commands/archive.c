@@ -1,0 +1,276 @@
+/* samepage archive: WARC files in, WARC files out that keep nothing twice; and back. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "archive/archive.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+
+enum { COMPLAINTS_MOST = 20 };
+
+struct arguments {
+    const char *output;
+    const char *summary;
+    const char *restore;
+    bool quiet;
+    struct sp_config config;
+    struct sp_archive_options archive;
+};
+
+/* What callbacks of both directions need. */
+struct watch {
+    struct sp_progress progress;
+    uint64_t complaints;
+    struct timespec last;
+    double slowest; /* seconds */
+    uint64_t bytes;
+};
+
+static bool parse_range(const char *text, long least, long most, long *ret_number)
+{
+    char *end = NULL;
+    long number = strtol(text, &end, 10);
+    if (!*text || *end || number < least || number > most)
+        return false;
+    *ret_number = number;
+    return true;
+}
+
+static int parse_number(const struct sp_command *command, struct arguments *a, int c)
+{
+    long number = 0;
+    char *end = NULL;
+    if (c == 'd') {
+        if (!parse_range(optarg, 0, SP_ARCHIVE_DEPTH_MAX, &number))
+            return sp_cli_usage(command, "--depth is a number from 0 to %d", SP_ARCHIVE_DEPTH_MAX);
+        a->archive.depth = (uint32_t)number;
+    } else if (c == 'l') {
+        if (!parse_range(optarg, 1, 19, &number))
+            return sp_cli_usage(command, "--level is a number from 1 to 19");
+        a->archive.patch_level = (int)number;
+    } else if (c == 'z') {
+        if (!parse_range(optarg, 1, 9, &number))
+            return sp_cli_usage(command, "--gzip is a number from 1 to 9");
+        a->archive.gzip_level = (int)number;
+    } else {
+        a->archive.similarity = strtod(optarg, &end);
+        if (!*optarg || *end || !(a->archive.similarity > 0 && a->archive.similarity <= 1))
+            return sp_cli_usage(command, "--similarity is above 0 and at most 1");
+    }
+    return -1;
+}
+
+static int parse_size(const struct sp_command *command, const char *name, uint64_t *ret_bytes)
+{
+    if (!sp_cli_number(optarg, ret_bytes) || *ret_bytes == 0)
+        return sp_cli_usage(command, "--%s is a number of bytes, such as 100M", name);
+    return -1;
+}
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option table[] = {{"output", required_argument, NULL, 'o'},
+                                          {"restore", required_argument, NULL, 'r'},
+                                          {"depth", required_argument, NULL, 'd'},
+                                          {"level", required_argument, NULL, 'l'},
+                                          {"gzip", required_argument, NULL, 'z'},
+                                          {"similarity", required_argument, NULL, 's'},
+                                          {"segment", required_argument, NULL, 'b'},
+                                          {"commit", required_argument, NULL, 'c'},
+                                          {"summary", required_argument, NULL, 'j'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          SP_COMMON_OPTIONS,
+                                          SP_SETTING_OPTIONS,
+                                          {0}};
+    for (int c; (c = getopt_long(argc, argv, "o:q", table, NULL)) != -1;) {
+        int code = -1;
+        if (c == 'o')
+            a->output = optarg;
+        else if (c == 'r')
+            a->restore = optarg;
+        else if (c == 'j')
+            a->summary = optarg;
+        else if (c == 'q')
+            a->quiet = true;
+        else if (c == 'b')
+            code = parse_size(command, "segment", &a->archive.segment_bytes);
+        else if (c == 'c')
+            code = parse_size(command, "commit", &a->archive.commit_bytes);
+        else if (c == 'd' || c == 'l' || c == 'z' || c == 's')
+            code = parse_number(command, a, c);
+        else
+            code = sp_cli_common(command, c, &a->config);
+        if (code >= 0)
+            return code;
+    }
+    if (a->restore && optind + 1 != argc)
+        return sp_cli_usage(command, "--restore needs one archive: its directory");
+    if (!a->restore && !a->output)
+        return sp_cli_usage(command, "--output names the archive's directory");
+    if (!a->restore && optind == argc)
+        return sp_cli_usage(command, "no input: name WARC files, or - for standard input");
+    a->archive.inputs = (const char *const *)argv + optind;
+    a->archive.input_count = (size_t)(argc - optind);
+    return -1;
+}
+
+static void on_progress(void *arg, uint64_t done, uint64_t total)
+{
+    struct watch *w = arg;
+    sp_progress_phase(&w->progress, "reading", done, total);
+}
+
+static void on_complaint(void *arg, const char *text)
+{
+    struct watch *w = arg;
+    if (w->complaints++ < COMPLAINTS_MOST)
+        fprintf(stderr, "samepage: %s\n", text);
+}
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+/* A record's time is that since the one before it: finding, restoring and writing it. */
+static void on_restored(void *arg, uint64_t bytes)
+{
+    struct watch *w = arg;
+    double seconds = seconds_since(&w->last);
+    w->bytes += bytes;
+    w->slowest = seconds > w->slowest ? seconds : w->slowest;
+    clock_gettime(CLOCK_MONOTONIC, &w->last);
+}
+
+static int write_summary(const char *name, const char *text)
+{
+    FILE *out = fopen(name, "w");
+    bool good = out && fputs(text, out) >= 0;
+    if (out)
+        good = fclose(out) == 0 && good;
+    return good ? SP_EXIT_DONE : sp_cli_failed("%s: the summary cannot be written", name);
+}
+
+static void print_result(const struct sp_archive_result *r)
+{
+    fprintf(stderr, "  %-22s %18s of %s bytes\n", "records", sp_thousands(r->records).text,
+            sp_thousands(r->bytes).text);
+    fprintf(stderr, "  %-22s %18s whole, %s revisits, %s patches\n", "stored",
+            sp_thousands(r->whole).text, sp_thousands(r->revisits).text,
+            sp_thousands(r->patches).text);
+    fprintf(stderr, "  %-22s %18s bytes, %.2f %% of them\n", "in",
+            sp_thousands(r->stored_bytes).text,
+            r->bytes ? 100.0 * (double)r->stored_bytes / (double)r->bytes : 0);
+    if (r->passed)
+        fprintf(stderr, "  %-22s %18s\n", "were in the archive", sp_thousands(r->passed).text);
+    if (r->bad)
+        fprintf(stderr, "  %-22s %18s\n", "could not be read", sp_thousands(r->bad).text);
+}
+
+static int write_archive(struct arguments *a)
+{
+    struct watch watch = {0};
+    struct sp_archive_result r;
+    struct sp_fault fault;
+    struct timespec start;
+    char text[1024];
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    sp_settings_text(&a->config, &a->archive.text);
+    a->archive.max_record_bytes = a->config.input_max_record_bytes;
+    a->archive.dir = a->output;
+    a->archive.progress = on_progress;
+    a->archive.complain = on_complaint;
+    a->archive.arg = &watch;
+    sp_progress_start(&watch.progress);
+    watch.progress.shown &= !a->quiet;
+    enum sp_err err = sp_archive_write(&a->archive, &r, &fault);
+    sp_progress_end(&watch.progress);
+    if (err != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    if (!a->quiet)
+        print_result(&r);
+    snprintf(text, sizeof text,
+             "{\"records\":%llu,\"passed\":%llu,\"bad\":%llu,\"whole\":%llu,\"revisits\":%llu,"
+             "\"patches\":%llu,\"bytes\":%llu,\"stored_bytes\":%llu,\"deepest\":%llu,"
+             "\"seconds\":%.3f}\n",
+             (unsigned long long)r.records, (unsigned long long)r.passed, (unsigned long long)r.bad,
+             (unsigned long long)r.whole, (unsigned long long)r.revisits,
+             (unsigned long long)r.patches, (unsigned long long)r.bytes,
+             (unsigned long long)r.stored_bytes, (unsigned long long)r.deepest,
+             seconds_since(&start));
+    return a->summary ? write_summary(a->summary, text) : SP_EXIT_DONE;
+}
+
+static int restore_archive(const struct arguments *a)
+{
+    struct watch watch = {0};
+    struct sp_archive_restore_options o = {.restored = on_restored, .arg = &watch};
+    struct sp_fault fault;
+    struct timespec start;
+    uint64_t records = 0;
+    char text[256];
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    watch.last = start;
+    o.dir = a->archive.inputs[0];
+    o.url = strcmp(a->restore, "ALL") == 0 ? NULL : a->restore;
+    o.output = a->output ? a->output : "-";
+    o.max_record_bytes = a->config.input_max_record_bytes;
+    o.cache_bytes = a->archive.cache_bytes;
+    if (sp_archive_restore(&o, &records, &fault) != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    snprintf(text, sizeof text,
+             "{\"records\":%llu,\"bytes\":%llu,\"seconds\":%.3f,\"slowest_seconds\":%.6f}\n",
+             (unsigned long long)records, (unsigned long long)watch.bytes, seconds_since(&start),
+             watch.slowest);
+    return a->summary ? write_summary(a->summary, text) : SP_EXIT_DONE;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {0};
+    sp_config_default(&a.config);
+    sp_archive_options_default(&a.archive);
+    int code = parse(command, argc, argv, &a);
+    if (code >= 0)
+        return code;
+    return a.restore ? restore_archive(&a) : write_archive(&a);
+}
+
+const struct sp_command sp_command_archive = {
+    "archive", "WARC files that keep nothing twice: copies as revisits, near copies as patches",
+    "NAME\n"
+    "  samepage archive - WARC files in, smaller WARC files out, and back\n\n"
+    "SYNOPSIS\n"
+    "  samepage archive --output DIR [OPTION]... INPUT...\n"
+    "  samepage archive --restore URL|ALL [--output FILE] DIR\n\n"
+    "DESCRIPTION\n"
+    "  Writes the records of WARC files (plain, .gz or .zst) into the archive DIR: a payload that is\n"
+    "  there becomes a revisit record, a page that is nearly there a patch of the one it is like, all\n"
+    "  else is stored as it is. The WARC files of the archive can be read by other tools, and so can\n"
+    "  index.cdxj; patches are an extension that only samepage knows (docs/ARCHIVE.md).\n\n"
+    "  An archive grows by further calls. After a kill the same call goes on where the last commit\n"
+    "  was, and ends with the files that a call without a kill ends with.\n\n"
+    "  --restore writes records as they came, byte for byte: all of them, or those of a URL.\n\n"
+    "OPTIONS\n"
+    "  -o, --output DIR     the archive; with --restore: a file, default standard output\n"
+    "  --restore URL|ALL    write the records of a URL, or all, instead\n"
+    "  --depth N            most patches one behind the other; 0: none at all; default: 8\n"
+    "  --similarity X       how like a page must be to be tried as a base; default: 0.5\n"
+    "  --level N            Zstandard's level for patches, 1 to 19; default: 9\n"
+    "  --gzip N             gzip's level for records, 1 to 9; default: 6\n"
+    "  --segment BYTES      a WARC file of so many bytes is followed by another; default: 1 GiB\n"
+    "  --commit BYTES       commit after so many bytes of records; default: 64 MiB\n"
+    "  --summary FILE       write what it came to as JSON\n"
+    "  --config FILE        read settings from FILE\n"
+    "  --set KEY=VALUE      change one setting; may be repeated\n"
+    "  -q, --quiet          no progress bar, no summary\n"
+    "  --help               this text\n\n"
+    "EXAMPLES\n"
+    "  samepage archive -o archive crawl-*.warc.gz\n"
+    "  samepage archive --restore https://example.org/ archive > example.warc\n",
+    true, run};

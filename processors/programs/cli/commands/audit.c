@@ -1,0 +1,164 @@
+/* samepage audit: judges a deduplication, whoever made it. */
+#include <stdio.h>
+
+#include "audit/audit.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+
+struct arguments {
+    struct sp_audit_options options;
+    bool quiet;
+    struct sp_config config;
+};
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option table[] = {{"removed", required_argument, NULL, 'r'},
+                                          {"kept", required_argument, NULL, 'k'},
+                                          {"clusters", required_argument, NULL, 'c'},
+                                          {"report", required_argument, NULL, 'p'},
+                                          {"json", required_argument, NULL, 'j'},
+                                          {"threshold", required_argument, NULL, 't'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          SP_COMMON_OPTIONS,
+                                          SP_FIELD_OPTIONS,
+                                          SP_SETTING_OPTIONS,
+                                          {0}};
+    struct sp_audit_options *o = &a->options;
+    struct sp_fault fault;
+    for (int c; (c = getopt_long(argc, argv, "r:k:c:p:j:t:q", table, NULL)) != -1;) {
+        int code = -1;
+        if (c == 'r')
+            o->removed = optarg;
+        else if (c == 'k')
+            o->kept = optarg;
+        else if (c == 'c')
+            o->clusters = optarg;
+        else if (c == 'p')
+            o->report = optarg;
+        else if (c == 'j')
+            o->json = optarg;
+        else if (c == 'q')
+            a->quiet = true;
+        else if (c != 't')
+            code = sp_cli_common(command, c, &a->config);
+        else if (sp_config_set(&a->config, sp_view_str("similarity.threshold"), sp_view_str(optarg),
+                               &fault) != SP_OK)
+            code = sp_cli_usage(command, "--threshold: %s", fault.text);
+        if (code >= 0)
+            return code;
+    }
+    if (optind == argc)
+        return sp_cli_usage(command, "no input: name the collection before its deduplication");
+    if (!o->removed == !o->kept)
+        return sp_cli_usage(command, "name one list: --removed, or else --kept");
+    o->inputs = sp_cli_inputs(argv + optind, argc - optind, &o->input_count);
+    return -1;
+}
+
+static void print_row(const char *name, uint64_t n)
+{
+    fprintf(stderr, "  %-30s %15s\n", name, sp_thousands(n).text);
+}
+
+static void print_summary(const struct sp_audit_result *r)
+{
+    print_row("documents", r->documents);
+    print_row("removed", r->removed);
+    print_row("  rightly", r->right);
+    print_row("  lost in a chain", r->by_chain);
+    print_row("  like no other document", r->wrong);
+    if (r->wordless)
+        print_row("  without words", r->wordless);
+    if (r->survivor_known) {
+        print_row("  for a document that is named", r->survivor_known);
+        print_row("    which it does not resemble", r->survivor_unlike);
+        print_row("    which was removed, too", r->survivor_gone);
+    }
+    print_row("kept, and could be removed", r->missed);
+    print_row("  pairs of them", r->missed_pairs);
+    if (r->clusters)
+        print_row("clusters", r->clusters);
+    if (r->clusters_lost)
+        print_row("  of which nothing was kept", r->clusters_lost);
+    if (r->unknown)
+        print_row("ids of no document", r->unknown);
+    if (r->dead_letters)
+        print_row("records that cannot be read", r->dead_letters);
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {0};
+    sp_config_default(&a.config);
+    int code = parse(command, argc, argv, &a);
+    if (code >= 0)
+        return code;
+    struct sp_audit_options *o = &a.options;
+    struct sp_settings settings;
+    struct sp_audit_result result;
+    struct sp_progress progress;
+    struct sp_fault fault;
+    if (sp_settings_init(&a.config, &settings, &fault) != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    o->threads = settings.run.threads;
+    o->text = settings.run.text;
+    o->input = settings.run.input;
+    o->input.fields.dataset = true;
+    o->similarity = settings.run.bus.group.similarity;
+    sp_progress_start(&progress);
+    progress.shown &= !a.quiet;
+    o->progress = sp_progress_show;
+    o->progress_arg = &progress;
+    enum sp_err err = sp_audit(o, &result, &fault);
+    sp_progress_end(&progress);
+    sp_settings_done(&settings);
+    if (err != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    if (!a.quiet)
+        print_summary(&result);
+    if (!a.quiet && o->report)
+        fprintf(stderr, "%s/index.html is written\n", o->report);
+    if (result.unknown > 0 && result.removed == 0)
+        return sp_cli_failed("no id of the lists is of a document of the input; --id-field says "
+                             "what the id is called");
+    return SP_EXIT_DONE;
+}
+
+const struct sp_command sp_command_audit = {
+    "audit", "judges a deduplication, whoever made it",
+    "NAME\n"
+    "  samepage audit - judges a deduplication, whoever made it\n\n"
+    "SYNOPSIS\n"
+    "  samepage audit --removed FILE [--clusters FILE] [--report DIR] [--json FILE] INPUT...\n"
+    "  samepage audit --kept FILE [--clusters FILE] [--report DIR] [--json FILE] INPUT...\n\n"
+    "DESCRIPTION\n"
+    "  INPUT is the collection before the deduplication (formats as for `samepage dedup`), the lists\n"
+    "  say what was done to it, by samepage, text-dedup, datatrove, datasketch or your own program.\n"
+    "  All pairs of documents that reach the threshold are found by an exact join. Then a removed\n"
+    "  document was removed rightly if a kept one resembles it; lost in a chain if only documents\n"
+    "  resemble it that were removed as well; and removed wrongly if it resembles no other. Kept\n"
+    "  ones could be removed where an earlier kept one resembles them.\n\n"
+    "  A list has a line for each document: its id, as text or JSON; or an object with \"id\" or \"url\"\n"
+    "  (or the field of --id-field) and perhaps the document it was removed for (\"kept\", \"survivor\",\n"
+    "  \"duplicate_of\", \"winner_url\") or its cluster (\"cluster\", \"cluster_id\", \"__cluster__\",\n"
+    "  \"minhash_cluster_id\", also in \"metadata\"); in --clusters also {\"kept\",\"removed\":[...]} or an\n"
+    "  array of ids. Of several documents with one id the later ones are taken as removed.\n\n"
+    "OPTIONS\n"
+    "  -r, --removed FILE  the documents removed\n"
+    "  -k, --kept FILE     or the documents kept: all others were removed\n"
+    "  -c, --clusters FILE which documents were put together\n"
+    "  --report DIR        write a page there: figures, what each source lost, chains, examples\n"
+    "  --json FILE         write the figures as JSON; - is standard output\n"
+    "  -t, --threshold T   same as --set similarity.threshold=T\n" SP_FIELD_HELP
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  -q, --quiet         no progress bar, no summary\n"
+    "  --help              this text\n\n"
+    "EXAMPLES\n"
+    "  samepage audit --removed removed.jsonl --clusters clusters.jsonl articles.jsonl --report audit\n"
+    "  samepage audit --kept out/kept.jsonl articles.jsonl --id-field id --text-field text --json -\n\n"
+    "EXIT STATUS\n"
+    "  0 done, 1 failed, 2 wrong usage\n",
+    true, run};

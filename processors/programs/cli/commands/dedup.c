@@ -1,0 +1,189 @@
+/* samepage dedup: a collection without its near duplicates. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+#include "dedup/dedup.h"
+
+struct arguments {
+    struct sp_dedup_options options;
+    bool quiet;
+    struct sp_config config;
+};
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option table[] = {{"kept", required_argument, NULL, 'k'},
+                                          {"removed", required_argument, NULL, 'r'},
+                                          {"clusters", required_argument, NULL, 'c'},
+                                          {"state", required_argument, NULL, 's'},
+                                          {"dead-letter", required_argument, NULL, 'd'},
+                                          {"threshold", required_argument, NULL, 't'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          SP_COMMON_OPTIONS,
+                                          SP_FIELD_OPTIONS,
+                                          SP_SETTING_OPTIONS,
+                                          {0}};
+    struct sp_dedup_options *o = &a->options;
+    struct sp_fault fault;
+    for (int c; (c = getopt_long(argc, argv, "k:r:c:t:q", table, NULL)) != -1;) {
+        int code = -1;
+        if (c == 'k')
+            o->kept = optarg;
+        else if (c == 'r')
+            o->removed = optarg;
+        else if (c == 'c')
+            o->clusters = optarg;
+        else if (c == 's')
+            o->state = optarg;
+        else if (c == 'd')
+            o->dead_letter = optarg;
+        else if (c == 'q')
+            a->quiet = true;
+        else if (c != 't')
+            code = sp_cli_common(command, c, &a->config);
+        else if (sp_config_set(&a->config, sp_view_str("similarity.threshold"), sp_view_str(optarg),
+                               &fault) != SP_OK)
+            code = sp_cli_usage(command, "--threshold: %s", fault.text);
+        if (code >= 0)
+            return code;
+    }
+    if (optind == argc)
+        return sp_cli_usage(command, "no input: name files, or - for standard input");
+    if (!o->kept && !o->removed && !o->clusters)
+        return sp_cli_usage(command, "nothing is asked for: name --kept, --removed or --clusters");
+    o->inputs = sp_cli_inputs(argv + optind, argc - optind, &o->input_count);
+    return -1;
+}
+
+/* Two outputs in one file; NULL: there are none. */
+static const char *twice(const struct sp_dedup_options *o)
+{
+    const char *names[] = {o->kept, o->removed, o->clusters, o->dead_letter};
+    enum { NAMES = sizeof names / sizeof *names };
+    for (int i = 0; i < NAMES; i++)
+        for (int k = i + 1; k < NAMES; k++)
+            if (names[i] && names[k] && strcmp(names[i], names[k]) == 0 &&
+                strcmp(names[i], "/dev/null") != 0)
+                return names[i];
+    return NULL;
+}
+
+static void print_row(const char *name, uint64_t n)
+{
+    fprintf(stderr, "  %-22s %15s\n", name, sp_thousands(n).text);
+}
+
+static int report(const struct arguments *a, const struct sp_dedup_result *r, double seconds)
+{
+    uint64_t removed = r->exact + r->similar;
+    if (!a->quiet) {
+        print_row("documents", r->documents);
+        print_row("  kept", r->kept);
+        print_row("  removed", removed);
+        print_row("    equal content", r->exact);
+        print_row("    near duplicates", r->similar);
+        if (r->passed)
+            print_row("other records, kept", r->passed);
+        if (r->skipped)
+            print_row("handled before", r->skipped);
+        if (r->dead_letters)
+            print_row("dead letters, not kept", r->dead_letters);
+        if (r->bytes)
+            fprintf(stderr, "  %-22s %13.1f %%\n", "removed of the text",
+                    100 * (double)r->removed_bytes / (double)r->bytes);
+        fprintf(stderr, "  %-22s %15.1f\n", "seconds", seconds);
+    }
+    if (r->dead_letters && !a->options.dead_letter)
+        fprintf(stderr, "samepage: %s records could not be read; --dead-letter FILE keeps them\n",
+                sp_thousands(r->dead_letters).text);
+    if (r->dead_letters && r->documents + r->passed == 0)
+        return sp_cli_failed("no record of the input could be read");
+    return SP_EXIT_DONE;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {0};
+    sp_config_default(&a.config);
+    int code = parse(command, argc, argv, &a);
+    if (code >= 0)
+        return code;
+    struct sp_dedup_options *o = &a.options;
+    struct sp_settings settings;
+    struct sp_dedup_result result;
+    struct sp_progress progress;
+    struct sp_fault fault;
+    const char *same = twice(o);
+    if (same)
+        return sp_cli_usage(command, "%s is named for two outputs", same);
+    if (sp_settings_init(&a.config, &settings, &fault) != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    struct sp_buf fingerprint = {0};
+    sp_buf_put_str(&fingerprint, "command=dedup\n");
+    sp_buf_put(&fingerprint, settings.run.fingerprint, strlen(settings.run.fingerprint) + 1);
+    o->fingerprint = fingerprint.data;
+    o->threads = settings.run.threads;
+    o->barrier_pages = settings.run.barrier_pages;
+    o->cache_bytes = settings.run.bus.contents_cache_bytes;
+    o->text = settings.run.text;
+    o->input = settings.run.input;
+    o->input.fields.dataset = true;
+    o->similarity = settings.run.bus.group.similarity;
+    o->store = settings.run.store;
+    sp_progress_start(&progress);
+    progress.shown &= !a.quiet;
+    o->progress = sp_progress_show;
+    o->progress_arg = &progress;
+    double start = sp_clock_seconds();
+    enum sp_err err = sp_dedup(o, &result, &fault);
+    sp_progress_end(&progress);
+    sp_settings_done(&settings);
+    sp_buf_done(&fingerprint);
+    return err == SP_OK ? report(&a, &result, sp_clock_seconds() - start)
+                        : sp_cli_failed("%s", fault.text);
+}
+
+const struct sp_command sp_command_dedup = {
+    "dedup", "a collection without its near duplicates, in the format it came in",
+    "NAME\n"
+    "  samepage dedup - a collection without its near duplicates, in the format it came in\n\n"
+    "SYNOPSIS\n"
+    "  samepage dedup [OPTION]... INPUT... --kept FILE [--removed FILE] [--clusters FILE]\n\n"
+    "DESCRIPTION\n"
+    "  Reads documents (formats as for `samepage run`) and keeps the first of those that resemble\n"
+    "  one another. A document is removed if a kept one resembles it, and kept otherwise: no two\n"
+    "  kept documents are near duplicates, and each removed one resembles the kept one that it is\n"
+    "  removed for, however long the chain of likenesses between others. Kept records are written\n"
+    "  as the bytes they were, in their order: lines of JSON, or records of WARC. Each record is a\n"
+    "  document, also where two have the same id.\n\n"
+    "  Records that say nothing of a page (images, errors and redirects in WARC files) are kept;\n"
+    "  records of WARC that are no pages (requests, metadata) are left out.\n\n"
+    "  With --state, documents are held against all that earlier calls with this state have kept:\n"
+    "  so the next snapshot loses what is known. Outputs go on where the state left them, and a\n"
+    "  killed call is repeated with the same arguments.\n\n"
+    "OPTIONS\n"
+    "  -k, --kept FILE      write the documents kept; compressed where FILE ends with .gz or .zst;\n"
+    "                       - is standard output\n"
+    "  -r, --removed FILE   write one line a removed document: the kept one, and the similarity\n"
+    "  -c, --clusters FILE  write one line for each kept document that stands for others, with them;\n"
+    "                       with --state, of all calls\n"
+    "  --state DIR          keep what is known there (RocksDB)\n"
+    "  --dead-letter FILE   write records that cannot be read, with reason and offset\n"
+    "  -t, --threshold T    same as --set similarity.threshold=T\n" SP_FIELD_HELP
+    "  --config FILE        read settings from FILE\n"
+    "  --set KEY=VALUE      change one setting; may be repeated\n"
+    "  -q, --quiet          no progress bar, no summary\n"
+    "  --help               this text\n\n"
+    "OUTPUT\n"
+    "  --removed   {\"id\",\"kept\",\"similarity\",\"reason\":\"exact|similar\"}\n"
+    "  --clusters  {\"kept\",\"removed\":[{\"id\",\"similarity\"}]}\n\n"
+    "EXAMPLES\n"
+    "  samepage dedup articles.jsonl --kept articles.unique.jsonl --removed removed.jsonl\n"
+    "  samepage dedup --state seen crawl-07.warc.gz --kept crawl-07.unique.warc.gz\n\n"
+    "EXIT STATUS\n"
+    "  0 done, 1 failed or no record could be read, 2 wrong usage\n",
+    true, run};

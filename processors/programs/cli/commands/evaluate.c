@@ -1,0 +1,277 @@
+/* samepage evaluate: the paper's evaluation on traces, as a report. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+#include "evaluate/evaluate.h"
+
+enum { NAMES_MAX = 64, NAME_BYTES = 32 };
+
+struct arguments {
+    struct sp_evaluate_options evaluate;
+    struct sp_config config;
+    char names[NAMES_MAX][NAME_BYTES];
+    const char *only[NAMES_MAX];
+    const char *labelled[NAMES_MAX];
+    const char *keys[NAMES_MAX];
+    bool quiet;
+};
+
+struct waiting {
+    bool shown;
+};
+
+static void show(void *arg, const char *what, uint64_t done, uint64_t of)
+{
+    struct waiting *w = arg;
+    if (!w->shown)
+        return;
+    fprintf(stderr, "\r\033[K%s", what);
+    if (of)
+        fprintf(stderr, "  %.0f %%", 100 * (double)done / (double)of);
+    fflush(stderr);
+}
+
+/* Adds each name of a list "a,b"; `before` makes "4" into "figure4". */
+static int add_names(const struct sp_command *command, struct arguments *a, const char *list,
+                     const char *before)
+{
+    SP_ASSERT(list);
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, ",");
+        size_t *count = &a->evaluate.only_count;
+        if (*count == NAMES_MAX)
+            return sp_cli_usage(command, "\"%s\": too many experiments", list);
+        char *name = a->names[*count];
+        int len = snprintf(name, NAME_BYTES, "%s%.*s", before, (int)n, at);
+        if (len >= NAME_BYTES || !sp_experiment_named(name))
+            return sp_cli_usage(command, "there is no experiment \"%s%.*s\"; --list names them",
+                                before, (int)n, at);
+        a->only[(*count)++] = name;
+        at += n + (at[n] == ',');
+    }
+    return -1;
+}
+
+/* A number above 0, with an optional K, M or G; 0 where it is none. */
+static double positive(const char *text, size_t len)
+{
+    static const char units[] = "KMG";
+    char copy[32], *end;
+    if (len == 0 || len >= sizeof copy)
+        return 0;
+    memcpy(copy, text, len);
+    copy[len] = 0;
+    double x = strtod(copy, &end);
+    const char *unit = *end ? strchr(units, *end) : NULL;
+    for (const char *u = units; unit && u <= unit; u++)
+        x *= 1000;
+    return end[unit != NULL] || !(x > 0 && x < 1e18) ? 0 : x;
+}
+
+/* "price=0.5,rate=20M": the cost model's parameters; and Figure 9 is wanted. */
+static int add_cost(const struct sp_command *command, struct arguments *a, const char *list)
+{
+    struct sp_cost_options *c = &a->evaluate.cost;
+    const struct {
+        const char *name;
+        double *at;
+        double most;
+    } parameters[] = {{"pages", &c->pages, 1e15},         {"rate", &c->rate, 1e15},
+                      {"cores", &c->cores, 1e6},          {"utilisation", &c->utilisation, 1},
+                      {"memory", &c->memory_gib, 1e9},    {"price", &c->price, 1e9},
+                      {"hours", &c->hours, 1e6},          {"index", &c->index_bytes, 1e6},
+                      {"online", &c->online_pages, 1e12}, {"replicas", &c->replicas, 1e3}};
+    enum { COUNT = sizeof parameters / sizeof *parameters };
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, ","), name = strcspn(at, "="), i = 0;
+        double x = name < n ? positive(at + name + 1, n - name - 1) : 0;
+        while (i < COUNT &&
+               (strlen(parameters[i].name) != name || strncmp(parameters[i].name, at, name) != 0))
+            i++;
+        if (i == COUNT || x <= 0 || x > parameters[i].most)
+            return sp_cli_usage(
+                command,
+                "--cost \"%.*s\": give pages, rate, cores, utilisation (at most 1), "
+                "memory (GiB), price, hours, index, online, replicas, as price=0.5,rate=20M",
+                (int)n, at);
+        *parameters[i].at = x;
+        at += n + (at[n] == ',');
+    }
+    return add_names(command, a, "9", "figure");
+}
+
+static int list_experiments(void)
+{
+    const struct sp_experiment *e;
+    for (size_t i = 0; (e = sp_experiment_at(i)); i++)
+        printf("%-12s %s\n", e->name, e->title);
+    return SP_EXIT_DONE;
+}
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option table[] = {{"report", required_argument, NULL, 'r'},
+                                          {"figures", required_argument, NULL, 'f'},
+                                          {"only", required_argument, NULL, 'n'},
+                                          {"cost", optional_argument, NULL, 'c'},
+                                          {"labelled", required_argument, NULL, 'd'},
+                                          {"keys", required_argument, NULL, 'k'},
+                                          {"term", required_argument, NULL, 't'},
+                                          {"list", no_argument, NULL, 'l'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          SP_COMMON_OPTIONS,
+                                          SP_FIELD_OPTIONS,
+                                          SP_SETTING_OPTIONS,
+                                          {0}};
+    const char *temp = getenv("TMPDIR");
+    for (int c; (c = getopt_long(argc, argv, "r:q", table, NULL)) != -1;) {
+        int code = -1;
+        if (c == 'r')
+            a->evaluate.report = optarg;
+        else if (c == 'f')
+            code = add_names(command, a, optarg, "figure");
+        else if (c == 'n')
+            code = add_names(command, a, optarg, "");
+        else if (c == 'c')
+            code = add_cost(command, a, optarg ? optarg : "");
+        else if (c == 'k' && a->evaluate.key_count < NAMES_MAX)
+            a->keys[a->evaluate.key_count++] = optarg;
+        else if (c == 'd' && a->evaluate.labelled_count < NAMES_MAX)
+            a->labelled[a->evaluate.labelled_count++] = optarg;
+        else if (c == 't')
+            a->evaluate.term = optarg;
+        else if (c == 'l')
+            code = list_experiments();
+        else if (c == 'q')
+            a->quiet = true;
+        else
+            code = sp_cli_common(command, c, &a->config);
+        if (code >= 0)
+            return code;
+    }
+    if (optind == argc && a->evaluate.labelled_count == 0)
+        return sp_cli_usage(command, "no trace: name files, or - for standard input");
+    if (optind == argc && a->evaluate.only_count == 0)
+        a->only[a->evaluate.only_count++] = "methods"; /* all that there is to look at */
+    if (temp && *temp)
+        a->evaluate.temp = temp;
+    if (!a->evaluate.report)
+        return sp_cli_usage(command, "no --report: the directory that the report is written to");
+    a->evaluate.traces = sp_cli_inputs(argv + optind, argc - optind, &a->evaluate.trace_count);
+    return -1;
+}
+
+static bool plain(const char *text)
+{
+    return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                 "-_./=,:+@%") == strlen(text);
+}
+
+/* The command line as a shell would take it again. getopt has moved the arguments, not lost any. */
+static void put_command(struct sp_buf *out, int argc, char **argv)
+{
+    sp_buf_put_str(out, argv[0]); /* "samepage evaluate" */
+    for (int i = 1; i < argc; i++) {
+        sp_buf_put_u8(out, ' ');
+        if (plain(argv[i])) {
+            sp_buf_put_str(out, argv[i]);
+            continue;
+        }
+        sp_buf_put_u8(out, '\'');
+        for (const char *c = argv[i]; *c; c++)
+            if (*c == '\'')
+                sp_buf_put_str(out, "'\\''");
+            else
+                sp_buf_put_u8(out, (uint8_t)*c);
+        sp_buf_put_u8(out, '\'');
+    }
+    sp_buf_put_u8(out, 0);
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments *a = sp_calloc(1, sizeof *a);
+    struct sp_settings settings = {0};
+    struct sp_buf line = {0};
+    struct sp_fault fault;
+    struct sp_progress progress;
+    sp_config_default(&a->config);
+    sp_evaluate_options_default(&a->evaluate);
+    a->evaluate.only = a->only;
+    a->evaluate.labelled = a->labelled;
+    a->evaluate.keys = a->keys;
+    int code = parse(command, argc, argv, a);
+    if (code < 0 && sp_settings_init(&a->config, &settings, &fault) != SP_OK)
+        code = sp_cli_failed("%s", fault.text);
+    if (code < 0) {
+        put_command(&line, argc, argv);
+        a->evaluate.input = settings.run.input;
+        a->evaluate.text = settings.run.text;
+        a->evaluate.threads = settings.run.threads;
+        a->evaluate.bus = settings.run.bus;
+        a->evaluate.command = line.data;
+        a->evaluate.settings = settings.fingerprint.data;
+        sp_progress_start(&progress);
+        struct waiting waiting = {.shown = progress.shown && !a->quiet};
+        a->evaluate.progress = show;
+        a->evaluate.progress_arg = &waiting;
+        enum sp_err err = sp_evaluate(&a->evaluate, &fault);
+        if (waiting.shown)
+            fputs("\r\033[K", stderr);
+        code = err == SP_OK ? SP_EXIT_DONE : sp_cli_failed("%s", fault.text);
+        if (err == SP_OK && !a->quiet)
+            fprintf(stderr, "%s/index.html is written\n", a->evaluate.report);
+    }
+    sp_buf_done(&line);
+    sp_settings_done(&settings);
+    sp_free(a);
+    return code;
+}
+
+const struct sp_command sp_command_evaluate = {
+    "evaluate", "the paper's evaluation on your own crawl, as a report",
+    "NAME\n"
+    "  samepage evaluate - the paper's evaluation on your own crawl, as a report\n\n"
+    "SYNOPSIS\n"
+    "  samepage evaluate --report DIR [--labelled WHERE]... [OPTION]... TRACE...\n\n"
+    "DESCRIPTION\n"
+    "  Reads traces (formats as for `samepage run`; each file in order of time) once, runs the\n"
+    "  experiments on them, and writes DIR/index.html: tables, plots, the settings and the command,\n"
+    "  in one file that needs no network. Beside it lie the numbers (CSV) and each plot as SVG and\n"
+    "  PNG. All signatures are kept in memory: about 4 bytes a word of each distinct content.\n\n"
+    "OPTIONS\n"
+    "  -r, --report DIR    where the report goes; made where it is missing\n"
+    "  --figures LIST      only these figures of the paper, as 4,5,6,7\n"
+    "  --only LIST         only these experiments, by name\n"
+    "  --cost[=LIST]       Figure 9, the cost model, with these parameters: pages, rate (fetches a "
+    "day),\n"
+    "                      cores, utilisation, memory (GiB), price (of a machine-hour), hours (between\n"
+    "                      two runs from scratch), index (bytes a page); of the paper's own model\n"
+    "                      online (pages a machine) and replicas; as\n"
+    "                      --cost=pages=1G,rate=20M,price=0.5\n"
+    "  --labelled WHERE    labelled pages for the experiment `methods`: a directory with pages.jsonl\n"
+    "                      (or docs.jsonl) and perhaps pairs.jsonl, a file of pages, or PAGES,PAIRS;\n"
+    "                      may be repeated, and then no trace is needed\n"
+    "  --keys FILE         for the experiment `predict`, to be held against: lines of URL, tab, key\n"
+    "                      (URLs with equal keys are taken for one page); may be repeated\n"
+    "  --term WORDS        the experiment `archive`: what pages of its collection C contain;\n"
+    "                      default: expense\n"
+    "  --list              name the experiments\n" SP_FIELD_HELP
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  -q, --quiet         say nothing\n"
+    "  --help              this text\n\n"
+    "LABELLED DATA\n"
+    "  Pages: {\"id\",\"content\"} and optionally \"content_type\", \"cluster\". Pairs: {\"a\",\"b\",\"label\"},\n"
+    "  ids and 1 (the same) or 0. With some 0 only the listed pairs are scored; else every pair that is\n"
+    "  not listed is of different pages. Without pairs, pages of one \"cluster\" are the same.\n\n"
+    "EXAMPLES\n"
+    "  samepage evaluate --report report crawl-2023.jsonl crawl-2024.jsonl\n"
+    "  samepage evaluate --report report --labelled my-pages\n",
+    true, run};

@@ -1,0 +1,168 @@
+/* samepage ingest: publishes crawled pages to Kafka. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/url.h"
+#include "cli/kafka_options.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+#include "codec/codec.h"
+
+struct ingest {
+    rd_kafka_t *producer;
+    char topic[SP_TOPIC_NAME_MAX];
+    int32_t partitions;
+    struct sp_wire_format format;
+    struct sp_buf bytes;
+    struct sp_buf url;
+    uint64_t pages;
+    uint64_t dead_letters;
+    uint64_t too_large;
+    uint64_t failed;
+};
+
+/* Trying again would not make it smaller; the rest of the crawl goes on. */
+static void leave_out(struct ingest *in, struct sp_view url, size_t bytes)
+{
+    in->too_large++;
+    fprintf(stderr,
+            "left out, larger than kafka.message.max.bytes or the topic's max.message.bytes: "
+            "%zu bytes, %.*s\n",
+            bytes, (int)url.len, url.data);
+}
+
+static void on_delivery(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
+{
+    struct ingest *in = arg;
+    (void)handle;
+    if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        leave_out(in, sp_view(m->key, m->key_len), m->len);
+    else
+        in->failed += m->err != RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+static void configure(rd_kafka_conf_t *conf, void *arg)
+{
+    rd_kafka_conf_set_opaque(conf, arg);
+    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+}
+
+/* All fetches of a page go to one partition, so that they stay in order. */
+static void on_item(void *arg, const struct sp_input_item *item)
+{
+    struct ingest *in = arg;
+    sp_buf_reset(&in->url);
+    if (item->err != SP_OK || sp_url_canonical(item->page.url, &in->url) != SP_OK) {
+        in->dead_letters++;
+        return;
+    }
+    struct sp_id page = sp_hash128(in->url.data, in->url.len);
+    sp_buf_reset(&in->bytes);
+    sp_page_encode(&item->page, &in->format, &in->bytes);
+    for (;;) {
+        rd_kafka_resp_err_t code = rd_kafka_producev(
+            in->producer, RD_KAFKA_V_TOPIC(in->topic),
+            RD_KAFKA_V_PARTITION((int32_t)(page.lo % (uint64_t)in->partitions)),
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(in->url.data, in->url.len),
+            RD_KAFKA_V_VALUE(in->bytes.data, in->bytes.len), RD_KAFKA_V_END);
+        if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
+            leave_out(in, sp_buf_view(&in->url), in->bytes.len);
+            return;
+        }
+        if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
+            in->failed += code != RD_KAFKA_RESP_ERR_NO_ERROR;
+            break;
+        }
+        rd_kafka_poll(in->producer, 50);
+    }
+    in->pages++;
+}
+
+static enum sp_err publish(struct ingest *in, const struct sp_input_options *options,
+                           const char *const *files, size_t count, struct sp_progress *progress,
+                           struct sp_fault *fault)
+{
+    struct sp_input *input = NULL;
+    struct sp_chunk *chunk = NULL;
+    struct sp_parser *parser = sp_parser_new(options);
+    enum sp_err err = sp_input_open(files, count, options, &input, fault);
+    while (err == SP_OK && (err = sp_input_next_chunk(input, &chunk, fault)) == SP_OK) {
+        sp_chunk_parse(parser, chunk, on_item, in);
+        sp_chunk_free(chunk);
+        rd_kafka_poll(in->producer, 0);
+        sp_progress_show(progress, in->pages, sp_input_read_bytes(input),
+                         sp_input_total_bytes(input), 0);
+    }
+    sp_input_close(input);
+    sp_parser_free(parser);
+    return err == SP_END ? SP_OK : err;
+}
+
+static int ingest(const struct sp_config *config, const char *const *files, size_t count)
+{
+    enum { FLUSH_MS = 120000 };
+    struct ingest in = {.format = sp_wire_format_of_id((uint32_t)config->topics_pages_schema_id)};
+    struct sp_kafka_options kafka;
+    struct sp_input_options input;
+    struct sp_progress progress;
+    struct sp_fault fault;
+    sp_cli_kafka_options(config, &kafka);
+    sp_topic_name(&kafka, SP_TOPIC_PAGES, in.topic);
+    sp_settings_input(config, &input);
+    if (sp_kafka_open(&kafka, SP_KAFKA_PRODUCER, NULL, configure, &in, &in.producer, &fault) !=
+        SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    sp_progress_start(&progress);
+    enum sp_err err = sp_kafka_partitions(in.producer, in.topic, &in.partitions);
+    if (err == SP_BUSY)
+        sp_kafka_no_answer(in.producer, &fault);
+    else if (err != SP_OK)
+        sp_fault_set(&fault, err, "there is no topic for pages; `samepage topics create` makes it");
+    else
+        err = publish(&in, &input, files, count, &progress, &fault);
+    if (err == SP_OK &&
+        (rd_kafka_flush(in.producer, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR || in.failed))
+        err = sp_fault_set(&fault, SP_IO, "not all pages could be delivered");
+    sp_progress_end(&progress);
+    rd_kafka_destroy(in.producer);
+    sp_buf_done(&in.bytes);
+    sp_buf_done(&in.url);
+    if (err != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    fprintf(stderr, "%s pages published, %s records could not be read, %s were too large\n",
+            sp_thousands(in.pages).text, sp_thousands(in.dead_letters).text,
+            sp_thousands(in.too_large).text);
+    return SP_EXIT_DONE;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    static const struct option table[] = {
+        SP_COMMON_OPTIONS, SP_FIELD_OPTIONS, SP_SETTING_OPTIONS, {0}};
+    struct sp_config config;
+    int code =
+        sp_cli_kafka_parse(command, argc, argv, &(struct sp_cli_options){.table = table}, &config);
+    size_t count;
+    const char *const *files = sp_cli_inputs(argv + optind, argc - optind, &count);
+    if (code < 0 && optind == argc)
+        code = sp_cli_usage(command, "no input: name files, or - for standard input");
+    if (code < 0)
+        code = ingest(&config, files, count);
+    sp_config_done(&config);
+    return code;
+}
+
+const struct sp_command sp_command_ingest = {
+    "ingest", "publishes crawled pages to Kafka",
+    "NAME\n"
+    "  samepage ingest - publishes crawled pages to Kafka\n\n"
+    "SYNOPSIS\n"
+    "  samepage ingest [--config FILE] [--set KEY=VALUE]... INPUT...\n\n"
+    "DESCRIPTION\n"
+    "  Reads pages (formats as for `samepage run`) and publishes each as Avro (schemas/page.avsc) to\n"
+    "  the topic of pages, all fetches of a page to one partition. A page that is too large for the\n"
+    "  topic is named and left out.\n\n"
+    "OPTIONS\n" SP_FIELD_HELP "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help              this text\n",
+    true, run};

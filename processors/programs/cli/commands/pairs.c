@@ -1,0 +1,214 @@
+/* samepage pairs: all near-duplicate pairs of a collection, from scratch. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_write.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+#include "local/pipeline.h"
+#include "similarity/join.h"
+
+struct document {
+    struct sp_id page; /* key of the map: first */
+    char *url;
+    size_t number;
+};
+
+struct collection {
+    struct sp_map by_page;
+    struct document **documents; /* in order of first appearance */
+    struct sp_signature **signatures;
+    size_t count;
+    size_t document_cap;
+    size_t signature_cap;
+    uint64_t dead_letters;
+    uint64_t read_bytes;
+    uint64_t total_bytes;
+    struct sp_progress progress;
+};
+
+static struct document *document_of(struct collection *c, struct sp_message *m)
+{
+    struct document *d = sp_map_get(&c->by_page, m->page);
+    if (d)
+        return d;
+    sp_grow(&c->documents, &c->document_cap, c->count + 1);
+    sp_grow(&c->signatures, &c->signature_cap, c->count + 1);
+    d = sp_alloc(sizeof *d);
+    *d = (struct document){m->page, m->crawled.url, c->count};
+    m->crawled.url = NULL;
+    c->documents[c->count] = d;
+    c->signatures[c->count++] = NULL;
+    sp_map_add(&c->by_page, d);
+    return d;
+}
+
+/* The last fetch of a page with content is the page. */
+static void note_item(struct collection *c, struct sp_batch_item *item)
+{
+    c->dead_letters += item->err != SP_OK;
+    if (!item->message || item->message->crawled.page_kind != SP_PAGE_CONTENT)
+        return;
+    struct document *d = document_of(c, item->message);
+    sp_signature_unref(c->signatures[d->number]);
+    c->signatures[d->number] = sp_signature_ref(item->message->crawled.signature);
+}
+
+static enum sp_err read_input(struct collection *c, const char *name,
+                              const struct sp_run_options *options, struct sp_fault *fault)
+{
+    struct sp_input *input = NULL;
+    enum sp_err err = sp_input_open(&name, 1, &options->input, &input, fault);
+    if (err != SP_OK)
+        return err;
+    struct sp_batch *batch;
+    struct sp_pipeline *pipeline =
+        sp_pipeline_start(input, &options->input, &options->text, sp_run_workers(options->threads));
+    while ((err = sp_pipeline_next(pipeline, &batch, fault)) == SP_OK) {
+        for (size_t i = 0; i < batch->count; i++) {
+            note_item(c, &batch->items[i]);
+            sp_message_free(batch->items[i].message);
+            batch->items[i].message = NULL;
+        }
+        sp_progress_show(&c->progress, c->count, c->read_bytes + batch->read_bytes, c->total_bytes,
+                         c->count);
+    }
+    sp_pipeline_stop(pipeline);
+    c->read_bytes += sp_input_read_bytes(input);
+    sp_input_close(input);
+    return err == SP_END ? SP_OK : err;
+}
+
+struct writer {
+    const struct collection *collection;
+    FILE *out;
+    struct sp_buf line;
+    uint64_t pairs;
+};
+
+static void write_pair(void *arg, size_t i, size_t j, double similarity)
+{
+    struct writer *w = arg;
+    sp_buf_reset(&w->line);
+    sp_buf_put_str(&w->line, "{\"a\":");
+    sp_json_put_text(&w->line, w->collection->documents[i]->url);
+    sp_buf_put_str(&w->line, ",\"b\":");
+    sp_json_put_text(&w->line, w->collection->documents[j]->url);
+    sp_buf_put_str(&w->line, ",\"similarity\":");
+    sp_json_put_double(&w->line, similarity);
+    sp_buf_put_str(&w->line, "}\n");
+    fwrite(w->line.data, 1, w->line.len, w->out);
+    w->pairs++;
+}
+
+static void collection_done(struct collection *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        sp_signature_unref(c->signatures[i]);
+        sp_free(c->documents[i]->url);
+        sp_free(c->documents[i]);
+    }
+    sp_free(c->documents);
+    sp_free(c->signatures);
+    sp_map_done(&c->by_page);
+}
+
+static int join(struct collection *c, const struct sp_similarity_options *similarity,
+                const char *output, bool quiet)
+{
+    struct writer w = {.collection = c, .out = stdout};
+    if (strcmp(output, "-") != 0 && !(w.out = fopen(output, "w")))
+        return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
+    enum sp_err err = sp_join(similarity, c->signatures, c->count, false, write_pair, &w);
+    sp_buf_done(&w.line);
+    bool good = !ferror(w.out) && (w.out == stdout ? fflush(w.out) : fclose(w.out)) == 0;
+    if (err != SP_OK)
+        return sp_cli_failed("the collection cannot be joined: %s", sp_err_text(err));
+    if (!good)
+        return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
+    if (!quiet)
+        fprintf(stderr, "%s pages, %s pairs%s\n", sp_thousands(c->count).text,
+                sp_thousands(w.pairs).text,
+                c->dead_letters ? " (some records could not be read)" : "");
+    return SP_EXIT_DONE;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    static const struct option table[] = {{"threshold", required_argument, NULL, 't'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          SP_COMMON_OPTIONS,
+                                          SP_FIELD_OPTIONS,
+                                          SP_SETTING_OPTIONS,
+                                          {0}};
+    struct sp_config config;
+    const char *output = "-";
+    struct sp_fault fault;
+    bool quiet = false;
+    sp_config_default(&config);
+    for (int c; (c = getopt_long(argc, argv, "t:o:q", table, NULL)) != -1;) {
+        int code = -1;
+        if (c == 't') {
+            if (sp_config_set(&config, sp_view_str("similarity.threshold"), sp_view_str(optarg),
+                              &fault) != SP_OK)
+                return sp_cli_usage(command, "--threshold: %s", fault.text);
+        } else if (c == 'o') {
+            output = optarg;
+        } else if (c == 'q') {
+            quiet = true;
+        } else {
+            code = sp_cli_common(command, c, &config);
+        }
+        if (code >= 0)
+            return code;
+    }
+    if (optind == argc)
+        return sp_cli_usage(command, "no input: name files, or - for standard input");
+    struct sp_settings settings;
+    struct collection collection = {0};
+    enum sp_err err = sp_settings_init(&config, &settings, &fault);
+    if (err != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    sp_progress_start(&collection.progress);
+    collection.progress.shown &= !quiet;
+    size_t count;
+    const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
+    for (size_t i = 0; i < count && err == SP_OK; i++)
+        err = read_input(&collection, inputs[i], &settings.run, &fault);
+    sp_progress_end(&collection.progress);
+    int code = err == SP_OK ? join(&collection, &settings.run.bus.group.similarity, output, quiet)
+                            : sp_cli_failed("%s", fault.text);
+    collection_done(&collection);
+    sp_settings_done(&settings);
+    return code;
+}
+
+const struct sp_command sp_command_pairs = {
+    "pairs", "all near-duplicate pairs of a collection",
+    "NAME\n"
+    "  samepage pairs - all near-duplicate pairs of a collection\n\n"
+    "SYNOPSIS\n"
+    "  samepage pairs [--threshold T] [OPTION]... INPUT...\n\n"
+    "DESCRIPTION\n"
+    "  Reads all pages (formats as for `samepage run`), compares them all to all with an exact prefix\n"
+    "  filter (by the candidate rule, with methods that are no Jaccard similarity), and prints each\n"
+    "  near-duplicate pair once. Of a page that was fetched several times the last fetch counts.\n"
+    "  Signatures are kept in memory: about 4 bytes a word.\n\n"
+    "OPTIONS\n"
+    "  -t, --threshold T   same as --set similarity.threshold=T\n"
+    "  -o, --output FILE   write there; default: standard output\n" SP_FIELD_HELP
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  -q, --quiet         no progress bar, no summary\n"
+    "  --help              this text\n\n"
+    "OUTPUT\n"
+    "  {\"a\":URL,\"b\":URL,\"similarity\":J}; J by similarity.method\n\n"
+    "EXAMPLE\n"
+    "  samepage pairs --threshold 0.9 articles.jsonl\n",
+    true, run};

@@ -1,0 +1,282 @@
+/* samepage run: the main job on one machine. */
+#include <stdio.h>
+#include <sys/resource.h>
+
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+
+struct arguments {
+    const char *state;
+    const char *output;
+    const char *groups;
+    const char *dead_letter;
+    const char *summary; /* file for the summary as JSON */
+    bool verify;
+    bool quiet;
+    struct sp_config config;
+};
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option options[] = {{"state", required_argument, NULL, 's'},
+                                            {"output", required_argument, NULL, 'o'},
+                                            {"groups", required_argument, NULL, 'g'},
+                                            {"dead-letter", required_argument, NULL, 'd'},
+                                            {"summary", required_argument, NULL, 'j'},
+                                            {"verify", no_argument, NULL, 'v'},
+                                            {"quiet", no_argument, NULL, 'q'},
+                                            SP_COMMON_OPTIONS,
+                                            SP_FIELD_OPTIONS,
+                                            SP_SETTING_OPTIONS,
+                                            {0}};
+    for (int c; (c = getopt_long(argc, argv, "o:q", options, NULL)) != -1;) {
+        switch (c) {
+        case 's':
+            a->state = optarg;
+            break;
+        case 'o':
+            a->output = optarg;
+            break;
+        case 'g':
+            a->groups = optarg;
+            break;
+        case 'd':
+            a->dead_letter = optarg;
+            break;
+        case 'j':
+            a->summary = optarg;
+            break;
+        case 'v':
+            a->verify = true;
+            break;
+        case 'q':
+            a->quiet = true;
+            break;
+        default: {
+            int code = sp_cli_common(command, c, &a->config);
+            if (code >= 0)
+                return code;
+        }
+        }
+    }
+    if (optind == argc)
+        return sp_cli_usage(command, "no input: name files, or - for standard input");
+    return -1;
+}
+
+static double per_second(uint64_t n, double seconds)
+{
+    return seconds > 0 ? (double)n / seconds : 0;
+}
+
+static uint64_t peak_memory(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
+}
+
+static void print_row(const char *name, uint64_t n)
+{
+    fprintf(stderr, "  %-22s %15s\n", name, sp_thousands(n).text);
+}
+
+static void print_summary(const struct sp_run_result *r)
+{
+    const uint64_t *status = r->totals.status_counts;
+    uint64_t known = status[SP_STATUS_UNIQUE] + status[SP_STATUS_WINNER] + status[SP_STATUS_LOSER] +
+                     status[SP_STATUS_GONE];
+    print_row("records read", r->records);
+    if (r->skipped)
+        print_row("  handled before", r->skipped);
+    if (r->ignored)
+        print_row("  saying nothing", r->ignored);
+    if (r->cut)
+        print_row("  cut at text.max_bytes", r->cut);
+    if (r->dead_letters)
+        print_row("  dead letters", r->dead_letters);
+    print_row("pages", known);
+    print_row("  unique", status[SP_STATUS_UNIQUE]);
+    print_row("  winners", status[SP_STATUS_WINNER]);
+    print_row("  losers", status[SP_STATUS_LOSER]);
+    print_row("  gone", status[SP_STATUS_GONE]);
+    print_row("groups", r->totals.groups);
+    print_row("  of two and more", r->totals.duplicates);
+    print_row("status events", r->events);
+    fprintf(stderr, "  %-22s %15.1f\n", "seconds", r->seconds);
+    print_row("pages/s", (uint64_t)per_second(r->records, r->seconds));
+    fprintf(stderr, "  %-22s %15.1f\n", "MB/s of content", 1e-6 * per_second(r->bytes, r->seconds));
+    if (known && r->disk_bytes)
+        print_row("bytes per page on disk", r->disk_bytes / known);
+}
+
+static void write_kinds(FILE *out, const uint64_t *messages)
+{
+    fputs(",\"messages_by_kind\":{", out);
+    for (int kind = SP_MSG_CRAWLED; kind < SP_MSG_KINDS; kind++)
+        fprintf(out, "%s\"%s\":%llu", kind > SP_MSG_CRAWLED ? "," : "",
+                sp_message_name((enum sp_message_kind)kind), (unsigned long long)messages[kind]);
+    fputs("}", out);
+}
+
+static bool write_summary(const char *name, const struct sp_run_result *r)
+{
+    FILE *out = fopen(name, "w");
+    if (!out)
+        return false;
+    const uint64_t *status = r->totals.status_counts;
+    const struct sp_local_bus_stats *s = &r->stats;
+    const struct sp_db_counts *db = &r->store;
+#define N(field, value) fprintf(out, ",\"%s\":%llu", field, (unsigned long long)(value))
+    fprintf(out, "{\"seconds\":%.3f,\"verify_seconds\":%.3f", r->seconds, r->verify_seconds);
+    N("records", r->records), N("skipped", r->skipped), N("ignored", r->ignored);
+    N("cut", r->cut), N("dead_letters", r->dead_letters), N("content_bytes", r->bytes),
+        N("events", r->events);
+    N("unique", status[SP_STATUS_UNIQUE]), N("winners", status[SP_STATUS_WINNER]);
+    N("losers", status[SP_STATUS_LOSER]), N("gone", status[SP_STATUS_GONE]);
+    N("groups", r->totals.groups), N("duplicate_groups", r->totals.duplicates);
+    N("differences", r->differences), N("disk_bytes", r->disk_bytes);
+    N("peak_memory_bytes", peak_memory()), N("messages", s->messages);
+    N("edges_sent", s->edges_sent), N("members_sent", s->members_sent);
+    N("largest_message", s->largest_message);
+    N("merges", s->group.merges), N("splits", s->group.splits), N("put_off", s->group.put_off);
+    N("bounces", s->group.bounces), N("relinks", s->group.relinks);
+    N("unchanged", s->group.unchanged), N("late", s->group.late);
+    N("compared", s->group.compared), N("repairs", s->group.repairs);
+    N("repair_compared", s->group.repair_compared);
+    N("tier1_cache_bytes", s->group.cache_bytes), N("rows", s->compare.rows);
+    N("probes", s->compare.probes), N("contacts", s->compare.contacts);
+    N("candidates", s->compare.candidates), N("matches", s->compare.matches);
+    N("row_loads", s->compare.row_loads), N("index_bytes", s->compare.index_bytes);
+    N("tier2_cache_bytes", s->compare.cache_bytes);
+    N("signature_loads", s->contents.loads);
+    N("signature_cache_bytes", s->contents.cache_bytes);
+    N("gets", db->gets), N("rows_read", db->rows_read), N("bytes_read", db->bytes_read);
+    N("rows_put", db->rows_put), N("rows_deleted", db->rows_deleted);
+    N("bytes_written", db->bytes_written);
+#undef N
+    write_kinds(out, s->messages_by_kind);
+    fputs(",\"rates\":[", out);
+    for (size_t i = 0; i < r->rate_count; i++)
+        fprintf(out, "%s{\"pages_per_s\":%.0f,\"pages_per_cpu_s\":%.0f}", i ? "," : "",
+                r->rates[i].by_clock, r->rates[i].by_cpu);
+    fputs("]}\n", out);
+    return fclose(out) == 0;
+}
+
+enum { REASONS_SHOWN = 3 };
+
+/* Says why. With --quiet as well, unless --dead-letter says it of each. */
+static void print_reasons(const struct arguments *a, struct sp_run_result *r)
+{
+    if (r->dead_letters == 0 || (a->quiet && a->dead_letter))
+        return;
+    fprintf(stderr, "samepage: %s of %s records could not be read%s\n",
+            sp_thousands(r->dead_letters).text, sp_thousands(r->records).text,
+            a->dead_letter ? "" : "; --dead-letter FILE keeps them");
+    sp_refusals_sort(&r->reasons);
+    for (int i = 0; i < REASONS_SHOWN && r->reasons.items[i].why; i++)
+        fprintf(stderr, "samepage:   %s: %s\n", sp_thousands(r->reasons.items[i].count).text,
+                r->reasons.items[i].why);
+}
+
+/* What the run came to, and the exit code. */
+static int report(const struct arguments *a, struct sp_run_result *r)
+{
+    if (!a->quiet)
+        print_summary(r);
+    print_reasons(a, r);
+    if (a->summary && !write_summary(a->summary, r))
+        return sp_cli_failed("%s: the summary cannot be written", a->summary);
+    if (a->config.partition_previous_map[0] && a->state && !a->quiet)
+        fprintf(stderr,
+                "samepage: all pages are in cells of partition.map; the state does not need "
+                "partition.previous_map any more\n");
+    if (r->records && r->dead_letters && !r->pages && !r->ignored && !r->skipped)
+        return sp_cli_failed("no record of the input could be read");
+    if (!a->verify)
+        return SP_EXIT_DONE;
+    if (r->differences)
+        return sp_cli_failed("verify: %s differences from the groups computed from scratch",
+                             sp_thousands(r->differences).text);
+    fprintf(stderr, "verify: no difference from the groups computed from scratch\n");
+    return SP_EXIT_DONE;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {.output = "-"};
+    sp_config_default(&a.config);
+    int code = parse(command, argc, argv, &a);
+    if (code >= 0)
+        return code;
+    struct sp_settings settings;
+    struct sp_run_result result;
+    struct sp_progress progress;
+    struct sp_fault fault;
+    if (sp_settings_init(&a.config, &settings, &fault) != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    struct sp_run_options options = settings.run;
+    options.inputs = sp_cli_inputs(argv + optind, argc - optind, &options.input_count);
+    options.state = a.state;
+    options.output = a.output;
+    options.groups = a.groups;
+    options.dead_letter = a.dead_letter;
+    options.verify = a.verify;
+    sp_progress_start(&progress);
+    progress.shown &= !a.quiet;
+    options.progress = sp_progress_show;
+    options.progress_arg = &progress;
+    enum sp_err err = sp_run(&options, &result, &fault);
+    sp_progress_end(&progress);
+    sp_settings_done(&settings);
+    code = err == SP_OK ? report(&a, &result) : sp_cli_failed("%s", fault.text);
+    sp_run_result_done(&result);
+    return code;
+}
+
+const struct sp_command sp_command_run = {
+    "run", "the main job on one machine: crawled pages in, duplicate statuses out",
+    "NAME\n"
+    "  samepage run - the main job on one machine: crawled pages in, duplicate statuses out\n\n"
+    "SYNOPSIS\n"
+    "  samepage run [OPTION]... INPUT...\n\n"
+    "DESCRIPTION\n"
+    "  Reads crawled pages in order, keeps the groups of near duplicates, and writes a status event\n"
+    "  for each new version of a page, and for each page whose status changes with it. INPUT is\n"
+    "  JSONL, a JSON array, CSV, TSV, WARC, WET, an Avro container file or a dump of MediaWiki, plain\n"
+    "  or as .gz or .zst (found by content, not by name), or a folder of such files or of texts; - is\n"
+    "  standard input.\n"
+    "  A JSONL line: {\"url\", \"content\", and optionally \"fetch_time_ms\", \"http_status\",\n"
+    "  \"redirect_url\", \"content_type\", \"popularity\"}.\n\n"
+    "  With --state the groups outlive the process. Run again with the same state and more input, "
+    "and\n"
+    "  it goes on; run again after a crash with the same arguments, and state and --output are as "
+    "if\n"
+    "  nothing had happened. An input is known by its name and its first bytes, and continued "
+    "behind\n"
+    "  the last record handled.\n\n"
+    "OPTIONS\n"
+    "  --state DIR         keep the state there (RocksDB); without it, in memory\n"
+    "  -o, --output FILE   append status events to FILE; default: standard output\n"
+    "  --groups FILE       at the end, write all groups to FILE, one JSON line each\n"
+    "  --dead-letter FILE  append records that cannot be read, with reason and offset\n"
+    "  --summary FILE      at the end, write all counts to FILE, as JSON\n"
+    "  --verify            at the end, recompute all groups from scratch and compare; differences\n"
+    "                      are listed, and the exit code is 1\n" SP_FIELD_HELP
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  -q, --quiet         no progress bar, no summary\n"
+    "  --help              this text\n\n"
+    "OUTPUT\n"
+    "  "
+    "{\"url\",\"version_ms\",\"status\":\"unique|winner|loser|gone\",\"winner_url\",\"similarity\","
+    "\n"
+    "   \"reason\":\"content|redirect|exact\"|null,\"group_id\",\"group_size\",\"epoch\"}\n"
+    "  The last event of a URL is its status. A loser names the winner it is similar to.\n\n"
+    "EXAMPLES\n"
+    "  samepage synth --pages 20000 | samepage run --groups groups.jsonl -o status.jsonl -\n"
+    "  samepage run --state state -o status.jsonl crawl-*.warc.gz\n\n"
+    "EXIT STATUS\n"
+    "  0 done, 1 failed, no record could be read, or --verify found differences, 2 wrong usage\n",
+    true, run};

@@ -1,0 +1,393 @@
+/* samepage serve: the state of a run, asked over HTTP. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "cli/kafka_options.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+#include "kafka/replica.h"
+#include "serve/serve.h"
+#include "store/store.h"
+
+enum { PAGES_MAX = 256, TOKEN_BYTES_MIN = 16, TOKEN_BYTES_MAX = 512 };
+static const uint64_t cache_default = 512ull << 20;
+
+struct arguments {
+    struct sp_serve_options options;
+    const char *token_file;
+    const char *map_file;
+    struct sp_partition_map map;  /* of map_file: its dictionary */
+    struct sp_relation *relation; /* winner.relation of the state, or NULL */
+    bool kafka;
+    int code; /* of a wrong option; -1: none */
+    const struct sp_command *command;
+    const char *pages[PAGES_MAX];
+    char token[TOKEN_BYTES_MAX + 2];
+};
+
+static int take(const struct sp_command *command, int option, struct arguments *a)
+{
+    struct sp_serve_options *o = &a->options;
+    uint64_t number;
+    switch (option) {
+    case 's':
+        o->state = optarg;
+        return -1;
+    case 'l':
+        o->listen = optarg;
+        return -1;
+    case 't':
+        a->token_file = optarg;
+        return -1;
+    case 'n':
+        if (!sp_cli_number(optarg, &number) || number == 0 || number > 256)
+            return sp_cli_usage(command, "--threads %s: a number from 1 to 256", optarg);
+        o->threads = (uint32_t)number;
+        return -1;
+    case 'm':
+        a->map_file = optarg;
+        return -1;
+    case 'c':
+        if (!sp_cli_number(optarg, &number))
+            return sp_cli_usage(command, "--cache %s: a number of bytes, as 512M", optarg);
+        o->cache_bytes = number;
+        return -1;
+    case 'p':
+        if (o->page_count == PAGES_MAX)
+            return sp_cli_usage(command, "--pages: at most %d files", PAGES_MAX);
+        a->pages[o->page_count++] = optarg;
+        return -1;
+    case 'k':
+        a->kafka = true;
+        return -1;
+    case 'r':
+        o->predict = true;
+        return -1;
+    default:
+        return -2;
+    }
+}
+
+/* Whether the option is our own. */
+static bool own_option(void *arg, int option)
+{
+    struct arguments *a = arg;
+    int code = take(a->command, option, a);
+    if (code >= 0)
+        a->code = code;
+    return code != -2;
+}
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a,
+                 struct sp_config *config)
+{
+    static const struct option options[] = {{"state", required_argument, NULL, 's'},
+                                            {"kafka", no_argument, NULL, 'k'},
+                                            {"listen", required_argument, NULL, 'l'},
+                                            {"token-file", required_argument, NULL, 't'},
+                                            {"threads", required_argument, NULL, 'n'},
+                                            {"map", required_argument, NULL, 'm'},
+                                            {"cache", required_argument, NULL, 'c'},
+                                            {"pages", required_argument, NULL, 'p'},
+                                            {"predict", no_argument, NULL, 'r'},
+                                            SP_COMMON_OPTIONS,
+                                            SP_SETTING_OPTIONS,
+                                            {0}};
+    a->command = command;
+    a->code = -1;
+    int code = sp_cli_kafka_parse(command, argc, argv,
+                                  &(struct sp_cli_options){options, own_option, a}, config);
+    if (code >= 0 || a->code >= 0)
+        return code >= 0 ? code : a->code;
+    if (optind < argc)
+        return sp_cli_usage(command, "%s: there are no arguments but options", argv[optind]);
+    if (!a->kafka && !a->options.state)
+        return sp_cli_usage(command, "say --state DIR, --kafka or both");
+    return -1;
+}
+
+/* The first line of the file. */
+static int read_token(struct arguments *a)
+{
+    FILE *in = fopen(a->token_file, "r");
+    if (!in)
+        return sp_cli_failed("%s: cannot be read: %s", a->token_file, strerror(errno));
+    size_t n = fread(a->token, 1, sizeof a->token - 1, in);
+    fclose(in);
+    a->token[n] = 0;
+    n = strcspn(a->token, "\r\n");
+    a->token[n] = 0;
+    bool visible = true;
+    for (size_t i = 0; i < n; i++)
+        visible &= a->token[i] > ' ' && a->token[i] < 0x7f;
+    if (n < TOKEN_BYTES_MIN || n > TOKEN_BYTES_MAX || !visible)
+        return sp_cli_failed("%s: its first line is no token: %d to %d ASCII characters without "
+                             "spaces",
+                             a->token_file, TOKEN_BYTES_MIN, TOKEN_BYTES_MAX);
+    a->options.token = a->token;
+    return -1;
+}
+
+/* Texts are only comparable with the state's pages under the dictionary that those were read with:
+ * eight hexadecimal digits. */
+static enum sp_err use_dictionary(struct arguments *a, const char *digits, struct sp_fault *fault)
+{
+    char given[16] = "";
+    if (!a->map_file)
+        return sp_fault_set(fault, SP_INVALID,
+                            "it was made with a trained partition map: --map FILE names it");
+    enum sp_err err = sp_partition_read(a->map_file, &a->map, fault);
+    if (err != SP_OK)
+        return err;
+    snprintf(given, sizeof given, "%08x", (unsigned)a->map.dictionary.fingerprint);
+    if (strcmp(given, digits) == 0)
+        return SP_OK;
+    return sp_fault_set(fault, SP_INVALID,
+                        "the map of --map has another dictionary than the one it was made with");
+}
+
+/* The settings the state was made with are those its signatures can be compared by. */
+static int read_settings(struct arguments *a)
+{
+    struct sp_serve_options *o = &a->options;
+    struct sp_buf lines = {0};
+    struct sp_config config;
+    struct sp_fault fault;
+    sp_config_default(&config);
+    enum sp_err err = sp_db_read_fingerprint(o->state, &lines, &fault);
+    sp_buf_put_u8(&lines, 0);
+    char *save = NULL, version[64];
+    snprintf(version, sizeof version, "signature.version=%d", SP_SIGNATURE_VERSION);
+    for (char *line = err ? NULL : strtok_r(lines.data, "\n", &save); line && err == SP_OK;
+         line = strtok_r(NULL, "\n", &save))
+        if (strncmp(line, SP_SETTINGS_DICTIONARY, strlen(SP_SETTINGS_DICTIONARY)) == 0)
+            err = use_dictionary(a, line + strlen(SP_SETTINGS_DICTIONARY), &fault);
+        else if (strncmp(line, "signature.version=", strlen("signature.version=")) != 0)
+            err = sp_config_assign(&config, line, &fault);
+        else if (strcmp(line, version) != 0)
+            err = sp_fault_set(&fault, SP_STATE_FORMAT,
+                               "its signatures are of another version of samepage");
+    int code = -1;
+    if (err != SP_OK)
+        code = sp_cli_failed("the state in %s cannot be served: %s", o->state, fault.text);
+    o->tier1 = (uint32_t)config.tier1_partitions;
+    struct sp_similarity_options similarity;
+    sp_settings_similarity(&config, &similarity);
+    o->threshold = similarity.threshold;
+    o->method = similarity.method;
+    if (code < 0 && sp_settings_relation(&config, &a->relation, &fault) != SP_OK)
+        code = sp_cli_failed("the state in %s cannot be served: %s", o->state, fault.text);
+    o->winner_relation = a->relation;
+    if (code < 0 && !sp_serve_can(o->method))
+        code = sp_cli_failed("the state in %s cannot be served: it was made with "
+                             "similarity.method = %s, whose signatures the filter cannot compare",
+                             o->state, sp_method_info(o->method)->name);
+    sp_settings_text(&config, &o->text);
+    o->text.detect_language = false;
+    o->text.signature.dictionary = a->map.cells ? &a->map.dictionary : NULL;
+    sp_config_done(&config);
+    sp_buf_done(&lines);
+    return code;
+}
+
+/* Connections, and every table of the state, are descriptors. */
+static void allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* The signals that end it, blocked in all threads that are started from now on. */
+static sigset_t block_ends(void)
+{
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    return ends;
+}
+
+static int serve(const struct sp_serve_options *options)
+{
+    struct sp_serve *server = NULL;
+    struct sp_fault fault;
+    sigset_t ends = block_ends();
+    int number = 0;
+    signal(SIGPIPE, SIG_IGN);
+    allow_descriptors();
+    if (sp_serve_start(options, &server, &fault) != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    const char *colon = strrchr(options->listen, ':');
+    fprintf(stderr, "samepage: listening on http://%.*s:%u\n", (int)(colon - options->listen),
+            options->listen, (unsigned)sp_serve_port(server));
+    sigwait(&ends, &number);
+    sp_serve_stop(server);
+    return SP_EXIT_DONE;
+}
+
+static int serve_topic(struct arguments *a, const struct sp_config *config)
+{
+    struct sp_kafka_options kafka;
+    char topic[SP_TOPIC_NAME_MAX];
+    sp_cli_kafka_options(config, &kafka);
+    sp_topic_name(&kafka, SP_TOPIC_STATUS, topic);
+    const char **properties = sp_cli_client_properties(&kafka, false);
+    a->options.topic = topic;
+    a->options.properties = properties;
+    struct sp_similarity_options similarity;
+    sp_settings_similarity(config, &similarity);
+    a->options.threshold = similarity.threshold;
+    sp_settings_text(config, &a->options.text);
+    a->options.text.detect_language = false;
+    int code = serve(&a->options);
+    sp_free(properties);
+    return code;
+}
+
+/* ---- a copy of the group stage's state, followed ---- */
+
+struct copying {
+    struct sp_replica *replica;
+    char failure[512];
+    bool failed; /* atomic */
+};
+
+/* From the following thread: ends the server, which then says why. */
+static void on_failed(void *arg, const char *message)
+{
+    struct copying *c = arg;
+    snprintf(c->failure, sizeof c->failure, "%s", message);
+    __atomic_store_n(&c->failed, true, __ATOMIC_SEQ_CST);
+    kill(getpid(), SIGTERM);
+}
+
+/* Until all that was in the changelog is in the copy; false: a signal came, or it failed. */
+static bool catch_up(struct copying *c)
+{
+    const struct timespec slice = {.tv_nsec = 200 * 1000000L};
+    sigset_t ends = block_ends();
+    uint64_t records = 0;
+    int64_t said = sp_clock_ms();
+    bool ready;
+    while (!(ready = sp_replica_ready(c->replica, &records)) &&
+           sigtimedwait(&ends, NULL, &slice) < 0)
+        if (sp_clock_ms() - said >= 2000) {
+            fprintf(stderr, "samepage: catching up: %s records of the changelog read\n",
+                    sp_thousands(records).text);
+            said = sp_clock_ms();
+        }
+    return ready;
+}
+
+static int serve_copy(struct arguments *a, const struct sp_config *config)
+{
+    struct copying c = {0};
+    struct sp_settings settings;
+    struct sp_fault fault;
+    if (sp_settings_init(config, &settings, &fault) != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    struct sp_replica_options o = {.directory = a->options.state,
+                                   .fingerprint = settings.run.fingerprint,
+                                   .store = settings.run.store,
+                                   .partitions = settings.run.bus.tier1,
+                                   .failed = on_failed,
+                                   .arg = &c};
+    sp_cli_kafka_options(config, &o.kafka);
+    block_ends();
+    int code = SP_EXIT_DONE;
+    if (sp_replica_start(&o, &c.replica, &fault) != SP_OK)
+        code = sp_cli_failed("%s", fault.text);
+    else if (catch_up(&c) && (code = read_settings(a)) < 0)
+        code = serve(&a->options);
+    sp_replica_stop(c.replica);
+    if (__atomic_load_n(&c.failed, __ATOMIC_SEQ_CST))
+        code = sp_cli_failed("%s", c.failure);
+    sp_settings_done(&settings);
+    return code;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {.options = {.listen = "127.0.0.1:8080", .cache_bytes = cache_default}};
+    struct sp_config config;
+    int code = parse(command, argc, argv, &a, &config);
+    a.options.pages = a.pages;
+    if (code < 0 && a.token_file)
+        code = read_token(&a);
+    if (!a.map_file && a.kafka && config.partition_map[0])
+        a.map_file = config.partition_map;
+    if (code < 0 && a.kafka && a.options.state)
+        code = serve_copy(&a, &config);
+    else if (code < 0 && a.kafka)
+        code = serve_topic(&a, &config);
+    else if (code < 0 && (code = read_settings(&a)) < 0)
+        code = serve(&a.options);
+    sp_partition_done(&a.map);
+    sp_relation_free(a.relation);
+    sp_config_done(&config);
+    return code;
+}
+
+const struct sp_command sp_command_serve = {
+    "serve", "answers over HTTP what a state knows, filters result lists, and shows a page",
+    "NAME\n"
+    "  samepage serve - answers over HTTP what a state knows, filters result lists, shows a page\n\n"
+    "SYNOPSIS\n"
+    "  samepage serve --state DIR [OPTION]...\n"
+    "  samepage serve --kafka [--state DIR] [--set KEY=VALUE]... [OPTION]...\n\n"
+    "DESCRIPTION\n"
+    "  Reads the state of a `samepage run` along, also while the run is writing: what is answered is "
+    "at\n"
+    "  most a second older than what the run has brought to the disk (with "
+    "store.write_ahead_log=on:\n"
+    "  than its last barrier). Nothing in DIR is changed.\n\n"
+    "  GET /v1/status?url=URL   the page's status\n"
+    "  GET /v1/group?url=URL    its group: members, winners, similarities, and what links them\n"
+    "  POST /v1/filter          {\"urls\":[...]}: a ranked list in, the list without near duplicates\n"
+    "                           out; {\"documents\":[{\"url\",\"text\"}]} for pages not seen yet\n"
+    "  GET /openapi.json        describes these and all others; / is a page to look at\n"
+    "  GET /livez /readyz /metrics\n\n"
+    "  With --kafka and --state the state is that of the group stage: DIR becomes a copy, followed\n"
+    "  from the stage's changelog, and everything is answered as from a run. It goes on where it "
+    "was\n"
+    "  left. The settings must be the stage's.\n\n"
+    "  With --kafka alone what is known are the statuses of the topic, kept in memory: there are no\n"
+    "  signatures in it, so pages repeat one another that have the same winner, and two pages cannot "
+    "be\n"
+    "  compared.\n\n"
+    "  Ends at SIGINT or SIGTERM.\n\n"
+    "OPTIONS\n"
+    "  --state DIR         the directory of a `samepage run`; with --kafka, of the copy\n"
+    "  --kafka             what the stages on Kafka know\n"
+    "  --listen ADDRESS    address:port; default: 127.0.0.1:8080. Port 0: any that is free\n"
+    "  --token-file FILE   who asks must send the first line of FILE as a bearer token; must be "
+    "given\n"
+    "                      where other machines can reach the address\n"
+    "  --pages FILE        JSONL inputs of the run, uncompressed: the texts of pages are shown from\n"
+    "                      them; may be repeated\n"
+    "  --predict           learn rules about URLs for GET /v1/predict?url=URL: is this URL, not fetched\n"
+    "                      yet, a page that is known? About 1 KiB of memory a page\n"
+    "  --map FILE          the partition map of the run, where it had one\n"
+    "  --cache BYTES       memory for the filter's documents; default: 512M\n"
+    "  --threads N         threads that answer; default: one a core\n"
+    "  --config FILE       read settings from FILE (of the topic; a state knows its own)\n"
+    "  --set KEY=VALUE     change one setting, as kafka.bootstrap.servers=HOST:9092\n"
+    "  --help              this text\n\n"
+    "EXAMPLES\n"
+    "  samepage serve --state state --pages crawl.jsonl\n"
+    "  curl -d '{\"urls\":[\"http://a.example/\",\"http://b.example/\"]}' "
+    "127.0.0.1:8080/v1/filter\n\n"
+    "EXIT STATUS\n"
+    "  0 ended by a signal, 1 failed, 2 wrong usage\n",
+    true, run};

@@ -1,0 +1,220 @@
+/* samepage similar: compares two files and explains the verdict. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "cli/cli.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+#include "partition/partition.h"
+
+struct document {
+    const char *name;
+    struct sp_buf content;
+    struct sp_signature *signature;
+};
+
+static bool read_file(const char *name, struct sp_buf *out)
+{
+    FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
+    if (!in)
+        return false;
+    size_t n;
+    do {
+        char *at = sp_buf_reserve(out, 1 << 16);
+        n = fread(at, 1, 1 << 16, in);
+        out->len += n;
+    } while (n > 0);
+    bool good = !ferror(in);
+    if (in != stdin)
+        fclose(in);
+    return good;
+}
+
+/* Markdown cannot be told from plain text by its bytes: there the name decides. */
+static struct sp_view content_type(const char *name)
+{
+    size_t n = strlen(name);
+    return sp_view_str(n > 3 && strcmp(name + n - 3, ".md") == 0 ? "text/markdown" : "");
+}
+
+static void print_language(uint16_t language)
+{
+    if (language)
+        printf("%c%c", language >> 8, language & 0xff);
+    else
+        printf("unknown");
+}
+
+static void print_document(const char *label, const struct document *d, enum sp_method method)
+{
+    static const char *const counted[SP_METHOD_COUNT] = {
+        [SP_METHOD_SHINGLES] = "shingles",     [SP_METHOD_SIMHASH] = "distinct words",
+        [SP_METHOD_COSINE] = "distinct words", [SP_METHOD_LCS] = "sentences",
+        [SP_METHOD_SENTENCES] = "sentences",   [SP_METHOD_COMBINED] = "shingles"};
+    static const char *const formats[] = {"HTML", "Markdown", "plain text"};
+    const struct sp_signature *s = d->signature;
+    SP_ASSERT(s);
+    printf("%s  %s\n", label, d->name);
+    printf("   %s, %s %s", formats[sp_text_format(content_type(d->name), sp_buf_view(&d->content))],
+           sp_thousands(s->shingle_total).text, counted[method]);
+    if (sp_method_info(method)->jaccard)
+        printf(", lengths (%u, %u, %u)", s->length[0], s->length[1], s->length[2]);
+    printf(", language ");
+    print_language(s->language);
+    if (s->shingle_count < s->shingle_total && method != SP_METHOD_SIMHASH &&
+        method != SP_METHOD_LCS)
+        printf(", %u smallest %s kept", s->shingle_count, counted[method]);
+    putchar('\n');
+}
+
+static void print_jaccard(const struct sp_similarity_options *o, const struct sp_signature *a,
+                          const struct sp_signature *b)
+{
+    bool capped = a->shingle_count < a->shingle_total || b->shingle_count < b->shingle_total;
+    printf("\nJaccard similarity     %.4f   %s of the %s\n", sp_jaccard(a, b),
+           capped ? "estimated from samples" : "exact, over all",
+           o->method == SP_METHOD_SENTENCES ? "stemmed sentences" : "5-shingles");
+    printf("length bound           %.4f   no similarity of pages of these lengths exceeds it\n",
+           sp_length_bound(a->length, b->length));
+    printf("threshold              %.4f\n", o->threshold);
+    if (o->method == SP_METHOD_COMBINED)
+        printf("sentences (LCS ratio)  %.4f   asked for %.2f, where the similarity is below %.4f\n",
+               sp_lcs_ratio(a, b), o->lcs_min, o->threshold + o->band);
+}
+
+static void print_measure(const struct sp_similarity_options *o, const struct sp_signature *a,
+                          const struct sp_signature *b)
+{
+    const struct sp_method_info *method = sp_method_info(o->method);
+    printf("\nsimilarity             %.4f   %s\n", sp_similarity(o, a, b), method->title);
+    if (o->method == SP_METHOD_LCS)
+        printf("without the middle     %.4f   the LCS ratio of the whole pages\n",
+               sp_lcs_ratio(a, b));
+    printf("threshold              %.4f\n", o->threshold);
+}
+
+static const char *reason(const struct sp_similarity_options *o, const struct sp_signature *a,
+                          const struct sp_signature *b)
+{
+    if (sp_similarity(o, a, b) + 1e-9 >= o->threshold)
+        return "the pages share too few of the hashes that candidates are found by";
+    if (!sp_method_info(o->method)->jaccard || sp_jaccard(a, b) + 1e-9 < o->threshold)
+        return "the similarity is below the threshold";
+    if (sp_length_bound(a->length, b->length) + 1e-9 < o->threshold)
+        return "the lengths are too different";
+    return "inside the band, the sentences differ too much";
+}
+
+static void explain(const struct sp_similarity_options *o, const struct sp_signature *a,
+                    const struct sp_signature *b)
+{
+    bool similar = sp_similar(o, a, b, NULL);
+    if (sp_method_info(o->method)->jaccard)
+        print_jaccard(o, a, b);
+    else
+        print_measure(o, a, b);
+    if (a->shingle_total == 0 || b->shingle_total == 0)
+        printf("\nnot near duplicates: a page without words resembles nothing\n");
+    else if (sp_id_eq(a->content_hash, b->content_hash))
+        printf("\n%s: the words are exactly the same\n",
+               similar ? "near duplicates" : "not near duplicates");
+    else if (similar)
+        printf("\nnear duplicates\n");
+    else
+        printf("\nnot near duplicates: %s\n", reason(o, a, b));
+}
+
+static void print_text(struct sp_text *text, const struct document *d)
+{
+    struct sp_buf out = {0};
+    sp_text_extract(text, content_type(d->name), sp_buf_view(&d->content), false, &out);
+    printf("\n---- text of %s\n", d->name);
+    fwrite(out.data, 1, out.len, stdout);
+    sp_buf_done(&out);
+}
+
+enum { SP_EXIT_TROUBLE = 2 }; /* as diff has it */
+
+static int compare(const struct sp_config *config, char **names, bool show_text)
+{
+    struct sp_settings settings;
+    struct sp_fault fault;
+    struct document documents[2] = {{.name = names[0]}, {.name = names[1]}};
+    if (sp_settings_init(config, &settings, &fault) != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    settings.run.text.detect_language = config->text_language != SP_CONFIG_LANGUAGE_OFF;
+    struct sp_text *text = sp_text_new(&settings.run.text);
+    int code = SP_EXIT_DONE;
+    bool near = false;
+    for (int i = 0; i < 2 && code == SP_EXIT_DONE; i++) {
+        struct document *d = &documents[i];
+        enum sp_err err = SP_OK;
+        if (!read_file(d->name, &d->content))
+            code = sp_cli_failed("%s: cannot be read: %s", d->name, strerror(errno));
+        else
+            err = sp_text_signature(text, content_type(d->name), sp_buf_view(&d->content), false,
+                                    &d->signature);
+        if (err != SP_OK)
+            code = sp_cli_failed("%s: %s", d->name, sp_err_text(err));
+    }
+    if (code == SP_EXIT_DONE) {
+        const struct sp_similarity_options *similarity = &settings.run.bus.group.similarity;
+        print_document("a", &documents[0], similarity->method);
+        print_document("b", &documents[1], similarity->method);
+        explain(similarity, documents[0].signature, documents[1].signature);
+        near = sp_similar(similarity, documents[0].signature, documents[1].signature, NULL);
+        for (int i = 0; i < 2 && show_text; i++)
+            print_text(text, &documents[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        sp_buf_done(&documents[i].content);
+        sp_signature_unref(documents[i].signature);
+    }
+    sp_text_free(text);
+    sp_settings_done(&settings);
+    return code == SP_EXIT_FAILED ? SP_EXIT_TROUBLE : code == SP_EXIT_DONE && !near ? 1 : code;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    static const struct option table[] = {
+        {"text", no_argument, NULL, 'x'}, SP_COMMON_OPTIONS, SP_SETTING_OPTIONS, {0}};
+    struct sp_config config;
+    bool show_text = false;
+    sp_config_default(&config);
+    for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
+        int code = -1;
+        if (c == 'x')
+            show_text = true;
+        else
+            code = sp_cli_common(command, c, &config);
+        if (code >= 0)
+            return code;
+    }
+    if (argc - optind != 2)
+        return sp_cli_usage(command, "name two files");
+    return compare(&config, argv + optind, show_text);
+}
+
+const struct sp_command sp_command_similar = {
+    "similar", "compares two files and explains the verdict",
+    "NAME\n"
+    "  samepage similar - compares two files and explains the verdict\n\n"
+    "SYNOPSIS\n"
+    "  samepage similar [OPTION]... A B\n\n"
+    "DESCRIPTION\n"
+    "  A and B are HTML, Markdown (named *.md) or plain text, in any charset; - is standard "
+    "input.\n"
+    "  Prints what their signatures hold, how similar they are, and which condition decided.\n\n"
+    "OPTIONS\n"
+    "  --text              print the text that was compared as well\n"
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help              this text\n\n"
+    "EXAMPLE\n"
+    "  samepage similar --set text.scope=all old.html new.html\n\n"
+    "EXIT STATUS\n"
+    "  0 near duplicates, 1 not, 2 wrong usage or a file that cannot be read\n",
+    true, run};

@@ -1,0 +1,131 @@
+/* samepage signature, group, compare: one stage on Kafka. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/kafka_options.h"
+#include "cli/settings.h"
+#include "kafka/health.h"
+#include "kafka/stages.h"
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+/* The first signal ends the open transaction and leaves; a second one ends the process. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+static enum sp_err run_stage(const struct sp_command *command, const struct sp_config *config,
+                             struct sp_fault *fault)
+{
+    struct sp_settings settings;
+    struct sp_worker_metrics metrics = {0};
+    enum sp_err err = sp_settings_init(config, &settings, fault);
+    if (err != SP_OK)
+        return err;
+    const struct sp_run_options run = settings.run;
+    struct sp_stage_options stage = {.text = run.text,
+                                     .max_record_bytes = config->input_max_record_bytes,
+                                     .pages_schema_id = (uint32_t)config->topics_pages_schema_id,
+                                     .status_schema_id = (uint32_t)config->topics_status_schema_id,
+                                     .group = run.bus.group,
+                                     .compare = run.bus.compare};
+    /* The caches of the stages are for a process that has all partitions; the store's are shared by
+     * those that it has. */
+    stage.group.cache_bytes = config->cache_bytes / config->tier1_partitions;
+    stage.compare.cache_bytes = config->cache_bytes / config->tier2_partitions;
+    struct sp_worker_options options = {.state = config->state_directory,
+                                        .fingerprint = run.fingerprint,
+                                        .store = run.store,
+                                        .commit_interval_ms = (uint32_t)config->commit_interval_ms,
+                                        .commit_messages = config->commit_messages,
+                                        .max_lag = config->flow_max_lag,
+                                        .log = sp_cli_log,
+                                        .metrics = &metrics};
+    options.must_have[SP_TOPIC_TIER1] = (int32_t)config->tier1_partitions;
+    options.must_have[SP_TOPIC_TIER2] = (int32_t)config->tier2_partitions;
+    struct sp_rocksdb_shared *shared = sp_rocksdb_shared_new(&run.store);
+    options.store.shared = shared;
+    options.store.databases =
+        (uint32_t)(strcmp(command->name, "group") == 0 ? config->tier1_partitions
+                                                       : config->tier2_partitions);
+    sp_cli_kafka_options(config, &options.kafka);
+    options.stage = strcmp(command->name, "signature") == 0 ? sp_stage_signature(&stage)
+                    : strcmp(command->name, "group") == 0   ? sp_stage_group(&stage)
+                                                            : sp_stage_compare(&stage);
+    struct sp_health_options http = {config->http_listen, command->name, &metrics};
+    struct sp_health *server = NULL;
+    catch_signals();
+    if (config->http_listen[0])
+        err = sp_health_start(&http, &server, fault);
+    if (err == SP_OK)
+        err = sp_worker_run(&options, &stop, fault);
+    sp_health_stop(server);
+    sp_rocksdb_shared_free(shared);
+    sp_settings_done(&settings);
+    return err;
+}
+
+/* Where the log is for machines, its last line is one, too. */
+static int failed(const struct sp_config *config, const char *message)
+{
+    if (config->log_format == SP_CONFIG_LOG_PLAIN)
+        return sp_cli_failed("%s", message);
+    sp_cli_log("error", message);
+    return SP_EXIT_FAILED;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    static const struct option table[] = {SP_COMMON_OPTIONS, SP_SETTING_OPTIONS, {0}};
+    struct sp_config config;
+    struct sp_fault fault;
+    int code =
+        sp_cli_kafka_parse(command, argc, argv, &(struct sp_cli_options){.table = table}, &config);
+    if (code < 0 && optind != argc)
+        code = sp_cli_usage(command, "\"%s\" is not an option", argv[optind]);
+    if (code < 0 && !config.instance[0])
+        code = sp_cli_usage(command, "instance must not be empty: it names this process");
+    if (code < 0)
+        code = run_stage(command, &config, &fault) == SP_OK ? SP_EXIT_DONE
+                                                            : failed(&config, fault.text);
+    sp_config_done(&config);
+    return code;
+}
+
+#define STAGE_HELP(name, does)                                                                       \
+    "NAME\n"                                                                                         \
+    "  samepage " name " - " does "\n\n"                                                             \
+    "SYNOPSIS\n"                                                                                     \
+    "  samepage " name " [--config FILE] [--set KEY=VALUE]...\n\n"                                   \
+    "DESCRIPTION\n"                                                                                  \
+    "  Runs until it gets SIGTERM or SIGINT, then ends its transaction and stops. Any number of\n"   \
+    "  instances share the work; each needs a name of its own (`instance`). The partitions of one\n" \
+    "  that stopped wait for it for kafka.session.timeout.ms, so that a restart moves nothing.\n"    \
+    "  Settings `kafka.*` go to librdkafka, above all kafka.bootstrap.servers; TLS and SASL are\n"   \
+    "  set that way, too. With http.listen, /livez, /readyz and /metrics answer there.\n\n"          \
+    "OPTIONS\n"                                                                                      \
+    "  --config FILE       read settings from FILE\n"                                                \
+    "  --set KEY=VALUE     change one setting; may be repeated\n"                                    \
+    "  --help              this text\n\n"                                                            \
+    "ENVIRONMENT\n"                                                                                  \
+    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"  \
+    "                      with _ for each dot\n"
+
+const struct sp_command sp_command_signature = {
+    "signature", "the signature stage on Kafka: pages to signatures",
+    STAGE_HELP("signature", "the signature stage on Kafka: pages to signatures"), true, run};
+const struct sp_command sp_command_group = {
+    "group", "the group stage on Kafka: groups, winners, statuses",
+    STAGE_HELP("group", "the group stage on Kafka: groups, winners, statuses"), true, run};
+const struct sp_command sp_command_compare = {
+    "compare", "the compare stage on Kafka: near duplicates of a page",
+    STAGE_HELP("compare", "the compare stage on Kafka: near duplicates of a page"), true, run};

@@ -1,0 +1,294 @@
+/* samepage status: what is known of a URL, or the stream of status events. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/url.h"
+#include "cli/kafka_options.h"
+#include "client/event.h"
+#include "codec/lines.h"
+
+enum { POLL_MS = 200, TIMEOUT_MS = 15000 };
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+struct lookup {
+    rd_kafka_t *reader;
+    rd_kafka_t *watcher;
+    char topic[SP_TOPIC_NAME_MAX];
+    int32_t partitions;
+    struct sp_buf text;
+    struct sp_buf line;
+};
+
+static bool read_event(struct lookup *l, const rd_kafka_message_t *m)
+{
+    struct sp_status_event event;
+    sp_buf_reset(&l->line);
+    struct sp_view value = sp_view(m->payload, m->len);
+    struct sp_wire_format format = sp_wire_format_seen(value);
+    if (sp_status_decode(value, &format, &l->text, &event) != SP_OK)
+        return false;
+    sp_lines_put_status(&l->line, &event);
+    return true;
+}
+
+/* Reads the partition to its end and keeps the last event of the page in l->line; false: none, or
+ * it was deleted. */
+static bool find_last(struct lookup *l, struct sp_view key, int32_t partition, int64_t high)
+{
+    bool found = false;
+    for (int64_t next = 0; next < high && !stop;) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(l->reader, POLL_MS);
+        if (!m)
+            continue;
+        if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            if (m->partition == partition && sp_view_eq(sp_view(m->key, m->key_len), key))
+                found = m->payload && (read_event(l, m) || found);
+            next = m->offset + 1;
+        } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            next = m->offset > next ? m->offset : next;
+            if (m->offset >= high)
+                next = high;
+        }
+        rd_kafka_message_destroy(m);
+    }
+    return found;
+}
+
+static int look_up(struct lookup *l, const char *url)
+{
+    int64_t low = 0, high = 0;
+    sp_buf_reset(&l->text);
+    if (sp_url_canonical(sp_view_str(url), &l->text) != SP_OK)
+        return sp_cli_failed("%s: not a usable URL", url);
+    struct sp_id page = sp_hash128(l->text.data, l->text.len);
+    int32_t partition = (int32_t)(page.lo % (uint64_t)l->partitions);
+    if (rd_kafka_query_watermark_offsets(l->watcher, l->topic, partition, &low, &high,
+                                         TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        struct sp_fault fault;
+        sp_kafka_no_answer(l->watcher, &fault);
+        return sp_cli_failed("%s", fault.text);
+    }
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, l->topic, partition)->offset = low;
+    rd_kafka_assign(l->reader, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    struct sp_buf key = {0};
+    sp_buf_put_view(&key, sp_buf_view(&l->text)); /* what is read goes over the text */
+    bool found = low < high && find_last(l, sp_buf_view(&key), partition, high);
+    sp_buf_done(&key);
+    rd_kafka_assign(l->reader, NULL);
+    if (!found)
+        return sp_cli_failed("%s: no status is known", url);
+    fwrite(l->line.data, 1, l->line.len, stdout);
+    return SP_EXIT_DONE;
+}
+
+/* The last event of every page, as lines in order of its key, the canonical URL. */
+struct known {
+    struct sp_id url; /* key of the map: first */
+    char *name;
+    struct sp_buf line; /* empty: it was deleted */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp((*(struct known *const *)a)->name, (*(struct known *const *)b)->name);
+}
+
+static void keep(struct lookup *l, struct sp_map *map, const rd_kafka_message_t *m)
+{
+    struct sp_id id = sp_hash128(m->key, m->key_len);
+    struct known *k = sp_map_get(map, id);
+    if (!m->payload && k)
+        sp_buf_reset(&k->line);
+    if (!m->payload || !read_event(l, m))
+        return;
+    if (!k) {
+        k = sp_calloc(1, sizeof *k);
+        k->url = id;
+        k->name = sp_view_dup(sp_view(m->key, m->key_len));
+        sp_map_add(map, k);
+    }
+    sp_buf_reset(&k->line);
+    sp_buf_put_view(&k->line, sp_buf_view(&l->line));
+}
+
+static void print_all(struct sp_map *map)
+{
+    struct known **sorted = sp_alloc((map->count + 1) * sizeof *sorted);
+    size_t count = 0;
+    for (size_t i = 0; i < map->cap; i++)
+        if (map->cells[i].object)
+            sorted[count++] = map->cells[i].object;
+    qsort(sorted, count, sizeof *sorted, by_name);
+    for (size_t i = 0; i < count; i++) {
+        fwrite(sorted[i]->line.data, 1, sorted[i]->line.len, stdout);
+        sp_buf_done(&sorted[i]->line);
+        sp_free(sorted[i]->name);
+        sp_free(sorted[i]);
+    }
+    sp_free(sorted);
+}
+
+static int list_all(struct lookup *l)
+{
+    struct sp_map map = {0};
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(l->partitions);
+    for (int32_t p = 0; p < l->partitions; p++)
+        rd_kafka_topic_partition_list_add(list, l->topic, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
+    rd_kafka_assign(l->reader, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    for (int32_t ended = 0; ended < l->partitions && !stop;) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(l->reader, POLL_MS);
+        if (!m)
+            continue;
+        if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+            keep(l, &map, m);
+        else
+            ended += m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+        rd_kafka_message_destroy(m);
+    }
+    print_all(&map);
+    sp_map_done(&map);
+    return SP_EXIT_DONE;
+}
+
+/* ---- --follow, with the client that everybody else uses */
+
+static struct samepage_status_client *open_client(const struct sp_kafka_options *kafka,
+                                                  const char *topic, char *error, size_t size)
+{
+    const char **properties = sp_cli_client_properties(kafka, true);
+    struct samepage_status_client *client =
+        samepage_status_open(properties, topic, NULL, error, size);
+    sp_free(properties);
+    return client;
+}
+
+static void put_line(struct sp_buf *line, const struct samepage_status_event *event)
+{
+    struct sp_status_event e;
+    sp_client_event(event, &e); /* its group's id was formatted by the client */
+    sp_buf_reset(line);
+    sp_lines_put_status(line, &e);
+}
+
+static int follow(struct lookup *l, struct samepage_status_client *client)
+{
+    struct samepage_status_event event;
+    while (!stop) {
+        int got = samepage_status_next(client, POLL_MS, &event);
+        if (got == SAMEPAGE_FATAL)
+            return sp_cli_failed("%s", samepage_status_error(client));
+        if (got < 0)
+            fprintf(stderr, "samepage: %s\n", samepage_status_error(client));
+        if (got != SAMEPAGE_EVENT)
+            continue;
+        put_line(&l->line, &event);
+        fwrite(l->line.data, 1, l->line.len, stdout);
+        if (fflush(stdout) != 0)
+            stop = 1;
+    }
+    return SP_EXIT_DONE;
+}
+
+struct asked {
+    bool all;
+    bool follow;
+};
+
+static int ask(const struct sp_config *config, char **urls, int count, const struct asked *asked)
+{
+    struct lookup l = {.partitions = 0};
+    struct sp_kafka_options kafka;
+    struct samepage_status_client *client = NULL;
+    struct sp_fault fault;
+    char error[512] = "";
+    int code = SP_EXIT_DONE;
+    enum sp_err err = SP_OK;
+    sp_cli_kafka_options(config, &kafka);
+    sp_topic_name(&kafka, SP_TOPIC_STATUS, l.topic);
+    if (sp_kafka_open(&kafka, SP_KAFKA_READER, "status", NULL, NULL, &l.reader, &fault) != SP_OK ||
+        sp_kafka_open(&kafka, SP_KAFKA_WATCHER, "status", NULL, NULL, &l.watcher, &fault) != SP_OK)
+        code = sp_cli_failed("%s", fault.text);
+    else if ((err = sp_kafka_partitions(l.watcher, l.topic, &l.partitions)) == SP_NOT_FOUND)
+        code = sp_cli_failed("there is no topic %s; `samepage topics create` makes it", l.topic);
+    else if (err != SP_OK && sp_kafka_no_answer(l.watcher, &fault) != SP_OK)
+        code = sp_cli_failed("%s", fault.text);
+    /* Before the list is read, so that nothing falls between the two. */
+    else if (asked->follow && !(client = open_client(&kafka, l.topic, error, sizeof error)))
+        code = sp_cli_failed("%s", error);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    for (int i = 0; i < count && (code == SP_EXIT_DONE || i > 0); i++) {
+        int one = look_up(&l, urls[i]);
+        code = one != SP_EXIT_DONE ? one : code;
+    }
+    if (asked->all && code == SP_EXIT_DONE)
+        code = list_all(&l);
+    if (asked->follow && code == SP_EXIT_DONE)
+        code = follow(&l, client);
+    samepage_status_close(client);
+    if (l.reader)
+        rd_kafka_destroy(l.reader);
+    if (l.watcher)
+        rd_kafka_destroy(l.watcher);
+    sp_buf_done(&l.text);
+    sp_buf_done(&l.line);
+    return code;
+}
+
+static bool own_option(void *arg, int option)
+{
+    struct asked *asked = arg;
+    asked->all |= option == 'a';
+    asked->follow |= option == 'f';
+    return option == 'a' || option == 'f';
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    static const struct option table[] = {{"all", no_argument, NULL, 'a'},
+                                          {"follow", no_argument, NULL, 'f'},
+                                          SP_COMMON_OPTIONS,
+                                          SP_SETTING_OPTIONS,
+                                          {0}};
+    struct sp_config config;
+    struct asked asked = {0};
+    int code = sp_cli_kafka_parse(command, argc, argv,
+                                  &(struct sp_cli_options){table, own_option, &asked}, &config);
+    if (code < 0 && optind == argc && !asked.follow && !asked.all)
+        code = sp_cli_usage(command, "name URLs, or say --all or --follow");
+    if (code < 0)
+        code = ask(&config, argv + optind, argc - optind, &asked);
+    sp_config_done(&config);
+    return code;
+}
+
+const struct sp_command sp_command_status = {
+    "status", "what is known of a URL, or the stream of status events",
+    "NAME\n"
+    "  samepage status - what is known of a URL, or the stream of status events\n\n"
+    "SYNOPSIS\n"
+    "  samepage status [--all] [--follow] [--config FILE] [--set KEY=VALUE]... [URL]...\n\n"
+    "DESCRIPTION\n"
+    "  Prints the latest status event of each URL, as `samepage run` writes them, read from the\n"
+    "  status topic. A URL without one is an error.\n\n"
+    "OPTIONS\n"
+    "  --all               the latest event of every URL, as far as the topic goes now\n"
+    "  --follow            then print new events as they come, until interrupted\n"
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help              this text\n",
+    true, run};

@@ -1,0 +1,260 @@
+/* samepage synth: a crawl made up with known truth. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "synth/synth.h"
+
+struct arguments {
+    const char *output;
+    const char *truth;
+    struct sp_synth_options synth;
+};
+
+/* A number from `least` to `most`, as "2.24": how much it is above `least`, times `scale`. */
+static bool permille(const char *text, double least, double most, double scale,
+                     uint32_t *ret_permille)
+{
+    char *end;
+    double n = strtod(text, &end);
+    if (end == text || *end || !(n >= least && n <= most))
+        return false;
+    *ret_permille = (uint32_t)((n - least) * scale + 0.5);
+    return true;
+}
+
+/* Options that only one of the two kinds of crawl has; NULL: not given. */
+struct given {
+    const char *ordinary;
+    const char *skewed;
+};
+
+static void note_given(struct given *given, const char *name)
+{
+    static const char *const ordinary[] = {"from", "versions", "near", "exact"};
+    if (strcmp(name, "family") == 0 || strcmp(name, "zipf-largest") == 0)
+        given->skewed = name;
+    for (size_t i = 0; i < sizeof ordinary / sizeof *ordinary; i++)
+        if (strcmp(name, ordinary[i]) == 0)
+            given->ordinary = name;
+}
+
+/* The mix may be the next argument, for there are no others. */
+static int parse_skew(const struct sp_command *command, int argc, char **argv, struct sp_skew *skew)
+{
+    const char *mix = optarg;
+    struct sp_fault fault;
+    if (!mix && optind < argc && argv[optind][0] != '-')
+        mix = argv[optind++];
+    if (sp_skew_parse(mix, skew, &fault) != SP_OK)
+        return sp_cli_usage(command, "--skew: %s", fault.text);
+    return -1;
+}
+
+/* Whether the options go together. */
+static int check(const struct sp_command *command, const struct sp_synth_options *o,
+                 const struct given *given)
+{
+    uint32_t copies = o->near_permille + o->exact_permille;
+    bool skewed = sp_skew_wanted(&o->skew);
+    if (skewed && given->ordinary)
+        return sp_cli_usage(command, "--%s says nothing of a crawl with --skew", given->ordinary);
+    if (!skewed && given->skewed)
+        return sp_cli_usage(command, "--%s needs --skew", given->skewed);
+    if (skewed && o->words < SP_SKEW_WORDS_MIN)
+        return sp_cli_usage(command, "with --skew, --words is at least %d", SP_SKEW_WORDS_MIN);
+    if (o->from > o->pages)
+        return sp_cli_usage(command, "--from is behind the last of %" PRIu64 " pages", o->pages);
+    if (copies + o->redirect_permille > 1000)
+        return sp_cli_usage(command, "--near and --exact are more than %u %% together",
+                            (1000 - o->redirect_permille) / 10);
+    return -1;
+}
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option table[] = {{"pages", required_argument, NULL, 'n'},
+                                          {"from", required_argument, NULL, 'f'},
+                                          {"seed", required_argument, NULL, 's'},
+                                          {"words", required_argument, NULL, 'w'},
+                                          {"versions", required_argument, NULL, 'v'},
+                                          {"near", required_argument, NULL, 'N'},
+                                          {"exact", required_argument, NULL, 'E'},
+                                          {"skew", optional_argument, NULL, 'k'},
+                                          {"family", required_argument, NULL, 'm'},
+                                          {"zipf-largest", required_argument, NULL, 'z'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"truth", required_argument, NULL, 't'},
+                                          SP_COMMON_OPTIONS,
+                                          {0}};
+    struct sp_synth_options *o = &a->synth;
+    struct given given = {0};
+    uint64_t words = o->words;
+    for (int c, at = -1; (c = getopt_long(argc, argv, "o:", table, &at)) != -1; at = -1) {
+        bool good = true;
+        int code = -1;
+        if (at >= 0)
+            note_given(&given, table[at].name);
+        if (c == 'n')
+            good = sp_cli_number(optarg, &o->pages);
+        else if (c == 'f')
+            good = sp_cli_number(optarg, &o->from);
+        else if (c == 's')
+            good = sp_cli_number(optarg, &o->seed);
+        else if (c == 'w')
+            good = sp_cli_number(optarg, &words) && words >= 1 && words <= 100000;
+        else if (c == 'v')
+            good = permille(optarg, 1, 1000, 1000, &o->recrawl_permille);
+        else if (c == 'N')
+            good = permille(optarg, 0, 100, 10, &o->near_permille);
+        else if (c == 'E')
+            good = permille(optarg, 0, 100, 10, &o->exact_permille);
+        else if (c == 'k')
+            code = parse_skew(command, argc, argv, &o->skew);
+        else if (c == 'm')
+            good = sp_cli_number(optarg, &o->skew.family);
+        else if (c == 'z')
+            good = permille(optarg, 0, 100, 10, &o->skew.zipf_permille);
+        else if (c == 'o')
+            a->output = optarg;
+        else if (c == 't')
+            a->truth = optarg;
+        else
+            code = sp_cli_common(command, c, NULL);
+        if (!good)
+            return sp_cli_usage(command, "\"%s\" is not a usable number", optarg);
+        if (code >= 0)
+            return code;
+    }
+    o->words = (uint32_t)words;
+    if (optind != argc)
+        return sp_cli_usage(command, "\"%s\" is not an option", argv[optind]);
+    return check(command, o, &given);
+}
+
+static bool flush_to(FILE *file, struct sp_buf *buf, size_t least)
+{
+    if (!file || buf->len < least)
+        return true;
+    bool good = fwrite(buf->data, 1, buf->len, file) == buf->len;
+    sp_buf_reset(buf);
+    return good;
+}
+
+static int write_crawl(const struct arguments *a, FILE *out, FILE *truth)
+{
+    enum { BLOCK = 1 << 18 };
+    struct sp_buf lines = {0}, truths = {0};
+    struct sp_synth *synth = sp_synth_new(&a->synth);
+    bool good = true;
+    while (good && sp_synth_next(synth, &lines, truth ? &truths : NULL))
+        good = flush_to(out, &lines, BLOCK) && flush_to(truth, &truths, BLOCK);
+    good = good && flush_to(out, &lines, 0) && flush_to(truth, &truths, 0) && fflush(out) == 0;
+    good = good && (!truth || fflush(truth) == 0);
+    int error = errno;
+    sp_synth_free(synth);
+    sp_buf_done(&lines);
+    sp_buf_done(&truths);
+    return good ? SP_EXIT_DONE : sp_cli_failed("the crawl cannot be written: %s", strerror(error));
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {.output = "-"};
+    sp_synth_options_default(&a.synth);
+    int code = parse(command, argc, argv, &a);
+    if (code >= 0)
+        return code;
+    FILE *out = strcmp(a.output, "-") == 0 ? stdout : fopen(a.output, "w");
+    if (!out)
+        return sp_cli_failed("%s: cannot be written: %s", a.output, strerror(errno));
+    FILE *truth = a.truth ? fopen(a.truth, "w") : NULL;
+    if (a.truth && !truth)
+        code = sp_cli_failed("%s: cannot be written: %s", a.truth, strerror(errno));
+    else
+        code = write_crawl(&a, out, truth);
+    if (truth)
+        fclose(truth);
+    if (out != stdout)
+        fclose(out);
+    return code;
+}
+
+const struct sp_command sp_command_synth = {
+    "synth", "a crawl made up with known truth",
+    "NAME\n"
+    "  samepage synth - a crawl made up with known truth\n\n"
+    "SYNOPSIS\n"
+    "  samepage synth --pages N [--seed S] [--words W] [--from N] [--versions V] [--near P] "
+    "[--exact P]\n"
+    "      [--output FILE] [--truth FILE]\n"
+    "  samepage synth --pages N [--seed S] [--words W] --skew [MIX] [--family M] "
+    "[--zipf-largest P]\n"
+    "      [--output FILE] [--truth FILE]\n\n"
+    "DESCRIPTION\n"
+    "  Writes a crawl as JSON lines for `samepage run`: sites with templates, near and exact "
+    "copies,\n"
+    "  redirects, pages that die and come back, and pages fetched again. The same options give "
+    "the\n"
+    "  same bytes on every machine. Groups are small and nothing is skewed; with --skew nearly "
+    "all is.\n\n"
+    "OPTIONS\n"
+    "  --pages N           distinct URLs; K, M, G for thousands; default 1000. With --skew: "
+    "fetches\n"
+    "  --from N            leave out the first N pages: what comes late in a crawl\n"
+    "  --seed S            another crawl for each number; default 1\n"
+    "  --words W           mean words of a page's main text; default 300. With --skew: exactly so "
+    "many,\n"
+    "                      at least 100\n"
+    "  --versions V        mean fetches of a URL; default 1.15\n"
+    "  --near P            percent of the pages that are near copies of earlier ones; default 20\n"
+    "  --exact P           percent that have an earlier page's text; default 10\n"
+    "  --skew [MIX]        a skewed crawl; see below\n"
+    "  --family M          fetches of a family; by default all of a kind are one family, but of "
+    "redirects\n"
+    "                      chains of 2 to 90 pages\n"
+    "  --zipf-largest P    percent of the pages of zipf that are in its largest group; default 10\n"
+    "  -o, --output FILE   write there; default: standard output\n"
+    "  --truth FILE        write one JSON line for each fetch: what it is, and which text it has;\n"
+    "                      with --skew also the group it is in\n"
+    "  --help              this text\n\n"
+    "SKEW\n"
+    "  MIX is the name of a kind, and then all fetches are of that kind; or names with percents "
+    "of the\n"
+    "  fetches, as near=20,chainlike=2.5, and what is missing to 100 is `unlike`. A name stands for "
+    "all\n"
+    "  kinds that begin with it: `near` is near-words, near-url and near-percent in equal parts. "
+    "Without\n"
+    "  MIX, or with `mix`, all kinds but `future` have a share. The kinds:\n\n"
+    "  unlike            pages that have nothing to do with one another\n"
+    "  same              pages of one text: an error page at any number of URLs\n"
+    "  near-words        one text with one word in a hundred replaced, at random places\n"
+    "  near-url          one text with the page's own URL, or its number, in it\n"
+    "  near-percent      one text, each word replaced with a chance of 1 %\n"
+    "  chainlike         each page similar to the one before and to none before that\n"
+    "  template          pages that share 30 to 79 %; every 20th is a near copy of the one before\n"
+    "  zipf              groups of copies and near copies, of Zipf's sizes\n"
+    "  redirects-after   a chain of redirects, each crawled after its target; chains end at a page,\n"
+    "                    at a 404 and at a page that is never crawled, in turns\n"
+    "  redirects-before  the same, each crawled before its target\n"
+    "  redirects-random  the same in random order\n"
+    "  redirects-loop    a chain that ends in itself, in random order\n"
+    "  die-newest        unlike pages become one error page, the last crawled first; one in eight a 404\n"
+    "  die-oldest        the same, the first crawled first\n"
+    "  die-random        the same in random order\n"
+    "  recover           pages of one error text get texts of their own, in random order\n"
+    "  flap-loser        the last of a group leaves it or comes back at each visit\n"
+    "  flap-winner       the same, the first of the group\n"
+    "  flap-unchanged    the first of a group is visited again and again and never changed\n"
+    "  outrank-same      pages of one text, each ranked before all that came before it\n"
+    "  outrank-near      the same with one word in a hundred replaced\n"
+    "  future            a fetch dated far in the future, then one of the present\n"
+    "\nEXAMPLES\n"
+    "  samepage synth --pages 20K --seed 7 --truth truth.jsonl > crawl.jsonl\n"
+    "  samepage synth --pages 1M --skew > crawl.jsonl\n"
+    "  samepage synth --pages 20K --skew near-url\n"
+    "  samepage synth --pages 1M --skew same=30,redirects=10 --family 5000\n",
+    false, run};

@@ -1,0 +1,91 @@
+/* A folder among the inputs stands for the files in it. */
+#include <fts.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "input/input.h"
+
+static struct {
+    char **names;
+    size_t count;
+    size_t cap;
+} inputs; /* of the process */
+
+static void add(const char *name)
+{
+    sp_grow(&inputs.names, &inputs.cap, inputs.count + 1);
+    inputs.names[inputs.count++] = sp_strdup(name);
+}
+
+static bool ends_with(const char *name, size_t len, const char *end)
+{
+    size_t n = strlen(end);
+    return len > n && strncasecmp(name + len - n, end, n) == 0;
+}
+
+/* By its name: a folder holds much that is not meant. */
+static bool holds_records(const char *name)
+{
+    static const char *const packed[] = {".gz", ".zst"};
+    static const char *const ends[] = {".jsonl", ".ndjson", ".json", ".warc", ".wet",
+                                       ".avro",  ".csv",    ".tsv",  ".xml"};
+    size_t len = strlen(name);
+    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
+        if (ends_with(name, len, packed[i])) {
+            len -= strlen(packed[i]);
+            break;
+        }
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(name, len, ends[i]))
+            return true;
+    return false;
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+    return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static void add_folder(char *path)
+{
+    char *const roots[] = {path, NULL};
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    size_t before = inputs.count;
+    bool texts = false;
+    for (FTSENT *e; tree && (e = fts_read(tree));) {
+        if (e->fts_level > 0 && e->fts_name[0] == '.')
+            fts_set(tree, e, FTS_SKIP);
+        else if (e->fts_info == FTS_F && holds_records(e->fts_name))
+            add(e->fts_path);
+        else if (e->fts_info == FTS_F)
+            texts |= sp_input_is_text_file(e->fts_name);
+    }
+    if (tree)
+        fts_close(tree);
+    if (texts || inputs.count == before)
+        add(path); /* reading it says what is wrong, if anything is */
+}
+
+const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)
+{
+    for (size_t i = 0; i < inputs.count; i++)
+        sp_free(inputs.names[i]);
+    inputs.count = 0;
+    for (int i = 0; i < count; i++) {
+        struct stat st;
+        size_t len = strlen(names[i]);
+        while (len > 1 && names[i][len - 1] == '/')
+            len--;
+        char *name = sp_view_dup(sp_view(names[i], len));
+        if (strcmp(name, "-") != 0 && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+            add_folder(name);
+        else
+            add(names[i]);
+        sp_free(name);
+    }
+    *ret_count = inputs.count;
+    return (const char *const *)inputs.names;
+}

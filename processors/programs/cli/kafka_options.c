@@ -1,0 +1,112 @@
+/* What the commands on Kafka share: configuration from file, environment and command line, and
+ * logs. */
+#include "cli/kafka_options.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/json_write.h"
+#include "base/mem.h"
+
+extern char **environ;
+
+static const char *log_stage = "";
+static bool log_json;
+
+int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
+                       const struct sp_cli_options *options, struct sp_config *config)
+{
+    struct sp_fault fault;
+    sp_config_default(config);
+    /* The file, then the environment, then --set: so the file is looked for first. */
+    for (int pass = 0; pass < 2; pass++) {
+        optind = 0;
+        opterr = pass == 0;
+        for (int c; (c = getopt_long(argc, argv, "", options->table, NULL)) != -1;) {
+            bool now = c == SP_OPT_CONFIG ? pass == 0 : c >= SP_OPT_SET ? pass == 1 : pass == 0;
+            if (!now)
+                continue;
+            bool own = options->own && options->own(options->arg, c);
+            int code = own ? -1 : sp_cli_common(command, c, config);
+            if (code >= 0)
+                return code;
+        }
+        if (pass == 0 &&
+            sp_config_environment(config, (const char *const *)environ, &fault) != SP_OK)
+            return sp_cli_usage(command, "environment: %s", fault.text);
+    }
+    log_stage = command->name;
+    log_json = config->log_format == SP_CONFIG_LOG_JSON;
+    return -1;
+}
+
+void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_options *ret_options)
+{
+    *ret_options = (struct sp_kafka_options){.properties = config->kafka,
+                                             .property_count = config->kafka_count,
+                                             .prefix = config->topics_prefix,
+                                             .instance = config->instance,
+                                             .log = sp_cli_log};
+}
+
+const char **sp_cli_client_properties(const struct sp_kafka_options *kafka, bool only_new)
+{
+    const char **properties = sp_calloc(2 * kafka->property_count + 3, sizeof *properties);
+    size_t count = 0;
+    for (size_t i = 0; i < kafka->property_count; i++) {
+        properties[count++] = kafka->properties[i].key;
+        properties[count++] = kafka->properties[i].value;
+    }
+    if (only_new) {
+        properties[count++] = "auto.offset.reset";
+        properties[count++] = "latest";
+    }
+    return properties;
+}
+
+void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret_plan)
+{
+    *ret_plan =
+        (struct sp_topic_plan){.pages_partitions = (int32_t)config->topics_pages_partitions,
+                               .tier1_partitions = (int32_t)config->tier1_partitions,
+                               .tier2_partitions = (int32_t)config->tier2_partitions,
+                               .status_partitions = (int32_t)config->topics_status_partitions,
+                               .replication = (int32_t)config->topics_replication};
+}
+
+static void put_member(struct sp_buf *out, const char *name, const char *value)
+{
+    sp_buf_put_u8(out, out->len ? ',' : '{');
+    sp_json_put_text(out, name);
+    sp_buf_put_u8(out, ':');
+    sp_json_put_text(out, value);
+}
+
+void sp_cli_log(const char *level, const char *text)
+{
+    struct timespec t;
+    struct tm utc;
+    char seconds[32], stamp[48];
+    struct sp_buf line = {0};
+    clock_gettime(CLOCK_REALTIME, &t);
+    gmtime_r(&t.tv_sec, &utc);
+    strftime(seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &utc);
+    snprintf(stamp, sizeof stamp, "%s.%03ldZ", seconds, t.tv_nsec / 1000000);
+    if (log_json) {
+        put_member(&line, "time", stamp);
+        put_member(&line, "level", level);
+        put_member(&line, "stage", log_stage);
+        put_member(&line, "text", text);
+        sp_buf_put_u8(&line, '}');
+    } else {
+        const char *const parts[] = {stamp, " ", level, " ", text};
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+            sp_buf_put_str(&line, parts[i]);
+        for (size_t i = 0; i < line.len; i++) /* one line stays one */
+            if ((unsigned char)line.data[i] < ' ')
+                line.data[i] = ' ';
+    }
+    sp_buf_put_u8(&line, '\n');
+    fwrite(line.data, 1, line.len, stderr); /* in one piece: stderr is locked meanwhile */
+    sp_buf_done(&line);
+}

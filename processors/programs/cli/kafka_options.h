@@ -1,0 +1,33 @@
+/* What the commands on Kafka share. */
+#ifndef SP_CLI_KAFKA_OPTIONS_H
+#define SP_CLI_KAFKA_OPTIONS_H
+
+#include "cli/cli.h"
+#include "kafka/client.h"
+#include "kafka/topics.h"
+
+/* The options that a command has. */
+struct sp_cli_options {
+    const struct option *table; /* of getopt_long; all of them */
+    /* Takes an option, if it is the command's own, and says whether it is; NULL: there are none. */
+    bool (*own)(void *arg, int option);
+    void *arg;
+};
+
+/* Reads --config, the environment and --set, in this order. -1: go on, else the exit code. */
+int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
+                       const struct sp_cli_options *options, struct sp_config *config);
+
+/* Views into the configuration. */
+void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_options *ret_options);
+void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret_plan);
+
+/* What samepage_status_open wants: views into the options; sp_free them. `only_new`: events from
+ * now on. */
+const char **sp_cli_client_properties(const struct sp_kafka_options *kafka, bool only_new);
+
+/* One line to standard error, as log.format says: time, level, stage, text. From any thread, once
+ * sp_cli_kafka_parse is through. */
+void sp_cli_log(const char *level, const char *text);
+
+#endif

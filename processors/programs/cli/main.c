@@ -1,0 +1,90 @@
+/* samepage: the program's front door. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/cli.h"
+#include "page/signature.h"
+
+#define X(name) &sp_command_##name,
+static const struct sp_command *const commands[] = {SP_COMMANDS(X)};
+#undef X
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+static void print_help(FILE *to)
+{
+    fputs("samepage finds the near duplicates in a continuous crawl, incrementally.\n\n"
+          "usage: samepage COMMAND [OPTION]... [ARGUMENT]...\n\n",
+          to);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    fputs("\n`samepage help COMMAND` explains a command; `samepage --version` prints the version.\n"
+          "Exit codes: 0 done, 1 failed, 2 usage.\n",
+          to);
+}
+
+static const struct sp_command *find(const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp(name, commands[i]->name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+static int no_such_command(const char *name)
+{
+    const char *nearest = commands[0]->name;
+    for (size_t i = 1; i < COMMANDS; i++)
+        if (sp_config_distance(name, commands[i]->name) < sp_config_distance(name, nearest))
+            nearest = commands[i]->name;
+    if (sp_config_distance(name, nearest) <= 2)
+        fprintf(stderr, "samepage: there is no command \"%s\"; did you mean \"%s\"?\n", name,
+                nearest);
+    else
+        fprintf(stderr, "samepage: there is no command \"%s\"; `samepage --help` lists them\n",
+                name);
+    return SP_EXIT_USAGE;
+}
+
+/* What was printed and never arrived is a failure, whichever command it was. */
+static int flushed(int code)
+{
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == SP_EXIT_DONE)
+        return sp_cli_failed("standard output cannot be written");
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    const char *fail_after = getenv("SAMEPAGE_TEST_FAIL_ALLOCATION");
+    if (fail_after)
+        sp_mem_fail_after(strtol(fail_after, NULL, 10));
+    const char *name = argc > 1 ? argv[1] : NULL;
+    static char help[] = "--help";
+    char *asked[] = {argv[0], argc > 2 ? argv[2] : NULL, help, NULL};
+    if (name && strcmp(name, "help") == 0 && argc > 2) { /* help COMMAND */
+        argc = 3;
+        argv = asked;
+        name = argv[1];
+    } else if (argc > 2 && strcmp(argv[2], "-h") == 0) {
+        argv[2] = help;
+    }
+    if (!name || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0 ||
+        strcmp(name, "-h") == 0) {
+        print_help(name ? stdout : stderr);
+        return flushed(name ? SP_EXIT_DONE : SP_EXIT_USAGE);
+    }
+    if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {
+        printf("samepage %s (signature version %d)\n", SP_VERSION, SP_SIGNATURE_VERSION);
+        return flushed(SP_EXIT_DONE);
+    }
+    const struct sp_command *command = find(name);
+    if (!command)
+        return no_such_command(name);
+    char program[64]; /* as getopt's messages begin */
+    snprintf(program, sizeof program, "samepage %s", name);
+    argv[1] = program;
+    sp_cli_arguments(argv + 1);
+    return flushed(command->run(command, argc - 1, argv + 1));
+}

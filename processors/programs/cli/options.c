@@ -1,0 +1,127 @@
+/* What the commands' option handling shares. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* In the order of SP_FIELD_OPTIONS. */
+static const char *const field_settings[] = {
+    "input.id_field",       "input.text_field", "input.time_field",      "input.status_field",
+    "input.redirect_field", "input.type_field", "input.popularity_field"};
+
+static void print_manual(const struct sp_command *command)
+{
+    fputs(command->help, stdout);
+    if (!command->takes_settings)
+        return;
+    struct sp_buf out = {0};
+    sp_buf_put_str(&out, "\nSETTINGS (--set key=value, or lines in the file of --config)\n");
+    sp_config_put_help(&out);
+    fwrite(out.data, 1, out.len, stdout);
+    sp_buf_done(&out);
+}
+
+static char **arguments; /* of the process: what main was called with */
+
+void sp_cli_arguments(char **argv)
+{
+    arguments = argv;
+}
+
+/* The long option of the help that is nearest to the one that getopt refused; false: none is near.
+ */
+static bool nearest_option(const char *help, char *ret_name, size_t size)
+{
+    const char *wrong = arguments ? arguments[optind - 1] : NULL;
+    size_t least = 3; /* letters that differ */
+    char name[64];
+    if (!wrong || strncmp(wrong, "--", 2) != 0)
+        return false;
+    bool found = false;
+    for (const char *at = help; (at = strstr(at, "--")) != NULL; at += 2) {
+        size_t n = strspn(at + 2, "abcdefghijklmnopqrstuvwxyz-") + 2;
+        snprintf(name, sizeof name, "%.*s", (int)n, at);
+        if (n <= 3 || sp_config_distance(wrong, name) >= least)
+            continue;
+        least = sp_config_distance(wrong, name);
+        snprintf(ret_name, size, "%s", name);
+        found = true;
+    }
+    return found;
+}
+
+int sp_cli_common(const struct sp_command *command, int option, struct sp_config *config)
+{
+    struct sp_fault fault;
+    enum sp_err err = SP_OK;
+    char nearest[64];
+    switch (option) {
+    case SP_OPT_HELP:
+        print_manual(command);
+        return SP_EXIT_DONE;
+    case SP_OPT_CONFIG:
+        err = sp_config_load(config, optarg, &fault);
+        break;
+    case SP_OPT_SET:
+        err = sp_config_assign(config, optarg, &fault);
+        break;
+    case SP_OPT_FIELD:
+    case SP_OPT_FIELD + 1:
+    case SP_OPT_FIELD + 2:
+    case SP_OPT_FIELD + 3:
+    case SP_OPT_FIELD + 4:
+    case SP_OPT_FIELD + 5:
+    case SP_OPT_FIELD + 6:
+        err = sp_config_set(config, sp_view_str(field_settings[option - SP_OPT_FIELD]),
+                            sp_view_str(optarg), &fault);
+        break;
+    default: /* getopt has said what is wrong */
+        if (nearest_option(command->help, nearest, sizeof nearest))
+            fprintf(stderr, "samepage %s: did you mean %s? ", command->name, nearest);
+        else
+            fprintf(stderr, "samepage %s: ", command->name);
+        fprintf(stderr, "`samepage %s --help` lists the options\n", command->name);
+        return SP_EXIT_USAGE;
+    }
+    return err == SP_OK ? -1 : sp_cli_usage(command, "%s", fault.text);
+}
+
+int sp_cli_usage(const struct sp_command *command, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "samepage %s: ", command->name);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "\nsamepage %s: `samepage %s --help` explains\n", command->name, command->name);
+    va_end(args);
+    return SP_EXIT_USAGE;
+}
+
+int sp_cli_failed(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("samepage: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    return SP_EXIT_FAILED;
+}
+
+bool sp_cli_number(const char *text, uint64_t *ret_number)
+{
+    static const char suffixes[] = "KMG";
+    char *end = NULL;
+    if (text[0] < '0' || text[0] > '9')
+        return false;
+    unsigned long long n = strtoull(text, &end, 10);
+    const char *suffix = *end ? strchr(suffixes, *end) : NULL;
+    if (*end && (!suffix || end[1]))
+        return false;
+    for (long power = suffix ? suffix - suffixes + 1 : 0; power > 0; power--)
+        n *= 1000;
+    *ret_number = n;
+    return n < 1ull << 62;
+}

@@ -1,0 +1,157 @@
+/* From the configuration's table to the options of the stages: with settings/settings.h, the one
+ * place that knows both. */
+#include "cli/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+void sp_settings_input(const struct sp_config *c, struct sp_input_options *ret_options)
+{
+    struct sp_input_options usual;
+    struct sp_input_fields *f = &ret_options->fields;
+    sp_input_options_default(&usual);
+    *ret_options = usual;
+    ret_options->max_record_bytes = c->input_max_record_bytes;
+    f->id = c->input_id_field;
+    f->text = c->input_text_field;
+    f->time = c->input_time_field;
+    f->status = c->input_status_field;
+    f->redirect = c->input_redirect_field;
+    f->content_type = c->input_type_field;
+    f->popularity = c->input_popularity_field;
+    f->any_id = strcmp(f->id, usual.fields.id) != 0;
+    f->any_time = strcmp(f->time, usual.fields.time) != 0;
+}
+
+/* What a state means: settings, and the dictionary of a trained map. The cells may change: the
+ * store knows those of its rows. */
+static void put_fingerprint(const struct sp_config *c, const struct sp_partition_map *map,
+                            struct sp_buf *out)
+{
+    char line[64];
+    snprintf(line, sizeof line, "signature.version=%d\n", SP_SIGNATURE_VERSION);
+    sp_buf_put_str(out, line);
+    if (map->dictionary.fingerprint) {
+        snprintf(line, sizeof line, SP_SETTINGS_DICTIONARY "%08x\n", map->dictionary.fingerprint);
+        sp_buf_put_str(out, line);
+    }
+    sp_config_fingerprint(c, out); /* ends the text */
+}
+
+enum sp_err sp_settings_map(const char *name, uint64_t cells, struct sp_partition_map *ret_map,
+                            struct sp_fault *fault)
+{
+    if (strcmp(name, "untrained") != 0)
+        return sp_partition_read(name, ret_map, fault);
+    enum sp_err err = sp_partition_default((uint32_t)cells, ret_map);
+    return err == SP_OK ? SP_OK : sp_fault_set(fault, err, "partition.cells is out of its range");
+}
+
+/* Pages can move where both maps make the same length vectors, and one follows the other. */
+static enum sp_err open_before(const struct sp_config *c, struct sp_settings *s,
+                               struct sp_fault *fault)
+{
+    const char *name = c->partition_previous_map;
+    struct sp_maps maps;
+    enum sp_err err = sp_settings_map(name, c->partition_cells, &s->before, fault);
+    if (err != SP_OK)
+        return err;
+    if (s->map.dictionary.fingerprint != s->before.dictionary.fingerprint)
+        return sp_fault_set(fault, SP_INVALID,
+                            "partition.map and partition.previous_map have different dictionaries, "
+                            "so that their lengths cannot be compared: samepage train --after %s "
+                            "keeps its dictionary",
+                            name);
+    if (sp_maps_make(&s->map, &s->before, &maps) != SP_OK)
+        return sp_fault_set(fault, SP_INVALID,
+                            "partition.map has version %u and does not follow "
+                            "partition.previous_map, which has version %u: samepage train --after "
+                            "%s makes one that does",
+                            s->map.version, s->before.version, name);
+    return SP_OK;
+}
+
+/* Of a run's caches; the rest is for pages and groups. */
+enum { CONTENTS_PERCENT = 60, ROWS_PERCENT = 8 };
+
+static void set_run(const struct sp_config *c, struct sp_run_options *ret_options)
+{
+    struct sp_run_options *o = ret_options;
+    o->threads = (uint32_t)c->threads;
+    o->barrier_pages = c->barrier_pages;
+    o->max_future_ms = c->input_max_future_ms;
+    sp_settings_text(c, &o->text);
+    sp_settings_input(c, &o->input);
+    sp_rocksdb_options_default(&o->store);
+    o->store.block_cache_bytes = c->store_block_cache_bytes;
+    o->store.memtable_bytes = c->store_memtable_bytes;
+    o->store.background_threads = (int)c->store_background_threads;
+    o->store.write_ahead_log = c->store_write_ahead_log == SP_CONFIG_ON;
+    struct sp_group_stage_options *group = &o->bus.group;
+    struct sp_compare_stage_options *compare = &o->bus.compare;
+    sp_settings_similarity(c, &group->similarity);
+    compare->similarity = group->similarity;
+    group->mode = c->mode == SP_CONFIG_MODE_FAST ? SP_MODE_FAST : SP_MODE_EXACT;
+    group->fast_asks_tier2 = c->fast_tier2 == SP_CONFIG_TIER2_ASK;
+    group->fast_rechecks = c->fast_recheck == SP_CONFIG_ON;
+    group->winner_margin = c->winner_margin;
+    o->bus.contents_cache_bytes = c->cache_bytes / 100 * CONTENTS_PERCENT;
+    compare->cache_bytes = c->cache_bytes / 100 * ROWS_PERCENT;
+    group->cache_bytes =
+        (c->cache_bytes - o->bus.contents_cache_bytes - compare->cache_bytes) / c->tier1_partitions;
+    compare->routing = c->partition_routing == SP_CONFIG_ROUTING_BOUNDED ? SP_ROUTING_BOUNDED
+                                                                         : SP_ROUTING_LOSSLESS;
+    compare->rho = c->partition_rho;
+    o->bus.tier1 = (uint32_t)c->tier1_partitions;
+    o->bus.tier2 = 1;
+}
+
+enum sp_err sp_settings_relation(const struct sp_config *c, struct sp_relation **ret_relation,
+                                 struct sp_fault *fault)
+{
+    *ret_relation = NULL;
+    return c->winner_relation[0]
+               ? sp_winner_relation_parse(c->winner_relation, sp_settings_method(c), ret_relation,
+                                          fault)
+               : SP_OK;
+}
+
+enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings *ret_settings,
+                             struct sp_fault *fault)
+{
+    struct sp_settings *s = ret_settings;
+    *s = (struct sp_settings){0};
+    const char *map = config->partition_map[0] ? config->partition_map : "untrained";
+    enum sp_err err = sp_settings_map(map, config->partition_cells, &s->map, fault);
+    if (err == SP_OK && config->partition_previous_map[0])
+        err = open_before(config, s, fault);
+    if (err == SP_OK)
+        err = sp_settings_relation(config, &s->relation, fault);
+    if (err != SP_OK) {
+        sp_settings_done(s);
+        return err;
+    }
+    set_run(config, &s->run);
+    s->run.bus.group.winner_relation = s->relation;
+    err = sp_similarity_check(&s->run.bus.group.similarity, s->map.cells, fault);
+    if (err != SP_OK) {
+        sp_settings_done(s);
+        return err;
+    }
+    put_fingerprint(config, &s->map, &s->fingerprint);
+    s->run.fingerprint = s->fingerprint.data;
+    s->run.text.signature.dictionary = &s->map.dictionary;
+    s->run.bus.group.maps = s->run.bus.compare.maps =
+        (struct sp_maps){&s->map, s->before.cells ? &s->before : NULL};
+    return SP_OK;
+}
+
+void sp_settings_done(struct sp_settings *settings)
+{
+    sp_buf_done(&settings->fingerprint);
+    sp_partition_done(&settings->map);
+    sp_partition_done(&settings->before);
+    sp_relation_free(settings->relation);
+}

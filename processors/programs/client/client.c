@@ -1,0 +1,343 @@
+/* See samepage/status.h. A consumer that remembers what it has returned: the offset behind an event
+ * is stored when the next one is asked for or on commit, so that a commit covers what the caller
+ * has seen and never what librdkafka has fetched ahead. */
+#include <librdkafka/rdkafka.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "codec/codec.h"
+#include "samepage/status.h"
+
+enum { METADATA_MS = 10000, MESSAGE_BYTES = 512 };
+
+/* The public numbers are ours: nothing to translate. */
+_Static_assert((int)SAMEPAGE_STATUS_UNIQUE == SP_STATUS_UNIQUE &&
+                   (int)SAMEPAGE_STATUS_WINNER == SP_STATUS_WINNER &&
+                   (int)SAMEPAGE_STATUS_LOSER == SP_STATUS_LOSER &&
+                   (int)SAMEPAGE_STATUS_GONE == SP_STATUS_GONE,
+               "");
+_Static_assert((int)SAMEPAGE_REASON_NONE == SP_REASON_NONE &&
+                   (int)SAMEPAGE_REASON_CONTENT == SP_REASON_CONTENT &&
+                   (int)SAMEPAGE_REASON_REDIRECT == SP_REASON_REDIRECT &&
+                   (int)SAMEPAGE_REASON_EXACT == SP_REASON_EXACT,
+               "");
+
+struct samepage_status_client {
+    rd_kafka_t *consumer;
+    bool grouped;
+    rd_kafka_topic_partition_list_t *returned; /* the next offset of each partition */
+    struct sp_buf text;
+    char group_id[SP_GROUP_ID_TEXT];
+    char message[MESSAGE_BYTES];
+    char refusal[256]; /* what brokers say who do not let us in */
+};
+
+__attribute__((format(printf, 3, 4))) static void say(char *error, size_t size, const char *format,
+                                                      ...)
+{
+    va_list args;
+    if (!error || !size)
+        return;
+    va_start(args, format);
+    vsnprintf(error, size, format, args);
+    va_end(args);
+}
+
+/* ---- opening */
+
+/* What has been returned of partitions that go elsewhere must not be committed any more: they may
+ * come back after another member went further. */
+static void on_rebalance(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
+                         rd_kafka_topic_partition_list_t *list, void *arg)
+{
+    struct samepage_status_client *c = arg;
+    bool cooperative = strcmp(rd_kafka_rebalance_protocol(consumer), "COOPERATIVE") == 0;
+    bool assigned = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
+    for (int i = 0; i < list->cnt; i++)
+        rd_kafka_topic_partition_list_del(c->returned, list->elems[i].topic,
+                                          list->elems[i].partition);
+    if (!cooperative)
+        rd_kafka_assign(consumer, assigned ? list : NULL);
+    else
+        rd_kafka_error_destroy(assigned ? rd_kafka_incremental_assign(consumer, list)
+                                        : rd_kafka_incremental_unassign(consumer, list));
+}
+
+static bool set(rd_kafka_conf_t *conf, const char *key, const char *value, char *error, size_t size)
+{
+    char why[384];
+    if (rd_kafka_conf_set(conf, key, value, why, sizeof why) == RD_KAFKA_CONF_OK)
+        return true;
+    say(error, size, "%s: %s", key, why);
+    return false;
+}
+
+static bool configure(rd_kafka_conf_t *conf, const char *const *properties, const char *group,
+                      char *error, size_t size)
+{
+    static const char *const first[] = {"bootstrap.servers",
+                                        "127.0.0.1:9092",
+                                        "auto.offset.reset",
+                                        "earliest",
+                                        "fetch.wait.max.ms",
+                                        "20",
+                                        NULL};
+    /* Without a group librdkafka wants a name all the same; nothing is ever committed to it. */
+    const char *last[] = {"group.id",
+                          group ? group : "samepage-status",
+                          "isolation.level",
+                          "read_committed",
+                          "enable.auto.commit",
+                          "false",
+                          "enable.auto.offset.store",
+                          "false",
+                          "enable.partition.eof",
+                          "false",
+                          NULL};
+    const char *const *lists[] = {first, properties, last};
+    for (int i = 0; i < 3; i++)
+        for (const char *const *p = lists[i]; p && *p; p += 2) {
+            if (!p[1]) {
+                say(error, size, "%s: the property has no value", p[0]);
+                return false;
+            }
+            if (!set(conf, p[0], p[1], error, size))
+                return false;
+        }
+    return true;
+}
+
+static void on_error(rd_kafka_t *consumer, int code, const char *reason, void *opaque)
+{
+    struct samepage_status_client *c = opaque;
+    (void)consumer;
+    if (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL)
+        snprintf(c->refusal, sizeof c->refusal, "%s", reason);
+}
+
+/* Errors wait in a queue until somebody polls; there are no messages yet. */
+static bool wait_for_refusal(struct samepage_status_client *c)
+{
+    for (int i = 0; i < 20 && !c->refusal[0]; i++) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(c->consumer, 0);
+        if (m)
+            rd_kafka_message_destroy(m);
+    }
+    return c->refusal[0] != 0;
+}
+
+/* The number of partitions; 0 with a sentence: there is no such topic, or nobody answers. */
+static int32_t count_partitions(struct samepage_status_client *c, const char *topic, char *error,
+                                size_t size)
+{
+    rd_kafka_t *consumer = c->consumer;
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_topic_t *t = rd_kafka_topic_new(consumer, topic, NULL);
+    rd_kafka_resp_err_t code =
+        t ? rd_kafka_metadata(consumer, 0, t, &metadata, METADATA_MS) : rd_kafka_last_error();
+    int32_t count = 0;
+    if (metadata && code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        code =
+            metadata->topic_cnt == 1 ? metadata->topics[0].err : RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC;
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+            count = metadata->topics[0].partition_cnt;
+        rd_kafka_metadata_destroy(metadata);
+    }
+    if (t)
+        rd_kafka_topic_destroy(t);
+    if (count == 0 && wait_for_refusal(c))
+        say(error, size, "refused: %s", c->refusal);
+    else if (count == 0 && code == RD_KAFKA_RESP_ERR__TRANSPORT)
+        say(error, size, "no broker answers; see bootstrap.servers");
+    else if (count == 0)
+        say(error, size, "topic %s: %s", topic, rd_kafka_err2str(code));
+    return count;
+}
+
+static bool starts_at_end(const rd_kafka_conf_t *conf)
+{
+    char value[32] = "";
+    size_t size = sizeof value;
+    rd_kafka_conf_get(conf, "auto.offset.reset", value, &size);
+    return strcmp(value, "latest") == 0 || strcmp(value, "largest") == 0 ||
+           strcmp(value, "end") == 0;
+}
+
+/* Where a reader without a group starts: auto.offset.reset, as librdkafka does it for groups. The
+ * end is asked for here and now: what comes later is later for the caller too. */
+static rd_kafka_resp_err_t assign_all(rd_kafka_t *consumer, rd_kafka_topic_partition_list_t *list,
+                                      const char *topic, int32_t partitions)
+{
+    bool end = starts_at_end(rd_kafka_conf(consumer));
+    for (int32_t p = 0; p < partitions; p++) {
+        int64_t first = RD_KAFKA_OFFSET_BEGINNING, oldest = 0;
+        if (end) {
+            rd_kafka_resp_err_t code =
+                rd_kafka_query_watermark_offsets(consumer, topic, p, &oldest, &first, METADATA_MS);
+            if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+                return code;
+        }
+        rd_kafka_topic_partition_list_add(list, topic, p)->offset = first;
+    }
+    return rd_kafka_assign(consumer, list);
+}
+
+static bool start(struct samepage_status_client *c, const char *topic, int32_t partitions,
+                  char *error, size_t size)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
+    rd_kafka_resp_err_t code;
+    if (c->grouped) {
+        rd_kafka_topic_partition_list_add(list, topic, RD_KAFKA_PARTITION_UA);
+        code = rd_kafka_subscribe(c->consumer, list);
+    } else {
+        code = assign_all(c->consumer, list, topic, partitions);
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        say(error, size, "topic %s: %s", topic, rd_kafka_err2str(code));
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+struct samepage_status_client *samepage_status_open(const char *const *properties,
+                                                    const char *topic, const char *group,
+                                                    char *error, size_t size)
+{
+    char why[384];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    if (!configure(conf, properties, group, error, size)) {
+        rd_kafka_conf_destroy(conf);
+        return NULL;
+    }
+    struct samepage_status_client *c = sp_calloc(1, sizeof *c);
+    c->grouped = group != NULL;
+    c->returned = rd_kafka_topic_partition_list_new(4);
+    rd_kafka_conf_set_opaque(conf, c);
+    rd_kafka_conf_set_error_cb(conf, on_error);
+    if (c->grouped)
+        rd_kafka_conf_set_rebalance_cb(conf, on_rebalance);
+    c->consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, why, sizeof why);
+    if (!c->consumer) {
+        say(error, size, "%s", why);
+        rd_kafka_conf_destroy(conf);
+        samepage_status_close(c);
+        return NULL;
+    }
+    rd_kafka_poll_set_consumer(c->consumer);
+    int32_t partitions = count_partitions(c, topic, error, size);
+    if (partitions == 0 || !start(c, topic, partitions, error, size)) {
+        samepage_status_close(c);
+        return NULL;
+    }
+    return c;
+}
+
+void samepage_status_close(struct samepage_status_client *client)
+{
+    if (!client)
+        return;
+    if (client->consumer) {
+        rd_kafka_consumer_close(client->consumer);
+        rd_kafka_destroy(client->consumer);
+    }
+    rd_kafka_topic_partition_list_destroy(client->returned);
+    sp_buf_done(&client->text);
+    sp_free(client);
+}
+
+/* ---- events */
+
+static void note_returned(struct samepage_status_client *c, const rd_kafka_message_t *m)
+{
+    const char *topic = rd_kafka_topic_name(m->rkt);
+    rd_kafka_topic_partition_t *p =
+        rd_kafka_topic_partition_list_find(c->returned, topic, m->partition);
+    if (!p)
+        p = rd_kafka_topic_partition_list_add(c->returned, topic, m->partition);
+    p->offset = m->offset + 1;
+}
+
+static int take(struct samepage_status_client *c, const rd_kafka_message_t *m,
+                struct samepage_status_event *out)
+{
+    struct sp_status_event event;
+    struct sp_view value = sp_view(m->payload, m->len);
+    note_returned(c, m);
+    if (!m->payload)
+        return SAMEPAGE_NONE;
+    struct sp_wire_format format = sp_wire_format_seen(value);
+    enum sp_err err = sp_status_decode(value, &format, &c->text, &event);
+    if (err != SP_OK) {
+        say(c->message, sizeof c->message, "topic %s, partition %d, offset %lld: %s",
+            rd_kafka_topic_name(m->rkt), (int)m->partition, (long long)m->offset, sp_err_text(err));
+        return SAMEPAGE_BAD;
+    }
+    sp_group_id_format(event.group, c->group_id);
+    *out = (struct samepage_status_event){.url = event.url,
+                                          .version_ms = event.version_ms,
+                                          .status = (enum samepage_status)event.status,
+                                          .winner_url = event.winner_url,
+                                          .similarity = event.similarity,
+                                          .reason = (enum samepage_reason)event.reason,
+                                          .group_id = c->group_id,
+                                          .group_size = event.group_size,
+                                          .epoch = (int64_t)event.epoch};
+    return SAMEPAGE_EVENT;
+}
+
+int samepage_status_next(struct samepage_status_client *client, int timeout_ms,
+                         struct samepage_status_event *out)
+{
+    rd_kafka_message_t *m = rd_kafka_consumer_poll(client->consumer, timeout_ms);
+    int result = SAMEPAGE_NONE;
+    if (rd_kafka_fatal_error(client->consumer, client->message, sizeof client->message) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR) {
+        result = SAMEPAGE_FATAL;
+    } else if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        result = take(client, m, out);
+    } else if (m) {
+        say(client->message, sizeof client->message, "%s", rd_kafka_message_errstr(m));
+        result = SAMEPAGE_RETRY;
+    }
+    if (m)
+        rd_kafka_message_destroy(m);
+    return result;
+}
+
+int samepage_status_commit(struct samepage_status_client *client, char *error, size_t size)
+{
+    if (!client->grouped) {
+        say(error, size, "a client without a group cannot commit");
+        return SAMEPAGE_INVALID;
+    }
+    if (client->returned->cnt == 0)
+        return SAMEPAGE_NONE;
+    rd_kafka_resp_err_t code = rd_kafka_commit(client->consumer, client->returned, 0);
+    /* Also on failure: what may have moved to another reader must not be committed later. */
+    rd_kafka_topic_partition_list_destroy(client->returned);
+    client->returned = rd_kafka_topic_partition_list_new(4);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return SAMEPAGE_NONE;
+    say(error, size, "%s", rd_kafka_err2str(code));
+    return rd_kafka_fatal_error(client->consumer, NULL, 0) ? SAMEPAGE_FATAL : SAMEPAGE_RETRY;
+}
+
+/* ---- words */
+
+const char *samepage_status_error(const struct samepage_status_client *client)
+{
+    return client->message;
+}
+
+const char *samepage_status_name(enum samepage_status status)
+{
+    bool known = status >= SAMEPAGE_STATUS_UNIQUE && status <= SAMEPAGE_STATUS_GONE;
+    return known ? sp_status_name((enum sp_page_status)status) : NULL;
+}
+
+const char *samepage_reason_name(enum samepage_reason reason)
+{
+    return sp_reason_name((enum sp_reason)reason);
+}

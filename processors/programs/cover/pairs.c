@@ -1,0 +1,448 @@
+/* See pairs.h. */
+#include "cover/pairs.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "similarity/intersect.h"
+
+enum {
+    GRAIN = 256,          /* units a thread takes at a time */
+    AHEAD = 16,           /* look-ups between asking for a cache line and using it */
+    COUNTER_FULL = 65000, /* beyond: as common as any */
+    COUNTER_BITS = 29
+};
+
+struct posting {
+    uint32_t key;
+    uint32_t unit;
+};
+
+/* What a thread keeps from unit to unit. */
+struct hand {
+    uint32_t *keys;
+    uint64_t *ranks;
+    size_t key_cap;
+    size_t rank_cap;
+    uint32_t *met;        /* of each unit of the block: the last probe that met it, plus 1 */
+    uint32_t *candidates; /* of this probe */
+    size_t candidate_count;
+    size_t candidate_cap;
+    uint64_t postings;
+    uint64_t counted;
+    uint64_t pairs;
+};
+
+struct finder {
+    const struct sp_pairs_options *options;
+    const struct sp_unit *units;
+    size_t count;
+    const uint32_t *sets;
+    unsigned indexed; /* the side with the postings */
+    uint16_t *counters;
+    unsigned counter_shift;
+    uint64_t *last[2]; /* of each unit: rank of the last shingle of its prefix on that side */
+    uint32_t *posting_counts;
+    /* The current block of units [from, to): */
+    size_t from, to;
+    uint32_t *directory; /* ends of buckets */
+    unsigned directory_shift;
+    struct posting *postings;
+    atomic_uint_fast64_t done;
+    uint64_t total;
+    struct hand hands[SP_PARALLEL_THREADS];
+};
+
+uint32_t sp_pairs_need(double share, uint32_t size)
+{
+    double need = ceil(share * size - 1e-6);
+    return need < 1 ? 1 : need > (double)UINT32_MAX ? UINT32_MAX : (uint32_t)need;
+}
+
+/* Shingles of different blocks are different keys. */
+static const uint32_t *keys_of(const struct finder *f, struct hand *hand, const struct sp_unit *u)
+{
+    const uint32_t *set = f->sets + u->at;
+    if (u->block == 0)
+        return set;
+    for (uint32_t i = 0; i < u->size; i++)
+        hand->keys[i] = (uint32_t)(sp_mix64((uint64_t)u->block << 32 | set[i]) >> 32);
+    return hand->keys;
+}
+
+/* The order of shingles: rare ones first. */
+static uint64_t rank_of(const struct finder *f, uint32_t key)
+{
+    return (uint64_t)f->counters[key >> f->counter_shift] << 32 | key;
+}
+
+static void reserve(struct hand *hand, size_t size)
+{
+    sp_grow(&hand->keys, &hand->key_cap, size);
+    sp_grow(&hand->ranks, &hand->rank_cap, size);
+}
+
+static bool takes_part(const struct sp_unit *u)
+{
+    return u->size > 0 && (u->role[0] || u->role[1]);
+}
+
+static void note_done(struct finder *f, unsigned thread, uint64_t work)
+{
+    uint64_t done = atomic_fetch_add(&f->done, work) + work;
+    if (thread == 0 && f->options->progress)
+        f->options->progress(f->options->arg, done, f->total);
+}
+
+/* ---- how common each shingle is ---- */
+
+static void count_step(void *arg, unsigned thread, size_t from, size_t to)
+{
+    struct finder *f = arg;
+    struct hand *hand = &f->hands[thread];
+    uint64_t work = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct sp_unit *u = &f->units[i];
+        if (!takes_part(u))
+            continue;
+        reserve(hand, u->size);
+        const uint32_t *keys = keys_of(f, hand, u);
+        for (uint32_t k = 0; k < u->size; k++) {
+            if (k + AHEAD < u->size)
+                __builtin_prefetch(&f->counters[keys[k + AHEAD] >> f->counter_shift], 1);
+            uint16_t *counter = &f->counters[keys[k] >> f->counter_shift];
+            if (__atomic_load_n(counter, __ATOMIC_RELAXED) < COUNTER_FULL)
+                __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+        }
+        work += u->size;
+    }
+    note_done(f, thread, work);
+}
+
+/* ---- prefixes ---- */
+
+/* The value that would stand at place `at` were they sorted (Hoare's selection). */
+static uint64_t nth(uint64_t *values, size_t count, size_t at)
+{
+    size_t lo = 0, hi = count;
+    while (hi - lo > 1) {
+        uint64_t pivot = values[lo + (hi - lo) / 2];
+        size_t i = lo, k = hi - 1;
+        for (;;) {
+            while (values[i] < pivot)
+                i++;
+            while (values[k] > pivot)
+                k--;
+            if (i >= k)
+                break;
+            uint64_t t = values[i];
+            values[i++] = values[k];
+            values[k--] = t;
+        }
+        /* [lo, split) <= pivot <= [split, hi) */
+        size_t split = k + 1 < hi ? k + 1 : k;
+        if (split == lo)
+            split = lo + 1;
+        if (at < split)
+            hi = split;
+        else
+            lo = split;
+    }
+    return values[lo];
+}
+
+static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
+{
+    struct finder *f = arg;
+    struct hand *hand = &f->hands[thread];
+    uint64_t work = 0;
+    for (size_t i = from; i < to; i++) {
+        const struct sp_unit *u = &f->units[i];
+        f->posting_counts[i] = 0;
+        if (!takes_part(u))
+            continue;
+        work += u->size;
+        reserve(hand, u->size);
+        const uint32_t *keys = keys_of(f, hand, u);
+        for (uint32_t k = 0; k < u->size; k++)
+            __builtin_prefetch(&f->counters[keys[k] >> f->counter_shift]);
+        for (uint32_t k = 0; k < u->size; k++)
+            hand->ranks[k] = rank_of(f, keys[k]);
+        for (unsigned side = 0; side < 2; side++) {
+            uint32_t need = sp_pairs_need(f->options->share[side], u->size);
+            if (f->last[side])
+                f->last[side][i] = need <= u->size ? nth(hand->ranks, u->size, u->size - need) : 0;
+        }
+        for (uint32_t k = 0; u->role[f->indexed] && k < u->size; k++)
+            f->posting_counts[i] +=
+                hand->ranks[k] <= f->last[f->indexed][i] && hand->ranks[k] >> 32 > 1;
+    }
+    note_done(f, thread, work);
+}
+
+/* ---- the index of a block ---- */
+
+/* Calls for each posting of the units: counts it, or puts it in its place. */
+static void index_units(struct finder *f, unsigned thread, size_t from, size_t to, bool put)
+{
+    struct hand *hand = &f->hands[thread];
+    for (size_t i = f->from + from; i < f->from + to; i++) {
+        const struct sp_unit *u = &f->units[i];
+        if (f->posting_counts[i] == 0)
+            continue;
+        reserve(hand, u->size);
+        const uint32_t *keys = keys_of(f, hand, u);
+        for (uint32_t k = 0; k < u->size; k++)
+            __builtin_prefetch(&f->counters[keys[k] >> f->counter_shift]);
+        for (uint32_t k = 0; k < u->size; k++) {
+            uint64_t rank = rank_of(f, keys[k]);
+            if (rank > f->last[f->indexed][i] || rank >> 32 <= 1)
+                continue;
+            uint32_t *bucket = &f->directory[keys[k] >> f->directory_shift];
+            if (!put)
+                __atomic_fetch_add(bucket, 1, __ATOMIC_RELAXED);
+            else
+                f->postings[__atomic_sub_fetch(bucket, 1, __ATOMIC_RELAXED)] =
+                    (struct posting){keys[k], (uint32_t)i};
+        }
+        hand->postings += put ? f->posting_counts[i] : 0;
+    }
+}
+
+static void index_count_step(void *arg, unsigned thread, size_t from, size_t to)
+{
+    index_units(arg, thread, from, to, false);
+}
+
+static void index_put_step(void *arg, unsigned thread, size_t from, size_t to)
+{
+    index_units(arg, thread, from, to, true);
+}
+
+static unsigned bits_for(uint64_t entries, unsigned least, unsigned most)
+{
+    unsigned bits = least;
+    while (bits < most && (1ull << bits) < entries)
+        bits++;
+    return bits;
+}
+
+static void make_index(struct finder *f, uint64_t postings)
+{
+    unsigned bits = bits_for(postings, 8, 30);
+    size_t buckets = (size_t)1 << bits;
+    f->directory_shift = 32 - bits;
+    f->directory = sp_calloc(buckets + 1, sizeof *f->directory);
+    f->postings = sp_alloc((postings + 1) * sizeof *f->postings);
+    sp_parallel(f->options->threads, f->to - f->from, GRAIN, index_count_step, f);
+    uint32_t end = 0;
+    for (size_t b = 0; b < buckets; b++)
+        f->directory[b] = end += f->directory[b];
+    f->directory[buckets] = end;
+    /* Putting moves each end to its bucket's start, which is the end of the one before. */
+    sp_parallel(f->options->threads, f->to - f->from, GRAIN, index_put_step, f);
+}
+
+/* ---- looking up ---- */
+
+/* Whether the sizes alone let the pair share enough; what it must share. */
+static bool need_of(const struct finder *f, const struct sp_unit *a, const struct sp_unit *b,
+                    uint32_t *ret_need)
+{
+    uint32_t for_a = sp_pairs_need(f->options->share[0], a->size);
+    uint32_t for_b = sp_pairs_need(f->options->share[1], b->size);
+    *ret_need = for_a > for_b ? for_a : for_b;
+    return *ret_need <= a->size && *ret_need <= b->size;
+}
+
+static void meet(struct finder *f, struct hand *hand, size_t probe, size_t other)
+{
+    const struct sp_unit *units = f->units;
+    uint32_t *met = &hand->met[other - f->from], need;
+    if (*met == probe + 1 || other == probe)
+        return;
+    *met = (uint32_t)probe + 1;
+    size_t a = f->indexed == 0 ? other : probe, b = f->indexed == 0 ? probe : other;
+    if (units[a].block != units[b].block || !sp_units_meet(&units[a], &units[b]) ||
+        !need_of(f, &units[a], &units[b], &need))
+        return;
+    sp_grow(&hand->candidates, &hand->candidate_cap, hand->candidate_count + 1);
+    hand->candidates[hand->candidate_count++] = (uint32_t)other;
+}
+
+/* The keys of the probe that can be in a prefix of the other side, rare enough for its own prefix
+ * where it has one; returns how many are in hand->ranks. */
+static size_t probe_keys(const struct finder *f, struct hand *hand, size_t probe)
+{
+    const struct sp_unit *u = &f->units[probe];
+    const uint64_t *last = f->last[!f->indexed];
+    const uint32_t *keys = keys_of(f, hand, u);
+    size_t count = 0;
+    if (!last) {
+        for (uint32_t k = 0; k < u->size; k++)
+            hand->ranks[k] = keys[k];
+        return u->size;
+    }
+    for (uint32_t k = 0; k < u->size; k++)
+        __builtin_prefetch(&f->counters[keys[k] >> f->counter_shift]);
+    for (uint32_t k = 0; k < u->size; k++) {
+        uint64_t rank = rank_of(f, keys[k]);
+        hand->ranks[count] = keys[k];
+        count += rank <= last[probe] && rank >> 32 > 1;
+    }
+    return count;
+}
+
+static void verify(struct finder *f, unsigned thread, size_t probe)
+{
+    struct hand *hand = &f->hands[thread];
+    const struct sp_unit *u = &f->units[probe];
+    for (size_t c = 0; c < hand->candidate_count; c++) {
+        size_t other = hand->candidates[c];
+        const struct sp_unit *o = &f->units[other];
+        size_t a = f->indexed == 0 ? other : probe, b = f->indexed == 0 ? probe : other;
+        uint32_t need;
+        need_of(f, &f->units[a], &f->units[b], &need);
+        size_t overlap = sp_intersect(f->sets + u->at, u->size, f->sets + o->at, o->size, need);
+        hand->counted++;
+        if (overlap < need)
+            continue;
+        hand->pairs++;
+        f->options->each(f->options->arg, thread, a, b, (uint32_t)overlap);
+    }
+}
+
+static void probe_step(void *arg, unsigned thread, size_t from, size_t to)
+{
+    struct finder *f = arg;
+    struct hand *hand = &f->hands[thread];
+    uint64_t work = 0;
+    for (size_t probe = from; probe < to; probe++) {
+        const struct sp_unit *u = &f->units[probe];
+        work += u->size;
+        if (!takes_part(u) || !u->role[!f->indexed])
+            continue;
+        reserve(hand, u->size);
+        size_t count = probe_keys(f, hand, probe);
+        hand->candidate_count = 0;
+        for (size_t k = 0; k < count + AHEAD; k++) {
+            if (k < count)
+                __builtin_prefetch(&f->directory[hand->ranks[k] >> f->directory_shift]);
+            if (k < AHEAD)
+                continue;
+            uint32_t key = (uint32_t)hand->ranks[k - AHEAD];
+            size_t bucket = key >> f->directory_shift;
+            for (uint32_t p = f->directory[bucket]; p < f->directory[bucket + 1]; p++)
+                if (f->postings[p].key == key)
+                    meet(f, hand, probe, f->postings[p].unit);
+        }
+        verify(f, thread, probe);
+    }
+    note_done(f, thread, work);
+}
+
+/* ---- blocks ---- */
+
+static void prepare(struct finder *f, uint64_t shingles)
+{
+    const struct sp_pairs_options *o = f->options;
+    /* Where both sides have a prefix either may be indexed; the larger share has the shorter. */
+    f->indexed = o->share[0] >= o->share[1] ? 0 : 1;
+    unsigned most = COUNTER_BITS;
+    while (most > 16 && (2ull << most) > o->memory_bytes / 8)
+        most--;
+    unsigned bits = bits_for(shingles, 10, most);
+    f->counter_shift = 32 - bits;
+    f->counters = sp_calloc((size_t)1 << bits, sizeof *f->counters);
+    for (unsigned side = 0; side < 2; side++)
+        if (o->share[side] > 0)
+            f->last[side] = sp_calloc(f->count + 1, sizeof **f->last);
+    f->posting_counts = sp_calloc(f->count + 1, sizeof *f->posting_counts);
+    sp_parallel(o->threads, f->count, GRAIN, count_step, f);
+    sp_parallel(o->threads, f->count, GRAIN, prefix_step, f);
+}
+
+/* From f->from on as many units as memory has room for postings; returns how many these are. */
+static uint64_t next_block(struct finder *f)
+{
+    /* A posting and its part of the directory, which is a power of two. */
+    uint64_t room = f->options->memory_bytes / 8 * 7 / (sizeof(struct posting) + 8);
+    uint64_t postings = 0;
+    if (room > UINT32_MAX / 2)
+        room = UINT32_MAX / 2;
+    for (f->to = f->from; f->to < f->count; f->to++) {
+        if (postings > 0 && postings + f->posting_counts[f->to] > room)
+            break;
+        postings += f->posting_counts[f->to];
+    }
+    return postings;
+}
+
+static void find_with_block(struct finder *f, uint64_t postings)
+{
+    unsigned threads = f->options->threads;
+    for (unsigned t = 0; t < threads; t++)
+        f->hands[t].met = sp_calloc(f->to - f->from + 1, sizeof *f->hands[t].met);
+    make_index(f, postings);
+    sp_parallel(threads, f->count, GRAIN, probe_step, f);
+    for (unsigned t = 0; t < threads; t++) {
+        sp_free(f->hands[t].met);
+        f->hands[t].met = NULL;
+    }
+    sp_free(f->directory);
+    sp_free(f->postings);
+    f->directory = NULL;
+    f->postings = NULL;
+}
+
+static void done(struct finder *f, struct sp_pairs_stats *stats)
+{
+    for (unsigned t = 0; t < f->options->threads; t++) {
+        struct hand *hand = &f->hands[t];
+        stats->postings += hand->postings;
+        stats->candidates += hand->counted;
+        stats->pairs += hand->pairs;
+        sp_free(hand->keys);
+        sp_free(hand->ranks);
+        sp_free(hand->candidates);
+    }
+    sp_free(f->counters);
+    sp_free(f->last[0]);
+    sp_free(f->last[1]);
+    sp_free(f->posting_counts);
+    sp_free(f);
+}
+
+void sp_pairs_find(const struct sp_unit *units, size_t count, const uint32_t *sets,
+                   const struct sp_pairs_options *options, struct sp_pairs_stats *stats)
+{
+    if (options->share[0] > 1 || options->share[1] > 1)
+        return; /* more than all of it */
+    uint64_t shingles = 0;
+    struct finder *f = sp_calloc(1, sizeof *f);
+    f->options = options;
+    f->units = units;
+    f->count = count;
+    f->sets = sets;
+    for (size_t i = 0; i < count; i++)
+        shingles += takes_part(&units[i]) ? units[i].size : 0;
+    f->total = 3 * shingles; /* counting, prefixes, one block; corrected below */
+    prepare(f, shingles);
+    uint64_t blocks = 0;
+    for (f->from = 0; f->from < count; f->from = f->to) { /* how many will there be? */
+        next_block(f);
+        blocks++;
+    }
+    f->total = (2 + blocks) * shingles;
+    for (f->from = 0; f->from < count; f->from = f->to) {
+        uint64_t postings = next_block(f);
+        if (postings > 0)
+            find_with_block(f, postings);
+        stats->blocks += postings > 0;
+    }
+    done(f, stats);
+}

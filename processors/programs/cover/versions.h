@@ -1,0 +1,43 @@
+/* The field `versions`: how many documents there are of a document's URL. It is known only when all
+ * have been read, so a filter that asks for it is asked in two parts. A filter is parts joined by
+ * `&&`; those without `versions` are asked of each document as it is read, and `versions` counts
+ * the documents that these let through; the others are asked at the end. So
+ * `versions >= 2 && timestamp >= 2010-01-01` means URLs with two versions since 2010.
+ *
+ * In memory: 4 bytes a document and about 40 a URL, where the field is used. */
+#ifndef SP_COVER_VERSIONS_H
+#define SP_COVER_VERSIONS_H
+
+#include "base/map.h"
+#include "relation/relation.h"
+
+struct sp_versions {
+    uint32_t *url_of; /* by document */
+    size_t url_of_cap;
+    uint32_t *counts; /* by URL */
+    size_t count_cap;
+    uint8_t *seen; /* by URL; made when first asked */
+    size_t url_count;
+    struct sp_map by_url;
+};
+
+/* Adds document `number`, the next one, of that canonical URL. */
+void sp_versions_add(struct sp_versions *v, size_t number, struct sp_view url);
+void sp_versions_done(struct sp_versions *v);
+
+static inline uint32_t sp_versions_of(const struct sp_versions *v, size_t number)
+{
+    return v->counts[v->url_of[number]];
+}
+
+/* Whether this is the first time that a document of its URL is asked about. */
+bool sp_versions_first(struct sp_versions *v, size_t number);
+
+/* What the parts of a condition with, or without, the field say: true where there are none. */
+bool sp_versions_part(const struct sp_node *condition, bool with,
+                      const struct sp_relation_pair *pair);
+
+/* The fields that the parts with it use, one bit each; 0: there are none. */
+uint32_t sp_versions_fields(const struct sp_node *condition);
+
+#endif

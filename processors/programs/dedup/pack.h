@@ -1,0 +1,24 @@
+/* The file of the kept records: plain, or by its name .gz or .zst. Private to this folder.
+ *
+ * What is compressed is always whole members (gzip) or frames (Zstandard), so that the file can be
+ * cut back to what a commit knew. Thread rule: one thread. */
+#ifndef SP_DEDUP_PACK_H
+#define SP_DEDUP_PACK_H
+
+#include "base/fault.h"
+#include "local/output.h"
+
+struct sp_pack;
+
+/* `out` is open and outlives it; `each_record`: every record is a member of its own, as readers of
+ * WARC files expect. Never NULL. */
+struct sp_pack *sp_pack_new(struct sp_output *out, bool each_record);
+/* NULL is allowed; what was not flushed is lost. */
+void sp_pack_free(struct sp_pack *p);
+/* The record, and what separates it from the next. */
+enum sp_err sp_pack_put(struct sp_pack *p, struct sp_view record, const char *behind,
+                        struct sp_fault *fault);
+/* Everything put so far is in `out`, which the caller flushes. */
+enum sp_err sp_pack_flush(struct sp_pack *p, struct sp_fault *fault);
+
+#endif

@@ -1,0 +1,28 @@
+/* See experiment.h. */
+#include "evaluate/experiment.h"
+
+#include "base/mem.h"
+
+void sp_evaluation_say(const struct sp_evaluation *e, const char *what, uint64_t done, uint64_t of)
+{
+    if (e->options->progress)
+        e->options->progress(e->options->progress_arg, what, done, of);
+}
+
+enum sp_err sp_evaluation_alive(struct sp_evaluation *e, const struct sp_distinct **ret_alive)
+{
+    const struct sp_trace *t = e->trace;
+    if (!e->alive_made) {
+        uint32_t *alive = sp_alloc((t->fetch_count + 1) * sizeof *alive);
+        sp_distinct_init(t, alive, sp_trace_alive(t, 0, t->fetch_count, alive), &e->alive);
+        sp_free(alive);
+        enum sp_err err = sp_distinct_read_words(&e->alive, t, e->fault);
+        if (err != SP_OK) {
+            sp_distinct_done(&e->alive);
+            return err;
+        }
+        e->alive_made = true;
+    }
+    *ret_alive = &e->alive;
+    return SP_OK;
+}

@@ -1,0 +1,47 @@
+/* What an experiment gets, and the list of them. Private to this folder. */
+#ifndef SP_EVALUATE_EXPERIMENT_H
+#define SP_EVALUATE_EXPERIMENT_H
+
+#include "evaluate/distinct.h"
+#include "evaluate/evaluate.h"
+#include "report/report.h"
+
+/* One line each, in the order of the report. */
+#define SP_EXPERIMENTS(X)                                                                          \
+    X(traces)                                                                                      \
+    X(figure1)                                                                                     \
+    X(figure4)                                                                                     \
+    X(figure5)                                                                                     \
+    X(rho)                                                                                         \
+    X(figure6)                                                                                     \
+    X(figure7)                                                                                     \
+    X(table1)                                                                                      \
+    X(figure8)                                                                                     \
+    X(daily)                                                                                       \
+    X(figure9)                                                                                     \
+    X(predict)                                                                                     \
+    X(archive)                                                                                     \
+    X(methods)
+
+#define X(name) extern const struct sp_experiment sp_experiment_##name;
+SP_EXPERIMENTS(X)
+#undef X
+
+struct sp_evaluation {
+    const struct sp_evaluate_options *options;
+    const struct sp_trace *trace;
+    struct sp_report *report;
+    struct sp_fault *fault; /* an experiment that fails sets it */
+    /* What experiments share: */
+    struct sp_distinct alive; /* for sp_evaluation_alive */
+    bool alive_made;
+};
+
+/* Says what is being done (`of` 0: unknown). */
+void sp_evaluation_say(const struct sp_evaluation *e, const char *what, uint64_t done, uint64_t of);
+
+/* The contents of the pages alive after all fetches, with all lengths; made when first asked for.
+ * On failure the evaluation's fault says why. */
+enum sp_err sp_evaluation_alive(struct sp_evaluation *e, const struct sp_distinct **ret_alive);
+
+#endif

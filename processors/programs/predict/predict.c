@@ -1,0 +1,386 @@
+/* See predict.h. Tables: pages by URL; for each feature of a page, what is left of its URL without
+ * it -> the page last fetched with that rest; rules. */
+#include "predict/predict.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "predict/features.h"
+
+enum {
+    VALUE_MAX = 48,   /* bytes of a value that a rule of two values is made for */
+    EVIDENCE_MIN = 2, /* pairs from which on a special rule is asked before a general one */
+    ROW_EXPIRES = 3   /* pairs against a rule, one after the other: what spoke for it is over */
+};
+
+static const double WINDOW = 1000;
+/* What the pages that differ from a URL in one feature only did before counts as well: a rule's
+ * confidence is worth PRIOR of their pairs. Of these the last few count. */
+static const double PRIOR = 6;
+static const float LEFT = 0.9f;
+
+struct page {
+    struct sp_id key; /* of the map: first */
+    char *url;
+    size_t len;
+    struct sp_id content;
+    uint64_t number; /* of the content, where equality is asked for */
+    bool present;
+};
+
+struct slot {
+    struct sp_id key;
+    const struct page *page;
+    struct sp_view value; /* into its URL */
+    float same;           /* of the pairs made here, faded */
+    float other;
+};
+
+struct learned {
+    struct sp_rule rule; /* key first */
+    unsigned row;        /* pairs against it since the last one for it */
+};
+
+struct sp_predictor {
+    struct sp_map pages;
+    struct sp_map slots;
+    struct sp_map rules;
+};
+
+struct sp_predictor *sp_predictor_new(void)
+{
+    return sp_calloc(1, sizeof(struct sp_predictor));
+}
+
+static void free_rule(struct learned *l)
+{
+    sp_free(l->rule.host);
+    sp_free(l->rule.name);
+    sp_free(l->rule.from);
+    sp_free(l->rule.to);
+    sp_free(l->rule.example[0]);
+    sp_free(l->rule.example[1]);
+    sp_free(l);
+}
+
+void sp_predictor_free(struct sp_predictor *p)
+{
+    if (!p)
+        return;
+    for (size_t i = 0; i < p->pages.cap; i++) {
+        struct page *page = p->pages.cells[i].object;
+        if (page)
+            sp_free(page->url);
+        sp_free(page);
+    }
+    for (size_t i = 0; i < p->slots.cap; i++)
+        sp_free(p->slots.cells[i].object);
+    for (size_t i = 0; i < p->rules.cap; i++)
+        if (p->rules.cells[i].object)
+            free_rule(p->rules.cells[i].object);
+    sp_map_done(&p->pages);
+    sp_map_done(&p->slots);
+    sp_map_done(&p->rules);
+    sp_free(p);
+}
+
+/* ---- which rules speak of a pair ---- */
+
+/* What a pair is about, from the most special rule to the most general. */
+enum level { OF_TWO_VALUES, OF_THE_HOST, OF_ALL_HOSTS, LEVELS };
+
+struct about {
+    enum sp_feature_kind kind;
+    struct sp_view host;
+    struct sp_view name;
+    struct sp_view from; /* by bytes not above `to` */
+    struct sp_view to;
+};
+
+/* As visitor ids are: long, with a digit. */
+static bool is_id(struct sp_view value)
+{
+    size_t digits = 0;
+    for (size_t i = 0; i < value.len; i++)
+        digits += (unsigned)(value.data[i] - '0') <= 9;
+    return value.len >= 6 && digits > 0;
+}
+
+static int by_bytes(struct sp_view a, struct sp_view b)
+{
+    size_t n = a.len < b.len ? a.len : b.len;
+    int order = n ? memcmp(a.data, b.data, n) : 0;
+    return order ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+static struct about about_pair(struct sp_view host, const struct sp_feature *f,
+                               struct sp_view other)
+{
+    struct about a = {f->kind, host, f->name, f->value, other};
+    if (by_bytes(a.from, a.to) > 0) {
+        a.from = other;
+        a.to = f->value;
+    }
+    return a;
+}
+
+static bool has_level(const struct about *a, enum level level)
+{
+    bool values = a->kind == SP_FEATURE_HOST || a->kind == SP_FEATURE_SCHEME ||
+                  a->kind == SP_FEATURE_EXTENSION || a->kind == SP_FEATURE_SEGMENT;
+    if (level == OF_TWO_VALUES)
+        return values && a->from.len <= VALUE_MAX && a->to.len <= VALUE_MAX && !is_id(a->from) &&
+               !is_id(a->to);
+    if (level == OF_ALL_HOSTS)
+        return a->kind != SP_FEATURE_SEGMENT && a->kind != SP_FEATURE_HOST;
+    return true;
+}
+
+/* Segments that are ids have rules of their own. */
+static bool of_ids(const struct about *a)
+{
+    return a->kind == SP_FEATURE_SEGMENT && is_id(a->from) && is_id(a->to);
+}
+
+static struct sp_id rule_key(const struct about *a, enum level level)
+{
+    struct sp_buf text = {0};
+    bool host = level != OF_ALL_HOSTS && a->kind != SP_FEATURE_HOST;
+    sp_buf_put_u8(&text, (uint8_t)a->kind);
+    sp_buf_put_u8(&text, (uint8_t)level);
+    sp_buf_put_u8(&text, of_ids(a));
+    struct sp_view parts[] = {host ? a->host : sp_view("", 0), a->name, a->from, a->to};
+    for (size_t i = 0; i < (level == OF_TWO_VALUES ? 4 : 2); i++) {
+        sp_buf_put_varint(&text, parts[i].len);
+        sp_buf_put_view(&text, parts[i]);
+    }
+    struct sp_id key = sp_hash128(text.data, text.len);
+    sp_buf_done(&text);
+    return key;
+}
+
+static struct learned *rule_of(struct sp_predictor *p, const struct about *a, enum level level)
+{
+    struct sp_id key = rule_key(a, level);
+    struct learned *l = sp_map_get(&p->rules, key);
+    struct sp_buf name = {0};
+    if (l)
+        return l;
+    bool host = level != OF_ALL_HOSTS && a->kind != SP_FEATURE_HOST;
+    l = sp_calloc(1, sizeof *l);
+    sp_buf_put_view(&name, a->name);
+    if (of_ids(a))
+        sp_buf_put_str(&name, " (ids)");
+    l->rule = (struct sp_rule){.key = key, .kind = a->kind, .any = level != OF_TWO_VALUES};
+    l->rule.host = host ? sp_view_dup(a->host) : sp_strdup("*");
+    l->rule.name = sp_view_dup(sp_buf_view(&name));
+    l->rule.from = l->rule.any ? NULL : sp_view_dup(a->from);
+    l->rule.to = l->rule.any ? NULL : sp_view_dup(a->to);
+    sp_map_add(&p->rules, l);
+    sp_buf_done(&name);
+    return l;
+}
+
+/* ---- learning ---- */
+
+static void set_text(char **text, struct sp_view to)
+{
+    sp_free(*text);
+    *text = sp_view_dup(to);
+}
+
+static void note(struct learned *l, bool same, const struct page *a, const struct page *b)
+{
+    const double left = 1 - 1 / WINDOW;
+    struct sp_rule *r = &l->rule;
+    r->support *= left;
+    r->against *= left;
+    r->pairs[same]++;
+    l->row = same ? 0 : l->row + 1;
+    if (!same) {
+        r->against++;
+        if (l->row == ROW_EXPIRES && r->support > 0) { /* what counts begins with these */
+            r->support = 0;
+            r->against = ROW_EXPIRES;
+        }
+        return;
+    }
+    r->support++;
+    if (!r->example[0]) {
+        set_text(&r->example[0], sp_view(a->url, a->len));
+        set_text(&r->example[1], sp_view(b->url, b->len));
+    }
+}
+
+static struct page *page_of(struct sp_predictor *p, struct sp_view url)
+{
+    struct sp_id key = sp_hash128(url.data, url.len);
+    struct page *page = sp_map_get(&p->pages, key);
+    if (page)
+        return page;
+    page = sp_calloc(1, sizeof *page);
+    page->key = key;
+    page->url = sp_view_dup(url);
+    page->len = url.len;
+    sp_map_add(&p->pages, page);
+    return page;
+}
+
+static struct slot *partner(const struct sp_predictor *p, const struct sp_feature *f,
+                            struct sp_id url)
+{
+    struct slot *s = sp_map_get(&p->slots, f->rest);
+    if ((!s || !s->page->present) && !sp_id_is_zero(f->bare))
+        s = sp_map_get(&p->slots, f->bare);
+    return s && s->page->present && !sp_id_eq(s->page->key, url) ? s : NULL;
+}
+
+static void put_slot(struct sp_predictor *p, struct sp_id key, const struct page *page,
+                     struct sp_view value)
+{
+    struct slot *s = sp_map_get(&p->slots, key);
+    if (!s) {
+        s = sp_alloc(sizeof *s);
+        *s = (struct slot){.key = key};
+        sp_map_add(&p->slots, s);
+    }
+    s->page = page;
+    s->value = value;
+}
+
+struct equality {
+    bool (*same)(void *arg, uint64_t a, uint64_t b);
+    void *arg;
+};
+
+static void learn(struct sp_predictor *p, struct page *page, const struct equality *equality)
+{
+    struct sp_feature features[SP_PREDICT_FEATURES];
+    struct sp_view url = sp_view(page->url, page->len);
+    struct sp_view host = sp_feature_host(url);
+    size_t count = sp_features(url, features);
+    for (size_t i = 0; i < count; i++) {
+        struct slot *other = partner(p, &features[i], page->key);
+        if (!other)
+            continue;
+        struct about a = about_pair(host, &features[i], other->value);
+        bool same = equality->same
+                        ? equality->same(equality->arg, page->number, other->page->number)
+                        : sp_id_eq(page->content, other->page->content);
+        for (enum level level = 0; level < LEVELS; level++)
+            if (has_level(&a, level))
+                note(rule_of(p, &a, level), same, page, other->page);
+        other->same = other->same * LEFT + (float)same;
+        other->other = other->other * LEFT + (float)!same;
+    }
+    for (size_t i = 0; i < count; i++)
+        put_slot(p, features[i].rest, page, features[i].value);
+    struct sp_id bare = sp_features_bare(url);
+    if (!sp_id_is_zero(bare))
+        put_slot(p, bare, page, sp_view("", 0));
+}
+
+void sp_predict_learn(struct sp_predictor *p, struct sp_view url, struct sp_id content)
+{
+    const struct equality by_id = {NULL, NULL};
+    struct page *page = page_of(p, url);
+    bool news = !page->present || !sp_id_eq(page->content, content);
+    page->present = true;
+    page->content = content;
+    if (news) /* a page fetched again as it was is no evidence */
+        learn(p, page, &by_id);
+}
+
+void sp_predict_learn_by(struct sp_predictor *p, struct sp_view url, uint64_t content,
+                         bool (*same)(void *arg, uint64_t a, uint64_t b), void *arg)
+{
+    const struct equality asked = {same, arg};
+    struct page *page = page_of(p, url);
+    bool news = !page->present || page->number != content;
+    page->present = true;
+    page->number = content;
+    if (news)
+        learn(p, page, &asked);
+}
+
+void sp_predict_forget(struct sp_predictor *p, struct sp_view url)
+{
+    struct page *page = sp_map_get(&p->pages, sp_hash128(url.data, url.len));
+    if (page)
+        page->present = false;
+}
+
+/* ---- asking ---- */
+
+/* The most special rule with evidence; NULL: there is none. */
+static const struct sp_rule *rule_for(const struct sp_predictor *p, const struct about *a)
+{
+    const struct sp_rule *any = NULL;
+    for (enum level level = 0; level < LEVELS; level++) {
+        const struct learned *l =
+            has_level(a, level) ? sp_map_get(&p->rules, rule_key(a, level)) : NULL;
+        if (l && l->rule.support + l->rule.against >= EVIDENCE_MIN - 0.5)
+            return &l->rule;
+        any = l ? &l->rule : any;
+    }
+    return any;
+}
+
+bool sp_predict_ask(const struct sp_predictor *p, struct sp_view url, double confidence,
+                    struct sp_prediction *ret_prediction)
+{
+    struct sp_feature features[SP_PREDICT_FEATURES];
+    struct sp_view host = sp_feature_host(url);
+    struct sp_id key = sp_hash128(url.data, url.len);
+    size_t count = sp_features(url, features);
+    struct sp_prediction best = {.confidence = -1};
+    for (size_t i = 0; i < count; i++) {
+        const struct slot *other = partner(p, &features[i], key);
+        if (!other)
+            continue;
+        struct about a = about_pair(host, &features[i], other->value);
+        const struct sp_rule *rule = rule_for(p, &a);
+        double before = (double)other->same + (double)other->other;
+        double sure =
+            rule ? sp_rule_confidence(rule) * (PRIOR + (double)other->same) / (PRIOR + before) : 0;
+        if (rule && sure > best.confidence)
+            best = (struct sp_prediction){sp_view(other->page->url, other->page->len),
+                                          other->page->number, rule, sure};
+    }
+    if (!best.rule || best.confidence < confidence || best.confidence <= 0)
+        return false;
+    *ret_prediction = best;
+    return true;
+}
+
+bool sp_predict_explores(struct sp_view url, double share)
+{
+    return (double)(sp_hash64(url.data, url.len) >> 11) * 0x1p-53 < share;
+}
+
+static int best_first(const void *a, const void *b)
+{
+    const struct sp_rule *x = *(const struct sp_rule *const *)a,
+                         *y = *(const struct sp_rule *const *)b;
+    double sure = sp_rule_confidence(x), other = sp_rule_confidence(y);
+    if (sure != other)
+        return sure > other ? -1 : 1;
+    return sp_id_cmp(x->key, y->key);
+}
+
+const struct sp_rule **sp_predict_rules(const struct sp_predictor *p, double confidence,
+                                        size_t *ret_count)
+{
+    const struct sp_rule **rules = sp_alloc((p->rules.count + 1) * sizeof(struct sp_rule *));
+    size_t count = 0;
+    for (size_t i = 0; i < p->rules.cap; i++) {
+        const struct learned *l = p->rules.cells[i].object;
+        if (l && sp_rule_confidence(&l->rule) >= confidence)
+            rules[count++] = &l->rule;
+    }
+    if (count > 0)
+        qsort(rules, count, sizeof *rules, best_first);
+    *ret_count = count;
+    return rules;
+}

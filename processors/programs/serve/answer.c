@@ -1,0 +1,54 @@
+/* See answer.h. */
+#include "serve/answer.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/json_write.h"
+#include "base/url.h"
+
+unsigned sp_answer_error(struct sp_serve_thread *t, unsigned status, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    sp_buf_reset(&t->out);
+    sp_buf_put_str(&t->out, "{\"error\":");
+    sp_json_put_text(&t->out, text);
+    sp_buf_put_str(&t->out, "}\n");
+    return status;
+}
+
+unsigned sp_answer_failed(struct sp_serve_thread *t, enum sp_err err, const char *url)
+{
+    if (err == SP_NOT_FOUND)
+        return sp_answer_error(t, MHD_HTTP_NOT_FOUND, "nothing is known of %.300s", url);
+    if (err == SP_NO_URL)
+        return sp_answer_error(t, MHD_HTTP_BAD_REQUEST,
+                               "not a usable URL: it needs a scheme and a host, no spaces, and at "
+                               "most %d bytes",
+                               (int)SP_URL_MAX_BYTES);
+    if (err == SP_STORE) {
+        t->state_failed = true;
+        return sp_answer_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
+                               "the state cannot be read right now: try again");
+    }
+    return sp_answer_error(t, MHD_HTTP_INTERNAL_SERVER_ERROR, "%s", sp_err_text(err));
+}
+
+const char *sp_argument(const struct sp_query *q, const char *name)
+{
+    return MHD_lookup_connection_value(q->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+unsigned sp_argument_page(struct sp_serve_thread *t, const struct sp_query *q, const char *name,
+                          struct sp_id *ret_page)
+{
+    const char *url = sp_argument(q, name);
+    if (!url)
+        return sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "the argument %s is missing", name);
+    enum sp_err err = sp_state_page_id(t->reader, sp_view_str(url), ret_page);
+    return err == SP_OK ? 0 : sp_answer_failed(t, err, url);
+}

@@ -1,0 +1,63 @@
+/* From a request to an answer: a function of answers/ for each route, and what they share. Private
+ * to this folder.
+ *
+ * To add a path: a function here and in answers/, a line in routes.c, its description in
+ * docs/openapi.json. */
+#ifndef SP_SERVE_ANSWER_H
+#define SP_SERVE_ANSWER_H
+
+#include "serve/server.h"
+#include "serve/threads.h"
+
+/* One request, complete. */
+struct sp_query {
+    struct MHD_Connection *connection;
+    const char *path;
+    const char *method;
+    struct sp_view body; /* SP_REQUEST_PADDING readable bytes behind it */
+};
+
+struct sp_route {
+    const char *path;
+    const char *method;
+    const char *type; /* of the answer */
+    bool open;        /* without the token */
+    bool slow;        /* may take long: answered at the desk (desk.h) */
+    /* Puts the answer into t->out and returns its HTTP status; called between sp_state_begin and
+     * sp_state_end of t->reader. */
+    unsigned (*answer)(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q);
+};
+
+/* Makes the answer {"error": text}; returns status. */
+unsigned sp_answer_error(struct sp_serve_thread *t, unsigned status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The answer to an error of the state; `url` was asked for. */
+unsigned sp_answer_failed(struct sp_serve_thread *t, enum sp_err err, const char *url);
+/* An argument of the query, or NULL. */
+const char *sp_argument(const struct sp_query *q, const char *name);
+/* The page of the argument `name`; 0, or the status of an answer that was made. */
+unsigned sp_argument_page(struct sp_serve_thread *t, const struct sp_query *q, const char *name,
+                          struct sp_id *ret_page);
+
+#define SP_ANSWERS(X)                                                                              \
+    X(status)                                                                                      \
+    X(group)                                                                                       \
+    X(filter)                                                                                      \
+    X(compare)                                                                                     \
+    X(threshold)                                                                                   \
+    X(text)                                                                                        \
+    X(predict)                                                                                     \
+    X(overview)                                                                                    \
+    X(page)                                                                                        \
+    X(openapi)                                                                                     \
+    X(metrics)                                                                                     \
+    X(livez)                                                                                       \
+    X(readyz)
+
+#define X(name)                                                                                    \
+    unsigned sp_answer_##name(struct sp_serve *s, struct sp_serve_thread *t,                       \
+                              const struct sp_query *q);
+SP_ANSWERS(X)
+#undef X
+
+#endif

@@ -1,0 +1,43 @@
+/* /v1/overview: everything at a glance. */
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "serve/answer.h"
+
+static void put_history(struct sp_serve *s, struct sp_buf *out)
+{
+    struct sp_history *h = &s->history;
+    int64_t now = sp_clock_ms();
+    sp_buf_put_str(out, ",\"history\":[");
+    pthread_mutex_lock(&h->lock);
+    for (size_t i = 0; i < h->count; i++) {
+        const struct sp_history_point *point = &h->points[(h->first + i) % SP_HISTORY];
+        sp_buf_put_str(out, i ? ",{\"age_ms\":" : "{\"age_ms\":");
+        sp_json_put_i64(out, now - point->at_ms);
+        sp_buf_put_str(out, ",\"records\":");
+        sp_json_put_i64(out, (int64_t)point->records);
+        sp_buf_put_u8(out, '}');
+    }
+    sp_buf_put_u8(out, ']');
+    sp_buf_put_str(out, ",\"records\":");
+    sp_json_put_i64(out, (int64_t)h->records);
+    sp_buf_put_str(out, h->ended ? ",\"inputs_ended\":true" : ",\"inputs_ended\":false");
+    pthread_mutex_unlock(&h->lock);
+    sp_buf_put_str(out, ",\"unchanged_ms\":");
+    sp_json_put_i64(out, now - __atomic_load_n(&s->counters.changed_ms, __ATOMIC_RELAXED));
+}
+
+unsigned sp_answer_overview(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q)
+{
+    struct sp_buf *out = &t->out;
+    (void)q;
+    sp_buf_put_str(out, "{\"threshold\":");
+    sp_json_put_double(out, s->options.threshold);
+    sp_buf_put_str(out, s->texts ? ",\"texts\":true" : ",\"texts\":false");
+    put_history(s, out);
+    sp_buf_put_u8(out, ',');
+    if (!sp_overview_put(s->overview, out))
+        return sp_answer_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
+                               "the pages are still being counted: try again");
+    sp_buf_put_str(out, "}\n");
+    return MHD_HTTP_OK;
+}

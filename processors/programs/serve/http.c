@@ -1,0 +1,386 @@
+/* libmicrohttpd: from connections to requests and from answers to responses.
+ *
+ * A pool of threads, each with an epoll of its own. They answer at once what takes no time; a
+ * request that may take long is suspended and answered at the desk (desk.h), so that a health check
+ * never waits for one. Who holds a connection without finishing requests is closed by the ticker,
+ * whatever trickles in meanwhile; where all places are taken, the connection whose last finished
+ * request is longest ago makes room for the new one. */
+#include "serve/http.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "local/run.h"
+#include "serve/desk.h"
+#include "serve/routes.h"
+
+enum {
+    CONNECTION_BYTES = 96 << 10, /* two URLs of the largest size, each byte escaped, and headers */
+    IDLE_SECONDS = 10
+};
+
+struct connection {
+    struct connection *prev;
+    struct connection *next;
+    int fd;
+    bool cut;
+    int64_t useful_ms; /* atomic: when it was made, or finished its last request */
+};
+
+struct sp_connections {
+    pthread_mutex_t lock;
+    struct connection ring; /* head */
+    size_t count;
+    size_t cut; /* of these, about to be closed by their threads */
+};
+
+struct request {
+    struct sp_buf body;
+    struct connection *connection;
+    const struct sp_route *route; /* NULL: to be refused */
+    unsigned refusal;
+    enum { RECEIVED, AT_THE_DESK, ANSWERED } stage;
+    unsigned status; /* from the desk, with the answer */
+    struct sp_buf answer;
+    struct sp_desk_job job;
+    struct sp_query query; /* the desk's */
+    int64_t started_us;
+};
+
+/* ---- connections */
+
+/* With the lock held: then its descriptor is still its own. */
+static void cut(struct sp_serve *s, struct connection *c)
+{
+    c->cut = true;
+    s->connections->cut++;
+    shutdown(c->fd, SHUT_RDWR);
+    __atomic_add_fetch(&s->counters.closed, 1, __ATOMIC_RELAXED);
+}
+
+static void make_room(struct sp_serve *s)
+{
+    struct sp_connections *all = s->connections;
+    struct connection *worst = NULL;
+    int64_t worst_ms = INT64_MAX;
+    for (struct connection *c = all->ring.next; c != &all->ring; c = c->next) {
+        int64_t useful = __atomic_load_n(&c->useful_ms, __ATOMIC_RELAXED);
+        if (!c->cut && useful < worst_ms) {
+            worst = c;
+            worst_ms = useful;
+        }
+    }
+    if (worst)
+        cut(s, worst);
+}
+
+static void on_connection(void *arg, struct MHD_Connection *connection, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct sp_serve *s = arg;
+    struct sp_connections *all = s->connections;
+    struct connection *c = *context;
+    pthread_mutex_lock(&all->lock);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        if (all->count - all->cut >= SP_SERVE_CONNECTIONS)
+            make_room(s);
+        c = sp_calloc(1, sizeof *c);
+        c->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        c->useful_ms = sp_clock_ms();
+        c->next = all->ring.next;
+        c->prev = &all->ring;
+        c->next->prev = all->ring.next = c;
+        all->count++;
+        *context = c;
+    } else if (c) {
+        c->prev->next = c->next;
+        c->next->prev = c->prev;
+        all->count--;
+        all->cut -= c->cut;
+        sp_free(c);
+        *context = NULL;
+    }
+    __atomic_store_n(&s->counters.connections, all->count, __ATOMIC_RELAXED);
+    pthread_mutex_unlock(&all->lock);
+}
+
+void sp_serve_http_reap(struct sp_serve *s)
+{
+    struct sp_connections *all = s->connections;
+    int64_t oldest = sp_clock_ms() - (int64_t)SP_SERVE_PATIENCE_SECONDS * 1000;
+    pthread_mutex_lock(&all->lock);
+    for (struct connection *c = all->ring.next; c != &all->ring; c = c->next)
+        if (!c->cut && __atomic_load_n(&c->useful_ms, __ATOMIC_RELAXED) < oldest)
+            cut(s, c);
+    pthread_mutex_unlock(&all->lock);
+}
+
+/* ---- one request */
+
+/* Nothing may be loaded from anywhere; the page's own script may ask this server. */
+static void put_policy(struct MHD_Response *response, const char *nonce)
+{
+    char text[512] = "default-src 'none'; frame-ancestors 'none'";
+    if (nonce)
+        snprintf(
+            text, sizeof text,
+            "default-src 'none'; script-src 'nonce-%s'; style-src 'nonce-%s'; connect-src "
+            "'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            nonce, nonce);
+    MHD_add_response_header(response, "Content-Security-Policy", text);
+    MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
+}
+
+static enum MHD_Result respond(const struct sp_query *q, const struct sp_route *route,
+                               unsigned status, const struct sp_buf *body, const char *nonce,
+                               bool keep_alive)
+{
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY);
+    if (!response)
+        return MHD_NO;
+    const char *type = route && status < MHD_HTTP_BAD_REQUEST ? route->type : "application/json";
+    MHD_add_response_header(response, "Content-Type", type);
+    MHD_add_response_header(response, "Cache-Control", "no-store");
+    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+    put_policy(response, nonce);
+    if (!keep_alive)
+        MHD_add_response_header(response, "Connection", "close");
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        MHD_add_response_header(response, "WWW-Authenticate", "Bearer");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        MHD_add_response_header(response, "Allow", sp_route_methods(q->path));
+    enum MHD_Result result = MHD_queue_response(q->connection, status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static void count(struct sp_serve *s, const struct sp_route *route, unsigned status, int64_t us)
+{
+    size_t n = route ? (size_t)(route - s->routes) : SP_ROUTES;
+    __atomic_add_fetch(&s->counters.requests[n], 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&s->counters.microseconds[n], (uint64_t)us, __ATOMIC_RELAXED);
+    if (status >= MHD_HTTP_BAD_REQUEST)
+        __atomic_add_fetch(&s->counters.refused[n], 1, __ATOMIC_RELAXED);
+}
+
+/* An announced body that is not going to be read: the answer comes before it. */
+static bool large_body(struct MHD_Connection *connection)
+{
+    const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
+    return length && strtoull(length, NULL, 10) > SP_SERVE_BODY_BYTES;
+}
+
+struct framing {
+    unsigned hosts;
+    unsigned lengths;
+    unsigned encodings;
+};
+
+static enum MHD_Result count_framing(void *arg, enum MHD_ValueKind kind, const char *key,
+                                     const char *value)
+{
+    struct framing *f = arg;
+    (void)kind, (void)value;
+    f->hosts += strcasecmp(key, "Host") == 0;
+    f->lengths += strcasecmp(key, "Content-Length") == 0;
+    f->encodings += strcasecmp(key, "Transfer-Encoding") == 0;
+    return MHD_YES;
+}
+
+/* A request that two programs can read in two ways: one of them is told of another one within it
+ * (RFC 9112, sections 3.2 and 6.3). */
+static const char *ambiguous(struct MHD_Connection *connection)
+{
+    struct framing f = {0};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, count_framing, &f);
+    return f.hosts > 1                ? "there is more than one Host"
+           : f.lengths > 1            ? "there is more than one Content-Length"
+           : f.lengths && f.encodings ? "there are Content-Length and Transfer-Encoding"
+           : f.encodings > 1          ? "there is more than one Transfer-Encoding"
+                                      : NULL;
+}
+
+static struct request *begin(struct sp_serve *s, const struct sp_query *q)
+{
+    struct request *r = sp_calloc(1, sizeof *r);
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(q->connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct sp_serve_thread *t = sp_serve_thread(s);
+    r->connection = info ? info->socket_context : NULL;
+    r->started_us = sp_clock_us();
+    sp_buf_reset(&t->out);
+    const char *why = ambiguous(q->connection);
+    if (why)
+        r->refusal = sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "%s", why);
+    else
+        r->route = sp_route_find(s, t, q, &r->refusal);
+    if (r->route && large_body(q->connection)) {
+        r->refusal = sp_answer_error(t, MHD_HTTP_CONTENT_TOO_LARGE,
+                                     "the body is larger than %d bytes", SP_SERVE_BODY_BYTES);
+        r->route = NULL;
+    }
+    return r;
+}
+
+/* False: there is no room for it. */
+static bool take_body(struct sp_serve *s, struct request *r, const char *data, size_t len)
+{
+    uint64_t all = __atomic_add_fetch(&s->counters.body_bytes, len, __ATOMIC_RELAXED);
+    bool fits = r->body.len + len <= SP_SERVE_BODY_BYTES && all <= SP_SERVE_ALL_BODIES_BYTES;
+    if (fits)
+        sp_buf_put(&r->body, data, len);
+    else
+        __atomic_sub_fetch(&s->counters.body_bytes, len, __ATOMIC_RELAXED);
+    return fits;
+}
+
+/* Into t->out; returns the status. */
+static unsigned make_answer(struct sp_serve *s, struct sp_serve_thread *t, struct request *r,
+                            struct sp_query *q)
+{
+    sp_buf_reset(&t->out);
+    memset(sp_buf_reserve(&r->body, SP_REQUEST_PADDING), 0, SP_REQUEST_PADDING);
+    q->body = sp_buf_view(&r->body);
+    sp_state_begin(t->reader);
+    unsigned status = r->route->answer(s, t, q);
+    if (t->state_failed && sp_state_refresh(s->state, true) == SP_OK) {
+        sp_buf_reset(&t->out);
+        sp_state_begin(t->reader);
+        status = r->route->answer(s, t, q);
+    }
+    t->state_failed = false;
+    sp_state_end(t->reader);
+    return status;
+}
+
+/* By a thread of the desk. The connection is suspended: nobody else touches it, or the request. */
+static void at_the_desk(void *arg, struct sp_desk_job *job)
+{
+    struct request *r = (struct request *)(void *)((char *)job - offsetof(struct request, job));
+    struct sp_serve *s = arg;
+    struct sp_serve_thread *t = sp_serve_thread(s);
+    r->status = make_answer(s, t, r, &r->query);
+    sp_buf_put_view(&r->answer, sp_buf_view(&t->out));
+    MHD_resume_connection(r->query.connection);
+}
+
+/* False: it has closed, and the answer is to be made here. */
+static bool hand_over(struct sp_serve *s, struct request *r, const struct sp_query *q)
+{
+    r->query = *q;
+    r->stage = AT_THE_DESK;
+    MHD_suspend_connection(q->connection);
+    if (sp_desk_put(s->desk, &r->job))
+        return true;
+    r->stage = RECEIVED;
+    MHD_resume_connection(q->connection);
+    return false;
+}
+
+static enum MHD_Result finish(struct sp_serve *s, struct request *r, struct sp_query *q)
+{
+    if (r->stage == RECEIVED && r->route->slow && hand_over(s, r, q))
+        return MHD_YES;
+    struct sp_serve_thread *t = sp_serve_thread(s);
+    const struct sp_buf *answer = &r->answer;
+    if (r->stage == RECEIVED) {
+        r->status = make_answer(s, t, r, q);
+        answer = &t->out;
+    }
+    r->stage = ANSWERED;
+    count(s, r->route, r->status, sp_clock_us() - r->started_us);
+    return respond(q, r->route, r->status, answer,
+                   r->route->answer == sp_answer_page ? t->nonce : NULL, true);
+}
+
+/* Called with the headers, then with each piece of the body, then at the end. */
+static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *path,
+                                  const char *method, const char *version, const char *body,
+                                  size_t *body_len, void **state)
+{
+    struct sp_serve *s = arg;
+    struct sp_query q = {.connection = connection, .path = path, .method = method};
+    struct request *r = *state;
+    (void)version;
+    if (!r) {
+        *state = r = begin(s, &q);
+        if (r->route)
+            return MHD_YES;
+        count(s, NULL, r->refusal, sp_clock_us() - r->started_us);
+        /* What follows is not read: it could be a body without end. */
+        return respond(&q, NULL, r->refusal, &sp_serve_thread(s)->out, NULL, false);
+    }
+    if (r->stage == ANSWERED)
+        return MHD_NO;
+    if (*body_len) {
+        size_t len = *body_len;
+        *body_len = 0;
+        return take_body(s, r, body, len) ? MHD_YES : MHD_NO;
+    }
+    return finish(s, r, &q);
+}
+
+static void on_completed(void *arg, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct sp_serve *s = arg;
+    struct request *r = *state;
+    (void)connection;
+    if (!r)
+        return;
+    if (code == MHD_REQUEST_TERMINATED_COMPLETED_OK && r->connection)
+        __atomic_store_n(&r->connection->useful_ms, sp_clock_ms(), __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&s->counters.body_bytes, r->body.len, __ATOMIC_RELAXED);
+    sp_buf_done(&r->body);
+    sp_buf_done(&r->answer);
+    sp_free(r);
+    *state = NULL;
+}
+
+/* ---- start and stop */
+
+enum sp_err sp_serve_http_open(struct sp_serve *s, int fd, struct sp_fault *fault)
+{
+    unsigned threads = sp_run_workers(s->options.threads);
+    threads = threads ? threads : 1;
+    s->connections = sp_calloc(1, sizeof *s->connections);
+    s->connections->ring.next = s->connections->ring.prev = &s->connections->ring;
+    pthread_mutex_init(&s->connections->lock, NULL);
+    enum sp_err err = sp_desk_start(threads, at_the_desk, s, &s->desk, fault);
+    if (err != SP_OK)
+        return err;
+    /* Any one thread may come to hold all of our places, and those about to be cut. */
+    unsigned limit = threads * (SP_SERVE_CONNECTIONS + 64);
+    s->daemon = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, s,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT, limit,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_BYTES, MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, s,
+        threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, threads, MHD_OPTION_END);
+    return s->daemon ? SP_OK : sp_fault_set(fault, SP_IO, "the server cannot be started");
+}
+
+void sp_serve_http_close(struct sp_serve *s)
+{
+    sp_desk_close(s->desk); /* suspended connections cannot be stopped */
+    if (s->daemon)
+        MHD_stop_daemon(s->daemon);
+    s->daemon = NULL;
+    sp_desk_free(s->desk);
+    s->desk = NULL;
+    if (!s->connections)
+        return;
+    pthread_mutex_destroy(&s->connections->lock);
+    sp_free(s->connections);
+    s->connections = NULL;
+}

@@ -1,0 +1,79 @@
+/* See members.h. */
+#include "serve/members.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+void sp_members_done(struct sp_members *m)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        sp_free((char *)(uintptr_t)m->list[i].view.url);
+        sp_signature_unref(m->list[i].signature);
+    }
+    sp_free(m->list);
+    *m = (struct sp_members){.page = m->page};
+}
+
+static void note_group(void *arg, const struct sp_page_view *page)
+{
+    struct sp_members *m = arg;
+    m->group = page->group;
+}
+
+static bool note_member(void *arg, const struct sp_member_view *view)
+{
+    struct sp_members *m = arg;
+    if (m->count == SP_MEMBERS_MAX) {
+        m->more = true;
+        return false;
+    }
+    sp_grow(&m->list, &m->cap, m->count + 1);
+    struct sp_group_member *to = &m->list[m->count++];
+    *to = (struct sp_group_member){.view = *view};
+    to->view.url = sp_strdup(view->url);
+    return true;
+}
+
+static int place(const struct sp_member_view *v)
+{
+    return v->status == SP_STATUS_LOSER || v->kind != SP_PAGE_CONTENT;
+}
+
+static int by_place_and_rank(const void *a, const void *b)
+{
+    const struct sp_member_view *x = &((const struct sp_group_member *)a)->view;
+    const struct sp_member_view *y = &((const struct sp_group_member *)b)->view;
+    if (place(x) != place(y))
+        return place(x) - place(y);
+    return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
+}
+
+enum sp_err sp_members_read(struct sp_state_reader *r, struct sp_members *m)
+{
+    enum sp_err err = sp_state_page(r, m->page, note_group, m);
+    if (err == SP_OK)
+        err = m->group.birth ? sp_state_members(r, m->group, note_member, m) : SP_NOT_FOUND;
+    if (err == SP_OK && m->count == 0)
+        err = SP_NOT_FOUND;
+    if (err == SP_OK)
+        qsort(m->list, m->count, sizeof *m->list, by_place_and_rank);
+    return err;
+}
+
+struct sp_group_member *sp_members_find(const struct sp_members *m, struct sp_id page)
+{
+    for (size_t i = 0; i < m->count; i++)
+        if (sp_id_eq(m->list[i].view.page, page))
+            return &m->list[i];
+    return NULL;
+}
+
+const struct sp_signature *sp_members_signature(struct sp_state_reader *r, struct sp_members *m,
+                                                struct sp_group_member *member)
+{
+    if (!member->signature && member->view.kind == SP_PAGE_CONTENT &&
+        sp_state_signature(r, m->group, member->view.content, &member->signature) != SP_OK)
+        member->signature = NULL;
+    return member->signature;
+}

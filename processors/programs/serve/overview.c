@@ -1,0 +1,136 @@
+/* See overview.h. */
+#include "serve/overview.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "serve/census.h"
+#include "serve/predictions.h"
+
+enum { PAUSE_MIN_SECONDS = 5, PAUSE_FACTOR = 10 /* times what a pass took */ };
+
+struct sp_overview {
+    struct sp_state *state;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool ending;
+    struct sp_buf json; /* under the lock */
+    bool predict;
+    struct sp_predictor *predictor; /* under the lock; NULL: none yet */
+};
+
+static void learn(struct sp_overview *o, struct sp_state_reader *r)
+{
+    struct sp_predictor *predictor = NULL;
+    if (sp_predictions_learn(r, &predictor) != SP_OK)
+        return;
+    pthread_mutex_lock(&o->lock);
+    struct sp_predictor *before = o->predictor;
+    o->predictor = predictor;
+    pthread_mutex_unlock(&o->lock);
+    sp_predictor_free(before);
+}
+
+static void make(struct sp_overview *o, struct sp_state_reader *r)
+{
+    struct sp_census *census = sp_census_new();
+    struct sp_buf json = {0};
+    sp_state_begin(r);
+    if (sp_state_each_page(r, sp_census_note, census) == SP_OK) {
+        sp_census_put(census, r, &json);
+        pthread_mutex_lock(&o->lock);
+        struct sp_buf before = o->json;
+        o->json = json;
+        json = before;
+        pthread_mutex_unlock(&o->lock);
+    }
+    if (o->predict)
+        learn(o, r);
+    sp_state_end(r);
+    sp_buf_done(&json);
+    sp_census_free(census);
+}
+
+static void *work(void *arg)
+{
+    struct sp_overview *o = arg;
+    struct sp_state_reader *r = sp_state_reader_new(o->state);
+    uint64_t version = 0;
+    int64_t pause = 0;
+    pthread_mutex_lock(&o->lock);
+    while (!o->ending) {
+        if (sp_state_version(o->state) != version) {
+            pthread_mutex_unlock(&o->lock);
+            double start = sp_clock_seconds();
+            version = sp_state_version(o->state);
+            make(o, r);
+            pause = (int64_t)(PAUSE_FACTOR * (sp_clock_seconds() - start));
+            pthread_mutex_lock(&o->lock);
+        }
+        if (o->ending)
+            break;
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += pause > PAUSE_MIN_SECONDS ? pause : PAUSE_MIN_SECONDS;
+        pthread_cond_timedwait(&o->wake, &o->lock, &until);
+    }
+    pthread_mutex_unlock(&o->lock);
+    sp_state_reader_free(r);
+    return NULL;
+}
+
+struct sp_overview *sp_overview_start(struct sp_state *state, bool predict)
+{
+    struct sp_overview *o = sp_calloc(1, sizeof *o);
+    pthread_condattr_t attributes;
+    o->state = state;
+    o->predict = predict;
+    pthread_mutex_init(&o->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&o->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (pthread_create(&o->thread, NULL, work, o) == 0)
+        return o;
+    sp_free(o);
+    return NULL;
+}
+
+void sp_overview_stop(struct sp_overview *o)
+{
+    if (!o)
+        return;
+    pthread_mutex_lock(&o->lock);
+    o->ending = true;
+    pthread_cond_signal(&o->wake);
+    pthread_mutex_unlock(&o->lock);
+    pthread_join(o->thread, NULL);
+    pthread_cond_destroy(&o->wake);
+    pthread_mutex_destroy(&o->lock);
+    sp_buf_done(&o->json);
+    sp_predictor_free(o->predictor);
+    sp_free(o);
+}
+
+bool sp_overview_put(struct sp_overview *o, struct sp_buf *out)
+{
+    pthread_mutex_lock(&o->lock);
+    bool made = o->json.len > 0;
+    sp_buf_put_view(out, sp_buf_view(&o->json));
+    pthread_mutex_unlock(&o->lock);
+    return made;
+}
+
+bool sp_overview_predict(struct sp_overview *o, struct sp_view url, double confidence,
+                         double explore, struct sp_buf *out)
+{
+    pthread_mutex_lock(&o->lock); /* for the microseconds of some look-ups */
+    bool made = o->predictor != NULL;
+    if (made)
+        sp_predictions_put(o->predictor, url, confidence, explore, out);
+    pthread_mutex_unlock(&o->lock);
+    return made;
+}

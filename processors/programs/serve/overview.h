@@ -1,0 +1,23 @@
+/* The whole state at a glance: counts, sizes, cells, the groups to look at first. Made by a thread
+ * of its own, which reads all pages when it starts and when the state has moved on. Private to this
+ * folder. */
+#ifndef SP_SERVE_OVERVIEW_H
+#define SP_SERVE_OVERVIEW_H
+
+#include "serve/state.h"
+
+struct sp_overview;
+
+/* NULL: no thread could be started. */
+struct sp_overview *sp_overview_start(struct sp_state *state, bool predict);
+/* NULL is allowed. */
+void sp_overview_stop(struct sp_overview *overview);
+/* Appends the members of a JSON object; false, and nothing appended, while there is none yet. */
+bool sp_overview_put(struct sp_overview *overview, struct sp_buf *out);
+
+/* Appends what the rules of the state say of a URL (predictions.h); false, and nothing appended,
+ * while there are none yet. */
+bool sp_overview_predict(struct sp_overview *overview, struct sp_view url, double confidence,
+                         double explore, struct sp_buf *out);
+
+#endif

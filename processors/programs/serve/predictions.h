@@ -1,0 +1,18 @@
+/* Rules about URLs, learned from the pages of a state (predict/predict.h). Private to this folder.
+ */
+#ifndef SP_SERVE_PREDICTIONS_H
+#define SP_SERVE_PREDICTIONS_H
+
+#include "predict/predict.h"
+#include "serve/state.h"
+
+/* Inside begin and end. Learns from all pages with content, in the order of their last fetches: two
+ * are one page where they have one winner. O(pages log pages); about 1 KiB a page, for as long as
+ * the predictor lives. */
+enum sp_err sp_predictions_learn(struct sp_state_reader *r, struct sp_predictor **ret_predictor);
+
+/* Appends what is said of a URL, canonical, as a JSON object. */
+void sp_predictions_put(const struct sp_predictor *p, struct sp_view url, double confidence,
+                        double explore, struct sp_buf *out);
+
+#endif

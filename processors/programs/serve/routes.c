@@ -1,0 +1,123 @@
+/* Which path is answered by whom, and who may ask.
+ *
+ * With a token: everything that tells of the crawl wants it. Without one the server listens on
+ * loopback only, and a request must name this machine as its host: so a page of the web cannot make
+ * its visitor's browser ask here under a name of its own (DNS rebinding). Nor does a browser ask on
+ * behalf of another site: what it says of the request's origin must be this server. */
+#include "serve/routes.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char json[] = "application/json";
+static const char html[] = "text/html; charset=utf-8";
+static const char plain[] = "text/plain; version=0.0.4; charset=utf-8";
+
+const struct sp_route sp_routes[] = {
+    {"/v1/status", MHD_HTTP_METHOD_GET, json, false, false, sp_answer_status},
+    {"/v1/group", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_group},
+    {"/v1/filter", MHD_HTTP_METHOD_POST, json, false, true, sp_answer_filter},
+    {"/v1/compare", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_compare},
+    {"/v1/threshold", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_threshold},
+    {"/v1/text", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_text},
+    {"/v1/predict", MHD_HTTP_METHOD_GET, json, false, false, sp_answer_predict},
+    {"/v1/overview", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_overview},
+    {"/", MHD_HTTP_METHOD_GET, html, true, false, sp_answer_page},
+    {"/openapi.json", MHD_HTTP_METHOD_GET, json, true, false, sp_answer_openapi},
+    {"/metrics", MHD_HTTP_METHOD_GET, plain, false, false, sp_answer_metrics},
+    {"/livez", MHD_HTTP_METHOD_GET, plain, true, false, sp_answer_livez},
+    {"/readyz", MHD_HTTP_METHOD_GET, plain, true, false, sp_answer_readyz},
+};
+const size_t sp_route_count = sizeof sp_routes / sizeof *sp_routes;
+_Static_assert(sizeof sp_routes / sizeof *sp_routes <= SP_ROUTES, "SP_ROUTES");
+
+/* ---- who may ask */
+
+/* Takes as long wherever the two differ. */
+static bool same_secret(const char *given, const struct sp_buf *wanted)
+{
+    size_t n = strlen(given), different = n ^ wanted->len;
+    for (size_t i = 0; i < n; i++)
+        different |= (size_t)(unsigned char)(given[i] ^ wanted->data[i % wanted->len]);
+    return different == 0;
+}
+
+static bool names_this_machine(const char *host)
+{
+    static const char *const names[] = {"localhost", "127.0.0.1", "[::1]"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t n = strlen(names[i]);
+        if (strncasecmp(host, names[i], n) == 0 && (host[n] == 0 || host[n] == ':'))
+            return true;
+    }
+    return false;
+}
+
+static const char *header(const struct sp_query *q, const char *name)
+{
+    const char *value = MHD_lookup_connection_value(q->connection, MHD_HEADER_KIND, name);
+    return value ? value : "";
+}
+
+/* A browser that asks for another site says so in one of these headers; other programs send
+ * neither. A link that somebody follows, or types, comes from no site. */
+static bool for_another_site(const struct sp_query *q)
+{
+    const char *site = header(q, "Sec-Fetch-Site"), *origin = header(q, "Origin");
+    if (site[0] && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
+        return true;
+    if (!origin[0])
+        return false;
+    const char *name = strstr(origin, "://");
+    return !name || strcasecmp(name + 3, header(q, "Host")) != 0;
+}
+
+/* 0, or the status of a refusal. */
+static unsigned check_asker(struct sp_serve *s, struct sp_serve_thread *t,
+                            const struct sp_route *route, const struct sp_query *q)
+{
+    if (route->open)
+        return 0;
+    if (s->token.len)
+        return same_secret(header(q, "Authorization"), &s->token)
+                   ? 0
+                   : sp_answer_error(t, MHD_HTTP_UNAUTHORIZED,
+                                     "send the token: Authorization: Bearer TOKEN");
+    if (!names_this_machine(header(q, "Host")))
+        return sp_answer_error(t, MHD_HTTP_MISDIRECTED_REQUEST,
+                               "this server answers as localhost, 127.0.0.1 or [::1] only");
+    return for_another_site(q)
+               ? sp_answer_error(t, MHD_HTTP_FORBIDDEN, "a page of another site may not ask here")
+               : 0;
+}
+
+const char *sp_route_methods(const char *path)
+{
+    for (size_t i = 0; i < sp_route_count; i++)
+        if (strcmp(sp_routes[i].path, path) == 0 &&
+            strcmp(sp_routes[i].method, MHD_HTTP_METHOD_POST) == 0)
+            return "POST";
+    return "GET, HEAD";
+}
+
+const struct sp_route *sp_route_find(struct sp_serve *s, struct sp_serve_thread *t,
+                                     const struct sp_query *q, unsigned *ret_status)
+{
+    bool head = strcmp(q->method, MHD_HTTP_METHOD_HEAD) == 0;
+    const char *method = head ? MHD_HTTP_METHOD_GET : q->method;
+    for (size_t i = 0; i < sp_route_count; i++) {
+        const struct sp_route *route = &sp_routes[i];
+        if (strcmp(route->path, q->path) != 0)
+            continue;
+        if (strcmp(route->method, method) != 0) {
+            *ret_status = sp_answer_error(t, MHD_HTTP_METHOD_NOT_ALLOWED, "%s wants the method %s",
+                                          route->path, route->method);
+            return NULL;
+        }
+        *ret_status = check_asker(s, t, route, q);
+        return *ret_status ? NULL : route;
+    }
+    *ret_status =
+        sp_answer_error(t, MHD_HTTP_NOT_FOUND, "there is no such path; /openapi.json lists all");
+    return NULL;
+}

@@ -1,0 +1,62 @@
+/* Asking samepage over HTTP: `samepage serve`. docs/openapi.json describes every path.
+ *
+ * State comes from the directory of a `samepage run`, which may be writing to it meanwhile: what is
+ * answered is what some commit left, at most a second older than what the run has brought to the
+ * disk. Nothing here writes to that directory. Or it comes from the status topic on Kafka, which
+ * has no signatures: then of two pages only that is known which their statuses say.
+ *
+ * Whatever is sent does no harm: bodies, URLs, lists and the memory of all requests are bounded, a
+ * connection that finishes no request in SP_SERVE_PATIENCE_SECONDS is closed, and where all places
+ * are taken the one that has been useful longest ago makes room. */
+#ifndef SP_SERVE_SERVE_H
+#define SP_SERVE_SERVE_H
+
+#include "base/fault.h"
+#include "text/text.h"
+
+enum {
+    SP_SERVE_CONNECTIONS = 512,
+    SP_SERVE_PATIENCE_SECONDS = 10,
+    SP_SERVE_LIST = 1000,                  /* documents of a list */
+    SP_SERVE_BODY_BYTES = 8 << 20,         /* of one request */
+    SP_SERVE_ALL_BODIES_BYTES = 128 << 20, /* of all requests under way */
+    SP_SERVE_TEXT_BYTES = 1 << 20          /* of one text that is sent along */
+};
+
+struct sp_serve_options {
+    const char *listen; /* base/listen.h */
+    const char *token;  /* NULL: none, allowed on loopback only */
+    const char *state;  /* directory; NULL: the statuses of `topic` */
+    const char *topic;
+    const char *const *properties; /* of librdkafka, as samepage_status_open wants them */
+    uint32_t threads;              /* 0: one a core */
+    uint32_t tier1;                /* partitions of the group stage in that state */
+    double threshold;              /* tau of that state */
+    enum sp_method method;         /* of that state; the filter compares sets: sp_serve_can */
+    const struct sp_relation *winner_relation; /* of that state; NULL: none */
+    uint64_t cache_bytes;                      /* for documents of the filter */
+    struct sp_text_options text;               /* as that state's signatures were made */
+    const char *const *pages; /* inputs in which the texts of pages are looked for */
+    size_t page_count;
+    bool predict; /* learns rules about URLs: about 1 KiB of memory a page */
+};
+
+/* Whether signatures of that method hold a set that the filter can compare. */
+bool sp_serve_can(enum sp_method method);
+
+struct sp_serve;
+
+/* SP_INVALID, SP_IO, SP_STORE, SP_STATE_FORMAT: the fault says what and what to do. Texts of the
+ * options are borrowed until the stop. Start and stop in one thread. */
+enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_serve **ret_serve,
+                           struct sp_fault *fault);
+uint16_t sp_serve_port(const struct sp_serve *serve);
+/* Ends all connections and threads. NULL is allowed. */
+void sp_serve_stop(struct sp_serve *serve);
+
+/* Appends the rules about URLs that the state's groups speak for, a line of JSON each, with at
+ * least that confidence, the surest first. `tier1`: partitions of the group stage in that state. */
+enum sp_err sp_serve_rules(const char *state, uint32_t tier1, double confidence, struct sp_buf *out,
+                           struct sp_fault *fault);
+
+#endif

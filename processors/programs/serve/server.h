@@ -1,0 +1,105 @@
+/* The server, which its files share.
+ *
+ *   serve.c      start and stop
+ *   ticker.c     once a second: follows the state, closes useless connections
+ *   threads.c    what a thread that answers has of its own
+ *   desk.c       threads for answers that may take long
+ *   http.c       libmicrohttpd: requests to answers, connections, limits
+ *   routes.c     which path is answered by whom; who may ask
+ *   request.cc   the body of a filter request, by simdjson
+ *   answer.c     what answers share: errors, arguments
+ *   answers/     a file for each path, or for a few that belong together
+ *   state.c      the state directory, read along
+ *   statuses.c   the status topic on Kafka, in memory
+ *   members.c    a group, copied out of the state
+ *   index.c      documents of known pages
+ *   overview.c   what /v1/overview says of the pages: a thread
+ *   census.c     what it counts
+ *   texts.c      where the text of a page is
+ *   assets.c     files that are part of the program
+ *
+ * Private to this folder. */
+#ifndef SP_SERVE_SERVER_H
+#define SP_SERVE_SERVER_H
+
+#include <microhttpd.h>
+#include <pthread.h>
+
+#include "serve/index.h"
+#include "serve/overview.h"
+#include "serve/serve.h"
+#include "serve/state.h"
+#include "serve/texts.h"
+
+enum { SP_HISTORY = 300 };
+
+enum { SP_ROUTES = 16 };
+
+/* All atomic. */
+struct sp_serve_counters {
+    uint64_t requests[SP_ROUTES + 1]; /* by route; the last: no route */
+    uint64_t refused[SP_ROUTES + 1];  /* answered with 400 and above */
+    uint64_t microseconds[SP_ROUTES + 1];
+    uint64_t connections;
+    uint64_t closed; /* by us: too slow, or to make room */
+    uint64_t body_bytes;
+    uint64_t refresh_failures;
+    int64_t refreshed_ms; /* by the monotonic clock */
+    int64_t changed_ms;
+    uint64_t filtered;
+    uint64_t dropped;
+};
+
+/* How many records the run had handled, when. */
+struct sp_history_point {
+    int64_t at_ms;
+    uint64_t records;
+};
+
+struct sp_history {
+    pthread_mutex_t lock;
+    struct sp_history_point points[SP_HISTORY]; /* a ring */
+    size_t first;
+    size_t count;
+    uint64_t records;
+    bool ended; /* the inputs are read to their end */
+};
+
+struct sp_ticker { /* ticker.c */
+    struct sp_state_reader *reader;
+    uint64_t seen;            /* version of the state in the history */
+    int64_t refresh_after_ms; /* not before */
+    pthread_t thread;
+    bool ticking;
+    pthread_mutex_t lock;
+    pthread_cond_t end;
+    bool ending;
+};
+
+struct sp_connections; /* http.c */
+struct sp_desk;        /* desk.h */
+struct sp_route;       /* answer.h */
+struct sp_serve_thread;
+
+struct sp_serve {
+    struct sp_serve_options options;
+    struct sp_buf token; /* what the header must be: "Bearer ..." */
+    struct MHD_Daemon *daemon;
+    uint16_t port;
+    bool loopback;
+    const struct sp_route *routes; /* the counters' */
+    size_t route_count;            /* at most SP_ROUTES */
+    struct sp_state *state;
+    struct sp_index *index;
+    struct sp_overview *overview;
+    struct sp_texts *texts; /* NULL: no inputs are named */
+    struct sp_history history;
+    struct sp_ticker ticker;
+    struct sp_connections *connections;
+    struct sp_desk *desk;
+    struct sp_serve_counters counters;
+    pthread_mutex_t threads_lock;
+    struct sp_serve_thread *threads;
+};
+
+#endif

@@ -1,0 +1,317 @@
+/* See statuses.h. About 170 bytes a page and its URLs. A loser's group is the one in its winner's
+ * last event: losers lie in a ring of their winner, all others in the ring of their group. */
+#include "serve/statuses.h"
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/url.h"
+#include "client/event.h"
+
+enum { POLL_MS = 200 };
+
+/* The last event of a page. */
+struct known {
+    struct sp_id page;   /* key of the map: first */
+    struct sp_id winner; /* of a loser; zero: it has none */
+    struct sp_lru ring;
+    struct sp_status_event event; /* its texts are owned */
+};
+
+/* Pages of one group, or losers to one winner. */
+struct ring {
+    struct sp_id key; /* of the map: first */
+    struct sp_lru ring;
+};
+
+struct sp_statuses {
+    struct samepage_status_client *client; /* NULL: none */
+    pthread_t thread;
+    pthread_rwlock_t lock;
+    struct sp_map pages;
+    struct sp_map rings;
+    struct sp_buf url;
+    uint64_t version; /* atomic */
+    bool ending;      /* atomic */
+};
+
+/* ---- events */
+
+static struct sp_id group_key(struct sp_group_id id)
+{
+    return sp_hash128(&id, sizeof id);
+}
+
+static struct sp_id page_id(struct sp_statuses *s, const char *url)
+{
+    sp_buf_reset(&s->url);
+    if (sp_url_canonical(sp_view_str(url), &s->url) != SP_OK)
+        return (struct sp_id){0, 0};
+    return sp_hash128(s->url.data, s->url.len);
+}
+
+static struct sp_id losers_key(struct sp_id winner)
+{
+    static const char kind[] = "losers to";
+    char named[sizeof kind + sizeof winner];
+    memcpy(named, kind, sizeof kind);
+    memcpy(named + sizeof kind, &winner, sizeof winner);
+    return sp_hash128(named, sizeof named);
+}
+
+static struct sp_id ring_key(const struct known *k)
+{
+    return sp_id_is_zero(k->winner) ? group_key(k->event.group) : losers_key(k->winner);
+}
+
+static void leave_ring(struct sp_statuses *s, struct known *k)
+{
+    struct ring *r = sp_map_get(&s->rings, ring_key(k));
+    sp_lru_remove(&k->ring);
+    if (!r || r->ring.next != &r->ring)
+        return;
+    sp_map_remove(&s->rings, r->key);
+    sp_free(r);
+}
+
+static void enter_ring(struct sp_statuses *s, struct known *k)
+{
+    struct sp_id key = ring_key(k);
+    struct ring *r = sp_map_get(&s->rings, key);
+    if (!r) {
+        r = sp_calloc(1, sizeof *r);
+        r->key = key;
+        sp_lru_init(&r->ring);
+        sp_map_add(&s->rings, r);
+    }
+    sp_lru_push(&r->ring, &k->ring);
+}
+
+static void free_texts(struct known *k)
+{
+    sp_free((char *)(uintptr_t)k->event.url);
+    sp_free((char *)(uintptr_t)k->event.winner_url);
+}
+
+void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *event)
+{
+    struct sp_id page = page_id(s, event->url);
+    pthread_rwlock_wrlock(&s->lock);
+    struct known *k = sp_map_get(&s->pages, page);
+    if (k) {
+        leave_ring(s, k);
+        free_texts(k);
+    } else {
+        k = sp_calloc(1, sizeof *k);
+        k->page = page;
+        sp_map_add(&s->pages, k);
+    }
+    k->event = *event;
+    k->event.page = page;
+    k->event.url = sp_strdup(event->url);
+    k->event.winner_url = sp_strdup(event->winner_url);
+    k->winner = event->winner_url ? page_id(s, event->winner_url) : (struct sp_id){0, 0};
+    enter_ring(s, k);
+    pthread_rwlock_unlock(&s->lock);
+    __atomic_add_fetch(&s->version, 1, __ATOMIC_SEQ_CST);
+}
+
+static void take(struct sp_statuses *s, const struct samepage_status_event *event)
+{
+    struct sp_status_event e;
+    if (sp_client_event(event, &e) == SP_OK)
+        sp_statuses_apply(s, &e);
+}
+
+static void *follow(void *arg)
+{
+    struct sp_statuses *s = arg;
+    struct samepage_status_event event;
+    while (!__atomic_load_n(&s->ending, __ATOMIC_RELAXED)) {
+        int got = samepage_status_next(s->client, POLL_MS, &event);
+        if (got == SAMEPAGE_EVENT)
+            take(s, &event);
+        if (got == SAMEPAGE_FATAL) {
+            __atomic_store_n(&s->version, UINT64_MAX, __ATOMIC_SEQ_CST);
+            break;
+        }
+    }
+    return NULL;
+}
+
+/* ---- start and stop */
+
+struct sp_statuses *sp_statuses_new(void)
+{
+    struct sp_statuses *s = sp_calloc(1, sizeof *s);
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    /* Readers without end must not keep the events out. */
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&s->lock, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+    s->version = 1;
+    return s;
+}
+
+enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
+                              struct sp_statuses **ret_statuses, struct sp_fault *fault)
+{
+    struct sp_statuses *s = sp_statuses_new();
+    s->client = samepage_status_open(properties, topic, NULL, fault->text, sizeof fault->text);
+    if (s->client && pthread_create(&s->thread, NULL, follow, s) != 0) {
+        samepage_status_close(s->client);
+        s->client = NULL;
+        sp_fault_set(fault, SP_IO, "no thread can be started");
+    }
+    if (!s->client) {
+        sp_statuses_stop(s);
+        return SP_IO;
+    }
+    *ret_statuses = s;
+    return SP_OK;
+}
+
+void sp_statuses_stop(struct sp_statuses *s)
+{
+    if (!s)
+        return;
+    if (s->client) {
+        __atomic_store_n(&s->ending, true, __ATOMIC_RELAXED);
+        pthread_join(s->thread, NULL);
+        samepage_status_close(s->client);
+    }
+    for (size_t i = 0; i < s->pages.cap; i++)
+        if (s->pages.cells[i].object) {
+            free_texts(s->pages.cells[i].object);
+            sp_free(s->pages.cells[i].object);
+        }
+    for (size_t i = 0; i < s->rings.cap; i++)
+        sp_free(s->rings.cells[i].object);
+    sp_map_done(&s->pages);
+    sp_map_done(&s->rings);
+    sp_buf_done(&s->url);
+    pthread_rwlock_destroy(&s->lock);
+    sp_free(s);
+}
+
+/* ---- look-ups */
+
+uint64_t sp_statuses_version(const struct sp_statuses *s)
+{
+    return __atomic_load_n(&s->version, __ATOMIC_SEQ_CST);
+}
+
+void sp_statuses_begin(struct sp_statuses *s)
+{
+    pthread_rwlock_rdlock(&s->lock);
+}
+
+void sp_statuses_end(struct sp_statuses *s)
+{
+    pthread_rwlock_unlock(&s->lock);
+}
+
+static enum sp_page_kind kind_of(const struct sp_status_event *e)
+{
+    if (e->status == SP_STATUS_GONE)
+        return SP_PAGE_DEAD;
+    return e->reason == SP_REASON_REDIRECT ? SP_PAGE_REDIRECT : SP_PAGE_CONTENT;
+}
+
+/* While statuses are under way a winner can have a winner of its own. */
+static struct sp_group_id group_of(const struct sp_statuses *s, const struct known *k)
+{
+    enum { HOPS = 8 };
+    for (int hops = 0; hops < HOPS && !sp_id_is_zero(k->winner); hops++) {
+        const struct known *winner = sp_map_get(&s->pages, k->winner);
+        if (!winner)
+            break;
+        k = winner;
+    }
+    return k->event.group;
+}
+
+static void view(const struct sp_statuses *s, const struct known *k,
+                 void (*each)(void *arg, const struct sp_page_view *page), void *arg)
+{
+    const struct sp_status_event *e = &k->event;
+    struct sp_page_view v = {.page = k->page,
+                             .url = e->url,
+                             .version = e->version_ms,
+                             .kind = kind_of(e),
+                             .group = group_of(s, k),
+                             .status = e->status,
+                             .winner_url = e->winner_url,
+                             .similarity = e->similarity,
+                             .reason = e->reason,
+                             .content_version = e->version_ms,
+                             .epoch = e->epoch,
+                             .group_size = e->group_size};
+    each(arg, &v);
+}
+
+enum sp_err sp_statuses_page(struct sp_statuses *s, struct sp_id page,
+                             void (*each)(void *arg, const struct sp_page_view *page), void *arg)
+{
+    const struct known *k = sp_map_get(&s->pages, page);
+    if (!k)
+        return SP_NOT_FOUND;
+    view(s, k, each, arg);
+    return SP_OK;
+}
+
+struct showing {
+    bool (*each)(void *arg, const struct sp_member_view *member);
+    void *arg;
+};
+
+static bool show(const struct showing *w, const struct known *k)
+{
+    const struct sp_status_event *e = &k->event;
+    struct sp_member_view v = {.page = k->page,
+                               .url = e->url,
+                               .version = e->version_ms,
+                               .content_version = e->version_ms,
+                               .kind = kind_of(e),
+                               .rank = sp_rank_of(sp_view_str(e->url), 0),
+                               .status = e->status,
+                               .reason = e->reason,
+                               .winner = k->winner,
+                               .similarity = e->similarity};
+    return w->each(w->arg, &v);
+}
+
+static bool show_losers(struct sp_statuses *s, const struct showing *w, struct sp_id winner)
+{
+    const struct ring *r = sp_map_get(&s->rings, losers_key(winner));
+    bool more = true;
+    for (struct sp_lru *at = r ? r->ring.next : NULL; r && more && at != &r->ring; at = at->next)
+        more = show(w, SP_LRU_OBJECT(at, struct known, ring));
+    return more;
+}
+
+enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group,
+                                bool (*each)(void *arg, const struct sp_member_view *member),
+                                void *arg)
+{
+    const struct ring *r = sp_map_get(&s->rings, group_key(group));
+    const struct showing w = {each, arg};
+    bool more = true;
+    for (struct sp_lru *at = r ? r->ring.next : NULL; r && more && at != &r->ring; at = at->next) {
+        const struct known *k = SP_LRU_OBJECT(at, struct known, ring);
+        more = show(&w, k) && show_losers(s, &w, k->page);
+    }
+    return SP_OK;
+}
+
+enum sp_err sp_statuses_each_page(struct sp_statuses *s,
+                                  void (*each)(void *arg, const struct sp_page_view *page),
+                                  void *arg)
+{
+    for (size_t i = 0; i < s->pages.cap; i++)
+        if (s->pages.cells[i].object)
+            view(s, s->pages.cells[i].object, each, arg);
+    return SP_OK;
+}

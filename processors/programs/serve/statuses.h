@@ -1,0 +1,41 @@
+/* What the status topic on Kafka says of every page, in memory: for a server that has no state to
+ * read. A thread follows the topic from its beginning. Signatures are not in it, so nothing can be
+ * said of two pages but what their statuses say. Private to this folder.
+ *
+ * Thread rule: any thread, between begin and end. */
+#ifndef SP_SERVE_STATUSES_H
+#define SP_SERVE_STATUSES_H
+
+#include "base/fault.h"
+#include "group/group.h"
+
+struct sp_statuses;
+
+/* `properties` as samepage_status_open wants them. SP_IO where no broker answers or
+ * there is no such topic. */
+enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
+                              struct sp_statuses **ret_statuses, struct sp_fault *fault);
+void sp_statuses_stop(struct sp_statuses *s);
+
+/* Without a thread: for tests, which say the events themselves. */
+struct sp_statuses *sp_statuses_new(void);
+struct sp_status_event;
+void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *event);
+
+/* Events so far; UINT64_MAX once the topic cannot be followed any more. */
+uint64_t sp_statuses_version(const struct sp_statuses *s);
+
+void sp_statuses_begin(struct sp_statuses *s);
+void sp_statuses_end(struct sp_statuses *s);
+/* As their namesakes of state.h. Members have no content, parent or rank: the topic does not tell.
+ */
+enum sp_err sp_statuses_page(struct sp_statuses *s, struct sp_id page,
+                             void (*each)(void *arg, const struct sp_page_view *page), void *arg);
+enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group,
+                                bool (*each)(void *arg, const struct sp_member_view *member),
+                                void *arg);
+enum sp_err sp_statuses_each_page(struct sp_statuses *s,
+                                  void (*each)(void *arg, const struct sp_page_view *page),
+                                  void *arg);
+
+#endif

@@ -1,0 +1,29 @@
+/* What a thread that answers has of its own. Private to this folder. */
+#ifndef SP_SERVE_THREADS_H
+#define SP_SERVE_THREADS_H
+
+#include "input/input.h"
+#include "serve/request.h"
+#include "serve/server.h"
+
+enum { SP_NONCE_TEXT = 33 };
+
+struct sp_serve_thread {
+    const struct sp_serve *serve;
+    struct sp_state_reader *reader;
+    struct samepage_filter *filter; /* with the state's threshold */
+    struct sp_text *text;           /* made when first needed */
+    struct sp_json_lists *json;
+    struct sp_parser *parser;  /* made when first needed */
+    char nonce[SP_NONCE_TEXT]; /* of the page under way */
+    struct sp_buf out;         /* the answer */
+    bool state_failed;         /* a file of the state was gone: the answer is worth another try */
+    struct sp_serve_thread *next;
+};
+
+/* The calling thread's, made when it first asks; libmicrohttpd starts and ends the threads. */
+struct sp_serve_thread *sp_serve_thread(struct sp_serve *s);
+/* Of all threads, which have ended. */
+void sp_serve_threads_done(struct sp_serve *s);
+
+#endif

@@ -1,0 +1,115 @@
+/* See ticker.h. */
+#include "serve/ticker.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "serve/http.h"
+
+enum { REFRESH_MOST_MS = 3000 };
+
+/* A look costs what the run's log is long: at most a quarter of the time is spent on it. */
+static void refresh(struct sp_serve *s)
+{
+    uint64_t before = sp_state_version(s->state);
+    int64_t start = sp_clock_ms();
+    if (start < s->ticker.refresh_after_ms)
+        return;
+    if (sp_state_refresh(s->state, false) != SP_OK) {
+        __atomic_add_fetch(&s->counters.refresh_failures, 1, __ATOMIC_RELAXED);
+        return;
+    }
+    int64_t now = sp_clock_ms(), took = now - start;
+    s->ticker.refresh_after_ms = now + 3 * (took < REFRESH_MOST_MS ? took : REFRESH_MOST_MS);
+    __atomic_store_n(&s->counters.refreshed_ms, now, __ATOMIC_RELAXED);
+    if (sp_state_version(s->state) != before)
+        __atomic_store_n(&s->counters.changed_ms, now, __ATOMIC_RELAXED);
+}
+
+/* How many records there are; nothing new is nothing to look up. */
+static void sample(struct sp_serve *s)
+{
+    struct sp_history *h = &s->history;
+    uint64_t records = h->records, version = sp_state_version(s->state);
+    bool ended = h->ended;
+    if (version != s->ticker.seen) {
+        sp_state_begin(s->ticker.reader);
+        sp_state_position(s->ticker.reader, &records, &ended);
+        sp_state_end(s->ticker.reader);
+        s->ticker.seen = version;
+    }
+    pthread_mutex_lock(&h->lock);
+    h->records = records;
+    h->ended = ended;
+    h->points[(h->first + h->count) % SP_HISTORY] =
+        (struct sp_history_point){sp_clock_ms(), records};
+    if (h->count < SP_HISTORY)
+        h->count++;
+    else
+        h->first = (h->first + 1) % SP_HISTORY;
+    pthread_mutex_unlock(&h->lock);
+}
+
+static void *tick(void *arg)
+{
+    struct sp_serve *s = arg;
+    struct sp_ticker *t = &s->ticker;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    pthread_mutex_lock(&t->lock);
+    while (!t->ending) {
+        until.tv_sec++;
+        if (pthread_cond_timedwait(&t->end, &t->lock, &until) == 0)
+            continue;
+        pthread_mutex_unlock(&t->lock);
+        refresh(s);
+        sample(s);
+        sp_serve_http_reap(s);
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        pthread_mutex_lock(&t->lock);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+void sp_ticker_init(struct sp_serve *s)
+{
+    pthread_mutex_init(&s->ticker.lock, NULL);
+    pthread_mutex_init(&s->history.lock, NULL);
+    s->ticker.reader = sp_state_reader_new(s->state);
+    sample(s);
+}
+
+void sp_ticker_start(struct sp_serve *s)
+{
+    struct sp_ticker *t = &s->ticker;
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&t->end, &attributes);
+    pthread_condattr_destroy(&attributes);
+    t->ticking = pthread_create(&t->thread, NULL, tick, s) == 0;
+}
+
+void sp_ticker_stop(struct sp_serve *s)
+{
+    struct sp_ticker *t = &s->ticker;
+    if (t->ticking) {
+        pthread_mutex_lock(&t->lock);
+        t->ending = true;
+        pthread_cond_signal(&t->end);
+        pthread_mutex_unlock(&t->lock);
+        pthread_join(t->thread, NULL);
+        pthread_cond_destroy(&t->end);
+    }
+    t->ticking = false;
+}
+
+void sp_ticker_done(struct sp_serve *s)
+{
+    if (!s->ticker.reader)
+        return;
+    sp_state_reader_free(s->ticker.reader);
+    pthread_mutex_destroy(&s->ticker.lock);
+    pthread_mutex_destroy(&s->history.lock);
+}

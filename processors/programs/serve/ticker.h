@@ -1,0 +1,16 @@
+/* Once a second the state is followed, its position noted, and connections that finish nothing are
+ * closed. Private to this folder. */
+#ifndef SP_SERVE_TICKER_H
+#define SP_SERVE_TICKER_H
+
+#include "serve/server.h"
+
+/* Notes the state's position for the first time. */
+void sp_ticker_init(struct sp_serve *s);
+void sp_ticker_start(struct sp_serve *s);
+/* Also where it was not started. */
+void sp_ticker_stop(struct sp_serve *s);
+/* After everything that looks at the history; also where it was not initialised. */
+void sp_ticker_done(struct sp_serve *s);
+
+#endif

@@ -1,0 +1,382 @@
+/* The streams of fetches: see plan.h. Nothing is remembered of pages made, so that ten million take
+ * no more memory than ten.
+ *
+ * What the truth says of groups rests on these bounds, for similarity >= 0.8 of the sets of 5-word
+ * shingles. A text of W words has S = W - 4 of them, and those that two texts of one document do
+ * not share are the L that a replaced word is part of; they are similar if and only if
+ * (S - L) / (S + L) >= 0.8, that is 9 L <= S.
+ *
+ *   words      a few = W / 100 words, 5 shingles each: L <= W / 10 between any two
+ *   url        one place: at most 7 shingles of W + 10
+ *   percent    L is counted for each page. No two pages are given the same word, so the L of two
+ *              pages is at least that of each: a page with 9 L > S is similar to none
+ *   chainlike  blocks of W / 15 words: 9 (W / 15 + 4) <= S, but 9 * 2 * (W / 15) > S
+ *   template   c W shared words, c < 0.88 of at least one of two: (cW - 4) / (2S - cW + 4) < 0.79
+ */
+#include "synth/plan.h"
+
+#include "base/hash.h"
+#include "synth/words.h"
+
+enum {
+    SHINGLE_WORDS = 5,
+    FEW_WORDS = 100, /* one word in so many */
+    BLOCKS = 15,
+    TEMPLATE_LEAST = 470, /* permille of a page's words */
+    TEMPLATE_RANGE = 411,
+    TEMPLATE_COPIES = 20,
+    URL_STEPS = 256, /* so often the URL is shorter before the popularity grows */
+    ZIPF_PERMILLE = 100,
+    HARD_404S = 8, /* of so many pages that die one says so by its HTTP status */
+    FLAP_PADDING = 300
+};
+
+static const int64_t far_ahead_ms = INT64_C(2500000000000); /* eighty years */
+static const int64_t most_popular = 1000000;
+
+/* Documents: those of a kind are numbers of their own, below 2^53 for JSON's sake. */
+enum { KIND_SHIFT = 48 };
+
+/* What the random bits of a page are for. */
+enum purpose { POPULARITY, SHARE, EDITED, STATUS, EDIT_PLACE, REPLACED };
+
+/* One family, and where in it a fetch is. */
+struct place {
+    enum sp_skew_kind kind;
+    uint64_t family;
+    uint64_t start; /* fetches of the kind before the family's first */
+    uint64_t count; /* of the family */
+    uint64_t i;
+};
+
+/* ---- shares and families ---- */
+
+/* Fetches of each kind by cumulated parts: the sum is exactly the crawl. */
+static void count_kinds(struct sp_skew_plan *plan, const struct sp_skew *skew, uint64_t fetches)
+{
+    uint64_t parts = 0, before = 0;
+    for (int i = 0; i < SP_SKEW_KINDS; i++) {
+        parts += skew->parts[i];
+        uint64_t whole = fetches / SP_SKEW_WHOLE * parts;
+        uint64_t upto = whole + fetches % SP_SKEW_WHOLE * parts / SP_SKEW_WHOLE;
+        plan->counts[i] = upto - before;
+        before = upto;
+    }
+}
+
+void sp_skew_plan_make(struct sp_skew_plan *plan, const struct sp_synth_options *options)
+{
+    *plan = (struct sp_skew_plan){
+        .seed = options->seed, .words = options->words, .family = options->skew.family};
+    count_kinds(plan, &options->skew, options->pages);
+    uint64_t count = plan->counts[SP_SKEW_ZIPF];
+    uint64_t permille = options->skew.zipf_permille ? options->skew.zipf_permille : ZIPF_PERMILLE;
+    uint64_t largest = count / 1000 * permille + count % 1000 * permille / 1000;
+    if (count)
+        sp_zipf_make(&plan->zipf, count, largest ? largest : 1);
+}
+
+void sp_skew_plan_done(struct sp_skew_plan *plan)
+{
+    sp_zipf_done(&plan->zipf);
+}
+
+static bool is_redirects(enum sp_skew_kind kind)
+{
+    return kind >= SP_SKEW_REDIRECTS_AFTER && kind <= SP_SKEW_REDIRECTS_LOOP;
+}
+
+static struct place place_of(const struct sp_skew_plan *plan, enum sp_skew_kind kind, uint64_t k)
+{
+    static const uint64_t chains[] = {2, 3, 4, 6, 9, 14, 22, 35, 56, 90};
+    enum { CHAINS = sizeof chains / sizeof *chains, ALL_CHAINS = 241 };
+    uint64_t count = plan->family ? plan->family : plan->counts[kind];
+    struct place p = {.kind = kind, .family = k / count, .start = k / count * count};
+    if (!plan->family && is_redirects(kind)) {
+        p.family = k / ALL_CHAINS * CHAINS;
+        p.start = k / ALL_CHAINS * ALL_CHAINS;
+        for (count = chains[0]; k - p.start >= count; count = chains[p.family % CHAINS]) {
+            p.start += count;
+            p.family++;
+        }
+    }
+    p.i = k - p.start;
+    p.count = count < plan->counts[kind] - p.start ? count : plan->counts[kind] - p.start;
+    return p;
+}
+
+/* ---- pieces of a fetch ---- */
+
+static uint64_t random_of(const struct sp_skew_plan *plan, enum sp_skew_kind kind, uint64_t family,
+                          uint64_t page, enum purpose purpose)
+{
+    uint64_t key = sp_synth_random(plan->seed, (uint64_t)kind << 56 ^ family, page);
+    return sp_mix64(key + purpose);
+}
+
+static uint64_t shuffled(const struct sp_skew_plan *plan, const struct place *p, uint64_t count,
+                         uint64_t i)
+{
+    return sp_permute(sp_synth_random(plan->seed, (uint64_t)p->kind << 56 ^ p->family, UINT64_MAX),
+                      count, i);
+}
+
+static uint64_t shared_document(const struct place *p)
+{
+    return ((uint64_t)p->kind << KIND_SHIFT) + 2 * p->start;
+}
+
+static uint64_t own_document(const struct place *p, uint64_t page)
+{
+    return ((uint64_t)p->kind << KIND_SHIFT) + 2 * (p->start + page) + 1;
+}
+
+/* A page of its own text. */
+static struct sp_skew_fetch own_page(const struct sp_skew_plan *plan, const struct place *p,
+                                     uint64_t page)
+{
+    uint64_t random = random_of(plan, p->kind, p->family, page, POPULARITY);
+    return (struct sp_skew_fetch){
+        .kind = p->kind,
+        .family = p->family,
+        .page = page,
+        .status = 200,
+        .popularity = random % 4 == 0 ? (int64_t)(random >> 8) % 1000 : -1,
+        .text = {.document = own_document(p, page), .own = true, .variant = page},
+    };
+}
+
+/* A page of the family's text. */
+static struct sp_skew_fetch shared_page(const struct sp_skew_plan *plan, const struct place *p,
+                                        uint64_t page)
+{
+    struct sp_skew_fetch f = own_page(plan, p, page);
+    f.text.document = shared_document(p);
+    f.text.own = false;
+    f.group = SP_GROUP_FAMILY;
+    return f;
+}
+
+/* ---- near copies ---- */
+
+bool sp_skew_plan_replaced(uint64_t seed, const struct sp_skew_text *text, uint32_t i)
+{
+    /* 655 of 65,536, four words a draw. */
+    uint64_t random =
+        sp_synth_random(seed ^ sp_mix64(text->document + REPLACED), text->variant, i / 4);
+    return text->variant > 0 && (random >> i % 4 * 16 & 0xffff) < 655;
+}
+
+uint32_t sp_skew_plan_edit_place(uint64_t seed, const struct sp_skew_text *text, uint32_t words,
+                                 uint32_t i)
+{
+    /* One in each of as many equal parts of what is not the template's. */
+    uint64_t random =
+        sp_synth_random(seed ^ sp_mix64(text->document + EDIT_PLACE), text->variant, i);
+    uint64_t length = words - text->template_words;
+    return text->template_words + (uint32_t)((length * i + random % length) / (words / FEW_WORDS));
+}
+
+uint64_t sp_skew_plan_generation(const struct sp_skew_text *text, uint32_t words, uint32_t i)
+{
+    uint32_t block = i / (words / BLOCKS), blocks = words / (words / BLOCKS);
+    return block < blocks ? (text->variant + blocks - 1 - block) / blocks : 0;
+}
+
+/* Whether the page is similar to the unedited one: the shingles that replaced words are part of. */
+static bool percent_is_near(const struct sp_skew_plan *plan, const struct sp_skew_text *text)
+{
+    uint32_t shingles = plan->words - (SHINGLE_WORDS - 1), next = 0, lost = 0;
+    for (uint32_t i = 0; i < plan->words; i++) {
+        if (!sp_skew_plan_replaced(plan->seed, text, i))
+            continue;
+        uint32_t from = i >= SHINGLE_WORDS - 1 ? i - (SHINGLE_WORDS - 1) : 0;
+        uint32_t end = i + 1 < shingles ? i + 1 : shingles;
+        from = from > next ? from : next;
+        lost += end > from ? end - from : 0;
+        next = end;
+    }
+    return 9 * lost <= shingles;
+}
+
+static struct sp_skew_fetch near_page(const struct sp_skew_plan *plan, const struct place *p,
+                                      enum sp_edit edit)
+{
+    struct sp_skew_fetch f = shared_page(plan, p, p->i);
+    f.text.edit = p->i || edit == SP_EDIT_ADDRESS ? edit : SP_EDIT_NONE;
+    if (edit == SP_EDIT_PERCENT && !percent_is_near(plan, &f.text))
+        f.group = SP_GROUP_OWN;
+    return f;
+}
+
+static struct sp_skew_fetch template_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    bool copy = p->i % TEMPLATE_COPIES == TEMPLATE_COPIES - 1;
+    uint64_t original = p->i - copy;
+    uint64_t random = random_of(plan, p->kind, p->family, original, SHARE);
+    struct sp_skew_fetch f = own_page(plan, p, p->i);
+    f.text.document = own_document(p, original);
+    f.text.template = shared_document(p);
+    f.text.template_words =
+        (uint32_t)((uint64_t)plan->words * (TEMPLATE_LEAST + random % TEMPLATE_RANGE) / 1000);
+    f.text.edit = copy ? SP_EDIT_WORDS : SP_EDIT_NONE;
+    f.group = SP_GROUP_PAGE;
+    f.group_page = original;
+    return f;
+}
+
+static struct sp_skew_fetch zipf_page(const struct sp_skew_plan *plan, uint64_t k)
+{
+    uint64_t count = plan->counts[SP_SKEW_ZIPF], number;
+    uint64_t place = sp_permute(plan->seed, count, k);
+    uint64_t group = sp_zipf_group(&plan->zipf, place, &number);
+    struct place p = {.kind = SP_SKEW_ZIPF, .family = group, .start = group};
+    struct sp_skew_fetch f = shared_page(plan, &p, number);
+    bool edited = number && random_of(plan, p.kind, group, number, EDITED) % 2;
+    f.text.edit = edited ? SP_EDIT_WORDS : SP_EDIT_NONE;
+    return f;
+}
+
+/* ---- redirects ---- */
+
+/* A chain of count pages: each redirects to the next, the last ends it. */
+static struct sp_skew_fetch redirect_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    bool loop = p->kind == SP_SKEW_REDIRECTS_LOOP;
+    uint64_t last = p->count - 1, page = p->i;
+    if (p->kind == SP_SKEW_REDIRECTS_AFTER)
+        page = last - p->i;
+    else if (p->kind != SP_SKEW_REDIRECTS_BEFORE)
+        page = shuffled(plan, p, p->count, p->i);
+    struct sp_skew_fetch f = shared_page(plan, p, page);
+    f.status = page % 2 ? 301 : 302;
+    f.target = page + 1;
+    if (page < last)
+        return f;
+    if (loop) /* every other one has a way in */
+        f.target = p->family % 2 ? p->count / 2 : 0;
+    else if (p->family % 3 == 0)
+        f.status = 200;
+    else if (p->family % 3 == 1)
+        f.status = 404;
+    else
+        f.target = SP_SKEW_NOWHERE;
+    return f;
+}
+
+/* ---- pages of several visits ---- */
+
+/* The first half of a family are pages that come, the second changes of them. */
+static uint64_t pages_in(const struct place *p)
+{
+    return p->count - p->count / 2;
+}
+
+static struct sp_skew_fetch dying_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    uint64_t pages = pages_in(p);
+    if (p->i < pages)
+        return own_page(plan, p, p->i);
+    uint64_t turn = p->i - pages;
+    uint64_t page = p->kind == SP_SKEW_DIE_OLDEST   ? turn
+                    : p->kind == SP_SKEW_DIE_NEWEST ? pages - 1 - turn
+                                                    : shuffled(plan, p, pages, turn);
+    struct sp_skew_fetch f = shared_page(plan, p, page);
+    f.again = true;
+    if (random_of(plan, p->kind, p->family, page, STATUS) % HARD_404S == 0) {
+        f.status = 404;
+        f.group = SP_GROUP_OWN;
+    }
+    return f;
+}
+
+static struct sp_skew_fetch recovering_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    uint64_t pages = pages_in(p);
+    if (p->i < pages)
+        return shared_page(plan, p, p->i);
+    struct sp_skew_fetch f = own_page(plan, p, shuffled(plan, p, pages, p->i - pages));
+    f.again = true;
+    return f;
+}
+
+static struct sp_skew_fetch flapping_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    uint64_t pages = pages_in(p), visit = p->i - pages;
+    uint64_t page = p->kind == SP_SKEW_FLAP_LOSER ? pages - 1 : 0;
+    bool first = p->i < pages;
+    bool away = !first && visit % 2 == 0 && p->kind != SP_SKEW_FLAP_UNCHANGED;
+    if (first && p->i != page)
+        return shared_page(plan, p, p->i);
+    struct sp_skew_fetch f = away ? own_page(plan, p, page) : shared_page(plan, p, page);
+    f.again = !first;
+    f.popularity = p->kind == SP_SKEW_FLAP_LOSER ? -1 : most_popular;
+    f.padding = p->kind == SP_SKEW_FLAP_LOSER ? FLAP_PADDING : 0;
+    return f;
+}
+
+static struct sp_skew_fetch outranking_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    enum sp_edit edit = p->kind == SP_SKEW_OUTRANK_NEAR ? SP_EDIT_WORDS : SP_EDIT_NONE;
+    struct sp_skew_fetch f = near_page(plan, p, edit);
+    f.numbered = true;
+    f.popularity = (int64_t)(p->i / URL_STEPS);
+    f.padding = (uint32_t)(URL_STEPS - p->i % URL_STEPS);
+    return f;
+}
+
+/* The second fetch is older by its date than the first, and is late. */
+static struct sp_skew_fetch future_page(const struct sp_skew_plan *plan, const struct place *p)
+{
+    struct sp_skew_fetch f = own_page(plan, p, p->i / 2);
+    f.text.document = own_document(p, p->i);
+    f.again = p->i % 2;
+    f.ahead_ms = f.again ? 0 : far_ahead_ms;
+    return f;
+}
+
+struct sp_skew_fetch sp_skew_plan_fetch(const struct sp_skew_plan *plan, enum sp_skew_kind kind,
+                                        uint64_t k)
+{
+    struct place p = place_of(plan, kind, k);
+    switch (kind) {
+    case SP_SKEW_SAME:
+        return near_page(plan, &p, SP_EDIT_NONE);
+    case SP_SKEW_NEAR_WORDS:
+        return near_page(plan, &p, SP_EDIT_WORDS);
+    case SP_SKEW_NEAR_URL:
+        return near_page(plan, &p, SP_EDIT_ADDRESS);
+    case SP_SKEW_NEAR_PERCENT:
+        return near_page(plan, &p, SP_EDIT_PERCENT);
+    case SP_SKEW_CHAINLIKE:
+        return near_page(plan, &p, SP_EDIT_ROLLING);
+    case SP_SKEW_TEMPLATE:
+        return template_page(plan, &p);
+    case SP_SKEW_ZIPF:
+        return zipf_page(plan, k);
+    case SP_SKEW_REDIRECTS_AFTER:
+    case SP_SKEW_REDIRECTS_BEFORE:
+    case SP_SKEW_REDIRECTS_RANDOM:
+    case SP_SKEW_REDIRECTS_LOOP:
+        return redirect_page(plan, &p);
+    case SP_SKEW_DIE_NEWEST:
+    case SP_SKEW_DIE_OLDEST:
+    case SP_SKEW_DIE_RANDOM:
+        return dying_page(plan, &p);
+    case SP_SKEW_RECOVER:
+        return recovering_page(plan, &p);
+    case SP_SKEW_FLAP_LOSER:
+    case SP_SKEW_FLAP_WINNER:
+    case SP_SKEW_FLAP_UNCHANGED:
+        return flapping_page(plan, &p);
+    case SP_SKEW_OUTRANK_SAME:
+    case SP_SKEW_OUTRANK_NEAR:
+        return outranking_page(plan, &p);
+    case SP_SKEW_FUTURE:
+        return future_page(plan, &p);
+    case SP_SKEW_UNLIKE:
+    case SP_SKEW_KINDS:
+        break;
+    }
+    return own_page(plan, &p, p.i);
+}

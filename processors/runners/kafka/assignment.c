@@ -1,0 +1,271 @@
+/* Partitions come and go: a database for each, brought up to its changelog before the first
+ * message. */
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "kafka/internal.h"
+
+/* From that many records on a restore fills the database in bulk. */
+enum { BULK_RECORDS = 50000 };
+
+/* ---- tasks ---- */
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(path);
+}
+
+static bool on_restore(void *arg, int32_t partition, uint64_t applied, int64_t remaining)
+{
+    struct sp_worker *w = arg;
+    SET(w, restore_remaining, (uint64_t)remaining);
+    sp_worker_alive(w);
+    rd_kafka_poll(w->consumer, 0); /* else it is thought dead after max.poll.interval.ms */
+    sp_worker_say(w, "info",
+                  "restoring partition %d: %" PRIu64 " records applied, %" PRId64 " to go",
+                  (int)partition, applied, remaining);
+    return !*w->stop;
+}
+
+static enum sp_err open_database(struct sp_worker *w, struct sp_task *t, const char *directory,
+                                 bool bulk, struct sp_fault *fault)
+{
+    struct sp_rocksdb_options options = w->options->store;
+    options.bulk = bulk;
+    return sp_db_open_rocksdb(directory, w->options->fingerprint, &options, &t->db, fault);
+}
+
+static void close_database(struct sp_task *t)
+{
+    sp_db_close(t->db);
+    t->db = NULL;
+}
+
+/* Most of a long restore; what came meanwhile is left. */
+static enum sp_err restore_in_bulk(struct sp_worker *w, struct sp_task *t,
+                                   const struct sp_restore *restore, const char *directory,
+                                   struct sp_fault *fault)
+{
+    close_database(t);
+    enum sp_err err = open_database(w, t, directory, true, fault);
+    if (err == SP_OK)
+        err = sp_task_restore(t, restore, fault);
+    if (err == SP_OK && sp_db_sync(t->db) != SP_OK)
+        err = sp_fault_set(fault, SP_STORE, "%s", sp_db_message(t->db));
+    if (err != SP_OK)
+        return err;
+    close_database(t);
+    return open_database(w, t, directory, false, fault);
+}
+
+static enum sp_err restore_state(struct sp_worker *w, struct sp_task *t,
+                                 const struct sp_restore *restore, const char *directory,
+                                 struct sp_fault *fault)
+{
+    int64_t behind = 0;
+    enum sp_err err = sp_task_behind(t, restore, &behind, fault);
+    if (err == SP_OK && behind >= BULK_RECORDS)
+        err = restore_in_bulk(w, t, restore, directory, fault);
+    return err == SP_OK ? sp_task_restore(t, restore, fault) : err;
+}
+
+static void name_directory(const struct sp_worker *w, const struct sp_task *t, char *ret_directory,
+                           size_t bytes)
+{
+    snprintf(ret_directory, bytes, "%s/%s-%d", w->options->state, w->options->stage.name,
+             (int)t->partition);
+}
+
+static void wipe(struct sp_worker *w, struct sp_task *t, const char *why)
+{
+    char directory[4096];
+    name_directory(w, t, directory, sizeof directory);
+    sp_worker_say(w, "warning", "wiping %s: %s", directory, why);
+    close_database(t);
+    nftw(directory, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+}
+
+static enum sp_err bring_up(struct sp_worker *w, struct sp_task *t,
+                            const struct sp_restore *restore, bool *ret_useless,
+                            struct sp_fault *fault)
+{
+    char directory[4096];
+    name_directory(w, t, directory, sizeof directory);
+    enum sp_err err = open_database(w, t, directory, false, fault);
+    bool opened = err == SP_OK;
+    if (opened)
+        err = restore_state(w, t, restore, directory, fault);
+    /* State of other settings is refused where it is opened; of another changelog, found here. */
+    *ret_useless = sp_damage_is(err, fault->text) || (opened && err == SP_STATE_FORMAT);
+    return err;
+}
+
+static enum sp_err open_state(struct sp_worker *w, struct sp_task *t)
+{
+    struct sp_fault fault = {""};
+    bool useless = false;
+    struct sp_restore restore = {.reader = w->reader,
+                                 .watcher = w->watcher,
+                                 .topic = w->topics[w->options->stage.changelog],
+                                 .progress = on_restore,
+                                 .arg = w};
+    enum sp_err err = bring_up(w, t, &restore, &useless, &fault);
+    if (err != SP_OK && useless) {
+        wipe(w, t, fault.text);
+        err = bring_up(w, t, &restore, &useless, &fault);
+    }
+    SET(w, restore_remaining, 0);
+    return err == SP_OK ? SP_OK : sp_damage_note(w, t, err, "local state", fault.text);
+}
+
+/* ---- whether the input is still there ---- */
+
+static enum sp_err note_lost(struct sp_worker *w, const struct sp_task *t, const char *what)
+{
+    char name[SP_TOPIC_NAME_MAX + 16], text[320];
+    snprintf(name, sizeof name, "%s [%d]", w->topics[w->options->stage.input], (int)t->partition);
+    snprintf(text, sizeof text,
+             "%s. What is missing there is missing in the groups, and cannot be made good: make "
+             "topics of another topics.prefix, and send the pages again",
+             what);
+    return sp_failure_note(&w->failure, SP_INVALID, name, text);
+}
+
+enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition)
+{
+    struct sp_task *t = w->tasks[partition];
+    int64_t low = -1, high = -1, next = t->handled_next >= 0 ? t->handled_next : t->input_next;
+    char text[160];
+    rd_kafka_query_watermark_offsets(w->watcher, w->topics[w->options->stage.input], partition,
+                                     &low, &high, sp_worker_timeout_ms(w));
+    snprintf(text, sizeof text,
+             "offset %" PRId64 " is to be read next, and the topic has %" PRId64 " to %" PRId64,
+             next, low, high);
+    return note_lost(w, t, text);
+}
+
+/* Offsets are committed together with a marker: without one the changelog is not what it was. */
+static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, w->topics[w->options->stage.input], t->partition);
+    rd_kafka_resp_err_t code = rd_kafka_committed(w->consumer, list, sp_worker_timeout_ms(w));
+    int64_t committed = list->elems[0].offset;
+    rd_kafka_topic_partition_list_destroy(list);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return sp_failure_note_kafka(&w->failure, w->producer, code, "committed offsets",
+                                     rd_kafka_err2str(code));
+    return committed < 0 ? SP_OK
+                         : note_lost(w, t, "offsets are committed, and the changelog is empty");
+}
+
+/* Once there is a state, nothing of the input may be missing between what it holds and what can be
+ * read. */
+static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t)
+{
+    int64_t low = 0, high = 0;
+    if (t->input_next < 0)
+        return check_fresh(w, t);
+    rd_kafka_resp_err_t code =
+        rd_kafka_query_watermark_offsets(w->watcher, w->topics[w->options->stage.input],
+                                         t->partition, &low, &high, sp_worker_timeout_ms(w));
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return sp_failure_note_kafka(&w->failure, w->producer, code, "watermarks",
+                                     rd_kafka_err2str(code));
+    return t->input_next < low || t->input_next > high ? sp_assignment_lost(w, t->partition)
+                                                       : SP_OK;
+}
+
+/* ---- opening and closing ---- */
+
+static void close_task(struct sp_worker *w, int32_t partition)
+{
+    struct sp_task *t = w->tasks[partition];
+    if (!t)
+        return;
+    if (t->stage)
+        w->options->stage.close(t->stage);
+    if (t->db && w->failure.err == SP_OK)
+        sp_db_sync(t->db); /* else the changelog has it */
+    close_database(t);
+    if (t->damaged)
+        wipe(w, t, w->failure.fault.text);
+    sp_free(t);
+    w->tasks[partition] = NULL;
+    ADD(w, tasks, -1);
+}
+
+static enum sp_err open_task(struct sp_worker *w, int32_t partition)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    struct sp_task *t = sp_calloc(1, sizeof *t);
+    t->partition = partition;
+    t->input_next = t->handled_next = t->marker_offset = -1;
+    w->tasks[partition] = t;
+    ADD(w, tasks, 1);
+    if (stage->stateful && (open_state(w, t) != SP_OK || check_input(w, t) != SP_OK))
+        return w->failure.err;
+    struct sp_store *store = t->db ? sp_db_store(t->db, SP_TASK_STORE_STAGE) : NULL;
+    enum sp_err err = stage->open(stage->arg, w, store, &t->stage);
+    const char *why = err == SP_STATE_FORMAT ? "its changelog was written by an older samepage; "
+                                               "begin anew, with topics of another topics.prefix"
+                                             : sp_err_text(err);
+    return err == SP_OK ? SP_OK : sp_damage_note(w, t, err, "the stage cannot start", why);
+}
+
+static int64_t first_offset(const struct sp_worker *w, const struct sp_task *t)
+{
+    if (t->input_next >= 0)
+        return t->input_next;
+    return w->options->stage.stateful ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_STORED;
+}
+
+void sp_assignment_close(struct sp_worker *w)
+{
+    for (int32_t p = 0; w->tasks && p < w->partitions[w->options->stage.input]; p++)
+        close_task(w, p);
+}
+
+/* What was handled is committed while the partitions are still ours, then everything is closed. */
+static void give_back(struct sp_worker *w)
+{
+    sp_transaction_commit(w);
+    if (w->open)
+        sp_transaction_abort(w);
+    sp_assignment_close(w);
+}
+
+/* A static member that was fenced and comes back can get partitions twice without giving them back
+ * in between: they are opened anew, as their logs may have grown by another's hand. */
+void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
+                           rd_kafka_topic_partition_list_t *list, void *arg)
+{
+    struct sp_worker *w = arg;
+    if (code != RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+        SET(w, ready, 0);
+        if (rd_kafka_assignment_lost(consumer))
+            sp_failure_note_cause(&w->failure, SP_ABORT_REBALANCE, "rebalance",
+                                  "the partitions were lost");
+        give_back(w);
+        rd_kafka_assign(consumer, NULL);
+        return;
+    }
+    give_back(w);
+    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++) {
+        int32_t p = list->elems[i].partition;
+        if (p >= w->partitions[w->options->stage.input])
+            sp_failure_note_cause(&w->failure, SP_ABORT_REBALANCE,
+                                  w->topics[w->options->stage.input],
+                                  "has more partitions than before");
+        else if (open_task(w, p) == SP_OK)
+            list->elems[i].offset = first_offset(w, w->tasks[p]);
+    }
+    sp_worker_say(w, "info", "%d partitions assigned", list->cnt);
+    rd_kafka_assign(consumer, w->failure.err == SP_OK ? list : NULL);
+    if (w->paused && w->failure.err == SP_OK)
+        rd_kafka_pause_partitions(consumer, list);
+    SET(w, ready, w->failure.err == SP_OK);
+}

@@ -1,0 +1,276 @@
+/* See client.h. Defaults first, then the user's properties, then what correctness needs and nobody
+ * may change. */
+#include "kafka/client.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
+                   char ret_name[SP_TOPIC_NAME_MAX])
+{
+    static const char *const names[SP_TOPICS] = {
+        "pages", "tier1", "tier2", "status", "dead-letter", "tier1-changelog", "tier2-changelog"};
+    snprintf(ret_name, SP_TOPIC_NAME_MAX, "%s%s", o->prefix, names[topic]);
+}
+
+/* ---- the log ---- */
+
+enum { SECRET_MIN = 4 }; /* shorter ones are none, and would eat the text around them */
+
+static bool is_secret(const char *key)
+{
+    static const char *const parts[] = {"password", "secret", "token", "key.pem",
+                                        "oauthbearer.config"};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strstr(key, parts[i]))
+            return true;
+    return false;
+}
+
+/* The bytes of the longest secret that starts here; the end of the text may have cut it. */
+static size_t secret_at(const struct sp_kafka_options *o, const char *at)
+{
+    size_t longest = 0, left = strlen(at);
+    for (size_t i = 0; i < o->property_count; i++) {
+        size_t n = strlen(o->properties[i].value);
+        if (n < SECRET_MIN || !is_secret(o->properties[i].key))
+            continue;
+        n = n < left ? n : left;
+        if (n >= SECRET_MIN && n > longest && memcmp(at, o->properties[i].value, n) == 0)
+            longest = n;
+    }
+    return longest;
+}
+
+void sp_kafka_redact(const struct sp_kafka_options *o, char *text)
+{
+    for (char *at = text; *at; at++) {
+        size_t n = secret_at(o, at);
+        if (n == 0)
+            continue;
+        memmove(at + 3, at + n, strlen(at + n) + 1);
+        memset(at, '*', 3);
+        at += 2;
+    }
+}
+
+/* librdkafka calls from its own threads, and some lines come before a handle has its opaque. */
+static const struct sp_kafka_options *_Atomic logging;
+
+/* Its levels are those of syslog. */
+static void on_log(const rd_kafka_t *handle, int level, const char *facility, const char *line)
+{
+    const struct sp_kafka_options *o = logging;
+    char text[2048];
+    /* All handles get all of the user's properties, those of the other kind, too. */
+    if (strcmp(facility, "CONFWARN") == 0 && strstr(line, "will be ignored by this"))
+        return;
+    snprintf(text, sizeof text, "librdkafka: %s: %s: %s", handle ? rd_kafka_name(handle) : "-",
+             facility, line);
+    sp_kafka_redact(o, text);
+    o->log(level <= 3 ? "error" : level == 4 ? "warning" : level <= 6 ? "info" : "debug", text);
+}
+
+/* ---- refusals ---- */
+
+/* Callbacks run in the thread that polls: while it asks why, a refusal goes here. */
+static _Thread_local struct sp_fault *asked;
+
+static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
+{
+    (void)opaque;
+    if (asked && (code == RD_KAFKA_RESP_ERR__AUTHENTICATION || code == RD_KAFKA_RESP_ERR__SSL)) {
+        sp_fault_set(asked, SP_BUSY, "refused: %s", reason);
+        sp_kafka_redact(logging, asked->text);
+    }
+    on_log(handle, 3, "ERROR", reason);
+}
+
+enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault)
+{
+    enum { POLLS = 20 }; /* an error waits in a queue until somebody polls */
+    fault->text[0] = 0;
+    asked = fault;
+    for (int i = 0; i < POLLS && !fault->text[0]; i++) {
+        rd_kafka_message_t *m = NULL;
+        if (rd_kafka_type(handle) == RD_KAFKA_CONSUMER)
+            m = rd_kafka_consumer_poll(handle, 0);
+        else
+            rd_kafka_poll(handle, 0);
+        if (m)
+            rd_kafka_message_destroy(m);
+    }
+    asked = NULL;
+    return fault->text[0]
+               ? SP_BUSY
+               : sp_fault_set(fault, SP_BUSY, "no broker answers; see kafka.bootstrap.servers");
+}
+
+/* ---- configuration ---- */
+
+struct builder {
+    rd_kafka_conf_t *conf;
+    char error[512];
+    bool failed;
+};
+
+static void set(struct builder *b, const char *key, const char *value)
+{
+    char error[384];
+    if (b->failed)
+        return;
+    if (rd_kafka_conf_set(b->conf, key, value, error, sizeof error) != RD_KAFKA_CONF_OK) {
+        b->failed = true;
+        snprintf(b->error, sizeof b->error, "kafka.%s: %s", key,
+                 is_secret(key) ? "refused" : error);
+    }
+}
+
+struct default_value {
+    const char *key;
+    const char *value;
+};
+
+static const struct default_value common[] = {{"bootstrap.servers", "127.0.0.1:9092"},
+                                              {"log.connection.close", "false"},
+                                              {"message.max.bytes", "20000000"},
+                                              {NULL, NULL}};
+
+static const struct default_value of_consumers[] = {
+    /* per consumer. At the limit librdkafka pauses for a second (before 2.2 always), and what is
+     * queued must last as long. */
+    {"queued.max.messages.kbytes", "65536"},
+    {"queued.min.messages", "1000000"}, /* never the limit */
+    {"partition.assignment.strategy", "range"},
+    {"session.timeout.ms", "30000"},
+    {"max.poll.interval.ms", "600000"},     /* a restore happens between two polls */
+    {"fetch.message.max.bytes", "1048576"}, /* a larger message comes nevertheless */
+    {"fetch.wait.max.ms", "20"},            /* each hop waits that long where little comes */
+    {NULL, NULL}};
+
+static const struct default_value of_producers[] = {
+    {"linger.ms", "5"},
+    {"batch.size", "1000000"},
+    {"compression.type", "none"}, /* signatures are random bytes */
+    {"queue.buffering.max.messages", "1000000"},
+    {NULL, NULL}};
+
+static void set_all(struct builder *b, const struct default_value *values)
+{
+    for (; values->key; values++)
+        set(b, values->key, values->value);
+}
+
+static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
+                         enum sp_kafka_role role)
+{
+    set_all(b, common);
+    set(b, "client.id", o->instance);
+    set_all(b, role <= SP_KAFKA_WATCHER ? of_consumers : of_producers);
+    if (role == SP_KAFKA_TRANSACTIONAL)
+        set(b, "transaction.timeout.ms", "30000");
+}
+
+static void set_role(struct builder *b, const struct sp_kafka_options *o, enum sp_kafka_role role,
+                     const char *name)
+{
+    char id[300];
+    bool consumer = role <= SP_KAFKA_WATCHER;
+    snprintf(id, sizeof id, "%s%s", o->prefix, name ? name : "none");
+    if (consumer) {
+        set(b, "group.id", id);
+        set(b, "enable.auto.commit", "false");
+        set(b, "enable.auto.offset.store", "false");
+        /* What a stage with state has not read and cannot read any more is an error of its own. */
+        set(b, "auto.offset.reset", role == SP_KAFKA_GROUP_CONSUMER ? "error" : "earliest");
+        set(b, "isolation.level", role == SP_KAFKA_WATCHER ? "read_uncommitted" : "read_committed");
+    }
+    if (role == SP_KAFKA_READER)
+        set(b, "enable.partition.eof", "true");
+    if (role == SP_KAFKA_GROUP_CONSUMER && o->instance[0]) {
+        snprintf(id, sizeof id, "%s%s-%s", o->prefix, name, o->instance);
+        set(b, "group.instance.id", id);
+    }
+    if (role == SP_KAFKA_TRANSACTIONAL) {
+        snprintf(id, sizeof id, "%s%s-%s", o->prefix, name, o->instance);
+        set(b, "transactional.id", id);
+    }
+    if (!consumer)
+        set(b, "enable.idempotence", "true");
+}
+
+/* A stage closes all of its databases and opens those it has then: an assignor that gives it only
+ * what comes and goes would leave it with partitions that it has closed. */
+static void refuse_cooperative(struct builder *b)
+{
+    char strategy[256] = "";
+    size_t size = sizeof strategy;
+    if (b->failed || rd_kafka_conf_get(b->conf, "partition.assignment.strategy", strategy, &size) !=
+                         RD_KAFKA_CONF_OK)
+        return;
+    b->failed = strstr(strategy, "cooperative") != NULL;
+    if (b->failed)
+        snprintf(b->error, sizeof b->error,
+                 "kafka.partition.assignment.strategy: %.100s is not possible for a stage, which "
+                 "takes partitions all at once; range (the default) and roundrobin are",
+                 strategy);
+}
+
+enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role role,
+                          const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
+                          void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault)
+{
+    struct builder b = {.conf = rd_kafka_conf_new()};
+    char error[512] = "";
+    set_defaults(&b, o, role);
+    for (size_t i = 0; i < o->property_count; i++)
+        set(&b, o->properties[i].key, o->properties[i].value);
+    set_role(&b, o, role, name);
+    if (role <= SP_KAFKA_PASSING_CONSUMER)
+        refuse_cooperative(&b);
+    if (b.failed) {
+        rd_kafka_conf_destroy(b.conf);
+        sp_fault_set(fault, SP_INVALID, "%s", b.error);
+        sp_kafka_redact(o, fault->text);
+        return SP_INVALID;
+    }
+    if (o->log) {
+        logging = o;
+        rd_kafka_conf_set_log_cb(b.conf, on_log);
+        rd_kafka_conf_set_error_cb(b.conf, on_error);
+    }
+    if (configure)
+        configure(b.conf, arg);
+    rd_kafka_t *handle =
+        rd_kafka_new(role <= SP_KAFKA_WATCHER ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, b.conf,
+                     error, sizeof error);
+    if (!handle) {
+        rd_kafka_conf_destroy(b.conf);
+        sp_fault_set(fault, SP_INVALID, "Kafka: %s", error);
+        sp_kafka_redact(o, fault->text);
+        return SP_INVALID;
+    }
+    if (role <= SP_KAFKA_WATCHER)
+        rd_kafka_poll_set_consumer(handle);
+    *ret_handle = handle;
+    return SP_OK;
+}
+
+enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count)
+{
+    enum { TIMEOUT_MS = 10000 };
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_topic_t *t = rd_kafka_topic_new(handle, topic, NULL);
+    enum sp_err err = SP_BUSY;
+    if (t && rd_kafka_metadata(handle, 0, t, &metadata, TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        err = SP_NOT_FOUND;
+        if (metadata->topic_cnt == 1 && metadata->topics[0].err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            *ret_count = metadata->topics[0].partition_cnt;
+            err = *ret_count > 0 ? SP_OK : SP_NOT_FOUND;
+        }
+        rd_kafka_metadata_destroy(metadata);
+    }
+    if (t)
+        rd_kafka_topic_destroy(t);
+    return err;
+}

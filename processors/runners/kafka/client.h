@@ -1,0 +1,66 @@
+/* Handles of librdkafka made from our settings, and topic names. */
+#ifndef SP_KAFKA_CLIENT_H
+#define SP_KAFKA_CLIENT_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "base/bytes.h"
+#include "base/fault.h"
+#include "config/config.h"
+
+struct sp_kafka_options {
+    const struct sp_config_property *properties;
+    size_t property_count;
+    const char *prefix;   /* of topic names, consumer groups and transactional ids */
+    const char *instance; /* names this process among those of its stage; stable over restarts */
+    /* Gets librdkafka's own log lines, without the values of secret properties, from any thread;
+     * NULL: they go to standard error as librdkafka writes them. One for the process: the options
+     * opened last count, and must outlive the handles. */
+    void (*log)(const char *level, const char *text);
+};
+
+/* Replaces the values of secret properties (passwords, keys, tokens) in a text by "***". */
+void sp_kafka_redact(const struct sp_kafka_options *o, char *text);
+
+enum sp_topic {
+    SP_TOPIC_PAGES,
+    SP_TOPIC_TIER1,
+    SP_TOPIC_TIER2,
+    SP_TOPIC_STATUS,
+    SP_TOPIC_DEAD_LETTER,
+    SP_TOPIC_TIER1_CHANGELOG,
+    SP_TOPIC_TIER2_CHANGELOG,
+    SP_TOPICS
+};
+
+enum { SP_TOPIC_NAME_MAX = 250 };
+
+/* "<prefix>pages" and so on. */
+void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
+                   char ret_name[SP_TOPIC_NAME_MAX]);
+
+enum sp_kafka_role {
+    SP_KAFKA_GROUP_CONSUMER,   /* member of the stage's group, read_committed, no auto commit; an
+                                  offset that does not exist is an error */
+    SP_KAFKA_PASSING_CONSUMER, /* the same, but leaves its group when it stops, and goes on at the
+                                  first offset there is: stages without state */
+    SP_KAFKA_READER,           /* read_committed, assigned by hand */
+    SP_KAFKA_WATCHER,          /* read_uncommitted: sees high watermarks */
+    SP_KAFKA_TRANSACTIONAL,    /* producer */
+    SP_KAFKA_PRODUCER          /* idempotent, without transactions */
+};
+
+/* `name`: of the consumer group, or of the transactional id, without the prefix; unused for other
+ * roles. `configure` may set callbacks; NULL. The fault says which property is wrong. */
+enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role role,
+                          const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
+                          void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault);
+
+/* Why a question to the brokers got no answer: that nobody is there, or that they refuse us (TLS,
+ * user, password). Returns SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
+enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault);
+
+/* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker answers). */
+enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
+
+#endif

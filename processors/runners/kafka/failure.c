@@ -1,0 +1,83 @@
+/* See failure.h. */
+#include "kafka/failure.h"
+
+const char *sp_abort_name(enum sp_abort cause)
+{
+    static const char *const names[SP_ABORT_COUNT] = {
+#define X(name, lower) #lower,
+        SP_ABORTS(X)
+#undef X
+    };
+    return (unsigned)cause < SP_ABORT_COUNT ? names[cause] : "unknown";
+}
+
+static enum sp_err keep(struct sp_failure *f, enum sp_err err, enum sp_abort cause,
+                        const char *what, const char *detail)
+{
+    if (f->err == SP_OK) {
+        f->err = sp_fault_set(&f->fault, err, "%s: %s", what, detail);
+        f->cause = cause;
+    }
+    return f->err;
+}
+
+enum sp_err sp_failure_note(struct sp_failure *f, enum sp_err err, const char *what,
+                            const char *detail)
+{
+    bool passes = sp_err_class(err) == SP_CLASS_RETRIABLE;
+    return keep(f, err, passes ? SP_ABORT_BROKER : SP_ABORT_STAGE, what, detail);
+}
+
+enum sp_err sp_failure_note_cause(struct sp_failure *f, enum sp_abort cause, const char *what,
+                                  const char *detail)
+{
+    return keep(f, SP_BUSY, cause, what, detail);
+}
+
+static enum sp_abort cause_of(rd_kafka_resp_err_t code)
+{
+    switch ((int)code) {
+    case RD_KAFKA_RESP_ERR__FENCED:
+    case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
+    case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
+    case RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID:
+        return SP_ABORT_FENCED;
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+    case RD_KAFKA_RESP_ERR__QUEUE_FULL:
+    case RD_KAFKA_RESP_ERR__MSG_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+        return SP_ABORT_TIMEOUT;
+    case RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST:
+    case RD_KAFKA_RESP_ERR__MAX_POLL_EXCEEDED:
+    case RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION:
+    case RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID:
+        return SP_ABORT_REBALANCE;
+    default:
+        return SP_ABORT_BROKER;
+    }
+}
+
+enum sp_err sp_failure_note_kafka(struct sp_failure *f, rd_kafka_t *producer,
+                                  rd_kafka_resp_err_t code, const char *what, const char *detail)
+{
+    /* After a fatal error everything else fails because of it: messages are "purged" and so on. */
+    char why[512] = "";
+    rd_kafka_resp_err_t fatal =
+        producer ? rd_kafka_fatal_error(producer, why, sizeof why) : RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (fatal != RD_KAFKA_RESP_ERR_NO_ERROR)
+        code = fatal, detail = why;
+    return keep(f, SP_BUSY, cause_of(code), what, detail);
+}
+
+enum sp_err sp_failure_check(struct sp_failure *f, rd_kafka_t *producer, rd_kafka_error_t *error,
+                             const char *what)
+{
+    if (!error)
+        return SP_OK;
+    sp_failure_note_kafka(f, producer, rd_kafka_error_code(error), what,
+                          rd_kafka_error_string(error));
+    rd_kafka_error_destroy(error);
+    return f->err;
+}

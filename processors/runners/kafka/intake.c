@@ -1,0 +1,65 @@
+/* When a stage takes no messages for a while: the only inflow from outside waits while the tiers
+ * are behind (the loop between the tiers never does, because a bounded loop can wait for itself),
+ * and a stage with state waits while there is no room on the disk for it. It polls all the same,
+ * and stays a member of its group. */
+#include <inttypes.h>
+#include <sys/statvfs.h>
+
+#include "kafka/internal.h"
+
+enum { ROOM_INTERVAL_MS = 1000 };
+
+static bool is_behind(const struct sp_worker *w)
+{
+    int64_t lag = sp_lag(w->lag);
+    if (lag < 0)
+        return w->paused;
+    uint64_t behind = (uint64_t)lag, most = w->options->max_lag;
+    return w->paused ? behind > most / 2 : behind > most;
+}
+
+/* All write buffers may have to go to the disk at any time, and be merged there. */
+static uint64_t reserve(const struct sp_worker *w)
+{
+    uint64_t bytes = 4 * w->options->store.memtable_bytes;
+    return w->paused ? bytes + bytes / 4 : bytes;
+}
+
+static bool is_full(struct sp_worker *w)
+{
+    struct statvfs disk;
+    int64_t now_ms = sp_clock_ms();
+    if (now_ms - w->room_ms < ROOM_INTERVAL_MS)
+        return w->paused;
+    w->room_ms = now_ms;
+    if (statvfs(w->options->state, &disk) != 0)
+        return false; /* what is wrong with it, the database says */
+    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    bool full = room < reserve(w);
+    if (full != w->paused)
+        sp_worker_say(w, full ? "error" : "info",
+                      "%s: %" PRIu64 " bytes are free on the disk of the state, %" PRIu64
+                      " are wanted",
+                      full ? "waiting for room" : "going on", room, reserve(w));
+    SET(w, disk_full, full);
+    return full;
+}
+
+void sp_intake_control(struct sp_worker *w)
+{
+    bool pause = w->options->stage.stateful ? is_full(w) : is_behind(w);
+    if (pause == w->paused)
+        return;
+    if (pause && w->options->stage.stateful)
+        sp_transaction_commit(w); /* else it would wait for its next message, and time out */
+    rd_kafka_topic_partition_list_t *mine = NULL;
+    if (rd_kafka_assignment(w->consumer, &mine) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    if (pause)
+        rd_kafka_pause_partitions(w->consumer, mine);
+    else
+        rd_kafka_resume_partitions(w->consumer, mine);
+    rd_kafka_topic_partition_list_destroy(mine);
+    w->paused = pause;
+    SET(w, paused, pause);
+}

@@ -1,0 +1,97 @@
+/* What the files of the worker share. Private to this folder.
+ *
+ *   worker.c        rounds, intake, the loop
+ *   failure.c       what went wrong first
+ *   log.c           what is said meanwhile
+ *   intake.c        when no messages are taken for a while
+ *   damage.c        which failures a new database mends
+ *   assignment.c    partitions come and go: databases, restores
+ *   transaction.c   begin, output, changelog, commit, abort
+ *   lag.c           how far the tiers are behind, asked in a thread of its own
+ *   meter.c         metrics that are read off; upkeep */
+#ifndef SP_KAFKA_INTERNAL_H
+#define SP_KAFKA_INTERNAL_H
+
+#include "base/clock.h"
+#include "kafka/failure.h"
+#include "kafka/lag.h"
+#include "kafka/task.h"
+#include "kafka/worker.h"
+
+struct sp_worker {
+    const struct sp_worker_options *options;
+    const volatile sig_atomic_t *stop;
+    rd_kafka_t *consumer;
+    rd_kafka_t *producer;
+    rd_kafka_t *reader;
+    rd_kafka_t *watcher;
+    struct sp_lag *lag;                 /* NULL: intake does not wait for the tiers */
+    rd_kafka_topic_t *known[SP_TOPICS]; /* to the producer */
+    char topics[SP_TOPICS][SP_TOPIC_NAME_MAX];
+    int32_t partitions[SP_TOPICS];
+    struct sp_task **tasks; /* by input partition, as many as there were at the start of the round;
+                               NULL: not ours */
+    uint32_t *wipes;        /* how often state was wiped because a stage found it damaged */
+    uint64_t *limits;       /* by topic: bytes of the largest message it may take; 0: not known */
+    size_t too_large;       /* bytes of what a stateless stage said last and no topic takes; 0 */
+    bool open;              /* a transaction */
+    int64_t opened_ms;
+    uint64_t handled; /* in it */
+    int64_t measured_ms;
+    int64_t room_ms; /* when the room on the disk was looked at */
+    size_t drained;  /* bytes taken from the consumer's queue since its fetcher was woken */
+    int64_t opened_round_ms;
+    bool fenced;               /* somebody else has its name; set at the end of the round */
+    bool paused;               /* intake: also for partitions that come */
+    struct sp_failure failure; /* of anything since the start; ends the round */
+};
+
+#define ADD(w, field, n) __atomic_add_fetch(&(w)->options->metrics->field, n, __ATOMIC_RELAXED)
+#define SET(w, field, n) __atomic_store_n(&(w)->options->metrics->field, n, __ATOMIC_RELAXED)
+
+/* Notes that the worker goes on: at each poll, and between waits, none of which takes a minute. */
+static inline void sp_worker_alive(struct sp_worker *w)
+{
+    SET(w, last_poll_ms, sp_clock_ms());
+}
+
+static inline int sp_worker_timeout_ms(const struct sp_worker *w)
+{
+    enum { TIMEOUT_MS = 30000 };
+    return w->options->timeout_ms ? (int)w->options->timeout_ms : TIMEOUT_MS;
+}
+
+void sp_worker_say(struct sp_worker *w, const char *level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Once a second; needs the tasks. */
+void sp_worker_measure(struct sp_worker *w);
+/* Pauses and resumes; in each turn of the loop. */
+void sp_intake_control(struct sp_worker *w);
+/* Opens a transaction where the stage has work that no message causes. */
+void sp_worker_upkeep(struct sp_worker *w);
+
+enum sp_err sp_transaction_begin(struct sp_worker *w);
+enum sp_err sp_transaction_commit(struct sp_worker *w);
+void sp_transaction_abort(struct sp_worker *w);
+void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, enum sp_err err,
+                                const char *why);
+/* Of the producer: notes where markers went, and what could not be delivered. */
+void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg);
+
+/* Whether files of a database are not what was written, which a new one may be; a full disk, or one
+ * that cannot be written to, would stay as it is. `text`: what the database says of its error. */
+bool sp_damage_is(enum sp_err err, const char *text);
+/* A failure of a stage or its database. Where that is damaged, it is wiped at the end of the round,
+ * and the next one restores it. */
+enum sp_err sp_damage_note(struct sp_worker *w, struct sp_task *t, enum sp_err err,
+                           const char *what, const char *detail);
+
+/* Of the consumer. */
+void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
+                           rd_kafka_topic_partition_list_t *list, void *arg);
+void sp_assignment_close(struct sp_worker *w);
+/* The next offset of a partition that is ours does not exist any more: notes what is missing. */
+enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition);
+
+#endif

@@ -1,0 +1,105 @@
+/* See lag.h. */
+#include "kafka/lag.h"
+
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+
+enum { INTERVAL_MS = 500, SLICE_MS = 20, TIMEOUT_MS = 5000 };
+
+struct tier {
+    rd_kafka_t *handle; /* in the group that reads it */
+    char topic[SP_TOPIC_NAME_MAX];
+    int32_t partitions;
+};
+
+struct sp_lag {
+    struct tier tiers[2];
+    int64_t lag; /* atomic */
+    bool ending; /* atomic */
+    bool running;
+    pthread_t thread;
+};
+
+static bool ends(const struct sp_lag *l)
+{
+    return __atomic_load_n(&l->ending, __ATOMIC_RELAXED);
+}
+
+static int64_t lag_of(const struct sp_lag *l, const struct tier *t)
+{
+    int64_t lag = 0;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
+    for (int32_t p = 0; p < t->partitions; p++)
+        rd_kafka_topic_partition_list_add(list, t->topic, p);
+    if (rd_kafka_committed(t->handle, list, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        lag = -1;
+    for (int i = 0; i < list->cnt && lag >= 0; i++) {
+        int64_t low = 0, high = 0, at = list->elems[i].offset;
+        if (ends(l) ||
+            rd_kafka_query_watermark_offsets(t->handle, t->topic, list->elems[i].partition, &low,
+                                             &high, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+            lag = -1;
+        else
+            lag += high - (at >= 0 ? at : low);
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    return lag;
+}
+
+static void *look(void *arg)
+{
+    struct sp_lag *l = arg;
+    while (!ends(l)) {
+        int64_t a = lag_of(l, &l->tiers[0]), b = a < 0 ? a : lag_of(l, &l->tiers[1]);
+        if (b >= 0)
+            __atomic_store_n(&l->lag, a + b, __ATOMIC_RELAXED);
+        for (int ms = 0; ms < INTERVAL_MS && !ends(l); ms += SLICE_MS)
+            usleep(1000 * SLICE_MS);
+    }
+    return NULL;
+}
+
+enum sp_err sp_lag_start(const struct sp_kafka_options *options,
+                         const int32_t partitions[SP_TOPICS], struct sp_lag **ret_lag,
+                         struct sp_fault *fault)
+{
+    static const char *const groups[] = {"group", "compare"};
+    static const enum sp_topic topics[] = {SP_TOPIC_TIER1, SP_TOPIC_TIER2};
+    struct sp_lag *l = sp_calloc(1, sizeof *l);
+    enum sp_err err = SP_OK;
+    l->lag = -1;
+    for (int i = 0; i < 2 && err == SP_OK; i++) {
+        sp_topic_name(options, topics[i], l->tiers[i].topic);
+        l->tiers[i].partitions = partitions[topics[i]];
+        err = sp_kafka_open(options, SP_KAFKA_WATCHER, groups[i], NULL, NULL, &l->tiers[i].handle,
+                            fault);
+    }
+    if (err == SP_OK)
+        err = sp_thread_start(&l->thread, look, l, fault);
+    l->running = err == SP_OK;
+    if (err == SP_OK)
+        *ret_lag = l;
+    else
+        sp_lag_stop(l);
+    return err;
+}
+
+int64_t sp_lag(const struct sp_lag *lag)
+{
+    return lag ? __atomic_load_n(&lag->lag, __ATOMIC_RELAXED) : -1;
+}
+
+void sp_lag_stop(struct sp_lag *lag)
+{
+    if (!lag)
+        return;
+    __atomic_store_n(&lag->ending, true, __ATOMIC_RELAXED);
+    if (lag->running)
+        pthread_join(lag->thread, NULL);
+    for (int i = 0; i < 2; i++)
+        if (lag->tiers[i].handle)
+            rd_kafka_destroy(lag->tiers[i].handle);
+    sp_free(lag);
+}

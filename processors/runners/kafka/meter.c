@@ -1,0 +1,78 @@
+/* What a worker does at times and not for a message: metrics that are read off rather than counted,
+ * and the stage's upkeep while no message comes. */
+#include "base/clock.h"
+#include "kafka/internal.h"
+
+enum { MEASURE_INTERVAL_MS = 1000 };
+
+/* Offsets behind the last handled message. librdkafka knows the end of the log from its last fetch.
+ * Transactions leave a marker at the end of it, so a log that is read to its end counts one. */
+static uint64_t lag_of_task(const struct sp_worker *w, const struct sp_task *t)
+{
+    int64_t low = 0, high = 0, next = t->handled_next >= 0 ? t->handled_next : t->input_next;
+    if (rd_kafka_get_watermark_offsets(w->consumer, w->topics[w->options->stage.input],
+                                       t->partition, &low, &high) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return 0;
+    next = next < low ? low : next;
+    return high > next ? (uint64_t)(high - next) : 0;
+}
+
+static void measure_db(struct sp_db *db, uint64_t *ret_disk, struct sp_db_counts *sum)
+{
+    struct sp_db_counts counts;
+    uint64_t memory = 0;
+    sp_db_size(db, ret_disk, &memory);
+    sp_db_counts(db, &counts);
+    sum->rows_read += counts.rows_read;
+    sum->bytes_read += counts.bytes_read;
+    sum->rows_put += counts.rows_put;
+    sum->rows_deleted += counts.rows_deleted;
+    sum->bytes_written += counts.bytes_written;
+}
+
+void sp_worker_measure(struct sp_worker *w)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    struct sp_stage_measure sum = {0};
+    struct sp_db_counts rows = {0};
+    uint64_t lag = 0, state_bytes = 0;
+    int64_t t = sp_clock_ms();
+    if (t - w->measured_ms < MEASURE_INTERVAL_MS)
+        return;
+    w->measured_ms = t;
+    for (int32_t p = 0; p < w->partitions[stage->input]; p++) {
+        uint64_t disk = 0;
+        const struct sp_task *task = w->tasks[p];
+        if (!task || !task->stage)
+            continue;
+        lag += lag_of_task(w, task);
+        if (stage->measure)
+            stage->measure(task->stage, &sum);
+        if (task->db)
+            measure_db(task->db, &disk, &rows);
+        state_bytes += disk;
+    }
+    SET(w, lag, lag);
+    SET(w, state_bytes, state_bytes);
+    SET(w, rows_read, rows.rows_read);
+    SET(w, bytes_read, rows.bytes_read);
+    SET(w, rows_written, rows.rows_put + rows.rows_deleted);
+    SET(w, bytes_written, rows.bytes_written);
+    SET(w, discarded, sum.discarded);
+    SET(w, put_off, sum.put_off);
+    SET(w, bounces, sum.bounces);
+    SET(w, rows_to_move, sum.rows_to_move);
+}
+
+/* A transaction must carry an offset: a task without a new message commits the old one again. */
+void sp_worker_upkeep(struct sp_worker *w)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    if (!stage->upkeep || w->open || w->paused)
+        return;
+    for (int32_t p = 0; p < w->partitions[stage->input]; p++) {
+        struct sp_task *t = w->tasks[p];
+        if (t && t->stage && !t->upkept && t->input_next >= 0 && sp_transaction_begin(w) == SP_OK)
+            t->handled_next = t->input_next;
+    }
+}

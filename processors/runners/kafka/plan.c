@@ -1,0 +1,42 @@
+/* See topics.h. Which topic is what, and for how long:
+ *
+ *   pages, dead-letter   logs, deleted after a month
+ *   tier1, tier2         the same; never by size, as nothing there may go before it is read
+ *   status               compacted, keyed by URL: the last event of each is kept
+ *   changelogs           compacted, one partition for each of their tier's */
+#include "kafka/topics.h"
+
+/* A standstill shorter than this loses nothing, and local state that was out of use for less can be
+ * trusted: compaction has not yet forgotten what was deleted meanwhile. */
+static const char MONTH_MS[] = "2592000000";
+static const char MESSAGE_BYTES[] = "20000000";
+
+static void add(struct sp_topic_description *t, const char *key, const char *value)
+{
+    t->entries[t->entry_count++] = (struct sp_topic_entry){key, value};
+}
+
+void sp_topics_describe(const struct sp_kafka_options *o, const struct sp_topic_plan *plan,
+                        struct sp_topic_description ret_topics[SP_TOPICS])
+{
+    const int32_t partitions[SP_TOPICS] = {plan->pages_partitions,
+                                           plan->tier1_partitions,
+                                           plan->tier2_partitions,
+                                           plan->status_partitions,
+                                           1,
+                                           plan->tier1_partitions,
+                                           plan->tier2_partitions};
+    for (int i = 0; i < SP_TOPICS; i++) {
+        bool compacted = i == SP_TOPIC_STATUS || i >= SP_TOPIC_TIER1_CHANGELOG;
+        struct sp_topic_description *t = &ret_topics[i];
+        *t = (struct sp_topic_description){.partitions = partitions[i],
+                                           .replicas = plan->replication};
+        sp_topic_name(o, (enum sp_topic)i, t->name);
+        add(t, "cleanup.policy", compacted ? "compact" : "delete");
+        add(t, compacted ? "delete.retention.ms" : "retention.ms", MONTH_MS);
+        if (i == SP_TOPIC_TIER1 || i == SP_TOPIC_TIER2)
+            add(t, "retention.bytes", "-1");
+        add(t, "max.message.bytes", MESSAGE_BYTES);
+        add(t, "min.insync.replicas", plan->replication >= 3 ? "2" : "1");
+    }
+}

@@ -1,0 +1,310 @@
+/* The partitions of messages and statuses are chosen here and nowhere else: a message goes to the
+ * partition of the page or founder it is for (tier 1), or of its cell's machine (tier 2); a status
+ * to that of its page. All messages from one input partition to another keep their order: one
+ * producer, one log. */
+#include "kafka/stages.h"
+
+#include "base/assert.h"
+#include "base/mem.h"
+#include "base/url.h"
+#include "codec/codec.h"
+#include "input/input.h"
+#include "signature/signature.h"
+
+/* ---- what all three say ---- */
+
+struct mouth {
+    struct sp_worker *worker;
+    const struct sp_maps *maps;
+    struct sp_wire_format statuses;
+    struct sp_buf bytes;
+    struct sp_buf key;
+};
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    struct mouth *mouth = arg;
+    bool tier1 = sp_message_tier(m) == SP_TIER_1;
+    enum sp_topic topic = tier1 ? SP_TOPIC_TIER1 : SP_TOPIC_TIER2;
+    struct sp_id home = tier1 ? sp_message_home(m) : (struct sp_id){0, sp_message_cell(m)};
+    uint64_t at = tier1 ? home.lo : sp_maps_machine(mouth->maps, (uint32_t)home.lo);
+    uint64_t partitions = (uint64_t)sp_worker_partitions(mouth->worker, topic);
+    sp_worker_count(mouth->worker, m->kind);
+    sp_buf_reset(&mouth->bytes);
+    sp_message_encode(m, &mouth->bytes);
+    sp_worker_emit(mouth->worker, topic, (int32_t)(at % partitions), sp_view(&home, sizeof home),
+                   sp_buf_view(&mouth->bytes));
+    sp_message_free(m);
+}
+
+/* The key is the page's name, however its last fetch spelt it: the topic keeps one event of each.
+ */
+static void on_publish(void *arg, const struct sp_status_event *event)
+{
+    struct mouth *mouth = arg;
+    uint64_t partitions = (uint64_t)sp_worker_partitions(mouth->worker, SP_TOPIC_STATUS);
+    sp_buf_reset(&mouth->bytes);
+    sp_status_encode(event, &mouth->statuses, &mouth->bytes);
+    sp_buf_reset(&mouth->key);
+    enum sp_err err = sp_url_canonical(sp_view_str(event->url), &mouth->key);
+    SP_ASSERT(err == SP_OK); /* its page has an id, which was made of it */
+    sp_worker_emit(mouth->worker, SP_TOPIC_STATUS, (int32_t)(event->page.lo % partitions),
+                   sp_buf_view(&mouth->key), sp_buf_view(&mouth->bytes));
+}
+
+static void close_mouth(struct mouth *mouth)
+{
+    sp_buf_done(&mouth->bytes);
+    sp_buf_done(&mouth->key);
+}
+
+/* ---- signature ---- */
+
+struct signature_stage {
+    struct mouth mouth;
+    struct sp_parser *parser;
+    struct sp_wire_format registry;
+    struct sp_text *text;
+    struct sp_buf scratch;
+};
+
+static enum sp_err signature_open(void *arg, struct sp_worker *w, struct sp_store *store,
+                                  void **ret_stage)
+{
+    const struct sp_stage_options *o = arg;
+    struct signature_stage *s = sp_calloc(1, sizeof *s);
+    struct sp_input_options input;
+    (void)store;
+    sp_input_options_default(&input);
+    input.max_record_bytes = o->max_record_bytes;
+    s->mouth.worker = w;
+    s->mouth.maps = &o->compare.maps;
+    s->registry = sp_wire_format_of_id(o->pages_schema_id);
+    s->parser = sp_parser_new(&input);
+    s->text = sp_text_new(&o->text);
+    *ret_stage = s;
+    return SP_OK;
+}
+
+static enum sp_err read_page(struct signature_stage *s, struct sp_view value,
+                             struct sp_page_record *ret_page, const char **ret_why)
+{
+    *ret_why = "the page is neither JSON nor Avro of a known schema";
+    if (value.len > 0 && (uint8_t)value.data[0] == 0xc3)
+        return sp_page_decode(value, NULL, ret_page);
+    if (value.len > 0 && value.data[0] == 0) {
+        *ret_why = "the page is in the framing of a schema registry, with another schema id than "
+                   "topics.pages_schema_id";
+        return s->registry.framing == SP_FRAMING_REGISTRY
+                   ? sp_page_decode(value, &s->registry, ret_page)
+                   : SP_UNKNOWN_SCHEMA;
+    }
+    return sp_parser_json(s->parser, value, ret_page, ret_why);
+}
+
+static enum sp_err signature_step(void *stage, struct sp_view value, const char **ret_why)
+{
+    struct signature_stage *s = stage;
+    struct sp_page_record page;
+    struct sp_message *m = NULL;
+    enum sp_err err = read_page(s, value, &page, ret_why);
+    if (err == SP_OK)
+        err = sp_record_message(s->text, &page, &s->scratch, &m, ret_why);
+    if (err == SP_OK && m)
+        on_send(&s->mouth, m);
+    return err;
+}
+
+static enum sp_err nothing_to_flush(void *stage)
+{
+    (void)stage;
+    return SP_OK;
+}
+
+static void signature_close(void *stage)
+{
+    struct signature_stage *s = stage;
+    sp_parser_free(s->parser);
+    sp_text_free(s->text);
+    sp_buf_done(&s->scratch);
+    close_mouth(&s->mouth);
+    sp_free(s);
+}
+
+struct sp_worker_stage sp_stage_signature(const struct sp_stage_options *options)
+{
+    return (struct sp_worker_stage){.name = "signature",
+                                    .input = SP_TOPIC_PAGES,
+                                    .outputs = {SP_TOPIC_TIER1},
+                                    .output_count = 1,
+                                    .open = signature_open,
+                                    .step = signature_step,
+                                    .flush = nothing_to_flush,
+                                    .close = signature_close,
+                                    .arg = (void *)(uintptr_t)options};
+}
+
+/* ---- group ---- */
+
+struct group_stage {
+    struct mouth mouth;
+    struct sp_group_stage *group;
+};
+
+static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *store,
+                              void **ret_stage)
+{
+    const struct sp_stage_options *o = arg;
+    struct group_stage *s = sp_calloc(1, sizeof *s);
+    struct sp_outbox outbox = {on_send, on_publish, &s->mouth};
+    s->mouth.worker = w;
+    s->mouth.maps = &o->compare.maps;
+    s->mouth.statuses = sp_wire_format_of_id(o->status_schema_id);
+    s->group = sp_group_stage_new(&o->group, store, &outbox);
+    *ret_stage = s;
+    return sp_group_stage_error(s->group);
+}
+
+static enum sp_err group_step(void *stage, struct sp_view value, const char **ret_why)
+{
+    struct group_stage *s = stage;
+    struct sp_message *m = NULL;
+    *ret_why = "not a message of tier 1";
+    enum sp_err err = sp_message_decode(value, &m);
+    if (err == SP_OK && sp_message_tier(m) != SP_TIER_1) {
+        sp_message_free(m);
+        err = SP_MALFORMED;
+    }
+    if (err != SP_OK)
+        return err;
+    *ret_why = NULL;
+    return sp_group_stage_step(s->group, m);
+}
+
+static void group_measure(void *stage, struct sp_stage_measure *sum)
+{
+    struct sp_group_stage_stats stats;
+    sp_group_stage_stats(((struct group_stage *)stage)->group, &stats);
+    sum->discarded += stats.late;
+    sum->put_off += stats.put_off;
+    sum->bounces += stats.bounces;
+}
+
+static enum sp_err group_flush(void *stage)
+{
+    return sp_group_stage_flush(((struct group_stage *)stage)->group);
+}
+
+static void group_close(void *stage)
+{
+    struct group_stage *s = stage;
+    sp_group_stage_free(s->group);
+    close_mouth(&s->mouth);
+    sp_free(s);
+}
+
+struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options)
+{
+    return (struct sp_worker_stage){.name = "group",
+                                    .input = SP_TOPIC_TIER1,
+                                    .stateful = true,
+                                    .changelog = SP_TOPIC_TIER1_CHANGELOG,
+                                    .outputs = {SP_TOPIC_TIER1, SP_TOPIC_TIER2, SP_TOPIC_STATUS},
+                                    .output_count = 3,
+                                    .open = group_open,
+                                    .step = group_step,
+                                    .measure = group_measure,
+                                    .flush = group_flush,
+                                    .close = group_close,
+                                    .arg = (void *)(uintptr_t)options};
+}
+
+/* ---- compare ---- */
+
+struct compare_stage {
+    struct mouth mouth;
+    struct sp_compare_stage *compare;
+    const struct sp_maps *maps;
+};
+
+static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store *store,
+                                void **ret_stage)
+{
+    const struct sp_stage_options *o = arg;
+    struct compare_stage *s = sp_calloc(1, sizeof *s);
+    struct sp_outbox outbox = {on_send, on_publish, &s->mouth};
+    s->mouth.worker = w;
+    s->mouth.maps = &o->compare.maps;
+    s->compare = sp_compare_stage_new(&o->compare, store, &outbox);
+    s->maps = &o->compare.maps;
+    *ret_stage = s;
+    return sp_compare_stage_load(s->compare);
+}
+
+static enum sp_err compare_step(void *stage, struct sp_view value, const char **ret_why)
+{
+    struct compare_stage *s = stage;
+    struct sp_message *m = NULL;
+    *ret_why = "not a message of tier 2, or for a cell that the map does not have";
+    enum sp_err err = sp_message_decode(value, &m);
+    if (err == SP_OK && (sp_message_tier(m) != SP_TIER_2 ||
+                         sp_maps_standing(s->maps, sp_message_cell(m)) == SP_CELL_NONE))
+        err = SP_MALFORMED;
+    if (err == SP_OK) {
+        *ret_why = NULL;
+        err = sp_compare_stage_step(s->compare, m);
+    }
+    sp_message_free(m);
+    return err;
+}
+
+/* Enough to move a million pages of one partition in some minutes, little enough to leave the
+ * stream its share of a transaction. */
+enum { MOVES_PER_TRANSACTION = 500, WORK_PER_TRANSACTION = 2000 };
+
+static bool compare_upkeep(void *stage)
+{
+    struct sp_compare_stage *compare = ((struct compare_stage *)stage)->compare;
+    struct sp_compare_stage_stats stats;
+    sp_compare_stage_move(compare, MOVES_PER_TRANSACTION);
+    bool owes = sp_compare_stage_work(compare, WORK_PER_TRANSACTION);
+    sp_compare_stage_stats(compare, &stats);
+    return stats.rows_to_move == 0 && !owes;
+}
+
+static void compare_measure(void *stage, struct sp_stage_measure *sum)
+{
+    struct sp_compare_stage_stats stats;
+    sp_compare_stage_stats(((struct compare_stage *)stage)->compare, &stats);
+    sum->rows_to_move += stats.rows_to_move;
+}
+
+static enum sp_err compare_flush(void *stage)
+{
+    return sp_compare_stage_flush(((struct compare_stage *)stage)->compare);
+}
+
+static void compare_close(void *stage)
+{
+    struct compare_stage *s = stage;
+    sp_compare_stage_free(s->compare);
+    close_mouth(&s->mouth);
+    sp_free(s);
+}
+
+struct sp_worker_stage sp_stage_compare(const struct sp_stage_options *options)
+{
+    return (struct sp_worker_stage){.name = "compare",
+                                    .input = SP_TOPIC_TIER2,
+                                    .stateful = true,
+                                    .changelog = SP_TOPIC_TIER2_CHANGELOG,
+                                    .outputs = {SP_TOPIC_TIER1, SP_TOPIC_TIER2},
+                                    .output_count = 2,
+                                    .open = compare_open,
+                                    .step = compare_step,
+                                    .upkeep = compare_upkeep,
+                                    .measure = compare_measure,
+                                    .flush = compare_flush,
+                                    .close = compare_close,
+                                    .arg = (void *)(uintptr_t)options};
+}

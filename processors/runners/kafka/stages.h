@@ -1,0 +1,24 @@
+/* The three stages as a worker runs them: bytes in, bytes out, around the pure cores. */
+#ifndef SP_KAFKA_STAGES_H
+#define SP_KAFKA_STAGES_H
+
+#include "compare/compare.h"
+#include "group/group.h"
+#include "kafka/worker.h"
+#include "text/text.h"
+
+struct sp_stage_options {
+    struct sp_text_options text;
+    uint64_t max_record_bytes;
+    uint32_t pages_schema_id; /* at a schema registry; 0: none */
+    uint32_t status_schema_id;
+    struct sp_group_stage_options group; /* with its map */
+    struct sp_compare_stage_options compare;
+};
+
+/* `options` must outlive the stage. */
+struct sp_worker_stage sp_stage_signature(const struct sp_stage_options *options);
+struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options);
+struct sp_worker_stage sp_stage_compare(const struct sp_stage_options *options);
+
+#endif

@@ -1,0 +1,346 @@
+/* One transaction: what the stages say, their changelogs with a marker each, and the offsets. The
+ * local databases follow only after the commit (task.h). A commit whose outcome is not known is not
+ * applied: the round ends, and the restore of the next one finds out. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "kafka/internal.h"
+
+/* ---- output ---- */
+
+enum { DEAD_VALUE_BYTES = 64 << 10, DEAD_KEY_BYTES = 4 << 10, DEAD_DETAIL_BYTES = 1000 };
+
+struct outgoing {
+    enum sp_topic topic;
+    int32_t partition;
+    struct sp_view key;
+    struct sp_view value;
+    rd_kafka_headers_t *headers; /* NULL, or copied */
+    void *opaque;
+};
+
+/* Trying again does not make it smaller, and leaving it out would lose what it says. */
+static void note_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "a message of %zu bytes is larger than kafka.message.max.bytes or the topic's "
+             "max.message.bytes; set both above that and start again",
+             bytes);
+    sp_failure_note(&w->failure, SP_INVALID, w->topics[topic], text);
+}
+
+/* Until the producer's queue has room: as long as any question to the broker may take, and with a
+ * sign of life. Any other error is noted. */
+static void wait_for_room(struct sp_worker *w, enum sp_topic topic, rd_kafka_resp_err_t code,
+                          int64_t *end_ms)
+{
+    enum { WAIT_MS = 100 };
+    int64_t now_ms = sp_clock_ms();
+    if (!*end_ms)
+        *end_ms = now_ms + sp_worker_timeout_ms(w);
+    if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || now_ms >= *end_ms) {
+        sp_failure_note_kafka(&w->failure, w->producer, code, w->topics[topic],
+                              rd_kafka_err2str(code));
+        return;
+    }
+    sp_worker_alive(w);
+    rd_kafka_poll(w->producer, WAIT_MS);
+}
+
+/* SP_TOO_LARGE: the topic does not take it, and nothing was given to the producer. */
+static enum sp_err produce(struct sp_worker *w, const struct outgoing *o)
+{
+    size_t bytes = o->key.len + o->value.len;
+    if (w->limits[o->topic] && bytes > w->limits[o->topic])
+        return SP_TOO_LARGE;
+    int64_t end_ms = 0;
+    while (w->failure.err == SP_OK) {
+        rd_kafka_headers_t *copy = o->headers ? rd_kafka_headers_copy(o->headers) : NULL;
+        rd_kafka_resp_err_t code = rd_kafka_producev(
+            w->producer, RD_KAFKA_V_TOPIC(w->topics[o->topic]), RD_KAFKA_V_PARTITION(o->partition),
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(o->key.data, o->key.len),
+            RD_KAFKA_V_VALUE((void *)(uintptr_t)o->value.data, o->value.len),
+            RD_KAFKA_V_OPAQUE(o->opaque), RD_KAFKA_V_HEADERS(copy), RD_KAFKA_V_END);
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+            return SP_OK;
+        if (copy)
+            rd_kafka_headers_destroy(copy);
+        if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+            return SP_TOO_LARGE;
+        wait_for_room(w, o->topic, code, &end_ms);
+    }
+    return w->failure.err;
+}
+
+/* For what cannot be left out. */
+static void produce_surely(struct sp_worker *w, const struct outgoing *o)
+{
+    if (produce(w, o) == SP_TOO_LARGE)
+        note_too_large(w, o->topic, o->key.len + o->value.len);
+}
+
+void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition, struct sp_view key,
+                    struct sp_view value)
+{
+    struct outgoing o = {.topic = topic, .partition = partition, .key = key, .value = value};
+    enum sp_err err = produce(w, &o);
+    if (err == SP_TOO_LARGE && !w->options->stage.stateful) {
+        w->too_large = key.len + value.len; /* the message it was made of is a dead letter */
+        return;
+    }
+    if (err == SP_TOO_LARGE)
+        note_too_large(w, topic, key.len + value.len);
+    ADD(w, emitted, 1);
+    ADD(w, emitted_bytes, key.len + value.len);
+    if (value.len > w->options->metrics->largest_message_bytes)
+        SET(w, largest_message_bytes, value.len);
+}
+
+void sp_worker_count(struct sp_worker *w, enum sp_message_kind kind)
+{
+    ADD(w, messages[kind], 1);
+}
+
+int32_t sp_worker_partitions(const struct sp_worker *w, enum sp_topic topic)
+{
+    return w->partitions[topic];
+}
+
+static void add_header(rd_kafka_headers_t *headers, const char *name, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRId64, value);
+    rd_kafka_header_add(headers, name, -1, text, -1);
+}
+
+static struct sp_view piece(const void *data, size_t len, size_t most)
+{
+    return sp_view(data, len < most ? len : most);
+}
+
+/* A dead letter is bounded, so that whatever can be read can be one: a piece of the message, and
+ * where all of it is. */
+void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, enum sp_err err,
+                                const char *why)
+{
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(7);
+    const char *detail = why ? why : sp_err_text(err);
+    rd_kafka_header_add(headers, "reason", -1, sp_err_name(err), -1);
+    rd_kafka_header_add(headers, "detail", -1, detail, (ssize_t)strnlen(detail, DEAD_DETAIL_BYTES));
+    rd_kafka_header_add(headers, "topic", -1, rd_kafka_topic_name(m->rkt), -1);
+    add_header(headers, "partition", m->partition);
+    add_header(headers, "offset", m->offset);
+    add_header(headers, "bytes", (int64_t)m->len);
+    rd_kafka_header_add(headers, "stage", -1, w->options->stage.name, -1);
+    struct outgoing o = {.topic = SP_TOPIC_DEAD_LETTER,
+                         .partition = m->partition % w->partitions[SP_TOPIC_DEAD_LETTER],
+                         .key = piece(m->key, m->key_len, DEAD_KEY_BYTES),
+                         .value = piece(m->payload, m->len, DEAD_VALUE_BYTES),
+                         .headers = headers};
+    produce_surely(w, &o);
+    rd_kafka_headers_destroy(headers);
+    ADD(w, dead_letters, 1);
+    ADD(w, errors, 1);
+}
+
+static size_t batch_bytes(rd_kafka_t *producer)
+{
+    char text[32] = "";
+    size_t size = sizeof text;
+    if (rd_kafka_conf_get(rd_kafka_conf(producer), "batch.size", text, &size) != RD_KAFKA_CONF_OK)
+        return SIZE_MAX;
+    return strtoull(text, NULL, 10);
+}
+
+/* The broker measures a batch. One that is larger than a batch may be has one message; then the
+ * topic's limit is below that, which the next round knows. Of a stage without state that message is
+ * what becomes a dead letter. */
+static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
+{
+    const char *name = rd_kafka_topic_name(m->rkt);
+    size_t bytes = m->key_len + m->len;
+    enum sp_topic topic = 0;
+    while (topic < SP_TOPICS && strcmp(w->topics[topic], name) != 0)
+        topic++;
+    SP_ASSERT(topic < SP_TOPICS);
+    if (w->options->stage.stateful || topic == SP_TOPIC_DEAD_LETTER ||
+        bytes <= batch_bytes(w->producer)) {
+        note_too_large(w, topic, bytes);
+        return;
+    }
+    w->limits[topic] = bytes - 1;
+    sp_failure_note_kafka(&w->failure, NULL, m->err, name,
+                          "a message is too large for the topic: what it was made of will be a "
+                          "dead letter");
+}
+
+void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
+{
+    struct sp_worker *w = arg;
+    struct sp_task *marker_of = m->_private;
+    (void)handle;
+    if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        on_too_large(w, m);
+    else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        sp_failure_note_kafka(&w->failure, w->producer, m->err, "a message was not delivered",
+                              rd_kafka_err2str(m->err));
+    else if (marker_of)
+        marker_of->marker_offset = m->offset;
+}
+
+/* ---- transactions ---- */
+
+enum sp_err sp_transaction_begin(struct sp_worker *w)
+{
+    if (w->open)
+        return SP_OK;
+    w->open = sp_failure_check(&w->failure, w->producer, rd_kafka_begin_transaction(w->producer),
+                               "begin") == SP_OK;
+    w->opened_ms = sp_clock_ms();
+    w->handled = 0;
+    return w->failure.err;
+}
+
+void sp_transaction_abort(struct sp_worker *w)
+{
+    if (!w->open)
+        return;
+    sp_worker_alive(w);
+    rd_kafka_error_t *error = rd_kafka_abort_transaction(w->producer, sp_worker_timeout_ms(w));
+    if (error)
+        rd_kafka_error_destroy(error); /* fenced, or the broker is away: it expires by itself */
+    w->open = false;
+    ADD(w, aborts[w->failure.cause], 1);
+}
+
+struct changelog {
+    struct sp_worker *w;
+    struct sp_task *task;
+    uint64_t records;
+};
+
+static void on_write(void *arg, struct sp_view key, struct sp_view value, bool deleted)
+{
+    struct changelog *c = arg;
+    struct outgoing o = {.topic = c->w->options->stage.changelog,
+                         .partition = c->task->partition,
+                         .key = key,
+                         .value = deleted ? sp_view(NULL, 0) : value};
+    produce_surely(c->w, &o);
+    c->records++;
+}
+
+/* The stage's changes and the marker. */
+static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
+{
+    struct changelog c = {w, t, 0};
+    if (w->options->stage.upkeep)
+        t->upkept = w->options->stage.upkeep(t->stage);
+    enum sp_err err = w->options->stage.flush(t->stage);
+    if (err != SP_OK)
+        return sp_damage_note(w, t, err, "the stage cannot write its state", sp_db_message(t->db));
+    sp_db_each_write(t->db, on_write, &c);
+    struct sp_buf marker = {0};
+    sp_task_live(t);
+    sp_marker_put(&marker, &(struct sp_marker){t->handled_next, t->batch + 1, t->life});
+    t->marker_offset = -1;
+    struct outgoing o = {.topic = w->options->stage.changelog,
+                         .partition = t->partition,
+                         .key = sp_view("", 0),
+                         .value = sp_buf_view(&marker),
+                         .opaque = t};
+    produce_surely(w, &o);
+    sp_buf_done(&marker);
+    ADD(w, changelog_records, c.records + 1);
+    return w->failure.err;
+}
+
+static bool may_commit(struct sp_worker *w)
+{
+    char *member = rd_kafka_memberid(w->consumer);
+    bool good = member && member[0] && !rd_kafka_assignment_lost(w->consumer);
+    if (member)
+        rd_kafka_mem_free(w->consumer, member);
+    if (!good)
+        sp_failure_note_cause(&w->failure, SP_ABORT_REBALANCE, "commit",
+                              "the partitions are not ours any more");
+    return good;
+}
+
+/* Without an answer nobody knows whether it is committed, and asking again might only time out
+ * again: the next round finds out. */
+static enum sp_err end_transaction(struct sp_worker *w)
+{
+    rd_kafka_error_t *error = rd_kafka_commit_transaction(w->producer, sp_worker_timeout_ms(w));
+    if (error && rd_kafka_error_is_retriable(error))
+        sp_failure_note_cause(&w->failure, SP_ABORT_UNKNOWN_OUTCOME, "commit",
+                              rd_kafka_error_string(error));
+    return sp_failure_check(&w->failure, w->producer, error, "commit");
+}
+
+static enum sp_err commit_offsets(struct sp_worker *w)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    rd_kafka_topic_partition_list_t *offsets = rd_kafka_topic_partition_list_new(8);
+    for (int32_t p = 0; p < w->partitions[stage->input]; p++)
+        if (w->tasks[p] && w->tasks[p]->handled_next >= 0)
+            rd_kafka_topic_partition_list_add(offsets, w->topics[stage->input], p)->offset =
+                w->tasks[p]->handled_next;
+    rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(w->consumer);
+    /* Messages may have waited long for their broker. Who left the group meanwhile has no member
+     * id, and the broker takes offsets of nobody without a question. Asked after the metadata are
+     * taken: they are a member's, if old ones, which the broker refuses, or we hear of it here. */
+    if (may_commit(w))
+        sp_failure_check(&w->failure, w->producer,
+                         rd_kafka_send_offsets_to_transaction(w->producer, offsets, metadata,
+                                                              sp_worker_timeout_ms(w)),
+                         "offsets");
+    rd_kafka_consumer_group_metadata_destroy(metadata);
+    rd_kafka_topic_partition_list_destroy(offsets);
+    sp_worker_alive(w);
+    return w->failure.err == SP_OK ? end_transaction(w) : w->failure.err;
+}
+
+/* After the commit: the local database follows. */
+static enum sp_err apply(struct sp_worker *w, struct sp_task *t)
+{
+    t->input_next = t->handled_next;
+    t->handled_next = -1;
+    if (!w->options->stage.stateful)
+        return SP_OK;
+    t->batch++;
+    t->changelog_next = t->marker_offset + 1;
+    sp_task_save(t);
+    enum sp_err err = sp_db_commit(t->db);
+    return err == SP_OK ? SP_OK : sp_damage_note(w, t, err, "local state", sp_db_message(t->db));
+}
+
+enum sp_err sp_transaction_commit(struct sp_worker *w)
+{
+    if (!w->open || w->failure.err != SP_OK || !may_commit(w))
+        return w->failure.err;
+    int64_t start_us = sp_clock_us();
+    int32_t count = w->partitions[w->options->stage.input];
+    for (int32_t p = 0; p < count && w->failure.err == SP_OK; p++)
+        if (w->tasks[p] && w->tasks[p]->handled_next >= 0 && w->options->stage.stateful)
+            write_changelog(w, w->tasks[p]);
+    if (w->failure.err == SP_OK &&
+        rd_kafka_flush(w->producer, sp_worker_timeout_ms(w)) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        sp_failure_note_cause(&w->failure, SP_ABORT_TIMEOUT, "commit",
+                              "messages could not be delivered in time");
+    sp_worker_alive(w);
+    if (w->failure.err != SP_OK || commit_offsets(w) != SP_OK)
+        return w->failure.err;
+    w->open = false;
+    for (int32_t p = 0; p < count && w->failure.err == SP_OK; p++)
+        if (w->tasks[p] && w->tasks[p]->handled_next >= 0)
+            apply(w, w->tasks[p]);
+    ADD(w, commits, 1);
+    ADD(w, commit_microseconds, (uint64_t)(sp_clock_us() - start_us));
+    return w->failure.err;
+}

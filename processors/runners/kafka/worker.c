@@ -1,0 +1,346 @@
+/* See worker.h. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "kafka/internal.h"
+
+enum { POLL_MS = 20, RESTART_MS = 2000, RESTART_SLICE_MS = 100 };
+enum { AGAIN_MS = 60000 };
+enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
+
+/* ---- failures that another process causes ---- */
+
+/* Fenced: another process has our name; or the broker was restarted during a rebalance, and
+ * remembers the members before it. */
+static bool fenced(struct sp_worker *w)
+{
+    rd_kafka_resp_err_t fatal =
+        w->consumer ? rd_kafka_fatal_error(w->consumer, NULL, 0) : RD_KAFKA_RESP_ERR_NO_ERROR;
+    return w->failure.err != SP_OK &&
+           (w->failure.cause == SP_ABORT_FENCED || fatal == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID);
+}
+
+static int64_t transaction_timeout_ms(rd_kafka_t *producer)
+{
+    char text[32] = "";
+    size_t size = sizeof text;
+    if (rd_kafka_conf_get(rd_kafka_conf(producer), "transaction.timeout.ms", text, &size) !=
+        RD_KAFKA_CONF_OK)
+        return INT64_MAX;
+    return strtoll(text, NULL, 10);
+}
+
+/* The broker ends a transaction that is open for too long, and fences the producer off, as if
+ * somebody else had its name. */
+static void find_true_cause(struct sp_worker *w)
+{
+    if (!w->open || w->failure.err == SP_OK || w->failure.cause != SP_ABORT_FENCED)
+        return;
+    int64_t open_ms = sp_clock_ms() - w->opened_ms, most_ms = transaction_timeout_ms(w->producer);
+    char was[256];
+    if (open_ms < most_ms)
+        return;
+    snprintf(was, sizeof was, "%.255s", w->failure.fault.text);
+    w->failure.cause = SP_ABORT_TIMEOUT;
+    sp_fault_set(&w->failure.fault, w->failure.err,
+                 "the transaction was open for %" PRId64 " ms, and kafka.transaction.timeout.ms is "
+                 "%" PRId64 ": the broker ended it (%s)",
+                 open_ms, most_ms, was);
+}
+
+/* Once proves nothing, but who starts again takes the name back. To lose it again at once is the
+ * work of another process; two that go on would do this to each other for ever. */
+static void give_way(struct sp_worker *w, bool fenced_before)
+{
+    if (!fenced_before || !w->fenced || sp_clock_ms() - w->opened_round_ms > AGAIN_MS)
+        return;
+    w->failure.err = sp_fault_set(
+        &w->failure.fault, SP_INVALID,
+        "another %s with instance = %s has taken over; each process needs an instance of its "
+        "own (%.400s)",
+        w->options->stage.name, w->options->kafka.instance, w->failure.fault.text);
+}
+
+/* ---- the loop ---- */
+
+static void handle(struct sp_worker *w, rd_kafka_message_t *m)
+{
+    struct sp_task *t = w->tasks[m->partition];
+    const char *why = NULL;
+    if (!t || sp_transaction_begin(w) != SP_OK)
+        return;
+    w->too_large = 0;
+    enum sp_err err = w->options->stage.step(t->stage, sp_view(m->payload, m->len), &why);
+    if (err == SP_OK && w->too_large)
+        err = SP_TOO_LARGE, why = "what it becomes is larger than the topic behind the stage takes";
+    if (err != SP_OK && sp_err_class(err) == SP_CLASS_BAD_RECORD)
+        sp_transaction_dead_letter(w, m, err, why);
+    else if (err != SP_OK)
+        sp_damage_note(w, t, err, "the stage failed", why ? why : sp_err_text(err));
+    t->handled_next = m->offset + 1;
+    w->handled++;
+    ADD(w, received, 1);
+}
+
+/* With a full queue the thread of librdkafka that fetches sleeps for a second, or until it gets
+ * something to send: any question to the partition's broker will do, the answer does not matter. */
+static void wake_fetcher(struct sp_worker *w, const rd_kafka_message_t *m)
+{
+    int64_t low, high;
+    w->drained += m->len;
+    if (w->drained < WAKE_BYTES)
+        return;
+    w->drained = 0;
+    rd_kafka_query_watermark_offsets(w->consumer, w->topics[w->options->stage.input], m->partition,
+                                     &low, &high, WAKE_TIMEOUT_MS);
+}
+
+/* After a fatal error a consumer never gets a message again. It says so in one, but a restore
+ * polls, too, and takes it away. */
+static bool is_dead(struct sp_worker *w)
+{
+    char text[512] = "";
+    rd_kafka_resp_err_t code = rd_kafka_fatal_error(w->consumer, text, sizeof text);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return false;
+    sp_failure_note_kafka(&w->failure, w->producer, code, "consumer", text);
+    return true;
+}
+
+/* Most errors of a consumer pass. */
+static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
+{
+    ADD(w, errors, 1);
+    if (is_dead(w))
+        return;
+    if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET && w->tasks[m->partition])
+        sp_assignment_lost(w, m->partition);
+    else
+        sp_worker_say(w, "warning", "%s", rd_kafka_message_errstr(m));
+}
+
+static void run_until_stopped(struct sp_worker *w)
+{
+    const struct sp_worker_options *o = w->options;
+    while (!*w->stop && w->failure.err == SP_OK) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(w->consumer, POLL_MS);
+        sp_worker_alive(w);
+        if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            handle(w, m);
+            wake_fetcher(w, m);
+        } else if (m && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+            on_consumer_error(w, m);
+        } else {
+            is_dead(w);
+        }
+        if (m)
+            rd_kafka_message_destroy(m);
+        rd_kafka_poll(w->producer, 0);
+        if (w->open && (sp_clock_ms() - w->opened_ms >= o->commit_interval_ms ||
+                        w->handled >= o->commit_messages))
+            sp_transaction_commit(w);
+        sp_intake_control(w);
+        sp_worker_upkeep(w);
+        sp_worker_measure(w);
+    }
+    if (w->failure.err == SP_OK)
+        sp_transaction_commit(w);
+}
+
+/* ---- a round: from opening everything to closing it ---- */
+
+static void configure_consumer(rd_kafka_conf_t *conf, void *arg)
+{
+    rd_kafka_conf_set_opaque(conf, arg);
+    rd_kafka_conf_set_rebalance_cb(conf, sp_assignment_changed);
+}
+
+static void configure_producer(rd_kafka_conf_t *conf, void *arg)
+{
+    rd_kafka_conf_set_opaque(conf, arg);
+    rd_kafka_conf_set_dr_msg_cb(conf, sp_transaction_delivered);
+}
+
+static enum sp_err open_handle(struct sp_worker *w, enum sp_kafka_role role, const char *name,
+                               void (*configure)(rd_kafka_conf_t *conf, void *arg),
+                               rd_kafka_t **ret_handle)
+{
+    struct sp_fault fault;
+    enum sp_err err =
+        sp_kafka_open(&w->options->kafka, role, name, configure, w, ret_handle, &fault);
+    return err == SP_OK ? SP_OK : sp_failure_note(&w->failure, err, "configuration", fault.text);
+}
+
+static bool is_wanted(const struct sp_worker *w, enum sp_topic topic)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    bool wanted = topic == stage->input || topic == SP_TOPIC_DEAD_LETTER ||
+                  (stage->stateful && topic == stage->changelog) || w->options->must_have[topic];
+    for (size_t i = 0; i < stage->output_count; i++)
+        wanted |= topic == stage->outputs[i];
+    return wanted || (!stage->stateful && w->options->max_lag &&
+                      (topic == SP_TOPIC_TIER1 || topic == SP_TOPIC_TIER2));
+}
+
+/* Which partition is an actor's home depends on their number: with another one its messages would
+ * go to where it does not live. */
+static void check_partitions(struct sp_worker *w, enum sp_topic topic)
+{
+    int32_t must = w->options->must_have[topic], have = w->partitions[topic];
+    char text[256];
+    if (!must || must == have)
+        return;
+    snprintf(text, sizeof text,
+             "has %d partitions, and %s.partitions is %d; the number cannot change while there is "
+             "state: make topics of another topics.prefix, and send the pages again",
+             (int)have, topic == SP_TOPIC_TIER1 ? "tier1" : "tier2", (int)must);
+    sp_failure_note(&w->failure, SP_INVALID, w->topics[topic], text);
+}
+
+static enum sp_err look_at_topics(struct sp_worker *w)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    struct sp_fault fault;
+    for (int topic = 0; topic < SP_TOPICS && w->failure.err == SP_OK; topic++) {
+        sp_topic_name(&w->options->kafka, (enum sp_topic)topic, w->topics[topic]);
+        if (!is_wanted(w, (enum sp_topic)topic))
+            continue;
+        sp_worker_alive(w);
+        enum sp_err err = sp_kafka_partitions(w->watcher, w->topics[topic], &w->partitions[topic]);
+        if (err == SP_NOT_FOUND)
+            sp_failure_note(&w->failure, SP_INVALID, w->topics[topic],
+                            "there is no such topic; `samepage topics create` makes it");
+        else if (err != SP_OK)
+            sp_failure_note(&w->failure, sp_kafka_no_answer(w->watcher, &fault), w->topics[topic],
+                            fault.text);
+        else
+            check_partitions(w, (enum sp_topic)topic);
+    }
+    if (w->failure.err == SP_OK && stage->stateful &&
+        w->partitions[stage->input] != w->partitions[stage->changelog])
+        sp_failure_note(&w->failure, SP_INVALID, w->topics[stage->changelog],
+                        "must have as many partitions as the input topic");
+    return w->failure.err;
+}
+
+/* A producer asks for a topic that it has not met only at the next of its seconds: at a cold start
+ * each hop would wait for that, and the first statuses took three seconds. */
+static enum sp_err introduce_topics(struct sp_worker *w)
+{
+    const struct rd_kafka_metadata *metadata = NULL;
+    for (int topic = 0; topic < SP_TOPICS; topic++)
+        if (w->partitions[topic] > 0)
+            w->known[topic] = rd_kafka_topic_new(w->producer, w->topics[topic], NULL);
+    rd_kafka_resp_err_t code =
+        rd_kafka_metadata(w->producer, 0, NULL, &metadata, sp_worker_timeout_ms(w));
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return sp_failure_note_kafka(&w->failure, w->producer, code, "topics",
+                                     rd_kafka_err2str(code));
+    rd_kafka_metadata_destroy(metadata);
+    return SP_OK;
+}
+
+static enum sp_err open_round(struct sp_worker *w)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    if (open_handle(w, SP_KAFKA_WATCHER, "watch", NULL, &w->watcher) != SP_OK ||
+        look_at_topics(w) != SP_OK ||
+        open_handle(w, SP_KAFKA_TRANSACTIONAL, stage->name, configure_producer, &w->producer) !=
+            SP_OK ||
+        introduce_topics(w) != SP_OK)
+        return w->failure.err;
+    w->tasks = sp_calloc((size_t)w->partitions[stage->input], sizeof *w->tasks);
+    if (stage->stateful && open_handle(w, SP_KAFKA_READER, "restore", NULL, &w->reader) != SP_OK)
+        return w->failure.err;
+    struct sp_fault fault;
+    enum sp_err err = SP_OK;
+    if (!stage->stateful && w->options->max_lag)
+        err = sp_lag_start(&w->options->kafka, w->partitions, &w->lag, &fault);
+    if (err != SP_OK)
+        return sp_failure_note(&w->failure, err, "lag", fault.text);
+    sp_worker_alive(w);
+    /* Ends what a predecessor of this name left open: before any partition is restored. */
+    if (sp_failure_check(&w->failure, w->producer,
+                         rd_kafka_init_transactions(w->producer, sp_worker_timeout_ms(w)),
+                         "transactions") != SP_OK ||
+        open_handle(w, stage->stateful ? SP_KAFKA_GROUP_CONSUMER : SP_KAFKA_PASSING_CONSUMER,
+                    stage->name, configure_consumer, &w->consumer) != SP_OK)
+        return w->failure.err;
+    rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(topics, w->topics[stage->input], RD_KAFKA_PARTITION_UA);
+    rd_kafka_resp_err_t code = rd_kafka_subscribe(w->consumer, topics);
+    rd_kafka_topic_partition_list_destroy(topics);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        sp_failure_note(&w->failure, SP_BUSY, "subscribe", rd_kafka_err2str(code));
+    return w->failure.err;
+}
+
+static void close_handle(rd_kafka_t **handle)
+{
+    if (*handle)
+        rd_kafka_destroy(*handle);
+    *handle = NULL;
+}
+
+static void close_round(struct sp_worker *w)
+{
+    SET(w, ready, 0);
+    sp_worker_alive(w);
+    find_true_cause(w);
+    w->fenced = fenced(w);
+    if (w->failure.err != SP_OK && w->producer)
+        sp_transaction_abort(w);
+    if (w->consumer)
+        rd_kafka_consumer_close(w->consumer); /* calls sp_assignment_changed */
+    sp_assignment_close(w);
+    close_handle(&w->consumer);
+    for (int topic = 0; topic < SP_TOPICS; topic++)
+        if (w->known[topic])
+            rd_kafka_topic_destroy(w->known[topic]);
+    close_handle(&w->producer);
+    close_handle(&w->reader);
+    close_handle(&w->watcher);
+    sp_lag_stop(w->lag);
+    sp_free(w->tasks);
+    w->tasks = NULL;
+    SET(w, paused, 0);
+}
+
+enum sp_err sp_worker_run(const struct sp_worker_options *options,
+                          const volatile sig_atomic_t *stop, struct sp_fault *fault)
+{
+    enum sp_err err = SP_OK;
+    bool fenced_before = false;
+    uint64_t limits[SP_TOPICS] = {0};
+    uint32_t wipes = 0;
+    while (!*stop && err == SP_OK) {
+        struct sp_worker w = {.options = options,
+                              .stop = stop,
+                              .limits = limits,
+                              .wipes = &wipes,
+                              .opened_round_ms = sp_clock_ms()};
+        if (open_round(&w) == SP_OK)
+            run_until_stopped(&w);
+        close_round(&w);
+        give_way(&w, fenced_before);
+        fenced_before = w.fenced;
+        if (w.failure.err == SP_OK)
+            continue;
+        if (sp_err_class(w.failure.err) == SP_CLASS_RETRIABLE) {
+            sp_worker_say(&w, "warning", "starting again: %s", w.failure.fault.text);
+            ADD(&w, errors, 1);
+            ADD(&w, restarts, 1);
+            uint32_t ms = options->restart_ms ? options->restart_ms : RESTART_MS;
+            for (uint32_t i = 0; i < ms && !*stop; i += RESTART_SLICE_MS)
+                usleep(1000 * RESTART_SLICE_MS);
+        } else {
+            err = w.failure.err;
+            *fault = w.failure.fault;
+        }
+    }
+    return err;
+}

@@ -1,0 +1,135 @@
+/* One process of one stage on Kafka: consume, step, produce, in transactions.
+ *
+ * Source: KIP-98, KIP-447 (exactly once with consumer groups).
+ *
+ *   begin    with the first message after a commit
+ *   step     messages go to the stage; what it says goes to the output topics
+ *   commit   the stage flushes; its changes and a marker go to the changelog; input offsets and all
+ * of it are committed as one; only then the local database takes the changes
+ *
+ * Anything that goes wrong aborts the transaction, closes everything and starts again from what is
+ * committed: there is one way back, the same as after a kill. Thread rule: one thread; the metrics
+ * may be read by others. */
+#ifndef SP_KAFKA_WORKER_H
+#define SP_KAFKA_WORKER_H
+
+#include <signal.h>
+
+#include "kafka/client.h"
+#include "page/message.h"
+#include "store/store.h"
+
+struct sp_worker;
+
+/* What a stage says; part of the open transaction. */
+void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition, struct sp_view key,
+                    struct sp_view value);
+/* Counts a message between the stages that is about to be emitted. */
+void sp_worker_count(struct sp_worker *w, enum sp_message_kind kind);
+int32_t sp_worker_partitions(const struct sp_worker *w, enum sp_topic topic);
+
+/* What a stage knows of itself; sums over partitions, since they were opened. */
+struct sp_stage_measure {
+    uint64_t discarded;    /* versions that came late or twice */
+    uint64_t put_off;      /* messages that waited for members on their way */
+    uint64_t bounces;      /* messages for a page that had left its group */
+    uint64_t rows_to_move; /* rows in cells of the partition map before */
+};
+
+struct sp_worker_stage {
+    const char *name; /* of the consumer group and the transactional ids */
+    enum sp_topic input;
+    bool stateful;
+    enum sp_topic changelog;
+    enum sp_topic outputs[3];
+    size_t output_count;
+    /* An instance for one input partition; `store` is NULL for a stateless stage. */
+    enum sp_err (*open)(void *arg, struct sp_worker *w, struct sp_store *store, void **ret_stage);
+    /* SP_CLASS_BAD_RECORD: the message goes to the dead letters with *ret_why. */
+    enum sp_err (*step)(void *stage, struct sp_view value, const char **ret_why);
+    /* NULL, or work that no message causes, done in each transaction before the flush. True: there
+     * is none left for now. While there is, transactions come without messages, too. */
+    bool (*upkeep)(void *stage);
+    void (*measure)(void *stage, struct sp_stage_measure *sum); /* adds to it; may be NULL */
+    /* Writes all changes into the open batch of the store. */
+    enum sp_err (*flush)(void *stage);
+    void (*close)(void *stage);
+    void *arg;
+};
+
+/* Why a transaction was aborted: name, and the value of the label `reason` in /metrics. */
+#define SP_ABORTS(X)                                                                               \
+    X(REBALANCE, rebalance)             /* the partitions went to somebody else */                 \
+    X(TIMEOUT, timeout)                 /* the broker did not answer in time */                    \
+    X(FENCED, fenced)                   /* somebody else has this name, or it expired */           \
+    X(BROKER, broker)                   /* any other error of the broker */                        \
+    X(UNKNOWN_OUTCOME, unknown_outcome) /* nobody said whether the commit happened */              \
+    X(STAGE, stage)                     /* the stage or its local database failed */
+
+enum sp_abort {
+#define X(name, lower) SP_ABORT_##name,
+    SP_ABORTS(X)
+#undef X
+        SP_ABORT_COUNT
+};
+
+/* A stable lower-case word; never NULL. */
+const char *sp_abort_name(enum sp_abort cause);
+
+struct sp_worker_metrics {
+    uint64_t received;
+    uint64_t emitted;
+    uint64_t emitted_bytes;          /* keys and values */
+    uint64_t largest_message_bytes;  /* of the values emitted */
+    uint64_t messages[SP_MSG_KINDS]; /* emitted to the tiers */
+    uint64_t errors;
+    uint64_t discarded;
+    uint64_t put_off;
+    uint64_t bounces;
+    uint64_t rows_to_move;
+    uint64_t lag;
+    uint64_t state_bytes;
+    uint64_t rows_read; /* this and the next three: of the databases open now, see sp_db_counts */
+    uint64_t bytes_read;
+    uint64_t rows_written; /* put and deleted */
+    uint64_t bytes_written;
+    uint64_t dead_letters;
+    uint64_t commits;
+    uint64_t commit_microseconds;
+    uint64_t aborts[SP_ABORT_COUNT];
+    uint64_t restarts;
+    uint64_t changelog_records;
+    uint64_t restore_remaining;
+    uint64_t tasks;
+    uint64_t paused;      /* 1: intake waits, for the tiers or for room on the disk */
+    uint64_t disk_full;   /* 1: there is no room for the state */
+    uint64_t ready;       /* 1: partitions are assigned, and nothing is being restored */
+    int64_t last_poll_ms; /* by the monotonic clock */
+};
+
+struct sp_worker_options {
+    struct sp_kafka_options kafka;
+    struct sp_worker_stage stage;
+    const char *state;       /* directory for the databases of a stateful stage */
+    const char *fingerprint; /* see sp_db_open_rocksdb */
+    struct sp_rocksdb_options store;
+    uint32_t commit_interval_ms;
+    uint64_t commit_messages; /* or after so many */
+    uint32_t timeout_ms;      /* of each question to the broker; 0: 30,000 */
+    uint32_t restart_ms;      /* between an error and the next try; 0: 2,000 */
+    /* How many partitions a topic must have at the start; 0: any. All that a stage writes to or
+     * asks for is looked at, and the topics of both tiers. */
+    int32_t must_have[SP_TOPICS];
+    uint64_t max_lag; /* stateless: intake pauses while the tiers are further behind; 0: never */
+    void (*log)(const char *level, const char *text);
+    struct sp_worker_metrics *metrics;
+};
+
+/* Runs until *stop is set, then finishes the open transaction and leaves the group. Starts again by
+ * itself after anything that may pass. SP_INVALID, SP_STATE_FORMAT, …: cannot go on; the
+ * fault says why. One of these is another process of the same name, which has taken over twice:
+ * going on would fence that one in turn, for ever. */
+enum sp_err sp_worker_run(const struct sp_worker_options *options,
+                          const volatile sig_atomic_t *stop, struct sp_fault *fault);
+
+#endif

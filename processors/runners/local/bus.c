@@ -1,0 +1,337 @@
+/* A queue and a loop: see bus.h. One FIFO for all is FIFO for every pair of partitions. */
+#include "local/bus.h"
+
+#include "base/assert.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+struct event {
+    struct sp_id page; /* key of the map: first */
+    struct sp_status_event said;
+    char *url;
+    char *winner_url;
+    bool last; /* the last word on its page */
+};
+
+struct sp_local_bus {
+    struct sp_local_bus_options options;
+    struct sp_group_stage **group;
+    struct sp_compare_stage **compare;
+    struct sp_contents *contents;
+    struct sp_message *first;
+    struct sp_message *last;
+    struct event *events; /* of the record in work */
+    size_t event_count;
+    size_t event_cap;
+    void (*publish)(void *arg, const struct sp_status_event *event);
+    void *publish_arg;
+    uint64_t sent;
+    struct sp_local_bus_stats stats; /* of what was delivered; those of the stages are their own */
+};
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    struct sp_local_bus *bus = arg;
+    m->next = NULL;
+    bus->sent++;
+    if (bus->first)
+        bus->last->next = m;
+    else
+        bus->first = m;
+    bus->last = m;
+}
+
+static void on_publish(void *arg, const struct sp_status_event *said)
+{
+    struct sp_local_bus *bus = arg;
+    sp_grow(&bus->events, &bus->event_cap, bus->event_count + 1);
+    struct event *e = &bus->events[bus->event_count++];
+    *e = (struct event){said->page, *said, sp_strdup(said->url), sp_strdup(said->winner_url), true};
+    e->said.url = e->url;
+    e->said.winner_url = e->winner_url;
+}
+
+/* Keeps the last word on each page. A record seldom speaks of more than a few pages. */
+static void mark_last_words(struct sp_local_bus *bus)
+{
+    enum { FEW = 16 };
+    if (bus->event_count <= FEW) {
+        for (size_t i = 0; i < bus->event_count; i++)
+            for (size_t k = i + 1; k < bus->event_count && bus->events[i].last; k++)
+                bus->events[i].last = !sp_id_eq(bus->events[i].page, bus->events[k].page);
+        return;
+    }
+    struct sp_map seen = {0};
+    for (size_t i = bus->event_count; i-- > 0;) {
+        struct event *e = &bus->events[i];
+        e->last = !sp_map_get(&seen, e->page);
+        if (e->last)
+            sp_map_add(&seen, e);
+    }
+    sp_map_done(&seen);
+}
+
+static void deliver_events(struct sp_local_bus *bus, bool publish)
+{
+    mark_last_words(bus);
+    for (size_t i = 0; i < bus->event_count; i++) {
+        struct event *e = &bus->events[i];
+        if (e->last && publish)
+            bus->publish(bus->publish_arg, &e->said);
+        sp_free(e->url);
+        sp_free(e->winner_url);
+    }
+    bus->event_count = 0;
+}
+
+enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct sp_db *db,
+                             void (*publish)(void *arg, const struct sp_status_event *event),
+                             void *arg, struct sp_local_bus **ret_bus)
+{
+    struct sp_local_bus *bus = sp_calloc(1, sizeof *bus);
+    struct sp_outbox outbox = {on_send, on_publish, bus};
+    enum sp_err err = SP_OK;
+    bus->options = *options;
+    bus->publish = publish;
+    bus->publish_arg = arg;
+    bus->contents =
+        sp_contents_new(sp_db_store(db, SP_BUS_STORE_CONTENTS), options->contents_cache_bytes);
+    bus->options.group.contents = bus->options.compare.contents = bus->contents;
+    bus->group = sp_calloc(options->tier1, sizeof *bus->group);
+    bus->compare = sp_calloc(options->tier2, sizeof *bus->compare);
+    for (uint32_t i = 0; i < options->tier1; i++)
+        bus->group[i] = sp_group_stage_new(
+            &bus->options.group, sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i)), &outbox);
+    for (uint32_t i = 0; i < options->tier2 && err == SP_OK; i++) {
+        bus->compare[i] = sp_compare_stage_new(
+            &bus->options.compare, sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER2 + i)), &outbox);
+        err = sp_compare_stage_load(bus->compare[i]);
+    }
+    if (err != SP_OK) {
+        sp_local_bus_free(bus);
+        return err;
+    }
+    *ret_bus = bus;
+    return SP_OK;
+}
+
+void sp_local_bus_free(struct sp_local_bus *bus)
+{
+    if (!bus)
+        return;
+    for (struct sp_message *m = bus->first, *next; m; m = next) {
+        next = m->next;
+        sp_message_free(m);
+    }
+    deliver_events(bus, false);
+    for (uint32_t i = 0; i < bus->options.tier1; i++)
+        sp_group_stage_free(bus->group[i]);
+    for (uint32_t i = 0; i < bus->options.tier2; i++)
+        sp_compare_stage_free(bus->compare[i]);
+    sp_contents_free(bus->contents);
+    sp_free(bus->group);
+    sp_free(bus->compare);
+    sp_free(bus->events);
+    sp_free(bus);
+}
+
+static struct sp_group_stage *group_of(const struct sp_local_bus *bus, const struct sp_message *m)
+{
+    return bus->group[sp_message_home(m).lo % bus->options.tier1];
+}
+
+static struct sp_compare_stage *compare_of(const struct sp_local_bus *bus, uint32_t cell)
+{
+    uint32_t machine = sp_maps_machine(&bus->options.compare.maps, cell);
+    return bus->compare[machine % bus->options.tier2];
+}
+
+static void count(struct sp_local_bus_stats *stats, const struct sp_message *m)
+{
+    const struct sp_link *link = sp_message_link(m);
+    uint64_t carried = link ? (uint64_t)link->edge_count + link->row_count : 0;
+    stats->messages++;
+    stats->messages_by_kind[m->kind]++;
+    stats->edges_sent += link ? link->edge_count : 0;
+    stats->members_sent += link ? link->row_count : 0;
+    if (carried > stats->largest_message)
+        stats->largest_message = carried;
+}
+
+static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
+{
+    count(&bus->stats, m);
+    if (bus->options.wire && !(m = bus->options.wire(bus->options.wire_arg, m)))
+        return SP_MALFORMED;
+    if (sp_message_tier(m) == SP_TIER_1)
+        return sp_group_stage_step(group_of(bus, m), m);
+    enum sp_err err = sp_compare_stage_step(compare_of(bus, sp_message_cell(m)), m);
+    sp_message_free(m);
+    return err;
+}
+
+void sp_local_bus_put(struct sp_local_bus *bus, struct sp_message *crawled)
+{
+    on_send(bus, crawled);
+}
+
+uint64_t sp_local_bus_pending(const struct sp_local_bus *bus)
+{
+    return bus->sent - bus->stats.messages;
+}
+
+enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
+{
+    enum sp_err err = SP_OK;
+    for (uint64_t i = 0; i < messages_max && bus->first && err == SP_OK; i++) {
+        struct sp_message *m = bus->first;
+        bus->first = m->next;
+        err = dispatch(bus, m);
+    }
+    deliver_events(bus, err == SP_OK);
+    return err;
+}
+
+void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_message *crawled,
+                           bool fed)
+{
+    const struct sp_signature *s = crawled->crawled.signature;
+    sp_group_stage_prefetch(group_of(bus, crawled), crawled);
+    if (s)
+        sp_compare_stage_prefetch(
+            compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s->length)), s, fed);
+}
+
+void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled)
+{
+    const struct sp_signature *s = crawled->crawled.signature;
+    sp_group_stage_expect(group_of(bus, crawled), crawled);
+    if (s)
+        sp_compare_stage_expect(
+            compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s->length)), s);
+}
+
+enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)
+{
+    sp_local_bus_put(bus, crawled);
+    return sp_local_bus_work(bus, UINT64_MAX);
+}
+
+static bool pay(struct sp_local_bus *bus, uint32_t units)
+{
+    bool owes = false;
+    for (uint32_t i = 0; i < bus->options.tier2; i++)
+        owes |= sp_compare_stage_work(bus->compare[i], units);
+    return owes;
+}
+
+enum sp_err sp_local_bus_settle(struct sp_local_bus *bus)
+{
+    enum { UNITS = 256 };
+    enum sp_err err = SP_OK;
+    for (bool owes = true; owes && err == SP_OK;) {
+        owes = pay(bus, UNITS);
+        err = sp_local_bus_work(bus, UINT64_MAX);
+    }
+    return err;
+}
+
+enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint64_t *ret_left)
+{
+    *ret_left = 0;
+    SP_ASSERT(bus->options.tier2 > 0);
+    if (!bus->options.compare.maps.before)
+        return SP_OK;
+    uint64_t asked = 0;
+    for (uint32_t i = 0; i < bus->options.tier2; i++)
+        asked += sp_compare_stage_move(bus->compare[i], max_pages);
+    enum sp_err err = asked ? sp_local_bus_work(bus, UINT64_MAX) : sp_local_bus_settle(bus);
+    for (uint32_t i = 0; i < bus->options.tier2; i++) {
+        struct sp_compare_stage_stats stats;
+        sp_compare_stage_stats(bus->compare[i], &stats);
+        *ret_left += stats.rows_to_move;
+    }
+    return err;
+}
+
+enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
+{
+    enum sp_err err = SP_OK;
+    for (uint32_t i = 0; i < bus->options.tier1 && err == SP_OK; i++)
+        err = sp_group_stage_flush(bus->group[i]);
+    for (uint32_t i = 0; i < bus->options.tier2 && err == SP_OK; i++)
+        err = sp_compare_stage_flush(bus->compare[i]);
+    if (err == SP_OK)
+        sp_contents_flush(bus->contents);
+    return err;
+}
+
+/* What both statistics consist of. A field that is missing here does not compile. */
+#define GROUP_COUNTERS(X)                                                                          \
+    X(pages)                                                                                       \
+    X(late)                                                                                        \
+    X(unchanged)                                                                                   \
+    X(settled)                                                                                     \
+    X(merges)                                                                                      \
+    X(splits)                                                                                      \
+    X(put_off)                                                                                     \
+    X(bounces)                                                                                     \
+    X(relinks)                                                                                     \
+    X(moves)                                                                                       \
+    X(compared)                                                                                    \
+    X(repairs)                                                                                     \
+    X(repair_compared)                                                                             \
+    X(cache_bytes)
+#define COMPARE_COUNTERS(X)                                                                        \
+    X(rows)                                                                                        \
+    X(probes)                                                                                      \
+    X(contacts)                                                                                    \
+    X(candidates)                                                                                  \
+    X(matches)                                                                                     \
+    X(row_loads)                                                                                   \
+    X(rows_to_move)                                                                                \
+    X(index_bytes)                                                                                 \
+    X(cache_bytes)
+
+#define ADD(field) sum->field += part->field;
+#define ONCE(field) char field; /* a field twice is no struct */
+struct group_counters {
+    GROUP_COUNTERS(ONCE)
+};
+struct compare_counters {
+    COMPARE_COUNTERS(ONCE)
+};
+_Static_assert(sizeof(struct sp_group_stage_stats) ==
+                   sizeof(struct group_counters) * sizeof(uint64_t),
+               "a counter of the group stage is not added up");
+_Static_assert(sizeof(struct sp_compare_stage_stats) ==
+                   sizeof(struct compare_counters) * sizeof(uint64_t),
+               "a counter of the compare stage is not added up");
+
+static void add_group(struct sp_group_stage_stats *sum, const struct sp_group_stage_stats *part)
+{
+    GROUP_COUNTERS(ADD)
+}
+
+static void add_compare(struct sp_compare_stage_stats *sum,
+                        const struct sp_compare_stage_stats *part)
+{
+    COMPARE_COUNTERS(ADD)
+}
+
+void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stats *ret_stats)
+{
+    struct sp_local_bus_stats sum = bus->stats;
+    for (uint32_t i = 0; i < bus->options.tier1; i++) {
+        struct sp_group_stage_stats s;
+        sp_group_stage_stats(bus->group[i], &s);
+        add_group(&sum.group, &s);
+    }
+    for (uint32_t i = 0; i < bus->options.tier2; i++) {
+        struct sp_compare_stage_stats s;
+        sp_compare_stage_stats(bus->compare[i], &s);
+        add_compare(&sum.compare, &s);
+    }
+    sp_contents_stats(bus->contents, &sum.contents);
+    *ret_stats = sum;
+}

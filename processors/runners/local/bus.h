@@ -1,0 +1,82 @@
+/* The local bus: the stages of both tiers in one thread of one process, connected by a queue.
+ *
+ * One record at a time: sp_local_bus_feed delivers a crawled page and everything that follows from
+ * it, until no message is under way. So the result does not depend on when barriers come, and what
+ * is published for one record can be reduced to the last word on each page.
+ *
+ * All partitions share one database: a commit is one atomic batch; and one table of signatures,
+ * which are stored once for both tiers. Thread rule: one thread. */
+#ifndef SP_LOCAL_BUS_H
+#define SP_LOCAL_BUS_H
+
+#include "compare/compare.h"
+#include "group/group.h"
+#include "local/layout.h"
+#include "page/message.h"
+#include "store/store.h"
+
+struct sp_local_bus_options {
+    struct sp_group_stage_options group;
+    struct sp_compare_stage_options compare;
+    uint32_t tier1; /* partitions, at least 1 */
+    uint32_t tier2; /* partitions, at least 1; cell c is on the map's machine of c % tier2 */
+    /* Signatures kept in memory: `contents` of both stages' options is the bus's own affair. */
+    size_t contents_cache_bytes;
+    /* NULL, or what every message is passed through on its way (tests: the codec). Takes the
+     * message over and returns its replacement. */
+    struct sp_message *(*wire)(void *arg, struct sp_message *m);
+    void *wire_arg;
+};
+
+struct sp_local_bus_stats {
+    struct sp_group_stage_stats group; /* sums over partitions */
+    struct sp_compare_stage_stats compare;
+    struct sp_contents_stats contents;
+    uint64_t messages;
+    uint64_t messages_by_kind[SP_MSG_KINDS];
+    uint64_t edges_sent;      /* in all messages */
+    uint64_t members_sent;    /* members that moved from group to group */
+    uint64_t largest_message; /* edges and members in one */
+};
+
+struct sp_local_bus;
+
+/* Rebuilds what the stages keep in memory from the database. `publish` is called at the end of each
+ * feed, once for each page whose status was (re)published by it, in order of the last word. */
+enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct sp_db *db,
+                             void (*publish)(void *arg, const struct sp_status_event *event),
+                             void *arg, struct sp_local_bus **ret_bus);
+void sp_local_bus_free(struct sp_local_bus *bus);
+
+/* While there are two partition maps: lets up to about `max_pages` pages move to the cells of the
+ * present one, to the last message. *ret_left: rows still in cells of the map before. */
+enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint64_t *ret_left);
+
+/* A record that will very soon be fed, or (`fed` false) expected; it stays the caller's. Brings
+ * into the processor's caches what will be looked at. */
+void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_message *crawled,
+                           bool fed);
+/* A record that will be fed soon; stays the caller's. Lets the store read ahead. */
+void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled);
+
+/* Takes the message over. */
+enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled);
+
+/* The same in parts, to see what delay does to the statuses: _put queues the record behind all that
+ * is under way (and takes it over), _work delivers at most that many messages and then publishes
+ * what they led to. */
+void sp_local_bus_put(struct sp_local_bus *bus, struct sp_message *crawled);
+enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max);
+/* Messages under way: 0 after a feed. */
+uint64_t sp_local_bus_pending(const struct sp_local_bus *bus);
+
+/* Pays all that messages have left to do (sp_compare_stage_work). */
+enum sp_err sp_local_bus_settle(struct sp_local_bus *bus);
+
+/* Writes all stages' changes into the database's open batch; the caller commits it. Messages under
+ * way are no part of it: it is a state to go on from only where there are none. */
+enum sp_err sp_local_bus_flush(struct sp_local_bus *bus);
+
+void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stats *ret_stats);
+
+#endif

@@ -1,0 +1,97 @@
+/* Appending, flushing and cutting back one output; see output.h. */
+#include "local/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { BUFFER_BYTES = 1 << 16 };
+
+static enum sp_err fail(const struct sp_output *out, const char *what, struct sp_fault *fault)
+{
+    const char *cause = errno ? strerror(errno) : "";
+    return sp_fault_set(fault, SP_IO, "%s: %s%s%s", out->name, what, *cause ? ": " : "", cause);
+}
+
+enum sp_err sp_output_open(struct sp_output *out, const char *name, struct sp_fault *fault)
+{
+    *out = (struct sp_output){.name = name, .fd = -1};
+    if (!name)
+        return SP_OK;
+    if (strcmp(name, "-") == 0) {
+        out->fd = STDOUT_FILENO;
+        return SP_OK;
+    }
+    struct stat st;
+    out->fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (out->fd < 0 || fstat(out->fd, &st) != 0)
+        return fail(out, "cannot be written; name another file or mend its permissions", fault);
+    out->file = S_ISREG(st.st_mode);
+    /* Where locks are not known (some network file systems) there is none. */
+    if (out->file && flock(out->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        return fail(out,
+                    "is being written by another samepage process, or is named twice; wait for it, "
+                    "or name another file",
+                    fault);
+    if (out->file) {
+        out->length = (uint64_t)st.st_size;
+        lseek(out->fd, 0, SEEK_END);
+    }
+    return SP_OK;
+}
+
+enum sp_err sp_output_cut(struct sp_output *out, uint64_t length, struct sp_fault *fault)
+{
+    if (!out->file || out->length == length)
+        return SP_OK;
+    if (out->length < length) {
+        errno = 0; /* no call has failed */
+        return fail(
+            out,
+            "is shorter than it was at the last barrier; put it back, or start over with an "
+            "empty --state directory",
+            fault);
+    }
+    if (ftruncate(out->fd, (off_t)length) != 0)
+        return fail(out, "cannot be cut back to the last barrier", fault);
+    lseek(out->fd, 0, SEEK_END);
+    out->length = length;
+    return SP_OK;
+}
+
+enum sp_err sp_output_flush(struct sp_output *out, struct sp_fault *fault)
+{
+    size_t done = 0;
+    while (out->name && done < out->buffer.len) {
+        ssize_t n = write(out->fd, out->buffer.data + done, out->buffer.len - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return fail(out, "cannot be written", fault);
+        done += (size_t)n;
+    }
+    sp_buf_reset(&out->buffer);
+    return SP_OK;
+}
+
+enum sp_err sp_output_sync(const struct sp_output *out)
+{
+    return !out->file || fdatasync(out->fd) == 0 ? SP_OK : SP_IO;
+}
+
+enum sp_err sp_output_wrote(struct sp_output *out, size_t bytes, struct sp_fault *fault)
+{
+    out->length += bytes;
+    return out->buffer.len >= BUFFER_BYTES ? sp_output_flush(out, fault) : SP_OK;
+}
+
+void sp_output_close(struct sp_output *out)
+{
+    if (out->name && out->fd > STDERR_FILENO)
+        close(out->fd);
+    sp_buf_done(&out->buffer);
+    *out = (struct sp_output){.fd = -1};
+}

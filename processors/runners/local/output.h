@@ -1,0 +1,33 @@
+/* Output files that are complete and without repetition after a crash: their length at the last
+ * barrier is part of the state, and a run that continues cuts them back to it. */
+#ifndef SP_LOCAL_OUTPUT_H
+#define SP_LOCAL_OUTPUT_H
+
+#include "base/bytes.h"
+#include "base/fault.h"
+
+struct sp_output {
+    const char *name; /* NULL: closed, writing is free */
+    int fd;
+    struct sp_buf buffer;
+    uint64_t length; /* with what is in the buffer */
+    bool file;       /* can be cut back */
+};
+
+/* name "-": standard output; NULL: nothing is kept. */
+enum sp_err sp_output_open(struct sp_output *out, const char *name, struct sp_fault *fault);
+/* Cuts the file back to `length`. SP_IO where it is shorter. */
+enum sp_err sp_output_cut(struct sp_output *out, uint64_t length, struct sp_fault *fault);
+/* Where a record is put together; call sp_output_wrote after appending to it. */
+static inline struct sp_buf *sp_output_buffer(struct sp_output *out)
+{
+    return &out->buffer;
+}
+enum sp_err sp_output_wrote(struct sp_output *out, size_t bytes, struct sp_fault *fault);
+/* What was flushed reaches the disk, and survives the machine; also while another thread appends
+ * and flushes. SP_IO. */
+enum sp_err sp_output_sync(const struct sp_output *out);
+enum sp_err sp_output_flush(struct sp_output *out, struct sp_fault *fault);
+void sp_output_close(struct sp_output *out);
+
+#endif

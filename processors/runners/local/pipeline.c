@@ -1,0 +1,315 @@
+/* A ring of slots, one chunk each, in input order. Slot k is filled by the reader, worked on by any
+ * worker, and handed out when all before it were. One mutex guards the four counters; nothing is
+ * copied between threads but the slot's pointers.
+ *
+ *   handed_out <= done... <= taken <= filled <= handed_out + ring size
+ *
+ * Fails as the input does: the error is handed out in its place, after all batches before it. */
+#include "local/pipeline.h"
+
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "signature/signature.h"
+
+enum { SLOTS_A_WORKER = 3 };
+
+struct slot {
+    struct sp_chunk *chunk;
+    struct sp_batch batch;
+    bool done;
+};
+
+struct worker {
+    struct sp_pipeline *pipeline;
+    struct sp_parser *parser;
+    struct sp_text *text;
+    struct sp_buf scratch;
+    pthread_t thread;
+};
+
+struct sp_pipeline {
+    struct sp_input *input;
+    const struct sp_pipeline_maker *maker;
+    struct worker *workers;
+    uint32_t worker_count; /* 0: the caller works, with workers[0] */
+    uint32_t started;      /* of the workers' threads */
+    bool reading;          /* the reader's thread is started */
+    pthread_t reader;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    struct slot *slots;
+    uint64_t slot_count;
+    uint64_t filled;
+    uint64_t taken;
+    uint64_t handed_out;
+    bool with_caller; /* the batch of slot handed_out */
+    bool ended;       /* nothing will be filled any more; err says why */
+    bool stop;
+    enum sp_err err;
+    struct sp_fault fault;
+};
+
+/* ---- one chunk ---- */
+
+struct work {
+    struct worker *worker;
+    struct sp_batch *batch;
+};
+
+static struct sp_view keep(struct sp_batch *batch, struct sp_view bytes)
+{
+    /* An offset for now: the buffer may move until the batch is complete. */
+    size_t at = batch->bytes.len;
+    sp_buf_put_view(&batch->bytes, bytes);
+    return sp_view((const char *)(uintptr_t)at, bytes.len);
+}
+
+static enum sp_err make_item(struct work *work, const struct sp_page_record *page,
+                             struct sp_batch_item *item, const char **ret_why)
+{
+    const struct sp_pipeline_maker *maker = work->worker->pipeline->maker;
+    struct sp_buf *bytes = &work->batch->bytes;
+    size_t start = bytes->len;
+    enum sp_err err =
+        maker->make(maker->arg, work->worker->text, page, &work->worker->scratch, bytes, ret_why);
+    if (err != SP_OK)
+        bytes->len = start;
+    item->made = sp_view((const char *)(uintptr_t)start, bytes->len - start); /* as in keep() */
+    return err;
+}
+
+static void on_item(void *arg, const struct sp_input_item *in)
+{
+    struct work *work = arg;
+    struct sp_batch *batch = work->batch;
+    sp_grow(&batch->items, &batch->cap, batch->count + 1);
+    struct sp_batch_item *item = &batch->items[batch->count++];
+    const char *why = in->why;
+    *item = (struct sp_batch_item){.err = in->err,
+                                   .number = in->number,
+                                   .records = in->records,
+                                   .half = in->half,
+                                   .offset = in->offset};
+    if (in->err == SP_OK) {
+        item->content_bytes = in->page.content.len;
+        item->err = work->worker->pipeline->maker
+                        ? make_item(work, &in->page, item, &why)
+                        : sp_record_message(work->worker->text, &in->page, &work->worker->scratch,
+                                            &item->message, &why);
+        item->cut = sp_text_take_cut(work->worker->text) > 0;
+    }
+    if (item->err != SP_OK) {
+        item->why = keep(batch, sp_view(why, strlen(why) + 1)).data;
+        item->raw = keep(batch, in->raw);
+    }
+}
+
+static void work_on(struct worker *w, struct slot *slot)
+{
+    struct work work = {w, &slot->batch};
+    slot->batch.count = 0;
+    sp_buf_reset(&slot->batch.bytes);
+    sp_chunk_parse(w->parser, slot->chunk, on_item, &work);
+    sp_chunk_free(slot->chunk);
+    slot->chunk = NULL;
+    for (size_t i = 0; i < slot->batch.count; i++) {
+        struct sp_batch_item *item = &slot->batch.items[i];
+        if (item->made.len)
+            item->made.data = slot->batch.bytes.data + (uintptr_t)item->made.data;
+        if (item->err == SP_OK)
+            continue;
+        item->why = slot->batch.bytes.data + (uintptr_t)item->why;
+        item->raw.data = slot->batch.bytes.data + (uintptr_t)item->raw.data;
+    }
+}
+
+static void batch_done(struct sp_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        sp_message_free(batch->items[i].message);
+    sp_free(batch->items);
+    sp_buf_done(&batch->bytes);
+}
+
+/* ---- threads ---- */
+
+static struct slot *slot_of(struct sp_pipeline *p, uint64_t number)
+{
+    return &p->slots[number % p->slot_count];
+}
+
+static void *read_all(void *arg)
+{
+    struct sp_pipeline *p = arg;
+    for (;;) {
+        struct sp_chunk *chunk = NULL;
+        enum sp_err err = sp_input_next_chunk(p->input, &chunk, &p->fault);
+        uint64_t bytes = sp_input_read_bytes(p->input);
+        pthread_mutex_lock(&p->mutex);
+        while (!p->stop && p->filled == p->handed_out + p->slot_count)
+            pthread_cond_wait(&p->changed, &p->mutex);
+        bool stop = p->stop || err != SP_OK;
+        if (err != SP_OK) {
+            p->ended = true;
+            p->err = err;
+        } else if (!p->stop) {
+            struct slot *slot = slot_of(p, p->filled++);
+            slot->chunk = chunk;
+            slot->batch.read_bytes = bytes;
+            slot->done = false;
+            chunk = NULL;
+        }
+        pthread_cond_broadcast(&p->changed);
+        pthread_mutex_unlock(&p->mutex);
+        sp_chunk_free(chunk);
+        if (stop)
+            return NULL;
+    }
+}
+
+static void *work_all(void *arg)
+{
+    struct worker *w = arg;
+    struct sp_pipeline *p = w->pipeline;
+    pthread_mutex_lock(&p->mutex);
+    for (;;) {
+        while (!p->stop && p->taken == p->filled && !p->ended)
+            pthread_cond_wait(&p->changed, &p->mutex);
+        if (p->stop || p->taken == p->filled)
+            break;
+        struct slot *slot = slot_of(p, p->taken++);
+        pthread_mutex_unlock(&p->mutex);
+        work_on(w, slot);
+        pthread_mutex_lock(&p->mutex);
+        slot->done = true;
+        pthread_cond_broadcast(&p->changed);
+    }
+    pthread_mutex_unlock(&p->mutex);
+    sp_message_thread_done();
+    return NULL;
+}
+
+/* Where one cannot be had, nothing is read: the first call for a batch fails. */
+static void start_threads(struct sp_pipeline *p)
+{
+    enum sp_err err = SP_OK;
+    struct sp_fault fault;
+    for (; p->started < p->worker_count && err == SP_OK; p->started += err == SP_OK) {
+        struct worker *w = &p->workers[p->started];
+        err = sp_thread_start(&w->thread, work_all, w, &fault);
+    }
+    if (p->worker_count && err == SP_OK) {
+        err = sp_thread_start(&p->reader, read_all, p, &fault);
+        p->reading = err == SP_OK;
+    }
+    if (err == SP_OK)
+        return;
+    pthread_mutex_lock(&p->mutex);
+    p->fault = fault;
+    p->err = err;
+    p->ended = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+/* ---- the caller's side ---- */
+
+struct sp_pipeline *sp_pipeline_start_making(struct sp_input *input,
+                                             const struct sp_input_options *options,
+                                             const struct sp_text_options *text, uint32_t workers,
+                                             const struct sp_pipeline_maker *maker)
+{
+    struct sp_pipeline *p = sp_calloc(1, sizeof *p);
+    uint32_t made = workers ? workers : 1;
+    p->input = input;
+    p->maker = maker;
+    p->worker_count = workers;
+    p->workers = sp_calloc(made, sizeof *p->workers);
+    p->slot_count = workers ? (uint64_t)workers * SLOTS_A_WORKER + 1 : 1;
+    p->slots = sp_calloc(p->slot_count, sizeof *p->slots);
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->changed, NULL);
+    for (uint32_t i = 0; i < made; i++) {
+        p->workers[i].pipeline = p;
+        p->workers[i].parser = sp_parser_new(options);
+        p->workers[i].text = sp_text_new(text);
+    }
+    start_threads(p);
+    return p;
+}
+
+struct sp_pipeline *sp_pipeline_start(struct sp_input *input,
+                                      const struct sp_input_options *options,
+                                      const struct sp_text_options *text, uint32_t workers)
+{
+    return sp_pipeline_start_making(input, options, text, workers, NULL);
+}
+
+static enum sp_err next_here(struct sp_pipeline *p, struct sp_batch **ret_batch,
+                             struct sp_fault *fault)
+{
+    struct slot *slot = &p->slots[0];
+    enum sp_err err = sp_input_next_chunk(p->input, &slot->chunk, fault);
+    if (err != SP_OK)
+        return err;
+    work_on(&p->workers[0], slot);
+    slot->batch.read_bytes = sp_input_read_bytes(p->input);
+    *ret_batch = &slot->batch;
+    return SP_OK;
+}
+
+enum sp_err sp_pipeline_next(struct sp_pipeline *p, struct sp_batch **ret_batch,
+                             struct sp_fault *fault)
+{
+    if (p->worker_count == 0)
+        return next_here(p, ret_batch, fault);
+    enum sp_err err = SP_OK;
+    pthread_mutex_lock(&p->mutex);
+    if (p->with_caller) {
+        slot_of(p, p->handed_out++)->done = false;
+        pthread_cond_broadcast(&p->changed);
+    }
+    struct slot *slot = slot_of(p, p->handed_out);
+    while (!slot->done && !(p->ended && p->handed_out == p->filled))
+        pthread_cond_wait(&p->changed, &p->mutex);
+    p->with_caller = slot->done;
+    if (slot->done) {
+        *ret_batch = &slot->batch;
+    } else {
+        err = p->err;
+        if (err != SP_END)
+            *fault = p->fault;
+    }
+    pthread_mutex_unlock(&p->mutex);
+    return err;
+}
+
+void sp_pipeline_stop(struct sp_pipeline *p)
+{
+    if (!p)
+        return;
+    pthread_mutex_lock(&p->mutex);
+    p->stop = true;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+    if (p->reading)
+        pthread_join(p->reader, NULL);
+    for (uint32_t i = 0; i < p->started; i++)
+        pthread_join(p->workers[i].thread, NULL);
+    for (uint32_t i = 0; i < (p->worker_count ? p->worker_count : 1); i++) {
+        sp_parser_free(p->workers[i].parser);
+        sp_text_free(p->workers[i].text);
+        sp_buf_done(&p->workers[i].scratch);
+    }
+    for (uint64_t i = 0; i < p->slot_count; i++) {
+        sp_chunk_free(p->slots[i].chunk);
+        batch_done(&p->slots[i].batch);
+    }
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->mutex);
+    sp_free(p->workers);
+    sp_free(p->slots);
+    sp_free(p);
+}

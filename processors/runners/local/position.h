@@ -1,0 +1,51 @@
+/* Where a run is: how far each input has been read and how long the outputs were, as of the last
+ * barrier. Part of the same commit as the state.
+ *
+ * An input is known by its name and by the hash of its first bytes, so that a file that was
+ * replaced under the same name is read from its start. Standard input is continued where the run
+ * before was cut off (the same stream must be piped in again), and is new after one that
+ * came to its end. */
+#ifndef SP_LOCAL_POSITION_H
+#define SP_LOCAL_POSITION_H
+
+#include "store/store.h"
+
+struct sp_input_position {
+    char *name;
+    uint64_t head;       /* hash of the first head_bytes bytes */
+    uint64_t head_bytes; /* at most 4,096 */
+    uint64_t records;    /* handled */
+    bool ended;
+};
+
+/* How far a stream of fetches has come, to refuse times that are far ahead of it. Zeroed: nothing
+ * was read. */
+struct sp_fetch_clock {
+    int64_t latest_ms; /* the latest time that was accepted */
+    uint64_t refused;  /* times refused since then, one after another */
+};
+
+struct sp_position {
+    struct sp_input_position *inputs;
+    size_t input_count;
+    char *output; /* name, or NULL */
+    uint64_t output_bytes;
+    char *dead_letter;
+    uint64_t dead_letter_bytes;
+    struct sp_fetch_clock clock;
+};
+
+enum sp_err sp_position_load(struct sp_store *store, struct sp_position *ret_position);
+void sp_position_save(struct sp_store *store, const struct sp_position *position);
+void sp_position_done(struct sp_position *position);
+
+/* The entry of that input: the one known, or a new one at its start. The name is copied; the
+ * pointer is valid until the next call. */
+struct sp_input_position *sp_position_input(struct sp_position *position, const char *name);
+
+/* Whether a fetch of that time (0: none) is at most `future_ms` ahead of what was read before it;
+ * 0: any is. So that a stream that has moved on is not refused for ever, the hundredth time in a
+ * row that is ahead is accepted. */
+bool sp_fetch_clock_accepts(struct sp_fetch_clock *clock, int64_t time_ms, uint64_t future_ms);
+
+#endif

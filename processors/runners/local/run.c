@@ -1,0 +1,404 @@
+/* The main job: see run.h. The order of things at a barrier is what makes a kill at any moment
+ * harmless:
+ *
+ *   1  outputs are written (to the kernel: they survive the death of the process)
+ *   2  one batch commits state, input positions and output lengths; before it is applied, outputs
+ *      are brought to the disk, so that no loss of power leaves them shorter than it says
+ *
+ * The first barrier comes before the first record. Killed between the two, the next run cuts the
+ * outputs back to the lengths of the barrier before, and reads the same records again. */
+#include "local/run.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "codec/lines.h"
+#include "local/output.h"
+#include "local/pipeline.h"
+#include "local/position.h"
+#include "local/verify.h"
+
+/* How many records ahead the store is told of one, and before that the processor. */
+enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256, PREFETCHED_RECORDS = 8 };
+
+struct run {
+    const struct sp_run_options *options;
+    struct sp_run_result *result;
+    struct sp_fault *fault;
+    struct sp_db *db;
+    struct sp_local_bus *bus;
+    bool reads_ahead; /* the store does, and is to be told of records */
+    struct sp_position position;
+    struct sp_output output;
+    struct sp_output dead_letter;
+    enum sp_err output_err; /* of an event: reported once the feed is over */
+    uint64_t since_barrier;
+    uint64_t read_bytes; /* of inputs that came to their end */
+    uint64_t total_bytes;
+    uint64_t rate_from; /* records and times at which the current rate starts */
+    double rate_start;
+    double rate_cpu_start;
+};
+
+static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
+{
+    const char *detail = err == SP_STORE ? sp_db_message(r->db) : sp_err_text(err);
+    return sp_fault_set(r->fault, err, "%s: %s", what, detail);
+}
+
+/* ---- outputs and barriers ---- */
+
+static void on_status(void *arg, const struct sp_status_event *event)
+{
+    struct run *r = arg;
+    if (!r->output.name || r->output_err != SP_OK)
+        return;
+    size_t before = r->output.buffer.len;
+    sp_lines_put_status(sp_output_buffer(&r->output), event);
+    r->output_err = sp_output_wrote(&r->output, r->output.buffer.len - before, r->fault);
+    r->result->events++;
+}
+
+static void set_name(char **at, const char *name)
+{
+    sp_free(*at);
+    *at = sp_strdup(name);
+}
+
+static enum sp_err barrier(struct run *r)
+{
+    enum sp_err err =
+        sp_local_bus_move(r->bus, (uint32_t)r->options->barrier_pages, &r->result->left_to_move);
+    if (err != SP_OK)
+        return fail(r, err, "pages cannot move to the cells of the new partition map");
+    err = sp_output_flush(&r->output, r->fault);
+    if (err == SP_OK)
+        err = sp_output_flush(&r->dead_letter, r->fault);
+    if (err != SP_OK)
+        return err;
+    err = sp_local_bus_flush(r->bus);
+    if (err == SP_OK) {
+        set_name(&r->position.output, r->output.name);
+        set_name(&r->position.dead_letter, r->dead_letter.name);
+        r->position.output_bytes = r->output.length;
+        r->position.dead_letter_bytes = r->dead_letter.length;
+        sp_position_save(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
+        err = sp_db_commit(r->db);
+    }
+    r->since_barrier = 0;
+    return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be committed");
+}
+
+/* By the thread that applies commits. */
+static enum sp_err sync_outputs(void *arg)
+{
+    const struct run *r = arg;
+    enum sp_err err = sp_output_sync(&r->output);
+    return err == SP_OK ? sp_output_sync(&r->dead_letter) : err;
+}
+
+static bool same_name(const char *a, const char *b)
+{
+    return a && b && strcmp(a, b) == 0;
+}
+
+/* Opens both outputs; those that an earlier run wrote are cut back to its last barrier. */
+static enum sp_err open_outputs(struct run *r)
+{
+    const struct sp_position *p = &r->position;
+    enum sp_err err = sp_output_open(&r->output, r->options->output, r->fault);
+    if (err == SP_OK && same_name(p->output, r->output.name))
+        err = sp_output_cut(&r->output, p->output_bytes, r->fault);
+    if (err == SP_OK)
+        err = sp_output_open(&r->dead_letter, r->options->dead_letter, r->fault);
+    if (err == SP_OK && same_name(p->dead_letter, r->dead_letter.name))
+        err = sp_output_cut(&r->dead_letter, p->dead_letter_bytes, r->fault);
+    return err;
+}
+
+/* ---- records ---- */
+
+static enum sp_err put_dead_letter(struct run *r, const struct sp_dead_letter *letter)
+{
+    r->result->dead_letters++;
+    sp_refusals_add(&r->result->reasons, letter->why, 1);
+    if (!r->dead_letter.name)
+        return SP_OK;
+    size_t before = r->dead_letter.buffer.len;
+    sp_lines_put_dead_letter(sp_output_buffer(&r->dead_letter), letter);
+    return sp_output_wrote(&r->dead_letter, r->dead_letter.buffer.len - before, r->fault);
+}
+
+static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_item *item)
+{
+    r->result->records += item->records;
+    r->result->cut += item->cut;
+    r->since_barrier++;
+    struct sp_dead_letter letter = {file,      item->number, item->offset,
+                                    item->err, item->why,    item->raw};
+    if (item->err == SP_OK && item->message &&
+        !sp_fetch_clock_accepts(&r->position.clock, item->message->crawled.version,
+                                r->options->max_future_ms)) {
+        letter.err = SP_MALFORMED;
+        letter.why = "fetch_time_ms is further ahead of the fetches before it than "
+                     "input.max_future_ms";
+        letter.raw = sp_view_str(item->message->crawled.url);
+    }
+    if (letter.err != SP_OK)
+        return put_dead_letter(r, &letter);
+    if (!item->message) {
+        r->result->ignored++;
+        return SP_OK;
+    }
+    struct sp_message *message = item->message;
+    item->message = NULL;
+    r->result->pages++;
+    r->result->bytes += item->content_bytes;
+    enum sp_err err = sp_local_bus_feed(r->bus, message);
+    if (err != SP_OK)
+        return fail(r, err, "a record cannot be processed");
+    return r->output_err;
+}
+
+static void report_progress(struct run *r, uint64_t file_bytes)
+{
+    const struct sp_run_options *o = r->options;
+    if (!o->progress)
+        return;
+    struct sp_local_bus_stats stats;
+    sp_local_bus_stats(r->bus, &stats);
+    uint64_t groups = stats.group.pages + stats.group.splits - stats.group.merges;
+    o->progress(o->progress_arg, r->result->records, r->read_bytes + file_bytes, r->total_bytes,
+                groups);
+}
+
+static void note_rate(struct run *r)
+{
+    struct sp_run_result *result = r->result;
+    double records = (double)(result->records - r->rate_from);
+    if (records < SP_RUN_RATE_RECORDS)
+        return;
+    double time = sp_clock_seconds(), cpu = sp_clock_process_seconds();
+    result->rates = sp_realloc(result->rates, (result->rate_count + 1) * sizeof *result->rates);
+    result->rates[result->rate_count++] =
+        (struct sp_run_rate){.by_clock = records / (time - r->rate_start),
+                             .by_cpu = records / (cpu - r->rate_cpu_start)};
+    r->rate_from = result->records;
+    r->rate_start = time;
+    r->rate_cpu_start = cpu;
+}
+
+static void prefetch(struct run *r, const struct sp_batch *batch, size_t at, bool fed)
+{
+    if (at < batch->count && batch->items[at].message)
+        sp_local_bus_prefetch(r->bus, batch->items[at].message, fed);
+}
+
+/* The stages are told of records some time before those come. */
+static void expect(struct run *r, const struct sp_batch *batch, size_t from, size_t to)
+{
+    for (size_t i = from; r->reads_ahead && i < to && i < batch->count; i++) {
+        prefetch(r, batch, i + PREFETCHED_RECORDS, false);
+        if (batch->items[i].message)
+            sp_local_bus_expect(r->bus, batch->items[i].message);
+    }
+}
+
+static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, struct sp_batch *batch)
+{
+    enum sp_err err = SP_OK;
+    expect(r, batch, 0, EXPECTED_RECORDS);
+    for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
+        expect(r, batch, i + EXPECTED_RECORDS, i + EXPECTED_RECORDS + 1);
+        prefetch(r, batch, i + PREFETCHED_RECORDS, true);
+        err = handle_item(r, in->name, &batch->items[i]);
+        in->records += batch->items[i].half ? 0 : batch->items[i].records;
+        if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)
+            err = barrier(r);
+        note_rate(r);
+        if (r->result->records % PROGRESS_RECORDS == 0)
+            report_progress(r, batch->read_bytes);
+    }
+    return err;
+}
+
+/* ---- inputs ---- */
+
+uint32_t sp_run_workers(uint32_t threads)
+{
+    if (threads == 1)
+        return 0;
+    if (threads > 1)
+        return threads;
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 1 ? (uint32_t)cores : 0;
+}
+
+static enum sp_err run_input(struct run *r, const char *name)
+{
+    struct sp_input *input = NULL;
+    struct sp_input_position *in = sp_position_input(&r->position, name);
+    enum sp_err err = sp_input_open(&name, 1, &r->options->input, &input, r->fault);
+    if (err != SP_OK)
+        return err;
+    r->result->skipped += in->records;
+    err = in->records ? sp_input_skip(input, in->records) : SP_OK;
+    if (err != SP_OK && err != SP_END) {
+        err = fail(r, err, name);
+    } else {
+        struct sp_batch *batch;
+        struct sp_pipeline *pipeline = sp_pipeline_start(
+            input, &r->options->input, &r->options->text, sp_run_workers(r->options->threads));
+        while ((err = sp_pipeline_next(pipeline, &batch, r->fault)) == SP_OK)
+            if ((err = handle_batch(r, in, batch)) != SP_OK)
+                break;
+        sp_pipeline_stop(pipeline);
+    }
+    r->read_bytes += sp_input_read_bytes(input);
+    sp_input_close(input);
+    if (err != SP_END)
+        return err;
+    in->ended = true;
+    return barrier(r);
+}
+
+/* All inputs' sizes, for the progress report; and early failure where one is missing. */
+static enum sp_err look_at_inputs(struct run *r)
+{
+    struct sp_input *input = NULL;
+    for (size_t i = 0; i < r->options->input_count; i++) {
+        const char *name = r->options->inputs[i];
+        if (strcmp(name, "-") == 0) {
+            r->total_bytes = 0;
+            return SP_OK;
+        }
+        enum sp_err err = sp_input_open(&name, 1, &r->options->input, &input, r->fault);
+        if (err != SP_OK)
+            return err;
+        r->total_bytes += sp_input_total_bytes(input);
+        sp_input_close(input);
+    }
+    return SP_OK;
+}
+
+/* ---- the whole ---- */
+
+/* Before anything is written the state knows the outputs and their lengths, on disk: however early
+ * a kill comes, the next run cuts back what this one wrote. */
+static enum sp_err first_barrier(struct run *r)
+{
+    sp_db_before_commits(r->db, sync_outputs, r);
+    enum sp_err err = barrier(r);
+    if (err == SP_OK && sp_db_sync(r->db) != SP_OK)
+        err = fail(r, SP_STORE, "the state cannot be written");
+    return err;
+}
+
+static enum sp_err open_state(struct run *r)
+{
+    const struct sp_run_options *o = r->options;
+    struct sp_rocksdb_options store = o->store;
+    enum sp_err err = SP_OK;
+    store.background = o->threads != 1 && !o->store.write_ahead_log;
+    r->reads_ahead = o->state && store.background;
+    if (o->state)
+        err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &r->db, r->fault);
+    else
+        r->db = sp_db_open_memory();
+    if (err != SP_OK)
+        return err;
+    err = sp_position_load(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
+    if (err != SP_OK)
+        return fail(r, err, "the state's position cannot be read");
+    err = sp_local_bus_new(&o->bus, r->db, on_status, r, &r->bus);
+    return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
+}
+
+/* A run ends when all pages live in cells of the present map. */
+static enum sp_err finish_move(struct run *r)
+{
+    enum sp_err err = SP_OK;
+    struct sp_local_bus_stats before, after;
+    while (err == SP_OK && r->result->left_to_move > 0) {
+        sp_local_bus_stats(r->bus, &before);
+        err = barrier(r);
+        sp_local_bus_stats(r->bus, &after);
+        if (err == SP_OK && r->result->left_to_move > 0 && after.group.moves == before.group.moves)
+            err = fail(r, SP_CORRUPT, "cells hold rows that no page knows of");
+        report_progress(r, 0);
+    }
+    return err;
+}
+
+/* What messages have left to do. */
+static enum sp_err settle(struct run *r)
+{
+    enum sp_err err = sp_local_bus_settle(r->bus);
+    if (err != SP_OK)
+        return fail(r, err, "the index cannot be brought in order");
+    return barrier(r);
+}
+
+static enum sp_err finish(struct run *r)
+{
+    const struct sp_run_options *o = r->options;
+    uint64_t memory;
+    enum sp_err err = sp_db_sync(r->db);
+    if (err != SP_OK)
+        return fail(r, err, "the state cannot be written");
+    sp_db_counts(r->db, &r->result->store);
+    err = sp_groups_count(r->db, o->bus.tier1, &r->result->totals);
+    if (err != SP_OK)
+        return fail(r, err, "the state cannot be read");
+    sp_local_bus_stats(r->bus, &r->result->stats);
+    sp_db_size(r->db, &r->result->disk_bytes, &memory);
+    if (o->groups)
+        err = sp_groups_write(r->db, o->bus.tier1, o->groups, r->fault);
+    if (err != SP_OK || !o->verify)
+        return err;
+    double start = sp_clock_seconds();
+    err = sp_verify(r->db, o->bus.tier1, &o->bus.group, &r->result->differences);
+    r->result->verify_seconds = sp_clock_seconds() - start;
+    return err == SP_OK ? SP_OK : fail(r, err, "the check from scratch failed");
+}
+
+enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *ret_result,
+                   struct sp_fault *fault)
+{
+    struct run r = {.options = options, .result = ret_result, .fault = fault};
+    *ret_result = (struct sp_run_result){0};
+    enum sp_err err = look_at_inputs(&r);
+    if (err == SP_OK)
+        err = open_state(&r);
+    if (err == SP_OK)
+        err = open_outputs(&r);
+    if (err == SP_OK)
+        err = first_barrier(&r);
+    double start = r.rate_start = sp_clock_seconds();
+    r.rate_cpu_start = sp_clock_process_seconds();
+    for (size_t i = 0; i < options->input_count && err == SP_OK; i++)
+        err = run_input(&r, options->inputs[i]);
+    if (err == SP_OK)
+        err = finish_move(&r);
+    if (err == SP_OK)
+        err = settle(&r);
+    ret_result->seconds = sp_clock_seconds() - start;
+    if (err == SP_OK)
+        err = finish(&r);
+    sp_local_bus_free(r.bus);
+    sp_db_close(r.db); /* may still have a commit to apply, and outputs to bring to the disk */
+    sp_output_close(&r.output);
+    sp_output_close(&r.dead_letter);
+    sp_position_done(&r.position);
+    return err;
+}
+
+void sp_run_result_done(struct sp_run_result *result)
+{
+    sp_free(result->rates);
+    sp_refusals_done(&result->reasons);
+    *result = (struct sp_run_result){0};
+}

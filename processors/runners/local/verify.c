@@ -1,0 +1,370 @@
+/* Components from scratch: union-find over the pairs of an exact all-to-all join of the distinct
+ * contents, and over the redirects. Then winners as a cover, by the definition: members in rank
+ * order, each covered by the first winner it is similar to. Then everything is held against
+ * what the stages stored and published. */
+#include "local/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "similarity/join.h"
+
+enum { PRINTED_MAX = 100 };
+
+struct node {
+    struct sp_id page; /* key of the map: first */
+    struct sp_page_view v;
+    char *url;
+    char *winner_url;
+    uint32_t number;
+    uint32_t content; /* of the distinct contents; UINT32_MAX: none */
+    const struct node *winner;
+    double similarity;
+};
+
+struct content {
+    struct sp_id hash; /* key of the map: first */
+    uint32_t number;
+};
+
+struct verify {
+    const struct sp_similarity_options *similarity;
+    const struct sp_relation *relation; /* or NULL */
+    struct node **nodes;
+    size_t node_count;
+    size_t node_cap;
+    struct sp_map by_page;
+    struct sp_signature **contents;
+    size_t content_count;
+    size_t content_cap;
+    struct sp_map by_content;
+    uint32_t *set;           /* union-find over nodes */
+    uint32_t *content_nodes; /* any node with that content */
+    bool groups_only;
+    uint64_t differences;
+};
+
+static void note_page(void *arg, const struct sp_page_view *v)
+{
+    struct verify *x = arg;
+    struct node *n = sp_calloc(1, sizeof *n);
+    n->page = v->page;
+    n->v = *v;
+    n->v.url = n->url = sp_strdup(v->url);
+    n->v.winner_url = n->winner_url = sp_strdup(v->winner_url);
+    n->number = (uint32_t)x->node_count;
+    n->content = UINT32_MAX;
+    sp_grow(&x->nodes, &x->node_cap, x->node_count + 1);
+    x->nodes[x->node_count++] = n;
+    sp_map_add(&x->by_page, n);
+}
+
+static void note_signature(void *arg, struct sp_signature *s)
+{
+    struct verify *x = arg;
+    sp_grow(&x->contents, &x->content_cap, x->content_count + 1);
+    struct content *c = sp_alloc(sizeof *c);
+    *c = (struct content){s->content_hash, (uint32_t)x->content_count};
+    sp_map_add(&x->by_content, c);
+    x->contents[x->content_count++] = sp_signature_ref(s);
+}
+
+static uint32_t find(struct verify *x, uint32_t n)
+{
+    while (x->set[n] != n) {
+        x->set[n] = x->set[x->set[n]];
+        n = x->set[n];
+    }
+    return n;
+}
+
+static void join_nodes(struct verify *x, uint32_t a, uint32_t b)
+{
+    x->set[find(x, a)] = find(x, b);
+}
+
+static void note_pair(void *arg, size_t i, size_t j, double similarity)
+{
+    struct verify *x = arg;
+    (void)similarity;
+    join_nodes(x, x->content_nodes[i], x->content_nodes[j]);
+}
+
+static void differ(struct verify *x, const struct node *n, const char *what)
+{
+    if (x->differences++ < PRINTED_MAX)
+        fprintf(stderr, "verify: %s: %s\n", n->url, what);
+}
+
+/* Equal contents are one node each in the join: their pages are joined here. A page without words
+ * resembles nothing, its equals included. */
+static enum sp_err find_components(struct verify *x)
+{
+    x->set = sp_alloc((x->node_count + 1) * sizeof *x->set);
+    x->content_nodes = sp_alloc((x->content_count + 1) * sizeof *x->content_nodes);
+    memset(x->content_nodes, 0xff, x->content_count * sizeof *x->content_nodes);
+    for (size_t i = 0; i < x->node_count; i++)
+        x->set[i] = (uint32_t)i;
+    for (uint32_t i = 0; i < x->node_count; i++) {
+        struct node *n = x->nodes[i];
+        if (n->v.kind == SP_PAGE_REDIRECT) {
+            const struct node *target = sp_map_get(&x->by_page, n->v.target);
+            if (target)
+                join_nodes(x, i, target->number);
+            else
+                differ(x, n, "its redirect's target is not known");
+        }
+        if (n->v.kind != SP_PAGE_CONTENT)
+            continue;
+        const struct content *c = sp_map_get(&x->by_content, n->v.content);
+        if (!c) {
+            differ(x, n, "its signature is not stored");
+            continue;
+        }
+        n->content = c->number;
+        if (x->content_nodes[c->number] == UINT32_MAX)
+            x->content_nodes[c->number] = i;
+        else if (x->contents[c->number]->shingle_total)
+            join_nodes(x, i, x->content_nodes[c->number]);
+    }
+    for (size_t i = 0; i < x->content_count; i++)
+        if (x->content_nodes[i] == UINT32_MAX) { /* nobody's content: keep it out of the join */
+            sp_signature_unref(x->contents[i]);
+            x->contents[i] = x->contents[--x->content_count];
+            struct content *moved = sp_map_get(&x->by_content, x->contents[i]->content_hash);
+            fprintf(stderr, "verify: a signature is stored that no page has\n");
+            x->differences++;
+            x->content_nodes[i] = x->content_nodes[x->content_count];
+            for (size_t k = 0; k < x->node_count; k++)
+                if (x->nodes[k]->content == moved->number)
+                    x->nodes[k]->content = (uint32_t)i;
+            moved->number = (uint32_t)i--;
+        }
+    return sp_join(x->similarity, x->contents, x->content_count, false, note_pair, x);
+}
+
+static bool outranks(const struct sp_page_view *a, const struct sp_page_view *b)
+{
+    if (a->rank.popularity != b->rank.popularity)
+        return a->rank.popularity > b->rank.popularity;
+    if (a->rank.dynamic != b->rank.dynamic)
+        return a->rank.dynamic < b->rank.dynamic;
+    if (a->rank.url_bytes != b->rank.url_bytes)
+        return a->rank.url_bytes < b->rank.url_bytes;
+    if (a->rank.unfavoured != b->rank.unfavoured)
+        return a->rank.unfavoured < b->rank.unfavoured;
+    return sp_id_cmp(a->page, b->page) < 0;
+}
+
+static struct verify *sorting; /* qsort has no argument; verify runs in one thread */
+
+static int by_component_and_rank(const void *a, const void *b)
+{
+    const struct node *x = *(struct node *const *)a, *y = *(struct node *const *)b;
+    uint32_t cx = find(sorting, x->number), cy = find(sorting, y->number);
+    if (cx != cy)
+        return cx < cy ? -1 : 1;
+    if (x == y)
+        return 0;
+    return outranks(&x->v, &y->v) ? -1 : 1;
+}
+
+static const struct node *follow(const struct verify *x, const struct node *n)
+{
+    for (size_t hops = 0; n && n->v.kind == SP_PAGE_REDIRECT; hops++) {
+        if (hops > x->node_count)
+            return NULL;
+        n = sp_map_get(&x->by_page, n->v.target);
+    }
+    return n && n->v.kind == SP_PAGE_CONTENT ? n : NULL;
+}
+
+static bool allows(const struct verify *x, const struct node *loser, const struct node *winner)
+{
+    if (!x->relation)
+        return true;
+    const struct node *pair[] = {loser, winner};
+    struct sp_winner_facts facts[2];
+    for (size_t i = 0; i < 2; i++)
+        sp_winner_facts_init(&facts[i], x->relation, sp_view_str(pair[i]->url),
+                             pair[i]->v.content_version, pair[i]->v.rank.popularity,
+                             x->contents[pair[i]->content]);
+    bool allowed = sp_winner_relation_holds(x->relation, &facts[0], &facts[1]);
+    sp_winner_facts_done(&facts[0]);
+    sp_winner_facts_done(&facts[1]);
+    return allowed;
+}
+
+/* The first winner that covers n, and may not be n or `except`; NULL: none. */
+static struct node *first_cover(const struct verify *x, struct node *const *winners, size_t count,
+                                const struct node *n, const struct node *except,
+                                double *ret_similarity)
+{
+    for (size_t i = 0; i < count; i++)
+        if (winners[i] != n && winners[i] != except &&
+            sp_similar(x->similarity, x->contents[winners[i]->content], x->contents[n->content],
+                       ret_similarity) &&
+            allows(x, n, winners[i]))
+            return winners[i];
+    return NULL;
+}
+
+/* Under a relation: without the last winner, while all that it covers have another. */
+static size_t drop_winners(const struct verify *x, struct node *const *members, size_t count,
+                           struct node **winners, size_t winner_count)
+{
+    double ignored;
+    for (size_t w = winner_count; w-- > 0;) {
+        bool needed = false;
+        for (size_t i = 0; i < count && !needed; i++) {
+            bool is_winner = false;
+            for (size_t k = 0; k < winner_count; k++)
+                is_winner |= k != w && winners[k] == members[i];
+            needed = members[i]->content != UINT32_MAX && !is_winner &&
+                     !first_cover(x, winners, winner_count, members[i], winners[w], &ignored);
+        }
+        if (needed)
+            continue;
+        winner_count--;
+        memmove(winners + w, winners + w + 1, (winner_count - w) * sizeof *winners);
+    }
+    return winner_count;
+}
+
+static void find_winners(struct verify *x, struct node **members, size_t count)
+{
+    struct node **winners = sp_alloc(count * sizeof *winners);
+    size_t winner_count = 0;
+    double ignored;
+    for (size_t i = 0; i < count; i++)
+        if (members[i]->content != UINT32_MAX &&
+            !first_cover(x, winners, winner_count, members[i], NULL, &ignored))
+            winners[winner_count++] = members[i];
+    if (x->relation)
+        winner_count = drop_winners(x, members, count, winners, winner_count);
+    for (size_t w = 0; w < winner_count; w++) {
+        winners[w]->winner = winners[w];
+        winners[w]->similarity = 1;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (members[i]->content != UINT32_MAX && !members[i]->winner)
+            members[i]->winner =
+                first_cover(x, winners, winner_count, members[i], NULL, &members[i]->similarity);
+    sp_free(winners);
+}
+
+static void check_status(struct verify *x, const struct node *n, size_t group_size)
+{
+    enum sp_page_status want = SP_STATUS_GONE;
+    enum sp_reason reason = SP_REASON_NONE;
+    const struct node *winner = NULL, *target = n;
+    if (n->v.kind == SP_PAGE_UNSEEN)
+        want = SP_STATUS_NONE;
+    else if (n->v.kind != SP_PAGE_CONTENT)
+        target = follow(x, n);
+    if (want != SP_STATUS_NONE && target && target->v.kind == SP_PAGE_CONTENT) {
+        if (!target->winner)
+            return; /* its signature is missing, which was said */
+        bool loser = target != n || target->winner != n;
+        want = loser ? SP_STATUS_LOSER : group_size == 1 ? SP_STATUS_UNIQUE : SP_STATUS_WINNER;
+        winner = loser ? target->winner : NULL;
+        if (loser)
+            reason = target != n                             ? SP_REASON_REDIRECT
+                     : n->content == target->winner->content ? SP_REASON_EXACT
+                                                             : SP_REASON_CONTENT;
+    }
+    char text[2048];
+    bool same_winner =
+        winner ? n->winner_url && strcmp(winner->url, n->winner_url) == 0 : !n->winner_url;
+    if (want == n->v.status && same_winner && reason == n->v.reason &&
+        (!winner || n->v.similarity == (float)target->similarity))
+        return;
+    snprintf(text, sizeof text,
+             "published %s (winner %s, similarity %.9g), should be %s (winner %s, %.9g)",
+             sp_status_name(n->v.status), n->winner_url ? n->winner_url : "none", n->v.similarity,
+             sp_status_name(want), winner ? winner->url : "none",
+             winner ? target->similarity : 0.0);
+    differ(x, n, text);
+}
+
+/* Pages of one component are in one group, and no others are. */
+static void check_group(struct verify *x, struct node **members, size_t count,
+                        struct sp_map *groups)
+{
+    for (size_t i = 1; i < count; i++)
+        if (!sp_group_id_eq(members[i]->v.group, members[0]->v.group))
+            differ(x, members[i], "is in another group than a page it belongs to");
+    struct content *g = sp_alloc(sizeof *g);
+    struct sp_group_id id = members[0]->v.group;
+    g->hash = sp_hash128(&id, sizeof id);
+    if (sp_map_get(groups, g->hash)) {
+        differ(x, members[0], "is in one group with a page it does not belong to");
+        sp_free(g);
+        return;
+    }
+    sp_map_add(groups, g);
+}
+
+static void compare_all(struct verify *x)
+{
+    struct node **order = sp_memdup(x->nodes, x->node_count * sizeof *order);
+    struct sp_map groups = {0};
+    sorting = x;
+    qsort(order, x->node_count, sizeof *order, by_component_and_rank);
+    for (size_t from = 0, to; from < x->node_count; from = to) {
+        uint32_t component = find(x, order[from]->number);
+        for (to = from; to < x->node_count && find(x, order[to]->number) == component;)
+            to++;
+        find_winners(x, order + from, to - from);
+        check_group(x, order + from, to - from, &groups);
+        for (size_t i = from; i < to && !x->groups_only; i++)
+            check_status(x, order[i], to - from);
+    }
+    for (size_t i = 0; i < groups.cap; i++)
+        sp_free(groups.cells[i].object);
+    sp_map_done(&groups);
+    sp_free(order);
+}
+
+static void verify_done(struct verify *x)
+{
+    for (size_t i = 0; i < x->node_count; i++) {
+        sp_free(x->nodes[i]->url);
+        sp_free(x->nodes[i]->winner_url);
+        sp_free(x->nodes[i]);
+    }
+    for (size_t i = 0; i < x->content_count; i++)
+        sp_signature_unref(x->contents[i]);
+    for (size_t i = 0; i < x->by_content.cap; i++)
+        sp_free(x->by_content.cells[i].object);
+    sp_map_done(&x->by_content);
+    sp_map_done(&x->by_page);
+    sp_free(x->nodes);
+    sp_free(x->contents);
+    sp_free(x->set);
+    sp_free(x->content_nodes);
+}
+
+enum sp_err sp_verify(struct sp_db *db, uint32_t tier1, const struct sp_group_stage_options *rules,
+                      uint64_t *ret_differences)
+{
+    struct verify x = {.similarity = &rules->similarity,
+                       .relation = rules->winner_relation,
+                       .groups_only = rules->winner_margin > 0};
+    enum sp_err err = SP_OK;
+    for (uint32_t i = 0; i < tier1 && err == SP_OK; i++)
+        err =
+            sp_group_each_page(sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i)), note_page, &x);
+    if (err == SP_OK)
+        err = sp_contents_each(sp_db_store(db, SP_BUS_STORE_CONTENTS), note_signature, &x);
+    if (err == SP_OK)
+        err = find_components(&x);
+    if (err == SP_OK) {
+        compare_all(&x);
+        *ret_differences = x.differences;
+    }
+    verify_done(&x);
+    return err;
+}

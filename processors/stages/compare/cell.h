@@ -1,0 +1,268 @@
+/* One cell: its rows, the pages that own each row, the row cache and the index.
+ *
+ *   slot   4+40 bytes in memory for each distinct content, for ever
+ *   row    the owners of a slot, while cached or changed
+ *   star   what the index knows of a slot (stars/stars.h): its number there is the slot's
+ *
+ * Stored as
+ *   'P' slot                  -> cell, content, the star's pivot (form.c)
+ *   'K' slot                  -> cell, content, a row that hangs on another one
+ *   'R' cell content          -> first owner, its version
+ *   'O' cell content page     -> version             (each further owner)
+ *   'E' slot cell content     -> that row relies on this slot (relied.c)
+ *   'Q' cell cell content     -> that row is to be probed again
+ *
+ * The signature is in the table of contents, which each row holds once.
+ *
+ *   core.c     what all files share
+ *   cell.c     rows and their owners
+ *   owners.c   the owners of a row but the first
+ *   slots.c    which content has which slot
+ *   near.c     rows enter and leave the index; edges that follow
+ *   relied.c   who relies on whom
+ *   debt.c     what is left to do
+ *   form.c     stored forms
+ *   load.c     a stage made anew
+ *   maps.c, move.c   partition maps
+ *
+ * All functions set c->err and return NULL/0 where the store fails. */
+#ifndef SP_COMPARE_CELL_H
+#define SP_COMPARE_CELL_H
+
+#include "compare/compare.h"
+#include "stars/stars.h"
+
+struct sp_owner {
+    struct sp_id page;
+    int64_t content_version;
+};
+
+struct sp_row {
+    struct sp_owner first;
+    struct sp_owner *others; /* loaded on demand, see others_loaded; sorted by page */
+    uint32_t other_count;
+    uint32_t other_cap;
+    bool others_loaded;
+    bool dirty;            /* the first owner is not stored as it is */
+    bool recently;         /* the clock's second chance */
+    bool stored;           /* an 'R' row exists */
+    struct sp_id *changed; /* other owners added or removed since the last flush */
+    uint32_t changed_count;
+    uint32_t changed_cap;
+};
+
+/* A slot is free, or has owners, or is a ghost: a pivot that left (stars/stars.h). */
+struct sp_slot {
+    struct sp_id content;
+    struct sp_row *row; /* NULL: not cached */
+    uint32_t owners;
+    uint32_t next;   /* next free slot */
+    uint32_t anchor; /* the slot that it was last linked to, of its star; or NO_SLOT */
+    uint16_t cell;
+    char stored; /* 'P', 'K': the form that is stored; 0: none */
+    bool ghost : 1;
+    bool reformed : 1;        /* listed: its stored form has changed */
+    struct sp_relied *relied; /* by whom; or NULL */
+};
+
+struct sp_cell_actor {
+    uint32_t number;
+    uint32_t used; /* slots with owners */
+    uint32_t ghosts;
+    uint32_t *by_content; /* open addressing: slot + 1 and bits of the content's hash, or 0 */
+    uint32_t by_content_cap;
+    struct sp_stars_domain *domain;
+    bool unsettled; /* while loading: some of its stars owe */
+};
+
+/* A row of `home` that relied on one of `at`, which has left its star. */
+struct sp_recall {
+    uint32_t at; /* the cell to be probed; EVERYWHERE: all */
+    uint32_t home;
+    struct sp_id content;
+};
+
+/* A row that has gone: what must go from the store. */
+struct sp_gone_row {
+    uint32_t cell;
+    struct sp_id content;
+    struct sp_id *changed;
+    uint32_t changed_count;
+};
+
+struct sp_compare_stage {
+    struct sp_compare_stage_options options;
+    struct sp_stars *stars;
+    struct sp_store *store;
+    struct sp_contents *contents; /* options.contents, or */
+    struct sp_contents *own_contents;
+    struct sp_outbox outbox;
+    struct sp_cell_actor **cells; /* by sp_cell_place of the number; NULL: not met yet */
+    uint32_t *targets;            /* scratch of the routing */
+    struct sp_slot *slots;
+    uint32_t slot_count;
+    uint32_t slot_cap;
+    uint32_t free_slot; /* NO_SLOT: none */
+    uint32_t hand;      /* of the clock */
+    uint32_t *dirty;    /* slots with unsaved owners (may repeat) */
+    uint32_t dirty_count;
+    uint32_t dirty_cap;
+    struct sp_gone_row *gone;
+    uint32_t gone_count;
+    uint32_t gone_cap;
+    uint32_t *changed; /* slots whose place in the index has changed (may repeat) */
+    uint32_t changed_count;
+    uint32_t changed_cap;
+    uint32_t *reformed; /* slots whose stored form has changed */
+    uint32_t reformed_count;
+    uint32_t reformed_cap;
+    struct sp_recall *queue; /* first in, first out */
+    uint32_t queue_first;
+    uint32_t queue_count; /* with those before queue_first */
+    uint32_t queue_cap;
+    struct sp_buf unsaved; /* writes of relied.c for the next flush */
+    uint32_t pay_cell;     /* where sp_compare_stage_work goes on */
+    uint32_t move_slot;    /* where sp_compare_stage_move goes on */
+    bool maps_noted;
+    bool reads_ahead;    /* sp_compare_stage_expect does something */
+    uint64_t seen_loads; /* at the last flush */
+    uint64_t seen_probes;
+    size_t row_budget;
+    size_t cache_bytes; /* of rows */
+    size_t evict_above; /* no use trying below: everything left was dirty */
+    enum sp_err err;
+    struct sp_compare_stage_stats stats;
+};
+
+enum { NO_SLOT = SP_STARS_NONE, EVERYWHERE = UINT32_MAX };
+
+/* The list of others: where a page is in it or belongs; a new one there; into order again
+ * (owners.c). */
+uint32_t sp_owners_find(const struct sp_row *row, struct sp_id page);
+void sp_owners_insert(struct sp_row *row, uint32_t at, struct sp_owner owner);
+void sp_owners_sort(struct sp_row *row);
+
+/* ---- core.c ---- */
+
+struct sp_cell_actor *sp_cell_actor_get(struct sp_compare_stage *c, uint32_t number);
+void sp_cell_actor_free(struct sp_cell_actor *cell);
+/* The cell of that slot. */
+struct sp_cell_actor *sp_cell_actor_of(const struct sp_compare_stage *c, uint32_t slot);
+/* The slot's stored form is to be written. */
+void sp_form_changed(struct sp_compare_stage *c, uint32_t slot);
+/* The first error stays. True: there is none. */
+bool sp_compare_note(struct sp_compare_stage *c, enum sp_err err);
+
+/* ---- slots.c ---- */
+
+uint32_t sp_cell_actor_find(const struct sp_compare_stage *c, const struct sp_cell_actor *cell,
+                            struct sp_id content);
+/* A free slot for a content of the cell, or NO_SLOT with an error where there are too many. */
+uint32_t sp_cell_actor_slot_new(struct sp_compare_stage *c, struct sp_cell_actor *cell,
+                                struct sp_id content);
+/* That slot, which is free, while loading; sp_compare_slots_settle after the last. */
+bool sp_cell_actor_slot_take(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t slot,
+                             struct sp_id content);
+void sp_compare_slots_settle(struct sp_compare_stage *c);
+/* The content has this slot from now on; none any more. */
+void sp_cell_actor_slot_enter(struct sp_compare_stage *c, struct sp_cell_actor *cell,
+                              uint32_t slot);
+void sp_cell_actor_slot_forget(struct sp_compare_stage *c, struct sp_cell_actor *cell,
+                               struct sp_id content);
+void sp_compare_slot_free(struct sp_compare_stage *c, uint32_t slot);
+/* For the processor's caches: a content that will be looked for. */
+void sp_cell_actor_prefetch(const struct sp_cell_actor *cell, struct sp_id content);
+
+/* ---- cell.c ---- */
+
+/* A slot for a content that has none, with its signature held and an empty row. */
+uint32_t sp_cell_actor_store(struct sp_compare_stage *c, struct sp_cell_actor *cell,
+                             struct sp_signature *signature);
+struct sp_row *sp_cell_actor_row(struct sp_compare_stage *c, uint32_t slot);
+/* Borrowed until the end of the step. */
+struct sp_signature *sp_cell_actor_signature(struct sp_compare_stage *c, uint32_t slot);
+/* Both will be called soon. */
+void sp_cell_actor_expect_row(struct sp_compare_stage *c, uint32_t slot);
+
+/* What became of the owners of a row. */
+enum sp_owners_change {
+    SP_OWNERS_SAME,
+    SP_OWNERS_FIRST, /* the first owner, its spokesman, is another page or version */
+    SP_OWNERS_ONE,   /* another owner is there, or is not */
+    SP_OWNERS_NONE   /* the last owner has left: the caller takes the slot out of the index */
+};
+enum sp_owners_change sp_cell_actor_add_owner(struct sp_compare_stage *c, uint32_t slot,
+                                              struct sp_owner owner);
+enum sp_owners_change sp_cell_actor_remove_owner(struct sp_compare_stage *c, uint32_t slot,
+                                                 struct sp_id page);
+/* The slot has no owners any more: its row goes, with what is stored of it. */
+void sp_cell_actor_drop_row(struct sp_compare_stage *c, uint32_t slot);
+/* The row goes to another slot of the same content. */
+void sp_cell_actor_move_row(struct sp_compare_stage *c, uint32_t from, uint32_t to);
+/* All owners but the first; valid until the next call on this cell. */
+const struct sp_owner *sp_cell_actor_others(struct sp_compare_stage *c, uint32_t slot,
+                                            uint32_t *ret_count);
+/* Some owner of the row other than `page`; false where there is none. */
+bool sp_cell_actor_other_owner(struct sp_compare_stage *c, uint32_t slot, struct sp_id page,
+                               struct sp_owner *ret_owner);
+void sp_compare_rows_free(struct sp_compare_stage *c);
+/* Writes rows and owners. */
+enum sp_err sp_compare_rows_flush(struct sp_compare_stage *c);
+/* Drops clean rows until the cache fits its budget again. */
+void sp_compare_stage_evict(struct sp_compare_stage *c);
+
+/* ---- near.c ---- */
+
+void sp_near_open(struct sp_compare_stage *c);
+/* The slot enters the index. `tell`: its first owner is told what it is similar to. */
+void sp_near_enter(struct sp_compare_stage *c, uint32_t slot, bool tell);
+/* It leaves the index; true: it is a ghost now. */
+bool sp_near_leave(struct sp_compare_stage *c, uint32_t slot);
+/* Tells the asker what the cell has that is similar; the row of `home` relies on that from now on.
+ */
+void sp_near_probe(struct sp_compare_stage *c, struct sp_cell_actor *cell, struct sp_owner asker,
+                   uint32_t home, const struct sp_signature *signature);
+/* The same for a row of the cell, but for its own star. */
+void sp_near_probe_own(struct sp_compare_stage *c, uint32_t slot);
+/* The cells that the row visits besides its own are probed for its first owner; or that one. */
+void sp_near_probe_others(struct sp_compare_stage *c, uint32_t slot);
+void sp_near_probe_cell(struct sp_compare_stage *c, uint32_t slot, uint32_t cell);
+void sp_near_send_edge(struct sp_compare_stage *c, struct sp_owner from, struct sp_owner to);
+/* What the index did beyond the row that was asked for: rows that hang on another one are linked to
+ * it, others are queued. */
+void sp_near_follow(struct sp_compare_stage *c);
+
+/* ---- relied.c ---- */
+
+/* A row of cell `home` relies on the slot being in its star. */
+void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content);
+/* The slot has left its star: all that rely on it are queued. */
+void sp_relied_end(struct sp_compare_stage *c, uint32_t slot);
+void sp_relied_free(struct sp_relied *relied);
+/* While loading. */
+void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content);
+void sp_queue_put(struct sp_compare_stage *c, struct sp_recall recall);
+void sp_queue_add(struct sp_compare_stage *c, struct sp_recall recall);
+bool sp_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall);
+void sp_relied_flush(struct sp_compare_stage *c);
+
+/* ---- debt.c ---- */
+
+/* Pays up to so many units: recalls, and kids of this cell's stars. */
+void sp_debt_pay(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t units);
+
+/* ---- form.c ---- */
+
+void sp_form_flush(struct sp_compare_stage *c);
+/* Takes a stored row; kids after all pivots. */
+enum sp_err sp_form_load(struct sp_compare_stage *c, struct sp_view key, struct sp_view value);
+
+/* Whether the stage has that cell (maps.c). */
+enum sp_err sp_compare_check_cell(const struct sp_compare_stage *c, uint32_t cell);
+
+/* The maps that the store's rows were made with are those in use, or the store is new (maps.c). */
+enum sp_err sp_compare_check_maps(struct sp_compare_stage *c);
+/* Notes the maps in use, once. */
+void sp_compare_flush_maps(struct sp_compare_stage *c);
+
+#endif

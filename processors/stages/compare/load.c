@@ -1,0 +1,108 @@
+/* A stage made anew from the store: slots and index from the 'P' and 'K' rows, owner counts from
+ * the 'O' rows, who relies on whom and who is to probe again from 'E' and 'Q'. No signature is
+ * read. */
+#include "base/mem.h"
+#include "compare/cell.h"
+
+enum { KEY_BYTES = 3 + 16, ROW_VALUE_BYTES = 16 + 8, RELIED_KEY_BYTES = 1 + 4 + 4 + 16 };
+
+static bool load_form(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct sp_compare_stage *c = arg;
+    c->err = sp_form_load(c, key, value);
+    return c->err == SP_OK;
+}
+
+static enum sp_err count_owner(struct sp_compare_stage *c, struct sp_view key)
+{
+    struct sp_id content;
+    if (key.len != KEY_BYTES + 16)
+        return SP_CORRUPT;
+    uint32_t number = (uint32_t)((uint8_t)key.data[1] << 8 | (uint8_t)key.data[2]);
+    enum sp_err err = sp_compare_check_cell(c, number);
+    if (err != SP_OK)
+        return err;
+    memcpy(&content, key.data + 3, sizeof content);
+    uint32_t slot = sp_cell_actor_find(c, sp_cell_actor_get(c, number), content);
+    if (slot == NO_SLOT)
+        return SP_CORRUPT;
+    c->slots[slot].owners++;
+    return SP_OK;
+}
+
+static bool load_owner(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct sp_compare_stage *c = arg;
+    (void)value;
+    c->err = count_owner(c, key);
+    return c->err == SP_OK;
+}
+
+/* Rows without any place in the index were written before there were any; and rows used to have
+ * their signature in them. */
+static bool check_first_row(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct sp_compare_stage *c = arg;
+    (void)key;
+    if (!c->slot_count || value.len > ROW_VALUE_BYTES)
+        c->err = SP_STATE_FORMAT;
+    return false;
+}
+
+static uint32_t number_at(struct sp_view key, size_t at)
+{
+    uint32_t n = 0;
+    for (size_t i = 0; i < 4; i++)
+        n = n << 8 | (uint8_t)key.data[at + i];
+    return n;
+}
+
+static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct sp_compare_stage *c = arg;
+    struct sp_id content;
+    (void)value;
+    if (key.len != RELIED_KEY_BYTES) {
+        c->err = SP_CORRUPT;
+        return false;
+    }
+    uint32_t a = number_at(key, 1), home = number_at(key, 5);
+    memcpy(&content, key.data + 9, sizeof content);
+    if (key.data[0] == 'Q')
+        sp_queue_put(c, (struct sp_recall){a, home, content});
+    else if (a < c->slot_count && c->slots[a].owners)
+        sp_relied_put(c, a, home, content);
+    else
+        c->err = SP_CORRUPT;
+    return c->err == SP_OK;
+}
+
+static void settle(struct sp_compare_stage *c)
+{
+    for (uint32_t i = 0; i < SP_CELL_PLACES; i++)
+        if (c->cells[i] && c->cells[i]->unsettled)
+            sp_stars_settle(c->cells[i]->domain);
+    sp_compare_slots_settle(c);
+    c->changed_count = 0; /* all is as it was stored */
+}
+
+enum sp_err sp_compare_stage_load(struct sp_compare_stage *c)
+{
+    static const struct {
+        char kind;
+        bool (*each)(void *arg, struct sp_view key, struct sp_view value);
+    } parts[] = {{'P', load_form},  {'K', load_form},   {'R', check_first_row},
+                 {'O', load_owner}, {'E', load_relied}, {'Q', load_relied}};
+    const struct sp_view all = {0};
+    enum sp_err err = sp_compare_check_maps(c);
+    if (err == SP_OK && c->own_contents)
+        err = sp_contents_check(c->own_contents);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && err == SP_OK; i++) {
+        err = sp_store_scan(c->store, sp_view(&parts[i].kind, 1), all, parts[i].each, c);
+        err = c->err ? c->err : err;
+    }
+    c->err = err;
+    if (err == SP_OK)
+        settle(c);
+    return err;
+}

@@ -1,0 +1,51 @@
+/* Pages leave the cells of a map that is being replaced. A cell knows their signatures, but only
+ * the page actor may speak to the cells about its page: so the cell asks, with the signature, and
+ * the actor puts the page into its new cell and takes it out of the old one. Asking twice does no
+ * harm, and an answer that never comes is made good by the next round. */
+#include "base/mem.h"
+#include "compare/cell.h"
+
+static void ask(struct sp_compare_stage *c, struct sp_owner owner, struct sp_signature *signature)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_MOVE);
+    m->page = owner.page;
+    m->move.content_version = owner.content_version;
+    m->move.signature = sp_signature_ref(signature);
+    c->outbox.send(c->outbox.arg, m);
+}
+
+/* The spokesman comes last: each new one would have to be linked to all that are left. */
+static uint32_t ask_owners(struct sp_compare_stage *c, uint32_t slot, uint32_t most)
+{
+    uint32_t count;
+    const struct sp_owner *others = sp_cell_actor_others(c, slot, &count);
+    struct sp_row *row = c->err ? NULL : sp_cell_actor_row(c, slot);
+    struct sp_signature *signature = row ? sp_cell_actor_signature(c, slot) : NULL;
+    if (!signature)
+        return 0;
+    uint32_t asked = 0;
+    for (; asked < count && asked < most; asked++)
+        ask(c, others[asked], signature);
+    if (asked == count && asked < most) {
+        ask(c, row->first, signature);
+        asked++;
+    }
+    return asked;
+}
+
+uint32_t sp_compare_stage_move(struct sp_compare_stage *c, uint32_t max_pages)
+{
+    uint32_t asked = 0;
+    if (!c->options.maps.before)
+        return 0;
+    for (uint32_t n = 0; n < c->slot_count && asked < max_pages && !c->err; n++) {
+        if (c->move_slot >= c->slot_count)
+            c->move_slot = 0;
+        const struct sp_slot *s = &c->slots[c->move_slot];
+        if (s->owners && sp_maps_standing(&c->options.maps, s->cell) == SP_CELL_LEAVING)
+            asked += ask_owners(c, c->move_slot, max_pages - asked);
+        if (asked < max_pages)
+            c->move_slot++;
+    }
+    return asked;
+}

@@ -1,0 +1,180 @@
+/* Who relies on whom, and who is to probe again.
+ *
+ * A row that touched a star relies on the member that it was linked to. Nobody says when the row is
+ * gone, or relies on it no more: what is noted in vain costs one probe when the member leaves, or
+ * nothing where the row is gone. So that it does not pile up, a list that has doubled is cleaned:
+ * rows of this stage that are gone are dropped, and rows of other cells, of which nothing is known,
+ * are asked to probe again. A row that comes pays for O(1) of that. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "compare/cell.h"
+
+enum { CLEANED_AT = 16 };
+
+struct relier {
+    uint32_t home;
+    uint32_t content[4]; /* struct sp_id, aligned as the rest */
+};
+
+struct sp_relied {
+    struct relier *items;
+    uint32_t count;
+    uint32_t cap;
+    uint32_t clean_at;
+};
+
+static struct relier relier_of(uint32_t home, struct sp_id content)
+{
+    struct relier r = {home, {0}};
+    memcpy(r.content, &content, sizeof content);
+    return r;
+}
+
+static struct sp_id content_of(const struct relier *r)
+{
+    struct sp_id id;
+    memcpy(&id, r->content, sizeof id);
+    return id;
+}
+
+/* ---- what is to be written ---- */
+
+enum { KEY_BYTES = 1 + 4 + 4 + 16 };
+
+static void put_number(struct sp_buf *out, uint32_t n)
+{
+    for (int shift = 24; shift >= 0; shift -= 8)
+        sp_buf_put_u8(out, (uint8_t)(n >> shift));
+}
+
+/* A record of c->unsaved: whether it is put or deleted, and its key. */
+static void note_write(struct sp_compare_stage *c, bool put, char kind, uint32_t a, uint32_t home,
+                       struct sp_id content)
+{
+    sp_buf_put_u8(&c->unsaved, put);
+    sp_buf_put_u8(&c->unsaved, (uint8_t)kind);
+    put_number(&c->unsaved, a);
+    put_number(&c->unsaved, home);
+    sp_buf_put(&c->unsaved, &content, sizeof content);
+}
+
+void sp_relied_flush(struct sp_compare_stage *c)
+{
+    for (size_t at = 0; at < c->unsaved.len; at += 1 + KEY_BYTES) {
+        struct sp_view key = sp_view(c->unsaved.data + at + 1, KEY_BYTES);
+        if (c->unsaved.data[at])
+            sp_store_put(c->store, key, sp_view("", 1));
+        else
+            sp_store_delete(c->store, key);
+    }
+    sp_buf_reset(&c->unsaved);
+}
+
+/* ---- the queue ---- */
+
+void sp_queue_put(struct sp_compare_stage *c, struct sp_recall recall)
+{
+    if (c->queue_first > 0 && c->queue_first * 2 >= c->queue_count) {
+        c->queue_count -= c->queue_first;
+        memmove(c->queue, c->queue + c->queue_first, c->queue_count * sizeof *c->queue);
+        c->queue_first = 0;
+    }
+    sp_grow(&c->queue, &c->queue_cap, c->queue_count + 1);
+    c->queue[c->queue_count++] = recall;
+}
+
+void sp_queue_add(struct sp_compare_stage *c, struct sp_recall recall)
+{
+    if (c->options.canary == SP_COMPARE_NO_RELIANCE)
+        return;
+    sp_queue_put(c, recall);
+    note_write(c, true, 'Q', recall.at, recall.home, recall.content);
+}
+
+bool sp_queue_take(struct sp_compare_stage *c, struct sp_recall *ret_recall)
+{
+    if (c->queue_first == c->queue_count)
+        return false;
+    *ret_recall = c->queue[c->queue_first++];
+    note_write(c, false, 'Q', ret_recall->at, ret_recall->home, ret_recall->content);
+    return true;
+}
+
+/* ---- lists ---- */
+
+static int by_row(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct relier));
+}
+
+static bool is_here(const struct sp_compare_stage *c, const struct relier *r)
+{
+    const struct sp_cell_actor *cell = c->cells[sp_cell_place(r->home)];
+    return cell && cell->number == r->home && sp_cell_actor_find(c, cell, content_of(r)) != NO_SLOT;
+}
+
+static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list)
+{
+    uint32_t kept = 0, asked = 0, at = c->slots[slot].cell;
+    struct relier last = {0};
+    qsort(list->items, list->count, sizeof *list->items, by_row);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct relier r = list->items[i];
+        if (i > 0 && by_row(&r, &last) == 0)
+            continue;
+        last = r;
+        if (r.home == at && is_here(c, &r)) {
+            list->items[kept++] = r;
+            continue;
+        }
+        note_write(c, false, 'E', slot, r.home, content_of(&r));
+        if (r.home != at) {
+            sp_queue_add(c, (struct sp_recall){at, r.home, content_of(&r)});
+            asked++;
+        }
+    }
+    list->count = kept;
+    /* Those asked may all come back, which is no reason to ask them again. */
+    uint32_t twice = 2 * (kept + asked);
+    list->clean_at = twice > CLEANED_AT ? twice : CLEANED_AT;
+}
+
+void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content)
+{
+    struct sp_relied **list = &c->slots[slot].relied;
+    if (!*list) {
+        *list = sp_calloc(1, sizeof **list);
+        (*list)->clean_at = CLEANED_AT;
+    }
+    sp_grow(&(*list)->items, &(*list)->cap, (*list)->count + 1);
+    (*list)->items[(*list)->count++] = relier_of(home, content);
+}
+
+void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content)
+{
+    sp_relied_put(c, slot, home, content);
+    note_write(c, true, 'E', slot, home, content);
+    struct sp_relied *list = c->slots[slot].relied;
+    if (list->count >= list->clean_at)
+        clean(c, slot, list);
+}
+
+void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
+{
+    struct sp_relied *list = c->slots[slot].relied;
+    for (uint32_t i = 0; list && i < list->count; i++) {
+        const struct relier *r = &list->items[i];
+        note_write(c, false, 'E', slot, r->home, content_of(r));
+        sp_queue_add(c, (struct sp_recall){c->slots[slot].cell, r->home, content_of(r)});
+    }
+    sp_relied_free(list);
+    c->slots[slot].relied = NULL;
+}
+
+void sp_relied_free(struct sp_relied *relied)
+{
+    if (relied)
+        sp_free(relied->items);
+    sp_free(relied);
+}

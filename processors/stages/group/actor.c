@@ -1,0 +1,496 @@
+/* The group actor: membership, merges and splits. Every page is a member of exactly one group at
+ * any time, or on its way between two, and its membership carries an epoch that grows with each
+ * move.
+ *
+ *   Case 1 (Zhu et al., section 3: the page stays)   change, sp_group_forest_check finds one piece
+ *   Case 2 (it leaves: split)                        change, more pieces: sp_group_split
+ *   Case 3 (it joins another: merge)                 link -> find_group -> union [-> dissolve]
+ *                                                    -> members
+ *
+ * Of two merging groups the one of the lower level dissolves, of equals the younger. Nothing is
+ * left of it: what was sent to it finds no member and goes back over the page actor, which knows
+ * the page's new group. Members that were on their way to it make it a group again, which the edge
+ * that comes with them joins to where the other end has gone.
+ *
+ * Members move in parts (handover.c). Until the last part is there, edges are missing that lead to
+ * the rest, and the edge that joins all of them to the group: so the group puts off what could
+ * split or dissolve it. The parts lie on one channel already, so that nothing waits for long. */
+#include "base/mem.h"
+#include "group/large.h"
+
+/* ---- a member's change --------------------------------------------------------------------- */
+
+/* The group; NULL where the store failed, or members are on their way to it: then the message comes
+ * again. */
+static struct sp_group *resolve(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_group *g = sp_group_get(st, *sp_message_group(m));
+    if (!g) {
+        sp_message_free(m);
+    } else if (g->open_count && m->kind != SP_MSG_MEMBERS &&
+               st->options.canary != SP_CANARY_NO_OPENS) {
+        st->stats.put_off++;
+        sp_group_stage_send(st, m);
+        g = NULL;
+    }
+    return g;
+}
+
+static void bounce(struct sp_group_stage *st, struct sp_message *m)
+{
+    m->bounced = true;
+    st->stats.bounces++;
+    sp_group_stage_send(st, m);
+}
+
+static void take_version(struct sp_member *m, const struct sp_change *c)
+{
+    m->version = c->version;
+    m->rank = c->rank;
+    if (c->url && strcmp(c->url, m->url) != 0) {
+        sp_free(m->url);
+        m->url = sp_strdup(c->url);
+    }
+}
+
+static void set_content(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                        const struct sp_change *c)
+{
+    struct sp_id old = m->content;
+    bool had = m->kind == SP_PAGE_CONTENT;
+    sp_member_set_kind(g, m, c->page_kind, c->target);
+    m->content_version = c->content_version;
+    m->content = (struct sp_id){0, 0};
+    sp_signature_unref(m->signature);
+    m->signature = NULL;
+    if (c->signature) {
+        m->content = c->signature->content_hash;
+        sp_member_hold_content(st, c->signature);
+    }
+    if (had)
+        sp_member_drop_content(st, old);
+}
+
+/* Fast mode: the best-ranked content member other than m stands for the group. */
+static struct sp_member *representative(struct sp_group *g, const struct sp_member *m)
+{
+    struct sp_member *best = g->large ? sp_large_best_but(g, m) : NULL;
+    for (uint32_t i = 0; i < g->count && !g->large; i++) {
+        struct sp_member *x = g->members[i];
+        if (x != m && x->kind == SP_PAGE_CONTENT && (!best || sp_member_rank_cmp(x, best, 0) < 0))
+            best = x;
+    }
+    return best;
+}
+
+static bool redirects_to(const struct sp_group *g, const struct sp_member *x,
+                         const struct sp_member *m)
+{
+    for (uint32_t hops = 0; x && x->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++) {
+        x = sp_member_find(g, x->target);
+        if (x == m)
+            return true;
+    }
+    return false;
+}
+
+/* m leaves, with those that redirect to it, and nobody checks whether the rest still hangs
+ * together. */
+static uint32_t leave_unchecked(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    bool others = false;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *x = g->members[i];
+        x->mark = x == m || redirects_to(g, x, m);
+        others |= x->mark == 0;
+    }
+    if (!others)
+        return 1;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *x = g->members[i];
+        if (x->parent && x->parent->mark != x->mark) {
+            x->parent = NULL;
+            sp_member_changed(st, g, x);
+        }
+    }
+    return 2;
+}
+
+/* Fast mode (the paper's approximations): a page similar to its group's representative stays
+ * without asking tier 2; any other leaves, and the rest is not re-checked. */
+static uint32_t fast_pieces(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                            bool *ret_settled)
+{
+    struct sp_member *r = representative(g, m);
+    bool stays = r && sp_member_similar(st, g, m, r, NULL);
+    *ret_settled = stays && !st->options.fast_asks_tier2;
+    st->stats.settled += *ret_settled;
+    if (st->options.fast_rechecks)
+        return sp_group_forest_check(st, g, m);
+    return stays ? 1 : leave_unchecked(st, g, m);
+}
+
+static void send_applied(struct sp_group_stage *st, const struct sp_member *m, bool settled)
+{
+    struct sp_message *a = sp_message_new(SP_MSG_APPLIED);
+    a->page = m->page;
+    a->applied.content_version = m->content_version;
+    a->applied.settled = settled;
+    sp_group_stage_send(st, a);
+}
+
+/* The same in a large group. A page that leaves unchecked takes along what redirects to it. */
+static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                            const struct sp_change *c)
+{
+    bool settled = false, stays = false, checked = true;
+    sp_large_out(st, g, m);
+    take_version(m, c);
+    set_content(st, g, m, c);
+    if (st->options.mode == SP_MODE_FAST) {
+        struct sp_member *r = representative(g, m);
+        stays = r && sp_member_similar(st, g, m, r, NULL);
+        settled = stays && !st->options.fast_asks_tier2;
+        checked = st->options.fast_rechecks;
+        st->stats.settled += settled;
+    }
+    if (st->err)
+        return;
+    sp_large_in(st, g, m);
+    sp_member_changed(st, g, m);
+    send_applied(st, m, settled);
+    if (checked)
+        sp_bonds_split(st, g);
+    else if (!stays)
+        sp_large_leave(st, g, m);
+    sp_bonds_trust(g);
+}
+
+static void change_content(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                           const struct sp_change *c)
+{
+    bool settled = false;
+    uint32_t pieces;
+    set_content(st, g, m, c);
+    if (st->err)
+        return;
+    if (st->options.mode == SP_MODE_FAST)
+        pieces = fast_pieces(st, g, m, &settled);
+    else
+        pieces = sp_group_forest_check(st, g, m);
+    send_applied(st, m, settled);
+    sp_group_cover_note(g, m);
+    if (pieces > 1)
+        sp_group_split(st, g, pieces);
+}
+
+static void change_small(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                         const struct sp_change *c)
+{
+    sp_group_cover_forget(g, m);
+    take_version(m, c);
+    sp_member_changed(st, g, m);
+    if (c->content_version == m->content_version)
+        sp_group_cover_note(g, m);
+    else
+        change_content(st, g, m, c);
+}
+
+static void change_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                         const struct sp_change *c)
+{
+    if (c->content_version != m->content_version) {
+        change_in_large(st, g, m, c);
+        return;
+    }
+    sp_large_rerank(st, g, m, c->rank);
+    take_version(m, c);
+    sp_member_changed(st, g, m);
+}
+
+static void on_change(struct sp_group_stage *st, struct sp_message *message)
+{
+    const struct sp_change *c = &message->change;
+    struct sp_group *g = resolve(st, message);
+    if (!g)
+        return;
+    struct sp_member *m = sp_member_find(g, message->page);
+    if (!m) {
+        bounce(st, message);
+        return;
+    }
+    if (c->version > m->version) {
+        if (g->large)
+            change_large(st, g, m, c);
+        else
+            change_small(st, g, m, c);
+        if (!st->err)
+            sp_group_cover_publish(st, g);
+    } /* else: a bounced change can come late */
+    sp_message_free(message);
+}
+
+/* ---- merges -------------------------------------------------------------------------------- */
+
+static bool holds(const struct sp_group *g, struct sp_id page, int64_t content_version)
+{
+    const struct sp_member *m = sp_member_find(g, page);
+    return m && (content_version == SP_NO_VERSION || m->content_version == content_version);
+}
+
+/* The asker looks for its edges again, from its page actor: an end has moved. */
+static void relink(struct sp_group_stage *st, struct sp_message *m)
+{
+    if (st->options.canary == SP_CANARY_NO_RELINK) {
+        sp_message_free(m);
+        return;
+    }
+    st->stats.relinks++;
+    sp_message_turn(m, SP_MSG_MATCH);
+    sp_group_stage_send(st, m);
+}
+
+/* Asks for the group at the other end of the first edge. */
+static void ask_group(struct sp_group_stage *st, const struct sp_group *g, struct sp_message *m)
+{
+    sp_message_turn(m, SP_MSG_FIND_GROUP);
+    m->link.far = g->id;
+    m->link.far_level = g->level;
+    sp_group_stage_send(st, m);
+}
+
+/* Whether the group at the other end keeps its members, and this one moves. */
+static bool far_is_higher(const struct sp_group *g, const struct sp_link *link)
+{
+    if (link->far_level != g->level)
+        return link->far_level > g->level;
+    return sp_group_id_cmp(link->far, g->id) < 0;
+}
+
+/* Drops the edges that lead to members; asks for the group of the first that does not. */
+static void link_edges(struct sp_group_stage *st, struct sp_group *g, struct sp_message *m)
+{
+    struct sp_link *link = &m->link;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < link->edge_count; i++)
+        if (!holds(g, link->edges[i].page, link->edges[i].content_version))
+            link->edges[kept++] = link->edges[i];
+    link->edge_count = kept;
+    if (!kept) {
+        sp_message_free(m);
+        return;
+    }
+    ask_group(st, g, m);
+}
+
+static void on_link(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_group *g = resolve(st, m);
+    if (!g)
+        return;
+    struct sp_member *asker = sp_member_find(g, m->page);
+    if (!asker)
+        bounce(st, m);
+    else if (asker->content_version != m->link.content_version &&
+             st->options.canary != SP_CANARY_NO_VERSION)
+        sp_message_free(m);
+    else
+        link_edges(st, g, m);
+}
+
+/* The first edge is done with: the asker's group is this one. */
+static void next_edges(struct sp_group_stage *st, struct sp_group *g, struct sp_message *m)
+{
+    if (sp_message_next_edge(m))
+        link_edges(st, g, m);
+}
+
+static void on_union(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_group *g = resolve(st, m);
+    if (!g)
+        return;
+    struct sp_link *link = &m->link;
+    struct sp_edge edge = link->edges[0];
+    if (!sp_member_find(g, edge.page)) {
+        bounce(st, m);
+    } else if (!holds(g, edge.page, edge.content_version) &&
+               st->options.canary != SP_CANARY_NO_VERSION) {
+        sp_message_turn(m, SP_MSG_FIND_GROUP); /* its page actor knows the newer version */
+        sp_group_stage_send(st, m);
+    } else if (sp_member_find(g, m->page)) {
+        sp_message_turn(m, SP_MSG_LINK);
+        link->group = g->id;
+        next_edges(st, g, m);
+    } else if (sp_group_id_eq(link->far, g->id)) {
+        relink(st, m); /* this group took over p's, but the asker has split off since */
+    } else if (far_is_higher(g, link)) {
+        sp_group_dissolve(st, g, link->far, m);
+    } else {
+        sp_message_turn(m, SP_MSG_DISSOLVE);
+        link->group = link->far;
+        link->far = g->id;
+        link->far_level = g->level;
+        sp_group_stage_send(st, m);
+    }
+}
+
+static void on_dissolve(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_group *g = resolve(st, m);
+    if (!g)
+        return;
+    struct sp_link *link = &m->link;
+    struct sp_edge edge = link->edges[0];
+    struct sp_member *asker = sp_member_find(g, m->page);
+    if (!asker) {
+        relink(st, m); /* moved by a split, perhaps at the same version */
+    } else if (asker->content_version != link->content_version) {
+        sp_message_free(m);
+    } else if (sp_member_find(g, edge.page)) {
+        next_edges(st, g, m);
+    } else if (sp_group_id_eq(link->far, g->id)) {
+        relink(st, m);
+    } else if (far_is_higher(g, link)) {
+        sp_group_dissolve(st, g, link->far, m);
+    } else { /* it has grown meanwhile */
+        ask_group(st, g, m);
+    }
+}
+
+/* Unchecked departures leave tree edges behind that no longer hold. */
+static bool forest_trusted(const struct sp_group_stage *st)
+{
+    return st->options.mode != SP_MODE_FAST || st->options.fast_rechecks;
+}
+
+/* A parent can be in a part that is still to come, and members of a large group have none. */
+static void plant(struct sp_group *g, const struct sp_link *link)
+{
+    uint32_t roots = 0;
+    for (uint32_t i = 0; i < link->row_count && !g->large; i++) {
+        const struct sp_member_row *row = &link->rows[i];
+        struct sp_member *m = sp_member_find(g, row->page);
+        if (!sp_id_is_zero(row->parent))
+            m->parent = sp_member_find(g, row->parent);
+        roots += !m->parent;
+    }
+    g->unsure |= roots > 1 || (roots && link->more);
+}
+
+static void note_transfer(struct sp_group_stage *st, struct sp_group *g, struct sp_group_id from,
+                          bool more)
+{
+    uint32_t at = 0;
+    while (at < g->open_count && !sp_group_id_eq(g->opens[at], from))
+        at++;
+    if (more == (at < g->open_count))
+        return;
+    sp_group_changed(st, g);
+    g->opens_changed = true;
+    if (!more) {
+        g->opens[at] = g->opens[--g->open_count];
+        return;
+    }
+    sp_grow(&g->opens, &g->open_cap, g->open_count + 1);
+    g->opens[g->open_count++] = from;
+}
+
+/* The edge that brought the members: false where it went stale meanwhile, or an end moved on at the
+ * same version. */
+static bool take_edge(struct sp_group_stage *st, struct sp_group *g, const struct sp_message *m)
+{
+    const struct sp_link *link = &m->link;
+    struct sp_edge edge = link->edges[0];
+    if (!holds(g, m->page, link->content_version) || !holds(g, edge.page, edge.content_version)) {
+        g->unsure = true;
+        return false;
+    }
+    struct sp_member *a = sp_member_find(g, m->page), *b = sp_member_find(g, edge.page);
+    if (!g->large && !sp_group_forest_same(a, b))
+        sp_group_forest_link(st, g, a, b);
+    return true;
+}
+
+/* All members are there: do they hang together? */
+static void settle(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (!g->unsure || g->open_count)
+        return;
+    g->unsure = false;
+    if (g->large) {
+        sp_bonds_doubt_all(g);
+        sp_bonds_split(st, g);
+        return;
+    }
+    uint32_t pieces =
+        forest_trusted(st) ? sp_group_forest_mend(st, g) : sp_group_forest_rebuild(st, g);
+    if (pieces > 1)
+        sp_group_split(st, g, pieces);
+}
+
+static void on_members(struct sp_group_stage *st, struct sp_message *m)
+{
+    enum { FIT_AFTER = 16 };
+    struct sp_group *g = resolve(st, m);
+    if (!g)
+        return;
+    struct sp_link *link = &m->link;
+    for (uint32_t i = 0; i < link->row_count; i++)
+        sp_group_take_in(st, g, &link->rows[i]);
+    if (link->row_count > FIT_AFTER)
+        sp_group_fit(st, g); /* before so many are compared */
+    plant(g, link);
+    note_transfer(st, g, link->far, link->more);
+    bool fresh = !link->edge_count || st->err || take_edge(st, g, m);
+    if (!st->err)
+        settle(st, g);
+    if (g->large)
+        sp_bonds_trust(g);
+    if (!st->err)
+        sp_group_cover_publish(st, g);
+    for (uint32_t i = 0; i < link->row_count; i++)
+        sp_member_row_done(&link->rows[i]);
+    sp_free(link->rows); /* the message may travel on and carry others */
+    link->rows = NULL;
+    link->row_count = 0;
+    if (!link->edge_count)
+        sp_message_free(m);
+    else if (fresh)
+        next_edges(st, g, m);
+    else
+        relink(st, m);
+}
+
+void sp_group_actor_step(struct sp_group_stage *st, struct sp_message *m)
+{
+    switch (m->kind) {
+    case SP_MSG_CHANGE:
+        on_change(st, m);
+        break;
+    case SP_MSG_LINK:
+        on_link(st, m);
+        break;
+    case SP_MSG_UNION:
+        on_union(st, m);
+        break;
+    case SP_MSG_DISSOLVE:
+        on_dissolve(st, m);
+        break;
+    case SP_MSG_MEMBERS:
+        on_members(st, m);
+        break;
+    case SP_MSG_CRAWLED:
+    case SP_MSG_APPLIED:
+    case SP_MSG_MATCH:
+    case SP_MSG_FIND_GROUP:
+    case SP_MSG_ASSIGNED:
+    case SP_MSG_STATUS:
+    case SP_MSG_MOVE:
+    case SP_MSG_PUT:
+    case SP_MSG_REMOVE:
+    case SP_MSG_PROBE:
+    case SP_MSG_AGAIN:
+        SP_ASSERT(!"a message for a group actor");
+    }
+}

@@ -1,0 +1,191 @@
+/* Does a large group still hang together?
+ *
+ * Within a star all hang together. Stars hang together by bonds: when a hub comes into the index,
+ * it is told of a similar row in each star that has one, and notes a bond to it. So of two similar
+ * hubs of different stars the one that was probed later has a bond into the star of the other, as
+ * long as the other, and the row that it was told of, stay in that star. When a row leaves its
+ * star, it is probed again, and so are the hubs that have a bond to it: their bonds are found
+ * again.
+ *
+ * When something goes, the hubs that it had held together are in doubt. From the star of each a
+ * search goes along the bonds, the smaller searches first, until they have met, or all but one have
+ * come to an end: what they found are pieces of their own. So the cost is that of the smaller
+ * pieces.
+ *
+ * Redirects hang with their end. Ends that are no hub are pieces of their own. */
+#include "base/mem.h"
+#include "group/large.h"
+
+/* ---- bonds ---- */
+
+static void bond_add(struct sp_hub *from, struct sp_hub *to)
+{
+    struct sp_bond *b = sp_alloc(sizeof *b);
+    *b = (struct sp_bond){from, to, from->out, &from->out, to->in, &to->in};
+    if (from->out)
+        from->out->at_out = &b->next_out;
+    if (to->in)
+        to->in->at_in = &b->next_in;
+    from->out = to->in = b;
+}
+
+void sp_bond_free(struct sp_bond *b)
+{
+    *b->at_out = b->next_out;
+    if (b->next_out)
+        b->next_out->at_out = b->at_out;
+    *b->at_in = b->next_in;
+    if (b->next_in)
+        b->next_in->at_in = b->at_in;
+    sp_free(b);
+}
+
+static void drop_out(struct sp_hub *h)
+{
+    while (h->out)
+        sp_bond_free(h->out);
+}
+
+static void ask_again(struct sp_hub *h)
+{
+    if (h->asking)
+        return;
+    h->asking = true;
+    sp_hub_list_add(&h->group->large->asking, h);
+}
+
+/* Those that have a bond to it are to be probed again. */
+static void ask_reliers(struct sp_hub *h)
+{
+    for (struct sp_bond *b = h->in; b; b = b->next_in)
+        ask_again(b->from);
+}
+
+void sp_bonds_drop(struct sp_hub *h)
+{
+    drop_out(h);
+    ask_reliers(h);
+    while (h->in)
+        sp_bond_free(h->in);
+}
+
+void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches)
+{
+    const struct sp_large *l = h->group->large;
+    uint32_t star = sp_stars_pivot(l->stars, h->row);
+    for (size_t i = 0; i < touches->count; i++) {
+        uint32_t row = touches->items[i].row;
+        if (row != h->row && sp_stars_pivot(l->stars, row) != star)
+            bond_add(h, sp_hub_at(l, row));
+    }
+}
+
+/* ---- doubts ---- */
+
+void sp_bonds_doubt_one(struct sp_hub *h)
+{
+    if (h->doubted)
+        return;
+    h->doubted = true;
+    sp_hub_list_add(&h->group->large->doubts, h);
+}
+
+static void doubt_row(void *arg, uint32_t row)
+{
+    sp_bonds_doubt_one(sp_hub_at(arg, row));
+}
+
+void sp_bonds_doubt(struct sp_hub *h)
+{
+    for (struct sp_bond *b = h->out; b; b = b->next_out)
+        sp_bonds_doubt_one(b->to);
+    for (struct sp_bond *b = h->in; b; b = b->next_in)
+        sp_bonds_doubt_one(b->from);
+    struct sp_large *l = h->group->large;
+    uint32_t pivot = sp_stars_pivot(l->stars, h->row);
+    if (pivot == h->row)
+        sp_stars_each_member(l->stars, h->row, doubt_row, l);
+    else if (pivot != SP_STARS_NONE)
+        sp_bonds_doubt_one(sp_hub_at(l, pivot));
+}
+
+void sp_bonds_trust(struct sp_group *g)
+{
+    struct sp_hub_list *doubts = &g->large->doubts;
+    for (uint32_t i = 0; i < doubts->count; i++)
+        doubts->hubs[i]->doubted = false;
+    doubts->count = 0;
+}
+
+void sp_bonds_doubt_all(struct sp_group *g)
+{
+    struct sp_shelf_place place = sp_shelf_first(&g->large->ranks);
+    for (struct sp_hub *h; (h = sp_shelf_next(&g->large->ranks, &place));)
+        sp_bonds_doubt_one(h);
+}
+
+static void probe_again(struct sp_group_stage *st, struct sp_hub *h)
+{
+    struct sp_touches touches = {NULL, 0};
+    const struct sp_signature *s = sp_hub_signature(st, h);
+    enum sp_err err = s ? sp_stars_probe(h->group->large->domain, s, h->row, &touches) : st->err;
+    drop_out(h);
+    if (err == SP_OK)
+        sp_bonds_note(h, &touches);
+    else
+        st->err = st->err ? st->err : err;
+    sp_bonds_doubt_one(h);
+}
+
+static void insert_again(struct sp_group_stage *st, struct sp_hub *h)
+{
+    struct sp_touches touches = {NULL, 0};
+    const struct sp_signature *s = sp_hub_signature(st, h);
+    drop_out(h);
+    ask_reliers(h);
+    enum sp_err err = s ? sp_stars_insert(h->group->large->domain, h->row, s, &touches) : st->err;
+    if (err == SP_OK)
+        sp_bonds_note(h, &touches);
+    else
+        st->err = st->err ? st->err : err;
+    sp_bonds_doubt_one(h);
+}
+
+/* Rows are the index's until its next call. */
+static void follow(struct sp_group_stage *st, struct sp_large *l, const struct sp_stars_left *left)
+{
+    struct sp_hub_list again = {0};
+    for (size_t i = 0; i < left->count; i++)
+        sp_hub_list_add(&again, sp_hub_at(l, left->rows[i]));
+    for (size_t i = 0; i < left->moved_count; i++) {
+        struct sp_hub *h = sp_hub_at(l, left->moved[i]);
+        ask_again(h);
+        ask_reliers(h);
+    }
+    for (size_t i = 0; i < left->ghost_count; i++)
+        sp_hub_list_add(&l->gone, sp_hub_at(l, left->ghosts[i]));
+    for (uint32_t i = 0; i < again.count && !st->err; i++)
+        insert_again(st, again.hubs[i]);
+    sp_free(again.hubs);
+}
+
+void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g)
+{
+    enum { KIDS = 1 << 20 };
+    struct sp_large *l = g->large;
+    struct sp_stars_left left;
+    while (!st->err && sp_stars_owes(l->domain)) {
+        enum sp_err err = sp_stars_work(l->domain, KIDS, &left);
+        if (err == SP_OK)
+            follow(st, l, &left);
+        else
+            st->err = st->err ? st->err : err;
+    }
+    for (uint32_t i = 0; i < l->asking.count; i++) {
+        struct sp_hub *h = l->asking.hubs[i];
+        h->asking = false;
+        if (h->best && !st->err)
+            probe_again(st, h);
+    }
+    l->asking.count = 0;
+}

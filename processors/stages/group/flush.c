@@ -1,0 +1,187 @@
+/* Pages and groups into the store: what changed since the last flush.
+ *
+ * A group of one, alone on its founder's partition, is no row of its own: it lies inside the
+ * founder's page row, so a page without duplicates costs one small write. A small group lies in its
+ * 'G' row; of a large one each member has a row, so that a change costs no more than that. */
+#include "base/mem.h"
+#include "base/prefetch.h"
+#include "group/large.h"
+#include "group/stored.h"
+
+static bool is_inline(const struct sp_group *g)
+{
+    return g->count == 1 && !g->large && g->level == 0 && !g->open_count &&
+           sp_id_eq(g->members[0]->page, g->id.founder);
+}
+
+static void delete_member_row(struct sp_group_stage *st, struct sp_group *g, struct sp_id page)
+{
+    sp_group_key(st, 'M', g->id);
+    sp_buf_put(&st->key, &page, sizeof page);
+    sp_store_delete(st->store, sp_buf_view(&st->key));
+}
+
+/* Keeps the group of one inside its founder's page row, or takes it out of there. */
+static void flush_inline(struct sp_group_stage *st, struct sp_group *g, bool inlined)
+{
+    if (!inlined && !g->inlined)
+        return;
+    struct sp_page_actor *founder = sp_page_actor_get(st, g->id.founder);
+    if (!founder)
+        return;
+    struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
+    bool mine = founder->inline_bytes && sp_read_varint(&r) == g->id.birth;
+    g->inlined = inlined;
+    if (!inlined && !mine)
+        return; /* another group of one took the place */
+    sp_free(founder->inline_group);
+    founder->inline_group = NULL;
+    founder->inline_bytes = 0;
+    if (inlined) {
+        sp_buf_reset(&st->value);
+        sp_buf_put_varint(&st->value, g->id.birth);
+        sp_member_encode(g->members[0], &st->value);
+        founder->inline_group = sp_memdup(st->value.data, st->value.len);
+        founder->inline_bytes = (uint32_t)st->value.len;
+    }
+    sp_page_actor_changed(st, founder);
+}
+
+static void flush_member(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    sp_buf_reset(&st->value);
+    sp_member_encode(m, &st->value);
+    sp_group_key(st, 'M', g->id);
+    sp_buf_put(&st->key, &m->page, sizeof m->page);
+    sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
+    m->stored = true;
+    m->dirty = false;
+}
+
+static void flush_row(struct sp_group_stage *st, struct sp_group *g, bool wanted, bool packed)
+{
+    bool as_before = !packed && !g->packed && g->level == g->stored_level && !g->opens_changed &&
+                     !g->told_changed;
+    if (wanted == g->stored && (!wanted || as_before))
+        return;
+    sp_group_key(st, 'G', g->id);
+    if (wanted) {
+        sp_buf_reset(&st->value);
+        sp_group_encode(g, packed, &st->value);
+        sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
+    } else {
+        sp_store_delete(st->store, sp_buf_view(&st->key));
+    }
+    g->stored = wanted;
+    g->packed = packed;
+    g->stored_level = g->level;
+    g->told_changed = false;
+    g->opens_changed = false;
+}
+
+static void flush_large(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct sp_large *l = g->large;
+    for (uint32_t i = 0; i < l->dirty_count; i++)
+        flush_member(st, g, l->dirty[i]);
+    l->dirty_count = 0;
+}
+
+static void flush_group(struct sp_group_stage *st, struct sp_group *g)
+{
+    bool inlined = is_inline(g);
+    bool wanted = !inlined && (g->count || g->open_count);
+    bool packed = wanted && !g->large && g->count <= SP_PACKED_MEMBERS;
+    bool rows = !inlined && !packed;
+    g->dirty = false;
+    for (uint32_t i = 0; i < g->gone_count; i++)
+        if (!rows || !sp_member_find(g, g->gone[i]))
+            delete_member_row(st, g, g->gone[i]);
+    g->gone_count = 0;
+    flush_inline(st, g, inlined);
+    flush_row(st, g, wanted, packed);
+    if (g->large)
+        flush_large(st, g);
+    for (uint32_t i = 0; i < g->count && !g->large; i++) {
+        struct sp_member *m = g->members[i];
+        if (rows && (m->dirty || !m->stored)) {
+            flush_member(st, g, m);
+        } else if (!rows) {
+            if (m->stored)
+                delete_member_row(st, g, m->page);
+            m->stored = m->dirty = false;
+        }
+    }
+    /* One that lies in its founder's row is made of that in no time: once in memory is enough. */
+    bool again = inlined && g->inlined;
+    if (again || (g->count == 0 && !wanted))
+        sp_group_free(st, g);
+}
+
+/* What was changed since the last flush is more than the processor's caches hold. */
+static void prefetch_pages(const struct sp_page_actor *next)
+{
+    if (!next)
+        return;
+    sp_prefetch(next->url);
+    sp_prefetch_bytes(next->inline_group, next->inline_bytes);
+    if (next->next_dirty)
+        sp_prefetch_bytes(next->next_dirty, sizeof *next);
+}
+
+static void prefetch_groups(const struct sp_group *next)
+{
+    for (int depth = 0; next && depth < 4; depth++, next = next->next_dirty) {
+        if (depth == 3)
+            sp_prefetch_bytes(next, sizeof *next);
+        else if (depth == 2)
+            sp_prefetch(next->members);
+        else if (depth == 1 && next->count && !next->large)
+            sp_prefetch_bytes(next->members[0], sizeof *next->members[0]);
+        else if (depth == 0 && next->count && !next->large)
+            sp_prefetch(next->members[0]->url);
+    }
+}
+
+static void flush_pages(struct sp_group_stage *st)
+{
+    for (struct sp_page_actor *p = st->dirty_pages, *next; p; p = next) {
+        next = p->next_dirty;
+        prefetch_pages(next);
+        p->dirty = false;
+        sp_buf_reset(&st->value);
+        sp_page_actor_encode(p, &st->value);
+        sp_page_actor_key(st, p->id);
+        sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
+    }
+    st->dirty_pages = NULL;
+}
+
+static void flush_clock(struct sp_group_stage *st)
+{
+    if (st->clock == st->stored_clock)
+        return;
+    sp_store_put(st->store, sp_view("B", 1), sp_view(&st->clock, sizeof st->clock));
+    st->stored_clock = st->clock;
+}
+
+enum sp_err sp_group_stage_flush(struct sp_group_stage *st)
+{
+    sp_group_stage_release(st);
+    for (struct sp_group *g = st->dirty_groups, *next; g && !st->err; g = next) {
+        next = g->next_dirty;
+        prefetch_groups(next);
+        flush_group(st, g);
+    }
+    st->dirty_groups = NULL;
+    if (st->err)
+        return st->err;
+    flush_pages(st);
+    flush_clock(st);
+    if (st->own_contents)
+        sp_contents_flush(st->own_contents);
+    sp_group_stage_evict(st);
+    st->page_ages.round++;
+    st->group_ages.round++;
+    return st->err;
+}

@@ -1,0 +1,178 @@
+/* Members on their way between groups: out of one as rows of `members` messages, or into a new
+ * group of a piece that has split off, and into the other. Each move gives the membership its next
+ * epoch, and tells the page its new group. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "group/large.h"
+#include "group/page_actor.h"
+
+static void note_gone(struct sp_group *g, const struct sp_member *m)
+{
+    if (!m->stored)
+        return;
+    if (g->gone_count == g->gone_cap) {
+        g->gone_cap = g->gone_cap ? g->gone_cap * 2 : 4;
+        g->gone = sp_realloc(g->gone, g->gone_cap * sizeof *g->gone);
+    }
+    g->gone[g->gone_count++] = m->page;
+}
+
+/* m, out of all lists already, becomes a row of a members message and is freed. */
+static struct sp_member_row move_out(struct sp_group_stage *st, struct sp_group *g,
+                                     struct sp_member *m, struct sp_group_id to)
+{
+    struct sp_signature *s = sp_member_signature(st, g, m);
+    struct sp_member_row row = {m->page,
+                                m->version,
+                                m->content_version,
+                                m->kind,
+                                m->target,
+                                s ? sp_signature_ref(s) : NULL,
+                                m->rank,
+                                m->url,
+                                m->epoch + 1,
+                                m->parent ? m->parent->page : (struct sp_id){0, 0}};
+    if (s)
+        sp_member_drop_content(st, m->content);
+    struct sp_message *a = sp_message_new(SP_MSG_ASSIGNED);
+    a->page = m->page;
+    a->assigned.far = to;
+    a->assigned.epoch = row.epoch;
+    sp_group_stage_send(st, a);
+    note_gone(g, m);
+    m->url = NULL;
+    return row;
+}
+
+static int by_content(const void *a, const void *b)
+{
+    const struct sp_member *x = *(struct sp_member *const *)a, *y = *(struct sp_member *const *)b;
+    int order = sp_id_cmp(x->content, y->content);
+    return order ? order : sp_id_cmp(x->page, y->page);
+}
+
+/* About how many bytes the member takes in a message after that one. */
+static size_t row_bytes(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                        const struct sp_member *before)
+{
+    enum { IDS_AND_NUMBERS = 120 };
+    const struct sp_signature *s = sp_member_signature(st, g, m);
+    bool sent = before && sp_id_eq(before->content, m->content);
+    return IDS_AND_NUMBERS + strlen(m->url) + (s && !sent ? sp_signature_bytes(s) : 0);
+}
+
+static uint32_t part_end(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
+                         uint32_t count, uint32_t from)
+{
+    size_t most = st->options.message_bytes ? st->options.message_bytes : SP_GROUP_MESSAGE_BYTES;
+    size_t bytes = row_bytes(st, g, leaving[from], NULL);
+    uint32_t end = from + 1;
+    for (; end < count; end++) {
+        bytes += row_bytes(st, g, leaving[end], leaving[end - 1]);
+        if (bytes > most)
+            break;
+    }
+    return end;
+}
+
+/* Sends the members to their new group in messages of about options.message_bytes, each of which
+ * can be read without the others, and with the last of them the edge-bearing message that caused
+ * the move (NULL for a split). A signature goes once a message. They must not be winners here any
+ * more. */
+static void hand_over(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
+                      uint32_t count, struct sp_group_id to, struct sp_message *edge)
+{
+    qsort(leaving, count, sizeof(struct sp_member *), by_content);
+    for (uint32_t from = 0, end; from < count; from = end) {
+        end = part_end(st, g, leaving, count, from);
+        bool more = end < count;
+        struct sp_message *m = edge && !more ? edge : sp_message_new(SP_MSG_MEMBERS);
+        struct sp_link *link = &m->link;
+        sp_message_turn(m, SP_MSG_MEMBERS);
+        link->far = g->id;
+        link->group = to;
+        link->more = more;
+        link->row_count = end - from;
+        link->rows = sp_alloc(link->row_count * sizeof *link->rows);
+        for (uint32_t i = from; i < end; i++)
+            link->rows[i - from] = move_out(st, g, leaving[i], to);
+        sp_group_stage_send(st, m);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        sp_member_free(leaving[i]);
+    sp_group_changed(st, g);
+}
+
+void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_group_id higher,
+                       struct sp_message *edge)
+{
+    uint32_t count = g->count;
+    struct sp_member **all =
+        g->large ? sp_large_take_all(st, g, &count) : sp_memdup(g->members, g->count * sizeof *all);
+    st->group_bytes -= g->count * (size_t)SP_MEMBER_BYTES;
+    g->count = g->empty_count = g->winner_count = g->touched_count = 0;
+    g->level = 0;
+    st->stats.merges++;
+    hand_over(st, g, all, count, higher, edge);
+    sp_free(all);
+}
+
+void sp_group_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
+                    uint32_t count)
+{
+    struct sp_group_id id = {++st->clock, leaving[0]->page};
+    st->stats.splits++;
+    hand_over(st, g, leaving, count, id, NULL);
+}
+
+void sp_group_split(struct sp_group_stage *st, struct sp_group *g, uint32_t pieces)
+{
+    struct sp_member **leaving = sp_alloc(g->count * sizeof *leaving);
+    sp_group_cover_forget_pieces(g);
+    for (uint32_t piece = 1; piece < pieces; piece++) {
+        uint32_t count = 0;
+        for (uint32_t i = 0; i < g->count; i++)
+            if (g->members[i]->mark == piece)
+                leaving[count++] = g->members[i];
+        for (uint32_t i = 0; i < count; i++) {
+            sp_group_cover_untouch(g, leaving[i]);
+            sp_member_remove(st, g, leaving[i]);
+        }
+        sp_group_leave(st, g, leaving, count);
+    }
+    sp_free(leaving);
+}
+
+void sp_group_take_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member_row *row)
+{
+    struct sp_member *m = sp_calloc(1, sizeof *m);
+    m->page = row->page;
+    m->version = row->version;
+    m->content_version = row->content_version;
+    m->kind = row->kind;
+    m->target = row->target;
+    m->rank = row->rank;
+    m->url = row->url;
+    m->epoch = row->epoch;
+    row->url = NULL;
+    if (row->signature) {
+        m->content = row->signature->content_hash;
+        sp_member_hold_content(st, row->signature);
+    }
+    sp_member_insert(st, g, m);
+    sp_member_changed(st, g, m);
+    sp_group_cover_note(g, m);
+}
+
+void sp_group_found(struct sp_group_stage *st, struct sp_page_actor *p)
+{
+    p->group = (struct sp_group_id){++st->clock, p->id};
+    p->epoch = 1;
+    sp_page_actor_changed(st, p);
+    struct sp_group *g = sp_group_make(st, p->group);
+    struct sp_member_row row = {p->id,      p->version, p->content_version, p->kind, p->target,
+                                p->pending, p->rank,    sp_strdup(p->url),  1,       {0, 0}};
+    sp_group_take_in(st, g, &row);
+    sp_group_cover_publish(st, g);
+}

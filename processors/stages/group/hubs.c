@@ -1,0 +1,262 @@
+/* See large.h. */
+#include "base/mem.h"
+#include "group/large.h"
+
+/* ---- orders */
+
+static int rank_order(const struct sp_member *key, const struct sp_member *m)
+{
+    return sp_rank_cmp(&m->rank, m->page, &key->rank, key->page);
+}
+
+int sp_hub_order(const void *key, const void *object)
+{
+    return rank_order(key, ((const struct sp_hub *)object)->best);
+}
+
+static int holder_order(const void *key, const void *object)
+{
+    const struct sp_member *k = key, *m = object;
+    int order = sp_id_cmp(m->content, k->content);
+    return order ? order : rank_order(k, m);
+}
+
+static int content_order(const void *key, const void *object)
+{
+    int order = sp_id_cmp(((const struct sp_member *)object)->content, *(const struct sp_id *)key);
+    return order ? order : 1;
+}
+
+struct sp_shelf_place sp_hub_first(const struct sp_hub *h)
+{
+    return sp_shelf_find(&h->group->large->holders, content_order, &h->content);
+}
+
+struct sp_member *sp_hub_next(const struct sp_hub *h, struct sp_shelf_place *place)
+{
+    struct sp_member *m = sp_shelf_next(&h->group->large->holders, place);
+    return m && sp_id_eq(m->content, h->content) ? m : NULL;
+}
+
+void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h)
+{
+    sp_grow(&list->hubs, &list->cap, list->count + 1);
+    list->hubs[list->count++] = h;
+}
+
+/* ---- signatures */
+
+struct sp_hub *sp_hub_at(const struct sp_large *l, uint32_t row)
+{
+    return l->rows[row];
+}
+
+struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h)
+{
+    struct sp_signature *s;
+    if (h->signature)
+        return h->signature;
+    enum sp_err err = sp_contents_get(st->contents, h->content, &s);
+    if (err != SP_OK) {
+        st->err = st->err ? st->err : err;
+        return NULL;
+    }
+    h->signature = sp_signature_ref(s);
+    sp_hub_list_add(&h->group->large->borrowed, h);
+    sp_member_note_holder(st, h->group);
+    return s;
+}
+
+enum sp_err sp_hub_row_signature(void *arg, uint32_t row, const struct sp_signature **ret_signature)
+{
+    struct sp_large *l = arg;
+    const struct sp_signature *s = sp_hub_signature(l->stage, sp_hub_at(l, row));
+    if (!s)
+        return l->stage->err;
+    *ret_signature = s;
+    return SP_OK;
+}
+
+/* ---- rows of the index */
+
+static void take_row(struct sp_large *l, struct sp_hub *h)
+{
+    if (l->free_row_count) {
+        h->row = l->free_rows[--l->free_row_count];
+    } else {
+        h->row = l->row_count++;
+        sp_grow(&l->rows, &l->row_cap, l->row_count);
+    }
+    l->rows[h->row] = h;
+}
+
+void sp_hub_free(struct sp_large *l, struct sp_hub *h)
+{
+    sp_grow(&l->free_rows, &l->free_row_cap, l->free_row_count + 1);
+    l->free_rows[l->free_row_count++] = h->row;
+    l->rows[h->row] = NULL;
+    sp_signature_unref(h->signature);
+    sp_free(h);
+}
+
+static void put_into_index(struct sp_group_stage *st, struct sp_hub *h)
+{
+    struct sp_touches touches = {NULL, 0};
+    const struct sp_signature *s = sp_hub_signature(st, h);
+    if (!s)
+        return;
+    enum sp_err err = sp_stars_insert(h->group->large->domain, h->row, s, &touches);
+    if (err == SP_OK)
+        sp_bonds_note(h, &touches);
+    else
+        st->err = st->err ? st->err : err;
+}
+
+static struct sp_hub *make(struct sp_group_stage *st, struct sp_group *g, const struct sp_member *m)
+{
+    struct sp_hub *h = sp_calloc(1, sizeof *h);
+    double own = 1;
+    h->content = m->content;
+    h->group = g;
+    take_row(g->large, h);
+    sp_map_add(&g->large->hubs, h);
+    const struct sp_signature *s = sp_hub_signature(st, h);
+    if (s)
+        sp_similar(&st->options.similarity, s, s, &own);
+    h->own_similarity = (float)own;
+    put_into_index(st, h);
+    sp_bonds_doubt_one(h);
+    return h;
+}
+
+static void unmake(struct sp_group_stage *st, struct sp_group *g, struct sp_hub *h)
+{
+    bool ghost = true;
+    sp_bonds_doubt(h);
+    sp_bonds_drop(h);
+    sp_map_remove(&g->large->hubs, h->content);
+    if (!sp_hub_signature(st, h))
+        return;
+    enum sp_err err = sp_stars_remove(g->large->domain, h->row, &ghost);
+    if (err != SP_OK)
+        st->err = st->err ? st->err : err;
+    if (!ghost)
+        sp_hub_list_add(&g->large->gone, h);
+}
+
+/* ---- members */
+
+/* Another member stands for the hub, or none. */
+static void set_best(struct sp_group *g, struct sp_hub *h, struct sp_member *best)
+{
+    struct sp_large *l = g->large;
+    if (h->best) {
+        if (h->winner == h)
+            sp_cover_depose(l, h);
+        sp_shelf_remove(&l->ranks, sp_hub_order, h->best);
+    }
+    h->best = best;
+    if (best) {
+        sp_shelf_add(&l->ranks, sp_hub_order, best, h);
+        sp_cover_judge_later(l, h);
+    }
+}
+
+void sp_hub_enter(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    struct sp_hub *h = sp_map_get(&g->large->hubs, m->content);
+    if (!h)
+        h = make(st, g, m);
+    m->hub = h;
+    h->holders++;
+    sp_shelf_add(&g->large->holders, holder_order, m, m);
+    if (!h->best || rank_order(h->best, m) < 0)
+        set_best(g, h, m);
+}
+
+void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    struct sp_hub *h = m->hub;
+    struct sp_large *l = g->large;
+    sp_shelf_remove(&l->holders, holder_order, m);
+    h->holders--;
+    m->hub = NULL;
+    if (h->best != m)
+        return;
+    struct sp_shelf_place place = sp_hub_first(h);
+    set_best(g, h, sp_hub_next(h, &place));
+    if (!h->best)
+        unmake(st, g, h);
+}
+
+void sp_hub_rerank(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                   struct sp_rank rank)
+{
+    struct sp_hub *h = m->hub;
+    struct sp_large *l = g->large;
+    sp_shelf_remove(&l->holders, holder_order, m);
+    if (h->best == m)
+        set_best(g, h, NULL);
+    m->rank = rank;
+    sp_shelf_add(&l->holders, holder_order, m, m);
+    struct sp_shelf_place place = sp_hub_first(h);
+    struct sp_member *best = sp_hub_next(h, &place);
+    if (best != h->best)
+        set_best(g, h, best);
+    (void)st;
+}
+
+/* ---- the end of a flush, or of all */
+
+static void drop_dead(struct sp_hub_list *list)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->hubs[i]->best)
+            list->hubs[kept++] = list->hubs[i];
+    list->count = kept;
+}
+
+void sp_hubs_release(struct sp_group *g)
+{
+    struct sp_large *l = g->large;
+    for (uint32_t i = 0; i < l->borrowed.count; i++) {
+        sp_signature_unref(l->borrowed.hubs[i]->signature);
+        l->borrowed.hubs[i]->signature = NULL;
+    }
+    l->borrowed.count = 0;
+    for (uint32_t i = 0; i < l->recent.count; i++)
+        if (l->recent.hubs[i] && !l->recent.hubs[i]->best)
+            l->recent.hubs[i] = NULL;
+    drop_dead(&l->todo);
+    drop_dead(&l->doubts);
+    for (uint32_t i = 0; i < l->gone.count; i++)
+        sp_hub_free(l, l->gone.hubs[i]);
+    l->gone.count = 0;
+}
+
+void sp_hubs_clear(struct sp_group *g)
+{
+    struct sp_large *l = g->large;
+    for (uint32_t row = 0; row < l->row_count; row++) {
+        struct sp_hub *h = l->rows[row];
+        if (!h)
+            continue;
+        while (h->out)
+            sp_bond_free(h->out);
+        while (h->in)
+            sp_bond_free(h->in);
+        sp_signature_unref(h->signature);
+        sp_free(h);
+    }
+    sp_stars_domain_free(l->domain);
+    sp_stars_free(l->stars);
+    sp_free(l->rows);
+    sp_free(l->free_rows);
+    sp_free(l->todo.hubs);
+    sp_free(l->recent.hubs);
+    sp_free(l->doubts.hubs);
+    sp_free(l->asking.hubs);
+    sp_free(l->borrowed.hubs);
+    sp_free(l->gone.hubs);
+}

@@ -1,0 +1,453 @@
+/* See large.h. */
+#include "group/large.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+enum { LARGE_FROM = 64 };
+
+/* ---- orders */
+
+static int page_order(const void *key, const void *object)
+{
+    return sp_id_cmp(((const struct sp_member *)object)->page, *(const struct sp_id *)key);
+}
+
+static int redirect_order(const void *key, const void *object)
+{
+    const struct sp_member *k = key, *m = object;
+    int order = sp_id_cmp(m->target, k->target);
+    return order ? order : sp_id_cmp(m->page, k->page);
+}
+
+static int target_order(const void *key, const void *object)
+{
+    int order = sp_id_cmp(((const struct sp_member *)object)->target, *(const struct sp_id *)key);
+    return order ? order : 1;
+}
+
+struct sp_member *sp_large_find(const struct sp_group *g, struct sp_id page)
+{
+    struct sp_shelf_place place = sp_shelf_find(&g->large->members, page_order, &page);
+    struct sp_member *m = sp_shelf_next(&g->large->members, &place);
+    return m && sp_id_eq(m->page, page) ? m : NULL;
+}
+
+void sp_large_dirty(struct sp_group *g, struct sp_member *m)
+{
+    struct sp_large *l = g->large;
+    sp_grow(&l->dirty, &l->dirty_cap, l->dirty_count + 1);
+    m->dirty_at = l->dirty_count;
+    l->dirty[l->dirty_count++] = m;
+}
+
+static void clean(struct sp_group *g, struct sp_member *m)
+{
+    struct sp_large *l = g->large;
+    struct sp_member *last = l->dirty[--l->dirty_count];
+    l->dirty[m->dirty_at] = last;
+    last->dirty_at = m->dirty_at;
+    m->dirty = false;
+}
+
+/* ---- redirects */
+
+static struct sp_shelf_place first_redirect(const struct sp_group *g, const struct sp_member *to)
+{
+    return sp_shelf_find(&g->large->redirects, target_order, &to->page);
+}
+
+static struct sp_member *next_redirect(const struct sp_group *g, const struct sp_member *to,
+                                       struct sp_shelf_place *place)
+{
+    struct sp_member *m = sp_shelf_next(&g->large->redirects, place);
+    return m && sp_id_eq(m->target, to->page) ? m : NULL;
+}
+
+static struct sp_end *end_of(struct sp_member *m)
+{
+    if (!m->end)
+        m->end = sp_end_new(m);
+    return m->end;
+}
+
+static void set_loose(struct sp_group *g, struct sp_member *m, bool loose)
+{
+    if (m->loose == loose)
+        return;
+    m->loose = loose;
+    if (loose)
+        sp_shelf_add(&g->large->loose, page_order, &m->page, m);
+    else
+        sp_shelf_remove(&g->large->loose, page_order, &m->page);
+}
+
+/* A redirect that hangs on nothing is hung on its target, unless that is not there, or hangs on it
+ * itself: a loop. */
+static void hang(struct sp_group *g, struct sp_member *m)
+{
+    struct sp_member *target = m->kind == SP_PAGE_REDIRECT ? sp_large_find(g, m->target) : NULL;
+    bool hangs = target && sp_end_root(end_of(target)) != sp_end_root(end_of(m));
+    if (hangs)
+        sp_end_link(m->end, target->end);
+    m->hangs = hangs;
+    set_loose(g, m, !hangs && !m->hub);
+}
+
+/* A loop that m was a part of may have been opened: its root hangs on its target then. */
+static void unhang(struct sp_group *g, struct sp_member *m)
+{
+    if (!m->hangs)
+        return;
+    struct sp_member *root = sp_end_root(m->end)->member;
+    sp_end_cut(m->end);
+    m->hangs = false;
+    hang(g, root);
+}
+
+struct sp_member *sp_large_end(struct sp_member *m)
+{
+    return m->end ? sp_end_root(m->end)->member : m;
+}
+
+uint32_t sp_large_size_behind(struct sp_member *m)
+{
+    return m->end ? sp_end_size(m->end) : 1;
+}
+
+void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_member ***list,
+                     uint32_t *count, uint32_t *cap)
+{
+    uint32_t at = *count;
+    sp_grow(list, cap, *count + 1);
+    (*list)[(*count)++] = m;
+    for (; at < *count; at++) {
+        const struct sp_member *to = (*list)[at];
+        struct sp_shelf_place place = first_redirect(g, to);
+        for (struct sp_member *r; (r = next_redirect(g, to, &place));) {
+            if (!r->hangs)
+                continue; /* a loop ends here */
+            sp_grow(list, cap, *count + 1);
+            (*list)[(*count)++] = r;
+        }
+    }
+}
+
+void sp_large_touch_redirects(struct sp_group *g, const struct sp_member *to)
+{
+    struct sp_shelf_place place = first_redirect(g, to);
+    for (struct sp_member *r; (r = next_redirect(g, to, &place));)
+        sp_group_cover_touch(g, r);
+}
+
+/* ---- members come, change and go */
+
+/* Content with words is held by a hub. What has none resembles nothing, not even its like. */
+static bool has_hub(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    if (m->kind != SP_PAGE_CONTENT)
+        return false;
+    if (sp_map_get(&g->large->hubs, m->content))
+        return true;
+    const struct sp_signature *s = sp_member_signature(st, g, m);
+    return s && sp_similar(&st->options.similarity, s, s, NULL);
+}
+
+static void hold(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    if (m->kind != SP_PAGE_CONTENT)
+        sp_shelf_add(&g->large->redirects, redirect_order, m, m);
+    else if (has_hub(st, g, m))
+        sp_hub_enter(st, g, m);
+    sp_signature_unref(m->signature);
+    m->signature = NULL;
+    hang(g, m);
+    sp_group_cover_touch(g, m);
+}
+
+void sp_large_out(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    unhang(g, m);
+    set_loose(g, m, false);
+    if (m->hub)
+        sp_hub_leave(st, g, m);
+    if (m->kind != SP_PAGE_CONTENT)
+        sp_shelf_remove(&g->large->redirects, redirect_order, m);
+}
+
+void sp_large_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    hold(st, g, m);
+    sp_bonds_settle(st, g);
+}
+
+void sp_large_rerank(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                     struct sp_rank rank)
+{
+    if (m->hub)
+        sp_hub_rerank(st, g, m, rank);
+    else
+        m->rank = rank;
+    sp_group_cover_touch(g, m);
+}
+
+/* Redirects that were there before their target hang on it now. */
+static void hang_those_before(struct sp_group *g, struct sp_member *m)
+{
+    struct sp_shelf_place place = first_redirect(g, m);
+    for (struct sp_member *r; (r = next_redirect(g, m, &place));)
+        if (!r->hangs)
+            hang(g, r);
+}
+
+void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    sp_shelf_add(&g->large->members, page_order, &m->page, m);
+    g->count++;
+    hold(st, g, m);
+    hang_those_before(g, m);
+    sp_bonds_settle(st, g);
+}
+
+struct sp_member **sp_large_all(const struct sp_group *g, uint32_t *ret_count)
+{
+    struct sp_member **all = sp_alloc((g->count + 1) * sizeof *all), *m;
+    struct sp_shelf_place place = sp_shelf_first(&g->large->members);
+    *ret_count = 0;
+    while ((m = sp_shelf_next(&g->large->members, &place)))
+        all[(*ret_count)++] = m;
+    return all;
+}
+
+struct sp_member *sp_large_best_but(const struct sp_group *g, const struct sp_member *m)
+{
+    struct sp_shelf_place place = sp_shelf_first(&g->large->ranks);
+    struct sp_hub *h = sp_shelf_next(&g->large->ranks, &place);
+    if (!h || h->best != m)
+        return h ? h->best : NULL;
+    struct sp_shelf_place at = sp_hub_first(h);
+    sp_hub_next(h, &at);
+    struct sp_member *second = sp_hub_next(h, &at);
+    h = sp_shelf_next(&g->large->ranks, &place);
+    if (!h ||
+        (second && sp_rank_cmp(&second->rank, second->page, &h->best->rank, h->best->page) < 0))
+        return second;
+    return h->best;
+}
+
+static void forget(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    sp_group_cover_untouch(g, m);
+    set_loose(g, m, false);
+    if (m->hub)
+        sp_hub_leave(st, g, m);
+    if (m->kind != SP_PAGE_CONTENT)
+        sp_shelf_remove(&g->large->redirects, redirect_order, m);
+    sp_shelf_remove(&g->large->members, page_order, &m->page);
+    g->count--;
+    sp_free(m->end);
+    m->end = NULL;
+    m->hangs = false;
+    if (m->dirty)
+        clean(g, m);
+}
+
+static bool is_pivot(const struct sp_member *m)
+{
+    return m->hub && sp_stars_pivot(m->hub->group->large->stars, m->hub->row) == m->hub->row;
+}
+
+void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
+                   uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        leaving[i]->mark = 0;
+    /* Kids before pivots: then no kid is moved for nothing. */
+    for (int pivots = 0; pivots < 2; pivots++)
+        for (uint32_t i = 0; i < count && !st->err; i++) {
+            if (leaving[i]->mark || (!pivots && is_pivot(leaving[i])))
+                continue;
+            leaving[i]->mark = 1;
+            forget(st, g, leaving[i]);
+        }
+    sp_bonds_settle(st, g);
+    if (!st->err)
+        sp_group_leave(st, g, leaving, count);
+}
+
+static int by_page(const void *a, const void *b)
+{
+    return sp_id_cmp((*(struct sp_member *const *)a)->page, (*(struct sp_member *const *)b)->page);
+}
+
+void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    struct sp_member **leaving = NULL;
+    uint32_t count = 0, cap = 0;
+    sp_large_behind(g, m, &leaving, &count, &cap);
+    if (count < g->count) {
+        unhang(g, m);
+        qsort(leaving, count, sizeof *leaving, by_page);
+        sp_large_part(st, g, leaving, count);
+    }
+    sp_free(leaving);
+}
+
+/* ---- large and small */
+
+static void restore_winner(struct sp_group *g, struct sp_hub *h)
+{
+    const struct sp_member *m = h->best;
+    if (!m->winner || m->todo || (m->winner != m && !m->winner->hub))
+        return;
+    h->todo = false;
+    sp_cover_restore(g->large, h, m->winner->hub, m->winner == m ? 0 : m->similarity);
+    h->judged = UINT64_MAX;
+    h->shown = m->winner->page;
+    h->shown_similarity = h->similarity;
+}
+
+static void restore_winners(struct sp_group *g)
+{
+    struct sp_large *l = g->large;
+    struct sp_hub_list todo = l->todo;
+    l->todo = (struct sp_hub_list){0};
+    for (uint32_t i = 0; i < todo.count; i++) {
+        struct sp_hub *h = todo.hubs[i];
+        restore_winner(g, h);
+        if (h->todo)
+            sp_hub_list_add(&l->todo, h);
+    }
+    for (uint32_t i = 0; i < todo.count; i++)
+        if (todo.hubs[i]->judged)
+            todo.hubs[i]->judged = l->wins;
+    sp_free(todo.hubs);
+}
+
+static void clear_lists(struct sp_group *g)
+{
+    sp_free(g->members);
+    sp_free(g->empty);
+    sp_free(g->winners);
+    g->members = g->empty = g->winners = NULL;
+    g->count = g->cap = g->empty_count = g->empty_cap = g->winner_count = g->winner_cap = 0;
+}
+
+static void build(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct sp_member **all = sp_memdup(g->members, g->count * sizeof *all);
+    uint32_t count = g->count;
+    st->group_bytes -= count * (size_t)SP_MEMBER_BYTES;
+    clear_lists(g);
+    g->large = sp_calloc(1, sizeof *g->large);
+    g->large->stage = st;
+    g->large->stars = sp_stars_new(&(struct sp_stars_options){
+        .similarity = st->options.similarity, .signature = sp_hub_row_signature, .arg = g->large});
+    g->large->domain = sp_stars_domain_new(g->large->stars, 1, true);
+    g->large->used_round = st->group_ages.round;
+    sp_grow(&st->larges, &st->large_cap, st->large_count + 1);
+    st->larges[st->large_count++] = g;
+    for (uint32_t i = 0; i < count; i++) {
+        bool touched = all[i]->touched;
+        all[i]->parent = NULL;
+        all[i]->dirty |= !all[i]->stored;
+        if (all[i]->dirty)
+            sp_large_dirty(g, all[i]);
+        sp_large_insert(st, g, all[i]);
+        if (!touched)
+            sp_group_cover_untouch(g, all[i]);
+    }
+    restore_winners(g);
+    sp_bonds_trust(g);
+    sp_free(all);
+}
+
+/* Takes the members out of all that is large, and that apart. */
+static struct sp_member **take_apart(struct sp_group_stage *st, struct sp_group *g,
+                                     uint32_t *ret_count)
+{
+    struct sp_large *l = g->large;
+    struct sp_member **all = sp_large_all(g, ret_count);
+    sp_hubs_clear(g);
+    for (uint32_t i = 0; i < *ret_count; i++) {
+        struct sp_member *m = all[i];
+        sp_free(m->end);
+        m->end = NULL;
+        m->hub = NULL;
+        m->hangs = m->loose = false;
+    }
+    sp_shelf_done(&l->members);
+    sp_shelf_done(&l->holders);
+    sp_shelf_done(&l->ranks);
+    sp_shelf_done(&l->winners);
+    sp_shelf_done(&l->redirects);
+    sp_shelf_done(&l->loose);
+    sp_map_done(&l->hubs);
+    sp_free(l->dirty);
+    sp_free(l);
+    g->large = NULL;
+    g->count = 0;
+    for (uint32_t i = 0; i < st->large_count; i++)
+        if (st->larges[i] == g)
+            st->larges[i] = st->larges[--st->large_count];
+    return all;
+}
+
+static void keep_winner(struct sp_member *m)
+{
+    const struct sp_hub *h = m->hub;
+    m->winner = h ? (h->winner && h->winner->best ? h->winner->best : NULL) : m;
+    m->similarity = !h || m->winner == m ? 0 : h->winner == h ? h->own_similarity : h->similarity;
+}
+
+static void make_small(struct sp_group_stage *st, struct sp_group *g)
+{
+    uint32_t count;
+    struct sp_shelf_place place = sp_shelf_first(&g->large->members);
+    for (struct sp_member *m; (m = sp_shelf_next(&g->large->members, &place));)
+        keep_winner(m);
+    struct sp_member **all = take_apart(st, g, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sp_member *m = all[i];
+        sp_member_insert(st, g, m);
+        if (m->kind != SP_PAGE_CONTENT)
+            m->winner = NULL;
+        else if (!m->winner)
+            sp_group_cover_note(g, m);
+        else if (m->winner == m)
+            sp_group_cover_restore_winner(st, g, m);
+    }
+    sp_free(all);
+    if (st->options.mode == SP_MODE_FAST && !st->options.fast_rechecks)
+        return;
+    uint32_t pieces = sp_group_forest_rebuild(st, g);
+    if (pieces > 1)
+        sp_group_split(st, g, pieces);
+}
+
+/* Small again at a quarter, so that no group changes to and fro. */
+void sp_group_fit(struct sp_group_stage *st, struct sp_group *g)
+{
+    uint32_t from = st->options.large_from ? st->options.large_from : LARGE_FROM;
+    bool by_cover = !(st->options.winner_margin > 0) && !st->options.winner_relation;
+    if (!g->large && g->count > from && by_cover)
+        build(st, g);
+    else if (g->large && (g->count <= from / 4 || g->count == 1))
+        make_small(st, g);
+}
+
+struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group *g,
+                                     uint32_t *ret_count)
+{
+    return take_apart(st, g, ret_count);
+}
+
+void sp_large_free(struct sp_group_stage *st, struct sp_group *g)
+{
+    uint32_t count;
+    struct sp_member **all = take_apart(st, g, &count);
+    for (uint32_t i = 0; i < count; i++)
+        sp_member_free(all[i]);
+    sp_free(all);
+}

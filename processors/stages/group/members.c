@@ -1,0 +1,235 @@
+/* The members of a group: a list sorted by page id, so that look-ups are binary searches and every
+ * walk over a group has one order, whatever its history; and those without content again, sorted by
+ * what they redirect to, so that a page's redirects are found among any number of others. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "group/large.h"
+#include "group/stored.h"
+
+static uint32_t place_in(struct sp_member *const *list, uint32_t count, struct sp_id page)
+{
+    uint32_t lo = 0, hi = count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (sp_id_cmp(list[mid]->page, page) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* By target, then by page. */
+static uint32_t place_in_empty(const struct sp_group *g, struct sp_id target, struct sp_id page)
+{
+    uint32_t lo = 0, hi = g->empty_count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        int order = sp_id_cmp(g->empty[mid]->target, target);
+        if (order < 0 || (order == 0 && sp_id_cmp(g->empty[mid]->page, page) < 0))
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void list_insert(struct sp_member ***list, uint32_t *count, uint32_t *cap, uint32_t at,
+                        struct sp_member *m)
+{
+    if (*count == *cap) {
+        *cap = *cap ? *cap * 2 : 1;
+        *list = sp_realloc(*list, *cap * sizeof(struct sp_member *));
+    }
+    memmove(*list + at + 1, *list + at, (*count - at) * sizeof(struct sp_member *));
+    (*list)[at] = m;
+    ++*count;
+}
+
+static void list_remove(struct sp_member **list, uint32_t *count, uint32_t at,
+                        const struct sp_member *m)
+{
+    SP_ASSERT(at < *count && list[at] == m);
+    --*count;
+    memmove(list + at, list + at + 1, (*count - at) * sizeof(struct sp_member *));
+}
+
+struct sp_member *sp_member_find(const struct sp_group *g, struct sp_id page)
+{
+    if (g->large)
+        return sp_large_find(g, page);
+    uint32_t at = place_in(g->members, g->count, page);
+    return at < g->count && sp_id_eq(g->members[at]->page, page) ? g->members[at] : NULL;
+}
+
+static void enter_empty(struct sp_group *g, struct sp_member *m)
+{
+    if (m->kind != SP_PAGE_CONTENT)
+        list_insert(&g->empty, &g->empty_count, &g->empty_cap,
+                    place_in_empty(g, m->target, m->page), m);
+}
+
+static void leave_empty(struct sp_group *g, const struct sp_member *m)
+{
+    if (m->kind != SP_PAGE_CONTENT)
+        list_remove(g->empty, &g->empty_count, place_in_empty(g, m->target, m->page), m);
+}
+
+struct sp_member *const *sp_member_redirects(const struct sp_group *g, struct sp_id page,
+                                             uint32_t *ret_count)
+{
+    uint32_t first = place_in_empty(g, page, (struct sp_id){0, 0}), end = first;
+    while (end < g->empty_count && sp_id_eq(g->empty[end]->target, page))
+        end++;
+    *ret_count = end - first;
+    return g->empty ? g->empty + first : NULL;
+}
+
+static int by_page(const void *a, const void *b)
+{
+    return sp_id_cmp((*(struct sp_member *const *)a)->page, (*(struct sp_member *const *)b)->page);
+}
+
+static int by_target(const void *a, const void *b)
+{
+    const struct sp_member *x = *(struct sp_member *const *)a, *y = *(struct sp_member *const *)b;
+    int order = sp_id_cmp(x->target, y->target);
+    return order ? order : sp_id_cmp(x->page, y->page);
+}
+
+bool sp_members_sort(struct sp_group *g)
+{
+    qsort(g->members, g->count, sizeof *g->members, by_page);
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *m = g->members[i];
+        if (i > 0 && sp_id_eq(m->page, g->members[i - 1]->page))
+            return false;
+        if (m->kind == SP_PAGE_CONTENT)
+            continue;
+        sp_grow(&g->empty, &g->empty_cap, g->empty_count + 1);
+        g->empty[g->empty_count++] = m;
+    }
+    if (g->empty_count)
+        qsort(g->empty, g->empty_count, sizeof *g->empty, by_target);
+    return true;
+}
+
+static void note_level(struct sp_group *g)
+{
+    if (g->count >> g->level > 1)
+        g->level++;
+}
+
+void sp_member_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    if (g->large) {
+        sp_large_insert(st, g, m);
+        note_level(g);
+        return;
+    }
+    uint32_t at = place_in(g->members, g->count, m->page);
+    SP_ASSERT(at == g->count || !sp_id_eq(g->members[at]->page, m->page));
+    list_insert(&g->members, &g->count, &g->cap, at, m);
+    enter_empty(g, m);
+    note_level(g);
+    st->group_bytes += SP_MEMBER_BYTES;
+}
+
+void sp_member_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    list_remove(g->members, &g->count, place_in(g->members, g->count, m->page), m);
+    leave_empty(g, m);
+    st->group_bytes -= SP_MEMBER_BYTES;
+}
+
+void sp_member_free(struct sp_member *m)
+{
+    sp_signature_unref(m->signature);
+    sp_free(m->url);
+    sp_free(m);
+}
+
+void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_kind kind,
+                        struct sp_id target)
+{
+    if (!g->large)
+        leave_empty(g, m);
+    m->kind = kind;
+    m->target = target;
+    if (!g->large)
+        enter_empty(g, m);
+}
+
+void sp_member_changed(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    if (!m->dirty && g->large)
+        sp_large_dirty(g, m);
+    m->dirty = true;
+    sp_group_changed(st, g);
+}
+
+void sp_member_note_holder(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (g->holder)
+        return;
+    g->holder = true;
+    if (st->holder_count == st->holder_cap) {
+        st->holder_cap = st->holder_cap ? st->holder_cap * 2 : 64;
+        st->holders = sp_realloc(st->holders, st->holder_cap * sizeof *st->holders);
+    }
+    st->holders[st->holder_count++] = g;
+}
+
+void sp_member_hold_content(struct sp_group_stage *st, struct sp_signature *signature)
+{
+    enum sp_err err = sp_contents_hold(st->contents, signature);
+    st->err = st->err ? st->err : err;
+}
+
+void sp_member_drop_content(struct sp_group_stage *st, struct sp_id content)
+{
+    enum sp_err err = sp_contents_drop(st->contents, content);
+    st->err = st->err ? st->err : err;
+}
+
+struct sp_signature *sp_member_signature(struct sp_group_stage *st, struct sp_group *g,
+                                         struct sp_member *m)
+{
+    struct sp_signature *s;
+    if (m->signature || m->kind != SP_PAGE_CONTENT)
+        return m->signature;
+    enum sp_err err = sp_contents_get(st->contents, m->content, &s);
+    if (err != SP_OK) {
+        st->err = st->err ? st->err : err;
+        return NULL;
+    }
+    m->signature = sp_signature_ref(s);
+    sp_member_note_holder(st, g);
+    return s;
+}
+
+void sp_group_stage_release(struct sp_group_stage *st)
+{
+    for (uint32_t i = 0; i < st->holder_count; i++) {
+        struct sp_group *g = st->holders[i];
+        g->holder = false;
+        if (g->large)
+            sp_hubs_release(g);
+        for (uint32_t k = 0; k < g->count && !g->large; k++) {
+            sp_signature_unref(g->members[k]->signature);
+            g->members[k]->signature = NULL;
+        }
+    }
+    st->holder_count = 0;
+}
+
+bool sp_member_similar(struct sp_group_stage *st, struct sp_group *g, struct sp_member *a,
+                       struct sp_member *b, double *ret_similarity)
+{
+    if (a->kind != SP_PAGE_CONTENT || b->kind != SP_PAGE_CONTENT)
+        return false;
+    st->stats.compared++;
+    struct sp_signature *x = sp_member_signature(st, g, a), *y = sp_member_signature(st, g, b);
+    return x && y && sp_similar(&st->options.similarity, x, y, ret_similarity);
+}

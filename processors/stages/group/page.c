@@ -1,0 +1,375 @@
+/* The page actor: a page's version, its content's signature on the way to its cell, the pointer to
+ * its group. It alone speaks to the cells about its page, and it alone publishes the page's
+ * status: one writer per key gives order.
+ *
+ * One version's way:  crawled -> (group: change -> applied) -> put into its cell -> matches ->
+ * link. A version with unchanged content ends at once. */
+#include "base/mem.h"
+#include "group/page_actor.h"
+
+static bool is(const struct sp_group_stage *st, enum sp_canary canary)
+{
+    return st->options.canary == canary;
+}
+
+static void publish(struct sp_group_stage *st, struct sp_page_actor *p)
+{
+    p->moved = false;
+    struct sp_page_view view = sp_page_actor_view(p);
+    struct sp_status_event e = sp_page_view_status(&view);
+    st->outbox.publish(st->outbox.arg, &e);
+}
+
+static void send_to_group(struct sp_group_stage *st, const struct sp_page_actor *p,
+                          struct sp_message *m)
+{
+    *sp_message_group(m) = p->group;
+    sp_group_stage_send(st, m);
+}
+
+/* ---- a new version --------------------------------------------------------------------------- */
+
+static bool same_content(const struct sp_page_actor *p, const struct sp_crawled *c)
+{
+    if (p->kind != c->page_kind)
+        return false;
+    if (p->kind == SP_PAGE_CONTENT)
+        return sp_id_eq(p->content, c->signature->content_hash);
+    return p->kind != SP_PAGE_REDIRECT || sp_id_eq(p->target, c->target);
+}
+
+/* A fetch without a time is newer than all before it. So is the one read later of two that tell of
+ * one millisecond: many crawlers give seconds, and a page that redirects to itself with a cookie is
+ * fetched twice in one. */
+static int64_t version_of(const struct sp_page_actor *p, const struct sp_crawled *c)
+{
+    bool tie = c->version == p->version && p->kind != SP_PAGE_UNSEEN && !same_content(p, c);
+    if (c->version > 0 && !tie)
+        return c->version;
+    return p->version < INT64_MAX ? p->version + 1 : p->version;
+}
+
+static bool same_rank(const struct sp_rank *a, const struct sp_rank *b)
+{
+    return a->popularity == b->popularity && a->url_bytes == b->url_bytes &&
+           a->dynamic == b->dynamic && a->unfavoured == b->unfavoured;
+}
+
+static void take_content(struct sp_page_actor *p, struct sp_crawled *c)
+{
+    p->kind = c->page_kind;
+    p->content_version = p->version;
+    p->announced = false;
+    p->status = SP_STATUS_NONE;
+    sp_signature_unref(p->pending);
+    p->pending = c->signature;
+    c->signature = NULL;
+    p->content = p->pending ? p->pending->content_hash : (struct sp_id){0, 0};
+    p->target = c->target;
+    sp_free(p->target_url);
+    p->target_url = c->page_kind == SP_PAGE_REDIRECT ? c->target_url : NULL;
+    if (p->target_url)
+        c->target_url = NULL;
+}
+
+/* The signature goes along as long as the group may not have applied this content: a change that
+ * was bounced can be overtaken by the next one, which must then stand for both. */
+static void send_change(struct sp_group_stage *st, struct sp_page_actor *p)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_CHANGE);
+    struct sp_change *c = &m->change;
+    m->page = p->id;
+    c->version = p->version;
+    c->content_version = p->content_version;
+    c->page_kind = p->kind;
+    c->target = p->target;
+    c->rank = p->rank;
+    c->url = sp_strdup(p->url);
+    if (p->pending)
+        c->signature = sp_signature_ref(p->pending);
+    send_to_group(st, p, m);
+}
+
+static void announce(struct sp_group_stage *st, struct sp_page_actor *p, bool settled);
+
+static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_crawled *c = &m->crawled;
+    struct sp_page_actor *p = sp_page_actor_get(st, m->page);
+    if (st->err)
+        return;
+    if (!p)
+        p = sp_page_actor_make(st, m->page, c->url);
+    int64_t version = version_of(p, c);
+    if (version <= p->version) {
+        st->stats.late++;
+        return;
+    }
+    bool same = p->kind != SP_PAGE_UNSEEN && same_content(p, c);
+    bool ranked_same = same_rank(&p->rank, &c->rank);
+    sp_page_actor_changed(st, p);
+    p->version = version;
+    p->rank = c->rank;
+    if (strcmp(p->url, c->url) != 0) {
+        sp_free(p->url);
+        p->url = sp_strdup(c->url);
+    }
+    if (same) {
+        st->stats.unchanged++;
+        if (p->status != SP_STATUS_NONE)
+            publish(st, p);
+        if (!ranked_same)
+            send_change(st, p);
+        return;
+    }
+    take_content(p, c);
+    if (p->group.birth) {
+        send_change(st, p);
+        if (is(st, SP_CANARY_EARLY_ANNOUNCE))
+            announce(st, p, false);
+        return;
+    }
+    sp_group_found(st, p);
+    announce(st, p, false);
+}
+
+/* ---- edges are looked for only when the group holds the version ---------------------------------
+ */
+
+static void leave_cell(struct sp_group_stage *st, struct sp_page_actor *p)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_REMOVE);
+    m->page = p->id;
+    m->remove.cell = p->cell;
+    m->remove.content_version = p->content_version;
+    m->remove.old_content = p->cell_content;
+    p->in_cell = false;
+    sp_group_stage_send(st, m);
+}
+
+static void put_into_cell(struct sp_group_stage *st, struct sp_page_actor *p, bool settled)
+{
+    uint32_t cell = sp_maps_cell(&st->options.maps, p->pending->length);
+    if (p->in_cell && p->cell != cell)
+        leave_cell(st, p);
+    struct sp_message *m = sp_message_new(SP_MSG_PUT);
+    m->page = p->id;
+    m->put.cell = cell;
+    m->put.content_version = p->content_version;
+    m->put.settled = settled;
+    if (p->in_cell)
+        m->put.old_content = p->cell_content;
+    m->put.signature = p->pending;
+    p->pending = NULL;
+    p->in_cell = true;
+    p->cell = cell;
+    p->cell_content = p->content;
+    sp_group_stage_send(st, m);
+}
+
+static void announce(struct sp_group_stage *st, struct sp_page_actor *p, bool settled)
+{
+    p->announced = true;
+    sp_page_actor_changed(st, p);
+    bool has_words = p->pending && p->pending->shingle_total > 0;
+    if (p->kind == SP_PAGE_CONTENT && has_words) {
+        put_into_cell(st, p, settled);
+        return;
+    }
+    sp_signature_unref(p->pending);
+    p->pending = NULL;
+    if (p->in_cell)
+        leave_cell(st, p);
+    if (p->kind != SP_PAGE_REDIRECT)
+        return;
+    struct sp_message *m = sp_message_new(SP_MSG_LINK);
+    m->page = p->id;
+    m->link.content_version = p->content_version;
+    m->link.url = sp_strdup(p->target_url);
+    m->link.edges = sp_calloc(1, sizeof *m->link.edges);
+    m->link.edges[0] = (struct sp_edge){p->target, SP_NO_VERSION};
+    m->link.edge_count = 1;
+    send_to_group(st, p, m);
+}
+
+static void on_applied(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_page_actor *p = sp_page_actor_get(st, m->page);
+    if (p && m->applied.content_version == p->content_version && !p->announced)
+        announce(st, p, m->applied.settled);
+}
+
+/* The page's cell belongs to a map that is being replaced. A page that has moved on already, or
+ * whose next version is on its way, needs no help. It looks for edges like a new page: another that
+ * was put into its cell meanwhile may have asked the old cell too late and the new one too early.
+ */
+static void on_move(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_page_actor *p = sp_page_actor_get(st, m->page);
+    if (!p || !p->in_cell || !p->announced || m->move.content_version != p->content_version ||
+        p->cell == sp_maps_cell(&st->options.maps, m->move.signature->length))
+        return;
+    p->pending = m->move.signature;
+    m->move.signature = NULL;
+    sp_page_actor_changed(st, p);
+    put_into_cell(st, p, is(st, SP_CANARY_QUIET_MOVE));
+    st->stats.moves++;
+}
+
+/* ---- edges ------------------------------------------------------------------------------------
+ */
+
+static void on_match(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_page_actor *p = sp_page_actor_get(st, m->page);
+    struct sp_link *link = &m->link;
+    if (!p || (link->content_version != p->content_version && !is(st, SP_CANARY_NO_VERSION))) {
+        sp_message_free(m);
+        return;
+    }
+    sp_message_turn(m, SP_MSG_LINK);
+    if (link->edges[0].content_version == SP_NO_VERSION && !link->url)
+        link->url = sp_strdup(p->target_url);
+    send_to_group(st, p, m);
+}
+
+/* The far end has another version by now. It makes itself known to all that is similar to it, and
+ * should it have spoken for other pages of equal content, its cell lets the next of them do so. */
+static void stale_edge(struct sp_group_stage *st, struct sp_message *m)
+{
+    if (sp_message_next_edge(m)) {
+        sp_message_turn(m, SP_MSG_MATCH);
+        sp_group_stage_send(st, m);
+    }
+}
+
+/* An edge from m->page ends here: pass it on to the group that holds this page. */
+static void on_find_group(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_edge edge = m->link.edges[0];
+    struct sp_page_actor *p = sp_page_actor_get(st, edge.page);
+    if (st->err) {
+        sp_message_free(m);
+        return;
+    }
+    if (!p)
+        p = sp_page_actor_make(st, edge.page, m->link.url ? m->link.url : "");
+    if (!p->group.birth)
+        sp_group_found(st, p); /* the target of a redirect, never crawled */
+    if (edge.content_version != SP_NO_VERSION && edge.content_version != p->content_version) {
+        stale_edge(st, m);
+        return;
+    }
+    sp_message_turn(m, SP_MSG_UNION);
+    send_to_group(st, p, m);
+}
+
+/* ---- what the group says ------------------------------------------------------------------------
+ */
+
+static void take_group(struct sp_group_stage *st, struct sp_page_actor *p, struct sp_group_id group,
+                       uint64_t epoch)
+{
+    p->moved |= !sp_group_id_eq(p->group, group);
+    p->group = group;
+    p->epoch = epoch;
+    sp_page_actor_changed(st, p);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Whether a consumer learns something: what the page is, or if it has no winner, which group it is
+ * in, and for one that is kept, how large that is. A loser's group is the one in its winner's
+ * status, so that a merge is not told to each of its losers. */
+static bool is_news(const struct sp_page_actor *p, const struct sp_verdict *v)
+{
+    if (p->status != v->status || p->reason != v->reason || p->similarity != v->similarity ||
+        !same_text(p->winner_url, v->winner_url))
+        return true;
+    bool kept = v->status == SP_STATUS_WINNER || v->status == SP_STATUS_UNIQUE;
+    return v->status != SP_STATUS_LOSER && (p->moved || (kept && p->group_size != v->group_size));
+}
+
+static void on_assigned(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_page_actor *p = sp_page_actor_get(st, m->page);
+    if (p && (m->assigned.epoch > p->epoch || is(st, SP_CANARY_NO_EPOCH))) {
+        take_group(st, p, m->assigned.far, m->assigned.epoch);
+    }
+}
+
+static void on_status(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_verdict *v = &m->verdict;
+    struct sp_page_actor *p = sp_page_actor_get(st, m->page);
+    if (!p || (v->epoch < p->epoch && !is(st, SP_CANARY_NO_EPOCH)))
+        return;
+    take_group(st, p, v->far, v->epoch);
+    if (v->content_version != p->content_version || p->kind == SP_PAGE_UNSEEN || !is_news(p, v))
+        return;
+    p->status = v->status;
+    p->reason = v->reason;
+    p->similarity = v->similarity;
+    p->group_size = v->group_size;
+    sp_free(p->winner_url);
+    p->winner_url = v->winner_url;
+    v->winner_url = NULL;
+    publish(st, p);
+}
+
+/* A group no longer holds a page it was asked about: it told the page its new group before it
+ * sent this back. */
+static void on_bounce(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_page_actor *p = sp_page_actor_get(st, sp_message_home(m));
+    m->bounced = false;
+    if (!p || !p->group.birth)
+        sp_message_free(m);
+    else
+        send_to_group(st, p, m);
+}
+
+void sp_page_actor_step(struct sp_group_stage *st, struct sp_message *m)
+{
+    if (m->bounced) {
+        on_bounce(st, m);
+        return;
+    }
+    switch (m->kind) {
+    case SP_MSG_MATCH:
+        on_match(st, m);
+        return;
+    case SP_MSG_FIND_GROUP:
+        on_find_group(st, m);
+        return;
+    case SP_MSG_CRAWLED:
+        on_crawled(st, m);
+        break;
+    case SP_MSG_APPLIED:
+        on_applied(st, m);
+        break;
+    case SP_MSG_ASSIGNED:
+        on_assigned(st, m);
+        break;
+    case SP_MSG_STATUS:
+        on_status(st, m);
+        break;
+    case SP_MSG_MOVE:
+        on_move(st, m);
+        break;
+    case SP_MSG_CHANGE:
+    case SP_MSG_LINK:
+    case SP_MSG_UNION:
+    case SP_MSG_DISSOLVE:
+    case SP_MSG_MEMBERS:
+    case SP_MSG_PUT:
+    case SP_MSG_REMOVE:
+    case SP_MSG_PROBE:
+    case SP_MSG_AGAIN:
+        SP_ASSERT(!"a message for a page actor");
+    }
+    sp_message_free(m);
+}

@@ -1,0 +1,55 @@
+/* A page: its version, its content on the way to its cell, its group, its last status. Private to
+ * group. */
+#ifndef SP_GROUP_PAGE_ACTOR_H
+#define SP_GROUP_PAGE_ACTOR_H
+
+#include "group/stage.h"
+
+struct sp_page_actor {
+    struct sp_id id; /* key of the table: first */
+    struct sp_age age;
+    bool dirty;
+    bool announced; /* group membership was announced for content_version */
+    bool in_cell;
+    bool moved; /* into another group since the last status published */
+    enum sp_page_kind kind;
+    uint32_t cell;
+    struct sp_id cell_content;    /* the row it owns there */
+    struct sp_signature *pending; /* from the crawl until it is put into its cell */
+    char *url;
+    char *target_url;
+    int64_t version;
+    int64_t content_version;
+    struct sp_id content;
+    struct sp_id target;
+    struct sp_rank rank;
+    struct sp_group_id group;
+    uint64_t epoch;
+    /* the last status published */
+    enum sp_page_status status;
+    enum sp_reason reason;
+    float similarity;
+    uint32_t group_size;
+    char *winner_url;
+    /* the stored form of the group of one it founded, see rows.c */
+    char *inline_group;
+    uint32_t inline_bytes;
+    struct sp_page_actor *next_dirty;
+};
+
+/* ---- table.c */
+struct sp_page_actor *sp_page_actor_get(struct sp_group_stage *st, struct sp_id id);
+void sp_page_actor_expect(struct sp_group_stage *st, struct sp_id id);
+struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id id,
+                                         const char *url);
+void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p);
+void sp_page_actor_free(struct sp_page_actor *p);
+
+/* ---- report.c */
+struct sp_page_view sp_page_actor_view(const struct sp_page_actor *p);
+
+/* ---- handover.c */
+/* A new group of one around the page, which must have none. */
+void sp_group_found(struct sp_group_stage *st, struct sp_page_actor *p);
+
+#endif

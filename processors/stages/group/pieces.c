@@ -1,0 +1,327 @@
+/* Which pieces has a large group come into? See bonds.c: what is in doubt, and what bonds are.
+ *
+ * From the star of each hub in doubt a search goes along the bonds, the cheapest first, until all
+ * have met, or all but one have come to an end. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "group/large.h"
+
+/* ---- the search ---- */
+
+struct search {
+    struct sp_hub_list found; /* a hub of each star it came to */
+    uint32_t next;            /* of these, the first that it has not gone on from */
+    uint32_t cost;            /* rows it has looked at */
+    uint32_t same;            /* the search that it has met, or its own number */
+};
+
+struct searches {
+    struct sp_group_stage *st;
+    struct sp_group *g;
+    struct search *items;
+    uint32_t count;
+    uint32_t cap;
+    uint32_t at; /* the one at work */
+};
+
+static uint32_t find(struct searches *s, uint32_t x)
+{
+    while (s->items[x].same != x)
+        x = s->items[x].same = s->items[s->items[x].same].same;
+    return x;
+}
+
+static struct sp_hub *star_of(const struct searches *s, const struct sp_hub *h)
+{
+    return sp_hub_at(s->g->large, sp_stars_pivot(s->g->large->stars, h->row));
+}
+
+static void meet(struct searches *s, uint32_t x, uint32_t y)
+{
+    x = find(s, x);
+    y = find(s, y);
+    if (x == y)
+        return;
+    struct search *a = &s->items[x], *b = &s->items[y];
+    if (a->found.count < b->found.count) {
+        struct search *c = a;
+        a = b;
+        b = c;
+    }
+    b->same = a->same;
+    /* What has been gone on from comes first. */
+    for (uint32_t i = 0; i < b->next; i++) {
+        sp_hub_list_add(&a->found,
+                        a->next < a->found.count ? a->found.hubs[a->next] : b->found.hubs[i]);
+        a->found.hubs[a->next++] = b->found.hubs[i];
+    }
+    for (uint32_t i = b->next; i < b->found.count; i++)
+        sp_hub_list_add(&a->found, b->found.hubs[i]);
+    a->cost += b->cost;
+    sp_free(b->found.hubs);
+    b->found = (struct sp_hub_list){0};
+    b->next = 0;
+}
+
+/* The search at work has come to h. */
+static void reach(struct searches *s, const struct sp_hub *h)
+{
+    struct sp_hub *star = star_of(s, h);
+    if (star->label) {
+        meet(s, s->at, star->label - 1);
+        return;
+    }
+    star->label = s->at + 1;
+    sp_hub_list_add(&s->items[find(s, s->at)].found, star);
+}
+
+static void go_on_from(void *arg, uint32_t row)
+{
+    struct searches *s = arg;
+    const struct sp_hub *h = sp_hub_at(s->g->large, row);
+    for (const struct sp_bond *b = h->out; b; b = b->next_out)
+        reach(s, b->to);
+    for (const struct sp_bond *b = h->in; b; b = b->next_in)
+        reach(s, b->from);
+}
+
+static void begin(struct searches *s, const struct sp_hub *h)
+{
+    struct sp_hub *star = star_of(s, h);
+    if (star->label)
+        return;
+    sp_grow(&s->items, &s->cap, s->count + 1);
+    s->items[s->count] = (struct search){.same = s->count};
+    star->label = ++s->count;
+    sp_hub_list_add(&s->items[s->count - 1].found, star);
+}
+
+/* What comes new to a group may hang on none of it: of the others one is asked as well. */
+static void begin_with_rest(struct searches *s, bool any)
+{
+    struct sp_shelf_place place = sp_shelf_first(&s->g->large->ranks);
+    const struct sp_hub *h;
+    for (int i = 0; any && i < 2 && (h = sp_shelf_next(&s->g->large->ranks, &place)); i++)
+        begin(s, h);
+}
+
+/* The cheapest of the searches that have somewhere to go; how many have. */
+static uint32_t choose(struct searches *s, uint32_t *ret_at)
+{
+    uint32_t open = 0;
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct search *x = &s->items[i];
+        if (x->same != i || x->next == x->found.count)
+            continue;
+        uint64_t cost =
+            (uint64_t)x->cost + sp_stars_members(s->g->large->stars, x->found.hubs[x->next]->row);
+        open++;
+        if (cost < least) {
+            least = cost;
+            *ret_at = i;
+        }
+    }
+    return open;
+}
+
+static void advance(struct searches *s, uint32_t at)
+{
+    struct search *x = &s->items[at];
+    const struct sp_hub *star = x->found.hubs[x->next++];
+    x->cost += sp_stars_members(s->g->large->stars, star->row);
+    s->at = at;
+    sp_stars_each_member(s->g->large->stars, star->row, go_on_from, s);
+}
+
+static uint32_t roots(const struct searches *s)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->count; i++)
+        count += s->items[i].same == i;
+    return count;
+}
+
+/* ---- pieces ---- */
+
+struct piece {
+    struct sp_member **members;
+    uint32_t count;
+    uint32_t cap;
+    uint32_t size;
+};
+
+struct collecting {
+    struct searches *s;
+    struct piece *piece;
+    bool count_only;
+};
+
+static void collect_row(void *arg, uint32_t row)
+{
+    const struct collecting *c = arg;
+    const struct sp_hub *h = sp_hub_at(c->s->g->large, row);
+    struct sp_shelf_place place = sp_hub_first(h);
+    for (struct sp_member *m; (m = sp_hub_next(h, &place));)
+        if (c->count_only)
+            c->piece->size += sp_large_size_behind(m);
+        else
+            sp_large_behind(c->s->g, m, &c->piece->members, &c->piece->count, &c->piece->cap);
+}
+
+static void collect(struct searches *s, const struct search *x, struct piece *piece,
+                    bool count_only)
+{
+    struct collecting c = {s, piece, count_only};
+    for (uint32_t i = 0; i < x->found.count; i++)
+        sp_stars_each_member(s->g->large->stars, x->found.hubs[i]->row, collect_row, &c);
+}
+
+static int by_page(const void *a, const void *b)
+{
+    return sp_id_cmp((*(struct sp_member *const *)a)->page, (*(struct sp_member *const *)b)->page);
+}
+
+/* The larger first, of equals the one with the first page. */
+static int by_size(const void *a, const void *b)
+{
+    const struct piece *x = a, *y = b;
+    if (x->count != y->count)
+        return x->count > y->count ? -1 : 1;
+    return by_page(&x->members[0], &y->members[0]);
+}
+
+/* All but one search have come to an end, or all. Pieces, with their sizes: the hubs of each search
+ * and the loose trees; the one that has not ended is what is left. */
+static uint32_t measure(struct searches *s, struct piece *pieces, uint32_t *ret_open)
+{
+    uint32_t count = 0, outside = 0;
+    *ret_open = UINT32_MAX;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct search *x = &s->items[i];
+        if (x->same != i)
+            continue;
+        if (x->next < x->found.count)
+            *ret_open = count;
+        else
+            collect(s, x, &pieces[count], true);
+        outside += pieces[count++].size;
+    }
+    struct sp_shelf_place place = sp_shelf_first(&s->g->large->loose);
+    for (struct sp_member *m; (m = sp_shelf_next(&s->g->large->loose, &place));) {
+        pieces[count].size = sp_large_size_behind(m);
+        outside += pieces[count++].size;
+    }
+    if (!s->count && s->g->large->ranks.count) { /* hubs that nobody doubts */
+        *ret_open = count++;
+    }
+    if (*ret_open != UINT32_MAX)
+        pieces[*ret_open].size = s->g->count - outside;
+    return count;
+}
+
+static void finish_search(struct searches *s, uint32_t at)
+{
+    for (struct search *x = &s->items[at]; x->next < x->found.count; x = &s->items[at])
+        advance(s, at);
+}
+
+/* Who is in each piece but `left_out` (UINT32_MAX: in each). */
+static void fill(struct searches *s, struct piece *pieces, uint32_t left_out)
+{
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->items[i].same != i)
+            continue;
+        if (number != left_out) {
+            finish_search(s, i);
+            collect(s, &s->items[i], &pieces[number], false);
+        }
+        number++;
+    }
+    struct sp_shelf_place place = sp_shelf_first(&s->g->large->loose);
+    for (struct sp_member *m; (m = sp_shelf_next(&s->g->large->loose, &place)); number++)
+        if (number != left_out)
+            sp_large_behind(s->g, m, &pieces[number].members, &pieces[number].count,
+                            &pieces[number].cap);
+    if (!s->count && s->g->large->ranks.count && number != left_out) {
+        place = sp_shelf_first(&s->g->large->ranks);
+        for (struct sp_hub *h; (h = sp_shelf_next(&s->g->large->ranks, &place));) {
+            struct collecting c = {s, &pieces[number], false};
+            collect_row(&c, h->row);
+        }
+    }
+}
+
+/* The piece that is surely the largest, or UINT32_MAX where two are equal. */
+static uint32_t largest(const struct piece *pieces, uint32_t count)
+{
+    uint32_t best = 0;
+    bool alone = true;
+    for (uint32_t i = 1; i < count; i++) {
+        alone = pieces[i].size > pieces[best].size || (alone && pieces[i].size < pieces[best].size);
+        if (pieces[i].size > pieces[best].size)
+            best = i;
+    }
+    return alone ? best : UINT32_MAX;
+}
+
+static void clear_labels(struct searches *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        for (uint32_t k = 0; k < s->items[i].found.count; k++)
+            s->items[i].found.hubs[k]->label = 0;
+        sp_free(s->items[i].found.hubs);
+    }
+    sp_free(s->items);
+}
+
+static void part(struct searches *s, uint32_t count)
+{
+    uint32_t open, leaving = 0;
+    struct piece *pieces = sp_calloc(count, sizeof *pieces);
+    uint32_t measured = measure(s, pieces, &open);
+    uint32_t stays = largest(pieces, measured);
+    fill(s, pieces, stays);
+    clear_labels(s);
+    for (uint32_t i = 0; i < measured; i++) {
+        if (i == stays)
+            continue;
+        qsort(pieces[i].members, pieces[i].count, sizeof *pieces[i].members, by_page);
+        pieces[leaving++] = pieces[i];
+    }
+    qsort(pieces, leaving, sizeof *pieces, by_size);
+    for (uint32_t i = 0; i < leaving; i++) {
+        if (i > 0 || stays != UINT32_MAX)
+            sp_large_part(s->st, s->g, pieces[i].members, pieces[i].count);
+        sp_free(pieces[i].members);
+    }
+    sp_free(pieces);
+    sp_bonds_trust(s->g);
+}
+
+void sp_bonds_split(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct sp_large *l = g->large;
+    struct searches s = {.st = st, .g = g};
+    for (uint32_t i = 0; i < l->doubts.count; i++) {
+        struct sp_hub *h = l->doubts.hubs[i];
+        h->doubted = false;
+        if (h->best)
+            begin(&s, h);
+    }
+    bool any = l->doubts.count > 0;
+    l->doubts.count = 0;
+    begin_with_rest(&s, any);
+    uint32_t at = 0;
+    while (choose(&s, &at) > 1)
+        advance(&s, at);
+    uint32_t hubs = s.count ? roots(&s) : (l->ranks.count > 0);
+    if (hubs + l->loose.count > 1) {
+        st->stats.repairs++;
+        part(&s, hubs + l->loose.count);
+    } else {
+        clear_labels(&s);
+    }
+}

@@ -1,0 +1,302 @@
+/* The stored form of pages and members. Inner state, read back only by this program: a format byte
+ * first, then fields in fixed order; damaged rows answer SP_CORRUPT.
+ *
+ *   'P' page                  -> page row, with the group of one it founded inside it
+ *   'G' birth founder         -> level, open transfers, the members of a small group
+ *   'M' birth founder page    -> member row */
+#include "base/mem.h"
+#include "group/stored.h"
+
+enum { PAGE_FORMAT = 1, MEMBER_FORMAT = 1 };
+enum {
+    HAS_TARGET = 1,
+    HAS_WINNER_URL = 2,
+    HAS_PENDING = 4,
+    IN_CELL = 8,
+    ANNOUNCED = 16,
+    MOVED = 32
+};
+enum { MEMBER_PARENT = 1, MEMBER_WINNER = 2, MEMBER_TARGET = 4 };
+
+static void put_id(struct sp_buf *out, struct sp_id id)
+{
+    sp_buf_put(out, &id, sizeof id);
+}
+
+static struct sp_id read_id(struct sp_reader *r)
+{
+    struct sp_id id = {0, 0};
+    struct sp_view v = sp_read_bytes(r, sizeof id);
+    if (v.len)
+        memcpy(&id, v.data, sizeof id);
+    return id;
+}
+
+static void put_float(struct sp_buf *out, float x)
+{
+    sp_buf_put(out, &x, sizeof x);
+}
+
+static float read_float(struct sp_reader *r)
+{
+    float x = 0;
+    struct sp_view v = sp_read_bytes(r, sizeof x);
+    if (v.len)
+        memcpy(&x, v.data, sizeof x);
+    return x;
+}
+
+static void put_text(struct sp_buf *out, const char *text)
+{
+    size_t len = strlen(text);
+    sp_buf_put_varint(out, len);
+    sp_buf_put(out, text, len);
+}
+
+static char *read_text(struct sp_reader *r)
+{
+    return sp_view_dup(sp_read_bytes(r, sp_read_varint(r)));
+}
+
+/* A damaged row may hold any two numbers: no signed arithmetic. */
+static void put_versions(struct sp_buf *out, int64_t version, int64_t content_version)
+{
+    sp_buf_put_varint(out, (uint64_t)version);
+    sp_buf_put_varint(out, (uint64_t)version - (uint64_t)content_version);
+}
+
+static void read_versions(struct sp_reader *r, int64_t *ret_version, int64_t *ret_content_version)
+{
+    uint64_t version = sp_read_varint(r);
+    *ret_version = (int64_t)version;
+    *ret_content_version = (int64_t)(version - sp_read_varint(r));
+}
+
+static void put_rank(struct sp_buf *out, const struct sp_rank *rank)
+{
+    sp_buf_put(out, &rank->popularity, sizeof rank->popularity);
+    sp_buf_put_varint(out, rank->url_bytes);
+    sp_buf_put_u8(out, (uint8_t)(rank->dynamic | rank->unfavoured << 1));
+}
+
+static struct sp_rank read_rank(struct sp_reader *r)
+{
+    struct sp_rank rank = {0};
+    struct sp_view v = sp_read_bytes(r, sizeof rank.popularity);
+    if (v.len)
+        memcpy(&rank.popularity, v.data, sizeof rank.popularity);
+    rank.url_bytes = (uint32_t)sp_read_varint(r);
+    uint8_t bits = sp_read_u8(r);
+    rank.dynamic = bits & 1;
+    rank.unfavoured = bits >> 1 & 1;
+    return rank;
+}
+
+void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out)
+{
+    uint8_t bits =
+        (uint8_t)((p->target_url ? HAS_TARGET : 0) | (p->winner_url ? HAS_WINNER_URL : 0) |
+                  (p->pending ? HAS_PENDING : 0) | (p->in_cell ? IN_CELL : 0) |
+                  (p->announced ? ANNOUNCED : 0) | (p->moved ? MOVED : 0));
+    sp_buf_put_u8(out, PAGE_FORMAT);
+    sp_buf_put_u8(out, bits);
+    sp_buf_put_u8(out, (uint8_t)(p->kind | p->status << 4));
+    sp_buf_put_u8(out, (uint8_t)p->reason);
+    put_text(out, p->url);
+    put_versions(out, p->version, p->content_version);
+    put_id(out, p->content);
+    put_rank(out, &p->rank);
+    sp_buf_put_varint(out, p->group.birth);
+    put_id(out, p->group.founder);
+    sp_buf_put_varint(out, p->epoch);
+    put_float(out, p->similarity);
+    sp_buf_put_varint(out, p->group_size);
+    if (p->target_url) {
+        put_id(out, p->target);
+        put_text(out, p->target_url);
+    }
+    if (p->winner_url)
+        put_text(out, p->winner_url);
+    if (p->in_cell) {
+        sp_buf_put_varint(out, p->cell);
+        put_id(out, p->cell_content);
+    }
+    sp_buf_put_varint(out, p->inline_bytes);
+    sp_buf_put(out, p->inline_group, p->inline_bytes);
+    if (p->pending)
+        sp_signature_encode(p->pending, out);
+}
+
+static void read_page_parts(struct sp_reader *r, uint8_t bits, struct sp_page_actor *p)
+{
+    if (bits & HAS_TARGET) {
+        p->target = read_id(r);
+        p->target_url = read_text(r);
+    }
+    if (bits & HAS_WINNER_URL)
+        p->winner_url = read_text(r);
+    if (bits & IN_CELL) {
+        p->in_cell = true;
+        p->cell = (uint32_t)sp_read_varint(r);
+        p->cell_content = read_id(r);
+    }
+    struct sp_view inlined = sp_read_bytes(r, sp_read_varint(r));
+    if (inlined.len) {
+        p->inline_group = sp_memdup(inlined.data, inlined.len);
+        p->inline_bytes = (uint32_t)inlined.len;
+    }
+}
+
+enum sp_err sp_page_actor_decode(struct sp_view in, struct sp_page_actor *p)
+{
+    struct sp_reader r = sp_reader(in);
+    if (sp_read_u8(&r) != PAGE_FORMAT)
+        return SP_CORRUPT;
+    uint8_t bits = sp_read_u8(&r), kinds = sp_read_u8(&r);
+    p->kind = (enum sp_page_kind)(kinds & 15);
+    p->status = (enum sp_page_status)(kinds >> 4);
+    p->reason = (enum sp_reason)sp_read_u8(&r);
+    p->announced = (bits & ANNOUNCED) != 0;
+    p->moved = (bits & MOVED) != 0;
+    p->url = read_text(&r);
+    read_versions(&r, &p->version, &p->content_version);
+    p->content = read_id(&r);
+    p->rank = read_rank(&r);
+    p->group.birth = sp_read_varint(&r);
+    p->group.founder = read_id(&r);
+    p->epoch = sp_read_varint(&r);
+    p->similarity = read_float(&r);
+    p->group_size = (uint32_t)sp_read_varint(&r);
+    read_page_parts(&r, bits, p);
+    if (r.failed || p->kind > SP_PAGE_DEAD || p->status > SP_STATUS_GONE ||
+        p->reason > SP_REASON_EXACT)
+        return SP_CORRUPT;
+    if (bits & HAS_PENDING)
+        return sp_signature_decode(sp_view(r.at, sp_reader_left(&r)), &p->pending) ? SP_CORRUPT
+                                                                                   : SP_OK;
+    return sp_reader_left(&r) ? SP_CORRUPT : SP_OK;
+}
+
+void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
+{
+    uint8_t bits = (uint8_t)((m->parent ? MEMBER_PARENT : 0) |
+                             (!sp_id_is_zero(m->said_winner) ? MEMBER_WINNER : 0) |
+                             (m->kind == SP_PAGE_REDIRECT ? MEMBER_TARGET : 0));
+    sp_buf_put_u8(out, MEMBER_FORMAT);
+    sp_buf_put_u8(out, bits);
+    sp_buf_put_u8(out, (uint8_t)(m->kind | m->said_status << 4));
+    sp_buf_put_u8(out, (uint8_t)m->said_reason);
+    put_text(out, m->url);
+    put_versions(out, m->version, m->content_version);
+    put_id(out, m->content);
+    put_rank(out, &m->rank);
+    sp_buf_put_varint(out, m->epoch);
+    put_float(out, m->said_similarity);
+    if (bits & MEMBER_TARGET)
+        put_id(out, m->target);
+    if (bits & MEMBER_PARENT)
+        put_id(out, m->parent->page);
+    if (bits & MEMBER_WINNER)
+        put_id(out, m->said_winner);
+}
+
+/* A page's last word was about its present state: what is said is what is (verdicts.c tells at the
+ * end of every step), so the stored member needs no second copy. */
+static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct sp_id *ret_parent)
+{
+    if (sp_read_u8(r) != MEMBER_FORMAT)
+        return SP_CORRUPT;
+    uint8_t bits = sp_read_u8(r), kinds = sp_read_u8(r);
+    m->kind = (enum sp_page_kind)(kinds & 15);
+    m->said_status = (enum sp_page_status)(kinds >> 4);
+    m->said_reason = (enum sp_reason)sp_read_u8(r);
+    m->url = read_text(r);
+    read_versions(r, &m->version, &m->content_version);
+    m->content = read_id(r);
+    m->rank = read_rank(r);
+    m->epoch = sp_read_varint(r);
+    m->said_similarity = m->similarity = read_float(r);
+    m->said_epoch = m->epoch;
+    m->said_version = m->content_version;
+    if (bits & MEMBER_TARGET)
+        m->target = read_id(r);
+    *ret_parent = bits & MEMBER_PARENT ? read_id(r) : (struct sp_id){0, 0};
+    if (bits & MEMBER_WINNER)
+        m->said_winner = read_id(r);
+    if (r->failed || m->kind > SP_PAGE_DEAD || m->said_status > SP_STATUS_GONE ||
+        m->said_reason > SP_REASON_EXACT)
+        return SP_CORRUPT;
+    return SP_OK;
+}
+
+enum sp_err sp_member_decode(struct sp_view key, struct sp_view value, struct sp_member *m,
+                             struct sp_id *ret_parent)
+{
+    struct sp_reader r = sp_reader(value);
+    if (key.len < sizeof m->page)
+        return SP_CORRUPT;
+    memcpy(&m->page, key.data + key.len - sizeof m->page, sizeof m->page);
+    enum sp_err err = member_read(&r, m, ret_parent);
+    return err == SP_OK && sp_reader_left(&r) ? SP_CORRUPT : err;
+}
+
+/* ---- groups ---- */
+
+/* As 'M' rows would come. */
+static void sort_by_bytes(const struct sp_member **members, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        const struct sp_member *m = members[i];
+        uint32_t at = i;
+        for (; at > 0 && memcmp(&members[at - 1]->page, &m->page, sizeof m->page) > 0; at--)
+            members[at] = members[at - 1];
+        members[at] = m;
+    }
+}
+
+void sp_group_encode(const struct sp_group *g, bool packed, struct sp_buf *out)
+{
+    const struct sp_member *members[SP_PACKED_MEMBERS];
+    sp_buf_put_u8(out, g->level);
+    sp_buf_put_varint(out, g->told_least);
+    sp_buf_put_varint(out, g->told_most);
+    sp_buf_put_varint(out, g->open_count);
+    for (uint32_t i = 0; i < g->open_count; i++) {
+        sp_buf_put_u64(out, g->opens[i].birth);
+        put_id(out, g->opens[i].founder);
+    }
+    if (!packed)
+        return;
+    SP_ASSERT(g->count <= SP_PACKED_MEMBERS);
+    memcpy(members, g->members, g->count * sizeof(struct sp_member *));
+    sort_by_bytes(members, g->count);
+    for (uint32_t i = 0; i < g->count; i++) {
+        put_id(out, members[i]->page);
+        sp_member_encode(members[i], out);
+    }
+}
+
+enum sp_err sp_group_decode(struct sp_reader *r, struct sp_group *g)
+{
+    g->level = g->stored_level = sp_read_u8(r);
+    g->told_least = (uint32_t)sp_read_varint(r);
+    g->told_most = (uint32_t)sp_read_varint(r);
+    uint64_t opens = sp_read_varint(r);
+    if (r->failed || g->level >= SP_GROUP_LEVELS ||
+        opens > sp_reader_left(r) / sizeof(struct sp_group_id))
+        return SP_CORRUPT;
+    sp_grow(&g->opens, &g->open_cap, (uint32_t)opens);
+    for (; g->open_count < opens; g->open_count++) {
+        g->opens[g->open_count].birth = sp_read_u64(r);
+        g->opens[g->open_count].founder = read_id(r);
+    }
+    g->unsure = opens > 0;
+    return r->failed ? SP_CORRUPT : SP_OK;
+}
+
+enum sp_err sp_member_read_packed(struct sp_reader *r, struct sp_member *m,
+                                  struct sp_id *ret_parent)
+{
+    m->page = read_id(r);
+    return member_read(r, m, ret_parent);
+}

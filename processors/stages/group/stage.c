@@ -1,0 +1,105 @@
+/* The group stage as a whole: making, stepping, freeing. The actors are in page.c and actor.c. */
+#include "base/mem.h"
+#include "group/stored.h"
+
+struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *options,
+                                          struct sp_store *store, const struct sp_outbox *outbox)
+{
+    struct sp_group_stage *st = sp_calloc(1, sizeof *st);
+    st->options = *options;
+    st->store = store;
+    st->outbox = *outbox;
+    sp_ages_init(&st->page_ages);
+    sp_ages_init(&st->group_ages);
+    st->contents = options->contents;
+    st->cache_bytes = options->cache_bytes;
+    if (!st->contents) {
+        st->cache_bytes = options->cache_bytes / 2;
+        st->contents = st->own_contents = sp_contents_new(store, options->cache_bytes / 2);
+        st->err = sp_contents_check(st->contents);
+    }
+    struct sp_view value;
+    enum sp_err err = sp_store_get(store, sp_view("B", 1), &value);
+    if (err == SP_OK && value.len == sizeof st->clock)
+        memcpy(&st->clock, value.data, sizeof st->clock);
+    else if (err != SP_NOT_FOUND && st->err == SP_OK)
+        st->err = err == SP_OK ? SP_CORRUPT : err;
+    st->stored_clock = st->clock;
+    return st;
+}
+
+void sp_group_stage_free(struct sp_group_stage *st)
+{
+    if (!st)
+        return;
+    for (struct sp_age *oldest; (oldest = sp_ages_oldest(&st->group_ages));)
+        sp_group_free(st, SP_LRU_OBJECT(oldest, struct sp_group, age));
+    for (struct sp_age *oldest; (oldest = sp_ages_oldest(&st->page_ages));) {
+        struct sp_page_actor *p = SP_LRU_OBJECT(oldest, struct sp_page_actor, age);
+        sp_ages_leave(oldest);
+        sp_page_actor_free(p);
+    }
+    sp_free(st->larges);
+    sp_contents_free(st->own_contents);
+    sp_map_done(&st->pages);
+    sp_map_done(&st->groups);
+    sp_buf_done(&st->key);
+    sp_buf_done(&st->value);
+    sp_free(st->holders);
+    sp_free(st);
+}
+
+enum sp_err sp_group_stage_error(const struct sp_group_stage *st)
+{
+    return st->err;
+}
+
+void sp_group_stage_send(struct sp_group_stage *st, struct sp_message *m)
+{
+    m->clock = st->clock;
+    st->outbox.send(st->outbox.arg, m);
+}
+
+enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
+{
+    if (st->err) {
+        sp_message_free(m);
+        return st->err;
+    }
+    if (m->clock > st->clock)
+        st->clock = m->clock;
+    switch (sp_message_actor(m)) {
+    case SP_ACTOR_PAGE:
+        sp_page_actor_step(st, m);
+        break;
+    case SP_ACTOR_GROUP:
+        sp_group_actor_step(st, m);
+        break;
+    case SP_ACTOR_CELL:
+        SP_ASSERT(!"a message of tier 1");
+    }
+    return st->err;
+}
+
+void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *crawled)
+{
+    sp_page_actor_expect(st, crawled->page);
+    if (crawled->crawled.signature)
+        sp_contents_expect_change(st->contents, crawled->crawled.signature->content_hash);
+}
+
+void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled)
+{
+    sp_map_prefetch(&st->pages, crawled->page);
+    if (crawled->crawled.signature)
+        sp_contents_prefetch(st->contents, crawled->crawled.signature->content_hash);
+}
+
+void sp_group_stage_stats(const struct sp_group_stage *st, struct sp_group_stage_stats *ret_stats)
+{
+    struct sp_contents_stats own = {0};
+    if (st->own_contents)
+        sp_contents_stats(st->own_contents, &own);
+    *ret_stats = st->stats;
+    ret_stats->cache_bytes = st->page_bytes + st->group_bytes + own.cache_bytes;
+}

@@ -1,0 +1,61 @@
+/* The group stage: what its actors, its table and its flush have in common. Private to group.
+ *
+ *   page.c       the page actor's steps                                      page_actor.h
+ *   actor.c      the group actor's steps                                     members.h
+ *   handover.c   members move between groups
+ *   forest.c     is the group still connected? (spanning forest)
+ *   verdicts.c   who wins? (the cover of winners/winners.h kept up to date)
+ *   statuses.c   what pages are told
+ *   members.c    the members of a group as a sorted list
+ *   large.h      groups of many members
+ *   table.c      pages and groups in memory, and read from the store         stored.h
+ *   flush.c      pages and groups into the store
+ *   rows.c       their stored form
+ *
+ * Lookups return NULL where the store failed, with st->err set. */
+#ifndef SP_GROUP_STAGE_H
+#define SP_GROUP_STAGE_H
+
+#include "base/ages.h"
+#include "base/assert.h"
+#include "group/group.h"
+
+struct sp_group;
+struct sp_page_actor;
+
+struct sp_group_stage {
+    struct sp_group_stage_options options;
+    struct sp_store *store;
+    struct sp_contents *contents; /* options.contents, or */
+    struct sp_contents *own_contents;
+    struct sp_outbox outbox;
+    struct sp_map pages;
+    struct sp_map groups;
+    struct sp_ages page_ages; /* a round is from flush to flush */
+    struct sp_ages group_ages;
+    struct sp_page_actor *dirty_pages;
+    struct sp_group *dirty_groups;
+    size_t cache_bytes; /* the budget of */
+    size_t page_bytes;
+    size_t group_bytes;
+    struct sp_group **larges; /* the large groups in memory */
+    uint32_t large_count;
+    uint32_t large_cap;
+    struct sp_group **holders; /* groups whose members borrowed signatures since the last flush */
+    uint32_t holder_count;
+    uint32_t holder_cap;
+    uint64_t clock; /* Lamport time: births of groups */
+    uint64_t stored_clock;
+    struct sp_buf key;
+    struct sp_buf value;
+    enum sp_err err;
+    struct sp_group_stage_stats stats;
+};
+
+/* A step of the actor that the message is for; it is taken over. */
+void sp_page_actor_step(struct sp_group_stage *st, struct sp_message *m);
+void sp_group_actor_step(struct sp_group_stage *st, struct sp_message *m);
+/* Sends it with the stage's clock. */
+void sp_group_stage_send(struct sp_group_stage *st, struct sp_message *m);
+
+#endif

@@ -1,0 +1,200 @@
+/* What a group's pages are told: of each member that may have changed its status, if it has, and of
+ * winners how large the group is. */
+#include "group/large.h"
+
+struct verdict {
+    enum sp_page_status status;
+    enum sp_reason reason;
+    const struct sp_member *winner;
+    float similarity;
+};
+
+/* The page at the end of a chain of redirects, or NULL: a loop, a dead end. */
+static const struct sp_member *follow(const struct sp_group *g, const struct sp_member *m)
+{
+    for (uint32_t hops = 0; m && m->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++)
+        m = sp_member_find(g, m->target);
+    return m && m->kind == SP_PAGE_CONTENT ? m : NULL;
+}
+
+/* In a large group the hub knows. */
+static struct verdict verdict_of_content(const struct sp_group *g, const struct sp_member *m)
+{
+    const struct sp_hub *h = m->hub;
+    if (g->count == 1)
+        return (struct verdict){.status = SP_STATUS_UNIQUE};
+    if (!h || (h->winner == h && h->best == m))
+        return (struct verdict){.status = SP_STATUS_WINNER};
+    if (h->winner == h)
+        return (struct verdict){SP_STATUS_LOSER, SP_REASON_EXACT, h->best, h->own_similarity};
+    return (struct verdict){SP_STATUS_LOSER, SP_REASON_CONTENT, h->winner->best, h->similarity};
+}
+
+static struct verdict verdict_in_large(const struct sp_group *g, struct sp_member *m)
+{
+    if (m->kind == SP_PAGE_CONTENT)
+        return verdict_of_content(g, m);
+    const struct sp_member *end = sp_large_end(m);
+    if (end->kind != SP_PAGE_CONTENT)
+        return (struct verdict){.status = SP_STATUS_GONE};
+    struct verdict v = verdict_of_content(g, end);
+    if (v.winner)
+        return (struct verdict){SP_STATUS_LOSER, SP_REASON_REDIRECT, v.winner, v.similarity};
+    return (struct verdict){SP_STATUS_LOSER, SP_REASON_REDIRECT, end, 1};
+}
+
+static struct verdict verdict_of(const struct sp_group *g, struct sp_member *m)
+{
+    if (g->large)
+        return verdict_in_large(g, m);
+    const struct sp_member *target = m;
+    enum sp_reason reason = SP_REASON_NONE;
+    if (m->kind != SP_PAGE_CONTENT) {
+        target = follow(g, m);
+        if (!target)
+            return (struct verdict){.status = SP_STATUS_GONE};
+        reason = SP_REASON_REDIRECT;
+        return (struct verdict){SP_STATUS_LOSER, reason, target->winner,
+                                target->winner == target ? 1 : target->similarity};
+    }
+    if (g->count == 1)
+        return (struct verdict){.status = SP_STATUS_UNIQUE};
+    if (m->winner == m)
+        return (struct verdict){.status = SP_STATUS_WINNER};
+    reason = sp_id_eq(m->content, m->winner->content) ? SP_REASON_EXACT : SP_REASON_CONTENT;
+    return (struct verdict){SP_STATUS_LOSER, reason, m->winner, m->similarity};
+}
+
+/* One that is kept is about to be told how many members there are. */
+static void note_size(struct sp_group *g)
+{
+    if (!g->told_least || g->count < g->told_least) {
+        g->told_least = g->count;
+        g->told_changed = true;
+    }
+    if (g->count > g->told_most) {
+        g->told_most = g->count;
+        g->told_changed = true;
+    }
+}
+
+/* What those that redirect to it were told of its end: the page, and how similar it is to that. */
+struct sight {
+    struct sp_id winner; /* zero: none, it is gone */
+    float similarity;
+};
+
+static struct sight seen_behind(const struct sp_member *m)
+{
+    if (m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE)
+        return (struct sight){m->page, 1};
+    if (m->said_status == SP_STATUS_LOSER)
+        return (struct sight){m->said_winner, m->said_similarity};
+    return (struct sight){{0, 0}, 0};
+}
+
+static void tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m, bool resized)
+{
+    struct verdict v = verdict_of(g, m);
+    struct sp_id winner = v.winner ? v.winner->page : (struct sp_id){0, 0};
+    if (!(resized && v.status == SP_STATUS_WINNER) && m->said_epoch == m->epoch &&
+        m->said_version == m->content_version && m->said_status == v.status &&
+        m->said_reason == v.reason && m->said_similarity == v.similarity &&
+        sp_id_eq(m->said_winner, winner))
+        return;
+    if (!v.winner && v.status != SP_STATUS_GONE)
+        note_size(g);
+    m->said_epoch = m->epoch;
+    m->said_version = m->content_version;
+    m->said_status = v.status;
+    m->said_reason = v.reason;
+    m->said_similarity = v.similarity;
+    m->said_winner = winner;
+    sp_member_changed(st, g, m);
+    struct sp_message *s = sp_message_new(SP_MSG_STATUS);
+    s->page = m->page;
+    s->verdict = (struct sp_verdict){.far = g->id,
+                                     .epoch = m->epoch,
+                                     .content_version = m->content_version,
+                                     .winner = winner,
+                                     .winner_url = v.winner ? sp_strdup(v.winner->url) : NULL,
+                                     .status = v.status,
+                                     .reason = v.reason,
+                                     .similarity = v.similarity,
+                                     .group_size = g->count};
+    sp_group_stage_send(st, s);
+}
+
+static void touch_redirects(struct sp_group *g, const struct sp_member *target)
+{
+    uint32_t count;
+    struct sp_member *const *redirects = sp_member_redirects(g, target->page, &count);
+    for (uint32_t i = 0; i < count; i++)
+        sp_group_cover_touch(g, redirects[i]);
+}
+
+/* The winners are told when there are twice or half as many members as one of them knows of, so
+ * that as many members came or went in between: O(1) events each. */
+static bool take_new_size(struct sp_group *g)
+{
+    if (g->count < 2 * (uint64_t)g->told_least && 2 * (uint64_t)g->count > g->told_most)
+        return false;
+    g->told_least = g->told_most = g->count;
+    g->told_changed = true;
+    return true;
+}
+
+static void tell_small(struct sp_group_stage *st, struct sp_group *g, bool resized)
+{
+    if (g->count == 1 || g->said_count == 1)
+        for (uint32_t i = 0; i < g->count; i++)
+            sp_group_cover_touch(g, g->members[i]);
+    for (uint32_t i = 0; resized && i < g->winner_count; i++)
+        sp_group_cover_touch(g, g->winners[i]);
+    /* The list grows by whole chains. Who left took its redirects along: they share its piece. */
+    for (uint32_t i = 0; i < g->touched_count; i++)
+        touch_redirects(g, g->touched[i]);
+    for (uint32_t i = 0; i < g->touched_count; i++) {
+        g->touched[i]->touched = false;
+        tell(st, g, g->touched[i], resized);
+    }
+}
+
+/* What lies behind a redirect is told only where its end has changed: a chain that grows at its end
+ * tells nothing to those at its beginning. */
+static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resized)
+{
+    struct sp_shelf_place place = sp_shelf_first(&g->large->winners);
+    for (struct sp_hub *h; resized && (h = sp_shelf_next(&g->large->winners, &place));)
+        sp_group_cover_touch(g, h->best);
+    place = sp_shelf_first(&g->large->loose); /* content without words is held by no hub */
+    for (struct sp_member *m; resized && (m = sp_shelf_next(&g->large->loose, &place));)
+        sp_group_cover_touch(g, m);
+    for (uint32_t i = 0; i < g->touched_count; i++) {
+        struct sp_member *m = g->touched[i];
+        struct sight before = seen_behind(m), now;
+        m->touched = false;
+        tell(st, g, m, resized);
+        now = seen_behind(m);
+        if (!sp_id_eq(before.winner, now.winner) || before.similarity != now.similarity)
+            sp_large_touch_redirects(g, m);
+    }
+}
+
+void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g)
+{
+    sp_group_fit(st, g);
+    if (g->large)
+        sp_cover_update(st, g);
+    else
+        sp_group_cover_update(st, g);
+    if (st->err)
+        return;
+    bool resized = take_new_size(g);
+    if (g->large)
+        tell_large(st, g, resized);
+    else
+        tell_small(st, g, resized);
+    g->touched_count = 0;
+    g->said_count = g->count;
+}

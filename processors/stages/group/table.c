@@ -1,0 +1,431 @@
+/* Pages and groups between memory and the store. Both are read when first needed, kept in
+ * hash tables, written at the flush where they changed (flush.c), and dropped after the flush: the
+ * oldest first, but for those that were used since they were last looked at (a clock). To mark one
+ * as used touches no other, as moving it in a list would. */
+#include "base/mem.h"
+#include "base/prefetch.h"
+#include "group/large.h"
+#include "group/stored.h"
+
+static const size_t PAGE_BYTES = sizeof(struct sp_page_actor) + 160;
+static const size_t GROUP_BYTES = sizeof(struct sp_group) + 64;
+
+/* ---- pages --------------------------------------------------------------------------------- */
+
+void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id)
+{
+    sp_buf_reset(&st->key);
+    sp_buf_put_u8(&st->key, 'P');
+    sp_buf_put(&st->key, &id, sizeof id);
+}
+
+void sp_page_actor_free(struct sp_page_actor *p)
+{
+    if (!p)
+        return;
+    sp_signature_unref(p->pending);
+    sp_free(p->url);
+    sp_free(p->target_url);
+    sp_free(p->winner_url);
+    sp_free(p->inline_group);
+    sp_free(p);
+}
+
+static void page_enter(struct sp_group_stage *st, struct sp_page_actor *p)
+{
+    sp_map_add(&st->pages, p);
+    sp_ages_enter(&st->page_ages, &p->age);
+    st->page_bytes += PAGE_BYTES;
+}
+
+struct sp_page_actor *sp_page_actor_get(struct sp_group_stage *st, struct sp_id id)
+{
+    struct sp_page_actor *p = sp_map_get(&st->pages, id);
+    if (p) {
+        sp_ages_use(&st->page_ages, &p->age);
+        return p;
+    }
+    struct sp_view value;
+    sp_page_actor_key(st, id);
+    enum sp_err err = sp_store_get(st->store, sp_buf_view(&st->key), &value);
+    if (err == SP_NOT_FOUND)
+        return NULL;
+    p = sp_calloc(1, sizeof *p);
+    p->id = id;
+    if (err == SP_OK)
+        err = sp_page_actor_decode(value, p);
+    if (err != SP_OK) {
+        st->err = err;
+        sp_page_actor_free(p);
+        return NULL;
+    }
+    page_enter(st, p);
+    return p;
+}
+
+void sp_page_actor_expect(struct sp_group_stage *st, struct sp_id id)
+{
+    const struct sp_page_actor *p = sp_map_get(&st->pages, id);
+    if (!p) {
+        sp_page_actor_key(st, id);
+        sp_store_expect(st->store, sp_buf_view(&st->key));
+    } else if (p->kind == SP_PAGE_CONTENT) {
+        sp_contents_expect_change(st->contents, p->content); /* its group may drop it */
+    }
+}
+
+struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id id,
+                                         const char *url)
+{
+    struct sp_page_actor *p = sp_calloc(1, sizeof *p);
+    p->id = id;
+    p->url = sp_strdup(url);
+    page_enter(st, p);
+    sp_page_actor_changed(st, p);
+    st->stats.pages++;
+    return p;
+}
+
+void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p)
+{
+    if (p->dirty)
+        return;
+    p->dirty = true;
+    p->next_dirty = st->dirty_pages;
+    st->dirty_pages = p;
+}
+
+/* ---- groups -------------------------------------------------------------------------------- */
+
+static struct sp_id table_key(struct sp_group_id id)
+{
+    return sp_hash128(&id, sizeof id);
+}
+
+void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id)
+{
+    sp_buf_reset(&st->key);
+    sp_buf_put_u8(&st->key, (uint8_t)kind);
+    sp_buf_put_u64(&st->key, id.birth);
+    sp_buf_put(&st->key, &id.founder, sizeof id.founder);
+}
+
+void sp_group_changed(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (g->dirty)
+        return;
+    g->dirty = true;
+    g->next_dirty = st->dirty_groups;
+    st->dirty_groups = g;
+}
+
+void sp_group_free(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (sp_map_remove(&st->groups, g->key) == g) {
+        sp_ages_leave(&g->age);
+        st->group_bytes -= GROUP_BYTES;
+    }
+    if (g->large)
+        sp_large_free(st, g);
+    st->group_bytes -= g->count * (size_t)SP_MEMBER_BYTES;
+    for (uint32_t i = 0; i < g->count; i++)
+        sp_member_free(g->members[i]);
+    sp_free(g->members);
+    sp_free(g->empty);
+    sp_free(g->winners);
+    sp_free(g->touched);
+    sp_free(g->gone);
+    sp_free(g->opens);
+    sp_free(g);
+}
+
+/* Members in the order of their rows, with their parents. */
+struct loading {
+    struct sp_group_stage *st;
+    struct sp_group *g;
+    struct sp_id *parents; /* of the member whose `mark` is the index */
+    uint32_t cap;
+};
+
+/* Takes the member, read with that result, into the list, which is sorted when all are there. */
+static bool take_member(struct loading *l, struct sp_member *m, struct sp_id parent,
+                        enum sp_err err)
+{
+    struct sp_group *g = l->g;
+    if (err != SP_OK) {
+        l->st->err = err;
+        sp_member_free(m);
+        return false;
+    }
+    sp_grow(&l->parents, &l->cap, g->count + 1);
+    sp_grow(&g->members, &g->cap, g->count + 1);
+    SP_ASSERT(l->parents && g->members);
+    m->mark = g->count;
+    l->parents[g->count] = parent;
+    g->members[g->count++] = m;
+    l->st->group_bytes += SP_MEMBER_BYTES;
+    return true;
+}
+
+static bool load_member(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct sp_member *m = sp_calloc(1, sizeof *m);
+    struct sp_id parent = {0, 0};
+    enum sp_err err = sp_member_decode(key, value, m, &parent);
+    m->stored = true;
+    return take_member(arg, m, parent, err);
+}
+
+/* Following parents ends at a root, on which forest.c relies: no walk meets a member that it has
+ * passed. Each member is passed once. */
+static bool parents_end(const struct sp_group *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        g->members[i]->mark = 0;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *m = g->members[i];
+        for (; m && m->mark == 0; m = m->parent)
+            m->mark = i + 1;
+        if (m && m->mark == i + 1)
+            return false;
+    }
+    return true;
+}
+
+static bool resolve_members(struct loading *l)
+{
+    struct sp_group *g = l->g;
+    if (!sp_members_sort(g))
+        return false;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *m = g->members[i];
+        struct sp_id parent = l->parents[m->mark];
+        if (!sp_id_is_zero(parent) && !(m->parent = sp_member_find(g, parent)))
+            return false;
+        if (m->kind != SP_PAGE_CONTENT)
+            continue;
+        bool loser = m->said_status == SP_STATUS_LOSER;
+        m->winner = loser ? sp_member_find(g, m->said_winner) : m;
+        if (!m->winner)
+            return false;
+        if (!loser)
+            sp_group_cover_restore_winner(l->st, g, m);
+    }
+    g->said_count = g->count;
+    return parents_end(g);
+}
+
+static void load_members(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct loading l = {st, g, NULL, 0};
+    sp_group_key(st, 'M', g->id);
+    enum sp_err err =
+        sp_store_scan(st->store, sp_buf_view(&st->key), sp_view(NULL, 0), load_member, &l);
+    if (err != SP_OK)
+        st->err = err;
+    else if (st->err == SP_OK && !resolve_members(&l))
+        st->err = SP_CORRUPT;
+    sp_free(l.parents);
+}
+
+static void load_packed(struct sp_group_stage *st, struct sp_group *g, struct sp_reader *r)
+{
+    struct loading l = {st, g, NULL, 0};
+    g->packed = true;
+    while (sp_reader_left(r) && !st->err) {
+        struct sp_member *m = sp_calloc(1, sizeof *m);
+        struct sp_id parent = {0, 0};
+        enum sp_err err = sp_member_read_packed(r, m, &parent);
+        take_member(&l, m, parent, err);
+    }
+    if (st->err == SP_OK && !resolve_members(&l))
+        st->err = SP_CORRUPT;
+    sp_free(l.parents);
+}
+
+/* Whether it lies inside its founder's row. */
+static bool load_inline(struct sp_group_stage *st, struct sp_group *g,
+                        const struct sp_page_actor *founder)
+{
+    struct loading l = {st, g, NULL, 0};
+    if (!founder || !founder->inline_bytes)
+        return false;
+    struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
+    if (sp_read_varint(&r) != g->id.birth)
+        return false;
+    load_member(&l, sp_view(&founder->id, sizeof founder->id), sp_view(r.at, sp_reader_left(&r)));
+    if (st->err == SP_OK && !resolve_members(&l))
+        st->err = SP_CORRUPT;
+    if (st->err == SP_OK)
+        g->members[0]->stored = false;
+    g->inlined = true;
+    g->told_least = g->told_most = 1;
+    sp_free(l.parents);
+    return true;
+}
+
+/* The group's row; SP_NOT_FOUND where it has none. */
+static enum sp_err load_row(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct sp_view value;
+    sp_group_key(st, 'G', g->id);
+    enum sp_err err = sp_store_get(st->store, sp_buf_view(&st->key), &value);
+    if (err != SP_OK)
+        return err;
+    struct sp_reader r = sp_reader(value);
+    err = sp_group_decode(&r, g);
+    g->stored = true;
+    if (err == SP_OK && sp_reader_left(&r))
+        load_packed(st, g, &r);
+    else if (err == SP_OK)
+        load_members(st, g);
+    return err;
+}
+
+/* A founder that is in memory is asked first, else the store for a row of the group's own: most
+ * often that saves one of two look-ups. */
+static void group_load(struct sp_group_stage *st, struct sp_group *g)
+{
+    const struct sp_page_actor *founder = sp_map_get(&st->pages, g->id.founder);
+    if (load_inline(st, g, founder))
+        return;
+    enum sp_err err = load_row(st, g);
+    if (err == SP_NOT_FOUND) {
+        if (!founder)
+            founder = sp_page_actor_get(st, g->id.founder);
+        load_inline(st, g, founder);
+    } else if (err != SP_OK)
+        st->err = err;
+}
+
+static struct sp_group *group_new(struct sp_id key, struct sp_group_id id)
+{
+    struct sp_group *g = sp_calloc(1, sizeof *g);
+    g->key = key;
+    g->id = id;
+    return g;
+}
+
+static void group_enter(struct sp_group_stage *st, struct sp_group *g)
+{
+    sp_map_add(&st->groups, g);
+    sp_ages_enter(&st->group_ages, &g->age);
+    st->group_bytes += GROUP_BYTES;
+}
+
+struct sp_group *sp_group_make(struct sp_group_stage *st, struct sp_group_id id)
+{
+    struct sp_group *g = group_new(table_key(id), id);
+    group_enter(st, g);
+    return g;
+}
+
+/* A large group has no forest of members: one that was large, and is too small to be made so now,
+ * gets it again. */
+static void refit(struct sp_group_stage *st, struct sp_group *g)
+{
+    uint32_t roots = 0;
+    sp_group_fit(st, g);
+    for (uint32_t i = 0; i < g->count && !g->large; i++)
+        roots += !g->members[i]->parent;
+    bool trusted = st->options.mode != SP_MODE_FAST || st->options.fast_rechecks;
+    if (roots > 1 && !g->open_count && trusted)
+        sp_group_forest_mend(st, g);
+}
+
+struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id)
+{
+    struct sp_id key = table_key(id);
+    struct sp_group *g = sp_map_get(&st->groups, key);
+    if (g) {
+        sp_ages_use(&st->group_ages, &g->age);
+        if (g->large)
+            g->large->used_round = st->group_ages.round;
+        return g;
+    }
+    g = group_new(key, id);
+    group_load(st, g);
+    group_enter(st, g);
+    if (!st->err && g->count > 1)
+        refit(st, g);
+    if (st->err) {
+        sp_group_free(st, g);
+        return NULL;
+    }
+    return g;
+}
+
+/* ---- out of memory again ---- */
+
+/* The walks below go from the oldest to the youngest. Each object is far from the one before it,
+ * and what it points to is far again: so the next ones are fetched meanwhile, a pointer further
+ * each time. */
+static void prefetch_pages(const struct sp_group_stage *st, const struct sp_age *age)
+{
+    if (!(age = sp_ages_younger(&st->page_ages, age)))
+        return;
+    sp_map_prefetch(&st->pages, SP_LRU_OBJECT(age, struct sp_page_actor, age)->id);
+    if ((age = sp_ages_younger(&st->page_ages, age)))
+        sp_prefetch_bytes(SP_LRU_OBJECT(age, struct sp_page_actor, age),
+                          sizeof(struct sp_page_actor));
+}
+
+static void prefetch_groups(const struct sp_group_stage *st, const struct sp_age *age)
+{
+    enum { DEPTH = 3 };
+    for (int depth = 0; depth <= DEPTH && (age = sp_ages_younger(&st->group_ages, age)); depth++) {
+        const struct sp_group *g = SP_LRU_OBJECT(age, struct sp_group, age);
+        if (depth == DEPTH)
+            sp_prefetch_bytes(g, sizeof *g);
+        else if (depth == 2)
+            sp_prefetch(g->members);
+        else if (depth == 1 && g->count && !g->large)
+            sp_prefetch_bytes(g->members[0], sizeof *g->members[0]);
+        else if (depth == 0)
+            sp_map_prefetch(&st->groups, g->key);
+    }
+}
+
+static void evict_pages(struct sp_group_stage *st, size_t budget)
+{
+    struct sp_age *oldest;
+    while (st->page_bytes > budget && (oldest = sp_ages_oldest(&st->page_ages))) {
+        prefetch_pages(st, oldest);
+        if (sp_ages_spare(&st->page_ages, oldest))
+            continue;
+        struct sp_page_actor *p = SP_LRU_OBJECT(oldest, struct sp_page_actor, age);
+        sp_map_remove(&st->pages, p->id);
+        sp_ages_leave(oldest);
+        st->page_bytes -= PAGE_BYTES;
+        sp_page_actor_free(p);
+    }
+}
+
+static void evict_groups(struct sp_group_stage *st, size_t budget)
+{
+    struct sp_age *oldest;
+    while (st->group_bytes > budget && (oldest = sp_ages_oldest(&st->group_ages))) {
+        prefetch_groups(st, oldest);
+        struct sp_group *g = SP_LRU_OBJECT(oldest, struct sp_group, age);
+        if (!sp_ages_spare(&st->group_ages, oldest))
+            sp_group_free(st, g);
+    }
+}
+
+/* A large group is kept while it is used, whatever the budget: to read it again costs as much as
+ * all its members. Their bytes are not counted in the budget. */
+static void evict_larges(struct sp_group_stage *st)
+{
+    enum { ROUNDS = 16 };
+    for (uint32_t i = st->large_count; i-- > 0;)
+        if (st->larges[i]->large->used_round + ROUNDS < st->group_ages.round)
+            sp_group_free(st, st->larges[i]);
+}
+
+/* A third for groups: most of them are of one page, and those are not kept. */
+void sp_group_stage_evict(struct sp_group_stage *st)
+{
+    evict_larges(st);
+    evict_groups(st, st->cache_bytes / 3);
+    evict_pages(st, st->cache_bytes - st->cache_bytes / 3);
+}

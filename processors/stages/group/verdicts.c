@@ -1,0 +1,330 @@
+/* Who wins? Winners are a cover of the group: take the members in rank order;
+ * a member is a winner unless it is similar to an earlier winner, which then covers it. So no
+ * page is ever called a duplicate of a page it does not resemble: the verification of Zhu et
+ * al., section 5. A relation of the user (winner.relation) can forbid more; see winners.h.
+ *
+ * The cover is a pure function of the members. It is kept up to date, not recomputed: only members
+ * that changed, and those whose winner changed, are looked at again, in rank order. A
+ * new winner takes over the members ranked behind it that it resembles, unless an
+ * earlier winner has them; those they had won are looked at again in turn. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "group/members.h"
+
+int sp_member_rank_cmp(const struct sp_member *a, const struct sp_member *b, double margin)
+{
+    struct sp_rank x = a->rank, y = b->rank;
+    x.popularity += a->incumbent ? margin : 0;
+    y.popularity += b->incumbent ? margin : 0;
+    return sp_rank_cmp(&x, a->page, &y, b->page);
+}
+
+/* ---- the list of winners, by rank -------------------------------------------------------- */
+
+static uint32_t winner_place(const struct sp_group *g, const struct sp_member *m, double margin)
+{
+    uint32_t lo = 0, hi = g->winner_count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (sp_member_rank_cmp(g->winners[mid], m, margin) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+static void winner_insert(struct sp_group *g, struct sp_member *m, double margin)
+{
+    uint32_t at = winner_place(g, m, margin);
+    if (g->winner_count == g->winner_cap) {
+        g->winner_cap = g->winner_cap ? g->winner_cap * 2 : 1;
+        g->winners = sp_realloc(g->winners, g->winner_cap * sizeof *g->winners);
+    }
+    memmove(g->winners + at + 1, g->winners + at, (g->winner_count - at) * sizeof *g->winners);
+    g->winners[at] = m;
+    g->winner_count++;
+}
+
+static void winner_remove(struct sp_group *g, struct sp_member *m)
+{
+    for (uint32_t i = 0; i < g->winner_count; i++)
+        if (g->winners[i] == m) {
+            g->winner_count--;
+            memmove(g->winners + i, g->winners + i + 1, (g->winner_count - i) * sizeof *g->winners);
+            return;
+        }
+}
+
+void sp_group_cover_restore_winner(struct sp_group_stage *st, struct sp_group *g,
+                                   struct sp_member *m)
+{
+    m->incumbent = st->options.winner_margin > 0;
+    winner_insert(g, m, st->options.winner_margin);
+}
+
+/* ---- what must be looked at again -------------------------------------------------------- */
+
+void sp_group_cover_touch(struct sp_group *g, struct sp_member *m)
+{
+    if (m->touched)
+        return;
+    m->touched = true;
+    if (g->touched_count == g->touched_cap) {
+        g->touched_cap = g->touched_cap ? g->touched_cap * 2 : 2;
+        g->touched = sp_realloc(g->touched, g->touched_cap * sizeof *g->touched);
+    }
+    m->touched_at = g->touched_count;
+    g->touched[g->touched_count++] = m;
+}
+
+void sp_group_cover_note(struct sp_group *g, struct sp_member *m)
+{
+    m->todo = !g->large; /* hubs are judged, not members */
+    sp_group_cover_touch(g, m);
+}
+
+void sp_group_cover_untouch(struct sp_group *g, struct sp_member *m)
+{
+    if (!m->touched)
+        return;
+    struct sp_member *last = g->touched[--g->touched_count];
+    g->touched[m->touched_at] = last;
+    last->touched_at = m->touched_at;
+    m->touched = false;
+}
+
+void sp_group_cover_forget(struct sp_group *g, struct sp_member *m)
+{
+    if (m->winner == m) {
+        winner_remove(g, m);
+        for (uint32_t i = 0; i < g->count; i++) {
+            struct sp_member *x = g->members[i];
+            if (x->winner == m && x != m) {
+                x->winner = NULL;
+                sp_group_cover_note(g, x);
+            }
+        }
+    }
+    m->winner = NULL;
+}
+
+void sp_group_cover_forget_pieces(struct sp_group *g)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < g->winner_count; i++)
+        if (g->winners[i]->mark == 0)
+            g->winners[kept++] = g->winners[i];
+    g->winner_count = kept;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *m = g->members[i];
+        if (m->mark == 0 && m->winner && m->winner->mark != 0) {
+            m->winner = NULL;
+            sp_group_cover_note(g, m);
+        }
+    }
+}
+
+/* ---- the cover ---------------------------------------------------------------------------- */
+
+struct worklist {
+    struct sp_member **members; /* by rank */
+    uint32_t count;
+    uint32_t cap;
+    double margin;
+};
+
+static void work_insert(struct worklist *w, uint32_t from, struct sp_member *m)
+{
+    uint32_t lo = from, hi = w->count;
+    while (lo < hi) {
+        uint32_t mid = (lo + hi) / 2;
+        if (sp_member_rank_cmp(w->members[mid], m, w->margin) < 0)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    if (w->count == w->cap) {
+        w->cap = w->cap ? w->cap * 2 : 16;
+        w->members = sp_realloc(w->members, w->cap * sizeof *w->members);
+    }
+    memmove(w->members + lo + 1, w->members + lo, (w->count - lo) * sizeof *w->members);
+    w->members[lo] = m;
+    w->count++;
+}
+
+/* The first winner ranked before m that covers it, or NULL. */
+static struct sp_member *find_winner(struct sp_group_stage *st, struct sp_group *g,
+                                     struct sp_member *m, double *ret_similarity)
+{
+    for (uint32_t i = 0; i < g->winner_count && !st->err; i++) {
+        struct sp_member *w = g->winners[i];
+        if (sp_member_rank_cmp(w, m, st->options.winner_margin) > 0)
+            return NULL;
+        if (sp_member_similar(st, g, w, m, ret_similarity))
+            return w;
+    }
+    return NULL;
+}
+
+/* y loses to the new winner x; the members y had won are to be looked at again. */
+static void take_over(struct sp_group_stage *st, struct sp_group *g, struct sp_member *x,
+                      struct sp_member *y, double similarity, struct worklist *work, uint32_t next)
+{
+    if (y->winner == y) {
+        winner_remove(g, y);
+        for (uint32_t i = 0; i < g->count; i++) {
+            struct sp_member *m = g->members[i];
+            if (m == y || m->winner != y)
+                continue;
+            m->winner = NULL;
+            if (!m->todo) {
+                sp_group_cover_note(g, m);
+                work_insert(work, next, m);
+            }
+        }
+    }
+    y->winner = x;
+    y->similarity = (float)similarity;
+    sp_group_cover_touch(g, y);
+    sp_member_changed(st, g, y);
+}
+
+static void become_winner(struct sp_group_stage *st, struct sp_group *g, struct sp_member *x,
+                          struct worklist *work, uint32_t next)
+{
+    double margin = st->options.winner_margin;
+    x->winner = x;
+    x->similarity = 0;
+    winner_insert(g, x, margin);
+    for (uint32_t i = 0; i < g->count && g->count > 1 && !st->err; i++) {
+        struct sp_member *y = g->members[i];
+        double similarity;
+        if (y == x || y->todo || y->kind != SP_PAGE_CONTENT || sp_member_rank_cmp(y, x, margin) < 0)
+            continue;
+        if (y->winner && y->winner != y && sp_member_rank_cmp(y->winner, x, margin) < 0)
+            continue;
+        if (sp_member_similar(st, g, x, y, &similarity))
+            take_over(st, g, x, y, similarity, work, next);
+    }
+}
+
+static struct worklist list_work(const struct sp_group_stage *st, struct sp_group *g)
+{
+    struct worklist work = {.margin = st->options.winner_margin};
+    for (uint32_t i = 0; i < g->touched_count; i++) {
+        struct sp_member *m = g->touched[i];
+        if (m->todo && m->kind == SP_PAGE_CONTENT)
+            work_insert(&work, 0, m);
+        else
+            m->todo = false;
+    }
+    return work;
+}
+
+static void update_cover(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct worklist work = list_work(st, g);
+    for (uint32_t next = 0; next < work.count && !st->err; next++) {
+        struct sp_member *m = work.members[next];
+        double similarity = 0;
+        m->todo = false;
+        struct sp_member *winner = find_winner(st, g, m, &similarity);
+        if (winner) {
+            m->winner = winner;
+            m->similarity = (float)similarity;
+        } else {
+            become_winner(st, g, m, &work, next + 1);
+        }
+        sp_member_changed(st, g, m);
+    }
+    sp_free(work.members);
+}
+
+/* ---- under a relation ---- */
+
+/* A relation can let a page win over one that is ranked before it, so that no part of the cover is
+ * safe from a change: all of it is chosen anew. */
+struct candidates {
+    struct sp_group_stage *st;
+    struct sp_group *g;
+    struct sp_member **members; /* with content, by rank */
+    struct sp_winner_facts *facts;
+};
+
+static bool covers(void *arg, uint32_t loser, uint32_t winner, float *ret_similarity)
+{
+    const struct candidates *c = arg;
+    const struct sp_relation *relation = c->st->options.winner_relation;
+    double similarity;
+    bool cheap = !sp_winner_relation_measures(relation);
+    if (c->st->err ||
+        (cheap && !sp_winner_relation_holds(relation, &c->facts[loser], &c->facts[winner])) ||
+        !sp_member_similar(c->st, c->g, c->members[winner], c->members[loser], &similarity))
+        return false;
+    *ret_similarity = (float)similarity;
+    return cheap || sp_winner_relation_holds(relation, &c->facts[loser], &c->facts[winner]);
+}
+
+static void take_choice(struct sp_group *g, const struct worklist *work, const uint32_t *winner,
+                        const float *similarity)
+{
+    for (uint32_t i = 0; i < work->count; i++) {
+        struct sp_member *m = work->members[i];
+        m->winner = work->members[winner[i]];
+        m->similarity = similarity[i];
+        m->todo = false;
+        if (m->winner == m)
+            winner_insert(g, m, work->margin);
+    }
+}
+
+static void choose_cover(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct worklist work = list_work(st, g);
+    struct candidates c = {st, g, work.members, sp_calloc(work.count + 1, sizeof *c.facts)};
+    uint32_t *winner = sp_alloc((work.count + 1) * sizeof *winner), ready = 0;
+    float *similarity = sp_alloc((work.count + 1) * sizeof *similarity);
+    for (; ready < work.count && !st->err; ready++) {
+        struct sp_member *m = work.members[ready];
+        const struct sp_signature *s = sp_member_signature(st, g, m);
+        if (!s)
+            break; /* the store failed */
+        sp_winner_facts_init(&c.facts[ready], st->options.winner_relation, sp_view_str(m->url),
+                             m->content_version, m->rank.popularity, s);
+    }
+    if (!st->err)
+        sp_winners_choose(work.count, covers, &c, winner, similarity);
+    if (!st->err)
+        take_choice(g, &work, winner, similarity);
+    while (ready > 0)
+        sp_winner_facts_done(&c.facts[--ready]);
+    sp_free(c.facts);
+    sp_free(winner);
+    sp_free(similarity);
+    sp_free(work.members);
+}
+
+/* With winner.margin the cover depends on who is winner now, and see choose_cover: all of it is
+ * looked at again. */
+static void restart_cover(struct sp_group *g)
+{
+    g->winner_count = 0;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *m = g->members[i];
+        m->incumbent = m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE;
+        m->winner = NULL;
+        sp_group_cover_note(g, m);
+    }
+}
+
+void sp_group_cover_update(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (st->options.winner_margin > 0 || st->options.winner_relation)
+        restart_cover(g);
+    if (st->options.winner_relation)
+        choose_cover(st, g);
+    else
+        update_cover(st, g);
+}

@@ -1,0 +1,73 @@
+/* The first stage for one record: what was fetched (content, redirect, dead), which page it is (the
+ * hash of its canonical URL), its rank, and the signature of its content. */
+#include "signature/signature.h"
+
+#include "base/mem.h"
+#include "base/url.h"
+#include "winners/winners.h"
+
+static enum sp_err page_id(struct sp_view url, struct sp_buf *scratch, struct sp_id *ret_id)
+{
+    sp_buf_reset(scratch);
+    enum sp_err err = sp_url_canonical(url, scratch);
+    if (err == SP_OK)
+        *ret_id = sp_hash128(scratch->data, scratch->len);
+    return err;
+}
+
+static bool is_redirect(const struct sp_page_record *page)
+{
+    return page->http_status >= 300 && page->http_status < 400 && page->redirect_url.len > 0;
+}
+
+enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record *page,
+                              struct sp_buf *scratch, struct sp_message **ret_message,
+                              const char **ret_why)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
+    struct sp_crawled *c = &m->crawled;
+    enum sp_err err = page_id(page->url, scratch, &m->page);
+    *ret_why = "the url is not usable: it needs a scheme and a host and no control characters";
+    if (err != SP_OK)
+        goto out;
+    if (page->fetch_time_ms >= SP_FETCH_TIME_END) {
+        *ret_why = "fetch_time_ms is after the year 2248: milliseconds since 1970 are expected";
+        err = SP_MALFORMED;
+        goto out;
+    }
+    if (is_redirect(page)) {
+        c->page_kind = SP_PAGE_REDIRECT;
+        *ret_why = "the redirect_url is not usable: it needs a scheme and a host";
+        err = page_id(page->redirect_url, scratch, &c->target);
+        c->target_url = sp_view_dup(page->redirect_url);
+    } else if (page->http_status == 404 || page->http_status == 410) {
+        c->page_kind = SP_PAGE_DEAD;
+    } else if (page->http_status >= 200 && page->http_status < 300 &&
+               sp_text_readable(page->content_type)) {
+        c->page_kind = SP_PAGE_CONTENT;
+        if (!page->content.data) {
+            *ret_why = page->content_like
+                           ? page->content_like
+                           : "the page has no \"content\": that is the field of its text";
+            err = SP_MALFORMED;
+            goto out;
+        }
+        *ret_why = "the content cannot be read as text";
+        err = sp_text_signature(text, page->content_type, page->content, page->content_is_utf8,
+                                &c->signature);
+    } else {
+        sp_message_free(m);
+        *ret_message = NULL;
+        return SP_OK;
+    }
+    if (err != SP_OK)
+        goto out;
+    c->url = sp_view_dup(page->url);
+    c->version = page->fetch_time_ms > 0 ? page->fetch_time_ms : 0;
+    c->rank = sp_rank_of(page->url, page->popularity);
+    *ret_message = m;
+    return SP_OK;
+out:
+    sp_message_free(m);
+    return err;
+}

@@ -1,0 +1,211 @@
+/* Charset from byte order mark, header or meta tag, and conversion by iconv.
+ *
+ * Source: WHATWG Encoding Standard (labels: latin1 means windows-1252, and so on) and the HTML
+ * standard's prescan (13.2.3.2), here a search for "charset" within meta tags and
+ * XML declarations. Only labels of the standard reach iconv (labels.h), which knows many more
+ * and treats some as commands; any other counts as not named.
+ *
+ * Invariant: any bytes give text; the output is at most six times the input. */
+#include "text/charset.h"
+
+#include <errno.h>
+#include <iconv.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "text/labels.h"
+#include "text/repair.h"
+
+enum { PRESCAN_BYTES = 1024, NAME_MAX_LEN = 40 };
+
+struct sp_charset {
+    struct sp_buf out;
+    char name[NAME_MAX_LEN]; /* of the converter that is open */
+    iconv_t converter;
+};
+
+static const iconv_t no_converter = (iconv_t)-1; // NOLINT
+
+struct sp_charset *sp_charset_new(void)
+{
+    struct sp_charset *c = sp_calloc(1, sizeof *c);
+    c->converter = no_converter;
+    return c;
+}
+
+void sp_charset_free(struct sp_charset *c)
+{
+    if (!c)
+        return;
+    if (c->converter != no_converter)
+        iconv_close(c->converter);
+    sp_buf_done(&c->out);
+    sp_free(c);
+}
+
+/* What iconv calls the encoding of that label; NULL: the standard knows none by it. */
+static const char *encoding_of(const char *label)
+{
+    size_t low = 0, high = sizeof labels / sizeof *labels;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = strcasecmp(label, labels[middle].label);
+        if (order == 0)
+            return labels[middle].encoding;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return NULL;
+}
+
+static bool is_label(char c)
+{
+    return (unsigned)((c | 0x20) - 'a') < 26u || (unsigned)(c - '0') < 10u || c == '-' ||
+           c == '_' || c == ':' || c == '.' || c == '+';
+}
+
+/* The charset in text like `text/html; charset="utf-8"`; `word` is "charset" or
+ * "encoding". */
+static bool label_in(struct sp_view text, const char *word, char ret_name[NAME_MAX_LEN])
+{
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n < text.len; i++) {
+        if (strncasecmp(text.data + i, word, n) != 0)
+            continue;
+        size_t at = i + n;
+        while (at < text.len && (uint8_t)text.data[at] <= ' ')
+            at++;
+        if (at >= text.len || text.data[at] != '=')
+            continue;
+        at++;
+        while (at < text.len &&
+               ((uint8_t)text.data[at] <= ' ' || text.data[at] == '"' || text.data[at] == '\''))
+            at++;
+        size_t len = 0;
+        while (at + len < text.len && len < NAME_MAX_LEN - 1 && is_label(text.data[at + len]))
+            len++;
+        if (len == 0)
+            continue;
+        memcpy(ret_name, text.data + at, len);
+        ret_name[len] = 0;
+        return true;
+    }
+    return false;
+}
+
+/* The charset of the first meta tag or XML declaration that names one. */
+static bool label_in_head(struct sp_view html, char ret_name[NAME_MAX_LEN])
+{
+    size_t len = html.len < PRESCAN_BYTES ? html.len : PRESCAN_BYTES;
+    const char *data = html.data;
+    for (size_t i = 0; i < len; i++) {
+        if (data[i] != '<')
+            continue;
+        if (len - i >= 4 && memcmp(data + i, "<!--", 4) == 0) {
+            const char *end = memmem(data + i + 2, len - i - 2, "-->", 3);
+            if (!end)
+                return false;
+            i = (size_t)(end - data) + 2;
+            continue;
+        }
+        const char *end = memchr(data + i, '>', len - i);
+        if (!end)
+            return false;
+        struct sp_view tag = sp_view(data + i, (size_t)(end - data) - i);
+        bool found = false;
+        if (tag.len > 6 && strncasecmp(tag.data, "<meta", 5) == 0)
+            found = label_in(tag, "charset", ret_name);
+        else if (tag.len > 6 && strncasecmp(tag.data, "<?xml", 5) == 0)
+            found = label_in(tag, "encoding", ret_name);
+        if (found) {
+            /* Read as ASCII, so it is none of these, whatever it says. */
+            if (strncasecmp(ret_name, "utf-16", 6) == 0 || strncasecmp(ret_name, "utf-32", 6) == 0)
+                snprintf(ret_name, NAME_MAX_LEN, "utf-8");
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Removes the byte order mark and names its charset. */
+static bool label_of_mark(struct sp_view *content, char ret_name[NAME_MAX_LEN])
+{
+    static const struct {
+        const char *mark;
+        size_t len;
+        const char *name;
+    } marks[] = {{"\xef\xbb\xbf", 3, "utf-8"},
+                 {"\xff\xfe\0\0", 4, "utf-32le"},
+                 {"\0\0\xfe\xff", 4, "utf-32be"},
+                 {"\xff\xfe", 2, "utf-16le"},
+                 {"\xfe\xff", 2, "utf-16be"}};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (content->len >= marks[i].len &&
+            memcmp(content->data, marks[i].mark, marks[i].len) == 0) {
+            *content = sp_view(content->data + marks[i].len, content->len - marks[i].len);
+            snprintf(ret_name, NAME_MAX_LEN, "%s", marks[i].name);
+            return true;
+        }
+    return false;
+}
+
+static bool open_converter(struct sp_charset *c, const char *name)
+{
+    if (c->converter != no_converter && strcasecmp(c->name, name) == 0) {
+        iconv(c->converter, NULL, NULL, NULL, NULL); /* back to the initial state */
+        return true;
+    }
+    iconv_t converter = iconv_open("UTF-8", name);
+    if (converter == no_converter)
+        return false;
+    if (c->converter != no_converter)
+        iconv_close(c->converter);
+    c->converter = converter;
+    snprintf(c->name, sizeof c->name, "%s", name);
+    return true;
+}
+
+static struct sp_view convert(struct sp_charset *c, struct sp_view in)
+{
+    sp_buf_reset(&c->out);
+    char *from = (char *)(uintptr_t)in.data;
+    size_t left = in.len;
+    while (left > 0) {
+        char *to = sp_buf_reserve(&c->out, left + left / 2 + 16);
+        size_t room = c->out.cap - c->out.len;
+        size_t status = iconv(c->converter, &from, &left, &to, &room);
+        c->out.len = c->out.cap - room;
+        if (status != (size_t)-1 || errno == E2BIG)
+            continue;
+        /* A byte that is not of this charset, or a character cut off at the end. */
+        c->out.len += sp_utf8_put(sp_buf_reserve(&c->out, 4), SP_REPLACEMENT);
+        if (errno == EINVAL)
+            break;
+        from++;
+        left--;
+    }
+    return sp_buf_view(&c->out);
+}
+
+struct sp_view sp_charset_utf8(struct sp_charset *c, struct sp_view content_type,
+                               struct sp_view content, bool html)
+{
+    char label[NAME_MAX_LEN];
+    const char *name = NULL;
+    if (label_of_mark(&content, label))
+        name = label; /* ours, and no label of the standard where it is UTF-32 */
+    else if (label_in(content_type, "charset", label) || (html && label_in_head(content, label)))
+        name = encoding_of(label);
+    bool named = name != NULL, utf8 = !named || strcasecmp(name, "utf-8") == 0;
+    if (!utf8 && open_converter(c, name))
+        return convert(c, content);
+    if (sp_utf8_valid(content))
+        return content;
+    if (!(named && utf8) && open_converter(c, "windows-1252"))
+        return convert(c, content);
+    sp_buf_reset(&c->out);
+    sp_utf8_repair(content, &c->out);
+    return sp_buf_view(&c->out);
+}

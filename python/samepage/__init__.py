@@ -1,0 +1,22 @@
+"""Near duplicates of texts and web pages.
+
+>>> import samepage
+>>> result = samepage.dedup(["the quick brown fox jumps over the lazy dog",
+...                          "The quick brown fox jumps over the lazy dog!",
+...                          "an entirely different sentence about something else"])
+>>> result.kept
+['the quick brown fox jumps over the lazy dog', 'an entirely different sentence about something else']
+
+``dedup`` takes a collection and returns it without near duplicates; ``unique`` does the same to a
+stream. ``similar`` compares two texts. An ``Index`` holds documents that come, change and go.
+``StatusConsumer`` follows what samepage writes to Kafka. ``python -m samepage --help``: Parquet.
+"""
+
+from ._dedup import Deduplicated, Removed, dedup, unique
+from ._index import Index, Match, Similarity, similar
+from ._native import SamepageError, version as _version
+from ._status import DecodeError, Status, StatusConsumer, decode_status
+
+__version__ = _version()
+__all__ = ["DecodeError", "Deduplicated", "Index", "Match", "Removed", "SamepageError", "Similarity",
+           "Status", "StatusConsumer", "decode_status", "dedup", "similar", "unique"]

@@ -1,0 +1,174 @@
+"""python -m samepage: Parquet for the command samepage, and deduplication of files."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import datetime
+import json
+import os
+import sys
+from typing import Any, Dict, Iterator, List, Optional, Sequence, TextIO
+
+from ._dedup import dedup
+from ._tables import need
+
+_ROW = "doc:"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    return str(value)
+
+
+def _line(row: Dict[str, Any]) -> str:
+    return json.dumps(row, ensure_ascii=False, default=_plain) + "\n"
+
+
+def _batches(paths: Sequence[str]) -> Iterator[Any]:
+    """Record batches of Parquet files, in order, in bounded memory."""
+    parquet = need("pyarrow.parquet", "Parquet")
+    for path in paths:
+        yield from parquet.ParquetFile(path).iter_batches(batch_size=1024)
+
+
+def _check_columns(batch: Any, *names: Optional[str]) -> None:
+    there = batch.schema.names
+    for name in names:
+        if name is not None and name not in there:
+            raise KeyError(f"there is no column {name!r}; there are: {', '.join(there)}")
+
+
+def to_jsonl(options: argparse.Namespace, out: TextIO) -> int:
+    """Rows of Parquet files as pages for the command."""
+    number = 0
+    for batch in _batches(options.input):
+        _check_columns(batch, options.text_field, options.id_field)
+        for row in batch.to_pylist():
+            key = row.pop(options.id_field) if options.id_field else f"{_ROW}{number}"
+            content = row.pop(options.text_field)
+            page = {"url": str(key), "content": "" if content is None else content}
+            if options.all:
+                page = {**{name: value for name, value in row.items() if name not in page}, **page}
+            out.write(_line(page))
+            number += 1
+    return number
+
+
+def _kept_keys(path: str) -> Dict[str, None]:
+    keys: Dict[str, None] = {}
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    row = json.loads(line)
+                    keys[str(row["url"] if "url" in row else row["id"])] = None
+                except (ValueError, KeyError, TypeError):
+                    raise ValueError(f"{path}:{number}: no JSON object with a url or an id") from None
+    return keys
+
+
+def to_parquet(options: argparse.Namespace) -> int:
+    """The rows of Parquet files that a JSONL file names, all columns as they were."""
+    parquet = need("pyarrow.parquet", "Parquet")
+    pyarrow = need("pyarrow", "Parquet")
+    keys = _kept_keys(options.kept)
+    writer, number, written = None, 0, 0
+    part = f"{options.output}.part"
+    for batch in _batches(options.rows_of):
+        _check_columns(batch, options.id_field)
+        names = ([str(key) for key in batch.column(options.id_field).to_pylist()] if options.id_field
+                 else [f"{_ROW}{number + row}" for row in range(batch.num_rows)])
+        number += batch.num_rows
+        kept = batch.filter(pyarrow.array([name in keys for name in names], type=pyarrow.bool_()))
+        if writer is None:
+            writer = parquet.ParquetWriter(part, kept.schema)
+        writer.write_batch(kept)
+        written += kept.num_rows
+    if writer is None:
+        raise ValueError(f"{', '.join(options.rows_of)}: no rows")
+    writer.close()
+    os.replace(part, options.output)
+    return written
+
+
+def _write_kept(kept: Any, path: str) -> None:
+    with open(f"{path}.part", "w", encoding="utf-8") as file:
+        for row in kept:
+            file.write(_line(row) if isinstance(row, dict) else row + "\n")
+    os.replace(f"{path}.part", path)
+
+
+def run_dedup(options: argparse.Namespace) -> str:
+    result = dedup(options.input, options.threshold, text=options.text_field, method=options.method,
+                   key=options.id_field)
+    if hasattr(result.kept, "column_names"):
+        need("pyarrow.parquet", "Parquet").write_table(result.kept, f"{options.kept}.part")
+        os.replace(f"{options.kept}.part", options.kept)
+    else:
+        _write_kept(result.kept, options.kept)
+    if options.removed:
+        with open(options.removed, "w", encoding="utf-8") as file:
+            for position, kept, similarity in result.removed:
+                file.write(_line({"row": position, "kept": kept, "similarity": similarity}))
+    return f"{len(result.positions)} kept, {len(result.removed)} removed"
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python -m samepage", description=__doc__)
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    one = commands.add_parser("to-jsonl", help="Parquet files as JSONL for the command samepage",
+                              description="Writes each row as {\"url\", \"content\"}.")
+    one.add_argument("input", nargs="+", metavar="PARQUET")
+    one.add_argument("-o", "--output", default="-", metavar="FILE", help="standard output by default")
+    one.add_argument("--text-field", default="text", metavar="COLUMN")
+    one.add_argument("--id-field", metavar="COLUMN",
+                     help="becomes the url; by default doc:N, the number of the row over all files")
+    one.add_argument("--all", action="store_true", help="the other columns as well")
+    one = commands.add_parser("to-parquet", help="the rows of Parquet files that a JSONL file names")
+    one.add_argument("kept", metavar="JSONL", help="objects with the url (or id) that to-jsonl wrote")
+    one.add_argument("--rows-of", nargs="+", required=True, metavar="PARQUET",
+                     help="the files that to-jsonl read, in the same order")
+    one.add_argument("-o", "--output", required=True, metavar="FILE")
+    one.add_argument("--id-field", metavar="COLUMN")
+    one = commands.add_parser("dedup", help="a .parquet, .jsonl, .csv or .txt file without near duplicates")
+    one.add_argument("input")
+    one.add_argument("--kept", required=True, metavar="FILE", help="Parquet from Parquet, else JSONL")
+    one.add_argument("--removed", metavar="FILE", help="JSONL: row, kept, similarity")
+    one.add_argument("--threshold", type=float, default=0.8)
+    one.add_argument("--method", default="shingles")
+    one.add_argument("--text-field", default="text", metavar="COLUMN")
+    one.add_argument("--id-field", metavar="COLUMN", help="how removed documents name the kept ones")
+    return top
+
+
+def main(arguments: Optional[List[str]] = None) -> int:
+    options = parser().parse_args(arguments)
+    try:
+        if options.command == "to-jsonl" and options.output == "-":
+            to_jsonl(options, sys.stdout)
+            sys.stdout.flush()
+        elif options.command == "to-jsonl":
+            with open(f"{options.output}.part", "w", encoding="utf-8") as out:
+                said = f"{to_jsonl(options, out)} rows"
+            os.replace(f"{options.output}.part", options.output)
+            print(said, file=sys.stderr)
+        elif options.command == "to-parquet":
+            print(f"{to_parquet(options)} rows", file=sys.stderr)
+        else:
+            print(run_dedup(options), file=sys.stderr)
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 1
+    except (OSError, ImportError, ValueError, KeyError) as error:
+        text = error.args[0] if isinstance(error, KeyError) else error
+        print(f"python -m samepage {options.command}: {text}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""A collection in, the same collection without near duplicates out."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from dataclasses import dataclass, field
+from typing import Any, Generic, Hashable, Iterable, Iterator, List, Mapping, NamedTuple, Optional, TypeVar, Union
+
+from ._index import Index
+from ._native import Text
+from ._tables import is_path, open_source, text_of
+
+Collection = TypeVar("Collection")
+Item = TypeVar("Item")
+
+
+class Removed(NamedTuple):
+    """A document that was left out, by its place, and the kept one that it resembles, by its key:
+    its place, too, unless keys were given."""
+
+    position: int
+    kept: Hashable
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Deduplicated(Generic[Collection]):
+    """What ``dedup`` returns.
+
+    ``kept`` is of the kind that was given: a list, a DataFrame, a Table, a Dataset.
+    """
+
+    kept: Collection
+    positions: List[int] = field(repr=False)
+    removed: List[Removed] = field(repr=False)
+
+    def __iter__(self) -> Iterator[Any]:
+        kept: Any = self.kept
+        items: Iterator[Any] = iter(kept)
+        return items
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+
+def dedup(source: Union[Iterable[Any], str, "os.PathLike[str]"], threshold: Optional[float] = 0.8, *,
+          text: str = "text", method: str = "shingles", content_type: Optional[str] = None,
+          settings: Optional[Mapping[str, str]] = None, key: Optional[str] = None,
+          index: Optional[Index] = None) -> Deduplicated[Any]:
+    """Leaves out each document that resembles one before it.
+
+    :param source: texts; mappings with a field ``text``; a pandas DataFrame, a pyarrow Table or a
+        datasets.Dataset with a column of that name; or the path of a .jsonl (also .gz), .txt (a line
+        is a text), .csv or .parquet file.
+    :param threshold: near duplicates are at least so similar; None: the method's own.
+    :param text: the field or column of the text.
+    :param key: the field or column of a document's key; None: its place.
+    :param index: kept documents are added to it, and what resembles one that is in it is left out as
+        well. Needs ``key``; threshold, method and settings are those of the index.
+
+    A document without words resembles nothing and is kept. What is removed resembles the kept
+    document itself, however long a chain of similar documents is.
+    """
+    if index is not None and key is None:
+        raise ValueError("index= needs key=: places mean nothing to the next call")
+    taken = open_source(source, text)
+    seen = index if index is not None else Index(threshold, method=method, content_type=content_type,
+                                                 settings=settings)
+    keys: Iterable[Hashable] = itertools.count() if key is None else taken.column(key)
+    positions: List[int] = []
+    removed: List[Removed] = []
+    for position, (name, document) in enumerate(zip(keys, taken.texts())):
+        match = seen.keep(name, document, content_type)
+        if match is None:
+            positions.append(position)
+        else:
+            removed.append(Removed(position, match.key, match.similarity))
+    return Deduplicated(taken.take(positions), positions, removed)
+
+
+def unique(items: Iterable[Item], threshold: Optional[float] = 0.8, *, text: str = "text",
+           method: str = "shingles", content_type: Optional[str] = None,
+           settings: Optional[Mapping[str, str]] = None) -> Iterator[Item]:
+    """The items of a stream that resemble none before them, as they come."""
+    if is_path(items):
+        raise TypeError("unique() takes a stream: dedup() reads files")
+    index = Index(threshold, method=method, content_type=content_type, settings=settings)
+    for position, item in enumerate(items):
+        document: Text = text_of(item, text)
+        if index.keep(position, document) is None:
+            yield item

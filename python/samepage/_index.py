@@ -1,0 +1,188 @@
+"""An index of documents, and the comparison of two texts."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from dataclasses import dataclass
+from typing import Dict, Hashable, Iterator, List, Mapping, NamedTuple, Optional, Union
+
+from ._native import Engine, SamepageError, Signature, Text
+
+_FORMAT = "samepage index 1"
+
+
+class Match(NamedTuple):
+    """A document that resembles the text asked for."""
+
+    key: Hashable
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """How similar two texts are. True where they are near duplicates."""
+
+    similar: bool
+    similarity: float
+
+    def __bool__(self) -> bool:
+        return self.similar
+
+    def __float__(self) -> float:
+        return self.similarity
+
+
+def settings_of(threshold: Optional[float], method: str, settings: Optional[Mapping[str, str]]) -> Dict[str, str]:
+    given = {"similarity.method": method}
+    if threshold is not None:
+        given["similarity.threshold"] = repr(float(threshold))
+    given.update({key: str(value) for key, value in (settings or {}).items()})
+    return given
+
+
+def similar(a: Text, b: Text, threshold: Optional[float] = 0.8, *, method: str = "shingles",
+            content_type: Optional[str] = None, settings: Optional[Mapping[str, str]] = None) -> Similarity:
+    """Compares two texts.
+
+    :param threshold: near duplicates are at least so similar; None: the method's own.
+    :param method: "shingles", "simhash", "cosine", "sentences", "lcs" or "combined".
+    :param content_type: of both, as "text/plain" or "text/html"; None: found by a look at each.
+    :param settings: those of docs/CONFIGURATION.md that begin with similarity., signature., text.
+    """
+    engine = Engine(settings_of(threshold, method, settings))
+    return Similarity(*engine.similarity(engine.read(a, content_type), engine.read(b, content_type)))
+
+
+class Index:
+    """Documents in memory by their keys, and which of them resemble a text.
+
+    >>> index = Index(threshold=0.8)
+    >>> index.add("a", "one two three four five six seven eight nine ten")
+    >>> index.query("One, two, three, four, five, six, seven, eight, nine, ten.")
+    [Match(key='a', similarity=1.0)]
+
+    Exact: no similar document is missed. Some four bytes a word are kept of a document. Any thread
+    may call; one at a time gets in. The parameters are those of :func:`similar`.
+    """
+
+    def __init__(self, threshold: Optional[float] = 0.8, *, method: str = "shingles",
+                 content_type: Optional[str] = None, settings: Optional[Mapping[str, str]] = None) -> None:
+        self._settings = settings_of(threshold, method, settings)
+        self._content_type = content_type
+        self._engine = Engine(self._settings)
+        self._documents: Dict[Hashable, int] = {}
+        self._keys: Dict[int, Hashable] = {}
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._documents
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """The keys, in the order in which they were added."""
+        return iter(list(self._documents))
+
+    def _read(self, text: Text, content_type: Optional[str]) -> Signature:
+        return self._engine.read(text, content_type or self._content_type)
+
+    def _put(self, key: Hashable, signature: Signature) -> None:
+        document = self._engine.add(signature)
+        self._documents[key] = document
+        self._keys[document] = key
+
+    def add(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> None:
+        """Adds a document. ValueError where the key is taken: ``update`` replaces."""
+        signature = self._read(text, content_type)
+        with self._engine.lock:
+            if key in self._documents:
+                raise ValueError(f"{key!r} is in the index: update() replaces it")
+            self._put(key, signature)
+
+    def update(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> None:
+        """Adds a document, or replaces the text of the one with this key."""
+        signature = self._read(text, content_type)
+        with self._engine.lock:
+            if key in self._documents:
+                self.remove(key)
+            self._put(key, signature)
+
+    def remove(self, key: Hashable) -> None:
+        """Takes a document out. KeyError where there is none."""
+        with self._engine.lock:
+            document = self._documents.pop(key)
+            del self._keys[document]
+            self._engine.remove(document)
+
+    def query(self, text: Text, limit: Optional[int] = None, content_type: Optional[str] = None) -> List[Match]:
+        """All documents that resemble the text, most similar first; at most ``limit``.
+
+        Costs a comparison for each document that hangs together with one that is found.
+        """
+        if limit is not None and limit < 0:
+            raise ValueError("limit is below 0")
+        signature = self._read(text, content_type)
+        with self._engine.lock:
+            return [Match(self._keys[document], similarity)
+                    for document, similarity in self._engine.query(signature, limit)]
+
+    def nearest(self, text: Text, content_type: Optional[str] = None) -> Optional[Match]:
+        """One document that resembles the text, or None: quick however many there are."""
+        signature = self._read(text, content_type)
+        with self._engine.lock:
+            found = self._engine.nearest(signature)
+            return Match(self._keys[found[0]], found[1]) if found else None
+
+    def keep(self, key: Hashable, text: Text, content_type: Optional[str] = None) -> Optional[Match]:
+        """Adds a document unless it resembles one: returns that one, or None where it was added."""
+        signature = self._read(text, content_type)
+        with self._engine.lock:
+            if key in self._documents:
+                raise ValueError(f"{key!r} is in the index: update() replaces it")
+            found = self._engine.nearest(signature)
+            if found:
+                return Match(self._keys[found[0]], found[1])
+            self._put(key, signature)
+            return None
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the index, without the keys."""
+        return self._engine.bytes
+
+    def save(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Writes the index to a file; its keys must be str, int, float, bool or None."""
+        with self._engine.lock:
+            for key in self._documents:
+                if not isinstance(key, (str, int, float, bool, type(None))):
+                    raise TypeError(f"{key!r} cannot be written: save() takes keys that JSON has")
+            with open(f"{os.fspath(path)}.part", "w", encoding="utf-8") as file:
+                json.dump({"format": _FORMAT, "settings": self._settings, "content_type": self._content_type,
+                           "documents": len(self)}, file)
+                for key, document in self._documents.items():
+                    packed = base64.b64encode(self._engine.get(document).pack()).decode()
+                    file.write("\n" + json.dumps([key, packed]))
+                file.write("\n")
+        os.replace(f"{os.fspath(path)}.part", path)
+
+    @classmethod
+    def load(cls, path: Union[str, "os.PathLike[str]"]) -> "Index":
+        """Reads what ``save`` wrote."""
+        with open(path, encoding="utf-8") as file:
+            try:
+                head = json.loads(file.readline())
+                if head["format"] != _FORMAT:
+                    raise SamepageError(f"{path} is no index of this version: {head['format']!r}")
+                index = cls(None, settings=head["settings"], content_type=head["content_type"])
+                for line in file:
+                    key, packed = json.loads(line)
+                    index._put(key, index._engine.unpack(base64.b64decode(packed)))
+            except SamepageError:
+                raise
+            except (ValueError, KeyError, TypeError) as error:
+                raise SamepageError(f"{path} is damaged, or no index: {error}") from error
+        if len(index) != head["documents"]:
+            raise SamepageError(f"{path} ends early: {len(index)} of {head['documents']} documents")
+        return index

@@ -1,0 +1,173 @@
+"""The status topic: what samepage knows of each page, event by event (schemas/status.avsc)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Iterator, List, Mapping, Optional, Tuple, Type
+
+from ._tables import need
+
+_SINGLE_OBJECT = b"\xc3\x01"
+_FINGERPRINT = struct.pack("<Q", 0x052AEAFB6E82C021)  # CRC-64-AVRO of schemas/status.avsc
+_STATUSES = ("unique", "winner", "loser", "gone")
+_REASONS = ("content", "redirect", "exact")
+
+
+class DecodeError(ValueError):
+    """The bytes are no status event."""
+
+
+@dataclass(frozen=True)
+class Status:
+    """One event: the latest of a url counts. docs/PROTOCOL.md says more of each field."""
+
+    url: str
+    version_ms: int
+    status: str  #: "unique", "winner", "loser" or "gone"
+    winner_url: Optional[str]
+    similarity: Optional[float]
+    reason: Optional[str]  #: "content", "redirect" or "exact"
+    group_id: str
+    group_size: int
+    epoch: int
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, count: int) -> bytes:
+        if count < 0 or self.at + count > len(self.data):
+            raise DecodeError("the event ends before it is complete")
+        self.at += count
+        return self.data[self.at - count:self.at]
+
+    def long(self) -> int:
+        value = shift = 0
+        while True:
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+            if shift > 63:
+                raise DecodeError("a number has more than ten bytes")
+        if value >> 64:
+            raise DecodeError("a number has more than 64 bits")
+        return (value >> 1) ^ -(value & 1)
+
+    def text(self) -> str:
+        try:
+            return self.take(self.long()).decode()
+        except UnicodeDecodeError as error:
+            raise DecodeError(f"a text is not UTF-8: {error}") from None
+
+    def symbol(self, symbols: Tuple[str, ...]) -> str:
+        number = self.long()
+        if not 0 <= number < len(symbols):
+            raise DecodeError(f"{number} is none of {', '.join(symbols)}")
+        return symbols[number]
+
+    def present(self) -> bool:
+        branch = self.long()
+        if branch not in (0, 1):
+            raise DecodeError(f"there is no branch {branch}")
+        return branch == 1
+
+
+def decode_status(value: bytes) -> Status:
+    """The value of a message of the status topic: in single-object encoding, or in that of a schema
+    registry (whose id is not looked up). DecodeError where it is none."""
+    if value[:2] == _SINGLE_OBJECT:
+        if value[2:10] != _FINGERPRINT:
+            raise DecodeError(f"written with another schema, of fingerprint {value[2:10][::-1].hex()}")
+        reader = _Reader(value[10:])
+    elif value[:1] == b"\0" and len(value) > 5:
+        reader = _Reader(value[5:])
+    else:
+        raise DecodeError("neither in single-object encoding nor in that of a schema registry")
+    status = Status(
+        url=reader.text(),
+        version_ms=reader.long(),
+        status=reader.symbol(_STATUSES),
+        winner_url=reader.text() if reader.present() else None,
+        similarity=struct.unpack("<f", reader.take(4))[0] if reader.present() else None,
+        reason=reader.symbol(_REASONS) if reader.present() else None,
+        group_id=reader.text(), group_size=reader.long(), epoch=reader.long())
+    if reader.at != len(reader.data):
+        raise DecodeError("there are bytes behind the event")
+    return status
+
+
+class StatusConsumer:
+    """Follows the status topic. Needs confluent-kafka.
+
+    >>> with StatusConsumer("127.0.0.1:9092", group="my-indexer") as consumer:  # doctest: +SKIP
+    ...     for status in consumer:
+    ...         print(status.url, status.status, status.winner_url)
+    ...         consumer.commit()
+
+    Only committed events are seen, from the beginning of the topic at first. After a crash those
+    since the last commit come again: let applying one twice do no harm.
+
+    :param group: the consumer group whose members share the partitions and whose commits are kept.
+    :param config: settings of librdkafka on top, as for TLS and SASL.
+    """
+
+    def __init__(self, bootstrap_servers: str, topic: str = "status", *, group: str,
+                 config: Optional[Mapping[str, Any]] = None, consumer: Any = None) -> None:
+        self.bad = 0  #: records passed over since they are no status events
+        if consumer is None:
+            kafka = need("confluent_kafka", "StatusConsumer")
+            consumer = kafka.Consumer({
+                "auto.offset.reset": "earliest", **(config or {}),
+                "bootstrap.servers": bootstrap_servers, "group.id": group,
+                "enable.auto.commit": False, "isolation.level": "read_committed"})
+        self._consumer = consumer
+        self._seen: List[Any] = []
+        consumer.subscribe([topic])
+
+    def poll(self, timeout: float = 1.0) -> Optional[Status]:
+        """The next event, or None where none comes in so many seconds. ConnectionError where the
+        broker refuses."""
+        message = self._consumer.poll(timeout)
+        if message is None:
+            return None
+        error = message.error()
+        if error is not None:
+            if error.fatal() or not error.retriable():
+                raise ConnectionError(str(error))
+            return None
+        self._seen = [message]
+        if message.value() is None:
+            return None  # the topic forgets a url
+        try:
+            return decode_status(message.value())
+        except DecodeError:
+            self.bad += 1
+            return None
+
+    def __iter__(self) -> Iterator[Status]:
+        """Events without end."""
+        while True:
+            status = self.poll()
+            if status is not None:
+                yield status
+
+    def commit(self) -> None:
+        """All events so far are dealt with: the next start goes on behind them."""
+        if self._seen:
+            self._consumer.commit(asynchronous=False)
+            self._seen = []
+
+    def close(self) -> None:
+        self._consumer.close()
+
+    def __enter__(self) -> "StatusConsumer":
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 where: Optional[TracebackType]) -> None:
+        self.close()

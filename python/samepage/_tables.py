@@ -1,0 +1,161 @@
+"""Collections that dedup reads, and what of them is kept. pandas, pyarrow and datasets are imported
+only where their objects or files come in."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import os
+from typing import Any, Hashable, Iterable, Iterator, List, Sequence
+
+from ._native import Text
+
+
+def is_path(source: Any) -> bool:
+    return isinstance(source, (str, os.PathLike))
+
+
+def text_of(item: Any, field: str) -> Text:
+    """The text of an item: itself, or its field. None counts as empty."""
+    if isinstance(item, (str, bytes)):
+        return item
+    try:
+        value = item[field]
+    except (KeyError, TypeError, IndexError):
+        names = ", ".join(map(str, item)) if hasattr(item, "keys") else type(item).__name__
+        raise KeyError(f"a document has no field {field!r} (text=...); it has: {names}") from None
+    return "" if value is None else value
+
+
+class Source:
+    """A list of texts or mappings."""
+
+    def __init__(self, items: Iterable[Any], field: str) -> None:
+        self.items: Any = items if isinstance(items, (list, tuple)) else list(items)
+        self.field = field
+
+    def texts(self) -> Iterator[Text]:
+        for item in self.items:
+            yield text_of(item, self.field)
+
+    def column(self, name: str) -> Iterator[Hashable]:
+        for item in self.items:
+            yield item[name]
+
+    def take(self, positions: Sequence[int]) -> Any:
+        return [self.items[position] for position in positions]
+
+
+class Table(Source):
+    """Something with columns."""
+
+    def __init__(self, table: Any, field: str, names: Iterable[str]) -> None:
+        super().__init__([], field)
+        self.items = table
+        self.names = list(names)
+        self.check(field, "text=...")
+
+    def check(self, name: str, where: str) -> None:
+        if name not in self.names:
+            raise KeyError(f"there is no column {name!r} ({where}); there are: {', '.join(map(str, self.names))}")
+
+
+class Frame(Table):
+    def texts(self) -> Iterator[Text]:
+        for value in self.items[self.field]:
+            yield value if isinstance(value, (str, bytes)) else ""  # None, NaN
+
+    def column(self, name: str) -> Iterator[Hashable]:
+        self.check(name, "key=...")
+        yield from self.items[name].tolist()
+
+    def take(self, positions: Sequence[int]) -> Any:
+        return self.items.iloc[list(positions)]
+
+
+class Arrow(Table):
+    def texts(self) -> Iterator[Text]:
+        for chunk in self.items.column(self.field).chunks:
+            for value in chunk:
+                yield value.as_py() or ""
+
+    def column(self, name: str) -> Iterator[Hashable]:
+        self.check(name, "key=...")
+        yield from self.items.column(name).to_pylist()
+
+    def take(self, positions: Sequence[int]) -> Any:
+        pyarrow = need("pyarrow", "a pyarrow.Table")
+        return self.items.take(pyarrow.array(positions, type=pyarrow.int64()))
+
+
+class Dataset(Table):
+    def texts(self) -> Iterator[Text]:
+        for row in self.items:
+            yield row[self.field] or ""
+
+    def column(self, name: str) -> Iterator[Hashable]:
+        self.check(name, "key=...")
+        yield from self.items[name]
+
+    def take(self, positions: Sequence[int]) -> Any:
+        return self.items.select(list(positions))
+
+
+def need(module: str, what: str) -> Any:
+    try:
+        return __import__(module, fromlist=["_"])
+    except ImportError:
+        name = module.split(".")[0]
+        raise ImportError(f"{what} needs {name}: pip install {name}") from None
+
+
+def read_jsonl(path: str) -> List[Any]:
+    opened = gzip.open if path.endswith(".gz") else open
+    rows = []
+    with opened(path, "rt", encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if line.strip():
+                try:
+                    rows.append(json.loads(line))
+                except ValueError as error:
+                    raise ValueError(f"{path}:{number}: not JSON: {error}") from None
+    return rows
+
+
+def read_csv(path: str) -> List[Any]:
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def open_file(path: str, field: str) -> Source:
+    name = path[:-3] if path.endswith(".gz") else path
+    kind = os.path.splitext(name)[1]
+    if kind in (".jsonl", ".ndjson", ".json"):
+        return Source(read_jsonl(path), field)
+    if kind in (".parquet", ".pq"):
+        parquet = need("pyarrow.parquet", f"{path}: Parquet")
+        table = parquet.read_table(path)
+        return Arrow(table, field, table.column_names)
+    if kind == ".csv":
+        return Source(read_csv(path), field)
+    if kind == ".txt":
+        with open(path, encoding="utf-8") as file:
+            return Source(file.read().splitlines(), field)
+    raise ValueError(f"{path}: its name does not end in .jsonl, .jsonl.gz, .parquet, .csv or .txt")
+
+
+def open_source(source: Any, field: str) -> Source:
+    """Of any kind that dedup takes."""
+    if is_path(source):
+        return open_file(os.fspath(source), field)
+    kind = f"{type(source).__module__}.{type(source).__name__}"
+    if kind.startswith("pandas.") and hasattr(source, "iloc") and hasattr(source, "columns"):
+        return Frame(source, field, source.columns)
+    if kind.startswith("pyarrow.") and hasattr(source, "column_names"):
+        return Arrow(source, field, source.column_names)
+    if kind.startswith("datasets.") and hasattr(source, "select"):
+        return Dataset(source, field, source.column_names)
+    if isinstance(source, dict):
+        raise TypeError("dedup() takes a list of documents, not one mapping; of a DatasetDict, one split")
+    return Source(source, field)

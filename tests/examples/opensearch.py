@@ -1,0 +1,100 @@
+"""examples/opensearch/bulk.py: its requests, applied as OpenSearch documents them, give each page with
+its last status, in any order of files and as often as they are applied.
+
+usage: opensearch.py SOURCE PROGRAM
+"""
+
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def fail(*words):
+    raise SystemExit(" ".join(map(str, words)))
+
+
+def merge(document, part):
+    for key, value in part.items():
+        if isinstance(value, dict) and isinstance(document.get(key), dict):
+            merge(document[key], value)
+        else:
+            document[key] = value
+
+
+def apply(requests, store):
+    """Updates with doc_as_upsert, strictly: an action line, a body line, each ended."""
+    if not requests.endswith("\n"):
+        fail("the last line of a bulk request must end")
+    lines = requests[:-1].split("\n")
+    if len(lines) % 2:
+        fail("an action without a body")
+    for head, body in zip(lines[::2], lines[1::2]):
+        (action, target), = json.loads(head).items()
+        body = json.loads(body)
+        if action != "update" or set(body) != {"doc", "doc_as_upsert"} or body["doc_as_upsert"] is not True:
+            fail("no update that makes the document:", head)
+        if len(target["_id"].encode()) > 512:
+            fail("an id of more than 512 bytes:", target["_id"])
+        merge(store.setdefault((target["_index"], target["_id"]), {}), body["doc"])
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def main(source, program):
+    bulk = os.path.join(source, "examples/opensearch/bulk.py")
+    with tempfile.TemporaryDirectory() as work:
+        def path(name):
+            return os.path.join(work, name)
+
+        def call(*command, code=0):
+            done = subprocess.run(command, text=True, capture_output=True, cwd=work, check=False)
+            if done.returncode != code:
+                fail(*command, "ended with", done.returncode, done.stderr)
+            return done
+
+        call(program, "synth", "--pages", "600", "-o", "crawl.jsonl")
+        call(program, "run", "-q", "-o", "statuses.jsonl", "crawl.jsonl")
+        with open(path("crawl.jsonl"), "a", encoding="utf-8") as file:
+            file.write(json.dumps({"url": "http://long.example/" + "x" * 2000, "content": "a\u2028b \U0001f600"}) + "\n")
+            file.write("no json\n\n[1]\n")
+        call(sys.executable, "-B", bulk, "--pages", "crawl.jsonl", "--statuses", "statuses.jsonl", "-o", "all")
+        said = call(sys.executable, "-B", bulk, "--pages", "crawl.jsonl", "-o", "pages").stderr
+        if said.count("passed over") != 2 or "crawl.jsonl:" not in said:
+            fail("bad lines are not named:", said)
+        call(sys.executable, "-B", bulk, "--statuses", "statuses.jsonl", "-o", "statuses")
+        call(sys.executable, "-B", bulk, "--pages", "crawl.jsonl", "--split", "-o", "split")
+        call(sys.executable, "-B", bulk, code=2)
+
+        stores = []
+        for order in (("all",), ("statuses", "pages"), ("pages", "statuses", "all"),
+                      ("statuses", *sorted(glob.glob(path("split.*"))))):
+            store = {}
+            for name in order:
+                apply(read(path(name)), store)
+            stores.append(store)
+        if any(store != stores[0] for store in stores):
+            fail("the order of the files decides")
+
+        latest = {event["url"]: event for event in map(json.loads, read(path("statuses.jsonl")).splitlines())}
+        found = {document["url"]: document for document in stores[0].values()}
+        if len(found) != len(stores[0]):
+            fail("two documents have one url")
+        for url, event in latest.items():
+            got = found[url]["samepage"]
+            if (got["status"], got["winner_url"]) != (event["status"], event["winner_url"]):
+                fail(url, "has", got, "not", event)
+        losers = sum(event["status"] == "loser" for event in latest.values())
+        if not losers or len(found) < len(latest):
+            fail("this was no test")
+        if max(os.path.getsize(part) for part in glob.glob(path("split.*"))) > 10_000_000:
+            fail("a part is larger than a request may be")
+        print(f"{len(found)} documents, {losers} of them losers")
+
+
+main(*sys.argv[1:])

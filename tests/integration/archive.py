@@ -1,0 +1,350 @@
+"""samepage archive: every record comes back to the byte, whatever was killed, and other tools read what is
+standard."""
+
+import gzip
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import time
+
+from harness import Skip, check, check_equal, check_in, main
+
+NEWLINES = b"\r\n\r\n"
+
+
+def record(kind, url, block, number, *fields, version="1.1"):
+    lines = ["WARC/" + version, "WARC-Type: " + kind]
+    if url:
+        lines.append("WARC-Target-URI: " + url)
+    lines += ["WARC-Date: 2024-01-%02dT%02d:%02d:00Z" % (number // 1440 % 28 + 1, number // 60 % 24, number % 60),
+              "WARC-Record-ID: <urn:uuid:00000000-0000-4000-a000-%012d>" % number, *fields,
+              "Content-Length: %d" % len(block)]
+    return "\r\n".join(lines).encode() + NEWLINES + block
+
+
+def response(url, body, number, *fields, mime="text/html"):
+    http = "HTTP/1.1 200 OK\r\nX-Number: %d\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n" % (
+        number, mime, len(body))
+    return record("response", url, http.encode() + body, number, "Content-Type: application/http; msgtype=response",
+                  *fields)
+
+
+def text(rng, words):
+    return "<html><body><p>%s</p></body></html>" % " ".join(
+        "".join(rng.choice("abcdefghijklmnop") for _ in range(rng.randint(2, 9))) for _ in range(words))
+
+
+def changed(rng, page, times):
+    words = page.split(" ")
+    for _ in range(times):
+        words[rng.randrange(len(words))] = "w%d" % rng.randrange(10**6)
+    return " ".join(words)
+
+
+def crawl(seed, pages=40, versions=6):
+    """Records of all kinds: versions of pages, copies under other URLs, copies of copies, other types."""
+    rng = random.Random(seed)
+    texts = [text(rng, rng.randint(50, 600)) for _ in range(pages)]
+    records = [record("warcinfo", None, b"software: test\r\n", 0)]
+    for version in range(versions):
+        for page in range(pages):
+            number = len(records)
+            url = "http://h%d.example/%d" % (page % 3, page)
+            if version and rng.random() < 0.8:
+                texts[page] = changed(rng, texts[page], rng.choice([0, 1, 3, 30]))
+            if rng.random() < 0.1:
+                texts[page] = texts[rng.randrange(pages)]
+            body = texts[page].encode()
+            records.append(response(url, body, number))
+            if rng.random() < 0.2:
+                records.append(record("request", url, b"GET / HTTP/1.1\r\n\r\n", number + 5000))
+            if rng.random() < 0.1:
+                records.append(response(url + "?copy", body, number + 7000, "WARC-Payload-Digest: sha1:" + "A" * 32))
+    records.append(record("resource", "http://h.example/r", texts[0].encode(), 9001, "Content-Type: text/html"))
+    records.append(record("conversion", "http://h.example/c", texts[0].encode(), 9002, version="1.0"))
+    records.append(record("metadata", "http://h.example/r", b"x: y", 9003))
+    records.append(response("http://h.example/empty", b"", 9004))
+    records.append(response("http://h.example/noise", rng.randbytes(3000), 9005, mime="image/png"))
+    records.append(response("http://h.example/noise", rng.randbytes(3000), 9006, mime="image/png"))
+    records.append(record("revisit", "http://h.example/old", b"HTTP/1.1 200 OK\r\n\r\n", 9007,
+                          "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"))
+    records.append(b"WARC/1.0\nWARC-Type: response\nWARC-Target-URI: http://h.example/lf\nContent-Length: 500\n\n" +
+                   texts[1].encode()[:300].ljust(500))
+    records.append(b"WARC/1.0\nWARC-Type: response\nWARC-Target-URI: http://h.example/lf2\nContent-Length: 500\n\n" +
+                   texts[1].encode()[:300].ljust(500))
+    return records
+
+
+def write(work, name, records):
+    work.write(name, b"".join(r + NEWLINES for r in records))
+    return name
+
+
+def url_of(one):
+    head = one[:one.index(b"\r\n\r\n") if b"\r\n\r\n" in one else len(one)]
+    for line in head.split(b"\n"):
+        if line.startswith(b"WARC-Target-URI: "):
+            return line[17:].strip().decode()
+    return None
+
+
+def kind_of(one):
+    return one.split(b"WARC-Type: ")[1].split(b"\n")[0].strip().decode()
+
+
+def files(work, folder):
+    """Of an archive: name and bytes of what must not depend on kills. The state counts commits' inputs by
+    name, which are the same too."""
+    return {name: work.read(os.path.join(folder, name)) for name in sorted(os.listdir(work.path(folder)))}
+
+
+def restored(work, folder, what="ALL", code=0):
+    work.run("archive", "--restore", what, "-o", "back.warc", folder, code=code)
+    return work.read("back.warc")
+
+
+def check_urls(work, folder, records):
+    by_url = {}
+    for one in records:
+        if url_of(one) and kind_of(one) in ("response", "resource", "conversion", "revisit"):
+            by_url.setdefault(url_of(one), []).append(one)
+    for url in sorted(by_url)[::7] + ["http://h.example/old", "http://h.example/noise"]:
+        if url in by_url:
+            check_equal(restored(work, folder, url), b"".join(r + NEWLINES for r in by_url[url]), url)
+
+
+def every_record_comes_back(work):
+    for seed, options in (1, []), (2, ["--depth", "1"]), (3, ["--depth", "0"]), (4, ["--depth", "3", "--segment", "30K"]):
+        records = crawl(seed)
+        whole = write(work, "crawl.warc", records) and work.read("crawl.warc")
+        work.run("archive", "-q", "-o", f"a{seed}", "--summary", "summary", *options, "crawl.warc")
+        check_equal(restored(work, f"a{seed}"), whole, "all records")
+        check_urls(work, f"a{seed}", records)
+        said = work.json_lines("summary")[0]
+        check_equal(said["records"], len(records), "records")
+        check_equal(said["whole"] + said["revisits"] + said["patches"], len(records), "ways of storing")
+        check(said["revisits"] > 20, "few revisits:", said)
+        check((said["patches"] > 100) == ("0" not in options), "patches:", said)
+        check(said["deepest"] <= (int(options[1]) if options else 8), "too deep:", said)
+        stored = sum(len(work.read(os.path.join(f"a{seed}", name))) for name in os.listdir(work.path(f"a{seed}"))
+                     if name.endswith(".warc.gz"))
+        check_equal(said["stored_bytes"], stored, "stored bytes")
+
+
+def an_archive_grows_and_knows_what_it_has(work):
+    records = crawl(5)
+    halves = records[:len(records) // 2], records[len(records) // 2:]
+    write(work, "first.warc", halves[0])
+    write(work, "second.warc", halves[1])
+    work.run("archive", "-q", "-o", "once", "first.warc", "second.warc")
+    work.run("archive", "-q", "-o", "grown", "first.warc")
+    work.gzip("second.warc")
+    os.rename(work.path("second.warc"), work.path("plain"))
+    os.rename(work.path("second.warc.gz"), work.path("second.warc"))
+    work.run("archive", "-q", "-o", "grown", "--summary", "s", "second.warc", "first.warc")
+    check_equal(work.json_lines("s")[0]["passed"], len(halves[0]), "records of an input that was read")
+    once, grown = files(work, "once"), files(work, "grown")
+    for name in once:
+        check_equal(grown[name], once[name], name)
+    # More of an input that has grown.
+    write(work, "first.warc", halves[0] + crawl(6, pages=3))
+    work.run("archive", "-q", "-o", "grown", "--summary", "s", "first.warc")
+    check_equal(work.json_lines("s")[0]["records"], len(crawl(6, pages=3)), "records that are new")
+    check_equal(restored(work, "grown"), b"".join(r + NEWLINES for r in records + crawl(6, pages=3)), "all")
+
+
+def kills_at_any_moment_change_nothing(work):
+    """The files of an archive are those of a call that was not killed; and between two kills, all that was
+    committed comes back."""
+    records = crawl(7, pages=120, versions=8)
+    write(work, "crawl.warc", records)
+    whole = work.read("crawl.warc")
+    call = ["archive", "-q", "--commit", "40K", "--segment", "60K"]
+    start = time.monotonic()
+    work.run(*call, "-o", "calm", "crawl.warc")
+    seconds = time.monotonic() - start
+    calm = files(work, "calm")
+    check(len([name for name in calm if name.endswith(".warc.gz")]) > 3, "too few segments")
+    rng = random.Random(7)
+    kills = seen = 0
+    for _ in range(60):
+        process = work.start(*call, "-o", "killed", "crawl.warc")
+        try:
+            process.wait(rng.uniform(0, 0.3 * seconds))
+        except subprocess.TimeoutExpired:
+            pass
+        process.send_signal(signal.SIGKILL)
+        if process.wait() == 0:
+            break
+        kills += 1
+        if not work.exists("killed/state"):
+            continue
+        back = restored(work, "killed")
+        check(whole.startswith(back), "what is restored after a kill is no beginning of what came")
+        check(len(back) >= seen, "less than after the kill before")
+        seen = len(back)
+        some = records[1]
+        if seen:
+            check(restored(work, "killed", url_of(some)).startswith(some), "a URL after a kill")
+    work.run(*call, "-o", "killed", "crawl.warc")
+    killed = files(work, "killed")
+    for name in calm:
+        check_equal(killed[name], calm[name], name)
+    check_equal(restored(work, "killed"), whole, "all records")
+    check(kills >= 2, "too few kills:", kills)
+
+
+def warcio():
+    try:
+        from warcio.archiveiterator import ArchiveIterator  # PyPI
+        return ArchiveIterator
+    except ImportError as missing:
+        raise Skip("there is no warcio in this Python (pip install warcio)") from missing
+
+
+def warcio_reads_what_is_standard(work):
+    iterator = warcio()
+    from warcio.checker import Checker
+    records = crawl(8)
+    # Digests that are right, so that warcio has something to check; those made up are for another test.
+    records = [r for r in records if b"sha1:" + b"A" * 32 not in r and b"\r\n" in r[:12]]
+    write(work, "crawl.warc", records)
+    work.run("archive", "-q", "-o", "a", "--segment", "50K", "crawl.warc")
+    kinds, names = {}, []
+    bodies = {one.split(b"WARC-Record-ID: ")[1].split(b"\r\n")[0].decode(): one.split(NEWLINES, 2)[-1]
+              for one in records if kind_of(one) == "response"}
+    for name in sorted(os.listdir(work.path("a"))):
+        if not name.endswith(".warc.gz"):
+            continue
+        check(Checker(type("Options", (), {"inputs": [work.path(f"a/{name}")], "verbose": False})).process_all() == 0,
+              "warcio check finds fault with", name)
+        with open(work.path(f"a/{name}"), "rb") as f:
+            for one in iterator(f):
+                kinds[one.rec_type] = kinds.get(one.rec_type, 0) + 1
+                names.append(one.rec_headers.get_header("WARC-Record-ID"))
+                if one.rec_type == "response":
+                    check_equal(one.content_stream().read(), bodies[names[-1]], names[-1])
+                if one.rec_type == "revisit" and one.rec_headers.get_header("WARC-Refers-To"):
+                    check(one.rec_headers.get_header("WARC-Refers-To") in names, "a revisit of nothing")
+                    check_in("identical-payload-digest", one.rec_headers.get_header("WARC-Profile"))
+                    check_equal(one.http_headers.get_statuscode() if one.http_headers else "200", "200", "status")
+    check(kinds["patch"] > 50 and kinds["revisit"] > 20 and kinds["response"] > 20, kinds)
+    check_equal(sum(kinds.values()), len(records) + len([n for n in os.listdir(work.path("a")) if "warc" in n]),
+                "records, and one for each file")
+
+
+def the_index_leads_to_the_records(work):
+    """Each line's offset and length are a gzip member, whose record is of the line's URL; lines are sorted."""
+    records = crawl(9)
+    write(work, "crawl.warc", records)
+    work.run("archive", "-q", "-o", "a", "crawl.warc")
+    lines = work.read("a/index.cdxj").splitlines(keepends=True)
+    check_equal(lines, sorted(lines), "order")
+    check_equal(len(lines), len([r for r in records if kind_of(r) in (
+        "response", "resource", "conversion", "revisit")]), "lines")
+    for line in lines:
+        about = json.loads(line.split(b" ", 2)[2])
+        stored = work.read("a/" + about["filename"])
+        member = stored[int(about["offset"]):int(about["offset"]) + int(about["length"])]
+        one = gzip.decompress(member)
+        check_equal(url_of(one), about["url"], "url")
+        mime = {"revisit": "warc/revisit", "patch": "warc/patch"}.get(kind_of(one))
+        check(mime in (None, about.get("mime")), about)
+
+
+def an_archive_of_an_archive_comes_back(work):
+    write(work, "crawl.warc", crawl(10, pages=10))
+    work.run("archive", "-q", "-o", "a", "crawl.warc")
+    work.run("archive", "-q", "-o", "b", "a/samepage-00000.warc.gz")
+    work.run("archive", "--restore", "ALL", "-o", "inner.warc", "b")
+    check_equal(work.read("inner.warc"), gzip.decompress(work.read("a/samepage-00000.warc.gz")), "the inner archive")
+
+
+def a_damaged_input_loses_what_is_damaged(work):
+    records = crawl(11, pages=10)
+    members = [gzip.compress(r + NEWLINES) for r in records]
+    damaged = bytearray(b"".join(members[:20]) + members[20][:40] + b"\0" * 40 + members[20][80:] +
+                        b"".join(members[21:]))
+    work.write("crawl.warc.gz", bytes(damaged))
+    done = work.run("archive", "-o", "a", "--summary", "s", "crawl.warc.gz")
+    check_in("damaged", done.err)
+    back = restored(work, "a")
+    kept = [r for r in records if r + NEWLINES in back]
+    check_equal(b"".join(r + NEWLINES for r in kept), back, "what comes back")
+    check(len(kept) >= len(records) - 2, len(kept), "of", len(records))
+    check(work.json_lines("s")[0]["bad"] >= 1, "nothing was bad")
+
+
+def a_damaged_archive_says_so(work):
+    write(work, "crawl.warc", crawl(12))
+    work.run("archive", "-q", "-o", "a", "crawl.warc")
+    stored = bytearray(work.read("a/samepage-00000.warc.gz"))
+    stored[len(stored) // 2] ^= 0x40
+    work.write("a/samepage-00000.warc.gz", bytes(stored))
+    done = work.run("archive", "--restore", "ALL", "-o", "back.warc", "a", code=1)
+    check_in("samepage-00000.warc.gz@", done.err)
+    work.write("a/samepage-00000.warc.gz", bytes(stored[:1000]))
+    check_in("part of it is lost", work.run("archive", "-q", "-o", "a", "crawl.warc", code=1).err)
+    work.write("a/state", b"something else\n")
+    check_in("is not the state", work.run("archive", "-q", "-o", "a", "crawl.warc", code=1).err)
+
+
+def a_record_based_on_itself_is_damage(work):
+    """Whatever an archive's files say, restoring ends."""
+    os.mkdir(work.path("a"))
+    for base in "samepage-00000.warc.gz@0", "samepage-00000.warc.gz@7", "samepage-00009.warc.gz@0", "../state@0":
+        for kind in "patch", "revisit":
+            one = (b"WARC/1.1\r\nWARC-Type: %s\r\nContent-Length: 3\r\nSamepage-Version: 1\r\n"
+                   b"Samepage-Was: 1=WARC-Type: response\r\nSamepage-Base: %s\r\n\r\nabc\r\n\r\n" %
+                   (kind.encode(), base.encode()))
+            stored = gzip.compress(one)
+            work.write("a/samepage-00000.warc.gz", stored)
+            work.write("a/lines.log", b"")
+            work.write("a/state", "samepage archive 1\nsegment 0\nsegment_bytes %d\nend\n" % len(stored))
+            done = work.run("archive", "--restore", "ALL", "-o", "back.warc", "a", code=1)
+            check_in("cannot be restored", done.err)
+
+
+def near_copies_without_end_cost_no_more_each(work):
+    """Thousands of near copies of one page: each costs a patch of the same size, and none is deeper than
+    asked for; so the archive of four times as many is about four times as large."""
+    rng = random.Random(13)
+    page = text(rng, 400)
+    sizes = []
+    for count in 500, 2000:
+        write(work, "crawl.warc", [response("http://x.example/%d" % n, changed(rng, page, 3).encode(), n)
+                                   for n in range(count)])
+        work.run("archive", "-q", "-o", f"n{count}", "--summary", "s", "crawl.warc")
+        said = work.json_lines("s")[0]
+        check_equal(said["whole"], 1, "records stored whole")
+        check_equal(said["patches"], count - 1, "patches")
+        check(said["deepest"] <= 8, said)
+        # Found by likeness are only those that are not nearly what is there.
+        log = len(work.read(f"n{count}/known.log"))
+        check(log < 1000 + 60 * count, "sketches are kept of near copies:", log)
+        sizes.append(said["stored_bytes"])
+        check_equal(hashlib.sha1(restored(work, f"n{count}")).hexdigest(),
+                    hashlib.sha1(work.read("crawl.warc")).hexdigest(), "all records")
+    check(sizes[1] < 4.4 * sizes[0], sizes)
+
+
+def mistakes_about_archives_are_explained(work):
+    write(work, "crawl.warc", crawl(14, pages=2))
+    check_in("--output", work.run("archive", "crawl.warc", code=2).err)
+    check_in("no input", work.run("archive", "-o", "a", code=2).err)
+    check_in("--depth", work.run("archive", "-o", "a", "--depth", "65", "crawl.warc", code=2).err)
+    check_in("--similarity", work.run("archive", "-o", "a", "--similarity", "0", "crawl.warc", code=2).err)
+    check_in("missing.warc", work.run("archive", "-o", "a", "missing.warc", code=1).err)
+    check_in("no/where", work.run("archive", "-o", "no/where", "crawl.warc", code=1).err)
+    check_in("is no archive", work.run("archive", "--restore", "ALL", ".", code=1).err)
+    work.run("archive", "-q", "-o", "a", "crawl.warc")
+    check_in("has no record", work.run("archive", "--restore", "http://none.example/", "a", code=1).err)
+    work.write("lines.jsonl", b'{"url":"http://a.example/","content":"x"}\n')
+    check_in("a WARC record should start here", work.run("archive", "-o", "j", "lines.jsonl").err)
+
+
+if __name__ == "__main__":
+    main(__name__)

@@ -1,0 +1,121 @@
+"""samepage audit against verdicts worked out in Python over all pairs, for the lists that deduplicators
+write."""
+
+import json
+import random
+
+from dedup import TAU, jaccard, json_line, make_documents, shingles
+from harness import check, check_equal, check_in, main
+
+
+def verdicts(documents, removed):
+    """What the audit should say, from all pairs."""
+    sets = [shingles(d["text"]) for d in documents]
+    n = len(documents)
+    near = [[k for k in range(n) if k != i and jaccard(sets[i], sets[k]) >= TAU] for i in range(n)]
+    gone = [d["id"] in removed for d in documents]
+    right = sum(gone[i] and any(not gone[k] for k in near[i]) for i in range(n))
+    chain = sum(gone[i] and bool(near[i]) and all(gone[k] for k in near[i]) for i in range(n))
+    wrong = sum(gone[i] and not near[i] for i in range(n))
+    pairs = sum(not gone[i] and not gone[k] and k > i for i in range(n) for k in near[i])
+    missed = sum(not gone[i] and any(k < i and not gone[k] for k in near[i]) for i in range(n))
+    return {"documents": n, "removed": sum(gone), "removed_rightly": right, "removed_in_chains": chain,
+            "removed_wrongly": wrong, "missed_pairs": pairs, "missed_documents": missed}
+
+
+def write_corpus(work, documents):
+    work.write("corpus.jsonl", "".join(json_line(d) + "\n" for d in documents))
+
+
+def audit(work, *arguments):
+    work.run("audit", "-q", "corpus.jsonl", "--json", "figures", *arguments)
+    return json.loads(work.read("figures"))
+
+
+def check_figures(figures, expected, what):
+    check_equal({key: figures[key] for key in expected}, expected, what)
+
+
+def audit_finds_what_a_bad_deduplication_did(work):
+    documents = make_documents(4, 300)
+    write_corpus(work, documents)
+    rng = random.Random(9)
+    removed = {d["id"] for d in documents if rng.random() < 0.6}
+    expected = verdicts(documents, removed)
+    check(all(expected.values()), "a poor sample:", expected)
+    kept = {d["id"] for d in documents} - removed
+    lists = {"plain": "\n".join(sorted(removed)),
+             "json": "".join(json.dumps({"id": i, "lang": "x"}) + "\n" for i in sorted(removed)),
+             "exclusions": "".join(json.dumps({"text": "x", "id": i, "metadata": {"minhash_cluster_id": 3}})
+                                   + "\n" for i in sorted(removed))}
+    for name, text in lists.items():
+        work.write(name, text)
+        check_figures(audit(work, "--removed", name), expected, name)
+    check_figures(audit(work, "--removed", work.gzip("plain")), expected, "compressed")
+    work.write("kept", "".join(json.dumps({"url": i, "content": "as it was"}) + "\n" for i in sorted(kept)))
+    check_figures(audit(work, "--kept", "kept"), expected, "a list of the kept")
+
+
+def audit_finds_nothing_wrong_with_dedup(work):
+    work.crawl("crawl.jsonl", pages=3000)
+    first = {}  # each URL once: in a list of ids two documents of one id cannot be told apart
+    for line in work.read("crawl.jsonl").splitlines():
+        first.setdefault(json.loads(line)["url"], line)
+    work.write("corpus.jsonl", b"\n".join(first.values()) + b"\n")
+    work.run("dedup", "-q", "corpus.jsonl", "--removed", "removed", "--clusters", "clusters")
+    count = len(work.json_lines("removed"))
+    check(count > 300, "few removed:", count)
+    figures = audit(work, "--removed", "removed", "--clusters", "clusters", "--report", "page")
+    check_figures(figures, {"removed": count, "removed_rightly": count, "removed_in_chains": 0,
+                            "removed_wrongly": 0, "missed_documents": 0, "survivors_unlike": 0,
+                            "survivors_removed": 0, "unknown_ids": 0, "clusters_lost": 0,
+                            "clusters": len(work.json_lines("clusters"))}, "its own work")
+    sources = {s["source"]: s for s in figures["sources"]}
+    check_equal(sum(s["removed"] for s in sources.values()), count, "removed by source")
+    check("site-0.example" in sources, list(sources)[:5])
+    check_equal(sum(b["documents"] for b in figures["removed_by_similarity"]), count, "by similarity")
+    page = work.read("page/index.html").decode()
+    for part in "The answer", "What chains did", "By source", "removed rightly":
+        check_in(part, page)
+
+
+def audit_shows_what_a_chain_lost(work):
+    """A slides into Z word by word; a tool that follows chains keeps A alone."""
+    words = ["word%d" % i for i in range(60)]
+    documents = []
+    for step in range(40):
+        for k in range(2):
+            words[(step * 2 + k) % 60] = "new%d" % (step * 2 + k)
+        documents.append({"id": "http://chain.example/%d" % step, "text": " ".join(words)})
+    write_corpus(work, documents)
+    removed = {d["id"] for d in documents[1:]}
+    work.write("clusters", json.dumps([d["id"] for d in documents]) + "\n")
+    work.write("removed", "\n".join(removed))
+    figures = audit(work, "--removed", "removed", "--clusters", "clusters", "--report", "page")
+    expected = verdicts(documents, removed)
+    check(expected["removed_in_chains"] > 30, expected)
+    check_figures(figures, {**expected, "clusters": 1, "largest_cluster": 40, "survivors_named": 39}, "chain")
+    check(figures["survivors_unlike"] >= expected["removed_in_chains"], figures["survivors_unlike"])
+    page = work.read("page/index.html").decode()
+    check_in("Removed with all that resembles it", page)
+    check_in("new7", page)  # the texts are read again
+    # All of it gone: nothing of the cluster is left.
+    work.write("removed", "\n".join(d["id"] for d in documents))
+    check_equal(audit(work, "--removed", "removed", "--clusters", "clusters")["clusters_lost"], 1, "lost clusters")
+
+
+def audit_of_equal_ids_and_unknown_ones(work):
+    lines = [{"url": "http://a.example/", "content": "one two three four five six"},
+             {"url": "http://a.example/", "content": "one two three four five six"},
+             {"url": "http://b.example/", "content": "other words of another document"}]
+    work.write("corpus.jsonl", "".join(json.dumps(d) + "\n" for d in lines))
+    work.write("removed", "http://a.example/\nhttp://nobody.example/\n")
+    check_figures(audit(work, "--removed", "removed"), {"removed": 1, "removed_rightly": 1, "unknown_ids": 1}, "ids")
+    work.write("removed", "http://nobody.example/\n")
+    message = work.run("audit", "-q", "corpus.jsonl", "--removed", "removed", code=1).err
+    check_in("--id-field", message)
+    check_in("--removed, or else --kept", work.run("audit", "corpus.jsonl", code=2).err)
+
+
+if __name__ == "__main__":
+    main(__name__)

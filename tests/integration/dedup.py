@@ -1,0 +1,200 @@
+"""samepage dedup: a corpus in, the corpus without its near duplicates out, byte for byte, held against
+a greedy cover in Python that shares nothing with it."""
+
+import gzip
+import json
+import random
+import signal
+import subprocess
+import time
+
+from harness import PATIENCE_SECONDS, Skip, check, check_equal, check_in, main
+
+TAU = 0.8
+
+
+def make_documents(seed, count):
+    """Texts of which many are edited copies of earlier ones, so that there are chains."""
+    rng = random.Random(seed)
+    documents = []
+    for number in range(count):
+        words = ["%s%d" % (rng.choice("abcdefgh"), rng.randint(0, 400)) for _ in range(rng.randint(40, 120))]
+        if documents and rng.random() < 0.7:
+            words = rng.choice(documents[-40:])["text"].split()
+            for _ in range(rng.choice([0, 1, 1, 2, 3])):
+                words[rng.randrange(len(words))] = "edit%d" % rng.randint(0, 10**6)
+        documents.append({"id": "http://corpus.example/%d" % number, "text": " ".join(words)})
+    return documents
+
+
+def shingles(text):
+    words = text.split()
+    return {tuple(words[i:i + 5]) for i in range(max(1, len(words) - 4))}
+
+
+def jaccard(a, b):
+    return len(a & b) / len(a | b)
+
+
+def expected(documents):
+    """Greedy in the order of reading: which are kept, and the best kept one of each that is not."""
+    kept, removed = [], {}
+    for d in documents:
+        d["set"] = shingles(d["text"])
+        best = max(((jaccard(d["set"], k["set"]), -i) for i, k in enumerate(kept)), default=(0, 0))
+        if best[0] >= TAU:
+            removed[d["id"]] = (kept[-best[1]]["id"], best[0])
+        else:
+            kept.append(d)
+    return [d["id"] for d in kept], removed
+
+
+def json_line(d):
+    """Such as people have: fields of their own, white space, escapes."""
+    line = json.dumps({"url": d["id"], "content_type": "text/plain", "content": d["text"], "lang": "é"})
+    return line.replace('": ', '" :  ', 1)
+
+
+def warc_record(kind, url, body, extra=""):
+    head = ("WARC/1.0\r\nWARC-Type: %s\r\nWARC-Target-URI: %s\r\nX-Mine: a  b\r\n"
+            "Content-Type: text/plain\r\n%sContent-Length: %d\r\n\r\n") % (kind, url, extra, len(body))
+    return head.encode() + body + b"\r\n\r\n"
+
+
+def check_removed(lines, removed):
+    check_equal(sorted(line["id"] for line in lines), sorted(removed), "removed")
+    for line in lines:
+        kept, similarity = removed[line["id"]]
+        check_equal(line["kept"], kept, "the kept one of " + line["id"])
+        check(abs(line["similarity"] - similarity) < 1e-9, line, similarity)
+        check_equal(line["reason"], "exact" if similarity == 1 else "similar", line["id"])
+
+
+def dedup_keeps_the_first_of_each(work):
+    documents = make_documents(1, 700)
+    kept, removed = expected(documents)
+    check(len(removed) > 200 and len(kept) > 100, "a poor sample:", len(kept), len(removed))
+    lines = {d["id"]: json_line(d) for d in documents}
+    work.write("corpus.jsonl", "".join(line + "\n" for line in lines.values()))
+    for threads in ("1", "3"):
+        said = work.run("dedup", "corpus.jsonl", "--kept", "kept", "--removed", "removed",
+                        "--clusters", "clusters", "--set", "threads=" + threads).err
+        check_equal(work.read("kept").decode(), "".join(lines[i] + "\n" for i in kept), "kept")
+        check_removed(work.json_lines("removed"), removed)
+        check_in("%15s" % f"{len(removed):,}", said)
+    clusters = {c["kept"]: {m["id"]: m["similarity"] for m in c["removed"]}
+                for c in work.json_lines("clusters")}
+    check_equal({i: (k, s) for k, members in clusters.items() for i, s in members.items()},
+                {line["id"]: (line["kept"], line["similarity"])
+                 for line in work.json_lines("removed")}, "clusters")
+    check_equal([c["kept"] for c in work.json_lines("clusters")],
+                [i for i in kept if i in clusters], "order of the clusters")
+    # What it keeps has no near duplicates, says another command of the program as well.
+    check_equal(work.run("pairs", "-q", "kept").out, "", "pairs among the kept")
+
+
+def dedup_copies_warc_records_as_they_are(work):
+    documents = make_documents(2, 200)
+    kept, removed = expected(documents)
+    records, others = {}, []
+    for d in documents:
+        page = d["text"].encode()
+        records[d["id"]] = warc_record("response", d["id"], b"HTTP/1.1 200 OK\r\nContent-Type: text/plain"
+                                       b"\r\nX-Odd:   1\r\n\r\n" + page)
+    image = warc_record("response", "http://corpus.example/i.png",
+                        b"HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\n\x89PNG\r\n\r\n\0WARC/1.0")
+    others = [image, warc_record("resource", "http://corpus.example/i.png",
+                                 b"\x00\x01binary", "").replace(b"text/plain", b"image/gif")]
+    work.write("crawl.warc", warc_record("warcinfo", "", b"software: a test\r\n") +
+               b"".join(records.values()) + b"".join(others))
+    work.run("dedup", "-q", "crawl.warc", "--kept", "kept.warc", "--removed", "removed")
+    check_equal(work.read("kept.warc"), b"".join(records[i] for i in kept) + b"".join(others), "kept")
+    check_removed(work.json_lines("removed"), removed)
+    # Each record a member of its own, as readers that jump into the file expect.
+    work.run("dedup", "-q", work.gzip("crawl.warc"), "--kept", "kept.warc.gz")
+    packed = work.read("kept.warc.gz")
+    check_equal(gzip.decompress(packed), work.read("kept.warc"), "kept.warc.gz")
+    check(packed.count(b"\x1f\x8b\x08") >= len(kept) + 2, "members")
+
+
+def dedup_compresses_by_the_name(work):
+    work.crawl(pages=3000)
+    work.run("dedup", "-q", "crawl.jsonl", "--kept", "kept")
+    work.run("dedup", "-q", "crawl.jsonl", "--kept", "kept.gz")
+    check_equal(gzip.decompress(work.read("kept.gz")), work.read("kept"), "gzip")
+    work.run("dedup", "-q", work.zstd("crawl.jsonl"), "--kept", "kept.zst")
+    plain = subprocess.run(["zstd", "-dc", work.path("kept.zst")], stdout=subprocess.PIPE, check=True)
+    check_equal(plain.stdout, work.read("kept"), "Zstandard")
+
+
+def dedup_holds_the_next_snapshot_against_all_before(work):
+    documents = make_documents(3, 600)
+    kept, removed = expected(documents)
+    lines = {d["id"]: json_line(d) + "\n" for d in documents}
+    parts = [documents[:250], documents[250:400], documents[400:]]
+    for i, part in enumerate(parts):
+        work.write(f"part{i}", "".join(lines[d["id"]] for d in part))
+        work.run("dedup", "-q", "--state", "state", f"part{i}", "--kept", f"kept{i}", "--removed",
+                 "removed", "--clusters", f"clusters{i}")
+    check_equal("".join(work.read(f"kept{i}").decode() for i in range(3)),
+                "".join(lines[i] for i in kept), "kept")
+    check_removed(work.json_lines("removed"), removed)
+    members = {m["id"] for c in work.json_lines("clusters2") for m in c["removed"]}
+    check_equal(members, set(removed), "the clusters of all calls")
+    # Called again, nothing happens.
+    before = work.read("kept1")
+    said = work.run("dedup", "--state", "state", "part1", "--kept", "kept1", "--removed", "removed").err
+    check_in("handled before", said)
+    check_equal(work.read("kept1"), before, "kept1")
+    check_removed(work.json_lines("removed"), removed)
+
+
+def dedup_killed_and_repeated(work):
+    work.crawl(pages=12000)
+    work.run("dedup", "-q", "crawl.jsonl", "--kept", "kept", "--removed", "removed", "--clusters", "clusters")
+    arguments = ("dedup", "-q", "--state", "state", "--set", "barrier.pages=500", "crawl.jsonl", "--kept",
+                 "kept2", "--removed", "removed2", "--clusters", "clusters2")
+    kills, rng, end = 0, random.Random(5), time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < end:
+        process = work.start(*arguments)
+        try:
+            if process.wait(timeout=rng.uniform(0.02, 0.3)) == 0:
+                break
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+            if kills > 30:
+                break
+    work.run(*arguments)
+    if kills == 0:
+        raise Skip("it was never killed: the machine is too fast")
+    for name in ("kept", "removed", "clusters"):
+        check_equal(work.read(name + "2"), work.read(name), f"{name} after {kills} kills")
+
+
+def dedup_refuses_what_would_lose_data(work):
+    line = json_line({"id": "http://a.example/", "text": "some text of a page that is kept"}) + "\n"
+    work.write("in.jsonl", line)
+    said = work.run("dedup", "in.jsonl", "--kept", "in.jsonl", code=1).err
+    check_in("is an input and an output", said)
+    check_equal(work.read("in.jsonl").decode(), line, "the input")
+    check_in("named for two outputs",
+             work.run("dedup", "in.jsonl", "--kept", "x", "--removed", "x", code=2).err)
+    check_in("--kept", work.run("dedup", "in.jsonl", code=2).err)
+    work.write("mine", "precious\n")
+    check_in("holds something that this state did not write",
+             work.run("dedup", "in.jsonl", "--kept", "mine", "--state", "state", code=1).err)
+    check_equal(work.read("mine"), b"precious\n", "a file of somebody else's")
+    work.write("w.warc", warc_record("resource", "http://a.example/b", b"some other text of a page"))
+    check_in("another format", work.run("dedup", "in.jsonl", "w.warc", "--kept", "x", code=1).err)
+    check_in("command was dedup",
+             work.run("run", "--state", "state", "-o", "y", "in.jsonl", code=1).err)
+    work.write("bad.jsonl", "no JSON\n[1]\n")
+    said = work.run("dedup", "bad.jsonl", "--kept", "x", "--dead-letter", "dead", code=1).err
+    check_in("no record of the input could be read", said)
+    check_equal([d["raw"] for d in work.json_lines("dead")], ["no JSON", "[1]"], "dead letters")
+
+
+if __name__ == "__main__":
+    main(__name__)

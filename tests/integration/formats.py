@@ -1,0 +1,183 @@
+"""Other people's data: the same documents in each format that samepage reads give the same result."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+from xml.sax.saxutils import escape
+
+from harness import check, check_equal, check_in, main
+
+WORDS = "the quick brown fox jumps over a lazy dog and runs on through fields of barley until night".split()
+
+
+def documents(count=60):
+    """Texts with all that is awkward in a format; every fifth is a copy of the one before it."""
+    result = []
+    for n in range(count):
+        words = [WORDS[(n * 7 + i * i + i * n) % len(WORDS)] + str((n * i) % 11) for i in range(40)]
+        words[3] = ['"quoted"', "comma,here", "semi;colon", "new\nline", "tab\there", "ümlaut", "]}{[", "\\n"][n % 8]
+        text = result[-1]["text"] + " tail" if n % 5 == 4 else " ".join(words)
+        result.append({"id": f"item {n}" if n % 2 else str(n), "text": text,
+                       "when": f"2023-01-{1 + n % 28:02}T00:00:{n % 60:02}Z", "lang": "en", "empty": ""})
+    return result
+
+
+FIELDS = ("--id-field", "id", "--text-field", "text", "--time-field", "when")
+
+
+def json_lines(items):
+    return "".join(json.dumps(d, ensure_ascii=False) + "\n" for d in items)
+
+
+def table(items, **how):
+    out = io.StringIO()
+    writer = csv.DictWriter(out, fieldnames=list(items[0]), **how)
+    writer.writeheader()
+    writer.writerows(items)
+    return out.getvalue()
+
+
+def in_every_format(items):
+    return {"a.jsonl": json_lines(items), "a.array.json": json.dumps(items, indent=3),
+            "b.array.json": "\ufeff [" + ",".join(json.dumps(d) for d in items) + "]",
+            "a.csv": table(items), "b.csv": "\ufeff" + table(items, delimiter=";", quoting=csv.QUOTE_ALL),
+            "a.tsv": table(items, delimiter="\t", lineterminator="\n")}
+
+
+def without_order(lines):
+    return sorted(tuple(sorted(json.loads(line).items())) for line in lines.splitlines())
+
+
+def one_collection_in_every_format(work):
+    items = documents()
+    results = {}
+    for name, content in in_every_format(items).items():
+        work.write(name, content)
+        results[name] = work.run("run", "-q", *FIELDS, name).out
+        pairs = work.run("pairs", "-q", *FIELDS, name).out
+        check(pairs.count("\n") >= 12, "few pairs:", pairs)
+        results[name + " pairs"] = pairs
+    for name, out in results.items():
+        check_equal(out, results["a.jsonl pairs" if name.endswith(" pairs") else "a.jsonl"], name)
+    urls = {json.loads(line)["url"] for line in results["a.jsonl"].splitlines()}
+    check_equal(urls, {"doc:" + d["id"].replace(" ", "%20") for d in items}, "ids")
+    for name in work.gzip("a.csv"), work.zstd("a.array.json"):
+        check_equal(work.run("run", "-q", *FIELDS, name).out, results["a.jsonl"], name)
+
+
+def pieces_of_any_size_are_the_same(work):
+    """A pipe that gives a few bytes at a time."""
+    items = documents(25)
+    for name, content in in_every_format(items).items():
+        work.write(name, content)
+        whole = work.run("run", "-q", *FIELDS, name).out
+        process = work.start("run", "-q", *FIELDS, "-", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        data = content.encode()
+        for at in range(0, len(data), 97):
+            process.stdin.write(data[at:at + 97])
+            process.stdin.flush()
+        out, _ = process.communicate()
+        check_equal(out.decode(), whole, name)
+
+
+def times_are_ms_seconds_or_dates(work):
+    lines = [{"id": "ms", "text": "a b c d e f", "t": 1700000000000}, {"id": "s", "text": "g h i j k", "t": 1700000000},
+             {"id": "fraction", "text": "l m n o p", "t": 1700000000.25},
+             {"id": "zone", "text": "q r s t u", "t": "2023-11-14T23:13:20.5+01:00"},
+             {"id": "date", "text": "v w x y z", "t": "2023-11-14"}, {"id": "bad", "text": "no", "t": "yesterday"}]
+    work.write("a", "".join(json.dumps(d) + "\n" for d in lines))
+    done = work.run("run", "-q", "--dead-letter", "dead", "--id-field", "id", "--text-field", "text",
+                    "--time-field", "t", "a")
+    times = {e["url"]: e["version_ms"] for e in map(json.loads, done.out.splitlines())}
+    check_equal(times, {"doc:ms": 1700000000000, "doc:s": 1700000000000, "doc:fraction": 1700000000250,
+                        "doc:zone": 1700000000500, "doc:date": 1699920000000}, "times")
+    check_equal([d["detail"] for d in work.json_lines("dead")],
+                ["the time is not a number or a date of ISO 8601"], "the bad one")
+
+
+def a_folder_of_texts_is_a_collection(work):
+    os.makedirs(work.path("corpus/deep/er"))
+    text = " ".join(WORDS * 3)
+    work.write("corpus/a.txt", text)
+    work.write("corpus/deep/page one.html", f"<html><body><p>{text}</p></body></html>")
+    work.write("corpus/deep/er/latin.htm", "<meta charset=iso-8859-1><p>Über ".encode("latin-1") + text.encode())
+    work.write("corpus/other.md", "# A title\n\nof words that are only here, and nowhere else in it\n")
+    work.write("corpus/empty.txt", "")
+    work.write("corpus/picture.png", b"\x89PNG")
+    work.write("corpus/.hidden.txt", text)
+    pairs = [json.loads(line) for line in work.run("pairs", "-q", "corpus/").out.splitlines()]
+    check_equal({tuple(sorted((p["a"], p["b"]))) for p in pairs},
+                {("doc:corpus/a.txt", "doc:corpus/deep/page%20one.html"),
+                 ("doc:corpus/a.txt", "doc:corpus/deep/er/latin.htm"),
+                 ("doc:corpus/deep/er/latin.htm", "doc:corpus/deep/page%20one.html")}, "pairs")
+    # Files of records in it are read as what they are.
+    work.write("corpus/deep/more.jsonl", json.dumps({"url": "http://a.example/", "content": text}) + "\n")
+    urls = {json.loads(line)["url"] for line in work.run("run", "-q", "corpus").out.splitlines()}
+    check({"http://a.example/", "doc:corpus/a.txt", "doc:corpus/other.md"} <= urls, urls)
+    check(not any("picture" in u or "hidden" in u for u in urls), urls)
+    os.makedirs(work.path("nothing"))
+    check_in("holds nothing to read", work.run("run", "-q", "nothing", code=1).err)
+
+
+def a_dump_of_mediawiki(work):
+    text = " ".join(WORDS) + " <ref>\"R&D\"</ref> {{Infobox}} ü"
+
+    def page(title, *revisions, redirect=""):
+        return f"<page><title>{escape(title)}</title><ns>0</ns><id>1</id>{redirect}" + "".join(
+            f"<revision><id>9</id><timestamp>{t}</timestamp><contributor><username>U</username></contributor>"
+            f'<text bytes="1" xml:space="preserve">{escape(x)}</text></revision>' for t, x in revisions) + "</page>\n"
+
+    dump = ('<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.11/" version="0.11" xml:lang="en">'
+            "<siteinfo><base>https://en.wiki.example/wiki/Main_Page</base></siteinfo>\n" +
+            page("Ünder score?", ("2023-01-01T00:00:00Z", text), ("2023-02-01T00:00:00Z", text + " more")) +
+            page("Copy", ("2023-01-01T00:00:00Z", text + " more words")) +
+            page("Alias", ("2023-01-01T00:00:00Z", "#REDIRECT [[Copy]]"), redirect='<redirect title="Copy" />') +
+            "</mediawiki>\n")
+    work.write("dump.xml", dump)
+    work.run("run", "-q", "dump.xml", "-o", "out")
+    last = {e["url"]: e for e in work.json_lines("out")}
+    base = "https://en.wiki.example/wiki/"
+    check_equal(set(last), {base + "%C3%9Cnder_score%3F", base + "Copy", base + "Alias"}, "pages")
+    check_equal(last[base + "%C3%9Cnder_score%3F"]["version_ms"], 1675209600000, "the newest revision")
+    check_equal(last[base + "Alias"]["reason"], "redirect", "the alias")
+    winners = {e["winner_url"] for e in last.values() if e["status"] == "loser"}
+    check_equal((len(winners), winners <= set(last)), (1, True), "one group of three")
+    # Cut off: what was read stays, and the dead letter says where it broke.
+    work.write("cut.xml", dump[:dump.index("<title>Alias")])
+    work.run("run", "-q", "cut.xml", "-o", "out2", "--dead-letter", "dead")
+    check_equal(len({e["url"] for e in work.json_lines("out2")}), 2, "pages before the damage")
+    check_in("the XML of the dump is damaged in line", work.json_lines("dead")[0]["raw"])
+
+
+def damage_is_a_dead_letter(work):
+    items = documents(20)
+    broken = table(items).replace('"', "", 1).rsplit('"', 1)[0]
+    work.write("open.csv", broken.rsplit("\n", 3)[0] + '\nx,"no end ' + "y" * 5000)
+    done = work.run("run", "-q", *FIELDS, "--set", "input.max_record_bytes=1KiB", "--dead-letter", "dead", "open.csv")
+    check(len(done.out.splitlines()) > 5, done.out)
+    check_in("a quotation mark may be missing", work.json_lines("dead")[-1]["raw"])
+    work.write("mixed.json", '[{"id":1,"text":"a b c d e f g"}, 7, {"id":2,"text":"h i j k l m n"}, {"id": 3, "te')
+    done = work.run("run", "-q", *FIELDS, "--dead-letter", "dead2", "mixed.json")
+    check_equal({json.loads(line)["url"] for line in done.out.splitlines()}, {"doc:1", "doc:2"}, "the sound ones")
+    check_equal(len(work.json_lines("dead2")), 2, "dead letters")
+
+
+def parquet_names_the_python_package(work):
+    work.write("a.parquet", b"PAR1" + bytes(100))
+    check_in("python -m samepage", work.run("run", "-q", "a.parquet", code=1).err)
+
+
+def a_dataset_needs_no_options(work):
+    """dedup takes what datasets have: id and text, or text alone."""
+    items = [{"text": "one two three four five six seven eight"}, {"id": 7, "text": "nine ten eleven twelve"},
+             {"id": "b", "text": "one two three four five six seven eight"}]
+    work.write("a.jsonl", json_lines(items))
+    work.run("dedup", "-q", "a.jsonl", "--kept", "kept", "--removed", "removed")
+    check_equal(work.read("kept").decode(), json_lines(items[:2]), "kept")
+    check_equal(work.json_lines("removed"), [{"id": "b", "kept": "0", "similarity": 1, "reason": "exact"}], "removed")
+
+
+if __name__ == "__main__":
+    main(__name__)

@@ -1,0 +1,227 @@
+"""What lies beside the stages in k8s/: `serve`, the network policy, TLS and SASL, alerts, the
+dashboard. As manifests.py, whose cases these join.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+
+import kustomize  # noqa: E402
+import manifests  # noqa: E402
+from harness import Skip, check, check_equal, check_in, main  # noqa: E402
+
+
+def secure(test):
+    return manifests.Cluster(test, "overlays/secure")
+
+
+def monitoring(test):
+    return kustomize.render(os.path.join(test.source, "k8s", "monitoring"))
+
+
+def metrics_of_the_program(test):
+    """Names, from the tables that /metrics is written from."""
+    names = set()
+    for path, prefix in (("processors/runners/kafka/health.c", "samepage_"),):
+        with open(os.path.join(test.source, path), encoding="utf-8") as file:
+            text = file.read()
+        names |= {prefix + name for name in re.findall(r'\{"([a-z_]+)", "(?:counter|gauge)"', text)}
+        names |= {prefix + name for name in re.findall(r'"([a-z_]+)",\s*"(?:counter|gauge)"', text)}
+    check(len(names) > 15, "few metrics were found in the source:", sorted(names))
+    return names
+
+
+def expressions(test):
+    """(where, PromQL) of all alerts and panels."""
+    for resource in monitoring(test):
+        if resource["kind"] == "PrometheusRule":
+            for group in resource["spec"]["groups"]:
+                for rule in group["rules"]:
+                    yield rule["alert"], rule["expr"]
+    for panel in dashboard(test)["panels"]:
+        for target in panel["targets"]:
+            yield panel["title"], target["expr"]
+
+
+def dashboard(test):
+    (made,) = [r for r in monitoring(test) if r["kind"] == "ConfigMap"]
+    check_equal(made["metadata"]["labels"]["grafana_dashboard"], "1", "the label that Grafana looks for")
+    return json.loads(made["data"]["samepage.json"])
+
+
+# ---- serve ----
+
+
+def serve_takes_its_arguments(work):
+    """The program knows every option, and asks for a broker: the rest was accepted."""
+    cluster = secure(work)
+    arguments = cluster.container("serve")["args"]
+    state, token = work.path("copy"), work.write("token", "0123456789abcdef0123\n")
+    settings = work.write("s.properties", cluster.text)
+    place = {"/etc/samepage/samepage.properties": settings, "/state": state, "/etc/samepage-serve/token": token,
+             "0.0.0.0:8080": "0.0.0.0:0"}
+    paths = [a for a in arguments if a.startswith("/")]
+    mounts = [m["mountPath"] for m in cluster.container("serve")["volumeMounts"]]
+    for path in paths:
+        check(any(path == m or path.startswith(m + "/") for m in mounts), path, "is on no volume")
+    process = work.start(*[place.get(a, a) for a in arguments], "--set", manifests.NOWHERE,
+                         stderr=subprocess.PIPE)
+    message = process.communicate()[1].decode("utf-8", "replace")
+    check(process.returncode == 1, f"exit code {process.returncode}\n{message}")
+    check_in("no broker answers", message, "serve")
+
+
+def serve_wants_a_token(work):
+    """Without one it does not listen where others can reach it."""
+    arguments = secure(work).container("serve")["args"]
+    check("--token-file" in arguments, "serve has no token")
+    volumes = {v["name"]: v for v in secure(work).pod("serve")["volumes"]}
+    check_equal(volumes["token"]["secret"]["secretName"], "samepage-serve", "the Secret of the README")
+    with open(os.path.join(work.source, "k8s", "README.md"), encoding="utf-8") as file:
+        check_in("create secret generic samepage-serve --from-file=token", file.read(), "README")
+
+
+# ---- network, TLS, SASL ----
+
+
+def the_network_policy_lets_in_and_out_what_is_needed(work):
+    for overlay in manifests.OVERLAYS:
+        cluster = manifests.Cluster(work, overlay)
+        policy = cluster.one("NetworkPolicy", "samepage")["spec"]
+        check_equal(sorted(policy["policyTypes"]), ["Egress", "Ingress"], overlay)
+        for stage in cluster.pods:
+            labels = cluster.workload(stage)["spec"]["template"]["metadata"]["labels"]
+            check(manifests.finds(policy["podSelector"]["matchLabels"], labels), overlay, stage, "is open")
+            names = {p["name"] for p in cluster.container(stage)["ports"]}
+            allowed = {p["port"] for rule in policy["ingress"] for p in rule["ports"]}
+            check_equal(allowed, names, f"{overlay}: {stage}: ports that are let in")
+            address = cluster.environment(stage).get("SAMEPAGE_SET_KAFKA_BOOTSTRAP_SERVERS",
+                                                     cluster.settings["kafka.bootstrap.servers"])
+            port = int(address.rpartition(":")[2])
+            check(any(p["port"] <= port <= p.get("endPort", p["port"])
+                      for rule in policy["egress"] for p in rule["ports"] if isinstance(p["port"], int)
+                      and p["protocol"] == "TCP"), f"{overlay}: {stage} cannot reach {address}")
+        check(any(p == {"protocol": "UDP", "port": 53} for rule in policy["egress"] for p in rule["ports"]),
+              overlay, "cannot ask for names")
+
+
+def the_secure_overlay_is_accepted_by_the_program(work):
+    """With a certificate and a password in the place of the Secrets' it asks for a broker."""
+    if not shutil.which("openssl"):
+        raise Skip("there is no openssl to make a certificate")
+    cluster = secure(work)
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=test",
+                    "-keyout", work.path("key"), "-out", work.path("ca")],
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    path = work.write("secure.properties", cluster.text)
+    secrets = {"ca.crt": work.read("ca").decode(), "password": "secret"}
+    started, first = [], None
+    for stage in cluster.pods:
+        given = {name: value if isinstance(value, str) else secrets[value["secretKeyRef"]["key"]]
+                 for name, value in cluster.environment(stage).items() if "KAFKA" in name}
+        check_equal(given["SAMEPAGE_SET_KAFKA_SECURITY_PROTOCOL"], "SASL_SSL", stage)
+        check(first in (None, given), f"{stage} connects in another way than signature")
+        if first is None:
+            started.append((stage, manifests.start(work, "--config", path, environment=given)))
+        first = given
+    manifests.asks_for_a_broker(work, started)
+
+
+def the_secure_overlay_has_one_user(work):
+    cluster = secure(work)
+    user = cluster.one("KafkaUser", "samepage")
+    variables = cluster.environment("group")
+    check_equal(variables["SAMEPAGE_SET_KAFKA_SASL_USERNAME"], user["metadata"]["name"], "user")
+    check_equal(variables["SAMEPAGE_SET_KAFKA_SASL_PASSWORD"]["secretKeyRef"],
+                {"name": user["metadata"]["name"], "key": "password"}, "the operator's Secret")
+    check_equal(variables["SAMEPAGE_SET_KAFKA_SASL_MECHANISM"].lower(), user["spec"]["authentication"]["type"],
+                "mechanism")
+    ca = variables["SAMEPAGE_SET_KAFKA_SSL_CA_PEM"]["secretKeyRef"]["name"]
+    check_equal(ca, user["metadata"]["labels"]["strimzi.io/cluster"] + "-cluster-ca-cert", "the cluster's CA")
+    prefix = cluster.settings["topics.prefix"]
+    rights = {a["resource"]["type"]: a for a in user["spec"]["authorization"]["acls"]}
+    for kind in ("topic", "group", "transactionalId"):
+        check_equal((rights[kind]["resource"]["name"], rights[kind]["resource"]["patternType"]),
+                    (prefix, "prefix"), kind)
+    (scaler,) = cluster.all("ScaledObject")
+    (trigger,) = scaler["spec"]["triggers"]
+    cluster.one("TriggerAuthentication", trigger["authenticationRef"]["name"])
+    check_equal(trigger["metadata"]["username"], user["metadata"]["name"], "KEDA's user")
+
+
+# ---- monitoring ----
+
+
+def alerts_and_panels_name_metrics_that_there_are(work):
+    known = metrics_of_the_program(work)
+    count = 0
+    for where, expression in expressions(work):
+        named = set(re.findall(r"\bsamepage_[a-z_]+", expression))
+        check(named or "kubelet_" in expression, where, "asks for nothing of samepage")
+        check(named <= known, where, "asks for metrics that there are not:", sorted(named - known))
+        count += 1
+    check(count > 20, "few expressions:", count)
+
+
+def every_alert_says_what_to_do(work):
+    for resource in monitoring(work):
+        for group in resource.get("spec", {}).get("groups", []):
+            names = [rule["alert"] for rule in group["rules"]]
+            check_equal(len(names), len(set(names)), "alerts of one name")
+            for rule in group["rules"]:
+                check(rule["annotations"]["summary"] and rule["annotations"]["description"], rule["alert"])
+                check_in(rule["labels"]["severity"], "warning critical", rule["alert"])
+
+
+def promtool_accepts_all_expressions(work):
+    """Those of the dashboard as recording rules; Grafana puts in its variables first."""
+    if not shutil.which("promtool"):
+        raise Skip("promtool is not installed (Debian's package prometheus)")
+    (rules,) = [r for r in monitoring(work) if r["kind"] == "PrometheusRule"]
+    recorded = [{"record": f"panel:{n}", "expr": re.sub(r"\$__rate_interval", "5m", e).replace("$namespace", "n")}
+                for n, (_, e) in enumerate(expressions(work))]
+    work.write("rules.yaml", json.dumps(
+        {"groups": [*rules["spec"]["groups"], {"name": "panels", "rules": recorded}]}))
+    done = subprocess.run(["promtool", "check", "rules", work.path("rules.yaml")], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    check(done.returncode == 0, done.stdout)
+
+
+def the_pod_monitor_finds_all_pods(work):
+    cluster = secure(work)
+    (monitor,) = cluster.all("PodMonitor")
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    check_equal(endpoint["path"], "/metrics", "path")
+    for stage in cluster.pods:
+        labels = cluster.workload(stage)["spec"]["template"]["metadata"]["labels"]
+        check(manifests.finds(monitor["spec"]["selector"]["matchLabels"], labels), stage, "is not watched")
+        check_in(endpoint["port"], [p["name"] for p in cluster.container(stage)["ports"]], stage)
+
+
+def the_dashboard_can_be_loaded(work):
+    board = dashboard(work)
+    check(board["uid"] and board["title"] and board["schemaVersion"] >= 36, "head of the dashboard")
+    variables = {v["name"] for v in board["templating"]["list"]}
+    taken, ids = set(), set()
+    for panel in board["panels"]:
+        check(panel["id"] not in ids, "two panels have one id:", panel["id"])
+        ids.add(panel["id"])
+        at = panel["gridPos"]
+        check(at["x"] + at["w"] <= 24, panel["title"], "is wider than the page")
+        for x in range(at["x"], at["x"] + at["w"]):
+            for y in range(at["y"], at["y"] + at["h"]):
+                check((x, y) not in taken, panel["title"], "lies on another panel")
+                taken.add((x, y))
+        for used in re.findall(r"\$\{?([a-z]\w*)", json.dumps(panel)):
+            check(used in variables, panel["title"], "uses a variable that there is not:", used)
+        letters = [t["refId"] for t in panel["targets"]]
+        check(letters and len(letters) == len(set(letters)), panel["title"], "targets")
+
+
+if __name__ == "__main__":
+    main("__main__")

@@ -1,0 +1,207 @@
+/* What an operator does to topics, for the tests and tools/chaos; each call returns when it is
+ * done.
+ *
+ *   admin ADDRESS partitions TOPIC COUNT        as many as that
+ *   admin ADDRESS delete-before TOPIC OFFSET    records of every partition; -1: all
+ *   admin ADDRESS delete TOPIC...               the topics
+ *   admin ADDRESS poison TOPIC PARTITION BYTES  a gzipped message that is no page, and its size
+ *   admin ADDRESS tombstone TOPIC KEY           in every partition
+ *   admin ADDRESS ends TOPIC                    low and high watermark of each partition */
+#include <librdkafka/rdkafka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TIMEOUT_MS = 30000 };
+
+static rd_kafka_t *handle;
+
+static void die(const char *what, const char *why)
+{
+    fprintf(stderr, "admin: %s: %s\n", what, why);
+    exit(1);
+}
+
+static long number(const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+    if (!*text || *end)
+        die(text, "not a number");
+    return n;
+}
+
+static const struct rd_kafka_metadata *metadata_of(const char *topic)
+{
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_topic_t *t = rd_kafka_topic_new(handle, topic, NULL);
+    rd_kafka_resp_err_t code = rd_kafka_metadata(handle, 0, t, &metadata, TIMEOUT_MS);
+    rd_kafka_topic_destroy(t);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        die(topic, rd_kafka_err2str(code));
+    return metadata;
+}
+
+static rd_kafka_event_t *result_of(rd_kafka_queue_t *queue, const char *what)
+{
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, TIMEOUT_MS);
+    if (!event)
+        die(what, "no answer");
+    if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        die(what, rd_kafka_event_error_string(event));
+    return event;
+}
+
+static void check_topics(const rd_kafka_topic_result_t **topics, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (rd_kafka_topic_result_error(topics[i]) != RD_KAFKA_RESP_ERR_NO_ERROR)
+            die(rd_kafka_topic_result_name(topics[i]),
+                rd_kafka_topic_result_error_string(topics[i]));
+}
+
+static void add_partitions(rd_kafka_queue_t *queue, char **args)
+{
+    char error[256] = "";
+    size_t count = 0;
+    rd_kafka_NewPartitions_t *wanted =
+        rd_kafka_NewPartitions_new(args[0], (size_t)number(args[1]), error, sizeof error);
+    if (!wanted)
+        die(args[0], error);
+    rd_kafka_CreatePartitions(handle, &wanted, 1, NULL, queue);
+    rd_kafka_event_t *event = result_of(queue, "partitions");
+    check_topics(rd_kafka_CreatePartitions_result_topics(
+                     rd_kafka_event_CreatePartitions_result(event), &count),
+                 count);
+    rd_kafka_event_destroy(event);
+    rd_kafka_NewPartitions_destroy(wanted);
+}
+
+static void delete_before(rd_kafka_queue_t *queue, char **args)
+{
+    const struct rd_kafka_metadata *metadata = metadata_of(args[0]);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    for (int p = 0; p < metadata->topics[0].partition_cnt; p++)
+        rd_kafka_topic_partition_list_add(list, args[0], p)->offset =
+            number(args[1]) < 0 ? RD_KAFKA_OFFSET_END : number(args[1]);
+    rd_kafka_DeleteRecords_t *wanted = rd_kafka_DeleteRecords_new(list);
+    rd_kafka_DeleteRecords(handle, &wanted, 1, NULL, queue);
+    rd_kafka_event_t *event = result_of(queue, "delete-before");
+    const rd_kafka_topic_partition_list_t *done =
+        rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event));
+    for (int i = 0; i < done->cnt; i++)
+        if (done->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
+            die(args[0], rd_kafka_err2str(done->elems[i].err));
+    rd_kafka_event_destroy(event);
+    rd_kafka_DeleteRecords_destroy(wanted);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_metadata_destroy(metadata);
+}
+
+static void delete_topics(rd_kafka_queue_t *queue, char **args, size_t count)
+{
+    rd_kafka_DeleteTopic_t *topics[16];
+    if (count > sizeof topics / sizeof *topics)
+        die("delete", "too many topics");
+    for (size_t i = 0; i < count; i++)
+        topics[i] = rd_kafka_DeleteTopic_new(args[i]);
+    rd_kafka_DeleteTopics(handle, topics, count, NULL, queue);
+    rd_kafka_event_t *event = result_of(queue, "delete");
+    check_topics(
+        rd_kafka_DeleteTopics_result_topics(rd_kafka_event_DeleteTopics_result(event), &count),
+        count);
+    rd_kafka_event_destroy(event);
+    rd_kafka_DeleteTopic_destroy_array(topics, count);
+}
+
+static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *m, void *arg)
+{
+    (void)producer, (void)arg;
+    if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        die("poison", rd_kafka_err2str(m->err));
+}
+
+static void poison(char **args)
+{
+    static char value[64 << 20];
+    size_t bytes = (size_t)number(args[2]);
+    if (bytes > sizeof value)
+        die(args[2], "too many bytes");
+    memset(value, 'x', bytes);
+    rd_kafka_resp_err_t code = rd_kafka_producev(
+        handle, RD_KAFKA_V_TOPIC(args[0]), RD_KAFKA_V_PARTITION((int32_t)number(args[1])),
+        RD_KAFKA_V_VALUE(value, bytes), RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+        code = rd_kafka_flush(handle, TIMEOUT_MS);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        die("poison", rd_kafka_err2str(code));
+}
+
+static void tombstone(char **args)
+{
+    const struct rd_kafka_metadata *metadata = metadata_of(args[0]);
+    for (int p = 0; p < metadata->topics[0].partition_cnt; p++) {
+        rd_kafka_resp_err_t code =
+            rd_kafka_producev(handle, RD_KAFKA_V_TOPIC(args[0]), RD_KAFKA_V_PARTITION(p),
+                              RD_KAFKA_V_KEY(args[1], strlen(args[1])), RD_KAFKA_V_END);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+            die("tombstone", rd_kafka_err2str(code));
+    }
+    rd_kafka_flush(handle, TIMEOUT_MS);
+    rd_kafka_metadata_destroy(metadata);
+}
+
+static void show_ends(char **args)
+{
+    const struct rd_kafka_metadata *metadata = metadata_of(args[0]);
+    for (int p = 0; p < metadata->topics[0].partition_cnt; p++) {
+        int64_t low = 0, high = 0;
+        rd_kafka_resp_err_t code =
+            rd_kafka_query_watermark_offsets(handle, args[0], p, &low, &high, TIMEOUT_MS);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+            die(args[0], rd_kafka_err2str(code));
+        printf("%lld %lld\n", (long long)low, (long long)high);
+    }
+    rd_kafka_metadata_destroy(metadata);
+}
+
+static void set(rd_kafka_conf_t *conf, const char *key, const char *value)
+{
+    char error[256];
+    if (rd_kafka_conf_set(conf, key, value, error, sizeof error) != RD_KAFKA_CONF_OK)
+        die(key, error);
+}
+
+int main(int argc, char **argv)
+{
+    char error[256];
+    if (argc < 4)
+        die("usage", "admin ADDRESS COMMAND TOPIC...");
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    set(conf, "bootstrap.servers", argv[1]);
+    set(conf, "message.max.bytes", "1000000000");
+    set(conf, "compression.type", "gzip");
+    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+    handle = rd_kafka_new(RD_KAFKA_PRODUCER, conf, error, sizeof error);
+    if (!handle)
+        die("librdkafka", error);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(handle);
+    const char *command = argv[2];
+    if (strcmp(command, "partitions") == 0 && argc == 5)
+        add_partitions(queue, argv + 3);
+    else if (strcmp(command, "delete-before") == 0 && argc == 5)
+        delete_before(queue, argv + 3);
+    else if (strcmp(command, "delete") == 0)
+        delete_topics(queue, argv + 3, (size_t)argc - 3);
+    else if (strcmp(command, "poison") == 0 && argc == 6)
+        poison(argv + 3);
+    else if (strcmp(command, "tombstone") == 0 && argc == 5)
+        tombstone(argv + 3);
+    else if (strcmp(command, "ends") == 0 && argc == 4)
+        show_ends(argv + 3);
+    else
+        die(command, "no such command, or other arguments are wanted");
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_destroy(handle);
+    return 0;
+}

@@ -1,0 +1,190 @@
+"""What operators, retention and disks do to topics and state: `hostile.py PART WORK PROGRAM ADMIN`.
+
+    poison      a message of 25 MB that is no page, compressed
+    partitions  more partitions of `pages`, and of `tier1`
+    recreated   all topics, while the state of the stages is kept
+    spellings   one page by several URLs; then its status is deleted
+    full        the disk of the group stage, for a while (a tmpfs: only where mounting is allowed)
+    deleted     what is in `tier1` before it is read; a changelog
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.error
+
+from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
+from harness import Skip, check, check_in, free_port, until, wait
+
+POISON_BYTES = 25_000_000  # above the limit of the topic; compressed it is far below
+PAGES = "300"
+
+
+class Hostile(Place):
+    def __init__(self, part, work, program, admin):
+        work = f"{work}-{part}"
+        shutil.rmtree(work, ignore_errors=True)
+        os.makedirs(work)
+        super().__init__(work, program, f"{part}-{os.getpid()}.")
+        self.admin_program = admin
+        # New partitions are noticed soon.
+        self.more = {"kafka.topic.metadata.refresh.interval.ms": "1000"}
+        self.call("synth", "--pages", PAGES, "--seed", "3", "--words", "60", "-o",
+                  self.path("crawl.jsonl"))
+        self.halves()
+        self.call("topics", "create", *self.settings())
+
+    def admin(self, command, topic, *args):
+        return subprocess.run([self.admin_program, self.address, command, self.prefix + topic,
+                               *args], check=True, text=True, stdout=subprocess.PIPE).stdout
+
+    def refused(self, stage):
+        """The last words of a stage that ends by itself."""
+        done = subprocess.run([self.program, stage, *self.settings(stage)], text=True, timeout=60,
+                              stderr=subprocess.PIPE, check=False)
+        check(done.returncode == 1, stage, "ended with", done.returncode, done.stderr)
+        return done.stderr.splitlines()[-1]
+
+    def settled(self, want, what):
+        self.settle(want)
+        check_same(decided(self.all()), want, what)
+
+
+    def ends(self, topic):
+        return [tuple(map(int, line.split())) for line in self.admin("ends", topic).splitlines()]
+
+    def forget(self, stage):
+        shutil.rmtree(self.path(self.prefix + stage))
+
+
+def deleted(place):
+    with place.stages():
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+    before = place.ends("tier1")
+    with place.started(place.program, "signature", *place.settings("signature")):
+        place.ingest(crawl="rest")
+        until(lambda: all(a[1] > b[1] for a, b in zip(place.ends("tier1"), before)), "signatures")
+    place.admin("delete-before", "tier1", "-1")
+    check_in("is to be read next, and the topic has", place.refused("group"))
+    place.forget("group")
+    check_in("is to be read next, and the topic has", place.refused("group"))
+    place.forget("group")
+    place.admin("delete", "tier1-changelog")
+    until(lambda: "tier1-changelog created" in place.call("topics", "create", *place.settings()),
+          "a new changelog")
+    check_in("offsets are committed, and the changelog is empty", place.refused("group"))
+
+
+def recreated(place):
+    topics = ["pages", "tier1", "tier2", "status", "dead-letter", "tier1-changelog",
+              "tier2-changelog"]
+    with place.stages():
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+    for topic in topics:
+        place.admin("delete", topic)
+    wait(lambda: place.call("topics", "create", *place.settings()).count(" created") == len(topics),
+         pause=1)
+    os.remove(place.path("want.jsonl"))  # `run` writes behind what is there
+    with place.stages():
+        place.ingest(crawl="rest")
+        place.settled(place.expected("rest"), "topics made anew and `samepage run`")
+
+
+def spellings(place):
+    urls = ["HTTP://Example.com:80/a", "http://example.com/a#top", "http://EXAMPLE.com/a"]
+
+    def publish(number):
+        with open(place.path("one.jsonl"), "w", encoding="utf-8") as file:
+            json.dump({"url": urls[number], "content": "one page by many names",
+                       "fetch_time_ms": 1000 * (number + 1)}, file)
+        place.ingest(crawl="one.jsonl")
+        until(lambda: any(e[0] == urls[number] for e in place.all()), f"a status of {urls[number]}")
+
+    with place.stages():
+        for number in range(len(urls)):
+            publish(number)
+    check([e[0] for e in place.all()] == [urls[-1]], "statuses of one page:", place.all())
+    for url in urls:
+        check_in(urls[-1], place.call("status", *place.settings(), url))
+    place.admin("tombstone", "status", "http://example.com/a")
+    check(place.all() == [], "a deleted status:", place.all())
+    done = subprocess.run([place.program, "status", *place.settings(), urls[0]], text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+    check(done.returncode == 1 and "no status is known" in done.stderr, "a deleted status:", done)
+
+
+@contextlib.contextmanager
+def small_disk(folder, size):
+    os.makedirs(folder)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder],
+                          stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        raise Skip("a tmpfs cannot be mounted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", folder], check=True)
+
+
+def full(place):
+    state, port = place.path(place.prefix + "group"), free_port()
+    ballast = os.path.join(state, "ballast")
+
+    def says(path, text):
+        try:
+            return text in ask(f"http://127.0.0.1:{port}", path)
+        except urllib.error.HTTPError as error:
+            return text in error.read().decode()
+        except OSError:
+            return False
+
+    with small_disk(state, "128m"), contextlib.ExitStack() as stack:
+        for stage in ("signature", "compare", "group"):
+            more = ["--set", f"http.listen=127.0.0.1:{port}"] if stage == "group" else []
+            stack.enter_context(place.started(place.program, stage, *place.settings(stage), *more))
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+        disk = os.statvfs(state)
+        with open(ballast, "wb") as file:
+            os.posix_fallocate(file.fileno(), 0, disk.f_bavail * disk.f_frsize - (16 << 20))
+        until(lambda: says("/readyz", "no room on the disk"), "/readyz of a full disk")
+        check(says("/metrics", 'samepage_disk_full{stage="group"} 1'), "/metrics of a full disk")
+        place.ingest(crawl="rest")
+        os.remove(ballast)
+        place.settled(place.expected(), "a disk that was full and `samepage run`")
+        until(lambda: says("/readyz", "ready\n"), "/readyz of a disk with room")
+
+
+def poison(place):
+    with place.stages():
+        place.ingest(crawl="first")
+        for partition in range(3):
+            place.admin("poison", "pages", str(partition), str(POISON_BYTES))
+        place.ingest(crawl="rest")
+        place.settled(place.expected(), "poison in every partition and `samepage run`")
+    ends = place.ends("dead-letter")
+    check(sum(high - low for low, high in ends) >= 3, "dead letters:", ends)
+
+
+def partitions(place):
+    with place.stages():
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+        place.admin("partitions", "pages", "5")
+        place.ingest(crawl="rest")
+        place.settled(place.expected(), "more partitions of pages and `samepage run`")
+    place.admin("partitions", "tier1", "4")
+    for stage in ("signature", "group", "compare"):
+        check_in("tier1: has 4 partitions, and tier1.partitions is 3", place.refused(stage))
+
+
+if __name__ == "__main__":
+    part = sys.argv[1]
+    test = {"poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
+            "spellings": spellings, "full": full}[part]
+    main(lambda *args: test(Hostile(part, *args)), *sys.argv[2:])

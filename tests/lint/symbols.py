@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""What the object files of a module say of it: names that the linker sees begin with sp_ (or
+samepage_, for a user's program), files do not call one another in circles, headers do not include
+one another in circles, and a struct has one meaning in the whole project.
+
+  symbols.py SOURCE BUILD     SOURCE/processors as built in BUILD
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+# What is still to be done, and no more: who mends one of these takes it off the list.
+CIRCLES = {"group"}
+TWICE = set()
+
+# Ours, and those of the compiler and of C++.
+GOOD = re.compile(r"(sp|samepage)_|_[_A-Z]|DW\.ref\.")
+
+
+def objects_of(library):
+    """Object file -> (names it defines, names it uses)."""
+    said = subprocess.run(["nm", "-g", "-A", library], check=True, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    found = {}
+    for line in said.splitlines():
+        where, _, rest = line.partition(":")
+        member, _, rest = rest.partition(":")
+        kind, name = rest.split()[-2:]
+        defines, uses = found.setdefault(member.removesuffix(".o"), (set(), set()))
+        (uses if kind in "Uw" else defines).add(name)
+    return found
+
+
+def calls(objects):
+    """Object file -> those that define what it uses."""
+    home = {name: member for member, (defines, _) in objects.items() for name in defines}
+    return {member: {home[name] for name in uses if name in home} - {member}
+            for member, (_, uses) in objects.items()}
+
+
+def includes(folder, module):
+    """Header -> the headers of the same module that it includes."""
+    graph = {}
+    for path in folder.glob("*.h"):
+        named = re.findall(rf'^#include "{module}/([^"]+)"', path.read_text(), re.M)
+        graph[path.name] = set(named) - {path.name}
+    return graph
+
+
+def circles(graph):
+    """The sets of nodes that reach one another (Tarjan 1972), each sorted."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for below in sorted(graph.get(node, ())):
+            if below not in index:
+                visit(below)
+            if below in stack:
+                low[node] = min(low[node], low[below])
+        if low[node] == index[node]:
+            at = stack.index(node)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return found
+
+
+def structs_twice(source):
+    """The structs and enums with our prefix that have two bodies."""
+    found = {}
+    for top in ("processors", "include"):
+        for path in sorted((source / top).rglob("*.[ch]")):
+            body = r"^\s*(?:struct|enum) ((?:sp|samepage)_\w+) ?\{"
+            for name in re.findall(body, path.read_text(), re.M):
+                found.setdefault(name, set()).add(path.relative_to(source).as_posix())
+    return {name: sorted(paths) for name, paths in found.items() if len(paths) > 1}
+
+
+def check(module, folder, library):
+    """The problems of a module, its names without prefix, and its files that are in circles."""
+    objects, problems = objects_of(library), []
+    foreign = sorted(name for defines, _ in objects.values() for name in defines
+                     if not GOOD.match(name))
+    if foreign:
+        problems.append(f"{module}: without sp_, or to be static: {' '.join(foreign)}")
+    found = [*circles(calls(objects)), *circles(includes(folder, module))]
+    for circle in found:
+        print(f"{module}: a circle of {len(circle)}: {' '.join(circle)}")
+    files = sum(len(circle) for circle in found)
+    if files and module not in CIRCLES:
+        problems.append(f"{module}: {files} files call one another in circles")
+    if not files and module in CIRCLES:
+        problems.append(f"{module}: no circle is left: take it off CIRCLES")
+    return problems, len(foreign), files
+
+
+def main(source, build):
+    problems, names, files = [], 0, 0
+    libraries = sorted((build / "processors").rglob("libsp_*.a"))
+    for library in libraries:
+        module = library.name[len("libsp_"):-len(".a")]
+        more = check(module, source / library.parent.relative_to(build), library)
+        problems += more[0]
+        names += more[1]
+        files += more[2]
+    twice = structs_twice(source)
+    for name in sorted(twice.keys() ^ TWICE):
+        problems.append(f"{name} is two things: {' '.join(twice[name])}" if name in twice
+                        else f"{name} is one thing now: take it off TWICE")
+    for problem in problems:
+        print(problem)
+    print(f"{len(libraries)} modules, {names} names without sp_, {files} files in circles, "
+          f"{len(twice)} names of two things, {len(problems)} problems")
+    return 1 if problems or len(libraries) < 20 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()))

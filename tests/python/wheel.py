@@ -1,0 +1,74 @@
+"""Builds the Python package, installs the wheel into a new virtual environment, and there runs the
+tests of this folder, the examples of the documentation and mypy.
+
+usage: wheel.py SOURCE WORK PROGRAM
+"""
+
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import urllib.request
+
+SKIP = 77
+HERE = os.path.dirname(os.path.abspath(__file__))
+BESIDE = ["pyarrow", "pandas", "datasets", "fastavro", "mypy"]
+
+
+def call(*command, **options):
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          check=False, **options)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def check_reachable():
+    try:
+        urllib.request.urlopen(os.environ.get("PIP_INDEX_URL", "https://pypi.org/simple/") + "pip/",
+                               timeout=20).close()
+    except OSError as error:
+        print("SKIPPED: PyPI is out of reach:", error)
+        sys.exit(SKIP)
+
+
+def check_sources(archive):
+    """The source distribution holds what it is built from, and nothing of Kafka or RocksDB."""
+    with tarfile.open(archive) as tar:
+        names = [name.split("/", 1)[-1] for name in tar.getnames()]
+    for wanted in ("samepage/_native.py", "processors/model/stars/stars.c", "include/samepage/index.h",
+                   "LICENSE"):
+        if wanted not in names:
+            raise SystemExit(f"{archive} lacks {wanted}")
+    for name in names:
+        if "kafka" in name or "store/" in name:
+            raise SystemExit(f"{archive} holds {name}, which the package does not need")
+
+
+def main(source, work, program):
+    shutil.rmtree(work, ignore_errors=True)
+    dist = os.path.join(work, "dist")
+    fresh = os.path.join(work, "venv")
+    call(sys.executable, "-m", "venv", fresh)
+    python = os.path.join(fresh, "bin", "python")
+    check_reachable()
+    call(os.path.join(source, "tools/python"), dist, env={**os.environ, "PYTHON": sys.executable})
+    (wheel,), (archive,) = (glob.glob(f"{dist}/samepage-*{end}") for end in (".whl", ".tar.gz"))
+    check_sources(archive)
+    if "manylinux" not in wheel:
+        raise SystemExit(f"{wheel} needs libraries of the machine it was built on")
+    call(python, "-m", "pip", "install", "-q", wheel)
+    # Without anything beside it: no import of pandas, pyarrow, datasets or Kafka is needed.
+    print(call(python, "-I", "-c", "import samepage; print(samepage.__version__, bool(samepage.similar("
+               "'one two three four five', 'One two three four five')))", cwd=work).strip())
+    call(python, "-m", "pip", "install", "-q", *BESIDE)
+    environment = {**os.environ, "SAMEPAGE": program, "SAMEPAGE_SOURCE": source}
+    print(call(python, "-I", "-B", "-m", "unittest", "discover", "-s", HERE, "-p", "test_*.py",
+               cwd=work, env=environment))
+    print(call(python, "-I", "-m", "mypy", "--strict", "--cache-dir", os.path.join(work, "mypy"),
+               "-p", "samepage", cwd=work).strip())
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,45 @@
+/* Signatures of made-up pages: see pages.h. */
+#include "pages.h"
+
+#include <string.h>
+
+#include "page/builder.h"
+
+/* A page of `words` consecutive items from `first` on: neighbours overlap, so that chains,
+ * merges and splits happen all the time. Item i counts for dimension i % 3. */
+struct sp_signature *page_by_items(uint32_t first, uint32_t words)
+{
+    struct sp_signature *s = sp_signature_alloc(words, 0);
+    uint32_t name[2] = {first, words};
+    s->params = 1;
+    s->language = 0;
+    s->content_hash = sp_hash128(name, sizeof name);
+    s->shingle_total = s->shingle_count = words;
+    s->sentence_count = 0;
+    memset(s->length, 0, sizeof s->length);
+    for (uint32_t i = 0; i < words; i++) {
+        uint32_t hash = (uint32_t)sp_mix64(first + i + 1), at = i;
+        s->length[(first + i) % SP_DIMS]++;
+        for (; at > 0 && s->hashes[at - 1] > hash; at--)
+            s->hashes[at] = s->hashes[at - 1];
+        s->hashes[at] = hash;
+    }
+    return s;
+}
+
+/* The same for another method: each item is a word and a sentence. */
+struct sp_signature *page_by_builder(enum sp_method method, uint32_t first, uint32_t words)
+{
+    struct sp_signature_options o = {.max_shingles = 64, .max_sentences = 64, .method = method};
+    struct sp_builder *b = sp_builder_new(&o);
+    sp_builder_begin(b);
+    for (uint32_t i = 0; i < words; i++) {
+        uint64_t word = sp_mix64(first + i + 1);
+        sp_builder_words(b, &word, 1);
+        sp_builder_stem(b, word);
+        sp_builder_sentence_end(b);
+    }
+    struct sp_signature *s = sp_builder_finish(b, 0);
+    sp_builder_free(b);
+    return s;
+}

@@ -1,0 +1,77 @@
+/* The sorted list of any length against a plain array. */
+#include "base/shelf.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "harness.h"
+
+enum { NUMBERS = 5000 };
+
+static int order(const void *key, const void *object)
+{
+    uint32_t a = *(const uint32_t *)object, b = *(const uint32_t *)key;
+    return a < b ? -1 : a > b;
+}
+
+static size_t differences(const struct sp_shelf *s, const bool *there, uint32_t *numbers)
+{
+    struct sp_shelf_place place = sp_shelf_first(s);
+    size_t wrong = 0, count = 0;
+    for (uint32_t n = 0; n < NUMBERS; n++) {
+        if (!there[n])
+            continue;
+        wrong += sp_shelf_next(s, &place) != &numbers[n];
+        count++;
+    }
+    wrong += sp_shelf_next(s, &place) != NULL;
+    return wrong + (s->count != count);
+}
+
+/* Where a look-up for each number lands: at it, or at the next that is there. */
+static size_t wrong_look_ups(const struct sp_shelf *s, const bool *there, uint32_t *numbers)
+{
+    const uint32_t *next = NULL;
+    size_t wrong = 0;
+    for (uint32_t n = NUMBERS; n-- > 0;) {
+        next = there[n] ? &numbers[n] : next;
+        struct sp_shelf_place place = sp_shelf_find(s, order, &n);
+        wrong += sp_shelf_next(s, &place) != next;
+    }
+    return wrong;
+}
+
+TEST(holds_what_a_plain_array_holds)
+{
+    uint32_t *numbers = sp_alloc(NUMBERS * sizeof *numbers);
+    bool *there = sp_calloc(NUMBERS, sizeof *there);
+    struct sp_shelf s = {0};
+    size_t wrong = 0;
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        numbers[i] = i;
+    for (uint64_t step = 0; step < 60000; step++) {
+        uint64_t x = sp_mix64(step + 1);
+        uint32_t n = (uint32_t)(x >> 8) % NUMBERS;
+        bool mostly_add = step / 20000 != 1;
+        if (!there[n] && (x & 3 || !mostly_add) == mostly_add) {
+            sp_shelf_add(&s, order, &n, &numbers[n]);
+            there[n] = true;
+        } else {
+            wrong += sp_shelf_remove(&s, order, &n) != there[n];
+            there[n] = false;
+        }
+        if (step % 4999 == 0)
+            wrong += differences(&s, there, numbers) + wrong_look_ups(&s, there, numbers);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_EQUAL(differences(&s, there, numbers), 0);
+    for (uint32_t n = 0; n < NUMBERS; n++)
+        sp_shelf_remove(&s, order, &n);
+    CU_ASSERT_EQUAL(s.count, 0);
+    struct sp_shelf_place place = sp_shelf_first(&s);
+    CU_ASSERT_PTR_NULL(sp_shelf_next(&s, &place));
+    sp_shelf_done(&s);
+    sp_free(numbers);
+    sp_free(there);
+}

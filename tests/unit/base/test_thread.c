@@ -1,0 +1,84 @@
+/* Threads, and what is done where the system gives none: pthread_create fails when it is told to
+ * (the linker puts the function here before the C library's). */
+#include "base/thread.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/parallel.h"
+#include "harness.h"
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *arg), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *arg), void *arg);
+
+static int threads_left = -1; /* -1: no limit */
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *arg), void *arg)
+{
+    if (threads_left == 0)
+        return EAGAIN;
+    threads_left -= threads_left > 0;
+    return __real_pthread_create(thread, attributes, run, arg);
+}
+
+static void *say_so(void *arg)
+{
+    *(bool *)arg = true;
+    return NULL;
+}
+
+TEST(a_thread_runs)
+{
+    struct sp_fault fault;
+    pthread_t thread;
+    bool said = false;
+    CU_ASSERT_EQUAL_FATAL(sp_thread_start(&thread, say_so, &said, &fault), SP_OK);
+    pthread_join(thread, NULL);
+    CU_ASSERT_TRUE(said);
+}
+
+TEST(a_limit_of_threads_is_an_error_that_names_it)
+{
+    struct sp_fault fault;
+    pthread_t thread, before;
+    bool said = false;
+    memset(&thread, 7, sizeof thread);
+    before = thread;
+    threads_left = 0;
+    CU_ASSERT_EQUAL(sp_thread_start(&thread, say_so, &said, &fault), SP_IO);
+    CU_ASSERT_EQUAL(thread, before);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, strerror(EAGAIN)));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "ulimit -u"));
+    threads_left = -1;
+}
+
+struct loop {
+    unsigned char done[1000];
+    unsigned threads_seen;
+};
+
+static void mark(void *arg, unsigned thread, size_t from, size_t to)
+{
+    struct loop *loop = arg;
+    __atomic_fetch_or(&loop->threads_seen, 1u << thread, __ATOMIC_RELAXED);
+    for (size_t i = from; i < to; i++)
+        loop->done[i]++;
+}
+
+/* With as many threads as there are: 3 of 4, or the caller's alone. */
+TEST(a_loop_is_done_by_the_threads_that_can_be_had)
+{
+    for (int left = -1; left <= 2; left++) {
+        struct loop loop = {.threads_seen = 0};
+        threads_left = left;
+        sp_parallel(4, sizeof loop.done, 7, mark, &loop);
+        for (size_t i = 0; i < sizeof loop.done; i++)
+            CU_ASSERT_EQUAL_FATAL(loop.done[i], 1);
+        CU_ASSERT_TRUE(loop.threads_seen < 1u << (left < 0 ? 4 : left + 1));
+    }
+    threads_left = -1;
+}

@@ -1,0 +1,437 @@
+/* A worker among messages, topics and operators that nobody would wish for. */
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "mock_world.h"
+
+/* ---- messages that are too large ---- */
+
+enum { LARGE = 300000, PIECE = 64 << 10 };
+
+static bool header_of(const rd_kafka_message_t *m, const char *name, char *ret_text, size_t bytes)
+{
+    const void *value = NULL;
+    size_t len = 0;
+    rd_kafka_headers_t *headers = NULL;
+    ret_text[0] = 0;
+    if (rd_kafka_message_headers(m, &headers) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+        rd_kafka_header_get_last(headers, name, &value, &len) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        snprintf(ret_text, bytes, "%.*s", (int)len, (const char *)value);
+    return ret_text[0] != 0;
+}
+
+static const char *expected_reason;
+
+/* The message was the second of partition 1. */
+static void check_letter(const rd_kafka_message_t *m)
+{
+    char text[64];
+    CU_ASSERT_EQUAL(m->len, PIECE);
+    CU_ASSERT(header_of(m, "reason", text, sizeof text) && strcmp(text, expected_reason) == 0);
+    CU_ASSERT(header_of(m, "topic", text, sizeof text) && strcmp(text, "t.pages") == 0);
+    CU_ASSERT(header_of(m, "partition", text, sizeof text) && strcmp(text, "1") == 0);
+    CU_ASSERT(header_of(m, "offset", text, sizeof text) && strcmp(text, "1") == 0);
+    CU_ASSERT(header_of(m, "bytes", text, sizeof text) && strtol(text, NULL, 10) == LARGE);
+}
+
+/* A large message between two small ones: they are handled, it is a dead letter, nothing is tried
+ * more than `restarts` times again. */
+static void check_poison(char fill, const char *reason, uint64_t restarts)
+{
+    expected_reason = reason;
+    world_start();
+    world_feed_topic("t.pages", 1, 1, 1);
+    CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
+    world_feed_large("t.pages", 1, fill, LARGE);
+    world_feed_topic("t.pages", 1, 2, 1);
+    CU_ASSERT(world_wait_for(&world.metrics.dead_letters, 1));
+    world_read_each("t.dead-letter", 1, 1, check_letter);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.dead_letters, 1);
+    CU_ASSERT_EQUAL(world.metrics.restarts, restarts);
+    world_destroy();
+}
+
+TEST(a_dead_letter_is_a_piece_of_the_message)
+{
+    world_create(false);
+    world_set("message.max.bytes", "100000");
+    check_poison('x', "malformed", 0);
+}
+
+TEST(what_becomes_too_large_is_a_dead_letter)
+{
+    world_create(false);
+    world_set("message.max.bytes", "100000");
+    check_poison('7', "too_large", 0);
+}
+
+/* The topic takes less than the client knows: once is enough to learn it. */
+TEST(what_the_broker_finds_too_large_is_a_dead_letter)
+{
+    world_create(false);
+    world_set("batch.size", "1000");
+    world_set("linger.ms", "0");
+    expected_reason = "too_large";
+    world_start();
+    world_feed_topic("t.pages", 1, 1, 1);
+    CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
+    world_inject(PRODUCE, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+    world_feed_large("t.pages", 1, '7', LARGE);
+    CU_ASSERT(world_wait_for(&world.metrics.dead_letters, 1));
+    world_read_each("t.dead-letter", 1, 1, check_letter);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 1);
+    world_destroy();
+}
+
+/* What a stage with state says belongs to its state: it is not left out, but not tried again. */
+static void check_ends(void)
+{
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "t.status: a message of 300000 bytes"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "kafka.message.max.bytes"));
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    CU_ASSERT_EQUAL(world.metrics.dead_letters, 0);
+    world_destroy();
+}
+
+TEST(a_stage_with_state_ends_at_what_is_too_large)
+{
+    world_create(true);
+    world_set("message.max.bytes", "100000");
+    world_start();
+    world_feed_large("t.tier1", 0, '7', LARGE);
+    check_ends();
+}
+
+TEST(a_stage_with_state_ends_at_what_the_broker_finds_too_large)
+{
+    world_create(true);
+    world_start();
+    world_inject(PRODUCE, 1, RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE);
+    world_feed_large("t.tier1", 0, '7', LARGE);
+    check_ends();
+}
+
+/* ---- topics with another number of partitions ---- */
+
+static void check_refuses(bool stateful, enum sp_topic topic, const char *name, const char *setting)
+{
+    world_create(stateful);
+    world.options.must_have[topic] = PARTITIONS + 1;
+    world_start();
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, name));
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "has 2 partitions"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, setting));
+    world_destroy();
+}
+
+TEST(every_stage_refuses_tiers_of_another_size)
+{
+    check_refuses(true, SP_TOPIC_TIER1, "t.tier1: ", "tier1.partitions is 3");
+    check_refuses(true, SP_TOPIC_TIER2, "t.tier2: ", "tier2.partitions is 3");
+    check_refuses(false, SP_TOPIC_TIER1, "t.tier1: ", "tier1.partitions is 3");
+    check_refuses(false, SP_TOPIC_TIER2, "t.tier2: ", "tier2.partitions is 3");
+}
+
+/* ---- input that was deleted before it was read ---- */
+
+enum { DROPPED = 20 }; /* times LARGE: more than the mock keeps of a partition, which is 5 MiB */
+
+static void drop(const char *topic)
+{
+    for (int i = 0; i < DROPPED; i++)
+        world_feed_large(topic, 0, '7', LARGE);
+}
+
+static void check_lost(void)
+{
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "t.tier1 [0]"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "is to be read next, and the topic has"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "another topics.prefix"));
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_destroy();
+}
+
+TEST(a_stage_refuses_a_gap_behind_its_last_marker)
+{
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    drop("t.tier1");
+    world_start();
+    check_lost();
+}
+
+/* No marker, no gap: what was deleted before the first start was never ours. */
+TEST(a_stage_without_a_marker_begins_with_what_there_is)
+{
+    world_create(true);
+    drop("t.tier1");
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.received, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT(world.metrics.received < DROPPED);
+    world_destroy();
+}
+
+TEST(offsets_without_a_changelog_are_refused)
+{
+    world_create(true);
+    world_feed(0, MESSAGES);
+    world_commit_offset("t.toy", "t.tier1", 3);
+    world_start();
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "offsets are committed"));
+    world_destroy();
+}
+
+TEST(a_changelog_without_its_beginning_is_refused)
+{
+    world_create(true);
+    drop("t.tier1-changelog");
+    world_start();
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "the beginning of the changelog was deleted"));
+    world_destroy();
+}
+
+/* ---- state of another life ---- */
+
+/* Two clusters whose topics have the same names. The state of the first lies within the changelog
+ * of the second, which is longer. */
+TEST(a_state_of_another_changelog_is_wiped)
+{
+    enum { BATCHES = 4 };
+    char kept[96];
+    world_create(true);
+    snprintf(kept, sizeof kept, "%s-kept", world.directory);
+    world_start();
+    world_feed(1000, MESSAGES);
+    world_wait_committed(MESSAGES);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(rename(world.directory, kept), 0);
+    world_destroy();
+
+    world_create(true);
+    world_start();
+    for (int i = 0; i < BATCHES; i++) {
+        world_feed(i * MESSAGES, MESSAGES);
+        world_wait_committed((uint64_t)(i + 1) * MESSAGES + (uint64_t)i);
+    }
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    world_check_applied((int64_t)BATCHES * MESSAGES);
+    world_forget_state();
+    CU_ASSERT_EQUAL_FATAL(rename(kept, world.directory), 0);
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    world_check_applied((int64_t)BATCHES * MESSAGES);
+    world_destroy();
+}
+
+/* A marker that only a version of ours to come can read is not a reason to wipe and read again. */
+TEST(a_changelog_of_another_version_is_refused)
+{
+    world_create(true);
+    world_feed_large("t.tier1-changelog", 0, '7', 10); /* without a key: a marker */
+    world_start();
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "another version of samepage"));
+    world_destroy();
+}
+
+/* ---- waits ---- */
+
+/* The broker ends a transaction that is open for too long and fences the producer off. That is not
+ * the work of another process, however often it happens. */
+TEST(a_transaction_that_was_open_too_long_says_so)
+{
+    world_create(true);
+    world_set("socket.timeout.ms", "4000");
+    world_set("transaction.timeout.ms", "4000");
+    world.options.commit_interval_ms = 4200;
+    world_start();
+    for (uint64_t time = 1; time <= 2; time++) {
+        world_inject(END_TRANSACTION, 1, RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH);
+        world_feed_topic("t.tier1", 1, 0, 1);
+        CU_ASSERT(world_wait_for(&world.metrics.restarts, time));
+    }
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.aborts[SP_ABORT_TIMEOUT], 2);
+    CU_ASSERT_EQUAL(world.metrics.aborts[SP_ABORT_FENCED], 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.restarted, "kafka.transaction.timeout.ms is 4000"));
+    world_destroy();
+}
+
+/* As long as any question to the broker, not a minute. */
+TEST(a_full_queue_is_waited_for_once)
+{
+    world_create(true);
+    world_set("queue.buffering.max.messages", "5");
+    world.stop_at_restart = true;
+    world_start();
+    world_feed(0, 1);
+    world_wait_committed(1);
+    rd_kafka_mock_broker_set_down(world.cluster, OUTPUT_BROKER);
+    world_feed(1, MESSAGES);
+    CU_ASSERT_EQUAL(world_join(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.aborts[SP_ABORT_TIMEOUT], 1);
+    rd_kafka_mock_broker_set_up(world.cluster, OUTPUT_BROKER);
+    world_destroy();
+}
+
+rd_kafka_resp_err_t __real_rd_kafka_committed(rd_kafka_t *handle,
+                                              rd_kafka_topic_partition_list_t *list,
+                                              int timeout_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *handle,
+                                              rd_kafka_topic_partition_list_t *list,
+                                              int timeout_ms);
+
+static uint64_t asked_elsewhere, asked_in_the_loop;
+
+rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *handle,
+                                              rd_kafka_topic_partition_list_t *list, int timeout_ms)
+{
+    bool loop = pthread_equal(pthread_self(), world.thread);
+    __atomic_add_fetch(loop ? &asked_in_the_loop : &asked_elsewhere, 1, __ATOMIC_RELAXED);
+    return __real_rd_kafka_committed(handle, list, timeout_ms);
+}
+
+TEST(the_loop_does_not_ask_for_the_lag_itself)
+{
+    world_create(false);
+    world.options.max_lag = 1000;
+    asked_elsewhere = asked_in_the_loop = 0;
+    world_start();
+    CU_ASSERT(world_wait_for(&asked_elsewhere, 4)); /* two rounds over both tiers */
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(asked_in_the_loop, 0);
+    world_destroy();
+}
+
+/* ---- damaged state ---- */
+
+static const char *damaged_suffix;
+static int damaged_files;
+
+/* All of a file but its first half is gone; CURRENT is empty. */
+static int damage(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+    size_t n = strlen(path), s = strlen(damaged_suffix);
+    (void)ftw;
+    if (type != FTW_F || n < s || strcmp(path + n - s, damaged_suffix) != 0)
+        return 0;
+    damaged_files++;
+    return truncate(path, strcmp(damaged_suffix, "CURRENT") == 0 ? 0 : st->st_size / 2);
+}
+
+static void check_damage_is_restored(const char *suffix)
+{
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    damaged_suffix = suffix;
+    damaged_files = 0;
+    nftw(world.directory, damage, 16, FTW_PHYS);
+    CU_ASSERT(damaged_files > 0);
+    world.metrics.ready = 0;
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT(world.wipes > 0);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+TEST(a_state_without_its_manifest_is_restored)
+{
+    check_damage_is_restored("CURRENT");
+}
+
+TEST(a_state_with_cut_tables_is_restored)
+{
+    check_damage_is_restored(".sst");
+}
+
+TEST(damage_that_a_stage_finds_is_restored)
+{
+    world_create(true);
+    world.corruptions = 1;
+    world_start();
+    world_feed(0, MESSAGES);
+    CU_ASSERT(world_wait_for(&world.metrics.restarts, 1));
+    world_wait_committed(MESSAGES);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.wipes, 1);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+/* Restoring does not help where the changelog itself has it. */
+TEST(damage_that_comes_back_ends_a_stage)
+{
+    world_create(true);
+    world.corruptions = 1000;
+    world_start();
+    world_feed(0, MESSAGES);
+    CU_ASSERT_EQUAL(world_join(), SP_CORRUPT);
+    CU_ASSERT_EQUAL(world.wipes, 3);
+    world_destroy();
+}
+
+/* ---- a full disk ---- */
+
+int __wrap_statvfs(const char *path, struct statvfs *ret_disk);
+
+static uint64_t free_bytes = UINT64_C(1) << 40;
+
+int __wrap_statvfs(const char *path, struct statvfs *ret_disk)
+{
+    CU_ASSERT_STRING_EQUAL(path, world.directory);
+    *ret_disk =
+        (struct statvfs){.f_frsize = 1, .f_bavail = __atomic_load_n(&free_bytes, __ATOMIC_SEQ_CST)};
+    return 0;
+}
+
+static void set_free(uint64_t bytes)
+{
+    __atomic_store_n(&free_bytes, bytes, __ATOMIC_SEQ_CST);
+}
+
+TEST(a_stage_waits_for_room_on_its_disk)
+{
+    world_create(true);
+    uint64_t reserve = 4 * world.options.store.memtable_bytes;
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    uint64_t received = world_count_of(&world.metrics.received);
+    set_free(reserve - 1);
+    CU_ASSERT(world_wait_for(&world.metrics.disk_full, 1));
+    CU_ASSERT(world_wait_for(&world.metrics.paused, 1));
+    world_feed(MESSAGES, MESSAGES);
+    world_read_topic("t.tier1", 0, 2 * MESSAGES); /* as it could have done */
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.received), received);
+    set_free(2 * reserve);
+    CU_ASSERT(world_wait_for(&world.metrics.received, received + MESSAGES));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.disk_full, 0);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    CU_ASSERT_EQUAL(world_aborts(), 0);
+    world_check_applied(2 * MESSAGES);
+    world_destroy();
+}

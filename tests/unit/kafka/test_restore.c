@@ -1,0 +1,186 @@
+/* A restore from a changelog with one marker, as compaction leaves it, in small memory. */
+#include <stdio.h>
+
+#include "harness.h"
+#include "mock_world.h"
+
+enum { ROWS = 100, ROW_BYTES = 1000, BATCH_BYTES = 10000 };
+static const char TOPIC[] = "t.tier1-changelog";
+static const struct sp_id LIFE = {1, 2};
+
+/* ---- the linker puts this before the store's own ---- */
+
+enum sp_err __real_sp_db_commit(struct sp_db *db);
+enum sp_err __wrap_sp_db_commit(struct sp_db *db);
+
+static size_t commits, batch, largest_batch;
+
+static void measure(void *arg, struct sp_view key, struct sp_view value, bool deleted)
+{
+    (void)arg, (void)deleted;
+    batch += key.len + value.len;
+}
+
+enum sp_err __wrap_sp_db_commit(struct sp_db *db)
+{
+    batch = 0;
+    sp_db_each_write(db, measure, NULL);
+    commits++;
+    largest_batch = batch > largest_batch ? batch : largest_batch;
+    return __real_sp_db_commit(db);
+}
+
+/* ---- the changelog ---- */
+
+static void write_record(struct sp_view key, struct sp_view value)
+{
+    CU_ASSERT_EQUAL_FATAL(
+        rd_kafka_producev(world.host, RD_KAFKA_V_TOPIC(TOPIC), RD_KAFKA_V_PARTITION(0),
+                          RD_KAFKA_V_KEY(key.data, key.len),
+                          RD_KAFKA_V_VALUE((void *)(uintptr_t)value.data, value.len),
+                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
+        RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+static void write_rows(int first, int count)
+{
+    static char value[ROW_BYTES];
+    for (int i = first; i < first + count; i++) {
+        uint8_t key[] = {0, SP_TASK_STORE_STAGE, (uint8_t)(i >> 8), (uint8_t)i};
+        write_record(sp_view(key, sizeof key), sp_view(value, sizeof value));
+    }
+}
+
+static void write_marker(int64_t input_next)
+{
+    struct sp_buf value = {0};
+    sp_marker_put(&value, &(struct sp_marker){input_next, 1, LIFE});
+    write_record(sp_view("", 0), sp_buf_view(&value));
+    sp_buf_done(&value);
+}
+
+/* ---- the restore ---- */
+
+static bool go_on;
+
+static bool progress(void *arg, int32_t partition, uint64_t applied, int64_t remaining)
+{
+    (void)arg, (void)partition, (void)applied, (void)remaining;
+    return go_on;
+}
+
+static enum sp_err restore(struct sp_task *t, struct sp_fault *fault)
+{
+    struct sp_restore r = {.topic = TOPIC, .batch_bytes = BATCH_BYTES, .progress = progress};
+    CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    const struct sp_kafka_options *o = &world.options.kafka;
+    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(o, SP_KAFKA_READER, "r", NULL, NULL, &r.reader, fault),
+                          SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(o, SP_KAFKA_WATCHER, "w", NULL, NULL, &r.watcher, fault),
+                          SP_OK);
+    commits = largest_batch = 0;
+    enum sp_err err = sp_task_restore(t, &r, fault);
+    rd_kafka_destroy(r.reader);
+    rd_kafka_destroy(r.watcher);
+    return err;
+}
+
+static bool count_row(void *arg, struct sp_view key, struct sp_view value)
+{
+    (void)key, (void)value;
+    ++*(int *)arg;
+    return true;
+}
+
+static void check_rows(struct sp_task *t, int expected, int64_t input_next)
+{
+    int count = 0;
+    CU_ASSERT_EQUAL(sp_store_scan(sp_db_store(t->db, SP_TASK_STORE_STAGE), sp_view("", 0),
+                                  sp_view("", 0), count_row, &count),
+                    SP_OK);
+    CU_ASSERT_EQUAL(count, expected);
+    CU_ASSERT_EQUAL(sp_task_load(t), SP_OK);
+    CU_ASSERT_EQUAL(t->input_next, input_next);
+    CU_ASSERT_FALSE(t->partial);
+}
+
+/* As many times the rows, as many times the commits, and batches as large as before. */
+TEST(rows_do_not_wait_in_memory_for_their_marker)
+{
+    for (int times = 1; times <= 4; times *= 4) {
+        struct sp_fault fault = {""};
+        struct sp_task t = {.db = sp_db_open_memory()};
+        world_create(true);
+        go_on = true;
+        write_rows(0, times * ROWS);
+        write_marker(7);
+        CU_ASSERT_EQUAL(restore(&t, &fault), SP_OK);
+        CU_ASSERT(largest_batch < BATCH_BYTES + 2 * ROW_BYTES);
+        CU_ASSERT(commits >= (size_t)times * ROWS * ROW_BYTES / BATCH_BYTES);
+        check_rows(&t, times * ROWS, 7);
+        sp_db_close(t.db);
+        world_destroy();
+    }
+}
+
+/* Nobody knows whether what was read before its first marker is still of the same changelog. */
+TEST(what_was_interrupted_before_its_first_marker_is_useless)
+{
+    struct sp_fault fault = {""};
+    struct sp_task t = {.db = sp_db_open_memory()};
+    world_create(true);
+    go_on = false;
+    write_rows(0, ROWS);
+    write_marker(7);
+    /* Asked at the first message and once a second: nothing may be committed by then. */
+    CU_ASSERT_EQUAL(restore(&t, &fault), SP_BUSY);
+    sp_db_close(t.db);
+    t = (struct sp_task){.db = sp_db_open_memory(), .input_next = -1, .changelog_next = 30};
+    t.partial = true;
+    sp_task_save(&t);
+    CU_ASSERT_EQUAL(sp_db_commit(t.db), SP_OK);
+    go_on = true;
+    CU_ASSERT_EQUAL(restore(&t, &fault), SP_STATE_FORMAT);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "interrupted"));
+    sp_db_close(t.db);
+    world_destroy();
+}
+
+/* Behind a marker that it knows, a restore that was interrupted goes on. */
+TEST(what_was_interrupted_behind_a_marker_goes_on)
+{
+    struct sp_fault fault = {""};
+    struct sp_task t = {.db = sp_db_open_memory(), .input_next = 5, .changelog_next = 30};
+    world_create(true);
+    t.life = LIFE;
+    t.partial = true;
+    sp_task_save(&t);
+    CU_ASSERT_EQUAL(sp_db_commit(t.db), SP_OK);
+    go_on = true;
+    write_rows(0, ROWS);
+    write_marker(7);
+    CU_ASSERT_EQUAL(restore(&t, &fault), SP_OK);
+    check_rows(&t, ROWS - 30, 7);
+    sp_db_close(t.db);
+    world_destroy();
+}
+
+/* More rows than a batch behind the last marker: they cannot be taken back, but left out next time.
+ */
+TEST(a_long_end_without_a_marker_is_left_out_the_second_time)
+{
+    struct sp_fault fault = {""};
+    struct sp_task t = {.db = sp_db_open_memory()};
+    world_create(true);
+    go_on = true;
+    write_rows(0, 3);
+    write_marker(7);
+    write_rows(3, ROWS);
+    CU_ASSERT_EQUAL(restore(&t, &fault), SP_STATE_FORMAT);
+    sp_db_close(t.db);
+    t.db = sp_db_open_memory();
+    CU_ASSERT_EQUAL(restore(&t, &fault), SP_OK);
+    check_rows(&t, 3, 7);
+    sp_db_close(t.db);
+    world_destroy();
+}

@@ -1,0 +1,103 @@
+/* The pipeline's end: where reading fails or threads are missing, and what is left of that for the
+ * caller. pthread_create fails when it is told to (the linker puts the function here before the C
+ * library's). */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "local/pipeline.h"
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *arg), void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *arg), void *arg);
+
+static int threads_left = -1; /* -1: no limit */
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*run)(void *arg), void *arg)
+{
+    if (threads_left == 0)
+        return EAGAIN;
+    threads_left -= threads_left > 0;
+    return __real_pthread_create(thread, attributes, run, arg);
+}
+
+static void make_line(char name[64])
+{
+    static const char line[] = "{\"url\":\"http://a.example/\",\"content\":\"one two three\"}\n";
+    snprintf(name, 64, "%s", "/tmp/samepage-pipeline-XXXXXX");
+    int fd = mkstemp(name);
+    CU_ASSERT_FATAL(fd >= 0);
+    CU_ASSERT_EQUAL(write(fd, line, sizeof line - 1), (ssize_t)sizeof line - 1);
+    close(fd);
+}
+
+/* Reads two files, the second of which goes away meanwhile; returns how that ended. */
+static enum sp_err read_what_goes_away(uint32_t workers, const char *const names[2],
+                                       struct sp_fault *fault)
+{
+    struct sp_input_options options;
+    struct sp_text_options text;
+    struct sp_input *input = NULL;
+    struct sp_batch *batch = NULL;
+    size_t items = 0;
+    sp_input_options_default(&options);
+    sp_text_options_default(&text);
+    CU_ASSERT_EQUAL_FATAL(sp_input_open(names, 2, &options, &input, fault), SP_OK);
+    CU_ASSERT_EQUAL(unlink(names[1]), 0);
+    struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, workers);
+    enum sp_err err;
+    while ((err = sp_pipeline_next(pipeline, &batch, fault)) == SP_OK)
+        items += batch->count;
+    CU_ASSERT_EQUAL(items, 1);
+    sp_pipeline_stop(pipeline);
+    sp_input_close(input);
+    return err;
+}
+
+TEST(why_reading_ended_outlives_the_pipeline)
+{
+    char first[64], second[64];
+    for (uint32_t workers = 0; workers <= 2; workers += 2) {
+        struct sp_fault fault = {""};
+        make_line(first);
+        make_line(second);
+        CU_ASSERT_EQUAL(read_what_goes_away(workers, (const char *const[]){first, second}, &fault),
+                        SP_IO);
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, second));
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "cannot be read"));
+        unlink(first);
+    }
+}
+
+/* Two workers and a reader are wanted. */
+TEST(a_limit_of_threads_is_an_error_of_the_first_batch)
+{
+    char name[64];
+    make_line(name);
+    for (int left = 0; left < 3; left++) {
+        struct sp_input_options options;
+        struct sp_text_options text;
+        struct sp_input *input = NULL;
+        struct sp_batch *batch = NULL;
+        struct sp_fault fault = {""};
+        sp_input_options_default(&options);
+        sp_text_options_default(&text);
+        CU_ASSERT_EQUAL_FATAL(
+            sp_input_open((const char *const[]){name}, 1, &options, &input, &fault), SP_OK);
+        threads_left = left;
+        struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, 2);
+        CU_ASSERT_EQUAL(sp_pipeline_next(pipeline, &batch, &fault), SP_IO);
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "no thread can be started"));
+        CU_ASSERT_EQUAL(sp_pipeline_next(pipeline, &batch, &fault), SP_IO);
+        sp_pipeline_stop(pipeline);
+        sp_input_close(input);
+    }
+    threads_left = -1;
+    unlink(name);
+}

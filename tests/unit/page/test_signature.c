@@ -1,0 +1,198 @@
+/* Shingles, signatures and their packed form; golden vectors pin what is stored. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "harness.h"
+#include "page/builder.h"
+#include "page/shingles.h"
+
+/* Change these only together with SP_SIGNATURE_VERSION. */
+#define GOLDEN_SHINGLES 2998445616u
+#define GOLDEN_PACKED 15734855262019545363ull
+
+static struct sp_signature *make(enum sp_repeats repeats, uint32_t max_shingles,
+                                 const uint64_t *words, size_t count)
+{
+    struct sp_signature_options o = {.max_shingles = max_shingles, .repeats = repeats};
+    struct sp_builder *b = sp_builder_new(&o);
+    sp_builder_begin(b);
+    sp_builder_words(b, words, count);
+    struct sp_signature *s = sp_builder_finish(b, 0x656e);
+    sp_builder_free(b);
+    return s;
+}
+
+/* Words as the text stage hashes them, repeated every `period`. */
+static void fill_words(uint64_t *words, size_t count, size_t period)
+{
+    for (size_t i = 0; i < count; i++)
+        words[i] = sp_mix64(1 + i % period);
+}
+
+TEST(golden_signatures_never_change_within_a_version)
+{
+    uint64_t words[40];
+    uint32_t hash = 0;
+    fill_words(words, 40, 30);
+    struct sp_signature *once = make(SP_REPEATS_ONCE, 1024, words, 40);
+    struct sp_signature *labelled = make(SP_REPEATS_LABELLED, 1024, words, 40);
+    for (uint32_t i = 0; i < once->shingle_count; i++)
+        hash = hash * 31 + once->hashes[i];
+    for (uint32_t i = 0; i < labelled->shingle_count; i++)
+        hash = hash * 31 + labelled->hashes[i];
+    struct sp_buf packed = {0};
+    sp_signature_encode(once, &packed);
+    sp_signature_encode(labelled, &packed);
+    CU_ASSERT_EQUAL(once->shingle_total, 30);
+    CU_ASSERT_EQUAL(labelled->shingle_total, 40);
+    CU_ASSERT_EQUAL(hash, GOLDEN_SHINGLES);
+    CU_ASSERT_EQUAL(sp_hash64(packed.data, packed.len), GOLDEN_PACKED);
+    if (hash != GOLDEN_SHINGLES || sp_hash64(packed.data, packed.len) != GOLDEN_PACKED)
+        printf("now %uu and %lluu\n", hash, (unsigned long long)sp_hash64(packed.data, packed.len));
+    sp_signature_unref(once);
+    sp_signature_unref(labelled);
+    sp_buf_done(&packed);
+}
+
+TEST(a_repeated_shingle_counts_once_or_with_its_label)
+{
+    uint64_t words[100];
+    fill_words(words, 100, 10); /* ten distinct shingles, each about ten times */
+    struct sp_signature *once = make(SP_REPEATS_ONCE, 1024, words, 100);
+    struct sp_signature *labelled = make(SP_REPEATS_LABELLED, 1024, words, 100);
+    CU_ASSERT_EQUAL(once->shingle_total, 10);
+    CU_ASSERT_EQUAL(labelled->shingle_total, 100);
+    for (uint32_t i = 1; i < labelled->shingle_count; i++)
+        CU_ASSERT(labelled->hashes[i - 1] < labelled->hashes[i]);
+    sp_signature_unref(once);
+    sp_signature_unref(labelled);
+}
+
+TEST(the_length_vector_sums_up_to_the_number_of_shingles)
+{
+    uint64_t words[3000];
+    fill_words(words, 3000, 2000);
+    for (int repeats = SP_REPEATS_ONCE; repeats <= SP_REPEATS_LABELLED; repeats++)
+        for (size_t n = 0; n < 3000; n += n < 20 ? 1 : 371) {
+            struct sp_signature *s = make((enum sp_repeats)repeats, 256, words, n);
+            CU_ASSERT_EQUAL(s->length[0] + s->length[1] + s->length[2], s->shingle_total);
+            CU_ASSERT_EQUAL(s->shingle_count, s->shingle_total < 256 ? s->shingle_total : 256);
+            if (repeats == SP_REPEATS_LABELLED)
+                CU_ASSERT_EQUAL(s->shingle_total, n);
+            CU_ASSERT((s->shingle_total == 0) == (n == 0));
+            sp_signature_unref(s);
+        }
+}
+
+TEST(a_capped_signature_keeps_the_smallest_hashes)
+{
+    uint64_t words[500];
+    fill_words(words, 500, 500);
+    struct sp_signature *all = make(SP_REPEATS_ONCE, 1024, words, 500);
+    struct sp_signature *few = make(SP_REPEATS_ONCE, 64, words, 500);
+    CU_ASSERT_EQUAL(few->shingle_total, all->shingle_total);
+    CU_ASSERT_EQUAL(few->shingle_count, 64);
+    CU_ASSERT(memcmp(few->hashes, all->hashes, 64 * sizeof *few->hashes) == 0);
+    CU_ASSERT(few->params != all->params);
+    sp_signature_unref(all);
+    sp_signature_unref(few);
+}
+
+TEST(vector_and_portable_code_make_the_same_shingles)
+{
+    uint64_t words[1024];
+    uint32_t a[1020], b[1020];
+    for (size_t i = 0; i < 1024; i++)
+        words[i] = sp_mix64(i * i + 7);
+    for (size_t n = 0; n <= 1020; n += 17) {
+        sp_shingles_hash(words, n, a);
+        sp_shingles_hash_portable(words, n, b);
+        CU_ASSERT(memcmp(a, b, n * sizeof *a) == 0);
+    }
+}
+
+TEST(sorting_is_right_for_uniform_and_for_hostile_keys)
+{
+    enum { N = 5000 };
+    static uint32_t keys[N], scratch[N];
+    for (int round = 0; round < 6; round++) {
+        uint64_t sum = 0, after = 0;
+        for (size_t i = 0; i < N; i++) {
+            uint32_t x = (uint32_t)sp_mix64(i + 1);
+            keys[i] = round == 0   ? x
+                      : round == 1 ? 42
+                      : round == 2 ? (uint32_t)(N - i)      /* all in one bucket, descending */
+                      : round == 3 ? x % 7                  /* few values, all small */
+                      : round == 4 ? 0xffffffffu - x % 1000 /* all large */
+                                   : (uint32_t)i;
+            sum += keys[i];
+        }
+        sp_shingles_sort(keys, scratch, N);
+        for (size_t i = 0; i < N; i++) {
+            after += keys[i];
+            if (i > 0)
+                CU_ASSERT_FATAL(keys[i - 1] <= keys[i]);
+        }
+        CU_ASSERT_EQUAL(sum, after);
+    }
+}
+
+TEST(sentences_are_hashed_in_order_and_empty_ones_are_none)
+{
+    struct sp_signature_options o = {.max_shingles = 64, .max_sentences = 3};
+    struct sp_builder *b = sp_builder_new(&o);
+    uint64_t words[4] = {11, 12, 13, 14};
+    sp_builder_begin(b);
+    sp_builder_sentence_end(b);
+    sp_builder_words(b, words, 2);
+    sp_builder_sentence_end(b);
+    sp_builder_sentence_end(b);
+    sp_builder_words(b, words + 2, 2);
+    sp_builder_sentence_end(b);
+    sp_builder_words(b, words, 2); /* as the first; ended by finish */
+    struct sp_signature *s = sp_builder_finish(b, 0);
+    CU_ASSERT_EQUAL(s->sentence_count, 3);
+    const uint32_t *sentences = sp_signature_sentences(s);
+    CU_ASSERT(sentences[0] == sentences[2] && sentences[0] != sentences[1]);
+    sp_signature_unref(s);
+    sp_builder_free(b);
+}
+
+TEST(packed_signatures_read_back_and_damage_is_noticed)
+{
+    uint64_t words[200];
+    fill_words(words, 200, 200);
+    struct sp_signature_options o = {.max_shingles = 128, .max_sentences = 8};
+    struct sp_builder *b = sp_builder_new(&o);
+    sp_builder_begin(b);
+    sp_builder_words(b, words, 200);
+    struct sp_signature *s = sp_builder_finish(b, 0x6465), *back = NULL;
+    struct sp_buf packed = {0}, again = {0};
+    sp_signature_encode(s, &packed);
+    CU_ASSERT_EQUAL_FATAL(sp_signature_decode(sp_buf_view(&packed), &back), SP_OK);
+    sp_signature_encode(back, &again);
+    CU_ASSERT(sp_view_eq(sp_buf_view(&packed), sp_buf_view(&again)));
+    sp_signature_unref(back);
+    for (size_t len = 0; len < packed.len; len++) {
+        back = NULL;
+        CU_ASSERT(sp_signature_decode(sp_view(packed.data, len), &back) != SP_OK);
+    }
+    sp_buf_put_u8(&packed, 0);
+    CU_ASSERT_EQUAL(sp_signature_decode(sp_buf_view(&packed), &back), SP_MALFORMED);
+    packed.len--;
+    /* A flipped bit is noticed, or gives another signature that is as good as any. */
+    for (size_t bit = 0; bit < packed.len * 8; bit += 3) {
+        packed.data[bit / 8] ^= (char)(1 << bit % 8);
+        if (sp_signature_decode(sp_buf_view(&packed), &back) == SP_OK) {
+            sp_buf_reset(&again);
+            sp_signature_encode(back, &again);
+            CU_ASSERT(sp_view_eq(sp_buf_view(&packed), sp_buf_view(&again)));
+            sp_signature_unref(back);
+        }
+        packed.data[bit / 8] ^= (char)(1 << bit % 8);
+    }
+    sp_signature_unref(s);
+    sp_builder_free(b);
+    sp_buf_done(&packed);
+    sp_buf_done(&again);
+}

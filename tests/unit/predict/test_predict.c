@@ -1,0 +1,177 @@
+/* Rules are learned from the past, and forgotten when they are not true any more. */
+#include <stdio.h>
+
+#include "harness.h"
+#include "predict/predict.h"
+
+static struct sp_id content(uint64_t number)
+{
+    return (struct sp_id){number + 1, number};
+}
+
+static void learn(struct sp_predictor *p, uint64_t text, const char *format, unsigned a, unsigned b)
+{
+    char url[200];
+    snprintf(url, sizeof url, format, a, b);
+    sp_predict_learn(p, sp_view_str(url), content(text));
+}
+
+static double ask(const struct sp_predictor *p, const char *url, struct sp_prediction *ret_said)
+{
+    return sp_predict_ask(p, sp_view_str(url), 0, ret_said) ? ret_said->confidence : 0;
+}
+
+/* Pages 0 … n - 1, each with two visitor ids. */
+static void learn_visitors(struct sp_predictor *p, const char *format, unsigned n, bool same)
+{
+    for (unsigned i = 0; i < n; i++) {
+        learn(p, i, format, i, 100000 + 2 * i);
+        learn(p, same ? i : 1000000 + i, format, i, 100001 + 2 * i);
+    }
+}
+
+TEST(nothing_is_said_without_evidence)
+{
+    struct sp_predictor *p = sp_predictor_new();
+    struct sp_prediction said;
+    CU_ASSERT_EQUAL(ask(p, "http://a.example/1?sid=7", &said), 0);
+    learn(p, 1, "http://a.example/%u?sid=%u", 1, 7);
+    CU_ASSERT_EQUAL(ask(p, "http://a.example/1?sid=8", &said), 0);
+    CU_ASSERT_EQUAL(ask(p, "not a url", &said), 0);
+    sp_predictor_free(p);
+}
+
+TEST(a_parameter_that_does_not_matter_is_learned)
+{
+    struct sp_predictor *p = sp_predictor_new();
+    struct sp_prediction said;
+    learn_visitors(p, "http://a.example/%u?sid=%u", 50, true);
+    CU_ASSERT_TRUE(ask(p, "http://a.example/7?sid=5", &said) > 0.9);
+    CU_ASSERT_EQUAL(said.rule->kind, SP_FEATURE_PARAMETER);
+    CU_ASSERT_STRING_EQUAL(said.rule->name, "sid");
+    CU_ASSERT_TRUE(sp_view_eq(said.url, sp_view_str("http://a.example/7?sid=100015")));
+    /* Of a page that is not known nothing is said. */
+    CU_ASSERT_EQUAL(ask(p, "http://a.example/77777?sid=5", &said) > 0.5, false);
+    sp_predictor_free(p);
+}
+
+TEST(a_parameter_that_matters_is_not)
+{
+    struct sp_predictor *p = sp_predictor_new();
+    struct sp_prediction said;
+    learn_visitors(p, "http://a.example/%u?id=%u", 50, false);
+    CU_ASSERT_TRUE(ask(p, "http://a.example/7?id=5", &said) < 0.1);
+    sp_predictor_free(p);
+}
+
+/* What one host does says nothing against another's own evidence. */
+TEST(hosts_have_rules_of_their_own)
+{
+    struct sp_predictor *p = sp_predictor_new();
+    struct sp_prediction said;
+    learn_visitors(p, "http://a.example/%u?id=%u", 60, false);
+    learn_visitors(p, "http://b.example/%u?id=%u", 60, true);
+    CU_ASSERT_TRUE(ask(p, "http://a.example/7?id=5", &said) < 0.1);
+    CU_ASSERT_TRUE(ask(p, "http://b.example/7?id=5", &said) > 0.9);
+    CU_ASSERT_STRING_EQUAL(said.rule->host, "b.example");
+    /* A host without evidence has what all hosts have. */
+    learn(p, 5, "http://c.example/%u?id=%u", 1, 1);
+    double other = ask(p, "http://c.example/1?id=2", &said);
+    CU_ASSERT_TRUE(other > 0.1 && other < 0.9);
+    CU_ASSERT_STRING_EQUAL(said.rule->host, "*");
+    sp_predictor_free(p);
+}
+
+TEST(ids_and_versions_in_paths_are_learned)
+{
+    struct sp_predictor *p = sp_predictor_new();
+    struct sp_prediction said;
+    for (unsigned i = 0; i < 60; i++) {
+        learn(p, i, "http://a.example/v%u/page-%u", 1, i);
+        learn(p, i, "http://a.example/v%u/page-%u", 2, i);
+        learn(p, 500 + i, "http://a.example/v%u/page-%u", 3, i);
+    }
+    /* Version 2 is version 1, version 3 is neither. */
+    learn(p, 99, "http://a.example/v%u/page-%u", 1, 99);
+    CU_ASSERT_TRUE(ask(p, "http://a.example/v2/page-99", &said) > 0.85);
+    CU_ASSERT_STRING_EQUAL(said.rule->from, "v1");
+    CU_ASSERT_STRING_EQUAL(said.rule->to, "v2");
+    learn(p, 98, "http://a.example/v%u/page-%u", 2, 98);
+    CU_ASSERT_TRUE(ask(p, "http://a.example/v3/page-98", &said) < 0.5);
+    sp_predictor_free(p);
+}
+
+TEST(a_rule_that_fails_expires)
+{
+    struct sp_predictor *p = sp_predictor_new();
+    struct sp_prediction said;
+    learn_visitors(p, "http://a.example/%u?sid=%u", 200, true);
+    CU_ASSERT_TRUE(ask(p, "http://a.example/7?sid=5", &said) > 0.95);
+    for (unsigned i = 0; i < 3; i++)
+        learn(p, 5000 + i, "http://a.example/%u?sid=%u", i, 7);
+    CU_ASSERT_TRUE(ask(p, "http://a.example/77?sid=5", &said) < 0.1);
+    /* And is learned again when it is true again. */
+    learn_visitors(p, "http://a.example/again-%u?sid=%u", 100, true);
+    CU_ASSERT_TRUE(ask(p, "http://a.example/77?sid=5", &said) > 0.9);
+    sp_predictor_free(p);
+}
+
+TEST(a_page_fetched_again_as_it_was_is_no_evidence)
+{
+    struct sp_predictor *p = sp_predictor_new();
+    struct sp_prediction said;
+    for (unsigned i = 0; i < 100; i++)
+        for (unsigned sid = 0; sid < 2; sid++)
+            learn(p, 1, "http://a.example/%u?sid=%u", 1, sid);
+    CU_ASSERT_TRUE(ask(p, "http://a.example/1?sid=9", &said) < 0.5);
+    CU_ASSERT_EQUAL(said.rule->pairs[1], 1);
+    sp_predictor_free(p);
+}
+
+TEST(a_page_that_is_gone_is_nobodys_copy)
+{
+    struct sp_predictor *p = sp_predictor_new();
+    struct sp_prediction said;
+    learn_visitors(p, "http://a.example/%u?sid=%u", 50, true);
+    sp_predict_forget(p, sp_view_str("http://a.example/7?sid=100015"));
+    CU_ASSERT_TRUE(ask(p, "http://a.example/7?sid=5", &said) == 0 ||
+                   !sp_view_eq(said.url, sp_view_str("http://a.example/7?sid=100015")));
+    sp_predictor_free(p);
+}
+
+/* The same calls, the same rules, as text. */
+TEST(rules_are_listed_best_first_and_alike_each_time)
+{
+    struct sp_buf texts[2] = {{0}, {0}};
+    for (size_t k = 0; k < 2; k++) {
+        struct sp_predictor *p = sp_predictor_new();
+        size_t count = 0;
+        learn_visitors(p, "http://a.example/%u?sid=%u", 50, true);
+        learn_visitors(p, "http://b.example/%u?sid=%u", 20, true);
+        const struct sp_rule **rules = sp_predict_rules(p, 0.5, &count);
+        CU_ASSERT_TRUE_FATAL(count > 2);
+        for (size_t i = 0; i < count; i++) {
+            CU_ASSERT_TRUE(i == 0 ||
+                           sp_rule_confidence(rules[i - 1]) >= sp_rule_confidence(rules[i]));
+            sp_rule_put(&texts[k], rules[i]);
+        }
+        sp_free(rules);
+        sp_predictor_free(p);
+    }
+    CU_ASSERT_TRUE(sp_view_eq(sp_buf_view(&texts[0]), sp_buf_view(&texts[1])));
+    sp_buf_done(&texts[0]);
+    sp_buf_done(&texts[1]);
+}
+
+TEST(a_share_is_explored)
+{
+    unsigned explored = 0;
+    for (unsigned i = 0; i < 10000; i++) {
+        char url[64];
+        snprintf(url, sizeof url, "http://a.example/%u", i);
+        explored += sp_predict_explores(sp_view_str(url), 0.05);
+        CU_ASSERT_FALSE(sp_predict_explores(sp_view_str(url), 0));
+        CU_ASSERT_TRUE(sp_predict_explores(sp_view_str(url), 1));
+    }
+    CU_ASSERT_TRUE(explored > 350 && explored < 650);
+}

@@ -1,0 +1,109 @@
+/* See invariants.h. */
+#include "invariants.h"
+
+#include <string.h>
+
+#include "stars/internal.h"
+
+static bool has(const struct sp_signature *x, uint32_t shingle)
+{
+    for (uint32_t i = 0; i < x->shingle_count; i++)
+        if (x->hashes[i] == shingle)
+            return true;
+    return false;
+}
+
+static bool is_posted(const struct star *c, uint32_t place)
+{
+    return c->posted[place / 8] >> place % 8 & 1;
+}
+
+/* Of the member's shingles more are posted than a similar signature may lack, or all that
+ * the pivot has in common with it. */
+static bool is_covered(const struct sp_stars *s, const struct star *c,
+                       const struct sp_signature *pivot, const struct sp_signature *member)
+{
+    uint32_t posted = 0, common = 0;
+    for (uint32_t i = 0; i < pivot->shingle_count; i++) {
+        if (i > 0 && pivot->hashes[i] == pivot->hashes[i - 1])
+            continue;
+        posted += is_posted(c, i) && has(member, pivot->hashes[i]);
+        common += has(member, pivot->hashes[i]);
+    }
+    return posted > sp_star_bound_missing(s, member->shingle_count) || posted == common;
+}
+
+static uint32_t overlap(const struct sp_signature *x, const struct sp_signature *y)
+{
+    uint32_t hashes[4096];
+    return x->shingle_count - sp_star_kid_beside(x, y, hashes);
+}
+
+static bool is_listed(struct sp_stars *s, const struct star *c, const struct sp_signature *pivot,
+                      const struct sp_signature *kid, uint32_t row)
+{
+    uint32_t hashes[4096], count = sp_star_kid_beside(kid, pivot, hashes);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sp_star_list list =
+            sp_star_table_get(s->beside, (uint32_t)sp_mix64((uint64_t)c->pivot << 32 | hashes[i]));
+        const uint32_t *rows = list.numbers ? list.numbers : &list.only;
+        bool found = sp_counts_get(&s->common, (uint64_t)c->pivot << 32 | hashes[i]) > 0;
+        for (uint32_t k = 0; k < list.count; k++)
+            found |= rows[k] == row;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+static const char *broken_kid(struct sample *x, uint32_t row)
+{
+    struct sp_stars *s = x->stars;
+    const struct star *c = &s->stars[s->rows[row].star];
+    const struct sp_signature *pivot = x->signatures[c->pivot], *kid = x->signatures[row];
+    struct kid k = sp_star_kid_at(s, row);
+    if (k.kept != kid->shingle_count || k.overlap != overlap(kid, pivot))
+        return "a kid's sizes";
+    if (c->domain->posted && !is_covered(s, c, pivot, kid))
+        return "a kid is not covered";
+    if (c->kids->indexed && !is_listed(s, c, pivot, kid, row))
+        return "a kid is not listed";
+    if (k.kind == CHILD && !sp_similar(&x->similarity, kid, pivot, NULL))
+        return "a child is not similar to the pivot";
+    if (k.kind == ADOPTED) {
+        const struct row *adopter = &s->rows[k.adopter];
+        if (adopter->star != s->rows[row].star || adopter->kind != CHILD ||
+            !sp_similar(&x->similarity, kid, x->signatures[k.adopter], NULL))
+            return "an adopter is no similar child of the star";
+    }
+    return NULL;
+}
+
+const char *broken_invariant(struct sample *x)
+{
+    struct sp_stars *s = x->stars;
+    uint32_t rows = 0, kids = 0, in_litters = 0;
+    for (uint32_t row = 0; row < x->rows; row++) {
+        rows += x->live[row];
+        if (x->live[row] != sp_stars_has(s, row))
+            return "a row is in no star";
+        if (!x->live[row])
+            continue;
+        const struct star *c = &s->stars[s->rows[row].star];
+        if (c->pivot == row) {
+            const struct sp_signature *pivot = x->signatures[row];
+            if (c->domain->posted && !is_covered(s, c, pivot, pivot))
+                return "a pivot is not covered";
+            continue;
+        }
+        kids++;
+        const char *broken = broken_kid(x, row);
+        if (broken)
+            return broken;
+    }
+    for (uint32_t i = 0; i < s->star_count; i++)
+        in_litters += s->stars[i].domain ? sp_star_kids_count(s->stars[i].kids) : 0;
+    if (rows != sp_stars_domain_rows(x->domain) || kids != in_litters)
+        return "the numbers of rows";
+    return NULL;
+}

@@ -1,0 +1,51 @@
+/* A star index over made-up signatures, and the components computed from scratch. */
+#ifndef SP_TESTS_STARS_HELPER_H
+#define SP_TESTS_STARS_HELPER_H
+
+#include "base/bytes.h"
+#include "stars/stars.h"
+
+enum { MAX_ROWS = 1 << 17 };
+
+struct edges {
+    uint32_t *to;
+    uint32_t count;
+    uint32_t cap;
+};
+
+struct sample {
+    struct sp_similarity_options similarity;
+    uint32_t max_shingles;
+    struct sp_stars *stars;
+    struct sp_stars_domain *domain;
+    struct sp_signature **signatures; /* by row */
+    bool *live;
+    bool *ghost;
+    struct edges *edges; /* what each row's last probe touched */
+    uint32_t rows;
+    uint64_t random;
+};
+
+void sample_init(struct sample *s, const struct sp_similarity_options *similarity,
+                 uint32_t max_shingles, bool small);
+void sample_done(struct sample *s);
+uint64_t sample_random(struct sample *s, uint64_t below);
+
+/* A signature of these shingles (sorted here, repeats kept), of which at most max_shingles are
+ * kept. `serial` makes its content hash. */
+struct sp_signature *signature_of_set(const struct sample *s, uint32_t *shingles, uint32_t count,
+                                      uint64_t serial);
+
+/* Takes the signature over; the new row. */
+uint32_t sample_add(struct sample *s, struct sp_signature *signature);
+void sample_remove(struct sample *s, uint32_t row);
+/* Moves so many children of pivots that left, or all of them. */
+void sample_work(struct sample *s, uint32_t children);
+void sample_settle(struct sample *s);
+
+/* Whether stars and edges connect exactly the rows that similarity does. */
+bool sample_is_exact(struct sample *s);
+/* The index again, from its stored rows. */
+void sample_restore(struct sample *s);
+
+#endif

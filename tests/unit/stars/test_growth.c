@@ -1,0 +1,73 @@
+/* What a probe costs does not grow with the number of near duplicates, nor with what pages of a
+ * site share: counts at n and at 4n. */
+#include "base/mem.h"
+#include "harness.h"
+#include "stars_helper.h"
+
+enum { SIZE = 300 };
+
+/* Replaces `changes` runs of five shingles, as words do. */
+static struct sp_signature *variant(struct sample *s, uint32_t family, uint32_t changes)
+{
+    uint32_t shingles[SIZE];
+    for (uint32_t i = 0; i < SIZE; i++)
+        shingles[i] = (uint32_t)sp_mix64(family * 1000ull + i);
+    for (uint32_t i = 0; i < changes; i++) {
+        uint32_t at = (uint32_t)sample_random(s, SIZE - 5), word = (uint32_t)sample_random(s, 2000);
+        for (uint32_t k = 0; k < 5; k++)
+            shingles[at + k] = (uint32_t)sp_mix64((uint64_t)word << 40 | (at + k) << 8 | k);
+    }
+    return signature_of_set(s, shingles, SIZE, s->random);
+}
+
+static uint32_t three_words(struct sample *s)
+{
+    (void)s;
+    return 3;
+}
+
+static uint32_t one_in_a_hundred(struct sample *s)
+{
+    uint32_t changes = 0;
+    for (uint32_t i = 0; i < SIZE; i++)
+        changes += sample_random(s, 100) == 0;
+    return changes;
+}
+
+static struct sp_stars_stats cost(uint32_t rows, uint32_t (*changes)(struct sample *s))
+{
+    struct sample s;
+    struct sp_similarity_options o;
+    struct sp_stars_stats stats;
+    sp_similarity_options_default(&o);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t i = 0; i < rows; i++)
+        sample_add(&s, variant(&s, 1, changes(&s)));
+    sp_stars_stats(s.stars, &stats);
+    sample_done(&s);
+    return stats;
+}
+
+static void check_flat(uint32_t rows, uint32_t (*changes)(struct sample *s), double verified)
+{
+    struct sp_stars_stats once = cost(rows, changes), more = cost(4 * rows, changes);
+    printf(
+        "verified a probe: %.2f at %u rows, %.2f at %u; scanned %.1f, %.1f; touches %.2f, %.2f\n",
+        (double)once.verified / rows, rows, (double)more.verified / rows / 4, 4 * rows,
+        (double)once.scanned / rows, (double)more.scanned / rows / 4, (double)once.touches / rows,
+        (double)more.touches / rows / 4);
+    CU_ASSERT((double)more.verified / (4 * rows) <= verified);
+    CU_ASSERT((double)more.verified / 4 <= 1.5 * (double)once.verified);
+    CU_ASSERT((double)more.scanned / 4 <= 1.5 * (double)once.scanned);
+    CU_ASSERT((double)more.bytes <= 4.5 * (double)once.bytes);
+}
+
+TEST(near_duplicates_cost_one_comparison)
+{
+    check_flat(2000, three_words, 2);
+}
+
+TEST(a_loose_family_costs_few_comparisons)
+{
+    check_flat(2000, one_in_a_hundred, 10);
+}

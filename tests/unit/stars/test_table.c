@@ -1,0 +1,79 @@
+/* Posting lists against a plain array. */
+#include "base/hash.h"
+#include "base/mem.h"
+#include "harness.h"
+#include "stars/table.h"
+
+enum { KEYS = 300, MOST = 3000 };
+
+struct model {
+    uint32_t numbers[KEYS][MOST];
+    uint32_t counts[KEYS];
+};
+
+static uint32_t key_of(uint32_t i)
+{
+    return i % 2 ? i : (uint32_t)sp_mix64(i);
+}
+
+static void check_key(const struct sp_star_table *t, const struct model *m, uint32_t i)
+{
+    struct sp_star_list list = sp_star_table_get(t, key_of(i));
+    const uint32_t *numbers = list.numbers ? list.numbers : &list.only;
+    uint64_t sum = 0, wanted = 0;
+    CU_ASSERT_EQUAL(list.count, m->counts[i]);
+    for (uint32_t k = 0; k < list.count; k++)
+        sum += sp_mix64(numbers[k]);
+    for (uint32_t k = 0; k < m->counts[i]; k++)
+        wanted += sp_mix64(m->numbers[i][k]);
+    CU_ASSERT_EQUAL(sum, wanted);
+}
+
+TEST(lists_hold_what_was_added_and_not_removed)
+{
+    struct sp_star_table *t = sp_star_table_new();
+    struct model *m = sp_calloc(1, sizeof *m);
+    uint64_t random = 1, postings = 0;
+    for (uint32_t step = 0; step < 200000; step++) {
+        random = sp_mix64(random + step);
+        uint32_t i = random % 3 ? random % KEYS : random % 7; /* some lists are long */
+        bool add = step < 100000 ? random >> 40 & 3 : !(random >> 40 & 3);
+        if (add && m->counts[i] < MOST) {
+            uint32_t number = (uint32_t)(random >> 20) % SP_STAR_NUMBERS;
+            m->numbers[i][m->counts[i]++] = number;
+            sp_star_table_add(t, key_of(i), number);
+            postings++;
+        } else if (m->counts[i]) {
+            uint32_t k = (random >> 30) % m->counts[i];
+            sp_star_table_remove(t, key_of(i), m->numbers[i][k]);
+            m->numbers[i][k] = m->numbers[i][--m->counts[i]];
+            postings--;
+        }
+        CU_ASSERT_EQUAL(sp_star_table_postings(t), postings);
+        if (step % 1000 == 0)
+            for (uint32_t k = 0; k < KEYS; k++)
+                check_key(t, m, k);
+    }
+    sp_star_table_remove(t, 0xdeadbeef, 1); /* not there */
+    CU_ASSERT_EQUAL(sp_star_table_postings(t), postings);
+    sp_free(m);
+    sp_star_table_free(t);
+}
+
+/* Removing everything gives the lists' memory back to later lists. */
+TEST(memory_is_used_again)
+{
+    struct sp_star_table *t = sp_star_table_new();
+    size_t bytes = 0;
+    for (uint32_t round = 0; round < 5; round++) {
+        for (uint32_t i = 0; i < 100000; i++)
+            sp_star_table_add(t, i % 1000, i);
+        if (round == 0)
+            bytes = sp_star_table_bytes(t);
+        for (uint32_t i = 0; i < 100000; i++)
+            sp_star_table_remove(t, i % 1000, i);
+        CU_ASSERT_EQUAL(sp_star_table_postings(t), 0);
+    }
+    CU_ASSERT(sp_star_table_bytes(t) <= bytes + bytes / 4);
+    sp_star_table_free(t);
+}

@@ -1,0 +1,140 @@
+/* The winner rule: which winners a group gets, and what a relation may ask. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "harness.h"
+#include "winners/winners.h"
+
+/* ---- the cover: covers[i] lists, for member 'a' + i, those that cover it ---- */
+
+static bool covers(void *table, uint32_t loser, uint32_t winner, float *ret_similarity)
+{
+    const char *const *by = table;
+    *ret_similarity = (float)(winner + 1) / 10;
+    return strchr(by[loser], (int)('a' + winner)) != NULL;
+}
+
+/* "aac": a and c win, b loses to a. */
+static void check_choice(const char *const *by, const char *expected)
+{
+    uint32_t winner[8], count = (uint32_t)strlen(expected);
+    float similarity[8];
+    char got[9] = "";
+    sp_winners_choose(count, covers, (void *)by, winner, similarity);
+    for (uint32_t i = 0; i < count; i++) {
+        got[i] = (char)('a' + winner[i]);
+        CU_ASSERT_EQUAL(similarity[i], winner[i] == i ? 0 : (float)(winner[i] + 1) / 10);
+    }
+    CU_ASSERT_STRING_EQUAL(got, expected);
+}
+
+TEST(the_first_by_rank_wins_where_all_cover_each_other)
+{
+    check_choice((const char *[]){"bcd", "acd", "abd", "abc"}, "aaaa");
+    check_choice((const char *[]){"b", "ac", "b"}, "aac"); /* a chain */
+    check_choice((const char *[]){"bc", "a", "a"}, "aaa");
+    check_choice((const char *[]){"", "", ""}, "abc");
+    check_choice((const char *[]){""}, "a");
+    check_choice((const char *[]){NULL}, "");
+}
+
+TEST(a_winner_goes_where_a_later_one_covers_all_it_stood_for)
+{
+    /* Each is covered by all that come later, as under a.timestamp <= b.timestamp. */
+    check_choice((const char *[]){"bcd", "cd", "d", ""}, "dddd");
+    /* b covers a, but c, which a stands for, only a covers. */
+    check_choice((const char *[]){"b", "", "a"}, "aba");
+    /* d wins because c lost to a, and makes both a and b needless. */
+    check_choice((const char *[]){"cd", "cd", "ad", "c"}, "dddd");
+}
+
+TEST(a_loser_names_the_first_winner_that_covers_it)
+{
+    /* c loses to b at first; a wins over b and c only once b is gone. */
+    check_choice((const char *[]){"", "a", "ab"}, "aaa");
+    check_choice((const char *[]){"d", "cd", "bd", ""}, "dddd");
+}
+
+/* ---- the relation ---- */
+
+static void check_refused(const char *source, enum sp_method method, const char *says)
+{
+    struct sp_relation *r = NULL;
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(sp_winner_relation_parse(source, method, &r, &fault), SP_INVALID);
+    CU_ASSERT_PTR_NULL(r);
+    CU_ASSERT(strncmp(fault.text, "winner.relation: ", 17) == 0);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, says));
+}
+
+TEST(a_relation_that_asks_for_what_groups_do_not_know_is_refused)
+{
+    check_refused("a.title = b.title", SP_METHOD_SHINGLES, "title");
+    check_refused("a.host = b.host && a.language = b.language", SP_METHOD_SHINGLES, "language");
+    check_refused("a.host = ", SP_METHOD_SHINGLES, "column");
+    check_refused("jaccard(a, b) > 0.9", SP_METHOD_SIMHASH, "similarity.method");
+    check_refused("a.shingles > b.shingles", SP_METHOD_COSINE, "similarity.method");
+}
+
+struct page {
+    const char *url;
+    int64_t since_ms;
+    double popularity;
+    struct sp_signature *signature;
+};
+
+static struct sp_signature *made_of(uint32_t first, uint32_t count)
+{
+    struct sp_signature *s = sp_signature_alloc(count, 0);
+    s->params = 1;
+    s->shingle_total = s->shingle_count = count;
+    for (uint32_t i = 0; i < count; i++)
+        s->hashes[i] = first + i;
+    return s;
+}
+
+static bool holds(const char *source, const struct page *a, const struct page *b)
+{
+    const struct page *pages[] = {a, b};
+    struct sp_winner_facts facts[2];
+    struct sp_relation *r = NULL;
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL_FATAL(sp_winner_relation_parse(source, SP_METHOD_SHINGLES, &r, &fault), SP_OK);
+    for (int i = 0; i < 2; i++)
+        sp_winner_facts_init(&facts[i], r, sp_view_str(pages[i]->url), pages[i]->since_ms,
+                             pages[i]->popularity, pages[i]->signature);
+    bool answer = sp_winner_relation_holds(r, &facts[0], &facts[1]);
+    sp_winner_facts_done(&facts[0]);
+    sp_winner_facts_done(&facts[1]);
+    sp_relation_free(r);
+    return answer;
+}
+
+TEST(a_relation_compares_what_groups_know)
+{
+    struct page old = {"HTTP://User@Site.example:80/a", 1700000000000, 1, made_of(0, 30)};
+    struct page new = {"http://site.example/b?q", 1700000000000 + 86400000, 2, made_of(10, 60)};
+    CU_ASSERT(holds("a.host = b.host", &old, &new));
+    CU_ASSERT(holds("a.host = 'site.example' && b.url = 'http://site.example/b?q'", &old, &new));
+    CU_ASSERT(holds("b.timestamp - a.timestamp = 1d", &old, &new));
+    CU_ASSERT(!holds("a.timestamp >= b.timestamp", &old, &new));
+    CU_ASSERT(holds("a.popularity + 1 = b.popularity && a.shingles * 2 = b.shingles", &old, &new));
+    sp_signature_unref(old.signature);
+    sp_signature_unref(new.signature);
+}
+
+TEST(measures_are_exact)
+{
+    for (uint32_t shared = 0; shared <= 30; shared++) {
+        struct page a = {"http://a.example/", 0, 0, made_of(0, 30)};
+        struct page b = {"http://b.example/", 0, 0, made_of(30 - shared, 47)};
+        char source[128];
+        snprintf(source, sizeof source,
+                 "containment(a, b) = %u / 30 && containment(b, a) = %u / 47 && "
+                 "jaccard(a, b) = %u / %u && dice(a, b) = %u / 77",
+                 shared, shared, shared, 77 - shared, 2 * shared);
+        CU_ASSERT(holds(source, &a, &b));
+        sp_signature_unref(a.signature);
+        sp_signature_unref(b.signature);
+    }
+}
