@@ -2,6 +2,8 @@
 include(TextLibraries)
 find_package(ZLIB REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
+pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec)
+pkg_check_modules(BROTLIENC REQUIRED IMPORTED_TARGET libbrotlienc) # tests only
 pkg_check_modules(ROCKSDB REQUIRED IMPORTED_TARGET rocksdb)
 pkg_check_modules(AVRO REQUIRED IMPORTED_TARGET avro-c)
 pkg_check_modules(EXPAT REQUIRED IMPORTED_TARGET expat)

@@ -63,7 +63,7 @@ def compile_commands(build):
 def compiles(command, header):
     """Whether a file of that module may include the header."""
     keep = [word for word in command if word.startswith(("-I", "-D", "-std"))]
-    compiler = command[0] if "ccache" not in command[0] else command[1]
+    compiler = command[1] if Path(command[0]).name == "ccache" else command[0]
     done = subprocess.run([compiler, *keep, "-fsyntax-only", "-x", "c", "-"],
                           input=f'#include "{header}"\n', text=True, stderr=subprocess.PIPE)
     if done.returncode and "No such file" not in done.stderr:

@@ -7,9 +7,11 @@
 #include "input/response.h"
 
 #include <strings.h>
-#include <zlib.h>
 
+#include "input/encoding.h"
 #include "input/header.h"
+
+enum { CODINGS_MAX = 3 };
 
 static int hex_digit(char c)
 {
@@ -56,34 +58,6 @@ static enum sp_err decode_chunks(struct sp_view body, struct sp_buf *out)
     }
 }
 
-/* `bits` as for inflateInit2. */
-static enum sp_err inflate_with(struct sp_view body, int bits, uint64_t max, struct sp_buf *out)
-{
-    z_stream z = {0};
-    enum sp_err err = SP_OK;
-    int code = Z_OK;
-    sp_buf_reset(out);
-    if (inflateInit2(&z, bits) != Z_OK)
-        return SP_MALFORMED;
-    z.next_in = (Bytef *)(uintptr_t)body.data;
-    z.avail_in = (uInt)body.len;
-    while (code == Z_OK && err == SP_OK) {
-        char *at = sp_buf_reserve(out, 1 << 16);
-        z.next_out = (Bytef *)at;
-        z.avail_out = 1 << 16;
-        code = inflate(&z, Z_NO_FLUSH);
-        out->len += (size_t)((1 << 16) - z.avail_out);
-        if (out->len > max)
-            err = SP_TOO_LARGE;
-        else if (code == Z_BUF_ERROR)
-            err = SP_TRUNCATED;
-        else if (code != Z_OK && code != Z_STREAM_END)
-            err = SP_MALFORMED;
-    }
-    inflateEnd(&z);
-    return err;
-}
-
 static bool has_word(struct sp_view list, const char *word)
 {
     size_t n = strlen(word);
@@ -93,32 +67,53 @@ static bool has_word(struct sp_view list, const char *word)
     return false;
 }
 
-static void decode_content(struct sp_parser *p, struct sp_view encoding, struct sp_input_item *item)
+/* The last coding of the list, which is the one that was applied last; the list becomes shorter. */
+static struct sp_view take_last(struct sp_view *list)
 {
-    struct sp_view body = item->page.content;
-    const uint8_t *bytes = (const uint8_t *)body.data;
-    enum sp_err err = SP_OK;
-    if (encoding.len == 0 || has_word(encoding, "identity") || body.len == 0)
-        return;
-    if (has_word(encoding, "gzip")) {
-        if (body.len < 2 || bytes[0] != 0x1f || bytes[1] != 0x8b)
-            return; /* stored decoded */
-        err = inflate_with(body, 15 + 16, p->max_record, &p->plain);
-    } else if (has_word(encoding, "deflate")) {
-        err = inflate_with(body, 15, p->max_record, &p->plain);
-        if (err == SP_MALFORMED && p->plain.len == 0) /* raw, as some servers send it */
-            err = inflate_with(body, -15, p->max_record, &p->plain);
-        if (err == SP_MALFORMED && p->plain.len == 0)
-            return;
-    } else {
-        sp_item_fail(item, SP_MALFORMED, "the body's Content-Encoding is not gzip or deflate");
-        return;
-    }
-    item->page.content = sp_buf_view(&p->plain);
-    if (err == SP_TOO_LARGE)
-        sp_item_fail(item, err, "the decompressed body is larger than input.max_record_bytes");
-    else if (err != SP_OK)
+    size_t end = list->len;
+    while (end > 0 && strchr(" \t,", list->data[end - 1]))
+        end--;
+    size_t from = end;
+    while (from > 0 && !strchr(" \t,", list->data[from - 1]))
+        from--;
+    list->len = from;
+    return sp_view(list->data + from, end - from);
+}
+
+static void fail_coding(struct sp_input_item *item, enum sp_err err)
+{
+    if (err == SP_NOT_FOUND)
+        sp_item_fail(item, SP_MALFORMED,
+                     "the body's Content-Encoding is not gzip, deflate, br or zstd");
+    else if (err == SP_TOO_LARGE)
+        sp_item_fail(item, err,
+                     "the decompressed body is larger than input.max_record_bytes, or its zstd "
+                     "window than 8 MiB");
+    else
         sp_item_fail(item, err, "the body's compression is damaged");
+}
+
+static void decode_content(struct sp_parser *p, struct sp_view list, struct sp_input_item *item)
+{
+    if (item->page.content.len == 0)
+        return;
+    for (int i = 0; i < CODINGS_MAX; i++) {
+        struct sp_view name = take_last(&list);
+        if (name.len == 0)
+            return;
+        /* Two buffers in turns: one may hold what is to be decoded. */
+        bool in_plain = p->plain.len && item->page.content.data == p->plain.data;
+        struct sp_buf *out = in_plain ? &p->body : &p->plain;
+        enum sp_err err = sp_encoding_undo(name, item->page.content, p->max_record, out);
+        if (err == SP_OK)
+            item->page.content = sp_buf_view(out);
+        else if (err != SP_END) {
+            fail_coding(item, err);
+            return;
+        }
+    }
+    if (take_last(&list).len > 0)
+        sp_item_fail(item, SP_MALFORMED, "the body has more than three Content-Encodings");
 }
 
 bool sp_http_response_starts(struct sp_view bytes)

@@ -1,6 +1,7 @@
 /* Writes files, reads them back through the input module: see input_helper.h. */
 #include "input_helper.h"
 
+#include <brotli/encode.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,15 @@ void put_zstd(struct sp_buf *out, struct sp_view bytes)
     size_t n = ZSTD_compress(at, bound, bytes.data, bytes.len, 3);
     CU_ASSERT_FATAL(!ZSTD_isError(n));
     out->len += n;
+}
+
+void put_brotli(struct sp_buf *out, struct sp_view bytes)
+{
+    size_t len = BrotliEncoderMaxCompressedSize(bytes.len);
+    uint8_t *at = (uint8_t *)sp_buf_reserve(out, len);
+    CU_ASSERT_FATAL(BrotliEncoderCompress(5, BROTLI_DEFAULT_WINDOW, BROTLI_MODE_TEXT, bytes.len,
+                                          (const uint8_t *)bytes.data, &len, at));
+    out->len += len;
 }
 
 void put_format(struct sp_buf *out, const char *format, ...)

@@ -9,9 +9,11 @@
 const char *make_file(struct sp_view bytes);
 const char *make_text(const char *text);
 
-/* Appended: one gzip member, one Zstandard frame, printed text, `count` times the same byte. */
+/* Appended: one gzip member, one Zstandard frame, one Brotli stream, printed text, `count` times
+ * the same byte. */
 void put_gzip(struct sp_buf *out, struct sp_view bytes);
 void put_zstd(struct sp_buf *out, struct sp_view bytes);
+void put_brotli(struct sp_buf *out, struct sp_view bytes);
 void put_format(struct sp_buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void put_times(struct sp_buf *out, char byte, size_t count);
 

@@ -1,54 +1,8 @@
 /* WARC and WET: which records are pages, what is in them, and wrong lengths. */
 #include <stdio.h>
-#include <zlib.h>
 
 #include "harness.h"
-#include "input_helper.h"
-
-/* A record of this type; `fields` are further header lines. The length is what `length` says, or
- * the body's for -1. */
-static void put_record_as(struct sp_buf *out, const char *newline, const char *type,
-                          const char *url, const char *fields, struct sp_view body, long length)
-{
-    put_format(out, "WARC/1.0%sWARC-Type: %s%sWARC-Date: 2023-11-14T22:13:20Z%s", newline, type,
-               newline, newline);
-    if (url)
-        put_format(out, "WARC-Target-URI: %s%s", url, newline);
-    put_format(out, "%sContent-Length: %ld%s%s", fields, length < 0 ? (long)body.len : length,
-               newline, newline);
-    sp_buf_put_view(out, body);
-    put_format(out, "%s%s", newline, newline);
-}
-
-static void put_record(struct sp_buf *out, const char *type, const char *url, const char *body)
-{
-    put_record_as(out, "\r\n", type, url, "", sp_view_str(body), -1);
-}
-
-static void put_response(struct sp_buf *out, const char *url, const char *content)
-{
-    struct sp_buf body = {0};
-    put_format(&body, "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n%s", content);
-    put_record_as(out, "\r\n", "response", url, "", sp_buf_view(&body), -1);
-    sp_buf_done(&body);
-}
-
-/* What becomes of one response as it came over the wire. */
-static struct got read_wire(struct sp_view wire)
-{
-    struct sp_buf file = {0};
-    put_record(&file, "warcinfo", NULL, "software: test\r\n");
-    put_record_as(&file, "\r\n", "response", "http://u/a/b", "", wire, -1);
-    struct got g = read_bytes(sp_buf_view(&file), NULL);
-    CU_ASSERT_EQUAL(g.count, 1);
-    sp_buf_done(&file);
-    return g;
-}
-
-static struct got read_wire_text(const char *wire)
-{
-    return read_wire(sp_view_str(wire));
-}
+#include "warc_helper.h"
 
 TEST(a_response_gives_status_type_time_and_body)
 {
@@ -103,101 +57,6 @@ TEST(wrong_chunk_lengths_are_a_dead_letter)
         got_done(&g);
         sp_buf_done(&wire);
     }
-}
-
-TEST(gzip_and_deflate_bodies_are_decompressed)
-{
-    static const struct {
-        const char *encoding;
-        int bits;
-    } kinds[] = {{"gzip", 31}, {"x-gzip", 31}, {"GZIP", 31}, {"deflate", 15}, {"deflate", -15}};
-    struct sp_buf text = {0};
-    for (int i = 0; i < 20000; i++)
-        put_format(&text, "word%d ", i);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        for (int chunked = 0; chunked < 2; chunked++) {
-            struct sp_buf packed = {0}, wire = {0};
-            z_stream z = {0};
-            deflateInit2(&z, 9, Z_DEFLATED, kinds[i].bits, 8, Z_DEFAULT_STRATEGY);
-            z.next_in = (Bytef *)text.data;
-            z.avail_in = (uInt)text.len;
-            z.next_out = (Bytef *)sp_buf_reserve(&packed, text.len + 1000);
-            z.avail_out = (uInt)text.len + 1000;
-            CU_ASSERT_EQUAL_FATAL(deflate(&z, Z_FINISH), Z_STREAM_END);
-            packed.len = z.total_out;
-            deflateEnd(&z);
-            put_format(&wire, "HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\n%s\r\n",
-                       kinds[i].encoding, chunked ? "Transfer-Encoding: chunked\r\n" : "");
-            if (chunked)
-                put_format(&wire, "%zx\r\n", packed.len);
-            sp_buf_put_view(&wire, sp_buf_view(&packed));
-            if (chunked)
-                sp_buf_put_str(&wire, "\r\n0\r\n\r\n");
-            struct got g = read_wire(sp_buf_view(&wire));
-            CU_ASSERT_EQUAL_FATAL(g.items[0].err, SP_OK);
-            CU_ASSERT(sp_view_eq(g.items[0].page.content, sp_buf_view(&text)));
-            got_done(&g);
-            sp_buf_done(&packed);
-            sp_buf_done(&wire);
-        }
-    }
-    sp_buf_done(&text);
-}
-
-TEST(a_body_stored_decompressed_under_its_old_header_is_taken_as_it_is)
-{
-    struct got g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n<p>text</p>");
-    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: deflate\r\n\r\n<p>text</p>");
-    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: identity\r\n\r\n<p>text</p>");
-    check_page(&g, 0, "http://u/a/b", "<p>text</p>");
-    got_done(&g);
-}
-
-TEST(damaged_truncated_and_foreign_content_encodings_are_dead_letters)
-{
-    struct sp_buf wire = {0}, packed = {0}, text = {0};
-    for (int i = 0; i < 500; i++)
-        put_format(&text, "word%d ", i);
-    put_gzip(&packed, sp_buf_view(&text));
-    sp_buf_put_str(&wire, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n");
-    size_t header = wire.len;
-    sp_buf_put_view(&wire, sp_buf_view(&packed));
-    struct got g = read_wire(sp_view(wire.data, wire.len - 20));
-    check_bad(&g, 0, SP_TRUNCATED, "compression is damaged");
-    got_done(&g);
-    memset(wire.data + header + packed.len / 2, 0xff, 30);
-    g = read_wire(sp_buf_view(&wire));
-    check_bad(&g, 0, SP_MALFORMED, "compression is damaged");
-    got_done(&g);
-    g = read_wire_text("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n\x1b\x03");
-    check_bad(&g, 0, SP_MALFORMED, "Content-Encoding is not");
-    got_done(&g);
-    sp_buf_done(&wire);
-    sp_buf_done(&packed);
-    sp_buf_done(&text);
-}
-
-TEST(a_body_that_grows_beyond_the_limit_is_a_dead_letter)
-{
-    struct sp_buf zeros = {0}, wire = {0}, file = {0};
-    struct reading how = {.max_record_bytes = 1 << 20};
-    put_times(&zeros, '0', 64 << 20);
-    sp_buf_put_str(&wire, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n");
-    put_gzip(&wire, sp_buf_view(&zeros));
-    put_record_as(&file, "\r\n", "response", "http://u/", "", sp_buf_view(&wire), -1);
-    put_response(&file, "http://v/", "v");
-    struct got g = read_bytes(sp_buf_view(&file), &how);
-    CU_ASSERT_EQUAL_FATAL(g.count, 2);
-    check_bad(&g, 0, SP_TOO_LARGE, "decompressed body");
-    check_page(&g, 1, "http://v/", "v");
-    got_done(&g);
-    sp_buf_done(&zeros);
-    sp_buf_done(&wire);
-    sp_buf_done(&file);
 }
 
 TEST(a_redirect_is_made_absolute)
