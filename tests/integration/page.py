@@ -1,10 +1,12 @@
 """The page of samepage serve in headless Chromium: it loads, searches, compares; nothing is asked of
 any other host; what a crawl holds is shown, never run."""
 
+import csv
 import json
+import os
 
 from browser import ENTER, SPACE, Browser
-from harness import check, check_equal, check_in, main
+from harness import check, check_equal, check_in, main, until
 from serve import serving
 
 HOSTILE = "http://evil.example/'\"><img/src=x/onerror=document.body.dataset.hacked=1>"
@@ -86,6 +88,12 @@ def the_page_fits_a_phone_and_the_dark(work):
         browser.wait("document.body.dataset.overview", "the overview")
         check_equal(browser.value("innerWidth"), 360, "width")
         check(browser.value("document.documentElement.scrollWidth") <= 360, "wider than a phone")
+        browser.value("document.querySelector('#try button').click()")
+        browser.wait("document.body.dataset.tried", "the trial")
+        check_equal(browser.count("table"), 4, "tables")
+        clipped = browser.value("[...document.querySelectorAll('.scroll')]"
+                                ".filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)")
+        check_equal(clipped, [], "tables that are clipped")
         grounds = []
         for scheme in "light", "dark":
             browser.prefer(scheme)
@@ -96,6 +104,115 @@ def the_page_fits_a_phone_and_the_dark(work):
         browser.value("document.getElementById('compare').click()")
         browser.wait("document.body.dataset.compared", "the comparison")
         check_in("--pages", browser.text("#verdict"))
+
+
+def numbered(host, n, words=80):
+    """A page that resembles no other."""
+    return page(f"http://{host}/{n}", " ".join(f"{host}{n}text{i}" for i in range(words)),
+                1700000003000 + n)
+
+
+def a_clicked_group_comes_into_view_and_a_refresh_keeps_the_place(work):
+    lines = []
+    for n in range(60):
+        text = " ".join(f"group{n}word{i}" for i in range(100))
+        lines += [page(f"http://a.example/{n}/{copy}", text, 1700000000000 + n) for copy in "xy"]
+    work.write("pages.jsonl", "".join(lines))
+    run = "run", "-q", "--state", "state", "-o", "status.jsonl"
+    work.run(*run, "pages.jsonl")
+    with serving(work) as server, Browser(work.path("profile")) as browser:
+        browser.open(f"http://127.0.0.1:{server.port}/")
+        browser.wait("document.body.dataset.overview", "the overview")
+        check_equal(browser.count("#largest tbody tr"), 50, "groups")
+        browser.type("#largest tbody tr:nth-child(40) a", ENTER)
+        browser.wait("document.body.dataset.looked", "the group")
+        top = browser.value("document.getElementById('found').getBoundingClientRect().top")
+        check(-1 <= top < 400, "the group is not in view:", top)
+        check_equal(browser.value("document.activeElement.id"), "found-title", "focus")
+        # The state moves on while a link of the list has the focus.
+        browser.value("document.querySelector('#largest tbody tr:nth-child(30) a').focus()")
+        place = "[document.activeElement.textContent, scrollX, scrollY]"
+        before = browser.value(place)
+        check(before[0].startswith("http://a.example/") and before[2] > 0, "no place:", before)
+        work.write("more.jsonl", "".join(page(f"http://a.example/0/z{n}", text, 1700000001000 + n)
+                                         for n in range(5) for text in
+                                         [" ".join(f"group0word{i}" for i in range(100))]))
+        work.run(*run, "pages.jsonl", "more.jsonl")
+        browser.wait("document.querySelector('#numbers').innerText.includes('125')", "the new pages")
+        check_equal(browser.text("#largest tbody tr:first-child td:nth-child(2)"), "7", "the largest")
+        check_equal(browser.value(place), before, "the place after a refresh")
+        browser.check_clean(f"http://127.0.0.1:{server.port}/")
+
+
+def what_beat_a_page_is_shown_and_linked(work):
+    crawled(work)
+    work.write("more.jsonl", json.dumps({"url": "doc:7", "content": "Some words of no web page."}) + "\n")
+    work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "--set", "partition.cells=4",
+             "pages.jsonl", "more.jsonl")
+    with serving(work, "state", "--pages", "pages.jsonl") as server, \
+            Browser(work.path("profile")) as browser:
+        origin = f"http://127.0.0.1:{server.port}/"
+        browser.open(origin)
+        loser = server.get("/v1/status", url=HOSTILE)
+        check_equal(loser["status"], "loser", "the edited page")
+        look_up(browser, HOSTILE)
+        check_equal(browser.text("#facts a[href^='#url=']"), loser["winner_url"], "what beat it")
+        real = "#facts a.outside"
+        check_equal(browser.value(f"document.querySelector('{real}').rel"), "noreferrer noopener", "rel")
+        check_equal(browser.value(f"document.querySelector('{real}').href"),
+                    browser.value(f"new URL({json.dumps(loser['url'])}).href"), "the real page")
+        check(browser.count("#members td:nth-child(4) a") == 2, "winners in the table")
+        browser.type("#facts button", ENTER)
+        browser.wait("document.body.dataset.compared", "the difference")
+        check_in("entirely different", browser.text("#sides"))
+        check_equal(browser.value("document.activeElement.id"), "compared-title", "focus")
+        browser.type("#facts a[href^='#url=']", ENTER)
+        browser.wait(f"document.body.dataset.looked === {json.dumps(loser['winner_url'])}", "the winner")
+        check_in("winner", browser.text("#facts"))
+        look_up(browser, "doc:7")
+        check_in("doc:7 is unique", browser.text("#facts"))
+        check_equal(browser.count(real), 0, "links to what a browser cannot open")
+        check_equal(browser.value("document.body.dataset.hacked || ''"), "", "hostile script")
+        browser.check_clean(origin)
+
+
+def a_large_group_is_turned_by_the_page_and_saved(work):
+    text = " ".join(f"word{i}" for i in range(100))
+    work.write("pages.jsonl", "".join(page(f'http://a.example/{n}?a=",=1', text, 1700000000000 + n)
+                                      for n in range(1250)) + numbered("b.example", 1))
+    work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "pages.jsonl")
+    os.mkdir(work.path("saved"))
+    with serving(work) as server, Browser(work.path("profile")) as browser:
+        browser.call("Page.setDownloadBehavior", behavior="allow", downloadPath=work.path("saved"))
+        origin = f"http://127.0.0.1:{server.port}/"
+        browser.open(origin + "#url=" + "http%3A%2F%2Fa.example%2F3%3Fa%3D%22%2C%3D1")
+        browser.wait("document.body.dataset.looked", "the group")
+        check_equal(browser.text("#range"), "1 to 100 of 1,250", "range")
+        check(browser.value("document.getElementById('earlier').disabled"), "before the first")
+        urls = "[...document.querySelectorAll('#members td:nth-child(2) a:first-child')].map(a => a.textContent)"
+        first = browser.value(urls)
+        browser.type("#later", ENTER)
+        browser.wait("document.getElementById('range').textContent.startsWith('101 to 200')", "the next")
+        second = browser.value(urls)
+        check(len(second) == 100 and not set(first) & set(second), "members on two pages")
+        for name, button in (("csv", "#csv"), ("json", "#json")):
+            browser.type(button, ENTER)
+            until(lambda: [f for f in os.listdir(work.path("saved")) if f.endswith("." + name)],
+                  "the file, " + name)
+        names = {f.rsplit(".", 1)[1]: work.path("saved/" + f) for f in os.listdir(work.path("saved"))}
+        with open(names["json"], encoding="utf-8") as f:
+            saved = json.load(f)
+        with open(names["csv"], encoding="utf-8", newline="") as f:
+            rows = list(csv.DictReader(f))
+        check_equal(len(saved["members"]), 1250, "members in JSON")
+        check_equal([r["url"] for r in rows], [m["url"] for m in saved["members"]], "members in CSV")
+        check_equal(len(set(r["url"] for r in rows)), 1250, "different members")
+        check_equal({r["status"] for r in rows}, {"winner", "loser"}, "statuses in CSV")
+        # This state has one cell, of which there is no load to compare.
+        browser.wait("document.body.dataset.overview", "the overview")
+        check(browser.value("document.getElementById('cells-card').hidden"), "load of one cell")
+        check_in("logarithmic scale", browser.text("#sizes"))
+        browser.check_clean(origin, "blob:")
 
 
 if __name__ == "__main__":

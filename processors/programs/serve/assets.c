@@ -1,4 +1,5 @@
-/* See assets.h. The assembler reads the files: CMakeLists.txt names them. */
+/* See assets.h. The assembler reads the files: CMakeLists.txt names them, and puts the page
+ * together from web/. */
 #include "serve/assets.h"
 
 #define ASSET(name, file)                                                                          \

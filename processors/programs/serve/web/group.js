@@ -1,0 +1,133 @@
+// A group: its members, and why they are in it.
+const MEMBERS_SHOWN = 100, MEMBERS_ASKED = 1000;
+const chosen = new Set(); // URLs to compare
+let group = null; // as the server tells, with the members that are shown
+let looked = ''; // the URL whose group it is
+
+function why(member) {
+  if (!member.link) return 'the root of its group';
+  return [member.link.reason === 'redirect' ? 'redirect with ' : share(member.link.similarity) + ' to ', link(member.link.url)];
+}
+
+function diff(loser, winner) {
+  return button('Diff', 'show the difference between ' + loser + ' and ' + winner, () => compare(loser, winner));
+}
+
+function beaten(member) {
+  if (!member.winner_url) return '';
+  return [link(member.winner_url), ' ', member.kind === 'content' ? diff(member.url, member.winner_url) : ''];
+}
+
+function choose(url, box) {
+  if (box.checked) chosen.add(url); else chosen.delete(url);
+  $('compare').disabled = chosen.size !== 2;
+  say(chosen.size + ' of 2 chosen');
+}
+
+function picker(member) {
+  if (member.kind !== 'content') return '';
+  const box = make('input');
+  box.type = 'checkbox';
+  box.checked = chosen.has(member.url);
+  box.setAttribute('aria-label', 'compare ' + member.url);
+  box.addEventListener('change', () => choose(member.url, box));
+  return box;
+}
+
+function memberRow(member) {
+  return row($('members'), [picker(member), [link(member.url), ' ', outside(member.url)], member.status || '', beaten(member),
+    share(member.similarity), why(member), day(member.since_ms)], member.url === looked ? 'looked' : '');
+}
+
+function showMembers() {
+  const first = group.offset, last = first + group.members.length;
+  $('members').tBodies[0].replaceChildren(...group.members.map(memberRow));
+  $('range').textContent = number(Math.min(first + 1, last)) + ' to ' + number(last) + ' of ' + number(group.size) +
+    (group.size_is_more ? '; the group has more, which are not listed' : '');
+  $('earlier').disabled = first === 0;
+  $('later').disabled = last >= group.size;
+}
+
+async function turn(by) {
+  const url = looked;
+  try {
+    const next = await ask('/v1/group', {url, offset: Math.max(0, group.offset + by), limit: MEMBERS_SHOWN});
+    if (url !== looked) return;
+    group = next;
+    showMembers();
+    $('members').focus({preventScroll: true});
+    $('members').scrollIntoView({block: 'start'});
+    say('members ' + $('range').textContent);
+  } catch (error) {
+    say(error.message);
+  }
+}
+
+function facts(status) {
+  const said = [line(status.url, ' is ', make('strong', status.status), '. ', outside(status.url))];
+  if (status.winner_url)
+    said.push(line('It repeats ', link(status.winner_url),
+      status.reason === 'redirect' ? ', to which it redirects. ' : ' (similarity ' + share(status.similarity) + '). ',
+      status.reason === 'redirect' ? '' : diff(status.url, status.winner_url)));
+  said.push(line('Group ' + group.group_id + ': ' + number(group.size) + (group.size_is_more ? ' or more' : '') +
+    (group.size === 1 ? ' member, ' : ' members, ') + number(group.winners) + ' kept.'));
+  return said;
+}
+
+// Into view, for eyes and for who hears the page.
+function arrive(section, title) {
+  $(section).hidden = false;
+  $(title).focus({preventScroll: true});
+  $(section).scrollIntoView({block: 'start'});
+}
+
+async function look(url) {
+  looked = url;
+  $('url').value = url;
+  say('looking up');
+  chosen.clear();
+  $('compare').disabled = true;
+  for (const id of ['compared', 'tried']) $(id).hidden = true;
+  try {
+    const [status, members] = await Promise.all([ask('/v1/status', {url}), ask('/v1/group', {url, limit: MEMBERS_SHOWN})]);
+    if (looked !== url) return;
+    group = members;
+    $('facts').replaceChildren(...facts(status));
+    showMembers();
+    arrive('found', 'found-title');
+    say('found');
+  } catch (error) {
+    if (looked !== url) return;
+    $('found').hidden = true;
+    say(error.message);
+  }
+  document.body.dataset.looked = url;
+}
+
+// ---- the group as a file
+
+async function allMembers() {
+  const all = [];
+  for (let more = true; more;) {
+    const part = await ask('/v1/group', {url: looked, offset: all.length, limit: MEMBERS_ASKED});
+    all.push(...part.members);
+    more = part.members.length > 0 && all.length < part.size;
+  }
+  return all;
+}
+
+async function saveGroup(asCsv) {
+  try {
+    const members = await allMembers(), name = 'group-' + group.group_id.replace(/[^\w-]/g, '-');
+    if (asCsv) {
+      const columns = ['url', 'status', 'winner_url', 'similarity', 'reason', 'kind', 'popularity', 'version_ms', 'since_ms'];
+      save(name + '.csv', 'text/csv', csv([...columns, 'link_url', 'link_similarity'],
+        members.map((m) => [...columns.map((c) => m[c]), m.link?.url, m.link?.similarity])));
+    } else {
+      save(name + '.json', 'application/json', JSON.stringify({...group, offset: 0, members}, null, 1) + '\n');
+    }
+    say(number(members.length) + ' members saved');
+  } catch (error) {
+    say(error.message);
+  }
+}
