@@ -45,7 +45,6 @@ static const char *foreign_format(struct sp_view head)
          5, "compressed with xz; decompress it, or use gzip or Zstandard"},
         {"BZh", 3, "compressed with bzip2; pipe it in: bzcat FILE | samepage ... -"},
         {"PK\x03\x04", 4, "a ZIP archive; unpack it first"},
-        {"filedesc://", 11, "an ARC file; convert it to WARC first"},
         {"PAR1", 4, "a Parquet file; `python -m samepage` reads these (the Python package)"},
     };
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
@@ -85,6 +84,8 @@ static void find_format(struct sp_input *in)
     in->format = SP_INPUT_LINES;
     if (w->buf.len >= 5 && memcmp(w->buf.data, "WARC/", 5) == 0)
         in->format = SP_INPUT_WARC;
+    else if (w->buf.len >= 11 && memcmp(w->buf.data, "filedesc://", 11) == 0)
+        in->format = SP_INPUT_ARC;
     else if (w->buf.len >= 4 && memcmp(w->buf.data, "Obj\1", 4) == 0)
         in->format = SP_INPUT_AVRO;
     else
@@ -221,6 +222,8 @@ static size_t split(struct sp_input *in, struct sp_chunk *chunk)
     switch (in->format) {
     case SP_INPUT_WARC:
         return sp_warc_split(&in->window, chunk);
+    case SP_INPUT_ARC:
+        return sp_arc_split(&in->window, chunk);
     case SP_INPUT_AVRO:
         return sp_avro_split(&in->window, chunk);
     case SP_INPUT_LINES:
@@ -313,6 +316,8 @@ static void parse_slice(struct sp_parser *p, const struct sp_chunk *chunk,
         sp_item_fail(item, slice->err, slice->why);
     else if (chunk->format == SP_INPUT_WARC)
         sp_warc_parse(p, bytes, item);
+    else if (chunk->format == SP_INPUT_ARC)
+        sp_arc_parse(p, bytes, item);
     else
         sp_lines_parse(p, bytes, item);
     item->page.whole = bytes;

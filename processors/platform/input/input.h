@@ -1,6 +1,6 @@
-/* Crawled pages from files: JSONL, WARC, WET, Avro container files, JSON arrays, tables, dumps of
- * MediaWiki, folders of texts; plain, .gz or .zst; several files one after another; "-" is standard
- * input.
+/* Crawled pages from files: JSONL, WARC, WET, ARC, Avro container files, JSON arrays, tables, dumps
+ * of MediaWiki, folders of texts; plain, .gz or .zst; several files one after another; "-" is
+ * standard input.
  *
  * Reading is two steps, so that it scales over cores. sp_input_next_chunk (one thread)
  * decompresses and cuts the input into chunks at record borders; sp_chunk_parse (any
@@ -35,7 +35,7 @@ struct sp_page_record {
                                  literal; NULL: there is none */
 };
 
-enum sp_input_format { SP_INPUT_LINES, SP_INPUT_WARC, SP_INPUT_AVRO };
+enum sp_input_format { SP_INPUT_LINES, SP_INPUT_WARC, SP_INPUT_ARC, SP_INPUT_AVRO };
 
 /* A record, or the reason why there is none. */
 struct sp_input_item {

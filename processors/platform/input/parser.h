@@ -21,6 +21,7 @@ struct sp_parser {
 /* Fills in item->page, or item->err and item->why. */
 void sp_lines_parse(struct sp_parser *p, struct sp_view line, struct sp_input_item *item);
 void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_item *item);
+void sp_arc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_item *item);
 /* Calls `each` once for each of the slice's records, from number item->number on, passing over the
  * first `skip`. */
 void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const struct sp_slice *slice,

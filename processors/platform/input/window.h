@@ -50,9 +50,9 @@ struct sp_window {
     uint64_t max_record;
     size_t seen;       /* lines: no newline before here */
     bool discard_line; /* lines: the rest of a line too long */
-    uint64_t discard;  /* WARC: bytes of a record too large still to come */
-    bool discard_own;  /* WARC: that record began a member */
-    bool resync;       /* WARC: a dead letter has been made of what comes before the next record */
+    uint64_t discard;  /* WARC, ARC: bytes of a record too large still to come */
+    bool discard_own;  /* WARC, ARC: that record began a member */
+    bool resync; /* WARC, ARC: a dead letter has been made of what comes before the next record */
     struct sp_avro_file *avro;
     uint64_t *members; /* where in the file gzip members or Zstandard frames begin, ascending */
     size_t member_count;
@@ -78,6 +78,7 @@ void sp_chunk_add_bad(struct sp_chunk *chunk, const struct sp_window *w, size_t 
  * at least one byte, unless the window is empty at the end of the file. */
 size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk);
 size_t sp_warc_split(struct sp_window *w, struct sp_chunk *chunk);
+size_t sp_arc_split(struct sp_window *w, struct sp_chunk *chunk);
 size_t sp_avro_split(struct sp_window *w, struct sp_chunk *chunk);
 
 struct sp_avro_file *sp_avro_file_ref(struct sp_avro_file *f);

@@ -31,7 +31,7 @@ static bool holds_records(const char *name)
 {
     static const char *const packed[] = {".gz", ".zst"};
     static const char *const ends[] = {".jsonl", ".ndjson", ".json", ".warc", ".wet",
-                                       ".avro",  ".csv",    ".tsv",  ".xml"};
+                                       ".arc",   ".avro",   ".csv",  ".tsv",  ".xml"};
     size_t len = strlen(name);
     for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
         if (ends_with(name, len, packed[i])) {

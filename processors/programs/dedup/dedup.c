@@ -221,11 +221,12 @@ static enum sp_err set_format(struct run *r, const struct sp_input *input, const
     const char *behind = format == SP_INPUT_WARC ? "\r\n\r\n" : "\n";
     if (!r->options->kept)
         return SP_OK;
-    if (format == SP_INPUT_AVRO)
+    if (format == SP_INPUT_AVRO || format == SP_INPUT_ARC)
         return sp_fault_set(r->fault, SP_INVALID,
-                            "%s: kept records of an Avro file cannot be written; leave --kept out "
-                            "and use --removed, or convert it to JSON lines",
-                            name);
+                            "%s: kept records of an %s file cannot be written; leave --kept out "
+                            "and use --removed, or convert it to %s",
+                            name, format == SP_INPUT_AVRO ? "Avro" : "ARC",
+                            format == SP_INPUT_AVRO ? "JSON lines" : "WARC");
     if (r->behind && strcmp(r->behind, behind) != 0)
         return sp_fault_set(r->fault, SP_INVALID,
                             "%s: is of another format than the input before it; their records "

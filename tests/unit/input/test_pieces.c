@@ -12,7 +12,7 @@ struct sample {
     bool clean; /* all of its records are pages */
 };
 
-enum { SAMPLES = 18, PAGES = 7 };
+enum { SAMPLES = 21, PAGES = 7 };
 
 /* Much less to allocate than by default. */
 static const struct reading small = {.chunk_bytes = 2048};
@@ -43,6 +43,18 @@ static void put_wet(struct sp_buf *out, int number)
                "WARC/1.0\nWARC-Type: conversion\nWARC-Target-URI: http://u/%d\n"
                "Content-Length: 7\n\ntext %02d\n\n",
                number, number);
+}
+
+static void put_arc(struct sp_buf *out, int number)
+{
+    static const char *const bodies[] = {
+        "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>some text</p>\r\n",
+        "HTTP/1.1 301 Moved\r\nLocation: elsewhere\r\n\r\n", "some text"};
+    const char *body = bodies[number % 3];
+    if (number == 0)
+        sp_buf_put_str(out, "filedesc://x 0.0.0.0 20231114221320 text/plain 9\n1 0 Test\n\n");
+    put_format(out, "http://u/%d 192.0.2.1 20231114221320 text/html %zu\n%s\n", number,
+               strlen(body), body);
 }
 
 static void put_text(struct sp_buf *out, const char *text)
@@ -128,6 +140,19 @@ static void put_bad_warc(struct sp_buf *out, int number)
         put_format(out, "WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: ?\r\n\r\nbody\r\n\r\n");
 }
 
+static void put_bad_arc(struct sp_buf *out, int number)
+{
+    put_arc(out, number);
+    if (number == 1) /* too long */
+        put_format(out, "http://u/long 192.0.2.1 20231114221320 text/plain 50\nbody\n");
+    if (number == 3) /* too short */
+        put_format(out, "http://u/short 192.0.2.1 20231114221320 text/plain 2\nbody of more\n");
+    if (number == 4)
+        put_format(out, "garbage\nhttp://more garbage\n\n");
+    if (number == 5)
+        put_format(out, "http://u/none 192.0.2.1 20231114221320 text/plain -1\nbody\n");
+}
+
 static struct sample *samples_make(void)
 {
     static struct sample s[SAMPLES];
@@ -146,6 +171,8 @@ static struct sample *samples_make(void)
     SAMPLE("warc.zst", true, put_members(out, put_warc, put_zstd));
     SAMPLE("wet", true, put_plain(out, put_wet));
     SAMPLE("wet.gz", true, put_members(out, put_wet, put_gzip));
+    SAMPLE("arc", true, put_plain(out, put_arc));
+    SAMPLE("arc.gz", true, put_members(out, put_arc, put_gzip));
     SAMPLE("avro", true, put_avro(out, "null", false));
     SAMPLE("avro, zstandard", true, put_avro(out, "zstandard", false));
     SAMPLE("avro, broken", false, put_avro(out, "null", true));
@@ -154,6 +181,7 @@ static struct sample *samples_make(void)
     SAMPLE("bad lines.gz", false, put_members(out, put_bad_lines, put_gzip));
     SAMPLE("bad warc", false, put_plain(out, put_bad_warc));
     SAMPLE("bad warc.gz", false, put_members(out, put_bad_warc, put_gzip));
+    SAMPLE("bad arc", false, put_plain(out, put_bad_arc));
     SAMPLE("damaged.gz", false, {
         put_members(out, put_bad_warc, put_gzip);
         out->data[out->len / 2] ^= 0x3c;

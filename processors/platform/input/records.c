@@ -1,0 +1,220 @@
+/* See records.h.
+ *
+ * A record whose length is wrong is noticed by what follows it: not the next record. Too long a
+ * length ends at the next record all the same; after too short a one, what lies before the next
+ * record becomes a dead letter.
+ *
+ * Where the file ends within a record it is cut, and nothing is looked for in what is left of it: a
+ * page can hold lines that look like records of any other page. A border that no page can feign is
+ * the start of a gzip member or Zstandard frame; crawlers write one for each record. A record that
+ * begins a member therefore ends where a member begins with the next, whatever its length says. */
+#include "input/records.h"
+
+enum { HEADER_MAX = 1 << 16 };
+
+/* No page is that long: the number is damaged, and says nothing of where the record ends. */
+static const uint64_t length_max = 1ull << 40;
+
+static bool is_newline(char c)
+{
+    return c == '\r' || c == '\n';
+}
+
+/* At most HEADER_MAX of them at a time: a file of nothing else must fit as well. */
+static size_t skip_newlines(struct sp_window *w, size_t at)
+{
+    size_t most = at + HEADER_MAX;
+    while (at < most && sp_window_want(w, at + 1) && is_newline(w->buf.data[at]))
+        at++;
+    return at;
+}
+
+/* Passes over everything before the next record, of which a dead letter has been made. Answers
+ * where that is, or where to go on looking: there what may be the start of the mark is kept,
+ * with the byte before it. */
+static size_t resync_more(struct sp_window *w, const struct sp_record_kind *kind, size_t from)
+{
+    size_t next = kind->find(w, from);
+    w->resync = next == w->buf.len;
+    if (w->resync && next - from > kind->mark)
+        return next - kind->mark;
+    return w->resync ? from : next;
+}
+
+/* A bad record from `at`: everything up to the next one, however far that is. The next one is
+ * looked for from `from` on. Answers where to go on. */
+static size_t resync(struct sp_window *w, struct sp_chunk *chunk, const struct sp_record_kind *kind,
+                     size_t at, size_t from, const char *why)
+{
+    /* The dead letter is the same in chunks of any size. */
+    sp_window_want(w, at + SP_RAW_MAX + kind->mark);
+    sp_chunk_add_bad(chunk, w, at, kind->find(w, from) - at, SP_MALFORMED, why);
+    return resync_more(w, kind, from);
+}
+
+static bool begins_member(const struct sp_window *w, size_t at)
+{
+    return at < w->buf.len && sp_window_member(w, at) == at;
+}
+
+/* The first place from `from` on where a member begins with a record, or the window's length. */
+static size_t find_member_record(const struct sp_window *w, const struct sp_record_kind *kind,
+                                 size_t from)
+{
+    size_t at = sp_window_member(w, from);
+    while (at < w->buf.len && !kind->begins(w, at))
+        at = sp_window_member(w, at + 1);
+    return at;
+}
+
+/* Reads the record at `at` to its end. Answers where the next record surely is if that comes first,
+ * else `end`; false: the file ends before. */
+static bool want_record(struct sp_window *w, const struct sp_record_kind *kind, size_t at,
+                        size_t *end)
+{
+    bool own = begins_member(w, at);
+    for (size_t from = at + 1;;) {
+        size_t next = own ? find_member_record(w, kind, from) : w->buf.len;
+        if (next < w->buf.len && next < *end) {
+            *end = next;
+            return true;
+        }
+        if (w->buf.len >= *end)
+            return true;
+        size_t last = sp_window_member(w, from); /* may be one of which too little is there */
+        from = w->buf.len - last < kind->mark ? last : w->buf.len;
+        if (!sp_window_more(w))
+            return false;
+    }
+}
+
+/* Whether the record's end is followed by the next record, or by the end of the file. */
+static bool ends_well(struct sp_window *w, const struct sp_record_kind *kind, size_t end)
+{
+    size_t next = skip_newlines(w, end);
+    sp_window_want(w, next + kind->mark);
+    return w->buf.len == next || is_newline(w->buf.data[next]) || kind->begins(w, next);
+}
+
+/* A record whose payload will not fit: its header is kept as the dead letter. */
+static size_t too_large(struct sp_window *w, struct sp_chunk *chunk, size_t at, size_t header_len,
+                        uint64_t length, bool page)
+{
+    if (page)
+        sp_chunk_add_bad(chunk, w, at, header_len, SP_TOO_LARGE,
+                         "the record is larger than input.max_record_bytes");
+    uint64_t here = w->buf.len - at - header_len;
+    uint64_t pass = length < here ? length : here;
+    w->discard = length - pass;
+    w->discard_own = begins_member(w, at);
+    return at + header_len + (size_t)pass;
+}
+
+/* Reads the header of the record at `at`. Its length, or 0: *ret_next is where to go on then. */
+static size_t want_header(struct sp_window *w, struct sp_chunk *chunk,
+                          const struct sp_record_kind *kind, size_t at, size_t *ret_next)
+{
+    for (;;) {
+        size_t there = w->buf.len - at;
+        size_t len =
+            kind->header_end(sp_view(w->buf.data + at, there < HEADER_MAX ? there : HEADER_MAX));
+        if (len > 0)
+            return len;
+        if (there >= HEADER_MAX) {
+            *ret_next = resync(w, chunk, kind, at, at + 1, kind->why.no_end);
+            return 0;
+        }
+        if (!sp_window_more(w)) {
+            sp_chunk_add_bad(chunk, w, at, w->buf.len - at, SP_TRUNCATED, kind->why.cut_header);
+            *ret_next = w->buf.len;
+            return 0;
+        }
+    }
+}
+
+/* One record at `at`, which is where a record starts. Answers where the next thing is. */
+static size_t split_record(struct sp_window *w, struct sp_chunk *chunk,
+                           const struct sp_record_kind *kind, size_t at)
+{
+    uint64_t length = 0;
+    size_t next = 0, header_len = want_header(w, chunk, kind, at, &next);
+    if (header_len == 0)
+        return next;
+    struct sp_view header = sp_view(w->buf.data + at, header_len);
+    bool page = kind->is_page(header);
+    if (!kind->length(header, &length))
+        return resync(w, chunk, kind, at, at + 1, kind->why.no_length);
+    if (length > length_max)
+        return resync(w, chunk, kind, at, at + 1, kind->why.far_too_long);
+    if (length > w->max_record)
+        return too_large(w, chunk, at, header_len, length, page);
+    size_t end = at + header_len + (size_t)length;
+    if (!want_record(w, kind, at, &end)) {
+        sp_chunk_add_bad(chunk, w, at, w->buf.len - at, SP_TRUNCATED, kind->why.cut);
+        return w->buf.len;
+    }
+    if (!ends_well(w, kind, end)) {
+        next = kind->find(w, at + header_len);
+        end = next < end ? next : end;
+    }
+    if (page)
+        sp_chunk_add(chunk, (struct sp_slice){
+                                .at = at, .len = end - at, .offset = w->offset + at, .records = 1});
+    return end;
+}
+
+/* Passes over more of a record that is too large; answers how much. What comes behind its end must
+ * be a record like anywhere else. */
+static size_t discard(struct sp_window *w, struct sp_chunk *chunk,
+                      const struct sp_record_kind *kind)
+{
+    sp_window_want(w, kind->mark);
+    size_t pass = w->discard < w->buf.len ? (size_t)w->discard : w->buf.len;
+    size_t next = w->discard_own ? find_member_record(w, kind, 0) : w->buf.len;
+    if (next < pass) {
+        w->discard = 0; /* the length was wrong */
+        sp_chunk_add_bad(chunk, w, next, 0, SP_MALFORMED, kind->why.comes_early);
+        return next;
+    }
+    w->discard -= pass;
+    if (w->discard && w->end) {
+        w->discard = 0;
+        sp_chunk_add_bad(chunk, w, pass, 0, SP_TRUNCATED, kind->why.cut_large);
+    }
+    return pass;
+}
+
+size_t sp_records_split(struct sp_window *w, struct sp_chunk *chunk,
+                        const struct sp_record_kind *kind)
+{
+    size_t at = 0;
+    if (w->discard)
+        return discard(w, chunk, kind);
+    if (w->resync) {
+        bool more = sp_window_want(w, kind->mark + 1);
+        w->resync = w->buf.len > 1;
+        /* The first byte is only there to be looked at. */
+        at = w->resync ? resync_more(w, kind, 1) : w->buf.len;
+        if (w->resync && !more) { /* what is left is too short, and nothing follows it */
+            w->resync = false;
+            return w->buf.len;
+        }
+        if (w->resync)
+            return at;
+    }
+    while (at < w->block) {
+        at = skip_newlines(w, at);
+        if (!sp_window_want(w, at + 1))
+            break;
+        if (is_newline(w->buf.data[at]))
+            continue;
+        sp_window_want(w, at + kind->mark);
+        if (!kind->begins(w, at))
+            at = resync(w, chunk, kind, at, at + 1, kind->why.not_here);
+        else
+            at = split_record(w, chunk, kind, at);
+        if (w->discard || w->resync)
+            break;
+    }
+    return at;
+}

@@ -1,0 +1,54 @@
+/* Cutting files of records that say their length in a header: WARC (warc.c) and ARC (arc.c).
+ * Private to this folder. */
+#ifndef SP_INPUT_RECORDS_H
+#define SP_INPUT_RECORDS_H
+
+#include "input/window.h"
+
+struct sp_record_kind {
+    /* In so many bytes a record's beginning shows itself, unless the file ends before. */
+    size_t mark;
+    /* Whether a record begins at `at`. */
+    bool (*begins)(const struct sp_window *w, size_t at);
+    /* The next place from `from` on where a line begins a record; the window's length if none. */
+    size_t (*find)(const struct sp_window *w, size_t from);
+    /* How long the header is; 0: it does not end within the text. */
+    size_t (*header_end)(struct sp_view text);
+    /* Of what header_end found. The length is what follows the header, in bytes. */
+    bool (*is_page)(struct sp_view header);
+    bool (*length)(struct sp_view header, uint64_t *ret_length);
+    struct { /* of dead letters; literals */
+        const char *no_end;
+        const char *cut_header;
+        const char *no_length;
+        const char *far_too_long;
+        const char *cut;
+        const char *comes_early;
+        const char *cut_large;
+        const char *not_here;
+    } why;
+};
+
+/* The texts of `why`, where a record and its length are called so. */
+#define SP_RECORD_WHY(A, NAME, LENGTH)                                                             \
+    {                                                                                              \
+        .no_end = "the " NAME " header does not end",                                              \
+        .cut_header = "the file ends within " A " " NAME " header",                                \
+        .no_length = "the " NAME " record has no usable " LENGTH,                                  \
+        .far_too_long = "the " NAME " record's " LENGTH " is longer than any page",                \
+        .cut = "the file ends within " A " " NAME " record",                                       \
+        .comes_early = "the next " NAME " record comes before the end of the one that is larger "  \
+                       "than input.max_record_bytes",                                              \
+        .cut_large = "the file ends within " A " " NAME " record that is larger than "             \
+                     "input.max_record_bytes; if it is not cut, the record's length is wrong, "    \
+                     "and records behind it are lost",                                             \
+        .not_here = A " " NAME " record should start here; the length of the one before may be "   \
+                      "wrong",                                                                     \
+    }
+
+/* Cuts records from the start of the window (see window.h). Those that are no pages are passed
+ * over. */
+size_t sp_records_split(struct sp_window *w, struct sp_chunk *chunk,
+                        const struct sp_record_kind *kind);
+
+#endif
