@@ -1,5 +1,5 @@
 /* Pages at the edge: schemas/page.avsc. Written by crawlers in any language, so the decoder takes
- * what the schema allows; it allocates nothing and answers views into the bytes. */
+ * what the schema allows; it allocates nothing and returns views into the bytes. */
 #include "codec/fingerprints.h"
 #include "codec/parts.h"
 

@@ -9,8 +9,8 @@
  * Signatures are kept in memory: the oldest go first, but for those that were used since they were
  * last looked at (a clock), and none whose count changed since the last flush.
  *
- * Errors: SP_STORE, SP_CORRUPT; then the table must be freed and made anew from the store, with the
- * stages that use it. Thread rule: one thread. */
+ * Errors: SP_STORE, SP_CORRUPT; then free the table and the stages that use it, and make them again
+ * from the store. Thread rule: one thread. */
 #ifndef SP_CONTENTS_CONTENTS_H
 #define SP_CONTENTS_CONTENTS_H
 

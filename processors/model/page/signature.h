@@ -96,7 +96,7 @@ static inline size_t sp_signature_bytes(const struct sp_signature *s)
 void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out);
 
 /* Reads one packed signature of exactly `in`. The bytes are not trusted: anything not
- * written by sp_signature_encode answers SP_MALFORMED or SP_TRUNCATED (sorted order,
+ * written by sp_signature_encode gives SP_MALFORMED or SP_TRUNCATED (sorted order,
  * counts, sums and limits are checked). On SP_OK *ret_signature has one reference. */
 enum sp_err sp_signature_decode(struct sp_view in, struct sp_signature **ret_signature);
 

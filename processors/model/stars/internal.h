@@ -36,7 +36,7 @@ enum {
     ABSORBED_KIDS = 16, /* at most, of a star that becomes part of another one */
     INDEXED_FROM = 64,  /* kids: below it all are tried that sizes do not rule out */
     PARITY_WORDS_MAX = 1024,
-    CENTRED_AT = 64,   /* children: then the pivot is chosen anew among the members */
+    CENTRED_AT = 64,   /* children: then the pivot is chosen again among the members */
     CENTRED_MOST = 256 /* kids, with those on the fringe */
 };
 

@@ -4,7 +4,7 @@
  *   struct sp_buf     growable bytes the caller owns (init/done, reset keeps memory)
  *   struct sp_reader  reads little-endian and variable-length numbers from a view
  *                     that is not trusted: after any short read `failed` is set and
- *                     every further read answers 0, so that a decoder checks once.
+ *                     every further read returns 0, so that a decoder checks once.
  *
  * Numbers are written little-endian; "varint" is unsigned LEB128, "zigzag" Avro's long. */
 #ifndef SP_BASE_BYTES_H

@@ -25,7 +25,7 @@ void *sp_map_get(const struct sp_map *map, struct sp_id key);
 void sp_map_add(struct sp_map *map, void *object);
 /* The key will be looked up soon. */
 void sp_map_prefetch(const struct sp_map *map, struct sp_id key);
-/* What sp_map_get most likely answers, without a look at the object. */
+/* What sp_map_get will most likely return, without a look at the object. */
 const void *sp_map_guess(const struct sp_map *map, struct sp_id key);
 /* The object taken out, or NULL. */
 void *sp_map_remove(struct sp_map *map, struct sp_id key);

@@ -10,7 +10,7 @@ static bool is_blank(const char *line, size_t len)
     return true;
 }
 
-/* Passes over the rest of a line that was too long; answers the bytes passed. */
+/* Skips the rest of a line that was too long; returns the bytes skipped. */
 static size_t discard_line(struct sp_window *w)
 {
     const char *newline = w->buf.len ? memchr(w->buf.data, '\n', w->buf.len) : NULL;

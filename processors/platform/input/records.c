@@ -163,7 +163,7 @@ static size_t split_record(struct sp_window *w, struct sp_chunk *chunk,
     return end;
 }
 
-/* Passes over more of a record that is too large; answers how much. What comes behind its end must
+/* Skips more of a record that is too large; returns how much. What comes behind its end must
  * be a record like anywhere else. */
 static size_t discard(struct sp_window *w, struct sp_chunk *chunk,
                       const struct sp_record_kind *kind)

@@ -74,7 +74,7 @@ void sp_chunk_add(struct sp_chunk *chunk, struct sp_slice slice);
 void sp_chunk_add_bad(struct sp_chunk *chunk, const struct sp_window *w, size_t at, size_t len,
                       enum sp_err err, const char *why);
 
-/* Each cuts records from the start of the window into slices and answers how many bytes they took;
+/* Each cuts records from the start of the window into slices and returns how many bytes they took;
  * at least one byte, unless the window is empty at the end of the file. */
 size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk);
 size_t sp_warc_split(struct sp_window *w, struct sp_chunk *chunk);

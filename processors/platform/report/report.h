@@ -14,7 +14,7 @@
  * that are not UTF-8 and control characters become U+FFFD, and a policy in the page forbids scripts
  * and every request.
  *
- * Errors: the first failure is kept, later calls do nothing, sp_report_close answers it. Texts are
+ * Errors: the first failure is kept, later calls do nothing, sp_report_close returns it. Texts are
  * borrowed for the call. Equal calls give equal bytes. Thread rule: one thread at a time. */
 #ifndef SP_REPORT_REPORT_H
 #define SP_REPORT_REPORT_H

@@ -16,7 +16,7 @@
 #include "store/tuning.h"
 
 enum {
-    SLOTS = 16384, /* the more, the fewer answers are lost to other keys: some 800 are under way */
+    SLOTS = 16384, /* the more, the fewer rows are lost to other keys: some 800 are under way */
     QUEUE = 16384, /* a power of two */
     KEY_BYTES = 32,
     WORTH_WAKING = 64, /* keys; fewer wait for others */

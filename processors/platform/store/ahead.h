@@ -19,7 +19,7 @@ void sp_ahead_free(struct sp_ahead *a);
 
 /* The key may be asked for soon. Forgotten where too much is asked for already. */
 void sp_ahead_expect(struct sp_ahead *a, struct sp_view key);
-/* A commit has started: earlier answers are void. */
+/* A commit has started: what was read earlier is void. */
 void sp_ahead_commit(struct sp_ahead *a);
 
 struct sp_ahead_answer {

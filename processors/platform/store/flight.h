@@ -14,7 +14,7 @@ struct sp_flight *sp_flight_new(struct sp_apply *apply);
 /* Waits. NULL is allowed. */
 void sp_flight_free(struct sp_flight *f);
 
-/* Waits for the batch under way; answers the first error of any, or NULL. */
+/* Waits for the batch under way; returns the first error of any, or NULL. */
 const char *sp_flight_wait(struct sp_flight *f);
 /* Takes the sorted writes, of which `batch` is empty then. Nothing may be under way:
  * sp_flight_wait.

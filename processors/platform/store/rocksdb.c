@@ -8,13 +8,13 @@
  *                random bytes that no compaction can shrink, so it should not copy them either
  *   order        a batch is applied in key order: neighbours in the memtable's skip list are found
  * from one another, in half the time of a search from its top
- *   look-ups     most miss (a page never seen): a filter of 10 bits a key answers those from memory
+ *   look-ups     most miss (a page never seen): a filter of 10 bits a key decides those in memory
  *   bulk         write buffers are vectors, sorted when they go to the disk: no search at all. They
  *                get batches that are sorted already, without what the batch itself writes over
  *   sharing      background threads are RocksDB's default ones, which all databases of a process
  *                have in common; block cache and write buffers are, where the caller says so
  *
- * Fails with SP_STORE and RocksDB's own message; after that the handle answers nothing but
+ * Fails with SP_STORE and RocksDB's own message; after that the handle returns nothing but
  * failures, because RocksDB turns read-only. */
 #include <errno.h>
 #include <rocksdb/c.h>
@@ -400,7 +400,7 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
 /* ---- reading along
  *
  * A secondary instance would be made for this, but those do not know blob files (facebook/rocksdb
- * issue 13296: they crash). So the database is opened anew, read-only, where its files have
+ * issue 13296: they crash). So the database is opened again, read-only, where its files have
  * changed: milliseconds, with the cache of blocks handed on. Every table stays open, because the
  * writer deletes files; a blob file that went is an error, and the next open does not want it. */
 

@@ -1,6 +1,6 @@
 /* One block cache for the databases of a process, and one budget of write buffers. The C interface
  * of RocksDB 7.8 has no WriteBufferManager; but the size of a write buffer may be set while a
- * database is open, so the budget is divided anew as databases come and go. */
+ * database is open, so the budget is divided again as databases come and go. */
 #include "store/shared.h"
 
 #include <inttypes.h>

@@ -52,7 +52,7 @@ struct sp_rocksdb_options {
 void sp_rocksdb_options_default(struct sp_rocksdb_options *ret_options);
 
 /* What the databases of a process have in common: one block cache, and one budget of write buffers
- * that is divided anew as databases come and go. One thread opens and closes them. */
+ * that is divided again as databases come and go. One thread opens and closes them. */
 struct sp_rocksdb_shared *sp_rocksdb_shared_new(const struct sp_rocksdb_options *options);
 void sp_rocksdb_shared_free(struct sp_rocksdb_shared *shared);
 
@@ -140,7 +140,7 @@ void sp_db_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory
  * where there is none. */
 enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view *ret_value);
 /* The key will be got soon, perhaps: it is read ahead where commits are applied in the background,
- * and nothing happens elsewhere. Never changes what a get answers. */
+ * and nothing happens elsewhere. Never changes what a get returns. */
 void sp_store_expect(struct sp_store *s, struct sp_view key);
 /* Into the open batch; key and value are copied. */
 void sp_store_put(struct sp_store *s, struct sp_view key, struct sp_view value);
