@@ -90,7 +90,7 @@ def the_page_fits_a_phone_and_the_dark(work):
         check(browser.value("document.documentElement.scrollWidth") <= 360, "wider than a phone")
         browser.value("document.querySelector('#try button').click()")
         browser.wait("document.body.dataset.tried", "the trial")
-        check_equal(browser.count("table"), 4, "tables")
+        check_equal(browser.count("table"), 7, "tables")
         clipped = browser.value("[...document.querySelectorAll('.scroll')]"
                                 ".filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)")
         check_equal(clipped, [], "tables that are clipped")
@@ -174,6 +174,57 @@ def what_beat_a_page_is_shown_and_linked(work):
         check_equal(browser.count(real), 0, "links to what a browser cannot open")
         check_equal(browser.value("document.body.dataset.hacked || ''"), "", "hostile script")
         browser.check_clean(origin)
+
+
+def a_part_of_a_url_and_a_host_are_found(work):
+    crawled(work)
+    work.write("more.jsonl", "".join(numbered("many.example", n) for n in range(130)))
+    work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "--set", "partition.cells=4",
+             "pages.jsonl", "more.jsonl")
+    with serving(work) as server, Browser(work.path("profile")) as browser:
+        origin = f"http://127.0.0.1:{server.port}/"
+        browser.open(origin)
+        browser.wait("document.body.dataset.overview", "the overview")
+        check_equal(browser.text("#hosts tbody tr:first-child td:first-child"), "a.example", "losers")
+        browser.value("document.getElementById('url').value = ''")
+        browser.type("#url", "EXAMPLE/2", ENTER)
+        browser.wait("document.body.dataset.searched", "pages by a part of their URL")
+        wanted = sorted([f"http://b.example/{n}" for n in [2, *range(20, 30)]] +
+                        [f"http://many.example/{n}" for n in [2, *range(20, 30)]])
+        pages = "[...document.querySelectorAll('#pages td:first-child a:first-child')].map(a => a.textContent)"
+        check_equal(browser.value(pages), wanted, "pages")
+        check_equal(browser.value("document.activeElement.id"), "pages-title", "focus")
+        # A host, in parts.
+        browser.value("document.getElementById('url').value = ''")
+        browser.type("#url", "many", ENTER)
+        browser.wait("document.body.dataset.searched.includes('many')", "the host")
+        check_equal(browser.value(pages + ".length"), 100, "pages of the first part")
+        browser.type("#found-hosts a", ENTER)
+        browser.wait("document.body.dataset.searched.includes('host')", "the view of the host")
+        check_equal(browser.text("#pages-title"), "Host many.example", "title")
+        browser.type("#pages-more", ENTER)
+        browser.wait(pages + ".length === 130", "the rest")
+        check_equal(len(set(browser.value(pages))), 130, "different pages")
+        check(browser.value("document.getElementById('pages-more').hidden"), "more than all")
+        browser.value("document.getElementById('only').value = 'loser'")
+        browser.value("document.getElementById('only').dispatchEvent(new Event('change'))")
+        browser.wait("document.body.dataset.searched.includes('loser')", "losers of the host")
+        check_in("No page", browser.text("#pages-said"))
+        # A URL that is none of a page is looked for as a part of one; a found page is looked up.
+        look_up(browser, "http://b.example/1")
+        check_in("unique", browser.text("#facts"))
+        look_up(browser, "http://b.example")
+        browser.wait("document.body.dataset.searched.includes('b.example')", "pages of that host")
+        check_equal(browser.value(pages + ".length"), 30, "pages")
+        browser.type("#pages tbody a", ENTER)
+        browser.wait("document.body.dataset.looked === 'http://b.example/0'", "a page that was found")
+        check_in("unique", browser.text("#facts"))
+        browser.value("document.body.dataset.looked = ''; document.querySelector('#hosts a').focus()")
+        browser.type("#hosts a", ENTER)
+        browser.wait("document.getElementById('pages-title').textContent === 'Host a.example'", "a host")
+        check_equal(browser.value("document.body.dataset.hacked || ''"), "", "hostile script")
+        # A page that nobody has is not found, by a request of its own.
+        check(all("404" in json.dumps(c) for c in browser.complaints()), browser.complaints())
 
 
 def a_large_group_is_turned_by_the_page_and_saved(work):

@@ -272,6 +272,57 @@ def the_overview_adds_up(work):
         check_equal(answer["inputs_ended"], True, "ended")
 
 
+def host_of(url):
+    return urllib.parse.urlsplit(url).netloc
+
+
+def pages_are_found_by_a_part_of_their_url_and_by_host(work):
+    statuses, _ = crawled(work, 2000)
+    urls = sorted(statuses, key=lambda u: (u.split("://")[1], u))
+    with serving(work) as server:
+        until(lambda: server.status("/v1/hosts") == 200, "the hosts")
+
+        def found(**query):
+            """All pages, asked for in parts."""
+            pages, after = [], {}
+            while True:
+                answer = server.get("/v1/search", **query, **after)
+                check_equal(answer["searched"], len(statuses), "searched")
+                check_equal(answer["cut"], False, "cut")
+                pages += answer["pages"]
+                if not answer["next"]:
+                    return pages
+                check_equal(answer["pages"][-1]["url"], answer["next"], "next")
+                after = {"after": answer["next"]}
+
+        for part in urls[7][10:], urls[99].split("/")[2][:6].upper(), "/", "nowhere.example":
+            pages = found(q=part, limit=300)
+            check_equal([p["url"] for p in pages], [u for u in urls if part.lower() in u.lower()], part)
+            for p in pages[::17]:
+                for key in "status", "winner_url", "similarity", "version_ms":
+                    check_equal(p[key], statuses[p["url"]][key], p["url"] + " " + key)
+        hosts = server.get("/v1/hosts", limit=1000)
+        names = {host_of(u) for u in urls}
+        check_equal(hosts["count"], len(names), "hosts")
+        check_equal([h["loser"] for h in hosts["hosts"]],
+                    sorted((h["loser"] for h in hosts["hosts"]), reverse=True), "order of hosts")
+        check_equal(server.get("/v1/hosts", limit=1, offset=1)["hosts"], hosts["hosts"][1:2], "offset")
+        for h in hosts["hosts"][:5] + hosts["hosts"][-5:]:
+            own = [u for u in urls if host_of(u) == h["host"]]
+            check_equal([p["url"] for p in found(host=h["host"], limit=7)], own, h["host"])
+            check_equal(h["pages"], len(own), "pages of " + h["host"])
+            for status in "unique", "winner", "loser", "gone":
+                of = [u for u in own if statuses[u]["status"] == status]
+                check_equal(h[status], len(of), status)
+                check_equal([p["url"] for p in found(host=h["host"], status=status)], of, status)
+        part = hosts["hosts"][0]["host"][:5]
+        check_equal({h["host"] for h in server.get("/v1/hosts", q=part.upper(), limit=1000)["hosts"]},
+                    {n for n in names if part in n}, "hosts by a part")
+        for bad in {}, {"q": ""}, {"q": "a", "status": "none"}, {"q": "a", "limit": 0}, {"q": "a", "limit": 1001}:
+            server.get("/v1/search", 400, **bad)
+        server.get("/v1/hosts", 400, limit=1001)
+
+
 def the_cells_of_a_trained_map_are_counted(work):
     work.crawl(pages=500)
     work.run("train", "-q", "-o", "map", "--cells", "8", "crawl.jsonl")
@@ -300,7 +351,8 @@ def what_is_described_is_what_is_answered(work):
         url = urllib.parse.quote(next(iter(latest(work.read("status.jsonl").decode()))), "")
         until(lambda: server.status("/v1/overview") == 200, "the overview")
         for path, name in (("/v1/status?url=", "Status"), ("/v1/group?url=", "Group"),
-                           ("/v1/overview?x=", "Overview"),
+                           ("/v1/overview?x=", "Overview"), ("/v1/search?q=a&x=", "Found"),
+                           ("/v1/hosts?x=", "Hosts"),
                            ("/v1/threshold?threshold=0.9&url=", "Trial")):
             answer = json.loads(server.ask("GET", path + url)[1])
             check_equal(set(answer), set(described["components"]["schemas"][name]["properties"]), name)

@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/json_write.h"
 #include "base/url.h"
@@ -51,4 +52,19 @@ unsigned sp_argument_page(struct sp_serve_thread *t, const struct sp_query *q, c
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "the argument %s is missing", name);
     enum sp_err err = sp_state_page_id(t->reader, sp_view_str(url), ret_page);
     return err == SP_OK ? 0 : sp_answer_failed(t, err, url);
+}
+
+bool sp_argument_number(const struct sp_query *q, const char *name, size_t most, size_t *ret_number)
+{
+    const char *text = sp_argument(q, name);
+    char *end = NULL;
+    if (!text)
+        return true;
+    if (*text < '0' || *text > '9')
+        return false;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (*end || n > most)
+        return false;
+    *ret_number = (size_t)n;
+    return true;
 }

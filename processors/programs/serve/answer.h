@@ -38,6 +38,9 @@ const char *sp_argument(const struct sp_query *q, const char *name);
 /* The page of the argument `name`; 0, or the status of an answer that was made. */
 unsigned sp_argument_page(struct sp_serve_thread *t, const struct sp_query *q, const char *name,
                           struct sp_id *ret_page);
+/* False: the argument is there and is no number up to `most`; without it the number stays. */
+bool sp_argument_number(const struct sp_query *q, const char *name, size_t most,
+                        size_t *ret_number);
 
 #define SP_ANSWERS(X)                                                                              \
     X(status)                                                                                      \
@@ -48,6 +51,8 @@ unsigned sp_argument_page(struct sp_serve_thread *t, const struct sp_query *q, c
     X(text)                                                                                        \
     X(predict)                                                                                     \
     X(overview)                                                                                    \
+    X(search)                                                                                      \
+    X(hosts)                                                                                       \
     X(page)                                                                                        \
     X(openapi)                                                                                     \
     X(metrics)                                                                                     \

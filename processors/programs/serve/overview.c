@@ -17,7 +17,8 @@ struct sp_overview {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool ending;
-    struct sp_buf json; /* under the lock */
+    struct sp_buf json;             /* under the lock */
+    struct sp_catalogue *catalogue; /* under the lock; NULL: none yet */
     bool predict;
     struct sp_predictor *predictor; /* under the lock; NULL: none yet */
 };
@@ -34,24 +35,42 @@ static void learn(struct sp_overview *o, struct sp_state_reader *r)
     sp_predictor_free(before);
 }
 
+/* What one pass over the pages fills. */
+struct pass {
+    struct sp_census *census;
+    struct sp_catalogue *catalogue;
+};
+
+static void note(void *arg, const struct sp_page_view *page)
+{
+    const struct pass *pass = arg;
+    sp_census_note(pass->census, page);
+    sp_catalogue_note(pass->catalogue, page);
+}
+
 static void make(struct sp_overview *o, struct sp_state_reader *r)
 {
-    struct sp_census *census = sp_census_new();
+    struct pass pass = {sp_census_new(), sp_catalogue_new(SP_CATALOGUE_BYTES)};
     struct sp_buf json = {0};
     sp_state_begin(r);
-    if (sp_state_each_page(r, sp_census_note, census) == SP_OK) {
-        sp_census_put(census, r, &json);
+    if (sp_state_each_page(r, note, &pass) == SP_OK) {
+        sp_census_put(pass.census, r, &json);
+        sp_catalogue_sort(pass.catalogue);
         pthread_mutex_lock(&o->lock);
         struct sp_buf before = o->json;
+        struct sp_catalogue *catalogue = o->catalogue;
         o->json = json;
+        o->catalogue = pass.catalogue;
         json = before;
+        pass.catalogue = catalogue;
         pthread_mutex_unlock(&o->lock);
     }
     if (o->predict)
         learn(o, r);
     sp_state_end(r);
     sp_buf_done(&json);
-    sp_census_free(census);
+    sp_census_free(pass.census);
+    sp_catalogue_unref(pass.catalogue);
 }
 
 static void *work(void *arg)
@@ -111,6 +130,7 @@ void sp_overview_stop(struct sp_overview *o)
     pthread_cond_destroy(&o->wake);
     pthread_mutex_destroy(&o->lock);
     sp_buf_done(&o->json);
+    sp_catalogue_unref(o->catalogue);
     sp_predictor_free(o->predictor);
     sp_free(o);
 }
@@ -122,6 +142,14 @@ bool sp_overview_put(struct sp_overview *o, struct sp_buf *out)
     sp_buf_put_view(out, sp_buf_view(&o->json));
     pthread_mutex_unlock(&o->lock);
     return made;
+}
+
+struct sp_catalogue *sp_overview_catalogue(struct sp_overview *o)
+{
+    pthread_mutex_lock(&o->lock);
+    struct sp_catalogue *catalogue = sp_catalogue_ref(o->catalogue);
+    pthread_mutex_unlock(&o->lock);
+    return catalogue;
 }
 
 bool sp_overview_predict(struct sp_overview *o, struct sp_view url, double confidence,

@@ -4,7 +4,7 @@
 #ifndef SP_SERVE_OVERVIEW_H
 #define SP_SERVE_OVERVIEW_H
 
-#include "serve/state.h"
+#include "serve/catalogue.h"
 
 struct sp_overview;
 
@@ -14,6 +14,9 @@ struct sp_overview *sp_overview_start(struct sp_state *state, bool predict);
 void sp_overview_stop(struct sp_overview *overview);
 /* Appends the members of a JSON object; false, and nothing appended, while there is none yet. */
 bool sp_overview_put(struct sp_overview *overview, struct sp_buf *out);
+
+/* The URLs of its last pass, for the caller to unref; NULL while there are none yet. */
+struct sp_catalogue *sp_overview_catalogue(struct sp_overview *overview);
 
 /* Appends what the rules of the state say of a URL (predictions.h); false, and nothing appended,
  * while there are none yet. */

@@ -22,6 +22,8 @@ const struct sp_route sp_routes[] = {
     {"/v1/text", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_text},
     {"/v1/predict", MHD_HTTP_METHOD_GET, json, false, false, sp_answer_predict},
     {"/v1/overview", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_overview},
+    {"/v1/search", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_search},
+    {"/v1/hosts", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_hosts},
     {"/", MHD_HTTP_METHOD_GET, html, true, false, sp_answer_page},
     {"/openapi.json", MHD_HTTP_METHOD_GET, json, true, false, sp_answer_openapi},
     {"/metrics", MHD_HTTP_METHOD_GET, plain, false, false, sp_answer_metrics},

@@ -15,6 +15,7 @@
  *   index.c      documents of known pages
  *   overview.c   what /v1/overview says of the pages: a thread
  *   census.c     what it counts
+ *   catalogue.c  the URLs of all pages, by host
  *   texts.c      where the text of a page is
  *   assets.c     files that are part of the program
  *
@@ -33,7 +34,7 @@
 
 enum { SP_HISTORY = 300 };
 
-enum { SP_ROUTES = 16 };
+enum { SP_ROUTES = 24 };
 
 /* All atomic. */
 struct sp_serve_counters {

@@ -1,6 +1,4 @@
 /* /v1/group: the members of a page's group, and what links them. */
-#include <stdlib.h>
-
 #include "base/json_write.h"
 #include "codec/codec.h"
 #include "codec/lines.h"
@@ -121,23 +119,6 @@ static void put_group(struct listing *l)
     sp_buf_put_str(out, "]}\n");
 }
 
-/* False: the argument is there and is no number up to `most`. */
-static bool number_argument(const struct sp_query *q, const char *name, size_t most,
-                            size_t *ret_number)
-{
-    const char *text = sp_argument(q, name);
-    char *end = NULL;
-    if (!text)
-        return true;
-    if (*text < '0' || *text > '9')
-        return false;
-    unsigned long long n = strtoull(text, &end, 10);
-    if (*end || n > most)
-        return false;
-    *ret_number = (size_t)n;
-    return true;
-}
-
 unsigned sp_answer_group(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q)
 {
     struct listing l = {.t = t, .limit = PAGE_DEFAULT};
@@ -145,8 +126,8 @@ unsigned sp_answer_group(struct sp_serve *s, struct sp_serve_thread *t, const st
     (void)s;
     if (refused)
         return refused;
-    if (!number_argument(q, "offset", SP_MEMBERS_MAX, &l.offset) ||
-        !number_argument(q, "limit", PAGE_MAX, &l.limit))
+    if (!sp_argument_number(q, "offset", SP_MEMBERS_MAX, &l.offset) ||
+        !sp_argument_number(q, "limit", PAGE_MAX, &l.limit))
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST,
                                "offset is a number up to %d, limit one up to %d", SP_MEMBERS_MAX,
                                PAGE_MAX);

@@ -121,7 +121,7 @@ function save(name, type, text) {
 function csv(columns, rows) {
   const field = (x) => {
     const text = x === null || x === undefined ? '' : String(x);
-    const plain = typeof x === 'string' && /^[=+\-@\t\r]/.test(text) ? "'" + text : text;
+    const plain = typeof x === 'string' && /^[=+\-\x40\t\r]/.test(text) ? "'" + text : text;
     return /[",\r\n]/.test(plain) ? '"' + plain.replaceAll('"', '""') + '"' : plain;
   };
   return [columns, ...rows].map((r) => r.map(field).join(',') + '\r\n').join('');

@@ -87,7 +87,7 @@ async function look(url) {
   say('looking up');
   chosen.clear();
   $('compare').disabled = true;
-  for (const id of ['compared', 'tried']) $(id).hidden = true;
+  for (const id of ['searched', 'compared', 'tried']) $(id).hidden = true;
   try {
     const [status, members] = await Promise.all([ask('/v1/status', {url}), ask('/v1/group', {url, limit: MEMBERS_SHOWN})]);
     if (looked !== url) return;
@@ -100,6 +100,7 @@ async function look(url) {
     if (looked !== url) return;
     $('found').hidden = true;
     say(error.message);
+    if (error.status === 404) find({q: url});
   }
   document.body.dataset.looked = url;
 }

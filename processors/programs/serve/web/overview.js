@@ -34,6 +34,7 @@ async function overview() {
   try {
     const all = await ask('/v1/overview');
     showOverview(all);
+    await hosts();
     document.body.dataset.overview = Number(document.body.dataset.overview || 0) + 1;
   } catch (error) {
     if (!document.body.dataset.overview) say(error.message);

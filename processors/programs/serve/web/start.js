@@ -1,8 +1,18 @@
 // What the reader does, and the start.
+// The address says what is looked at, so that it can be kept and sent on.
 function follow() {
-  const url = new URLSearchParams(location.hash.slice(1)).get('url');
-  if (url) look(url);
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  if (wanted.get('url')) look(wanted.get('url'));
+  else if (wanted.get('q') || wanted.get('host')) find(Object.fromEntries(wanted));
 }
+
+function go(what) {
+  const hash = '#' + new URLSearchParams(what);
+  if (location.hash === hash) follow(); else location.hash = hash;
+}
+
+// What is whole is a page's URL; all else is a part of one.
+const isWhole = (text) => /^([a-z][a-z0-9+.-]*:\/\/|doc:)/i.test(text);
 
 function on(form, what) {
   $(form).addEventListener('submit', (event) => {
@@ -12,8 +22,16 @@ function on(form, what) {
 }
 
 on('search', () => {
-  const hash = '#url=' + encodeURIComponent($('url').value.trim());
-  if (location.hash === hash) follow(); else location.hash = hash;
+  const text = $('url').value.trim();
+  go(isWhole(text) ? {url: text} : {q: text});
+});
+$('only').addEventListener('change', () => {
+  const {status, ...rest} = search;
+  go($('only').value ? {...rest, status: $('only').value} : rest);
+});
+$('hosts-more').addEventListener('click', () => {
+  hostsShown += HOSTS_SHOWN;
+  hosts().catch((error) => say(error.message));
 });
 on('unlock', () => {
   sessionStorage.setItem('token', $('token').value);
