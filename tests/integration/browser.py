@@ -11,8 +11,9 @@ import time
 from harness import PATIENCE_SECONDS, Failure, Skip, check, check_equal, until
 
 # Keys that are no characters, and the space, which is pressed as well as typed.
-ENTER, SPACE = "Enter", "Space"
+ENTER, SPACE, TAB = "Enter", "Space", "Tab"
 KEYS = {ENTER: {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"},
+        TAB: {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9},
         SPACE: {"key": " ", "code": "Space", "windowsVirtualKeyCode": 32, "text": " "}}
 
 
@@ -92,6 +93,10 @@ class Browser:
     def type(self, selector, *strokes):
         """As a person would, at the keyboard: keys by name, other texts character by character."""
         self.value(f"document.querySelector({json.dumps(selector)}).focus()")
+        self.press(*strokes)
+
+    def press(self, *strokes):
+        """Where the focus is."""
         for stroke in strokes:
             for key in [KEYS[stroke]] if stroke in KEYS else [{"key": c, "text": c} for c in stroke]:
                 self.call("Input.dispatchKeyEvent", type="keyDown", **key)
@@ -101,6 +106,10 @@ class Browser:
         """The reader prefers light or dark pages."""
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": "prefers-color-scheme", "value": scheme}])
+
+    def size(self, width, height):
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                  deviceScaleFactor=1, mobile=width < 500)
 
     def requests(self):
         return [e["params"]["request"]["url"] for e in self.events

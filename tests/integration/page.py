@@ -81,8 +81,7 @@ def the_page_searches_and_compares_in_a_browser(work):
 def the_page_fits_a_phone_and_the_dark(work):
     crawled(work)
     with serving(work) as server, Browser(work.path("profile"), "500,800") as browser:
-        browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=2,
-                     mobile=True)
+        browser.size(360, 740)
         browser.open(f"http://127.0.0.1:{server.port}/#url=http%3A%2F%2Fa.example%2Fone")
         browser.wait("document.body.dataset.looked", "the group from the address")
         browser.wait("document.body.dataset.overview", "the overview")

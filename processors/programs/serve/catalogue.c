@@ -26,6 +26,7 @@ struct sp_catalogue {
     uint32_t host_cap;
     size_t most_bytes;
     bool cut;
+    bool cut_hosts;
     uint32_t references; /* atomic */
 };
 
@@ -95,33 +96,41 @@ static struct sp_view host_of(const struct sp_catalogue *c, const struct entry *
     return sp_url_host(sp_view(text_of(c, e), e->len));
 }
 
+/* The host of the URL at that place, of which the ones before are counted; NULL: there are too
+ * many.
+ */
+static struct sp_catalogue_host *host_at(struct sp_catalogue *c, struct sp_view name, uint32_t at)
+{
+    if (c->host_count && sp_view_eq(c->hosts[c->host_count - 1].name, name))
+        return &c->hosts[c->host_count - 1];
+    if (c->host_count == SP_CATALOGUE_HOSTS)
+        return NULL;
+    sp_grow(&c->hosts, &c->host_cap, c->host_count + 1);
+    c->hosts[c->host_count++] = (struct sp_catalogue_host){.name = name, .first = at};
+    return &c->hosts[c->host_count - 1];
+}
+
 static void count_hosts(struct sp_catalogue *c)
 {
-    for (uint32_t i = 0; i < c->count; i++) {
+    if (!c->entries)
+        return;
+    for (uint32_t i = 0; i < c->count && !c->cut_hosts; i++) {
         const struct entry *e = &c->entries[i];
         struct sp_view name = host_of(c, e);
-        if (!name.len)
+        struct sp_catalogue_host *h = name.len ? host_at(c, name, i) : NULL;
+        c->cut_hosts = name.len && !h;
+        if (!h)
             continue;
-        struct sp_catalogue_host *h = c->host_count ? &c->hosts[c->host_count - 1] : NULL;
-        if (!h || !sp_view_eq(h->name, name)) {
-            if (c->host_count == SP_CATALOGUE_HOSTS) {
-                c->cut = true;
-                break;
-            }
-            sp_grow(&c->hosts, &c->host_cap, c->host_count + 1);
-            h = &c->hosts[c->host_count++];
-            *h = (struct sp_catalogue_host){.name = name, .first = i};
-        }
         h->pages[e->status]++;
         h->all++;
     }
-    if (c->host_count)
+    if (c->hosts)
         qsort(c->hosts, c->host_count, sizeof *c->hosts, by_losers);
 }
 
 void sp_catalogue_sort(struct sp_catalogue *c)
 {
-    if (c->count)
+    if (c->entries)
         qsort_r(c->entries, c->count, sizeof *c->entries, by_url, c);
     count_hosts(c);
 }
@@ -230,5 +239,5 @@ size_t sp_catalogue_pages(const struct sp_catalogue *c)
 
 bool sp_catalogue_is_cut(const struct sp_catalogue *c)
 {
-    return c->cut;
+    return c->cut || c->cut_hosts;
 }

@@ -1,0 +1,147 @@
+"""The page of samepage serve for everybody: by axe-core, on every view, in light and dark, on a wide
+screen and on a phone; and by the keyboard alone."""
+
+import json
+import os
+import shutil
+import subprocess
+
+from browser import ENTER, SPACE, TAB, Browser
+from harness import Failure, Skip, check, check_equal, check_in, main
+from page import HOSTILE, crawled
+from serve import serving
+
+AXE = "axe-core@4.10.3"
+
+
+def axe_source(program):
+    """The script of axe-core, fetched by npm once for each build."""
+    home = os.path.join(os.path.dirname(program), "axe")
+    script = os.path.join(home, "node_modules", "axe-core", "axe.min.js")
+    if not os.path.exists(script):
+        if not shutil.which("npm"):
+            raise Skip("there is no npm to fetch " + AXE)
+        os.makedirs(home, exist_ok=True)
+        done = subprocess.run(["npm", "install", "--prefix", home, "--no-save", "--ignore-scripts",
+                               "--no-audit", "--no-fund", AXE], cwd=home, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        if done.returncode != 0:
+            raise Skip(AXE + " cannot be had: " + done.stdout.decode("utf-8", "replace")[-500:])
+    with open(script, encoding="utf-8") as f:
+        return f.read()
+
+
+def violations(browser):
+    """What axe-core has against the page as it is shown, with all of its rules."""
+    browser.value("window.checked = null; axe.run(document, {resultTypes: ['violations']})"
+                  ".then(r => { window.checked = r.violations.map(v => [v.id, v.nodes.map(n => n.html)]); },"
+                  " e => { window.checked = [['failed', String(e)]]; }); 0")
+    browser.wait("window.checked !== null", "axe-core")
+    return browser.value("window.checked")
+
+
+def check_access(browser, what):
+    # On a phone first; the overview has time to follow, whatever the size.
+    for width, height in (360, 740), (1200, 900):
+        browser.size(width, height)
+        for scheme in "light", "dark":
+            browser.prefer(scheme)
+            check_equal(violations(browser), [], f"{what}, {width} pixels, {scheme}")
+            check(browser.value("document.documentElement.scrollWidth") <= width, what, "is wider than",
+                  width)
+
+
+def by(text, selector="button"):
+    """Presses what says so."""
+    return (f"[...document.querySelectorAll({json.dumps(selector)})]"
+            f".find(b => b.textContent === {json.dumps(text)}).click()")
+
+
+def every_view_of_the_page_is_accessible(work):
+    axe = axe_source(work.program)
+    crawled(work)
+    with serving(work, "state", "--pages", "pages.jsonl") as server, \
+            Browser(work.path("profile")) as browser:
+        origin = f"http://127.0.0.1:{server.port}/"
+        browser.open(origin)
+        browser.value(axe + "; 0")
+        # What does not violate anything would not be seen if nothing were looked for.
+        browser.value("document.body.insertAdjacentHTML('beforeend', '<input id=bad>')")
+        check_in("label", [v[0] for v in violations(browser)], "an input without a label")
+        browser.value("document.getElementById('bad').remove()")
+        browser.wait("document.body.dataset.overview", "the overview")
+        browser.wait("!document.getElementById('cells-card').hidden", "the load of cells")
+        browser.value("document.getElementById('own').open = true")
+        check_access(browser, "the overview")
+        browser.value(f"location.hash = '#url=' + encodeURIComponent({json.dumps(HOSTILE)})")
+        browser.wait("document.body.dataset.looked", "the group")
+        browser.value("document.querySelectorAll('#members input')[0].click()")
+        browser.value(by("Try it on this group"))
+        browser.wait("document.body.dataset.tried", "the trial")
+        check_access(browser, "a group")
+        browser.value("document.querySelector('#facts button').click()")
+        browser.wait("document.body.dataset.compared", "the difference")
+        check_access(browser, "a difference")
+        for view in "q=example", "host=b.example":
+            browser.value(f"location.hash = '#{view}'")
+            browser.wait(f"JSON.stringify(document.body.dataset.searched || '').includes({json.dumps(view.split('=')[0])})",
+                         view)
+            check_access(browser, view)
+        browser.value("document.getElementById('unlock').hidden = false")
+        browser.value("location.hash = '#url=nonsense'")
+        browser.wait("document.body.dataset.looked === 'nonsense'", "a refusal")
+        check_access(browser, "a refusal")
+
+
+def tab_to(browser, condition, what, most=120):
+    """Presses the tabulator until that is true of the element with the focus."""
+    for _ in range(most):
+        if browser.value(f"(e => {condition})(document.activeElement)"):
+            return
+        browser.press(TAB)
+    raise Failure(f"{what} is not reached; the focus is on " +
+                         browser.value("document.activeElement.outerHTML"))
+
+
+def the_page_is_used_without_a_pointer(work):
+    crawled(work)
+    with serving(work, "state", "--pages", "pages.jsonl") as server, \
+            Browser(work.path("profile")) as browser:
+        browser.open(f"http://127.0.0.1:{server.port}/")
+        browser.wait("document.body.dataset.overview", "the overview")
+        browser.press(TAB)
+        check_equal(browser.value("document.activeElement.className"), "skip", "the first stop")
+        shown = browser.value("document.activeElement.getBoundingClientRect().left >= 0")
+        check(shown, "the link to the content is not seen")
+        tab_to(browser, "e.id === 'url'", "the search")
+        check(browser.value("getComputedStyle(document.activeElement).outlineStyle") != "none",
+              "the focus is not seen")
+        browser.press(*"a.example", ENTER)
+        browser.wait("document.body.dataset.searched", "pages")
+        tab_to(browser, "e.closest('#pages') && e.hash", "a page that was found")
+        browser.press(ENTER)
+        browser.wait("document.body.dataset.looked", "its group")
+        for n in 1, 2:
+            tab_to(browser, f"e.matches('#members tr:nth-child({n}) input')", f"member {n}")
+            browser.press(SPACE)
+        check_in("2 of 2", browser.text("#say"))
+        browser.value("document.getElementById('found-title').focus()")
+        tab_to(browser, "e.id === 'compare'", "the comparison")
+        browser.press(ENTER)
+        browser.wait("document.body.dataset.compared", "the comparison")
+        tab_to(browser, "e.id === 'a-text'", "the first text")
+        tab_to(browser, "e.matches('#largest a')", "the largest groups")
+        tab_to(browser, "e.matches('#hosts a')", "the hosts")
+        tab_to(browser, "e.tagName === 'SUMMARY'", "own texts")
+        browser.press(ENTER)
+        tab_to(browser, "e.id === 'own-a'", "an own text")
+        browser.press(*"one two")
+        tab_to(browser, "e.id === 'own-b'", "another")
+        browser.press(*"one two")
+        tab_to(browser, "e.matches('#texts button')", "its button")
+        browser.press(ENTER)
+        check_in("1 and 1 shingles, 1 shared", browser.text("#verdict"))
+
+
+if __name__ == "__main__":
+    main(__name__)
