@@ -31,15 +31,22 @@ foreach(warning shadow strict-prototypes missing-prototypes)
 endforeach()
 # The shims include our C headers, which name a constructor as the struct it makes.
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-missing-field-initializers>)
-# Tables that the loader fills in are read-only from the first instruction on.
-add_link_options(-pie -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
-# For modules that read what strangers send: bounds and stacks are checked. The compares read none.
-function(sp_hardened target)
-  target_compile_options(${target} PRIVATE -fstack-protector-strong -fcf-protection)
-  if(NOT SP_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
-    target_compile_options(${target} PRIVATE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
-  endif()
-endfunction()
+# Hardening, for all that is built (tests/lint/hardened.py reads it off the objects; SECURITY.md has what
+# it costs): programs lie anywhere in memory, tables that the loader fills in are read-only from the
+# first instruction on, sizes and stacks are checked, indirect calls land where a function begins.
+include(CheckPIESupported)
+check_pie_supported() # lets CMake link programs, and only programs, with -pie
+add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
+add_compile_options(-fstack-protector-strong)
+include(CheckCCompilerFlag)
+check_c_compiler_flag(-fcf-protection SP_HAS_CF_PROTECTION) # x86 only
+if(SP_HAS_CF_PROTECTION)
+  add_compile_options(-fcf-protection)
+endif()
+# Sanitizers bring checks of their own; without optimisation there is nothing to fortify.
+if(NOT SP_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  add_compile_options(-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+endif()
 add_compile_definitions(_GNU_SOURCE)
 if(SP_WERROR)
   add_compile_options(-Werror)

@@ -1,16 +1,23 @@
 #!/usr/bin/env python3
-"""What the linker says of the program: it lies anywhere in memory, its tables and stack cannot be
-written or run, and the modules that read what strangers send check bounds and stacks.
+"""What is read off the built files: a program lies anywhere in memory; tables and stacks of programs
+and libraries cannot be written or run; and every object we compile checks sizes and stacks and marks
+where indirect calls may land.
 
-  hardened.py PROGRAM BUILD
+  hardened.py BUILD    all that was compiled and linked in this folder
+  hardened.py FILE     one linked program or library, wherever it is from
 """
 
+import json
+import os
+import re
+import shlex
 import subprocess
 import sys
 
-# Modules compiled with checks (cmake/Options.cmake), and a check each must have called for.
-CHECKED = {"input": "__stack_chk_fail", "text": "__stack_chk_fail", "config": "__snprintf_chk",
-           "serve": "__snprintf_chk", "relation": "__stack_chk_fail"}
+# Where sizes are checked, these are calls of others. (snprintf is not in it: where the compiler has
+# proved that the sizes are right it stays.)
+UNCHECKED = re.compile(r"^(\S+?):.* U (v?printf|v?fprintf|v?sprintf)(@|$)")
+OPTIONS = ("-fstack-protector-strong", "-D_FORTIFY_SOURCE=3")
 
 
 def said(*command):
@@ -18,26 +25,82 @@ def said(*command):
                           stderr=subprocess.DEVNULL).stdout
 
 
-def main():
-    program, build = sys.argv[1:3]
-    problems = []
-
-    def want(good, text):
-        if not good:
-            problems.append(text)
-
-    want("DYN (Position-Independent Executable" in said("readelf", "-hW", program), "not a PIE")
-    segments = said("readelf", "-lW", program).splitlines()
-    want(any("GNU_RELRO" in line for line in segments), "no RELRO")
+def linked_problems(path):
+    """What the linker left in a program or a shared library."""
+    header = said("readelf", "-hW", path)
+    segments = said("readelf", "-lW", path).splitlines()
+    dynamic = said("readelf", "-dW", path)
     stack = [line.split()[6] for line in segments if "GNU_STACK" in line]
-    want(stack == ["RW"], f"the stack is {stack}, not RW")
-    want("NOW" in said("readelf", "-dW", program), "symbols are not bound at once")
-    for module, check in CHECKED.items():
-        library = said("find", build, "-name", f"libsp_{module}.a").split()
-        want(len(library) == 1 and f"U {check}" in said("nm", library[0]),
-             f"{module}: no call of {check}")
-    for problem in problems:
-        print(f"{program}: {problem}")
+    if "DYN (" not in header:
+        yield "does not lie anywhere in memory (no PIE)"
+    if not any("GNU_RELRO" in line for line in segments):
+        yield "no RELRO"
+    if "NOW" not in dynamic:
+        yield "symbols are not bound at once"
+    if stack != ["RW"]:
+        yield f"the stack is {stack}, not RW"
+    if "(TEXTREL)" in dynamic:
+        yield "its code is written to when it is loaded"
+
+
+def objects_problems(commands):
+    """What the compiler left in objects: calls and notes in them, options where they leave none."""
+    objects = list(commands)
+    for path, command in commands.items():
+        yield from ((path, f"compiled without {option}") for option in OPTIONS
+                    if option not in command)
+    for line in said("nm", "-A", *objects).splitlines():
+        call = UNCHECKED.match(line)
+        if call:
+            yield call[1], f"calls {call[2]} without a check of sizes"
+    if "X86-64" not in said("readelf", "-hW", objects[0]):
+        return
+    for part in said("readelf", "-nW", *objects).split("File: ")[1:]:
+        if "IBT, SHSTK" not in part:
+            yield part.split("\n", 1)[0], "does not mark where indirect calls may land"
+
+
+def elf_files(build):
+    """Programs and shared libraries below the folder, without what CMake tries compilers with."""
+    for folder, folders, names in os.walk(build):
+        folders[:] = [f for f in folders if f not in ("CMakeFiles", "python")]
+        for name in names:
+            path = os.path.join(folder, name)
+            if os.path.islink(path) or name.endswith((".a", ".o")):
+                continue
+            with open(path, "rb") as f:
+                if f.read(4) == b"\x7fELF":
+                    yield path
+
+
+def compiled(build):
+    """Of each object that is there, the command that made it."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
+        entries = json.load(f)
+    commands = {}
+    for entry in entries:
+        command = shlex.split(entry["command"])
+        path = os.path.join(entry["directory"], command[command.index("-o") + 1])
+        if os.path.exists(path):
+            commands[path] = command
+    return commands
+
+
+def main():
+    where = sys.argv[1]
+    if os.path.isfile(where):
+        problems = [(where, p) for p in linked_problems(where)]
+        problems += [(where, f"no call of {check}") for check in ("__stack_chk_fail", "__snprintf_chk")
+                     if check not in said("nm", "-D", where)]
+    else:
+        commands, linked = compiled(where), sorted(elf_files(where))
+        problems = list(objects_problems(commands))
+        problems += [(path, p) for path in linked for p in linked_problems(path)]
+        print(f"{len(commands)} objects, {len(linked)} programs and libraries")
+        if len(commands) < 200 or len(linked) < 20:
+            problems.append((where, "too little was built to say anything"))
+    for path, problem in problems:
+        print(f"{path}: {problem}")
     sys.exit(1 if problems else 0)
 
 

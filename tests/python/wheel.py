@@ -60,6 +60,8 @@ def main(source, work, program):
     if "manylinux" not in wheel:
         raise SystemExit(f"{wheel} needs libraries of the machine it was built on")
     call(python, "-m", "pip", "install", "-q", wheel)
+    (library,) = glob.glob(f"{fresh}/lib/python*/site-packages/samepage/libsamepage_index.so")
+    call(sys.executable, "-B", os.path.join(source, "tests/lint/hardened.py"), library)
     # Without anything beside it: no import of pandas, pyarrow, datasets or Kafka is needed.
     print(call(python, "-I", "-c", "import samepage; print(samepage.__version__, bool(samepage.similar("
                "'one two three four five', 'One two three four five')))", cwd=work).strip())
