@@ -62,7 +62,7 @@ enum sp_err sp_status_decode(struct sp_view in, const struct sp_wire_format *for
     if (sp_group_id_parse(group, &event.group) != SP_OK)
         sp_codec_refuse(&d, SP_MALFORMED);
     event.group_size = (uint32_t)sp_codec_get_count(&d, UINT32_MAX);
-    event.epoch = (uint64_t)sp_codec_get_long(&d);
+    event.epoch = sp_codec_get_count(&d, INT64_MAX);
     enum sp_err err = sp_codec_finish(&d);
     if (err != SP_OK)
         return err;

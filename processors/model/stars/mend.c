@@ -44,8 +44,8 @@ static uint32_t next_kid(struct sp_stars *s, uint32_t star)
 /* Whether the heir is still a pivot that stays. */
 static bool has_heir(const struct sp_stars *s, const struct kids *kids)
 {
-    if (kids->heir == NONE || s->rows[kids->heir].star == NONE)
-        return false;
+    if (kids->heir >= s->row_cap || s->rows[kids->heir].star == NONE)
+        return false; /* also where a stage was made anew, and the heir had left */
     const struct star *c = &s->stars[s->rows[kids->heir].star];
     return c->pivot == kids->heir && !c->headless && !c->draining;
 }

@@ -23,7 +23,8 @@ static char lower(char c)
 static struct sp_view cut(struct sp_view *rest, size_t len)
 {
     struct sp_view head = sp_view(rest->data, len);
-    *rest = sp_view(rest->data + len, rest->len - len);
+    if (len) /* NULL + 0 is undefined */
+        *rest = sp_view(rest->data + len, rest->len - len);
     return head;
 }
 
@@ -76,28 +77,6 @@ static bool scheme_is(struct sp_view scheme, const char *name)
     return i == scheme.len && !name[i];
 }
 
-static struct sp_view without_default_port(struct sp_view scheme, struct sp_view authority)
-{
-    size_t i = authority.len;
-    while (i > 0 && (unsigned)(authority.data[i - 1] - '0') < 10u)
-        i--;
-    if (i == 0 || authority.data[i - 1] != ':')
-        return authority;
-    struct sp_view port = sp_view(authority.data + i, authority.len - i);
-    if (port.len == 0 || (scheme_is(scheme, "http") && sp_view_eq(port, sp_view_str("80"))) ||
-        (scheme_is(scheme, "https") && sp_view_eq(port, sp_view_str("443"))))
-        authority.len = i - 1;
-    return authority;
-}
-
-static void put_lower(struct sp_buf *out, struct sp_view v)
-{
-    char *at = sp_buf_reserve(out, v.len);
-    for (size_t i = 0; i < v.len; i++)
-        at[i] = lower(v.data[i]);
-    out->len += v.len;
-}
-
 /* Bytes of user information, with its '@'. */
 static size_t user_bytes(struct sp_view authority)
 {
@@ -108,11 +87,32 @@ static size_t user_bytes(struct sp_view authority)
     return user;
 }
 
-/* User information keeps its case, the host does not. */
-static void put_authority(struct sp_buf *out, struct sp_view authority)
+static bool is_default_port(struct sp_view scheme, struct sp_view port)
 {
-    sp_buf_put_view(out, cut(&authority, user_bytes(authority)));
-    put_lower(out, authority);
+    return port.len == 0 || (scheme_is(scheme, "http") && sp_view_eq(port, sp_view_str("80"))) ||
+           (scheme_is(scheme, "https") && sp_view_eq(port, sp_view_str("443")));
+}
+
+/* All of them, where somebody wrote several: the rest must not have another form of its own. */
+static struct sp_view without_default_port(struct sp_view scheme, struct sp_view host)
+{
+    for (;;) {
+        size_t i = host.len;
+        while (i > 0 && (unsigned)(host.data[i - 1] - '0') < 10u)
+            i--;
+        if (i == 0 || host.data[i - 1] != ':' ||
+            !is_default_port(scheme, sp_view(host.data + i, host.len - i)))
+            return host;
+        host.len = i - 1;
+    }
+}
+
+static void put_lower(struct sp_buf *out, struct sp_view v)
+{
+    char *at = sp_buf_reserve(out, v.len);
+    for (size_t i = 0; i < v.len; i++)
+        at[i] = lower(v.data[i]);
+    out->len += v.len;
 }
 
 struct sp_view sp_url_host(struct sp_view canonical)
@@ -126,24 +126,30 @@ enum sp_err sp_url_canonical(struct sp_view url, struct sp_buf *out)
 {
     if (!usable_bytes(url))
         return SP_NO_URL;
+    size_t before = out->len;
     struct parts p = split(url);
-    struct sp_view authority = without_default_port(p.scheme, p.authority);
+    struct sp_view host = p.authority, user = cut(&host, user_bytes(host));
+    host = without_default_port(p.scheme, host);
     if (scheme_is(p.scheme, "doc") && !p.authority.data && p.path.len > 0) {
         sp_buf_put_str(out, "doc:");
         sp_buf_put_view(out, p.path);
         sp_buf_put_view(out, p.query);
         return SP_OK;
     }
-    if (p.scheme.len == 0 || authority.len == 0)
+    if (p.scheme.len == 0 || host.len == 0 || host.data[0] == ':')
         return SP_NO_URL;
     put_lower(out, p.scheme);
     sp_buf_put_str(out, "://");
-    put_authority(out, authority);
+    sp_buf_put_view(out, user); /* keeps its case, the host does not */
+    put_lower(out, host);
     if (p.path.len == 0)
         sp_buf_put_str(out, "/");
     sp_buf_put_view(out, p.path);
     sp_buf_put_view(out, p.query);
-    return SP_OK;
+    if (out->len - before <= SP_URL_MAX_BYTES)
+        return SP_OK;
+    out->len = before; /* the slash was too much */
+    return SP_NO_URL;
 }
 
 /* Appends the path with its "." and ".." segments removed (RFC 3986 section 5.2.4). */

@@ -7,22 +7,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "codec/codec.h"
-#include "samepage/status.h"
+#include "client/decode.h"
 
 enum { METADATA_MS = 10000, MESSAGE_BYTES = 512 };
-
-/* The public numbers are ours: nothing to translate. */
-_Static_assert((int)SAMEPAGE_STATUS_UNIQUE == SP_STATUS_UNIQUE &&
-                   (int)SAMEPAGE_STATUS_WINNER == SP_STATUS_WINNER &&
-                   (int)SAMEPAGE_STATUS_LOSER == SP_STATUS_LOSER &&
-                   (int)SAMEPAGE_STATUS_GONE == SP_STATUS_GONE,
-               "");
-_Static_assert((int)SAMEPAGE_REASON_NONE == SP_REASON_NONE &&
-                   (int)SAMEPAGE_REASON_CONTENT == SP_REASON_CONTENT &&
-                   (int)SAMEPAGE_REASON_REDIRECT == SP_REASON_REDIRECT &&
-                   (int)SAMEPAGE_REASON_EXACT == SP_REASON_EXACT,
-               "");
 
 struct samepage_status_client {
     rd_kafka_t *consumer;
@@ -262,28 +249,16 @@ static void note_returned(struct samepage_status_client *c, const rd_kafka_messa
 static int take(struct samepage_status_client *c, const rd_kafka_message_t *m,
                 struct samepage_status_event *out)
 {
-    struct sp_status_event event;
     struct sp_view value = sp_view(m->payload, m->len);
     note_returned(c, m);
     if (!m->payload)
         return SAMEPAGE_NONE;
-    struct sp_wire_format format = sp_wire_format_seen(value);
-    enum sp_err err = sp_status_decode(value, &format, &c->text, &event);
+    enum sp_err err = sp_client_decode(value, &c->text, c->group_id, out);
     if (err != SP_OK) {
         say(c->message, sizeof c->message, "topic %s, partition %d, offset %lld: %s",
             rd_kafka_topic_name(m->rkt), (int)m->partition, (long long)m->offset, sp_err_text(err));
         return SAMEPAGE_BAD;
     }
-    sp_group_id_format(event.group, c->group_id);
-    *out = (struct samepage_status_event){.url = event.url,
-                                          .version_ms = event.version_ms,
-                                          .status = (enum samepage_status)event.status,
-                                          .winner_url = event.winner_url,
-                                          .similarity = event.similarity,
-                                          .reason = (enum samepage_reason)event.reason,
-                                          .group_id = c->group_id,
-                                          .group_size = event.group_size,
-                                          .epoch = (int64_t)event.epoch};
     return SAMEPAGE_EVENT;
 }
 
@@ -324,20 +299,7 @@ int samepage_status_commit(struct samepage_status_client *client, char *error, s
     return rd_kafka_fatal_error(client->consumer, NULL, 0) ? SAMEPAGE_FATAL : SAMEPAGE_RETRY;
 }
 
-/* ---- words */
-
 const char *samepage_status_error(const struct samepage_status_client *client)
 {
     return client->message;
-}
-
-const char *samepage_status_name(enum samepage_status status)
-{
-    bool known = status >= SAMEPAGE_STATUS_UNIQUE && status <= SAMEPAGE_STATUS_GONE;
-    return known ? sp_status_name((enum sp_page_status)status) : NULL;
-}
-
-const char *samepage_reason_name(enum samepage_reason reason)
-{
-    return sp_reason_name((enum sp_reason)reason);
 }

@@ -64,6 +64,7 @@ enum sp_err sp_position_load(struct sp_store *store, struct sp_position *ret_pos
     for (uint64_t n = sp_read_varint(&r); n > 0 && !r.failed; n--) {
         struct sp_input_position *in = add_input(&p);
         in->name = read_text(&r);
+        r.failed |= !in->name;
         in->head = sp_read_u64(&r);
         in->head_bytes = sp_read_varint(&r);
         in->records = sp_read_varint(&r);

@@ -118,6 +118,7 @@ static bool decode(struct sp_view value, struct form *f)
     if (r.failed || sp_reader_left(&r))
         return false;
     sp_buf_reset(&f->aligned);
+    sp_buf_reserve(&f->aligned, 1); /* NULL + 0 is undefined */
     sp_buf_put_view(&f->aligned, parity);
     sp_buf_put_view(&f->aligned, hashes);
     row->posted = words ? (const uint8_t *)posted.data : NULL;

@@ -423,7 +423,7 @@ struct sp_status_event sample_status(struct sample *s)
         .reason = (enum sp_reason)sample_below(s, SP_REASON_EXACT + 1),
         .group = sample_group_id(s),
         .group_size = (uint32_t)sample_u64(s) >> sample_below(s, 32),
-        .epoch = sample_u64(s) >> sample_below(s, 64),
+        .epoch = sample_u64(s) >> (1 + sample_below(s, 63)),
     };
 }
 

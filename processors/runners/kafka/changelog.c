@@ -1,0 +1,87 @@
+/* See changelog.h. */
+#include "kafka/changelog.h"
+
+enum { COMMIT_BYTES = 16 << 20 };
+
+static size_t batch_bytes(const struct sp_changelog *c)
+{
+    return c->batch_bytes ? c->batch_bytes : COMMIT_BYTES;
+}
+
+/* A changelog key starts with the store's number, as stored keys do. */
+static void put(struct sp_task *t, const struct sp_changelog_record *record)
+{
+    const uint8_t *key = (const uint8_t *)record->key.data;
+    struct sp_store *store = sp_db_store(t->db, (uint16_t)(key[0] << 8 | key[1]));
+    struct sp_view name = sp_view(key + 2, record->key.len - 2);
+    if (record->value.data)
+        sp_store_put(store, name, record->value);
+    else
+        sp_store_delete(store, name);
+}
+
+/* Rows that wait for their marker do not wait in memory. Should it never come, the database is of
+ * no use, and says so. */
+static enum sp_err commit_part(struct sp_changelog *c, struct sp_task *t, int64_t next)
+{
+    struct sp_task part = *t;
+    part.changelog_next = next;
+    part.partial = t->partial = true;
+    c->uncommitted = 0;
+    sp_task_save(&part);
+    return sp_db_commit(t->db);
+}
+
+static enum sp_err on_marker(struct sp_changelog *c, struct sp_task *t,
+                             const struct sp_changelog_record *record)
+{
+    struct sp_marker marker;
+    if (!sp_marker_read(record->value, &marker))
+        return SP_INVALID;
+    if (t->input_next >= 0 && !sp_id_eq(t->life, marker.life))
+        return SP_STATE_FORMAT;
+    c->markers++;
+    if (record->offset < c->from)
+        return SP_OK;
+    t->input_next = marker.input_next;
+    t->batch = marker.batch;
+    t->life = marker.life;
+    t->changelog_next = record->offset + 1;
+    c->unmarked = 0;
+    if (!c->each_marker && !t->partial && c->uncommitted < batch_bytes(c))
+        return SP_OK;
+    t->partial = false;
+    c->uncommitted = 0;
+    sp_task_save(t);
+    return sp_db_commit(t->db);
+}
+
+enum sp_err sp_changelog_apply(struct sp_changelog *c, struct sp_task *t,
+                               const struct sp_changelog_record *record)
+{
+    if (record->offset >= c->from)
+        c->uncommitted += record->key.len + record->value.len;
+    if (record->key.len < 2)
+        return on_marker(c, t, record);
+    if (record->offset < c->from)
+        return SP_OK;
+    put(t, record);
+    c->applied++;
+    c->unmarked++;
+    return c->uncommitted < batch_bytes(c) ? SP_OK : commit_part(c, t, record->offset + 1);
+}
+
+enum sp_err sp_changelog_end(struct sp_changelog *c, struct sp_task *t, bool *ret_again)
+{
+    if (c->unmarked && t->partial) { /* too many to take back: read no further than the marker */
+        t->read_until = t->changelog_next;
+        return SP_STATE_FORMAT;
+    }
+    *ret_again = c->unmarked && !c->each_marker;
+    if (c->unmarked || !c->uncommitted) {
+        sp_db_discard(t->db);
+        return SP_OK;
+    }
+    sp_task_save(t);
+    return sp_db_commit(t->db);
+}

@@ -1,0 +1,169 @@
+/* From a changelog to the database of a task; see task.h. */
+#include "base/clock.h"
+#include "kafka/changelog.h"
+
+enum { POLL_MS = 200, TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 1000 };
+enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
+
+static enum sp_err fail(struct sp_fault *fault, enum sp_err err, const struct sp_restore *r,
+                        int32_t partition, const char *what)
+{
+    return sp_fault_set(fault, err, "%s [%d]: %s", r->topic, (int)partition, what);
+}
+
+/* How far a reading of the changelog is. */
+struct reading {
+    const struct sp_restore *options;
+    int64_t next;
+    int64_t high;
+    size_t drained; /* bytes since the fetcher was woken */
+    struct sp_changelog applying;
+};
+
+/* With a full queue librdkafka's fetcher sleeps for a second, or until it gets something to send
+ * (worker.c): at twice the queue a second that would be half of a restore. */
+static void wake_fetcher(struct reading *g, const rd_kafka_message_t *m)
+{
+    int64_t low, high;
+    g->drained += m->len;
+    if (g->drained < WAKE_BYTES)
+        return;
+    g->drained = 0;
+    rd_kafka_query_watermark_offsets(g->options->reader, g->options->topic, m->partition, &low,
+                                     &high, WAKE_TIMEOUT_MS);
+}
+
+static enum sp_err on_message(struct sp_task *t, const rd_kafka_message_t *m, struct reading *g)
+{
+    enum sp_err err = SP_OK;
+    if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        struct sp_changelog_record record = {m->offset, sp_view(m->key, m->key_len),
+                                             sp_view(m->payload, m->len)};
+        err = sp_changelog_apply(&g->applying, t, &record);
+        g->next = m->offset + 1;
+        wake_fetcher(g, m);
+    } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && m->offset > g->next) {
+        g->next = m->offset; /* control records and aborted ones lay between */
+    }
+    return err;
+}
+
+static const char *why(const struct sp_task *t, enum sp_err err)
+{
+    switch ((int)err) {
+    case SP_INVALID:
+        return "a marker cannot be read: another version of samepage wrote it. Make topics of "
+               "another topics.prefix, and send the pages again";
+    case SP_STATE_FORMAT:
+        return "the local state is of another changelog, which was here before";
+    case SP_STORE:
+        return sp_db_message(t->db);
+    default:
+        return sp_err_text(err);
+    }
+}
+
+static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault *fault)
+{
+    const struct sp_restore *r = g->options;
+    int64_t moved_ms = sp_clock_ms(), reported_ms = 0;
+    while (g->next < g->high) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(r->reader, POLL_MS);
+        int64_t before = g->next;
+        int64_t now_ms = sp_clock_ms();
+        enum sp_err err = m ? on_message(t, m, g) : SP_OK;
+        if (m)
+            rd_kafka_message_destroy(m);
+        if (err != SP_OK)
+            return fail(fault, err, r, t->partition, why(t, err));
+        if (g->next > before)
+            moved_ms = now_ms;
+        if (now_ms - moved_ms > STALLED_MS)
+            return fail(fault, SP_BUSY, r, t->partition, "the restore makes no progress");
+        if (r->progress && (now_ms - reported_ms >= REPORT_MS || g->next >= g->high)) {
+            reported_ms = now_ms;
+            if (!r->progress(r->arg, t->partition, g->applying.applied,
+                             g->next < g->high ? g->high - g->next : 0))
+                return fail(fault, SP_BUSY, r, t->partition, "the restore was stopped");
+        }
+    }
+    return SP_OK;
+}
+
+static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_again,
+                             struct sp_fault *fault)
+{
+    const struct sp_restore *r = g->options;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    /* Where there is a state, the marker that it ends with says whether it is of this changelog. If
+     * compaction took it away, there is a later one. */
+    bool fresh = t->input_next < 0;
+    g->applying.from = t->changelog_next;
+    g->next = fresh ? t->changelog_next : t->changelog_next - 1;
+    rd_kafka_topic_partition_list_add(list, r->topic, t->partition)->offset = g->next;
+    rd_kafka_resp_err_t code = rd_kafka_assign(r->reader, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return fail(fault, SP_BUSY, r, t->partition, rd_kafka_err2str(code));
+    enum sp_err err = read_on(t, g, fault);
+    if (err == SP_OK && !fresh && g->applying.markers == 0)
+        err = fail(fault, SP_STATE_FORMAT, r, t->partition, why(t, SP_STATE_FORMAT));
+    if (err == SP_OK && (err = sp_changelog_end(&g->applying, t, ret_again)) != SP_OK)
+        fail(fault, err, r, t->partition,
+             err == SP_STATE_FORMAT ? "its end belongs to a transaction that is not decided"
+                                    : sp_db_message(t->db));
+    if (err != SP_OK)
+        sp_db_discard(t->db);
+    rd_kafka_assign(r->reader, NULL);
+    return err;
+}
+
+/* Where the changelog ends, and whether the database can go on from where it is. */
+static enum sp_err look(struct sp_task *t, const struct sp_restore *r, int64_t *ret_high,
+                        struct sp_fault *fault)
+{
+    int64_t low = 0, high = 0;
+    if (sp_task_load(t) != SP_OK)
+        return fail(fault, SP_STATE_FORMAT, r, t->partition, "the local state is damaged");
+    if (rd_kafka_query_watermark_offsets(r->watcher, r->topic, t->partition, &low, &high,
+                                         TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return fail(fault, SP_BUSY, r, t->partition, "the broker does not say its offsets");
+    bool fresh = t->input_next < 0;
+    if (!fresh && (t->changelog_next < 1 || t->changelog_next < low || t->changelog_next > high))
+        return fail(fault, SP_STATE_FORMAT, r, t->partition,
+                    "the local state is not of this changelog");
+    if (fresh && low > 0) /* compaction leaves the first offset where it is */
+        return fail(fault, SP_INVALID, r, t->partition,
+                    "the beginning of the changelog was deleted, and with it a part of the state: "
+                    "make topics of another topics.prefix, and send the pages again");
+    if (t->partial && sp_id_is_zero(t->life))
+        return fail(fault, SP_STATE_FORMAT, r, t->partition,
+                    "a restore was interrupted before its first marker");
+    *ret_high = t->read_until && t->read_until < high ? t->read_until : high;
+    return SP_OK;
+}
+
+enum sp_err sp_task_behind(struct sp_task *t, const struct sp_restore *r, int64_t *ret_behind,
+                           struct sp_fault *fault)
+{
+    int64_t high = 0;
+    enum sp_err err = look(t, r, &high, fault);
+    if (err == SP_OK)
+        *ret_behind = high - t->changelog_next;
+    return err;
+}
+
+enum sp_err sp_task_restore(struct sp_task *t, const struct sp_restore *r, struct sp_fault *fault)
+{
+    bool again = true;
+    enum sp_err err = SP_OK;
+    for (int round = 0; again && err == SP_OK; round++) {
+        struct reading g = {.options = r,
+                            .applying = {.batch_bytes = r->batch_bytes, .each_marker = round > 0}};
+        again = false;
+        err = look(t, r, &g.high, fault);
+        if (err == SP_OK && (t->input_next >= 0 || t->changelog_next < g.high))
+            err = read_from(t, &g, &again, fault);
+    }
+    return err;
+}
