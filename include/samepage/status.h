@@ -60,7 +60,7 @@ struct samepage_status_event {
     const char *winner_url;      /* NULL: none */
     float similarity;            /* of the page to its winner; 0 without winner_url */
     enum samepage_reason reason;
-    const char *group_id; /* never used twice; of a loser: see its winner's latest event */
+    const char *group_id; /* never used twice; current for a kept page; a loser's: see its winner */
     int64_t group_size;   /* members when this was written; of a kept page never off by two times */
     int64_t epoch;        /* grows each time the page moves to another group */
 };

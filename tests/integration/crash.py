@@ -144,6 +144,23 @@ def killed_runs_over_several_compressed_inputs_end_as_undisturbed_ones(work):
         check_equal(work.read(f"calm.{name}"), work.read(f"plain.{name}"), f"compressed: {name}")
 
 
+def kill_skewed(work, kind, seeds):
+    """Rounds that tell the members of a large group go on where they were."""
+    work.run("synth", "--pages", "2000", "--skew", kind, "--words", "100", "--family", "600", "-o", "skewed")
+    kill_often(work, 41, ["skewed"], seeds)
+    work.run("run", "-q", "-o", "memory.out", "--dead-letter", "memory.dead", "--groups",
+             "memory.groups", "skewed")
+    check_same(work, "calm", "memory", "state in memory")
+
+
+def a_killed_run_ends_as_an_undisturbed_one_where_a_winner_flaps(work):
+    kill_skewed(work, "flap-winner", range(50, 52))
+
+
+def a_killed_run_ends_as_an_undisturbed_one_where_each_page_outranks_the_last(work):
+    kill_skewed(work, "same=1,outrank=9", range(52, 54))
+
+
 def feed(process, data):
     try:
         process.stdin.write(data)

@@ -124,10 +124,10 @@ GROWS = {
     "die-random": "",
     "recover": "",
     "flap-loser": "",
-    "flap-winner": "messages events rows",
+    "flap-winner": "",
     "flap-unchanged": "",
-    "outrank-same": "messages events rows",
-    "outrank-near": "messages events comparisons rows",
+    "outrank-same": "",
+    "outrank-near": "comparisons",
     "future": "",
 }
 

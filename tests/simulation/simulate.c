@@ -14,6 +14,8 @@ static const struct {
     enum sp_canary canary;
     enum sp_compare_canary compare;
 } canaries[] = {{"no-relink", SP_CANARY_NO_RELINK, 0},
+                {"no-round", SP_CANARY_NO_ROUND, 0},
+                {"short-round", SP_CANARY_SHORT_ROUND, 0},
                 {"no-version", SP_CANARY_NO_VERSION, 0},
                 {"no-epoch", SP_CANARY_NO_EPOCH, 0},
                 {"no-successor", 0, SP_COMPARE_NO_SUCCESSOR},

@@ -214,6 +214,8 @@ static void transaction(struct world *w, struct process *p)
         sp_compare_stage_move(p->compare, 1 + rnd_below(&w->rnd, 5));
     if (p->compare && rnd_chance(&w->rnd, 30))
         sp_compare_stage_work(p->compare, 1 + rnd_below(&w->rnd, 3));
+    if (p->group && (!some_channel(w, p) || rnd_chance(&w->rnd, 10)))
+        sp_group_stage_work(p->group, 1 + rnd_below(&w->rnd, 3));
     if (!crashes) {
         commit(w, p);
         for (uint32_t i = 0; i < CHANNELS; i++)
@@ -586,7 +588,7 @@ static struct process *some_process(struct world *w)
     uint32_t count = 0;
     for (uint32_t i = 0; i < w->process_count; i++) {
         struct process *p = &w->processes[i];
-        bool busy = p->compare && sp_compare_stage_owes(p->compare);
+        bool busy = p->compare ? sp_compare_stage_owes(p->compare) : sp_group_stage_owes(p->group);
         for (uint32_t c = 0; c < CHANNELS && !busy; c++)
             busy = p->in[c].first != NULL;
         if (busy)

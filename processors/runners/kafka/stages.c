@@ -181,6 +181,15 @@ static enum sp_err group_step(void *stage, struct sp_view value, const char **re
     return sp_group_stage_step(s->group, m);
 }
 
+/* Enough to tell a million pages of one partition in some minutes, little enough to leave the
+ * stream its share of a transaction. */
+enum { TOLD_PER_TRANSACTION = 2000 };
+
+static bool group_upkeep(void *stage)
+{
+    return !sp_group_stage_work(((struct group_stage *)stage)->group, TOLD_PER_TRANSACTION);
+}
+
 static void group_measure(void *stage, struct sp_stage_measure *sum)
 {
     struct sp_group_stage_stats stats;
@@ -213,6 +222,7 @@ struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options)
                                     .output_count = 3,
                                     .open = group_open,
                                     .step = group_step,
+                                    .upkeep = group_upkeep,
                                     .measure = group_measure,
                                     .flush = group_flush,
                                     .close = group_close,

@@ -220,6 +220,8 @@ enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawl
 static bool pay(struct sp_local_bus *bus, uint32_t units)
 {
     bool owes = false;
+    for (uint32_t i = 0; i < bus->options.tier1; i++)
+        owes |= sp_group_stage_work(bus->group[i], units);
     for (uint32_t i = 0; i < bus->options.tier2; i++)
         owes |= sp_compare_stage_work(bus->compare[i], units);
     return owes;
@@ -275,6 +277,7 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     X(merges)                                                                                      \
     X(splits)                                                                                      \
     X(put_off)                                                                                     \
+    X(told_later)                                                                                  \
     X(bounces)                                                                                     \
     X(relinks)                                                                                     \
     X(moves)                                                                                       \

@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "group/large.h"
+#include "group/untold.h"
 
 void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h)
 {
@@ -175,18 +176,39 @@ static void judge(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *
     }
 }
 
-/* Its members are told if their winner has changed. */
+static void tell_one(struct sp_hub *h, struct sp_member *m)
+{
+    if (!m || m->hub != h || m->touched || !h->group->large->at_once)
+        return;
+    h->group->large->at_once--;
+    sp_group_cover_touch(h->group, m);
+}
+
+/* Its members are told if their winner has changed: many of them in a round, but for those that win
+ * now or have won until now. A round under way begins again in any case: it has told some what has
+ * become of them in between. */
 static void show(struct sp_group_stage *st, struct sp_hub *h)
 {
-    struct sp_id page = h->winner->best->page;
-    if (sp_id_eq(h->shown, page) && h->shown_similarity == h->similarity)
+    struct sp_large *l = h->group->large;
+    struct sp_id page = h->winner->best->page, before = h->shown;
+    bool later = h->holders > l->at_once;
+    if (sp_id_eq(before, page) && h->shown_similarity == h->similarity)
         return;
     h->shown = page;
     h->shown_similarity = h->similarity;
+    if (l->restoring)
+        return;
+    if (later || h->group->untold)
+        sp_untold_begin(st, h->group);
+    if (later) {
+        tell_one(h, h->winner == h ? h->best : NULL);
+        tell_one(h, sp_large_find(h->group, before));
+        return;
+    }
+    l->at_once -= h->holders;
     struct sp_shelf_place place = sp_hub_first(h);
     for (struct sp_member *m; (m = sp_hub_next(h, &place));)
         sp_group_cover_touch(h->group, m);
-    sp_member_changed(st, h->group, h->best);
 }
 
 /* ---- all of it */
@@ -232,4 +254,11 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
         todo->hubs[i]->todo = false;
     todo->count = 0;
     trim_recent(l);
+}
+
+void sp_cover_restore_all(struct sp_group_stage *st, struct sp_group *g)
+{
+    g->large->restoring = true;
+    sp_cover_update(st, g);
+    g->large->restoring = false;
 }

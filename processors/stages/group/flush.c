@@ -7,6 +7,7 @@
 #include "base/prefetch.h"
 #include "group/large.h"
 #include "group/stored.h"
+#include "group/untold.h"
 
 static bool is_inline(const struct sp_group *g)
 {
@@ -157,12 +158,13 @@ static void flush_pages(struct sp_group_stage *st)
     st->dirty_pages = NULL;
 }
 
-static void flush_clock(struct sp_group_stage *st)
+static void flush_head(struct sp_group_stage *st)
 {
-    if (st->clock == st->stored_clock)
+    struct sp_group_stage_head head = {st->clock, st->untold_paid};
+    if (memcmp(&head, &st->stored_head, sizeof head) == 0)
         return;
-    sp_store_put(st->store, sp_view("B", 1), sp_view(&st->clock, sizeof st->clock));
-    st->stored_clock = st->clock;
+    sp_store_put(st->store, sp_view("B", 1), sp_view(&head, sizeof head));
+    st->stored_head = head;
 }
 
 enum sp_err sp_group_stage_flush(struct sp_group_stage *st)
@@ -177,7 +179,8 @@ enum sp_err sp_group_stage_flush(struct sp_group_stage *st)
     if (st->err)
         return st->err;
     flush_pages(st);
-    flush_clock(st);
+    sp_untold_flush(st);
+    flush_head(st);
     if (st->own_contents)
         sp_contents_flush(st->own_contents);
     sp_group_stage_evict(st);

@@ -31,7 +31,9 @@ enum sp_canary {
     SP_CANARY_NO_EPOCH,       /* an old assignment wins over a new one */
     SP_CANARY_EARLY_ANNOUNCE, /* edges are looked for before the group holds the version */
     SP_CANARY_QUIET_MOVE,     /* a page that moves to another cell does not look for edges */
-    SP_CANARY_NO_OPENS        /* a group decides on a split while members are on their way to it */
+    SP_CANARY_NO_OPENS,       /* a group decides on a split while members are on their way to it */
+    SP_CANARY_NO_ROUND,       /* pages that are not told at once are never told */
+    SP_CANARY_SHORT_ROUND     /* a round under way does not begin again when something changes */
 };
 
 enum { SP_GROUP_MESSAGE_BYTES = 900 << 10 };
@@ -63,7 +65,8 @@ struct sp_group_stage_stats {
     uint64_t settled;   /* versions settled by the representative (fast mode) */
     uint64_t merges;
     uint64_t splits;
-    uint64_t put_off; /* messages that waited for members on their way */
+    uint64_t put_off;    /* messages that waited for members on their way */
+    uint64_t told_later; /* members that a round told their status */
     uint64_t bounces;
     uint64_t relinks;
     uint64_t moves;           /* of pages into the cells of another map */
@@ -91,6 +94,12 @@ enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
 void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *crawled);
 /* It will be expected or handled very soon: for the processor's caches. */
 void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled);
+
+/* Pays up to so many units of what messages have left to do: members of large groups that do not
+ * know their present status. False: nothing is left. Each crawled page pays for one; the rest is
+ * paid when there is time, at the latest when nothing else is left to do. */
+bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units);
+bool sp_group_stage_owes(const struct sp_group_stage *st);
 
 /* Writes all changes since the last flush into the store's open batch, then shrinks the caches to
  * their budget. */

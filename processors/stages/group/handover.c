@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "group/large.h"
 #include "group/page_actor.h"
+#include "group/untold.h"
 
 static void note_gone(struct sp_group *g, const struct sp_member *m)
 {
@@ -113,6 +114,7 @@ void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_
     st->group_bytes -= g->count * (size_t)SP_MEMBER_BYTES;
     g->count = g->empty_count = g->winner_count = g->touched_count = 0;
     g->level = 0;
+    sp_untold_end(st, g);
     st->stats.merges++;
     hand_over(st, g, all, count, higher, edge);
     sp_free(all);

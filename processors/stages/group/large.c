@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "group/untold.h"
 
 enum { LARGE_FROM = 64 };
 
@@ -134,11 +135,24 @@ void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_me
     }
 }
 
-void sp_large_touch_redirects(struct sp_group *g, const struct sp_member *to)
+bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to)
 {
     struct sp_shelf_place place = first_redirect(g, to);
-    for (struct sp_member *r; (r = next_redirect(g, to, &place));)
+    return next_redirect(g, to, &place) != NULL;
+}
+
+void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
+                              const struct sp_member *to)
+{
+    struct sp_shelf_place place = first_redirect(g, to);
+    for (struct sp_member *r; (r = next_redirect(g, to, &place));) {
+        if (!g->large->at_once) {
+            sp_untold_begin(st, g);
+            return;
+        }
+        g->large->at_once--;
         sp_group_cover_touch(g, r);
+    }
 }
 
 /* ---- members come, change and go */
@@ -359,7 +373,11 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
             sp_group_cover_untouch(g, all[i]);
     }
     restore_winners(g);
+    for (uint32_t i = 0; i < count; i++)
+        all[i]->todo = false; /* hubs are judged, not members */
     sp_bonds_trust(g);
+    if (g->untold) /* read from the store: its winners are not known yet */
+        sp_cover_restore_all(st, g);
     sp_free(all);
 }
 
@@ -404,6 +422,8 @@ static void keep_winner(struct sp_member *m)
 static void make_small(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t count;
+    bool untold = g->untold;
+    sp_untold_end(st, g);
     struct sp_shelf_place place = sp_shelf_first(&g->large->members);
     for (struct sp_member *m; (m = sp_shelf_next(&g->large->members, &place));)
         keep_winner(m);
@@ -411,6 +431,8 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
     for (uint32_t i = 0; i < count; i++) {
         struct sp_member *m = all[i];
         sp_member_insert(st, g, m);
+        if (untold)
+            sp_group_cover_touch(g, m);
         if (m->kind != SP_PAGE_CONTENT)
             m->winner = NULL;
         else if (!m->winner)
@@ -426,14 +448,16 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
         sp_group_split(st, g, pieces);
 }
 
-/* Small again at a quarter, so that no group changes to and fro. */
+/* Small again at a quarter, so that no group changes to and fro. One that was read during a round
+ * is as large as it was: what the round has left to tell does not depend on a restart. */
 void sp_group_fit(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t from = st->options.large_from ? st->options.large_from : LARGE_FROM;
     bool by_cover = !(st->options.winner_margin > 0) && !st->options.winner_relation;
-    if (!g->large && g->count > from && by_cover)
+    bool small = g->count <= from / 4 || g->count <= 1;
+    if (!g->large && by_cover && (g->count > from || (g->untold && !small)))
         build(st, g);
-    else if (g->large && (g->count <= from / 4 || g->count == 1))
+    else if (g->large && small)
         make_small(st, g);
 }
 

@@ -92,7 +92,9 @@ struct sp_large {
     struct sp_member **dirty;
     uint32_t dirty_count;
     uint32_t dirty_cap;
-    bool swept; /* winners changed from here on: */
+    uint32_t at_once; /* further members that this step may tell */
+    bool restoring;   /* its winners are found again: nobody is told */
+    bool swept;       /* winners changed from here on: */
     struct sp_rank from_rank;
     struct sp_id from_page;
     uint64_t used_round; /* of st->group_ages */
@@ -127,7 +129,10 @@ struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group 
                                      uint32_t *ret_count);
 /* Where the redirect ends; any other member itself. */
 struct sp_member *sp_large_end(struct sp_member *m);
-void sp_large_touch_redirects(struct sp_group *g, const struct sp_member *to);
+bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to);
+/* Their status may have changed: told in this step, or in a round. */
+void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
+                              const struct sp_member *to);
 
 /* ---- hubs.c */
 int sp_hub_order(const void *key, const void *object); /* key: struct sp_member, the best */
@@ -174,6 +179,8 @@ void sp_cover_depose(struct sp_large *l, struct sp_hub *h);
 /* A winner known from before. */
 void sp_cover_restore(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                       float similarity);
+/* All winners, where nobody knows them; nobody is told. */
+void sp_cover_restore_all(struct sp_group_stage *st, struct sp_group *g);
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g);
 
 #endif

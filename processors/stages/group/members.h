@@ -51,6 +51,7 @@ struct sp_group {
     struct sp_group_id *opens; /* groups whose members have come in part */
     uint32_t open_count;
     uint32_t open_cap;
+    struct sp_untold *untold;   /* a round that tells members, or NULL */
     struct sp_large *large;     /* NULL: small, and then */
     struct sp_member **members; /* sorted by page */
     uint32_t count;
@@ -153,6 +154,10 @@ void sp_group_cover_update(struct sp_group_stage *st, struct sp_group *g);
 /* ---- statuses.c */
 /* Brings the cover up to date and tells the pages what changed for them. */
 void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g);
+/* Tells it its status, and a winner the size of the group where that is another. False: it knows.
+ */
+bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                   bool resized);
 
 /* ---- handover.c */
 /* All members go to the group `higher`, and with the last of them `edge`, the message that causes

@@ -290,7 +290,7 @@ static bool is_news(const struct sp_page_actor *p, const struct sp_verdict *v)
         !same_text(p->winner_url, v->winner_url))
         return true;
     bool kept = v->status == SP_STATUS_WINNER || v->status == SP_STATUS_UNIQUE;
-    return v->status != SP_STATUS_LOSER && (p->moved || (kept && p->group_size != v->group_size));
+    return kept && (p->moved || p->group_size != v->group_size);
 }
 
 static void on_assigned(struct sp_group_stage *st, struct sp_message *m)

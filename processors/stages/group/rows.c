@@ -3,7 +3,9 @@
  *
  *   'P' page                  -> page row, with the group of one it founded inside it
  *   'G' birth founder         -> level, open transfers, the members of a small group
- *   'M' birth founder page    -> member row */
+ *   'M' birth founder page    -> member row
+ *   'T' birth founder         -> where its round is (untold.c)
+ *   'B'                       -> struct sp_group_stage_head */
 #include "base/mem.h"
 #include "group/stored.h"
 

@@ -1,6 +1,7 @@
 /* The group stage as a whole: making, stepping, freeing. The actors are in page.c and actor.c. */
 #include "base/mem.h"
 #include "group/stored.h"
+#include "group/untold.h"
 
 struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *options,
                                           struct sp_store *store, const struct sp_outbox *outbox)
@@ -20,11 +21,14 @@ struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *o
     }
     struct sp_view value;
     enum sp_err err = sp_store_get(store, sp_view("B", 1), &value);
-    if (err == SP_OK && value.len == sizeof st->clock)
-        memcpy(&st->clock, value.data, sizeof st->clock);
+    if (err == SP_OK && value.len == sizeof st->stored_head)
+        memcpy(&st->stored_head, value.data, sizeof st->stored_head);
     else if (err != SP_NOT_FOUND && st->err == SP_OK)
         st->err = err == SP_OK ? SP_CORRUPT : err;
-    st->stored_clock = st->clock;
+    st->clock = st->stored_head.clock;
+    st->untold_paid = st->stored_head.untold_paid;
+    if (st->err == SP_OK)
+        st->err = sp_untold_load(st);
     return st;
 }
 
@@ -39,6 +43,7 @@ void sp_group_stage_free(struct sp_group_stage *st)
         sp_ages_leave(oldest);
         sp_page_actor_free(p);
     }
+    sp_untold_free(st);
     sp_free(st->larges);
     sp_contents_free(st->own_contents);
     sp_map_done(&st->pages);
@@ -68,6 +73,7 @@ enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
     }
     if (m->clock > st->clock)
         st->clock = m->clock;
+    bool crawled = m->kind == SP_MSG_CRAWLED;
     switch (sp_message_actor(m)) {
     case SP_ACTOR_PAGE:
         sp_page_actor_step(st, m);
@@ -78,6 +84,8 @@ enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
     case SP_ACTOR_CELL:
         SP_ASSERT(!"a message of tier 1");
     }
+    if (crawled)
+        sp_untold_pay_one(st);
     return st->err;
 }
 

@@ -6,6 +6,7 @@
  *   forest.c     is the group still connected? (spanning forest)
  *   verdicts.c   who wins? (the cover of winners/winners.h kept up to date)
  *   statuses.c   what pages are told
+ *   untold.c     pages that are told later                                   untold.h
  *   members.c    the members of a group as a sorted list
  *   large.h      groups of many members
  *   table.c      pages and groups in memory, and read from the store         stored.h
@@ -18,10 +19,18 @@
 
 #include "base/ages.h"
 #include "base/assert.h"
+#include "base/shelf.h"
 #include "group/group.h"
 
 struct sp_group;
 struct sp_page_actor;
+struct sp_untold;
+
+/* The 'B' row: no padding. */
+struct sp_group_stage_head {
+    uint64_t clock;
+    struct sp_group_id untold_paid;
+};
 
 struct sp_group_stage {
     struct sp_group_stage_options options;
@@ -44,8 +53,13 @@ struct sp_group_stage {
     struct sp_group **holders; /* groups whose members borrowed signatures since the last flush */
     uint32_t holder_count;
     uint32_t holder_cap;
-    uint64_t clock; /* Lamport time: births of groups */
-    uint64_t stored_clock;
+    struct sp_shelf untold;            /* rounds of untold.h, by group */
+    struct sp_untold **untold_changed; /* since the last flush */
+    uint32_t untold_changed_count;
+    uint32_t untold_changed_cap;
+    struct sp_group_id untold_paid; /* the group whose round was paid for last */
+    uint64_t clock;                 /* Lamport time: births of groups */
+    struct sp_group_stage_head stored_head;
     struct sp_buf key;
     struct sp_buf value;
     enum sp_err err;

@@ -1,6 +1,7 @@
 /* What a group's pages are told: of each member that may have changed its status, if it has, and of
  * winners how large the group is. */
 #include "group/large.h"
+#include "group/untold.h"
 
 struct verdict {
     enum sp_page_status status;
@@ -93,7 +94,7 @@ static struct sight seen_behind(const struct sp_member *m)
     return (struct sight){{0, 0}, 0};
 }
 
-static void tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m, bool resized)
+bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m, bool resized)
 {
     struct verdict v = verdict_of(g, m);
     struct sp_id winner = v.winner ? v.winner->page : (struct sp_id){0, 0};
@@ -101,7 +102,7 @@ static void tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member
         m->said_version == m->content_version && m->said_status == v.status &&
         m->said_reason == v.reason && m->said_similarity == v.similarity &&
         sp_id_eq(m->said_winner, winner))
-        return;
+        return false;
     if (!v.winner && v.status != SP_STATUS_GONE)
         note_size(g);
     m->said_epoch = m->epoch;
@@ -123,6 +124,7 @@ static void tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member
                                      .similarity = v.similarity,
                                      .group_size = g->count};
     sp_group_stage_send(st, s);
+    return true;
 }
 
 static void touch_redirects(struct sp_group *g, const struct sp_member *target)
@@ -156,7 +158,7 @@ static void tell_small(struct sp_group_stage *st, struct sp_group *g, bool resiz
         touch_redirects(g, g->touched[i]);
     for (uint32_t i = 0; i < g->touched_count; i++) {
         g->touched[i]->touched = false;
-        tell(st, g, g->touched[i], resized);
+        sp_group_tell(st, g, g->touched[i], resized);
     }
 }
 
@@ -174,16 +176,21 @@ static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resiz
         struct sp_member *m = g->touched[i];
         struct sight before = seen_behind(m), now;
         m->touched = false;
-        tell(st, g, m, resized);
+        sp_group_tell(st, g, m, resized);
         now = seen_behind(m);
         if (!sp_id_eq(before.winner, now.winner) || before.similarity != now.similarity)
-            sp_large_touch_redirects(g, m);
+            sp_large_touch_redirects(st, g, m);
+        if (g->untold && sp_large_has_redirects(g, m)) /* which may know better than m did */
+            sp_untold_begin(st, g);
     }
 }
 
 void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g)
 {
+    enum { AT_ONCE = 2 };
     sp_group_fit(st, g);
+    if (g->large)
+        g->large->at_once = AT_ONCE;
     if (g->large)
         sp_cover_update(st, g);
     else
@@ -191,6 +198,8 @@ void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g)
     if (st->err)
         return;
     bool resized = take_new_size(g);
+    if (resized)
+        sp_untold_resize(st, g);
     if (g->large)
         tell_large(st, g, resized);
     else

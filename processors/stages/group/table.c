@@ -6,6 +6,7 @@
 #include "base/prefetch.h"
 #include "group/large.h"
 #include "group/stored.h"
+#include "group/untold.h"
 
 static const size_t PAGE_BYTES = sizeof(struct sp_page_actor) + 160;
 static const size_t GROUP_BYTES = sizeof(struct sp_group) + 64;
@@ -202,7 +203,7 @@ static bool resolve_members(struct loading *l)
         struct sp_id parent = l->parents[m->mark];
         if (!sp_id_is_zero(parent) && !(m->parent = sp_member_find(g, parent)))
             return false;
-        if (m->kind != SP_PAGE_CONTENT)
+        if (m->kind != SP_PAGE_CONTENT || g->untold) /* what was said may be out of date */
             continue;
         bool loser = m->said_status == SP_STATUS_LOSER;
         m->winner = loser ? sp_member_find(g, m->said_winner) : m;
@@ -298,11 +299,13 @@ static void group_load(struct sp_group_stage *st, struct sp_group *g)
         st->err = err;
 }
 
-static struct sp_group *group_new(struct sp_id key, struct sp_group_id id)
+static struct sp_group *group_new(struct sp_group_stage *st, struct sp_id key,
+                                  struct sp_group_id id)
 {
     struct sp_group *g = sp_calloc(1, sizeof *g);
     g->key = key;
     g->id = id;
+    g->untold = sp_untold_find(st, id);
     return g;
 }
 
@@ -315,7 +318,7 @@ static void group_enter(struct sp_group_stage *st, struct sp_group *g)
 
 struct sp_group *sp_group_make(struct sp_group_stage *st, struct sp_group_id id)
 {
-    struct sp_group *g = group_new(table_key(id), id);
+    struct sp_group *g = group_new(st, table_key(id), id);
     group_enter(st, g);
     return g;
 }
@@ -343,7 +346,7 @@ struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id)
             g->large->used_round = st->group_ages.round;
         return g;
     }
-    g = group_new(key, id);
+    g = group_new(st, key, id);
     group_load(st, g);
     group_enter(st, g);
     if (!st->err && g->count > 1)

@@ -81,7 +81,7 @@ void sp_group_cover_touch(struct sp_group *g, struct sp_member *m)
 
 void sp_group_cover_note(struct sp_group *g, struct sp_member *m)
 {
-    m->todo = !g->large; /* hubs are judged, not members */
+    m->todo = !g->large;
     sp_group_cover_touch(g, m);
 }
 

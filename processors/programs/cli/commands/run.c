@@ -140,6 +140,7 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("edges_sent", s->edges_sent), N("members_sent", s->members_sent);
     N("largest_message", s->largest_message);
     N("merges", s->group.merges), N("splits", s->group.splits), N("put_off", s->group.put_off);
+    N("told_later", s->group.told_later);
     N("bounces", s->group.bounces), N("relinks", s->group.relinks);
     N("unchanged", s->group.unchanged), N("late", s->group.late);
     N("compared", s->group.compared), N("repairs", s->group.repairs);
