@@ -78,6 +78,7 @@ def every_view_of_the_page_is_accessible(work):
         browser.value("document.querySelectorAll('#members input')[0].click()")
         browser.value(by("Try it on this group"))
         browser.wait("document.body.dataset.tried", "the trial")
+        browser.value("document.getElementById('graph-part').open = true")
         check_access(browser, "a group")
         browser.value("document.querySelector('#facts button').click()")
         browser.wait("document.body.dataset.compared", "the difference")

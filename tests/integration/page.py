@@ -161,6 +161,19 @@ def what_beat_a_page_is_shown_and_linked(work):
         check_equal(browser.value(f"document.querySelector('{real}').href"),
                     browser.value(f"new URL({json.dumps(loser['url'])}).href"), "the real page")
         check(browser.count("#members td:nth-child(4) a") == 2, "winners in the table")
+        # The picture of the group: three members, two links that hold them, two that were beaten.
+        group = server.get("/v1/group", url=HOSTILE)["members"]
+        browser.type("#graph-part summary", ENTER)
+        check_equal(sorted(browser.value("[...document.querySelectorAll('#graph a')]"
+                                         ".map(a => a.getAttribute('aria-label'))")),
+                    sorted(f"{m['url']}, {m['status']}" for m in group), "members in the picture")
+        titles = browser.value("[...document.querySelectorAll('#graph line title')].map(t => t.textContent)")
+        wanted = [f"{m['url']} and {m['link']['url']}: {m['link']['similarity']:.4f}" for m in group if m["link"]]
+        wanted += [f"{m['winner_url']} beat {m['url']}" for m in group if m["winner_url"]]
+        check_equal(sorted(titles), sorted(wanted), "lines in the picture")
+        check(len(wanted) == 4, "lines", wanted)
+        check(browser.value("document.querySelector('#graph svg').getBoundingClientRect().height > 100"),
+              "the picture is not seen")
         browser.type("#facts button", ENTER)
         browser.wait("document.body.dataset.compared", "the difference")
         check_in("entirely different", browser.text("#sides"))
@@ -241,6 +254,9 @@ def a_large_group_is_turned_by_the_page_and_saved(work):
         check(browser.value("document.getElementById('earlier').disabled"), "before the first")
         urls = "[...document.querySelectorAll('#members td:nth-child(2) a:first-child')].map(a => a.textContent)"
         first = browser.value(urls)
+        # The picture has a bounded number of members.
+        check_equal(browser.count("#graph circle"), 60, "members in the picture")
+        check_in("60 of 1,250 members", browser.value("document.getElementById('graph-said').textContent"))
         browser.type("#later", ENTER)
         browser.wait("document.getElementById('range').textContent.startsWith('101 to 200')", "the next")
         second = browser.value(urls)

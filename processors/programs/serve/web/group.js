@@ -46,6 +46,7 @@ function showMembers() {
     (group.size_is_more ? '; the group has more, which are not listed' : '');
   $('earlier').disabled = first === 0;
   $('later').disabled = last >= group.size;
+  showGraph();
 }
 
 async function turn(by) {
