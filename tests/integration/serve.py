@@ -9,6 +9,7 @@ import select
 import signal
 import socket
 import subprocess
+import time
 import urllib.parse
 
 from harness import PATIENCE_SECONDS, check, check_equal, check_in, latest, main, until
@@ -240,10 +241,46 @@ def two_pages_are_compared_and_their_texts_shown(work):
         server.get("/v1/compare", 400, a=uniques[0])
         server.get("/v1/compare", 404, a=uniques[0], b="http://nowhere.example/")
         server.get("/v1/text", 404, url="http://nowhere.example/")
-    for name, content in ("x.jsonl.gz", b"\x1f\x8b"), ("empty", b""):
-        work.write(name, content)
-        check_in("--pages", work.run("serve", "--state", "state", "--pages", name, code=1).err)
+    work.write("empty", b"")
+    check_in("--pages", work.run("serve", "--state", "state", "--pages", "empty", code=1).err)
     check_in("--pages", work.run("serve", "--state", "state", "--pages", "missing", code=1).err)
+
+
+def warc(pages):
+    """Records of type response."""
+    records = b""
+    for page in pages:
+        kind = page.get("content_type") or "text/html"
+        http = (f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\n\r\n".encode() +
+                page["content"].encode())
+        date = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(page["fetch_time_ms"] / 1000))
+        records += (f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {page['url']}\r\n"
+                    f"WARC-Date: {date}\r\nContent-Type: application/http; msgtype=response\r\n"
+                    f"Content-Length: {len(http)}\r\n\r\n").encode() + http + b"\r\n\r\n"
+    return records
+
+
+def texts_are_shown_from_compressed_files_and_warc(work):
+    work.crawl(pages=600)
+    pages = [p for p in work.json_lines("crawl.jsonl")
+             if p.get("http_status", 200) == 200 and p.get("content")]
+    work.write("crawl.warc", warc(pages))
+    work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "crawl.jsonl")
+    last = {p["url"]: p for p in sorted(pages, key=lambda p: p["fetch_time_ms"])}
+    shown = {}
+    files = {"jsonl": "crawl.jsonl", "gzip": work.gzip("crawl.jsonl"), "warc": "crawl.warc",
+             "warc.gz": work.gzip("crawl.warc")}
+    for kind, name in files.items():
+        with serving(work, "state", "--pages", name) as server:
+            until(lambda: server.status("/v1/text", url="http://nowhere.example/") == 404,
+                  "the texts of " + name)
+            shown[kind] = {url: server.get("/v1/text", url=url) for url in list(last)[::5]}
+    check(len(shown["jsonl"]) > 50, "few texts")
+    for kind, texts in shown.items():
+        for url, text in texts.items():
+            check_equal(text["text"], shown["jsonl"][url]["text"], f"{kind}: {url}")
+            check_equal(text["url"], url, kind)
+            check_equal(text["fetch_time_ms"] // 1000, last[url]["fetch_time_ms"] // 1000, kind)
 
 
 def the_overview_adds_up(work):

@@ -76,7 +76,8 @@ enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_ser
     if (err == SP_OK)
         err = open_state(s, fault);
     if (err == SP_OK && options->page_count)
-        err = sp_texts_start(options->pages, options->page_count, &s->texts, fault);
+        err =
+            sp_texts_start(options->pages, options->page_count, &s->options.text, &s->texts, fault);
     if (err == SP_OK) {
         sp_ticker_init(s);
         s->overview = sp_overview_start(s->state, options->predict);

@@ -17,6 +17,7 @@
  *   census.c     what it counts
  *   catalogue.c  the URLs of all pages, by host
  *   texts.c      where the text of a page is
+ *   kept.c      texts of files that cannot be read from the middle
  *   assets.c     files that are part of the program
  *
  * Private to this folder. */

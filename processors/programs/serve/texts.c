@@ -1,28 +1,34 @@
-/* See texts.h. 64 bytes a page. */
+/* See texts.h. 72 bytes a page. */
 #include "serve/texts.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/url.h"
 #include "input/input.h"
+#include "serve/kept.h"
 
 struct place {
     struct sp_id page; /* key of the map: first */
-    uint64_t offset;
+    uint64_t offset;   /* in its file, or in the kept texts */
     int64_t fetch_time_ms;
     uint32_t file;
+    bool cut;
+    bool lost; /* there was no room for it */
 };
 
 struct sp_texts {
     const char *const *files;
     size_t count;
-    int *descriptors;
+    int *descriptors; /* of files that lines are read from; -1: its texts are in the kept texts */
+    const struct sp_text_options *options;
+    struct sp_kept *kept; /* NULL: no file needs it */
     pthread_t thread;
     pthread_rwlock_t lock; /* places, ready */
     struct sp_map places;
@@ -35,33 +41,57 @@ struct sp_texts {
 struct reading {
     struct sp_texts *x;
     struct sp_buf url;
+    struct sp_text *text;
+    struct sp_buf plain;
     uint32_t file;
 };
+
+/* The page's, made where there is none yet. With the lock held. */
+static struct place *place_of(struct sp_texts *x, struct sp_id id, int64_t fetch_time_ms)
+{
+    struct place *p = sp_map_get(&x->places, id);
+    if (p)
+        return p;
+    p = sp_calloc(1, sizeof *p);
+    p->page = id;
+    p->fetch_time_ms = fetch_time_ms;
+    sp_map_add(&x->places, p);
+    return p;
+}
+
+/* Into the kept texts; false: the page has no text. */
+static bool keep_text(struct reading *r, const struct sp_page_record *page, struct place *to)
+{
+    sp_buf_reset(&r->plain);
+    if (sp_text_extract(r->text, page->content_type, page->content, page->content_is_utf8,
+                        &r->plain) != SP_OK)
+        return false;
+    to->cut = r->plain.len > SP_TEXTS_SHOWN_BYTES;
+    struct sp_view shown =
+        sp_view(r->plain.data, to->cut ? (size_t)SP_TEXTS_SHOWN_BYTES : r->plain.len);
+    to->lost = sp_kept_put(r->x->kept, shown, &to->offset) != SP_OK;
+    return true;
+}
 
 static void note(void *arg, const struct sp_input_item *item)
 {
     struct reading *r = arg;
     const struct sp_page_record *page = &item->page;
+    struct place place = {
+        .fetch_time_ms = page->fetch_time_ms, .file = r->file, .offset = item->offset};
     if (item->err != SP_OK || page->http_status < 200 || page->http_status >= 300 ||
         page->content.len == 0)
         return;
     sp_buf_reset(&r->url);
     if (sp_url_canonical(page->url, &r->url) != SP_OK)
         return;
-    struct sp_id id = sp_hash128(r->url.data, r->url.len);
+    place.page = sp_hash128(r->url.data, r->url.len);
+    if (r->x->descriptors[r->file] < 0 && !keep_text(r, page, &place))
+        return;
     pthread_rwlock_wrlock(&r->x->lock);
-    struct place *p = sp_map_get(&r->x->places, id);
-    if (!p) {
-        p = sp_calloc(1, sizeof *p);
-        p->page = id;
-        p->fetch_time_ms = page->fetch_time_ms;
-        sp_map_add(&r->x->places, p);
-    }
-    if (page->fetch_time_ms >= p->fetch_time_ms) {
-        p->fetch_time_ms = page->fetch_time_ms;
-        p->offset = item->offset;
-        p->file = r->file;
-    }
+    struct place *p = place_of(r->x, place.page, place.fetch_time_ms);
+    if (page->fetch_time_ms >= p->fetch_time_ms)
+        *p = place;
     pthread_rwlock_unlock(&r->x->lock);
 }
 
@@ -87,10 +117,12 @@ static void read_file(struct reading *r)
 static void *work(void *arg)
 {
     struct sp_texts *x = arg;
-    struct reading r = {.x = x};
+    struct reading r = {.x = x, .text = sp_text_new(x->options)};
     for (r.file = 0; r.file < x->count; r.file++)
         read_file(&r);
     sp_buf_done(&r.url);
+    sp_buf_done(&r.plain);
+    sp_text_free(r.text);
     pthread_rwlock_wrlock(&x->lock);
     x->ready = true;
     pthread_rwlock_unlock(&x->lock);
@@ -99,23 +131,55 @@ static void *work(void *arg)
 
 /* ---- start and stop */
 
+static enum sp_err unreadable(const char *name, const char *why, struct sp_fault *fault)
+{
+    return sp_fault_set(fault, SP_IO, "--pages %s: cannot be read: %s", name, why);
+}
+
+/* Whether it can be read by anybody; what is in it is seen later. */
+static enum sp_err check_input(const char *name, struct sp_fault *fault)
+{
+    struct sp_input_options options;
+    struct sp_input *input = NULL;
+    struct sp_fault why;
+    sp_input_options_default(&options);
+    enum sp_err err = sp_input_open(&name, 1, &options, &input, &why);
+    sp_input_close(input);
+    return err == SP_OK ? SP_OK : sp_fault_set(fault, err, "--pages %s", why.text);
+}
+
+/* *ret_fd -1: its texts go into the kept texts. */
 static enum sp_err open_file(const char *name, int *ret_fd, struct sp_fault *fault)
 {
     char first = 0;
-    enum sp_err err = SP_OK;
+    struct stat is;
     int fd = open(name, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || pread(fd, &first, 1, 0) < 0)
-        err = sp_fault_set(fault, SP_IO, "--pages %s: cannot be read: %s", name, strerror(errno));
-    else if (first != '{')
-        err = sp_fault_set(fault, SP_INVALID,
-                           "--pages %s: does not begin with a JSON object; only JSONL that is not "
-                           "compressed can be looked up in",
-                           name);
-    if (err == SP_OK)
+    if (fd < 0 || fstat(fd, &is) != 0)
+        return unreadable(name, strerror(errno), fault);
+    ssize_t got = S_ISREG(is.st_mode) ? pread(fd, &first, 1, 0) : 0;
+    bool empty = S_ISREG(is.st_mode) && got == 0;
+    if (got == 1 && first == '{') {
         *ret_fd = fd;
-    else if (fd >= 0)
-        close(fd);
-    return err;
+        return SP_OK;
+    }
+    close(fd);
+    if (empty || (!S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode)))
+        return unreadable(name, empty ? "it is empty" : "it is no file and no directory", fault);
+    return check_input(name, fault);
+}
+
+/* All files, and the kept texts where one of them needs it. */
+static enum sp_err open_files(struct sp_texts *x, struct sp_fault *fault)
+{
+    enum sp_err err = SP_OK;
+    bool any_kept = false;
+    for (size_t i = 0; i < x->count && err == SP_OK; i++) {
+        err = open_file(x->files[i], &x->descriptors[i], fault);
+        any_kept |= x->descriptors[i] < 0;
+    }
+    return err == SP_OK && any_kept
+               ? sp_kept_open((uint64_t)SP_TEXTS_KEPT_GIB << 30, &x->kept, fault)
+               : err;
 }
 
 static void free_all(struct sp_texts *x)
@@ -127,22 +191,23 @@ static void free_all(struct sp_texts *x)
         sp_free(x->places.cells[i].object);
     sp_map_done(&x->places);
     pthread_rwlock_destroy(&x->lock);
+    sp_kept_close(x->kept);
     sp_free(x->descriptors);
     sp_free(x);
 }
 
-enum sp_err sp_texts_start(const char *const *files, size_t count, struct sp_texts **ret_texts,
+enum sp_err sp_texts_start(const char *const *files, size_t count,
+                           const struct sp_text_options *text, struct sp_texts **ret_texts,
                            struct sp_fault *fault)
 {
     struct sp_texts *x = sp_calloc(1, sizeof *x);
-    enum sp_err err = SP_OK;
+    x->options = text;
     x->files = files;
     x->count = count;
     x->descriptors = sp_alloc(count * sizeof *x->descriptors);
     memset(x->descriptors, 0xff, count * sizeof *x->descriptors);
     pthread_rwlock_init(&x->lock, NULL);
-    for (size_t i = 0; i < count && err == SP_OK; i++)
-        err = open_file(files[i], &x->descriptors[i], fault);
+    enum sp_err err = open_files(x, fault);
     if (err == SP_OK && pthread_create(&x->thread, NULL, work, x) != 0)
         err = sp_fault_set(fault, SP_IO, "no thread can be started");
     if (err == SP_OK)
@@ -181,7 +246,8 @@ static enum sp_err read_line(int fd, uint64_t offset, struct sp_buf *out)
     return SP_TOO_LARGE;
 }
 
-enum sp_err sp_texts_line(struct sp_texts *x, struct sp_id page, struct sp_buf *out)
+enum sp_err sp_texts_get(struct sp_texts *x, struct sp_id page, struct sp_buf *out,
+                         struct sp_found_text *ret_found)
 {
     struct place place = {.file = 0};
     pthread_rwlock_rdlock(&x->lock);
@@ -192,5 +258,9 @@ enum sp_err sp_texts_line(struct sp_texts *x, struct sp_id page, struct sp_buf *
     pthread_rwlock_unlock(&x->lock);
     if (!found)
         return ready ? SP_NOT_FOUND : SP_BUSY;
-    return read_line(x->descriptors[place.file], place.offset, out);
+    int fd = x->descriptors[place.file];
+    *ret_found = (struct sp_found_text){fd >= 0, place.cut, place.fetch_time_ms};
+    if (place.lost)
+        return SP_TOO_LARGE;
+    return fd >= 0 ? read_line(fd, place.offset, out) : sp_kept_get(x->kept, place.offset, out);
 }
