@@ -36,7 +36,7 @@ def options_of(work, command):
     found = set(re.findall(r'\{"([a-z-]+)",\s*(?:no|required|optional)_argument', source))
     found.add("help")
     if "SP_SETTING_OPTIONS" in source:
-        found |= {"config", "set"}
+        found |= {"config", "set", "help-settings"}
     if "SP_FIELD_OPTIONS" in source:
         found |= {f"{name}-field" for name in ("id", "text", "time", "status", "redirect", "type", "popularity")}
     return found
@@ -69,9 +69,10 @@ def help_lists_every_setting_with_its_default(work):
     settings = re.findall(r"^([a-z0-9_.]+) = (\S+)$", defaults, re.M)
     check(len(settings) >= 20, "settings:", settings)
     for command in "run", "pairs", "similar":
-        text = work.run(command, "--help").out
+        text = work.run(command, "--help-settings").out
         for key, value in settings:
-            check_in(f"  {key} = {value}\n", text, f"help of {command}")
+            check_in(f"  {key} = {value}\n", text, f"settings of {command}")
+        check("barrier.pages" not in work.run(command, "--help").out, "settings are in the help of", command)
     # The defaults, as a file, are the defaults.
     work.crawl(pages=300)
     work.write("defaults", defaults)

@@ -14,7 +14,7 @@ enum { SP_EXIT_DONE = 0, SP_EXIT_FAILED = 1, SP_EXIT_USAGE = 2 };
 struct sp_command {
     const char *name;
     const char *summary;
-    const char *help; /* the manual; settings are appended where it takes any */
+    const char *help; /* the manual; that of settings is --help-settings, where it takes any */
     bool takes_settings;
     int (*run)(const struct sp_command *command, int argc, char **argv);
 };
@@ -48,7 +48,7 @@ SP_COMMANDS(X)
 
 /* ---- options.c ---- */
 
-enum { SP_OPT_HELP = 1000, SP_OPT_CONFIG, SP_OPT_SET, SP_OPT_FIELD };
+enum { SP_OPT_HELP = 1000, SP_OPT_HELP_SETTINGS, SP_OPT_CONFIG, SP_OPT_SET, SP_OPT_FIELD };
 
 /* What every command that takes settings accepts; for the table of getopt_long. */
 #define SP_COMMON_OPTIONS                                                                          \
@@ -57,6 +57,7 @@ enum { SP_OPT_HELP = 1000, SP_OPT_CONFIG, SP_OPT_SET, SP_OPT_FIELD };
     }
 #define SP_SETTING_OPTIONS                                                                         \
     {"config", required_argument, NULL, SP_OPT_CONFIG},                                            \
+        {"help-settings", no_argument, NULL, SP_OPT_HELP_SETTINGS},                                \
     {                                                                                              \
         "set", required_argument, NULL, SP_OPT_SET                                                 \
     }

@@ -11,13 +11,10 @@ static const char *const field_settings[] = {
     "input.id_field",       "input.text_field", "input.time_field",      "input.status_field",
     "input.redirect_field", "input.type_field", "input.popularity_field"};
 
-static void print_manual(const struct sp_command *command)
+static void print_settings(void)
 {
-    fputs(command->help, stdout);
-    if (!command->takes_settings)
-        return;
     struct sp_buf out = {0};
-    sp_buf_put_str(&out, "\nSETTINGS (--set key=value, or lines in the file of --config)\n");
+    sp_buf_put_str(&out, "SETTINGS (--set key=value, or lines in the file of --config)\n");
     sp_config_put_help(&out);
     fwrite(out.data, 1, out.len, stdout);
     sp_buf_done(&out);
@@ -59,7 +56,10 @@ int sp_cli_common(const struct sp_command *command, int option, struct sp_config
     char nearest[64];
     switch (option) {
     case SP_OPT_HELP:
-        print_manual(command);
+        fputs(command->help, stdout);
+        return SP_EXIT_DONE;
+    case SP_OPT_HELP_SETTINGS:
+        print_settings();
         return SP_EXIT_DONE;
     case SP_OPT_CONFIG:
         err = sp_config_load(config, optarg, &fault);

@@ -268,6 +268,7 @@ const struct sp_command sp_command_archive = {
     "  --summary FILE       write what it came to as JSON\n"
     "  --config FILE        read settings from FILE\n"
     "  --set KEY=VALUE      change one setting; may be repeated\n"
+    "  --help-settings      all settings, with their defaults\n"
     "  -q, --quiet          no progress bar, no summary\n"
     "  --help               this text\n\n"
     "EXAMPLES\n"

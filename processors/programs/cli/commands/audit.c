@@ -154,6 +154,7 @@ const struct sp_command sp_command_audit = {
     "  -t, --threshold T   same as --set similarity.threshold=T\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  -q, --quiet         no progress bar, no summary\n"
     "  --help              this text\n\n"
     "EXAMPLES\n"

@@ -234,6 +234,7 @@ const struct sp_command sp_command_cover = {
     "  --temp DIR           for temporary files, 5 bytes a shingle; default: TMPDIR, or /tmp\n" SP_FIELD_HELP
     "  --config FILE        read settings from FILE\n"
     "  --set KEY=VALUE      change one setting; may be repeated\n"
+    "  --help-settings      all settings, with their defaults\n"
     "  -q, --quiet          no progress bar, no summary\n"
     "  --help               this text\n\n"
     "OUTPUT, a line for each document in order of the input\n"

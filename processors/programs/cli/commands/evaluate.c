@@ -265,6 +265,7 @@ const struct sp_command sp_command_evaluate = {
     "  --list              name the experiments\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  -q, --quiet         say nothing\n"
     "  --help              this text\n\n"
     "LABELLED DATA\n"

@@ -164,5 +164,6 @@ const struct sp_command sp_command_ingest = {
     "  topic is named and left out.\n\n"
     "OPTIONS\n" SP_FIELD_HELP "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n",
     true, run};

@@ -205,6 +205,7 @@ const struct sp_command sp_command_pairs = {
     "  -o, --output FILE   write there; default: standard output\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  -q, --quiet         no progress bar, no summary\n"
     "  --help              this text\n\n"
     "OUTPUT\n"

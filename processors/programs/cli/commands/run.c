@@ -267,6 +267,7 @@ const struct sp_command sp_command_run = {
     "                      are listed, and the exit code is 1\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  -q, --quiet         no progress bar, no summary\n"
     "  --help              this text\n\n"
     "OUTPUT\n"

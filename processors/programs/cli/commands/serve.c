@@ -383,6 +383,7 @@ const struct sp_command sp_command_serve = {
     "  --threads N         threads that answer; default: one a core\n"
     "  --config FILE       read settings from FILE (of the topic; a state knows its own)\n"
     "  --set KEY=VALUE     change one setting, as kafka.bootstrap.servers=HOST:9092\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n"
     "EXAMPLES\n"
     "  samepage serve --state state --pages crawl.jsonl\n"

@@ -212,6 +212,7 @@ const struct sp_command sp_command_similar = {
     "  --text              print the text that was compared as well\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n"
     "EXAMPLE\n"
     "  samepage similar --set text.scope=all old.html new.html\n\n"

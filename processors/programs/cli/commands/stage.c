@@ -115,6 +115,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     "OPTIONS\n"                                                                                      \
     "  --config FILE       read settings from FILE\n"                                                \
     "  --set KEY=VALUE     change one setting; may be repeated\n"                                    \
+    "  --help-settings     all settings, with their defaults\n"                                      \
     "  --help              this text\n\n"                                                            \
     "ENVIRONMENT\n"                                                                                  \
     "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"  \

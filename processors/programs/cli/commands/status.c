@@ -290,5 +290,6 @@ const struct sp_command sp_command_status = {
     "  --follow            then print new events as they come, until interrupted\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n",
     true, run};

@@ -83,5 +83,6 @@ const struct sp_command sp_command_topics = {
     "OPTIONS\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n",
     true, run};

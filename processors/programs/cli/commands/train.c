@@ -483,6 +483,7 @@ const struct sp_command sp_command_train = {
     "                      about 2 KB of memory each; with --show all, at 100 bytes each\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
     "  -q, --quiet         no progress bar, no summary\n"
     "  --help              this text\n\n"
     "EXAMPLES\n"
