@@ -161,10 +161,7 @@ static void note_change(struct sp_compare_stage *c, uint32_t slot, struct sp_row
                         struct sp_id page)
 {
     mark_dirty(c, slot, row);
-    if (row->changed_count == row->changed_cap) {
-        row->changed_cap = row->changed_cap ? row->changed_cap * 2 : 4;
-        row->changed = sp_realloc(row->changed, row->changed_cap * sizeof *row->changed);
-    }
+    sp_grow(&row->changed, &row->changed_cap, row->changed_count + 1);
     row->changed[row->changed_count++] = page;
 }
 

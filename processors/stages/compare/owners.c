@@ -6,10 +6,7 @@
 
 void sp_owners_insert(struct sp_row *row, uint32_t at, struct sp_owner owner)
 {
-    if (row->other_count == row->other_cap) {
-        row->other_cap = row->other_cap ? row->other_cap * 2 : 4;
-        row->others = sp_realloc(row->others, row->other_cap * sizeof *row->others);
-    }
+    sp_grow(&row->others, &row->other_cap, row->other_count + 1);
     memmove(row->others + at + 1, row->others + at, (row->other_count - at) * sizeof owner);
     row->others[at] = owner;
     row->other_count++;

@@ -116,16 +116,24 @@ static uint32_t leave_unchecked(struct sp_group_stage *st, struct sp_group *g, s
     return 2;
 }
 
+/* Whether m is similar to its group's representative, and whether that settles its version. */
+static bool resembles_group(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                            bool *ret_settled)
+{
+    struct sp_member *r = representative(g, m);
+    bool similar = r && sp_member_similar(st, g, m, r, NULL);
+    *ret_settled = similar && !st->options.fast_asks_tier2;
+    st->stats.settled += *ret_settled;
+    return similar;
+}
+
 /* Fast mode (the paper's approximations): a page similar to its group's representative stays
  * without asking tier 2; any other leaves, and the rest is not re-checked. */
 static uint32_t fast_pieces(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                             bool *ret_settled)
 {
-    struct sp_member *r = representative(g, m);
-    bool stays = r && sp_member_similar(st, g, m, r, NULL);
-    *ret_settled = stays && !st->options.fast_asks_tier2;
-    st->stats.settled += *ret_settled;
-    if (st->options.fast_rechecks)
+    bool stays = resembles_group(st, g, m, ret_settled);
+    if (sp_group_checks_departures(st))
         return sp_group_forest_check(st, g, m);
     return stays ? 1 : leave_unchecked(st, g, m);
 }
@@ -143,23 +151,18 @@ static void send_applied(struct sp_group_stage *st, const struct sp_member *m, b
 static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                             const struct sp_change *c)
 {
-    bool settled = false, stays = false, checked = true;
+    bool settled = false, stays = false;
     sp_large_out(st, g, m);
     take_version(m, c);
     set_content(st, g, m, c);
-    if (st->options.mode == SP_MODE_FAST) {
-        struct sp_member *r = representative(g, m);
-        stays = r && sp_member_similar(st, g, m, r, NULL);
-        settled = stays && !st->options.fast_asks_tier2;
-        checked = st->options.fast_rechecks;
-        st->stats.settled += settled;
-    }
+    if (st->options.mode == SP_MODE_FAST)
+        stays = resembles_group(st, g, m, &settled);
     if (st->err)
         return;
     sp_large_in(st, g, m);
     sp_member_changed(st, g, m);
     send_applied(st, m, settled);
-    if (checked)
+    if (sp_group_checks_departures(st))
         sp_bonds_split(st, g);
     else if (!stays)
         sp_large_leave(st, g, m);
@@ -203,7 +206,7 @@ static void change_large(struct sp_group_stage *st, struct sp_group *g, struct s
         change_in_large(st, g, m, c);
         return;
     }
-    sp_large_rerank(st, g, m, c->rank);
+    sp_large_rerank(g, m, c->rank);
     take_version(m, c);
     sp_member_changed(st, g, m);
 }
@@ -358,12 +361,6 @@ static void on_dissolve(struct sp_group_stage *st, struct sp_message *m)
     }
 }
 
-/* Unchecked departures leave tree edges behind that no longer hold. */
-static bool forest_trusted(const struct sp_group_stage *st)
-{
-    return st->options.mode != SP_MODE_FAST || st->options.fast_rechecks;
-}
-
 /* A parent can be in a part that is still to come, and members of a large group have none. */
 static void plant(struct sp_group *g, const struct sp_link *link)
 {
@@ -423,8 +420,9 @@ static void settle(struct sp_group_stage *st, struct sp_group *g)
         sp_bonds_split(st, g);
         return;
     }
-    uint32_t pieces =
-        forest_trusted(st) ? sp_group_forest_mend(st, g) : sp_group_forest_rebuild(st, g);
+    /* Unchecked departures leave tree edges behind that no longer hold. */
+    uint32_t pieces = sp_group_checks_departures(st) ? sp_group_forest_mend(st, g)
+                                                     : sp_group_forest_rebuild(st, g);
     if (pieces > 1)
         sp_group_split(st, g, pieces);
 }

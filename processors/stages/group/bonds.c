@@ -133,21 +133,15 @@ static void probe_again(struct sp_group_stage *st, struct sp_hub *h)
     if (err == SP_OK)
         sp_bonds_note(h, &touches);
     else
-        st->err = st->err ? st->err : err;
+        sp_group_stage_note(st, err);
     sp_bonds_doubt_one(h);
 }
 
 static void insert_again(struct sp_group_stage *st, struct sp_hub *h)
 {
-    struct sp_touches touches = {NULL, 0};
-    const struct sp_signature *s = sp_hub_signature(st, h);
     drop_out(h);
     ask_reliers(h);
-    enum sp_err err = s ? sp_stars_insert(h->group->large->domain, h->row, s, &touches) : st->err;
-    if (err == SP_OK)
-        sp_bonds_note(h, &touches);
-    else
-        st->err = st->err ? st->err : err;
+    sp_hub_put_into_index(st, h);
     sp_bonds_doubt_one(h);
 }
 
@@ -179,7 +173,7 @@ void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g)
         if (err == SP_OK)
             follow(st, l, &left);
         else
-            st->err = st->err ? st->err : err;
+            sp_group_stage_note(st, err);
     }
     for (uint32_t i = 0; i < l->asking.count; i++) {
         struct sp_hub *h = l->asking.hubs[i];

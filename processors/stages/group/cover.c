@@ -114,7 +114,7 @@ static struct sp_hub *first_cover(struct sp_group_stage *st, struct sp_large *l,
         const struct sp_signature *s = sp_hub_signature(st, h);
         enum sp_err err = s ? sp_stars_probe(l->domain, s, h->row, &touches) : st->err;
         if (err != SP_OK) {
-            st->err = st->err ? st->err : err;
+            sp_group_stage_note(st, err);
             return NULL;
         }
     }

@@ -12,10 +12,7 @@ static void note_gone(struct sp_group *g, const struct sp_member *m)
 {
     if (!m->stored)
         return;
-    if (g->gone_count == g->gone_cap) {
-        g->gone_cap = g->gone_cap ? g->gone_cap * 2 : 4;
-        g->gone = sp_realloc(g->gone, g->gone_cap * sizeof *g->gone);
-    }
+    sp_grow(&g->gone, &g->gone_cap, g->gone_count + 1);
     g->gone[g->gone_count++] = m->page;
 }
 

@@ -58,7 +58,7 @@ struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *
         return h->signature;
     enum sp_err err = sp_contents_get(st->contents, h->content, &s);
     if (err != SP_OK) {
-        st->err = st->err ? st->err : err;
+        sp_group_stage_note(st, err);
         return NULL;
     }
     h->signature = sp_signature_ref(s);
@@ -99,7 +99,7 @@ void sp_hub_free(struct sp_large *l, struct sp_hub *h)
     sp_free(h);
 }
 
-static void put_into_index(struct sp_group_stage *st, struct sp_hub *h)
+void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
 {
     struct sp_touches touches = {NULL, 0};
     const struct sp_signature *s = sp_hub_signature(st, h);
@@ -109,7 +109,7 @@ static void put_into_index(struct sp_group_stage *st, struct sp_hub *h)
     if (err == SP_OK)
         sp_bonds_note(h, &touches);
     else
-        st->err = st->err ? st->err : err;
+        sp_group_stage_note(st, err);
 }
 
 static struct sp_hub *make(struct sp_group_stage *st, struct sp_group *g, const struct sp_member *m)
@@ -124,7 +124,7 @@ static struct sp_hub *make(struct sp_group_stage *st, struct sp_group *g, const 
     if (s)
         sp_similar(&st->options.similarity, s, s, &own);
     h->own_similarity = (float)own;
-    put_into_index(st, h);
+    sp_hub_put_into_index(st, h);
     sp_bonds_doubt_one(h);
     return h;
 }
@@ -139,7 +139,7 @@ static void unmake(struct sp_group_stage *st, struct sp_group *g, struct sp_hub 
         return;
     enum sp_err err = sp_stars_remove(g->large->domain, h->row, &ghost);
     if (err != SP_OK)
-        st->err = st->err ? st->err : err;
+        sp_group_stage_note(st, err);
     if (!ghost)
         sp_hub_list_add(&g->large->gone, h);
 }
@@ -189,8 +189,7 @@ void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
         unmake(st, g, h);
 }
 
-void sp_hub_rerank(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                   struct sp_rank rank)
+void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
 {
     struct sp_hub *h = m->hub;
     struct sp_large *l = g->large;
@@ -203,7 +202,6 @@ void sp_hub_rerank(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
     struct sp_member *best = sp_hub_next(h, &place);
     if (best != h->best)
         set_best(g, h, best);
-    (void)st;
 }
 
 /* ---- the end of a flush, or of all */

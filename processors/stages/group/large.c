@@ -196,11 +196,10 @@ void sp_large_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member
     sp_bonds_settle(st, g);
 }
 
-void sp_large_rerank(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                     struct sp_rank rank)
+void sp_large_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
 {
     if (m->hub)
-        sp_hub_rerank(st, g, m, rank);
+        sp_hub_rerank(g, m, rank);
     else
         m->rank = rank;
     sp_group_cover_touch(g, m);
@@ -290,11 +289,6 @@ void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
         sp_group_leave(st, g, leaving, count);
 }
 
-static int by_page(const void *a, const void *b)
-{
-    return sp_id_cmp((*(struct sp_member *const *)a)->page, (*(struct sp_member *const *)b)->page);
-}
-
 void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     struct sp_member **leaving = NULL;
@@ -302,7 +296,7 @@ void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
     sp_large_behind(g, m, &leaving, &count, &cap);
     if (count < g->count) {
         unhang(g, m);
-        qsort(leaving, count, sizeof *leaving, by_page);
+        qsort(leaving, count, sizeof *leaving, sp_member_by_page);
         sp_large_part(st, g, leaving, count);
     }
     sp_free(leaving);
@@ -381,8 +375,7 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
     sp_free(all);
 }
 
-/* Takes the members out of all that is large, and that apart. */
-static struct sp_member **take_apart(struct sp_group_stage *st, struct sp_group *g,
+struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group *g,
                                      uint32_t *ret_count)
 {
     struct sp_large *l = g->large;
@@ -427,7 +420,7 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
     struct sp_shelf_place place = sp_shelf_first(&g->large->members);
     for (struct sp_member *m; (m = sp_shelf_next(&g->large->members, &place));)
         keep_winner(m);
-    struct sp_member **all = take_apart(st, g, &count);
+    struct sp_member **all = sp_large_take_all(st, g, &count);
     for (uint32_t i = 0; i < count; i++) {
         struct sp_member *m = all[i];
         sp_member_insert(st, g, m);
@@ -441,7 +434,7 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
             sp_group_cover_restore_winner(st, g, m);
     }
     sp_free(all);
-    if (st->options.mode == SP_MODE_FAST && !st->options.fast_rechecks)
+    if (!sp_group_checks_departures(st))
         return;
     uint32_t pieces = sp_group_forest_rebuild(st, g);
     if (pieces > 1)
@@ -461,16 +454,10 @@ void sp_group_fit(struct sp_group_stage *st, struct sp_group *g)
         make_small(st, g);
 }
 
-struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group *g,
-                                     uint32_t *ret_count)
-{
-    return take_apart(st, g, ret_count);
-}
-
 void sp_large_free(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t count;
-    struct sp_member **all = take_apart(st, g, &count);
+    struct sp_member **all = sp_large_take_all(st, g, &count);
     for (uint32_t i = 0; i < count; i++)
         sp_member_free(all[i]);
     sp_free(all);

@@ -109,8 +109,7 @@ void sp_large_dirty(struct sp_group *g, struct sp_member *m);
 void sp_large_out(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_large_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 /* The member's rank becomes another, its content stays. */
-void sp_large_rerank(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                     struct sp_rank rank);
+void sp_large_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
 /* All members, by page; to be freed. */
 struct sp_member **sp_large_all(const struct sp_group *g, uint32_t *ret_count);
 /* Those leave, all pieces whole. */
@@ -140,8 +139,9 @@ struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *
 void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h);
 void sp_hub_enter(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
-void sp_hub_rerank(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                   struct sp_rank rank);
+void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
+/* Into the index: it notes bonds to what it resembles. */
+void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h);
 /* Gives back what hubs borrowed, and frees those that have gone. */
 void sp_hubs_release(struct sp_group *g);
 /* Frees all hubs. */

@@ -38,10 +38,7 @@ static uint32_t place_in_empty(const struct sp_group *g, struct sp_id target, st
 static void list_insert(struct sp_member ***list, uint32_t *count, uint32_t *cap, uint32_t at,
                         struct sp_member *m)
 {
-    if (*count == *cap) {
-        *cap = *cap ? *cap * 2 : 1;
-        *list = sp_realloc(*list, *cap * sizeof(struct sp_member *));
-    }
+    sp_grow(list, cap, *count + 1);
     memmove(*list + at + 1, *list + at, (*count - at) * sizeof(struct sp_member *));
     (*list)[at] = m;
     ++*count;
@@ -86,7 +83,7 @@ struct sp_member *const *sp_member_redirects(const struct sp_group *g, struct sp
     return g->empty ? g->empty + first : NULL;
 }
 
-static int by_page(const void *a, const void *b)
+int sp_member_by_page(const void *a, const void *b)
 {
     return sp_id_cmp((*(struct sp_member *const *)a)->page, (*(struct sp_member *const *)b)->page);
 }
@@ -100,7 +97,7 @@ static int by_target(const void *a, const void *b)
 
 bool sp_members_sort(struct sp_group *g)
 {
-    qsort(g->members, g->count, sizeof *g->members, by_page);
+    qsort(g->members, g->count, sizeof *g->members, sp_member_by_page);
     for (uint32_t i = 0; i < g->count; i++) {
         struct sp_member *m = g->members[i];
         if (i > 0 && sp_id_eq(m->page, g->members[i - 1]->page))
@@ -174,23 +171,20 @@ void sp_member_note_holder(struct sp_group_stage *st, struct sp_group *g)
     if (g->holder)
         return;
     g->holder = true;
-    if (st->holder_count == st->holder_cap) {
-        st->holder_cap = st->holder_cap ? st->holder_cap * 2 : 64;
-        st->holders = sp_realloc(st->holders, st->holder_cap * sizeof *st->holders);
-    }
+    sp_grow(&st->holders, &st->holder_cap, st->holder_count + 1);
     st->holders[st->holder_count++] = g;
 }
 
 void sp_member_hold_content(struct sp_group_stage *st, struct sp_signature *signature)
 {
     enum sp_err err = sp_contents_hold(st->contents, signature);
-    st->err = st->err ? st->err : err;
+    sp_group_stage_note(st, err);
 }
 
 void sp_member_drop_content(struct sp_group_stage *st, struct sp_id content)
 {
     enum sp_err err = sp_contents_drop(st->contents, content);
-    st->err = st->err ? st->err : err;
+    sp_group_stage_note(st, err);
 }
 
 struct sp_signature *sp_member_signature(struct sp_group_stage *st, struct sp_group *g,
@@ -201,7 +195,7 @@ struct sp_signature *sp_member_signature(struct sp_group_stage *st, struct sp_gr
         return m->signature;
     enum sp_err err = sp_contents_get(st->contents, m->content, &s);
     if (err != SP_OK) {
-        st->err = st->err ? st->err : err;
+        sp_group_stage_note(st, err);
         return NULL;
     }
     m->signature = sp_signature_ref(s);

@@ -88,6 +88,8 @@ struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id);
 void sp_group_changed(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- members.c */
+/* For qsort of struct sp_member *. */
+int sp_member_by_page(const void *a, const void *b);
 struct sp_member *sp_member_find(const struct sp_group *g, struct sp_id page);
 /* Sorts members that were read in another order; false: a page is there twice. */
 bool sp_members_sort(struct sp_group *g);

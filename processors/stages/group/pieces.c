@@ -178,18 +178,13 @@ static void collect(struct searches *s, const struct search *x, struct piece *pi
         sp_stars_each_member(s->g->large->stars, x->found.hubs[i]->row, collect_row, &c);
 }
 
-static int by_page(const void *a, const void *b)
-{
-    return sp_id_cmp((*(struct sp_member *const *)a)->page, (*(struct sp_member *const *)b)->page);
-}
-
 /* The larger first, of equals the one with the first page. */
 static int by_size(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
     if (x->count != y->count)
         return x->count > y->count ? -1 : 1;
-    return by_page(&x->members[0], &y->members[0]);
+    return sp_member_by_page(&x->members[0], &y->members[0]);
 }
 
 /* All but one search have come to an end, or all. Pieces, with their sizes: the hubs of each search
@@ -288,7 +283,7 @@ static void part(struct searches *s, uint32_t count)
     for (uint32_t i = 0; i < measured; i++) {
         if (i == stays)
             continue;
-        qsort(pieces[i].members, pieces[i].count, sizeof *pieces[i].members, by_page);
+        qsort(pieces[i].members, pieces[i].count, sizeof *pieces[i].members, sp_member_by_page);
         pieces[leaving++] = pieces[i];
     }
     qsort(pieces, leaving, sizeof *pieces, by_size);

@@ -69,6 +69,10 @@ struct sp_group_stage {
 /* A step of the actor that the message is for; it is taken over. */
 void sp_page_actor_step(struct sp_group_stage *st, struct sp_message *m);
 void sp_group_actor_step(struct sp_group_stage *st, struct sp_message *m);
+/* Keeps the first error; SP_OK is none. */
+void sp_group_stage_note(struct sp_group_stage *st, enum sp_err err);
+/* Whether a group is checked when members leave it: fast mode may leave that out. */
+bool sp_group_checks_departures(const struct sp_group_stage *st);
 /* Sends it with the stage's clock. */
 void sp_group_stage_send(struct sp_group_stage *st, struct sp_message *m);
 

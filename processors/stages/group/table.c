@@ -331,8 +331,7 @@ static void refit(struct sp_group_stage *st, struct sp_group *g)
     sp_group_fit(st, g);
     for (uint32_t i = 0; i < g->count && !g->large; i++)
         roots += !g->members[i]->parent;
-    bool trusted = st->options.mode != SP_MODE_FAST || st->options.fast_rechecks;
-    if (roots > 1 && !g->open_count && trusted)
+    if (roots > 1 && !g->open_count && sp_group_checks_departures(st))
         sp_group_forest_mend(st, g);
 }
 

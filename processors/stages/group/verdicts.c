@@ -38,10 +38,7 @@ static uint32_t winner_place(const struct sp_group *g, const struct sp_member *m
 static void winner_insert(struct sp_group *g, struct sp_member *m, double margin)
 {
     uint32_t at = winner_place(g, m, margin);
-    if (g->winner_count == g->winner_cap) {
-        g->winner_cap = g->winner_cap ? g->winner_cap * 2 : 1;
-        g->winners = sp_realloc(g->winners, g->winner_cap * sizeof *g->winners);
-    }
+    sp_grow(&g->winners, &g->winner_cap, g->winner_count + 1);
     memmove(g->winners + at + 1, g->winners + at, (g->winner_count - at) * sizeof *g->winners);
     g->winners[at] = m;
     g->winner_count++;
@@ -71,10 +68,7 @@ void sp_group_cover_touch(struct sp_group *g, struct sp_member *m)
     if (m->touched)
         return;
     m->touched = true;
-    if (g->touched_count == g->touched_cap) {
-        g->touched_cap = g->touched_cap ? g->touched_cap * 2 : 2;
-        g->touched = sp_realloc(g->touched, g->touched_cap * sizeof *g->touched);
-    }
+    sp_grow(&g->touched, &g->touched_cap, g->touched_count + 1);
     m->touched_at = g->touched_count;
     g->touched[g->touched_count++] = m;
 }
@@ -145,10 +139,7 @@ static void work_insert(struct worklist *w, uint32_t from, struct sp_member *m)
         else
             hi = mid;
     }
-    if (w->count == w->cap) {
-        w->cap = w->cap ? w->cap * 2 : 16;
-        w->members = sp_realloc(w->members, w->cap * sizeof *w->members);
-    }
+    sp_grow(&w->members, &w->cap, w->count + 1);
     memmove(w->members + lo + 1, w->members + lo, (w->count - lo) * sizeof *w->members);
     w->members[lo] = m;
     w->count++;
