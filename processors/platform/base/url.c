@@ -136,7 +136,7 @@ enum sp_err sp_url_canonical(struct sp_view url, struct sp_buf *out)
         sp_buf_put_view(out, p.query);
         return SP_OK;
     }
-    if (p.scheme.len == 0 || host.len == 0 || host.data[0] == ':')
+    if (p.scheme.len == 0 || !user.data || host.len == 0 || host.data[0] == ':')
         return SP_NO_URL;
     put_lower(out, p.scheme);
     sp_buf_put_str(out, "://");

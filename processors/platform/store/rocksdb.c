@@ -3,7 +3,7 @@
  *   durability   without a write-ahead log (the default): write buffers reach the disk whole and in
  *                order, so what a kill, or a crash of the machine, leaves is what some commit left.
  *                Whoever commits state and input position together loses nothing but time: the log
- *                took a seventh of a run's. With the log a commit survives the process at once
+ *                took a seventh of a run's. With the log each commit is on the disk at once
  *   values       of 512 bytes and more live in blob files, apart from their keys: signatures are
  *                random bytes that no compaction can shrink, so it should not copy them either
  *   order        a batch is applied in key order: neighbours in the memtable's skip list are found
@@ -349,7 +349,9 @@ static void set_options(struct rocks_db *r, const struct sp_rocksdb_options *o)
     r->scan = rocksdb_readoptions_create();
     rocksdb_readoptions_set_fill_cache(r->scan, 0);
     r->write = rocksdb_writeoptions_create();
-    rocksdb_writeoptions_set_sync(r->write, 0);
+    /* A log that went on in a new file while the old one was not on the disk would leave a hole: a
+     * loss of power may keep the new one and not the old one, and RocksDB replays what is there. */
+    rocksdb_writeoptions_set_sync(r->write, o->write_ahead_log);
     rocksdb_writeoptions_disable_WAL(r->write, !o->write_ahead_log);
     r->writes = rocksdb_writebatch_create();
     r->apply.log = o->write_ahead_log;

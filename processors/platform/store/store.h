@@ -44,8 +44,9 @@ struct sp_rocksdb_options {
      * same: what failed is said by the next commit or sync. What is found after a kill is a prefix
      * of the commits as ever. Another thread reads what is expected (sp_store_expect). */
     bool background;
-    /* Off (default): a commit reaches the disk when its write buffer does. On: it reaches the
-     * kernel at once. Either way what is found after a kill is a prefix of the commits. */
+    /* Off (default): a commit reaches the disk when its write buffer does. On: it is there
+     * before sp_db_commit returns. Either way what is found after a kill, or a loss of power, is a
+     * prefix of the commits. */
     bool write_ahead_log;
 };
 
