@@ -27,6 +27,7 @@ static void put_crawled(struct sp_buf *out, const struct sp_message *m)
     sp_codec_put_rank(out, &c->rank);
     sp_codec_put_bytes(out, sp_view_str(c->url));
     sp_codec_put_some_text(out, c->target_url);
+    sp_buf_put_zigzag(out, c->as_of);
 }
 
 static void get_crawled(struct sp_decoder *d, struct sp_message *m)
@@ -40,6 +41,7 @@ static void get_crawled(struct sp_decoder *d, struct sp_message *m)
     c->rank = sp_codec_get_rank(d);
     c->url = sp_codec_get_text(d);
     c->target_url = sp_codec_get_some_text(d);
+    c->as_of = sp_codec_get_long(d);
 }
 
 static void put_applied(struct sp_buf *out, const struct sp_message *m)

@@ -24,6 +24,7 @@
 #include "base/hash.h"
 #include "page/signature.h"
 
+enum { SP_AS_ELSEWHERE = -1 };
 enum { SP_NO_VERSION = 0 }; /* of a redirect edge: it holds whatever its target's version is */
 
 /* A group: ordered by (birth, founder). Births are Lamport times, so an id is never used twice. */
@@ -118,6 +119,9 @@ enum { SP_MSG_KINDS = SP_MSG_AGAIN + 1 };
 
 struct sp_crawled {
     int64_t version;
+    /* Of SP_PAGE_UNSEEN, which is a fetch that found a content again (a 304): of which fetch. 0:
+     * the last one; SP_AS_ELSEWHERE: one of another page. */
+    int64_t as_of;
     struct sp_signature *signature; /* one reference; of SP_PAGE_CONTENT, else NULL */
     char *url;                      /* owned */
     char *target_url;               /* owned; of SP_PAGE_REDIRECT */

@@ -33,6 +33,10 @@ struct sp_page_record {
     struct sp_view id;        /* as the file has it, where url was made of it; else empty */
     const char *content_like; /* where content is not: what to say of a field that looks like it, a
                                  literal; NULL: there is none */
+    /* Of a 304 that says so (a WARC revisit): the time of the fetch whose content it found again,
+     * or that this fetch was of another URL. 0 and false: the content is that of the last fetch. */
+    int64_t as_of_ms;
+    bool as_elsewhere;
 };
 
 enum sp_input_format { SP_INPUT_LINES, SP_INPUT_WARC, SP_INPUT_ARC, SP_INPUT_AVRO };

@@ -1,7 +1,11 @@
 /* WARC and WET files (ISO 28500): which records there are, and reading one. records.h cuts them.
  *
- * The record types that are pages count as records: response, resource, conversion (of WET), with
- * an http or https URL. All others are passed over. */
+ * The record types that are pages count as records: response, resource, conversion (of WET) and
+ * revisit, with an http or https URL. All others are passed over.
+ *
+ * A revisit (6.7) is a fetch that found a content again: what it says of itself becomes a 304, with
+ * the time of the fetch it refers to. One whose HTTP header is there and is that of a redirect, an
+ * error or a missing page is read by that header: nothing of it lies in the payload. */
 #include <stdlib.h>
 #include <strings.h>
 #include <time.h>
@@ -16,9 +20,9 @@ static bool is_word(struct sp_view text, const char *word)
     return text.len == strlen(word) && strncasecmp(text.data, word, text.len) == 0;
 }
 
-static struct sp_view target_url(struct sp_view header)
+static struct sp_view url_of(struct sp_view header, const char *field)
 {
-    struct sp_view url = sp_header_field(header, "WARC-Target-URI");
+    struct sp_view url = sp_header_field(header, field);
     if (url.len >= 2 && url.data[0] == '<' && url.data[url.len - 1] == '>')
         url = sp_view(url.data + 1, url.len - 2);
     return url;
@@ -26,11 +30,13 @@ static struct sp_view target_url(struct sp_view header)
 
 static bool is_page(struct sp_view header)
 {
-    struct sp_view type = sp_header_field(header, "WARC-Type"), url = target_url(header);
+    struct sp_view type = sp_header_field(header, "WARC-Type"),
+                   url = url_of(header, "WARC-Target-URI");
     if (url.len > 0 && (url.len < 4 || (strncasecmp(url.data, "http", 4) != 0 &&
                                         strncasecmp(url.data, "doc:", 4) != 0)))
         return false;
-    return is_word(type, "response") || is_word(type, "resource") || is_word(type, "conversion");
+    return is_word(type, "response") || is_word(type, "resource") || is_word(type, "conversion") ||
+           is_word(type, "revisit");
 }
 
 /* ---- cutting ---- */
@@ -95,23 +101,41 @@ static int64_t parse_date(struct sp_view text)
     return ms;
 }
 
+static void parse_revisit(struct sp_parser *p, struct sp_view header, struct sp_input_item *item)
+{
+    struct sp_page_record *page = &item->page;
+    struct sp_view refers = url_of(header, "WARC-Refers-To-Target-URI");
+    int64_t as_of = parse_date(sp_header_field(header, "WARC-Refers-To-Date"));
+    if (sp_http_response_starts(page->content))
+        sp_http_response_parse(p, page->content, item);
+    bool ok = page->http_status >= 200 && page->http_status < 300;
+    page->content = sp_view("", 0);
+    if (!ok && page->http_status != 304)
+        return;
+    page->http_status = 304;
+    page->as_of_ms = as_of > 0 ? as_of : 0;
+    page->as_elsewhere = refers.len > 0 && !sp_view_eq(refers, page->url);
+}
+
 void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_item *item)
 {
     size_t header_len = sp_header_end(record);
     struct sp_view header = sp_view(record.data, header_len);
     struct sp_view body = sp_view(record.data + header_len, record.len - header_len);
+    struct sp_view type = sp_header_field(header, "WARC-Type");
     struct sp_page_record *page = &item->page;
     *page = (struct sp_page_record){.http_status = 200};
-    page->url = target_url(header);
+    page->url = url_of(header, "WARC-Target-URI");
     page->fetch_time_ms = parse_date(sp_header_field(header, "WARC-Date"));
     page->content_type = sp_header_field(header, "Content-Type");
     page->content = body;
     page->redirect_url = sp_view("", 0);
     if (page->url.len == 0)
         sp_item_fail(item, SP_NO_URL, "the WARC record has no WARC-Target-URI");
-    else if (is_word(sp_header_field(header, "WARC-Type"), "conversion"))
+    else if (is_word(type, "conversion"))
         page->content_is_utf8 = true;
-    else if (is_word(sp_header_field(header, "WARC-Type"), "response") &&
-             sp_http_response_starts(body))
+    else if (is_word(type, "revisit"))
+        parse_revisit(p, header, item);
+    else if (is_word(type, "response") && sp_http_response_starts(body))
         sp_http_response_parse(p, body, item);
 }

@@ -80,8 +80,10 @@ static void take_batch(struct reading *r, struct sp_batch *batch)
         struct sp_batch_item *item = &batch->items[i];
         r->file->content_bytes += item->content_bytes;
         r->file->dead_letters += item->err != SP_OK;
-        r->file->ignored += item->err == SP_OK && !item->message;
-        if (item->message)
+        const struct sp_message *m = item->message;
+        bool told = m && m->crawled.page_kind != SP_PAGE_UNSEEN;
+        r->file->ignored += item->err == SP_OK && !told;
+        if (told)
             add_fetch(r, item->message, item->number);
         sp_message_free(item->message);
         item->message = NULL;

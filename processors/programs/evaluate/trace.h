@@ -33,7 +33,8 @@ struct sp_trace_file {
     const char *name; /* without directories */
     size_t first;     /* its fetches: first … first + count - 1 */
     size_t count;
-    uint64_t ignored;      /* records that say nothing of a page: a 5xx, an image */
+    uint64_t ignored;      /* records that say nothing of a page, or no more than before: a 5xx, an
+                            * image, a 304 */
     uint64_t dead_letters; /* records that could not be read */
     uint64_t content_bytes;
 };

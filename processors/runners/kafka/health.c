@@ -52,7 +52,7 @@ static const struct metric metrics[] = {
     {"errors_total", "counter", FIELD(errors), 1,
      "Dead letters, errors that the broker reported, and failures that led to a restart."},
     {"discarded_total", "counter", FIELD(discarded), 1,
-     "Versions of pages discarded because they came late or twice."},
+     "Versions of pages discarded because they came late or twice, or found again what is not known."},
     {"put_off_total", "counter", FIELD(put_off), 1,
      "Messages that waited for members on their way to their group."},
     {"bounces_total", "counter", FIELD(bounces), 1,

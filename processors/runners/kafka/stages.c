@@ -194,7 +194,7 @@ static void group_measure(void *stage, struct sp_stage_measure *sum)
 {
     struct sp_group_stage_stats stats;
     sp_group_stage_stats(((struct group_stage *)stage)->group, &stats);
-    sum->discarded += stats.late;
+    sum->discarded += stats.late + stats.again_unknown;
     sum->put_off += stats.put_off;
     sum->bounces += stats.bounces;
 }

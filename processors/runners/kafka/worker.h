@@ -30,7 +30,7 @@ int32_t sp_worker_partitions(const struct sp_worker *w, enum sp_topic topic);
 
 /* What a stage knows of itself; sums over partitions, since they were opened. */
 struct sp_stage_measure {
-    uint64_t discarded;    /* versions that came late or twice */
+    uint64_t discarded;    /* versions that came late or twice, or found again what is not known */
     uint64_t put_off;      /* messages that waited for members on their way */
     uint64_t bounces;      /* messages for a page that had left its group */
     uint64_t rows_to_move; /* rows in cells of the partition map before */

@@ -273,6 +273,7 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     X(pages)                                                                                       \
     X(late)                                                                                        \
     X(unchanged)                                                                                   \
+    X(again_unknown)                                                                               \
     X(settled)                                                                                     \
     X(merges)                                                                                      \
     X(splits)                                                                                      \

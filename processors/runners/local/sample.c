@@ -73,7 +73,7 @@ static struct sampled *page_of(struct reading *r, struct sp_id id)
 
 static void note_message(struct reading *r, const struct sp_message *m)
 {
-    if (m->page.hi > r->limit)
+    if (m->page.hi > r->limit || m->crawled.page_kind == SP_PAGE_UNSEEN)
         return;
     struct sampled *p = page_of(r, m->page);
     if (m->crawled.page_kind != SP_PAGE_CONTENT) {

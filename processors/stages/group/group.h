@@ -62,7 +62,9 @@ struct sp_group_stage_stats {
     uint64_t pages;     /* page actors made here, ever */
     uint64_t late;      /* versions discarded as replayed or late */
     uint64_t unchanged; /* versions settled by content equality alone */
-    uint64_t settled;   /* versions settled by the representative (fast mode) */
+    uint64_t
+        again_unknown; /* fetches that found a content again which the page does not have here */
+    uint64_t settled;  /* versions settled by the representative (fast mode) */
     uint64_t merges;
     uint64_t splits;
     uint64_t put_off;    /* messages that waited for members on their way */

@@ -29,8 +29,20 @@ static void send_to_group(struct sp_group_stage *st, const struct sp_page_actor 
 
 /* ---- a new version --------------------------------------------------------------------------- */
 
+/* Of a fetch that found a content again: whether it is the one the page has here. Dates in archives
+ * are of whole seconds. */
+static bool has_content_again(const struct sp_page_actor *p, const struct sp_crawled *c)
+{
+    if (!p || p->kind != SP_PAGE_CONTENT || c->as_of == SP_AS_ELSEWHERE)
+        return false;
+    return c->as_of == 0 ||
+           (c->as_of / 1000 >= p->content_version / 1000 && c->as_of <= p->version);
+}
+
 static bool same_content(const struct sp_page_actor *p, const struct sp_crawled *c)
 {
+    if (c->page_kind == SP_PAGE_UNSEEN)
+        return true;
     if (p->kind != c->page_kind)
         return false;
     if (p->kind == SP_PAGE_CONTENT)
@@ -98,6 +110,10 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
     if (st->err)
         return;
+    if (c->page_kind == SP_PAGE_UNSEEN && !has_content_again(p, c)) {
+        st->stats.again_unknown++;
+        return;
+    }
     if (!p)
         p = sp_page_actor_make(st, m->page, c->url);
     int64_t version = version_of(p, c);

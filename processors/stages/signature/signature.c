@@ -1,5 +1,5 @@
-/* The first stage for one record: what was fetched (content, redirect, dead), which page it is (the
- * hash of its canonical URL), its rank, and the signature of its content. */
+/* The first stage for one record: what was fetched (content, redirect, dead, the same again), which
+ * page it is (the hash of its canonical URL), its rank, and the signature of its content. */
 #include "signature/signature.h"
 
 #include "base/mem.h"
@@ -40,6 +40,8 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
         *ret_why = "the redirect_url is not usable: it needs a scheme and a host";
         err = page_id(page->redirect_url, scratch, &c->target);
         c->target_url = sp_view_dup(page->redirect_url);
+    } else if (page->http_status == 304) {
+        c->as_of = page->as_elsewhere ? SP_AS_ELSEWHERE : page->as_of_ms;
     } else if (page->http_status == 404 || page->http_status == 410) {
         c->page_kind = SP_PAGE_DEAD;
     } else if (page->http_status >= 200 && page->http_status < 300 &&

@@ -126,6 +126,7 @@ static void fill_crawled(struct sample *s, struct sp_crawled *c)
     c->target_url = c->page_kind == SP_PAGE_REDIRECT ? some_url(s) : maybe_url(s);
     c->rank = some_rank(s);
     c->url = some_url(s);
+    c->as_of = c->page_kind == SP_PAGE_UNSEEN ? sample_i64(s) : 0;
 }
 
 static void fill_verdict(struct sample *s, struct sp_verdict *v)
@@ -303,7 +304,7 @@ static bool same_link(const struct sp_link *a, const struct sp_link *b)
 
 static bool same_crawled(const struct sp_crawled *a, const struct sp_crawled *b)
 {
-    return a->version == b->version && a->page_kind == b->page_kind &&
+    return a->version == b->version && a->page_kind == b->page_kind && a->as_of == b->as_of &&
            sp_id_eq(a->target, b->target) && same_rank(&a->rank, &b->rank) &&
            same_signature(a->signature, b->signature) && same_text(a->url, b->url) &&
            same_text(a->target_url, b->target_url);

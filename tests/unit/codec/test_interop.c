@@ -271,17 +271,14 @@ TEST(avro_c_reads_pages)
         sp_page_encode(&page, NULL, &out);
         CU_ASSERT(peer_agrees(&peer, behind(&out, 10)));
     }
-    struct sp_page_record page = {sp_view_str("u"),
-                                  5,
-                                  301,
-                                  sp_view_str("r"),
-                                  sp_view_str("t"),
-                                  0.5,
-                                  sp_view_str("c"),
-                                  true,
-                                  sp_view_str(""),
-                                  sp_view_str(""),
-                                  NULL};
+    struct sp_page_record page = {.url = sp_view_str("u"),
+                                  .fetch_time_ms = 5,
+                                  .http_status = 301,
+                                  .redirect_url = sp_view_str("r"),
+                                  .content_type = sp_view_str("t"),
+                                  .popularity = 0.5,
+                                  .content = sp_view_str("c"),
+                                  .content_is_utf8 = true};
     sp_buf_reset(&out);
     sp_page_encode(&page, NULL, &out);
     CU_ASSERT(peer_agrees(&peer, behind(&out, 10)));

@@ -139,8 +139,8 @@ TEST(resources_and_conversions_are_pages)
 
 TEST(records_that_are_no_pages_are_passed_over_and_not_counted)
 {
-    static const char *const types[] = {"warcinfo", "request",      "metadata",
-                                        "revisit",  "continuation", "unheard-of"};
+    static const char *const types[] = {"warcinfo", "request", "metadata", "continuation",
+                                        "unheard-of"};
     struct sp_buf file = {0};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         put_record(&file, types[i], i ? "http://u/" : NULL, "GET / HTTP/1.1\r\n\r\n");
@@ -156,6 +156,51 @@ TEST(records_that_are_no_pages_are_passed_over_and_not_counted)
     CU_ASSERT_EQUAL(g.items[0].offset, offset);
     got_done(&g);
     sp_buf_done(&file);
+}
+
+/* A revisit of http://u/a with these header lines and this block. */
+static struct got read_revisit(const char *fields, const char *block)
+{
+    struct sp_buf file = {0};
+    put_record_as(&file, "\r\n", "revisit", "http://u/a", fields, sp_view_str(block), -1);
+    struct got g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT_EQUAL_FATAL(g.count, 1);
+    sp_buf_done(&file);
+    return g;
+}
+
+TEST(a_revisit_is_a_304_with_the_time_it_refers_to)
+{
+    static const char date[] = "WARC-Refers-To-Date: 2023-11-14T22:13:19Z\r\n";
+    static const char ok[] = "HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n";
+    static const struct {
+        const char *fields;
+        const char *block;
+        int64_t as_of_ms;
+        bool as_elsewhere;
+    } cases[] = {
+        {"", "", 0, false},
+        {date, ok, 1699999999000, false},
+        {date, "HTTP/1.1 304 Not Modified\r\n\r\n", 1699999999000, false},
+        {"WARC-Refers-To-Date: yesterday\r\n", ok, 0, false},
+        {"WARC-Refers-To-Target-URI: <http://u/a>\r\n", ok, 0, false},
+        {"WARC-Refers-To-Target-URI: http://u/b\r\n", ok, 0, true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct got g = read_revisit(cases[i].fields, cases[i].block);
+        check_page(&g, 0, "http://u/a", "");
+        CU_ASSERT_EQUAL(g.items[0].page.http_status, 304);
+        CU_ASSERT_EQUAL(g.items[0].page.fetch_time_ms, 1700000000000);
+        CU_ASSERT_EQUAL(g.items[0].page.as_of_ms, cases[i].as_of_ms);
+        CU_ASSERT_EQUAL(g.items[0].page.as_elsewhere, cases[i].as_elsewhere);
+        got_done(&g);
+    }
+    struct got g = read_revisit(date, "HTTP/1.1 302 Found\r\nLocation: b\r\n\r\n");
+    check_page(&g, 0, "http://u/a", "");
+    CU_ASSERT_EQUAL(g.items[0].page.http_status, 302);
+    CU_ASSERT(view_is(g.items[0].page.redirect_url, "http://u/b"));
+    CU_ASSERT_EQUAL(g.items[0].page.as_of_ms, 0);
+    got_done(&g);
 }
 
 TEST(a_response_without_url_is_a_dead_letter)

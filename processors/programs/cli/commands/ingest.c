@@ -17,6 +17,7 @@ struct ingest {
     struct sp_buf url;
     uint64_t pages;
     uint64_t dead_letters;
+    uint64_t revisits;
     uint64_t too_large;
     uint64_t failed;
 };
@@ -54,6 +55,10 @@ static void on_item(void *arg, const struct sp_input_item *item)
     sp_buf_reset(&in->url);
     if (item->err != SP_OK || sp_url_canonical(item->page.url, &in->url) != SP_OK) {
         in->dead_letters++;
+        return;
+    }
+    if (item->page.as_of_ms || item->page.as_elsewhere) {
+        in->revisits++;
         return;
     }
     struct sp_id page = sp_hash128(in->url.data, in->url.len);
@@ -132,6 +137,11 @@ static int ingest(const struct sp_config *config, const char *const *files, size
     fprintf(stderr, "%s pages published, %s records could not be read, %s were too large\n",
             sp_thousands(in.pages).text, sp_thousands(in.dead_letters).text,
             sp_thousands(in.too_large).text);
+    if (in.revisits)
+        fprintf(
+            stderr,
+            "%s revisits were left out: which fetch they found again is not in schemas/page.avsc\n",
+            sp_thousands(in.revisits).text);
     return SP_EXIT_DONE;
 }
 
@@ -161,7 +171,7 @@ const struct sp_command sp_command_ingest = {
     "DESCRIPTION\n"
     "  Reads pages (formats as for `samepage run`) and publishes each as Avro (schemas/page.avsc) to\n"
     "  the topic of pages, all fetches of a page to one partition. A page that is too large for the\n"
-    "  topic is named and left out.\n\n"
+    "  topic is named and left out; so is a WARC revisit that names the fetch it found again.\n\n"
     "OPTIONS\n" SP_FIELD_HELP "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"

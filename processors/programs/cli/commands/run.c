@@ -91,6 +91,8 @@ static void print_summary(const struct sp_run_result *r)
         print_row("  handled before", r->skipped);
     if (r->ignored)
         print_row("  saying nothing", r->ignored);
+    if (r->stats.group.again_unknown)
+        print_row("  again, of unknown", r->stats.group.again_unknown);
     if (r->cut)
         print_row("  cut at text.max_bytes", r->cut);
     if (r->dead_letters)
@@ -143,6 +145,7 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("told_later", s->group.told_later);
     N("bounces", s->group.bounces), N("relinks", s->group.relinks);
     N("unchanged", s->group.unchanged), N("late", s->group.late);
+    N("again_unknown", s->group.again_unknown);
     N("compared", s->group.compared), N("repairs", s->group.repairs);
     N("repair_compared", s->group.repair_compared);
     N("tier1_cache_bytes", s->group.cache_bytes), N("rows", s->compare.rows);
