@@ -1,6 +1,7 @@
 /* See winners.h. This file is the whole rule. */
 #include "winners/winners.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -16,6 +17,17 @@ struct sp_rank sp_rank_of(struct sp_view url, double popularity)
     /* No market is preferred until a rule is configured. */
     return (struct sp_rank){popularity == popularity ? popularity : 0, (uint32_t)url.len, dynamic,
                             0};
+}
+
+double sp_popularity_class(double popularity, double tolerance)
+{
+    int exponent;
+    if (!(tolerance > DBL_EPSILON))
+        return popularity;                          /* no two doubles are nearer */
+    double mantissa = frexp(popularity, &exponent); /* 0, or from 0.5 to below 1 */
+    double classes = 2 * ceil(1 / tolerance);
+    double rounded = ldexp(rint(mantissa * classes) / classes, exponent);
+    return isfinite(rounded) ? rounded : popularity;
 }
 
 int sp_rank_cmp(const struct sp_rank *a, struct sp_id a_page, const struct sp_rank *b,

@@ -20,6 +20,21 @@
 /* Ranks a URL; popularity comes from the crawl. */
 struct sp_rank sp_rank_of(struct sp_view url, double popularity);
 
+/* A popularity rounded so that those which are "about the same" (5) are the same: they differ by no
+ * more than the share `tolerance`, above 0 and at most 1. 0: as it is.
+ *
+ * "Within a tolerance of each other" is no equality: of three, the first and second and the second
+ * and third may be within it, and the first and third not. Winners found by it would depend on the
+ * order of comparison. So each popularity falls into a class by itself, and classes are compared:
+ * the order stays total, and a page's class does not depend on any other page. The price: of two
+ * that lie at a border of classes, however near, one is more popular.
+ *
+ * Classes are relative, as popularities (visits, links) span orders of magnitude: between two
+ * powers of two there are ceil(1 / tolerance) of one width. Rounding is to the nearest, so that
+ * whole and round numbers lie within classes rather than at borders; and it is exact arithmetic of
+ * IEEE 754, without a logarithm, so that all machines agree. */
+double sp_popularity_class(double popularity, double tolerance);
+
 /* Below 0 where a (with page id a_page) comes before b. */
 int sp_rank_cmp(const struct sp_rank *a, struct sp_id a_page, const struct sp_rank *b,
                 struct sp_id b_page);

@@ -54,6 +54,7 @@ struct sp_config {
     uint64_t text_language;
     uint64_t text_max_bytes;
     double winner_margin;
+    double winner_popularity_tolerance;
     char winner_relation[SP_CONFIG_TEXT];
     char partition_map[SP_CONFIG_TEXT];
     char partition_previous_map[SP_CONFIG_TEXT];

@@ -58,6 +58,12 @@ const struct sp_option sp_options[] = {
      "popularity by which a page must exceed a living winner to replace it. 0: the best page "
      "always "
      "wins, and statuses do not depend on the order of events"},
+    {"winner.popularity_tolerance", SP_OPTION_REAL, FIELD(winner_popularity_tolerance), true, "0",
+     0, 1, NULL,
+     "popularities that differ by no more than about this share are the same, and the next rule "
+     "decides: static URLs, then short ones. They are rounded to ceil(1 / it) classes between two "
+     "powers of two, so that the order stays one; two near a border of classes still differ. "
+     "winner.margin and popularity in winner.relation see the rounded values. 0: none is the same"},
     {"winner.relation", SP_OPTION_TEXT, FIELD(winner_relation), true, "", 0, SP_CONFIG_TEXT, NULL,
      "coverage relation, as of samepage cover: a page a loses only to a similar winner b for which it "
      "holds, as a.host = b.host && a.timestamp <= b.timestamp. Fields: url, host, timestamp (first "

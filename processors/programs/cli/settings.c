@@ -97,6 +97,7 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     group->fast_asks_tier2 = c->fast_tier2 == SP_CONFIG_TIER2_ASK;
     group->fast_rechecks = c->fast_recheck == SP_CONFIG_ON;
     group->winner_margin = c->winner_margin;
+    group->popularity_tolerance = c->winner_popularity_tolerance;
     o->bus.contents_cache_bytes = c->cache_bytes / 100 * CONTENTS_PERCENT;
     compare->cache_bytes = c->cache_bytes / 100 * ROWS_PERCENT;
     group->cache_bytes =

@@ -46,6 +46,7 @@ struct sp_group_stage_options {
      * the groups are those of SP_MODE_EXACT. */
     bool fast_asks_tier2; /* a page similar to its representative is compared all the same */
     bool fast_rechecks;   /* a group that a member may have left is re-checked all the same */
+    double popularity_tolerance; /* of sp_popularity_class; 0: none */
     double winner_margin; /* popularity by which a living winner must be outranked; 0: none */
     const struct sp_relation *winner_relation; /* which winner may cover a page; outlives the stage;
                                                 * NULL: any that is similar */

@@ -114,6 +114,7 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
         st->stats.again_unknown++;
         return;
     }
+    c->rank.popularity = sp_popularity_class(c->rank.popularity, st->options.popularity_tolerance);
     if (!p)
         p = sp_page_actor_make(st, m->page, c->url);
     int64_t version = version_of(p, c);

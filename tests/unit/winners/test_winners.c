@@ -1,4 +1,5 @@
 /* The winner rule: which winners a group gets, and what a relation may ask. */
+#include <math.h>
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -53,6 +54,44 @@ TEST(a_loser_names_the_first_winner_that_covers_it)
     /* c loses to b at first; a wins over b and c only once b is gone. */
     check_choice((const char *[]){"", "a", "ab"}, "aaa");
     check_choice((const char *[]){"d", "cd", "bd", ""}, "dddd");
+}
+
+/* ---- popularity about the same ---- */
+
+static bool same_class(double a, double b, double tolerance)
+{
+    return sp_popularity_class(a, tolerance) == sp_popularity_class(b, tolerance);
+}
+
+TEST(popularities_about_the_same_are_of_one_class)
+{
+    CU_ASSERT(same_class(5.0, 5.0000001, 0.01));
+    CU_ASSERT(same_class(5.0, 4.9999999, 0.01));
+    CU_ASSERT(same_class(1e6, 1.0001e6, 0.01));
+    CU_ASSERT(same_class(-5.0, -5.0000001, 0.01));
+    CU_ASSERT(!same_class(5.0, 5.2, 0.01));
+    CU_ASSERT(!same_class(0, 1e-300, 1));
+    CU_ASSERT(!same_class(5.0, 5.0000001, 0));
+    CU_ASSERT_EQUAL(sp_popularity_class(5.0, 0.01), 5.0);
+    CU_ASSERT_EQUAL(sp_popularity_class(1.7976931348623157e308, 1), 1.7976931348623157e308);
+    CU_ASSERT_EQUAL(sp_popularity_class(0.1, 1e-300), 0.1);
+}
+
+/* The order of classes is that of popularities, and a class is no wider than the tolerance. */
+TEST(classes_are_in_order_and_narrow)
+{
+    static const double tolerances[] = {1, 0.4, 0.3, 0.15, 0.1, 0.01, 1e-6};
+    for (size_t t = 0; t < sizeof tolerances / sizeof *tolerances; t++) {
+        double last = sp_popularity_class(-1000, tolerances[t]), first = -1000;
+        for (double p = -1000; p < 1000; p += 0.0625) {
+            double class = sp_popularity_class(p, tolerances[t]);
+            CU_ASSERT(class >= last);
+            first = class > last ? p : first;
+            last = class;
+            double least = fmin(fabs(first), fabs(p));
+            CU_ASSERT(p - first <= tolerances[t] * least * (1 + 1e-12));
+        }
+    }
 }
 
 /* ---- the relation ---- */

@@ -1,0 +1,53 @@
+"""Who wins in a group: popularity about the same, and the rules of markets."""
+
+import json
+
+from harness import check_equal, latest, main
+
+TEXT = " ".join(f"word{n}" for n in range(80))
+UK = 'b.host ends_with ".uk" or !(a.host ends_with ".uk")'
+EACH = ('a.host ends_with ".uk" and b.host ends_with ".uk" or a.host ends_with ".de" and b.host ends_with ".de" '
+        'or !(a.host ends_with ".uk" or a.host ends_with ".de" or b.host ends_with ".uk" or b.host ends_with ".de")')
+
+
+def kept(work, pages, *settings):
+    """The winner of each of the pages, which are near duplicates: (url, popularity) each."""
+    lines = [json.dumps({"url": url, "popularity": popularity, "fetch_time_ms": 1700000000000 + n,
+                         "content": f"{TEXT} {url}"}) for n, (url, popularity) in enumerate(pages)]
+    results = []
+    for order in lines, lines[::-1]:
+        work.write("crawl.jsonl", "\n".join(order) + "\n")
+        options = [word for setting in settings for word in ("--set", setting)]
+        out = work.run("run", "-q", "--verify", *options, "crawl.jsonl").out
+        results.append({url: event["winner_url"] or url for url, event in latest(out).items()})
+    check_equal(*results, "read forwards and backwards")
+    return results[0]
+
+
+def popularity_about_the_same_does_not_decide(work):
+    short, dynamic, long = "http://a.example/", "http://a.example/?q=1", "http://a.example/a/longer/path"
+    pages = [(short, 5.0), (dynamic, 5.02), (long, 5.0000001)]
+    check_equal(set(kept(work, pages).values()), {dynamic}, "to the last digit")
+    about = "winner.popularity_tolerance=0.01"
+    check_equal(set(kept(work, pages, about).values()), {short}, "about the same")
+    check_equal(set(kept(work, [(short, 5.0), (long, 5.2)], about).values()), {long}, "four per cent more")
+    check_equal(set(kept(work, [(long, 0), (short, -1e-300)], about).values()), {long}, "nothing is not about zero")
+
+
+def a_market_prefers_its_hosts(work):
+    com, uk, de = "http://a.com/", "http://www.a.uk/longer", "http://www.a.de/longer"
+    pages = [(com, 9), (uk, 1), (de, 2)]
+    check_equal(set(kept(work, pages).values()), {com}, "without a market")
+    check_equal(set(kept(work, pages, "winner.relation=" + UK).values()), {uk}, "in the United Kingdom")
+    check_equal(set(kept(work, [(com, 9), (de, 2)], "winner.relation=" + UK).values()), {com}, "without a host there")
+
+
+def each_market_has_its_winner(work):
+    com, org, uk, uk2, de = "http://a.com/", "http://a.org/", "http://a.uk/", "http://a.co.uk/", "http://a.de/x"
+    pages = [(com, 9), (org, 8), (uk, 1), (uk2, 2), (de, 3)]
+    check_equal(kept(work, pages, "winner.relation=" + EACH),
+                {com: com, org: com, uk: uk2, uk2: uk2, de: de}, "a winner for each")
+
+
+if __name__ == "__main__":
+    main(__name__)
