@@ -20,7 +20,7 @@ static const char schema[] =
     " status INTEGER NOT NULL DEFAULT 0, winner_url TEXT);"
     "CREATE VIRTUAL TABLE IF NOT EXISTS body USING fts5(url, text);";
 
-/* RETURNING answers the id of new and old rows alike. */
+/* RETURNING yields the id of new and old rows alike. */
 static const char *const texts[STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
     [COMMIT] = "COMMIT",

@@ -1,4 +1,4 @@
-/* A full-text index of pages in one SQLite file, that leaves losers out of its answers.
+/* A full-text index of pages in one SQLite file, that leaves losers out of its results.
  *
  * Texts and statuses come in any order: a status may be here before its page. Both are keyed by the
  * URL. Applying one twice does no harm. */

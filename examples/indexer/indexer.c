@@ -4,7 +4,7 @@
  *     indexer query --index FILE [--most N] WORD...
  *
  * `run` reads two topics. Pages go into the index as they are crawled: nothing waits for samepage.
- * Statuses come later, over samepage/status.h, and take losers out of the answers. At the end (N
+ * Statuses come later, over samepage/status.h, and remove losers from the results. At the end (N
  * pages, nothing new for SECONDS, or SIGTERM) it prints how long pages took from crawl, the
  * timestamp of their message, to searchable, the end of their transaction. With and without
  * samepage running these numbers should be the same. */
@@ -47,7 +47,7 @@ struct options {
     const char *file;
     long pages; /* 0: no end */
     long idle;  /* seconds; 0: no end */
-    long most;  /* answers to a query */
+    long most;  /* results of a query */
 };
 
 struct indexer {

@@ -113,7 +113,7 @@ def dictionary_bytes(path, level=9):
 
 def git_bytes(path, work):
     """Git's pack of all records as blobs, each under its URL, so that its deltas find earlier versions: one
-    commit a fetch, all packed anew with a window of 50 (git's own is 10) and deltas 50 deep."""
+    commit a fetch, all packed again with a window of 50 (git's own is 10) and deltas 50 deep."""
     folder = os.path.join(work, "git")
     git = ["git", "-C", folder, "-c", "gc.auto=0"]
     subprocess.run(["git", "init", "-q", "--bare", folder], check=True)

@@ -1,6 +1,6 @@
 /* links: sp_group */
 /* Any bytes as stored rows of the group stage. Reading them back, for reports and in the stage,
- * answers SP_CORRUPT or something that holds together; it never crashes.
+ * returns SP_CORRUPT or something that holds together; it never crashes.
  *
  * The input is a list of rows: kind (P page, G group, M member, S signature, N its
  * count, B clock), a number

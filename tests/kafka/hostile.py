@@ -92,7 +92,7 @@ def recreated(place):
     os.remove(place.path("want.jsonl"))  # `run` writes behind what is there
     with place.stages():
         place.ingest(crawl="rest")
-        place.settled(place.expected("rest"), "topics made anew and `samepage run`")
+        place.settled(place.expected("rest"), "recreated topics and `samepage run`")
 
 
 def spellings(place):

@@ -58,7 +58,7 @@ def place_of(work, program, properties):
 
 
 def stages_through(place, want):
-    """The three stages with as much log as there is; answers their metrics."""
+    """The three stages with as much log as there is; returns their metrics."""
     ports = {stage: str(free_port()) for stage in cluster.STAGES}
     metrics = ""
     for stage in cluster.STAGES:

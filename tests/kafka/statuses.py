@@ -9,7 +9,7 @@
 
     ... = WORK PROGRAM READER INDEXER
 
-WORK is a folder that the parts share: `stages` makes it anew.
+WORK is a folder that the parts share; `stages` empties and creates it.
 """
 
 import contextlib
@@ -280,7 +280,7 @@ def foreign(work, program, reader, *_):
 
 
 def measure(place, index_program, running):
-    """The indexer over one crawl; its answers to a word that is in many pages."""
+    """The indexer over one crawl; its results for a word that is in many pages."""
     index = place.path(place.prefix + "index.sqlite")
     place.call("topics", "create", *place.settings())
     report = place.path(place.prefix + "report")

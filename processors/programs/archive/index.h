@@ -5,7 +5,7 @@
 #include "archive/segments.h"
 
 /* Replaces the index by one of the log's first `log_bytes`. Sorts runs of `memory_bytes`, and
- * merges them: O(n log n), all lines anew. */
+ * merges them: O(n log n) for all lines. */
 enum sp_err sp_index_write(const char *dir, uint64_t log_bytes, uint64_t memory_bytes,
                            struct sp_fault *fault);
 

@@ -86,10 +86,10 @@ int sp_cli_common(const struct sp_command *command, int option, struct sp_config
 /* What getopt reads: for suggestions. Stays the caller's. */
 void sp_cli_arguments(char **argv);
 
-/* Says what is wrong and how to get help; answers SP_EXIT_USAGE. */
+/* Says what is wrong and how to get help; returns SP_EXIT_USAGE. */
 int sp_cli_usage(const struct sp_command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Says what failed; answers SP_EXIT_FAILED. */
+/* Says what failed; returns SP_EXIT_FAILED. */
 int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ---- inputs.c ---- */

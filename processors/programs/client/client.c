@@ -115,7 +115,7 @@ static bool wait_for_refusal(struct samepage_status_client *c)
     return c->refusal[0] != 0;
 }
 
-/* The number of partitions; 0 with a sentence: there is no such topic, or nobody answers. */
+/* The number of partitions; 0 with a message: there is no such topic, or no broker answers. */
 static int32_t count_partitions(struct samepage_status_client *c, const char *topic, char *error,
                                 size_t size)
 {

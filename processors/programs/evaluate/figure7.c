@@ -4,8 +4,8 @@
  *
  * Incremental: every fetch goes through both tiers (local/bus.h, state in memory, committed every
  * COMMIT fetches), and the time of the last tenth before each size is taken. From scratch: the
- * exact join over all pages alive (similarity/join.h), and components; it is done anew for each
- * batch of fetches whose answers are wanted together. Signatures are needed by both and counted for
+ * exact join over all pages alive (similarity/join.h), and components; it is repeated for each
+ * batch of fetches that share a result. Signatures are needed by both and counted for
  * neither.
  */
 #include <math.h>
@@ -219,7 +219,7 @@ static void put_report(const struct point *points, size_t count, struct sp_repor
         report,
         "Incremental: each fetch goes through both tiers, and every page it concerns has its status "
         "when it is through; state in memory, a commit every %d fetches. From scratch: the exact "
-        "join over all pages alive, and the components of its pairs, done anew for each batch of "
+        "join over all pages alive, and the components of its pairs, repeated for each batch of "
         "fetches that is to be answered; the fewer may wait for one another, the more it costs. The "
         "paper reports 24 times at its largest size. One thread, processor time; the fetches of "
         "all traces one after another.",

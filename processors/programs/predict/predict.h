@@ -67,7 +67,7 @@ struct sp_rule {
 double sp_rule_confidence(const struct sp_rule *rule);
 
 struct sp_prediction {
-    struct sp_view url;         /* of the page it is said to be; valid until it is learned anew */
+    struct sp_view url;         /* of the page it is said to be; valid until it is learned again */
     uint64_t number;            /* of its content, as sp_predict_learn_by was given it */
     const struct sp_rule *rule; /* valid until the next call that learns */
     double confidence;

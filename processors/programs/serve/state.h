@@ -20,7 +20,7 @@ struct sp_state *sp_state_of_statuses(struct sp_statuses *statuses);
 /* After all its readers. NULL is allowed. */
 void sp_state_close(struct sp_state *state);
 
-/* Follows the writer: looks at the state anew where its files have changed, or where `must`. Any
+/* Follows the writer: opens the state again if its files have changed, or where `must`. Any
  * thread; one waits for another. */
 enum sp_err sp_state_refresh(struct sp_state *state, bool must);
 /* Grows when there is something new to see; any thread. */

@@ -12,7 +12,7 @@ enum sp_edit {
     SP_EDIT_WORDS,   /* a few words replaced by words that no other page has */
     SP_EDIT_PERCENT, /* each word replaced in that way with a chance of 1 % */
     SP_EDIT_ADDRESS, /* the page's URL or number is in its middle */
-    SP_EDIT_ROLLING  /* block after block written anew; `variant` of them are */
+    SP_EDIT_ROLLING  /* block after block rewritten; `variant` of them are */
 };
 
 struct sp_skew_text {
@@ -63,7 +63,7 @@ bool sp_skew_plan_replaced(uint64_t seed, const struct sp_skew_text *text, uint3
 /* Of SP_EDIT_WORDS: the word that edit number i < words / 100 replaces; ascending. */
 uint32_t sp_skew_plan_edit_place(uint64_t seed, const struct sp_skew_text *text, uint32_t words,
                                  uint32_t i);
-/* Of SP_EDIT_ROLLING: how often word i was written anew. */
+/* Of SP_EDIT_ROLLING: how often word i was rewritten. */
 uint64_t sp_skew_plan_generation(const struct sp_skew_text *text, uint32_t words, uint32_t i);
 
 #endif

@@ -211,7 +211,7 @@ static enum sp_err open_task(struct sp_worker *w, int32_t partition)
     struct sp_store *store = t->db ? sp_db_store(t->db, SP_TASK_STORE_STAGE) : NULL;
     enum sp_err err = stage->open(stage->arg, w, store, &t->stage);
     const char *why = err == SP_STATE_FORMAT ? "its changelog was written by an older samepage; "
-                                               "begin anew, with topics of another topics.prefix"
+                                               "start again with topics of another topics.prefix"
                                              : sp_err_text(err);
     return err == SP_OK ? SP_OK : sp_damage_note(w, t, err, "the stage cannot start", why);
 }
@@ -239,7 +239,8 @@ static void give_back(struct sp_worker *w)
 }
 
 /* A static member that was fenced and comes back can get partitions twice without giving them back
- * in between: they are opened anew, as their logs may have grown by another's hand. */
+ * in between: they are opened again, because another instance may have added to their changelogs.
+ */
 void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
                            rd_kafka_topic_partition_list_t *list, void *arg)
 {

@@ -1,5 +1,5 @@
 /* How far the tiers are behind: asked of the broker now and then by a thread of its own, so that
- * nobody waits for the answers. Private to this folder. */
+ * nobody waits for the result. Private to this folder. */
 #ifndef SP_KAFKA_LAG_H
 #define SP_KAFKA_LAG_H
 

@@ -28,8 +28,9 @@ struct sp_replica_options {
 struct sp_replica;
 
 /* The options' texts are borrowed until the stop. SP_NOT_FOUND, SP_BUSY: the topic is not there, or
- * nobody answers; SP_INVALID: it has another number of partitions; SP_STATE_FORMAT: the directory
- * is not a copy of this changelog; errors of sp_db_open_rocksdb. The fault says what to do. */
+ * no broker answers; SP_INVALID: it has another number of partitions; SP_STATE_FORMAT: the
+ * directory is not a copy of this changelog; errors of sp_db_open_rocksdb. The fault says what to
+ * do. */
 enum sp_err sp_replica_start(const struct sp_replica_options *options,
                              struct sp_replica **ret_replica, struct sp_fault *fault);
 /* Whether all that stood in the changelog at the start has been applied; *ret_records: how many

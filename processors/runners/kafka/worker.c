@@ -34,8 +34,8 @@ static int64_t transaction_timeout_ms(rd_kafka_t *producer)
     return strtoll(text, NULL, 10);
 }
 
-/* The broker ends a transaction that is open for too long, and fences the producer off, as if
- * somebody else had its name. */
+/* The broker aborts a transaction that is open for too long and fences the producer, as if another
+ * process had its name. */
 static void find_true_cause(struct sp_worker *w)
 {
     if (!w->open || w->failure.err == SP_OK || w->failure.cause != SP_ABORT_FENCED)
@@ -52,8 +52,9 @@ static void find_true_cause(struct sp_worker *w)
                  open_ms, most_ms, was);
 }
 
-/* Once proves nothing, but who starts again takes the name back. To lose it again at once is the
- * work of another process; two that go on would do this to each other for ever. */
+/* Being fenced once can have other causes, so the worker restarts and takes its name back. If it is
+ * fenced again within AGAIN_MS, another process runs with the same name. This one must end, or the
+ * two would fence each other without end. */
 static void give_way(struct sp_worker *w, bool fenced_before)
 {
     if (!fenced_before || !w->fenced || sp_clock_ms() - w->opened_round_ms > AGAIN_MS)

@@ -128,7 +128,7 @@ struct sp_worker_options {
 /* Runs until *stop is set, then finishes the open transaction and leaves the group. Starts again by
  * itself after anything that may pass. SP_INVALID, SP_STATE_FORMAT, …: cannot go on; the
  * fault says why. One of these is another process of the same name, which has taken over twice:
- * going on would fence that one in turn, for ever. */
+ * going on would fence that one in turn, without end. */
 enum sp_err sp_worker_run(const struct sp_worker_options *options,
                           const volatile sig_atomic_t *stop, struct sp_fault *fault);
 

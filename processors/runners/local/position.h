@@ -44,8 +44,8 @@ void sp_position_done(struct sp_position *position);
 struct sp_input_position *sp_position_input(struct sp_position *position, const char *name);
 
 /* Whether a fetch of that time (0: none) is at most `future_ms` ahead of what was read before it;
- * 0: any is. So that a stream that has moved on is not refused for ever, the hundredth time in a
- * row that is ahead is accepted. */
+ * 0: any is. So that a stream that has moved on is not refused indefinitely, the hundredth time in
+ * a row that is ahead is accepted. */
 bool sp_fetch_clock_accepts(struct sp_fetch_clock *clock, int64_t time_ms, uint64_t future_ms);
 
 #endif

@@ -1,4 +1,4 @@
-/* A compare stage made anew from its rows answers as the one that wrote them; rows that no stage
+/* A compare stage made again from its rows behaves like the one that wrote them; rows that no stage
  * wrote are refused; and an error of the store is not forgotten. */
 #include "base/mem.h"
 #include "compare/cell.h"

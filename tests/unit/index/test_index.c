@@ -92,7 +92,7 @@ static void drop(struct world *w, uint32_t document)
     w->text_of[document] = MOST;
 }
 
-/* The answers on one text are those of a look at every document. */
+/* The matches of a text are those of a comparison with every document. */
 static size_t check_query(struct world *w, uint32_t text)
 {
     struct samepage_match found[MOST], nearest;

@@ -25,7 +25,7 @@ static void put_lines(struct sp_buf *out, int from, int to)
         put_line(out, i);
 }
 
-/* A member of lines [from, to); answers its length. */
+/* A member of lines [from, to); returns its length. */
 static size_t put_member(struct sp_buf *file, int from, int to)
 {
     struct sp_buf text = {0};

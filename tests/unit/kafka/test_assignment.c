@@ -59,7 +59,7 @@ static rd_kafka_topic_partition_list_t *pages(int count)
     return list;
 }
 
-/* Somebody added partitions to the topic: the next round counts them anew. */
+/* Somebody added partitions to the topic: the next round counts them again. */
 TEST(a_partition_that_was_not_there_at_the_start_ends_the_round)
 {
     struct sp_task *tasks[PARTITIONS + 1] = {0}; /* the last lies behind the worker's own */

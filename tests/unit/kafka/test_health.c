@@ -56,7 +56,7 @@ static bool say(int fd, const char *data, size_t len)
     return true;
 }
 
-/* Reads to the end and closes; answers the status, 0: there was no answer. */
+/* Reads to the end and closes; returns the status; 0: there was no response. */
 static int hear(int fd, struct sp_buf *answer)
 {
     ssize_t n;
@@ -135,7 +135,7 @@ TEST(readyz_follows_the_worker)
     sp_buf_done(&answer);
 }
 
-/* A metric is HELP, TYPE and its samples; answers the number of samples, and the value of one. */
+/* A metric is HELP, TYPE and its samples; returns the number of samples, and the value of one. */
 static size_t check_metrics(char *text, const char *wanted, char ret_value[64])
 {
     size_t count = 0, samples = 1;

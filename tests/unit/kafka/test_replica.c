@@ -245,7 +245,7 @@ TEST(what_is_no_changelog_of_ours_ends_it_with_a_message)
     check_gives_up(&w, "marker");
 }
 
-/* The topics were made anew, and the copy's offsets lie within them. */
+/* The topics were deleted and created again, and the copy's offsets lie within them. */
 TEST(a_copy_of_another_life_ends_with_a_message)
 {
     struct world w;

@@ -286,7 +286,7 @@ TEST(each_page_is_among_the_members_of_its_group)
 /* ---- a new partition map */
 
 /* The first half with one map, then another map's cells while the crawl goes on, with the store
- * failing after `fail_after` calls (never: -1) and the bus made anew. */
+ * failing after `fail_after` calls (never: -1) and the bus is made again. */
 static void move_in_the_middle(const struct crawl *crawl, struct crawl_run *run, long fail_after)
 {
     struct wire wire = {.lose_after = UINT64_MAX};
