@@ -156,6 +156,35 @@ def filtered_lists_have_no_near_duplicates(work):
         check_equal(len(unknown["dropped"]), 1, "the same page twice")
 
 
+def lists_can_be_filtered_by_sentences(work):
+    """Ten sentences of six words each; the second page has seven of the first one's, the third five."""
+    def page(url, shared):
+        own = [n if n < shared else f"{url[7]}{n}" for n in range(10)]
+        return {"url": url, "content": " ".join(f"Here stands one sentence called number{n}." for n in own)}
+
+    urls = ["http://a.example/", "http://b.example/", "http://c.example/"]
+    pages = [page(url, shared) for url, shared in zip(urls, (10, 7, 5))]
+    work.write("crawl.jsonl", "".join(json.dumps(p) + "\n" for p in pages))
+    for way, settings in (("keep", ["signature.sentences=keep"]), ("combined", ["similarity.method=combined"]),
+                          ("crc32", ["signature.sentences=keep", "signature.sentence_hash=crc32"])):
+        options = [word for setting in settings for word in ("--set", setting)]
+        work.run("run", "-q", "--state", way, "-o", "out", *options, "crawl.jsonl")
+        for by, dropped, threshold in (("shingles", [], 0.7 if way == "combined" else 0.8),
+                                       ("sentences", [(urls[1], 0.538)], 0.5)):
+            with serving(work, way, "--filter", by) as server:
+                for body in {"urls": urls}, {"documents": [{"url": p["url"], "text": p["content"]} for p in pages]}:
+                    answer = server.filter(**body)
+                    check_equal((answer["compared"], answer["threshold"]), (by, threshold), way)
+                    check_equal([(d["url"], round(d["similarity"], 3)) for d in answer["dropped"]], dropped, way)
+    with serving(work, "keep", "--filter", "sentences", "--filter-threshold", "0.3") as server:
+        check_equal([d["url"] for d in server.filter(urls=urls)["dropped"]], urls[1:], "at 0.3")
+    work.run("run", "-q", "--state", "none", "-o", "out", "crawl.jsonl")
+    process = work.run("serve", "--state", "none", "--listen", "127.0.0.1:0", "--filter", "sentences", code=1)
+    check_in("signature.sentences=keep", process.err)
+    work.run("serve", "--state", "none", "--filter", "words", code=2)
+    work.run("serve", "--state", "none", "--filter-threshold", "1.5", code=2)
+
+
 def texts_can_be_sent_along(work):
     crawled(work, 500)
     pages = {p["url"]: p for p in work.json_lines("crawl.jsonl")

@@ -5,6 +5,7 @@
 #include "page/builder.h"
 
 #include <stdlib.h>
+#include <zlib.h>
 
 #include "base/mem.h"
 #include "page/features.h"
@@ -36,6 +37,8 @@ static uint32_t params_of(const struct sp_signature_options *o)
     uint64_t hash = sp_hash64(fields, sizeof fields);
     if (o->method != SP_METHOD_SHINGLES)
         hash = sp_mix64(hash + o->method);
+    if (o->sentence_hash == SP_SENTENCE_CRC32)
+        hash = sp_mix64(hash + SP_METHOD_COUNT);
     return (uint32_t)hash;
 }
 
@@ -97,7 +100,10 @@ void sp_builder_stem(struct sp_builder *b, uint64_t stem)
 static void add_sentence(struct sp_builder *b, struct sp_view words)
 {
     sp_grow(&b->sentences, &b->sentence_cap, b->sentence_count + 1);
-    b->sentences[b->sentence_count++] = (uint32_t)sp_hash64(words.data, words.len);
+    b->sentences[b->sentence_count++] =
+        b->options.sentence_hash == SP_SENTENCE_CRC32
+            ? (uint32_t)crc32_z(0, (const Bytef *)words.data, words.len)
+            : (uint32_t)sp_hash64(words.data, words.len);
 }
 
 size_t sp_builder_word_count(const struct sp_builder *b)
@@ -258,7 +264,7 @@ static struct sp_signature *finish_sentences(struct sp_builder *b)
 }
 
 /* Equal contents share one stored signature, so the hash covers all that a signature is made of:
- * the words, and where sentences decide, where they end and their stems. */
+ * the words, and where sentences are kept, where they end and their stems. */
 static struct sp_id content_hash(const struct sp_builder *b)
 {
     struct sp_id words = sp_hash128(b->words, b->word_count * sizeof *b->words);
@@ -268,6 +274,9 @@ static struct sp_id content_hash(const struct sp_builder *b)
     case SP_METHOD_COMBINED:
         break;
     case SP_METHOD_SHINGLES:
+        if (b->options.max_sentences > 0)
+            break;
+        return words;
     case SP_METHOD_SIMHASH:
     case SP_METHOD_COSINE:
     case SP_METHOD_COUNT:

@@ -17,6 +17,10 @@ enum sp_repeats {
     SP_REPEATS_LABELLED /* each occurrence counts, labelled with its number */
 };
 
+/* The 32 bits that stand for a sentence. CRC32 is E. Smith's choice; two unlike sentences have one
+ * number as rarely as with XXH3, once in 2^32 pairs, but a CRC is linear and can be forged. */
+enum sp_sentence_hash { SP_SENTENCE_XXH3, SP_SENTENCE_CRC32 };
+
 /* What a signature depends on, apart from the text. Two signatures can be compared
  * only if all of this was equal; its `params` are a hash of it. */
 struct sp_signature_options {
@@ -24,6 +28,7 @@ struct sp_signature_options {
     uint32_t max_sentences; /* 0 to SP_MAX_SENTENCES_LIMIT; 0 keeps none; default 0 */
     enum sp_method method;  /* default SP_METHOD_SHINGLES */
     enum sp_repeats repeats;
+    enum sp_sentence_hash sentence_hash;
     uint32_t text_scope;                    /* enum sp_text_scope */
     const struct sp_dictionary *dictionary; /* borrowed; NULL: by hash */
 };

@@ -43,7 +43,15 @@ const struct sp_option sp_options[] = {
     {"signature.max_sentences", SP_OPTION_COUNT, FIELD(signature_max_sentences), true, "1024", 1,
      4096, NULL,
      "sentence hashes kept of a page, with similarity.method = sentences (the smallest), lcs or "
-     "combined (the first)"},
+     "combined, or signature.sentences = keep (the first)"},
+    {"signature.sentences", SP_OPTION_CHOICE, FIELD(signature_sentences), true, "needed", 0, 0,
+     "needed|keep",
+     "needed: sentence hashes are kept where similarity.method compares them. keep: with shingles as "
+     "well, so that `serve --filter sentences` can compare result lists by them; pages are equal "
+     "then where their sentences are"},
+    {"signature.sentence_hash", SP_OPTION_CHOICE, FIELD(signature_sentence_hash), true, "xxh3", 0,
+     0, "xxh3|crc32",
+     "the 32 bits that stand for a sentence: of XXH3, or the CRC32 of Smith's paper"},
     {"text.scope", SP_OPTION_CHOICE, FIELD(text_scope), true, "main", 0, 0, "main|all",
      "main: a page's main content, without menus, headers and footers. all: everything a reader "
      "sees"},

@@ -26,21 +26,26 @@ struct shard {
     uint64_t misses;
 };
 
+/* Of what in a signature documents are made. */
+enum source { SHINGLES, SET_OF_SENTENCES, SEQUENCE_OF_SENTENCES };
+
 struct sp_index {
-    enum sp_method method;
+    enum source source;
     uint64_t shard_bytes;
     struct shard shards[SHARDS];
 };
 
-bool sp_index_of_sentences(enum sp_method method)
+bool sp_index_of_sentences(const struct sp_index *x)
 {
-    return method == SP_METHOD_SENTENCES || method == SP_METHOD_LCS;
+    return x->source != SHINGLES;
 }
 
-struct sp_index *sp_index_new(enum sp_method method, uint64_t bytes)
+struct sp_index *sp_index_new(enum sp_method method, bool sentences, uint64_t bytes)
 {
     struct sp_index *x = sp_calloc(1, sizeof *x);
-    x->method = method;
+    x->source = method == SP_METHOD_SENTENCES          ? SET_OF_SENTENCES
+                : method == SP_METHOD_LCS || sentences ? SEQUENCE_OF_SENTENCES
+                                                       : SHINGLES;
     x->shard_bytes = bytes / SHARDS;
     for (size_t i = 0; i < SHARDS; i++) {
         pthread_mutex_init(&x->shards[i].lock, NULL);
@@ -85,10 +90,10 @@ static struct shard *shard_of(struct sp_index *x, struct sp_id page)
 struct samepage_document *sp_index_of_signature(const struct sp_index *x,
                                                 const struct sp_signature *s)
 {
-    if (x->method == SP_METHOD_SENTENCES)
+    if (x->source == SET_OF_SENTENCES)
         return samepage_document_from_hashes(sp_signature_shingles(s), s->shingle_count,
                                              s->shingle_total, SP_INDEX_SENTENCES);
-    if (x->method == SP_METHOD_LCS)
+    if (x->source == SEQUENCE_OF_SENTENCES)
         return samepage_document_from_hashes(sp_signature_sentences(s), s->sentence_count,
                                              s->sentence_count, SP_INDEX_SENTENCES);
     return samepage_document_from_hashes(sp_signature_shingles(s), s->shingle_count,

@@ -12,11 +12,11 @@ enum { SP_INDEX_SENTENCES = SAMEPAGE_DOCUMENT_DEFAULT_HASHES };
 
 struct sp_index;
 
-/* Whether documents are sets of sentences, with signatures of that method; else of shingles. */
-bool sp_index_of_sentences(enum sp_method method);
-
-struct sp_index *sp_index_new(enum sp_method method, uint64_t bytes);
+/* `sentences`: documents are sets of sentences also where pages are compared by shingles. */
+struct sp_index *sp_index_new(enum sp_method method, bool sentences, uint64_t bytes);
 void sp_index_free(struct sp_index *index);
+/* Whether documents are sets of sentences; else of shingles. */
+bool sp_index_of_sentences(const struct sp_index *index);
 
 /* The page's document, which the caller frees; what a page redirects to stands for it. SP_NOT_FOUND
  * for a page that is not known or has no content. */

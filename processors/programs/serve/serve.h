@@ -32,7 +32,11 @@ struct sp_serve_options {
     uint32_t threads;              /* 0: one a core */
     uint32_t tier1;                /* partitions of the group stage in that state */
     double threshold;              /* tau of that state */
-    enum sp_method method;         /* of that state; the filter compares sets: sp_serve_can */
+    /* Of the filter, where the request gives none. Sentences can be compared where that state's
+     * signatures hold some. */
+    double filter_threshold;
+    bool filter_sentences;
+    enum sp_method method; /* of that state; the filter compares sets: sp_serve_can */
     const struct sp_relation *winner_relation; /* of that state; NULL: none */
     uint64_t cache_bytes;                      /* for documents of the filter */
     struct sp_text_options text;               /* as that state's signatures were made */

@@ -13,7 +13,7 @@ struct sp_serve_thread *sp_serve_thread(struct sp_serve *s)
     struct sp_serve_thread *t = sp_calloc(1, sizeof *t);
     t->serve = s;
     t->reader = sp_state_reader_new(s->state);
-    t->filter = samepage_filter_new(s->options.threshold, RECENT_SETS);
+    t->filter = samepage_filter_new(s->options.filter_threshold, RECENT_SETS);
     t->json = sp_json_lists_new(SP_SERVE_LIST);
     pthread_mutex_lock(&s->threads_lock);
     t->next = s->threads;

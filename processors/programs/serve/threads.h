@@ -11,7 +11,7 @@ enum { SP_NONCE_TEXT = 33 };
 struct sp_serve_thread {
     const struct sp_serve *serve;
     struct sp_state_reader *reader;
-    struct samepage_filter *filter; /* with the state's threshold */
+    struct samepage_filter *filter; /* with the usual threshold */
     struct sp_text *text;           /* made when first needed */
     struct sp_json_lists *json;
     struct sp_parser *parser;  /* made when first needed */

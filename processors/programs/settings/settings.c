@@ -24,7 +24,12 @@ void sp_settings_text(const struct sp_config *c, struct sp_text_options *ret_opt
         c->signature_repeats == SP_CONFIG_REPEATS_LABELLED ? SP_REPEATS_LABELLED : SP_REPEATS_ONCE;
     ret_options->signature.max_shingles = (uint32_t)c->signature_max_shingles;
     ret_options->signature.method = sp_settings_method(c);
-    if (sp_method_info(sp_settings_method(c))->sentences)
+    ret_options->signature.sentence_hash = c->signature_sentence_hash == SP_CONFIG_SENTENCE_CRC32
+                                               ? SP_SENTENCE_CRC32
+                                               : SP_SENTENCE_XXH3;
+    bool keep = c->signature_sentences == SP_CONFIG_SENTENCES_KEEP &&
+                sp_settings_method(c) == SP_METHOD_SHINGLES;
+    if (keep || sp_method_info(sp_settings_method(c))->sentences)
         ret_options->signature.max_sentences = (uint32_t)c->signature_max_sentences;
     ret_options->signature.text_scope = (uint32_t)ret_options->scope;
 }

@@ -1,5 +1,6 @@
 /* Shingles, signatures and their packed form; golden vectors pin what is stored. */
 #include <stdio.h>
+#include <zlib.h>
 
 #include "base/mem.h"
 #include "harness.h"
@@ -156,6 +157,44 @@ TEST(sentences_are_hashed_in_order_and_empty_ones_are_none)
     CU_ASSERT(sentences[0] == sentences[2] && sentences[0] != sentences[1]);
     sp_signature_unref(s);
     sp_builder_free(b);
+}
+
+/* The numbers of the sentences 1 2, 3 and 4 5 6, and the content's hash. */
+static struct sp_signature *sentences_hashed(enum sp_sentence_hash how, uint32_t max_sentences)
+{
+    struct sp_signature_options o = {
+        .max_shingles = 64, .max_sentences = max_sentences, .sentence_hash = how};
+    struct sp_builder *b = sp_builder_new(&o);
+    uint64_t words[6] = {1, 2, 3, 4, 5, 6};
+    sp_builder_begin(b);
+    for (int at = 0, length = 1; length <= 3; at += length, length++) {
+        sp_builder_words(b, words + at, (size_t)length);
+        sp_builder_sentence_end(b);
+    }
+    struct sp_signature *s = sp_builder_finish(b, 0);
+    sp_builder_free(b);
+    return s;
+}
+
+TEST(a_sentence_is_a_crc_where_that_is_asked_for)
+{
+    struct sp_signature *xxh3 = sentences_hashed(SP_SENTENCE_XXH3, 8);
+    struct sp_signature *crc = sentences_hashed(SP_SENTENCE_CRC32, 8);
+    struct sp_signature *none = sentences_hashed(SP_SENTENCE_XXH3, 0);
+    uint64_t words[6] = {1, 2, 3, 4, 5, 6};
+    CU_ASSERT_EQUAL_FATAL(crc->sentence_count, 3);
+    const uint32_t *numbers = sp_signature_sentences(crc);
+    CU_ASSERT_EQUAL(numbers[0], crc32(0, (const Bytef *)words, 8));
+    CU_ASSERT_EQUAL(numbers[1], crc32(0, (const Bytef *)(words + 1), 16));
+    CU_ASSERT_EQUAL(numbers[2], crc32(0, (const Bytef *)(words + 3), 24));
+    CU_ASSERT_NOT_EQUAL(numbers[0], sp_signature_sentences(xxh3)[0]);
+    CU_ASSERT_NOT_EQUAL(crc->params, xxh3->params); /* the two are never compared */
+    CU_ASSERT_EQUAL(none->sentence_count, 0);
+    CU_ASSERT(!sp_id_eq(none->content_hash, xxh3->content_hash));
+    CU_ASSERT_EQUAL(none->shingle_count, xxh3->shingle_count);
+    sp_signature_unref(xxh3);
+    sp_signature_unref(crc);
+    sp_signature_unref(none);
 }
 
 TEST(packed_signatures_read_back_and_damage_is_noticed)

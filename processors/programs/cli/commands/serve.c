@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -36,6 +37,7 @@ static int take(const struct sp_command *command, int option, struct arguments *
 {
     struct sp_serve_options *o = &a->options;
     uint64_t number;
+    char *end;
     switch (option) {
     case 's':
         o->state = optarg;
@@ -64,6 +66,16 @@ static int take(const struct sp_command *command, int option, struct arguments *
             return sp_cli_usage(command, "--pages: at most %d files", PAGES_MAX);
         a->pages[o->page_count++] = optarg;
         return -1;
+    case 'f':
+        o->filter_sentences = strcmp(optarg, "sentences") == 0;
+        return o->filter_sentences || strcmp(optarg, "shingles") == 0
+                   ? -1
+                   : sp_cli_usage(command, "--filter %s: shingles or sentences", optarg);
+    case 'T':
+        o->filter_threshold = strtod(optarg, &end);
+        return *optarg && !*end && o->filter_threshold > 0 && o->filter_threshold <= 1
+                   ? -1
+                   : sp_cli_usage(command, "--filter-threshold %s: above 0, at most 1", optarg);
     case 'k':
         a->kafka = true;
         return -1;
@@ -97,6 +109,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
                                             {"cache", required_argument, NULL, 'c'},
                                             {"pages", required_argument, NULL, 'p'},
                                             {"predict", no_argument, NULL, 'r'},
+                                            {"filter", required_argument, NULL, 'f'},
+                                            {"filter-threshold", required_argument, NULL, 'T'},
                                             SP_COMMON_OPTIONS,
                                             SP_SETTING_OPTIONS,
                                             {0}};
@@ -153,6 +167,26 @@ static enum sp_err use_dictionary(struct arguments *a, const char *digits, struc
                         "the map of --map has another dictionary than the one it was made with");
 }
 
+/* What result lists are compared by, and from which similarity on: as the state's pages, or by
+ * sentences as Smith's paper does, whose example of a threshold is that of the method. */
+static int choose_filter(struct arguments *a, const struct sp_config *config)
+{
+    struct sp_serve_options *o = &a->options;
+    bool sets = o->method == SP_METHOD_SENTENCES || o->method == SP_METHOD_LCS;
+    if (o->filter_threshold == 0)
+        o->filter_threshold = o->filter_sentences && !sets
+                                  ? sp_method_info(SP_METHOD_SENTENCES)->threshold
+                                  : o->threshold;
+    struct sp_text_options text;
+    sp_settings_text(config, &text);
+    if (!o->filter_sentences || text.signature.max_sentences > 0)
+        return -1;
+    return sp_cli_failed("the state in %s has no sentences to filter by: it is to be made with "
+                         "--set signature.sentences=keep, or similarity.method = sentences, lcs or "
+                         "combined",
+                         o->state);
+}
+
 /* The settings the state was made with are those its signatures can be compared by. */
 static int read_settings(struct arguments *a)
 {
@@ -189,6 +223,8 @@ static int read_settings(struct arguments *a)
         code = sp_cli_failed("the state in %s cannot be served: it was made with "
                              "similarity.method = %s, whose signatures the filter cannot compare",
                              o->state, sp_method_info(o->method)->name);
+    if (code < 0)
+        code = choose_filter(a, &config);
     sp_settings_text(&config, &o->text);
     o->text.detect_language = false;
     o->text.signature.dictionary = a->map.cells ? &a->map.dictionary : NULL;
@@ -248,6 +284,8 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     struct sp_similarity_options similarity;
     sp_settings_similarity(config, &similarity);
     a->options.threshold = similarity.threshold;
+    if (a->options.filter_threshold == 0)
+        a->options.filter_threshold = similarity.threshold;
     sp_settings_text(config, &a->options.text);
     a->options.text.detect_language = false;
     int code = serve(&a->options);
@@ -378,6 +416,11 @@ const struct sp_command sp_command_serve = {
     "                      Of compressed files and WARC the texts are kept in TMPDIR, up to 8 GiB\n"
     "  --predict           learn rules about URLs for GET /v1/predict?url=URL: is this URL, not fetched\n"
     "                      yet, a page that is known? About 1 KiB of memory a page\n"
+    "  --filter WHAT       what result lists are compared by: shingles (the default; as the state's\n"
+    "                      pages), or sentences (the 64 smallest hashes of a page), where the state\n"
+    "                      has them: signature.sentences=keep, or a method that compares sentences\n"
+    "  --filter-threshold X  from which similarity on a result repeats another; default: that of\n"
+    "                      the state, of --filter sentences 0.5\n"
     "  --map FILE          the partition map of the run, where it had one\n"
     "  --cache BYTES       memory for the filter's documents; default: 512M\n"
     "  --threads N         threads that answer; default: one a core\n"

@@ -130,7 +130,7 @@ static const char *compared(const struct job *j)
 {
     if (j->statuses)
         return "statuses";
-    return sp_index_of_sentences(j->s->options.method) ? "sentences" : "shingles";
+    return sp_index_of_sentences(j->s->index) ? "sentences" : "shingles";
 }
 
 static void put_verdicts(struct job *j, double threshold)
@@ -185,11 +185,11 @@ unsigned sp_answer_filter(struct sp_serve *s, struct sp_serve_thread *t, const s
         j.statuses = sp_calloc(SP_SERVE_LIST, sizeof *j.statuses);
     unsigned refused = find_documents(&j);
     if (!refused) {
-        bool usual = j.list->threshold == 0 || j.list->threshold == s->options.threshold;
+        bool usual = j.list->threshold == 0 || j.list->threshold == s->options.filter_threshold;
         struct samepage_filter *filter =
             usual ? t->filter : samepage_filter_new(j.list->threshold, 0);
         count(&j, samepage_filter_run(filter, j.documents, j.list->count, j.verdicts));
-        put_verdicts(&j, usual ? s->options.threshold : j.list->threshold);
+        put_verdicts(&j, usual ? s->options.filter_threshold : j.list->threshold);
         if (!usual)
             samepage_filter_free(filter);
     }
