@@ -24,6 +24,7 @@ struct sp_builder {
     uint32_t sentence_cap;
     size_t sentence_start;
     struct sp_buf stems; /* of the running sentence */
+    uint32_t salt;       /* of the page's language, or 0 */
 };
 
 /* Stands for the words that the text does not have. */
@@ -39,6 +40,8 @@ static uint32_t params_of(const struct sp_signature_options *o)
         hash = sp_mix64(hash + o->method);
     if (o->sentence_hash == SP_SENTENCE_CRC32)
         hash = sp_mix64(hash + SP_METHOD_COUNT);
+    if (o->languages_apart)
+        hash = sp_mix64(hash + SP_METHOD_COUNT + 1);
     return (uint32_t)hash;
 }
 
@@ -137,6 +140,8 @@ static size_t hash_shingles(struct sp_builder *b)
     else if (b->options.repeats == SP_REPEATS_ONCE && n > 0)
         n = 1;
     sp_shingles_hash(b->words, n, b->shingles);
+    for (size_t i = 0; b->salt && i < n; i++)
+        b->shingles[i] ^= b->salt;
     return n;
 }
 
@@ -294,9 +299,12 @@ struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language)
         [SP_METHOD_SENTENCES] = finish_sentence_set, [SP_METHOD_COMBINED] = finish_shingles,
     };
     sp_builder_sentence_end(b);
+    b->salt = b->options.languages_apart ? (uint32_t)sp_mix64(language) : 0;
     struct sp_signature *s = finish[b->options.method](b);
     s->params = b->params;
     s->content_hash = content_hash(b);
+    /* Equal words may stand beside markup of two languages. */
+    s->content_hash.lo ^= b->options.languages_apart ? sp_mix64(language) : 0;
     s->language = language;
     return s;
 }

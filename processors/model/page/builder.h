@@ -29,7 +29,8 @@ struct sp_signature_options {
     enum sp_method method;  /* default SP_METHOD_SHINGLES */
     enum sp_repeats repeats;
     enum sp_sentence_hash sentence_hash;
-    uint32_t text_scope;                    /* enum sp_text_scope */
+    bool languages_apart; /* of shingles: those of two languages are never equal */
+    uint32_t text_scope;  /* enum sp_text_scope */
     const struct sp_dictionary *dictionary; /* borrowed; NULL: by hash */
 };
 

@@ -32,6 +32,11 @@ const struct sp_option sp_options[] = {
     {"similarity.lcs_min", SP_OPTION_REAL, FIELD(similarity_lcs_min), true, "0.5", 0, 1, NULL,
      "combined: inside the band, the least share of common sentences, LCS / (A + B - LCS) of the two "
      "sequences"},
+    {"similarity.languages", SP_OPTION_CHOICE, FIELD(similarity_languages), true, "together", 0, 0,
+     "together|apart",
+     "apart: pages of different detected languages are never near duplicates, nor one of which none "
+     "is detected and any other; of shingles and combined. The experiment `language` of samepage "
+     "evaluate says what that would lose"},
     {"signature.repeats", SP_OPTION_CHOICE, FIELD(signature_repeats), true, "once", 0, 0,
      "once|labelled",
      "once: a shingle that a page repeats counts once. labelled: each occurrence counts, labelled "

@@ -111,6 +111,7 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
     text.signature.method = SP_METHOD_SHINGLES;
     text.signature.max_shingles = UINT32_MAX;
     text.signature.max_sentences = 0;
+    text.signature.languages_apart = false;
     text.signature.repeats = SP_REPEATS_ONCE;
     enum sp_err err = sp_input_open(o->inputs, o->input_count, &o->input, &input, fault);
     if (err != SP_OK)

@@ -13,6 +13,7 @@
     X(figure4)                                                                                     \
     X(figure5)                                                                                     \
     X(rho)                                                                                         \
+    X(language)                                                                                    \
     X(figure6)                                                                                     \
     X(figure7)                                                                                     \
     X(table1)                                                                                      \

@@ -19,6 +19,8 @@ void sp_settings_text(const struct sp_config *c, struct sp_text_options *ret_opt
     sp_text_options_default(ret_options);
     ret_options->scope = c->text_scope == SP_CONFIG_SCOPE_ALL ? SP_TEXT_ALL : SP_TEXT_MAIN;
     ret_options->detect_language = c->text_language == SP_CONFIG_LANGUAGE_DETECT;
+    if (c->similarity_languages == SP_CONFIG_LANGUAGES_APART)
+        ret_options->detect_language = ret_options->signature.languages_apart = true;
     ret_options->max_bytes = c->text_max_bytes;
     ret_options->signature.repeats =
         c->signature_repeats == SP_CONFIG_REPEATS_LABELLED ? SP_REPEATS_LABELLED : SP_REPEATS_ONCE;

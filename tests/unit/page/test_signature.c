@@ -197,6 +197,50 @@ TEST(a_sentence_is_a_crc_where_that_is_asked_for)
     sp_signature_unref(none);
 }
 
+static struct sp_signature *in_language(bool apart, uint16_t language)
+{
+    struct sp_signature_options o = {.max_shingles = 64, .languages_apart = apart};
+    struct sp_builder *b = sp_builder_new(&o);
+    uint64_t words[30];
+    for (uint64_t i = 0; i < 30; i++)
+        words[i] = sp_mix64(i);
+    sp_builder_begin(b);
+    sp_builder_words(b, words, 30);
+    struct sp_signature *s = sp_builder_finish(b, language);
+    sp_builder_free(b);
+    return s;
+}
+
+static size_t shared(const struct sp_signature *a, const struct sp_signature *b)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < a->shingle_count; i++)
+        for (uint32_t k = 0; k < b->shingle_count; k++)
+            count += a->hashes[i] == b->hashes[k];
+    return count;
+}
+
+TEST(shingles_of_languages_that_are_apart_are_never_equal)
+{
+    struct sp_signature *en = in_language(true, 0x656e), *again = in_language(true, 0x656e);
+    struct sp_signature *fr = in_language(true, 0x6672), *none = in_language(true, 0);
+    struct sp_signature *together = in_language(false, 0x656e), *fr2 = in_language(false, 0x6672);
+    CU_ASSERT_EQUAL(en->shingle_count, 26);
+    CU_ASSERT_EQUAL(shared(en, again), 26);
+    CU_ASSERT(sp_id_eq(en->content_hash, again->content_hash));
+    CU_ASSERT_EQUAL(shared(en, fr), 0);
+    CU_ASSERT_EQUAL(shared(en, none), 0);
+    CU_ASSERT(!sp_id_eq(en->content_hash, fr->content_hash));
+    CU_ASSERT_EQUAL(shared(together, fr2), 26);
+    CU_ASSERT(sp_id_eq(together->content_hash, fr2->content_hash));
+    CU_ASSERT_EQUAL(memcmp(en->length, together->length, sizeof en->length), 0);
+    for (uint32_t i = 1; i < en->shingle_count; i++)
+        CU_ASSERT(en->hashes[i - 1] < en->hashes[i]);
+    struct sp_signature *all[] = {en, again, fr, none, together, fr2};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        sp_signature_unref(all[i]);
+}
+
 TEST(packed_signatures_read_back_and_damage_is_noticed)
 {
     uint64_t words[200];

@@ -226,7 +226,7 @@ static int read_settings(struct arguments *a)
     if (code < 0)
         code = choose_filter(a, &config);
     sp_settings_text(&config, &o->text);
-    o->text.detect_language = false;
+    o->text.detect_language = o->text.signature.languages_apart;
     o->text.signature.dictionary = a->map.cells ? &a->map.dictionary : NULL;
     sp_config_done(&config);
     sp_buf_done(&lines);
@@ -287,7 +287,7 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     if (a->options.filter_threshold == 0)
         a->options.filter_threshold = similarity.threshold;
     sp_settings_text(config, &a->options.text);
-    a->options.text.detect_language = false;
+    a->options.text.detect_language = a->options.text.signature.languages_apart;
     int code = serve(&a->options);
     sp_free(properties);
     return code;

@@ -144,7 +144,7 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
     struct document documents[2] = {{.name = names[0]}, {.name = names[1]}};
     if (sp_settings_init(config, &settings, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
-    settings.run.text.detect_language = config->text_language != SP_CONFIG_LANGUAGE_OFF;
+    settings.run.text.detect_language |= config->text_language != SP_CONFIG_LANGUAGE_OFF;
     struct sp_text *text = sp_text_new(&settings.run.text);
     int code = SP_EXIT_DONE;
     bool near = false;

@@ -1,0 +1,211 @@
+/* Language as the first partition: what would be saved if pages of different detected languages
+ * never met, and which pairs would be lost.
+ *
+ * Source: Zhu et al., WWW 2012, section 4, which partitions by length only; that pages of two
+ * languages are no near duplicates is the experience of search engines. Saved are contents that a
+ * probe would meet in the cells it visits; lost are pairs of distinct contents with J >= tau, found
+ * by the exact join, to which different languages were detected. Where none is detected the page
+ * is of a language of its own. */
+#include "base/mem.h"
+#include "evaluate/again.h"
+#include "evaluate/experiment.h"
+#include "evaluate/kinds.h"
+#include "similarity/join.h"
+
+enum { MAPS = 2, UNKNOWN = 0, LANGUAGES = 1 << 16, ROWS = 12 };
+
+static const size_t kinds[MAPS] = {SP_KIND_PAPER_3D, SP_KIND_KD_3D};
+
+struct languages {
+    const struct sp_distinct *contents;
+    struct sp_text *text;
+    uint16_t *of; /* of each content */
+    enum sp_err err;
+    uint64_t pairs;
+    uint64_t both_known; /* pairs lost, a language detected of either page */
+    uint64_t one_unknown;
+};
+
+static void take_language(void *arg, size_t number, const struct sp_page_record *page)
+{
+    struct languages *l = arg;
+    struct sp_signature *s = NULL;
+    enum sp_err err =
+        sp_text_signature(l->text, page->content_type, page->content, page->content_is_utf8, &s);
+    if (err != SP_OK) {
+        l->err = err;
+        return;
+    }
+    l->of[number] = s->language;
+    sp_signature_unref(s);
+}
+
+static enum sp_err detect(const struct sp_evaluation *e, struct languages *l)
+{
+    struct sp_text_options text = e->trace->options.text;
+    text.detect_language = true;
+    l->text = sp_text_new(&text);
+    enum sp_err err = sp_trace_again(e->trace, l->contents->fetches, l->contents->count,
+                                     take_language, l, e->fault);
+    sp_text_free(l->text);
+    if (err == SP_OK && l->err != SP_OK)
+        err = sp_fault_set(e->fault, l->err, "a content that was read before cannot be read again");
+    return err;
+}
+
+static void take_pair(void *arg, size_t i, size_t k, double similarity)
+{
+    struct languages *l = arg;
+    (void)similarity;
+    l->pairs++;
+    if (l->of[i] == l->of[k])
+        return;
+    if (l->of[i] == UNKNOWN || l->of[k] == UNKNOWN)
+        l->one_unknown++;
+    else
+        l->both_known++;
+}
+
+/* Contents in the cells that probes visit, summed over all probes; at most 2^64 for 2^32 of them.
+ */
+struct met {
+    uint64_t all;
+    uint64_t same;
+};
+
+/* One language after another, so that the counts by cell are one row. */
+static struct met count_met(const struct languages *l, const struct sp_partition_map *map,
+                            enum sp_split split, double tau)
+{
+    const struct sp_distinct *d = l->contents;
+    struct met met = {0, 0};
+    uint32_t *cells = sp_alloc((d->count + 1) * sizeof *cells);
+    uint32_t *targets = sp_alloc(map->cells * sizeof *targets);
+    uint64_t *all = sp_calloc(map->cells, sizeof *all), *same = sp_calloc(map->cells, sizeof *same);
+    bool *done = sp_calloc(LANGUAGES, sizeof *done);
+    for (size_t i = 0; i < d->count; i++)
+        all[cells[i] = sp_partition_cell(map, d->lengths[split][i].at)]++;
+    for (size_t first = 0; first < d->count; first++) {
+        if (done[l->of[first]])
+            continue;
+        done[l->of[first]] = true;
+        for (uint32_t c = 0; c < map->cells; c++)
+            same[c] = 0;
+        for (size_t i = first; i < d->count; i++)
+            same[cells[i]] += l->of[i] == l->of[first];
+        for (size_t i = first; i < d->count; i++) {
+            if (l->of[i] != l->of[first])
+                continue;
+            uint32_t n = sp_partition_targets(map, d->lengths[split][i].at, tau,
+                                              SP_ROUTING_LOSSLESS, 1, targets);
+            for (uint32_t t = 0; t < n; t++) {
+                met.all += all[targets[t]];
+                met.same += same[targets[t]];
+            }
+        }
+    }
+    sp_free(cells);
+    sp_free(targets);
+    sp_free(all);
+    sp_free(same);
+    sp_free(done);
+    return met;
+}
+
+static enum sp_err put_met(const struct sp_evaluation *e, const struct languages *l)
+{
+    static const char *const columns[] = {"map of 64 machines", "contents met", "of its language",
+                                          "saved"};
+    struct sp_table *t =
+        sp_table_new("language-met", "Contents in the cells that a probe visits", columns, 4);
+    double tau = e->options->bus.group.similarity.threshold;
+    enum sp_err err = SP_OK;
+    for (size_t k = 0; k < MAPS && err == SP_OK; k++) {
+        const struct sp_map_kind *kind = &sp_map_kinds[kinds[k]];
+        struct sp_partition_map map;
+        err = sp_kind_train(kind, l->contents, SP_MACHINES_MOST, tau, &map);
+        if (err != SP_OK)
+            break;
+        struct met met = count_met(l, &map, kind->split, tau);
+        sp_table_text(t, kind->label);
+        sp_table_number(t, (double)met.all / (double)l->contents->count, 1);
+        sp_table_number(t, (double)met.same / (double)l->contents->count, 1);
+        sp_table_percent(t, 1 - (double)met.same / (double)met.all, 1);
+        sp_partition_done(&map);
+    }
+    sp_report_table(e->report, t);
+    return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "language: a map cannot be trained");
+}
+
+/* The most frequent ones; of two as frequent the one that is first in the alphabet. */
+static void put_languages(const struct sp_evaluation *e, const struct languages *l)
+{
+    static const char *const columns[] = {"language", "contents", "share"};
+    struct sp_table *t = sp_table_new("languages", "Languages detected", columns, 3);
+    uint32_t *count = sp_calloc(LANGUAGES, sizeof *count);
+    for (size_t i = 0; i < l->contents->count; i++)
+        count[l->of[i]]++;
+    for (int row = 0; row < ROWS; row++) {
+        uint32_t most = 0;
+        for (uint32_t i = 1; i < LANGUAGES; i++)
+            most = count[i] > count[most] ? i : most;
+        if (count[most] == 0)
+            break;
+        char name[3] = {(char)(most >> 8), (char)most, 0};
+        sp_table_text(t, most == UNKNOWN ? "none" : name);
+        sp_table_count(t, count[most]);
+        sp_table_percent(t, (double)count[most] / (double)l->contents->count, 1);
+        count[most] = 0;
+    }
+    sp_free(count);
+    sp_report_table(e->report, t);
+}
+
+static void put_lost(const struct sp_evaluation *e, const struct languages *l)
+{
+    static const char *const columns[] = {"similar pairs", "two languages", "share",
+                                          "one not detected", "share"};
+    struct sp_table *t =
+        sp_table_new("language-lost", "Pairs that languages would part", columns, 5);
+    double pairs = l->pairs ? (double)l->pairs : 1;
+    sp_table_count(t, l->pairs);
+    sp_table_count(t, l->both_known);
+    sp_table_percent(t, (double)l->both_known / pairs, 3);
+    sp_table_count(t, l->one_unknown);
+    sp_table_percent(t, (double)l->one_unknown / pairs, 3);
+    sp_report_table(e->report, t);
+}
+
+static enum sp_err run(struct sp_evaluation *e)
+{
+    struct languages l = {0};
+    enum sp_err err = sp_evaluation_alive(e, &l.contents);
+    if (err != SP_OK)
+        return err;
+    if (l.contents->count == 0) {
+        sp_report_text(e->report, "No page is alive at the end: there is nothing to compare.");
+        return SP_OK;
+    }
+    sp_report_text(
+        e->report,
+        "With similarity.languages = apart, pages of different detected languages are never near "
+        "duplicates. This is what it would save here, if cells were kept by language as well, "
+        "and which pairs it loses: contents of one text in two languages, as of pages that are "
+        "mostly code or names.");
+    l.of = sp_calloc(l.contents->count, sizeof *l.of);
+    err = detect(e, &l);
+    if (err == SP_OK) {
+        put_languages(e, &l);
+        err = put_met(e, &l);
+    }
+    if (err == SP_OK)
+        err = sp_join(&e->options->bus.group.similarity, l.contents->signatures, l.contents->count,
+                      false, take_pair, &l);
+    if (err == SP_OK)
+        put_lost(e, &l);
+    sp_free(l.of);
+    return err;
+}
+
+const struct sp_experiment sp_experiment_language = {
+    "language", "Section 4: language as the first partition", run};
