@@ -60,7 +60,7 @@ def by(text, selector="button"):
 def every_view_of_the_page_is_accessible(work):
     axe = axe_source(work.program)
     crawled(work)
-    with serving(work, "state", "--pages", "pages.jsonl") as server, \
+    with serving(work, "state", "--pages", "pages.jsonl", "--statuses", "status.jsonl") as server, \
             Browser(work.path("profile")) as browser:
         origin = f"http://127.0.0.1:{server.port}/"
         browser.open(origin)
@@ -78,7 +78,8 @@ def every_view_of_the_page_is_accessible(work):
         browser.value("document.querySelectorAll('#members input')[0].click()")
         browser.value(by("Try it on this group"))
         browser.wait("document.body.dataset.tried", "the trial")
-        browser.value("document.getElementById('graph-part').open = true")
+        browser.wait("!document.getElementById('history-part').hidden", "the history")
+        browser.value("document.querySelectorAll('#found details').forEach(d => { d.open = true; })")
         check_access(browser, "a group")
         browser.value("document.querySelector('#facts button').click()")
         browser.wait("document.body.dataset.compared", "the difference")

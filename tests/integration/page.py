@@ -89,7 +89,7 @@ def the_page_fits_a_phone_and_the_dark(work):
         check(browser.value("document.documentElement.scrollWidth") <= 360, "wider than a phone")
         browser.value("document.querySelector('#try button').click()")
         browser.wait("document.body.dataset.tried", "the trial")
-        check_equal(browser.count("table"), 7, "tables")
+        check_equal(browser.count("table"), 9, "tables")
         clipped = browser.value("[...document.querySelectorAll('.scroll')]"
                                 ".filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)")
         check_equal(clipped, [], "tables that are clipped")
@@ -237,6 +237,35 @@ def a_part_of_a_url_and_a_host_are_found(work):
         check_equal(browser.value("document.body.dataset.hacked || ''"), "", "hostile script")
         # A page that nobody has is not found, by a request of its own.
         check(all("404" in json.dumps(c) for c in browser.complaints()), browser.complaints())
+
+
+def the_history_of_a_page_and_new_statuses_are_shown(work):
+    crawled(work)
+    with serving(work, "state", "--statuses", "status.jsonl") as server, \
+            Browser(work.path("profile")) as browser:
+        origin = f"http://127.0.0.1:{server.port}/"
+        browser.open(origin)
+        browser.wait("document.body.dataset.live", "the stream")
+        check_in("Nothing new", browser.text("#live-said"))
+        look_up(browser, HOSTILE)
+        browser.wait("!document.getElementById('history-part').hidden", "the history")
+        browser.type("#history-part summary", ENTER)
+        said = server.get("/v1/history", url=HOSTILE)["events"]
+        check_equal(browser.count("#history tbody tr"), len(said), "statuses of the page")
+        check_in("loser", browser.text("#history tbody tr:first-child"))
+        # Its next version resembles nothing: the run says so, and who looks on sees it.
+        work.write("more.jsonl", page(HOSTILE, " ".join(f"new{i}" for i in range(90)), 1700000009000))
+        work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "--set", "partition.cells=4",
+                 "pages.jsonl", "more.jsonl")
+        browser.wait("document.getElementById('live').textContent.includes('evil')", "the new status")
+        check_in("unique", browser.text("#live"))
+        browser.type("#pause", ENTER)
+        check_equal(browser.text("#pause"), "Go on", "the button")
+        look_up(browser, HOSTILE)
+        browser.wait("document.getElementById('history-said').textContent.includes('2 versions')",
+                     "two versions")
+        check_equal(browser.value("document.body.dataset.hacked || ''"), "", "hostile script")
+        browser.check_clean(origin)
 
 
 def a_large_group_is_turned_by_the_page_and_saved(work):

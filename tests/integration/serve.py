@@ -312,6 +312,124 @@ def texts_are_shown_from_compressed_files_and_warc(work):
             check_equal(text["fetch_time_ms"] // 1000, last[url]["fetch_time_ms"] // 1000, kind)
 
 
+def the_history_of_a_page_is_what_the_run_wrote(work):
+    work.run("synth", "--pages", "600", "--versions", "4", "-o", "crawl.jsonl")
+    work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "crawl.jsonl")
+    said = {}
+    for event in work.json_lines("status.jsonl"):
+        said.setdefault(event["url"], []).insert(0, event)
+    with serving(work, "state", "--statuses", "status.jsonl") as server:
+        until(lambda: server.status("/v1/history", url="http://nowhere.example/") == 404, "the log")
+        for url in sorted(said, key=lambda u: -len(said[u]))[::11]:
+            answer = server.get("/v1/history", url=url)
+            check_equal(answer, {"events": said[url], "more": False}, url)
+            check_equal(server.get("/v1/history", url=url, limit=1),
+                        {"events": said[url][:1], "more": len(said[url]) > 1}, url)
+        check(max(map(len, said.values())) > 3, "short histories")
+        server.get("/v1/history", 400, url=url, limit=0)
+        # Lines that are none, and one that is not whole yet.
+        with open(work.path("status.jsonl"), "ab") as f:
+            f.write(b"nonsense\n\n" + b"x" * 600000 + b'\n{"url":"http://new.example/",')
+            f.flush()
+            time.sleep(0.5)
+            check_equal(server.status("/v1/history", url="http://new.example/"), 404, "half a line")
+            f.write(b'"version_ms":1}\n')
+        until(lambda: server.status("/v1/history", url="http://new.example/") == 200, "the whole line")
+        # What is in the place of a line is not what was there.
+        with open(work.path("status.jsonl"), "r+b") as f:
+            f.write(b"#" * 1000)
+        first = work.read("crawl.jsonl").splitlines()[0]
+        changed = [u for u in said if server.status("/v1/history", url=u, limit=1000) == 500]
+        check(changed and len(changed) < 10, "changed histories:", changed, first[:100])
+    with serving(work) as server:
+        server.get("/v1/history", 404, url=url)
+        check_equal(server.ask("GET", "/v1/events")[0], 404, "events without a source")
+    check_in("--statuses", work.run("serve", "--state", "state", "--statuses", "missing", code=1).err)
+
+
+class Stream:
+    """A reader of /v1/events."""
+
+    def __init__(self, server, headers=None):
+        self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_SECONDS)
+        self.connection.request("GET", "/v1/events", headers=headers or {})
+        self.answer = self.connection.getresponse()
+        self.comments = 0
+
+    def line(self):
+        line = self.answer.readline().decode()
+        check(line, "the stream has ended")
+        self.comments += line == ":\n"
+        return line.rstrip("\n")
+
+    def events(self, count):
+        """The next events, as (id, data); `skipped` is counted among them."""
+        events, event = [], {}
+        while len(events) < count:
+            line = self.line()
+            if line.startswith(":") or line.startswith("retry"):
+                continue
+            if line:
+                key, _, value = line.partition(": ")
+                event[key] = value
+            elif event:
+                events.append((event.get("event"), event.get("id"), json.loads(event["data"])))
+                event = {}
+        return events
+
+    def close(self):
+        self.connection.close()
+
+
+def statuses_are_told_as_they_come(work):
+    crawled(work, 200)
+    lines = work.read("status.jsonl").splitlines(keepends=True)
+    work.write("log.jsonl", lines[0])
+
+    def say(some):
+        with open(work.path("log.jsonl"), "ab") as f:
+            f.write(b"".join(some))
+
+    with serving(work, "state", "--statuses", "log.jsonl") as server:
+        until(lambda: server.status("/v1/history", url="http://nowhere.example/") == 404, "the log")
+        streams = [Stream(server) for _ in range(16)]
+        check_equal([s.answer.status for s in streams], [200] * 16, "readers")
+        check_equal(streams[0].answer.getheader("Content-Type"), "text/event-stream", "type")
+        check_equal(server.ask("GET", "/v1/events")[0], 503, "one reader too many")
+        server.check_unharmed()
+        say(lines[1:41])
+        wanted = [json.loads(line) for line in lines[1:41]]
+        for stream in streams:
+            events = stream.events(40)
+            check_equal([data for _, _, data in events], wanted, "events")
+            check_equal({kind for kind, _, _ in events}, {"status"}, "kinds")
+        ids = [int(number) for _, number, _ in events]
+        check_equal(ids, list(range(ids[0], ids[0] + 40)), "ids")
+        # Who comes back goes on where he was; who asks for what was never said is told what comes.
+        for stream in streams[1:]:
+            stream.close()
+        until(lambda: server.ask("HEAD", "/v1/events")[0] == 200, "a place")
+        again = Stream(server, {"Last-Event-ID": str(ids[29])})
+        check_equal([int(number) for _, number, _ in again.events(10)], ids[30:], "what was missed")
+        ahead = Stream(server, {"Last-Event-ID": "999999999"})
+        # More than are kept: a reader who was away is told how many he missed.
+        many = [json.dumps({"url": f"http://a.example/{i}", "n": i}).encode() + b"\n" for i in range(6000)]
+        say(many)
+        check_equal(len(ahead.events(1)), 1, "an event")
+        until(lambda: server.status("/v1/history", url="http://a.example/5999") == 200, "the last")
+        late = Stream(server, {"Last-Event-ID": str(ids[0])})
+        kind, _, data = late.events(1)[0]
+        check_equal((kind, data), ("skipped", {"skipped": 40 - 1 + 6000 - 4096}), "what was passed over")
+        check_equal(late.events(4096)[-1][2]["n"], 5999, "the last event")
+        # Nothing to say for longer than a useless connection lives: a comment each second.
+        while late.comments < 12:
+            late.line()
+        say([b'{"url":"http://b.example/"}\n'])
+        check_equal(late.events(1)[0][2], {"url": "http://b.example/"}, "an event after the silence")
+        server.check_unharmed()
+        # The server ends although streams are open: checked when it does.
+
+
 def the_overview_adds_up(work):
     statuses, groups = crawled(work, 2000, "--set", "partition.cells=8")
     with serving(work) as server:
@@ -410,7 +528,7 @@ def what_is_described_is_what_is_answered(work):
         routes = dict(re.findall(r'\{"(/[^"]*)", MHD_HTTP_METHOD_(\w+),', f.read()))
     check_equal({path: next(iter(how)).upper() for path, how in described["paths"].items()}, routes,
                 "paths described and answered")
-    with serving(work) as server:
+    with serving(work, "state", "--statuses", "status.jsonl") as server:
         check_equal(server.get("/openapi.json"), described, "the description as served")
         refs = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(described)))
         check_equal(refs, set(described["components"]["schemas"]), "schemas named and described")
@@ -418,7 +536,7 @@ def what_is_described_is_what_is_answered(work):
         until(lambda: server.status("/v1/overview") == 200, "the overview")
         for path, name in (("/v1/status?url=", "Status"), ("/v1/group?url=", "Group"),
                            ("/v1/overview?x=", "Overview"), ("/v1/search?q=a&x=", "Found"),
-                           ("/v1/hosts?x=", "Hosts"),
+                           ("/v1/hosts?x=", "Hosts"), ("/v1/history?url=", "History"),
                            ("/v1/threshold?threshold=0.9&url=", "Trial")):
             answer = json.loads(server.ask("GET", path + url)[1])
             check_equal(set(answer), set(described["components"]["schemas"][name]["properties"]), name)

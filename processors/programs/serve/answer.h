@@ -53,6 +53,8 @@ bool sp_argument_number(const struct sp_query *q, const char *name, size_t most,
     X(overview)                                                                                    \
     X(search)                                                                                      \
     X(hosts)                                                                                       \
+    X(history)                                                                                     \
+    X(events)                                                                                      \
     X(page)                                                                                        \
     X(openapi)                                                                                     \
     X(metrics)                                                                                     \

@@ -21,6 +21,7 @@
 #include "local/run.h"
 #include "serve/desk.h"
 #include "serve/routes.h"
+#include "serve/streams.h"
 
 enum {
     CONNECTION_BYTES = 96 << 10, /* two URLs of the largest size, each byte escaped, and headers */
@@ -139,12 +140,11 @@ static void put_policy(struct MHD_Response *response, const char *nonce)
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
 }
 
-static enum MHD_Result respond(const struct sp_query *q, const struct sp_route *route,
-                               unsigned status, const struct sp_buf *body, const char *nonce,
-                               bool keep_alive)
+/* Takes the response over; NULL: it could not be made. */
+static enum MHD_Result send_response(struct MHD_Response *response, const struct sp_query *q,
+                                     const struct sp_route *route, unsigned status,
+                                     const char *nonce, bool keep_alive)
 {
-    struct MHD_Response *response =
-        MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY);
     if (!response)
         return MHD_NO;
     const char *type = route && status < MHD_HTTP_BAD_REQUEST ? route->type : "application/json";
@@ -161,6 +161,34 @@ static enum MHD_Result respond(const struct sp_query *q, const struct sp_route *
     enum MHD_Result result = MHD_queue_response(q->connection, status, response);
     MHD_destroy_response(response);
     return result;
+}
+
+static enum MHD_Result respond(const struct sp_query *q, const struct sp_route *route,
+                               unsigned status, const struct sp_buf *body, const char *nonce,
+                               bool keep_alive)
+{
+    return send_response(
+        MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY), q, route,
+        status, nonce, keep_alive);
+}
+
+static void note_useful(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    struct connection *c = info ? info->socket_context : NULL;
+    if (c)
+        __atomic_store_n(&c->useful_ms, sp_clock_ms(), __ATOMIC_RELAXED);
+}
+
+/* A place is taken for it. */
+static enum MHD_Result respond_stream(struct sp_serve *s, const struct sp_query *q,
+                                      const struct sp_route *route)
+{
+    const char *last = MHD_lookup_connection_value(q->connection, MHD_HEADER_KIND, "Last-Event-ID");
+    uint64_t from = last && *last >= '0' && *last <= '9' ? strtoull(last, NULL, 10) + 1 : 0;
+    return send_response(sp_stream_response(s, q->connection, from, note_useful), q, route,
+                         MHD_HTTP_OK, NULL, true);
 }
 
 static void count(struct sp_serve *s, const struct sp_route *route, unsigned status, int64_t us)
@@ -298,6 +326,8 @@ static enum MHD_Result finish(struct sp_serve *s, struct request *r, struct sp_q
     }
     r->stage = ANSWERED;
     count(s, r->route, r->status, sp_clock_us() - r->started_us);
+    if (r->route->answer == sp_answer_events && r->status == MHD_HTTP_OK)
+        return respond_stream(s, q, r->route);
     return respond(q, r->route, r->status, answer,
                    r->route->answer == sp_answer_page ? t->nonce : NULL, true);
 }
@@ -372,6 +402,7 @@ enum sp_err sp_serve_http_open(struct sp_serve *s, int fd, struct sp_fault *faul
 
 void sp_serve_http_close(struct sp_serve *s)
 {
+    sp_streams_end(s->streams);
     sp_desk_close(s->desk); /* suspended connections cannot be stopped */
     if (s->daemon)
         MHD_stop_daemon(s->daemon);

@@ -11,6 +11,7 @@
 
 static const char json[] = "application/json";
 static const char html[] = "text/html; charset=utf-8";
+static const char stream[] = "text/event-stream";
 static const char plain[] = "text/plain; version=0.0.4; charset=utf-8";
 
 const struct sp_route sp_routes[] = {
@@ -24,6 +25,8 @@ const struct sp_route sp_routes[] = {
     {"/v1/overview", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_overview},
     {"/v1/search", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_search},
     {"/v1/hosts", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_hosts},
+    {"/v1/history", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_history},
+    {"/v1/events", MHD_HTTP_METHOD_GET, stream, false, false, sp_answer_events},
     {"/", MHD_HTTP_METHOD_GET, html, true, false, sp_answer_page},
     {"/openapi.json", MHD_HTTP_METHOD_GET, json, true, false, sp_answer_openapi},
     {"/metrics", MHD_HTTP_METHOD_GET, plain, false, false, sp_answer_metrics},

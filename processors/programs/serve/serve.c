@@ -9,6 +9,7 @@
 #include "serve/http.h"
 #include "serve/routes.h"
 #include "serve/server.h"
+#include "serve/streams.h"
 #include "serve/ticker.h"
 
 static enum sp_err failed(const struct sp_serve *s, enum sp_err err, const char *why,
@@ -41,10 +42,24 @@ static enum sp_err open_state(struct sp_serve *s, struct sp_fault *fault)
     struct sp_statuses *statuses = NULL;
     if (o->state)
         return sp_state_open(o->state, o->tier1, &s->state, fault);
-    enum sp_err err = sp_statuses_start(o->properties, o->topic, &statuses, fault);
+    s->live = sp_live_new();
+    enum sp_err err = sp_statuses_start(o->properties, o->topic, s->live, &statuses, fault);
     if (err == SP_OK)
         s->state = sp_state_of_statuses(statuses);
     return err;
+}
+
+/* The files that pages and statuses are read from. */
+static enum sp_err open_files(struct sp_serve *s, struct sp_fault *fault)
+{
+    const struct sp_serve_options *o = &s->options;
+    enum sp_err err = SP_OK;
+    if (o->page_count)
+        err = sp_texts_start(o->pages, o->page_count, &o->text, &s->texts, fault);
+    if (err != SP_OK || !o->status_count)
+        return err;
+    s->live = s->live ? s->live : sp_live_new();
+    return sp_log_start(o->statuses, o->status_count, s->live, &s->log, fault);
 }
 
 static struct sp_serve *make(const struct sp_serve_options *options)
@@ -52,6 +67,7 @@ static struct sp_serve *make(const struct sp_serve_options *options)
     struct sp_serve *s = sp_calloc(1, sizeof *s);
     s->options = *options;
     pthread_mutex_init(&s->threads_lock, NULL);
+    s->streams = sp_streams_new();
     s->routes = sp_routes;
     s->route_count = sp_route_count;
     if (options->token) {
@@ -75,9 +91,8 @@ enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_ser
     enum sp_err err = open_socket(s, &fd, fault);
     if (err == SP_OK)
         err = open_state(s, fault);
-    if (err == SP_OK && options->page_count)
-        err =
-            sp_texts_start(options->pages, options->page_count, &s->options.text, &s->texts, fault);
+    if (err == SP_OK)
+        err = open_files(s, fault);
     if (err == SP_OK) {
         sp_ticker_init(s);
         s->overview = sp_overview_start(s->state, options->predict);
@@ -113,10 +128,13 @@ void sp_serve_stop(struct sp_serve *s)
     sp_serve_http_close(s);
     sp_serve_threads_done(s);
     sp_texts_stop(s->texts);
+    sp_log_stop(s->log);
     sp_overview_stop(s->overview);
     sp_ticker_done(s);
     sp_index_free(s->index);
     sp_state_close(s->state);
+    sp_live_free(s->live);
+    sp_streams_free(s->streams);
     pthread_mutex_destroy(&s->threads_lock);
     sp_buf_done(&s->token);
     sp_free(s);

@@ -16,6 +16,7 @@
 
 enum {
     SP_SERVE_CONNECTIONS = 512,
+    SP_SERVE_STREAMS = 16, /* of these, that follow the statuses */
     SP_SERVE_PATIENCE_SECONDS = 10,
     SP_SERVE_LIST = 1000,                  /* documents of a list */
     SP_SERVE_BODY_BYTES = 8 << 20,         /* of one request */
@@ -42,6 +43,8 @@ struct sp_serve_options {
     struct sp_text_options text;               /* as that state's signatures were made */
     const char *const *pages; /* inputs in which the texts of pages are looked for */
     size_t page_count;
+    const char *const *statuses; /* files that the run writes its status events to */
+    size_t status_count;
     bool predict; /* learns rules about URLs: about 1 KiB of memory a page */
 };
 

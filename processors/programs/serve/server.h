@@ -16,6 +16,9 @@
  *   overview.c   what /v1/overview says of the pages: a thread
  *   census.c     what it counts
  *   catalogue.c  the URLs of all pages, by host
+ *   live.c       the latest status events
+ *   log.c        the files a run writes its status events to, followed
+ *   streams.c    connections that are sent them as they come
  *   texts.c      where the text of a page is
  *   kept.c      texts of files that cannot be read from the middle
  *   assets.c     files that are part of the program
@@ -28,6 +31,8 @@
 #include <pthread.h>
 
 #include "serve/index.h"
+#include "serve/live.h"
+#include "serve/log.h"
 #include "serve/overview.h"
 #include "serve/serve.h"
 #include "serve/state.h"
@@ -80,6 +85,7 @@ struct sp_ticker { /* ticker.c */
 
 struct sp_connections; /* http.c */
 struct sp_desk;        /* desk.h */
+struct sp_streams;     /* streams.h */
 struct sp_route;       /* answer.h */
 struct sp_serve_thread;
 
@@ -95,6 +101,9 @@ struct sp_serve {
     struct sp_index *index;
     struct sp_overview *overview;
     struct sp_texts *texts; /* NULL: no inputs are named */
+    struct sp_live *live;   /* NULL: nobody says what is new */
+    struct sp_log *log;     /* NULL: no files of statuses are named */
+    struct sp_streams *streams;
     struct sp_history history;
     struct sp_ticker ticker;
     struct sp_connections *connections;

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/url.h"
 #include "client/event.h"
+#include "codec/lines.h"
 
 enum { POLL_MS = 200 };
 
@@ -32,6 +33,8 @@ struct sp_statuses {
     struct sp_map pages;
     struct sp_map rings;
     struct sp_buf url;
+    struct sp_live *live;
+    struct sp_buf line;
     uint64_t version; /* atomic */
     bool ending;      /* atomic */
 };
@@ -120,8 +123,12 @@ void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *even
 static void take(struct sp_statuses *s, const struct samepage_status_event *event)
 {
     struct sp_status_event e;
-    if (sp_client_event(event, &e) == SP_OK)
-        sp_statuses_apply(s, &e);
+    if (sp_client_event(event, &e) != SP_OK)
+        return;
+    sp_statuses_apply(s, &e);
+    sp_buf_reset(&s->line);
+    sp_lines_put_status(&s->line, &e);
+    sp_live_put(s->live, sp_view(s->line.data, s->line.len - 1));
 }
 
 static void *follow(void *arg)
@@ -156,9 +163,11 @@ struct sp_statuses *sp_statuses_new(void)
 }
 
 enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
-                              struct sp_statuses **ret_statuses, struct sp_fault *fault)
+                              struct sp_live *live, struct sp_statuses **ret_statuses,
+                              struct sp_fault *fault)
 {
     struct sp_statuses *s = sp_statuses_new();
+    s->live = live;
     s->client = samepage_status_open(properties, topic, NULL, fault->text, sizeof fault->text);
     if (s->client && pthread_create(&s->thread, NULL, follow, s) != 0) {
         samepage_status_close(s->client);
@@ -192,6 +201,7 @@ void sp_statuses_stop(struct sp_statuses *s)
     sp_map_done(&s->pages);
     sp_map_done(&s->rings);
     sp_buf_done(&s->url);
+    sp_buf_done(&s->line);
     pthread_rwlock_destroy(&s->lock);
     sp_free(s);
 }

@@ -8,13 +8,15 @@
 
 #include "base/fault.h"
 #include "group/group.h"
+#include "serve/live.h"
 
 struct sp_statuses;
 
-/* `properties` as samepage_status_open wants them. SP_IO where no broker answers or
- * there is no such topic. */
+/* `properties` as samepage_status_open wants them; events go to `live` too. SP_IO where no broker
+ * answers or there is no such topic. */
 enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
-                              struct sp_statuses **ret_statuses, struct sp_fault *fault);
+                              struct sp_live *live, struct sp_statuses **ret_statuses,
+                              struct sp_fault *fault);
 void sp_statuses_stop(struct sp_statuses *s);
 
 /* Without a thread: for tests, which say the events themselves. */

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "serve/http.h"
+#include "serve/streams.h"
 
 enum { REFRESH_MOST_MS = 3000 };
 
@@ -64,6 +65,7 @@ static void *tick(void *arg)
         pthread_mutex_unlock(&t->lock);
         refresh(s);
         sample(s);
+        sp_streams_wake(s->streams);
         sp_serve_http_reap(s);
         clock_gettime(CLOCK_MONOTONIC, &until);
         pthread_mutex_lock(&t->lock);

@@ -30,6 +30,7 @@ struct arguments {
     int code; /* of a wrong option; -1: none */
     const struct sp_command *command;
     const char *pages[PAGES_MAX];
+    const char *statuses[PAGES_MAX];
     char token[TOKEN_BYTES_MAX + 2];
 };
 
@@ -76,6 +77,11 @@ static int take(const struct sp_command *command, int option, struct arguments *
         return *optarg && !*end && o->filter_threshold > 0 && o->filter_threshold <= 1
                    ? -1
                    : sp_cli_usage(command, "--filter-threshold %s: above 0, at most 1", optarg);
+    case 'u':
+        if (o->status_count == PAGES_MAX)
+            return sp_cli_usage(command, "--statuses: at most %d files", PAGES_MAX);
+        a->statuses[o->status_count++] = optarg;
+        return -1;
     case 'k':
         a->kafka = true;
         return -1;
@@ -108,6 +114,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
                                             {"map", required_argument, NULL, 'm'},
                                             {"cache", required_argument, NULL, 'c'},
                                             {"pages", required_argument, NULL, 'p'},
+                                            {"statuses", required_argument, NULL, 'u'},
                                             {"predict", no_argument, NULL, 'r'},
                                             {"filter", required_argument, NULL, 'f'},
                                             {"filter-threshold", required_argument, NULL, 'T'},
@@ -361,6 +368,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     struct sp_config config;
     int code = parse(command, argc, argv, &a, &config);
     a.options.pages = a.pages;
+    a.options.statuses = a.statuses;
     if (code < 0 && a.token_file)
         code = read_token(&a);
     if (!a.map_file && a.kafka && config.partition_map[0])
@@ -414,6 +422,8 @@ const struct sp_command sp_command_serve = {
     "                      where other machines can reach the address\n"
     "  --pages FILE        inputs of the run: the texts of pages are shown from them; may be repeated.\n"
     "                      Of compressed files and WARC the texts are kept in TMPDIR, up to 8 GiB\n"
+    "  --statuses FILE     what the run writes with -o: the history of each page is shown from it, and\n"
+    "                      statuses as they come; may be repeated\n"
     "  --predict           learn rules about URLs for GET /v1/predict?url=URL: is this URL, not fetched\n"
     "                      yet, a page that is known? About 1 KiB of memory a page\n"
     "  --filter WHAT       what result lists are compared by: shingles (the default; as the state's\n"
@@ -429,7 +439,7 @@ const struct sp_command sp_command_serve = {
     "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n"
     "EXAMPLES\n"
-    "  samepage serve --state state --pages crawl.jsonl\n"
+    "  samepage serve --state state --pages crawl.jsonl --statuses status.jsonl\n"
     "  curl -d '{\"urls\":[\"http://a.example/\",\"http://b.example/\"]}' "
     "127.0.0.1:8080/v1/filter\n\n"
     "EXIT STATUS\n"

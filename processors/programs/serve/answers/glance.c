@@ -33,6 +33,8 @@ unsigned sp_answer_overview(struct sp_serve *s, struct sp_serve_thread *t, const
     sp_buf_put_str(out, "{\"threshold\":");
     sp_json_put_double(out, s->options.threshold);
     sp_buf_put_str(out, s->texts ? ",\"texts\":true" : ",\"texts\":false");
+    sp_buf_put_str(out, s->log ? ",\"histories\":true" : ",\"histories\":false");
+    sp_buf_put_str(out, s->live ? ",\"live\":true" : ",\"live\":false");
     put_history(s, out);
     sp_buf_put_u8(out, ',');
     if (!sp_overview_put(s->overview, out))

@@ -95,6 +95,7 @@ async function look(url) {
     group = members;
     $('facts').replaceChildren(...facts(status));
     showMembers();
+    showHistory();
     arrive('found', 'found-title');
     say('found');
   } catch (error) {

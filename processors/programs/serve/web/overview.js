@@ -34,6 +34,10 @@ async function overview() {
   try {
     const all = await ask('/v1/overview');
     showOverview(all);
+    const first = !document.body.dataset.overview;
+    offers = {histories: all.histories, live: all.live};
+    if (first) showHistory();
+    followLive();
     await hosts();
     document.body.dataset.overview = Number(document.body.dataset.overview || 0) + 1;
   } catch (error) {

@@ -43,6 +43,7 @@ on('pair', () => compare(...chosen));
 on('try', tryThreshold);
 $('earlier').addEventListener('click', () => turn(-MEMBERS_SHOWN));
 $('later').addEventListener('click', () => turn(MEMBERS_SHOWN));
+$('pause').addEventListener('click', pause);
 $('csv').addEventListener('click', () => saveGroup(true));
 $('json').addEventListener('click', () => saveGroup(false));
 on('texts', () => {

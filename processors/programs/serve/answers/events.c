@@ -1,0 +1,51 @@
+/* /v1/history: the status events of a page, as a run wrote them. /v1/events: those of all pages, as
+ * they come. */
+#include "base/json_write.h"
+#include "base/url.h"
+#include "serve/answer.h"
+#include "serve/log.h"
+#include "serve/streams.h"
+
+enum { EVENTS_DEFAULT = 100, EVENTS_MAX = 1000 };
+
+unsigned sp_answer_history(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q)
+{
+    struct sp_id page;
+    size_t limit = EVENTS_DEFAULT;
+    bool more = false;
+    unsigned refused = sp_argument_page(t, q, "url", &page);
+    if (refused)
+        return refused;
+    if (!sp_argument_number(q, "limit", EVENTS_MAX, &limit) || limit == 0)
+        return sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "limit is a number from 1 to %d",
+                               EVENTS_MAX);
+    if (!s->log)
+        return sp_answer_error(t, MHD_HTTP_NOT_FOUND,
+                               "a state keeps the last status of a page only: start the server "
+                               "with --statuses FILE, what the run wrote with -o");
+    if (!sp_log_ready(s->log))
+        return sp_answer_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
+                               "the files of --statuses are still being read: try again");
+    sp_buf_put_str(&t->out, "{\"events\":[");
+    enum sp_err err = sp_log_events(s->log, page, limit, &t->out, &more);
+    if (err == SP_IO)
+        return sp_answer_error(t, MHD_HTTP_INTERNAL_SERVER_ERROR,
+                               "a file of --statuses has changed");
+    if (err != SP_OK)
+        return sp_answer_failed(t, err, sp_argument(q, "url"));
+    sp_buf_put_str(&t->out, more ? "],\"more\":true}\n" : "],\"more\":false}\n");
+    return MHD_HTTP_OK;
+}
+
+unsigned sp_answer_events(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q)
+{
+    (void)q;
+    if (!s->live)
+        return sp_answer_error(t, MHD_HTTP_NOT_FOUND,
+                               "nobody says what is new: start the server with --statuses FILE, "
+                               "what the run writes with -o, or with --kafka");
+    return sp_streams_take(s->streams)
+               ? MHD_HTTP_OK
+               : sp_answer_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
+                                 "%d others follow the statuses already", SP_SERVE_STREAMS);
+}

@@ -1,0 +1,31 @@
+/* The files that a run writes its status events to (`run -o`), followed: where the events of each
+ * page are, for its history, and what is new, for those who follow it. A thread reads them. Of the
+ * latest SP_LOG_EVENTS it is known where they are: 24 bytes each, and about 70 a page. Private to
+ * this folder. Thread rule: any. */
+#ifndef SP_SERVE_LOG_H
+#define SP_SERVE_LOG_H
+
+#include "base/bytes.h"
+#include "base/fault.h"
+#include "base/hash.h"
+#include "serve/live.h"
+
+enum { SP_LOG_EVENTS = 16 << 20 };
+
+struct sp_log;
+
+/* Files are uncompressed, named until the stop; they may grow. What is written to them from now on
+ * goes to `live`. SP_IO where one cannot be read. */
+enum sp_err sp_log_start(const char *const *files, size_t count, struct sp_live *live,
+                         struct sp_log **ret_log, struct sp_fault *fault);
+/* NULL is allowed. */
+void sp_log_stop(struct sp_log *log);
+
+/* Whether all that was in the files at the start has been read. */
+bool sp_log_ready(struct sp_log *log);
+/* Appends the page's last `most` events, the latest first, as elements of a JSON array; *ret_more:
+ * there were earlier ones. SP_NOT_FOUND where no file has one, SP_IO where a file has changed. */
+enum sp_err sp_log_events(struct sp_log *log, struct sp_id page, size_t most, struct sp_buf *out,
+                          bool *ret_more);
+
+#endif
