@@ -6,12 +6,13 @@
 #include "base/mem.h"
 
 static const size_t ROW_BYTES = sizeof(struct sp_row) + 32;
+static const size_t OTHER_BYTES = sizeof(struct sp_owner) + 24;
 
 static void row_free(struct sp_row *row)
 {
     if (!row)
         return;
-    sp_free(row->others);
+    sp_owners_free(row);
     sp_free(row->changed);
     sp_free(row);
 }
@@ -133,7 +134,7 @@ static bool add_other(void *arg, struct sp_view key, struct sp_view value)
         return false;
     memcpy(&owner.page, key.data + key.len - sizeof owner.page, sizeof owner.page);
     memcpy(&owner.content_version, value.data, sizeof owner.content_version);
-    sp_owners_insert(row, row->other_count, owner);
+    sp_owners_put(row, owner);
     return true;
 }
 
@@ -147,13 +148,12 @@ static bool load_others(struct sp_compare_stage *c, uint32_t slot)
     enum sp_err err =
         sp_store_scan(c->store, sp_buf_view(&prefix), sp_view(NULL, 0), add_other, row);
     sp_buf_done(&prefix);
-    if (err == SP_OK && row->other_count + 1 != c->slots[slot].owners)
+    if (err == SP_OK && row->others.count + 1 != c->slots[slot].owners)
         err = SP_CORRUPT;
     if (!sp_compare_note(c, err))
         return false;
-    sp_owners_sort(row);
     row->others_loaded = true;
-    c->cache_bytes += row->other_count * sizeof *row->others;
+    c->cache_bytes += row->others.count * OTHER_BYTES;
     return true;
 }
 
@@ -183,13 +183,9 @@ enum sp_owners_change sp_cell_actor_add_owner(struct sp_compare_stage *c, uint32
     }
     if (!load_others(c, slot))
         return SP_OWNERS_SAME;
-    uint32_t at = sp_owners_find(row, owner.page);
-    if (at < row->other_count && sp_id_eq(row->others[at].page, owner.page)) {
-        row->others[at] = owner;
-    } else {
-        sp_owners_insert(row, at, owner);
+    if (sp_owners_put(row, owner)) {
         s->owners++;
-        c->cache_bytes += sizeof owner;
+        c->cache_bytes += OTHER_BYTES;
     }
     note_change(c, slot, row, owner.page);
     return SP_OWNERS_ONE;
@@ -220,14 +216,19 @@ void sp_cell_actor_move_row(struct sp_compare_stage *c, uint32_t from, uint32_t 
     c->dirty[c->dirty_count++] = to;
 }
 
-static void others_remove(struct sp_compare_stage *c, uint32_t slot, uint32_t at)
+static void others_remove(struct sp_compare_stage *c, uint32_t slot, struct sp_owner *owner)
 {
     struct sp_row *row = c->slots[slot].row;
-    note_change(c, slot, row, row->others[at].page);
-    row->other_count--;
-    memmove(row->others + at, row->others + at + 1, (row->other_count - at) * sizeof *row->others);
+    note_change(c, slot, row, owner->page);
+    sp_owners_remove(row, owner);
     c->slots[slot].owners--;
-    c->cache_bytes -= sizeof *row->others;
+    c->cache_bytes -= OTHER_BYTES;
+}
+
+static struct sp_owner *first_other(const struct sp_row *row)
+{
+    struct sp_shelf_place place = sp_shelf_first(&row->others);
+    return sp_shelf_next(&row->others, &place);
 }
 
 enum sp_owners_change sp_cell_actor_remove_owner(struct sp_compare_stage *c, uint32_t slot,
@@ -237,31 +238,29 @@ enum sp_owners_change sp_cell_actor_remove_owner(struct sp_compare_stage *c, uin
     if (!row || !load_others(c, slot))
         return SP_OWNERS_SAME;
     if (!sp_id_eq(row->first.page, page)) {
-        uint32_t at = sp_owners_find(row, page);
-        if (at == row->other_count || !sp_id_eq(row->others[at].page, page))
+        struct sp_owner *owner = sp_owners_find(row, page);
+        if (!owner)
             return SP_OWNERS_SAME;
-        others_remove(c, slot, at);
+        others_remove(c, slot, owner);
         return SP_OWNERS_ONE;
     }
-    if (row->other_count == 0) {
+    struct sp_owner *heir = first_other(row);
+    if (!heir) {
         c->slots[slot].owners = 0;
         return SP_OWNERS_NONE;
     }
     mark_dirty(c, slot, row);
     row->dirty = true;
-    row->first = row->others[0];
-    others_remove(c, slot, 0);
+    row->first = *heir;
+    others_remove(c, slot, heir);
     return SP_OWNERS_FIRST;
 }
 
-const struct sp_owner *sp_cell_actor_others(struct sp_compare_stage *c, uint32_t slot,
-                                            uint32_t *ret_count)
+const struct sp_shelf *sp_cell_actor_others(struct sp_compare_stage *c, uint32_t slot)
 {
-    *ret_count = 0;
     if (c->slots[slot].owners < 2 || !sp_cell_actor_row(c, slot) || !load_others(c, slot))
         return NULL;
-    *ret_count = c->slots[slot].row->other_count;
-    return c->slots[slot].row->others;
+    return &c->slots[slot].row->others;
 }
 
 bool sp_cell_actor_other_owner(struct sp_compare_stage *c, uint32_t slot, struct sp_id page,
@@ -277,7 +276,7 @@ bool sp_cell_actor_other_owner(struct sp_compare_stage *c, uint32_t slot, struct
     }
     if (owners == 1 || !load_others(c, slot))
         return false;
-    *ret_owner = row->others[0];
+    *ret_owner = *first_other(row);
     return true;
 }
 
@@ -291,9 +290,9 @@ static void flush_others(struct sp_compare_stage *c, struct sp_row *row, struct 
         struct sp_id page = row->changed[i];
         key->len = prefix;
         sp_buf_put(key, &page, sizeof page);
-        uint32_t at = sp_owners_find(row, page);
-        if (at < row->other_count && sp_id_eq(row->others[at].page, page))
-            sp_store_put(c->store, sp_buf_view(key), sp_view(&row->others[at].content_version, 8));
+        const struct sp_owner *owner = sp_owners_find(row, page);
+        if (owner)
+            sp_store_put(c->store, sp_buf_view(key), sp_view(&owner->content_version, 8));
         else
             sp_store_delete(c->store, sp_buf_view(key));
     }
@@ -360,8 +359,7 @@ void sp_compare_stage_evict(struct sp_compare_stage *c)
             row->recently = false;
             continue;
         }
-        c->cache_bytes -=
-            ROW_BYTES + (row->others_loaded ? row->other_count * sizeof *row->others : 0);
+        c->cache_bytes -= ROW_BYTES + (row->others_loaded ? row->others.count * OTHER_BYTES : 0);
         c->slots[c->hand].row = NULL;
         row_free(row);
     }

@@ -29,6 +29,7 @@
 #ifndef SP_COMPARE_CELL_H
 #define SP_COMPARE_CELL_H
 
+#include "base/shelf.h"
 #include "compare/compare.h"
 #include "stars/stars.h"
 
@@ -39,9 +40,7 @@ struct sp_owner {
 
 struct sp_row {
     struct sp_owner first;
-    struct sp_owner *others; /* loaded on demand, see others_loaded; sorted by page */
-    uint32_t other_count;
-    uint32_t other_cap;
+    struct sp_shelf others; /* struct sp_owner, by page; loaded on demand, see others_loaded */
     bool others_loaded;
     bool dirty;            /* the first owner is not stored as it is */
     bool recently;         /* the clock's second chance */
@@ -136,11 +135,12 @@ struct sp_compare_stage {
 
 enum { NO_SLOT = SP_STARS_NONE, EVERYWHERE = UINT32_MAX };
 
-/* The list of others: where a page is in it or belongs; a new one there; into order again
- * (owners.c). */
-uint32_t sp_owners_find(const struct sp_row *row, struct sp_id page);
-void sp_owners_insert(struct sp_row *row, uint32_t at, struct sp_owner owner);
-void sp_owners_sort(struct sp_row *row);
+/* The list of others: the page's entry or NULL; a new entry, or another version of one (false); one
+ * leaves; all are freed. */
+struct sp_owner *sp_owners_find(const struct sp_row *row, struct sp_id page);
+bool sp_owners_put(struct sp_row *row, struct sp_owner owner);
+void sp_owners_remove(struct sp_row *row, struct sp_owner *owner);
+void sp_owners_free(struct sp_row *row);
 
 /* ---- core.c ---- */
 
@@ -199,9 +199,9 @@ enum sp_owners_change sp_cell_actor_remove_owner(struct sp_compare_stage *c, uin
 void sp_cell_actor_drop_row(struct sp_compare_stage *c, uint32_t slot);
 /* The row goes to another slot of the same content. */
 void sp_cell_actor_move_row(struct sp_compare_stage *c, uint32_t from, uint32_t to);
-/* All owners but the first; valid until the next call on this cell. */
-const struct sp_owner *sp_cell_actor_others(struct sp_compare_stage *c, uint32_t slot,
-                                            uint32_t *ret_count);
+/* All owners but the first, struct sp_owner; NULL: there are none. Valid until the next call on
+ * this cell. */
+const struct sp_shelf *sp_cell_actor_others(struct sp_compare_stage *c, uint32_t slot);
 /* Some owner of the row other than `page`; false where there is none. */
 bool sp_cell_actor_other_owner(struct sp_compare_stage *c, uint32_t slot, struct sp_id page,
                                struct sp_owner *ret_owner);

@@ -68,11 +68,11 @@ void sp_compare_stage_free(struct sp_compare_stage *c)
  * are linked to it. */
 static void link_owners(struct sp_compare_stage *c, uint32_t slot)
 {
-    uint32_t count;
-    const struct sp_owner *others = sp_cell_actor_others(c, slot, &count);
-    struct sp_row *row = count ? sp_cell_actor_row(c, slot) : NULL;
-    for (uint32_t i = 0; row && i < count; i++)
-        sp_near_send_edge(c, others[i], row->first);
+    const struct sp_shelf *others = sp_cell_actor_others(c, slot);
+    struct sp_row *row = others ? sp_cell_actor_row(c, slot) : NULL;
+    struct sp_shelf_place place = {0, 0};
+    for (struct sp_owner *owner; row && (owner = sp_shelf_next(others, &place));)
+        sp_near_send_edge(c, *owner, row->first);
 }
 
 /* What is left of a row in the index stays as a ghost, or the slot is free. */

@@ -17,16 +17,17 @@ static void ask(struct sp_compare_stage *c, struct sp_owner owner, struct sp_sig
 /* The spokesman comes last: each new one would have to be linked to all that are left. */
 static uint32_t ask_owners(struct sp_compare_stage *c, uint32_t slot, uint32_t most)
 {
-    uint32_t count;
-    const struct sp_owner *others = sp_cell_actor_others(c, slot, &count);
+    const struct sp_shelf *others = sp_cell_actor_others(c, slot);
     struct sp_row *row = c->err ? NULL : sp_cell_actor_row(c, slot);
     struct sp_signature *signature = row ? sp_cell_actor_signature(c, slot) : NULL;
     if (!signature)
         return 0;
     uint32_t asked = 0;
-    for (; asked < count && asked < most; asked++)
-        ask(c, others[asked], signature);
-    if (asked == count && asked < most) {
+    struct sp_shelf_place place = {0, 0};
+    for (struct sp_owner *owner; others && asked < most && (owner = sp_shelf_next(others, &place));
+         asked++)
+        ask(c, *owner, signature);
+    if (asked < most) {
         ask(c, row->first, signature);
         asked++;
     }

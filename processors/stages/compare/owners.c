@@ -1,36 +1,41 @@
-/* The owners of a row but the first: a list sorted by page. */
-#include <stdlib.h>
-
+/* The owners of a row but the first: a sorted list of any length, so that one more page of a
+ * content that a million have costs what the second did. */
 #include "base/mem.h"
 #include "compare/cell.h"
 
-void sp_owners_insert(struct sp_row *row, uint32_t at, struct sp_owner owner)
+static int by_page(const void *key, const void *object)
 {
-    sp_grow(&row->others, &row->other_cap, row->other_count + 1);
-    memmove(row->others + at + 1, row->others + at, (row->other_count - at) * sizeof owner);
-    row->others[at] = owner;
-    row->other_count++;
+    return sp_id_cmp(((const struct sp_owner *)object)->page, *(const struct sp_id *)key);
 }
 
-uint32_t sp_owners_find(const struct sp_row *row, struct sp_id page)
+struct sp_owner *sp_owners_find(const struct sp_row *row, struct sp_id page)
 {
-    uint32_t lo = 0, hi = row->other_count;
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (sp_id_cmp(row->others[mid].page, page) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
+    struct sp_shelf_place place = sp_shelf_find(&row->others, by_page, &page);
+    struct sp_owner *owner = sp_shelf_next(&row->others, &place);
+    return owner && sp_id_eq(owner->page, page) ? owner : NULL;
+}
+
+bool sp_owners_put(struct sp_row *row, struct sp_owner owner)
+{
+    struct sp_owner *there = sp_owners_find(row, owner.page);
+    if (there) {
+        *there = owner;
+        return false;
     }
-    return lo;
+    sp_shelf_add(&row->others, by_page, &owner.page, sp_memdup(&owner, sizeof owner));
+    return true;
 }
 
-static int by_page(const void *a, const void *b)
+void sp_owners_remove(struct sp_row *row, struct sp_owner *owner)
 {
-    return sp_id_cmp(((const struct sp_owner *)a)->page, ((const struct sp_owner *)b)->page);
+    sp_shelf_remove(&row->others, by_page, &owner->page);
+    sp_free(owner);
 }
 
-void sp_owners_sort(struct sp_row *row)
+void sp_owners_free(struct sp_row *row)
 {
-    qsort(row->others, row->other_count, sizeof *row->others, by_page);
+    struct sp_shelf_place place = sp_shelf_first(&row->others);
+    for (struct sp_owner *owner; (owner = sp_shelf_next(&row->others, &place));)
+        sp_free(owner);
+    sp_shelf_done(&row->others);
 }

@@ -156,7 +156,7 @@ static void judge(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *
 {
     double similarity = h->similarity;
     bool full = !h->winner || (h->winner != h && !still_holds(h)) || h->judged < l->recent_from ||
-                l->wins - h->judged > 8;
+                l->wins - h->judged > l->winners.count;
     struct sp_hub *winner =
         full ? first_cover(st, l, h, &similarity) : newer_cover(st, l, h, &similarity);
     if (!full && !winner)

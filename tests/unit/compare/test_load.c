@@ -331,14 +331,15 @@ static bool look_up(struct world *w, enum look_up what)
 {
     struct sp_signature *s = content(0);
     struct sp_cell_actor *cell = sp_cell_actor_get(w->compare, 0);
-    uint32_t slot = sp_cell_actor_find(w->compare, cell, s->content_hash), count = 0;
+    uint32_t slot = sp_cell_actor_find(w->compare, cell, s->content_hash);
     sp_signature_unref(s);
     CU_ASSERT_FATAL(slot != NO_SLOT);
     if (what == SIGNATURE)
         return sp_cell_actor_signature(w->compare, slot) != NULL;
     if (what == ROW)
         return sp_cell_actor_row(w->compare, slot) != NULL;
-    return sp_cell_actor_others(w->compare, slot, &count) != NULL && count == 2;
+    const struct sp_shelf *others = sp_cell_actor_others(w->compare, slot);
+    return others && others->count == 2;
 }
 
 /* Within a step as well: a look-up that succeeds leaves the error of one before it. */
