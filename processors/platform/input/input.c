@@ -358,3 +358,20 @@ enum sp_err sp_parser_json(struct sp_parser *p, struct sp_view line,
     *ret_why = item.why;
     return item.err;
 }
+
+uint64_t sp_input_size_of(const char *const *names, size_t count,
+                          const struct sp_input_options *options)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct sp_input *input;
+        struct sp_fault fault;
+        if (names[i][0] == '-' && !names[i][1])
+            return 0;
+        if (sp_input_open(&names[i], 1, options, &input, &fault) != SP_OK)
+            return 0;
+        sum += sp_input_total_bytes(input);
+        sp_input_close(input);
+    }
+    return sum;
+}

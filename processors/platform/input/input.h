@@ -81,6 +81,11 @@ enum sp_input_format sp_input_format(const struct sp_input *in);
 uint64_t sp_input_total_bytes(const struct sp_input *in);
 uint64_t sp_input_read_bytes(const struct sp_input *in);
 
+/* Bytes of these files together, as stored, for progress reports: 0 where one is a pipe, or cannot
+ * be opened, which reading will say. */
+uint64_t sp_input_size_of(const char *const *names, size_t count,
+                          const struct sp_input_options *options);
+
 /* Passes over the first `records` records (they may be fewer: then SP_END follows). Call
  * before the first sp_input_next_chunk. */
 enum sp_err sp_input_skip(struct sp_input *in, uint64_t records);

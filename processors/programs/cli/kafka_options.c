@@ -99,7 +99,7 @@ void sp_cli_log(const char *level, const char *text)
         put_member(&line, "text", text);
         sp_buf_put_u8(&line, '}');
     } else {
-        const char *const parts[] = {stamp, " ", level, " ", text};
+        const char *const parts[] = {stamp, " ", level, " ", log_stage, ": ", text};
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
             sp_buf_put_str(&line, parts[i]);
         for (size_t i = 0; i < line.len; i++) /* one line stays one */

@@ -25,9 +25,10 @@ struct sp_thousands sp_thousands(uint64_t n)
     return t;
 }
 
-void sp_progress_start(struct sp_progress *p)
+void sp_progress_start(struct sp_progress *p, const char *counted)
 {
-    *p = (struct sp_progress){.shown = isatty(STDERR_FILENO), .start = sp_clock_seconds()};
+    *p = (struct sp_progress){
+        .shown = isatty(STDERR_FILENO), .start = sp_clock_seconds(), .counted = counted};
     p->last = p->start;
 }
 
@@ -43,7 +44,7 @@ static void draw_bar(uint64_t bytes, uint64_t total, double elapsed)
 }
 
 void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
-                      uint64_t groups)
+                      uint64_t count)
 {
     struct sp_progress *p = arg;
     double t = sp_clock_seconds(), elapsed = t - p->start;
@@ -54,9 +55,21 @@ void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_
     fputs("\r\033[K", stderr);
     if (bytes_total)
         draw_bar(bytes, bytes_total, elapsed);
-    fprintf(stderr, "  %s pages  %s pages/s  %.0f MB/s  %s groups", sp_thousands(pages).text,
-            sp_thousands((uint64_t)((double)pages / elapsed)).text, 1e-6 * (double)bytes / elapsed,
-            sp_thousands(groups).text);
+    fprintf(stderr, "  %s pages  %s pages/s  %.0f MB/s", sp_thousands(pages).text,
+            sp_thousands((uint64_t)((double)pages / elapsed)).text, 1e-6 * (double)bytes / elapsed);
+    if (p->counted)
+        fprintf(stderr, "  %s %s", sp_thousands(count).text, p->counted);
+    fflush(stderr);
+}
+
+void sp_progress_count(struct sp_progress *p, const char *phase, uint64_t count, const char *what)
+{
+    double t = sp_clock_seconds();
+    if (!p->shown || t - p->last < interval_seconds)
+        return;
+    p->last = t;
+    p->drawn = true;
+    fprintf(stderr, "\r\033[K%-10s%s %s", phase, sp_thousands(count).text, what);
     fflush(stderr);
 }
 

@@ -11,13 +11,17 @@ struct sp_progress {
     double last;
     uint64_t first_bytes;
     bool drawn;
-    const char *phase; /* of sp_progress_phase */
+    const char *counted; /* what the last number of sp_progress_show is; NULL: it is not shown */
+    const char *phase;   /* of sp_progress_phase */
 };
 
-void sp_progress_start(struct sp_progress *p);
+/* `counted` stays the caller's. */
+void sp_progress_start(struct sp_progress *p, const char *counted);
 /* Matches sp_run_options.progress. */
 void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
-                      uint64_t groups);
+                      uint64_t count);
+/* A number that grows and of which nobody knows the end: "comparing  1,234 pairs". */
+void sp_progress_count(struct sp_progress *p, const char *phase, uint64_t count, const char *what);
 /* A bar of one step of several, with the time it still takes; call with rising `done`. */
 void sp_progress_phase(struct sp_progress *p, const char *phase, uint64_t done, uint64_t total);
 /* Removes the bar. */

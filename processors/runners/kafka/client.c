@@ -75,6 +75,7 @@ static void on_log(const rd_kafka_t *handle, int level, const char *facility, co
 
 /* Callbacks run in the thread that polls: while it asks why, a refusal goes here. */
 static _Thread_local struct sp_fault *asked;
+static _Thread_local bool asked_down; /* nobody listens at any of the addresses */
 
 static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
 {
@@ -83,6 +84,7 @@ static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opa
         sp_fault_set(asked, SP_BUSY, "refused: %s", reason);
         sp_kafka_redact(logging, asked->text);
     }
+    asked_down |= code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
     on_log(handle, 3, "ERROR", reason);
 }
 
@@ -104,6 +106,30 @@ enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault)
     return fault->text[0]
                ? SP_BUSY
                : sp_fault_set(fault, SP_BUSY, "no broker answers; see kafka.bootstrap.servers");
+}
+
+static const char *address_of(const struct sp_kafka_options *o);
+
+enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
+                           struct sp_fault *fault)
+{
+    enum { STEP_MS = 500, DOWN_MS = 5000, SILENT_MS = 30000 };
+    const struct rd_kafka_metadata *metadata = NULL;
+    asked_down = false;
+    for (int waited = 0; waited < (asked_down ? DOWN_MS : SILENT_MS); waited += STEP_MS) {
+        if (rd_kafka_metadata(handle, 0, NULL, &metadata, STEP_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            rd_kafka_metadata_destroy(metadata);
+            return SP_OK;
+        }
+        if (sp_kafka_no_answer(handle, fault), strncmp(fault->text, "refused", 7) == 0)
+            break;
+    }
+    if (strncmp(fault->text, "refused", 7) == 0)
+        return sp_fault_set(fault, SP_BUSY, "Kafka: %s", fault->text);
+    return sp_fault_set(fault, SP_BUSY,
+                        "Kafka: no broker answers at %.200s; start one there, or name yours: "
+                        "--set kafka.bootstrap.servers=HOST:PORT",
+                        address_of(o));
 }
 
 /* ---- configuration ---- */
@@ -154,6 +180,15 @@ static const struct default_value of_producers[] = {
     {"compression.type", "none"}, /* signatures are random bytes */
     {"queue.buffering.max.messages", "1000000"},
     {NULL, NULL}};
+
+static const char *address_of(const struct sp_kafka_options *o)
+{
+    const char *found = common[0].value;
+    for (size_t i = 0; i < o->property_count; i++)
+        if (strcmp(o->properties[i].key, "bootstrap.servers") == 0)
+            found = o->properties[i].value;
+    return found;
+}
 
 static void set_all(struct builder *b, const struct default_value *values)
 {

@@ -60,6 +60,13 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
  * user, password). Returns SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
 enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault);
 
+/* Whether a broker answers, before a person's command asks it anything. SP_BUSY: the address
+ * refuses connections (or its name is unknown) for five seconds, the broker refuses us, or nothing
+ * at all was heard in thirty; the fault says which, and what to do. Thread rule: as rd_kafka_poll.
+ */
+enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
+                           struct sp_fault *fault);
+
 /* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker answers). */
 enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
 

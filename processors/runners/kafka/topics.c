@@ -78,6 +78,8 @@ enum sp_err sp_topics_create(const struct sp_kafka_options *o, const struct sp_t
     rd_kafka_NewTopic_t *topics[SP_TOPICS] = {NULL};
     rd_kafka_t *handle = NULL;
     enum sp_err err = sp_kafka_open(o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, fault);
+    if (err == SP_OK && (err = sp_kafka_reach(o, handle, fault)) != SP_OK)
+        rd_kafka_destroy(handle);
     if (err != SP_OK)
         return err;
     sp_topics_describe(o, plan, wanted);
@@ -206,6 +208,8 @@ enum sp_err sp_topics_check(const struct sp_kafka_options *o, const struct sp_to
     rd_kafka_t *handle = NULL;
     const rd_kafka_metadata_t *metadata = NULL;
     enum sp_err err = sp_kafka_open(o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, fault);
+    if (err == SP_OK && (err = sp_kafka_reach(o, handle, fault)) != SP_OK)
+        rd_kafka_destroy(handle);
     if (err != SP_OK)
         return err;
     *ret_wrong = 0;

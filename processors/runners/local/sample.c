@@ -139,23 +139,6 @@ static enum sp_err read_input(struct reading *r, const char *name, struct sp_fau
     return err == SP_END ? SP_OK : err;
 }
 
-/* For the progress report; a pipe among them: unknown. */
-static uint64_t size_of(const char *const *inputs, size_t count, const struct sp_input_options *o)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < count; i++) {
-        struct sp_input *input;
-        struct sp_fault fault;
-        if (inputs[i][0] == '-' && !inputs[i][1])
-            return 0;
-        if (sp_input_open(&inputs[i], 1, o, &input, &fault) != SP_OK)
-            return 0; /* reading will say so */
-        sum += sp_input_total_bytes(input);
-        sp_input_close(input);
-    }
-    return sum;
-}
-
 static int by_content(const void *a, const void *b)
 {
     const struct sampled *x = *(struct sampled *const *)a, *y = *(struct sampled *const *)b;
@@ -204,7 +187,7 @@ enum sp_err sp_sample_read(const char *const *inputs, size_t input_count,
     struct reading r = {.options = options, .limit = UINT64_MAX};
     enum sp_err err = SP_OK;
     r.text = sp_text_new(&options->text);
-    r.total_bytes = options->progress ? size_of(inputs, input_count, &options->input) : 0;
+    r.total_bytes = options->progress ? sp_input_size_of(inputs, input_count, &options->input) : 0;
     for (size_t i = 0; i < input_count && err == SP_OK; i++)
         err = read_input(&r, inputs[i], fault);
     sp_text_free(r.text);

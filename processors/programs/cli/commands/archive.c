@@ -186,7 +186,7 @@ static int write_archive(struct arguments *a)
     a->archive.progress = on_progress;
     a->archive.complain = on_complaint;
     a->archive.arg = &watch;
-    sp_progress_start(&watch.progress);
+    sp_progress_start(&watch.progress, NULL);
     watch.progress.shown &= !a->quiet;
     enum sp_err err = sp_archive_write(&a->archive, &r, &fault);
     sp_progress_end(&watch.progress);

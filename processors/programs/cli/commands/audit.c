@@ -107,7 +107,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     o->input = settings.run.input;
     o->input.fields.dataset = true;
     o->similarity = settings.run.bus.group.similarity;
-    sp_progress_start(&progress);
+    sp_progress_start(&progress, "distinct texts");
     progress.shown &= !a.quiet;
     o->progress = sp_progress_show;
     o->progress_arg = &progress;

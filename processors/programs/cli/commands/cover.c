@@ -183,7 +183,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     if (a.explain)
         return explain(command, &a);
     settings(&a);
-    sp_progress_start(&progress);
+    sp_progress_start(&progress, NULL);
     progress.shown &= !a.quiet;
     a.cover.progress = on_progress;
     a.cover.progress_arg = &progress;

@@ -134,7 +134,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     o->input.fields.dataset = true;
     o->similarity = settings.run.bus.group.similarity;
     o->store = settings.run.store;
-    sp_progress_start(&progress);
+    sp_progress_start(&progress, "kept");
     progress.shown &= !a.quiet;
     o->progress = sp_progress_show;
     o->progress_arg = &progress;

@@ -217,7 +217,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
         a->evaluate.bus = settings.run.bus;
         a->evaluate.command = line.data;
         a->evaluate.settings = settings.fingerprint.data;
-        sp_progress_start(&progress);
+        sp_progress_start(&progress, NULL);
         struct waiting waiting = {.shown = progress.shown && !a->quiet};
         a->evaluate.progress = show;
         a->evaluate.progress_arg = &waiting;

@@ -117,13 +117,16 @@ static int ingest(const struct sp_config *config, const char *const *files, size
     if (sp_kafka_open(&kafka, SP_KAFKA_PRODUCER, NULL, configure, &in, &in.producer, &fault) !=
         SP_OK)
         return sp_cli_failed("%s", fault.text);
-    sp_progress_start(&progress);
-    enum sp_err err = sp_kafka_partitions(in.producer, in.topic, &in.partitions);
-    if (err == SP_BUSY)
+    sp_progress_start(&progress, NULL);
+    enum sp_err err = sp_kafka_reach(&kafka, in.producer, &fault);
+    bool reached = err == SP_OK;
+    if (reached)
+        err = sp_kafka_partitions(in.producer, in.topic, &in.partitions);
+    if (reached && err == SP_BUSY)
         sp_kafka_no_answer(in.producer, &fault);
-    else if (err != SP_OK)
+    else if (reached && err != SP_OK)
         sp_fault_set(&fault, err, "there is no topic for pages; `samepage topics create` makes it");
-    else
+    else if (reached)
         err = publish(&in, &input, files, count, &progress, &fault);
     if (err == SP_OK &&
         (rd_kafka_flush(in.producer, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR || in.failed))

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_write.h"
 #include "base/map.h"
@@ -76,7 +77,7 @@ static enum sp_err read_input(struct collection *c, const char *name,
             batch->items[i].message = NULL;
         }
         sp_progress_show(&c->progress, c->count, c->read_bytes + batch->read_bytes, c->total_bytes,
-                         c->count);
+                         0);
     }
     sp_pipeline_stop(pipeline);
     c->read_bytes += sp_input_read_bytes(input);
@@ -89,6 +90,7 @@ struct writer {
     FILE *out;
     struct sp_buf line;
     uint64_t pairs;
+    struct sp_progress *progress;
 };
 
 static void write_pair(void *arg, size_t i, size_t j, double similarity)
@@ -104,6 +106,8 @@ static void write_pair(void *arg, size_t i, size_t j, double similarity)
     sp_buf_put_str(&w->line, "}\n");
     fwrite(w->line.data, 1, w->line.len, w->out);
     w->pairs++;
+    if (w->pairs % 64 == 0) /* the clock costs more than a pair */
+        sp_progress_count(w->progress, "comparing", w->pairs, "pairs");
 }
 
 static void collection_done(struct collection *c)
@@ -121,10 +125,12 @@ static void collection_done(struct collection *c)
 static int join(struct collection *c, const struct sp_similarity_options *similarity,
                 const char *output, bool quiet)
 {
-    struct writer w = {.collection = c, .out = stdout};
+    struct writer w = {.collection = c, .out = stdout, .progress = &c->progress};
     if (strcmp(output, "-") != 0 && !(w.out = fopen(output, "w")))
         return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
+    c->progress.shown &= w.out != stdout || !isatty(STDOUT_FILENO); /* not among the pairs */
     enum sp_err err = sp_join(similarity, c->signatures, c->count, false, write_pair, &w);
+    sp_progress_end(&c->progress);
     sp_buf_done(&w.line);
     bool good = !ferror(w.out) && (w.out == stdout ? fflush(w.out) : fclose(w.out)) == 0;
     if (err != SP_OK)
@@ -175,10 +181,12 @@ static int run(const struct sp_command *command, int argc, char **argv)
     enum sp_err err = sp_settings_init(&config, &settings, &fault);
     if (err != SP_OK)
         return sp_cli_failed("%s", fault.text);
-    sp_progress_start(&collection.progress);
+    sp_progress_start(&collection.progress, NULL);
     collection.progress.shown &= !quiet;
     size_t count;
     const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
+    if (collection.progress.shown)
+        collection.total_bytes = sp_input_size_of(inputs, count, &settings.run.input);
     for (size_t i = 0; i < count && err == SP_OK; i++)
         err = read_input(&collection, inputs[i], &settings.run, &fault);
     sp_progress_end(&collection.progress);

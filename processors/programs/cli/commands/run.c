@@ -227,7 +227,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     options.groups = a.groups;
     options.dead_letter = a.dead_letter;
     options.verify = a.verify;
-    sp_progress_start(&progress);
+    sp_progress_start(&progress, "groups");
     progress.shown &= !a.quiet;
     options.progress = sp_progress_show;
     options.progress_arg = &progress;

@@ -222,6 +222,8 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
     if (sp_kafka_open(&kafka, SP_KAFKA_READER, "status", NULL, NULL, &l.reader, &fault) != SP_OK ||
         sp_kafka_open(&kafka, SP_KAFKA_WATCHER, "status", NULL, NULL, &l.watcher, &fault) != SP_OK)
         code = sp_cli_failed("%s", fault.text);
+    else if (sp_kafka_reach(&kafka, l.watcher, &fault) != SP_OK)
+        code = sp_cli_failed("%s", fault.text);
     else if ((err = sp_kafka_partitions(l.watcher, l.topic, &l.partitions)) == SP_NOT_FOUND)
         code = sp_cli_failed("there is no topic %s; `samepage topics create` makes it", l.topic);
     else if (err != SP_OK && sp_kafka_no_answer(l.watcher, &fault) != SP_OK)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "synth/synth.h"
 
 struct arguments {
@@ -149,9 +150,20 @@ static int write_crawl(const struct arguments *a, FILE *out, FILE *truth)
     enum { BLOCK = 1 << 18 };
     struct sp_buf lines = {0}, truths = {0};
     struct sp_synth *synth = sp_synth_new(&a->synth);
+    struct sp_progress progress;
+    const struct sp_synth_options *o = &a->synth;
+    uint64_t fetches = 0, all = o->pages - (o->from < o->pages ? o->from : o->pages);
+    if (!sp_skew_wanted(&o->skew))
+        all += all * o->recrawl_permille / 1000;
     bool good = true;
-    while (good && sp_synth_next(synth, &lines, truth ? &truths : NULL))
+    sp_progress_start(&progress, NULL);
+    progress.shown &= out != stdout; /* there the program that reads the crawl has a bar */
+    while (good && sp_synth_next(synth, &lines, truth ? &truths : NULL)) {
         good = flush_to(out, &lines, BLOCK) && flush_to(truth, &truths, BLOCK);
+        if (++fetches % 64 == 0)
+            sp_progress_phase(&progress, "writing", fetches, all);
+    }
+    sp_progress_end(&progress);
     good = good && flush_to(out, &lines, 0) && flush_to(truth, &truths, 0) && fflush(out) == 0;
     good = good && (!truth || fflush(truth) == 0);
     int error = errno;
