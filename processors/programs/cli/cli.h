@@ -99,7 +99,8 @@ int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * texts. Valid to the end of the process, or the next call. */
 const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count);
 
-/* A whole number with an optional K, M or G (thousands); false where it is none. */
+/* Reads a whole number below 2^62 with an optional K, M or G (powers of 1,000). False, and the
+ * number is untouched, if the text is anything else. */
 bool sp_cli_number(const char *text, uint64_t *ret_number);
 
 #endif

@@ -116,12 +116,18 @@ bool sp_cli_number(const char *text, uint64_t *ret_number)
     char *end = NULL;
     if (text[0] < '0' || text[0] > '9')
         return false;
+    const unsigned long long most = (1ull << 62) - 1;
     unsigned long long n = strtoull(text, &end, 10);
     const char *suffix = *end ? strchr(suffixes, *end) : NULL;
     if (*end && (!suffix || end[1]))
         return false;
-    for (long power = suffix ? suffix - suffixes + 1 : 0; power > 0; power--)
+    for (long power = suffix ? suffix - suffixes + 1 : 0; power > 0; power--) {
+        if (n > most / 1000)
+            return false;
         n *= 1000;
+    }
+    if (n > most)
+        return false;
     *ret_number = n;
-    return n < 1ull << 62;
+    return true;
 }

@@ -1,0 +1,321 @@
+/* What a cell does with each message, seen from outside: which edges it reports, to whom, and what
+ * it forgets. A text is a range of a hundred shingles: texts that begin ten shingles apart resemble
+ * one another (J = 0.82), those that begin twenty apart do not. */
+#include "base/mem.h"
+#include "compare/compare.h"
+#include "harness.h"
+
+enum { SHINGLES = 100, MOST = 64 };
+
+struct edge {
+    char from, to;
+};
+
+struct world {
+    struct sp_db *db;
+    struct sp_partition_map maps[2];
+    struct sp_maps in_use;
+    struct sp_compare_stage *compare;
+    struct edge edges[MOST]; /* of matches, since the last step */
+    uint32_t edge_count;
+    char moved[MOST]; /* pages that were asked to move */
+    uint32_t move_count;
+    uint32_t probed; /* another cell, by message */
+};
+
+static struct sp_id id_of(char page)
+{
+    return (struct sp_id){0, (uint64_t)page};
+}
+
+static struct sp_id content_of(uint32_t from)
+{
+    return (struct sp_id){1, from};
+}
+
+static struct sp_signature *signature(uint32_t from)
+{
+    struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
+    s->params = 1;
+    s->content_hash = content_of(from);
+    s->length[0] = s->shingle_total = SHINGLES;
+    s->length[1] = s->length[2] = 0;
+    s->language = 0;
+    for (uint32_t i = 0; i < SHINGLES; i++)
+        s->hashes[i] = (from + i) * 1000;
+    return s;
+}
+
+static uint32_t cell(const struct world *w)
+{
+    return sp_maps_cell(&w->in_use, (const uint32_t[SP_DIMS]){SHINGLES, 0, 0});
+}
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    struct world *w = arg;
+    if (m->kind == SP_MSG_MOVE) {
+        CU_ASSERT_PTR_NOT_NULL(m->move.signature);
+        CU_ASSERT_FATAL(w->move_count < MOST);
+        w->moved[w->move_count++] = (char)m->page.lo;
+    } else if (m->kind == SP_MSG_PROBE) {
+        CU_ASSERT_NOT_EQUAL(m->probe.cell, cell(w));
+        w->probed++;
+    } else {
+        CU_ASSERT_EQUAL_FATAL(m->kind, SP_MSG_MATCH);
+        for (uint32_t i = 0; i < m->link.edge_count; i++) {
+            CU_ASSERT_FATAL(w->edge_count < MOST);
+            w->edges[w->edge_count++] =
+                (struct edge){(char)m->page.lo, (char)m->link.edges[i].page.lo};
+        }
+    }
+    sp_message_free(m);
+}
+
+static void on_publish(void *arg, const struct sp_status_event *event)
+{
+    (void)arg, (void)event;
+    CU_FAIL("a cell publishes nothing");
+}
+
+static void open_stage(struct world *w)
+{
+    struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
+                                         .maps = w->in_use,
+                                         .routing = SP_ROUTING_LOSSLESS,
+                                         .rho = 1,
+                                         .cache_bytes = 1 << 16};
+    struct sp_outbox outbox = {on_send, on_publish, w};
+    w->compare = sp_compare_stage_new(&o, sp_db_store(w->db, 1), &outbox);
+    CU_ASSERT_EQUAL_FATAL(sp_compare_stage_load(w->compare), SP_OK);
+}
+
+static void begin(struct world *w)
+{
+    *w = (struct world){.db = sp_db_open_memory()};
+    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->maps[0]), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->maps[1]), SP_OK);
+    w->maps[1].version = w->maps[0].version + 1;
+    CU_ASSERT_EQUAL_FATAL(sp_maps_make(&w->maps[0], NULL, &w->in_use), SP_OK);
+    open_stage(w);
+}
+
+static void end(struct world *w)
+{
+    sp_compare_stage_free(w->compare);
+    sp_partition_done(&w->maps[0]);
+    sp_partition_done(&w->maps[1]);
+    sp_db_close(w->db);
+}
+
+static void step(struct world *w, struct sp_message *m)
+{
+    w->edge_count = w->move_count = 0;
+    CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, m), SP_OK);
+    sp_message_free(m);
+    while (sp_compare_stage_work(w->compare, 100))
+        ;
+}
+
+/* The page's text becomes `from`; it had `old` before (0: none in this cell). */
+static void put_at(struct world *w, char page, int64_t version, uint32_t from, uint32_t old)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_PUT);
+    m->page = id_of(page);
+    m->put = (struct sp_put){.cell = cell(w),
+                             .content_version = version,
+                             .signature = signature(from),
+                             .old_content = old ? content_of(old) : (struct sp_id){0}};
+    step(w, m);
+}
+
+static void put(struct world *w, char page, uint32_t from)
+{
+    put_at(w, page, 1, from, 0);
+}
+
+static void remove_page(struct world *w, uint32_t from_cell, char page, uint32_t old)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_REMOVE);
+    m->page = id_of(page);
+    m->remove = (struct sp_remove){from_cell, 2, content_of(old)};
+    step(w, m);
+}
+
+static void probe(struct world *w, char page, uint32_t from)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_PROBE);
+    m->page = id_of(page);
+    m->probe = (struct sp_probe){cell(w), 1, signature(from)};
+    step(w, m);
+}
+
+/* Whether some edge joins the two, in either direction. */
+static bool joined(const struct world *w, char a, char b)
+{
+    for (uint32_t i = 0; i < w->edge_count; i++)
+        if ((w->edges[i].from == a && w->edges[i].to == b) ||
+            (w->edges[i].from == b && w->edges[i].to == a))
+            return true;
+    return false;
+}
+
+static uint64_t rows(const struct world *w)
+{
+    struct sp_compare_stage_stats stats;
+    sp_compare_stage_stats(w->compare, &stats);
+    return stats.rows;
+}
+
+/* ---- put */
+
+TEST(a_page_that_is_put_gets_an_edge_to_what_it_resembles)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 'A', 1000);
+    CU_ASSERT_EQUAL(w.edge_count, 0);
+    put(&w, 'B', 1010);
+    CU_ASSERT(joined(&w, 'A', 'B'));
+    put(&w, 'C', 5000);
+    CU_ASSERT_EQUAL(w.edge_count, 0);
+    CU_ASSERT_EQUAL(rows(&w), 3);
+    end(&w);
+}
+
+TEST(equal_contents_share_a_row_and_its_first_owner_speaks_for_it)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 'A', 1000);
+    put(&w, 'B', 1000);
+    CU_ASSERT_EQUAL(w.edge_count, 1);
+    CU_ASSERT(joined(&w, 'B', 'A'));
+    put(&w, 'C', 1000);
+    CU_ASSERT_EQUAL(w.edge_count, 1);
+    CU_ASSERT(joined(&w, 'C', 'A'));
+    CU_ASSERT_EQUAL(rows(&w), 1);
+    probe(&w, 'P', 1010); /* names the spokesman, and no other owner */
+    CU_ASSERT_EQUAL(w.edge_count, 1);
+    CU_ASSERT(joined(&w, 'P', 'A'));
+    end(&w);
+}
+
+TEST(a_page_with_a_new_text_leaves_the_row_of_the_old_one)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 'A', 1000);
+    put_at(&w, 'A', 2, 5000, 1000);
+    CU_ASSERT_EQUAL(rows(&w), 1);
+    probe(&w, 'P', 1000);
+    CU_ASSERT_EQUAL(w.edge_count, 0);
+    probe(&w, 'P', 5010);
+    CU_ASSERT(joined(&w, 'P', 'A'));
+    end(&w);
+}
+
+/* ---- remove */
+
+TEST(what_was_removed_is_not_found)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 'A', 1000);
+    put(&w, 'B', 5000);
+    remove_page(&w, cell(&w), 'A', 1000);
+    CU_ASSERT_EQUAL(rows(&w), 1);
+    probe(&w, 'P', 1000);
+    CU_ASSERT_EQUAL(w.edge_count, 0);
+    remove_page(&w, cell(&w), 'A', 1000); /* a second time: nothing happens */
+    remove_page(&w, cell(&w), 'A', 5000); /* of which it is no owner */
+    CU_ASSERT_EQUAL(rows(&w), 1);
+    probe(&w, 'P', 5000);
+    CU_ASSERT(joined(&w, 'P', 'B'));
+    end(&w);
+}
+
+TEST(an_owner_that_does_not_speak_for_its_row_leaves_in_silence)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 'A', 1000);
+    put(&w, 'B', 1000);
+    remove_page(&w, cell(&w), 'B', 1000);
+    CU_ASSERT_EQUAL(w.edge_count, 0);
+    probe(&w, 'P', 1000);
+    CU_ASSERT(joined(&w, 'P', 'A'));
+    CU_ASSERT(!joined(&w, 'P', 'B'));
+    end(&w);
+}
+
+/* ---- successor */
+
+/* A speaks for a row that B and C own as well, and Q resembles it. All edges were A's. When A goes,
+ * the owner that comes next is linked to the others, and to Q. */
+TEST(a_successor_is_linked_to_all_that_knew_the_spokesman)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 'A', 1000);
+    put(&w, 'B', 1000);
+    put(&w, 'C', 1000);
+    put(&w, 'Q', 1010);
+    CU_ASSERT(joined(&w, 'Q', 'A'));
+    remove_page(&w, cell(&w), 'A', 1000);
+    CU_ASSERT(joined(&w, 'B', 'C'));
+    CU_ASSERT(joined(&w, 'B', 'Q') || joined(&w, 'C', 'Q'));
+    CU_ASSERT_EQUAL(rows(&w), 2);
+    end(&w);
+}
+
+TEST(a_new_version_of_the_spokesman_is_a_successor_too)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 'A', 1000);
+    put(&w, 'B', 1000);
+    put_at(&w, 'A', 3, 1000, 1000);
+    CU_ASSERT(joined(&w, 'B', 'A'));
+    end(&w);
+}
+
+/* ---- move */
+
+/* The map is replaced. The old cell asks its owners to move, with the signature, until it is empty;
+ * a page that has moved is found in its new cell, and by probes from the old one all the while. */
+TEST(a_cell_of_the_old_map_asks_its_owners_to_move_until_it_is_empty)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 'A', 1000);
+    put(&w, 'B', 1000);
+    put(&w, 'C', 5000);
+    uint32_t old_cell = cell(&w);
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 0); /* one map: nowhere to go */
+    CU_ASSERT_EQUAL(sp_compare_stage_flush(w.compare), SP_OK);
+    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
+    sp_compare_stage_free(w.compare);
+    CU_ASSERT_EQUAL_FATAL(sp_maps_make(&w.maps[1], &w.maps[0], &w.in_use), SP_OK);
+    open_stage(&w);
+    CU_ASSERT_NOT_EQUAL(cell(&w), old_cell);
+
+    w.move_count = 0;
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 3);
+    CU_ASSERT_EQUAL(w.move_count, 3);
+    CU_ASSERT(memchr(w.moved, 'B', 3) < memchr(w.moved, 'A', 3)); /* the spokesman last */
+
+    put(&w, 'B', 1000);
+    CU_ASSERT_EQUAL(w.edge_count, 0);
+    CU_ASSERT_EQUAL(w.probed, 1); /* the old cell, where A still is */
+    remove_page(&w, old_cell, 'B', 1000);
+    w.move_count = 0;
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 1), 1); /* at most one: and round by round */
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 2);
+    remove_page(&w, old_cell, 'A', 1000);
+    remove_page(&w, old_cell, 'C', 5000);
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 0);
+    probe(&w, 'P', 1010);
+    CU_ASSERT(joined(&w, 'P', 'B'));
+    end(&w);
+}
