@@ -1,0 +1,156 @@
+/* The client of the status topic against librdkafka's mock cluster: what it refuses, what it
+ * returns for events, deletions and bytes that are no event, and where it goes on after a commit.
+ * (The mock has no transactions to speak of: tests/kafka has those, with a real broker.) */
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#include "base/mem.h"
+#include "codec/codec.h"
+#include "harness.h"
+#include "samepage/status.h"
+
+enum { TIMEOUT_MS = 60000 };
+
+struct broker {
+    rd_kafka_t *producer;
+    const char *bootstraps;
+};
+
+static struct broker begin(void)
+{
+    char why[256];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    rd_kafka_conf_set(conf, "test.mock.num.brokers", "1", why, sizeof why);
+    struct broker b = {rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof why), NULL};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(b.producer);
+    rd_kafka_mock_cluster_t *cluster = rd_kafka_handle_mock_cluster(b.producer);
+    rd_kafka_mock_topic_create(cluster, "status", 1, 1);
+    b.bootstraps = rd_kafka_mock_cluster_bootstraps(cluster);
+    return b;
+}
+
+static void end(struct broker *b)
+{
+    rd_kafka_destroy(b->producer);
+}
+
+static void produce(struct broker *b, struct sp_view value)
+{
+    rd_kafka_resp_err_t err =
+        rd_kafka_producev(b->producer, RD_KAFKA_V_TOPIC("status"), RD_KAFKA_V_PARTITION(0),
+                          RD_KAFKA_V_KEY("k", 1), RD_KAFKA_V_VALUE((void *)value.data, value.len),
+                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+    CU_ASSERT_EQUAL(err, RD_KAFKA_RESP_ERR_NO_ERROR);
+    CU_ASSERT_EQUAL(rd_kafka_flush(b->producer, TIMEOUT_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+static void say_loser(struct broker *b, const char *url)
+{
+    struct sp_buf out = {0};
+    struct sp_status_event event = {.url = url,
+                                    .version_ms = 5,
+                                    .status = SP_STATUS_LOSER,
+                                    .winner_url = "https://a.example/",
+                                    .similarity = 0.875f,
+                                    .reason = SP_REASON_CONTENT,
+                                    .group = {3, {0, 7}},
+                                    .group_size = 2,
+                                    .epoch = 4};
+    sp_status_encode(&event, NULL, &out);
+    produce(b, sp_buf_view(&out));
+    sp_buf_done(&out);
+}
+
+static struct samepage_status_client *open_client(const struct broker *b, const char *group)
+{
+    const char *properties[] = {"bootstrap.servers",
+                                b->bootstraps,
+                                "session.timeout.ms",
+                                "3000",
+                                "heartbeat.interval.ms",
+                                "300",
+                                NULL};
+    char error[256] = "";
+    struct samepage_status_client *c =
+        samepage_status_open(properties, "status", group, error, sizeof error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    CU_ASSERT_STRING_EQUAL(error, "");
+    return c;
+}
+
+/* The next result that the test has produced: what only takes time is waited for. */
+static int next(struct samepage_status_client *c, struct samepage_status_event *event)
+{
+    int got = SAMEPAGE_NONE;
+    for (int ms = 0; ms < TIMEOUT_MS && (got == SAMEPAGE_NONE || got == SAMEPAGE_RETRY); ms += 100)
+        got = samepage_status_next(c, 100, event);
+    return got;
+}
+
+TEST(what_cannot_be_opened_is_explained)
+{
+    static const char *const unknown[] = {"bootstrap.server", "x", NULL};
+    static const char *const no_value[] = {"client.id", NULL};
+    char error[256];
+    CU_ASSERT_PTR_NULL(samepage_status_open(unknown, "status", NULL, error, sizeof error));
+    CU_ASSERT_PTR_NOT_NULL(strstr(error, "bootstrap.server: "));
+    CU_ASSERT_PTR_NULL(samepage_status_open(no_value, "status", NULL, error, sizeof error));
+    CU_ASSERT_STRING_EQUAL(error, "client.id: the property has no value");
+    CU_ASSERT_PTR_NULL(samepage_status_open(no_value, "status", NULL, error, 10));
+    CU_ASSERT_STRING_EQUAL(error, "client.id"); /* cut off */
+    CU_ASSERT_PTR_NULL(samepage_status_open(no_value, "status", NULL, NULL, 0));
+    samepage_status_close(NULL);
+}
+
+TEST(events_deletions_and_other_bytes_are_told_apart)
+{
+    struct broker b = begin();
+    say_loser(&b, "https://b.example/");
+    produce(&b, sp_view_str("no event"));
+    produce(&b, sp_view(NULL, 0));
+    say_loser(&b, "https://c.example/");
+    struct samepage_status_client *c = open_client(&b, NULL);
+    struct samepage_status_event event;
+    CU_ASSERT_STRING_EQUAL(samepage_status_error(c), "");
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    CU_ASSERT_STRING_EQUAL(event.url, "https://b.example/");
+    CU_ASSERT_STRING_EQUAL(event.winner_url, "https://a.example/");
+    CU_ASSERT_EQUAL(event.status, SAMEPAGE_STATUS_LOSER);
+    CU_ASSERT_EQUAL(event.reason, SAMEPAGE_REASON_CONTENT);
+    CU_ASSERT_EQUAL(event.similarity, 0.875f);
+    CU_ASSERT_EQUAL(event.version_ms, 5);
+    CU_ASSERT_EQUAL(event.group_size, 2);
+    CU_ASSERT_EQUAL(event.epoch, 4);
+    CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_BAD);
+    CU_ASSERT_PTR_NOT_NULL(
+        strstr(samepage_status_error(c), "topic status, partition 0, offset 1: "));
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT); /* the deletion is no event */
+    CU_ASSERT_STRING_EQUAL(event.url, "https://c.example/");
+    char error[256];
+    CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error), SAMEPAGE_INVALID);
+    CU_ASSERT_STRING_EQUAL(error, "a client without a group cannot commit");
+    samepage_status_close(c);
+    end(&b);
+}
+
+TEST(a_member_of_a_group_goes_on_behind_what_it_committed)
+{
+    struct broker b = begin();
+    struct samepage_status_event event;
+    char error[256];
+    say_loser(&b, "https://b.example/");
+    say_loser(&b, "https://c.example/");
+    struct samepage_status_client *c = open_client(&b, "indexer");
+    CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error),
+                    SAMEPAGE_NONE); /* nothing yet */
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    CU_ASSERT_STRING_EQUAL(event.url, "https://b.example/");
+    CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error), SAMEPAGE_NONE);
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT); /* returned, and not committed */
+    samepage_status_close(c);
+    c = open_client(&b, "indexer");
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    CU_ASSERT_STRING_EQUAL(event.url, "https://c.example/");
+    samepage_status_close(c);
+    end(&b);
+}
