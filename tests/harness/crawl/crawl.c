@@ -141,6 +141,8 @@ enum sp_err crawl_feed(struct crawl_run *run, const struct crawl *crawl, struct 
         return err;
     for (size_t i = run->committed; i < crawl->count && err == SP_OK; i++) {
         err = sp_local_bus_feed(bus, copy_crawled(crawl->messages[i]));
+        if (err == SP_OK && i + 1 == crawl->count)
+            err = sp_local_bus_settle(bus);
         if (err == SP_OK && ((i + 1) % run->barrier == 0 || i + 1 == crawl->count))
             err = barrier(run, bus, db, i + 1);
     }
