@@ -126,6 +126,17 @@ def a_wider_rho_loses_fewer_pairs(work):
         check_equal(sweep[-1]["rho from"], "lossless routing", "the last row")
 
 
+def look_ups_that_a_batch_shares_are_counted(work):
+    words = [f"word{n}" for n in range(30)]  # 26 shingles, and 27 of which 26 are the same
+    pages = [{"url": "http://a.example/", "content": " ".join(words)},
+             {"url": "http://b.example/", "content": " ".join(words + ["more"])},
+             {"url": "http://c.example/", "content": " ".join(f"other{n}" for n in range(20))}]
+    work.write("crawl.jsonl", "".join(json.dumps(p) + "\n" for p in pages))
+    work.run("evaluate", "-q", "--only", "batch", "--report", "report", "crawl.jsonl")
+    one_cell = [(int(r["pages a batch"]), int(r["look-ups"])) for r in rows(work, "batch") if r["map"] == "one cell"]
+    check_equal(one_cell, [(1, 69), (16, 43), (256, 43), (4096, 43)], "look-ups")
+
+
 def an_archive_is_reduced_as_cover_reduces_it(work):
     work.run("synth", "--pages", "300", "--versions", "2.24", "-o", "crawl.jsonl")
     page = report_of(work, "--only", "archive", "--term", "the")

@@ -14,6 +14,7 @@
     X(figure5)                                                                                     \
     X(rho)                                                                                         \
     X(language)                                                                                    \
+    X(batch)                                                                                       \
     X(figure6)                                                                                     \
     X(figure7)                                                                                     \
     X(table1)                                                                                      \
