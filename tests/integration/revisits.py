@@ -1,6 +1,8 @@
 """WARC revisits: a fetch that found a content again moves the page's time and nothing else, and one
 whose content is not known here is counted, not lost."""
 
+import base64
+import hashlib
 import json
 
 from harness import check, check_equal, check_in, main
@@ -16,12 +18,19 @@ def record(kind, url, date, block, *fields):
     return "\r\n".join(head).encode() + b"\r\n\r\n" + block + b"\r\n\r\n"
 
 
-def response(url, date, text, status="200 OK", more=""):
-    return record("response", url, date, f"HTTP/1.1 {status}\nContent-Type: text/plain\n{more}\n{text}")
+def digest_of(text):
+    return "WARC-Payload-Digest: sha1:" + base64.b32encode(hashlib.sha1(text.encode()).digest()).decode()
 
 
-def revisit(url, date, as_of=None, of=None, block="", profile="identical-payload-digest"):
+def response(url, date, text, status="200 OK", digest=False):
+    return record("response", url, date, f"HTTP/1.1 {status}\nContent-Type: text/plain\n\n{text}",
+                  *([digest_of(text)] if digest else []))
+
+
+def revisit(url, date, as_of=None, of=None, block="", profile="identical-payload-digest", text=None):
     fields = [f"WARC-Profile: http://netpreserve.org/warc/1.1/revisit/{profile}"]
+    if text is not None:
+        fields.append(digest_of(text))
     if of:
         fields.append(f"WARC-Refers-To-Target-URI: {of}")
     if as_of:
@@ -95,6 +104,37 @@ def an_older_revisit_is_late(work):
     events, summary = events_of(work, response(a, day(3), TEXT), revisit(a, day(2)))
     check_equal(versions(events, a), [ms(3)], "the page's times")
     check_equal(summary["late"], 1, "late")
+
+
+def a_revisit_of_a_known_payload_is_a_fetch_of_it(work):
+    a, b = "http://a.example/", "http://b.example/longer"
+    first = response(a, day(1), TEXT, digest=True)
+    # Of another page, which is new here.
+    events, summary = events_of(work, first, revisit(b, day(2), day(1), a, text=TEXT))
+    check_equal({e["url"]: (e["status"], e["reason"], e["version_ms"]) for e in events},
+                {a: ("winner", None, ms(1)), b: ("loser", "exact", ms(2))}, "of another page")
+    check_equal(summary["again_unknown"], 0, "of unknown content")
+    # A content that the page had before the present one; another page still has it.
+    back = first, response(b, day(1), TEXT, digest=True), response(a, day(2), OTHER, digest=True)
+    events, summary = events_of(work, *back, revisit(a, day(3), day(1), a, text=TEXT))
+    check_equal([e["status"] for e in events if e["url"] == a][-2:], ["unique", "winner"], "back again")
+    # No page has it any more; and nothing is said of a content without words.
+    for records in ((first, response(a, day(2), OTHER), revisit(b, day(3), day(1), a, text=TEXT)),
+                    (response(a, day(1), "", digest=True), revisit(b, day(3), text="")),
+                    (first, revisit(b, day(2), text=TEXT, profile="server-not-modified"))):
+        events, summary = events_of(work, *records)
+        check_equal((summary["again_unknown"], versions(events, b)), (1, []), "what nobody has")
+
+
+def digests_outlive_a_run(work):
+    a, b = "http://a.example/", "http://b.example/longer"
+    work.write("1.warc", response(a, day(1), TEXT, digest=True))
+    work.write("2.warc", revisit(b, day(2), day(1), a, text=TEXT))
+    apart = [work.run("run", "-q", "--state", "state", name).out for name in ("1.warc", "2.warc")]
+    together = work.run("run", "-q", "--set", "barrier.pages=1", "1.warc", "2.warc").out
+    last = [{e["url"]: e["status"] for e in map(json.loads, out.splitlines())} for out in ("".join(apart), together)]
+    check_equal(last[0], {a: "winner", b: "loser"}, "statuses")
+    check_equal(last[1], last[0], "with a barrier after each record")
 
 
 if __name__ == "__main__":

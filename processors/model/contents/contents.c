@@ -189,6 +189,16 @@ enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
     return SP_OK;
 }
 
+enum sp_err sp_contents_find(struct sp_contents *t, struct sp_id content,
+                             struct sp_signature **ret_signature)
+{
+    struct entry *e = entry_of(t, content);
+    enum sp_err err = count(t, e);
+    if (err != SP_OK)
+        return err;
+    return e->holders ? sp_contents_get(t, content, ret_signature) : SP_NOT_FOUND;
+}
+
 void sp_contents_expect(struct sp_contents *t, struct sp_id content)
 {
     char key[KEY_BYTES];

@@ -42,6 +42,10 @@ enum sp_err sp_contents_drop(struct sp_contents *t, struct sp_id content);
 enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
                             struct sp_signature **ret_signature);
 
+/* The same of a content that perhaps nobody holds: SP_NOT_FOUND. */
+enum sp_err sp_contents_find(struct sp_contents *t, struct sp_id content,
+                             struct sp_signature **ret_signature);
+
 /* It will be got soon; it will be held or dropped soon: lets the store read ahead. */
 void sp_contents_expect(struct sp_contents *t, struct sp_id content);
 void sp_contents_expect_change(struct sp_contents *t, struct sp_id content);

@@ -37,6 +37,9 @@ struct sp_page_record {
      * or that this fetch was of another URL. 0 and false: the content is that of the last fetch. */
     int64_t as_of_ms;
     bool as_elsewhere;
+    /* What the archive says of the payload, as "sha1:…"; empty: nothing. Of a 304: of the content
+     * that was found again. */
+    struct sp_view payload_digest;
 };
 
 enum sp_input_format { SP_INPUT_LINES, SP_INPUT_WARC, SP_INPUT_ARC, SP_INPUT_AVRO };

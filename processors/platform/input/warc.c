@@ -101,6 +101,14 @@ static int64_t parse_date(struct sp_view text)
     return ms;
 }
 
+/* The profile of a payload that was fetched and found to be known. Of any other the digest may be
+ * that of nothing. */
+static bool is_identical(struct sp_view header)
+{
+    struct sp_view profile = sp_header_field(header, "WARC-Profile");
+    return profile.len && memmem(profile.data, profile.len, "identical-payload-digest", 24);
+}
+
 static void parse_revisit(struct sp_parser *p, struct sp_view header, struct sp_input_item *item)
 {
     struct sp_page_record *page = &item->page;
@@ -114,6 +122,8 @@ static void parse_revisit(struct sp_parser *p, struct sp_view header, struct sp_
         return;
     page->http_status = 304;
     page->as_of_ms = as_of > 0 ? as_of : 0;
+    if (!is_identical(header))
+        page->payload_digest = sp_view("", 0);
     page->as_elsewhere = refers.len > 0 && !sp_view_eq(refers, page->url);
 }
 
@@ -128,6 +138,7 @@ void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_i
     page->url = url_of(header, "WARC-Target-URI");
     page->fetch_time_ms = parse_date(sp_header_field(header, "WARC-Date"));
     page->content_type = sp_header_field(header, "Content-Type");
+    page->payload_digest = sp_header_field(header, "WARC-Payload-Digest");
     page->content = body;
     page->redirect_url = sp_view("", 0);
     if (page->url.len == 0)

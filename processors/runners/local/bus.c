@@ -170,6 +170,12 @@ static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
     return err;
 }
 
+enum sp_err sp_local_bus_signature(struct sp_local_bus *bus, struct sp_id content,
+                                   struct sp_signature **ret_signature)
+{
+    return sp_contents_find(bus->contents, content, ret_signature);
+}
+
 void sp_local_bus_put(struct sp_local_bus *bus, struct sp_message *crawled)
 {
     on_send(bus, crawled);

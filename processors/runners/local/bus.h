@@ -70,6 +70,10 @@ enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max);
 /* Messages under way: 0 after a feed. */
 uint64_t sp_local_bus_pending(const struct sp_local_bus *bus);
 
+/* The signature of a content that some page has, borrowed until the next call; SP_NOT_FOUND. */
+enum sp_err sp_local_bus_signature(struct sp_local_bus *bus, struct sp_id content,
+                                   struct sp_signature **ret_signature);
+
 /* Pays all that messages have left to do (sp_compare_stage_work). */
 enum sp_err sp_local_bus_settle(struct sp_local_bus *bus);
 

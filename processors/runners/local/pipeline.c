@@ -93,7 +93,10 @@ static void on_item(void *arg, const struct sp_input_item *in)
                                    .half = in->half,
                                    .offset = in->offset};
     if (in->err == SP_OK) {
+        struct sp_view digest = in->page.payload_digest;
         item->content_bytes = in->page.content.len;
+        if (digest.len)
+            item->digest = sp_hash128(digest.data, digest.len);
         item->err = work->worker->pipeline->maker
                         ? make_item(work, &in->page, item, &why)
                         : sp_record_message(work->worker->text, &in->page, &work->worker->scratch,

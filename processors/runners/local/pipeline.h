@@ -21,6 +21,7 @@ struct sp_batch_item {
     uint64_t offset;
     struct sp_view raw;
     uint64_t content_bytes;
+    struct sp_id digest; /* of the payload digest's text; zero: none */
     bool cut;            /* of the content only text.max_bytes were read */
     struct sp_view made; /* with a maker: what it made, empty for nothing; instead of a message */
 };

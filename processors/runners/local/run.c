@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "codec/lines.h"
+#include "local/digests.h"
 #include "local/output.h"
 #include "local/pipeline.h"
 #include "local/position.h"
@@ -30,6 +31,7 @@ struct run {
     struct sp_fault *fault;
     struct sp_db *db;
     struct sp_local_bus *bus;
+    struct sp_digests *digests;
     bool reads_ahead; /* the store does, and is to be told of records */
     struct sp_position position;
     struct sp_output output;
@@ -87,6 +89,7 @@ static enum sp_err barrier(struct run *r)
         r->position.dead_letter_bytes = r->dead_letter.length;
         sp_position_save(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
         err = sp_db_commit(r->db);
+        sp_digests_committed(r->digests);
     }
     r->since_barrier = 0;
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be committed");
@@ -132,6 +135,27 @@ static enum sp_err put_dead_letter(struct run *r, const struct sp_dead_letter *l
     return sp_output_wrote(&r->dead_letter, r->dead_letter.buffer.len - before, r->fault);
 }
 
+/* A payload that is known by its digest: a revisit becomes a fetch of its content. An empty content
+ * is not noted: its digest is that of any answer without a body. */
+static enum sp_err use_digest(struct run *r, struct sp_id digest, struct sp_crawled *c)
+{
+    struct sp_id content;
+    struct sp_signature *s = NULL;
+    if (c->page_kind == SP_PAGE_CONTENT && c->signature->shingle_total > 0)
+        sp_digests_note(r->digests, digest, c->signature->content_hash);
+    if (c->page_kind != SP_PAGE_UNSEEN)
+        return SP_OK;
+    enum sp_err err = sp_digests_find(r->digests, digest, &content);
+    if (err == SP_OK)
+        err = sp_local_bus_signature(r->bus, content, &s);
+    if (err != SP_OK)
+        return err == SP_NOT_FOUND ? SP_OK : err;
+    c->page_kind = SP_PAGE_CONTENT;
+    c->signature = sp_signature_ref(s);
+    c->as_of = 0;
+    return SP_OK;
+}
+
 static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_item *item)
 {
     r->result->records += item->records;
@@ -157,7 +181,13 @@ static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_
     item->message = NULL;
     r->result->pages++;
     r->result->bytes += item->content_bytes;
-    enum sp_err err = sp_local_bus_feed(r->bus, message);
+    enum sp_err err = SP_OK;
+    if (!sp_id_is_zero(item->digest))
+        err = use_digest(r, item->digest, &message->crawled);
+    if (err == SP_OK)
+        err = sp_local_bus_feed(r->bus, message);
+    else
+        sp_message_free(message);
     if (err != SP_OK)
         return fail(r, err, "a record cannot be processed");
     return r->output_err;
@@ -313,6 +343,7 @@ static enum sp_err open_state(struct run *r)
     err = sp_position_load(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
     if (err != SP_OK)
         return fail(r, err, "the state's position cannot be read");
+    r->digests = sp_digests_new(sp_db_store(r->db, SP_BUS_STORE_META));
     err = sp_local_bus_new(&o->bus, r->db, on_status, r, &r->bus);
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
 }
@@ -389,6 +420,7 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     if (err == SP_OK)
         err = finish(&r);
     sp_local_bus_free(r.bus);
+    sp_digests_free(r.digests);
     sp_db_close(r.db); /* may still have a commit to apply, and outputs to bring to the disk */
     sp_output_close(&r.output);
     sp_output_close(&r.dead_letter);

@@ -139,6 +139,7 @@ static void keep(void *arg, const struct sp_input_item *item)
     to->page.redirect_url = copied(item->page.redirect_url);
     to->page.content_type = copied(item->page.content_type);
     to->page.content = copied(item->page.content);
+    to->page.payload_digest = copied(item->page.payload_digest);
     g->pages++;
 }
 
@@ -213,6 +214,7 @@ void got_done(struct got *g)
                                item->page.url.data,
                                item->page.redirect_url.data,
                                item->page.content_type.data,
+                               item->page.payload_digest.data,
                                item->page.content.data};
         for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
             sp_free((void *)(uintptr_t)owned[k]);
@@ -255,8 +257,10 @@ bool same_page(const struct sp_page_record *a, const struct sp_page_record *b)
 {
     return sp_view_eq(a->url, b->url) && a->fetch_time_ms == b->fetch_time_ms &&
            a->http_status == b->http_status && sp_view_eq(a->redirect_url, b->redirect_url) &&
-           sp_view_eq(a->content_type, b->content_type) && a->popularity == b->popularity &&
-           sp_view_eq(a->content, b->content) && a->content_is_utf8 == b->content_is_utf8;
+           sp_view_eq(a->content_type, b->content_type) && a->as_of_ms == b->as_of_ms &&
+           a->as_elsewhere == b->as_elsewhere && sp_view_eq(a->payload_digest, b->payload_digest) &&
+           a->popularity == b->popularity && sp_view_eq(a->content, b->content) &&
+           a->content_is_utf8 == b->content_is_utf8;
 }
 
 bool same_item(const struct sp_input_item *a, const struct sp_input_item *b)

@@ -203,6 +203,27 @@ TEST(a_revisit_is_a_304_with_the_time_it_refers_to)
     got_done(&g);
 }
 
+/* Of a 304 the digest may be that of an empty body. */
+TEST(a_digest_is_that_of_a_payload_and_of_no_other_revisit)
+{
+    static const char digest[] = "WARC-Payload-Digest: sha1:ABC\r\n";
+    static const char identical[] =
+        "WARC-Payload-Digest: sha1:ABC\r\n"
+        "WARC-Profile: http://netpreserve.org/warc/1.0/revisit/identical-payload-digest\r\n";
+    struct got g = read_revisit(digest, "");
+    CU_ASSERT_EQUAL(g.items[0].page.payload_digest.len, 0);
+    got_done(&g);
+    g = read_revisit(identical, "");
+    CU_ASSERT(view_is(g.items[0].page.payload_digest, "sha1:ABC"));
+    got_done(&g);
+    struct sp_buf file = {0};
+    put_record_as(&file, "\r\n", "response", "http://u/", digest, sp_view_str("x"), -1);
+    g = read_bytes(sp_buf_view(&file), NULL);
+    CU_ASSERT(view_is(g.items[0].page.payload_digest, "sha1:ABC"));
+    got_done(&g);
+    sp_buf_done(&file);
+}
+
 TEST(a_response_without_url_is_a_dead_letter)
 {
     struct sp_buf file = {0};

@@ -1,0 +1,86 @@
+/* See digests.h. What the open batch holds cannot be got from the store: it is in `open`. */
+#include "local/digests.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+
+enum { KEY_BYTES = 17 };
+
+struct entry {
+    struct sp_id digest; /* key of the map: first */
+    struct sp_id content;
+    struct entry *next;
+};
+
+struct sp_digests {
+    struct sp_store *store;
+    struct sp_map open;
+    struct entry *entries;
+};
+
+struct sp_digests *sp_digests_new(struct sp_store *store)
+{
+    struct sp_digests *d = sp_calloc(1, sizeof *d);
+    d->store = store;
+    return d;
+}
+
+void sp_digests_committed(struct sp_digests *d)
+{
+    for (struct entry *e = d->entries, *next; e; e = next) {
+        next = e->next;
+        sp_free(e);
+    }
+    d->entries = NULL;
+    sp_map_done(&d->open);
+    d->open = (struct sp_map){0};
+}
+
+void sp_digests_free(struct sp_digests *d)
+{
+    if (!d)
+        return;
+    sp_digests_committed(d);
+    sp_free(d);
+}
+
+static struct sp_view key_of(char key[KEY_BYTES], struct sp_id digest)
+{
+    key[0] = 'D';
+    memcpy(key + 1, &digest, sizeof digest);
+    return sp_view(key, KEY_BYTES);
+}
+
+enum sp_err sp_digests_find(struct sp_digests *d, struct sp_id digest, struct sp_id *ret_content)
+{
+    char key[KEY_BYTES];
+    struct sp_view value;
+    const struct entry *e = sp_map_get(&d->open, digest);
+    if (e) {
+        *ret_content = e->content;
+        return SP_OK;
+    }
+    enum sp_err err = sp_store_get(d->store, key_of(key, digest), &value);
+    if (err == SP_OK && value.len != sizeof *ret_content)
+        err = SP_CORRUPT;
+    if (err == SP_OK)
+        memcpy(ret_content, value.data, sizeof *ret_content);
+    return err;
+}
+
+void sp_digests_note(struct sp_digests *d, struct sp_id digest, struct sp_id content)
+{
+    char key[KEY_BYTES];
+    struct entry *e = sp_map_get(&d->open, digest);
+    if (e && sp_id_eq(e->content, content))
+        return;
+    if (!e) {
+        e = sp_calloc(1, sizeof *e);
+        e->digest = digest;
+        e->next = d->entries;
+        d->entries = e;
+        sp_map_add(&d->open, e);
+    }
+    e->content = content;
+    sp_store_put(d->store, key_of(key, digest), sp_view(&content, sizeof content));
+}

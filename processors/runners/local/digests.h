@@ -1,0 +1,29 @@
+/* Which content a payload had: from the digest that an archive names it by (WARC-Payload-Digest) to
+ * the content's hash. So a revisit of a payload that was fetched under another URL, or before the
+ * page had the content it has, is a fetch of that content.
+ *
+ *   'D' digest -> content hash, 16 bytes each
+ *
+ * A row for each digest of a run's inputs: about 50 bytes on disk. In memory are those since the
+ * last commit. Rows stay when their content has gone; whether it is there, sp_contents_find knows.
+ * Thread rule: one thread. */
+#ifndef SP_LOCAL_DIGESTS_H
+#define SP_LOCAL_DIGESTS_H
+
+#include "base/hash.h"
+#include "store/store.h"
+
+struct sp_digests;
+
+/* Never NULL. The store is borrowed; its keys of 17 bytes that begin with 'D' are the table's. */
+struct sp_digests *sp_digests_new(struct sp_store *store);
+void sp_digests_free(struct sp_digests *d); /* NULL is allowed */
+
+/* The content last noted for the digest; SP_NOT_FOUND, SP_STORE, SP_CORRUPT. */
+enum sp_err sp_digests_find(struct sp_digests *d, struct sp_id digest, struct sp_id *ret_content);
+/* Goes into the store's open batch. */
+void sp_digests_note(struct sp_digests *d, struct sp_id digest, struct sp_id content);
+/* The batch is committed. */
+void sp_digests_committed(struct sp_digests *d);
+
+#endif
