@@ -34,6 +34,28 @@ def popularity_about_the_same_does_not_decide(work):
     check_equal(set(kept(work, [(long, 0), (short, -1e-300)], about).values()), {long}, "nothing is not about zero")
 
 
+def rules(work, pages, *settings):
+    kept(work, pages, *settings)
+    options = [word for setting in settings for word in ("--set", setting)]
+    work.run("run", "-q", "--groups", "groups", "-o", "out", *options, "crawl.jsonl")
+    return {m["url"]: m["rule"] for g in work.json_lines("groups") for m in g["members"]}
+
+
+def the_rule_that_decided_is_named(work):
+    a = "http://a.example/"
+    for setting, pages, rule in (
+            ("similarity.threshold=0", [(a, 2), ("http://b.example/", 1)], "popularity"),
+            ("similarity.threshold=0", [(a, 1), ("http://b.example/?", 1)], "static"),
+            ("similarity.threshold=0", [(a, 1), ("http://b.example/b", 1)], "short"),
+            ("winner.popularity_tolerance=0.1", [(a, 1), ("http://b.example/b", 1.01)], "short"),
+            ("winner.relation=" + UK, [(a, 1), ("http://b.example/", 2), ("http://b.uk/", 0)], "override")):
+        got = rules(work, pages, setting)
+        winner = "http://b.uk/" if rule == "override" else a
+        check_equal(got, {url: None if url == winner else rule for url, _ in pages}, setting)
+    tie = rules(work, [(a, 1), ("http://b.example/", 1)])
+    check_equal(sorted(tie.values(), key=str), [None, "id"], "nothing but the page's id")
+
+
 def a_market_prefers_its_hosts(work):
     com, uk, de = "http://a.com/", "http://www.a.uk/longer", "http://www.a.de/longer"
     pages = [(com, 9), (uk, 1), (de, 2)]

@@ -44,6 +44,27 @@ int sp_rank_cmp(const struct sp_rank *a, struct sp_id a_page, const struct sp_ra
     return sp_id_cmp(a_page, b_page);
 }
 
+enum sp_rank_rule sp_rank_decided(const struct sp_rank *winner, struct sp_id winner_page,
+                                  const struct sp_rank *loser, struct sp_id loser_page)
+{
+    if (sp_rank_cmp(winner, winner_page, loser, loser_page) > 0)
+        return SP_RANK_OVERRIDE;
+    if (winner->popularity != loser->popularity)
+        return SP_RANK_POPULARITY;
+    if (winner->dynamic != loser->dynamic)
+        return SP_RANK_STATIC;
+    if (winner->url_bytes != loser->url_bytes)
+        return SP_RANK_SHORT;
+    return winner->unfavoured != loser->unfavoured ? SP_RANK_MARKET : SP_RANK_ID;
+}
+
+const char *sp_rank_rule_name(enum sp_rank_rule rule)
+{
+    static const char *const names[] = {"popularity", "static", "short",
+                                        "market",     "id",     "override"};
+    return names[rule];
+}
+
 /* ---- the relation ---- */
 
 static const enum sp_field known_fields[] = {SP_FIELD_url, SP_FIELD_host, SP_FIELD_timestamp,

@@ -12,13 +12,17 @@
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "codec/lines.h"
+#include "winners/winners.h"
 
 struct member {
     struct sp_group_id group;
     uint64_t url; /* offset into the strings, NUL-terminated */
     uint64_t winner_url;
     uint64_t group_order; /* the url of the group's first member */
+    struct sp_id page;
+    struct sp_rank rank;
     enum sp_page_status status;
+    enum sp_reason reason;
     float similarity;
 };
 
@@ -38,7 +42,10 @@ static void collect(void *arg, const struct sp_page_view *page)
     struct member *m = &l->members[l->count++];
     *m = (struct member){.group = page->group,
                          .url = l->strings.len,
+                         .page = page->page,
+                         .rank = page->rank,
                          .status = page->status,
+                         .reason = page->reason,
                          .similarity = page->similarity};
     sp_buf_put(&l->strings, page->url, strlen(page->url) + 1);
     if (page->winner_url) {
@@ -83,7 +90,37 @@ static void sort_members(struct listing *l)
     qsort_r(m, l->count, sizeof *m, by_first_and_url, l->strings.data);
 }
 
-static void put_member(struct sp_buf *out, const struct listing *l, const struct member *m)
+/* The member of that URL among `count` from `first` on, which are in the order of their URLs. */
+static const struct member *find_member(const struct listing *l, size_t first, size_t count,
+                                        const char *url)
+{
+    while (count > 0) {
+        const struct member *middle = &l->members[first + count / 2];
+        int order = strcmp(url, l->strings.data + middle->url);
+        if (order == 0)
+            return middle;
+        if (order > 0)
+            first += count / 2 + 1;
+        count = order > 0 ? count - count / 2 - 1 : count / 2;
+    }
+    return NULL;
+}
+
+/* Why its winner is before it: of a loser by its content. */
+static void put_rule(struct sp_buf *out, const struct listing *l, const struct member *m,
+                     size_t first, size_t count)
+{
+    const struct member *winner = NULL;
+    if (m->winner_url && m->reason != SP_REASON_REDIRECT)
+        winner = find_member(l, first, count, l->strings.data + m->winner_url);
+    sp_buf_put_str(out, ",\"rule\":");
+    sp_json_put_text(out, winner ? sp_rank_rule_name(sp_rank_decided(&winner->rank, winner->page,
+                                                                     &m->rank, m->page))
+                                 : NULL);
+}
+
+static void put_member(struct sp_buf *out, const struct listing *l, const struct member *m,
+                       size_t first, size_t count)
 {
     sp_buf_put_str(out, "{\"url\":");
     sp_json_put_text(out, l->strings.data + m->url);
@@ -96,6 +133,7 @@ static void put_member(struct sp_buf *out, const struct listing *l, const struct
         sp_json_put_float(out, m->similarity);
     else
         sp_buf_put_str(out, "null");
+    put_rule(out, l, m, first, count);
     sp_buf_put_u8(out, '}');
 }
 
@@ -109,10 +147,13 @@ static bool write_groups(const struct listing *l, FILE *file)
         sp_buf_put_str(&out, "{\"group_id\":");
         sp_lines_put_group_id(&out, group);
         sp_buf_put_str(&out, ",\"members\":[");
-        for (size_t first = i; i < l->count && sp_group_id_eq(l->members[i].group, group); i++) {
+        size_t first = i, end = i;
+        while (end < l->count && sp_group_id_eq(l->members[end].group, group))
+            end++;
+        for (; i < end; i++) {
             if (i > first)
                 sp_buf_put_u8(&out, ',');
-            put_member(&out, l, &l->members[i]);
+            put_member(&out, l, &l->members[i], first, end - first);
         }
         sp_buf_put_str(&out, "]}\n");
         good = fwrite(out.data, 1, out.len, file) == out.len;
