@@ -339,7 +339,7 @@ def mistakes_about_archives_are_explained(work):
     check_in("--similarity", work.run("archive", "-o", "a", "--similarity", "0", "crawl.warc", code=2).err)
     check_in("missing.warc", work.run("archive", "-o", "a", "missing.warc", code=1).err)
     check_in("no/where", work.run("archive", "-o", "no/where", "crawl.warc", code=1).err)
-    check_in("is no archive", work.run("archive", "--restore", "ALL", ".", code=1).err)
+    check_in("is not an archive", work.run("archive", "--restore", "ALL", ".", code=1).err)
     work.run("archive", "-q", "-o", "a", "crawl.warc")
     check_in("has no record", work.run("archive", "--restore", "http://none.example/", "a", code=1).err)
     work.write("lines.jsonl", b'{"url":"http://a.example/","content":"x"}\n')

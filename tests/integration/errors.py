@@ -161,7 +161,7 @@ def a_missing_file_is_named_before_anything_is_done(work):
     check_in("No such file", complaint(work, "pairs", "-q", "missing.jsonl"))
     check_in("missing.html", complaint(work, "similar", "crawl.jsonl", "missing.html", code=2))
     os.makedirs(work.path("empty"))
-    check_in("holds nothing to read", complaint(work, "run", "-q", "-o", "out", "empty"))
+    check_in("holds nothing that can be read", complaint(work, "run", "-q", "-o", "out", "empty"))
     check_in("settings", complaint(work, "run", "--config", "settings", "crawl.jsonl", code=2))
 
 

@@ -118,7 +118,7 @@ def a_folder_of_texts_is_a_collection(work):
     check({"http://a.example/", "doc:corpus/a.txt", "doc:corpus/other.md"} <= urls, urls)
     check(not any("picture" in u or "hidden" in u for u in urls), urls)
     os.makedirs(work.path("nothing"))
-    check_in("holds nothing to read", work.run("run", "-q", "nothing", code=1).err)
+    check_in("holds nothing that can be read", work.run("run", "-q", "nothing", code=1).err)
 
 
 def a_dump_of_mediawiki(work):

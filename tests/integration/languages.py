@@ -32,7 +32,7 @@ def languages_that_are_kept_apart_never_meet(work):
     process = work.run("run", "--set", "similarity.languages=apart", "--set", "similarity.method=lcs", "crawl.jsonl",
                        code=None)
     check(process.code != 0, "a method without shingles is taken")
-    check_in("similarity.method is to be shingles or combined", process.err)
+    check_in("set similarity.method to shingles or combined", process.err)
     check_equal(work.run("similar", "--set", "similarity.languages=apart", "crawl.jsonl", "crawl.jsonl").code, 0, "equal")
 
 

@@ -740,7 +740,7 @@ def addresses_of_others_need_a_token(work):
                                       code=1).err)
     work.write("short", "secret\n")
     work.write("token", "a-token-that-is-long-enough\n")
-    check_in("no token", work.run("serve", "--state", "state", "--token-file", "short", code=1).err)
+    check_in("not a token", work.run("serve", "--state", "state", "--token-file", "short", code=1).err)
     with serving(work, "state", "--token-file", "token", listen="0.0.0.0:0") as server:
         path = "/v1/status?url=http://nowhere.example/"
         check_equal(server.ask("GET", path)[0], 401, "without a token")

@@ -155,7 +155,7 @@ def what_is_wrong_with_a_map_is_said(work):
     check_in("nowhere/map: the partition map cannot be written", done.err)
     work.write("empty.jsonl", "")
     done = work.run("train", "-o", "map2", "empty.jsonl", code=1)
-    check_in("there is no page with content", done.err)
+    check_in("is a page with content", done.err)
     check(not work.exists("map2"), "a map of nothing")
 
 

@@ -121,7 +121,7 @@ static bool next_line(struct reader *r)
         if (n > 0 && line[n - 1] == '\r')
             n--;
         if (n >= sizeof r->text || memchr(line, 0, n)) {
-            fail(r, "the line is longer than %zu bytes, or no text", sizeof r->text - 1);
+            fail(r, "the line is longer than %zu bytes, or is not text", sizeof r->text - 1);
             return false;
         }
         memcpy(r->text, line, n);
@@ -263,7 +263,8 @@ static enum sp_err finish(struct reader *r, struct sp_partition_map *map, uint32
     if (sp_dictionary_init(dims, entries, count, &map->dictionary) != SP_OK)
         fail(r, "a word is in the dictionary twice");
     else if (sp_partition_finish(map) != SP_OK)
-        fail(r, "the cells overlap or leave gaps: they must be what cuts through the space leave");
+        fail(r,
+             "the cells overlap or leave gaps: they must come from cuts through the whole space");
     return r->failed ? SP_INVALID : SP_OK;
 }
 

@@ -175,7 +175,7 @@ static struct sp_node *parse_function(struct parser *p, enum sp_op op, size_t at
                                        : "this should be the ( of contains(TEXT, WORDS)");
     for (size_t i = 0; i < (op == SP_OP_ABS ? 1u : 2u); i++) {
         if (i == 1 && !at_punct(p, ','))
-            return fail(p, "contains(TEXT, WORDS) has two texts: this should be a comma");
+            return fail(p, "contains(TEXT, WORDS) takes two texts: this should be a comma");
         sp_lexer_next(&p->lexer);
         kid[i] = parse_or(p);
         if (!kid[i])
@@ -417,7 +417,7 @@ enum sp_err sp_relation_parse(const char *source, enum sp_relation_kind kind,
     sp_lexer_next(&p.lexer);
     r->root = parse_or(&p);
     if (r->root && p.lexer.token != SP_TOKEN_END)
-        fail(&p, "this should be an operator, as && or >=");
+        fail(&p, "this should be an operator such as && or >=");
     if (r->root && kind == SP_VALUE && r->root->type != SP_TYPE_NUMBER)
         sp_lexer_fail(&p.lexer, r->root->at, r->root->len,
                       "this is %s, and a number is wanted, as bytes or 1 / (1 + popularity)",

@@ -225,7 +225,8 @@ static enum sp_err assign(struct sp_config *config, struct sp_view line, struct 
         return sp_fault_set(fault, SP_INVALID, /* what it is may be a password */
                             "a setting is not of the form key=value: it has no \"=\"");
     if (memchr(line.data, 0, line.len))
-        return sp_fault_set(fault, SP_INVALID, "a setting has a NUL in it: this is no text file");
+        return sp_fault_set(fault, SP_INVALID,
+                            "a setting contains a NUL byte: this is not a text file");
     size_t key_len = (size_t)(equals - line.data);
     return sp_config_set(config, trimmed(sp_view(line.data, key_len)),
                          trimmed(sp_view(equals + 1, line.len - key_len - 1)), fault);

@@ -91,7 +91,7 @@ enum sp_err sp_folder_open(const char *path, struct sp_folder **ret_folder, stru
     enum sp_err err = walk(f, path, fault);
     if (err == SP_OK && f->count == 0)
         err = sp_fault_set(fault, SP_INVALID,
-                           "%s: is a folder that holds nothing to read: no .jsonl, .json, .csv, "
+                           "%s: the folder holds nothing that can be read: no .jsonl, .json, .csv, "
                            ".tsv, .warc, .wet, .arc, .avro, .xml, .txt, .md or .html file",
                            path);
     if (err != SP_OK) {

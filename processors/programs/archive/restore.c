@@ -103,7 +103,7 @@ static enum sp_err restore(struct job *j)
     if (err != SP_OK)
         return err;
     if (!j->state.found)
-        return sp_fault_set(j->fault, SP_INVALID, "%s: is no archive: it has no file `state`",
+        return sp_fault_set(j->fault, SP_INVALID, "%s: is not an archive: it has no file `state`",
                             o->dir);
     bool standard = strcmp(o->output, "-") == 0;
     j->out = standard ? stdout : fopen(o->output, "w");

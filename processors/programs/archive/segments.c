@@ -121,7 +121,7 @@ enum sp_err sp_segments_continue(struct sp_segments *s, uint32_t segment, uint64
     if ((uint64_t)st.st_size < length)
         return sp_fault_set(
             fault, SP_CORRUPT,
-            "%s: has %llu bytes, and the archive's state knows of %llu: part of it is lost", path,
+            "%s: has %llu bytes, and the archive's state expects %llu: part of it is lost", path,
             (unsigned long long)st.st_size, (unsigned long long)length);
     if (ftruncate(s->fd, (off_t)length) != 0)
         return failed(s, "cut to what was committed", fault);

@@ -140,9 +140,10 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
     enum sp_method method = s->run.bus.group.similarity.method;
     if (err == SP_OK && s->run.text.signature.languages_apart && method != SP_METHOD_SHINGLES &&
         method != SP_METHOD_COMBINED)
-        err = sp_fault_set(fault, SP_INVALID,
-                           "similarity.languages=apart parts shingles: similarity.method is to be "
-                           "shingles or combined");
+        err = sp_fault_set(
+            fault, SP_INVALID,
+            "similarity.languages=apart needs shingles: set similarity.method to shingles or "
+            "combined");
     if (err != SP_OK) {
         sp_settings_done(s);
         return err;

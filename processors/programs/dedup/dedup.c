@@ -172,7 +172,7 @@ static enum sp_err decide(struct run *r, const struct sp_dedup_record *d, uint64
         if (err == SP_NOT_FOUND)
             err = sp_survivors_keep(r->survivors, d->signature, d->id);
         if (err != SP_OK)
-            return fail(r, err, "a document cannot be compared with those kept");
+            return fail(r, err, "a document cannot be compared with the kept ones");
         r->result->kept++;
     } else {
         r->result->passed++;

@@ -25,7 +25,7 @@ unsigned sp_answer_error(struct sp_serve_thread *t, unsigned status, const char 
 unsigned sp_answer_failed(struct sp_serve_thread *t, enum sp_err err, const char *url)
 {
     if (err == SP_NOT_FOUND)
-        return sp_answer_error(t, MHD_HTTP_NOT_FOUND, "nothing is known of %.300s", url);
+        return sp_answer_error(t, MHD_HTTP_NOT_FOUND, "nothing is known about %.300s", url);
     if (err == SP_NO_URL)
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST,
                                "not a usable URL: it needs a scheme and a host, no spaces, and at "

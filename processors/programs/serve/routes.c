@@ -86,14 +86,16 @@ static unsigned check_asker(struct sp_serve *s, struct sp_serve_thread *t,
     if (s->token.len)
         return same_secret(header(q, "Authorization"), &s->token)
                    ? 0
-                   : sp_answer_error(t, MHD_HTTP_UNAUTHORIZED,
-                                     "send the token: Authorization: Bearer TOKEN");
+                   : sp_answer_error(
+                         t, MHD_HTTP_UNAUTHORIZED,
+                         "the token is missing or wrong: send Authorization: Bearer TOKEN");
     if (!names_this_machine(header(q, "Host")))
-        return sp_answer_error(t, MHD_HTTP_MISDIRECTED_REQUEST,
-                               "this server answers as localhost, 127.0.0.1 or [::1] only");
-    return for_another_site(q)
-               ? sp_answer_error(t, MHD_HTTP_FORBIDDEN, "a page of another site may not ask here")
-               : 0;
+        return sp_answer_error(
+            t, MHD_HTTP_MISDIRECTED_REQUEST,
+            "this server only accepts requests for localhost, 127.0.0.1 or [::1]");
+    return for_another_site(q) ? sp_answer_error(t, MHD_HTTP_FORBIDDEN,
+                                                 "requests from pages of other sites are refused")
+                               : 0;
 }
 
 const char *sp_route_methods(const char *path)

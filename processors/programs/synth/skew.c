@@ -60,11 +60,11 @@ static enum sp_err parse_share(const char *at, size_t len, uint32_t *parts, uint
     if (!equals || end == equals + 1 || end != at + len || !(percent >= 0 && percent <= 100))
         return sp_fault_set(
             fault, SP_INVALID,
-            "\"%.*s\" is not a kind of skew with its percent of the fetches, as near=20",
+            "\"%.*s\" is not a kind of skew with its percentage of the fetches, such as near=20",
             len < 100 ? (int)len : 100, at);
     uint64_t part = (uint64_t)(percent * (SP_SKEW_WHOLE / 100.0) + 0.5);
     if (part > *left)
-        return sp_fault_set(fault, SP_INVALID, "the kinds of skew are more than 100 %% together");
+        return sp_fault_set(fault, SP_INVALID, "the kinds of skew add up to more than 100 %%");
     *left -= part;
     return add(parts, at, (size_t)(equals - at), part, fault);
 }

@@ -98,8 +98,9 @@ static enum sp_err check_offsets(struct sp_replica *r)
         if (lane->next == 0)
             lane->next = low;
         if (lane->next < low || lane->next > high)
-            return fail(r, SP_STATE_FORMAT,
-                        "the copy in the directory is of another changelog, or too old: delete it");
+            return fail(
+                r, SP_STATE_FORMAT,
+                "the copy in the directory belongs to another changelog, or is too old: delete it");
     }
     return SP_OK;
 }
@@ -152,11 +153,12 @@ static enum sp_err on_record(struct sp_replica *r, const rd_kafka_message_t *m)
         return SP_OK;
     }
     if (!sp_marker_read(sp_view(m->payload, m->len), &marker))
-        return fail(r, SP_CORRUPT, "a marker cannot be read: is this samepage of another version?");
+        return fail(
+            r, SP_CORRUPT,
+            "a marker cannot be read: it was probably written by another version of samepage");
     if (!sp_id_is_zero(lane->life) && !sp_id_eq(lane->life, marker.life))
         return fail(r, SP_STATE_FORMAT,
-                    "the copy is of another changelog, which was here before: "
-                    "delete it");
+                    "the copy belongs to another changelog, which existed before: delete it");
     lane->life = marker.life;
     apply(r, (uint32_t)m->partition);
     lane->next = m->offset + 1;
@@ -175,7 +177,8 @@ static enum sp_err on_message(struct sp_replica *r, const rd_kafka_message_t *m)
     }
     if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
         m->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE)
-        return fail(r, SP_STATE_FORMAT, "what comes next is not there any more: delete the copy");
+        return fail(r, SP_STATE_FORMAT,
+                    "the next records of the changelog have been deleted: delete the copy");
     return SP_OK; /* librdkafka tries again */
 }
 
@@ -211,7 +214,7 @@ static enum sp_err open_topic(struct sp_replica *r)
         return fail(r, err, r->fault.text);
     err = sp_kafka_partitions(r->reader, r->topic, &partitions);
     if (err == SP_NOT_FOUND)
-        return fail(r, err, "is not there: samepage topics create makes it");
+        return fail(r, err, "does not exist: samepage topics create creates it");
     if (err != SP_OK)
         return no_answer(r);
     snprintf(what, sizeof what, "has %d partitions, and tier1.partitions is %u", (int)partitions,

@@ -110,7 +110,7 @@ static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_aga
         err = fail(fault, SP_STATE_FORMAT, r, t->partition, why(t, SP_STATE_FORMAT));
     if (err == SP_OK && (err = sp_changelog_end(&g->applying, t, ret_again)) != SP_OK)
         fail(fault, err, r, t->partition,
-             err == SP_STATE_FORMAT ? "its end belongs to a transaction that is not decided"
+             err == SP_STATE_FORMAT ? "its end belongs to a transaction that is still open"
                                     : sp_db_message(t->db));
     if (err != SP_OK)
         sp_db_discard(t->db);
@@ -127,15 +127,16 @@ static enum sp_err look(struct sp_task *t, const struct sp_restore *r, int64_t *
         return fail(fault, SP_STATE_FORMAT, r, t->partition, "the local state is damaged");
     if (rd_kafka_query_watermark_offsets(r->watcher, r->topic, t->partition, &low, &high,
                                          TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return fail(fault, SP_BUSY, r, t->partition, "the broker does not say its offsets");
+        return fail(fault, SP_BUSY, r, t->partition, "the broker does not report its offsets");
     bool fresh = t->input_next < 0;
     if (!fresh && (t->changelog_next < 1 || t->changelog_next < low || t->changelog_next > high))
         return fail(fault, SP_STATE_FORMAT, r, t->partition,
-                    "the local state is not of this changelog");
+                    "the local state belongs to another changelog");
     if (fresh && low > 0) /* compaction leaves the first offset where it is */
-        return fail(fault, SP_INVALID, r, t->partition,
-                    "the beginning of the changelog was deleted, and with it a part of the state: "
-                    "make topics of another topics.prefix, and send the pages again");
+        return fail(
+            fault, SP_INVALID, r, t->partition,
+            "the beginning of the changelog was deleted, and with it a part of the state: create "
+            "topics with another topics.prefix, and publish the pages again");
     if (t->partial && sp_id_is_zero(t->life))
         return fail(fault, SP_STATE_FORMAT, r, t->partition,
                     "a restore was interrupted before its first marker");

@@ -78,14 +78,15 @@ enum sp_err sp_topics_create(const struct sp_kafka_options *o, const struct sp_t
     rd_kafka_NewTopic_t *topics[SP_TOPICS] = {NULL};
     rd_kafka_t *handle = NULL;
     enum sp_err err = sp_kafka_open(o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, fault);
-    if (err == SP_OK && (err = sp_kafka_reach(o, handle, fault)) != SP_OK)
-        rd_kafka_destroy(handle);
     if (err != SP_OK)
         return err;
     sp_topics_describe(o, plan, wanted);
     for (int t = 0; t < SP_TOPICS; t++)
         if (!(topics[t] = new_topic(&wanted[t])))
-            err = fail(fault, SP_INVALID, "a topic's name or partition count is not possible");
+            err = fail(fault, SP_INVALID,
+                       "the name or the number of partitions of a topic is not possible");
+    if (err == SP_OK)
+        err = sp_kafka_reach(o, handle, fault);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(handle);
     rd_kafka_event_t *event = NULL;
     if (err == SP_OK) {

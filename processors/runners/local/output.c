@@ -56,7 +56,7 @@ enum sp_err sp_output_cut(struct sp_output *out, uint64_t length, struct sp_faul
             fault);
     }
     if (ftruncate(out->fd, (off_t)length) != 0)
-        return fail(out, "cannot be cut back to the last barrier", fault);
+        return fail(out, "cannot be truncated to the last barrier", fault);
     lseek(out->fd, 0, SEEK_END);
     out->length = length;
     return SP_OK;

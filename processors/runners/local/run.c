@@ -358,7 +358,7 @@ static enum sp_err finish_move(struct run *r)
         err = barrier(r);
         sp_local_bus_stats(r->bus, &after);
         if (err == SP_OK && r->result->left_to_move > 0 && after.group.moves == before.group.moves)
-            err = fail(r, SP_CORRUPT, "cells hold rows that no page knows of");
+            err = fail(r, SP_CORRUPT, "cells hold rows of unknown pages");
         report_progress(r, 0);
     }
     return err;
@@ -369,7 +369,7 @@ static enum sp_err settle(struct run *r)
 {
     enum sp_err err = sp_local_bus_settle(r->bus);
     if (err != SP_OK)
-        return fail(r, err, "the index cannot be brought in order");
+        return fail(r, err, "the index cannot be settled");
     return barrier(r);
 }
 

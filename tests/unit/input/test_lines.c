@@ -302,7 +302,7 @@ TEST(a_file_that_is_missing_is_named_before_anything_is_read)
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
     g = read_file(folder, NULL);
     CU_ASSERT_EQUAL(g.end, SP_INVALID);
-    CU_ASSERT_PTR_NOT_NULL(strstr(g.message, "holds nothing to read"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(g.message, "holds nothing that can be read"));
     got_done(&g);
     rmdir(folder);
 }

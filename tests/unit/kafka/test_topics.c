@@ -28,7 +28,7 @@ TEST(a_topic_that_cannot_be_is_no_error_that_passes)
 {
     struct sp_fault fault = {""};
     CU_ASSERT_EQUAL(create(1 << 30, &fault), SP_INVALID);
-    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "partition count"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "number of partitions"));
 }
 
 static bool holds(const char *wanted, const char *value)

@@ -38,7 +38,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             return code;
     }
     if (optind < argc)
-        return sp_cli_usage(command, "%s: there are no arguments but options", argv[optind]);
+        return sp_cli_usage(command, "%s: this command takes options only", argv[optind]);
     return a->state ? -1 : sp_cli_usage(command, "say --state DIR");
 }
 
@@ -96,9 +96,12 @@ const struct sp_command sp_command_rules = {
     "SYNOPSIS\n"
     "  samepage rules --state DIR [OPTION]...\n\n"
     "DESCRIPTION\n"
-    "  Looks at the pages of a `samepage run` in the order of their last fetches: pairs of URLs that\n"
-    "  differ in one thing only (a parameter, a directory, the host, ...) and have one winner, or not,\n"
-    "  speak for a rule or against it (docs/PREDICT.md). Prints the rules, the surest first. The state\n"
+    "  Looks at the pages of a `samepage run` in the order of their last fetches: pairs of URLs "
+    "that\n"
+    "  differ in one thing only (a parameter, a directory, the host, ...) and have one winner, "
+    "or not,\n"
+    "  speak for a rule or against it (docs/PREDICT.md). Prints the rules, the surest first. The "
+    "state\n"
     "  is only read, also while a run is writing to it.\n\n"
     "OPTIONS\n"
     "  --state DIR          the state of a run\n"
@@ -106,8 +109,10 @@ const struct sp_command sp_command_rules = {
     "  --confidence X       only rules that are at least so sure; default: 0.5\n"
     "  --help               this text\n\n"
     "OUTPUT, a line for each rule\n"
-    "  {\"host\":HOST,\"kind\":\"parameter\",\"name\":\"sid\",\"from\":null,\"to\":null,\"confidence\":0.93,\n"
+    "  "
+    "{\"host\":HOST,\"kind\":\"parameter\",\"name\":\"sid\",\"from\":null,\"to\":null,\"confidence\":0.93,\n"
     "   \"support\":120,\"against\":1,\"example\":[URL,URL]}\n"
-    "  kind: scheme, host, case, index, extension, query, parameter, segment, session; host \"*\": any.\n"
+    "  kind: scheme, host, case, index, extension, query, parameter, segment, session; host "
+    "\"*\": any.\n"
     "  from, to: the two values that a rule is about; null: any values.\n",
     false, run};

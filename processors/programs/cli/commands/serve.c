@@ -128,9 +128,9 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     if (code >= 0 || a->code >= 0)
         return code >= 0 ? code : a->code;
     if (optind < argc)
-        return sp_cli_usage(command, "%s: there are no arguments but options", argv[optind]);
+        return sp_cli_usage(command, "%s: this command takes options only", argv[optind]);
     if (!a->kafka && !a->options.state)
-        return sp_cli_usage(command, "say --state DIR, --kafka or both");
+        return sp_cli_usage(command, "give --state DIR, --kafka or both");
     return -1;
 }
 
@@ -149,9 +149,10 @@ static int read_token(struct arguments *a)
     for (size_t i = 0; i < n; i++)
         visible &= a->token[i] > ' ' && a->token[i] < 0x7f;
     if (n < TOKEN_BYTES_MIN || n > TOKEN_BYTES_MAX || !visible)
-        return sp_cli_failed("%s: its first line is no token: %d to %d ASCII characters without "
-                             "spaces",
-                             a->token_file, TOKEN_BYTES_MIN, TOKEN_BYTES_MAX);
+        return sp_cli_failed(
+            "%s: its first line is not a token: a token has %d to %d ASCII characters and no "
+            "spaces",
+            a->token_file, TOKEN_BYTES_MIN, TOKEN_BYTES_MAX);
     a->options.token = a->token;
     return -1;
 }
@@ -386,30 +387,36 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_serve = {
-    "serve", "answers over HTTP what a state knows, filters result lists, and shows a page",
+    "serve", "serves a state over HTTP: statuses, groups, a filter for result lists, and a page",
     "NAME\n"
-    "  samepage serve - answers over HTTP what a state knows, filters result lists, shows a page\n\n"
+    "  samepage serve - serves a state over HTTP: statuses, groups, a filter for result lists, a "
+    "page\n\n"
     "SYNOPSIS\n"
     "  samepage serve --state DIR [OPTION]...\n"
     "  samepage serve --kafka [--state DIR] [--set KEY=VALUE]... [OPTION]...\n\n"
     "DESCRIPTION\n"
-    "  Reads the state of a `samepage run` along, also while the run is writing: what is answered is "
+    "  Reads the state of a `samepage run` along, also while the run is writing: what is "
+    "answered is "
     "at\n"
     "  most a second older than what the run has brought to the disk (with "
     "store.write_ahead_log=on:\n"
     "  than its last barrier). Nothing in DIR is changed.\n\n"
     "  GET /v1/status?url=URL   the page's status\n"
     "  GET /v1/group?url=URL    its group: members, winners, similarities, and what links them\n"
-    "  POST /v1/filter          {\"urls\":[...]}: a ranked list in, the list without near duplicates\n"
+    "  POST /v1/filter          {\"urls\":[...]}: a ranked list in, the list without near "
+    "duplicates\n"
     "                           out; {\"documents\":[{\"url\",\"text\"}]} for pages not seen yet\n"
     "  GET /openapi.json        describes these and all others; / is a page to look at\n"
     "  GET /livez /readyz /metrics\n\n"
-    "  With --kafka and --state the state is that of the group stage: DIR becomes a copy, followed\n"
+    "  With --kafka and --state the state is that of the group stage: DIR becomes a copy, "
+    "followed\n"
     "  from the stage's changelog, and everything is answered as from a run. It goes on where it "
     "was\n"
     "  left. The settings must be the stage's.\n\n"
-    "  With --kafka alone what is known are the statuses of the topic, kept in memory: there are no\n"
-    "  signatures in it, so pages repeat one another that have the same winner, and two pages cannot "
+    "  With --kafka alone what is known are the statuses of the topic, kept in memory: there are "
+    "no\n"
+    "  signatures in it, so pages repeat one another that have the same winner, and two pages "
+    "cannot "
     "be\n"
     "  compared.\n\n"
     "  Ends at SIGINT or SIGTERM.\n\n"
@@ -420,15 +427,21 @@ const struct sp_command sp_command_serve = {
     "  --token-file FILE   who asks must send the first line of FILE as a bearer token; must be "
     "given\n"
     "                      where other machines can reach the address\n"
-    "  --pages FILE        inputs of the run: the texts of pages are shown from them; may be repeated.\n"
+    "  --pages FILE        inputs of the run: the texts of pages are shown from them; may be "
+    "repeated.\n"
     "                      Of compressed files and WARC the texts are kept in TMPDIR, up to 8 GiB\n"
-    "  --statuses FILE     what the run writes with -o: the history of each page is shown from it, and\n"
+    "  --statuses FILE     what the run writes with -o: the history of each page is shown from "
+    "it, and\n"
     "                      statuses as they come; may be repeated\n"
-    "  --predict           learn rules about URLs for GET /v1/predict?url=URL: is this URL, not fetched\n"
+    "  --predict           learn rules about URLs for GET /v1/predict?url=URL: is this URL, not "
+    "fetched\n"
     "                      yet, a page that is known? About 1 KiB of memory a page\n"
-    "  --filter WHAT       what result lists are compared by: shingles (the default; as the state's\n"
-    "                      pages), or sentences (the 64 smallest hashes of a page), where the state\n"
-    "                      has them: signature.sentences=keep, or a method that compares sentences\n"
+    "  --filter WHAT       what result lists are compared by: shingles (the default; as the "
+    "state's\n"
+    "                      pages), or sentences (the 64 smallest hashes of a page), where the "
+    "state\n"
+    "                      has them: signature.sentences=keep, or a method that compares "
+    "sentences\n"
     "  --filter-threshold X  from which similarity on a result repeats another; default: that of\n"
     "                      the state, of --filter sentences 0.5\n"
     "  --map FILE          the partition map of the run, where it had one\n"

@@ -271,7 +271,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     int code = sp_cli_kafka_parse(command, argc, argv,
                                   &(struct sp_cli_options){table, own_option, &asked}, &config);
     if (code < 0 && optind == argc && !asked.follow && !asked.all)
-        code = sp_cli_usage(command, "name URLs, or say --all or --follow");
+        code = sp_cli_usage(command, "name URLs, or give --all or --follow");
     if (code < 0)
         code = ask(&config, argv + optind, argc - optind, &asked);
     sp_config_done(&config);

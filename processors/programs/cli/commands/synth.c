@@ -62,15 +62,15 @@ static int check(const struct sp_command *command, const struct sp_synth_options
     uint32_t copies = o->near_permille + o->exact_permille;
     bool skewed = sp_skew_wanted(&o->skew);
     if (skewed && given->ordinary)
-        return sp_cli_usage(command, "--%s says nothing of a crawl with --skew", given->ordinary);
+        return sp_cli_usage(command, "--%s has no effect with --skew", given->ordinary);
     if (!skewed && given->skewed)
         return sp_cli_usage(command, "--%s needs --skew", given->skewed);
     if (skewed && o->words < SP_SKEW_WORDS_MIN)
         return sp_cli_usage(command, "with --skew, --words is at least %d", SP_SKEW_WORDS_MIN);
     if (o->from > o->pages)
-        return sp_cli_usage(command, "--from is behind the last of %" PRIu64 " pages", o->pages);
+        return sp_cli_usage(command, "--from is after the last of %" PRIu64 " pages", o->pages);
     if (copies + o->redirect_permille > 1000)
-        return sp_cli_usage(command, "--near and --exact are more than %u %% together",
+        return sp_cli_usage(command, "--near and --exact add up to more than %u %%",
                             (1000 - o->redirect_permille) / 10);
     return -1;
 }
@@ -236,7 +236,8 @@ const struct sp_command sp_command_synth = {
     "SKEW\n"
     "  MIX is the name of a kind, and then all fetches are of that kind; or names with percents "
     "of the\n"
-    "  fetches, as near=20,chainlike=2.5, and what is missing to 100 is `unlike`. A name stands for "
+    "  fetches, as near=20,chainlike=2.5, and what is missing to 100 is `unlike`. A name stands "
+    "for "
     "all\n"
     "  kinds that begin with it: `near` is near-words, near-url and near-percent in equal parts. "
     "Without\n"
@@ -249,12 +250,14 @@ const struct sp_command sp_command_synth = {
     "  chainlike         each page similar to the one before and to none before that\n"
     "  template          pages that share 30 to 79 %; every 20th is a near copy of the one before\n"
     "  zipf              groups of copies and near copies, of Zipf's sizes\n"
-    "  redirects-after   a chain of redirects, each crawled after its target; chains end at a page,\n"
+    "  redirects-after   a chain of redirects, each crawled after its target; chains end at a "
+    "page,\n"
     "                    at a 404 and at a page that is never crawled, in turns\n"
     "  redirects-before  the same, each crawled before its target\n"
     "  redirects-random  the same in random order\n"
     "  redirects-loop    a chain that ends in itself, in random order\n"
-    "  die-newest        unlike pages become one error page, the last crawled first; one in eight a 404\n"
+    "  die-newest        unlike pages become one error page, the last crawled first; one in "
+    "eight a 404\n"
     "  die-oldest        the same, the first crawled first\n"
     "  die-random        the same in random order\n"
     "  recover           pages of one error text get texts of their own, in random order\n"

@@ -15,10 +15,10 @@ static void print_manifest(const struct sp_kafka_options *kafka, const struct sp
 {
     struct sp_topic_description topics[SP_TOPICS];
     sp_topics_describe(kafka, plan, topics);
-    printf(
-        "# Printed by `samepage topics manifest`, for Strimzi's topic operator: what `samepage topics "
-        "create` makes.\n# Partition counts must equal the settings in samepage.properties; "
-        "changing those of a tier loses its state.\n");
+    printf("# Printed by `samepage topics manifest`, for Strimzi's topic operator: what `samepage "
+           "topics "
+           "create` makes.\n# Partition counts must equal the settings in samepage.properties; "
+           "changing those of a tier loses its state.\n");
     for (int t = 0; t < SP_TOPICS; t++) {
         const struct sp_topic_description *d = &topics[t];
         printf("%sapiVersion: kafka.strimzi.io/v1\nkind: KafkaTopic\nmetadata:\n  name: %s\n"
@@ -48,7 +48,7 @@ static int act(const struct sp_command *command, const struct sp_config *config,
     else if (strcmp(action, "check") == 0)
         err = sp_topics_check(&kafka, &plan, say, NULL, &wrong, &fault);
     else
-        return sp_cli_usage(command, "\"%s\" is none of create, check and manifest", action);
+        return sp_cli_usage(command, "\"%s\" is not create, check or manifest", action);
     if (err != SP_OK)
         return sp_cli_failed("%s", fault.text);
     if (wrong)
@@ -63,7 +63,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     int code =
         sp_cli_kafka_parse(command, argc, argv, &(struct sp_cli_options){.table = table}, &config);
     if (code < 0 && argc - optind != 1)
-        code = sp_cli_usage(command, "say create, check or manifest");
+        code = sp_cli_usage(command, "give create, check or manifest");
     if (code < 0)
         code = act(command, &config, argv[optind]);
     sp_config_done(&config);
@@ -78,7 +78,8 @@ const struct sp_command sp_command_topics = {
     "  samepage topics create|check|manifest [--config FILE] [--set KEY=VALUE]...\n\n"
     "DESCRIPTION\n"
     "  `create` makes the topics that are missing and leaves the others alone. `check` compares\n"
-    "  partition counts, replicas, clean-up, retention and sizes with the settings, and fails where\n"
+    "  partition counts, replicas, clean-up, retention and sizes with the settings, and fails "
+    "where\n"
     "  they differ. `manifest` prints the topics as resources for Strimzi's operator.\n\n"
     "OPTIONS\n"
     "  --config FILE       read settings from FILE\n"

@@ -132,7 +132,7 @@ static int parse_option(const struct sp_command *command, int c, struct argument
     default:
         return sp_cli_common(command, c, &a->config);
     }
-    return good ? -1 : sp_cli_usage(command, "\"%s\" is not among what this option takes", optarg);
+    return good ? -1 : sp_cli_usage(command, "\"%s\" is not a value of this option", optarg);
 }
 
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
@@ -149,9 +149,9 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     if (a->train.machines > a->train.cells)
         return sp_cli_usage(command, "there are fewer cells than machines");
     if (a->show && a->map)
-        return sp_cli_usage(command, "either --show a map or --output one");
+        return sp_cli_usage(command, "give either --show or --output, not both");
     if (!a->show && !a->map)
-        return sp_cli_usage(command, "where does the map go? -o FILE");
+        return sp_cli_usage(command, "no output: name the file for the map with -o FILE");
     if (!a->show && optind == argc)
         return sp_cli_usage(command, "no input: name files, or - for standard input");
     return -1;
@@ -404,7 +404,7 @@ static int train(const struct arguments *a, const char *const *inputs, size_t co
         return sp_cli_failed("%s", fault.text);
     if (sample.count == 0) {
         sp_sample_done(&sample);
-        return sp_cli_failed("there is no page with content among %s records",
+        return sp_cli_failed("none of %s records is a page with content",
                              sp_thousands(sample.records).text);
     }
     uint32_t version = 0;
@@ -455,7 +455,8 @@ const struct sp_command sp_command_train = {
     "  samepage train [OPTION]... -o MAP INPUT...\n"
     "  samepage train --show MAP [OPTION]... [INPUT...]\n\n"
     "DESCRIPTION\n"
-    "  Reads pages (formats as for `samepage run`) and divides the space of their lengths into cells\n"
+    "  Reads pages (formats as for `samepage run`) and divides the space of their lengths into "
+    "cells\n"
     "  of equal load, so that a probe visits few of them. The last fetch of a page counts, and\n"
     "  equal contents count once. The map is a text file for the setting partition.map; where it\n"
     "  replaces one, its version is one higher.\n\n"
@@ -465,23 +466,28 @@ const struct sp_command sp_command_train = {
     "                      those of INPUT\n"
     "  --cells N           number of cells; default: 64\n"
     "  --machines N        machines that the cells are packed onto; default: one for each cell\n"
-    "  --threshold T       the similarity that visits are counted at; default: similarity.threshold\n"
+    "  --threshold T       the similarity that visits are counted at; default: "
+    "similarity.threshold\n"
     "  --dims N            lengths that are used, 1, 2 or 3; default: 3\n"
-    "  --slicing S         kd (default): cut in two again and again, where the fewest probes go to\n"
+    "  --slicing S         kd (default): cut in two again and again, where the fewest probes go "
+    "to\n"
     "                      both sides. grid: each length by itself, as the paper does\n"
     "  --packing P         neighbours (default): a machine's cells lie together, so that a probe\n"
     "                      visits few machines. balanced: the next largest cell to the least\n"
     "                      loaded machine\n"
     "  --dictionary D      spread (default): words of the same pages into one sub-dictionary, so\n"
-    "                      that unlike pages get unlike lengths. balanced: by frequency, as in the\n"
+    "                      that unlike pages get unlike lengths. balanced: by frequency, as in "
+    "the\n"
     "                      paper. hash: no trained words\n"
     "  --words N           words of the dictionary, the most frequent; default: 8192\n"
-    "  --after MAP         a map that a state can move to from MAP (partition.previous_map): keeps its\n"
+    "  --after MAP         a map that a state can move to from MAP (partition.previous_map): "
+    "keeps its\n"
     "                      dictionary, and has the next version. untrained: from the map that\n"
     "                      partition.cells makes without a file\n"
-    "  --sample N          at most that many pages, chosen by their ids; default: 100000, which take\n"
-    "                      about 2 KB of memory each; with --show all, at 100 bytes each\n" SP_FIELD_HELP
-    "  --config FILE       read settings from FILE\n"
+    "  --sample N          at most that many pages, chosen by their ids; default: 100000, which "
+    "take\n"
+    "                      about 2 KB of memory each; with --show all, at 100 bytes "
+    "each\n" SP_FIELD_HELP "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
     "  -q, --quiet         no progress bar, no summary\n"

@@ -20,9 +20,10 @@ unsigned sp_answer_history(struct sp_serve *s, struct sp_serve_thread *t, const 
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "limit is a number from 1 to %d",
                                EVENTS_MAX);
     if (!s->log)
-        return sp_answer_error(t, MHD_HTTP_NOT_FOUND,
-                               "a state keeps the last status of a page only: start the server "
-                               "with --statuses FILE, what the run wrote with -o");
+        return sp_answer_error(
+            t, MHD_HTTP_NOT_FOUND,
+            "a state holds only the last status of a page: start the server with --statuses "
+            "FILE, the output of the run");
     if (!sp_log_ready(s->log))
         return sp_answer_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
                                "the files of --statuses are still being read: try again");
@@ -41,11 +42,12 @@ unsigned sp_answer_events(struct sp_serve *s, struct sp_serve_thread *t, const s
 {
     (void)q;
     if (!s->live)
-        return sp_answer_error(t, MHD_HTTP_NOT_FOUND,
-                               "nobody says what is new: start the server with --statuses FILE, "
-                               "what the run writes with -o, or with --kafka");
+        return sp_answer_error(
+            t, MHD_HTTP_NOT_FOUND,
+            "there is no source of new statuses: start the server with --statuses FILE, the "
+            "output of the run, or with --kafka");
     return sp_streams_take(s->streams)
                ? MHD_HTTP_OK
                : sp_answer_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
-                                 "%d others follow the statuses already", SP_SERVE_STREAMS);
+                                 "%d clients already follow the statuses", SP_SERVE_STREAMS);
 }

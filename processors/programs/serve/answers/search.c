@@ -90,7 +90,8 @@ unsigned sp_answer_search(struct sp_serve *s, struct sp_serve_thread *t, const s
         .text = given(q, "q"), .host = given(q, "host"), .after = given(q, "after")};
     size_t limit = FOUND_DEFAULT;
     if (!query.text && !query.host)
-        return sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "say q, a part of a URL, or host, or both");
+        return sp_answer_error(t, MHD_HTTP_BAD_REQUEST,
+                               "give q, a part of a URL, or host, or both");
     if (!status_argument(q, &query.status))
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "status is unique, winner, loser or gone");
     if (!sp_argument_number(q, "limit", FOUND_MAX, &limit) || limit == 0)

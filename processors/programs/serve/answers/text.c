@@ -61,16 +61,17 @@ unsigned sp_answer_text(struct sp_serve *s, struct sp_serve_thread *t, const str
         return status;
     if (!s->texts)
         return sp_answer_error(t, MHD_HTTP_NOT_FOUND,
-                               "a state keeps no texts: start the server with --pages INPUT...");
+                               "a state holds no texts: start the server with --pages INPUT...");
     enum sp_err err = sp_texts_get(s->texts, page, &bytes, &found);
     if (err == SP_BUSY)
         status = sp_answer_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
                                  "the files of --pages are still being read: try again");
     else if (err == SP_TOO_LARGE)
-        status = sp_answer_error(t, MHD_HTTP_NOT_FOUND,
-                                 "there was no room for this text: those of compressed files and "
-                                 "of WARC are kept up to %d GiB in TMPDIR",
-                                 SP_TEXTS_KEPT_GIB);
+        status = sp_answer_error(
+            t, MHD_HTTP_NOT_FOUND,
+            "there was no room for this text: texts of compressed files and of WARC take at most "
+            "%d GiB in TMPDIR",
+            SP_TEXTS_KEPT_GIB);
     else if (err == SP_OK && found.is_line)
         status = put_line(s, t, sp_buf_view(&bytes));
     else if (err == SP_OK)
