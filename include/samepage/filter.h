@@ -15,7 +15,7 @@
  *
  * The similarity is Jaccard's, |A n B| / |A u B|: exact where neither document was trimmed, else
  * estimated over the range of hashes that both know. Going down the list, a document is dropped
- * where it is at least `threshold` similar to one kept before it.
+ * if its similarity to a document kept before it is at least `threshold`.
  *
  * Running out of memory ends the process. */
 #ifndef SP_SAMEPAGE_FILTER_H
@@ -49,7 +49,7 @@ struct samepage_document;
 /* A set of hashes that were made elsewhere, in any order (repeats count as often as they occur);
  * the smallest `keep` are kept. total: the size of the whole set, where `hashes` are only its
  * smallest ones; count where they are all. Documents can only be compared where their hashes mean
- * the same. NULL where count, total or keep make no sense together. */
+ * the same. NULL if count, total and keep contradict one another. */
 SAMEPAGE_API struct samepage_document *
 samepage_document_from_hashes(const uint32_t *hashes, size_t count, size_t total, size_t keep);
 

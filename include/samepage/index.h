@@ -1,4 +1,4 @@
-/* Documents in memory, and which of them resemble a text: near duplicates as a library call.
+/* An index of documents in memory that finds the near duplicates of a text.
  *
  *     const char *settings[] = {"similarity.threshold", "0.8", NULL};
  *     char error[256];
@@ -12,9 +12,9 @@
  *         samepage_index_add(index, signature, &document);
  *     samepage_signature_free(signature);
  *
- * Similar is what `samepage run`, `pairs` and `similar` call so: by default, five-word shingles of
- * the text, Jaccard's similarity of at least 0.8. No similar document is missed, and near
- * duplicates do not slow it down: documents that hang together are stored and found as one star.
+ * Similarity is that of `samepage run`, `pairs` and `similar`: by default the Jaccard similarity of
+ * five-word shingles must be at least 0.8. No similar document is missed. Many near duplicates do
+ * not slow the index down, because documents that resemble one another are stored as one star.
  *
  * The binary interface is stable within a major version of the library: structures here do not
  * change, functions are only added. Running out of memory ends the process. */

@@ -65,7 +65,7 @@ struct samepage_status_event {
     int64_t epoch;        /* grows each time the page moves to another group */
 };
 
-/* What samepage_status_next and samepage_status_commit answer. */
+/* What samepage_status_next and samepage_status_commit return. */
 enum samepage_result {
     SAMEPAGE_EVENT = 1,    /* next: there is an event */
     SAMEPAGE_NONE = 0,     /* next: none came in time, or a page was deleted; commit: done */
@@ -87,10 +87,10 @@ struct samepage_status_client;
  * group: the consumer group whose members share the partitions and whose commits are kept.
  *   NULL: this client reads all partitions there are now from auto.offset.reset on, where the end
  *   is that of the moment of this call, and cannot commit.
- * error, size: where a sentence goes that says what is wrong; cut off if it is longer. NULL and 0
+ * error, size: room for a message that says what is wrong; it is truncated to fit. NULL and 0
  *   are allowed.
  *
- * Returns NULL where a property is wrong, no broker answers or there is no such topic. The caller
+ * Returns NULL if a property is wrong, no broker answers or there is no such topic. The caller
  * closes the client. */
 SAMEPAGE_API struct samepage_status_client *samepage_status_open(const char *const *properties,
                                                                  const char *topic,
@@ -98,16 +98,16 @@ SAMEPAGE_API struct samepage_status_client *samepage_status_open(const char *con
                                                                  size_t size);
 
 /* Waits for the next event, at most timeout_ms (0: not at all; -1: as long as it takes). Returns an
- * enum samepage_result; what is negative, samepage_status_error explains. *out is set where the
+ * enum samepage_result; samepage_status_error explains a negative one. *out is set if the
  * result is SAMEPAGE_EVENT, and its texts are valid until the next call with this client. Call it
  * at least once every five minutes (max.poll.interval.ms), or the group gives your partitions
  * away. */
 SAMEPAGE_API int samepage_status_next(struct samepage_status_client *client, int timeout_ms,
                                       struct samepage_status_event *out);
 
-/* Says to the group that every event returned so far is dealt with: whoever reads its partition
- * next, after a close or a crash, starts behind it. Waits for the broker. SAMEPAGE_NONE: done, or
- * there was nothing new. SAMEPAGE_RETRY: nothing was committed, for instance since the partition
+/* Tells the group that every event returned so far has been handled: the next reader of its
+ * partition, after a close or a crash, starts after it. Waits for the broker. SAMEPAGE_NONE: done,
+ * or there was nothing new. SAMEPAGE_RETRY: nothing was committed, for instance since the partition
  * has another reader by now; those events may come again, there or here. */
 SAMEPAGE_API int samepage_status_commit(struct samepage_status_client *client, char *error,
                                         size_t size);

@@ -2,7 +2,7 @@
  * schemas and schemas/README.md says how they may change.
  *
  * Decoders take any bytes: they never crash, allocate no more than a small multiple of what
- * they are given, and answer
+ * they are given, and return
  *   SP_TRUNCATED       the bytes end too early
  *   SP_MALFORMED       they are not what an encoder would have written
  *   SP_UNKNOWN_SCHEMA  the fingerprint or schema id is not one of ours

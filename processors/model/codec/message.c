@@ -5,7 +5,7 @@
  *
  * Invariant: what sp_message_decode accepts encodes to the same bytes, and keeps the rules of its
  * kind (check_kind), so that no bytes can make an actor assert. On failure the half-read
- * message is freed and an error of codec.h answered. */
+ * message is freed and an error of codec.h returned. */
 #include "codec/asker.h"
 #include "codec/fingerprints.h"
 #include "codec/parts.h"

@@ -37,7 +37,7 @@ enum sp_err sp_contents_check(struct sp_contents *t);
 enum sp_err sp_contents_hold(struct sp_contents *t, struct sp_signature *signature);
 /* One less. SP_CORRUPT where nobody did. */
 enum sp_err sp_contents_drop(struct sp_contents *t, struct sp_id content);
-/* Borrowed until the next flush or trim; whoever needs it for longer takes a reference. SP_CORRUPT
+/* Borrowed until the next flush or trim; take a reference to keep it for longer. SP_CORRUPT
  * where nobody holds that content. */
 enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
                             struct sp_signature **ret_signature);

@@ -34,7 +34,7 @@ static inline uint32_t sp_cell_place(uint32_t number)
     return number % SP_CELL_PLACES;
 }
 
-/* What the cell of a message or a stored row is to whoever has these maps. */
+/* What the cell of a message or a stored row means under these maps. */
 enum sp_cell_standing {
     SP_CELL_PRESENT,
     SP_CELL_LEAVING, /* of the map before */

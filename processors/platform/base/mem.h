@@ -27,7 +27,7 @@ void sp_free(void *p);
  *
  * It at least doubles: n elements, added one by one, are copied less than 2n times. The new
  * elements are not zeroed; sp_free frees them. A size that no array can have (of uint32_t:
- * UINT32_MAX and more, so that `count + 1` never wraps) ends the process as want of memory does.
+ * UINT32_MAX and more, so that `count + 1` never wraps) ends the process as lack of memory does.
  *
  * A macro for the sake of the types: its arguments are evaluated more than once. */
 #define sp_grow(array, cap, need)                                                                  \

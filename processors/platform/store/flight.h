@@ -1,4 +1,4 @@
-/* A commit on its way into RocksDB, in a thread of its own: whoever committed goes on, and reads
+/* A commit that a thread of its own applies to RocksDB: the caller continues meanwhile, and reads
  * what is on its way from the batch. One commit is under way at a time, so they arrive in order.
  * Private to this folder. */
 #ifndef SP_STORE_FLIGHT_H

@@ -2,7 +2,7 @@
  *
  *   durability   without a write-ahead log (the default): write buffers reach the disk whole and in
  *                order, so what a kill, or a crash of the machine, leaves is what some commit left.
- *                Whoever commits state and input position together loses nothing but time: the log
+ *                A caller that commits state and input position together loses only time. The log
  *                took a seventh of a run's. With the log each commit is on the disk at once
  *   values       of 512 bytes and more live in blob files, apart from their keys: signatures are
  *                random bytes that no compaction can shrink, so it should not copy them either

@@ -1,5 +1,5 @@
-/* Judges a deduplication, whoever made it: which documents it removed, held against what the
- * documents are. The similarity of each removed document to what is left is exact (the join of all
+/* Checks a deduplication that any program made: compares the documents that it removed with those
+ * that it kept. The similarity of each removed document to what is left is exact (the join of all
  * pairs, similarity/join.h), so that what an approximate method did is seen. */
 #ifndef SP_AUDIT_AUDIT_H
 #define SP_AUDIT_AUDIT_H

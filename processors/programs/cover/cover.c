@@ -135,7 +135,7 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
 
 /* ---- the answer ---- */
 
-/* Tells whoever waits which phase it is. */
+/* Reports the present phase to the caller. */
 struct phase {
     const struct sp_cover_options *options;
     enum sp_cover_phase phase;

@@ -236,8 +236,8 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     return result;
 }
 
-/* In the server's thread, as everything that touches a connection. Requests take less than a
- * millisecond: who is oldest when the last place is taken only holds it. */
+/* Runs in the server's thread, like everything that touches a connection. A request takes less than
+ * a millisecond, so the oldest connection, when no place is left, is one that is only held open. */
 static void on_connection(void *arg, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {

@@ -56,7 +56,7 @@ static rd_kafka_NewTopic_t *new_topic(const struct sp_topic_description *d)
     return t;
 }
 
-/* A topic is in a broker's metadata a moment after it was created; whoever asks before that is told
+/* A topic appears in a broker's metadata a moment after it was created; a query before that is told
  * that there is none. */
 static void wait_until_known(rd_kafka_t *handle,
                              const struct sp_topic_description wanted[SP_TOPICS])

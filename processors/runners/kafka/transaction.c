@@ -292,9 +292,10 @@ static enum sp_err commit_offsets(struct sp_worker *w)
             rd_kafka_topic_partition_list_add(offsets, w->topics[stage->input], p)->offset =
                 w->tasks[p]->handled_next;
     rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(w->consumer);
-    /* Messages may have waited long for their broker. Who left the group meanwhile has no member
-     * id, and the broker takes offsets of nobody without a question. Asked after the metadata are
-     * taken: they are a member's, if old ones, which the broker refuses, or we hear of it here. */
+    /* Messages may have waited long for their broker, and the worker may have left the group
+     * meanwhile. It then has no member id, and the broker accepts offsets without a member id
+     * unchecked. So the check comes after the metadata were taken: either they are those of a
+     * member, and the broker refuses them if they are old, or may_commit notices. */
     if (may_commit(w))
         sp_failure_check(&w->failure, w->producer,
                          rd_kafka_send_offsets_to_transaction(w->producer, offsets, metadata,

@@ -1,4 +1,4 @@
-/* samepage audit: judges a deduplication, whoever made it. */
+/* samepage audit: checks a deduplication that any program made. */
 #include <stdio.h>
 
 #include "audit/audit.h"
@@ -127,9 +127,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_audit = {
-    "audit", "judges a deduplication, whoever made it",
+    "audit", "checks a deduplication that any program made",
     "NAME\n"
-    "  samepage audit - judges a deduplication, whoever made it\n\n"
+    "  samepage audit - checks a deduplication that any program made\n\n"
     "SYNOPSIS\n"
     "  samepage audit --removed FILE [--clusters FILE] [--report DIR] [--json FILE] INPUT...\n"
     "  samepage audit --kept FILE [--clusters FILE] [--report DIR] [--json FILE] INPUT...\n\n"
