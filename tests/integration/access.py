@@ -1,8 +1,9 @@
-"""The page of samepage serve for everybody: by axe-core, on every view, in light and dark, on a wide
+"""The pages of samepage serve and of evaluate for everybody: by axe-core, on every view, in light and dark, on a wide
 screen and on a phone; and by the keyboard alone."""
 
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 
@@ -93,6 +94,27 @@ def every_view_of_the_page_is_accessible(work):
         browser.value("location.hash = '#url=nonsense'")
         browser.wait("document.body.dataset.looked === 'nonsense'", "a refusal")
         check_access(browser, "a refusal")
+
+
+# Letters of a plot, which are drawn as shapes, beyond its border.
+CUT = """[...document.querySelectorAll('figure svg')].flatMap((svg) => {
+  const frame = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll('use')].map((u) => u.getBoundingClientRect()).filter((r) => r.left < frame.left - 1 ||
+    r.right > frame.right + 1 || r.top < frame.top - 1 || r.bottom > frame.bottom + 1).map(() => svg.parentElement.ariaLabel);
+})"""
+
+
+def the_report_of_evaluate_is_accessible(work):
+    axe = axe_source(work.program)
+    work.crawl(pages=800)
+    work.run("evaluate", "-q", "--report", "report", "--only",
+             "summary,traces,figure1,figure4,figure5,figure7,figure9,rho,daily", "crawl.jsonl")
+    with Browser(work.path("profile")) as browser:
+        browser.open(pathlib.Path(work.path("report/index.html")).as_uri())
+        browser.value(axe + "; 0")
+        check_access(browser, "the report")
+        check(browser.count("figure svg use") > 500, "letters in the plots")
+        check_equal(browser.value(CUT), [], "plots with letters that are cut")
 
 
 def tab_to(browser, condition, what, most=120):

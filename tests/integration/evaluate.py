@@ -1,14 +1,16 @@
 """`samepage evaluate`: the report of a small crawl."""
 
 import collections
+import contextlib
 import csv
 import json
 import os
 import pathlib
 import random
+import re
 
 from browser import Browser
-from harness import check, check_equal, check_in, main
+from harness import check, check_equal, check_in, latest, main
 
 
 def report_of(work, *arguments, trace="crawl.jsonl", pages=600):
@@ -39,9 +41,73 @@ def the_report_says_what_was_read_and_how_to_repeat_it(work):
     check_equal(int(row["alive at the end"]), sum(s == 200 for s in last.values()), "alive")
 
 
+def the_first_screen_says_what_it_would_bring(work):
+    page = report_of(work, pages=1500, *["--only", "traces,summary"])
+    heads = page.split("<nav>")[1].split("</nav>")[0]
+    check(heads.index("What it would bring") < heads.index("The traces"), "it is not the first", heads)
+    # What is removed is what the main job calls losers.
+    work.run("run", "-q", "-o", "out", "crawl.jsonl")
+    said = latest(work.read("out").decode())
+    last = {line["url"]: line for line in work.json_lines("crawl.jsonl")}
+    fates = {"kept": [], "exact": [], "content": []}
+    for url, event in said.items():
+        if last[url].get("http_status", 200) == 200 and event["status"] != "gone":
+            fates[event["reason"] if event["status"] == "loser" else "kept"].append(url)
+    table = rows(work, "summary")
+    for row, urls in zip(table, (fates["kept"], fates["exact"], fates["content"])):
+        check_equal(int(row["documents"]), len(urls), row)
+        check_equal(int(row["bytes of content"]), sum(len(last[u]["content"].encode()) for u in urls), row)
+        check(len(urls) > 20, "few:", row)
+    check(abs(sum(float(row["share"]) for row in table) - 1) < 1e-9, "shares", table)
+    all_of, gone = sum(map(len, fates.values())), len(fates["exact"]) + len(fates["content"])
+    check_in(f"Of {all_of} documents {gone} repeat another one", page)
+    hosts = rows(work, "summary-hosts")
+    removed = collections.Counter(u.split("/")[2] for u in fates["exact"] + fates["content"])
+    for row in hosts[:5]:
+        check_equal(int(row["removed"]), removed[row["host"]], row)
+    check_equal(sum(int(row["removed"]) for row in hosts), gone, "of all hosts")
+    check_equal([int(r["removed"]) for r in hosts[:20]],
+                sorted((int(r["removed"]) for r in hosts[:20]), reverse=True), "order")
+    check_equal(page.count("the left one is kept"), 3, "examples")
+    check_in("This is a small sample", page)
+    check_in("few to extrapolate from", page)
+    cost = rows(work, "summary-cost")
+    check_equal([int(r["fetches"]) for r in cost], [10 ** n for n in range(6, 10)], "sizes")
+    for what in "hours", "memory":
+        least, most = ([float(r[k]) for r in cost] for k in
+                       (k for k in cost[0] if k.startswith(what)))
+        check(all(0 < a < b for a, b in zip(least, most)), what, least, most)
+        check(least == sorted(least) and most == sorted(most), what, least, most)
+    # Of a pipe there are no examples; all else is there.
+    work.run("evaluate", "-q", "--report", "r", "--only", "summary", "-", stdin=work.read("crawl.jsonl"))
+    piped = work.read("r/index.html").decode()
+    check_in("The texts cannot be shown", piped)
+    check_in(f"Of {all_of} documents {gone} repeat another one", piped)
+    work.write("nothing.jsonl", json.dumps({"url": "http://a.example/", "http_status": 404}) + "\n")
+    work.run("evaluate", "-q", "--report", "r", "--only", "summary", "nothing.jsonl")
+    check_in("nothing to deduplicate", work.read("r/index.html").decode())
+
+
+def what_is_done_and_how_long_it_takes_is_said(work):
+    work.crawl(pages=3000)
+    leader, follower = os.openpty()
+    process = work.start("evaluate", "--report", "report", "--only", "summary,traces", "crawl.jsonl",
+                         stderr=follower)
+    os.close(follower)
+    said = b""
+    with contextlib.suppress(OSError):  # the terminal's other end is closed
+        while part := os.read(leader, 65536):
+            said += part
+    check_equal(process.wait(), 0, "exit code")
+    check(re.search(rb"crawl.jsonl  100 %", said), "reading:", said[-2000:])
+    check(re.search(rb"1 of 2: What it would bring  (\d+) %", said), "grouping:", said[-2000:])
+    check_in(b"2 of 2: The traces", said, "what was said")
+    check_in(b"index.html is written", said, "what was said")
+
+
 def figure_7_grows_with_the_collection(work):
     page = report_of(work, "--figures", "7")
-    check_in('<figure role="img" aria-label="Time per page as the collection grows">', page)
+    check_in('<div role="img" aria-label="Time per page as the collection grows">', page)
     check("The traces" not in page, "an experiment that was not asked for")
     sizes = [int(row["pages alive"]) for row in rows(work, "figure-7-times")]
     check(len(sizes) >= 2 and sizes == sorted(sizes), "sizes:", sizes)

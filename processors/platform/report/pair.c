@@ -61,7 +61,9 @@ static void put_gap(struct sp_buf *out, const struct words *w, size_t i)
 
 static void put_text(struct sp_buf *out, const struct words *w, const char *title, const char *tag)
 {
-    sp_buf_put_str(out, "<div><b>");
+    sp_buf_put_str(out, "<div tabindex=\"0\" role=\"region\" aria-label=\"");
+    sp_html_put_str(out, title);
+    sp_buf_put_str(out, "\"><b>");
     sp_html_put_str(out, title);
     sp_buf_put_str(out, "</b>\n");
     for (size_t i = 0; i < w->count; i++) {

@@ -380,11 +380,11 @@ static void put_csv(const struct sp_plot *p, struct sp_buf *out)
 
 static void put_figure(struct sp_report *r, const struct sp_plot *p, struct sp_view svg)
 {
-    sp_buf_put_str(&r->body, "<figure role=\"img\" aria-label=\"");
+    sp_buf_put_str(&r->body, "<figure>\n<div role=\"img\" aria-label=\"");
     sp_html_put_str(&r->body, p->caption);
     sp_buf_put_str(&r->body, "\">\n");
     sp_svg_inline(svg, ++r->plots, &r->body);
-    sp_buf_put_str(&r->body, "<figcaption>");
+    sp_buf_put_str(&r->body, "</div>\n<figcaption>");
     sp_html_put_str(&r->body, p->caption);
     sp_html_putf(&r->body,
                  " (<a href=\"%s.svg\">SVG</a>, <a href=\"%s.png\">PNG</a>, "

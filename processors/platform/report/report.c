@@ -28,6 +28,7 @@ static const char style[] =
     "body{margin:0 auto;max-width:64rem;padding:1.5rem;background:var(--paper);color:var(--ink);"
     "font:16px/1.55 system-ui,sans-serif}\n"
     "h1{font-size:1.7rem;line-height:1.2}h2{margin-top:3rem;border-bottom:1px solid var(--line)}\n"
+    "p,li,h1,h2,h3{overflow-wrap:anywhere}:focus-visible{outline:3px solid var(--link)}\n"
     "a{color:var(--link)}nav ul{padding-left:1.2rem}\n"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem}\n"
     ".wide{overflow-x:auto;margin:1rem 0}\n"
@@ -78,9 +79,9 @@ static void put_page(const struct sp_report *r, struct sp_buf *out)
     sp_html_put_str(out, r->title);
     sp_buf_put_str(out, "</title>\n");
     sp_buf_put_str(out, style);
-    sp_buf_put_str(out, "</head>\n<body>\n<h1>");
+    sp_buf_put_str(out, "</head>\n<body>\n<header><h1>");
     sp_html_put_str(out, r->title);
-    sp_buf_put_str(out, "</h1>\n<nav><ul>\n");
+    sp_buf_put_str(out, "</h1></header>\n<nav><ul>\n");
     sp_buf_put_view(out, sp_buf_view(&r->contents));
     sp_buf_put_str(out, "</ul></nav>\n<main>\n");
     sp_buf_put_view(out, sp_buf_view(&r->body));
@@ -149,5 +150,7 @@ void sp_report_textf(struct sp_report *r, const char *format, ...)
 
 void sp_report_code(struct sp_report *r, const char *lines)
 {
-    put_element(&r->body, "pre", lines);
+    sp_buf_put_str(&r->body, "<pre tabindex=\"0\">"); /* it may scroll to the side */
+    sp_html_put_str(&r->body, lines);
+    sp_buf_put_str(&r->body, "</pre>\n");
 }

@@ -1,8 +1,10 @@
 /* Reads the traces, runs the chosen experiments, writes the report. */
 #include "evaluate/evaluate.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "evaluate/experiment.h"
 
 void sp_evaluate_options_default(struct sp_evaluate_options *ret_options)
@@ -35,10 +37,14 @@ static enum sp_err run_experiments(struct sp_evaluation *e)
 {
     enum sp_err err = SP_OK;
     const struct sp_experiment *x;
+    size_t all = 0, number = 0;
+    for (size_t i = 0; (x = sp_experiment_at(i)); i++)
+        all += chosen(e->options, x);
     for (size_t i = 0; (x = sp_experiment_at(i)) && err == SP_OK; i++) {
         if (!chosen(e->options, x))
             continue;
-        sp_evaluation_say(e, x->title, 0, 0);
+        snprintf(e->doing, sizeof e->doing, "%zu of %zu: %s", ++number, all, x->title);
+        sp_evaluation_say(e, e->doing, 0, 0);
         sp_report_section(e->report, x->title);
         err = x->run(e);
     }
@@ -65,7 +71,10 @@ enum sp_err sp_evaluate(const struct sp_evaluate_options *o, struct sp_fault *fa
     enum sp_err err = sp_report_open(o->report, "samepage evaluate", &e.report, fault);
     if (err != SP_OK)
         return err;
+    e.start_bytes = sp_evaluation_peak_bytes();
+    double start = sp_clock_process_seconds();
     err = sp_trace_read(&reading, &trace, fault);
+    e.reading_seconds = sp_clock_process_seconds() - start;
     e.trace = trace;
     if (err == SP_OK)
         err = run_experiments(&e);

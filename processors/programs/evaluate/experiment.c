@@ -1,7 +1,16 @@
 /* See experiment.h. */
+#include <sys/resource.h>
+
 #include "evaluate/experiment.h"
 
 #include "base/mem.h"
+
+double sp_evaluation_peak_bytes(void)
+{
+    struct rusage usage = {.ru_maxrss = 0};
+    getrusage(RUSAGE_SELF, &usage);
+    return 1024.0 * (double)usage.ru_maxrss;
+}
 
 void sp_evaluation_say(const struct sp_evaluation *e, const char *what, uint64_t done, uint64_t of)
 {

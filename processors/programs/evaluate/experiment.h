@@ -8,6 +8,7 @@
 
 /* One line each, in the order of the report. */
 #define SP_EXPERIMENTS(X)                                                                          \
+    X(summary)                                                                                     \
     X(traces)                                                                                      \
     X(figure1)                                                                                     \
     X(figure4)                                                                                     \
@@ -34,11 +35,16 @@ struct sp_evaluation {
     const struct sp_trace *trace;
     struct sp_report *report;
     struct sp_fault *fault; /* an experiment that fails sets it */
+    char doing[96];         /* the experiment under way, for people waiting */
+    double reading_seconds; /* of processor time, of all threads */
+    double start_bytes;     /* of memory, before anything was read */
     /* What experiments share: */
     struct sp_distinct alive; /* for sp_evaluation_alive */
     bool alive_made;
 };
 
+/* The most memory that the process had until now, in bytes. */
+double sp_evaluation_peak_bytes(void);
 /* Says what is being done (`of` 0: unknown). */
 void sp_evaluation_say(const struct sp_evaluation *e, const char *what, uint64_t done, uint64_t of);
 

@@ -56,7 +56,7 @@ static struct sp_signature *shared(struct reading *r, struct sp_signature *s)
     return sp_signature_ref(known->signature);
 }
 
-static void add_fetch(struct reading *r, struct sp_message *m, uint64_t record)
+static void add_fetch(struct reading *r, struct sp_message *m, uint64_t record, uint64_t bytes)
 {
     struct sp_trace *t = r->trace;
     struct sp_crawled *c = &m->crawled;
@@ -66,7 +66,8 @@ static void add_fetch(struct reading *r, struct sp_message *m, uint64_t record)
                          .kind = c->page_kind,
                          .version = c->version,
                          .rank = c->rank,
-                         .record = record};
+                         .record = record,
+                         .bytes = bytes};
     f.page = page_number(r, m->page, &c->url);
     f.target = redirect ? page_number(r, c->target, &c->target_url) : SP_NO_PAGE;
     f.signature = c->signature ? shared(r, c->signature) : NULL;
@@ -84,7 +85,7 @@ static void take_batch(struct reading *r, struct sp_batch *batch)
         bool told = m && m->crawled.page_kind != SP_PAGE_UNSEEN;
         r->file->ignored += item->err == SP_OK && !told;
         if (told)
-            add_fetch(r, item->message, item->number);
+            add_fetch(r, item->message, item->number, item->content_bytes);
         sp_message_free(item->message);
         item->message = NULL;
     }

@@ -1,5 +1,5 @@
 /* Traces in memory: every fetch in order, as signatures. Contents are dropped while reading; equal
- * contents share one signature. About 80 bytes a fetch, and 56 and 4 a shingle for each distinct
+ * contents share one signature. About 90 bytes a fetch, and 56 and 4 a shingle for each distinct
  * content. Thread rule: one thread at a time (signatures are counted without atomics). */
 #ifndef SP_EVALUATE_TRACE_H
 #define SP_EVALUATE_TRACE_H
@@ -26,6 +26,7 @@ struct sp_fetch {
     struct sp_rank rank;
     struct sp_signature *signature; /* of content, else NULL; the trace's reference */
     uint64_t record;                /* number in its file, for reading the content again */
+    uint64_t bytes;                 /* of its content, as crawled */
 };
 
 struct sp_trace_file {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/mem.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -24,16 +25,28 @@ struct arguments {
 
 struct waiting {
     bool shown;
+    char what[128]; /* is under way, since: */
+    int64_t start_ms;
 };
+
+enum { SURE_MS = 1000 /* before that, what is left is anybody's guess */ };
 
 static void show(void *arg, const char *what, uint64_t done, uint64_t of)
 {
     struct waiting *w = arg;
     if (!w->shown)
         return;
+    if (strncmp(w->what, what, sizeof w->what - 1) != 0) {
+        snprintf(w->what, sizeof w->what, "%s", what);
+        w->start_ms = sp_clock_ms();
+    }
+    int64_t took_ms = sp_clock_ms() - w->start_ms;
     fprintf(stderr, "\r\033[K%s", what);
     if (of)
         fprintf(stderr, "  %.0f %%", 100 * (double)done / (double)of);
+    if (of && done && done < of && took_ms > SURE_MS)
+        fprintf(stderr, ", about %.0f s left",
+                (double)took_ms / 1000 * (double)(of - done) / (double)done);
     fflush(stderr);
 }
 
@@ -241,6 +254,8 @@ const struct sp_command sp_command_evaluate = {
     "SYNOPSIS\n"
     "  samepage evaluate --report DIR [--labelled WHERE]... [OPTION]... TRACE...\n\n"
     "DESCRIPTION\n"
+    "  First, what deduplication would bring on these traces: what is kept and what is removed, by\n"
+    "  documents, bytes and hosts, examples, and what it costs. Then the paper's figures.\n\n"
     "  Reads traces (formats as for `samepage run`; each file in order of time) once, runs the\n"
     "  experiments on them, and writes DIR/index.html: tables, plots, the settings and the command,\n"
     "  in one file that needs no network. Beside it lie the numbers (CSV) and each plot as SVG and\n"
@@ -274,5 +289,6 @@ const struct sp_command sp_command_evaluate = {
     "  not listed is of different pages. Without pairs, pages of one \"cluster\" are the same.\n\n"
     "EXAMPLES\n"
     "  samepage evaluate --report report crawl-2023.jsonl crawl-2024.jsonl\n"
+    "  samepage evaluate --report report --only summary crawl.jsonl   # in the time of a run\n"
     "  samepage evaluate --report report --labelled my-pages\n",
     true, run};
