@@ -357,6 +357,20 @@ def of_server(address, url):
         return None
 
 
+def told(address):
+    """The latest event of each page of those that /v1/events has kept."""
+    request = urllib.request.Request(address + "/v1/events", headers={"Last-Event-ID": "0"})
+    events = {}
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
+        for line in answer:
+            if line == b":\n":  # nothing more for a second
+                return events
+            if line.startswith(b'data: {"url"'):
+                event = json.loads(line[len(b"data: "):])
+                events[event["url"]] = event_of(event)
+    return events
+
+
 def served(work, program, *_):
     place = left_behind(work, program)
     want = last(place.all())
@@ -377,6 +391,9 @@ def served(work, program, *_):
         check([(d["url"], d["repeats"], float32(d["similarity"])) for d in answer["dropped"]] ==
               [(loser[0], loser[3], loser[4])], "dropped:", answer)
         check(answer["compared"] == "statuses", "compared:", answer)
+        events = told(address)
+        check(len(events) > 50, "few events were told:", len(events))
+        check_same(events, {url: want[url] for url in events}, "events as they come and --all")
 
 
 def group_of(events, event):
