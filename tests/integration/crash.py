@@ -2,11 +2,12 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import time
 
-from harness import check, check_equal, check_in, groups, latest, main, statuses, until
+from harness import Skip, check, check_equal, check_in, groups, latest, main, statuses, until
 
 MOST_KILLS = 25
 
@@ -369,6 +370,92 @@ def a_run_whose_machine_lost_power_goes_on(work):
         check(losses > 0, "the run ended before power was lost")
         work.run(*args)
         check_same(work, tag, "calm", f"after {losses} losses of power")
+
+
+def on_a_small_disk(work, name, megabytes):
+    """A file system of that size; the test is skipped where we may not mount one."""
+    where = work.path(name)
+    os.makedirs(where)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "none", where],
+                          check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise Skip(f"a small file system cannot be mounted: {done.stderr.strip()}")
+    return where
+
+
+def a_full_disk_ends_a_run_and_the_next_one_goes_on(work):
+    """Debian's RocksDB may abort when it cannot write, above all with a write-ahead log: for each size
+    the disk is full at another moment."""
+    crawl = with_broken_lines(work, work.crawl(pages=8000))
+    common = ["--set", "store.memtable_bytes=1MiB", crawl]
+    undisturbed(work, 200, *common)
+    log = ["--set", "store.write_ahead_log=on"]
+    for megabytes, more in [(n, log) for n in (4, 5, 6, 8, 11)] + [(n, []) for n in (4, 7, 10)]:
+        tag = f"full{megabytes}{len(more)}"
+        where = on_a_small_disk(work, f"{tag}.state", megabytes)
+        try:
+            args = arguments(tag, 200, *more, *common)
+            for _ in range(2):  # the second finds it full
+                done = work.run(*args, code=1)
+                check_in("No space left on device", done.err)
+                check_in("free some space and run again", done.err)
+            subprocess.run(["mount", "-o", "remount,size=500m", where], check=True)
+            work.run(*args)
+            check_same(work, tag, "calm", f"disk of {megabytes} MB {more}")
+        finally:
+            subprocess.run(["umount", where], check=True)
+
+
+def newest(where, ending):
+    names = sorted(n for n in os.listdir(where) if n.startswith(ending) or n.endswith(ending))
+    check(names, f"there is no {ending} in {where}")
+    return os.path.join(where, names[-1])
+
+
+def cut(path, share):
+    os.truncate(path, int(os.path.getsize(path) * share))
+
+
+def a_state_that_was_put_back_or_damaged_is_refused_and_nothing_is_written(work):
+    halves(work, 13)
+    args = arguments("old", 200)
+    work.run(*args, "first.jsonl")
+    shutil.copytree(work.path("old.state"), work.path("early"))
+    work.run(*args, "first.jsonl", "second.jsonl")
+    shutil.copytree(work.path("old.state"), work.path("late"))
+    output = work.read("old.out")
+    database = os.path.join(work.path("old.state"), "rocksdb")
+
+    def replace_database():
+        shutil.rmtree(database)
+        shutil.copytree(os.path.join(work.path("early"), "rocksdb"), database)
+
+    cases = [
+        ("an older database", replace_database, "is older than it was"),
+        ("no database", lambda: shutil.rmtree(database), "is older than it was"),
+        ("an empty CURRENT", lambda: cut(os.path.join(database, "CURRENT"), 0), "RocksDB: Corruption"),
+        ("half a MANIFEST", lambda: cut(newest(database, "MANIFEST"), 0.5), None),
+        ("an empty MANIFEST", lambda: cut(newest(database, "MANIFEST"), 0), None),
+        ("a table that was cut", lambda: cut(newest(database, ".sst"), 0.5), "RocksDB: Corruption"),
+        ("no table", lambda: os.unlink(newest(database, ".sst")), "RocksDB: "),
+        ("a blob file that was cut", lambda: cut(newest(database, ".blob"), 0.2), "RocksDB: Corruption"),
+        ("an empty BARRIER", lambda: cut(work.path("old.state/BARRIER"), 0), "BARRIER cannot be read"),
+    ]
+    for what, damage, wanted in cases:
+        damage()
+        done = work.run(*args, "first.jsonl", "second.jsonl", "crawl.jsonl", code=1)
+        check(wanted is None or wanted in done.err, f"{what}: {done.err}")
+        check("estore" in done.err and "copy" in done.err, f"{what}: {done.err}")
+        check_equal(work.read("old.out"), output, f"{what}: output")
+        shutil.rmtree(work.path("old.state"))  # the whole directory, from one copy
+        shutil.copytree(work.path("late"), work.path("old.state"))
+    work.run(*args, "first.jsonl", "second.jsonl")
+    check_equal(work.read("old.out"), output, "nothing new")
+    # What the message offers: on from the older state.
+    replace_database()
+    os.unlink(work.path("old.state/BARRIER"))
+    work.run(*args, "first.jsonl", "second.jsonl")
+    check_equal(work.read("old.out"), output, "on from the older state")
 
 
 if __name__ == "__main__":

@@ -3,8 +3,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <sys/statvfs.h>
 
 enum { ROW_BYTES = 128 }; /* that a row takes in a write buffer besides key and value, at most */
+enum { MERGED = 4 };      /* write buffers: of files that are merged meanwhile */
 
 void sp_apply_before(struct sp_apply *a, enum sp_err (*before)(void *arg), void *arg)
 {
@@ -24,14 +26,35 @@ void sp_apply_before(struct sp_apply *a, enum sp_err (*before)(void *arg), void 
 bool sp_apply_prepare(struct sp_apply *a)
 {
     a->refused = a->refused || (a->before && a->before(a->before_arg) != SP_OK);
+    if (a->refused)
+        snprintf(a->why, sizeof a->why,
+                 "what has to be on the disk before it could not be written");
     return !a->refused;
 }
 
-static uint64_t buffered(const struct sp_apply *a)
+static uint64_t property(const struct sp_apply *a, const char *name, uint64_t otherwise)
 {
-    uint64_t bytes = 0;
-    bool known = rocksdb_property_int(a->handle, "rocksdb.cur-size-active-mem-table", &bytes) == 0;
-    return known ? bytes : UINT64_MAX;
+    uint64_t value = 0;
+    return rocksdb_property_int(a->handle, name, &value) == 0 ? value : otherwise;
+}
+
+/* What is in write buffers may come to the disk at any time. */
+static bool has_room(struct sp_apply *a, uint64_t batch_bytes)
+{
+    struct statvfs disk;
+    if (a->full || !a->directory || statvfs(a->directory, &disk) != 0)
+        return !a->full;
+    uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
+    uint64_t wanted = 2 * (batch_bytes + property(a, "rocksdb.size-all-mem-tables", 0));
+    if (property(a, "rocksdb.num-running-compactions", 0))
+        wanted += MERGED * a->memtable_bytes;
+    a->full = room < wanted;
+    if (a->full)
+        snprintf(a->why, sizeof a->why,
+                 "No space left on device: %" PRIu64 " bytes are free on the disk of the state, "
+                 "%" PRIu64 " are wanted",
+                 room, wanted);
+    return !a->full;
 }
 
 /* Starts to write the full buffer; the next one takes what comes. */
@@ -50,13 +73,16 @@ bool sp_apply(struct sp_apply *a, const struct sp_write_batch *batch, rocksdb_wr
               char **ret_error)
 {
     *ret_error = NULL;
-    bool large = batch->bytes.len + ROW_BYTES * (uint64_t)batch->count > a->memtable_bytes / 2;
-    if (a->refused || (a->before && (a->log || large) && !sp_apply_prepare(a)))
+    uint64_t bytes = batch->bytes.len + ROW_BYTES * (uint64_t)batch->count;
+    bool large = bytes > a->memtable_bytes / 2;
+    if (a->refused || !has_room(a, bytes) ||
+        (a->before && (a->log || large) && !sp_apply_prepare(a)))
         return false;
     sp_write_batch_fill(batch, scratch);
     rocksdb_write(a->handle, a->options, scratch, ret_error);
     rocksdb_writebatch_clear(scratch);
     if (*ret_error)
         return false;
-    return !a->before || a->log || buffered(a) < a->memtable_bytes || flush(a, ret_error);
+    uint64_t buffered = property(a, "rocksdb.cur-size-active-mem-table", UINT64_MAX);
+    return !a->before || a->log || buffered < a->memtable_bytes || flush(a, ret_error);
 }

@@ -4,22 +4,27 @@
  * With a write-ahead log any commit may be on the disk as soon as it is applied. Without one its
  * rows stay in the write buffer until that is flushed. So buffers are flushed here, when they have
  * reached their size: then, and not at each commit, the caller brings to the disk what must be
- * there first. RocksDB's own limit is twice that size, which only a very large commit reaches. */
+ * there first. RocksDB's own limit is twice that size, which only a very large commit reaches.
+ *
+ * RocksDB, as Debian builds it, may abort the process when it cannot write one of its files, above
+ * all a log. So a commit is begun only where the disk has room for it and for what is in write
+ * buffers. */
 #ifndef SP_STORE_APPLY_H
 #define SP_STORE_APPLY_H
 
 #include "store/batch.h"
 
-#define SP_BEFORE_COMMIT_FAILED "what has to be on the disk before it could not be written"
-
 struct sp_apply {
     rocksdb_t *handle;
     const rocksdb_writeoptions_t *options;
-    bool log; /* the database has a write-ahead log */
+    bool log;              /* the database has a write-ahead log */
+    const char *directory; /* on whose disk there must be room; NULL: it is not looked at */
     uint64_t memtable_bytes;
     enum sp_err (*before)(void *arg); /* NULL: nothing */
     void *before_arg;
-    bool refused; /* by it, once and for all */
+    bool refused;  /* by it, once and for all */
+    bool full;     /* there was no room, once and for all */
+    char why[160]; /* a commit failed, where it was not RocksDB who said so */
 };
 
 /* See sp_db_before_commits. */
@@ -27,7 +32,7 @@ void sp_apply_before(struct sp_apply *a, enum sp_err (*before)(void *arg), void 
 /* Calls it; false: it has failed, now or earlier. */
 bool sp_apply_prepare(struct sp_apply *a);
 /* Applies a sorted batch, by way of `scratch`, which is empty before and behind. False: it failed,
- * with RocksDB's *ret_error (rocksdb_free), or with NULL where sp_apply_prepare did. */
+ * with RocksDB's *ret_error (rocksdb_free), or with NULL and a->why. */
 bool sp_apply(struct sp_apply *a, const struct sp_write_batch *batch, rocksdb_writebatch_t *scratch,
               char **ret_error);
 

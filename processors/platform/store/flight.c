@@ -64,7 +64,7 @@ const char *sp_flight_wait(struct sp_flight *f)
     while (f->busy)
         pthread_cond_wait(&f->changed, &f->lock);
     pthread_mutex_unlock(&f->lock);
-    return f->apply->refused ? SP_BEFORE_COMMIT_FAILED : f->error;
+    return *f->apply->why ? f->apply->why : f->error;
 }
 
 void sp_flight_start(struct sp_flight *f, struct sp_write_batch *batch)

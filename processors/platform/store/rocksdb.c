@@ -43,6 +43,7 @@ struct rocks_db {
     rocksdb_writebatch_t *writes;
     struct sp_write_batch open;
     struct sp_apply apply;
+    char *directory;
     struct sp_flight *flight;        /* commits in the background; NULL: at once */
     struct sp_ahead *ahead;          /* NULL without a flight */
     rocksdb_pinnableslice_t *pinned; /* the view that the last get gave out */
@@ -213,13 +214,13 @@ static enum sp_err land(struct rocks_db *r)
     const char *error = r->flight ? sp_flight_wait(r->flight) : NULL;
     if (error)
         snprintf(r->db.message, sizeof r->db.message, "%s%s",
-                 r->apply.refused ? "" : "RocksDB: ", error);
+                 *r->apply.why ? "" : "RocksDB: ", error);
     return error ? SP_STORE : SP_OK;
 }
 
 static enum sp_err refused(struct rocks_db *r)
 {
-    snprintf(r->db.message, sizeof r->db.message, "%s", SP_BEFORE_COMMIT_FAILED);
+    snprintf(r->db.message, sizeof r->db.message, "%s", r->apply.why);
     return SP_STORE;
 }
 
@@ -311,6 +312,7 @@ static void rocks_close(struct sp_db *db)
         rocksdb_close(r->handle);
     }
     rocksdb_writebatch_destroy(r->writes);
+    sp_free(r->directory);
     sp_write_batch_done(&r->open);
     rocksdb_writeoptions_destroy(r->write);
     rocksdb_readoptions_destroy(r->scan);
@@ -389,6 +391,8 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
         sp_rocksdb_shared_join(r->process, r->handle);
         r->apply.handle = r->handle;
         r->apply.options = r->write;
+        r->directory = sp_strdup(directory);
+        r->apply.directory = options && options->looks_for_room ? r->directory : NULL;
         if (options && options->background)
             r->flight = sp_flight_new(&r->apply);
         if (r->flight)

@@ -48,6 +48,9 @@ struct sp_rocksdb_options {
      * before sp_db_commit returns. Either way what is found after a kill, or a loss of power, is a
      * prefix of the commits. */
     bool write_ahead_log;
+    /* A commit for which the disk has no room fails, with SP_STORE and "No space left on device",
+     * before RocksDB begins with it. Off (default): the caller looks for room. */
+    bool looks_for_room;
 };
 
 void sp_rocksdb_options_default(struct sp_rocksdb_options *ret_options);

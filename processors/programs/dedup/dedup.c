@@ -101,6 +101,7 @@ static enum sp_err barrier(struct run *r)
     if (err != SP_OK)
         return err;
     sp_survivors_flush(r->survivors);
+    r->position.barriers++;
     sp_position_save(meta(r), &r->position);
     for (int i = 0; i < OUTPUTS; i++) {
         uint64_t length = r->outputs[i].length;
@@ -317,8 +318,10 @@ static enum sp_err open_state(struct run *r)
 {
     const struct sp_dedup_options *o = r->options;
     enum sp_err err = SP_OK;
+    struct sp_rocksdb_options store = o->store;
+    store.looks_for_room = true;
     if (o->state)
-        err = sp_db_open_rocksdb(o->state, o->fingerprint, &o->store, &r->db, r->fault);
+        err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &r->db, r->fault);
     else
         r->db = sp_db_open_memory();
     if (err != SP_OK)
@@ -326,10 +329,21 @@ static enum sp_err open_state(struct run *r)
     err = sp_position_load(meta(r), &r->position);
     if (err != SP_OK)
         return fail(r, err, "the state's position cannot be read");
+    err = o->state ? sp_position_check(&r->position, o->state, r->fault) : SP_OK;
+    if (err != SP_OK)
+        return err;
     r->survivors =
         sp_survivors_new(&o->similarity, sp_db_store(r->db, STORE_SURVIVORS), o->cache_bytes);
     err = sp_survivors_load(r->survivors);
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
+}
+
+static enum sp_err sync_state(struct run *r)
+{
+    if (sp_db_sync(r->db) != SP_OK)
+        return fail(r, SP_STORE, "the state cannot be written");
+    return r->options->state ? sp_position_reached(&r->position, r->options->state, r->fault)
+                             : SP_OK;
 }
 
 static enum sp_err open_outputs(struct run *r)
@@ -343,16 +357,15 @@ static enum sp_err open_outputs(struct run *r)
     r->pack = sp_pack_new(&r->outputs[KEPT], false);
     if (err == SP_OK)
         err = barrier(r);
-    if (err == SP_OK && sp_db_sync(r->db) != SP_OK)
-        err = fail(r, SP_STORE, "the state cannot be written");
-    return err;
+    return err == SP_OK ? sync_state(r) : err;
 }
 
 static enum sp_err finish(struct run *r)
 {
     r->result->survivors = sp_survivors_count(r->survivors);
-    if (sp_db_sync(r->db) != SP_OK)
-        return fail(r, SP_STORE, "the state cannot be written");
+    enum sp_err err = sync_state(r);
+    if (err != SP_OK)
+        return err;
     return r->options->clusters ? sp_survivors_write(r->survivors, r->options->clusters, r->fault)
                                 : SP_OK;
 }

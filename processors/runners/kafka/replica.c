@@ -259,6 +259,7 @@ enum sp_err sp_replica_start(const struct sp_replica_options *options,
     struct sp_replica *r = sp_calloc(1, sizeof *r);
     r->options = *options;
     r->options.store.write_ahead_log = true; /* readers see what is in the files */
+    r->options.store.looks_for_room = true;
     r->behind = options->partitions;
     r->lanes = sp_calloc(options->partitions, sizeof *r->lanes);
     sp_topic_name(&options->kafka, SP_TOPIC_TIER1_CHANGELOG, r->topic);

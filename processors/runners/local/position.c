@@ -1,13 +1,16 @@
 /* The position as one row of the meta store: "position" -> version byte, then the fields. */
 #include "local/position.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 
-enum { FORMAT = 2, HEAD_BYTES = 4096 };
+enum { FORMAT = 3, HEAD_BYTES = 4096 };
 static const char KEY[] = "position";
 
 static void put_text(struct sp_buf *out, const char *text)
@@ -61,6 +64,7 @@ enum sp_err sp_position_load(struct sp_store *store, struct sp_position *ret_pos
     p.dead_letter_bytes = sp_read_varint(&r);
     p.clock.latest_ms = (int64_t)sp_read_varint(&r);
     p.clock.refused = sp_read_varint(&r);
+    p.barriers = sp_read_varint(&r);
     for (uint64_t n = sp_read_varint(&r); n > 0 && !r.failed; n--) {
         struct sp_input_position *in = add_input(&p);
         in->name = read_text(&r);
@@ -88,6 +92,7 @@ void sp_position_save(struct sp_store *store, const struct sp_position *p)
     sp_buf_put_varint(&out, p->dead_letter_bytes);
     sp_buf_put_varint(&out, (uint64_t)p->clock.latest_ms);
     sp_buf_put_varint(&out, p->clock.refused);
+    sp_buf_put_varint(&out, p->barriers);
     sp_buf_put_varint(&out, p->input_count);
     for (size_t i = 0; i < p->input_count; i++) {
         const struct sp_input_position *in = &p->inputs[i];
@@ -154,4 +159,77 @@ bool sp_fetch_clock_accepts(struct sp_fetch_clock *clock, int64_t time_ms, uint6
     if (time_ms > clock->latest_ms)
         clock->latest_ms = time_ms;
     return true;
+}
+
+/* ---- DIR/BARRIER ---- */
+
+#define BARRIER_LINE "samepage barrier "
+
+static const char *path(struct sp_buf *buf, const char *directory, const char *name)
+{
+    sp_buf_reset(buf);
+    sp_buf_put_str(buf, directory);
+    sp_buf_put_str(buf, "/");
+    sp_buf_put(buf, name, strlen(name) + 1);
+    return buf->data;
+}
+
+static bool write_synced(const char *file, const char *text)
+{
+    size_t len = strlen(text);
+    int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool good = fd >= 0 && write(fd, text, len) == (ssize_t)len && fsync(fd) == 0;
+    if (fd >= 0)
+        close(fd);
+    return good;
+}
+
+enum sp_err sp_position_reached(const struct sp_position *position, const char *directory,
+                                struct sp_fault *fault)
+{
+    struct sp_buf from = {0}, to = {0};
+    char text[64];
+    snprintf(text, sizeof text, BARRIER_LINE "%" PRIu64 "\n", position->barriers);
+    int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool good = dir >= 0 && write_synced(path(&from, directory, "BARRIER.new"), text) &&
+                rename(from.data, path(&to, directory, "BARRIER")) == 0 && fsync(dir) == 0;
+    enum sp_err err = SP_OK;
+    if (!good)
+        err = sp_fault_set(fault, SP_STORE,
+                           "cannot write %s/BARRIER: %s; free space, or give this "
+                           "user the right to write there, and run again",
+                           directory, strerror(errno));
+    if (dir >= 0)
+        close(dir);
+    sp_buf_done(&from);
+    sp_buf_done(&to);
+    return err;
+}
+
+enum sp_err sp_position_check(const struct sp_position *position, const char *directory,
+                              struct sp_fault *fault)
+{
+    struct sp_buf file = {0};
+    uint64_t reached = 0;
+    FILE *in = fopen(path(&file, directory, "BARRIER"), "re");
+    bool known = in || errno != ENOENT;
+    bool good = in && fscanf(in, BARRIER_LINE "%" SCNu64, &reached) == 1;
+    if (in)
+        fclose(in);
+    sp_buf_done(&file);
+    if (!known || (good && position->barriers >= reached))
+        return SP_OK;
+    if (!good)
+        return sp_fault_set(
+            fault, SP_STORE,
+            "%s/BARRIER cannot be read: restore the whole directory from a copy, or "
+            "use another --state directory",
+            directory);
+    return sp_fault_set(
+        fault, SP_STORE,
+        "the state in %s is older than it was: it is at barrier %" PRIu64 ", and barrier %" PRIu64
+        " was reached. Files of it were lost, cut or put back. Restore the whole directory from one "
+        "copy, or use another --state directory. To go on from the older state delete %s/BARRIER: "
+        "outputs are cut back to it, and what was read since is to be read again",
+        directory, position->barriers, reached, directory);
 }

@@ -33,11 +33,21 @@ struct sp_position {
     char *dead_letter;
     uint64_t dead_letter_bytes;
     struct sp_fetch_clock clock;
+    uint64_t barriers; /* counted by whoever commits */
 };
 
 enum sp_err sp_position_load(struct sp_store *store, struct sp_position *ret_position);
 void sp_position_save(struct sp_store *store, const struct sp_position *position);
 void sp_position_done(struct sp_position *position);
+
+/* How far the state in a directory has come is noted beside its database as well, in DIR/BARRIER: a
+ * database some of whose files are lost or cut may open as an older state, or an empty one, and
+ * nothing in it says so. To be called when the position was committed and brought to the disk. */
+enum sp_err sp_position_reached(const struct sp_position *position, const char *directory,
+                                struct sp_fault *fault);
+/* SP_STORE where the position, as loaded, is behind what was reached; the fault says what to do. */
+enum sp_err sp_position_check(const struct sp_position *position, const char *directory,
+                              struct sp_fault *fault);
 
 /* The entry of that input: the one known, or a new one at its start. The name is copied; the
  * pointer is valid until the next call. */

@@ -48,7 +48,14 @@ struct run {
 static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
 {
     const char *detail = err == SP_STORE ? sp_db_message(r->db) : sp_err_text(err);
-    return sp_fault_set(r->fault, err, "%s: %s", what, detail);
+    bool damaged =
+        err == SP_CORRUPT || strstr(detail, "Corruption") || strstr(detail, "No such file");
+    const char *advice = "";
+    if (damaged && r->options->state)
+        advice = "; restore the state directory from a copy, or use another --state directory";
+    else if (strstr(detail, "No space left"))
+        advice = "; free some space and run again: it goes on from the last barrier";
+    return sp_fault_set(r->fault, err, "%s: %s%s", what, detail, advice);
 }
 
 /* ---- outputs and barriers ---- */
@@ -87,6 +94,7 @@ static enum sp_err barrier(struct run *r)
         set_name(&r->position.dead_letter, r->dead_letter.name);
         r->position.output_bytes = r->output.length;
         r->position.dead_letter_bytes = r->dead_letter.length;
+        r->position.barriers++;
         sp_position_save(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
         err = sp_db_commit(r->db);
         sp_digests_committed(r->digests);
@@ -316,15 +324,21 @@ static enum sp_err look_at_inputs(struct run *r)
 
 /* ---- the whole ---- */
 
+static enum sp_err sync_state(struct run *r)
+{
+    if (sp_db_sync(r->db) != SP_OK)
+        return fail(r, SP_STORE, "the state cannot be written");
+    return r->options->state ? sp_position_reached(&r->position, r->options->state, r->fault)
+                             : SP_OK;
+}
+
 /* Before anything is written the state knows the outputs and their lengths, on disk: however early
  * a kill comes, the next run cuts back what this one wrote. */
 static enum sp_err first_barrier(struct run *r)
 {
     sp_db_before_commits(r->db, sync_outputs, r);
     enum sp_err err = barrier(r);
-    if (err == SP_OK && sp_db_sync(r->db) != SP_OK)
-        err = fail(r, SP_STORE, "the state cannot be written");
-    return err;
+    return err == SP_OK ? sync_state(r) : err;
 }
 
 static enum sp_err open_state(struct run *r)
@@ -333,6 +347,7 @@ static enum sp_err open_state(struct run *r)
     struct sp_rocksdb_options store = o->store;
     enum sp_err err = SP_OK;
     store.background = o->threads != 1 && !o->store.write_ahead_log;
+    store.looks_for_room = true;
     r->reads_ahead = o->state && store.background;
     if (o->state)
         err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &r->db, r->fault);
@@ -343,6 +358,9 @@ static enum sp_err open_state(struct run *r)
     err = sp_position_load(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
     if (err != SP_OK)
         return fail(r, err, "the state's position cannot be read");
+    err = o->state ? sp_position_check(&r->position, o->state, r->fault) : SP_OK;
+    if (err != SP_OK)
+        return err;
     r->digests = sp_digests_new(sp_db_store(r->db, SP_BUS_STORE_META));
     err = sp_local_bus_new(&o->bus, r->db, on_status, r, &r->bus);
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
@@ -377,9 +395,9 @@ static enum sp_err finish(struct run *r)
 {
     const struct sp_run_options *o = r->options;
     uint64_t memory;
-    enum sp_err err = sp_db_sync(r->db);
+    enum sp_err err = sync_state(r);
     if (err != SP_OK)
-        return fail(r, err, "the state cannot be written");
+        return err;
     sp_db_counts(r->db, &r->result->store);
     err = sp_groups_count(r->db, o->bus.tier1, &r->result->totals);
     if (err != SP_OK)
