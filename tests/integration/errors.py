@@ -7,6 +7,7 @@ import json
 import os
 import re
 import subprocess
+import tarfile
 
 from harness import Skip, check, check_equal, check_in, main, statuses, until
 
@@ -407,6 +408,57 @@ def an_empty_input_is_no_error(work):
             check_equal(work.read("out") + work.read("groups"), b"", "outputs")
         check_equal(work.run("pairs", "-q", name).out, "", "pairs")
     check_equal(work.run("run", "-q", "-", stdin=b"").out, "", "standard input")
+
+
+def an_input_without_a_record_is_said(work):
+    crawl = work.crawl(pages=20)
+    for name, content in ("nothing.jsonl", b""), ("blank.jsonl", b"\n \n"):
+        work.write(name, content)
+        done = work.run("run", "-q", "-o", "out", crawl, name)
+        check_equal(done.err, f"samepage: {name}: there is no record in it\n", "message")
+    done = work.run("run", "-q", "-o", "out", "nothing.jsonl", crawl, "blank.jsonl")
+    check_in("samepage: nothing.jsonl: there is no record in it, nor in other inputs", done.err)
+    args = "run", "-q", "-o", "out2", "--state", "state", crawl
+    for _ in range(2):  # the second time nothing is new
+        check_equal(work.run(*args).err, "", "message where all was handled before")
+
+
+def a_tar_archive_is_named(work):
+    crawl = work.crawl(pages=20)
+    for kind in "tar", "tar.gz":
+        for layout in tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT:
+            mode = "w:gz" if kind.endswith("gz") else "w"
+            with tarfile.open(work.path(f"crawl.{kind}"), mode, format=layout) as tar:
+                tar.add(work.path(crawl), arcname=crawl)
+            message = complaint(work, "run", "-q", "-o", "out", f"crawl.{kind}")
+            check_in(f"crawl.{kind} is a tar archive; unpack it", message)
+            with open(work.path(f"crawl.{kind}"), "rb") as f:
+                done = work.run("run", "-q", "-o", "out", "-", stdin=f.read(), code=1)
+            check_in("is a tar archive", done.err)
+    check(not work.exists("out") or work.read("out") == b"", "something was written")
+    # What the message offers.
+    unpacked = subprocess.run(["tar", "-xOzf", work.path("crawl.tar.gz")], check=True,
+                              stdout=subprocess.PIPE).stdout
+    work.run("run", "-q", "-o", "piped", "-", stdin=unpacked)
+    work.run("run", "-q", "-o", "whole", crawl)
+    check_equal(work.read("piped"), work.read("whole"), "output")
+
+
+def too_large_a_share_of_unreadable_records_is_an_error(work):
+    good = work.read(work.crawl(pages=30)).splitlines(keepends=True)
+    bad = [b"nonsense\n"] * (len(good) // 3)  # a quarter
+    work.write("mixed.jsonl", b"".join(good + bad))
+    everything = len(good) + len(bad)
+    share = len(bad) / everything
+    work.run("run", "-q", "-o", "any", "mixed.jsonl")
+    for command, output in ("run", "-o"), ("dedup", "--kept"):
+        for limit, code in (share + 0.001, 0), (share - 0.001, 1), (0, 1), (1, 0):
+            done = work.run(command, "-q", output, f"{command}{limit}", "--set",
+                            f"input.max_unreadable={limit}", "mixed.jsonl", code=code)
+            said = f"{len(bad)} of {everything} records could not be read ({100 * share:.3g} %): more than"
+            check((said in done.err) == bool(code), f"{command}, {limit}: {done.err}")
+            if command == "run":  # all others were processed all the same
+                check_equal(work.read(f"run{limit}"), work.read("any"), "output")
 
 
 def an_input_of_which_nothing_can_be_read_is_an_error_with_its_reasons(work):

@@ -13,6 +13,7 @@ struct sp_input {
     size_t next_file;
     struct sp_input_options options;
     enum sp_input_format format;
+    bool is_tar;
     struct sp_window window;
     uint64_t records; /* given out or passed over */
     uint64_t to_skip;
@@ -27,7 +28,7 @@ void sp_input_options_default(struct sp_input_options *ret_options)
     sp_input_fields_default(&ret_options->fields);
 }
 
-enum { HEAD_BYTES = 16 };
+enum { HEAD_BYTES = 16, TAR_MAGIC_AT = 257, TAR_MAGIC_BYTES = 5 };
 
 /* ---- files ---- */
 
@@ -51,6 +52,16 @@ static const char *foreign_format(struct sp_view head)
         if (head.len >= formats[i].len && memcmp(head.data, formats[i].magic, formats[i].len) == 0)
             return formats[i].text;
     return NULL;
+}
+
+/* An archive of files, in any of tar's formats since 1988: no page of ours, whatever is in it. */
+static bool is_tar(struct sp_window *w)
+{
+    if (w->buf.len == 0 || w->buf.data[0] == '{')
+        return false;
+    sp_window_want(w, TAR_MAGIC_AT + TAR_MAGIC_BYTES);
+    return w->buf.len >= TAR_MAGIC_AT + TAR_MAGIC_BYTES &&
+           memcmp(w->buf.data + TAR_MAGIC_AT, "ustar", TAR_MAGIC_BYTES) == 0;
 }
 
 /* A format that becomes lines; then what has been read of the file so far goes through. */
@@ -88,6 +99,8 @@ static void find_format(struct sp_input *in)
         in->format = SP_INPUT_ARC;
     else if (w->buf.len >= 4 && memcmp(w->buf.data, "Obj\1", 4) == 0)
         in->format = SP_INPUT_AVRO;
+    else if (is_tar(w))
+        in->is_tar = true;
     else
         find_conversion(in);
 }
@@ -102,7 +115,10 @@ static enum sp_err open_next(struct sp_input *in, struct sp_fault *fault)
     w->block = in->options.chunk_bytes;
     w->max_record = in->options.max_record_bytes;
     find_format(in);
-    const char *foreign = foreign_format(sp_buf_view(&w->buf));
+    const char *foreign = in->is_tar
+                              ? "a tar archive; unpack it and name its folder, or pipe its files "
+                                "in: tar -xOf FILE | samepage ... -"
+                              : foreign_format(sp_buf_view(&w->buf));
     return foreign
                ? sp_fault_set(fault, SP_INVALID, "%s is %s", in->files[in->next_file - 1], foreign)
                : SP_OK;

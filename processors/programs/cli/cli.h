@@ -98,6 +98,9 @@ int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * their names (.jsonl, .warc.gz and so on), in order of path, then the folder itself where it holds
  * texts. Valid to the end of the process, or the next call. */
 const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count);
+/* The exit code of a command that did its work but could not read `bad` of so many records; says so
+ * where that is more than input.max_unreadable. */
+int sp_cli_unreadable(const struct sp_config *config, uint64_t bad, uint64_t records);
 
 /* Reads a whole number below 2^62 with an optional K, M or G (powers of 1,000). False, and the
  * number is untouched, if the text is anything else. */

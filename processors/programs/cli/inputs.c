@@ -1,4 +1,5 @@
-/* A folder among the inputs stands for the files in it. */
+/* A folder among the inputs stands for the files in it; and what it means that records of inputs
+ * could not be read. */
 #include <fts.h>
 #include <string.h>
 #include <strings.h>
@@ -6,6 +7,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/progress.h"
 #include "input/input.h"
 
 static struct {
@@ -88,4 +90,14 @@ const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)
     }
     *ret_count = inputs.count;
     return (const char *const *)inputs.names;
+}
+
+int sp_cli_unreadable(const struct sp_config *config, uint64_t bad, uint64_t records)
+{
+    if (records == 0 || (double)bad <= config->input_max_unreadable * (double)records)
+        return SP_EXIT_DONE;
+    return sp_cli_failed("%s of %s records could not be read (%.3g %%): more than "
+                         "input.max_unreadable allows; all others were processed",
+                         sp_thousands(bad).text, sp_thousands(records).text,
+                         100 * (double)bad / (double)records);
 }

@@ -300,6 +300,8 @@ static enum sp_err run_input(struct run *r, const char *name)
     if (err != SP_END)
         return err;
     in->ended = true;
+    if (in->records == 0 && r->result->empty_inputs++ == 0)
+        r->result->empty_input = name;
     return barrier(r);
 }
 

@@ -58,6 +58,8 @@ struct sp_run_result {
     uint64_t bytes;             /* of content */
     uint64_t events;            /* status events written */
     uint64_t skipped;           /* records an earlier run had handled */
+    uint64_t empty_inputs;      /* inputs without any record */
+    const char *empty_input;    /* the first of them; the options' text */
     double seconds;             /* of reading and processing */
     double verify_seconds;
     uint64_t differences; /* found by verify */

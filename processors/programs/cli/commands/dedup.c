@@ -102,7 +102,8 @@ static int report(const struct arguments *a, const struct sp_dedup_result *r, do
                 sp_thousands(r->dead_letters).text);
     if (r->dead_letters && r->documents + r->passed == 0)
         return sp_cli_failed("no record of the input could be read");
-    return SP_EXIT_DONE;
+    return sp_cli_unreadable(&a->config, r->dead_letters,
+                             r->documents + r->passed + r->dead_letters);
 }
 
 static int run(const struct sp_command *command, int argc, char **argv)

@@ -145,7 +145,8 @@ static int ingest(const struct sp_config *config, const char *const *files, size
             stderr,
             "%s revisits were left out: which fetch they found again is not in schemas/page.avsc\n",
             sp_thousands(in.revisits).text);
-    return SP_EXIT_DONE;
+    uint64_t bad = in.dead_letters + in.too_large;
+    return sp_cli_unreadable(config, bad, in.pages + bad);
 }
 
 static int run(const struct sp_command *command, int argc, char **argv)

@@ -198,13 +198,16 @@ static int report(const struct arguments *a, struct sp_run_result *r)
                 "partition.previous_map any more\n");
     if (r->records && r->dead_letters && !r->pages && !r->ignored && !r->skipped)
         return sp_cli_failed("no record of the input could be read");
+    if (r->empty_inputs)
+        fprintf(stderr, "samepage: %s: there is no record in it%s\n", r->empty_input,
+                r->empty_inputs > 1 ? ", nor in other inputs" : "");
     if (!a->verify)
-        return SP_EXIT_DONE;
+        return sp_cli_unreadable(&a->config, r->dead_letters, r->records);
     if (r->differences)
         return sp_cli_failed("verify: %s differences from the groups computed from scratch",
                              sp_thousands(r->differences).text);
     fprintf(stderr, "verify: no difference from the groups computed from scratch\n");
-    return SP_EXIT_DONE;
+    return sp_cli_unreadable(&a->config, r->dead_letters, r->records);
 }
 
 static int run(const struct sp_command *command, int argc, char **argv)
@@ -283,5 +286,6 @@ const struct sp_command sp_command_run = {
     "  samepage synth --pages 20000 | samepage run --groups groups.jsonl -o status.jsonl -\n"
     "  samepage run --state state -o status.jsonl crawl-*.warc.gz\n\n"
     "EXIT STATUS\n"
-    "  0 done, 1 failed, no record could be read, or --verify found differences, 2 wrong usage\n",
+    "  0 done; 1 failed, no record could be read, or more than input.max_unreadable could not, or\n"
+    "  --verify found differences; 2 wrong usage\n",
     true, run};
