@@ -1,4 +1,4 @@
-"""samepage serve: what it answers agrees with what the run wrote, and nothing sent to it does harm."""
+"""samepage serve: its responses agree with what the run wrote, and nothing sent to it does harm."""
 
 import contextlib
 import http.client

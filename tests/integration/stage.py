@@ -1,4 +1,4 @@
-"""A stage on Kafka that has no broker: what it answers over HTTP, and its log."""
+"""A stage on Kafka that has no broker: its HTTP responses, and its log."""
 
 import json
 import re

@@ -45,7 +45,7 @@ static uint32_t next_kid(struct sp_stars *s, uint32_t star)
 static bool has_heir(const struct sp_stars *s, const struct kids *kids)
 {
     if (kids->heir >= s->row_cap || s->rows[kids->heir].star == NONE)
-        return false; /* also where a stage was made anew, and the heir had left */
+        return false; /* also where a stage was made again, and the heir had left */
     const struct star *c = &s->stars[s->rows[kids->heir].star];
     return c->pivot == kids->heir && !c->headless && !c->draining;
 }
