@@ -3,6 +3,7 @@
 
 #include <endian.h>
 
+#include "base/assert.h"
 #include "base/mem.h"
 
 enum { BOARD = 256 };
@@ -154,9 +155,11 @@ static void split_board(struct sp_rows *rows, struct sp_rows_place *place)
     high->count = low->count - kept;
     low->count = kept;
     sp_grow(&high->entries, &high->cap, high->count + 1);
-    memcpy(high->entries, low->entries + kept, high->count * sizeof *high->entries);
-    if (high->count)
+    if (high->count) {
+        SP_ASSERT(high->entries);
+        memcpy(high->entries, low->entries + kept, high->count * sizeof *high->entries);
         high->first = high->entries[0];
+    }
     if (place->at > kept || last)
         *place = (struct sp_rows_place){place->board + 1, place->at - kept};
 }
