@@ -92,7 +92,7 @@ static enum sp_err measure(struct sp_evaluation *e, const struct sp_distinct *d,
         if (err != SP_OK)
             return sp_fault_set(e->fault, err, "batch: a map cannot be trained");
         for (size_t i = 0; i < SIZES; i++) {
-            sp_evaluation_say(e, "batch", m * SIZES + i, SIZES * MAPS);
+            sp_evaluation_say(e, "batch", (uint64_t)m * SIZES + i, (uint64_t)SIZES * MAPS);
             lookups[i] = count_lookups(d, &map, machines[m] == 1 ? SP_SPLIT_TOTAL : kind->split,
                                        tau, sizes[i]);
         }

@@ -83,7 +83,8 @@ TEST(classes_are_in_order_and_narrow)
     static const double tolerances[] = {1, 0.4, 0.3, 0.15, 0.1, 0.01, 1e-6};
     for (size_t t = 0; t < sizeof tolerances / sizeof *tolerances; t++) {
         double last = sp_popularity_class(-1000, tolerances[t]), first = -1000;
-        for (double p = -1000; p < 1000; p += 0.0625) {
+        for (int sixteenth = -16000; sixteenth < 16000; sixteenth++) {
+            double p = sixteenth / 16.0;
             double class = sp_popularity_class(p, tolerances[t]);
             CU_ASSERT(class >= last);
             first = class > last ? p : first;
