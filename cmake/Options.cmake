@@ -18,6 +18,11 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O3")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O3 -g")
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O3 -g")
 
+# The same source gives the same bytes in whatever folder it is built.
+# But debuggers and gcov look for the folder.
+if(NOT SP_SANITIZE AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT CMAKE_C_FLAGS MATCHES "coverage")
+  add_compile_options(-ffile-prefix-map=${CMAKE_BINARY_DIR}=build -ffile-prefix-map=${CMAKE_SOURCE_DIR}=.)
+endif()
 add_compile_options(-Wall -Wextra -fno-omit-frame-pointer)
 # GCC 12 guesses the type of a function nobody declared, takes any pointer for another, and goes on.
 foreach(mistake implicit-function-declaration incompatible-pointer-types int-conversion)

@@ -17,7 +17,7 @@ PREDICT_SOURCE = os.path.join(HERE, "uses_predict.c")
 STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
 PROJECT = """cmake_minimum_required(VERSION 3.25)
 project(uses LANGUAGES C)
-find_package(samepage 0.1 REQUIRED)
+find_package(samepage 0.2 REQUIRED)
 foreach(kind samepage samepage_static)
   add_executable(uses_${kind} SOURCE)
   target_link_libraries(uses_${kind} PRIVATE samepage::${kind})
