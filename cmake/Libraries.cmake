@@ -1,6 +1,5 @@
 # Every library from outside, found once. tools/setup installs them.
 include(TextLibraries)
-find_package(ZLIB REQUIRED)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec)
 pkg_check_modules(BROTLIENC REQUIRED IMPORTED_TARGET libbrotlienc) # tests only

@@ -13,3 +13,4 @@ find_library(STEMMER_LIBRARY stemmer REQUIRED)
 add_library(Stemmer::Stemmer INTERFACE IMPORTED)
 set_target_properties(Stemmer::Stemmer PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES ${STEMMER_INCLUDE} INTERFACE_LINK_LIBRARIES ${STEMMER_LIBRARY})
+find_package(ZLIB REQUIRED) # CRC32 of sentences

@@ -18,7 +18,6 @@ local: all but the sections on Kafka. kafka: the whole document, with a broker o
 sections that build and install, in a copy of the repository's files; `samepage` is not in the path there.
 """
 
-import filecmp
 import os
 import re
 import shutil
@@ -278,9 +277,6 @@ def run(program, source, document, part, work):
         todo.append((0, "kill %sleep", None))
     try:
         run_script(work, todo, replaced, environment)
-        if part == "clone":  # the same source gives the same bytes in whatever folder
-            built = os.path.join(work, "build/release/samepage")
-            check(filecmp.cmp(built, program, shallow=False), "the program built in the copy is not the one built here")
     finally:
         if part == "kafka":
             subprocess.run([os.path.join(source, "tools/kafka"), "down", "--wipe"], env=environment, check=False)
