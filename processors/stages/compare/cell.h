@@ -1,6 +1,6 @@
 /* One cell: its rows, the pages that own each row, the row cache and the index.
  *
- *   slot   4+40 bytes in memory for each distinct content, for ever
+ *   slot   4+40 bytes in memory for each distinct content, as long as it has an owner
  *   row    the owners of a slot, while cached or changed
  *   star   what the index knows of a slot (stars/stars.h): its number there is the slot's
  *
@@ -22,7 +22,7 @@
  *   relied.c   who relies on whom
  *   debt.c     what is left to do
  *   form.c     stored forms
- *   load.c     a stage made anew
+ *   load.c     a stage from its store
  *   maps.c, move.c   partition maps
  *
  * All functions set c->err and return NULL/0 where the store fails. */

@@ -4,8 +4,8 @@
  * Rows and owners are in cell.c.
  *
  * Of the pages that own a row one speaks for it: matches name it and no other, so that content
- * which 100,000 pages have answers a probe with one edge. Whenever the spokesman becomes another
- * page, or another version of it, the others are linked to it anew, and if it is another page it
+ * which 100,000 pages have gives a probe one edge. Whenever the spokesman becomes another
+ * page, or another version of it, the others are linked to it, and if it is another page it
  * probes for the row. So for any two owners, and for an owner and a similar page, there is
  * always an edge to the present spokesman that was looked for after both ends were stored. Every
  * edge that goes stale under way because the spokesman moved on is made good by that.

@@ -2,13 +2,13 @@
  *
  * Source: Zhu et al., WWW 2012, section 3 (tier 2) and section 4 (cells). A cell stores the
  * signatures of the pages whose length vector falls into its box, one row for each
- * distinct content, with the pages that have it; and it answers which rows a probe is similar to.
+ * distinct content, with the pages that have it; and finds the rows that a probe is similar to.
  *
  * A pure step: a message in, messages out, state changes kept in memory until
  * sp_compare_stage_flush writes them to the store's open batch. No threads, no clock.
  *
  * After an error from step, load or flush every further step and flush returns it: the stage must
- * be freed and made anew from the store, with the table of signatures that it shares: that is what
+ * be freed and made again from the store, with the table of signatures that it shares: that is what
  * a restart does. */
 #ifndef SP_COMPARE_COMPARE_H
 #define SP_COMPARE_COMPARE_H

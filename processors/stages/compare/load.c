@@ -1,4 +1,4 @@
-/* A stage made anew from the store: slots and index from the 'P' and 'K' rows, owner counts from
+/* A stage from its store: slots and index from the 'P' and 'K' rows, owner counts from
  * the 'O' rows, who relies on whom and who is to probe again from 'E' and 'Q'. No signature is
  * read. */
 #include "base/mem.h"

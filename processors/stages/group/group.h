@@ -6,7 +6,7 @@
  * A pure step: a message in, messages and status events out, state changes kept in memory until
  * sp_group_stage_flush writes them to the store's open batch. No threads, no clock.
  *
- * After an error from step or flush the stage must be freed and made anew from the store, with the
+ * After an error from step or flush the stage must be freed and made again from the store, with the
  * table of signatures that it shares: that is what a restart does. */
 #ifndef SP_GROUP_GROUP_H
 #define SP_GROUP_GROUP_H
@@ -158,7 +158,7 @@ enum sp_err sp_group_each_page(struct sp_store *store,
 /* Calls `each` once with that page of a committed store; SP_NOT_FOUND where there is none. */
 enum sp_err sp_group_read_page(struct sp_store *store, struct sp_id page,
                                void (*each)(void *arg, const struct sp_page_view *page), void *arg);
-/* Calls `each` for every member of the group, by page id's bytes, until it answers false. A group
+/* Calls `each` for every member of the group, by page id's bytes, until it returns false. A group
  * without a row has no members. `store` is the founder's partition. */
 enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id group,
                                   bool (*each)(void *arg, const struct sp_member_view *member),

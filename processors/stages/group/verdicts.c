@@ -236,7 +236,7 @@ static void update_cover(struct sp_group_stage *st, struct sp_group *g)
 /* ---- under a relation ---- */
 
 /* A relation can let a page win over one that is ranked before it, so that no part of the cover is
- * safe from a change: all of it is chosen anew. */
+ * safe from a change: all of it is chosen again. */
 struct candidates {
     struct sp_group_stage *st;
     struct sp_group *g;
