@@ -61,9 +61,10 @@ def objects_problems(commands):
 
 
 def elf_files(build):
-    """Programs and shared libraries below the folder, without what CMake tries compilers with."""
+    """Programs and shared libraries below the folder, without what CMake tries compilers with and what
+    tests have installed of others."""
     for folder, folders, names in os.walk(build):
-        folders[:] = [f for f in folders if f not in ("CMakeFiles", "python")]
+        folders[:] = [f for f in folders if f not in ("CMakeFiles", "python", "site-packages", "node_modules")]
         for name in names:
             path = os.path.join(folder, name)
             if os.path.islink(path) or name.endswith((".a", ".o")):
