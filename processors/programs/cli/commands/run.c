@@ -210,35 +210,41 @@ static int report(const struct arguments *a, struct sp_run_result *r)
     return sp_cli_unreadable(&a->config, r->dead_letters, r->records);
 }
 
-static int run(const struct sp_command *command, int argc, char **argv)
+static int run_inputs(const struct arguments *a, int argc, char **argv)
 {
-    struct arguments a = {.output = "-"};
-    sp_config_default(&a.config);
-    int code = parse(command, argc, argv, &a);
-    if (code >= 0)
-        return code;
     struct sp_settings settings;
     struct sp_run_result result;
     struct sp_progress progress;
     struct sp_fault fault;
-    if (sp_settings_init(&a.config, &settings, &fault) != SP_OK)
+    if (sp_settings_init(&a->config, &settings, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
     struct sp_run_options options = settings.run;
     options.inputs = sp_cli_inputs(argv + optind, argc - optind, &options.input_count);
-    options.state = a.state;
-    options.output = a.output;
-    options.groups = a.groups;
-    options.dead_letter = a.dead_letter;
-    options.verify = a.verify;
+    options.state = a->state;
+    options.output = a->output;
+    options.groups = a->groups;
+    options.dead_letter = a->dead_letter;
+    options.verify = a->verify;
     sp_progress_start(&progress, "groups");
-    progress.shown &= !a.quiet;
+    progress.shown &= !a->quiet;
     options.progress = sp_progress_show;
     options.progress_arg = &progress;
     enum sp_err err = sp_run(&options, &result, &fault);
     sp_progress_end(&progress);
     sp_settings_done(&settings);
-    code = err == SP_OK ? report(&a, &result) : sp_cli_failed("%s", fault.text);
+    int code = err == SP_OK ? report(a, &result) : sp_cli_failed("%s", fault.text);
     sp_run_result_done(&result);
+    return code;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {.output = "-"};
+    sp_config_default(&a.config);
+    int code = parse(command, argc, argv, &a);
+    if (code < 0)
+        code = run_inputs(&a, argc, argv);
+    sp_config_done(&a.config);
     return code;
 }
 
