@@ -105,7 +105,7 @@ COUNTERS = {
 }
 # A kind, and which of its counters grow today. Whoever mends one takes its name away here: it is an error as
 # well if a counter named here does not grow any more. Chains of redirects are the short ones that are
-# the default: no counter sees the hops of a long one that a stage walks.
+# the default; those of one chain have a test of their own.
 GROWS = {
     "unlike": "",
     "same": "",
@@ -132,37 +132,51 @@ GROWS = {
 }
 
 
-def counts(work, kind, pages):
+def counts(work, kind, pages, *options, seeds=SEEDS):
     """What a fetch costs: means over some crawls, in which a barrier comes every twenty fetches."""
     sums = collections.Counter()
-    for seed in SEEDS:
-        make(work, kind, pages, "--words", "100", "--seed", seed)
+    for seed in seeds:
+        make(work, kind, pages, "--words", "100", "--seed", seed, *options)
         work.run("run", "-q", "-o", "out", "--summary", "summary", "--set", "barrier.pages=20", "crawl")
         summary = work.json_lines("summary")[0]
         check_equal(summary["records"], pages, "records")
         for counter, fields in COUNTERS.items():
             sums[counter] += sum(summary[field] for field in fields)
-    return {counter: sums[counter] / pages / len(SEEDS) for counter in COUNTERS}
+    return {counter: sums[counter] / pages / len(seeds) for counter in COUNTERS}
+
+
+def wrong_growth(kind, pages, few, many, grows):
+    for counter in COUNTERS:
+        growth = (many[counter] + 0.1) / (few[counter] + 0.1)  # of nothing to little is no growth
+        said = f"{kind}: {few[counter]:.1f} {counter} a fetch at {pages}, {many[counter]:.1f} at {4 * pages}"
+        print(said)
+        if growth > ALLOWED and counter not in grows:
+            yield f"{said}: they grow with the crawl"
+        if growth <= ALLOWED and counter in grows:
+            yield f"{said}: they do not grow any more; take the name out of GROWS"
 
 
 def check_growth(work, kinds):
     wrong = []
     for kind in kinds:
         few, many = counts(work, kind, FEW), counts(work, kind, 4 * FEW)
-        for counter in COUNTERS:
-            growth = (many[counter] + 0.1) / (few[counter] + 0.1)  # of nothing to little is no growth
-            said = f"{kind}: {few[counter]:.1f} {counter} a fetch at {FEW}, {many[counter]:.1f} at {4 * FEW}"
-            print(said)
-            if growth > ALLOWED and counter not in GROWS[kind].split():
-                wrong.append(f"{said}: they grow with the crawl")
-            if growth <= ALLOWED and counter in GROWS[kind].split():
-                wrong.append(f"{said}: they do not grow any more; take the name out of GROWS")
+        wrong += wrong_growth(kind, FEW, few, many, GROWS[kind].split())
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
 def a_fetch_costs_the_same_in_a_crawl_four_times_as_long_or_is_known_not_to(work):
     check_equal(sorted(GROWS), sorted(KINDS), "kinds in GROWS")
     check_growth(work, GROWS)
+
+
+def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
+    """All redirects of the crawl are one chain, or one loop."""
+    hops, wrong = 2500, []
+    for kind in (kind for kind in KINDS if kind.startswith("redirects-")):
+        few, many = (counts(work, kind, pages, "--family", str(pages), seeds="1") for pages in (hops, 4 * hops))
+        check(many["events"] <= 4, kind, many["events"], "events a hop")
+        wrong += wrong_growth(kind, hops, few, many, [])
+    check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
 if __name__ == "__main__":
