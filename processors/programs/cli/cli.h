@@ -82,6 +82,8 @@ enum { SP_OPT_HELP = 1000, SP_OPT_HELP_SETTINGS, SP_OPT_CONFIG, SP_OPT_SET, SP_O
 /* Handles an option that is not the command's own: help, a setting, or a mistake. -1: go on, else
  * the exit code. `config` may be NULL. */
 int sp_cli_common(const struct sp_command *command, int option, struct sp_config *config);
+/* Handles --threshold: similarity.threshold is set to optarg. -1: go on, else the exit code. */
+int sp_cli_threshold(const struct sp_command *command, struct sp_config *config);
 
 /* What getopt reads: for suggestions. Stays the caller's. */
 void sp_cli_arguments(char **argv);

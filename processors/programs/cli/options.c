@@ -88,6 +88,14 @@ int sp_cli_common(const struct sp_command *command, int option, struct sp_config
     return err == SP_OK ? -1 : sp_cli_usage(command, "%s", fault.text);
 }
 
+int sp_cli_threshold(const struct sp_command *command, struct sp_config *config)
+{
+    struct sp_fault fault;
+    enum sp_err err =
+        sp_config_set(config, sp_view_str("similarity.threshold"), sp_view_str(optarg), &fault);
+    return err == SP_OK ? -1 : sp_cli_usage(command, "--threshold: %s", fault.text);
+}
+
 int sp_cli_usage(const struct sp_command *command, const char *format, ...)
 {
     va_list args;

@@ -26,7 +26,6 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
                                           SP_SETTING_OPTIONS,
                                           {0}};
     struct sp_audit_options *o = &a->options;
-    struct sp_fault fault;
     for (int c; (c = getopt_long(argc, argv, "r:k:c:p:j:t:q", table, NULL)) != -1;) {
         int code = -1;
         if (c == 'r')
@@ -41,11 +40,10 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             o->json = optarg;
         else if (c == 'q')
             a->quiet = true;
-        else if (c != 't')
+        else if (c == 't')
+            code = sp_cli_threshold(command, &a->config);
+        else
             code = sp_cli_common(command, c, &a->config);
-        else if (sp_config_set(&a->config, sp_view_str("similarity.threshold"), sp_view_str(optarg),
-                               &fault) != SP_OK)
-            code = sp_cli_usage(command, "--threshold: %s", fault.text);
         if (code >= 0)
             return code;
     }

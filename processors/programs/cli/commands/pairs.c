@@ -160,17 +160,14 @@ static int run(const struct sp_command *command, int argc, char **argv)
     sp_config_default(&config);
     for (int c; (c = getopt_long(argc, argv, "t:o:q", table, NULL)) != -1;) {
         int code = -1;
-        if (c == 't') {
-            if (sp_config_set(&config, sp_view_str("similarity.threshold"), sp_view_str(optarg),
-                              &fault) != SP_OK)
-                return sp_cli_usage(command, "--threshold: %s", fault.text);
-        } else if (c == 'o') {
+        if (c == 't')
+            code = sp_cli_threshold(command, &config);
+        else if (c == 'o')
             output = optarg;
-        } else if (c == 'q') {
+        else if (c == 'q')
             quiet = true;
-        } else {
+        else
             code = sp_cli_common(command, c, &config);
-        }
         if (code >= 0)
             return code;
     }
