@@ -10,10 +10,10 @@
  *   B(N) = R (T / (1 + g) + f ((1 - 0.33) N - T)) / P + N / Q
  *
  * R replicas, P pages an online machine holds, f = 0.3 the share of the queries that reach tier 2,
- * where a machine so much less busy serves so many more pages, g what B's tier 1 answers more. The
- * paper prints R, T, f's and g's ranges and the result, 8.2 to 25.6 %, but neither P nor Q: P is a
- * parameter, and only P / Q matters; Q comes from the index of tier 2 as it is measured here. Where
- * all pages fit into tier 1, tier 2 is empty. */
+ * so that a machine can serve more pages, g the further share of queries that B's tier 1 serves.
+ * The paper prints R, T, f's and g's ranges and the result, 8.2 to 25.6 %, but neither P nor Q: P
+ * is a parameter, and only P / Q matters; Q comes from the index of tier 2 as it is measured here.
+ * Where all pages fit into tier 1, tier 2 is empty. */
 #include "evaluate/savings.h"
 
 #include <math.h>

@@ -9,8 +9,8 @@
 struct sp_saving_case {
     const char *name;
     double tier1; /* pages searched for each query */
-    double gain;  /* traffic that scheme B's tier 1 answers more, as its results have fewer
-                     duplicates: the paper has 5 to 10 % */
+    double gain;  /* the further share of traffic that scheme B's tier 1 serves, as its results
+                     have fewer duplicates: the paper has 5 to 10 % */
 };
 
 enum { SP_SAVING_CASES = 4 };

@@ -113,7 +113,7 @@ static void flush_group(struct sp_group_stage *st, struct sp_group *g)
             m->stored = m->dirty = false;
         }
     }
-    /* One that lies in its founder's row is made of that in no time: once in memory is enough. */
+    /* The founder's row holds all of it: it is not kept in memory a second time. */
     bool again = inlined && g->inlined;
     if (again || (g->count == 0 && !wanted))
         sp_group_free(st, g);

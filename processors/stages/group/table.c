@@ -357,7 +357,7 @@ struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id)
     return g;
 }
 
-/* ---- out of memory again ---- */
+/* ---- eviction ---- */
 
 /* The walks below go from the oldest to the youngest. Each object is far from the one before it,
  * and what it points to is far again: so the next ones are fetched meanwhile, a pointer further
