@@ -180,14 +180,20 @@ static void hold(struct sp_group_stage *st, struct sp_group *g, struct sp_member
     sp_group_cover_touch(g, m);
 }
 
-void sp_large_out(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+/* The reverse of hold, but for where it hangs. */
+static void let_go(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
-    unhang(g, m);
     set_loose(g, m, false);
     if (m->hub)
         sp_hub_leave(st, g, m);
     if (m->kind != SP_PAGE_CONTENT)
         sp_shelf_remove(&g->large->redirects, redirect_order, m);
+}
+
+void sp_large_out(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    unhang(g, m);
+    let_go(st, g, m);
 }
 
 void sp_large_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
@@ -252,11 +258,7 @@ struct sp_member *sp_large_best_but(const struct sp_group *g, const struct sp_me
 static void forget(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     sp_group_cover_untouch(g, m);
-    set_loose(g, m, false);
-    if (m->hub)
-        sp_hub_leave(st, g, m);
-    if (m->kind != SP_PAGE_CONTENT)
-        sp_shelf_remove(&g->large->redirects, redirect_order, m);
+    let_go(st, g, m);
     sp_shelf_remove(&g->large->members, page_order, &m->page);
     g->count--;
     sp_free(m->end);
