@@ -19,6 +19,7 @@ static const struct {
                 {"no-version", SP_CANARY_NO_VERSION, 0},
                 {"no-epoch", SP_CANARY_NO_EPOCH, 0},
                 {"no-successor", 0, SP_COMPARE_NO_SUCCESSOR},
+                {"no-gap", 0, SP_COMPARE_NO_GAP},
                 {"early-announce", SP_CANARY_EARLY_ANNOUNCE, 0},
                 {"quiet-move", SP_CANARY_QUIET_MOVE, 0},
                 {"no-reliance", 0, SP_COMPARE_NO_RELIANCE},

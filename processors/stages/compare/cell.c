@@ -6,7 +6,7 @@
 #include "base/mem.h"
 
 static const size_t ROW_BYTES = sizeof(struct sp_row) + 32;
-static const size_t OTHER_BYTES = sizeof(struct sp_owner) + 24;
+static const size_t OTHER_BYTES = sizeof(struct sp_other) + 24;
 
 static void row_free(struct sp_row *row)
 {
@@ -126,16 +126,23 @@ void sp_cell_actor_expect_row(struct sp_compare_stage *c, uint32_t slot)
 
 /* ---- owners ---------------------------------------------------------------------------- */
 
+static bool other_decode(struct sp_view key, struct sp_view value, struct sp_other *ret_other)
+{
+    struct sp_reader r = sp_reader(value);
+    *ret_other = (struct sp_other){0};
+    if (key.len < sizeof ret_other->owner.page)
+        return false;
+    memcpy(&ret_other->owner.page, key.data + key.len - sizeof ret_other->owner.page,
+           sizeof ret_other->owner.page);
+    ret_other->owner.content_version = (int64_t)sp_read_u64(&r);
+    ret_other->order = sp_read_u64(&r);
+    return !r.failed && !sp_reader_left(&r);
+}
+
 static bool add_other(void *arg, struct sp_view key, struct sp_view value)
 {
-    struct sp_row *row = arg;
-    struct sp_owner owner;
-    if (key.len < sizeof owner.page || value.len != sizeof owner.content_version)
-        return false;
-    memcpy(&owner.page, key.data + key.len - sizeof owner.page, sizeof owner.page);
-    memcpy(&owner.content_version, value.data, sizeof owner.content_version);
-    sp_owners_put(row, owner);
-    return true;
+    struct sp_other other;
+    return other_decode(key, value, &other) && sp_owners_restore(arg, &other);
 }
 
 static bool load_others(struct sp_compare_stage *c, uint32_t slot)
@@ -152,6 +159,7 @@ static bool load_others(struct sp_compare_stage *c, uint32_t slot)
         err = SP_CORRUPT;
     if (!sp_compare_note(c, err))
         return false;
+    sp_owners_settle(row);
     row->others_loaded = true;
     c->cache_bytes += row->others.count * OTHER_BYTES;
     return true;
@@ -183,12 +191,22 @@ enum sp_owners_change sp_cell_actor_add_owner(struct sp_compare_stage *c, uint32
     }
     if (!load_others(c, slot))
         return SP_OWNERS_SAME;
-    if (sp_owners_put(row, owner)) {
+    struct sp_other *other = sp_owners_find(row, owner.page);
+    if (other) {
+        other->owner = owner;
+    } else {
+        sp_owners_add(row, owner);
         s->owners++;
         c->cache_bytes += OTHER_BYTES;
     }
     note_change(c, slot, row, owner.page);
     return SP_OWNERS_ONE;
+}
+
+struct sp_other *sp_cell_actor_other(struct sp_compare_stage *c, uint32_t slot, struct sp_id page)
+{
+    struct sp_row *row = sp_cell_actor_row(c, slot);
+    return row && load_others(c, slot) ? sp_owners_find(row, page) : NULL;
 }
 
 void sp_cell_actor_drop_row(struct sp_compare_stage *c, uint32_t slot)
@@ -216,43 +234,38 @@ void sp_cell_actor_move_row(struct sp_compare_stage *c, uint32_t from, uint32_t 
     c->dirty[c->dirty_count++] = to;
 }
 
-static void others_remove(struct sp_compare_stage *c, uint32_t slot, struct sp_owner *owner)
+static void others_remove(struct sp_compare_stage *c, uint32_t slot, struct sp_other *other)
 {
     struct sp_row *row = c->slots[slot].row;
-    note_change(c, slot, row, owner->page);
-    sp_owners_remove(row, owner);
+    note_change(c, slot, row, other->owner.page);
+    sp_owners_remove(row, other);
     c->slots[slot].owners--;
     c->cache_bytes -= OTHER_BYTES;
 }
 
-static struct sp_owner *first_other(const struct sp_row *row)
-{
-    struct sp_shelf_place place = sp_shelf_first(&row->others);
-    return sp_shelf_next(&row->others, &place);
-}
-
 enum sp_owners_change sp_cell_actor_remove_owner(struct sp_compare_stage *c, uint32_t slot,
-                                                 struct sp_id page)
+                                                 struct sp_id page, struct sp_other **ret_gap)
 {
     struct sp_row *row = sp_cell_actor_row(c, slot);
+    *ret_gap = NULL;
     if (!row || !load_others(c, slot))
         return SP_OWNERS_SAME;
     if (!sp_id_eq(row->first.page, page)) {
-        struct sp_owner *owner = sp_owners_find(row, page);
-        if (!owner)
+        struct sp_other *other = sp_owners_find(row, page);
+        if (!other)
             return SP_OWNERS_SAME;
-        others_remove(c, slot, owner);
+        *ret_gap = other->after;
+        others_remove(c, slot, other);
         return SP_OWNERS_ONE;
     }
-    struct sp_owner *heir = first_other(row);
-    if (!heir) {
+    if (!row->second) {
         c->slots[slot].owners = 0;
         return SP_OWNERS_NONE;
     }
     mark_dirty(c, slot, row);
     row->dirty = true;
-    row->first = *heir;
-    others_remove(c, slot, heir);
+    row->first = row->second->owner;
+    others_remove(c, slot, row->second);
     return SP_OWNERS_FIRST;
 }
 
@@ -276,13 +289,14 @@ bool sp_cell_actor_other_owner(struct sp_compare_stage *c, uint32_t slot, struct
     }
     if (owners == 1 || !load_others(c, slot))
         return false;
-    *ret_owner = *first_other(row);
+    *ret_owner = row->second->owner;
     return true;
 }
 
 /* ---- to the store ---------------------------------------------------------------------- */
 
-static void flush_others(struct sp_compare_stage *c, struct sp_row *row, struct sp_buf *key)
+static void flush_others(struct sp_compare_stage *c, struct sp_row *row, struct sp_buf *key,
+                         struct sp_buf *value)
 {
     size_t prefix = key->len;
     key->data[0] = 'O';
@@ -290,11 +304,15 @@ static void flush_others(struct sp_compare_stage *c, struct sp_row *row, struct 
         struct sp_id page = row->changed[i];
         key->len = prefix;
         sp_buf_put(key, &page, sizeof page);
-        const struct sp_owner *owner = sp_owners_find(row, page);
-        if (owner)
-            sp_store_put(c->store, sp_buf_view(key), sp_view(&owner->content_version, 8));
-        else
+        const struct sp_other *other = sp_owners_find(row, page);
+        if (!other) {
             sp_store_delete(c->store, sp_buf_view(key));
+            continue;
+        }
+        sp_buf_reset(value);
+        sp_buf_put_u64(value, (uint64_t)other->owner.content_version);
+        sp_buf_put_u64(value, other->order);
+        sp_store_put(c->store, sp_buf_view(key), sp_buf_view(value));
     }
     row->changed_count = 0;
 }
@@ -314,7 +332,7 @@ static void flush_row(struct sp_compare_stage *c, uint32_t slot, struct sp_buf *
         row->stored = true;
     }
     row->dirty = false;
-    flush_others(c, row, key);
+    flush_others(c, row, key, value);
 }
 
 /* Before rows of the same content are written that came since. */

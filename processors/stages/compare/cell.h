@@ -8,7 +8,7 @@
  *   'P' slot                  -> cell, content, the star's pivot (form.c)
  *   'K' slot                  -> cell, content, a row that hangs on another one
  *   'R' cell content          -> first owner, its version
- *   'O' cell content page     -> version             (each further owner)
+ *   'O' cell content page     -> version, order      (each further owner)
  *   'E' slot cell content     -> that row relies on this slot (relied.c)
  *   'Q' cell cell content     -> that row is to be probed again
  *
@@ -38,9 +38,19 @@ struct sp_owner {
     int64_t content_version;
 };
 
+/* An owner of a row but the first. */
+struct sp_other {
+    struct sp_owner owner;
+    uint64_t order;          /* in which they came: ascending from `second` to `last` */
+    struct sp_other *before; /* NULL: it is the second owner */
+    struct sp_other *after;  /* NULL: it is the last */
+};
+
 struct sp_row {
     struct sp_owner first;
-    struct sp_shelf others; /* struct sp_owner, by page; loaded on demand, see others_loaded */
+    struct sp_shelf others; /* struct sp_other, by page; loaded on demand, see others_loaded */
+    struct sp_other *second;
+    struct sp_other *last;
     bool others_loaded;
     bool dirty;            /* the first owner is not stored as it is */
     bool recently;         /* the clock's second chance */
@@ -135,12 +145,15 @@ struct sp_compare_stage {
 
 enum { NO_SLOT = SP_STARS_NONE, EVERYWHERE = UINT32_MAX };
 
-/* The list of others: the page's entry or NULL; a new entry, or another version of one (false); one
- * leaves; all are freed. */
-struct sp_owner *sp_owners_find(const struct sp_row *row, struct sp_id page);
-bool sp_owners_put(struct sp_row *row, struct sp_owner owner);
-void sp_owners_remove(struct sp_row *row, struct sp_owner *owner);
+/* The list of others: the page's entry or NULL; a page that is not there comes last; one leaves;
+ * all are freed. */
+struct sp_other *sp_owners_find(const struct sp_row *row, struct sp_id page);
+void sp_owners_add(struct sp_row *row, struct sp_owner owner);
+void sp_owners_remove(struct sp_row *row, struct sp_other *other);
 void sp_owners_free(struct sp_row *row);
+/* While loading, in any order; false: the page is there. sp_owners_settle after the last. */
+bool sp_owners_restore(struct sp_row *row, const struct sp_other *stored);
+void sp_owners_settle(struct sp_row *row);
 
 /* ---- core.c ---- */
 
@@ -193,13 +206,16 @@ enum sp_owners_change {
 };
 enum sp_owners_change sp_cell_actor_add_owner(struct sp_compare_stage *c, uint32_t slot,
                                               struct sp_owner owner);
+/* *ret_gap: of SP_OWNERS_ONE, the one that came after the one that left; or NULL. */
 enum sp_owners_change sp_cell_actor_remove_owner(struct sp_compare_stage *c, uint32_t slot,
-                                                 struct sp_id page);
+                                                 struct sp_id page, struct sp_other **ret_gap);
+/* The page's entry, or NULL: it is the first owner, or none. */
+struct sp_other *sp_cell_actor_other(struct sp_compare_stage *c, uint32_t slot, struct sp_id page);
 /* The slot has no owners any more: its row goes, with what is stored of it. */
 void sp_cell_actor_drop_row(struct sp_compare_stage *c, uint32_t slot);
 /* The row goes to another slot of the same content. */
 void sp_cell_actor_move_row(struct sp_compare_stage *c, uint32_t from, uint32_t to);
-/* All owners but the first, struct sp_owner; NULL: there are none. Valid until the next call on
+/* All owners but the first, struct sp_other; NULL: there are none. Valid until the next call on
  * this cell. */
 const struct sp_shelf *sp_cell_actor_others(struct sp_compare_stage *c, uint32_t slot);
 /* Some owner of the row other than `page`; false where there is none. */

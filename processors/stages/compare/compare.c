@@ -3,12 +3,14 @@
  * before B's put, then B's probe leaves b after that, and finds A, whose put came before A's probe.
  * Rows and owners are in cell.c.
  *
- * Of the pages that own a row one speaks for it: matches name it and no other, so that content
- * which 100,000 pages have gives a probe one edge. Whenever the spokesman becomes another
- * page, or another version of it, the others are linked to it, and if it is another page it
- * probes for the row. So for any two owners, and for an owner and a similar page, there is
- * always an edge to the present spokesman that was looked for after both ends were stored. Every
- * edge that goes stale under way because the spokesman moved on is made good by that.
+ * Of the pages that own a row the first that came speaks for it: matches name it and no other, so
+ * that content which 100,000 pages have gives a probe one edge. Whenever the spokesman becomes
+ * another page, or another version of it, it probes for the row. The owners are linked in the order
+ * in which they came, each to the one before it; one that leaves, or comes back as another version,
+ * costs a link between its neighbours. So however many pages have a content, each change of one
+ * sends at most two edges for it. For any two neighbours, and for the spokesman and a similar page,
+ * there is always an edge that was looked for after both ends were stored; an edge that goes stale
+ * under way because an end has changed is made good by that.
  */
 #include "compare/compare.h"
 
@@ -64,15 +66,30 @@ void sp_compare_stage_free(struct sp_compare_stage *c)
     sp_free(c);
 }
 
-/* The row has a new spokesman (another page, or another version of the same one): the other owners
- * are linked to it. */
-static void link_owners(struct sp_compare_stage *c, uint32_t slot)
+/* NULL: there is nothing to link. */
+static void link_back(struct sp_compare_stage *c, uint32_t slot, const struct sp_other *other)
+{
+    struct sp_row *row = other ? sp_cell_actor_row(c, slot) : NULL;
+    if (row)
+        sp_near_send_edge(c, other->owner, other->before ? other->before->owner : row->first);
+}
+
+/* The spokesman is another version of itself. */
+static void link_second(struct sp_compare_stage *c, uint32_t slot)
 {
     const struct sp_shelf *others = sp_cell_actor_others(c, slot);
     struct sp_row *row = others ? sp_cell_actor_row(c, slot) : NULL;
-    struct sp_shelf_place place = {0, 0};
-    for (struct sp_owner *owner; row && (owner = sp_shelf_next(others, &place));)
-        sp_near_send_edge(c, *owner, row->first);
+    if (row)
+        link_back(c, slot, row->second);
+}
+
+/* An owner has come, or is another version of itself. */
+static void link_both_ways(struct sp_compare_stage *c, uint32_t slot, struct sp_id page)
+{
+    const struct sp_other *other = sp_cell_actor_other(c, slot, page);
+    link_back(c, slot, other);
+    if (other)
+        link_back(c, slot, other->after);
 }
 
 /* What is left of a row in the index stays as a ghost, or the slot is free. */
@@ -121,17 +138,18 @@ static void remove_row(struct sp_compare_stage *c, struct sp_cell_actor *cell, u
 static void leave(struct sp_compare_stage *c, struct sp_cell_actor *cell, struct sp_id content,
                   struct sp_id page)
 {
+    struct sp_other *gap = NULL;
     uint32_t slot = sp_cell_actor_find(c, cell, content);
     enum sp_owners_change change =
-        slot == NO_SLOT ? SP_OWNERS_SAME : sp_cell_actor_remove_owner(c, slot, page);
+        slot == NO_SLOT ? SP_OWNERS_SAME : sp_cell_actor_remove_owner(c, slot, page, &gap);
     if (c->err)
         return;
-    if (change == SP_OWNERS_NONE) {
+    if (change == SP_OWNERS_NONE)
         remove_row(c, cell, slot);
-    } else if (change == SP_OWNERS_FIRST && c->options.canary != SP_COMPARE_NO_SUCCESSOR) {
-        link_owners(c, slot);
+    else if (change == SP_OWNERS_FIRST && c->options.canary != SP_COMPARE_NO_SUCCESSOR)
         enter_again(c, cell, slot, true);
-    }
+    else if (c->options.canary != SP_COMPARE_NO_GAP)
+        link_back(c, slot, gap);
 }
 
 static void put_new(struct sp_compare_stage *c, struct sp_cell_actor *cell, struct sp_owner owner,
@@ -150,17 +168,16 @@ static void put_again(struct sp_compare_stage *c, struct sp_cell_actor *cell, ui
                       struct sp_owner owner, bool tell)
 {
     enum sp_owners_change change = sp_cell_actor_add_owner(c, slot, owner);
-    struct sp_row *row = c->err ? NULL : sp_cell_actor_row(c, slot);
-    if (!row)
+    if (c->err)
         return;
     if (change == SP_OWNERS_FIRST) {
-        link_owners(c, slot);
+        link_second(c, slot);
         enter_again(c, cell, slot, tell);
     } else if (change == SP_OWNERS_SAME && tell) {
         sp_near_probe_own(c, slot);
         sp_near_probe_others(c, slot);
-    } else if (tell) {
-        sp_near_send_edge(c, owner, row->first);
+    } else if (change == SP_OWNERS_ONE) {
+        link_both_ways(c, slot, owner.page);
     }
 }
 

@@ -25,6 +25,7 @@ enum sp_compare_canary {
     SP_COMPARE_NO_SUCCESSOR, /* equal content falls silent with its spokesman */
     SP_COMPARE_NO_RELIANCE, /* a row does not look again when what it relied on has left its star */
     SP_COMPARE_QUIET_RETURN, /* a row that leaves its star enters another one unheard */
+    SP_COMPARE_NO_GAP,       /* an owner that leaves takes the link between its neighbours along */
     SP_COMPARE_QUIET_ANCHOR  /* a row that comes to hang on another one is not linked to it */
 };
 

@@ -14,7 +14,7 @@ static void ask(struct sp_compare_stage *c, struct sp_owner owner, struct sp_sig
     c->outbox.send(c->outbox.arg, m);
 }
 
-/* The spokesman comes last: each new one would have to be linked to all that are left. */
+/* The spokesman comes last: each new one would have to enter the index. */
 static uint32_t ask_owners(struct sp_compare_stage *c, uint32_t slot, uint32_t most)
 {
     const struct sp_shelf *others = sp_cell_actor_others(c, slot);
@@ -24,9 +24,9 @@ static uint32_t ask_owners(struct sp_compare_stage *c, uint32_t slot, uint32_t m
         return 0;
     uint32_t asked = 0;
     struct sp_shelf_place place = {0, 0};
-    for (struct sp_owner *owner; others && asked < most && (owner = sp_shelf_next(others, &place));
+    for (struct sp_other *other; others && asked < most && (other = sp_shelf_next(others, &place));
          asked++)
-        ask(c, *owner, signature);
+        ask(c, other->owner, signature);
     if (asked < most) {
         ask(c, row->first, signature);
         asked++;
