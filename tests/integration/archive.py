@@ -343,7 +343,7 @@ def mistakes_about_archives_are_explained(work):
     work.run("archive", "-q", "-o", "a", "crawl.warc")
     check_in("has no record", work.run("archive", "--restore", "http://none.example/", "a", code=1).err)
     work.write("lines.jsonl", b'{"url":"http://a.example/","content":"x"}\n')
-    check_in("a WARC record should start here", work.run("archive", "-o", "j", "lines.jsonl").err)
+    check_in("only WARC files can be archived", work.run("archive", "-o", "j", "lines.jsonl", code=1).err)
 
 
 if __name__ == "__main__":

@@ -451,25 +451,70 @@ def too_large_a_share_of_unreadable_records_is_an_error(work):
     everything = len(good) + len(bad)
     share = len(bad) / everything
     work.run("run", "-q", "-o", "any", "mixed.jsonl")
-    for command, output in ("run", "-o"), ("dedup", "--kept"):
+    work.write("list", "https://a.example/\n" + json.loads(good[0])["url"] + "\n")
+    for command in sorted(READERS.keys() - {"archive"}):
+        options = [f"{command}.out" if o in ("out", "kept", "map", "report") else o for o in READERS[command]]
         for limit, code in (share + 0.001, 0), (share - 0.001, 1), (0, 1), (1, 0):
-            done = work.run(command, "-q", output, f"{command}{limit}", "--set",
-                            f"input.max_unreadable={limit}", "mixed.jsonl", code=code)
+            if command == "run":
+                options = ["-o", f"run{limit}"]
+            done = work.run(command, "-q", *options, "--set", f"input.max_unreadable={limit}",
+                            "mixed.jsonl", code=code)
             said = f"{len(bad)} of {everything} records could not be read ({100 * share:.3g} %): more than"
             check((said in done.err) == bool(code), f"{command}, {limit}: {done.err}")
             if command == "run":  # all others were processed all the same
                 check_equal(work.read(f"run{limit}"), work.read("any"), "output")
 
 
-def an_input_of_which_nothing_can_be_read_is_an_error_with_its_reasons(work):
-    for name, content, reason in (
-            ("text.jsonl", '{"text":"a page"}\n' * 3, '3: the line has no url'),
-            ("page.html", "<html>\n<p>text</p>\n</html>\n", "3: the line is not a JSON object"),
-            ("array.json", '[{"url":"http://a/"},\n{"url":"http://b/"}]\n', '2: the page has no "content"')):
-        work.write(name, content)
-        done = work.run("run", "-q", "-o", "out", name, code=1)
-        check_in("samepage: no record of the input could be read", done.err)
-        check(reason.split(": ")[-1] in done.err, f"{name}: no reason {reason!r} in", done.err)
+# What people try first. What each holds, and the commands that can read it; {reason} of the others.
+UNREADABLE = (
+    ("text.jsonl", b'{"text":"a page"}\n' * 3, {"dedup", "audit"}, "3: the line has no url"),
+    ("id.jsonl", b'{"id":"1","text":"a page"}\n' * 3, {"dedup", "audit"}, "3: the line has no url"),
+    ("like.jsonl", b'{"url":"http://a.example/","html":"a page"}\n' * 3, set(),
+     '3: the page has no "content"; it has "html"'),
+    ("table.csv", b"address,body\nhttp://a.example/,one\nhttp://b.example/,two\n", set(),
+     "3: the line is not a JSON object"),
+    ("strings.json", b'["a page"]\n', set(), "1: the line is not a JSON object"),
+    ("array.json", b'[{"url":"http://a/"},\n{"url":"http://b/"}]\n', set(), '2: the page has no "content"'),
+    ("page.html", b"<html>\n<p>text</p>\n</html>\n", set(), "3: the line is not a JSON object"),
+)
+NAMED = ("crawl.parquet", b"PAR1" + bytes(64), "a Parquet file"), ("crawl.tar", None, "a tar archive")
+READERS = {
+    "run": ["-o", "out"], "pairs": [], "cover": ["-o", "out", "--relation", "jaccard(a, b) > 0.9"],
+    "dedup": ["--kept", "kept"], "audit": ["--kept", "list"], "train": ["-o", "map"],
+    "evaluate": ["--only", "traces", "--report", "report"], "archive": ["-o", "archive"],
+}
+
+
+def every_command_says_why_nothing_could_be_read(work):
+    work.write("list", "http://a.example/\n")
+    work.write("crawl.txt", "a page\n")
+    with tarfile.open(work.path("crawl.tar"), "w") as tar:
+        tar.add(work.path("crawl.txt"), arcname="crawl.txt")
+    for command, options in READERS.items():
+        for name, content, readable, reason in UNREADABLE:
+            case = f"{command} {name}"
+            work.write(name, content)
+            if command in readable:
+                check_equal(work.run(command, "-q", *options, name).err, "", case)
+                continue
+            done = work.run(command, "-q", *options, name, code=1)
+            if command == "archive":
+                reason = "1: a WARC file begins with a WARC record, and this is none"
+            count = reason.split(":")[0]
+            check_in(f"samepage: {count} of {count} records could not be read", done.err)
+            check_in(f"samepage:   {reason}", done.err)
+            check_in({"audit": "the input holds no document that can be read",
+                      "train": f"none of {count} records is a page with content"}.get(
+                          command, "samepage: no record of the input could be read"), done.err)
+        for name, content, message in NAMED:
+            if content:
+                work.write(name, content)
+            check_in(f"{name} is {message}", work.run(command, "-q", *options, name, code=1).err)
+        work.write("nothing.jsonl", b"")
+        code = 1 if command in ("audit", "train") else 0  # these cannot do without
+        done = work.run(command, "-q", *options, "nothing.jsonl", code=code)
+        check_in("audit" == command and "no document" or "train" == command and "none of 0 records" or
+                 "samepage: nothing.jsonl: there is no record in it", done.err)
 
 
 def a_page_without_content_is_a_dead_letter_that_names_the_field(work):

@@ -5,6 +5,7 @@
     recreated   all topics, while the state of the stages is kept
     spellings   one page by several URLs; then its status is deleted
     full        the disk of the group stage, for a while (a tmpfs: only where mounting is allowed)
+    unreadable  input of which `ingest` cannot publish all, or anything
     deleted     what is in `tier1` before it is read; a changelog
 """
 
@@ -183,8 +184,32 @@ def partitions(place):
         check_in("tier1: has 4 partitions, and tier1.partitions is 3", place.refused(stage))
 
 
+def unreadable(place):
+    good = json.dumps({"url": "http://a.example/", "content": "one two three"})
+    bad = '{"text":"a page"}', '{"url":"http://b.example/","text":"a page"}', "nonsense"
+    cases = (  # lines, input.max_unreadable, exit code, what is said
+        ([good] * 3 + [bad[0]], 0.3, 0, ["1 of 4 records could not be read", "1: the line has no url"]),
+        ([good] * 3 + [bad[0]], 0.2, 1, ["more than input.max_unreadable allows"]),
+        ([good, *bad], 1, 0, ["3 of 4 records", '1: the page has no "content"; it has "text"']),
+        (bad, 1, 1, ["3 of 3 records", "1: the line is not a JSON object", "no record of the input"]),
+        ([], 1, 0, ["mixed.jsonl: there is no record in it"]))
+    before = sum(high for _, high in place.ends("pages"))
+    for lines, limit, code, said in cases:
+        with open(place.path("mixed.jsonl"), "w", encoding="utf-8") as file:
+            file.write("".join(line + "\n" for line in lines))
+        done = subprocess.run(
+            [place.program, "ingest", *place.settings(), "--set", f"input.max_unreadable={limit}",
+             place.path("mixed.jsonl")], text=True, timeout=60, stderr=subprocess.PIPE, check=False)
+        check(done.returncode == code, "exit code", done.returncode, done.stderr)
+        for text in said:
+            check_in(text, done.stderr)
+        after = sum(high for _, high in place.ends("pages"))
+        check(after - before == lines.count(good), "published", after - before, done.stderr)
+        before = after
+
+
 if __name__ == "__main__":
     part = sys.argv[1]
     test = {"poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
-            "spellings": spellings, "full": full}[part]
+            "spellings": spellings, "full": full, "unreadable": unreadable}[part]
     main(lambda *args: test(Hostile(part, *args)), *sys.argv[2:])

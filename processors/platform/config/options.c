@@ -160,8 +160,8 @@ const struct sp_option sp_options[] = {
      "letter, instead of the last word on its page for as long; the hundredth in a row is accepted. "
      "For crawls in the order of time: 86400000 is a day. 0: any time before the year 2248"},
     {"input.max_unreadable", SP_OPTION_REAL, FIELD(input_max_unreadable), false, "1", 0, 1, NULL,
-     "run, dedup, ingest: where more than this share of the records could not be read the exit status "
-     "is 1, after all that can be read was processed. 1: only where none could"},
+     "where more than this share of the records of a command's input could not be read its exit "
+     "status is 1, after all that can be read was processed. 1: only where none could"},
     {"input.id_field", SP_OPTION_TEXT, FIELD(input_id_field), false, "url", 1, SP_CONFIG_TEXT, NULL,
      "what the field of the id is called in JSON and in tables. With another name than url the "
      "id need not be a URL: what is none becomes doc:ID"},

@@ -1,4 +1,4 @@
-/* Ids that are no URLs, and times as people write them. */
+/* Ids that are no URLs, times as people write them, and pages without content. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -18,6 +18,14 @@ void sp_input_put_doc(struct sp_buf *out, struct sp_view id)
         sp_buf_put_u8(out, (uint8_t)hex[c >> 4]);
         sp_buf_put_u8(out, (uint8_t)hex[c & 15]);
     }
+}
+
+const char *sp_page_record_lacks_content(const struct sp_page_record *page)
+{
+    if (page->content.data)
+        return NULL;
+    return page->content_like ? page->content_like
+                              : "the page has no \"content\": that is the field of its text";
 }
 
 /* "+02:00", "-0530", "Z" or nothing, in minutes; false where it is none of them. */

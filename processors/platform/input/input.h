@@ -58,6 +58,9 @@ struct sp_input_item {
     struct sp_page_record page;
 };
 
+/* Why the page of a 200 has no content, a sentence; NULL: it has. */
+const char *sp_page_record_lacks_content(const struct sp_page_record *page);
+
 struct sp_input_options {
     uint64_t max_record_bytes; /* larger ones are dead letters; default 64 MiB */
     size_t chunk_bytes;        /* default 1 MiB; a record may exceed it */

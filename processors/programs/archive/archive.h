@@ -20,6 +20,7 @@
 #define SP_ARCHIVE_ARCHIVE_H
 
 #include "base/fault.h"
+#include "input/readings.h"
 #include "text/text.h"
 
 enum { SP_ARCHIVE_DEPTH_MAX = 64 };
@@ -37,6 +38,7 @@ struct sp_archive_options {
     uint64_t commit_bytes;  /* of input, between two commits */
     uint64_t cache_bytes;   /* for records as they came */
     struct sp_text_options text;
+    struct sp_readings *readings; /* may be NULL */
     /* Both may be NULL. A record that could not be read, as a sentence; bytes of input read. */
     void (*complain)(void *arg, const char *text);
     void (*progress)(void *arg, uint64_t done, uint64_t total);

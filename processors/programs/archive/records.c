@@ -135,7 +135,10 @@ static enum sp_err start(struct sp_records *r, const char **ret_why)
     if (r->damage != SP_OK)
         return damaged(r, ret_why);
     return bad(r, SP_MALFORMED,
-               "a WARC record should start here; the length of the one before may be wrong",
+               r->offset + r->at == 0
+                   ? "a WARC file begins with a WARC record, and this is none; only WARC files can "
+                     "be archived"
+                   : "a WARC record should start here; the length of the one before may be wrong",
                ret_why);
 }
 

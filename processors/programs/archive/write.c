@@ -9,6 +9,7 @@
 #include "archive/index.h"
 #include "archive/writer.h"
 #include "input/header.h"
+#include "input/input.h"
 
 enum { PATH_BYTES = 4096, INDEX_MEMORY = 256 << 20 };
 
@@ -223,6 +224,7 @@ static void complain(struct job *j, const char *file, uint64_t offset, const cha
     snprintf(text, sizeof text, "%s: at byte %llu of its (decompressed) content: %s", file,
              (unsigned long long)offset, why);
     j->writer.result->bad++;
+    sp_readings_add(j->writer.options->readings, 1, why);
     if (j->writer.options->complain)
         j->writer.options->complain(j->writer.options->arg, text);
 }
@@ -250,8 +252,10 @@ static enum sp_err read_input(struct job *j, const char *file, struct sp_records
     uint64_t offset = 0, number = 0;
     for (;;) {
         enum sp_err err = sp_records_next(r, &record, &offset, &why);
-        if (err == SP_END)
+        if (err == SP_END) {
+            sp_readings_end_input(w->options->readings, file, number);
             return SP_OK;
+        }
         if (err != SP_OK && sp_err_class(err) != SP_CLASS_BAD_RECORD)
             return sp_fault_set(w->fault, err, "%s: reading failed", file);
         if (!input)
@@ -260,6 +264,7 @@ static enum sp_err read_input(struct job *j, const char *file, struct sp_records
         number += err != SP_TRUNCATED; /* the rest may come later */
         if (!here) {
             w->result->passed++;
+            sp_readings_pass(w->options->readings, 1);
             continue;
         }
         if (err != SP_OK) {
@@ -270,6 +275,8 @@ static enum sp_err read_input(struct job *j, const char *file, struct sp_records
                 complain(j, file, offset, w->fault->text);
             else if (err != SP_OK)
                 return err;
+            else
+                sp_readings_add(w->options->readings, 1, NULL);
             j->since_commit += record.header.len + record.block.len;
         }
         input->records = number;
@@ -286,6 +293,20 @@ static uint64_t size_of(const char *file)
     return stat(file, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
+/* Refuses what is known to be another format; standard input can be read only once. */
+static enum sp_err look_at(const char *file, struct sp_fault *fault)
+{
+    struct sp_input_options options;
+    struct sp_input *input = NULL;
+    if (strcmp(file, "-") == 0)
+        return SP_OK;
+    sp_input_options_default(&options);
+    enum sp_err err = sp_input_open(&file, 1, &options, &input, fault);
+    if (err == SP_OK)
+        sp_input_close(input);
+    return err;
+}
+
 static enum sp_err read_inputs(struct job *j)
 {
     const struct sp_archive_options *o = j->writer.options;
@@ -295,6 +316,9 @@ static enum sp_err read_inputs(struct job *j)
         total += size_of(o->inputs[i]);
     for (size_t i = 0; i < o->input_count && err == SP_OK; i++) {
         struct sp_records r;
+        err = look_at(o->inputs[i], j->writer.fault);
+        if (err != SP_OK)
+            break;
         err = sp_records_open(&r, o->inputs[i], o->max_record_bytes, j->writer.fault);
         if (err != SP_OK)
             break;

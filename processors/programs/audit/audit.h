@@ -5,6 +5,7 @@
 #define SP_AUDIT_AUDIT_H
 
 #include "input/input.h"
+#include "input/readings.h"
 #include "similarity/similarity.h"
 #include "text/text.h"
 
@@ -21,6 +22,7 @@ struct sp_audit_options {
     struct sp_text_options text;
     struct sp_input_options input;
     struct sp_similarity_options similarity;
+    struct sp_readings *readings; /* may be NULL */
     void (*progress)(void *arg, uint64_t documents, uint64_t bytes, uint64_t bytes_total,
                      uint64_t distinct); /* may be NULL */
     void *progress_arg;

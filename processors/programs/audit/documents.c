@@ -122,6 +122,9 @@ static enum sp_err make(void *arg, struct sp_text *text, const struct sp_page_re
     if (page->http_status < 200 || page->http_status >= 300 ||
         !sp_text_readable(page->content_type))
         return SP_OK;
+    *ret_why = sp_page_record_lacks_content(page);
+    if (*ret_why)
+        return SP_MALFORMED;
     enum sp_err err = sp_text_signature(text, page->content_type, page->content,
                                         page->content_is_utf8, &signature);
     *ret_why = "the content cannot be read as text";
@@ -176,6 +179,7 @@ static enum sp_err read_input(struct sp_audit *a, uint32_t file, uint64_t *bytes
     struct sp_pipeline_maker maker = {make, NULL};
     struct sp_input *input = NULL;
     struct sp_batch *batch;
+    uint64_t records = 0;
     enum sp_err err = sp_input_open(&o->inputs[file], 1, &o->input, &input, fault);
     if (err != SP_OK)
         return err;
@@ -183,9 +187,12 @@ static enum sp_err read_input(struct sp_audit *a, uint32_t file, uint64_t *bytes
         sp_pipeline_start_making(input, &o->input, &o->text, sp_run_workers(o->threads), &maker);
     while ((err = sp_pipeline_next(pipeline, &batch, fault)) == SP_OK) {
         for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
-            a->result->dead_letters += batch->items[i].err != SP_OK;
-            if (batch->items[i].err == SP_OK && batch->items[i].made.len)
-                err = add(a, file, &batch->items[i]);
+            const struct sp_batch_item *item = &batch->items[i];
+            records += item->records;
+            sp_readings_add(o->readings, item->records, item->err == SP_OK ? NULL : item->why);
+            a->result->dead_letters += item->err != SP_OK;
+            if (item->err == SP_OK && item->made.len)
+                err = add(a, file, item);
         }
         if (err != SP_OK) {
             sp_fault_set(fault, err, "a document cannot be read back: %s", sp_err_text(err));
@@ -197,6 +204,7 @@ static enum sp_err read_input(struct sp_audit *a, uint32_t file, uint64_t *bytes
     sp_pipeline_stop(pipeline);
     *bytes += sp_input_read_bytes(input);
     sp_input_close(input);
+    sp_readings_end_input(o->readings, o->inputs[file], records);
     return err == SP_END ? SP_OK : err;
 }
 

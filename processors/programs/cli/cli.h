@@ -100,9 +100,20 @@ int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * their names (.jsonl, .warc.gz and so on), in order of path, then the folder itself where it holds
  * texts. Valid to the end of the process, or the next call. */
 const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count);
-/* The exit code of a command that did its work but could not read `bad` of so many records; says so
- * where that is more than input.max_unreadable. */
-int sp_cli_unreadable(const struct sp_config *config, uint64_t bad, uint64_t records);
+struct sp_readings;
+
+/* The end of the help of every command that reads pages or documents. */
+#define SP_READING_EXIT_HELP                                                                       \
+    "EXIT STATUS\n"                                                                                \
+    "  0 done; 1 failed, no record could be read, or more than input.max_unreadable could not;\n"  \
+    "  2 wrong usage\n"
+
+/* Says how many records could not be read and the commonest reasons. `behind` follows the number:
+ * what else can be done; NULL: nothing is said. */
+void sp_cli_reasons(struct sp_readings *readings, const char *behind);
+/* The exit code of a command that did its work on what could be read. Says which input was empty,
+ * that no record could be read, or that more could not than input.max_unreadable allows. */
+int sp_cli_verdict(const struct sp_config *config, const struct sp_readings *readings);
 
 /* Reads a whole number below 2^62 with an optional K, M or G (powers of 1,000). False, and the
  * number is untouched, if the text is anything else. */

@@ -1,6 +1,7 @@
 /* A folder among the inputs stands for the files in it; and what it means that records of inputs
  * could not be read. */
 #include <fts.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -9,6 +10,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "input/input.h"
+#include "input/readings.h"
 
 static struct {
     char **names;
@@ -92,8 +94,27 @@ const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)
     return (const char *const *)inputs.names;
 }
 
-int sp_cli_unreadable(const struct sp_config *config, uint64_t bad, uint64_t records)
+void sp_cli_reasons(struct sp_readings *readings, const char *behind)
 {
+    enum { SHOWN = 3 };
+    if (readings->bad == 0 || !behind)
+        return;
+    fprintf(stderr, "samepage: %s of %s records could not be read%s\n",
+            sp_thousands(readings->bad).text, sp_thousands(readings->records).text, behind);
+    sp_readings_sort(readings);
+    for (int i = 0; i < SHOWN && readings->reasons[i].why; i++)
+        fprintf(stderr, "samepage:   %s: %s\n", sp_thousands(readings->reasons[i].count).text,
+                readings->reasons[i].why);
+}
+
+int sp_cli_verdict(const struct sp_config *config, const struct sp_readings *readings)
+{
+    uint64_t bad = readings->bad, records = readings->records;
+    if (bad > 0 && bad == records && readings->before == 0)
+        return sp_cli_failed("no record of the input could be read");
+    if (readings->empty_inputs)
+        fprintf(stderr, "samepage: %s: there is no record in it%s\n", readings->empty_input,
+                readings->empty_inputs > 1 ? ", nor in other inputs" : "");
     if (records == 0 || (double)bad <= config->input_max_unreadable * (double)records)
         return SP_EXIT_DONE;
     return sp_cli_failed("%s of %s records could not be read (%.3g %%): more than "

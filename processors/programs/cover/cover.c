@@ -84,6 +84,7 @@ static enum sp_err take_batch(struct cover *c, const struct sp_batch *batch, str
     for (size_t i = 0; i < batch->count; i++) {
         const struct sp_batch_item *item = &batch->items[i];
         c->result->records += item->records;
+        sp_readings_add(c->options->readings, item->records, item->err == SP_OK ? NULL : item->why);
         c->result->dead_letters += item->err != SP_OK ? item->records : 0;
         if (item->err == SP_OK && item->made.len > 0)
             c->result->filtered +=
@@ -115,7 +116,7 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
     text.signature.repeats = SP_REPEATS_ONCE;
     enum sp_err err = sp_input_open(o->inputs, o->input_count, &o->input, &input, fault);
     if (err != SP_OK)
-        return err;
+        return err == SP_INVALID ? SP_IO : err; /* invalid is a relation, not a foreign format */
     c->total_bytes = sp_input_total_bytes(input);
     struct sp_batch *batch;
     struct sp_pipeline *pipeline =
@@ -125,6 +126,8 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
             break;
     sp_pipeline_stop(pipeline);
     sp_input_close(input);
+    for (size_t i = 0; i < o->input_count; i++) /* read as one */
+        sp_readings_end_input(o->readings, o->inputs[i], c->result->records);
     if (c->documents.bad_weight && err == SP_END)
         return sp_fault_set(fault, SP_INVALID,
                             "--weight: the weight of record %llu is not above 0, as all must be",

@@ -16,6 +16,7 @@
 
 #include "base/fault.h"
 #include "input/input.h"
+#include "input/readings.h"
 #include "text/text.h"
 
 enum sp_cover_phase {
@@ -43,6 +44,7 @@ struct sp_cover_options {
     uint64_t exact_steps;        /* at most, for each of them */
     struct sp_text_options text; /* its signature options are not used: all shingles, each once */
     struct sp_input_options input;
+    struct sp_readings *readings; /* may be NULL */
     /* May be NULL; from the calling thread. */
     void (*progress)(void *arg, enum sp_cover_phase phase, uint64_t done, uint64_t total);
     void *progress_arg;

@@ -72,6 +72,9 @@ enum sp_err sp_document_make(void *maker, struct sp_text *text, const struct sp_
         return err;
     if (page->http_status < 200 || page->http_status > 299 || !sp_text_readable(page->content_type))
         return SP_OK;
+    *ret_why = sp_page_record_lacks_content(page);
+    if (*ret_why)
+        return SP_MALFORMED;
     *ret_why = "the content cannot be read as text";
     err = sp_text_signature(text, page->content_type, page->content, page->content_is_utf8,
                             &signature);

@@ -185,6 +185,7 @@ static enum sp_err handle_item(struct run *r, const char *file, const struct sp_
 {
     struct sp_dedup_record d;
     r->since_barrier++;
+    sp_readings_add(r->options->readings, item->records, item->err == SP_OK ? NULL : item->why);
     if (item->err != SP_OK)
         return put_dead(r, file, item);
     enum sp_err err = sp_dedup_read(item->made, &d);
@@ -249,6 +250,7 @@ static enum sp_err read_input(struct run *r, struct sp_input *input, const char 
     bool whole = o->kept;
     struct sp_pipeline_maker maker = {sp_dedup_make, &whole};
     r->result->skipped += in->records;
+    sp_readings_pass(o->readings, in->records);
     enum sp_err err = in->records ? sp_input_skip(input, in->records) : SP_OK;
     if (err != SP_OK && err != SP_END)
         return fail(r, err, name);
@@ -261,6 +263,7 @@ static enum sp_err read_input(struct run *r, struct sp_input *input, const char 
     if (err != SP_END)
         return err;
     in->ended = true;
+    sp_readings_end_input(o->readings, name, in->records);
     return barrier(r);
 }
 

@@ -12,6 +12,7 @@
 #define SP_DEDUP_DEDUP_H
 
 #include "input/input.h"
+#include "input/readings.h"
 #include "similarity/similarity.h"
 #include "store/store.h"
 #include "text/text.h"
@@ -32,6 +33,7 @@ struct sp_dedup_options {
     struct sp_input_options input;
     struct sp_similarity_options similarity;
     struct sp_rocksdb_options store;
+    struct sp_readings *readings; /* may be NULL */
     void (*progress)(void *arg, uint64_t documents, uint64_t bytes, uint64_t bytes_total,
                      uint64_t kept); /* may be NULL */
     void *progress_arg;

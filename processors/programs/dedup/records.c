@@ -10,6 +10,9 @@ enum sp_err sp_dedup_make(void *arg, struct sp_text *text, const struct sp_page_
     sp_buf_reset(scratch);
     if (page->http_status >= 200 && page->http_status < 300 &&
         sp_text_readable(page->content_type)) {
+        *ret_why = sp_page_record_lacks_content(page);
+        if (*ret_why)
+            return SP_MALFORMED;
         enum sp_err err = sp_text_signature(text, page->content_type, page->content,
                                             page->content_is_utf8, &signature);
         *ret_why = "the content cannot be read as text";

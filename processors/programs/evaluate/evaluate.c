@@ -58,6 +58,7 @@ static struct sp_trace_options trace_options(const struct sp_evaluate_options *o
                                      .input = o->input,
                                      .text = o->text,
                                      .threads = o->threads,
+                                     .readings = o->readings,
                                      .progress = o->progress,
                                      .progress_arg = o->progress_arg};
 }
@@ -76,6 +77,9 @@ enum sp_err sp_evaluate(const struct sp_evaluate_options *o, struct sp_fault *fa
     err = sp_trace_read(&reading, &trace, fault);
     e.reading_seconds = sp_clock_process_seconds() - start;
     e.trace = trace;
+    if (err == SP_OK && o->readings && o->readings->bad > 0 &&
+        o->readings->bad == o->readings->records)
+        err = sp_fault_set(fault, SP_INVALID, "no record of the input could be read");
     if (err == SP_OK)
         err = run_experiments(&e);
     put_origin(o, e.report);

@@ -18,6 +18,7 @@
 
 #include "base/fault.h"
 #include "input/input.h"
+#include "input/readings.h"
 #include "local/bus.h"
 #include "text/text.h"
 
@@ -56,6 +57,7 @@ struct sp_evaluate_options {
     const char *temp; /* directory of its temporary files; default "/tmp" */
     struct sp_input_options input;
     struct sp_text_options text;
+    struct sp_readings *readings;    /* of the traces; may be NULL */
     uint32_t threads;                /* as for sp_run_workers */
     struct sp_local_bus_options bus; /* of it: similarity, routing, rho */
     /* What is being done, for people waiting; may be NULL. */

@@ -79,6 +79,8 @@ static void take_batch(struct reading *r, struct sp_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++) {
         struct sp_batch_item *item = &batch->items[i];
+        sp_readings_add(r->trace->options.readings, item->records,
+                        item->err == SP_OK ? NULL : item->why);
         r->file->content_bytes += item->content_bytes;
         r->file->dead_letters += item->err != SP_OK;
         const struct sp_message *m = item->message;
@@ -109,6 +111,8 @@ static enum sp_err read_file(struct reading *r, struct sp_fault *fault)
     }
     sp_pipeline_stop(pipeline);
     sp_input_close(input);
+    sp_readings_end_input(o->readings, r->file->path,
+                          r->file->count + r->file->ignored + r->file->dead_letters);
     return err == SP_END ? SP_OK : err;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/fault.h"
 #include "input/input.h"
+#include "input/readings.h"
 #include "page/message.h"
 #include "text/text.h"
 
@@ -45,7 +46,8 @@ struct sp_trace_options {
     size_t file_count;
     struct sp_input_options input;
     struct sp_text_options text;
-    uint32_t threads; /* as for sp_run_workers */
+    uint32_t threads;             /* as for sp_run_workers */
+    struct sp_readings *readings; /* may be NULL */
     /* Bytes read of a file (`of` 0: unknown), for people waiting; may be NULL. */
     void (*progress)(void *arg, const char *file, uint64_t done, uint64_t of);
     void *progress_arg;

@@ -135,7 +135,6 @@ static enum sp_err open_outputs(struct run *r)
 static enum sp_err put_dead_letter(struct run *r, const struct sp_dead_letter *letter)
 {
     r->result->dead_letters++;
-    sp_refusals_add(&r->result->reasons, letter->why, 1);
     if (!r->dead_letter.name)
         return SP_OK;
     size_t before = r->dead_letter.buffer.len;
@@ -179,6 +178,7 @@ static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_
                      "input.max_future_ms";
         letter.raw = sp_view_str(item->message->crawled.url);
     }
+    sp_readings_add(r->options->readings, item->records, letter.err == SP_OK ? NULL : letter.why);
     if (letter.err != SP_OK)
         return put_dead_letter(r, &letter);
     if (!item->message) {
@@ -283,6 +283,7 @@ static enum sp_err run_input(struct run *r, const char *name)
     if (err != SP_OK)
         return err;
     r->result->skipped += in->records;
+    sp_readings_pass(r->options->readings, in->records);
     err = in->records ? sp_input_skip(input, in->records) : SP_OK;
     if (err != SP_OK && err != SP_END) {
         err = fail(r, err, name);
@@ -300,8 +301,7 @@ static enum sp_err run_input(struct run *r, const char *name)
     if (err != SP_END)
         return err;
     in->ended = true;
-    if (in->records == 0 && r->result->empty_inputs++ == 0)
-        r->result->empty_input = name;
+    sp_readings_end_input(r->options->readings, name, in->records);
     return barrier(r);
 }
 
@@ -451,6 +451,5 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
 void sp_run_result_done(struct sp_run_result *result)
 {
     sp_free(result->rates);
-    sp_refusals_done(&result->reasons);
     *result = (struct sp_run_result){0};
 }

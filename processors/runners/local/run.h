@@ -12,9 +12,9 @@
 #define SP_LOCAL_RUN_H
 
 #include "input/input.h"
+#include "input/readings.h"
 #include "local/bus.h"
 #include "local/groups.h"
-#include "local/refusals.h"
 #include "text/text.h"
 
 struct sp_run_options {
@@ -33,6 +33,7 @@ struct sp_run_options {
     struct sp_input_options input;
     struct sp_rocksdb_options store;
     struct sp_local_bus_options bus; /* with the map */
+    struct sp_readings *readings;    /* may be NULL */
     /* Called now and then from the tier thread; may be NULL. bytes_total 0: unknown. */
     void (*progress)(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
                      uint64_t groups);
@@ -49,18 +50,15 @@ struct sp_run_rate {
 };
 
 struct sp_run_result {
-    uint64_t records;           /* read in this run */
-    uint64_t pages;             /* of these, fetches that said something of a page */
-    uint64_t cut;               /* pages of which only text.max_bytes were read */
-    uint64_t ignored;           /* other HTTP statuses: nothing is known of the page */
-    uint64_t dead_letters;      /* records that could not be read */
-    struct sp_refusals reasons; /* of these */
-    uint64_t bytes;             /* of content */
-    uint64_t events;            /* status events written */
-    uint64_t skipped;           /* records an earlier run had handled */
-    uint64_t empty_inputs;      /* inputs without any record */
-    const char *empty_input;    /* the first of them; the options' text */
-    double seconds;             /* of reading and processing */
+    uint64_t records;      /* read in this run */
+    uint64_t pages;        /* of these, fetches that said something of a page */
+    uint64_t cut;          /* pages of which only text.max_bytes were read */
+    uint64_t ignored;      /* other HTTP statuses: nothing is known of the page */
+    uint64_t dead_letters; /* records that could not be read */
+    uint64_t bytes;        /* of content */
+    uint64_t events;       /* status events written */
+    uint64_t skipped;      /* records an earlier run had handled */
+    double seconds;        /* of reading and processing */
     double verify_seconds;
     uint64_t differences; /* found by verify */
     uint64_t disk_bytes;

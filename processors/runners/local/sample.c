@@ -99,16 +99,14 @@ static void on_item(void *arg, const struct sp_input_item *item)
 {
     struct reading *r = arg;
     struct sp_message *m = NULL;
-    const char *why;
+    const char *why = item->why;
     if (r->left == 0)
         return;
     r->left--;
     r->sample.records += item->records;
-    if (item->err != SP_OK ||
-        sp_record_message(r->text, &item->page, &r->scratch, &m, &why) != SP_OK) {
-        r->sample.dead_letters++;
-        return;
-    }
+    bool good = item->err == SP_OK &&
+                sp_record_message(r->text, &item->page, &r->scratch, &m, &why) == SP_OK;
+    sp_readings_add(r->options->readings, item->records, good ? NULL : why);
     if (m)
         note_message(r, m);
     sp_message_free(m);
@@ -119,6 +117,7 @@ static enum sp_err read_input(struct reading *r, const char *name, struct sp_fau
     const struct sp_sample_options *o = r->options;
     struct sp_input *input;
     struct sp_chunk *chunk;
+    uint64_t before = r->sample.records;
     enum sp_err err = sp_input_open(&name, 1, &o->input, &input, fault);
     if (err != SP_OK)
         return err;
@@ -136,6 +135,7 @@ static enum sp_err read_input(struct reading *r, const char *name, struct sp_fau
     r->earlier_bytes += sp_input_read_bytes(input);
     sp_parser_free(parser);
     sp_input_close(input);
+    sp_readings_end_input(o->readings, name, o->skip ? 1 : r->sample.records - before);
     return err == SP_END ? SP_OK : err;
 }
 

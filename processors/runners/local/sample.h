@@ -5,6 +5,7 @@
 #define SP_LOCAL_SAMPLE_H
 
 #include "input/input.h"
+#include "input/readings.h"
 #include "partition/train.h"
 #include "partition/words.h"
 #include "text/text.h"
@@ -12,9 +13,10 @@
 struct sp_sample_options {
     struct sp_text_options text; /* with a dictionary lengths are kept, else bags */
     struct sp_input_options input;
-    uint64_t most;    /* pages: above it, those with the larger page ids are left out */
-    uint64_t skip;    /* records of each input passed over */
-    uint64_t records; /* of each input read after them; 0: all */
+    uint64_t most;                /* pages: above it, those with the larger page ids are left out */
+    uint64_t skip;                /* records of each input passed over */
+    uint64_t records;             /* of each input read after them; 0: all */
+    struct sp_readings *readings; /* may be NULL */
     /* Called now and then; may be NULL. bytes_total 0: unknown. */
     void (*progress)(void *arg, uint64_t records, uint64_t bytes, uint64_t bytes_total);
     void *progress_arg;
@@ -24,9 +26,8 @@ struct sp_sample {
     struct sp_bag **bags;       /* of distinct contents, in the order of their hashes */
     struct sp_lengths *lengths; /* the same; one of the two is there */
     size_t count;
-    uint64_t records;      /* read */
-    uint64_t pages;        /* alive at the end and kept */
-    uint64_t dead_letters; /* records that could not be read */
+    uint64_t records; /* read */
+    uint64_t pages;   /* alive at the end and kept */
 };
 
 /* Fails where an input cannot be read: the sample is empty then. */

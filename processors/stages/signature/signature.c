@@ -47,10 +47,8 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
     } else if (page->http_status >= 200 && page->http_status < 300 &&
                sp_text_readable(page->content_type)) {
         c->page_kind = SP_PAGE_CONTENT;
-        if (!page->content.data) {
-            *ret_why = page->content_like
-                           ? page->content_like
-                           : "the page has no \"content\": that is the field of its text";
+        *ret_why = sp_page_record_lacks_content(page);
+        if (*ret_why) {
             err = SP_MALFORMED;
             goto out;
         }

@@ -176,6 +176,7 @@ static int write_archive(struct arguments *a)
 {
     struct watch watch = {0};
     struct sp_archive_result r;
+    struct sp_readings readings = {0};
     struct sp_fault fault;
     struct timespec start;
     char text[1024];
@@ -186,14 +187,19 @@ static int write_archive(struct arguments *a)
     a->archive.progress = on_progress;
     a->archive.complain = on_complaint;
     a->archive.arg = &watch;
+    a->archive.readings = &readings;
     sp_progress_start(&watch.progress, NULL);
     watch.progress.shown &= !a->quiet;
     enum sp_err err = sp_archive_write(&a->archive, &r, &fault);
     sp_progress_end(&watch.progress);
-    if (err != SP_OK)
-        return sp_cli_failed("%s", fault.text);
-    if (!a->quiet)
+    if (err == SP_OK && !a->quiet)
         print_result(&r);
+    sp_cli_reasons(&readings, "");
+    int code =
+        err == SP_OK ? sp_cli_verdict(&a->config, &readings) : sp_cli_failed("%s", fault.text);
+    sp_readings_done(&readings);
+    if (err != SP_OK)
+        return code;
     snprintf(text, sizeof text,
              "{\"records\":%llu,\"passed\":%llu,\"bad\":%llu,\"whole\":%llu,\"revisits\":%llu,"
              "\"patches\":%llu,\"bytes\":%llu,\"stored_bytes\":%llu,\"deepest\":%llu,"
@@ -203,7 +209,8 @@ static int write_archive(struct arguments *a)
              (unsigned long long)r.patches, (unsigned long long)r.bytes,
              (unsigned long long)r.stored_bytes, (unsigned long long)r.deepest,
              seconds_since(&start));
-    return a->summary ? write_summary(a->summary, text) : SP_EXIT_DONE;
+    int wrote = a->summary ? write_summary(a->summary, text) : SP_EXIT_DONE;
+    return code == SP_EXIT_DONE ? wrote : code;
 }
 
 static int restore_archive(const struct arguments *a)
@@ -273,5 +280,5 @@ const struct sp_command sp_command_archive = {
     "  --help               this text\n\n"
     "EXAMPLES\n"
     "  samepage archive -o archive crawl-*.warc.gz\n"
-    "  samepage archive --restore https://example.org/ archive > example.warc\n",
+    "  samepage archive --restore https://example.org/ archive > example.warc\n\n" SP_READING_EXIT_HELP,
     true, run};

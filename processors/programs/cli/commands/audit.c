@@ -86,6 +86,18 @@ static void print_summary(const struct sp_audit_result *r)
         print_row("records that cannot be read", r->dead_letters);
 }
 
+static int report(const struct arguments *a, const struct sp_audit_result *r)
+{
+    if (!a->quiet)
+        print_summary(r);
+    if (!a->quiet && a->options.report)
+        fprintf(stderr, "%s/index.html is written\n", a->options.report);
+    if (r->unknown > 0 && r->removed == 0)
+        return sp_cli_failed("no id of the lists is of a document of the input; --id-field says "
+                             "what the id is called");
+    return SP_EXIT_DONE;
+}
+
 static int run(const struct sp_command *command, int argc, char **argv)
 {
     struct arguments a = {0};
@@ -96,6 +108,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     struct sp_audit_options *o = &a.options;
     struct sp_settings settings;
     struct sp_audit_result result;
+    struct sp_readings readings = {0};
     struct sp_progress progress;
     struct sp_fault fault;
     if (sp_settings_init(&a.config, &settings, &fault) != SP_OK)
@@ -107,21 +120,20 @@ static int run(const struct sp_command *command, int argc, char **argv)
     o->similarity = settings.run.bus.group.similarity;
     sp_progress_start(&progress, "distinct texts");
     progress.shown &= !a.quiet;
+    o->readings = &readings;
     o->progress = sp_progress_show;
     o->progress_arg = &progress;
     enum sp_err err = sp_audit(o, &result, &fault);
     sp_progress_end(&progress);
     sp_settings_done(&settings);
+    code = err == SP_OK ? report(&a, &result) : SP_EXIT_FAILED;
+    sp_cli_reasons(&readings, "");
     if (err != SP_OK)
-        return sp_cli_failed("%s", fault.text);
-    if (!a.quiet)
-        print_summary(&result);
-    if (!a.quiet && o->report)
-        fprintf(stderr, "%s/index.html is written\n", o->report);
-    if (result.unknown > 0 && result.removed == 0)
-        return sp_cli_failed("no id of the lists is of a document of the input; --id-field says "
-                             "what the id is called");
-    return SP_EXIT_DONE;
+        sp_cli_failed("%s", fault.text);
+    else if (code == SP_EXIT_DONE)
+        code = sp_cli_verdict(&a.config, &readings);
+    sp_readings_done(&readings);
+    return code;
 }
 
 const struct sp_command sp_command_audit = {
@@ -157,7 +169,5 @@ const struct sp_command sp_command_audit = {
     "  --help              this text\n\n"
     "EXAMPLES\n"
     "  samepage audit --removed removed.jsonl --clusters clusters.jsonl articles.jsonl --report audit\n"
-    "  samepage audit --kept out/kept.jsonl articles.jsonl --id-field id --text-field text --json -\n\n"
-    "EXIT STATUS\n"
-    "  0 done, 1 failed, 2 wrong usage\n",
+    "  samepage audit --kept out/kept.jsonl articles.jsonl --id-field id --text-field text --json -\n\n" SP_READING_EXIT_HELP,
     true, run};

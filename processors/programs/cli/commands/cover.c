@@ -174,6 +174,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
 {
     struct arguments a = {.cover = {.output = "-"}};
     struct sp_cover_result result;
+    struct sp_readings readings = {0};
     struct sp_progress progress;
     struct sp_fault fault;
     sp_config_default(&a.config);
@@ -185,17 +186,22 @@ static int run(const struct sp_command *command, int argc, char **argv)
     settings(&a);
     sp_progress_start(&progress, NULL);
     progress.shown &= !a.quiet;
+    a.cover.readings = &readings;
     a.cover.progress = on_progress;
     a.cover.progress_arg = &progress;
     enum sp_err err = sp_cover(&a.cover, &result, &fault);
     sp_progress_end(&progress);
-    if (err != SP_OK)
-        return complain(command, err, fault.text);
-    if (!a.quiet)
+    if (err == SP_OK && !a.quiet)
         print_summary(&result);
-    if (a.summary && !write_summary(a.summary, &result))
-        return sp_cli_failed("%s: the summary cannot be written", a.summary);
-    return SP_EXIT_DONE;
+    sp_cli_reasons(&readings, "");
+    if (err != SP_OK)
+        code = complain(command, err, fault.text);
+    else if (a.summary && !write_summary(a.summary, &result))
+        code = sp_cli_failed("%s: the summary cannot be written", a.summary);
+    else
+        code = sp_cli_verdict(&a.config, &readings);
+    sp_readings_done(&readings);
+    return code;
 }
 
 const struct sp_command sp_command_cover = {
@@ -247,5 +253,5 @@ const struct sp_command sp_command_cover = {
     "  samepage cover --where 'timestamp >= 2020-01-01' --relation \\\n"
     "    'jaccard(a, b) > 0.9 && abs(a.timestamp - b.timestamp) <= 7d' crawl.jsonl\n"
     "  samepage cover --where 'versions >= 2 && mime = \"text/html\" && contains(text, \"expense\")' \\\n"
-    "    --relation 'containment(a, b) >= 0.7 && a.timestamp <= b.timestamp' crawl.jsonl\n",
+    "    --relation 'containment(a, b) >= 0.7 && a.timestamp <= b.timestamp' crawl.jsonl\n\n" SP_READING_EXIT_HELP,
     true, run};

@@ -75,7 +75,8 @@ static void print_row(const char *name, uint64_t n)
     fprintf(stderr, "  %-22s %15s\n", name, sp_thousands(n).text);
 }
 
-static int report(const struct arguments *a, const struct sp_dedup_result *r, double seconds)
+static int report(const struct arguments *a, const struct sp_dedup_result *r,
+                  struct sp_readings *readings, double seconds)
 {
     uint64_t removed = r->exact + r->similar;
     if (!a->quiet) {
@@ -95,13 +96,9 @@ static int report(const struct arguments *a, const struct sp_dedup_result *r, do
                     100 * (double)r->removed_bytes / (double)r->bytes);
         fprintf(stderr, "  %-22s %15.1f\n", "seconds", seconds);
     }
-    if (r->dead_letters && !a->options.dead_letter)
-        fprintf(stderr, "samepage: %s records could not be read; --dead-letter FILE keeps them\n",
-                sp_thousands(r->dead_letters).text);
-    if (r->dead_letters && r->documents + r->passed == 0)
-        return sp_cli_failed("no record of the input could be read");
-    return sp_cli_unreadable(&a->config, r->dead_letters,
-                             r->documents + r->passed + r->dead_letters);
+    const char *behind = a->quiet ? NULL : ""; /* --dead-letter says it of each */
+    sp_cli_reasons(readings, a->options.dead_letter ? behind : "; --dead-letter FILE keeps them");
+    return sp_cli_verdict(&a->config, readings);
 }
 
 static int run(const struct sp_command *command, int argc, char **argv)
@@ -114,6 +111,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     struct sp_dedup_options *o = &a.options;
     struct sp_settings settings;
     struct sp_dedup_result result;
+    struct sp_readings readings = {0};
     struct sp_progress progress;
     struct sp_fault fault;
     const char *same = twice(o);
@@ -135,6 +133,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     o->store = settings.run.store;
     sp_progress_start(&progress, "kept");
     progress.shown &= !a.quiet;
+    o->readings = &readings;
     o->progress = sp_progress_show;
     o->progress_arg = &progress;
     double start = sp_clock_seconds();
@@ -142,8 +141,10 @@ static int run(const struct sp_command *command, int argc, char **argv)
     sp_progress_end(&progress);
     sp_settings_done(&settings);
     sp_buf_done(&fingerprint);
-    return err == SP_OK ? report(&a, &result, sp_clock_seconds() - start)
+    code = err == SP_OK ? report(&a, &result, &readings, sp_clock_seconds() - start)
                         : sp_cli_failed("%s", fault.text);
+    sp_readings_done(&readings);
+    return code;
 }
 
 const struct sp_command sp_command_dedup = {
@@ -183,7 +184,5 @@ const struct sp_command sp_command_dedup = {
     "  --clusters  {\"kept\",\"removed\":[{\"id\",\"similarity\"}]}\n\n"
     "EXAMPLES\n"
     "  samepage dedup articles.jsonl --kept articles.unique.jsonl --removed removed.jsonl\n"
-    "  samepage dedup --state seen crawl-07.warc.gz --kept crawl-07.unique.warc.gz\n\n"
-    "EXIT STATUS\n"
-    "  0 done, 1 failed or no record could be read, 2 wrong usage\n",
+    "  samepage dedup --state seen crawl-07.warc.gz --kept crawl-07.unique.warc.gz\n\n" SP_READING_EXIT_HELP,
     true, run};

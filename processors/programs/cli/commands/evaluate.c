@@ -211,6 +211,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
 {
     struct arguments *a = sp_calloc(1, sizeof *a);
     struct sp_settings settings = {0};
+    struct sp_readings readings = {0};
     struct sp_buf line = {0};
     struct sp_fault fault;
     struct sp_progress progress;
@@ -228,6 +229,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
         a->evaluate.text = settings.run.text;
         a->evaluate.threads = settings.run.threads;
         a->evaluate.bus = settings.run.bus;
+        a->evaluate.readings = &readings;
         a->evaluate.command = line.data;
         a->evaluate.settings = settings.fingerprint.data;
         sp_progress_start(&progress, NULL);
@@ -237,10 +239,13 @@ static int run(const struct sp_command *command, int argc, char **argv)
         enum sp_err err = sp_evaluate(&a->evaluate, &fault);
         if (waiting.shown)
             fputs("\r\033[K", stderr);
-        code = err == SP_OK ? SP_EXIT_DONE : sp_cli_failed("%s", fault.text);
         if (err == SP_OK && !a->quiet)
             fprintf(stderr, "%s/index.html is written\n", a->evaluate.report);
+        sp_cli_reasons(&readings, "");
+        code =
+            err == SP_OK ? sp_cli_verdict(&a->config, &readings) : sp_cli_failed("%s", fault.text);
     }
+    sp_readings_done(&readings);
     sp_buf_done(&line);
     sp_settings_done(&settings);
     sp_free(a);
@@ -290,5 +295,5 @@ const struct sp_command sp_command_evaluate = {
     "EXAMPLES\n"
     "  samepage evaluate --report report crawl-2023.jsonl crawl-2024.jsonl\n"
     "  samepage evaluate --report report --only summary crawl.jsonl   # in the time of a run\n"
-    "  samepage evaluate --report report --labelled my-pages\n",
+    "  samepage evaluate --report report --labelled my-pages\n\n" SP_READING_EXIT_HELP,
     true, run};

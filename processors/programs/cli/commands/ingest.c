@@ -7,6 +7,8 @@
 #include "cli/progress.h"
 #include "cli/settings.h"
 #include "codec/codec.h"
+#include "input/readings.h"
+#include "text/text.h"
 
 struct ingest {
     rd_kafka_t *producer;
@@ -16,7 +18,7 @@ struct ingest {
     struct sp_buf bytes;
     struct sp_buf url;
     uint64_t pages;
-    uint64_t dead_letters;
+    struct sp_readings readings;
     uint64_t revisits;
     uint64_t too_large;
     uint64_t failed;
@@ -26,6 +28,7 @@ struct ingest {
 static void leave_out(struct ingest *in, struct sp_view url, size_t bytes)
 {
     in->too_large++;
+    sp_readings_spoil(&in->readings, "the page is too large for the topic");
     fprintf(stderr,
             "left out, larger than kafka.message.max.bytes or the topic's max.message.bytes: "
             "%zu bytes, %.*s\n",
@@ -48,15 +51,28 @@ static void configure(rd_kafka_conf_t *conf, void *arg)
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
 }
 
+/* Why a record is no page that the signature stage could take, a sentence; NULL: it is one. */
+static const char *unusable(struct ingest *in, const struct sp_input_item *item)
+{
+    const struct sp_page_record *page = &item->page;
+    if (item->err != SP_OK)
+        return item->why;
+    if (sp_url_canonical(page->url, &in->url) != SP_OK)
+        return "the url is not usable: it needs a scheme and a host and no control characters";
+    if (page->http_status < 200 || page->http_status > 299 || !sp_text_readable(page->content_type))
+        return NULL;
+    return sp_page_record_lacks_content(page);
+}
+
 /* All fetches of a page go to one partition, so that they stay in order. */
 static void on_item(void *arg, const struct sp_input_item *item)
 {
     struct ingest *in = arg;
     sp_buf_reset(&in->url);
-    if (item->err != SP_OK || sp_url_canonical(item->page.url, &in->url) != SP_OK) {
-        in->dead_letters++;
+    const char *why = unusable(in, item);
+    sp_readings_add(&in->readings, item->records, why);
+    if (why)
         return;
-    }
     if (item->page.as_of_ms || item->page.as_elsewhere) {
         in->revisits++;
         return;
@@ -99,6 +115,8 @@ static enum sp_err publish(struct ingest *in, const struct sp_input_options *opt
                          sp_input_total_bytes(input), 0);
     }
     sp_input_close(input);
+    for (size_t i = 0; err == SP_END && i < count; i++) /* read as one */
+        sp_readings_end_input(&in->readings, files[i], in->readings.records);
     sp_parser_free(parser);
     return err == SP_END ? SP_OK : err;
 }
@@ -138,15 +156,17 @@ static int ingest(const struct sp_config *config, const char *const *files, size
     if (err != SP_OK)
         return sp_cli_failed("%s", fault.text);
     fprintf(stderr, "%s pages published, %s records could not be read, %s were too large\n",
-            sp_thousands(in.pages).text, sp_thousands(in.dead_letters).text,
+            sp_thousands(in.pages).text, sp_thousands(in.readings.bad).text,
             sp_thousands(in.too_large).text);
     if (in.revisits)
         fprintf(
             stderr,
             "%s revisits were left out: which fetch they found again is not in schemas/page.avsc\n",
             sp_thousands(in.revisits).text);
-    uint64_t bad = in.dead_letters + in.too_large;
-    return sp_cli_unreadable(config, bad, in.pages + bad);
+    sp_cli_reasons(&in.readings, "");
+    int code = sp_cli_verdict(config, &in.readings);
+    sp_readings_done(&in.readings);
+    return code;
 }
 
 static int run(const struct sp_command *command, int argc, char **argv)
@@ -179,5 +199,5 @@ const struct sp_command sp_command_ingest = {
     "OPTIONS\n" SP_FIELD_HELP "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
-    "  --help              this text\n",
+    "  --help              this text\n\n" SP_READING_EXIT_HELP,
     true, run};

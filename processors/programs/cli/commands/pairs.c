@@ -11,6 +11,7 @@
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
+#include "input/readings.h"
 #include "local/pipeline.h"
 #include "similarity/join.h"
 
@@ -27,7 +28,7 @@ struct collection {
     size_t count;
     size_t document_cap;
     size_t signature_cap;
-    uint64_t dead_letters;
+    struct sp_readings readings;
     uint64_t read_bytes;
     uint64_t total_bytes;
     struct sp_progress progress;
@@ -52,7 +53,7 @@ static struct document *document_of(struct collection *c, struct sp_message *m)
 /* The last fetch of a page with content is the page. */
 static void note_item(struct collection *c, struct sp_batch_item *item)
 {
-    c->dead_letters += item->err != SP_OK;
+    sp_readings_add(&c->readings, item->records, item->err == SP_OK ? NULL : item->why);
     if (!item->message || item->message->crawled.page_kind != SP_PAGE_CONTENT)
         return;
     struct document *d = document_of(c, item->message);
@@ -64,6 +65,7 @@ static enum sp_err read_input(struct collection *c, const char *name,
                               const struct sp_run_options *options, struct sp_fault *fault)
 {
     struct sp_input *input = NULL;
+    uint64_t before = c->readings.records;
     enum sp_err err = sp_input_open(&name, 1, &options->input, &input, fault);
     if (err != SP_OK)
         return err;
@@ -82,6 +84,7 @@ static enum sp_err read_input(struct collection *c, const char *name,
     sp_pipeline_stop(pipeline);
     c->read_bytes += sp_input_read_bytes(input);
     sp_input_close(input);
+    sp_readings_end_input(&c->readings, name, c->readings.records - before);
     return err == SP_END ? SP_OK : err;
 }
 
@@ -120,6 +123,7 @@ static void collection_done(struct collection *c)
     sp_free(c->documents);
     sp_free(c->signatures);
     sp_map_done(&c->by_page);
+    sp_readings_done(&c->readings);
 }
 
 static int join(struct collection *c, const struct sp_similarity_options *similarity,
@@ -138,9 +142,8 @@ static int join(struct collection *c, const struct sp_similarity_options *simila
     if (!good)
         return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
     if (!quiet)
-        fprintf(stderr, "%s pages, %s pairs%s\n", sp_thousands(c->count).text,
-                sp_thousands(w.pairs).text,
-                c->dead_letters ? " (some records could not be read)" : "");
+        fprintf(stderr, "%s pages, %s pairs\n", sp_thousands(c->count).text,
+                sp_thousands(w.pairs).text);
     return SP_EXIT_DONE;
 }
 
@@ -189,6 +192,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
     sp_progress_end(&collection.progress);
     int code = err == SP_OK ? join(&collection, &settings.run.bus.group.similarity, output, quiet)
                             : sp_cli_failed("%s", fault.text);
+    sp_cli_reasons(&collection.readings, "");
+    if (code == SP_EXIT_DONE)
+        code = sp_cli_verdict(&config, &collection.readings);
     collection_done(&collection);
     sp_settings_done(&settings);
     return code;
@@ -216,5 +222,5 @@ const struct sp_command sp_command_pairs = {
     "OUTPUT\n"
     "  {\"a\":URL,\"b\":URL,\"similarity\":J}; J by similarity.method\n\n"
     "EXAMPLE\n"
-    "  samepage pairs --threshold 0.9 articles.jsonl\n",
+    "  samepage pairs --threshold 0.9 articles.jsonl\n\n" SP_READING_EXIT_HELP,
     true, run};

@@ -168,52 +168,35 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     return fclose(out) == 0;
 }
 
-enum { REASONS_SHOWN = 3 };
-
-/* Says why. With --quiet as well, unless --dead-letter says it of each. */
-static void print_reasons(const struct arguments *a, struct sp_run_result *r)
-{
-    if (r->dead_letters == 0 || (a->quiet && a->dead_letter))
-        return;
-    fprintf(stderr, "samepage: %s of %s records could not be read%s\n",
-            sp_thousands(r->dead_letters).text, sp_thousands(r->records).text,
-            a->dead_letter ? "" : "; --dead-letter FILE keeps them");
-    sp_refusals_sort(&r->reasons);
-    for (int i = 0; i < REASONS_SHOWN && r->reasons.items[i].why; i++)
-        fprintf(stderr, "samepage:   %s: %s\n", sp_thousands(r->reasons.items[i].count).text,
-                r->reasons.items[i].why);
-}
-
 /* What the run came to, and the exit code. */
-static int report(const struct arguments *a, struct sp_run_result *r)
+static int report(const struct arguments *a, struct sp_run_result *r, struct sp_readings *readings)
 {
+    /* With --quiet as well, unless --dead-letter says it of each. */
+    const char *behind = a->quiet ? NULL : "";
     if (!a->quiet)
         print_summary(r);
-    print_reasons(a, r);
+    sp_cli_reasons(readings, a->dead_letter ? behind : "; --dead-letter FILE keeps them");
     if (a->summary && !write_summary(a->summary, r))
         return sp_cli_failed("%s: the summary cannot be written", a->summary);
     if (a->config.partition_previous_map[0] && a->state && !a->quiet)
         fprintf(stderr,
                 "samepage: all pages are in cells of partition.map; the state does not need "
                 "partition.previous_map any more\n");
-    if (r->records && r->dead_letters && !r->pages && !r->ignored && !r->skipped)
-        return sp_cli_failed("no record of the input could be read");
-    if (r->empty_inputs)
-        fprintf(stderr, "samepage: %s: there is no record in it%s\n", r->empty_input,
-                r->empty_inputs > 1 ? ", nor in other inputs" : "");
+    int code = sp_cli_verdict(&a->config, readings);
     if (!a->verify)
-        return sp_cli_unreadable(&a->config, r->dead_letters, r->records);
+        return code;
     if (r->differences)
         return sp_cli_failed("verify: %s differences from the groups computed from scratch",
                              sp_thousands(r->differences).text);
     fprintf(stderr, "verify: no difference from the groups computed from scratch\n");
-    return sp_cli_unreadable(&a->config, r->dead_letters, r->records);
+    return code;
 }
 
 static int run_inputs(const struct arguments *a, int argc, char **argv)
 {
     struct sp_settings settings;
     struct sp_run_result result;
+    struct sp_readings readings = {0};
     struct sp_progress progress;
     struct sp_fault fault;
     if (sp_settings_init(&a->config, &settings, &fault) != SP_OK)
@@ -225,6 +208,7 @@ static int run_inputs(const struct arguments *a, int argc, char **argv)
     options.groups = a->groups;
     options.dead_letter = a->dead_letter;
     options.verify = a->verify;
+    options.readings = &readings;
     sp_progress_start(&progress, "groups");
     progress.shown &= !a->quiet;
     options.progress = sp_progress_show;
@@ -232,8 +216,9 @@ static int run_inputs(const struct arguments *a, int argc, char **argv)
     enum sp_err err = sp_run(&options, &result, &fault);
     sp_progress_end(&progress);
     sp_settings_done(&settings);
-    int code = err == SP_OK ? report(a, &result) : sp_cli_failed("%s", fault.text);
+    int code = err == SP_OK ? report(a, &result, &readings) : sp_cli_failed("%s", fault.text);
     sp_run_result_done(&result);
+    sp_readings_done(&readings);
     return code;
 }
 

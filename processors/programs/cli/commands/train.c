@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/map_text.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
 #include "local/sample.h"
@@ -166,7 +167,7 @@ static void show_progress(void *arg, uint64_t records, uint64_t bytes, uint64_t 
 
 static enum sp_err read_sample(const struct arguments *a, const char *const *inputs, size_t count,
                                const struct sp_dictionary *dictionary, struct sp_sample *ret_sample,
-                               struct sp_fault *fault)
+                               struct sp_readings *readings, struct sp_fault *fault)
 {
     struct sp_settings settings;
     struct sp_progress progress;
@@ -178,6 +179,7 @@ static enum sp_err read_sample(const struct arguments *a, const char *const *inp
     struct sp_sample_options o = {.text = settings.run.text,
                                   .input = settings.run.input,
                                   .most = a->sample ? a->sample : SAMPLE_PAGES,
+                                  .readings = readings,
                                   .progress = show_progress,
                                   .progress_arg = &progress};
     o.text.detect_language = false;
@@ -194,111 +196,8 @@ static enum sp_err read_sample(const struct arguments *a, const char *const *inp
 
 /* ---- showing ---- */
 
-static void draw_bar(double load, double most)
-{
-    static const char full[] = "##################################################";
-    int n = most > 0 ? (int)(load / most * (double)(sizeof full - 1) + 0.5) : 0;
-    printf(" %.*s\n", n, full);
-}
-
-static void print_range(const char *axis, uint32_t lo, uint32_t hi)
-{
-    if (lo == 0 && hi == UINT32_MAX)
-        return;
-    if (hi == UINT32_MAX)
-        printf(" %s %u-", axis, lo);
-    else
-        printf(" %s %u-%u", axis, lo, hi - 1);
-}
-
-static uint64_t largest(const uint64_t *load, uint32_t count, uint64_t *ret_sum)
-{
-    uint64_t most = 0;
-    *ret_sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        most = load[i] > most ? load[i] : most;
-        *ret_sum += load[i];
-    }
-    return most;
-}
-
-static void draw_loads(const char *what, const uint64_t *load, uint32_t count,
-                       const uint32_t *machine)
-{
-    uint64_t sum, most = largest(load, count, &sum);
-    double mean = (double)sum / count;
-    for (uint32_t i = 0; i < count; i++) {
-        printf("%s %4u", what, i);
-        if (machine)
-            printf(" on %4u", machine[i]);
-        printf(" %8llu %5.2f", (unsigned long long)load[i], mean > 0 ? (double)load[i] / mean : 0);
-        draw_bar((double)load[i], (double)most);
-    }
-}
-
-static void print_imbalance(const uint64_t *load, uint32_t count)
-{
-    uint64_t sum, most = largest(load, count, &sum);
-    printf("imbalance (max/mean): %.4f\n", sum ? (double)most * count / (double)sum : 1);
-}
-
-static void print_boxes(const struct sp_partition_map *map)
-{
-    static const char *const axes[SP_AXES] = {"L1", "L2", "L3", "L"};
-    printf("\nranges of the cells that are not all lengths:\n");
-    for (uint32_t c = 0; c < map->cells; c++) {
-        printf("cell %4u", c);
-        for (int d = 0; d < SP_AXES; d++)
-            print_range(axes[d], map->boxes[c].lo[d], map->boxes[c].hi[d]);
-        printf("\n");
-    }
-}
-
-static void print_head(const struct sp_partition_map *map)
-{
-    printf("version %u, %s slicing at threshold %g, %u cells on %u machines\n", map->version,
-           map->slicing == SP_SLICING_KD ? "kd" : "grid", map->threshold, map->cells,
-           map->machines);
-    printf("%u sub-dictionaries, %s words (fingerprint %08x); trained on %s distinct pages\n\n",
-           map->dictionary.dims, sp_thousands(map->dictionary.count).text,
-           map->dictionary.fingerprint, sp_thousands(map->pages).text);
-}
-
-/* Of the map's own sample, or of another. */
-static void draw_map(const struct sp_partition_map *map, const uint64_t *cell_load)
-{
-    uint64_t *load = sp_calloc(map->machines, sizeof *load);
-    for (uint32_t c = 0; c < map->cells; c++)
-        load[map->machine[c]] += cell_load[c];
-    print_head(map);
-    printf("pages of each cell, and as multiples of the mean:\n");
-    draw_loads("cell", cell_load, map->cells, map->machines < map->cells ? map->machine : NULL);
-    if (map->machines < map->cells) {
-        printf("\npages of each machine:\n");
-        draw_loads("machine", load, map->machines, NULL);
-    }
-    print_boxes(map);
-    printf("\n");
-    print_imbalance(load, map->machines);
-    sp_free(load);
-}
-
-static void print_contacts(FILE *to, const struct sp_partition_map *map,
-                           const struct sp_lengths *lengths, size_t count)
-{
-    static const double taus[] = {0.5, 0.6, 0.7, 0.8, 0.9};
-    if (map->machines == 1)
-        return;
-    fprintf(to, "lossless routing: threshold, other machines a page, share of transfers saved\n");
-    for (size_t i = 0; i < sizeof taus / sizeof *taus; i++) {
-        struct sp_partition_measure m;
-        sp_partition_measure(map, lengths, count, taus[i], SP_ROUTING_LOSSLESS, 1, &m);
-        fprintf(to, "  %.1f  %8.2f  %6.2f %%\n", taus[i], m.contacts_mean, 100 * m.saved);
-        sp_partition_measure_done(&m);
-    }
-}
-
-static int show(const struct arguments *a, const char *const *inputs, size_t count)
+static int show(const struct arguments *a, const char *const *inputs, size_t count,
+                struct sp_readings *readings)
 {
     struct sp_partition_map map;
     struct sp_sample sample = {0};
@@ -306,17 +205,17 @@ static int show(const struct arguments *a, const char *const *inputs, size_t cou
     if (sp_partition_read(a->show, &map, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
     enum sp_err err =
-        count ? read_sample(a, inputs, count, &map.dictionary, &sample, &fault) : SP_OK;
+        count ? read_sample(a, inputs, count, &map.dictionary, &sample, readings, &fault) : SP_OK;
     if (err == SP_OK && sample.count > 0) {
         const struct sp_lengths *lengths = sample.lengths;
         uint64_t *load = sp_calloc(map.cells, sizeof *load);
         for (size_t i = 0; i < sample.count; i++)
             load[sp_partition_cell(&map, lengths[i].at)]++;
-        draw_map(&map, load);
-        print_contacts(stdout, &map, lengths, sample.count);
+        sp_cli_draw_map(&map, load);
+        sp_cli_print_contacts(stdout, &map, lengths, sample.count);
         sp_free(load);
     } else if (err == SP_OK) {
-        draw_map(&map, map.load);
+        sp_cli_draw_map(&map, map.load);
     }
     sp_sample_done(&sample);
     sp_partition_done(&map);
@@ -388,24 +287,26 @@ static void report(const struct sp_partition_map *map, const struct sp_sample *s
             sp_thousands(sample->records).text, sp_thousands(sample->pages).text,
             sp_thousands(sample->count).text, map->cells, map->machines);
     fprintf(stderr, "imbalance (max/mean): %.4f\n", m.imbalance);
-    print_contacts(stderr, map, lengths, sample->count);
+    sp_cli_print_contacts(stderr, map, lengths, sample->count);
     if (map->dictionary.dims > 1)
         print_rho(lengths, sample->count, map->dictionary.dims);
     sp_partition_measure_done(&m);
 }
 
-static int train(const struct arguments *a, const char *const *inputs, size_t count)
+static int train(const struct arguments *a, const char *const *inputs, size_t count,
+                 struct sp_readings *readings)
 {
     struct sp_sample sample;
     struct sp_dictionary dictionary;
     struct sp_partition_map map;
     struct sp_fault fault;
-    if (read_sample(a, inputs, count, NULL, &sample, &fault) != SP_OK)
+    if (read_sample(a, inputs, count, NULL, &sample, readings, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
     if (sample.count == 0) {
         sp_sample_done(&sample);
+        sp_cli_reasons(readings, "");
         return sp_cli_failed("none of %s records is a page with content",
-                             sp_thousands(sample.records).text);
+                             sp_thousands(readings->records).text);
     }
     uint32_t version = 0;
     enum sp_err err = make_dictionary(a, &sample, &dictionary, &version, &fault);
@@ -438,11 +339,17 @@ static int run(const struct sp_command *command, int argc, char **argv)
     a.train.threshold = 0; /* not given */
     a.train.machines = 0;
     sp_config_default(&a.config);
+    struct sp_readings readings = {0};
     int code = parse(command, argc, argv, &a);
     size_t count;
     const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
     if (code < 0)
-        code = a.show ? show(&a, inputs, count) : train(&a, inputs, count);
+        code = a.show ? show(&a, inputs, count, &readings) : train(&a, inputs, count, &readings);
+    if (code == SP_EXIT_DONE) {
+        sp_cli_reasons(&readings, "");
+        code = sp_cli_verdict(&a.config, &readings);
+    }
+    sp_readings_done(&readings);
     sp_config_done(&a.config);
     return code;
 }
@@ -495,5 +402,5 @@ const struct sp_command sp_command_train = {
     "EXAMPLES\n"
     "  samepage train -o map --cells 64 crawl-*.warc.gz\n"
     "  samepage train --show map\n"
-    "  samepage run --set partition.map=map --state state crawl-*.warc.gz\n",
+    "  samepage run --set partition.map=map --state state crawl-*.warc.gz\n\n" SP_READING_EXIT_HELP,
     true, run};

@@ -1,0 +1,67 @@
+/* See readings.h. */
+#include "input/readings.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+static void note(struct sp_readings *t, uint64_t records, const char *why)
+{
+    t->bad += records;
+    for (int i = 0; i < SP_READINGS_REASONS; i++) {
+        struct sp_readings_reason *reason = &t->reasons[i];
+        if (!reason->why)
+            reason->why = sp_strdup(why);
+        if (strcmp(reason->why, why) == 0) {
+            reason->count += records;
+            return;
+        }
+    }
+    t->others += records;
+}
+
+void sp_readings_add(struct sp_readings *t, uint64_t records, const char *why)
+{
+    if (!t)
+        return;
+    t->records += records;
+    if (why)
+        note(t, records, why);
+}
+
+void sp_readings_spoil(struct sp_readings *t, const char *why)
+{
+    if (t)
+        note(t, 1, why);
+}
+
+void sp_readings_pass(struct sp_readings *t, uint64_t records)
+{
+    if (t)
+        t->before += records;
+}
+
+void sp_readings_end_input(struct sp_readings *t, const char *name, uint64_t records)
+{
+    if (t && records == 0 && t->empty_inputs++ == 0)
+        t->empty_input = name;
+}
+
+void sp_readings_sort(struct sp_readings *t)
+{
+    for (int i = 1; t && i < SP_READINGS_REASONS; i++) {
+        struct sp_readings_reason moved = t->reasons[i];
+        int k = i;
+        for (; k > 0 && t->reasons[k - 1].count < moved.count; k--)
+            t->reasons[k] = t->reasons[k - 1];
+        t->reasons[k] = moved;
+    }
+}
+
+void sp_readings_done(struct sp_readings *t)
+{
+    for (int i = 0; t && i < SP_READINGS_REASONS; i++)
+        sp_free(t->reasons[i].why);
+    if (t)
+        *t = (struct sp_readings){0};
+}
