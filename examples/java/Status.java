@@ -22,6 +22,9 @@ public final class Status {
     /** Why a page is in its group. The order is that of the schema. */
     public enum Reason { CONTENT, REDIRECT, EXACT }
 
+    /** What puts a loser's winner before it. The order is that of the schema. */
+    public enum Rule { POPULARITY, STATIC, SHORT, MARKET, ID, OVERRIDE }
+
     /** The bytes are no status event. */
     public static final class DecodeException extends IllegalArgumentException {
         private static final long serialVersionUID = 1;
@@ -32,7 +35,9 @@ public final class Status {
     }
 
     /** CRC-64-AVRO of schemas/status.avsc. */
-    private static final long FINGERPRINT = 0x052aeafb6e82c021L;
+    private static final long FINGERPRINT = 0xcdb166bafd669f8dL;
+    /** Of events of before there was a rule. */
+    private static final long NO_RULE = 0x052aeafb6e82c021L;
 
     /** The page, as given by the crawler. */
     public final String url;
@@ -51,8 +56,14 @@ public final class Status {
     public final long groupSize;
     /** Grows each time the page moves to another group. */
     public final long epoch;
+    /** Of a loser by its content, at the time of the event; else null. */
+    public final Rule rule;
 
-    private Status(ByteBuffer in) {
+    /**
+     * @param old it ends where the rule begins
+     * @param registry it may, and nothing else says so
+     */
+    private Status(ByteBuffer in, boolean old, boolean registry) {
         url = text(in);
         versionMs = number(in);
         kind = Kind.values()[symbol(in, Kind.values().length)];
@@ -62,6 +73,8 @@ public final class Status {
         groupId = text(in);
         groupSize = number(in);
         epoch = number(in);
+        boolean ends = old || registry && !in.hasRemaining();
+        rule = !ends && present(in) ? Rule.values()[symbol(in, Rule.values().length)] : null;
     }
 
     /**
@@ -72,18 +85,22 @@ public final class Status {
      */
     public static Status decode(byte[] value) {
         ByteBuffer in = ByteBuffer.wrap(value).order(ByteOrder.LITTLE_ENDIAN);
+        boolean old = false;
+        boolean registry = false;
         if (value.length >= 10 && value[0] == (byte) 0xc3 && value[1] == 1) {
             long fingerprint = in.getLong(2);
-            if (fingerprint != FINGERPRINT)
+            old = fingerprint == NO_RULE;
+            if (fingerprint != FINGERPRINT && !old)
                 throw new DecodeException("written with another schema, of fingerprint "
                         + Long.toHexString(fingerprint));
             in.position(10);
         } else if (value.length > 5 && value[0] == 0) {
+            registry = true;
             in.position(5);
         } else {
             throw new DecodeException("neither in single-object encoding nor in that of a registry");
         }
-        Status status = new Status(in);
+        Status status = new Status(in, old, registry);
         if (in.hasRemaining())
             throw new DecodeException("there are bytes behind the event");
         return status;
@@ -135,6 +152,6 @@ public final class Status {
     public String toString() {
         return String.join("\t", url, String.valueOf(versionMs), String.valueOf(kind),
                 String.valueOf(winnerUrl), String.valueOf(similarity), String.valueOf(reason), groupId,
-                String.valueOf(groupSize), String.valueOf(epoch));
+                String.valueOf(groupSize), String.valueOf(epoch), String.valueOf(rule));
     }
 }

@@ -51,6 +51,17 @@ enum samepage_reason {
     SAMEPAGE_REASON_EXACT = 3     /* equal content */
 };
 
+/* What puts a loser's winner before it. */
+enum samepage_rule {
+    SAMEPAGE_RULE_NONE = 0,       /* no loser, or a redirect */
+    SAMEPAGE_RULE_POPULARITY = 1, /* the winner is more popular */
+    SAMEPAGE_RULE_STATIC = 2,     /* its URL has no query */
+    SAMEPAGE_RULE_SHORT = 3,      /* its URL is shorter */
+    SAMEPAGE_RULE_MARKET = 4,     /* it is of the market */
+    SAMEPAGE_RULE_ID = 5,         /* they rank the same: the order of page ids */
+    SAMEPAGE_RULE_OVERRIDE = 6    /* it ranks behind: winner.relation or winner.margin */
+};
+
 /* One event; schemas/status.avsc says more of each field. Texts are UTF-8 and end in a NUL; they
  * belong to the client. */
 struct samepage_status_event {
@@ -63,6 +74,7 @@ struct samepage_status_event {
     const char *group_id; /* never used twice; current for a kept page; a loser's: see its winner */
     int64_t group_size;   /* members when this was written; of a kept page never off by two times */
     int64_t epoch;        /* grows each time the page moves to another group */
+    enum samepage_rule rule; /* at the time of the event: alone it causes none */
 };
 
 /* What samepage_status_next and samepage_status_commit return. */
@@ -121,6 +133,10 @@ SAMEPAGE_API const char *samepage_status_name(enum samepage_status status);
 
 /* "content", "redirect", "exact"; NULL for none and any other number. */
 SAMEPAGE_API const char *samepage_reason_name(enum samepage_reason reason);
+
+/* "popularity", "static", "short", "market", "id", "override"; NULL for none and any other
+ * number. */
+SAMEPAGE_API const char *samepage_rule_name(enum samepage_rule rule);
 
 /* Leaves the group and frees the client. Commits nothing. NULL is allowed. */
 SAMEPAGE_API void samepage_status_close(struct samepage_status_client *client);

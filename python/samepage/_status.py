@@ -10,9 +10,11 @@ from typing import Any, Iterator, List, Mapping, Optional, Tuple, Type
 from ._tables import need
 
 _SINGLE_OBJECT = b"\xc3\x01"
-_FINGERPRINT = struct.pack("<Q", 0x052AEAFB6E82C021)  # CRC-64-AVRO of schemas/status.avsc
+_FINGERPRINT = struct.pack("<Q", 0xCDB166BAFD669F8D)  # CRC-64-AVRO of schemas/status.avsc
+_NO_RULE = struct.pack("<Q", 0x052AEAFB6E82C021)  # of before there was a rule
 _STATUSES = ("unique", "winner", "loser", "gone")
 _REASONS = ("content", "redirect", "exact")
+_RULES = ("popularity", "static", "short", "market", "id", "override")
 
 
 class DecodeError(ValueError):
@@ -32,6 +34,8 @@ class Status:
     group_id: str
     group_size: int
     epoch: int
+    #: of a loser by content, what put its winner first: "popularity", "static", "short", "market", "id" or "override"
+    rule: Optional[str] = None
 
 
 class _Reader:
@@ -80,15 +84,17 @@ class _Reader:
 def decode_status(value: bytes) -> Status:
     """The value of a message of the status topic: in single-object encoding, or in that of a schema
     registry (whose id is not looked up). DecodeError where it is none."""
+    old = False  # ends where the rule begins; a registry's id does not say whether it does
     if value[:2] == _SINGLE_OBJECT:
-        if value[2:10] != _FINGERPRINT:
+        old = value[2:10] == _NO_RULE
+        if value[2:10] != _FINGERPRINT and not old:
             raise DecodeError(f"written with another schema, of fingerprint {value[2:10][::-1].hex()}")
         reader = _Reader(value[10:])
     elif value[:1] == b"\0" and len(value) > 5:
         reader = _Reader(value[5:])
     else:
         raise DecodeError("neither in single-object encoding nor in that of a schema registry")
-    status = Status(
+    fields = dict(
         url=reader.text(),
         version_ms=reader.long(),
         status=reader.symbol(_STATUSES),
@@ -96,9 +102,12 @@ def decode_status(value: bytes) -> Status:
         similarity=struct.unpack("<f", reader.take(4))[0] if reader.present() else None,
         reason=reader.symbol(_REASONS) if reader.present() else None,
         group_id=reader.text(), group_size=reader.long(), epoch=reader.long())
+    if value[:1] == b"\0" and reader.at == len(reader.data):
+        old = True
+    rule = reader.symbol(_RULES) if not old and reader.present() else None
     if reader.at != len(reader.data):
         raise DecodeError("there are bytes behind the event")
-    return status
+    return Status(**fields, rule=rule)
 
 
 class StatusConsumer:

@@ -23,7 +23,11 @@ static void check_event(const struct samepage_status_event *event, struct sp_vie
     SP_ASSERT(event->group_size >= 0 && event->epoch >= 0);
     SP_ASSERT(sp_client_event(event, &ours) == SP_OK);
     sp_status_encode(&ours, &format, &again);
-    SP_ASSERT(sp_view_eq(sp_buf_view(&again), value));
+    SP_ASSERT(event->rule == SAMEPAGE_RULE_NONE || samepage_rule_name(event->rule));
+    if (again.len == value.len)
+        SP_ASSERT(sp_view_eq(sp_buf_view(&again), value));
+    else /* of before there was a rule */
+        SP_ASSERT(again.len == value.len + 1 && event->rule == SAMEPAGE_RULE_NONE);
     sp_buf_done(&again);
 }
 

@@ -37,8 +37,10 @@ def popularity_about_the_same_does_not_decide(work):
 def rules(work, pages, *settings):
     kept(work, pages, *settings)
     options = [word for setting in settings for word in ("--set", setting)]
-    work.run("run", "-q", "--groups", "groups", "-o", "out", *options, "crawl.jsonl")
-    return {m["url"]: m["rule"] for g in work.json_lines("groups") for m in g["members"]}
+    events = latest(work.run("run", "-q", "--groups", "groups", *options, "crawl.jsonl").out)
+    listed = {m["url"]: m["rule"] for g in work.json_lines("groups") for m in g["members"]}
+    check_equal({url: event["rule"] for url, event in events.items()}, listed, "in the events")
+    return listed
 
 
 def the_rule_that_decided_is_named(work):
@@ -54,6 +56,26 @@ def the_rule_that_decided_is_named(work):
         check_equal(got, {url: None if url == winner else rule for url, _ in pages}, setting)
     tie = rules(work, [(a, 1), ("http://b.example/", 1)])
     check_equal(sorted(tie.values(), key=str), [None, "id"], "nothing but the page's id")
+
+
+def a_rule_alone_is_no_event(work):
+    a, b, redirect = "http://a.example/", "http://b.example/b", "http://c.example/"
+
+    def line(url, second, popularity, **more):
+        return json.dumps({"url": url, "popularity": popularity, "fetch_time_ms": 1700000000000 + 1000 * second,
+                           "content": TEXT, **more})
+    crawl = [line(a, 0, 1), line(b, 1, 1), line(redirect, 2, 0, http_status=301, redirect_url=b, content="")]
+    work.write("crawl.jsonl", "\n".join(crawl) + "\n")
+    work.run("run", "-q", "--state", "state", "-o", "out", "crawl.jsonl")
+    first = latest(work.read("out"))
+    check_equal({url: e["rule"] for url, e in first.items()}, {a: None, b: "short", redirect: None}, "at first")
+    work.write("more.jsonl", line(a, 3, 5) + "\n")
+    work.run("run", "-q", "--state", "state", "-o", "more", "--groups", "groups", "more.jsonl")
+    check_equal(set(latest(work.read("more"))), {a}, "only the page that was fetched has an event")
+    check_equal({m["rule"] for g in work.json_lines("groups") for m in g["members"]}, {None, "popularity"}, "at the end")
+    work.write("last.jsonl", line(b, 4, 1) + "\n")
+    work.run("run", "-q", "--state", "state", "-o", "last", "last.jsonl")
+    check_equal(latest(work.read("last"))[b]["rule"], "short", "as its group last told it")
 
 
 def a_market_prefers_its_hosts(work):

@@ -12,7 +12,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FINGERPRINT = 0x052AEAFB6E82C021
+FINGERPRINT = 0xCDB166BAFD669F8D
+NO_RULE = 0x052AEAFB6E82C021
+RULES = ("POPULARITY", "STATIC", "SHORT", "MARKET", "ID", "OVERRIDE")
 KINDS, REASONS = ("UNIQUE", "WINNER", "LOSER", "GONE"), ("CONTENT", "REDIRECT", "EXACT")
 
 
@@ -35,10 +37,11 @@ def optional(value, encode):
     return number(0) if value is None else number(1) + encode(value)
 
 
-def body(url, version, kind, winner, similarity, reason, group, size, epoch):
+def body(url, version, kind, winner, similarity, reason, group, size, epoch, *rule):
     return (text(url) + number(version) + number(KINDS.index(kind)) + optional(winner, text)
             + optional(similarity, lambda x: struct.pack("<f", x))
-            + optional(reason, lambda x: number(REASONS.index(x))) + text(group) + number(size) + number(epoch))
+            + optional(reason, lambda x: number(REASONS.index(x))) + text(group) + number(size) + number(epoch)
+            + (optional(rule[0], lambda x: number(RULES.index(x))) if rule else b""))
 
 
 def framed(data, registry=False):
@@ -51,7 +54,7 @@ def events(chance, count):
         yield ("http://x.example/" + chance.choice(("", "\u00e9", "\U0001f600", "a" * 300)), chance.choice(edges),
                chance.choice(KINDS), chance.choice((None, "http://w.example/")),
                chance.choice((None, 0.5, 1.0, 0.875)), chance.choice((None, *REASONS)), "18-00",
-               chance.choice(edges), chance.choice(edges))
+               chance.choice(edges), chance.choice(edges), chance.choice((None, *RULES)))
 
 
 def line(event):
@@ -66,9 +69,14 @@ def main(source):
     good = list(events(chance, 300))
     values = [framed(body(*event), n % 3 == 0) for n, event in enumerate(good)]
     whole = framed(body(*good[1]))
+    old = [event[:9] for event in good[:20]]  # of before there was a rule
+    values += [b"\xc3\x01" + struct.pack("<Q", NO_RULE) + body(*event) if n % 2 else framed(body(*event), True)
+               for n, event in enumerate(old)]
+    good += [(*event, None) for event in old]
     bad = [whole[:size] for size in range(len(whole))]
     bad += [whole + b"\0", b"\xc3\x01" + b"\0" * 8 + whole[10:], b"{}", whole[:10] + b"\xff" * 20,
-            framed(number(2) + b"\xff" + body(*good[1])[1:]), framed(number(-5)), framed(number(2 ** 40) + b"x")]
+            framed(number(2) + b"\xff" + body(*good[1])[1:]), framed(number(-5)), framed(body(*old[0])),
+            b"\xc3\x01" + struct.pack("<Q", NO_RULE) + body(*old[0]) + b"\0", framed(number(2 ** 40) + b"x")]
     damaged = [bytes(b ^ (1 << chance.randrange(8)) if at == place else b for at, b in enumerate(whole))
                for place in range(len(whole))]
     with tempfile.TemporaryDirectory() as work:

@@ -33,7 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PAGES = 1000
 PIECES = 40  # of the crawl that the indexer is timed with
 FIELDS = ["url", "version_ms", "status", "winner_url", "similarity", "reason", "group_id",
-          "group_size", "epoch"]
+          "group_size", "epoch", "rule"]
 # The others depend on the order in which things happen.
 DECIDED = FIELDS[:6]
 
@@ -81,6 +81,7 @@ def of_tabs(text):
         e["winner_url"] = e["winner_url"] or None
         e["similarity"] = float(e["similarity"]) if e["winner_url"] else None
         e["reason"] = e["reason"] or None
+        e["rule"] = e["rule"] or None
         for number in ("version_ms", "group_size", "epoch"):
             e[number] = int(e[number])
         events.append(event_of(e))

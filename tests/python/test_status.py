@@ -8,12 +8,13 @@ import unittest
 
 import fastavro
 import samepage
-from samepage._status import _FINGERPRINT
+from samepage._status import _FINGERPRINT, _NO_RULE
 
 SCHEMA = os.path.join(os.environ["SAMEPAGE_SOURCE"], "schemas/status.avsc")
 EVENT = {"url": "http://a.example/\u00e9", "version_ms": 1700000000000, "status": "loser",
          "winner_url": "http://b.example/", "similarity": 0.875, "reason": "content",
-         "group_id": "18bcfe56800-" + "0" * 32, "group_size": 3, "epoch": -1}
+         "group_id": "18bcfe56800-" + "0" * 32, "group_size": 3, "epoch": -1,
+         "rule": "static"}
 
 
 class Message:
@@ -84,9 +85,28 @@ class Statuses(unittest.TestCase):
             status = samepage.decode_status(self.encode(**changes))
             self.assertEqual(status.__dict__, {**EVENT, **changes})
 
+    def test_rules(self):
+        rules = next(f for f in self.raw["fields"] if f["name"] == "rule")["type"][1]["symbols"]
+        for rule in [None, *rules]:
+            self.assertEqual(samepage.decode_status(self.encode(rule=rule)).rule, rule)
+
     def test_registry_framing(self):
         status = samepage.decode_status(b"\0" + struct.pack(">I", 7) + self.encode()[10:])
         self.assertEqual(status.url, EVENT["url"])
+        self.assertEqual(status.rule, "static")
+
+    def test_events_of_before_there_was_a_rule(self):
+        with open(os.path.join(os.path.dirname(SCHEMA), "old", _NO_RULE[::-1].hex() + ".avsc"), encoding="utf-8") as file:
+            raw = json.load(file)
+        self.assertEqual(fastavro.schema.fingerprint(fastavro.schema.to_parsing_canonical_form(raw), "CRC-64-AVRO"),
+                         _NO_RULE.hex())
+        out, old = io.BytesIO(), {name: value for name, value in EVENT.items() if name != "rule"}
+        fastavro.schemaless_writer(out, fastavro.parse_schema(raw), old)
+        for frame in (b"\xc3\x01" + _NO_RULE, b"\0" + struct.pack(">I", 7)):
+            status = samepage.decode_status(frame + out.getvalue())
+            self.assertEqual(status.__dict__, {**EVENT, "rule": None})
+        with self.assertRaises(samepage.DecodeError):
+            samepage.decode_status(b"\xc3\x01" + _NO_RULE + out.getvalue() + b"\0")
 
     def test_no_prefix_is_an_event(self):
         whole = self.encode()

@@ -24,8 +24,8 @@
 void sp_message_encode(const struct sp_message *m, struct sp_buf *out);
 
 /* Reads one message of exactly `in`; the caller owns it. What it accepts encodes to the same bytes
- * again, and holds what the actors rely on: enums in range, finite numbers, edges where the
- * kind needs them, a signature where there is content. */
+ * again unless it was written with an older schema, and holds what the actors rely on: enums in
+ * range, finite numbers, edges where the kind needs them, a signature where there is content. */
 enum sp_err sp_message_decode(struct sp_view in, struct sp_message **ret_message);
 
 /* ---- pages and status events: framing as configured -------------------------------------------

@@ -36,6 +36,8 @@ void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event
     sp_json_put_i64(out, event->group_size);
     sp_buf_put_str(out, ",\"epoch\":");
     sp_json_put_i64(out, (int64_t)event->epoch);
+    sp_buf_put_str(out, ",\"rule\":");
+    sp_json_put_text(out, sp_rank_rule_name(event->rule));
     sp_buf_put_str(out, "}\n");
 }
 

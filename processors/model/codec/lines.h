@@ -7,7 +7,7 @@
 #include "page/message.h"
 
 /* Appends {"url","version_ms","status","winner_url","similarity","reason","group_id","group_size",
- * "epoch"} and a newline; `similarity` is null but for losers. */
+ * "epoch","rule"} and a newline; `similarity` and `rule` are null but for losers. */
 void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event);
 
 /* A record that could not be read. Borrowed views, valid during the call. */

@@ -109,6 +109,7 @@ static void put_verdict(struct sp_buf *out, const struct sp_message *m)
     sp_codec_put_float(out, v->similarity);
     sp_codec_put_count(out, v->group_size);
     sp_codec_put_some_text(out, v->winner_url);
+    sp_codec_put_count(out, v->rule);
 }
 
 static void get_verdict(struct sp_decoder *d, struct sp_message *m)
@@ -124,6 +125,8 @@ static void get_verdict(struct sp_decoder *d, struct sp_message *m)
     v->similarity = sp_codec_get_float(d);
     v->group_size = (uint32_t)sp_codec_get_count(d, UINT32_MAX);
     v->winner_url = sp_codec_get_some_text(d);
+    if (!d->no_rule)
+        v->rule = (enum sp_rank_rule)sp_codec_get_count(d, SP_RANK_OVERRIDE);
 }
 
 static void put_move(struct sp_buf *out, const struct sp_message *m)
@@ -463,6 +466,8 @@ static enum sp_message_kind get_branch(struct sp_decoder *d)
     if (fingerprint == SP_FINGERPRINT_TIER2) {
         first = SP_MSG_PUT;
         last = SP_MSG_AGAIN;
+    } else if (fingerprint == SP_FINGERPRINT_TIER1_NO_RULE) {
+        d->no_rule = true;
     } else if (fingerprint != SP_FINGERPRINT_TIER1) {
         sp_codec_refuse(d, SP_UNKNOWN_SCHEMA);
     }
@@ -471,7 +476,7 @@ static enum sp_message_kind get_branch(struct sp_decoder *d)
 
 enum sp_err sp_message_decode(struct sp_view in, struct sp_message **ret_message)
 {
-    struct sp_decoder d = {sp_reader(in), SP_OK};
+    struct sp_decoder d = {sp_reader(in), SP_OK, false};
     struct sp_message *m = sp_message_new(get_branch(&d));
     m->clock = (uint64_t)sp_codec_get_long(&d);
     get_kind(&d, m);

@@ -52,7 +52,7 @@ uint64_t sp_codec_get_fingerprint(struct sp_decoder *d)
 struct sp_decoder sp_codec_open_frame(struct sp_view in, const struct sp_wire_format *format,
                                       uint64_t fingerprint)
 {
-    struct sp_decoder d = {sp_reader(in), SP_OK};
+    struct sp_decoder d = {sp_reader(in), SP_OK, false};
     if (!format || format->framing == SP_FRAMING_SINGLE_OBJECT) {
         if (sp_codec_get_fingerprint(&d) != fingerprint)
             sp_codec_refuse(&d, SP_UNKNOWN_SCHEMA);

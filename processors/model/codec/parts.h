@@ -12,6 +12,7 @@
 struct sp_decoder {
     struct sp_reader r;
     enum sp_err err;
+    bool no_rule; /* written before verdicts named a rule */
 };
 
 static inline void sp_codec_refuse(struct sp_decoder *d, enum sp_err err)

@@ -24,6 +24,28 @@ void sp_status_encode(const struct sp_status_event *event, const struct sp_wire_
     sp_codec_put_bytes(out, sp_view_str(group));
     sp_codec_put_count(out, event->group_size);
     sp_codec_put_count(out, event->epoch);
+    sp_codec_put_count(out, event->rule != SP_RANK_NONE);
+    if (event->rule != SP_RANK_NONE)
+        sp_codec_put_count(out, event->rule - SP_RANK_POPULARITY);
+}
+
+/* Events of before there was a rule end where it begins. */
+static struct sp_decoder open_frame(struct sp_view in, const struct sp_wire_format *format)
+{
+    struct sp_decoder old = sp_codec_open_frame(in, NULL, SP_FINGERPRINT_STATUS_NO_RULE);
+    if ((format && format->framing == SP_FRAMING_REGISTRY) || old.err != SP_OK)
+        return sp_codec_open_frame(in, format, SP_FINGERPRINT_STATUS);
+    old.no_rule = true;
+    return old;
+}
+
+/* In the registry's framing nothing but its end tells an old event: the decoder knows one id. */
+static enum sp_rank_rule get_rule(struct sp_decoder *d, const struct sp_wire_format *format)
+{
+    bool may_end = format && format->framing == SP_FRAMING_REGISTRY;
+    if (d->no_rule || (may_end && sp_reader_left(&d->r) == 0) || !sp_codec_get_some(d))
+        return SP_RANK_NONE;
+    return SP_RANK_POPULARITY + sp_codec_get_count(d, SP_RANK_OVERRIDE - SP_RANK_POPULARITY);
 }
 
 static struct sp_view get_view(struct sp_decoder *d)
@@ -43,7 +65,7 @@ static void copy_text(struct sp_buf *text, struct sp_view v)
 enum sp_err sp_status_decode(struct sp_view in, const struct sp_wire_format *format,
                              struct sp_buf *text, struct sp_status_event *ret_event)
 {
-    struct sp_decoder d = sp_codec_open_frame(in, format, SP_FINGERPRINT_STATUS);
+    struct sp_decoder d = open_frame(in, format);
     struct sp_status_event event = {0};
     struct sp_view url = get_view(&d), winner = {0};
     event.version_ms = sp_codec_get_long(&d);
@@ -63,6 +85,7 @@ enum sp_err sp_status_decode(struct sp_view in, const struct sp_wire_format *for
         sp_codec_refuse(&d, SP_MALFORMED);
     event.group_size = (uint32_t)sp_codec_get_count(&d, UINT32_MAX);
     event.epoch = sp_codec_get_count(&d, INT64_MAX);
+    event.rule = get_rule(&d, format);
     enum sp_err err = sp_codec_finish(&d);
     if (err != SP_OK)
         return err;

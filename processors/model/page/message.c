@@ -330,3 +330,10 @@ const char *sp_reason_name(enum sp_reason reason)
     static const char *const text[] = {NULL, "content", "redirect", "exact"};
     return (unsigned)reason < sizeof text / sizeof *text ? text[reason] : NULL;
 }
+
+const char *sp_rank_rule_name(enum sp_rank_rule rule)
+{
+    static const char *const text[] = {NULL,     "popularity", "static",  "short",
+                                       "market", "id",         "override"};
+    return (unsigned)rule < sizeof text / sizeof *text ? text[rule] : NULL;
+}

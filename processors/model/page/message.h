@@ -61,6 +61,18 @@ enum sp_page_status {
 
 enum sp_reason { SP_REASON_NONE, SP_REASON_CONTENT, SP_REASON_REDIRECT, SP_REASON_EXACT };
 
+/* What puts a loser's winner before it (winners/winners.h). */
+enum sp_rank_rule {
+    SP_RANK_NONE,       /* it is no loser, or a redirect: that has no content to win with */
+    SP_RANK_POPULARITY, /* the winner is more popular */
+    SP_RANK_STATIC,     /* the winner's URL has no query */
+    SP_RANK_SHORT,      /* the winner's URL is shorter */
+    SP_RANK_MARKET,     /* the winner is of the market */
+    SP_RANK_ID,         /* nothing but the order of page ids */
+    SP_RANK_OVERRIDE /* none: the winner ranks behind, and winner.relation or winner.margin decided
+                      */
+};
+
 /* What ranks the members of a group (winners/winners.h). */
 struct sp_rank {
     double popularity;
@@ -165,6 +177,7 @@ struct sp_verdict {
     char *winner_url;    /* owned, or NULL */
     enum sp_page_status status;
     enum sp_reason reason;
+    enum sp_rank_rule rule;
     float similarity;
     uint32_t group_size;
 };
@@ -271,10 +284,12 @@ struct sp_status_event {
     struct sp_group_id group;
     uint32_t group_size;
     uint64_t epoch;
+    enum sp_rank_rule rule; /* as the group knew it when it last told the page of its status */
 };
 
 const char *sp_status_name(enum sp_page_status status);
-const char *sp_reason_name(enum sp_reason reason); /* NULL for none */
+const char *sp_reason_name(enum sp_reason reason);     /* NULL for none */
+const char *sp_rank_rule_name(enum sp_rank_rule rule); /* NULL for none */
 
 /* Where a stage's effects go. `send` takes the message over. */
 struct sp_outbox {

@@ -58,13 +58,6 @@ enum sp_rank_rule sp_rank_decided(const struct sp_rank *winner, struct sp_id win
     return winner->unfavoured != loser->unfavoured ? SP_RANK_MARKET : SP_RANK_ID;
 }
 
-const char *sp_rank_rule_name(enum sp_rank_rule rule)
-{
-    static const char *const names[] = {"popularity", "static", "short",
-                                        "market",     "id",     "override"};
-    return names[rule];
-}
-
 /* ---- the relation ---- */
 
 static const enum sp_field known_fields[] = {SP_FIELD_url, SP_FIELD_host, SP_FIELD_timestamp,

@@ -39,19 +39,9 @@ double sp_popularity_class(double popularity, double tolerance);
 int sp_rank_cmp(const struct sp_rank *a, struct sp_id a_page, const struct sp_rank *b,
                 struct sp_id b_page);
 
-/* Which part of the rank puts a page before another. */
-enum sp_rank_rule {
-    SP_RANK_POPULARITY, /* more popular */
-    SP_RANK_STATIC,     /* its URL has no query */
-    SP_RANK_SHORT,      /* its URL is shorter */
-    SP_RANK_MARKET,     /* it is of the market */
-    SP_RANK_ID,         /* nothing but the order of page ids */
-    SP_RANK_OVERRIDE    /* none: it ranks behind, and winner.relation or winner.margin decided */
-};
-
+/* Which part of the rank puts a loser's winner before it. */
 enum sp_rank_rule sp_rank_decided(const struct sp_rank *winner, struct sp_id winner_page,
                                   const struct sp_rank *loser, struct sp_id loser_page);
-const char *sp_rank_rule_name(enum sp_rank_rule rule);
 
 /* Parses winner.relation for groups of that method. SP_INVALID: the fault says what is wrong, or
  * what it asks for that groups do not know. */

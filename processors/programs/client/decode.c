@@ -12,6 +12,14 @@ _Static_assert((int)SAMEPAGE_REASON_NONE == SP_REASON_NONE &&
                    (int)SAMEPAGE_REASON_REDIRECT == SP_REASON_REDIRECT &&
                    (int)SAMEPAGE_REASON_EXACT == SP_REASON_EXACT,
                "");
+_Static_assert((int)SAMEPAGE_RULE_NONE == SP_RANK_NONE &&
+                   (int)SAMEPAGE_RULE_POPULARITY == SP_RANK_POPULARITY &&
+                   (int)SAMEPAGE_RULE_STATIC == SP_RANK_STATIC &&
+                   (int)SAMEPAGE_RULE_SHORT == SP_RANK_SHORT &&
+                   (int)SAMEPAGE_RULE_MARKET == SP_RANK_MARKET &&
+                   (int)SAMEPAGE_RULE_ID == SP_RANK_ID &&
+                   (int)SAMEPAGE_RULE_OVERRIDE == SP_RANK_OVERRIDE,
+               "");
 
 enum sp_err sp_client_decode(struct sp_view value, struct sp_buf *text,
                              char group_id[SP_GROUP_ID_TEXT], struct samepage_status_event *out)
@@ -30,7 +38,8 @@ enum sp_err sp_client_decode(struct sp_view value, struct sp_buf *text,
                                           .reason = (enum samepage_reason)event.reason,
                                           .group_id = group_id,
                                           .group_size = event.group_size,
-                                          .epoch = (int64_t)event.epoch};
+                                          .epoch = (int64_t)event.epoch,
+                                          .rule = (enum samepage_rule)event.rule};
     return SP_OK;
 }
 
@@ -43,4 +52,9 @@ const char *samepage_status_name(enum samepage_status status)
 const char *samepage_reason_name(enum samepage_reason reason)
 {
     return sp_reason_name((enum sp_reason)reason);
+}
+
+const char *samepage_rule_name(enum samepage_rule rule)
+{
+    return sp_rank_rule_name((enum sp_rank_rule)rule);
 }

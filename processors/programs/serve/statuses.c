@@ -256,6 +256,7 @@ static void view(const struct sp_statuses *s, const struct known *k,
                              .winner_url = e->winner_url,
                              .similarity = e->similarity,
                              .reason = e->reason,
+                             .rule = e->rule,
                              .content_version = e->version_ms,
                              .epoch = e->epoch,
                              .group_size = e->group_size};

@@ -125,6 +125,7 @@ struct sp_page_view {
     const char *winner_url;
     float similarity;
     enum sp_reason reason;
+    enum sp_rank_rule rule;
     int64_t content_version; /* since when content, target or kind are as they are */
     uint64_t epoch;
     uint32_t group_size; /* at its last status */

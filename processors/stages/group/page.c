@@ -325,7 +325,10 @@ static void on_status(struct sp_group_stage *st, struct sp_message *m)
     if (!p || (v->epoch < p->epoch && !is(st, SP_CANARY_NO_EPOCH)))
         return;
     take_group(st, p, v->far, v->epoch);
-    if (v->content_version != p->content_version || p->kind == SP_PAGE_UNSEEN || !is_news(p, v))
+    if (v->content_version != p->content_version || p->kind == SP_PAGE_UNSEEN)
+        return;
+    p->rule = v->rule; /* for the next event, whatever that is about */
+    if (!is_news(p, v))
         return;
     p->status = v->status;
     p->reason = v->reason;

@@ -28,6 +28,7 @@ struct sp_page_actor {
     /* the last status published */
     enum sp_page_status status;
     enum sp_reason reason;
+    enum sp_rank_rule rule; /* of the last status told, which need not have been news */
     float similarity;
     uint32_t group_size;
     char *winner_url;

@@ -23,6 +23,7 @@ struct sp_page_view sp_page_actor_view(const struct sp_page_actor *p)
                                  .winner_url = p->winner_url,
                                  .similarity = p->similarity,
                                  .reason = p->reason,
+                                 .rule = p->rule,
                                  .content_version = p->content_version,
                                  .epoch = p->epoch,
                                  .group_size = p->group_size,
@@ -41,7 +42,8 @@ struct sp_status_event sp_page_view_status(const struct sp_page_view *v)
                                     .reason = v->reason,
                                     .group = v->group,
                                     .group_size = v->group_size,
-                                    .epoch = v->epoch};
+                                    .epoch = v->epoch,
+                                    .rule = v->rule};
 }
 
 static bool visit_page(void *arg, struct sp_view key, struct sp_view value)

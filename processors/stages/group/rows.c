@@ -103,7 +103,7 @@ void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out)
     sp_buf_put_u8(out, PAGE_FORMAT);
     sp_buf_put_u8(out, bits);
     sp_buf_put_u8(out, (uint8_t)(p->kind | p->status << 4));
-    sp_buf_put_u8(out, (uint8_t)p->reason);
+    sp_buf_put_u8(out, (uint8_t)(p->reason | (unsigned)p->rule << 4));
     put_text(out, p->url);
     put_versions(out, p->version, p->content_version);
     put_id(out, p->content);
@@ -154,10 +154,11 @@ enum sp_err sp_page_actor_decode(struct sp_view in, struct sp_page_actor *p)
     struct sp_reader r = sp_reader(in);
     if (sp_read_u8(&r) != PAGE_FORMAT)
         return SP_CORRUPT;
-    uint8_t bits = sp_read_u8(&r), kinds = sp_read_u8(&r);
+    uint8_t bits = sp_read_u8(&r), kinds = sp_read_u8(&r), whys = sp_read_u8(&r);
     p->kind = (enum sp_page_kind)(kinds & 15);
     p->status = (enum sp_page_status)(kinds >> 4);
-    p->reason = (enum sp_reason)sp_read_u8(&r);
+    p->reason = (enum sp_reason)(whys & 15);
+    p->rule = (enum sp_rank_rule)(whys >> 4);
     p->announced = (bits & ANNOUNCED) != 0;
     p->moved = (bits & MOVED) != 0;
     p->url = read_text(&r);
@@ -171,7 +172,7 @@ enum sp_err sp_page_actor_decode(struct sp_view in, struct sp_page_actor *p)
     p->group_size = (uint32_t)sp_read_varint(&r);
     read_page_parts(&r, bits, p);
     if (r.failed || p->kind > SP_PAGE_DEAD || p->status > SP_STATUS_GONE ||
-        p->reason > SP_REASON_EXACT)
+        p->reason > SP_REASON_EXACT || p->rule > SP_RANK_OVERRIDE)
         return SP_CORRUPT;
     if (bits & HAS_PENDING)
         return sp_signature_decode(sp_view(r.at, sp_reader_left(&r)), &p->pending) ? SP_CORRUPT

@@ -2,6 +2,7 @@
  * winners how large the group is. */
 #include "group/large.h"
 #include "group/untold.h"
+#include "winners/winners.h"
 
 struct verdict {
     enum sp_page_status status;
@@ -66,6 +67,16 @@ static struct verdict verdict_of(const struct sp_group *g, struct sp_member *m)
     return (struct verdict){SP_STATUS_LOSER, reason, m->winner, m->similarity};
 }
 
+/* Which rule put the winner before the member. It is told along with a status, and is none itself:
+ * that a winner has become more popular, for which no loser needs to be told, is no event of each
+ * of its losers. */
+static enum sp_rank_rule rule_of(const struct sp_member *m, const struct verdict *v)
+{
+    if (!v->winner || v->reason == SP_REASON_REDIRECT)
+        return SP_RANK_NONE;
+    return sp_rank_decided(&v->winner->rank, v->winner->page, &m->rank, m->page);
+}
+
 /* One that is kept is about to be told how many members there are. */
 static void note_size(struct sp_group *g)
 {
@@ -121,6 +132,7 @@ bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
                                      .winner_url = v.winner ? sp_strdup(v.winner->url) : NULL,
                                      .status = v.status,
                                      .reason = v.reason,
+                                     .rule = rule_of(m, &v),
                                      .similarity = v.similarity,
                                      .group_size = g->count};
     sp_group_stage_send(st, s);

@@ -55,7 +55,8 @@ static void say_loser(struct broker *b, const char *url)
                                     .reason = SP_REASON_CONTENT,
                                     .group = {3, {0, 7}},
                                     .group_size = 2,
-                                    .epoch = 4};
+                                    .epoch = 4,
+                                    .rule = SP_RANK_SHORT};
     sp_status_encode(&event, NULL, &out);
     produce(b, sp_buf_view(&out));
     sp_buf_done(&out);
@@ -121,6 +122,7 @@ TEST(events_deletions_and_other_bytes_are_told_apart)
     CU_ASSERT_EQUAL(event.version_ms, 5);
     CU_ASSERT_EQUAL(event.group_size, 2);
     CU_ASSERT_EQUAL(event.epoch, 4);
+    CU_ASSERT_EQUAL(event.rule, SAMEPAGE_RULE_SHORT);
     CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_BAD);
     CU_ASSERT_PTR_NOT_NULL(
         strstr(samepage_status_error(c), "topic status, partition 0, offset 1: "));

@@ -134,6 +134,7 @@ static void fill_verdict(struct sample *s, struct sp_verdict *v)
     v->content_version = sample_i64(s);
     v->status = (enum sp_page_status)sample_below(s, SP_STATUS_GONE + 1);
     v->reason = (enum sp_reason)sample_below(s, SP_REASON_EXACT + 1);
+    v->rule = (enum sp_rank_rule)sample_below(s, SP_RANK_OVERRIDE + 1);
     v->winner = maybe_id(s);
     v->similarity = some_float(s);
     v->group_size = (uint32_t)sample_u64(s) >> sample_below(s, 32);
@@ -314,7 +315,7 @@ static bool same_verdict(const struct sp_verdict *a, const struct sp_verdict *b)
 {
     return same_group(a->far, b->far) && a->epoch == b->epoch &&
            a->content_version == b->content_version && a->status == b->status &&
-           a->reason == b->reason && sp_id_eq(a->winner, b->winner) &&
+           a->reason == b->reason && a->rule == b->rule && sp_id_eq(a->winner, b->winner) &&
            same_text(a->winner_url, b->winner_url) && a->similarity == b->similarity &&
            a->group_size == b->group_size;
 }
@@ -422,6 +423,7 @@ struct sp_status_event sample_status(struct sample *s)
         .winner_url = winner ? text + sample_below(s, sizeof text) : NULL,
         .similarity = winner ? some_float(s) : 0,
         .reason = (enum sp_reason)sample_below(s, SP_REASON_EXACT + 1),
+        .rule = (enum sp_rank_rule)sample_below(s, SP_RANK_OVERRIDE + 1),
         .group = sample_group_id(s),
         .group_size = (uint32_t)sample_u64(s) >> sample_below(s, 32),
         .epoch = sample_u64(s) >> (1 + sample_below(s, 63)),
@@ -433,6 +435,6 @@ bool sample_same_status(const struct sp_status_event *a, const struct sp_status_
     return sp_id_eq(a->page, b->page) && same_text(a->url, b->url) &&
            a->version_ms == b->version_ms && a->status == b->status &&
            same_text(a->winner_url, b->winner_url) && a->similarity == b->similarity &&
-           a->reason == b->reason && same_group(a->group, b->group) &&
+           a->reason == b->reason && a->rule == b->rule && same_group(a->group, b->group) &&
            a->group_size == b->group_size && a->epoch == b->epoch;
 }

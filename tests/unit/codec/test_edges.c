@@ -36,6 +36,39 @@ TEST(status_events_survive)
     sp_buf_done(&text);
 }
 
+TEST(events_of_before_there_was_a_rule_are_read)
+{
+    enum { FRAME = 10 };
+    struct sp_status_event event = {.url = "http://a.example/",
+                                    .status = SP_STATUS_WINNER,
+                                    .group = {3, {0, 7}},
+                                    .group_size = 2,
+                                    .epoch = 4};
+    struct sp_status_event back;
+    struct sp_buf out = {0}, old = {0}, text = {0};
+    sp_status_encode(&event, NULL, &out);
+    sp_buf_put_u8(&old, 0xc3);
+    sp_buf_put_u8(&old, 1);
+    sp_buf_put_u64(&old, UINT64_C(0x052aeafb6e82c021)); /* schemas/old */
+    sp_buf_put(&old, out.data + FRAME, out.len - FRAME - 1);
+    CU_ASSERT(sp_status_decode(sp_buf_view(&old), NULL, &text, &back) == SP_OK);
+    CU_ASSERT_STRING_EQUAL(back.url, event.url);
+    CU_ASSERT_EQUAL(back.epoch, 4);
+    CU_ASSERT_EQUAL(back.rule, SP_RANK_NONE);
+    sp_buf_put_u8(&old, 0); /* the present form under the fingerprint of the old one */
+    CU_ASSERT(sp_status_decode(sp_buf_view(&old), NULL, &text, &back) == SP_MALFORMED);
+    out.len--; /* and the other way round */
+    CU_ASSERT(sp_status_decode(sp_buf_view(&out), NULL, &text, &back) == SP_TRUNCATED);
+    sp_buf_reset(&out);
+    sp_status_encode(&event, &registry, &out);
+    out.len--;
+    CU_ASSERT(sp_status_decode(sp_buf_view(&out), &registry, &text, &back) == SP_OK);
+    CU_ASSERT_EQUAL(back.group_size, 2);
+    sp_buf_done(&out);
+    sp_buf_done(&old);
+    sp_buf_done(&text);
+}
+
 TEST(frames_are_as_documented)
 {
     struct sample s = {1};

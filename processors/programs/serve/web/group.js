@@ -64,12 +64,17 @@ async function turn(by) {
   }
 }
 
+// What put the winner first, when the page was last told its status.
+const RULES = {popularity: 'is more popular', static: 'has a URL without a query', short: 'has the shorter URL',
+  market: 'is of the market', id: 'ranks the same and comes first by id', override: 'ranks behind, but winner.relation or winner.margin decided'};
+
 function facts(status) {
   const said = [line(status.url, ' is ', make('strong', status.status), '. ', outside(status.url))];
   if (status.winner_url)
     said.push(line('It repeats ', link(status.winner_url),
       status.reason === 'redirect' ? ', to which it redirects. ' : ' (similarity ' + share(status.similarity) + '). ',
       status.reason === 'redirect' ? '' : diff(status.url, status.winner_url)));
+  if (RULES[status.rule]) said.push(line('That page ' + RULES[status.rule] + '.'));
   said.push(line('Group ' + group.group_id + ': ' + number(group.size) + (group.size_is_more ? ' or more' : '') +
     (group.size === 1 ? ' member, ' : ' members, ') + number(group.winners) + ' kept.'));
   return said;

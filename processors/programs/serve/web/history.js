@@ -4,7 +4,7 @@ let offers = {}; // what the server has: known with the overview
 
 function historyRow(event) {
   return row($('history'), [day(event.version_ms), event.status, event.winner_url ? link(event.winner_url) : '', share(event.similarity),
-    event.reason || '', event.group_id, number(event.group_size)]);
+    event.reason || '', event.rule || '', event.group_id, number(event.group_size)]);
 }
 
 async function showHistory() {
