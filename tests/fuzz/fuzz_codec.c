@@ -59,6 +59,7 @@ static void try_page(struct sp_view in, const struct sp_wire_format *format)
         SP_ASSERT(sp_view_eq(a.url, b.url) && sp_view_eq(a.redirect_url, b.redirect_url));
         SP_ASSERT(sp_view_eq(a.content_type, b.content_type) && sp_view_eq(a.content, b.content));
         SP_ASSERT(a.fetch_time_ms == b.fetch_time_ms && a.http_status == b.http_status);
+        SP_ASSERT(a.as_of_ms == b.as_of_ms);
         SP_ASSERT(a.popularity == b.popularity && a.content_is_utf8 == b.content_is_utf8);
     }
     sp_buf_done(&again);

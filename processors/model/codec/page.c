@@ -33,12 +33,35 @@ void sp_page_encode(const struct sp_page_record *page, const struct sp_wire_form
         sp_codec_put_double(out, page->popularity);
     sp_codec_put_count(out, page->content_is_utf8 ? CONTENT_STRING : CONTENT_BYTES);
     sp_codec_put_bytes(out, page->content);
+    sp_codec_put_count(out, page->as_of_ms > 0);
+    if (page->as_of_ms > 0)
+        sp_buf_put_zigzag(out, page->as_of_ms);
+}
+
+/* Crawlers may go on to write what they wrote before a 304 could name a fetch: it ends there. */
+static struct sp_decoder open_frame(struct sp_view in, const struct sp_wire_format *format,
+                                    bool *ret_may_end)
+{
+    struct sp_decoder old = sp_codec_open_frame(in, NULL, SP_FINGERPRINT_PAGE_NO_REFERENCE);
+    bool registry = format && format->framing == SP_FRAMING_REGISTRY;
+    *ret_may_end = registry || old.err == SP_OK;
+    return !registry && old.err == SP_OK ? old
+                                         : sp_codec_open_frame(in, format, SP_FINGERPRINT_PAGE);
+}
+
+static int64_t get_reference(struct sp_decoder *d, bool may_end)
+{
+    if ((may_end && sp_reader_left(&d->r) == 0) || !sp_codec_get_some(d))
+        return 0;
+    int64_t ms = sp_codec_get_long(d);
+    return ms > 0 ? ms : 0;
 }
 
 enum sp_err sp_page_decode(struct sp_view in, const struct sp_wire_format *format,
                            struct sp_page_record *ret_page)
 {
-    struct sp_decoder d = sp_codec_open_frame(in, format, SP_FINGERPRINT_PAGE);
+    bool may_end;
+    struct sp_decoder d = open_frame(in, format, &may_end);
     struct sp_page_record page = {.url = sp_codec_get_bytes(&d), .fetch_time_ms = -1};
     if (sp_codec_get_some(&d)) {
         page.fetch_time_ms = sp_codec_get_long(&d);
@@ -54,6 +77,7 @@ enum sp_err sp_page_decode(struct sp_view in, const struct sp_wire_format *forma
     page.popularity = sp_codec_get_some(&d) ? sp_codec_get_double(&d) : 0;
     page.content_is_utf8 = sp_codec_get_count(&d, CONTENT_STRING) == CONTENT_STRING;
     page.content = sp_codec_get_bytes(&d);
+    page.as_of_ms = get_reference(&d, may_end);
     enum sp_err err = sp_codec_finish(&d);
     if (err == SP_OK)
         *ret_page = page;

@@ -402,6 +402,7 @@ struct sp_page_record sample_page(struct sample *s)
         .popularity = some_double(s),
         .content = some_view(s),
         .content_is_utf8 = sample_below(s, 2),
+        .as_of_ms = sample_below(s, 2) ? (int64_t)(sample_u64(s) >> 20) : 0,
     };
 }
 
@@ -410,7 +411,8 @@ bool sample_same_page(const struct sp_page_record *a, const struct sp_page_recor
     return sp_view_eq(a->url, b->url) && a->fetch_time_ms == b->fetch_time_ms &&
            a->http_status == b->http_status && sp_view_eq(a->redirect_url, b->redirect_url) &&
            sp_view_eq(a->content_type, b->content_type) && a->popularity == b->popularity &&
-           sp_view_eq(a->content, b->content) && a->content_is_utf8 == b->content_is_utf8;
+           sp_view_eq(a->content, b->content) && a->content_is_utf8 == b->content_is_utf8 &&
+           a->as_of_ms == b->as_of_ms;
 }
 
 struct sp_status_event sample_status(struct sample *s)

@@ -131,6 +131,32 @@ TEST(pages_of_other_writers_are_read)
     CU_ASSERT(page.content_is_utf8 && sp_view_eq(page.content, sp_view_str("hi")));
 }
 
+TEST(pages_of_before_a_304_could_name_a_fetch_are_read)
+{
+    enum { FRAME = 10 };
+    struct sp_page_record page = {
+        .url = sp_view_str("u"), .http_status = 304, .as_of_ms = 7, .content = sp_view_str("")};
+    struct sp_page_record back;
+    struct sp_buf out = {0}, old = {0};
+    sp_page_encode(&page, NULL, &out);
+    CU_ASSERT(sp_page_decode(sp_buf_view(&out), NULL, &back) == SP_OK);
+    CU_ASSERT_EQUAL(back.as_of_ms, 7);
+    page.as_of_ms = 0;
+    sp_buf_reset(&out);
+    sp_page_encode(&page, NULL, &out);
+    sp_buf_put_u8(&old, 0xc3);
+    sp_buf_put_u8(&old, 1);
+    sp_buf_put_u64(&old, UINT64_C(0x00a830ce6fffec2b)); /* schemas/old */
+    sp_buf_put(&old, out.data + FRAME, out.len - FRAME - 1);
+    CU_ASSERT(sp_page_decode(sp_buf_view(&old), NULL, &back) == SP_OK);
+    CU_ASSERT_EQUAL(back.http_status, 304);
+    CU_ASSERT_EQUAL(back.as_of_ms, 0);
+    out.len--;
+    CU_ASSERT(sp_page_decode(sp_buf_view(&out), NULL, &back) == SP_TRUNCATED);
+    sp_buf_done(&out);
+    sp_buf_done(&old);
+}
+
 TEST(group_ids_are_text_and_back)
 {
     char text[SP_GROUP_ID_TEXT];

@@ -185,6 +185,7 @@ TEST(the_canonical_form_is_that_of_the_specification)
 TEST(the_constants_are_those_of_the_schemas)
 {
     CU_ASSERT(fingerprint_is("page", SP_FINGERPRINT_PAGE));
+    CU_ASSERT(fingerprint_is("old/00a830ce6fffec2b", SP_FINGERPRINT_PAGE_NO_REFERENCE));
     CU_ASSERT(fingerprint_is("status", SP_FINGERPRINT_STATUS));
     CU_ASSERT(fingerprint_is("old/052aeafb6e82c021", SP_FINGERPRINT_STATUS_NO_RULE));
     CU_ASSERT(fingerprint_is("tier1", SP_FINGERPRINT_TIER1));

@@ -4,6 +4,7 @@
 
 #include "base/url.h"
 #include "cli/kafka_options.h"
+#include "cli/payloads.h"
 #include "cli/progress.h"
 #include "cli/settings.h"
 #include "codec/codec.h"
@@ -19,6 +20,9 @@ struct ingest {
     struct sp_buf url;
     uint64_t pages;
     struct sp_readings readings;
+    struct sp_payloads *payloads;
+    enum sp_err payloads_err;
+    struct sp_fault *fault;
     uint64_t revisits;
     uint64_t too_large;
     uint64_t failed;
@@ -73,13 +77,16 @@ static void on_item(void *arg, const struct sp_input_item *item)
     sp_readings_add(&in->readings, item->records, why);
     if (why)
         return;
-    if (item->page.as_of_ms || item->page.as_elsewhere) {
+    struct sp_page_record record = item->page;
+    if (in->payloads_err == SP_OK)
+        in->payloads_err = sp_payloads_use(in->payloads, &record, in->fault);
+    if (record.as_elsewhere) {
         in->revisits++;
         return;
     }
     struct sp_id page = sp_hash128(in->url.data, in->url.len);
     sp_buf_reset(&in->bytes);
-    sp_page_encode(&item->page, &in->format, &in->bytes);
+    sp_page_encode(&record, &in->format, &in->bytes);
     for (;;) {
         rd_kafka_resp_err_t code = rd_kafka_producev(
             in->producer, RD_KAFKA_V_TOPIC(in->topic),
@@ -110,6 +117,10 @@ static enum sp_err publish(struct ingest *in, const struct sp_input_options *opt
     while (err == SP_OK && (err = sp_input_next_chunk(input, &chunk, fault)) == SP_OK) {
         sp_chunk_parse(parser, chunk, on_item, in);
         sp_chunk_free(chunk);
+        if (in->payloads_err != SP_OK) {
+            err = in->payloads_err;
+            break;
+        }
         rd_kafka_poll(in->producer, 0);
         sp_progress_show(progress, in->pages, sp_input_read_bytes(input),
                          sp_input_total_bytes(input), 0);
@@ -121,7 +132,24 @@ static enum sp_err publish(struct ingest *in, const struct sp_input_options *opt
     return err == SP_END ? SP_OK : err;
 }
 
-static int ingest(const struct sp_config *config, const char *const *files, size_t count)
+static void say(const struct ingest *in)
+{
+    fprintf(stderr, "%s pages published, %s records could not be read, %s were too large\n",
+            sp_thousands(in->pages).text, sp_thousands(in->readings.bad).text,
+            sp_thousands(in->too_large).text);
+    if (in->revisits)
+        fprintf(stderr,
+                "%s revisits of other pages' contents were left out: none of these was read\n",
+                sp_thousands(in->revisits).text);
+    if (sp_payloads_forgone(in->payloads))
+        fprintf(stderr,
+                "%s contents were too much to remember for revisits of them; with --payloads DIR "
+                "all are\n",
+                sp_thousands(sp_payloads_forgone(in->payloads)).text);
+}
+
+static int ingest(const struct sp_config *config, const char *payloads, const char *const *files,
+                  size_t count)
 {
     enum { FLUSH_MS = 120000 };
     struct ingest in = {.format = sp_wire_format_of_id((uint32_t)config->topics_pages_schema_id)};
@@ -132,9 +160,14 @@ static int ingest(const struct sp_config *config, const char *const *files, size
     sp_cli_kafka_options(config, &kafka);
     sp_topic_name(&kafka, SP_TOPIC_PAGES, in.topic);
     sp_settings_input(config, &input);
-    if (sp_kafka_open(&kafka, SP_KAFKA_PRODUCER, NULL, configure, &in, &in.producer, &fault) !=
-        SP_OK)
+    in.fault = &fault;
+    if (sp_payloads_open(payloads, &in.payloads, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
+    if (sp_kafka_open(&kafka, SP_KAFKA_PRODUCER, NULL, configure, &in, &in.producer, &fault) !=
+        SP_OK) {
+        sp_payloads_close(in.payloads, &(struct sp_fault){0});
+        return sp_cli_failed("%s", fault.text);
+    }
     sp_progress_start(&progress, NULL);
     enum sp_err err = sp_kafka_reach(&kafka, in.producer, &fault);
     bool reached = err == SP_OK;
@@ -153,35 +186,43 @@ static int ingest(const struct sp_config *config, const char *const *files, size
     rd_kafka_destroy(in.producer);
     sp_buf_done(&in.bytes);
     sp_buf_done(&in.url);
-    if (err != SP_OK)
-        return sp_cli_failed("%s", fault.text);
-    fprintf(stderr, "%s pages published, %s records could not be read, %s were too large\n",
-            sp_thousands(in.pages).text, sp_thousands(in.readings.bad).text,
-            sp_thousands(in.too_large).text);
-    if (in.revisits)
-        fprintf(
-            stderr,
-            "%s revisits were left out: which fetch they found again is not in schemas/page.avsc\n",
-            sp_thousands(in.revisits).text);
+    if (err == SP_OK)
+        say(&in);
+    struct sp_fault closing;
+    enum sp_err closed = sp_payloads_close(in.payloads, &closing);
+    if (err != SP_OK || closed != SP_OK)
+        return sp_cli_failed("%s", err != SP_OK ? fault.text : closing.text);
     sp_cli_reasons(&in.readings, "");
     int code = sp_cli_verdict(config, &in.readings);
     sp_readings_done(&in.readings);
     return code;
 }
 
+static bool take_own(void *arg, int c)
+{
+    const char **payloads = arg;
+    if (c == 'p')
+        *payloads = optarg;
+    return c == 'p';
+}
+
 static int run(const struct sp_command *command, int argc, char **argv)
 {
-    static const struct option table[] = {
-        SP_COMMON_OPTIONS, SP_FIELD_OPTIONS, SP_SETTING_OPTIONS, {0}};
+    const char *payloads = NULL;
+    static const struct option table[] = {{"payloads", required_argument, NULL, 'p'},
+                                          SP_COMMON_OPTIONS,
+                                          SP_FIELD_OPTIONS,
+                                          SP_SETTING_OPTIONS,
+                                          {0}};
     struct sp_config config;
-    int code =
-        sp_cli_kafka_parse(command, argc, argv, &(struct sp_cli_options){.table = table}, &config);
+    int code = sp_cli_kafka_parse(command, argc, argv,
+                                  &(struct sp_cli_options){table, take_own, &payloads}, &config);
     size_t count;
     const char *const *files = sp_cli_inputs(argv + optind, argc - optind, &count);
     if (code < 0 && optind == argc)
         code = sp_cli_usage(command, "no input: name files, or - for standard input");
     if (code < 0)
-        code = ingest(&config, files, count);
+        code = ingest(&config, payloads, files, count);
     sp_config_done(&config);
     return code;
 }
@@ -191,12 +232,17 @@ const struct sp_command sp_command_ingest = {
     "NAME\n"
     "  samepage ingest - publishes crawled pages to Kafka\n\n"
     "SYNOPSIS\n"
-    "  samepage ingest [--config FILE] [--set KEY=VALUE]... INPUT...\n\n"
+    "  samepage ingest [--config FILE] [--set KEY=VALUE]... [--payloads DIR] INPUT...\n\n"
     "DESCRIPTION\n"
     "  Reads pages (formats as for `samepage run`) and publishes each as Avro (schemas/page.avsc) to\n"
     "  the topic of pages, all fetches of a page to one partition. A page that is too large for the\n"
-    "  topic is named and left out; so is a WARC revisit that names the fetch it found again.\n\n"
-    "OPTIONS\n" SP_FIELD_HELP "  --config FILE       read settings from FILE\n"
+    "  topic is named and left out. A WARC revisit becomes a fetch of the content that was read before\n"
+    "  under its payload digest, else a 304 that names the fetch it found again; one of another page\n"
+    "  whose content was not read is left out, and that is said.\n\n"
+    "OPTIONS\n"
+    "  --payloads DIR      remember the contents of WARC records by their digests in DIR, for revisits\n"
+    "                      now and next time; without it 256 MiB are remembered, in memory\n" SP_FIELD_HELP
+    "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n" SP_READING_EXIT_HELP,
