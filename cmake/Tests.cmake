@@ -2,6 +2,8 @@
 #              [TIMEOUT seconds])
 # Builds one CUnit program and registers each of its cases, written TEST(name), as
 # a CTest "NAME.name"; INTERNALS names modules whose private headers they include. Cases are found by reading the sources when CMake runs.
+# "NAME.whole" runs all cases in one process, where what one leaves behind can disturb the next; not of
+# programs that mostly wait (faults) or need a broker.
 function(sp_unit_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;INTERNALS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
@@ -17,6 +19,10 @@ function(sp_unit_test name)
   sp_see_internals(test_${name} ${ARG_INTERNALS})
   target_compile_definitions(test_${name} PRIVATE SP_TEST_SUITE="${name}"
     SP_SHARED_DATA="${CMAKE_SOURCE_DIR}/../shared/data")
+  if(ARG_LABELS STREQUAL "fast")
+    add_test(NAME ${name}.whole COMMAND test_${name})
+    set_tests_properties(${name}.whole PROPERTIES LABELS whole TIMEOUT 600)
+  endif()
   foreach(source IN LISTS ARG_SOURCES)
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
     file(STRINGS ${source} cases REGEX "^TEST\\(")

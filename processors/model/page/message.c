@@ -1,8 +1,60 @@
 /* Messages: allocation from a per-thread free list, what each owns, and where each goes. */
 #include "page/message.h"
 
+#include <stddef.h>
+
 #include "base/assert.h"
 #include "base/mem.h"
+
+/* Where a message goes. */
+enum route {
+    TO_PAGE,  /* the page actor of the head's page */
+    TO_EDGE,  /* the page actor of the first edge's page */
+    TO_GROUP, /* the group actor `group` */
+    TO_CELL   /* the cell actor `cell` */
+};
+
+struct kind {
+    const char *name;
+    bool links; /* its payload is a struct sp_link */
+    enum route route;
+    enum route bounced; /* on its way back */
+    size_t address;     /* of the group or cell in struct sp_message; 0: it has none */
+};
+
+/* Every kind once. What a payload owns is in payload_done. */
+#define AT(field) offsetof(struct sp_message, field)
+#define KINDS(X)                                                                                   \
+    X(CRAWLED, "crawled", false, TO_PAGE, TO_PAGE, 0)                                              \
+    X(APPLIED, "applied", false, TO_PAGE, TO_PAGE, 0)                                              \
+    X(MATCH, "match", true, TO_PAGE, TO_PAGE, 0)                                                   \
+    X(FIND_GROUP, "find_group", true, TO_EDGE, TO_EDGE, 0)                                         \
+    X(ASSIGNED, "assigned", false, TO_PAGE, TO_PAGE, 0)                                            \
+    X(STATUS, "status", false, TO_PAGE, TO_PAGE, 0)                                                \
+    X(MOVE, "move", false, TO_PAGE, TO_PAGE, 0)                                                    \
+    X(CHANGE, "change", false, TO_GROUP, TO_PAGE, AT(change.group))                                \
+    X(LINK, "link", true, TO_GROUP, TO_PAGE, AT(link.group))                                       \
+    X(UNION, "union", true, TO_GROUP, TO_EDGE, AT(link.group))                                     \
+    X(DISSOLVE, "dissolve", true, TO_GROUP, TO_GROUP, AT(link.group))                              \
+    X(MEMBERS, "members", true, TO_GROUP, TO_GROUP, AT(link.group))                                \
+    X(PUT, "put", false, TO_CELL, TO_CELL, AT(put.cell))                                           \
+    X(REMOVE, "remove", false, TO_CELL, TO_CELL, AT(remove.cell))                                  \
+    X(PROBE, "probe", false, TO_CELL, TO_CELL, AT(probe.cell))                                     \
+    X(AGAIN, "again", false, TO_CELL, TO_CELL, AT(again.cell))
+
+#define X(kind, ...) [SP_MSG_##kind] = {__VA_ARGS__},
+static const struct kind kinds[] = {KINDS(X)};
+#undef X
+#define X(kind, ...) LINE_OF_##kind,
+enum { KINDS(X) LINES };
+_Static_assert(LINES == SP_MSG_KINDS - 1, "each kind of message has a line in KINDS");
+#undef X
+
+static const struct kind *kind_of(enum sp_message_kind kind)
+{
+    SP_ASSERT(kind > 0 && (int)kind < SP_MSG_KINDS);
+    return &kinds[kind];
+}
 
 enum { FREE_LIST_MAX = 4096 };
 static _Thread_local struct sp_message *free_list;
@@ -107,46 +159,21 @@ void sp_message_thread_done(void)
     free_count = 0;
 }
 
-static bool holds_link(enum sp_message_kind kind)
-{
-    switch (kind) {
-    case SP_MSG_MATCH:
-    case SP_MSG_FIND_GROUP:
-    case SP_MSG_LINK:
-    case SP_MSG_UNION:
-    case SP_MSG_DISSOLVE:
-    case SP_MSG_MEMBERS:
-        return true;
-    case SP_MSG_CRAWLED:
-    case SP_MSG_APPLIED:
-    case SP_MSG_ASSIGNED:
-    case SP_MSG_STATUS:
-    case SP_MSG_MOVE:
-    case SP_MSG_CHANGE:
-    case SP_MSG_PUT:
-    case SP_MSG_REMOVE:
-    case SP_MSG_PROBE:
-    case SP_MSG_AGAIN:
-        return false;
-    }
-    return false;
-}
-
 const struct sp_link *sp_message_link(const struct sp_message *m)
 {
-    return holds_link(m->kind) ? &m->link : NULL;
+    return kind_of(m->kind)->links ? &m->link : NULL;
 }
 
 void sp_message_turn(struct sp_message *m, enum sp_message_kind kind)
 {
-    SP_ASSERT(holds_link(m->kind) && holds_link(kind));
+    SP_ASSERT(kind_of(m->kind)->links && kind_of(kind)->links);
     m->kind = kind;
 }
 
 bool sp_message_next_edge(struct sp_message *m)
 {
     struct sp_link *link = &m->link;
-    SP_ASSERT(holds_link(m->kind) && link->edge_count > 0);
+    SP_ASSERT(kind_of(m->kind)->links && link->edge_count > 0);
     if (link->edge_count == 1) {
         sp_message_free(m);
         return false;
@@ -158,70 +185,21 @@ bool sp_message_next_edge(struct sp_message *m)
 
 const char *sp_message_name(enum sp_message_kind kind)
 {
-    switch (kind) {
-    case SP_MSG_CRAWLED:
-        return "crawled";
-    case SP_MSG_APPLIED:
-        return "applied";
-    case SP_MSG_MATCH:
-        return "match";
-    case SP_MSG_FIND_GROUP:
-        return "find_group";
-    case SP_MSG_ASSIGNED:
-        return "assigned";
-    case SP_MSG_STATUS:
-        return "status";
-    case SP_MSG_MOVE:
-        return "move";
-    case SP_MSG_CHANGE:
-        return "change";
-    case SP_MSG_LINK:
-        return "link";
-    case SP_MSG_UNION:
-        return "union";
-    case SP_MSG_DISSOLVE:
-        return "dissolve";
-    case SP_MSG_MEMBERS:
-        return "members";
-    case SP_MSG_PUT:
-        return "put";
-    case SP_MSG_REMOVE:
-        return "remove";
-    case SP_MSG_PROBE:
-        return "probe";
-    case SP_MSG_AGAIN:
-        return "again";
-    }
-    return "unknown";
+    return kind > 0 && (int)kind < SP_MSG_KINDS ? kinds[kind].name : "unknown";
 }
 
 /* ---- where each goes ----------------------------------------------------------------------- */
 
+static enum route route_of(const struct sp_message *m)
+{
+    const struct kind *k = kind_of(m->kind);
+    return m->bounced ? k->bounced : k->route;
+}
+
 enum sp_actor sp_message_actor(const struct sp_message *m)
 {
-    switch (m->kind) {
-    case SP_MSG_CRAWLED:
-    case SP_MSG_APPLIED:
-    case SP_MSG_MATCH:
-    case SP_MSG_FIND_GROUP:
-    case SP_MSG_ASSIGNED:
-    case SP_MSG_STATUS:
-    case SP_MSG_MOVE:
-        return SP_ACTOR_PAGE;
-    case SP_MSG_CHANGE:
-    case SP_MSG_LINK:
-    case SP_MSG_UNION:
-        return m->bounced ? SP_ACTOR_PAGE : SP_ACTOR_GROUP;
-    case SP_MSG_DISSOLVE:
-    case SP_MSG_MEMBERS:
-        return SP_ACTOR_GROUP;
-    case SP_MSG_PUT:
-    case SP_MSG_REMOVE:
-    case SP_MSG_PROBE:
-    case SP_MSG_AGAIN:
-        return SP_ACTOR_CELL;
-    }
-    SP_ASSERT(!"a kind of message");
+    enum route route = route_of(m);
+    return route == TO_CELL ? SP_ACTOR_CELL : route == TO_GROUP ? SP_ACTOR_GROUP : SP_ACTOR_PAGE;
 }
 
 enum sp_tier sp_message_tier(const struct sp_message *m)
@@ -229,37 +207,24 @@ enum sp_tier sp_message_tier(const struct sp_message *m)
     return sp_message_actor(m) == SP_ACTOR_CELL ? SP_TIER_2 : SP_TIER_1;
 }
 
-static struct sp_id first_edge(const struct sp_message *m)
+struct sp_group_id *sp_message_group(struct sp_message *m)
 {
-    SP_ASSERT(m->link.edge_count > 0);
-    return m->link.edges[0].page;
+    const struct kind *k = kind_of(m->kind);
+    SP_ASSERT(k->route == TO_GROUP);
+    return (struct sp_group_id *)((char *)m + k->address);
 }
 
 struct sp_id sp_message_home(const struct sp_message *m)
 {
-    switch (m->kind) {
-    case SP_MSG_CRAWLED:
-    case SP_MSG_APPLIED:
-    case SP_MSG_MATCH:
-    case SP_MSG_ASSIGNED:
-    case SP_MSG_STATUS:
-    case SP_MSG_MOVE:
+    switch (route_of(m)) {
+    case TO_PAGE:
         return m->page;
-    case SP_MSG_FIND_GROUP:
-        return first_edge(m);
-    case SP_MSG_CHANGE:
-        return m->bounced ? m->page : m->change.group.founder;
-    case SP_MSG_LINK:
-        return m->bounced ? m->page : m->link.group.founder;
-    case SP_MSG_UNION:
-        return m->bounced ? first_edge(m) : m->link.group.founder;
-    case SP_MSG_DISSOLVE:
-    case SP_MSG_MEMBERS:
-        return m->link.group.founder;
-    case SP_MSG_PUT:
-    case SP_MSG_REMOVE:
-    case SP_MSG_PROBE:
-    case SP_MSG_AGAIN:
+    case TO_EDGE:
+        SP_ASSERT(m->link.edge_count > 0);
+        return m->link.edges[0].page;
+    case TO_GROUP:
+        return ((const struct sp_group_id *)((const char *)m + kinds[m->kind].address))->founder;
+    case TO_CELL:
         break;
     }
     SP_ASSERT(!"a message of tier 1");
@@ -267,56 +232,9 @@ struct sp_id sp_message_home(const struct sp_message *m)
 
 uint32_t sp_message_cell(const struct sp_message *m)
 {
-    switch (m->kind) {
-    case SP_MSG_PUT:
-        return m->put.cell;
-    case SP_MSG_REMOVE:
-        return m->remove.cell;
-    case SP_MSG_PROBE:
-        return m->probe.cell;
-    case SP_MSG_AGAIN:
-        return m->again.cell;
-    case SP_MSG_CRAWLED:
-    case SP_MSG_APPLIED:
-    case SP_MSG_MATCH:
-    case SP_MSG_FIND_GROUP:
-    case SP_MSG_ASSIGNED:
-    case SP_MSG_STATUS:
-    case SP_MSG_MOVE:
-    case SP_MSG_CHANGE:
-    case SP_MSG_LINK:
-    case SP_MSG_UNION:
-    case SP_MSG_DISSOLVE:
-    case SP_MSG_MEMBERS:
-        break;
-    }
-    SP_ASSERT(!"a message of tier 2");
-}
-
-struct sp_group_id *sp_message_group(struct sp_message *m)
-{
-    switch (m->kind) {
-    case SP_MSG_CHANGE:
-        return &m->change.group;
-    case SP_MSG_LINK:
-    case SP_MSG_UNION:
-    case SP_MSG_DISSOLVE:
-    case SP_MSG_MEMBERS:
-        return &m->link.group;
-    case SP_MSG_CRAWLED:
-    case SP_MSG_APPLIED:
-    case SP_MSG_MATCH:
-    case SP_MSG_FIND_GROUP:
-    case SP_MSG_ASSIGNED:
-    case SP_MSG_STATUS:
-    case SP_MSG_MOVE:
-    case SP_MSG_PUT:
-    case SP_MSG_REMOVE:
-    case SP_MSG_PROBE:
-    case SP_MSG_AGAIN:
-        break;
-    }
-    SP_ASSERT(!"a message for a group actor");
+    const struct kind *k = kind_of(m->kind);
+    SP_ASSERT(k->route == TO_CELL);
+    return *(const uint32_t *)((const char *)m + k->address);
 }
 
 const char *sp_status_name(enum sp_page_status status)

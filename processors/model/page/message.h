@@ -12,9 +12,9 @@
  * founder); cell actors live in tier 2.
  *
  * A message is a head, which every kind has, and one payload, which its kind names. To add a kind:
- * its line in enum sp_message_kind, its struct in the union, its record in schemas/, and a case in
- * each switch over kinds, which the compiler then asks for (-Wswitch-enum, and no `default:`; the
- * test lint.kinds proves that none forgets to ask). */
+ * its line in enum sp_message_kind and in KINDS (message.c), its struct in the union, its record in
+ * schemas/, and a case in each switch over kinds. The compiler asks for the line in KINDS and for
+ * the cases (-Wswitch-enum, and no `default:`, which the test lint.kinds checks). */
 #ifndef SP_PAGE_MESSAGE_H
 #define SP_PAGE_MESSAGE_H
 

@@ -79,11 +79,26 @@ enum { SP_OPT_HELP = 1000, SP_OPT_HELP_SETTINGS, SP_OPT_CONFIG, SP_OPT_SET, SP_O
     "                      what the fields or columns of the input are called; with --id-field an\n" \
     "                      id need not be a URL\n"
 
+/* What commands that compare documents accept: the options above, --threshold and --quiet. */
+#define SP_DOCUMENT_OPTIONS                                                                        \
+    {"threshold", required_argument, NULL, 't'}, {"quiet", no_argument, NULL, 'q'},                \
+        SP_COMMON_OPTIONS, SP_FIELD_OPTIONS, SP_SETTING_OPTIONS
+/* The lists that dedup writes and audit reads. */
+#define SP_LIST_OPTIONS                                                                            \
+    {"kept", required_argument, NULL, 'k'}, {"removed", required_argument, NULL, 'r'},             \
+    {                                                                                              \
+        "clusters", required_argument, NULL, 'c'                                                   \
+    }
+
 /* Handles an option that is not the command's own: help, a setting, or a mistake. -1: go on, else
  * the exit code. `config` may be NULL. */
 int sp_cli_common(const struct sp_command *command, int option, struct sp_config *config);
-/* Handles --threshold: similarity.threshold is set to optarg. -1: go on, else the exit code. */
-int sp_cli_threshold(const struct sp_command *command, struct sp_config *config);
+/* Handles SP_DOCUMENT_OPTIONS, and mistakes. -1: go on, else the exit code. */
+int sp_cli_document(const struct sp_command *command, int option, struct sp_config *config,
+                    bool *ret_quiet);
+/* Handles SP_LIST_OPTIONS; false: it is another option. */
+bool sp_cli_list(int option, const char **ret_kept, const char **ret_removed,
+                 const char **ret_clusters);
 
 /* What getopt reads: for suggestions. Stays the caller's. */
 void sp_cli_arguments(char **argv);

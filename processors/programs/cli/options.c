@@ -88,12 +88,31 @@ int sp_cli_common(const struct sp_command *command, int option, struct sp_config
     return err == SP_OK ? -1 : sp_cli_usage(command, "%s", fault.text);
 }
 
-int sp_cli_threshold(const struct sp_command *command, struct sp_config *config)
+int sp_cli_document(const struct sp_command *command, int option, struct sp_config *config,
+                    bool *ret_quiet)
 {
     struct sp_fault fault;
+    if (option == 'q') {
+        *ret_quiet = true;
+        return -1;
+    }
+    if (option != 't')
+        return sp_cli_common(command, option, config);
     enum sp_err err =
         sp_config_set(config, sp_view_str("similarity.threshold"), sp_view_str(optarg), &fault);
     return err == SP_OK ? -1 : sp_cli_usage(command, "--threshold: %s", fault.text);
+}
+
+bool sp_cli_list(int option, const char **ret_kept, const char **ret_removed,
+                 const char **ret_clusters)
+{
+    const char **list = option == 'k'   ? ret_kept
+                        : option == 'r' ? ret_removed
+                        : option == 'c' ? ret_clusters
+                                        : NULL;
+    if (list)
+        *list = optarg;
+    return list != NULL;
 }
 
 int sp_cli_usage(const struct sp_command *command, const char *format, ...)

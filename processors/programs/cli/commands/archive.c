@@ -243,9 +243,10 @@ static int run(const struct sp_command *command, int argc, char **argv)
     sp_config_default(&a.config);
     sp_archive_options_default(&a.archive);
     int code = parse(command, argc, argv, &a);
-    if (code >= 0)
-        return code;
-    return a.restore ? restore_archive(&a) : write_archive(&a);
+    if (code < 0)
+        code = a.restore ? restore_archive(&a) : write_archive(&a);
+    sp_config_done(&a.config);
+    return code;
 }
 
 const struct sp_command sp_command_archive = {

@@ -14,36 +14,22 @@ struct arguments {
 
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
-    static const struct option table[] = {{"removed", required_argument, NULL, 'r'},
-                                          {"kept", required_argument, NULL, 'k'},
-                                          {"clusters", required_argument, NULL, 'c'},
+    static const struct option table[] = {SP_LIST_OPTIONS,
                                           {"report", required_argument, NULL, 'p'},
                                           {"json", required_argument, NULL, 'j'},
-                                          {"threshold", required_argument, NULL, 't'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          SP_COMMON_OPTIONS,
-                                          SP_FIELD_OPTIONS,
-                                          SP_SETTING_OPTIONS,
+                                          SP_DOCUMENT_OPTIONS,
                                           {0}};
     struct sp_audit_options *o = &a->options;
     for (int c; (c = getopt_long(argc, argv, "r:k:c:p:j:t:q", table, NULL)) != -1;) {
         int code = -1;
-        if (c == 'r')
-            o->removed = optarg;
-        else if (c == 'k')
-            o->kept = optarg;
-        else if (c == 'c')
-            o->clusters = optarg;
-        else if (c == 'p')
+        if (sp_cli_list(c, &o->kept, &o->removed, &o->clusters))
+            continue;
+        if (c == 'p')
             o->report = optarg;
         else if (c == 'j')
             o->json = optarg;
-        else if (c == 'q')
-            a->quiet = true;
-        else if (c == 't')
-            code = sp_cli_threshold(command, &a->config);
         else
-            code = sp_cli_common(command, c, &a->config);
+            code = sp_cli_document(command, c, &a->config, &a->quiet);
         if (code >= 0)
             return code;
     }
@@ -98,20 +84,15 @@ static int report(const struct arguments *a, const struct sp_audit_result *r)
     return SP_EXIT_DONE;
 }
 
-static int run(const struct sp_command *command, int argc, char **argv)
+static int audit(struct arguments *a)
 {
-    struct arguments a = {0};
-    sp_config_default(&a.config);
-    int code = parse(command, argc, argv, &a);
-    if (code >= 0)
-        return code;
-    struct sp_audit_options *o = &a.options;
+    struct sp_audit_options *o = &a->options;
     struct sp_settings settings;
     struct sp_audit_result result;
     struct sp_readings readings = {0};
     struct sp_progress progress;
     struct sp_fault fault;
-    if (sp_settings_init(&a.config, &settings, &fault) != SP_OK)
+    if (sp_settings_init(&a->config, &settings, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
     o->threads = settings.run.threads;
     o->text = settings.run.text;
@@ -119,20 +100,31 @@ static int run(const struct sp_command *command, int argc, char **argv)
     o->input.fields.dataset = true;
     o->similarity = settings.run.bus.group.similarity;
     sp_progress_start(&progress, "distinct texts");
-    progress.shown &= !a.quiet;
+    progress.shown &= !a->quiet;
     o->readings = &readings;
     o->progress = sp_progress_show;
     o->progress_arg = &progress;
     enum sp_err err = sp_audit(o, &result, &fault);
     sp_progress_end(&progress);
     sp_settings_done(&settings);
-    code = err == SP_OK ? report(&a, &result) : SP_EXIT_FAILED;
+    int code = err == SP_OK ? report(a, &result) : SP_EXIT_FAILED;
     sp_cli_reasons(&readings, "");
     if (err != SP_OK)
         sp_cli_failed("%s", fault.text);
     else if (code == SP_EXIT_DONE)
-        code = sp_cli_verdict(&a.config, &readings);
+        code = sp_cli_verdict(&a->config, &readings);
     sp_readings_done(&readings);
+    return code;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {0};
+    sp_config_default(&a.config);
+    int code = parse(command, argc, argv, &a);
+    if (code < 0)
+        code = audit(&a);
+    sp_config_done(&a.config);
     return code;
 }
 

@@ -170,37 +170,42 @@ static int explain(const struct sp_command *command, const struct arguments *a)
     return err == SP_OK ? SP_EXIT_DONE : complain(command, err, fault.text);
 }
 
-static int run(const struct sp_command *command, int argc, char **argv)
+static int cover(const struct sp_command *command, struct arguments *a)
 {
-    struct arguments a = {.cover = {.output = "-"}};
     struct sp_cover_result result;
     struct sp_readings readings = {0};
     struct sp_progress progress;
     struct sp_fault fault;
-    sp_config_default(&a.config);
-    int code = parse(command, argc, argv, &a);
-    if (code >= 0)
-        return code;
-    if (a.explain)
-        return explain(command, &a);
-    settings(&a);
+    int code;
+    settings(a);
     sp_progress_start(&progress, NULL);
-    progress.shown &= !a.quiet;
-    a.cover.readings = &readings;
-    a.cover.progress = on_progress;
-    a.cover.progress_arg = &progress;
-    enum sp_err err = sp_cover(&a.cover, &result, &fault);
+    progress.shown &= !a->quiet;
+    a->cover.readings = &readings;
+    a->cover.progress = on_progress;
+    a->cover.progress_arg = &progress;
+    enum sp_err err = sp_cover(&a->cover, &result, &fault);
     sp_progress_end(&progress);
-    if (err == SP_OK && !a.quiet)
+    if (err == SP_OK && !a->quiet)
         print_summary(&result);
     sp_cli_reasons(&readings, "");
     if (err != SP_OK)
         code = complain(command, err, fault.text);
-    else if (a.summary && !write_summary(a.summary, &result))
-        code = sp_cli_failed("%s: the summary cannot be written", a.summary);
+    else if (a->summary && !write_summary(a->summary, &result))
+        code = sp_cli_failed("%s: the summary cannot be written", a->summary);
     else
-        code = sp_cli_verdict(&a.config, &readings);
+        code = sp_cli_verdict(&a->config, &readings);
     sp_readings_done(&readings);
+    return code;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {.cover = {.output = "-"}};
+    sp_config_default(&a.config);
+    int code = parse(command, argc, argv, &a);
+    if (code < 0)
+        code = a.explain ? explain(command, &a) : cover(command, &a);
+    sp_config_done(&a.config);
     return code;
 }
 

@@ -14,49 +14,6 @@ struct arguments {
     struct sp_config config;
 };
 
-static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
-{
-    static const struct option table[] = {{"kept", required_argument, NULL, 'k'},
-                                          {"removed", required_argument, NULL, 'r'},
-                                          {"clusters", required_argument, NULL, 'c'},
-                                          {"state", required_argument, NULL, 's'},
-                                          {"dead-letter", required_argument, NULL, 'd'},
-                                          {"threshold", required_argument, NULL, 't'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          SP_COMMON_OPTIONS,
-                                          SP_FIELD_OPTIONS,
-                                          SP_SETTING_OPTIONS,
-                                          {0}};
-    struct sp_dedup_options *o = &a->options;
-    for (int c; (c = getopt_long(argc, argv, "k:r:c:t:q", table, NULL)) != -1;) {
-        int code = -1;
-        if (c == 'k')
-            o->kept = optarg;
-        else if (c == 'r')
-            o->removed = optarg;
-        else if (c == 'c')
-            o->clusters = optarg;
-        else if (c == 's')
-            o->state = optarg;
-        else if (c == 'd')
-            o->dead_letter = optarg;
-        else if (c == 'q')
-            a->quiet = true;
-        else if (c == 't')
-            code = sp_cli_threshold(command, &a->config);
-        else
-            code = sp_cli_common(command, c, &a->config);
-        if (code >= 0)
-            return code;
-    }
-    if (optind == argc)
-        return sp_cli_usage(command, "no input: name files, or - for standard input");
-    if (!o->kept && !o->removed && !o->clusters)
-        return sp_cli_usage(command, "nothing is asked for: name --kept, --removed or --clusters");
-    o->inputs = sp_cli_inputs(argv + optind, argc - optind, &o->input_count);
-    return -1;
-}
-
 /* Two outputs in one file; NULL: there are none. */
 static const char *twice(const struct sp_dedup_options *o)
 {
@@ -68,6 +25,38 @@ static const char *twice(const struct sp_dedup_options *o)
                 strcmp(names[i], "/dev/null") != 0)
                 return names[i];
     return NULL;
+}
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
+{
+    static const struct option table[] = {SP_LIST_OPTIONS,
+                                          {"state", required_argument, NULL, 's'},
+                                          {"dead-letter", required_argument, NULL, 'd'},
+                                          SP_DOCUMENT_OPTIONS,
+                                          {0}};
+    struct sp_dedup_options *o = &a->options;
+    for (int c; (c = getopt_long(argc, argv, "k:r:c:t:q", table, NULL)) != -1;) {
+        int code = -1;
+        if (sp_cli_list(c, &o->kept, &o->removed, &o->clusters))
+            continue;
+        if (c == 's')
+            o->state = optarg;
+        else if (c == 'd')
+            o->dead_letter = optarg;
+        else
+            code = sp_cli_document(command, c, &a->config, &a->quiet);
+        if (code >= 0)
+            return code;
+    }
+    if (optind == argc)
+        return sp_cli_usage(command, "no input: name files, or - for standard input");
+    if (!o->kept && !o->removed && !o->clusters)
+        return sp_cli_usage(command, "nothing is asked for: name --kept, --removed or --clusters");
+    const char *same = twice(o);
+    if (same)
+        return sp_cli_usage(command, "%s is named for two outputs", same);
+    o->inputs = sp_cli_inputs(argv + optind, argc - optind, &o->input_count);
+    return -1;
 }
 
 static void print_row(const char *name, uint64_t n)
@@ -101,23 +90,15 @@ static int report(const struct arguments *a, const struct sp_dedup_result *r,
     return sp_cli_verdict(&a->config, readings);
 }
 
-static int run(const struct sp_command *command, int argc, char **argv)
+static int dedup(struct arguments *a)
 {
-    struct arguments a = {0};
-    sp_config_default(&a.config);
-    int code = parse(command, argc, argv, &a);
-    if (code >= 0)
-        return code;
-    struct sp_dedup_options *o = &a.options;
+    struct sp_dedup_options *o = &a->options;
     struct sp_settings settings;
     struct sp_dedup_result result;
     struct sp_readings readings = {0};
     struct sp_progress progress;
     struct sp_fault fault;
-    const char *same = twice(o);
-    if (same)
-        return sp_cli_usage(command, "%s is named for two outputs", same);
-    if (sp_settings_init(&a.config, &settings, &fault) != SP_OK)
+    if (sp_settings_init(&a->config, &settings, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
     struct sp_buf fingerprint = {0};
     sp_buf_put_str(&fingerprint, "command=dedup\n");
@@ -132,7 +113,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     o->similarity = settings.run.bus.group.similarity;
     o->store = settings.run.store;
     sp_progress_start(&progress, "kept");
-    progress.shown &= !a.quiet;
+    progress.shown &= !a->quiet;
     o->readings = &readings;
     o->progress = sp_progress_show;
     o->progress_arg = &progress;
@@ -141,9 +122,20 @@ static int run(const struct sp_command *command, int argc, char **argv)
     sp_progress_end(&progress);
     sp_settings_done(&settings);
     sp_buf_done(&fingerprint);
-    code = err == SP_OK ? report(&a, &result, &readings, sp_clock_seconds() - start)
-                        : sp_cli_failed("%s", fault.text);
+    int code = err == SP_OK ? report(a, &result, &readings, sp_clock_seconds() - start)
+                            : sp_cli_failed("%s", fault.text);
     sp_readings_done(&readings);
+    return code;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {0};
+    sp_config_default(&a.config);
+    int code = parse(command, argc, argv, &a);
+    if (code < 0)
+        code = dedup(&a);
+    sp_config_done(&a.config);
     return code;
 }
 

@@ -248,6 +248,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     sp_readings_done(&readings);
     sp_buf_done(&line);
     sp_settings_done(&settings);
+    sp_config_done(&a->config);
     sp_free(a);
     return code;
 }

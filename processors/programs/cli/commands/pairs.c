@@ -15,6 +15,12 @@
 #include "local/pipeline.h"
 #include "similarity/join.h"
 
+struct arguments {
+    const char *output;
+    bool quiet;
+    struct sp_config config;
+};
+
 struct document {
     struct sp_id page; /* key of the map: first */
     char *url;
@@ -127,8 +133,9 @@ static void collection_done(struct collection *c)
 }
 
 static int join(struct collection *c, const struct sp_similarity_options *similarity,
-                const char *output, bool quiet)
+                const struct arguments *a)
 {
+    const char *output = a->output;
     struct writer w = {.collection = c, .out = stdout, .progress = &c->progress};
     if (strcmp(output, "-") != 0 && !(w.out = fopen(output, "w")))
         return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
@@ -141,48 +148,40 @@ static int join(struct collection *c, const struct sp_similarity_options *simila
         return sp_cli_failed("the collection cannot be joined: %s", sp_err_text(err));
     if (!good)
         return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
-    if (!quiet)
+    if (!a->quiet)
         fprintf(stderr, "%s pages, %s pairs\n", sp_thousands(c->count).text,
                 sp_thousands(w.pairs).text);
     return SP_EXIT_DONE;
 }
 
-static int run(const struct sp_command *command, int argc, char **argv)
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
-    static const struct option table[] = {{"threshold", required_argument, NULL, 't'},
-                                          {"output", required_argument, NULL, 'o'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          SP_COMMON_OPTIONS,
-                                          SP_FIELD_OPTIONS,
-                                          SP_SETTING_OPTIONS,
-                                          {0}};
-    struct sp_config config;
-    const char *output = "-";
-    struct sp_fault fault;
-    bool quiet = false;
-    sp_config_default(&config);
+    static const struct option table[] = {
+        {"output", required_argument, NULL, 'o'}, SP_DOCUMENT_OPTIONS, {0}};
     for (int c; (c = getopt_long(argc, argv, "t:o:q", table, NULL)) != -1;) {
         int code = -1;
-        if (c == 't')
-            code = sp_cli_threshold(command, &config);
-        else if (c == 'o')
-            output = optarg;
-        else if (c == 'q')
-            quiet = true;
+        if (c == 'o')
+            a->output = optarg;
         else
-            code = sp_cli_common(command, c, &config);
+            code = sp_cli_document(command, c, &a->config, &a->quiet);
         if (code >= 0)
             return code;
     }
     if (optind == argc)
         return sp_cli_usage(command, "no input: name files, or - for standard input");
+    return -1;
+}
+
+static int pairs(const struct arguments *a, int argc, char **argv)
+{
     struct sp_settings settings;
+    struct sp_fault fault;
     struct collection collection = {0};
-    enum sp_err err = sp_settings_init(&config, &settings, &fault);
+    enum sp_err err = sp_settings_init(&a->config, &settings, &fault);
     if (err != SP_OK)
         return sp_cli_failed("%s", fault.text);
     sp_progress_start(&collection.progress, NULL);
-    collection.progress.shown &= !quiet;
+    collection.progress.shown &= !a->quiet;
     size_t count;
     const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
     if (collection.progress.shown)
@@ -190,13 +189,24 @@ static int run(const struct sp_command *command, int argc, char **argv)
     for (size_t i = 0; i < count && err == SP_OK; i++)
         err = read_input(&collection, inputs[i], &settings.run, &fault);
     sp_progress_end(&collection.progress);
-    int code = err == SP_OK ? join(&collection, &settings.run.bus.group.similarity, output, quiet)
+    int code = err == SP_OK ? join(&collection, &settings.run.bus.group.similarity, a)
                             : sp_cli_failed("%s", fault.text);
     sp_cli_reasons(&collection.readings, "");
     if (code == SP_EXIT_DONE)
-        code = sp_cli_verdict(&config, &collection.readings);
+        code = sp_cli_verdict(&a->config, &collection.readings);
     collection_done(&collection);
     sp_settings_done(&settings);
+    return code;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {.output = "-"};
+    sp_config_default(&a.config);
+    int code = parse(command, argc, argv, &a);
+    if (code < 0)
+        code = pairs(&a, argc, argv);
+    sp_config_done(&a.config);
     return code;
 }
 

@@ -142,8 +142,10 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
     struct sp_settings settings;
     struct sp_fault fault;
     struct document documents[2] = {{.name = names[0]}, {.name = names[1]}};
-    if (sp_settings_init(config, &settings, &fault) != SP_OK)
-        return sp_cli_failed("%s", fault.text);
+    if (sp_settings_init(config, &settings, &fault) != SP_OK) {
+        sp_cli_failed("%s", fault.text);
+        return SP_EXIT_TROUBLE; /* 1 says that they are not near duplicates */
+    }
     settings.run.text.detect_language |= config->text_language != SP_CONFIG_LANGUAGE_OFF;
     struct sp_text *text = sp_text_new(&settings.run.text);
     int code = SP_EXIT_DONE;
@@ -177,25 +179,35 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
     return code == SP_EXIT_FAILED ? SP_EXIT_TROUBLE : code == SP_EXIT_DONE && !near ? 1 : code;
 }
 
-static int run(const struct sp_command *command, int argc, char **argv)
+static int parse(const struct sp_command *command, int argc, char **argv, struct sp_config *config,
+                 bool *ret_show_text)
 {
     static const struct option table[] = {
         {"text", no_argument, NULL, 'x'}, SP_COMMON_OPTIONS, SP_SETTING_OPTIONS, {0}};
-    struct sp_config config;
-    bool show_text = false;
-    sp_config_default(&config);
     for (int c; (c = getopt_long(argc, argv, "", table, NULL)) != -1;) {
         int code = -1;
         if (c == 'x')
-            show_text = true;
+            *ret_show_text = true;
         else
-            code = sp_cli_common(command, c, &config);
+            code = sp_cli_common(command, c, config);
         if (code >= 0)
             return code;
     }
     if (argc - optind != 2)
         return sp_cli_usage(command, "name two files");
-    return compare(&config, argv + optind, show_text);
+    return -1;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct sp_config config;
+    bool show_text = false;
+    sp_config_default(&config);
+    int code = parse(command, argc, argv, &config, &show_text);
+    if (code < 0)
+        code = compare(&config, argv + optind, show_text);
+    sp_config_done(&config);
+    return code;
 }
 
 const struct sp_command sp_command_similar = {
@@ -217,5 +229,6 @@ const struct sp_command sp_command_similar = {
     "EXAMPLE\n"
     "  samepage similar --set text.scope=all old.html new.html\n\n"
     "EXIT STATUS\n"
-    "  0 near duplicates, 1 not, 2 wrong usage or a file that cannot be read\n",
+    "  0 near duplicates, 1 not, 2 wrong usage, settings that do not fit together or a\n"
+    "  file that cannot be read\n",
     true, run};
