@@ -27,7 +27,8 @@ def monitoring(test):
 def metrics_of_the_program(test):
     """Names, from the tables that /metrics is written from."""
     names = set()
-    for path, prefix in (("processors/runners/kafka/health.c", "samepage_"),):
+    for path, prefix in (("processors/runners/kafka/health.c", "samepage_"),
+                         ("processors/programs/serve/answers/metrics.c", "")):
         with open(os.path.join(test.source, path), encoding="utf-8") as file:
             text = file.read()
         names |= {prefix + name for name in re.findall(r'\{"([a-z_]+)", "(?:counter|gauge)"', text)}

@@ -85,6 +85,8 @@ struct sp_config {
     char input_redirect_field[SP_CONFIG_TEXT];
     char input_type_field[SP_CONFIG_TEXT];
     char input_popularity_field[SP_CONFIG_TEXT];
+    double audit_share;
+    uint64_t audit_pages;
     uint64_t cover_memory_bytes;
     uint64_t cover_exact_documents;
     uint64_t cover_exact_steps;

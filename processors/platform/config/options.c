@@ -179,6 +179,11 @@ const struct sp_option sp_options[] = {
      SP_CONFIG_TEXT, NULL, "the same, of the content type"},
     {"input.popularity_field", SP_OPTION_TEXT, FIELD(input_popularity_field), false, "popularity",
      1, SP_CONFIG_TEXT, NULL, "the same, of the popularity"},
+    {"audit.share", SP_OPTION_REAL, FIELD(audit_share), false, "0", 0, 1, NULL,
+     "run: the share of pages that is watched while the run goes on, by URL and by content; the "
+     "statuses of those that resemble each other are checked (docs/AUDIT.md). 0: none"},
+    {"audit.pages", SP_OPTION_COUNT, FIELD(audit_pages), false, "4096", 2, 1e6, NULL,
+     "most pages that are watched: where there are more, audit.share is halved"},
     {"cover.memory_bytes", SP_OPTION_BYTES, FIELD(cover_memory_bytes), false, "2GiB", KIB *KIB,
      1024 * GIB, NULL,
      "cover: memory for the index of shingles and for sorting; what does not fit is done in several "

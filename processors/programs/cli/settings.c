@@ -109,6 +109,18 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     o->bus.tier2 = 1;
 }
 
+static void set_audit(const struct sp_config *c, struct sp_run_options *o)
+{
+    const struct sp_group_stage_options *group = &o->bus.group;
+    o->audit = (struct sp_shadow_options){.similarity = group->similarity,
+                                          .share = c->audit_share,
+                                          .most = (uint32_t)c->audit_pages,
+                                          .popularity_tolerance = group->popularity_tolerance,
+                                          .related = group->winner_relation != NULL};
+    o->audit.ranked =
+        group->mode == SP_MODE_EXACT && group->winner_margin == 0 && !o->audit.related;
+}
+
 enum sp_err sp_settings_relation(const struct sp_config *c, struct sp_relation **ret_relation,
                                  struct sp_fault *fault)
 {
@@ -136,6 +148,7 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
     }
     set_run(config, &s->run);
     s->run.bus.group.winner_relation = s->relation;
+    set_audit(config, &s->run);
     err = sp_similarity_check(&s->run.bus.group.similarity, s->map.cells, fault);
     enum sp_method method = s->run.bus.group.similarity.method;
     if (err == SP_OK && s->run.text.signature.languages_apart && method != SP_METHOD_SHINGLES &&

@@ -50,6 +50,7 @@ bool sp_argument_number(const struct sp_query *q, const char *name, size_t most,
     X(threshold)                                                                                   \
     X(text)                                                                                        \
     X(predict)                                                                                     \
+    X(audit)                                                                                       \
     X(overview)                                                                                    \
     X(search)                                                                                      \
     X(hosts)                                                                                       \

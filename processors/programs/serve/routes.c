@@ -22,6 +22,7 @@ const struct sp_route sp_routes[] = {
     {"/v1/threshold", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_threshold},
     {"/v1/text", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_text},
     {"/v1/predict", MHD_HTTP_METHOD_GET, json, false, false, sp_answer_predict},
+    {"/v1/audit", MHD_HTTP_METHOD_GET, json, false, false, sp_answer_audit},
     {"/v1/overview", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_overview},
     {"/v1/search", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_search},
     {"/v1/hosts", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_hosts},

@@ -315,3 +315,10 @@ void sp_state_position(struct sp_state_reader *r, uint64_t *ret_records, bool *r
     }
     sp_position_done(&position);
 }
+
+enum sp_err sp_state_audit(struct sp_state_reader *r, struct sp_watching_report *ret_report)
+{
+    if (r->state->statuses)
+        return SP_NOT_FOUND;
+    return sp_watching_load(sp_db_store(r->db, SP_BUS_STORE_META), ret_report);
+}

@@ -7,6 +7,7 @@
 #define SP_SERVE_STATE_H
 
 #include "group/group.h"
+#include "local/watching.h"
 #include "serve/statuses.h"
 
 struct sp_state;
@@ -51,5 +52,7 @@ enum sp_err sp_state_each_page(struct sp_state_reader *r,
 /* Records handled, of all inputs, and whether all were read to their end; 0 and false where the
  * state says nothing of it. */
 void sp_state_position(struct sp_state_reader *r, uint64_t *ret_records, bool *ret_ended);
+/* What the run found in its pages (docs/AUDIT.md). SP_NOT_FOUND: it watches none. */
+enum sp_err sp_state_audit(struct sp_state_reader *r, struct sp_watching_report *ret_report);
 
 #endif

@@ -233,6 +233,14 @@ static bool pay(struct sp_local_bus *bus, uint32_t units)
     return owes;
 }
 
+bool sp_local_bus_owes(const struct sp_local_bus *bus)
+{
+    for (uint32_t i = 0; i < bus->options.tier1; i++)
+        if (sp_group_stage_owes(bus->group[i]))
+            return true;
+    return false;
+}
+
 enum sp_err sp_local_bus_settle(struct sp_local_bus *bus)
 {
     enum { UNITS = 256 };

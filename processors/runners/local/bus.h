@@ -77,6 +77,9 @@ enum sp_err sp_local_bus_signature(struct sp_local_bus *bus, struct sp_id conten
 /* Pays all that messages have left to do (sp_compare_stage_work). */
 enum sp_err sp_local_bus_settle(struct sp_local_bus *bus);
 
+/* Whether large groups have pages that are told their status later (sp_group_stage_work). */
+bool sp_local_bus_owes(const struct sp_local_bus *bus);
+
 /* Writes all stages' changes into the database's open batch; the caller commits it. Messages under
  * way are no part of it: it is a state to go on from only where there are none. */
 enum sp_err sp_local_bus_flush(struct sp_local_bus *bus);

@@ -32,7 +32,8 @@ struct run {
     struct sp_db *db;
     struct sp_local_bus *bus;
     struct sp_digests *digests;
-    bool reads_ahead; /* the store does, and is to be told of records */
+    struct sp_watching *watching; /* NULL: no audit */
+    bool reads_ahead;             /* the store does, and is to be told of records */
     struct sp_position position;
     struct sp_output output;
     struct sp_output dead_letter;
@@ -63,6 +64,7 @@ static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
 static void on_status(void *arg, const struct sp_status_event *event)
 {
     struct run *r = arg;
+    sp_watching_status(r->watching, event);
     if (!r->output.name || r->output_err != SP_OK)
         return;
     size_t before = r->output.buffer.len;
@@ -96,6 +98,7 @@ static enum sp_err barrier(struct run *r)
         r->position.dead_letter_bytes = r->dead_letter.length;
         r->position.barriers++;
         sp_position_save(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
+        sp_watching_save(r->watching);
         err = sp_db_commit(r->db);
         sp_digests_committed(r->digests);
     }
@@ -192,10 +195,14 @@ static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_
     enum sp_err err = SP_OK;
     if (!sp_id_is_zero(item->digest))
         err = use_digest(r, item->digest, &message->crawled);
-    if (err == SP_OK)
+    if (err == SP_OK) {
+        sp_watching_fetch(r->watching, message);
         err = sp_local_bus_feed(r->bus, message);
-    else
+    } else {
         sp_message_free(message);
+    }
+    if (err == SP_OK)
+        sp_watching_judge(r->watching);
     if (err != SP_OK)
         return fail(r, err, "a record cannot be processed");
     return r->output_err;
@@ -365,6 +372,8 @@ static enum sp_err open_state(struct run *r)
         return err;
     r->digests = sp_digests_new(sp_db_store(r->db, SP_BUS_STORE_META));
     err = sp_local_bus_new(&o->bus, r->db, on_status, r, &r->bus);
+    if (err == SP_OK)
+        err = sp_watching_new(&o->audit, r->db, o->bus.tier1, r->bus, &r->watching);
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
 }
 
@@ -390,6 +399,7 @@ static enum sp_err settle(struct run *r)
     enum sp_err err = sp_local_bus_settle(r->bus);
     if (err != SP_OK)
         return fail(r, err, "the index cannot be settled");
+    sp_watching_settle(r->watching);
     return barrier(r);
 }
 
@@ -416,6 +426,16 @@ static enum sp_err finish(struct run *r)
     return err == SP_OK ? SP_OK : fail(r, err, "the check from scratch failed");
 }
 
+/* With examples of its own: the report outlives the run. */
+static void take_report(struct run *r)
+{
+    struct sp_watching_report *report = &r->result->audit;
+    sp_watching_report(r->watching, report);
+    struct sp_view examples = sp_buf_view(&report->examples);
+    report->examples = (struct sp_buf){0};
+    sp_buf_put_view(&report->examples, examples);
+}
+
 enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *ret_result,
                    struct sp_fault *fault)
 {
@@ -439,6 +459,8 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     ret_result->seconds = sp_clock_seconds() - start;
     if (err == SP_OK)
         err = finish(&r);
+    take_report(&r);
+    sp_watching_free(r.watching);
     sp_local_bus_free(r.bus);
     sp_digests_free(r.digests);
     sp_db_close(r.db); /* may still have a commit to apply, and outputs to bring to the disk */
@@ -451,5 +473,6 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
 void sp_run_result_done(struct sp_run_result *result)
 {
     sp_free(result->rates);
+    sp_watching_report_done(&result->audit);
     *result = (struct sp_run_result){0};
 }

@@ -15,6 +15,7 @@
 #include "input/readings.h"
 #include "local/bus.h"
 #include "local/groups.h"
+#include "local/watching.h"
 #include "text/text.h"
 
 struct sp_run_options {
@@ -34,6 +35,7 @@ struct sp_run_options {
     struct sp_rocksdb_options store;
     struct sp_local_bus_options bus; /* with the map */
     struct sp_readings *readings;    /* may be NULL */
+    struct sp_shadow_options audit;  /* share 0: none; similarity and rules as the bus's */
     /* Called now and then from the tier thread; may be NULL. bytes_total 0: unknown. */
     void (*progress)(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
                      uint64_t groups);
@@ -67,7 +69,8 @@ struct sp_run_result {
     size_t rate_count;
     struct sp_group_totals totals; /* of the whole state */
     struct sp_local_bus_stats stats;
-    struct sp_db_counts store; /* asked of the state by this run, its reports left out */
+    struct sp_watching_report audit; /* over all runs of the state */
+    struct sp_db_counts store;       /* asked of the state by this run, its reports left out */
 };
 
 /* Runs to the end of the inputs. The fault says what failed and what to do. Differences found by

@@ -105,6 +105,10 @@ static void print_summary(const struct sp_run_result *r)
     print_row("groups", r->totals.groups);
     print_row("  of two and more", r->totals.duplicates);
     print_row("status events", r->events);
+    if (r->audit.asked > 0) {
+        print_row("watched pages", r->audit.pages);
+        print_row("  similar, judged", r->audit.judged);
+    }
     fprintf(stderr, "  %-22s %15.1f\n", "seconds", r->seconds);
     print_row("pages/s", (uint64_t)per_second(r->records, r->seconds));
     fprintf(stderr, "  %-22s %15.1f\n", "MB/s of content", 1e-6 * per_second(r->bytes, r->seconds));
@@ -119,6 +123,26 @@ static void write_kinds(FILE *out, const uint64_t *messages)
         fprintf(out, "%s\"%s\":%llu", kind > SP_MSG_CRAWLED ? "," : "",
                 sp_message_name((enum sp_message_kind)kind), (unsigned long long)messages[kind]);
     fputs("}", out);
+}
+
+static void write_audit(FILE *out, const struct sp_watching_report *report)
+{
+    struct sp_buf json = {0};
+    sp_watching_put_json(report, &json);
+    fprintf(out, ",\"audit\":{%.*s}", (int)json.len, json.data);
+    sp_buf_done(&json);
+}
+
+/* Also with --quiet: it should never be said. */
+static void print_audit(const struct sp_watching_report *report)
+{
+    if (report->missing + report->wrong == 0)
+        return;
+    fprintf(stderr,
+            "samepage: audit: of the watched pages, %s pairs of near duplicates are missing and %s "
+            "statuses are wrong (docs/AUDIT.md); the first:\n[%.*s]\n",
+            sp_thousands(report->missing).text, sp_thousands(report->wrong).text,
+            (int)report->examples.len, report->examples.data);
 }
 
 static bool write_summary(const char *name, const struct sp_run_result *r)
@@ -159,6 +183,8 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("rows_put", db->rows_put), N("rows_deleted", db->rows_deleted);
     N("bytes_written", db->bytes_written);
 #undef N
+    if (r->audit.asked > 0)
+        write_audit(out, &r->audit);
     write_kinds(out, s->messages_by_kind);
     fputs(",\"rates\":[", out);
     for (size_t i = 0; i < r->rate_count; i++)
@@ -176,6 +202,7 @@ static int report(const struct arguments *a, struct sp_run_result *r, struct sp_
     if (!a->quiet)
         print_summary(r);
     sp_cli_reasons(readings, a->dead_letter ? behind : "; --dead-letter FILE keeps them");
+    print_audit(&r->audit);
     if (a->summary && !write_summary(a->summary, r))
         return sp_cli_failed("%s: the summary cannot be written", a->summary);
     if (a->config.partition_previous_map[0] && a->state && !a->quiet)

@@ -1,4 +1,4 @@
-/* /v1/overview: everything at a glance. */
+/* /v1/overview: everything at a glance; /v1/audit: whether it is right. */
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "serve/answer.h"
@@ -26,6 +26,35 @@ static void put_history(struct sp_serve *s, struct sp_buf *out)
     sp_json_put_i64(out, now - __atomic_load_n(&s->counters.changed_ms, __ATOMIC_RELAXED));
 }
 
+/* Where there is something to say of it. */
+static void put_audit(struct sp_serve_thread *t)
+{
+    struct sp_watching_report report;
+    if (sp_state_audit(t->reader, &report) != SP_OK)
+        return;
+    sp_buf_put_str(&t->out, ",\"audit\":{");
+    sp_watching_put_json(&report, &t->out);
+    sp_buf_put_u8(&t->out, '}');
+    sp_watching_report_done(&report);
+}
+
+unsigned sp_answer_audit(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q)
+{
+    struct sp_watching_report report;
+    (void)s, (void)q;
+    enum sp_err err = sp_state_audit(t->reader, &report);
+    if (err == SP_NOT_FOUND)
+        return sp_answer_error(t, MHD_HTTP_NOT_FOUND,
+                               "the state was not audited: run with --set audit.share=0.001");
+    if (err != SP_OK)
+        return sp_answer_failed(t, err, "");
+    sp_buf_put_u8(&t->out, '{');
+    sp_watching_put_json(&report, &t->out);
+    sp_buf_put_str(&t->out, "}\n");
+    sp_watching_report_done(&report);
+    return MHD_HTTP_OK;
+}
+
 unsigned sp_answer_overview(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q)
 {
     struct sp_buf *out = &t->out;
@@ -36,6 +65,7 @@ unsigned sp_answer_overview(struct sp_serve *s, struct sp_serve_thread *t, const
     sp_buf_put_str(out, s->log ? ",\"histories\":true" : ",\"histories\":false");
     sp_buf_put_str(out, s->live ? ",\"live\":true" : ",\"live\":false");
     put_history(s, out);
+    put_audit(t);
     sp_buf_put_u8(out, ',');
     if (!sp_overview_put(s->overview, out))
         return sp_answer_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,

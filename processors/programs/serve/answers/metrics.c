@@ -44,6 +44,32 @@ static void one(struct sp_buf *out, const char *name, const char *type, const ch
     put(out, "samepage_serve_%s %.*f\n", name, value == (double)(int64_t)value ? 0 : 3, value);
 }
 
+/* Of the run, and so without the server's prefix. */
+static void put_audit(struct sp_serve_thread *t)
+{
+    struct sp_watching_report r;
+    if (sp_state_audit(t->reader, &r) != SP_OK)
+        return;
+    const struct {
+        const char *name, *type, *help;
+        double value;
+    } rows[] = {{"samepage_audit_missing_total", "counter",
+                 "Pairs of watched near duplicates that were kept apart.", (double)r.missing},
+                {"samepage_audit_wrong_total", "counter",
+                 "Statuses of watched pages that these contradict.", (double)r.wrong},
+                {"samepage_audit_judged_total", "counter",
+                 "Pairs of watched near duplicates that were judged.", (double)r.judged},
+                {"samepage_audit_pages", "gauge", "Pages that are watched.", (double)r.pages},
+                {"samepage_audit_late_seconds", "gauge",
+                 "The longest that a status was not yet right, in crawl time.",
+                 (double)r.late_ms / 1e3}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        put(&t->out, "# HELP %s %s\n# TYPE %s %s\n%s %.*f\n", rows[i].name, rows[i].help,
+            rows[i].name, rows[i].type, rows[i].name,
+            rows[i].value == (double)(int64_t)rows[i].value ? 0 : 3, rows[i].value);
+    sp_watching_report_done(&r);
+}
+
 unsigned sp_answer_metrics(struct sp_serve *s, struct sp_serve_thread *t, const struct sp_query *q)
 {
     struct sp_serve_counters *c = &s->counters;
@@ -79,5 +105,6 @@ unsigned sp_answer_metrics(struct sp_serve *s, struct sp_serve_thread *t, const 
         (double)(now - __atomic_load_n(&c->changed_ms, __ATOMIC_RELAXED)) / 1e3);
     one(out, "refresh_failures_total", "counter", "Times that the state could not be followed.",
         (double)get(&c->refresh_failures));
+    put_audit(t);
     return MHD_HTTP_OK;
 }

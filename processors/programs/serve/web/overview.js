@@ -17,6 +17,18 @@ function groupRows(table, rows) {
     row(table, [link(r.url), number(r.size), number(r.winners), share(r.weakest)])));
 }
 
+// What the run found in the pages that it watches.
+function showAudit(audit) {
+  $('audit').hidden = !audit;
+  if (!audit) return;
+  $('audit-said').textContent = number(audit.pages) + ' pages are watched, ' + number(audit.judged) +
+    ' similar pairs were judged: ' + number(audit.missing) + ' missing, ' + number(audit.wrong) +
+    ' wrong; statuses were at most ' + number(Math.round(audit.late_seconds)) + ' s late in crawl time.';
+  $('audit-found').hidden = audit.examples.length === 0;
+  refill($('alarms').tBodies[0], audit.examples, () => audit.examples.map((e) =>
+    row($('alarms'), [e.kind + ': ' + e.what, link(e.url), e.other_url ? link(e.other_url) : '', share(e.similarity)])));
+}
+
 function showOverview(all) {
   refill($('numbers'), cards(all).map((c) => c.textContent), () => cards(all));
   refill($('throughput'), all.history, () => [rates(all.history)]);
@@ -28,6 +40,7 @@ function showOverview(all) {
   refill($('cells'), cells, () => [bars('pages in each cell', cells)]);
   groupRows($('largest'), all.largest);
   groupRows($('weakest'), all.weakest);
+  showAudit(all.audit);
 }
 
 async function overview() {

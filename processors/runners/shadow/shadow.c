@@ -1,0 +1,395 @@
+/* Pages and their contents come and go; fetches and statuses meet: see shadow.h.
+ *
+ * A fetch is pending until a status speaks of its version, or of a newer one: only then the stages
+ * have accepted it. So a late fetch, which the stages discard, changes nothing here either. A
+ * status of a version without a fetch tells that the page has a content that is not watched. */
+#include "shadow/internal.h"
+
+#include "base/mem.h"
+#include "base/url.h"
+#include "winners/winners.h"
+
+/* Of other pages that one is held against at each event. */
+enum { PARTNERS_MAX = 32 };
+
+static const uint64_t URL_SEED = 0x61756469742e7572, CONTENT_SEED = 0x61756469742e636f;
+static const uint32_t NEAREST = 0x18a35c97;
+
+/* ---- the sample ---- */
+
+static uint64_t draw_of_page(struct sp_id page)
+{
+    return sp_mix64(page.hi ^ URL_SEED);
+}
+
+/* The hash next to NEAREST by XOR, which is as uniform a choice as the smallest one; not that,
+ * because candidates are found by it. The hashes are sorted: at each bit those with NEAREST's are a
+ * run. Most signatures that keep only their smallest hashes still reach that far. */
+static uint64_t draw_of_content(const struct sp_signature *g)
+{
+    const uint32_t *hashes = sp_signature_shingles(g);
+    uint32_t from = 0, to = g->shingle_count;
+    for (uint32_t bit = 1u << 31; bit && to - from > 1; bit >>= 1) {
+        uint32_t low = from, high = to;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (hashes[middle] & bit)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        if (low > from && (low == to || !(NEAREST & bit)))
+            to = low;
+        else
+            from = low;
+    }
+    return sp_mix64(hashes[from] ^ CONTENT_SEED);
+}
+
+static bool says_something(const struct sp_signature *g)
+{
+    return g && g->shingle_total > 0;
+}
+
+static bool is_wanted(const struct sp_shadow *s, const struct sp_watched *w)
+{
+    return w->draw < s->limit || (w->content && w->content->draw < s->limit) ||
+           (says_something(w->pending_signature) &&
+            draw_of_content(w->pending_signature) < s->limit);
+}
+
+/* ---- contents ---- */
+
+static void leave_content(struct sp_shadow *s, struct sp_watched *w)
+{
+    struct sp_shadow_content *c = w->content;
+    if (!c)
+        return;
+    w->content = NULL;
+    struct sp_watched *last = c->owners[--c->owner_count];
+    c->owners[w->owner_at] = last;
+    last->owner_at = w->owner_at;
+    if (c->owner_count > 0)
+        return;
+    sp_shadow_near_remove(s, c);
+    sp_map_remove(&s->by_content, c->hash);
+    sp_signature_unref(c->signature);
+    sp_free(c->owners);
+    sp_free(c);
+}
+
+static void take_content(struct sp_shadow *s, struct sp_watched *w, struct sp_signature *g)
+{
+    struct sp_shadow_content *c = sp_map_get(&s->by_content, g->content_hash);
+    if (!c) {
+        c = sp_calloc(1, sizeof *c);
+        c->hash = g->content_hash;
+        c->signature = sp_signature_ref(g);
+        c->draw = draw_of_content(g);
+        sp_map_add(&s->by_content, c);
+        sp_shadow_near_add(s, c);
+    }
+    sp_grow(&c->owners, &c->owner_cap, c->owner_count + 1);
+    w->owner_at = c->owner_count;
+    c->owners[c->owner_count++] = w;
+    w->content = c;
+}
+
+static void set_content(struct sp_shadow *s, struct sp_watched *w, struct sp_signature *g)
+{
+    if (w->content && g && sp_id_eq(w->content->hash, g->content_hash))
+        return;
+    leave_content(s, w);
+    if (says_something(g))
+        take_content(s, w, g);
+}
+
+/* ---- pages ---- */
+
+static struct sp_watched *watch(struct sp_shadow *s, struct sp_id page, const char *url)
+{
+    struct sp_watched *w = sp_calloc(1, sizeof *w);
+    w->page = page;
+    w->url = sp_strdup(url);
+    w->draw = draw_of_page(page);
+    w->at = s->page_count;
+    sp_grow(&s->pages, &s->page_cap, s->page_count + 1);
+    s->pages[s->page_count++] = w;
+    sp_map_add(&s->by_page, w);
+    if (s->options.watched)
+        s->options.watched(s->options.arg, page, true);
+    return w;
+}
+
+static void drop_pending(struct sp_watched *w)
+{
+    sp_signature_unref(w->pending_signature);
+    w->pending_signature = NULL;
+    w->pending = false;
+}
+
+static void unwatch(struct sp_shadow *s, struct sp_watched *w)
+{
+    sp_suspect_drop(s, w);
+    leave_content(s, w);
+    drop_pending(w);
+    sp_map_remove(&s->by_page, w->page);
+    s->pages[w->at] = s->pages[--s->page_count];
+    s->pages[w->at]->at = w->at;
+    if (s->options.watched)
+        s->options.watched(s->options.arg, w->page, false);
+    sp_free(w->url);
+    sp_free(w);
+}
+
+static void thin_out(struct sp_shadow *s)
+{
+    while (s->page_count > s->options.most && s->limit > 0) {
+        s->limit /= 2;
+        s->counts.share /= 2;
+        for (size_t i = s->page_count; i-- > 0;)
+            if (!is_wanted(s, s->pages[i]))
+                unwatch(s, s->pages[i]);
+    }
+}
+
+static void touch(struct sp_shadow *s, struct sp_watched *w)
+{
+    if (w->touched)
+        return;
+    w->touched = true;
+    sp_grow(&s->touched, &s->touched_cap, s->touched_count + 1);
+    s->touched[s->touched_count++] = w->page;
+}
+
+/* ---- what comes in ---- */
+
+static bool is_late(const struct sp_watched *w, int64_t version)
+{
+    return version > 0 && (version < w->version || (w->pending && version < w->pending_version));
+}
+
+/* A fetch that found a content again: that of the page, or the stages know nothing of it. */
+static void find_again(struct sp_watched *w, const struct sp_crawled *c)
+{
+    if (w->pending || w->kind != SP_PAGE_CONTENT)
+        return;
+    w->pending = true;
+    w->pending_version = c->version;
+    w->pending_kind = w->kind;
+    w->pending_rank = c->rank;
+    w->pending_signature = w->content ? sp_signature_ref(w->content->signature) : NULL;
+}
+
+static void make_pending(struct sp_watched *w, const struct sp_crawled *c)
+{
+    drop_pending(w);
+    w->pending = true;
+    w->pending_version = c->version;
+    w->pending_kind = c->page_kind;
+    w->pending_rank = c->rank;
+    w->pending_signature = c->signature ? sp_signature_ref(c->signature) : NULL;
+}
+
+void sp_shadow_fetch(struct sp_shadow *s, const struct sp_message *m)
+{
+    s->records++;
+    if (!m)
+        return;
+    const struct sp_crawled *c = &m->crawled;
+    struct sp_watched *w = sp_map_get(&s->by_page, m->page);
+    if (c->version > s->now_ms)
+        s->now_ms = c->version;
+    if (!w) {
+        bool drawn = draw_of_page(m->page) < s->limit ||
+                     (says_something(c->signature) && draw_of_content(c->signature) < s->limit);
+        if (!drawn || c->page_kind == SP_PAGE_UNSEEN)
+            return;
+        w = watch(s, m->page, c->url);
+    }
+    if (is_late(w, c->version))
+        return;
+    if (c->page_kind == SP_PAGE_UNSEEN)
+        find_again(w, c);
+    else
+        make_pending(w, c);
+    w->pending_rank.popularity =
+        sp_popularity_class(w->pending_rank.popularity, s->options.popularity_tolerance);
+    touch(s, w);
+    thin_out(s);
+}
+
+/* The stages have accepted what was fetched. */
+static void adopt(struct sp_shadow *s, struct sp_watched *w)
+{
+    w->kind = w->pending_kind;
+    w->rank = w->pending_rank;
+    set_content(s, w, w->pending_signature);
+    drop_pending(w);
+}
+
+/* The page says something that the shadow has not seen. */
+static void lose_sight(struct sp_shadow *s, struct sp_watched *w)
+{
+    leave_content(s, w);
+    w->kind = SP_PAGE_UNSEEN;
+}
+
+static struct sp_shadow_said said_of(const struct sp_status_event *e)
+{
+    struct sp_shadow_said said = {.version = e->version_ms,
+                                  .status = e->status,
+                                  .reason = e->reason,
+                                  .similarity = e->similarity,
+                                  .group_size = e->group_size,
+                                  .group = e->group};
+    struct sp_buf canonical = {0};
+    if (e->winner_url && sp_url_canonical(sp_view_str(e->winner_url), &canonical) == SP_OK)
+        said.winner = sp_hash128(canonical.data, canonical.len);
+    sp_buf_done(&canonical);
+    return said;
+}
+
+void sp_shadow_status(struct sp_shadow *s, const struct sp_status_event *e)
+{
+    struct sp_watched *w = sp_map_get(&s->by_page, e->page);
+    if (!w)
+        return;
+    w->said = said_of(e);
+    if (e->version_ms > w->version) {
+        w->version = e->version_ms;
+        if (w->pending && e->version_ms >= w->pending_version)
+            adopt(s, w);
+        else
+            lose_sight(s, w);
+    }
+    if (!is_wanted(s, w))
+        unwatch(s, w);
+    else
+        touch(s, w);
+}
+
+bool sp_shadow_restore(struct sp_shadow *s, const struct sp_shadow_page_state *page,
+                       const struct sp_status_event *status)
+{
+    bool drawn = draw_of_page(page->page) < s->limit ||
+                 (says_something(page->signature) && draw_of_content(page->signature) < s->limit);
+    if (!drawn || sp_map_get(&s->by_page, page->page))
+        return false;
+    struct sp_watched *w = watch(s, page->page, page->url);
+    w->version = page->version;
+    w->kind = page->kind;
+    w->rank = page->rank;
+    w->said = said_of(status);
+    set_content(s, w, page->signature);
+    if (page->version > s->now_ms)
+        s->now_ms = page->version;
+    thin_out(s);
+    return sp_map_get(&s->by_page, page->page) != NULL;
+}
+
+/* ---- judging ---- */
+
+struct looking {
+    struct sp_shadow *shadow;
+    struct sp_watched *page;
+    uint32_t left;
+};
+
+static bool on_similar(void *arg, struct sp_shadow_content *c, double similarity)
+{
+    struct looking *l = arg;
+    (void)similarity;
+    for (size_t i = c->owner_count; i-- > 0 && l->left > 0;)
+        if (c->owners[i] != l->page) {
+            l->left--;
+            sp_suspect_judge(l->shadow, l->page, c->owners[i]);
+        }
+    return l->left > 0;
+}
+
+static void judge_page(struct sp_shadow *s, struct sp_watched *w)
+{
+    struct looking l = {s, w, PARTNERS_MAX};
+    sp_suspect_again(s, w);
+    if (!sp_shadow_settled(w))
+        return;
+    sp_suspect_judge(s, w, NULL);
+    struct sp_watched *winner =
+        w->said.status == SP_STATUS_LOSER ? sp_map_get(&s->by_page, w->said.winner) : NULL;
+    if (winner && winner != w)
+        sp_suspect_judge(s, w, winner);
+    if (w->content)
+        sp_shadow_near_each(s, w->content, on_similar, &l);
+}
+
+static void judge_touched(struct sp_shadow *s)
+{
+    for (size_t i = 0; i < s->touched_count; i++) {
+        struct sp_watched *w = sp_map_get(&s->by_page, s->touched[i]);
+        if (!w || !w->touched)
+            continue;
+        w->touched = false;
+        drop_pending(w); /* nothing is under way: the stages have discarded it as late */
+        if (is_wanted(s, w))
+            judge_page(s, w);
+        else
+            unwatch(s, w);
+    }
+    s->touched_count = 0;
+}
+
+void sp_shadow_judge(struct sp_shadow *s, bool owed)
+{
+    judge_touched(s);
+    sp_suspect_count(s, owed, false);
+}
+
+void sp_shadow_settle(struct sp_shadow *s)
+{
+    judge_touched(s);
+    sp_suspect_count(s, false, true);
+}
+
+/* ---- the whole ---- */
+
+struct sp_shadow *sp_shadow_new(const struct sp_shadow_options *options)
+{
+    struct sp_shadow *s = sp_calloc(1, sizeof *s);
+    const struct sp_similarity_options *o = &options->similarity;
+    s->options = *options;
+    s->jaccard = sp_method_info(o->method)->jaccard;
+    if (!s->jaccard)
+        s->rule = sp_candidate_rule(o->method, o->threshold);
+    s->limit = options->share >= 1 ? UINT64_MAX : (uint64_t)(options->share * 0x1p64);
+    s->counts.share = options->share;
+    return s;
+}
+
+void sp_shadow_free(struct sp_shadow *s)
+{
+    if (!s)
+        return;
+    s->options.watched = NULL;
+    while (s->page_count > 0) {
+        s->pages[s->page_count - 1]->suspects = 0; /* freed below, all at once */
+        unwatch(s, s->pages[s->page_count - 1]);
+    }
+    sp_suspects_done(s);
+    sp_shadow_near_done(&s->near);
+    sp_map_done(&s->by_page);
+    sp_map_done(&s->by_content);
+    sp_free(s->pages);
+    sp_free(s->touched);
+    sp_free(s);
+}
+
+void sp_shadow_counts(const struct sp_shadow *s, struct sp_shadow_counts *ret_counts)
+{
+    int64_t oldest_ms = sp_suspect_oldest_ms(s);
+    *ret_counts = s->counts;
+    ret_counts->pages = s->page_count;
+    ret_counts->suspects = s->suspects.count;
+    if (oldest_ms > ret_counts->late_ms)
+        ret_counts->late_ms = oldest_ms;
+}

@@ -1,0 +1,104 @@
+/* The shadow: a sample of the pages, kept beside the stages and compared among themselves by F, to
+ * see whether what the stages publish is right while they run. docs/AUDIT.md says what each count
+ * proves.
+ *
+ * The sample. A page is watched while one of two draws is below audit.share:
+ *
+ *   by URL      a hash of its page id: any page, whatever it says
+ *   by content  a hash of one of its hashes, the first in a fixed order (Broder 1997)
+ *
+ * Two pages of similarity J have the same draw by content with probability J, so near duplicates
+ * are watched together: of a hundred pairs at J = 0.8, share 0.01 watches 0.8, and not 0.01 as
+ * drawing pages one by one would.
+ *
+ * Both are pure functions of the page, so every process and every run watches the same ones.
+ *
+ * What is judged are pairs of watched pages whose statuses speak of the contents that the shadow
+ * holds. Nothing is said of a pair with one end outside, nor of why two pages are in one group: a
+ * chain may lead through pages that are not watched. The rules are in rules.c.
+ *
+ * Statuses may be on their way. What looks wrong is suspected (suspects.c), judged again with every
+ * event of its pages, and counted only after `patience` records.
+ *
+ * Nothing here has an effect on stages. Memory: at most `most` pages, a signature and about 300
+ * bytes each; where there are more, the share is halved. Thread rule: one thread. */
+#ifndef SP_SHADOW_SHADOW_H
+#define SP_SHADOW_SHADOW_H
+
+#include "page/message.h"
+#include "similarity/similarity.h"
+
+struct sp_shadow;
+
+enum sp_shadow_kind {
+    SP_SHADOW_MISSING, /* two near duplicates that their statuses keep apart */
+    SP_SHADOW_WRONG    /* a status that its own pages contradict */
+};
+
+/* Borrowed; valid during the call. */
+struct sp_shadow_alarm {
+    enum sp_shadow_kind kind;
+    const char *what; /* for people */
+    const char *url;
+    const char *other_url; /* of the other page; NULL: the rule is about one page */
+    double similarity;     /* of the two; 0 where they are not similar */
+};
+
+struct sp_shadow_options {
+    struct sp_similarity_options similarity;
+    double share;                /* 0 < share <= 1 */
+    uint32_t most;               /* pages */
+    uint64_t patience;           /* records */
+    double popularity_tolerance; /* as the group stage's */
+    /* Which page wins follows from rank and F alone: mode exact, no margin, no relation. */
+    bool ranked;
+    bool related; /* there is a relation: two similar pages may both be kept */
+    /* What was found, once for each. */
+    void (*alarm)(void *arg, const struct sp_shadow_alarm *alarm);
+    /* A page is watched from now on, or no longer; may be NULL. */
+    void (*watched)(void *arg, struct sp_id page, bool watched);
+    void *arg;
+};
+
+struct sp_shadow_counts {
+    uint64_t missing; /* found so far */
+    uint64_t wrong;
+    uint64_t pages;    /* watched now */
+    uint64_t judged;   /* similar pairs judged so far, each time */
+    uint64_t suspects; /* now */
+    int64_t late_ms; /* the longest that something looked wrong and became right, or does still; by
+                      * the times of the fetches */
+    double share;    /* now */
+};
+
+struct sp_shadow *sp_shadow_new(const struct sp_shadow_options *options);
+void sp_shadow_free(struct sp_shadow *s); /* NULL is allowed */
+
+/* A record was read; `crawled` is what it says of a page, or NULL. Before the stages handle it; it
+ * stays the caller's. */
+void sp_shadow_fetch(struct sp_shadow *s, const struct sp_message *crawled);
+/* A status was published. */
+void sp_shadow_status(struct sp_shadow *s, const struct sp_status_event *event);
+/* No message is under way: judges what has changed. `owed`: large groups have pages that are told
+ * later, so nothing is counted yet. */
+void sp_shadow_judge(struct sp_shadow *s, bool owed);
+/* Nothing is under way nor owed: what still looks wrong is counted, whatever its age. */
+void sp_shadow_settle(struct sp_shadow *s);
+
+/* A page as a state has it. */
+struct sp_shadow_page_state {
+    struct sp_id page;
+    const char *url;
+    int64_t version;
+    enum sp_page_kind kind;
+    struct sp_rank rank;            /* as the group stage keeps it */
+    struct sp_signature *signature; /* NULL where it has no content */
+};
+
+/* For a start: watches the page again, with its last status. False: it is not of the sample. */
+bool sp_shadow_restore(struct sp_shadow *s, const struct sp_shadow_page_state *page,
+                       const struct sp_status_event *status);
+
+void sp_shadow_counts(const struct sp_shadow *s, struct sp_shadow_counts *ret_counts);
+
+#endif
