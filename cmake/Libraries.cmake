@@ -11,6 +11,7 @@ pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
 pkg_check_modules(CUNIT REQUIRED IMPORTED_TARGET cunit)
 pkg_check_modules(GUMBO IMPORTED_TARGET gumbo) # tests only
 pkg_check_modules(RDKAFKA REQUIRED IMPORTED_TARGET rdkafka)
+pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl)
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd)
 pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo cairo-svg fontconfig)
 pkg_check_modules(JEMALLOC REQUIRED IMPORTED_TARGET jemalloc)

@@ -37,10 +37,11 @@ LISTED = {
     ("README.md", "crawled page ─>"): "a drawing",
     ("docs/OPERATIONS.md", "20059 18143"): "measured figures",
     ("docs/OPERATIONS.md", "kafka.bootstrap.servers = kafka-1.example"): SETTINGS,
+    ("docs/OPERATIONS.md", "schema.registry.url"): SETTINGS,
     ("docs/OPERATIONS.md", "topics.pages_schema_id"): SETTINGS,
     ("docs/OPERATIONS.md", "partition.map = map-2"): SETTINGS,
     ("docs/OPERATIONS.md", "for topic in pages:page.avsc"):
-        "needs a schema registry, which no package has: tests/kafka/registry.py registers both schemas with a stand-in",
+        "needs a schema registry: tests/kafka/registry.py registers both schemas with a stand-in",
     ("docs/OPERATIONS.md", "tools/chaos"): "takes minutes: the test kafka.chaos runs one of them",
 }
 # Single lines of blocks that are run.

@@ -95,6 +95,13 @@ struct sp_config {
     uint64_t topics_status_partitions;
     uint64_t topics_pages_schema_id;
     uint64_t topics_status_schema_id;
+    char schema_registry_url[SP_CONFIG_TEXT];
+    char schema_registry_user_info[SP_CONFIG_TEXT];
+    char schema_registry_ca[SP_CONFIG_TEXT];
+    char schema_registry_certificate[SP_CONFIG_TEXT];
+    char schema_registry_key[SP_CONFIG_TEXT];
+    char schema_registry_key_password[SP_CONFIG_TEXT];
+    uint64_t schema_registry_registers; /* 1: yes */
     uint64_t topics_replication;
     uint64_t tier2_partitions;
     char instance[SP_CONFIG_TEXT];

@@ -126,12 +126,32 @@ const struct sp_option sp_options[] = {
      10000, NULL, "partitions of the topic of statuses"},
     {"topics.pages_schema_id", SP_OPTION_COUNT, FIELD(topics_pages_schema_id), false, "0", 0,
      INT32_MAX, NULL,
-     "id of schemas/page.avsc at a schema registry: pages in its framing are read as well, and "
-     "written by `ingest`. 0: single-object encoding"},
+     "without schema.registry.url, the id of schemas/page.avsc at a schema registry: pages in its "
+     "framing are read as well, and written by `ingest`. 0: single-object encoding"},
     {"topics.status_schema_id", SP_OPTION_COUNT, FIELD(topics_status_schema_id), false, "0", 0,
      INT32_MAX, NULL,
-     "id of schemas/status.avsc at a schema registry: statuses are written in its framing. 0: "
-     "single-object encoding"},
+     "without schema.registry.url, the id of schemas/status.avsc at a schema registry: statuses are "
+     "written in its framing. 0: single-object encoding"},
+    {"schema.registry.url", SP_OPTION_TEXT, FIELD(schema_registry_url), false, "", 0,
+     SP_CONFIG_TEXT, NULL,
+     "a schema registry with Confluent's interface; several addresses of it with commas between "
+     "them. Statuses, and pages from `ingest`, are written in its framing, under the subjects "
+     "TOPIC-value; pages are read in the schema that their id stands for. Empty: none is asked"},
+    {"schema.registry.basic.auth.user.info", SP_OPTION_TEXT, FIELD(schema_registry_user_info),
+     false, "", 0, SP_CONFIG_TEXT, NULL, "USER:PASSWORD for the schema registry"},
+    {"schema.registry.ssl.ca.location", SP_OPTION_TEXT, FIELD(schema_registry_ca), false, "", 0,
+     SP_CONFIG_TEXT, NULL,
+     "a file (PEM) with the authorities to trust, instead of the system's list"},
+    {"schema.registry.ssl.certificate.location", SP_OPTION_TEXT, FIELD(schema_registry_certificate),
+     false, "", 0, SP_CONFIG_TEXT, NULL,
+     "a file (PEM) with our certificate for the schema registry"},
+    {"schema.registry.ssl.key.location", SP_OPTION_TEXT, FIELD(schema_registry_key), false, "", 0,
+     SP_CONFIG_TEXT, NULL, "a file (PEM) with its key"},
+    {"schema.registry.ssl.key.password", SP_OPTION_TEXT, FIELD(schema_registry_key_password), false,
+     "", 0, SP_CONFIG_TEXT, NULL, "the password of that key"},
+    {"schema.registry.auto.register.schemas", SP_OPTION_CHOICE, FIELD(schema_registry_registers),
+     false, "true", 0, 0, "false|true",
+     "true: our schemas are registered where they are missing. false: somebody has done so"},
     {"topics.replication", SP_OPTION_COUNT, FIELD(topics_replication), false, "1", 1, 9, NULL,
      "replicas of each topic; 3 for anything that matters"},
     {"tier2.partitions", SP_OPTION_COUNT, FIELD(tier2_partitions), true, "1", 1, 1000, NULL,

@@ -163,9 +163,6 @@ size_t sp_avro_split(struct sp_window *w, struct sp_chunk *chunk)
 
 /* ---- parsing ---- */
 
-/* Values without bytes are rare in real data; these bound the time hostile data takes. */
-enum { STEPS_MIN = 1 << 20, STEPS_PER_BYTE = 16 };
-
 static enum sp_err inflate_block(struct sp_view block, uint64_t max, struct sp_buf *out)
 {
     z_stream z = {0};
@@ -225,7 +222,7 @@ void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const stru
     const char *why = "the block's compression is damaged";
     uint64_t first = item->number;
     enum sp_err err = decompress(p, chunk->avro, block, &plain);
-    struct sp_avro_data data = {sp_reader(plain), STEPS_MIN + STEPS_PER_BYTE * (uint64_t)plain.len};
+    struct sp_avro_data data = sp_avro_data(plain);
     for (uint64_t i = 0; i < slice->records; i++) {
         bool readable = err == SP_OK && !data.bytes.failed;
         if (!readable && i < skip)

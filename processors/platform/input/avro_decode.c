@@ -7,6 +7,7 @@
  * else take no bytes, and a schema of a few lines can have 2^30 of them. */
 #include <avro.h>
 
+#include "base/mem.h"
 #include "input/avro.h"
 
 enum { DEPTH_MAX = 32 };
@@ -14,11 +15,11 @@ enum { DEPTH_MAX = 32 };
 void *sp_avro_schema_parse(struct sp_view json, const char **ret_why)
 {
     avro_schema_t schema = NULL;
-    *ret_why = "the file's schema is not a valid Avro schema";
+    *ret_why = "the schema is not a valid Avro schema";
     if (avro_schema_from_json_length(json.data, json.len, &schema) != 0)
         return NULL;
     if (!is_avro_record(schema) || avro_schema_record_field_get_index(schema, "url") < 0) {
-        *ret_why = "the file's schema is not a record with a field `url`";
+        *ret_why = "the schema is not a record with a field `url`";
         avro_schema_decref(schema);
         return NULL;
     }
@@ -226,6 +227,10 @@ static const char *take(const char *name, const struct value *v, struct sp_page_
         page->fetch_time_ms = v->number;
         return is_number(v) ? NULL : "fetch_time_ms must be int or long";
     }
+    if (strcmp(name, "refers_to_ms") == 0) {
+        page->as_of_ms = v->number > 0 ? v->number : 0;
+        return is_number(v) ? NULL : "refers_to_ms must be int or long";
+    }
     if (strcmp(name, "http_status") == 0) {
         page->http_status = (int32_t)v->number;
         return is_number(v) && v->number >= 0 && v->number <= 999
@@ -252,7 +257,7 @@ enum sp_err sp_avro_decode(void *schema, struct sp_avro_data *d, struct sp_page_
         take_step(d);
         struct value v = read_value(avro_schema_record_field_get_by_index(record, (int)i), d);
         if (d->bytes.failed) {
-            *ret_why = "the record's bytes do not fit the file's schema";
+            *ret_why = "the record's bytes do not fit the schema";
             return SP_MALFORMED;
         }
         const char *mistake = take(avro_schema_record_field_name(record, (int)i), &v, ret_page);
@@ -262,4 +267,45 @@ enum sp_err sp_avro_decode(void *schema, struct sp_avro_data *d, struct sp_page_
     if (why)
         return SP_MALFORMED;
     return ret_page->url.len ? SP_OK : SP_NO_URL;
+}
+
+/* ---- pages one by one ---- */
+
+struct sp_page_schema {
+    void *schema;
+};
+
+enum sp_err sp_page_schema_parse(struct sp_view json, struct sp_page_schema **ret_schema,
+                                 const char **ret_why)
+{
+    void *schema = sp_avro_schema_parse(json, ret_why);
+    if (!schema)
+        return SP_MALFORMED;
+    struct sp_page_schema *s = sp_alloc(sizeof *s);
+    s->schema = schema;
+    *ret_schema = s;
+    return SP_OK;
+}
+
+void sp_page_schema_free(struct sp_page_schema *schema)
+{
+    if (!schema)
+        return;
+    sp_avro_schema_free(schema->schema);
+    sp_free(schema);
+}
+
+enum sp_err sp_page_schema_decode(const struct sp_page_schema *schema, struct sp_view bytes,
+                                  struct sp_page_record *ret_page, const char **ret_why)
+{
+    struct sp_avro_data data = sp_avro_data(bytes);
+    struct sp_page_record page;
+    enum sp_err err = sp_avro_decode(schema->schema, &data, &page, ret_why);
+    if (err == SP_OK && sp_reader_left(&data.bytes) > 0) {
+        *ret_why = "the page's bytes do not fit its schema: some are left";
+        err = SP_MALFORMED;
+    }
+    if (err == SP_OK)
+        *ret_page = page;
+    return err;
 }

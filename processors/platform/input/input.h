@@ -121,6 +121,18 @@ uint64_t sp_chunk_count(const struct sp_chunk *chunk);
 enum sp_err sp_parser_json(struct sp_parser *p, struct sp_view line,
                            struct sp_page_record *ret_page, const char **ret_why);
 
+/* What the writer of Avro pages calls its schema, for pages that come one by one: fields are taken
+ * by name, whatever their order and width. Thread rule: any number of readers. */
+struct sp_page_schema;
+/* SP_MALFORMED: no record with a field `url`; *ret_why is a sentence then. */
+enum sp_err sp_page_schema_parse(struct sp_view json, struct sp_page_schema **ret_schema,
+                                 const char **ret_why);
+/* NULL is allowed. */
+void sp_page_schema_free(struct sp_page_schema *schema);
+/* One page of exactly these bytes, in Avro's binary encoding; views point into them. */
+enum sp_err sp_page_schema_decode(const struct sp_page_schema *schema, struct sp_view bytes,
+                                  struct sp_page_record *ret_page, const char **ret_why);
+
 /* Appends the URL of a document that has none: doc:ID, unusual bytes as %XX. */
 void sp_input_put_doc(struct sp_buf *out, struct sp_view id);
 

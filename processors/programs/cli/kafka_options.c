@@ -49,6 +49,27 @@ void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_option
                                              .log = sp_cli_log};
 }
 
+enum sp_err sp_cli_schemas(const struct sp_config *config, const struct sp_kafka_options *kafka,
+                           struct sp_schemas **ret_schemas, struct sp_fault *fault)
+{
+    const struct sp_registry_options options = {
+        .urls = config->schema_registry_url,
+        .user_info = config->schema_registry_user_info,
+        .ca = config->schema_registry_ca,
+        .certificate = config->schema_registry_certificate,
+        .key = config->schema_registry_key,
+        .key_password = config->schema_registry_key_password,
+        .registers = config->schema_registry_registers == 1};
+    *ret_schemas = NULL;
+    if (!config->schema_registry_url[0])
+        return SP_OK;
+    if (config->topics_pages_schema_id || config->topics_status_schema_id)
+        return sp_fault_set(fault, SP_INVALID,
+                            "topics.pages_schema_id and topics.status_schema_id are for a registry "
+                            "that is not asked: leave them out, or schema.registry.url");
+    return sp_schemas_new(&options, kafka, ret_schemas, fault);
+}
+
 const char **sp_cli_client_properties(const struct sp_kafka_options *kafka, bool only_new)
 {
     const char **properties = sp_calloc(2 * kafka->property_count + 3, sizeof *properties);

@@ -4,6 +4,7 @@
 
 #include "cli/cli.h"
 #include "kafka/client.h"
+#include "kafka/schemas.h"
 #include "kafka/topics.h"
 
 /* The options that a command has. */
@@ -21,6 +22,11 @@ int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
 /* Views into the configuration. */
 void sp_cli_kafka_options(const struct sp_config *config, struct sp_kafka_options *ret_options);
 void sp_cli_topic_plan(const struct sp_config *config, struct sp_topic_plan *ret_plan);
+
+/* The schemas at the registry that schema.registry.url names, NULL where there is none; `kafka`
+ * must live as long. */
+enum sp_err sp_cli_schemas(const struct sp_config *config, const struct sp_kafka_options *kafka,
+                           struct sp_schemas **ret_schemas, struct sp_fault *fault);
 
 /* What samepage_status_open wants: views into the options; sp_free them. `only_new`: events from
  * now on. */

@@ -83,6 +83,8 @@ static const struct metric metrics[] = {
      "1 while intake waits, for the tiers or for room on the disk."},
     {"disk_full", "gauge", FIELD(disk_full), 1,
      "1 while there is no room on the disk for the local state."},
+    {"registry_down", "gauge", FIELD(registry_down), 1,
+     "1 while the schema registry does not answer."},
     {"ready", "gauge", FIELD(ready), 1,
      "1 while partitions are assigned and nothing is being restored."},
 };
@@ -161,6 +163,10 @@ static unsigned put_readyz(const struct sp_health *h, struct sp_buf *out)
     bool ready = __atomic_load_n(&h->options.metrics->ready, __ATOMIC_RELAXED) != 0;
     if (__atomic_load_n(&h->options.metrics->disk_full, __ATOMIC_RELAXED)) {
         sp_buf_put_str(out, "not ready: there is no room on the disk for the local state\n");
+        return MHD_HTTP_SERVICE_UNAVAILABLE;
+    }
+    if (__atomic_load_n(&h->options.metrics->registry_down, __ATOMIC_RELAXED)) {
+        sp_buf_put_str(out, "not ready: the schema registry does not answer\n");
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }
     sp_buf_put_str(out, ready ? "ready\n" : "not ready\n");

@@ -64,6 +64,7 @@ struct signature_stage {
     struct mouth mouth;
     struct sp_parser *parser;
     struct sp_wire_format registry;
+    struct sp_schemas *schemas; /* NULL: no registry is asked */
     struct sp_text *text;
     struct sp_buf scratch;
 };
@@ -80,10 +81,17 @@ static enum sp_err signature_open(void *arg, struct sp_worker *w, struct sp_stor
     s->mouth.worker = w;
     s->mouth.maps = &o->compare.maps;
     s->registry = sp_wire_format_of_id(o->pages_schema_id);
+    s->schemas = o->schemas;
     s->parser = sp_parser_new(&input);
     s->text = sp_text_new(&o->text);
     *ret_stage = s;
     return SP_OK;
+}
+
+static enum sp_err signature_prepare(void *arg, struct sp_fault *fault)
+{
+    const struct sp_stage_options *o = arg;
+    return o->schemas ? sp_schemas_reach(o->schemas, fault) : SP_OK;
 }
 
 static enum sp_err read_page(struct signature_stage *s, struct sp_view value,
@@ -92,6 +100,8 @@ static enum sp_err read_page(struct signature_stage *s, struct sp_view value,
     *ret_why = "the page is neither JSON nor Avro of a known schema";
     if (value.len > 0 && (uint8_t)value.data[0] == 0xc3)
         return sp_page_decode(value, NULL, ret_page);
+    if (value.len > 0 && value.data[0] == 0 && s->schemas)
+        return sp_schemas_page(s->schemas, value, ret_page, ret_why);
     if (value.len > 0 && value.data[0] == 0) {
         *ret_why = "the page is in the framing of a schema registry, with another schema id than "
                    "topics.pages_schema_id";
@@ -137,6 +147,7 @@ struct sp_worker_stage sp_stage_signature(const struct sp_stage_options *options
                                     .input = SP_TOPIC_PAGES,
                                     .outputs = {SP_TOPIC_TIER1},
                                     .output_count = 1,
+                                    .prepare = signature_prepare,
                                     .open = signature_open,
                                     .step = signature_step,
                                     .flush = nothing_to_flush,
@@ -151,6 +162,13 @@ struct group_stage {
     struct sp_group_stage *group;
 };
 
+static enum sp_err group_prepare(void *arg, struct sp_fault *fault)
+{
+    const struct sp_stage_options *o = arg;
+    uint32_t id;
+    return o->schemas ? sp_schemas_id(o->schemas, SP_TOPIC_STATUS, &id, fault) : SP_OK;
+}
+
 static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *store,
                               void **ret_stage)
 {
@@ -159,7 +177,11 @@ static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *s
     struct sp_outbox outbox = {on_send, on_publish, &s->mouth};
     s->mouth.worker = w;
     s->mouth.maps = &o->compare.maps;
-    s->mouth.statuses = sp_wire_format_of_id(o->status_schema_id);
+    uint32_t id = o->status_schema_id;
+    struct sp_fault fault;
+    if (o->schemas && sp_schemas_id(o->schemas, SP_TOPIC_STATUS, &id, &fault) != SP_OK)
+        SP_ASSERT(!"prepared"); /* group_prepare has asked */
+    s->mouth.statuses = sp_wire_format_of_id(id);
     s->group = sp_group_stage_new(&o->group, store, &outbox);
     *ret_stage = s;
     return sp_group_stage_error(s->group);
@@ -220,6 +242,7 @@ struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options)
                                     .changelog = SP_TOPIC_TIER1_CHANGELOG,
                                     .outputs = {SP_TOPIC_TIER1, SP_TOPIC_TIER2, SP_TOPIC_STATUS},
                                     .output_count = 3,
+                                    .prepare = group_prepare,
                                     .open = group_open,
                                     .step = group_step,
                                     .upkeep = group_upkeep,

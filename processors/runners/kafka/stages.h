@@ -4,6 +4,7 @@
 
 #include "compare/compare.h"
 #include "group/group.h"
+#include "kafka/schemas.h"
 #include "kafka/worker.h"
 #include "text/text.h"
 
@@ -12,6 +13,7 @@ struct sp_stage_options {
     uint64_t max_record_bytes;
     uint32_t pages_schema_id; /* at a schema registry; 0: none */
     uint32_t status_schema_id;
+    struct sp_schemas *schemas;          /* of a registry that is asked; NULL: the ids above */
     struct sp_group_stage_options group; /* with its map */
     struct sp_compare_stage_options compare;
 };

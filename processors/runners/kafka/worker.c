@@ -9,7 +9,7 @@
 #include "kafka/internal.h"
 
 enum { POLL_MS = 20, RESTART_MS = 2000, RESTART_SLICE_MS = 100 };
-enum { AGAIN_MS = 60000 };
+enum { AGAIN_MS = 60000, REGISTRY_WAIT_MAX_MS = 30000 };
 enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 
 /* ---- failures that another process causes ---- */
@@ -68,6 +68,15 @@ static void give_way(struct sp_worker *w, bool fenced_before)
 
 /* ---- the loop ---- */
 
+/* The round ends; the next one asks again before it takes messages. */
+static enum sp_err note_registry(struct sp_worker *w, enum sp_err err, const char *why)
+{
+    SET(w, registry_down, err == SP_BUSY);
+    if (err == SP_BUSY)
+        return sp_failure_note_cause(&w->failure, SP_ABORT_REGISTRY, "no schemas", why);
+    return err == SP_OK ? SP_OK : sp_failure_note(&w->failure, err, "no schemas", why);
+}
+
 static void handle(struct sp_worker *w, rd_kafka_message_t *m)
 {
     struct sp_task *t = w->tasks[m->partition];
@@ -80,6 +89,8 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
         err = SP_TOO_LARGE, why = "what it becomes is larger than the topic behind the stage takes";
     if (err != SP_OK && sp_err_class(err) == SP_CLASS_BAD_RECORD)
         sp_transaction_dead_letter(w, m, err, why);
+    else if (err == SP_BUSY)
+        note_registry(w, err, why);
     else if (err != SP_OK)
         sp_damage_note(w, t, err, "the stage failed", why ? why : sp_err_text(err));
     t->handled_next = m->offset + 1;
@@ -245,10 +256,20 @@ static enum sp_err introduce_topics(struct sp_worker *w)
     return SP_OK;
 }
 
+static enum sp_err prepare(struct sp_worker *w)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    struct sp_fault fault;
+    sp_worker_alive(w);
+    return stage->prepare ? note_registry(w, stage->prepare(stage->arg, &fault), fault.text)
+                          : SP_OK;
+}
+
 static enum sp_err open_round(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
-    if (open_handle(w, SP_KAFKA_WATCHER, "watch", NULL, &w->watcher) != SP_OK ||
+    if (prepare(w) != SP_OK ||
+        open_handle(w, SP_KAFKA_WATCHER, "watch", NULL, &w->watcher) != SP_OK ||
         look_at_topics(w) != SP_OK ||
         open_handle(w, SP_KAFKA_TRANSACTIONAL, stage->name, configure_producer, &w->producer) !=
             SP_OK ||
@@ -311,21 +332,35 @@ static void close_round(struct sp_worker *w)
     SET(w, paused, 0);
 }
 
+/* How long the next round waits. A registry may be down for hours: twice as long each time. */
+static uint32_t wait_ms(const struct sp_worker *w, uint32_t *silences)
+{
+    uint32_t ms = w->options->restart_ms ? w->options->restart_ms : RESTART_MS;
+    if (w->failure.cause != SP_ABORT_REGISTRY)
+        return ms;
+    for (uint32_t i = 0; i < *silences && ms < REGISTRY_WAIT_MAX_MS; i++)
+        ms *= 2;
+    ++*silences;
+    return ms < REGISTRY_WAIT_MAX_MS ? ms : REGISTRY_WAIT_MAX_MS;
+}
+
 enum sp_err sp_worker_run(const struct sp_worker_options *options,
                           const volatile sig_atomic_t *stop, struct sp_fault *fault)
 {
     enum sp_err err = SP_OK;
     bool fenced_before = false;
     uint64_t limits[SP_TOPICS] = {0};
-    uint32_t wipes = 0;
+    uint32_t wipes = 0, silences = 0;
     while (!*stop && err == SP_OK) {
         struct sp_worker w = {.options = options,
                               .stop = stop,
                               .limits = limits,
                               .wipes = &wipes,
                               .opened_round_ms = sp_clock_ms()};
-        if (open_round(&w) == SP_OK)
+        if (open_round(&w) == SP_OK) {
+            silences = 0;
             run_until_stopped(&w);
+        }
         close_round(&w);
         give_way(&w, fenced_before);
         fenced_before = w.fenced;
@@ -335,7 +370,7 @@ enum sp_err sp_worker_run(const struct sp_worker_options *options,
             sp_worker_say(&w, "warning", "starting again: %s", w.failure.fault.text);
             ADD(&w, errors, 1);
             ADD(&w, restarts, 1);
-            uint32_t ms = options->restart_ms ? options->restart_ms : RESTART_MS;
+            uint32_t ms = wait_ms(&w, &silences);
             for (uint32_t i = 0; i < ms && !*stop; i += RESTART_SLICE_MS)
                 usleep(1000 * RESTART_SLICE_MS);
         } else {

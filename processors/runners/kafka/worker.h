@@ -43,9 +43,13 @@ struct sp_worker_stage {
     enum sp_topic changelog;
     enum sp_topic outputs[3];
     size_t output_count;
+    /* NULL, or what must be there before any partition is opened, asked at the start of each round.
+     * SP_BUSY: the schema registry does not answer. */
+    enum sp_err (*prepare)(void *arg, struct sp_fault *fault);
     /* An instance for one input partition; `store` is NULL for a stateless stage. */
     enum sp_err (*open)(void *arg, struct sp_worker *w, struct sp_store *store, void **ret_stage);
-    /* SP_CLASS_BAD_RECORD: the message goes to the dead letters with *ret_why. */
+    /* SP_CLASS_BAD_RECORD: the message goes to the dead letters with *ret_why. SP_BUSY: the schema
+     * registry does not answer; the message comes again. */
     enum sp_err (*step)(void *stage, struct sp_view value, const char **ret_why);
     /* NULL, or work that no message causes, done in each transaction before the flush. True: there
      * is none left for now. While there is, transactions come without messages, too. */
@@ -64,7 +68,8 @@ struct sp_worker_stage {
     X(FENCED, fenced)                   /* somebody else has this name, or it expired */           \
     X(BROKER, broker)                   /* any other error of the broker */                        \
     X(UNKNOWN_OUTCOME, unknown_outcome) /* nobody said whether the commit happened */              \
-    X(STAGE, stage)                     /* the stage or its local database failed */
+    X(STAGE, stage)                     /* the stage or its local database failed */               \
+    X(REGISTRY, registry)               /* the schema registry does not answer */
 
 enum sp_abort {
 #define X(name, lower) SP_ABORT_##name,
@@ -101,10 +106,11 @@ struct sp_worker_metrics {
     uint64_t changelog_records;
     uint64_t restore_remaining;
     uint64_t tasks;
-    uint64_t paused;      /* 1: intake waits, for the tiers or for room on the disk */
-    uint64_t disk_full;   /* 1: there is no room for the state */
-    uint64_t ready;       /* 1: partitions are assigned, and nothing is being restored */
-    int64_t last_poll_ms; /* by the monotonic clock */
+    uint64_t paused;        /* 1: intake waits, for the tiers or for room on the disk */
+    uint64_t disk_full;     /* 1: there is no room for the state */
+    uint64_t registry_down; /* 1: the schema registry does not answer */
+    uint64_t ready;         /* 1: partitions are assigned, and nothing is being restored */
+    int64_t last_poll_ms;   /* by the monotonic clock */
 };
 
 struct sp_worker_options {

@@ -475,7 +475,7 @@ TEST(hostile_lengths_within_a_record_are_dead_letters)
             put_block(&file, 1, sp_buf_view(&block));
             struct got g = read_bytes(sp_buf_view(&file), NULL);
             CU_ASSERT_EQUAL_FATAL(g.count, 1);
-            check_bad(&g, 0, SP_MALFORMED, "do not fit the file's schema");
+            check_bad(&g, 0, SP_MALFORMED, "do not fit the schema");
             got_done(&g);
             sp_buf_done(&file);
             sp_buf_done(&block);
@@ -497,7 +497,7 @@ TEST(a_record_nested_without_end_is_a_dead_letter)
     put_block(&file, 1, sp_buf_view(&block));
     struct got g = read_bytes(sp_buf_view(&file), NULL);
     CU_ASSERT_EQUAL_FATAL(g.count, 1);
-    check_bad(&g, 0, SP_MALFORMED, "do not fit the file's schema");
+    check_bad(&g, 0, SP_MALFORMED, "do not fit the schema");
     got_done(&g);
     sp_buf_done(&file);
     sp_buf_done(&block);

@@ -148,6 +148,22 @@ static void say(const struct ingest *in)
                 sp_thousands(sp_payloads_forgone(in->payloads)).text);
 }
 
+/* With a registry, the format that it knows pages by. */
+static enum sp_err find_format(const struct sp_config *config, const struct sp_kafka_options *kafka,
+                               struct sp_wire_format *format, struct sp_fault *fault)
+{
+    struct sp_schemas *schemas;
+    uint32_t id = 0;
+    enum sp_err err = sp_cli_schemas(config, kafka, &schemas, fault);
+    if (err != SP_OK || !schemas)
+        return err;
+    err = sp_schemas_id(schemas, SP_TOPIC_PAGES, &id, fault);
+    sp_schemas_free(schemas);
+    if (err == SP_OK)
+        *format = sp_wire_format_of_id(id);
+    return err;
+}
+
 static int ingest(const struct sp_config *config, const char *payloads, const char *const *files,
                   size_t count)
 {
@@ -169,7 +185,9 @@ static int ingest(const struct sp_config *config, const char *payloads, const ch
         return sp_cli_failed("%s", fault.text);
     }
     sp_progress_start(&progress, NULL);
-    enum sp_err err = sp_kafka_reach(&kafka, in.producer, &fault);
+    enum sp_err err = find_format(config, &kafka, &in.format, &fault);
+    if (err == SP_OK)
+        err = sp_kafka_reach(&kafka, in.producer, &fault);
     bool reached = err == SP_OK;
     if (reached)
         err = sp_kafka_partitions(in.producer, in.topic, &in.partitions);

@@ -61,14 +61,16 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     options.stage = strcmp(command->name, "signature") == 0 ? sp_stage_signature(&stage)
                     : strcmp(command->name, "group") == 0   ? sp_stage_group(&stage)
                                                             : sp_stage_compare(&stage);
+    err = sp_cli_schemas(config, &options.kafka, &stage.schemas, fault);
     struct sp_health_options http = {config->http_listen, command->name, &metrics};
     struct sp_health *server = NULL;
     catch_signals();
-    if (config->http_listen[0])
+    if (err == SP_OK && config->http_listen[0])
         err = sp_health_start(&http, &server, fault);
     if (err == SP_OK)
         err = sp_worker_run(&options, &stop, fault);
     sp_health_stop(server);
+    sp_schemas_free(stage.schemas);
     sp_rocksdb_shared_free(shared);
     sp_settings_done(&settings);
     return err;
