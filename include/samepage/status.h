@@ -102,7 +102,7 @@ struct samepage_status_client;
  * error, size: room for a message that says what is wrong; it is truncated to fit. NULL and 0
  *   are allowed.
  *
- * Returns NULL if a property is wrong, no broker answers or there is no such topic. The caller
+ * Returns NULL if a property is wrong, no broker is reachable or there is no such topic. The caller
  * closes the client. */
 SAMEPAGE_API struct samepage_status_client *samepage_status_open(const char *const *properties,
                                                                  const char *topic,

@@ -160,7 +160,7 @@ static void count_partitions(rd_kafka_t *handle)
     const struct rd_kafka_metadata *metadata = NULL;
     char topic[256];
     if (rd_kafka_metadata(handle, 1, NULL, &metadata, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        fail("metadata", "no broker answers");
+        fail("metadata", "no broker is reachable");
     for (int t = 0; t < TOPICS; t++) {
         snprintf(topic, sizeof topic, "%s%s", prefix, names[t]);
         for (int i = 0; i < metadata->topic_cnt; i++)

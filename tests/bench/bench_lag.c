@@ -40,7 +40,7 @@ static int32_t partitions_of(rd_kafka_t *handle, const char *topic)
     const struct rd_kafka_metadata *metadata = NULL;
     rd_kafka_topic_t *t = rd_kafka_topic_new(handle, topic, NULL);
     if (rd_kafka_metadata(handle, 0, t, &metadata, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        fail(topic, "no broker answers");
+        fail(topic, "no broker is reachable");
     int32_t count = metadata->topics[0].partition_cnt;
     rd_kafka_metadata_destroy(metadata);
     rd_kafka_topic_destroy(t);

@@ -281,7 +281,7 @@ def a_method_says_what_it_cannot_do(work):
     for command in (["pairs", "-q"], ["similar", "crawl.jsonl"]):
         message = complaint(work, *command, "--threshold" if command[0] == "pairs" else "--set",
                             "0.1" if command[0] == "pairs" else "similarity.threshold=0.1",
-                            "crawl.jsonl")
+                            "crawl.jsonl", code=1 if command[0] == "pairs" else 2)
         check_in("from 0.3 to 1", message)
 
 
@@ -524,7 +524,7 @@ def every_command_says_why_nothing_could_be_read(work):
                 continue
             done = work.run(command, "-q", *options, name, code=1)
             if command == "archive":
-                reason = "1: a WARC file begins with a WARC record, and this is none"
+                reason = "1: this file does not begin with a WARC record; only WARC files can be archived"
             count = reason.split(":")[0]
             check_in(f"samepage: {count} of {count} records could not be read", done.err)
             check_in(f"samepage:   {reason}", done.err)

@@ -199,7 +199,7 @@ def a_command_without_a_broker_says_what_to_do(work):
         start = time.monotonic()
         done = work.run(*arguments, "--set", f"kafka.bootstrap.servers={address}", code=1)
         took = time.monotonic() - start
-        check_in(f"no broker answers at {address}; start one there, or name yours: --set kafka.bootstrap.servers=", done.err)
+        check_in(f"no broker is reachable at {address}; start one there, or name yours: --set kafka.bootstrap.servers=", done.err)
         check(took < 25, arguments, "took", took, "seconds: five are meant, thirty are for a broker that is slow")
 
 

@@ -74,7 +74,7 @@ def serve_takes_its_arguments(work):
                          stderr=subprocess.PIPE)
     message = process.communicate()[1].decode("utf-8", "replace")
     check(process.returncode == 1, f"exit code {process.returncode}\n{message}")
-    check_in("no broker answers", message, "serve")
+    check_in("no broker is reachable", message, "serve")
 
 
 def serve_wants_a_token(work):

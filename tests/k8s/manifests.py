@@ -360,7 +360,7 @@ def asks_for_a_broker(work, started):
     for name, process in started:
         message = process.communicate()[1].decode("utf-8", "replace")
         check(process.returncode == 1, f"{name}: exit code {process.returncode}\n{message}")
-        check_in("no broker answers", message, name)
+        check_in("no broker is reachable", message, name)
 
 
 def start(work, *arguments, environment=None):

@@ -93,7 +93,7 @@ static void lex_date(struct sp_lexer *l)
         while (is_name(peek(l, ahead)) || peek(l, ahead) == '-' || peek(l, ahead) == ':')
             ahead++;
         sp_lexer_fail(l, l->next, ahead,
-                      "this is no date; dates are 2024-05-01 or 2024-05-01T12:30:00Z");
+                      "this is not a date; dates are 2024-05-01 or 2024-05-01T12:30:00Z");
         l->token = SP_TOKEN_BAD;
     } else {
         l->token = SP_TOKEN_TIME;
@@ -138,7 +138,7 @@ static void lex_number(struct sp_lexer *l)
                       end > unit
                           ? "this is neither a number nor a duration; durations end in ms, s, "
                             "m, h, d or w"
-                          : "this is no number");
+                          : "this is not a number");
         l->token = SP_TOKEN_BAD;
     }
 }

@@ -53,7 +53,7 @@ enum sp_err sp_report_open(const char *directory, const char *title, struct sp_r
 {
     struct stat st;
     if (mkdir(directory, 0777) != 0 && (errno != EEXIST || stat(directory, &st) != 0))
-        return sp_fault_set(fault, SP_IO, "%s: the directory cannot be made: %s", directory,
+        return sp_fault_set(fault, SP_IO, "%s: the directory cannot be created: %s", directory,
                             strerror(errno));
     if (stat(directory, &st) != 0 || !S_ISDIR(st.st_mode))
         return sp_fault_set(fault, SP_INVALID, "%s: is not a directory; a report is one",

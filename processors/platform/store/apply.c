@@ -27,8 +27,7 @@ bool sp_apply_prepare(struct sp_apply *a)
 {
     a->refused = a->refused || (a->before && a->before(a->before_arg) != SP_OK);
     if (a->refused)
-        snprintf(a->why, sizeof a->why,
-                 "what has to be on the disk before it could not be written");
+        snprintf(a->why, sizeof a->why, "data that it depends on could not be written to the disk");
     return !a->refused;
 }
 

@@ -117,10 +117,10 @@ static enum sp_err damaged(struct sp_place place, enum sp_err err, struct sp_fau
 {
     char text[SP_PLACE_BYTES];
     sp_place_text(place, text);
-    return sp_fault_set(fault, err,
-                        "%s: the stored record cannot be restored: %s; a copy of the archive's "
-                        "files may have it",
-                        text, sp_err_text(err));
+    return sp_fault_set(
+        fault, err,
+        "%s: the stored record cannot be restored: %s; restore the archive's files from a copy",
+        text, sp_err_text(err));
 }
 
 static enum sp_err get(struct sp_originals *o, struct sp_place place, unsigned depth,

@@ -94,7 +94,7 @@ static enum sp_err damaged(struct sp_records *r, const char **ret_why)
     enum sp_err err = r->damage;
     r->damage = SP_OK;
     r->at = r->window.len;
-    return bad(r, err, "the compressed data is damaged here, and what lies around it is lost",
+    return bad(r, err, "the compressed data is damaged here; the records around it are lost",
                ret_why);
 }
 
@@ -136,8 +136,7 @@ static enum sp_err start(struct sp_records *r, const char **ret_why)
         return damaged(r, ret_why);
     return bad(r, SP_MALFORMED,
                r->offset + r->at == 0
-                   ? "a WARC file begins with a WARC record, and this is none; only WARC files can "
-                     "be archived"
+                   ? "this file does not begin with a WARC record; only WARC files can be archived"
                    : "a WARC record should start here; the length of the one before may be wrong",
                ret_why);
 }

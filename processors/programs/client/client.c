@@ -115,7 +115,7 @@ static bool wait_for_refusal(struct samepage_status_client *c)
     return c->refusal[0] != 0;
 }
 
-/* The number of partitions; 0 with a message: there is no such topic, or no broker answers. */
+/* The number of partitions; 0 with a message: there is no such topic, or no broker is reachable. */
 static int32_t count_partitions(struct samepage_status_client *c, const char *topic, char *error,
                                 size_t size)
 {
@@ -137,7 +137,7 @@ static int32_t count_partitions(struct samepage_status_client *c, const char *to
     if (count == 0 && wait_for_refusal(c))
         say(error, size, "refused: %s", c->refusal);
     else if (count == 0 && code == RD_KAFKA_RESP_ERR__TRANSPORT)
-        say(error, size, "no broker answers; see bootstrap.servers");
+        say(error, size, "no broker is reachable; see bootstrap.servers");
     else if (count == 0)
         say(error, size, "topic %s: %s", topic, rd_kafka_err2str(code));
     return count;

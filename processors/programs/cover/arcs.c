@@ -219,7 +219,7 @@ static enum sp_err find_on_path(struct search *s, struct sp_fault *fault)
     bool measured = path->share[0] > 0 || path->share[1] > 0;
     if (!measured && block_pairs(s) > SP_BLOCK_PAIRS_MAX)
         return sp_fault_set(fault, SP_TOO_LARGE,
-                            "the relation would have to be asked of %.2g pairs; add a least "
+                            "the relation would have to be evaluated for %.2g pairs; add a least "
                             "similarity (containment(a, b) >= 0.7) or an equality "
                             "(a.host = b.host) that leaves fewer",
                             (double)block_pairs(s));

@@ -129,8 +129,7 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
     for (size_t i = 0; i < o->input_count; i++) /* read as one */
         sp_readings_end_input(o->readings, o->inputs[i], c->result->records);
     if (c->documents.bad_weight && err == SP_END)
-        return sp_fault_set(fault, SP_INVALID,
-                            "--weight: the weight of record %llu is not above 0, as all must be",
+        return sp_fault_set(fault, SP_INVALID, "--weight: the weight of record %llu is not above 0",
                             (unsigned long long)c->documents.bad_weight - 1);
     c->result->filtered += sp_documents_settle(&c->documents, c->filter);
     return err == SP_END ? sp_documents_finish(&c->documents, fault) : err;

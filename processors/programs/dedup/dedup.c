@@ -230,10 +230,10 @@ static enum sp_err set_format(struct run *r, const struct sp_input *input, const
                             name, format == SP_INPUT_AVRO ? "Avro" : "ARC",
                             format == SP_INPUT_AVRO ? "JSON lines" : "WARC");
     if (r->behind && strcmp(r->behind, behind) != 0)
-        return sp_fault_set(r->fault, SP_INVALID,
-                            "%s: is of another format than the input before it; their records "
-                            "cannot go to one file of --kept",
-                            name);
+        return sp_fault_set(
+            r->fault, SP_INVALID,
+            "%s: has another format than the input before it; one --kept file cannot hold records of both",
+            name);
     if (!r->behind) {
         sp_pack_free(r->pack);
         r->pack = sp_pack_new(&r->outputs[KEPT], format == SP_INPUT_WARC);

@@ -25,7 +25,7 @@ static enum sp_err set_all(struct sp_config *config, const char *const *settings
         if (!is_known(key))
             return sp_fault_set(
                 fault, SP_INVALID,
-                "%s is no setting of an index: they begin with similarity., signature. or text.",
+                "%s is not a setting of an index; those begin with similarity., signature. or text.",
                 key);
         enum sp_err err = sp_config_set(config, sp_view_str(key), sp_view_str(value), fault);
         if (err != SP_OK)

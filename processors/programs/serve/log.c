@@ -176,7 +176,7 @@ static enum sp_err open_file(const char *name, int *ret_fd, struct sp_fault *fau
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     const char *why = fd < 0 || fstat(fd, &is) != 0 ? strerror(errno)
                       : S_ISREG(is.st_mode)         ? NULL
-                                                    : "it is no file";
+                                                    : "it is not a file";
     *ret_fd = fd;
     return why ? sp_fault_set(fault, SP_IO, "--statuses %s: cannot be read: %s", name, why) : SP_OK;
 }

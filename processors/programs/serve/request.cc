@@ -60,7 +60,7 @@ static const char *read_urls(sp_json_lists *l, ondemand::value value)
         if (!item)
             return too_many;
         if (element.get(url) || !get_text(url, &item->url))
-            return "urls holds something that is no string";
+            return "urls holds something that is not a string";
     }
     return nullptr;
 }
@@ -97,7 +97,7 @@ static const char *read_documents(sp_json_lists *l, ondemand::value value)
         if (!item)
             return too_many;
         if (element.get_object().get(document))
-            return "documents holds something that is no object";
+            return "documents holds something that is not an object";
         const char *why = read_document(item, document);
         if (why)
             return why;

@@ -118,8 +118,8 @@ const struct sp_route *sp_route_find(struct sp_serve *s, struct sp_serve_thread 
         if (strcmp(route->path, q->path) != 0)
             continue;
         if (strcmp(route->method, method) != 0) {
-            *ret_status = sp_answer_error(t, MHD_HTTP_METHOD_NOT_ALLOWED, "%s wants the method %s",
-                                          route->path, route->method);
+            *ret_status = sp_answer_error(t, MHD_HTTP_METHOD_NOT_ALLOWED,
+                                          "%s requires the method %s", route->path, route->method);
             return NULL;
         }
         *ret_status = check_asker(s, t, route, q);

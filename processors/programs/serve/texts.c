@@ -164,7 +164,8 @@ static enum sp_err open_file(const char *name, int *ret_fd, struct sp_fault *fau
     }
     close(fd);
     if (empty || (!S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode)))
-        return unreadable(name, empty ? "it is empty" : "it is no file and no directory", fault);
+        return unreadable(name, empty ? "it is empty" : "it is neither a file nor a directory",
+                          fault);
     return check_input(name, fault);
 }
 

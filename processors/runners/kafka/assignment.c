@@ -127,10 +127,10 @@ static enum sp_err note_lost(struct sp_worker *w, const struct sp_task *t, const
 {
     char name[SP_TOPIC_NAME_MAX + 16], text[320];
     snprintf(name, sizeof name, "%s [%d]", w->topics[w->options->stage.input], (int)t->partition);
-    snprintf(text, sizeof text,
-             "%s. What is missing there is missing in the groups, and cannot be made good: make "
-             "topics of another topics.prefix, and send the pages again",
-             what);
+    snprintf(
+        text, sizeof text,
+        "%s. The groups lack what is missing there, and it cannot be recovered: create topics with another topics.prefix, and publish the pages again",
+        what);
     return sp_failure_note(&w->failure, SP_INVALID, name, text);
 }
 

@@ -103,9 +103,9 @@ enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault)
             rd_kafka_message_destroy(m);
     }
     asked = NULL;
-    return fault->text[0]
-               ? SP_BUSY
-               : sp_fault_set(fault, SP_BUSY, "no broker answers; see kafka.bootstrap.servers");
+    return fault->text[0] ? SP_BUSY
+                          : sp_fault_set(fault, SP_BUSY,
+                                         "no broker is reachable; see kafka.bootstrap.servers");
 }
 
 static const char *address_of(const struct sp_kafka_options *o);
@@ -127,7 +127,7 @@ enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
     if (strncmp(fault->text, "refused", 7) == 0)
         return sp_fault_set(fault, SP_BUSY, "Kafka: %s", fault->text);
     return sp_fault_set(fault, SP_BUSY,
-                        "Kafka: no broker answers at %.200s; start one there, or name yours: "
+                        "Kafka: no broker is reachable at %.200s; start one there, or name yours: "
                         "--set kafka.bootstrap.servers=HOST:PORT",
                         address_of(o));
 }

@@ -67,7 +67,7 @@ enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault);
 enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
                            struct sp_fault *fault);
 
-/* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker answers). */
+/* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker is reachable). */
 enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
 
 #endif

@@ -40,25 +40,25 @@ struct metric {
 
 static const struct metric metrics[] = {
     {"received_total", "counter", FIELD(received), 1, "Messages taken from the input topic."},
-    {"emitted_total", "counter", FIELD(emitted), 1, "Messages given to the output topics."},
+    {"emitted_total", "counter", FIELD(emitted), 1, "Messages sent to the output topics."},
     {"emitted_bytes_total", "counter", FIELD(emitted_bytes), 1,
-     "Bytes of keys and values given to the output topics."},
+     "Bytes of keys and values sent to the output topics."},
     {"largest_message_bytes", "gauge", FIELD(largest_message_bytes), 1,
-     "Bytes of the largest message given to the output topics."},
+     "Bytes of the largest message sent to the output topics."},
     {"messages_total", "counter", FIELD(messages), 1,
-     "Messages given to the tiers, by kind: docs/PROTOCOL.md tells of each."},
+     "Messages sent to the tiers, by kind; docs/PROTOCOL.md describes each."},
     {"dead_letters_total", "counter", FIELD(dead_letters), 1,
      "Messages that could not be read, given to the dead letters."},
     {"errors_total", "counter", FIELD(errors), 1,
      "Dead letters, errors that the broker reported, and failures that led to a restart."},
     {"discarded_total", "counter", FIELD(discarded), 1,
-     "Versions of pages discarded because they came late or twice, or found again what is not known."},
+     "Versions of pages discarded because they were late or repeated, or referred to unknown content."},
     {"put_off_total", "counter", FIELD(put_off), 1,
      "Messages that waited for members on their way to their group."},
     {"bounces_total", "counter", FIELD(bounces), 1,
      "Messages sent back by a group whose page had left."},
     {"rows_to_move", "gauge", FIELD(rows_to_move), 1,
-     "Rows in cells of the partition map before, which pages are leaving."},
+     "Rows in cells of the previous partition map, which pages are leaving."},
     {"lag", "gauge", FIELD(lag), 1,
      "Offsets of the input behind the last message handled (a transaction leaves one)."},
     {"state_bytes", "gauge", FIELD(state_bytes), 1, "Local state on disk."},
@@ -73,9 +73,9 @@ static const struct metric metrics[] = {
      "Time spent in committing transactions."},
     {"aborts_total", "counter", FIELD(aborts), 1, "Transactions aborted."},
     {"restarts_total", "counter", FIELD(restarts), 1,
-     "Times that everything was closed and opened again after an error."},
+     "Times that the stage closed and reopened everything after an error."},
     {"changelog_records_total", "counter", FIELD(changelog_records), 1,
-     "Records given to the changelog."},
+     "Records written to the changelog."},
     {"restore_remaining", "gauge", FIELD(restore_remaining), 1,
      "Changelog offsets still to read by the running restore."},
     {"tasks", "gauge", FIELD(tasks), 1, "Input partitions this process works on."},
@@ -234,7 +234,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         return MHD_YES;
     }
     if (large)
-        sp_buf_put_str(&out, "no body is wanted\n");
+        sp_buf_put_str(&out, "the request must not have a body\n");
     else
         status = put_answer(arg, path, method, &out);
     enum MHD_Result result = answer(connection, status, &out);

@@ -28,7 +28,7 @@ struct sp_replica_options {
 struct sp_replica;
 
 /* The options' texts are borrowed until the stop. SP_NOT_FOUND, SP_BUSY: the topic is not there, or
- * no broker answers; SP_INVALID: it has another number of partitions; SP_STATE_FORMAT: the
+ * no broker is reachable; SP_INVALID: it has another number of partitions; SP_STATE_FORMAT: the
  * directory is not a copy of this changelog; errors of sp_db_open_rocksdb. The fault says what to
  * do. */
 enum sp_err sp_replica_start(const struct sp_replica_options *options,

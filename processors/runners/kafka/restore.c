@@ -52,10 +52,9 @@ static const char *why(const struct sp_task *t, enum sp_err err)
 {
     switch ((int)err) {
     case SP_INVALID:
-        return "a marker cannot be read: another version of samepage wrote it. Make topics of "
-               "another topics.prefix, and send the pages again";
+        return "a marker cannot be read: another version of samepage wrote it. Create topics with another topics.prefix, and publish the pages again";
     case SP_STATE_FORMAT:
-        return "the local state is of another changelog, which was here before";
+        return "the local state belongs to a former changelog";
     case SP_STORE:
         return sp_db_message(t->db);
     default:

@@ -174,9 +174,9 @@ static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
         return;
     }
     w->limits[topic] = bytes - 1;
-    sp_failure_note_kafka(&w->failure, NULL, m->err, name,
-                          "a message is too large for the topic: what it was made of will be a "
-                          "dead letter");
+    sp_failure_note_kafka(
+        &w->failure, NULL, m->err, name,
+        "a message is too large for the topic: the message that led to it becomes a dead letter");
 }
 
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
@@ -268,7 +268,7 @@ static bool may_commit(struct sp_worker *w)
         rd_kafka_mem_free(w->consumer, member);
     if (!good)
         sp_failure_note_cause(&w->failure, SP_ABORT_REBALANCE, "commit",
-                              "the partitions are not ours any more");
+                              "the partitions were assigned to another instance");
     return good;
 }
 

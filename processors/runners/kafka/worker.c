@@ -86,7 +86,7 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
     w->too_large = 0;
     enum sp_err err = w->options->stage.step(t->stage, sp_view(m->payload, m->len), &why);
     if (err == SP_OK && w->too_large)
-        err = SP_TOO_LARGE, why = "what it becomes is larger than the topic behind the stage takes";
+        err = SP_TOO_LARGE, why = "its result is larger than the output topic of the stage accepts";
     if (err != SP_OK && sp_err_class(err) == SP_CLASS_BAD_RECORD)
         sp_transaction_dead_letter(w, m, err, why);
     else if (err == SP_BUSY)
@@ -208,7 +208,7 @@ static void check_partitions(struct sp_worker *w, enum sp_topic topic)
         return;
     snprintf(text, sizeof text,
              "has %d partitions, and %s.partitions is %d; the number cannot change while there is "
-             "state: make topics of another topics.prefix, and send the pages again",
+             "state: create topics with another topics.prefix, and publish the pages again",
              (int)have, topic == SP_TOPIC_TIER1 ? "tier1" : "tier2", (int)must);
     sp_failure_note(&w->failure, SP_INVALID, w->topics[topic], text);
 }
@@ -225,7 +225,7 @@ static enum sp_err look_at_topics(struct sp_worker *w)
         enum sp_err err = sp_kafka_partitions(w->watcher, w->topics[topic], &w->partitions[topic]);
         if (err == SP_NOT_FOUND)
             sp_failure_note(&w->failure, SP_INVALID, w->topics[topic],
-                            "there is no such topic; `samepage topics create` makes it");
+                            "there is no such topic; `samepage topics create` creates it");
         else if (err != SP_OK)
             sp_failure_note(&w->failure, sp_kafka_no_answer(w->watcher, &fault), w->topics[topic],
                             fault.text);

@@ -28,7 +28,7 @@ enum sp_err sp_output_open(struct sp_output *out, const char *name, struct sp_fa
     struct stat st;
     out->fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     if (out->fd < 0 || fstat(out->fd, &st) != 0)
-        return fail(out, "cannot be written; name another file or mend its permissions", fault);
+        return fail(out, "cannot be written; name another file or fix its permissions", fault);
     out->file = S_ISREG(st.st_mode);
     /* Where locks are not known (some network file systems) there is none. */
     if (out->file && flock(out->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)

@@ -229,7 +229,7 @@ enum sp_err sp_position_check(const struct sp_position *position, const char *di
         fault, SP_STORE,
         "the state in %s is older than it was: it is at barrier %" PRIu64 ", and barrier %" PRIu64
         " was reached. Files of it were lost, cut or put back. Restore the whole directory from one "
-        "copy, or use another --state directory. To go on from the older state delete %s/BARRIER: "
-        "outputs are cut back to it, and what was read since is to be read again",
+        "copy, or use another --state directory. To continue from the older state, delete %s/BARRIER: "
+        "outputs are truncated to it, and later input is read again",
         directory, position->barriers, reached, directory);
 }

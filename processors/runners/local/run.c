@@ -55,7 +55,7 @@ static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
     if (damaged && r->options->state)
         advice = "; restore the state directory from a copy, or use another --state directory";
     else if (strstr(detail, "No space left"))
-        advice = "; free some space and run again: it goes on from the last barrier";
+        advice = "; free some space and run again: it continues from the last barrier";
     return sp_fault_set(r->fault, err, "%s: %s%s", what, detail, advice);
 }
 

@@ -87,7 +87,7 @@ TEST(mistakes_are_shown_where_they_are)
     check_refused(SP_RELATION, "(a.host = b.host", "column 1:", "never closed");
     check_refused(SP_RELATION, "a.host = b.host)", "column 16:", "operator");
     check_refused(SP_RELATION, "a.host = \"x", "column 10:", "no closing");
-    check_refused(SP_RELATION, "a.timestamp > 2023-02-29", "column 15:", "no date");
+    check_refused(SP_RELATION, "a.timestamp > 2023-02-29", "column 15:", "not a date");
     check_refused(SP_RELATION, "a.timestamp - b.timestamp < 7", "column 1:", "7d");
     check_refused(SP_RELATION, "a.timestamp > \"2023-02-28\"", "column 1:", "without quotes");
     check_refused(SP_RELATION, "a.timestamp - b.timestamp < 7x", "column 29:", "duration");
@@ -96,7 +96,7 @@ TEST(mistakes_are_shown_where_they_are)
     check_refused(SP_RELATION, "\xc3\xa4 = 1 # ", "column 1:", "no meaning");
     check_refused(SP_RELATION, "a.host = \"\xc3\xa4\xc3\xb6\" && ?", "column 18:", "no meaning");
     check_refused(SP_RELATION, "a.host && b.host", "column 1:", "conditions");
-    check_refused(SP_RELATION, "1.2.3 = 1", "column 1:", "no number");
+    check_refused(SP_RELATION, "1.2.3 = 1", "column 1:", "not a number");
     check_refused(SP_FILTER, "a.host = \"x\"", "column 1:", "no such field");
     check_refused(SP_FILTER, "jaccard(a, b) > 1", "column 1:", "one document");
     check_refused(SP_FILTER, "length ends_with \"3\"", "column 1:", "compares texts");

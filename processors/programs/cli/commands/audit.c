@@ -79,8 +79,8 @@ static int report(const struct arguments *a, const struct sp_audit_result *r)
     if (!a->quiet && a->options.report)
         fprintf(stderr, "%s/index.html is written\n", a->options.report);
     if (r->unknown > 0 && r->removed == 0)
-        return sp_cli_failed("no id of the lists is of a document of the input; --id-field says "
-                             "what the id is called");
+        return sp_cli_failed(
+            "no id in the lists is that of a document of the input; --id-field names the field of the id");
     return SP_EXIT_DONE;
 }
 
@@ -136,21 +136,21 @@ const struct sp_command sp_command_audit = {
     "  samepage audit --removed FILE [--clusters FILE] [--report DIR] [--json FILE] INPUT...\n"
     "  samepage audit --kept FILE [--clusters FILE] [--report DIR] [--json FILE] INPUT...\n\n"
     "DESCRIPTION\n"
-    "  INPUT is the collection before the deduplication (formats as for `samepage dedup`), the lists\n"
-    "  say what was done to it, by samepage, text-dedup, datatrove, datasketch or your own program.\n"
-    "  All pairs of documents that reach the threshold are found by an exact join. Then a removed\n"
-    "  document was removed rightly if a kept one resembles it; lost in a chain if only documents\n"
-    "  resemble it that were removed as well; and removed wrongly if it resembles no other. Kept\n"
-    "  ones could be removed where an earlier kept one resembles them.\n\n"
-    "  A list has a line for each document: its id, as text or JSON; or an object with \"id\" or \"url\"\n"
+    "  INPUT is the collection before the deduplication (formats as for `samepage dedup`). The lists\n"
+    "  name what samepage, text-dedup, datatrove, datasketch or your own program removed or kept.\n"
+    "  An exact join finds all pairs of documents that reach the threshold. A removed document was\n"
+    "  removed correctly if a kept one is similar to it; lost in a chain if only documents that were\n"
+    "  removed as well are similar to it; and removed wrongly if no document is. A kept document\n"
+    "  could be removed if an earlier kept one is similar to it.\n\n"
+    "  A list has a line per document: its id, as text or JSON; or an object with \"id\" or \"url\"\n"
     "  (or the field of --id-field) and perhaps the document it was removed for (\"kept\", \"survivor\",\n"
     "  \"duplicate_of\", \"winner_url\") or its cluster (\"cluster\", \"cluster_id\", \"__cluster__\",\n"
     "  \"minhash_cluster_id\", also in \"metadata\"); in --clusters also {\"kept\",\"removed\":[...]} or an\n"
     "  array of ids. Of several documents with one id the later ones are taken as removed.\n\n"
     "OPTIONS\n"
     "  -r, --removed FILE  the documents removed\n"
-    "  -k, --kept FILE     or the documents kept: all others were removed\n"
-    "  -c, --clusters FILE which documents were put together\n"
+    "  -k, --kept FILE     or the documents kept; all others were removed\n"
+    "  -c, --clusters FILE the clusters that the deduplication found\n"
     "  --report DIR        write a page there: figures, what each source lost, chains, examples\n"
     "  --json FILE         write the figures as JSON; - is standard output\n"
     "  -t, --threshold T   same as --set similarity.threshold=T\n" SP_FIELD_HELP

@@ -194,7 +194,8 @@ static int ingest(const struct sp_config *config, const char *payloads, const ch
     if (reached && err == SP_BUSY)
         sp_kafka_no_answer(in.producer, &fault);
     else if (reached && err != SP_OK)
-        sp_fault_set(&fault, err, "there is no topic for pages; `samepage topics create` makes it");
+        sp_fault_set(&fault, err,
+                     "there is no topic for pages; `samepage topics create` creates it");
     else if (reached)
         err = publish(&in, &input, files, count, &progress, &fault);
     if (err == SP_OK &&

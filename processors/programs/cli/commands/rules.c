@@ -89,8 +89,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_rules = {
-    "rules",
-    "what a state's groups say about URLs: parameters, directories, hosts that do not matter",
+    "rules", "rules learned from a state: URL parameters, directories and hosts that do not matter",
     "NAME\n"
     "  samepage rules - rules about URLs, learned from the groups of a state\n\n"
     "SYNOPSIS\n"
@@ -100,13 +99,12 @@ const struct sp_command sp_command_rules = {
     "that\n"
     "  differ in one thing only (a parameter, a directory, the host, ...) and have one winner, "
     "or not,\n"
-    "  speak for a rule or against it (docs/PREDICT.md). Prints the rules, the surest first. The "
-    "state\n"
+    "  count for a rule or against it (docs/PREDICT.md). Prints the rules by confidence. The state\n"
     "  is only read, also while a run is writing to it.\n\n"
     "OPTIONS\n"
     "  --state DIR          the state of a run\n"
     "  -o, --output FILE    write there; default: standard output\n"
-    "  --confidence X       only rules that are at least so sure; default: 0.5\n"
+    "  --confidence X       least confidence of a rule; default: 0.5\n"
     "  --help               this text\n\n"
     "OUTPUT, a line for each rule\n"
     "  "
@@ -114,5 +112,5 @@ const struct sp_command sp_command_rules = {
     "   \"support\":120,\"against\":1,\"example\":[URL,URL]}\n"
     "  kind: scheme, host, case, index, extension, query, parameter, segment, session; host "
     "\"*\": any.\n"
-    "  from, to: the two values that a rule is about; null: any values.\n",
+    "  from, to: the two values of a rule; null: any values.\n",
     false, run};

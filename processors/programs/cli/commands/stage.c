@@ -103,24 +103,24 @@ static int run(const struct sp_command *command, int argc, char **argv)
     return code;
 }
 
-#define STAGE_HELP(name, does)                                                                       \
-    "NAME\n"                                                                                         \
-    "  samepage " name " - " does "\n\n"                                                             \
-    "SYNOPSIS\n"                                                                                     \
-    "  samepage " name " [--config FILE] [--set KEY=VALUE]...\n\n"                                   \
-    "DESCRIPTION\n"                                                                                  \
-    "  Runs until it gets SIGTERM or SIGINT, then ends its transaction and stops. Any number of\n"   \
-    "  instances share the work; each needs a name of its own (`instance`). The partitions of one\n" \
-    "  that stopped wait for it for kafka.session.timeout.ms, so that a restart moves nothing.\n"    \
-    "  Settings `kafka.*` go to librdkafka, above all kafka.bootstrap.servers; TLS and SASL are\n"   \
-    "  set that way, too. With http.listen, /livez, /readyz and /metrics answer there.\n\n"          \
-    "OPTIONS\n"                                                                                      \
-    "  --config FILE       read settings from FILE\n"                                                \
-    "  --set KEY=VALUE     change one setting; may be repeated\n"                                    \
-    "  --help-settings     all settings, with their defaults\n"                                      \
-    "  --help              this text\n\n"                                                            \
-    "ENVIRONMENT\n"                                                                                  \
-    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"  \
+#define STAGE_HELP(name, does)                                                                            \
+    "NAME\n"                                                                                              \
+    "  samepage " name " - " does "\n\n"                                                                  \
+    "SYNOPSIS\n"                                                                                          \
+    "  samepage " name " [--config FILE] [--set KEY=VALUE]...\n\n"                                        \
+    "DESCRIPTION\n"                                                                                       \
+    "  Runs until SIGTERM or SIGINT, then ends its transaction and stops. Any number of\n"                \
+    "  instances share the work; each needs its own name (`instance`). The partitions of one\n"           \
+    "  that stopped stay reserved for kafka.session.timeout.ms, so that a restart moves nothing.\n"       \
+    "  Settings `kafka.*` are passed to librdkafka, first of all kafka.bootstrap.servers; TLS and SASL\n" \
+    "  are set in the same way. http.listen serves /livez, /readyz and /metrics.\n\n"                     \
+    "OPTIONS\n"                                                                                           \
+    "  --config FILE       read settings from FILE\n"                                                     \
+    "  --set KEY=VALUE     change one setting; may be repeated\n"                                         \
+    "  --help-settings     all settings, with their defaults\n"                                           \
+    "  --help              this text\n\n"                                                                 \
+    "ENVIRONMENT\n"                                                                                       \
+    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"       \
     "                      with _ for each dot\n"
 
 const struct sp_command sp_command_signature = {

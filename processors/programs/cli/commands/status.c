@@ -1,4 +1,4 @@
-/* samepage status: what is known of a URL, or the stream of status events. */
+/* samepage status: the status of a URL, or the stream of status events. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,7 +225,7 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
     else if (sp_kafka_reach(&kafka, l.watcher, &fault) != SP_OK)
         code = sp_cli_failed("%s", fault.text);
     else if ((err = sp_kafka_partitions(l.watcher, l.topic, &l.partitions)) == SP_NOT_FOUND)
-        code = sp_cli_failed("there is no topic %s; `samepage topics create` makes it", l.topic);
+        code = sp_cli_failed("there is no topic %s; `samepage topics create` creates it", l.topic);
     else if (err != SP_OK && sp_kafka_no_answer(l.watcher, &fault) != SP_OK)
         code = sp_cli_failed("%s", fault.text);
     /* Before the list is read, so that nothing falls between the two. */
@@ -279,17 +279,17 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_status = {
-    "status", "what is known of a URL, or the stream of status events",
+    "status", "the status of a URL, or the stream of status events",
     "NAME\n"
-    "  samepage status - what is known of a URL, or the stream of status events\n\n"
+    "  samepage status - the status of a URL, or the stream of status events\n\n"
     "SYNOPSIS\n"
     "  samepage status [--all] [--follow] [--config FILE] [--set KEY=VALUE]... [URL]...\n\n"
     "DESCRIPTION\n"
     "  Prints the latest status event of each URL, as `samepage run` writes them, read from the\n"
     "  status topic. A URL without one is an error.\n\n"
     "OPTIONS\n"
-    "  --all               the latest event of every URL, as far as the topic goes now\n"
-    "  --follow            then print new events as they come, until interrupted\n"
+    "  --all               the latest event of every URL, up to the present end of the topic\n"
+    "  --follow            then print new events as they arrive, until interrupted\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"

@@ -262,7 +262,7 @@ static enum sp_err make_dictionary(const struct arguments *a, const struct sp_sa
         version = version_after(&old);
     sp_partition_done(&old);
     if (err != SP_OK)
-        return sp_fault_set(fault, err, "the dictionary cannot be made");
+        return sp_fault_set(fault, err, "the dictionary cannot be built");
     *ret_version = version;
     return SP_OK;
 }
@@ -320,7 +320,7 @@ static int train(const struct arguments *a, const char *const *inputs, size_t co
     if (err != SP_OK) {
         sp_free(lengths);
         sp_sample_done(&sample);
-        return sp_cli_failed("the map cannot be made: %s", fault.text);
+        return sp_cli_failed("the map cannot be built: %s", fault.text);
     }
     map.version = version;
     err = sp_partition_write(&map, a->map, &fault);
@@ -364,20 +364,18 @@ const struct sp_command sp_command_train = {
     "DESCRIPTION\n"
     "  Reads pages (formats as for `samepage run`) and divides the space of their lengths into "
     "cells\n"
-    "  of equal load, so that a probe visits few of them. The last fetch of a page counts, and\n"
-    "  equal contents count once. The map is a text file for the setting partition.map; where it\n"
+    "  of equal load, so that a probe visits few of them. Only the last fetch of a page counts, and\n"
+    "  equal contents count once. The map is a text file for the setting partition.map; if it\n"
     "  replaces one, its version is one higher.\n\n"
     "OPTIONS\n"
     "  -o, --output MAP    write the map there\n"
-    "  --show MAP          draw the load of each cell: of the pages that it was trained on, or of\n"
+    "  --show MAP          draw the load of each cell: from the pages that it was trained on, or from\n"
     "                      those of INPUT\n"
     "  --cells N           number of cells; default: 64\n"
     "  --machines N        machines that the cells are packed onto; default: one for each cell\n"
-    "  --threshold T       the similarity that visits are counted at; default: "
-    "similarity.threshold\n"
+    "  --threshold T       the similarity at which visits are counted; default: similarity.threshold\n"
     "  --dims N            lengths that are used, 1, 2 or 3; default: 3\n"
-    "  --slicing S         kd (default): cut in two again and again, where the fewest probes go "
-    "to\n"
+    "  --slicing S         kd (default): split in two repeatedly, where the fewest probes go to\n"
     "                      both sides. grid: each length by itself, as the paper does\n"
     "  --packing P         neighbours (default): a machine's cells lie together, so that a probe\n"
     "                      visits few machines. balanced: the next largest cell to the least\n"
