@@ -137,7 +137,7 @@ const struct sp_option sp_options[] = {
      SP_CONFIG_TEXT, NULL,
      "a schema registry with Confluent's interface; several addresses of it with commas between "
      "them. Statuses, and pages from `ingest`, are written in its framing, under the subjects "
-     "TOPIC-value; pages are read in the schema that their id stands for. Empty: none is asked"},
+     "TOPIC-value; pages are read in the schema that their id stands for. Empty: no registry is used"},
     {"schema.registry.basic.auth.user.info", SP_OPTION_TEXT, FIELD(schema_registry_user_info),
      false, "", 0, SP_CONFIG_TEXT, NULL, "USER:PASSWORD for the schema registry"},
     {"schema.registry.ssl.ca.location", SP_OPTION_TEXT, FIELD(schema_registry_ca), false, "", 0,
@@ -152,7 +152,7 @@ const struct sp_option sp_options[] = {
      "", 0, SP_CONFIG_TEXT, NULL, "the password of that key"},
     {"schema.registry.auto.register.schemas", SP_OPTION_CHOICE, FIELD(schema_registry_registers),
      false, "true", 0, 0, "false|true",
-     "true: our schemas are registered where they are missing. false: somebody has done so"},
+     "true: schemas that are missing at the registry are registered. false: they must be there"},
     {"topics.replication", SP_OPTION_COUNT, FIELD(topics_replication), false, "1", 1, 9, NULL,
      "replicas of each topic; use 3 in production"},
     {"tier2.partitions", SP_OPTION_COUNT, FIELD(tier2_partitions), true, "1", 1, 1000, NULL,
@@ -203,10 +203,10 @@ const struct sp_option sp_options[] = {
     {"input.popularity_field", SP_OPTION_TEXT, FIELD(input_popularity_field), false, "popularity",
      1, SP_CONFIG_TEXT, NULL, "name of the field or column with the popularity"},
     {"audit.share", SP_OPTION_REAL, FIELD(audit_share), false, "0", 0, 1, NULL,
-     "run: the share of pages that is watched while the run goes on, by URL and by content; the "
-     "statuses of those that resemble each other are checked (docs/AUDIT.md). 0: none"},
+     "run: the share of pages, by URL and by content, that is watched during the run; the "
+     "statuses of those that are similar are checked (docs/AUDIT.md). 0: none"},
     {"audit.pages", SP_OPTION_COUNT, FIELD(audit_pages), false, "4096", 2, 1e6, NULL,
-     "most pages that are watched: where there are more, audit.share is halved"},
+     "most pages that are watched; when there are more, audit.share is halved"},
     {"cover.memory_bytes", SP_OPTION_BYTES, FIELD(cover_memory_bytes), false, "2GiB", KIB *KIB,
      1024 * GIB, NULL,
      "cover: memory for the shingle index and for sorting; an index that does not fit is "
