@@ -367,6 +367,26 @@ def labelled_pages(html):
                    "content": frame % content if html else content}
 
 
+def sets_of_the_paper_are_shown(work):
+    """Ten articles, each with an edited copy and an unlike page in the same frame."""
+    for number in (1, 2):
+        table = {row["algorithm"]: row for row in rows(work, f"huang-1-{number}")}
+        check_equal(list(table), ["simhash", "cosine", "lcs, sets of the paper", "lcs, components"], "algorithms")
+        for name in ("lcs, sets of the paper", "lcs, components"):
+            check_equal([table[name][c] for c in ("sets of two and more", "precision")], ["10", "1"], name)
+            check(float(table[name]["recall"]) >= 1, "recall", table[name])
+        check_equal(float(table["simhash"]["recall"]), 1, "recall of simhash")
+        check_equal(table["simhash"]["precision, one site"], "", "no page has a site")
+        stages = rows(work, f"huang-2-{number}")
+        compared = [int(row["pairs compared"]) for row in stages]
+        check_equal(compared[0], 435, "all pairs of 30 pages")
+        check(compared[0] > compared[1] >= compared[2] >= 10, "each stage compares fewer pairs", compared)
+        check_equal(stages[-1]["precision"], "1", "after stage three")
+        parted = {row["of the pairs that are labelled the same"]: int(row["pairs"])
+                  for row in rows(work, f"huang-parted-{number}")}
+        check_equal(parted["in one set"], 10, "pairs labelled the same")
+
+
 def methods_are_scored_on_labelled_pages(work):
     os.mkdir(work.path("html"))
     lines = "".join(json.dumps(page) + "\n" for page in labelled_pages(True))
@@ -395,6 +415,7 @@ def methods_are_scored_on_labelled_pages(work):
             check_equal(float(row[score]), 1, " ".join([row["method"], row["text"], score]))
         check_equal(float(row["tau"]), float(methods[row["method"]]["default tau"]), "tau")
         check(float(row["pages/s"]) > 0 and float(row["pairs/s"]) > 0, "speeds", row)
+    sets_of_the_paper_are_shown(work)
     work.write("bad.jsonl", lines + "nothing\n")
     check_in("bad.jsonl:31: not a JSON object",
              work.run("evaluate", "--report", "r", "--labelled", "bad.jsonl", code=1).err)

@@ -42,8 +42,7 @@ void sp_cost_options_default(struct sp_cost_options *ret_options);
 struct sp_evaluate_options {
     const char *const *traces; /* files, each a trace in order of time */
     size_t trace_count;
-    const char *const
-        *labelled; /* for the experiment `methods` (labelled.h); none: it is left out */
+    const char *const *labelled; /* for `methods` and `huang` (labelled.h); none: it is left out */
     size_t labelled_count;
     const char *const *keys; /* for the experiment `predict`: files of URL, tab, key */
     size_t key_count;

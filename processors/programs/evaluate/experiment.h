@@ -24,7 +24,8 @@
     X(figure9)                                                                                     \
     X(predict)                                                                                     \
     X(archive)                                                                                     \
-    X(methods)
+    X(methods)                                                                                     \
+    X(huang)
 
 #define X(name) extern const struct sp_experiment sp_experiment_##name;
 SP_EXPERIMENTS(X)

@@ -10,6 +10,8 @@
 
 #include "base/hash.h"
 #include "base/map.h"
+#include "base/url.h"
+#include "evaluate/scores.h"
 #include "input/source.h"
 
 static const double same_from = 0.8; /* of a pair given by its "jaccard" */
@@ -57,6 +59,17 @@ static char *text_of(const json_t *value)
     return sp_strdup(number);
 }
 
+/* The host of a URL; NULL where it is none. */
+static char *site_of(const char *url)
+{
+    struct sp_buf canonical = {0};
+    char *site = NULL;
+    if (sp_url_canonical(sp_view_str(url), &canonical) == SP_OK)
+        site = sp_view_dup(sp_url_host(sp_buf_view(&canonical)));
+    sp_buf_done(&canonical);
+    return site;
+}
+
 /* ---- lines ---- */
 
 static enum sp_err read_page(struct reader *r, const json_t *line)
@@ -64,6 +77,7 @@ static enum sp_err read_page(struct reader *r, const json_t *line)
     struct sp_labelled *set = r->set;
     const json_t *content = json_object_get(line, "content"), *id = json_object_get(line, "id");
     const char *type = json_string_value(json_object_get(line, "content_type"));
+    const char *url = json_string_value(json_object_get(line, "url"));
     char *name = text_of(id ? id : json_object_get(line, "url"));
     if (!name || !json_is_string(content)) {
         sp_free(name);
@@ -84,6 +98,7 @@ static enum sp_err read_page(struct reader *r, const json_t *line)
         .id = name,
         .content_type = sp_strdup(type ? type : ""),
         .cluster = text_of(json_object_get(line, "cluster")),
+        .site = site_of(url ? url : name),
         .content = sp_view(sp_memdup(json_string_value(content), len + 1), len)};
     return SP_OK;
 }
@@ -330,10 +345,40 @@ void sp_labelled_free(struct sp_labelled *set)
         sp_free(set->pages[i].id);
         sp_free(set->pages[i].content_type);
         sp_free(set->pages[i].cluster);
+        sp_free(set->pages[i].site);
         sp_free((void *)(uintptr_t)set->pages[i].content.data);
     }
     sp_free(set->pages);
     sp_free(set->pairs);
     sp_free(set->name);
     sp_free(set);
+}
+
+/* ---- what is labelled ---- */
+
+const struct sp_labelled_pair *sp_labelled_find(const struct sp_labelled *set, uint32_t a,
+                                                uint32_t b)
+{
+    size_t lo = 0, hi = set->pair_count;
+    while (lo < hi) {
+        size_t middle = lo + (hi - lo) / 2;
+        const struct sp_labelled_pair *p = &set->pairs[middle];
+        if (p->a < a || (p->a == a && p->b < b))
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    const struct sp_labelled_pair *p = &set->pairs[lo];
+    return lo < set->pair_count && p->a == a && p->b == b ? p : NULL;
+}
+
+void sp_labelled_truth(const struct sp_labelled *set, uint32_t *ret_truth)
+{
+    struct sp_found *same = sp_alloc((set->same_count + 1) * sizeof *same);
+    size_t count = 0;
+    for (size_t i = 0; i < set->pair_count; i++)
+        if (set->pairs[i].same)
+            same[count++] = (struct sp_found){set->pairs[i].a, set->pairs[i].b, true, 1};
+    sp_scores_components(same, count, 0, set->page_count, ret_truth);
+    sp_free(same);
 }

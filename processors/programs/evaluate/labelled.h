@@ -2,8 +2,8 @@
  *
  * Pages: JSON lines {"id", "content", "content_type", "cluster"}; the id may be a number or a text,
  * and its place taken by "url"; content_type and cluster may be missing. Other fields are passed
- * over. Pairs: JSON lines {"a", "b", "label"} of ids; label 1 (or none): the same, 0: not. A line
- * may have "jaccard" instead, which counts as 1 from 0.8 on.
+ * over, but "url" says which site a page is of. Pairs: JSON lines {"a", "b", "label"} of ids; label
+ * 1 (or none): the same, 0: not. A line may have "jaccard" instead, which counts as 1 from 0.8 on.
  *
  *   pairs with some label 0      only the listed pairs are scored
  *   pairs, all of label 1        every other pair of pages is a pair of different ones
@@ -20,6 +20,7 @@ struct sp_labelled_page {
     char *id;
     char *content_type; /* "": not given */
     char *cluster;      /* NULL: none */
+    char *site;         /* host of its URL, or of its id where that is one; NULL: none */
     struct sp_view content;
 };
 
@@ -45,6 +46,11 @@ struct sp_labelled {
  * is wrong. */
 enum sp_err sp_labelled_read(const char *where, struct sp_labelled **ret_set,
                              struct sp_fault *fault);
+/* The pair of a < b, or NULL: it is not listed. */
+const struct sp_labelled_pair *sp_labelled_find(const struct sp_labelled *set, uint32_t a,
+                                                uint32_t b);
+/* ret_truth[i] becomes the smallest page of those that i is the same as, over others too. */
+void sp_labelled_truth(const struct sp_labelled *set, uint32_t *ret_truth);
 /* NULL is allowed. */
 void sp_labelled_free(struct sp_labelled *set);
 

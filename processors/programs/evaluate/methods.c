@@ -64,22 +64,6 @@ static enum sp_err sign_all(const struct sp_evaluate_options *o, enum sp_text_sc
 
 /* ---- pairs ---- */
 
-static const struct sp_labelled_pair *label_of(const struct sp_labelled *set, uint32_t a,
-                                               uint32_t b)
-{
-    size_t lo = 0, hi = set->pair_count;
-    while (lo < hi) {
-        size_t middle = lo + (hi - lo) / 2;
-        const struct sp_labelled_pair *p = &set->pairs[middle];
-        if (p->a < a || (p->a == a && p->b < b))
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    const struct sp_labelled_pair *p = &set->pairs[lo];
-    return lo < set->pair_count && p->a == a && p->b == b ? p : NULL;
-}
-
 static void add_found(struct trial *t, uint32_t a, uint32_t b, bool same, double measure)
 {
     sp_grow(&t->found, &t->found_cap, t->found_count + 1);
@@ -89,7 +73,7 @@ static void add_found(struct trial *t, uint32_t a, uint32_t b, bool same, double
 static void note_pair(void *arg, size_t i, size_t j, double similarity)
 {
     struct trial *t = arg;
-    const struct sp_labelled_pair *label = label_of(t->set, (uint32_t)i, (uint32_t)j);
+    const struct sp_labelled_pair *label = sp_labelled_find(t->set, (uint32_t)i, (uint32_t)j);
     (void)similarity; /* of combined it is J, which is not the measure */
     add_found(t, (uint32_t)i, (uint32_t)j, label && label->same,
               sp_similarity(&t->similarity, t->signatures[i], t->signatures[j]));
@@ -206,17 +190,6 @@ static bool has_html(const struct sp_labelled *set)
     return false;
 }
 
-static void find_truth(const struct sp_labelled *set, uint32_t *ret_truth)
-{
-    struct sp_found *same = sp_alloc((set->same_count + 1) * sizeof *same);
-    size_t count = 0;
-    for (size_t i = 0; i < set->pair_count; i++)
-        if (set->pairs[i].same)
-            same[count++] = (struct sp_found){set->pairs[i].a, set->pairs[i].b, true, 1};
-    sp_scores_components(same, count, 0, set->page_count, ret_truth);
-    sp_free(same);
-}
-
 static void put_set(const struct sp_labelled *set, struct sp_report *report)
 {
     sp_report_heading(report, set->name);
@@ -244,7 +217,7 @@ static enum sp_err try_set(const struct sp_evaluation *e, const struct sp_labell
     enum sp_err err = SP_OK;
     size_t scopes = has_html(set) ? 2 : 1, done = 0;
     t.signatures = sp_calloc(set->page_count + 1, sizeof *t.signatures);
-    find_truth(set, truth);
+    sp_labelled_truth(set, truth);
     put_set(set, e->report);
     snprintf(name, sizeof name, "methods-%zu", number);
     struct sp_table *table =

@@ -170,8 +170,10 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     }
     if (optind == argc && a->evaluate.labelled_count == 0)
         return sp_cli_usage(command, "no trace: name files, or - for standard input");
-    if (optind == argc && a->evaluate.only_count == 0)
-        a->only[a->evaluate.only_count++] = "methods"; /* all that there is to look at */
+    if (optind == argc && a->evaluate.only_count == 0) { /* all that looks at labelled pages */
+        a->only[a->evaluate.only_count++] = "methods";
+        a->only[a->evaluate.only_count++] = "huang";
+    }
     if (temp && *temp)
         a->evaluate.temp = temp;
     if (!a->evaluate.report)
@@ -276,8 +278,8 @@ const struct sp_command sp_command_evaluate = {
     "                      two runs from scratch), index (bytes a page); of the paper's own model\n"
     "                      online (pages a machine) and replicas; as\n"
     "                      --cost=pages=1G,rate=20M,price=0.5\n"
-    "  --labelled WHERE    labelled pages for the experiment `methods`: a directory with pages.jsonl\n"
-    "                      (or docs.jsonl) and perhaps pairs.jsonl, a file of pages, or PAGES,PAIRS;\n"
+    "  --labelled WHERE    labelled pages for the experiments `methods` and `huang`: a directory\n"
+    "                      with pages.jsonl (or docs.jsonl) and perhaps pairs.jsonl, a file of pages, or PAGES,PAIRS;\n"
     "                      may be repeated, and then no trace is needed\n"
     "  --keys FILE         for the experiment `predict`, to compare with: lines of URL, tab, key\n"
     "                      (URLs with equal keys count as one page); may be repeated\n"
@@ -290,7 +292,7 @@ const struct sp_command sp_command_evaluate = {
     "  -q, --quiet         no progress, no summary\n"
     "  --help              this text\n\n"
     "LABELLED DATA\n"
-    "  Pages: {\"id\",\"content\"} and optionally \"content_type\", \"cluster\". Pairs: {\"a\",\"b\",\"label\"},\n"
+    "  Pages: {\"id\",\"content\"} and optionally \"content_type\", \"cluster\", \"url\". Pairs: {\"a\",\"b\",\"label\"},\n"
     "  ids and 1 (the same) or 0. With some 0 only the listed pairs are scored; else every pair that is\n"
     "  not listed is of different pages. Without pairs, pages of one \"cluster\" are the same.\n\n"
     "EXAMPLES\n"
