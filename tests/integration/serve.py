@@ -125,6 +125,32 @@ def served_statuses_and_groups_are_those_of_the_run(work):
         server.get("/v1/group", 400, url="http://nowhere.example/", limit="x")
 
 
+def every_member_of_a_large_group_is_listed_once_in_parts(work):
+    pages, part = 41000, 20000
+    text = "one page that a crawl has found again and again under very many names"
+    urls = [f"https://a.example/{i:05}" for i in range(pages)]
+    work.write("large.jsonl", "".join(json.dumps({"url": url, "content": text}) + "\n" for url in urls))
+    work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "large.jsonl")
+    statuses = latest(work.read("status.jsonl").decode())
+    with serving(work) as server:
+        found, winners, after, sizes = [], 0, {}, []
+        while after is not None:
+            for offset in range(0, part, 1000):
+                answer = server.get("/v1/group", url=urls[7], offset=offset, limit=1000, **after)
+                check(len(answer["members"]) <= 1000 and answer["size_is_more"], "the size of an answer")
+                found += [m["url"] for m in answer["members"]]
+                for m in answer["members"]:
+                    check_equal(m["winner_url"], statuses[m["url"]]["winner_url"], m["url"])
+                    check_equal(m["similarity"], 1 if m["status"] == "loser" else None, m["url"])
+            sizes.append(answer["size"])
+            winners += answer["winners"]
+            after = {"after": answer["next_after"]} if answer["next_after"] else None
+        check_equal(sizes, [part, part, pages - 2 * part], "members of each part")
+        check_equal(sorted(found), urls, "members of all parts")
+        check_equal(winners, 1, "winners")
+        server.get("/v1/group", 400, url=urls[7], after="nonsense")
+
+
 def filtered_lists_have_no_near_duplicates(work):
     statuses, groups = crawled(work)
     many = sorted((g for g in groups if len(g["members"]) > 2), key=lambda g: -len(g["members"]))

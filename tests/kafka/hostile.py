@@ -193,7 +193,7 @@ def unreadable(place):
         ([good, *bad], 1, 0, ["3 of 4 records", '1: the page has no "content"; it has "text"']),
         (bad, 1, 1, ["3 of 3 records", "1: the line is not a JSON object", "no record of the input"]),
         ([], 1, 0, ["mixed.jsonl: there is no record in it"]))
-    before = sum(high for _, high in place.ends("pages"))
+    before = 0
     for lines, limit, code, said in cases:
         with open(place.path("mixed.jsonl"), "w", encoding="utf-8") as file:
             file.write("".join(line + "\n" for line in lines))

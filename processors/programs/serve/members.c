@@ -5,12 +5,18 @@
 
 #include "base/mem.h"
 
+static void member_done(struct sp_group_member *member)
+{
+    sp_free((char *)(uintptr_t)member->view.url);
+    sp_signature_unref(member->signature);
+    *member = (struct sp_group_member){0};
+}
+
 void sp_members_done(struct sp_members *m)
 {
-    for (size_t i = 0; i < m->count; i++) {
-        sp_free((char *)(uintptr_t)m->list[i].view.url);
-        sp_signature_unref(m->list[i].signature);
-    }
+    for (size_t i = 0; i < m->count; i++)
+        member_done(&m->list[i]);
+    member_done(&m->other);
     sp_free(m->list);
     *m = (struct sp_members){.page = m->page};
 }
@@ -32,6 +38,7 @@ static bool note_member(void *arg, const struct sp_member_view *view)
     struct sp_group_member *to = &m->list[m->count++];
     *to = (struct sp_group_member){.view = *view};
     to->view.url = sp_strdup(view->url);
+    m->last = view->page;
     return true;
 }
 
@@ -53,10 +60,11 @@ enum sp_err sp_members_read(struct sp_state_reader *r, struct sp_members *m)
 {
     enum sp_err err = sp_state_page(r, m->page, note_group, m);
     if (err == SP_OK)
-        err = m->group.birth ? sp_state_members(r, m->group, note_member, m) : SP_NOT_FOUND;
-    if (err == SP_OK && m->count == 0)
+        err =
+            m->group.birth ? sp_state_members(r, m->group, m->after, note_member, m) : SP_NOT_FOUND;
+    if (err == SP_OK && m->count == 0 && sp_id_is_zero(m->after))
         err = SP_NOT_FOUND;
-    if (err == SP_OK)
+    if (err == SP_OK && m->count > 0)
         qsort(m->list, m->count, sizeof *m->list, by_place_and_rank);
     return err;
 }
@@ -67,6 +75,29 @@ struct sp_group_member *sp_members_find(const struct sp_members *m, struct sp_id
         if (sp_id_eq(m->list[i].view.page, page))
             return &m->list[i];
     return NULL;
+}
+
+static void note_other(void *arg, const struct sp_page_view *page)
+{
+    struct sp_members *m = arg;
+    if (page->group.birth != m->group.birth || !sp_id_eq(page->group.founder, m->group.founder))
+        return; /* it has left meanwhile */
+    m->other.view = (struct sp_member_view){.page = page->page,
+                                            .url = sp_strdup(page->url),
+                                            .content_version = page->content_version,
+                                            .kind = page->kind,
+                                            .content = page->content,
+                                            .target = page->target};
+}
+
+struct sp_group_member *sp_members_get(struct sp_state_reader *r, struct sp_members *m,
+                                       struct sp_id page)
+{
+    struct sp_group_member *found = sp_members_find(m, page);
+    if (found || sp_id_is_zero(page) || (sp_id_is_zero(m->after) && !m->more))
+        return found;
+    member_done(&m->other);
+    return sp_state_page(r, page, note_other, m) == SP_OK && m->other.view.url ? &m->other : NULL;
 }
 
 const struct sp_signature *sp_members_signature(struct sp_state_reader *r, struct sp_members *m,

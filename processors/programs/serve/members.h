@@ -4,7 +4,7 @@
 
 #include "serve/state.h"
 
-enum { SP_MEMBERS_MAX = 20000 };
+enum { SP_MEMBERS_MAX = 20000 }; /* read at once: a part of a larger group */
 
 struct sp_group_member {
     struct sp_member_view view;     /* its url is owned */
@@ -12,12 +12,15 @@ struct sp_group_member {
 };
 
 struct sp_members {
-    struct sp_id page; /* asked for */
+    struct sp_id page;  /* asked for */
+    struct sp_id after; /* the part behind this member; zero: the first part */
     struct sp_group_id group;
     struct sp_group_member *list; /* winners first, then by rank */
     size_t count;
     size_t cap;
-    bool more; /* than SP_MEMBERS_MAX: these are some of them */
+    struct sp_id last;            /* of the part, as the state has them in order */
+    bool more;                    /* members behind it */
+    struct sp_group_member other; /* of another part, see sp_members_get */
 };
 
 /* The group of m->page. */
@@ -25,6 +28,9 @@ enum sp_err sp_members_read(struct sp_state_reader *r, struct sp_members *m);
 void sp_members_done(struct sp_members *m);
 /* Borrowed; NULL: there is none. */
 struct sp_group_member *sp_members_find(const struct sp_members *m, struct sp_id page);
+/* The same, of any part: one of another is looked up and valid until the next call. */
+struct sp_group_member *sp_members_get(struct sp_state_reader *r, struct sp_members *m,
+                                       struct sp_id page);
 /* Its signature, borrowed; NULL where it has no content. */
 const struct sp_signature *sp_members_signature(struct sp_state_reader *r, struct sp_members *m,
                                                 struct sp_group_member *member);

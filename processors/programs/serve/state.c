@@ -265,12 +265,13 @@ enum sp_err sp_state_page(struct sp_state_reader *r, struct sp_id page,
 }
 
 enum sp_err sp_state_members(struct sp_state_reader *r, struct sp_group_id group,
+                             struct sp_id after,
                              bool (*each)(void *arg, const struct sp_member_view *member),
                              void *arg)
 {
     if (r->state->statuses)
-        return sp_statuses_members(r->state->statuses, group, each, arg);
-    return sp_group_read_members(home(r, group.founder), group, each, arg);
+        return sp_statuses_members(r->state->statuses, group, after, each, arg);
+    return sp_group_read_members_after(home(r, group.founder), group, after, each, arg);
 }
 
 enum sp_err sp_state_signature(struct sp_state_reader *r, struct sp_group_id group,

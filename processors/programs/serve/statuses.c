@@ -274,12 +274,18 @@ enum sp_err sp_statuses_page(struct sp_statuses *s, struct sp_id page,
 }
 
 struct showing {
+    struct sp_id after; /* passed over, with all before it; zero: nothing is */
     bool (*each)(void *arg, const struct sp_member_view *member);
     void *arg;
 };
 
-static bool show(const struct showing *w, const struct known *k)
+static bool show(struct showing *w, const struct known *k)
 {
+    if (!sp_id_is_zero(w->after)) {
+        if (sp_id_eq(w->after, k->page))
+            w->after = (struct sp_id){0, 0};
+        return true;
+    }
     const struct sp_status_event *e = &k->event;
     struct sp_member_view v = {.page = k->page,
                                .url = e->url,
@@ -294,7 +300,7 @@ static bool show(const struct showing *w, const struct known *k)
     return w->each(w->arg, &v);
 }
 
-static bool show_losers(struct sp_statuses *s, const struct showing *w, struct sp_id winner)
+static bool show_losers(struct sp_statuses *s, struct showing *w, struct sp_id winner)
 {
     const struct ring *r = sp_map_get(&s->rings, losers_key(winner));
     bool more = true;
@@ -303,12 +309,12 @@ static bool show_losers(struct sp_statuses *s, const struct showing *w, struct s
     return more;
 }
 
-enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group,
+enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group, struct sp_id after,
                                 bool (*each)(void *arg, const struct sp_member_view *member),
                                 void *arg)
 {
     const struct ring *r = sp_map_get(&s->rings, group_key(group));
-    const struct showing w = {each, arg};
+    struct showing w = {after, each, arg};
     bool more = true;
     for (struct sp_lru *at = r ? r->ring.next : NULL; r && more && at != &r->ring; at = at->next) {
         const struct known *k = SP_LRU_OBJECT(at, struct known, ring);

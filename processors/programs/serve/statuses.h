@@ -33,7 +33,7 @@ void sp_statuses_end(struct sp_statuses *s);
  */
 enum sp_err sp_statuses_page(struct sp_statuses *s, struct sp_id page,
                              void (*each)(void *arg, const struct sp_page_view *page), void *arg);
-enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group,
+enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group, struct sp_id after,
                                 bool (*each)(void *arg, const struct sp_member_view *member),
                                 void *arg);
 enum sp_err sp_statuses_each_page(struct sp_statuses *s,

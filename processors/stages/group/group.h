@@ -164,5 +164,10 @@ enum sp_err sp_group_read_page(struct sp_store *store, struct sp_id page,
 enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id group,
                                   bool (*each)(void *arg, const struct sp_member_view *member),
                                   void *arg);
+/* The same of the members behind that page in this order; a zero id: of all. */
+enum sp_err
+sp_group_read_members_after(struct sp_store *store, struct sp_group_id group, struct sp_id after,
+                            bool (*each)(void *arg, const struct sp_member_view *member),
+                            void *arg);
 
 #endif

@@ -110,6 +110,7 @@ enum sp_err sp_group_read_page(struct sp_store *store, struct sp_id page,
 }
 
 struct members {
+    struct sp_id after; /* zero: from the first */
     bool (*each)(void *arg, const struct sp_member_view *member);
     void *arg;
     enum sp_err err;
@@ -119,7 +120,10 @@ struct members {
 static bool show_member(struct members *w, struct sp_member *m, struct sp_id parent)
 {
     bool more = false;
-    if (w->err == SP_OK) {
+    if (w->err == SP_OK && !sp_id_is_zero(w->after) &&
+        memcmp(&m->page, &w->after, sizeof m->page) <= 0) {
+        more = true;
+    } else if (w->err == SP_OK) {
         struct sp_member_view v = {.page = m->page,
                                    .url = m->url,
                                    .version = m->version,
@@ -174,11 +178,30 @@ static enum sp_err visit_inline(struct sp_store *store, struct sp_group_id group
     return err == SP_NOT_FOUND ? SP_OK : err;
 }
 
+/* The rows of the members behind w->after; `prefix` is of all. */
+static enum sp_err scan_members(struct sp_store *store, struct sp_view prefix, struct members *w)
+{
+    char from[1 + 3 * sizeof(struct sp_id)];
+    memcpy(from, prefix.data, prefix.len);
+    memcpy(from + prefix.len, &w->after, sizeof w->after);
+    return sp_store_scan(store, prefix,
+                         sp_id_is_zero(w->after) ? sp_view(NULL, 0)
+                                                 : sp_view(from, prefix.len + sizeof w->after),
+                         visit_member, w);
+}
+
 enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id group,
                                   bool (*each)(void *arg, const struct sp_member_view *member),
                                   void *arg)
 {
-    struct members w = {each, arg, SP_OK};
+    return sp_group_read_members_after(store, group, (struct sp_id){0, 0}, each, arg);
+}
+
+enum sp_err
+sp_group_read_members_after(struct sp_store *store, struct sp_group_id group, struct sp_id after,
+                            bool (*each)(void *arg, const struct sp_member_view *member), void *arg)
+{
+    struct members w = {after, each, arg, SP_OK};
     char key[1 + 3 * sizeof(struct sp_id)], id[sizeof group.birth + sizeof group.founder];
     struct sp_group head = {0};
     struct sp_view value;
@@ -193,7 +216,6 @@ enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id gro
     if (err == SP_OK && sp_reader_left(&r))
         visit_packed(&w, &r);
     else if (err == SP_OK)
-        err = sp_store_scan(store, make_key(key, 'M', id, sizeof id), sp_view(NULL, 0),
-                            visit_member, &w);
+        err = scan_members(store, make_key(key, 'M', id, sizeof id), &w);
     return err != SP_OK ? err : w.err;
 }

@@ -56,7 +56,8 @@ static int members(struct sp_state_reader *r, uint64_t group)
 {
     struct said said = {0};
     sp_state_begin(r);
-    CU_ASSERT_EQUAL(sp_state_members(r, (struct sp_group_id){group, {1, 2}}, count_member, &said),
+    CU_ASSERT_EQUAL(sp_state_members(r, (struct sp_group_id){group, {1, 2}}, (struct sp_id){0},
+                                     count_member, &said),
                     SP_OK);
     sp_state_end(r);
     return said.count;

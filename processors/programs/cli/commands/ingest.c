@@ -135,7 +135,7 @@ static enum sp_err publish(struct ingest *in, const struct sp_input_options *opt
 static void say(const struct ingest *in)
 {
     fprintf(stderr, "%s pages published, %s records could not be read, %s were too large\n",
-            sp_thousands(in->pages).text, sp_thousands(in->readings.bad).text,
+            sp_thousands(in->pages).text, sp_thousands(in->readings.bad - in->too_large).text,
             sp_thousands(in->too_large).text);
     if (in->revisits)
         fprintf(stderr,

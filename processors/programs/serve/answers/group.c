@@ -1,4 +1,5 @@
-/* /v1/group: the members of a page's group, and what links them. */
+/* /v1/group: the members of a page's group, and what links them. A group of more than
+ * SP_MEMBERS_MAX is told in parts: each request reads one of them. */
 #include "base/json_write.h"
 #include "codec/codec.h"
 #include "codec/lines.h"
@@ -37,7 +38,7 @@ static int64_t later(int64_t a, int64_t b)
 static void put_link(struct listing *l, struct sp_group_member *m)
 {
     struct sp_buf *out = &l->t->out;
-    struct sp_group_member *to = sp_members_find(&l->members, m->view.parent);
+    struct sp_group_member *to = sp_members_get(l->t->reader, &l->members, m->view.parent);
     sp_buf_put_str(out, ",\"link\":");
     if (!to) {
         sp_buf_put_str(out, "null");
@@ -65,7 +66,8 @@ static void put_member(struct listing *l, struct sp_group_member *m)
     struct sp_buf *out = &l->t->out;
     const struct sp_member_view *v = &m->view;
     bool covered = v->status == SP_STATUS_LOSER;
-    struct sp_group_member *winner = covered ? sp_members_find(&l->members, v->winner) : NULL;
+    struct sp_group_member *winner =
+        covered ? sp_members_get(l->t->reader, &l->members, v->winner) : NULL;
     sp_buf_put_str(out, "{\"url\":");
     sp_json_put_text(out, v->url);
     sp_buf_put_str(out, ",\"status\":");
@@ -105,7 +107,11 @@ static void put_group(struct listing *l)
     sp_lines_put_group_id(out, all->group);
     sp_buf_put_str(out, ",\"size\":");
     sp_json_put_i64(out, (int64_t)all->count);
-    sp_buf_put_str(out, all->more ? ",\"size_is_more\":true" : ",\"size_is_more\":false");
+    bool part = all->more || !sp_id_is_zero(all->after);
+    sp_buf_put_str(out, part ? ",\"size_is_more\":true" : ",\"size_is_more\":false");
+    const struct sp_group_member *last = all->more ? sp_members_find(all, all->last) : NULL;
+    sp_buf_put_str(out, ",\"next_after\":");
+    sp_json_put_text(out, last ? last->view.url : NULL);
     sp_buf_put_str(out, ",\"winners\":");
     sp_json_put_i64(out, (int64_t)winners);
     sp_buf_put_str(out, ",\"offset\":");
@@ -124,6 +130,8 @@ unsigned sp_answer_group(struct sp_serve *s, struct sp_serve_thread *t, const st
     struct listing l = {.t = t, .limit = PAGE_DEFAULT};
     unsigned refused = sp_argument_page(t, q, "url", &l.members.page);
     (void)s;
+    if (!refused && sp_argument(q, "after"))
+        refused = sp_argument_page(t, q, "after", &l.members.after);
     if (refused)
         return refused;
     if (!sp_argument_number(q, "offset", SP_MEMBERS_MAX, &l.offset) ||

@@ -1,8 +1,9 @@
 // A group: its members, and why they are in it.
-const MEMBERS_SHOWN = 100, MEMBERS_ASKED = 1000;
+const MEMBERS_SHOWN = 100, MEMBERS_ASKED = 1000, PART = 20000;
 const chosen = new Set(); // URLs to compare
 let group = null; // as the server tells, with the members that are shown
 let looked = ''; // the URL whose group it is
+let parts = ['']; // of a large group: behind which member each part begins, up to the one that is shown
 
 function why(member) {
   if (!member.link) return 'the root of its group';
@@ -41,20 +42,34 @@ function memberRow(member) {
 
 function showMembers() {
   const first = group.offset, last = first + group.members.length;
+  const part = group.size_is_more ? 'part ' + number(parts.length) + ' of a large group: ' : '';
   $('members').tBodies[0].replaceChildren(...group.members.map(memberRow));
-  $('range').textContent = number(Math.min(first + 1, last)) + ' to ' + number(last) + ' of ' + number(group.size) +
-    (group.size_is_more ? '; the group has more, which are not listed' : '');
-  $('earlier').disabled = first === 0;
-  $('later').disabled = last >= group.size;
+  $('range').textContent = part + number(Math.min(first + 1, last)) + ' to ' + number(last) + ' of ' + number(group.size) +
+    (group.next_after ? ', more follow' : '');
+  $('earlier').disabled = first === 0 && parts.length === 1;
+  $('later').disabled = last >= group.size && !group.next_after;
   showGraph();
 }
 
+// Where a step leads: within the part that is shown, or to the one before or behind it.
+function step(by) {
+  const offset = group.offset + by;
+  if (offset >= group.size && group.next_after) return {offset: 0, parts: [...parts, group.next_after]};
+  if (offset < 0 && parts.length > 1)
+    return {offset: Math.floor((PART - 1) / MEMBERS_SHOWN) * MEMBERS_SHOWN, parts: parts.slice(0, -1)};
+  return {offset: Math.max(0, offset), parts};
+}
+
+function membersOf(url, after, offset, limit) {
+  return ask('/v1/group', {url, offset, limit, ...(after ? {after} : {})});
+}
+
 async function turn(by) {
-  const url = looked;
+  const url = looked, to = step(by);
   try {
-    const next = await ask('/v1/group', {url, offset: Math.max(0, group.offset + by), limit: MEMBERS_SHOWN});
+    const next = await membersOf(url, to.parts.at(-1), to.offset, MEMBERS_SHOWN);
     if (url !== looked) return;
-    group = next;
+    [group, parts] = [next, to.parts];
     showMembers();
     $('members').focus({preventScroll: true});
     $('members').scrollIntoView({block: 'start'});
@@ -97,7 +112,7 @@ async function look(url) {
   try {
     const [status, members] = await Promise.all([ask('/v1/status', {url}), ask('/v1/group', {url, limit: MEMBERS_SHOWN})]);
     if (looked !== url) return;
-    group = members;
+    [group, parts] = [members, ['']];
     $('facts').replaceChildren(...facts(status));
     showMembers();
     showHistory();
@@ -116,10 +131,11 @@ async function look(url) {
 
 async function allMembers() {
   const all = [];
-  for (let more = true; more;) {
-    const part = await ask('/v1/group', {url: looked, offset: all.length, limit: MEMBERS_ASKED});
+  for (let after = '', offset = 0; after !== null;) {
+    const part = await membersOf(looked, after, offset, MEMBERS_ASKED);
     all.push(...part.members);
-    more = part.members.length > 0 && all.length < part.size;
+    offset += part.members.length;
+    if (offset >= part.size || part.members.length === 0) [after, offset] = [part.next_after, 0];
   }
   return all;
 }
