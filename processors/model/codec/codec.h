@@ -28,6 +28,9 @@ void sp_message_encode(const struct sp_message *m, struct sp_buf *out);
  * range, finite numbers, edges where the kind needs them, a signature where there is content. */
 enum sp_err sp_message_decode(struct sp_view in, struct sp_message **ret_message);
 
+/* Which kind of message the bytes begin as, without reading it; 0 where they are none of ours. */
+int sp_message_peek(struct sp_view in);
+
 /* ---- pages and status events: framing as configured -------------------------------------------
  */
 

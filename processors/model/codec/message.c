@@ -474,6 +474,13 @@ static enum sp_message_kind get_branch(struct sp_decoder *d)
     return first + (enum sp_message_kind)sp_codec_get_count(d, last - first);
 }
 
+int sp_message_peek(struct sp_view in)
+{
+    struct sp_decoder d = {sp_reader(in), SP_OK, false};
+    enum sp_message_kind kind = get_branch(&d);
+    return d.err == SP_OK && !d.r.failed ? (int)kind : 0;
+}
+
 enum sp_err sp_message_decode(struct sp_view in, struct sp_message **ret_message)
 {
     struct sp_decoder d = {sp_reader(in), SP_OK, false};

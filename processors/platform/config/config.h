@@ -87,6 +87,7 @@ struct sp_config {
     char input_popularity_field[SP_CONFIG_TEXT];
     double audit_share;
     uint64_t audit_pages;
+    uint64_t audit_patience;
     uint64_t cover_memory_bytes;
     uint64_t cover_exact_documents;
     uint64_t cover_exact_steps;

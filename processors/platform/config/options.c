@@ -203,10 +203,13 @@ const struct sp_option sp_options[] = {
     {"input.popularity_field", SP_OPTION_TEXT, FIELD(input_popularity_field), false, "popularity",
      1, SP_CONFIG_TEXT, NULL, "name of the field or column with the popularity"},
     {"audit.share", SP_OPTION_REAL, FIELD(audit_share), false, "0", 0, 1, NULL,
-     "run: the share of pages, by URL and by content, that is watched during the run; the "
-     "statuses of those that are similar are checked (docs/AUDIT.md). 0: none"},
+     "run, watch: the share of pages, by URL and by content, that is watched while the stages work; "
+     "the statuses of those that are similar are checked (docs/AUDIT.md). 0: none"},
     {"audit.pages", SP_OPTION_COUNT, FIELD(audit_pages), false, "4096", 2, 1e6, NULL,
      "most pages that are watched; when there are more, audit.share is halved"},
+    {"audit.patience", SP_OPTION_COUNT, FIELD(audit_patience), false, "300", 1, 1e9, NULL,
+     "watch: a status that looks wrong is counted after this many looks. Between two looks the stages "
+     "handle all messages that were there at the first; it takes at least a second"},
     {"cover.memory_bytes", SP_OPTION_BYTES, FIELD(cover_memory_bytes), false, "2GiB", KIB *KIB,
      1024 * GIB, NULL,
      "cover: memory for the shingle index and for sorting; an index that does not fit is "

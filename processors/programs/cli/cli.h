@@ -36,6 +36,7 @@ struct sp_command {
     X(signature)                                                                                   \
     X(group)                                                                                       \
     X(compare)                                                                                     \
+    X(watch)                                                                                       \
     X(status)                                                                                      \
     X(evaluate)                                                                                    \
     X(serve)                                                                                       \

@@ -89,6 +89,19 @@ static const struct metric metrics[] = {
      "1 while partitions are assigned and nothing is being restored."},
 };
 
+/* Of a monitor, besides. */
+static const struct metric audit_metrics[] = {
+    {"audit_missing_total", "counter", FIELD(audit_missing), 1,
+     "Pairs of watched near duplicates that were kept apart."},
+    {"audit_wrong_total", "counter", FIELD(audit_wrong), 1,
+     "Statuses of watched pages that these contradict."},
+    {"audit_judged_total", "counter", FIELD(audit_judged), 1,
+     "Pairs of watched near duplicates that were judged."},
+    {"audit_pages", "gauge", FIELD(audit_pages), 1, "Pages that are watched."},
+    {"audit_late_seconds", "gauge", FIELD(audit_late_ms), 1e-3,
+     "The longest that a status was not yet right, in crawl time."},
+};
+
 static uint64_t value_of(const struct sp_worker_metrics *m, size_t offset)
 {
     return __atomic_load_n((const uint64_t *)(const void *)((const char *)m + offset),
@@ -129,10 +142,11 @@ static void put_sample(const struct sp_health *h, const struct metric *m, size_t
     sp_buf_put(out, text, (size_t)n);
 }
 
-static void put_metrics(const struct sp_health *h, struct sp_buf *out)
+static void put_table(const struct sp_health *h, const struct metric *table, size_t count,
+                      struct sp_buf *out)
 {
-    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++) {
-        const struct metric *m = &metrics[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct metric *m = &table[i];
         size_t at, end;
         char text[512];
         int n = snprintf(text, sizeof text, "# HELP samepage_%s %s\n# TYPE samepage_%s %s\n",
@@ -142,6 +156,13 @@ static void put_metrics(const struct sp_health *h, struct sp_buf *out)
         for (values_of(m, &at, &end); at < end; at++)
             put_sample(h, m, at, out);
     }
+}
+
+static void put_metrics(const struct sp_health *h, struct sp_buf *out)
+{
+    put_table(h, metrics, sizeof metrics / sizeof *metrics, out);
+    if (strcmp(h->options.stage, "watch") == 0)
+        put_table(h, audit_metrics, sizeof audit_metrics / sizeof *audit_metrics, out);
 }
 
 /* ---- answers ---- */

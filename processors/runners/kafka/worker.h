@@ -110,7 +110,12 @@ struct sp_worker_metrics {
     uint64_t disk_full;     /* 1: there is no room for the state */
     uint64_t registry_down; /* 1: the schema registry does not answer */
     uint64_t ready;         /* 1: partitions are assigned, and nothing is being restored */
-    int64_t last_poll_ms;   /* by the monotonic clock */
+    uint64_t audit_missing; /* of a monitor (watch.h), as these: see shadow/shadow.h */
+    uint64_t audit_wrong;
+    uint64_t audit_judged;
+    uint64_t audit_pages;
+    uint64_t audit_late_ms;
+    int64_t last_poll_ms; /* by the monotonic clock */
 };
 
 struct sp_worker_options {

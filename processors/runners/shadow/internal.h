@@ -91,7 +91,7 @@ struct sp_suspect {
     struct sp_suspect *prev;
     struct sp_suspect *next;
     struct sp_id pages[2]; /* the second zero: the rule is about one page */
-    uint64_t since;        /* record */
+    uint64_t since;        /* look */
     int64_t since_ms;
     bool counted;
 };
@@ -114,7 +114,7 @@ struct sp_shadow {
     struct sp_suspect *oldest; /* a list in order of age */
     struct sp_suspect *newest;
     size_t uncounted;
-    uint64_t records;
+    uint64_t looks;
     int64_t now_ms; /* the latest time of a fetch */
     struct sp_shadow_counts counts;
 };

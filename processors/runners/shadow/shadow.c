@@ -169,6 +169,15 @@ static bool is_late(const struct sp_watched *w, int64_t version)
     return version > 0 && (version < w->version || (w->pending && version < w->pending_version));
 }
 
+/* A fetch that was delivered before, which the stages discard. */
+static bool is_twice(const struct sp_watched *w, const struct sp_crawled *c)
+{
+    if (c->version != w->version || w->kind != c->page_kind)
+        return false;
+    return w->kind != SP_PAGE_CONTENT || !w->content ||
+           sp_id_eq(w->content->hash, c->signature->content_hash);
+}
+
 /* A fetch that found a content again: that of the page, or the stages know nothing of it. */
 static void find_again(struct sp_watched *w, const struct sp_crawled *c)
 {
@@ -193,11 +202,10 @@ static void make_pending(struct sp_watched *w, const struct sp_crawled *c)
 
 void sp_shadow_fetch(struct sp_shadow *s, const struct sp_message *m)
 {
-    s->records++;
-    if (!m)
-        return;
     const struct sp_crawled *c = &m->crawled;
     struct sp_watched *w = sp_map_get(&s->by_page, m->page);
+    if (s->options.streaming && c->version <= 0)
+        return;
     if (c->version > s->now_ms)
         s->now_ms = c->version;
     if (!w) {
@@ -207,7 +215,7 @@ void sp_shadow_fetch(struct sp_shadow *s, const struct sp_message *m)
             return;
         w = watch(s, m->page, c->url);
     }
-    if (is_late(w, c->version))
+    if (is_late(w, c->version) || (s->options.streaming && is_twice(w, c)))
         return;
     if (c->page_kind == SP_PAGE_UNSEEN)
         find_again(w, c);
@@ -330,7 +338,8 @@ static void judge_touched(struct sp_shadow *s)
         if (!w || !w->touched)
             continue;
         w->touched = false;
-        drop_pending(w); /* nothing is under way: the stages have discarded it as late */
+        if (!s->options.streaming)
+            drop_pending(w); /* the stages have discarded it as late */
         if (is_wanted(s, w))
             judge_page(s, w);
         else
@@ -341,6 +350,7 @@ static void judge_touched(struct sp_shadow *s)
 
 void sp_shadow_judge(struct sp_shadow *s, bool owed)
 {
+    s->looks++;
     judge_touched(s);
     sp_suspect_count(s, owed, false);
 }

@@ -18,7 +18,7 @@
  * chain may lead through pages that are not watched. The rules are in rules.c.
  *
  * Statuses may be on their way. What looks wrong is suspected (suspects.c), judged again with every
- * event of its pages, and counted only after `patience` records.
+ * event of its pages, and counted only after `patience` more looks (sp_shadow_judge).
  *
  * Nothing here has an effect on stages. Memory: at most `most` pages, a signature and about 300
  * bytes each; where there are more, the share is halved. Thread rule: one thread. */
@@ -48,8 +48,12 @@ struct sp_shadow_options {
     struct sp_similarity_options similarity;
     double share;                /* 0 < share <= 1 */
     uint32_t most;               /* pages */
-    uint64_t patience;           /* records */
+    uint64_t patience;           /* looks */
     double popularity_tolerance; /* as the group stage's */
+    /* Messages are always under way (Kafka): a fetch whose status has not come at a look may still
+     * be accepted. Fetches without a time are not watched then: nothing tells which status is
+     * theirs. */
+    bool streaming;
     /* Which page wins follows from rank and F alone: mode exact, no margin, no relation. */
     bool ranked;
     bool related; /* there is a relation: two similar pages may both be kept */
@@ -74,13 +78,12 @@ struct sp_shadow_counts {
 struct sp_shadow *sp_shadow_new(const struct sp_shadow_options *options);
 void sp_shadow_free(struct sp_shadow *s); /* NULL is allowed */
 
-/* A record was read; `crawled` is what it says of a page, or NULL. Before the stages handle it; it
- * stays the caller's. */
+/* A page was fetched. Before its status; the message stays the caller's. */
 void sp_shadow_fetch(struct sp_shadow *s, const struct sp_message *crawled);
 /* A status was published. */
 void sp_shadow_status(struct sp_shadow *s, const struct sp_status_event *event);
-/* No message is under way: judges what has changed. `owed`: large groups have pages that are told
- * later, so nothing is counted yet. */
+/* A look: no message is under way, but where `streaming`. Judges what has changed. `owed`: large
+ * groups have pages that are told later, so nothing is counted yet. */
 void sp_shadow_judge(struct sp_shadow *s, bool owed);
 /* Nothing is under way nor owed: what still looks wrong is counted, whatever its age. */
 void sp_shadow_settle(struct sp_shadow *s);

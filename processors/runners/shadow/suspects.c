@@ -35,7 +35,7 @@ static void add(struct sp_shadow *s, const struct sp_watched *a, const struct sp
         return;
     struct sp_suspect *x = sp_calloc(1, sizeof *x);
     x->key = key_of(a->page, b ? b->page : (struct sp_id){0, 0}, x->pages);
-    x->since = s->records;
+    x->since = s->looks;
     x->since_ms = s->now_ms;
     x->prev = s->newest;
     *(s->newest ? &s->newest->next : &s->oldest) = x;
@@ -141,7 +141,7 @@ void sp_suspect_count(struct sp_shadow *s, bool owed, bool all)
         return;
     for (struct sp_suspect *x = s->oldest, *next; x; x = next) {
         next = x->next;
-        if (!all && s->records - x->since < s->options.patience)
+        if (!all && s->looks - x->since < s->options.patience)
             break; /* and all that follow are younger */
         if (!x->counted)
             count(s, x);

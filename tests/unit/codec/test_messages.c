@@ -26,6 +26,22 @@ TEST(every_kind_survives)
         }
 }
 
+TEST(the_kind_can_be_seen_without_reading)
+{
+    for (int kind = SP_MSG_CRAWLED; kind < SP_MSG_KINDS; kind++) {
+        struct sample s = {(uint64_t)kind << 8 | 3};
+        struct sp_message *m = sample_message(&s, (enum sp_message_kind)kind);
+        struct sp_buf out = {0};
+        sp_message_encode(m, &out);
+        CU_ASSERT_EQUAL(sp_message_peek(sp_buf_view(&out)), kind);
+        CU_ASSERT_EQUAL(sp_message_peek(sp_view(out.data, 5)), 0);
+        out.data[3] ^= 1;
+        CU_ASSERT_EQUAL(sp_message_peek(sp_buf_view(&out)), 0);
+        sp_message_free(m);
+        sp_buf_done(&out);
+    }
+}
+
 TEST(messages_are_small)
 {
     struct sp_message *m = sp_message_new(SP_MSG_ASSIGNED);

@@ -343,12 +343,61 @@ TEST(what_stays_wrong_is_counted_after_the_patience)
     fetch_both(&t);
     say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
     say(&t, 2, 1000, SP_STATUS_UNIQUE, 0, 0, 2);
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 3; i++)
         check_both(&t, NULL);
-        fetch(&t, 10 + i, 2000, SP_PAGE_DEAD, NULL);
-    }
     check_both(&t, "both are kept");
     end(&t);
+}
+
+/* ---- where messages are always under way */
+
+TEST(in_a_stream_a_status_may_come_many_looks_later)
+{
+    struct test t = {.options = {.streaming = true}};
+    begin(&t, 1);
+    fetch_both(&t);
+    say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
+    for (int i = 0; i < 10; i++)
+        check_both(&t, NULL);
+    say(&t, 2, 1000, SP_STATUS_UNIQUE, 0, 0, 2);
+    check_both(&t, "both are kept");
+    end(&t);
+}
+
+TEST(in_a_stream_a_fetch_that_comes_twice_is_one)
+{
+    struct test t = {.options = {.streaming = true}};
+    begin(&t, 1);
+    fetch_both(&t);
+    say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
+    say(&t, 2, 1000, SP_STATUS_UNIQUE, 0, 0, 2);
+    fetch_both(&t); /* of which no status will come */
+    check_both(&t, "both are kept");
+    end(&t);
+}
+
+TEST(in_a_stream_a_status_of_an_older_fetch_settles_nothing)
+{
+    struct test t = {.options = {.streaming = true}};
+    begin(&t, 1);
+    fetch_both(&t);
+    say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
+    fetch(&t, 2, 2000, SP_PAGE_CONTENT, content(5, 0));
+    say(&t, 2, 1000, SP_STATUS_UNIQUE, 0, 0, 2);
+    check_both(&t, NULL);
+    say(&t, 2, 2000, SP_STATUS_UNIQUE, 0, 0, 2);
+    check_both(&t, NULL);
+    end(&t);
+}
+
+TEST(in_a_stream_a_fetch_without_a_time_is_not_watched)
+{
+    struct test t = {.options = {.streaming = true}};
+    begin(&t, 1);
+    fetch(&t, 1, 0, SP_PAGE_CONTENT, content(1, 0));
+    say(&t, 1, 1, SP_STATUS_UNIQUE, 0, 0, 1);
+    sp_shadow_judge(t.shadow, false);
+    CU_ASSERT_EQUAL(end(&t).pages, 0);
 }
 
 TEST(while_large_groups_owe_nothing_is_counted)

@@ -1,0 +1,92 @@
+/* samepage watch: the monitor beside the stages on Kafka. */
+#include "kafka/watch.h"
+#include "cli/kafka_options.h"
+#include "cli/settings.h"
+#include "kafka/health.h"
+
+enum { INTERVAL_MS = 1000 };
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+/* The first signal ends the lap; a second one ends the process. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
+static enum sp_err watch(const struct sp_config *config, struct sp_fault *fault)
+{
+    struct sp_settings settings;
+    struct sp_worker_metrics metrics = {0};
+    enum sp_err err = sp_settings_init(config, &settings, fault);
+    if (err != SP_OK)
+        return err;
+    struct sp_watch_options options = {.audit = settings.run.audit,
+                                       .interval_ms = INTERVAL_MS,
+                                       .log = sp_cli_log,
+                                       .metrics = &metrics};
+    struct sp_health_options http = {config->http_listen, "watch", &metrics};
+    struct sp_health *server = NULL;
+    options.audit.patience = config->audit_patience;
+    sp_cli_kafka_options(config, &options.kafka);
+    catch_signals();
+    if (config->http_listen[0])
+        err = sp_health_start(&http, &server, fault);
+    if (err == SP_OK)
+        err = sp_watch_run(&options, &stop, fault);
+    sp_health_stop(server);
+    sp_settings_done(&settings);
+    return err;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    static const struct option table[] = {SP_COMMON_OPTIONS, SP_SETTING_OPTIONS, {0}};
+    struct sp_config config;
+    struct sp_fault fault;
+    int code =
+        sp_cli_kafka_parse(command, argc, argv, &(struct sp_cli_options){.table = table}, &config);
+    if (code < 0 && optind != argc)
+        code = sp_cli_usage(command, "\"%s\" is not an option", argv[optind]);
+    if (code < 0 && config.audit_share <= 0)
+        code = sp_cli_usage(command, "audit.share is 0: say --set audit.share=0.001");
+    if (code < 0)
+        code = watch(&config, &fault) == SP_OK ? SP_EXIT_DONE : sp_cli_failed("%s", fault.text);
+    sp_config_done(&config);
+    return code;
+}
+
+const struct sp_command sp_command_watch = {
+    "watch", "a monitor of the stages on Kafka: checks the statuses of a sample of pages",
+    "NAME\n"
+    "  samepage watch - checks the statuses of a sample of pages while the stages on Kafka run\n\n"
+    "SYNOPSIS\n"
+    "  samepage watch [--config FILE] [--set KEY=VALUE]...\n\n"
+    "DESCRIPTION\n"
+    "  Reads the fetches and the statuses of a share of the pages (audit.share), compares those "
+    "pages\n"
+    "  by an exact join, and logs and counts near duplicates that their statuses keep apart, and\n"
+    "  statuses that the pages contradict, once these have lasted for audit.patience rounds of all\n"
+    "  messages. docs/AUDIT.md says what each count proves. Takes the settings of the stages, "
+    "writes\n"
+    "  nothing and disturbs nothing. Begins with the present ends of the topics, each time that it\n"
+    "  starts. Runs until it gets SIGTERM or SIGINT. With http.listen, /livez, /readyz and "
+    "/metrics\n"
+    "  answer there.\n\n"
+    "OPTIONS\n"
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
+    "  --help              this text\n\n"
+    "ENVIRONMENT\n"
+    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"
+    "                      with _ for each dot\n",
+    true, run};

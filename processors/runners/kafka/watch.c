@@ -1,0 +1,388 @@
+/* See watch.h. */
+#include "kafka/watch.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/url.h"
+#include "codec/codec.h"
+
+enum { POLL_MS = 200, TIMEOUT_MS = 30000, STALLED_MS = 60000, RESTART_MS = 2000, SLICE_MS = 50 };
+enum { SAID_MOST = 100 };
+
+/* Where a topic was read to, and where a lap ends, by partition. */
+struct reading {
+    char topic[SP_TOPIC_NAME_MAX];
+    int32_t partitions;
+    int64_t *next;
+    int64_t *end;
+    int64_t *data; /* behind the last message */
+};
+
+/* A tier, and how far it must come until the next look. */
+struct tier {
+    rd_kafka_t *group; /* a handle in the group that reads it */
+    char topic[SP_TOPIC_NAME_MAX];
+    int32_t partitions;
+    int64_t *mark;
+};
+
+struct watch {
+    const struct sp_watch_options *options;
+    const volatile sig_atomic_t *stop;
+    struct sp_fault *fault;
+    struct sp_shadow *shadow;
+    rd_kafka_t *reader;
+    struct reading fetches;
+    struct reading statuses;
+    struct tier tiers[2];
+    struct sp_shadow_counts before; /* of shadows that an error ended */
+    struct sp_buf text;
+    struct sp_buf url;
+    uint64_t said;
+};
+
+#define METRIC(w, field, n)                                                                        \
+    __atomic_store_n(&(w)->options->metrics->field, (uint64_t)(n), __ATOMIC_RELAXED)
+
+__attribute__((format(printf, 3, 4))) static void say(const struct watch *w, const char *level,
+                                                      const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+    if (!w->options->log)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    w->options->log(level, text);
+}
+
+static bool ends(const struct watch *w)
+{
+    return *w->stop != 0;
+}
+
+/* ---- what was found ---- */
+
+static void on_alarm(void *arg, const struct sp_shadow_alarm *alarm)
+{
+    struct watch *w = arg;
+    if (w->said++ < SAID_MOST)
+        say(w, "error", "%s: %s: %s%s%s (similarity %.3f)",
+            alarm->kind == SP_SHADOW_MISSING ? "missing" : "wrong", alarm->what, alarm->url,
+            alarm->other_url ? " and " : "", alarm->other_url ? alarm->other_url : "",
+            alarm->similarity);
+}
+
+static void measure(struct watch *w)
+{
+    struct sp_shadow_counts now;
+    sp_shadow_counts(w->shadow, &now);
+    METRIC(w, audit_missing, w->before.missing + now.missing);
+    METRIC(w, audit_wrong, w->before.wrong + now.wrong);
+    METRIC(w, audit_judged, w->before.judged + now.judged);
+    METRIC(w, audit_pages, now.pages);
+    METRIC(w, audit_late_ms, now.late_ms > w->before.late_ms ? now.late_ms : w->before.late_ms);
+}
+
+/* ---- messages ---- */
+
+static void on_fetch(struct watch *w, struct sp_view value)
+{
+    struct sp_message *m = NULL;
+    if (sp_message_peek(value) != SP_MSG_CRAWLED || sp_message_decode(value, &m) != SP_OK)
+        return; /* the group stage tells of those that cannot be read */
+    sp_shadow_fetch(w->shadow, m);
+    sp_message_free(m);
+}
+
+static void on_status(struct watch *w, struct sp_view value)
+{
+    struct sp_wire_format format = sp_wire_format_seen(value);
+    struct sp_status_event e;
+    if (sp_status_decode(value, &format, &w->text, &e) != SP_OK)
+        return;
+    sp_buf_reset(&w->url);
+    if (sp_url_canonical(sp_view_str(e.url), &w->url) != SP_OK)
+        return;
+    e.page = sp_hash128(w->url.data, w->url.len);
+    sp_shadow_status(w->shadow, &e);
+}
+
+static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_message_t *m,
+                        void (*each)(struct watch *w, struct sp_view value))
+{
+    if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        if (m->partition < r->partitions && m->offset > r->next[m->partition])
+            r->next[m->partition] = m->offset; /* control records and aborted ones lay between */
+        return SP_OK;
+    }
+    if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return sp_fault_set(w->fault, SP_BUSY, "%s: %s", r->topic, rd_kafka_message_errstr(m));
+    if (m->partition >= r->partitions || m->offset >= r->end[m->partition])
+        return SP_OK; /* of a later lap */
+    r->next[m->partition] = r->data[m->partition] = m->offset + 1;
+    __atomic_add_fetch(&w->options->metrics->received, 1, __ATOMIC_RELAXED);
+    if (m->payload)
+        each(w, sp_view(m->payload, m->len));
+    return SP_OK;
+}
+
+/* ---- a lap ---- */
+
+static enum sp_err ends_of(struct watch *w, rd_kafka_t *handle, const char *topic,
+                           int32_t partitions, int64_t *ret_ends)
+{
+    for (int32_t p = 0; p < partitions; p++) {
+        int64_t low = 0;
+        rd_kafka_resp_err_t code =
+            rd_kafka_query_watermark_offsets(handle, topic, p, &low, &ret_ends[p], TIMEOUT_MS);
+        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+            return sp_fault_set(w->fault, SP_BUSY, "%s: %s", topic, rd_kafka_err2str(code));
+    }
+    return SP_OK;
+}
+
+static bool has_more(const struct reading *r)
+{
+    for (int32_t p = 0; p < r->partitions; p++)
+        if (r->next[p] < r->end[p])
+            return true;
+    return false;
+}
+
+static int64_t sum_of(const struct reading *r)
+{
+    int64_t sum = 0;
+    for (int32_t p = 0; p < r->partitions; p++)
+        sum += r->next[p];
+    return sum;
+}
+
+static enum sp_err read_to_end(struct watch *w, struct reading *r,
+                               void (*each)(struct watch *w, struct sp_view value))
+{
+    if (!has_more(r))
+        return SP_OK;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(r->partitions);
+    for (int32_t p = 0; p < r->partitions; p++)
+        if (r->next[p] < r->end[p])
+            rd_kafka_topic_partition_list_add(list, r->topic, p)->offset = r->next[p];
+    rd_kafka_resp_err_t code = rd_kafka_assign(w->reader, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return sp_fault_set(w->fault, SP_BUSY, "%s: %s", r->topic, rd_kafka_err2str(code));
+    enum sp_err err = SP_OK;
+    int64_t moved_ms = sp_clock_ms(), at = sum_of(r);
+    while (err == SP_OK && has_more(r) && !ends(w)) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(w->reader, POLL_MS);
+        if (m) {
+            err = take(w, r, m, each);
+            rd_kafka_message_destroy(m);
+        }
+        METRIC(w, last_poll_ms, sp_clock_ms());
+        if (sum_of(r) > at) {
+            at = sum_of(r);
+            moved_ms = sp_clock_ms();
+        }
+        if (err == SP_OK && sp_clock_ms() - moved_ms > STALLED_MS)
+            err = sp_fault_set(w->fault, SP_BUSY, "%s: no progress for a minute", r->topic);
+    }
+    rd_kafka_assign(w->reader, NULL);
+    return err;
+}
+
+/* Whether the group has committed all that was there at the last mark. */
+static enum sp_err has_passed(struct watch *w, const struct tier *t, bool *ret_passed)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
+    for (int32_t p = 0; p < t->partitions; p++)
+        rd_kafka_topic_partition_list_add(list, t->topic, p);
+    rd_kafka_resp_err_t code = rd_kafka_committed(t->group, list, TIMEOUT_MS);
+    *ret_passed = true;
+    for (int i = 0; i < list->cnt; i++) {
+        int64_t at = list->elems[i].offset;
+        *ret_passed &= (at > 0 ? at : 0) >= t->mark[i];
+    }
+    rd_kafka_topic_partition_list_destroy(list);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR
+               ? SP_OK
+               : sp_fault_set(w->fault, SP_BUSY, "%s: %s", t->topic, rd_kafka_err2str(code));
+}
+
+/* Of tier1 behind the last message, which is known. Of tier2 the end, without the control records
+ * behind the last message: two at most, or a message that waits (with its control record, 3) would
+ * pass for one. Where more producers than two end there, looks wait for the next message. */
+static enum sp_err mark(struct watch *w)
+{
+    enum { CONTROL_MOST = 2 };
+    struct tier *tier2 = &w->tiers[1];
+    memcpy(w->tiers[0].mark, w->fetches.data,
+           (size_t)w->fetches.partitions * sizeof *w->fetches.data);
+    enum sp_err err = ends_of(w, tier2->group, tier2->topic, tier2->partitions, tier2->mark);
+    for (int32_t p = 0; p < tier2->partitions; p++)
+        tier2->mark[p] -= CONTROL_MOST;
+    return err;
+}
+
+static enum sp_err lap(struct watch *w)
+{
+    bool passed[2] = {false, false};
+    enum sp_err err = SP_OK;
+    for (int i = 0; i < 2 && err == SP_OK; i++)
+        err = has_passed(w, &w->tiers[i], &passed[i]);
+    if (err == SP_OK)
+        err = ends_of(w, w->reader, w->statuses.topic, w->statuses.partitions, w->statuses.end);
+    if (err == SP_OK)
+        err = ends_of(w, w->reader, w->fetches.topic, w->fetches.partitions, w->fetches.end);
+    if (err == SP_OK)
+        err = read_to_end(w, &w->fetches, on_fetch);
+    if (err == SP_OK)
+        err = read_to_end(w, &w->statuses, on_status);
+    if (err == SP_OK && passed[0] && passed[1] && !ends(w)) {
+        sp_shadow_judge(w->shadow, false);
+        err = mark(w);
+    }
+    measure(w);
+    return err;
+}
+
+/* ---- start and stop ---- */
+
+static enum sp_err count_partitions(struct watch *w, enum sp_topic topic, char *name,
+                                    int32_t *ret_count)
+{
+    sp_topic_name(&w->options->kafka, topic, name);
+    enum sp_err err = sp_kafka_partitions(w->reader, name, ret_count);
+    if (err == SP_NOT_FOUND)
+        return sp_fault_set(w->fault, SP_INVALID,
+                            "there is no topic %s: samepage topics create makes it", name);
+    return err == SP_OK ? SP_OK : sp_fault_set(w->fault, SP_BUSY, "%s: no answer", name);
+}
+
+static enum sp_err open_reading(struct watch *w, struct reading *r, enum sp_topic topic)
+{
+    enum sp_err err = count_partitions(w, topic, r->topic, &r->partitions);
+    if (err != SP_OK)
+        return err;
+    r->next = sp_calloc((size_t)r->partitions, sizeof *r->next);
+    r->end = sp_calloc((size_t)r->partitions, sizeof *r->end);
+    r->data = sp_calloc((size_t)r->partitions, sizeof *r->data);
+    return ends_of(w, w->reader, r->topic, r->partitions, r->next);
+}
+
+static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topic,
+                             const char *group)
+{
+    enum sp_err err = count_partitions(w, topic, t->topic, &t->partitions);
+    if (err != SP_OK)
+        return err;
+    t->mark = sp_calloc((size_t)t->partitions, sizeof *t->mark);
+    return sp_kafka_open(&w->options->kafka, SP_KAFKA_WATCHER, group, NULL, NULL, &t->group,
+                         w->fault);
+}
+
+/* The statuses' ends first: none behind them speaks of a fetch that was passed over. */
+static enum sp_err open_all(struct watch *w)
+{
+    struct sp_shadow_options audit = w->options->audit;
+    audit.alarm = on_alarm;
+    audit.streaming = true;
+    audit.arg = w;
+    w->shadow = sp_shadow_new(&audit);
+    enum sp_err err =
+        sp_kafka_open(&w->options->kafka, SP_KAFKA_READER, NULL, NULL, NULL, &w->reader, w->fault);
+    if (err == SP_OK)
+        err = open_reading(w, &w->statuses, SP_TOPIC_STATUS);
+    if (err == SP_OK)
+        err = open_reading(w, &w->fetches, SP_TOPIC_TIER1);
+    if (err == SP_OK)
+        err = open_tier(w, &w->tiers[0], SP_TOPIC_TIER1, "group");
+    if (err == SP_OK)
+        err = open_tier(w, &w->tiers[1], SP_TOPIC_TIER2, "compare");
+    return err == SP_OK ? mark(w) : err;
+}
+
+static void close_reading(struct reading *r)
+{
+    sp_free(r->next);
+    sp_free(r->end);
+    sp_free(r->data);
+    *r = (struct reading){0};
+}
+
+static void close_all(struct watch *w)
+{
+    struct sp_shadow_counts now;
+    sp_shadow_counts(w->shadow, &now);
+    w->before.missing += now.missing;
+    w->before.wrong += now.wrong;
+    w->before.judged += now.judged;
+    w->before.late_ms = now.late_ms > w->before.late_ms ? now.late_ms : w->before.late_ms;
+    sp_shadow_free(w->shadow);
+    w->shadow = NULL;
+    for (int i = 0; i < 2; i++) {
+        if (w->tiers[i].group)
+            rd_kafka_destroy(w->tiers[i].group);
+        sp_free(w->tiers[i].mark);
+        w->tiers[i] = (struct tier){0};
+    }
+    if (w->reader) {
+        rd_kafka_consumer_close(w->reader);
+        rd_kafka_destroy(w->reader);
+        w->reader = NULL;
+    }
+    close_reading(&w->fetches);
+    close_reading(&w->statuses);
+}
+
+static void pause_for(struct watch *w, uint32_t milliseconds)
+{
+    for (uint32_t ms = 0; ms < milliseconds && !ends(w); ms += SLICE_MS) {
+        usleep(1000 * SLICE_MS);
+        METRIC(w, last_poll_ms, sp_clock_ms());
+    }
+}
+
+static enum sp_err round_of_laps(struct watch *w)
+{
+    enum sp_err err = open_all(w);
+    if (err == SP_OK) {
+        METRIC(w, ready, 1);
+        say(w, "info", "watches from now on");
+    }
+    while (err == SP_OK && !ends(w)) {
+        err = lap(w);
+        if (err == SP_OK)
+            pause_for(w, w->options->interval_ms);
+    }
+    METRIC(w, ready, 0);
+    close_all(w);
+    return err;
+}
+
+enum sp_err sp_watch_run(const struct sp_watch_options *options, const volatile sig_atomic_t *stop,
+                         struct sp_fault *fault)
+{
+    struct watch w = {.options = options, .stop = stop, .fault = fault};
+    enum sp_err err = SP_OK;
+    while (!ends(&w) && err != SP_INVALID) {
+        err = round_of_laps(&w);
+        if (err == SP_OK || err == SP_INVALID)
+            break;
+        say(&w, "warning", "%s; begins again", fault->text);
+        __atomic_add_fetch(&options->metrics->errors, 1, __ATOMIC_RELAXED);
+        __atomic_add_fetch(&options->metrics->restarts, 1, __ATOMIC_RELAXED);
+        pause_for(&w, options->restart_ms ? options->restart_ms : RESTART_MS);
+    }
+    say(&w, w.before.missing + w.before.wrong ? "error" : "info",
+        "%llu similar pairs judged: %llu missing, %llu wrong", (unsigned long long)w.before.judged,
+        (unsigned long long)w.before.missing, (unsigned long long)w.before.wrong);
+    sp_buf_done(&w.text);
+    sp_buf_done(&w.url);
+    return err == SP_INVALID ? err : SP_OK;
+}

@@ -1,0 +1,40 @@
+/* A monitor beside the stages: a sample of the pages (shadow/shadow.h), from the topics alone.
+ * docs/AUDIT.md.
+ *
+ * It reads the fetches in tier1 and all statuses, in laps:
+ *
+ *   1  where the statuses end, and then where tier1 ends: each of these statuses speaks of a fetch
+ *      before that end
+ *   2  the fetches to there, then the statuses to there
+ *
+ * So of each status that it sees it has seen the fetch. Statuses that are not right yet are on
+ * their way: a look (sp_shadow_judge) comes only when the tiers have handled all that was there at
+ * the look before, so that the patience is counted in hops of messages and not in time: a tier that
+ * stands still raises no alarm.
+ *
+ * It begins at the present ends, with nothing watched, each time that it starts: what it has not
+ * seen it does not judge. It writes nothing, and is a member of no group. Thread rule: one thread;
+ * the metrics may be read by others. */
+#ifndef SP_KAFKA_WATCH_H
+#define SP_KAFKA_WATCH_H
+
+#include <signal.h>
+
+#include "kafka/worker.h"
+#include "shadow/shadow.h"
+
+struct sp_watch_options {
+    struct sp_kafka_options kafka;
+    struct sp_shadow_options audit; /* without its functions */
+    uint32_t interval_ms;           /* between laps */
+    uint32_t restart_ms;            /* after an error of the broker; 0: 2,000 */
+    void (*log)(const char *level, const char *text);
+    struct sp_worker_metrics *metrics; /* received, errors, and those of the audit */
+};
+
+/* Runs until *stop is set. Errors of the broker are logged, and it begins again with nothing
+ * watched; what was counted stays. SP_INVALID: a setting is wrong, or a topic is missing. */
+enum sp_err sp_watch_run(const struct sp_watch_options *options, const volatile sig_atomic_t *stop,
+                         struct sp_fault *fault);
+
+#endif

@@ -1,0 +1,109 @@
+"""The monitor beside the stages: `monitor.py WORK PROGRAM`.
+
+Two monitors look at the same stages. That with the settings of the stages must find nothing, although
+it and a stage are killed while the crawl comes in; for the other one, which takes pages for near
+duplicates from a lower threshold on, the stages are a system that misses pairs: it must say so.
+"""
+
+import os
+import re
+import shutil
+import signal
+import sys
+import time
+
+import cluster
+from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
+from harness import check, free_port, until
+
+QUIET_SECONDS = 12  # several times the patience, when nothing is under way any more
+
+
+def metric(port, name):
+    """None: nobody answers yet."""
+    try:
+        text = ask(f"http://127.0.0.1:{port}", "/metrics")
+    except OSError:
+        return None
+    found = re.search(rf'samepage_audit_{name}{{stage="watch"}} ([0-9.]+)', text)
+    return float(found[1]) if found else None
+
+
+class Monitor:
+    def __init__(self, place, name, **settings):
+        self.place, self.name, self.port = place, name, free_port()
+        self.command = [place.program, "watch", *place.settings(),
+                        *cluster.arguments({"audit.share": 1, "audit.pages": 100000, "audit.patience": 4,
+                                            "http.listen": f"127.0.0.1:{self.port}", **settings})]
+
+    def start(self):
+        self.place.processes.start(self.name, self.command, self.place.path(self.name + ".log"))
+        until(lambda: "watches from now on" in self.log(), self.name)
+
+    def log(self):
+        with open(self.place.path(self.name + ".log"), encoding="utf-8") as file:
+            return file.read()
+
+    def clear(self):
+        os.truncate(self.place.path(self.name + ".log"), 0)
+
+    def counts(self):
+        return [metric(self.port, name) for name in ("missing_total", "wrong_total", "judged_total", "pages")]
+
+
+def crawl_in_pieces(place, lines, pieces, between):
+    for i in range(pieces):
+        with open(place.path("some"), "w", encoding="utf-8") as file:
+            file.writelines(lines[len(lines) * i // pieces:len(lines) * (i + 1) // pieces])
+        place.ingest(crawl="some")
+        between(i)
+
+
+def watching(work, program):
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    place = Place(work, program, f"watching-{os.getpid()}.")
+    place.crawl()
+    want = place.expected()
+    with open(place.path("crawl.jsonl"), encoding="utf-8") as file:
+        lines = file.readlines()
+    place.call("topics", "create", *place.settings())
+    right, strict = Monitor(place, "right"), Monitor(place, "strict", **{"similarity.threshold": "0.6"})
+
+    def start(stage):
+        place.processes.start(stage, [program, stage, *place.settings(stage)], place.path(stage + ".log"))
+
+    def break_something(piece):
+        if piece == 2:  # compare stands still for longer than the patience
+            place.processes.stop("compare", signal.SIGKILL)
+            time.sleep(QUIET_SECONDS)
+            start("compare")
+        if piece == 4:
+            place.processes.stop("right", signal.SIGKILL)
+            right.clear()
+            right.start()
+
+    try:
+        for stage in cluster.STAGES:
+            start(stage)
+        right.start()
+        strict.start()
+        crawl_in_pieces(place, lines, 8, break_something)
+        place.settle(want)
+        check_same(decided(place.all()), want, "the stages and `samepage run`")
+        until(lambda: (metric(strict.port, "missing_total") or 0) > 0, lambda: f"an alarm: {strict.counts()}")
+        time.sleep(QUIET_SECONDS)
+        missing, wrong, judged, pages = right.counts()
+        check((missing, wrong) == (0, 0), right.counts(), right.log())
+        check(judged > 50 and pages > 200, right.counts())
+        check("both are kept" in strict.log(), strict.log())
+        for name in ("right", "strict"):
+            check(place.processes.stop(name) == 0, name)
+        check(": 0 missing, 0 wrong" in right.log(), right.log())
+        print(f"{judged:.0f} pairs judged, nothing found; strict: {strict.log().splitlines()[-1]}")
+    finally:
+        place.processes.kill()
+
+
+if __name__ == "__main__":
+    main(watching, *sys.argv[1:])
