@@ -89,7 +89,7 @@ class Processes:
         return self.running[key]
 
     def stop(self, key, number=signal.SIGTERM, seconds=60):
-        """Answers the exit code."""
+        """Returns the exit code."""
         process = self.running.pop(key)
         process.send_signal(number)
         try:

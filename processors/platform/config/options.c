@@ -127,12 +127,12 @@ const struct sp_option sp_options[] = {
      10000, NULL, "partitions of the topic of statuses"},
     {"topics.pages_schema_id", SP_OPTION_COUNT, FIELD(topics_pages_schema_id), false, "0", 0,
      INT32_MAX, NULL,
-     "id of schemas/page.avsc at a schema registry: the signature stage then also reads pages "
-     "in the registry's framing, and `ingest` writes it. 0: single-object encoding"},
+     "without schema.registry.url, the id of schemas/page.avsc at a schema registry: the signature "
+     "stage then also reads pages in its framing, and `ingest` writes it. 0: single-object encoding"},
     {"topics.status_schema_id", SP_OPTION_COUNT, FIELD(topics_status_schema_id), false, "0", 0,
      INT32_MAX, NULL,
-     "id of schemas/status.avsc at a schema registry: statuses are written in the registry's "
-     "framing. 0: single-object encoding"},
+     "without schema.registry.url, the id of schemas/status.avsc at a schema registry: statuses are "
+     "written in its framing. 0: single-object encoding"},
     {"schema.registry.url", SP_OPTION_TEXT, FIELD(schema_registry_url), false, "", 0,
      SP_CONFIG_TEXT, NULL,
      "a schema registry with Confluent's interface; several addresses of it with commas between "

@@ -29,7 +29,7 @@ static size_t skip_newlines(struct sp_window *w, size_t at)
     return at;
 }
 
-/* Passes over everything before the next record, of which a dead letter has been made. Answers
+/* Passes over everything before the next record, of which a dead letter has been made. Returns
  * where that is, or where to go on looking: there what may be the start of the mark is kept,
  * with the byte before it. */
 static size_t resync_more(struct sp_window *w, const struct sp_record_kind *kind, size_t from)
@@ -67,7 +67,7 @@ static size_t find_member_record(const struct sp_window *w, const struct sp_reco
     return at;
 }
 
-/* Reads the record at `at` to its end. Answers where the next record surely is if that comes first,
+/* Reads the record at `at` to its end. Returns where the next record surely is if that comes first,
  * else `end`; false: the file ends before. */
 static bool want_record(struct sp_window *w, const struct sp_record_kind *kind, size_t at,
                         size_t *end)
@@ -132,7 +132,7 @@ static size_t want_header(struct sp_window *w, struct sp_chunk *chunk,
     }
 }
 
-/* One record at `at`, which is where a record starts. Answers where the next thing is. */
+/* One record at `at`, which is where a record starts. Returns where the next thing is. */
 static size_t split_record(struct sp_window *w, struct sp_chunk *chunk,
                            const struct sp_record_kind *kind, size_t at)
 {

@@ -6,7 +6,8 @@
 #include "codec/codec.h"
 #include "samepage/status.h"
 
-/* Texts are borrowed from the event; the page's id is left out. Answers as sp_group_id_parse. */
+/* Texts are borrowed from the event; the page's id is left out. Returns what sp_group_id_parse
+ * returns. */
 static inline enum sp_err sp_client_event(const struct samepage_status_event *event,
                                           struct sp_status_event *ret_event)
 {

@@ -15,7 +15,7 @@ void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
 
 /* ---- the log ---- */
 
-enum { SECRET_MIN = 4 }; /* shorter ones are none, and would eat the text around them */
+enum { SECRET_MIN = 4 }; /* shorter values are not secrets, and hiding them would hide other text */
 
 static bool is_secret(const char *key)
 {

@@ -60,9 +60,10 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
  * user, password). Returns SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
 enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault);
 
-/* Whether a broker answers, before a person's command asks it anything. SP_BUSY: the address
- * refuses connections (or its name is unknown) for five seconds, the broker refuses us, or nothing
- * at all was heard in thirty; the fault says which, and what to do. Thread rule: as rd_kafka_poll.
+/* Whether a broker is reachable, before an interactive command asks it anything. SP_BUSY: the
+ * address refuses connections (or its name is unknown) for five seconds, the broker refuses us, or
+ * nothing at all was heard in thirty; the fault says which, and what to do. Thread rule: as
+ * rd_kafka_poll.
  */
 enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
                            struct sp_fault *fault);

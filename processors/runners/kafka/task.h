@@ -59,7 +59,7 @@ struct sp_restore {
     rd_kafka_t *watcher; /* SP_KAFKA_WATCHER */
     const char *topic;
     size_t batch_bytes; /* of rows in memory; 0: 16 MiB */
-    /* Called now and then: records applied, offsets still to read. May be NULL. Answers false to
+    /* Called now and then: records applied, offsets still to read. May be NULL. Returns false to
      * give up (the process is to stop). */
     bool (*progress)(void *arg, int32_t partition, uint64_t applied, int64_t remaining);
     void *arg;

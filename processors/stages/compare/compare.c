@@ -10,7 +10,7 @@
  * costs a link between its neighbours. So however many pages have a content, each change of one
  * sends at most two edges for it. For any two neighbours, and for the spokesman and a similar page,
  * there is always an edge that was looked for after both ends were stored; an edge that goes stale
- * under way because an end has changed is made good by that.
+ * under way because an end has changed is corrected by that.
  */
 #include "compare/compare.h"
 

@@ -1,7 +1,7 @@
 /* Pages leave the cells of a map that is being replaced. A cell knows their signatures, but only
  * the page actor may speak to the cells about its page: so the cell asks, with the signature, and
  * the actor puts the page into its new cell and takes it out of the old one. Asking twice does no
- * harm, and an answer that never comes is made good by the next round. */
+ * harm, and an answer that never comes is replaced by the next round. */
 #include "base/mem.h"
 #include "compare/cell.h"
 

@@ -78,6 +78,28 @@ TEST(a_stage_refuses_partitions_that_come_and_go_one_by_one)
     CU_ASSERT_EQUAL(open_with(cooperative, SP_KAFKA_READER, &fault), SP_OK); /* in no group */
 }
 
+/* A transaction that its worker has left blocks readers until it times out. */
+TEST(transactions_time_out_after_half_a_minute_unless_set)
+{
+    static struct sp_config_property shorter[] = {{"transaction.timeout.ms", "12000"}};
+    struct sp_kafka_options o = {.prefix = "t.", .instance = "1"};
+    struct sp_fault fault = {""};
+    for (size_t i = 0; i < 2; i++) {
+        rd_kafka_t *handle = NULL;
+        char text[32];
+        size_t size = sizeof text;
+        o.properties = shorter;
+        o.property_count = i;
+        CU_ASSERT_EQUAL_FATAL(
+            sp_kafka_open(&o, SP_KAFKA_TRANSACTIONAL, "toy", NULL, NULL, &handle, &fault), SP_OK);
+        CU_ASSERT_EQUAL(
+            rd_kafka_conf_get(rd_kafka_conf(handle), "transaction.timeout.ms", text, &size),
+            RD_KAFKA_CONF_OK);
+        CU_ASSERT_STRING_EQUAL(text, i ? "12000" : "30000");
+        rd_kafka_destroy(handle);
+    }
+}
+
 /* ---- the log ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -159,6 +159,27 @@ TEST(every_mistake_in_a_file_is_named_with_its_line)
     }
 }
 
+/* A line as long as the reader takes, but for the mistake in it. */
+TEST(a_line_that_is_too_long_or_no_text_is_refused)
+{
+    struct sp_partition_map map;
+    struct sp_fault fault = {""};
+    struct sp_buf text = {0};
+    sp_buf_put_str(&text, "format = 1\n# ");
+    for (int i = 0; i < 1 << 20; i++)
+        sp_buf_put_u8(&text, 'x');
+    sp_buf_put_str(&text, "\nversion = 3\n");
+    CU_ASSERT_EQUAL(sp_partition_parse(sp_buf_view(&text), "name", &map, &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "name:2: the line is longer than"));
+    sp_buf_reset(&text);
+    sp_buf_put(&text, good, sizeof good - 1);
+    text.data[4] = 0; /* in the comment of the first line */
+    CU_ASSERT_EQUAL(sp_partition_parse(sp_buf_view(&text), "name", &map, &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "name:1: the line is longer than"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "or is not text"));
+    sp_buf_done(&text);
+}
+
 TEST(a_file_cut_off_anywhere_is_refused)
 {
     struct sp_partition_map map;

@@ -1,0 +1,32 @@
+/* Which failures of a stage mean that its database is damaged, and is to be restored. */
+#include "harness.h"
+#include "kafka/internal.h"
+
+static bool wiped(enum sp_err err, const char *detail, uint32_t *wipes)
+{
+    struct sp_worker w = {.wipes = wipes};
+    struct sp_task t = {.db = sp_db_open_memory()}; /* its own message is no corruption */
+    sp_damage_note(&w, &t, err, "a stage", detail);
+    CU_ASSERT_NOT_EQUAL(w.failure.err, SP_OK);
+    sp_db_close(t.db);
+    return t.damaged;
+}
+
+TEST(the_database_itself_says_whether_it_is_damaged)
+{
+    uint32_t wipes = 0;
+    CU_ASSERT_TRUE(wiped(SP_CORRUPT, "a row", &wipes));
+    CU_ASSERT_EQUAL(wipes, 1);
+    /* A stage may repeat an older message; what counts is the database's present one. */
+    CU_ASSERT_FALSE(wiped(SP_STORE, "RocksDB: Corruption: a block", &wipes));
+    CU_ASSERT_FALSE(wiped(SP_INVALID, "RocksDB: Corruption: a block", &wipes));
+    CU_ASSERT_EQUAL(wipes, 1);
+}
+
+TEST(a_database_is_wiped_three_times_at_most)
+{
+    uint32_t wipes = 2;
+    CU_ASSERT_TRUE(wiped(SP_CORRUPT, "a row", &wipes));
+    CU_ASSERT_FALSE(wiped(SP_CORRUPT, "a row", &wipes));
+    CU_ASSERT_EQUAL(wipes, 3);
+}
