@@ -62,20 +62,47 @@ def check_use(source, package, version, work):
     print("depends on", *sorted(depends))
 
 
+LIBRARIES = {  # name for pkg-config: header, a function
+    "samepage": ("status.h", "samepage_status_open"), "samepage_filter": ("filter.h", "samepage_filter_run"),
+    "samepage_index": ("index.h", "samepage_index_new"), "samepage_predict": ("predict.h", "samepage_predictor_new"),
+}
+
+
+def check_libraries(packages, version, work):
+    """A program for each library builds and starts with what the two packages hold."""
+    root = os.path.join(work, "libraries")
+    for name in "libsamepage0", "libsamepage-dev":
+        call("dpkg-deb", "-x", packages[name], root)
+    folder = os.path.join(root, "usr/lib", call("dpkg-architecture", "-qDEB_HOST_MULTIARCH").strip())
+    environment = {**os.environ, "PKG_CONFIG_PATH": os.path.join(folder, "pkgconfig"), "LD_LIBRARY_PATH": folder}
+    program = os.path.join(work, "uses")
+    for name, (header, function) in LIBRARIES.items():
+        with open(program + ".c", "w", encoding="utf-8") as file:
+            file.write(f"#include <samepage/{header}>\n#include <stdio.h>\n"
+                       f"int main(void) {{ return printf(\"%d\\n\", (void *){function} != 0) < 0; }}\n")
+        flags = call("pkg-config", "--cflags", "--libs", name, env=environment).split()
+        check(call("pkg-config", "--modversion", name, env=environment).strip() == version, name, "has another version")
+        call("cc", "-o", program, program + ".c", *flags)
+        check(call(program, env=environment) == "1\n", name, "cannot be used")
+    depends = call("dpkg-deb", "-f", packages["libsamepage-dev"], "Depends")
+    check(f"libsamepage0 (= {version})" in depends, "the headers do not depend on their libraries:", depends)
+
+
 def main(source, version):
     if subprocess.run(["git", "-C", source, "rev-parse", "HEAD"], capture_output=True, check=False).returncode:
         print("SKIPPED: a release is made of a commit, and here is none")
         return 77
     with tempfile.TemporaryDirectory(prefix="samepage-release-") as work:
         one, other = made(source, os.path.join(work, "one")), made(source, os.path.join(work, "other"))
-        check(sorted(one) == sorted(other) and len(one) == 2, "files:", sorted(one), sorted(other))
+        check(sorted(one) == sorted(other) and len(one) == 4, "files:", sorted(one), sorted(other))
         for name in one:
             check(one[name] == other[name], name, "is not the same in another folder")
         check_source(source, one[f"samepage-{version}.tar.gz"], version)
-        package = os.path.join(work, "one", next(name for name in one if name.endswith(".deb")))
-        check_use(source, package, version, work)
+        packages = {name.split("_")[0]: os.path.join(work, "one", name) for name in one if name.endswith(".deb")}
+        check_use(source, packages["samepage"], version, work)
+        check_libraries(packages, version, work)
         if shutil.which("lintian"):
-            call("lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", ",".join(NOT_MENDED), package)
+            call("lintian", "--allow-root", "--fail-on", "error,warning", "--suppress-tags", ",".join(NOT_MENDED), *packages.values())
         else:
             print("no lintian here (tools/setup tests installs it)")
     return 0
