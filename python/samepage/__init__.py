@@ -8,15 +8,17 @@
 ['the quick brown fox jumps over the lazy dog', 'an entirely different sentence about something else']
 
 ``dedup`` takes a collection and returns it without near duplicates; ``unique`` does the same to a
-stream. ``similar`` compares two texts. An ``Index`` holds documents that come, change and go.
+stream. ``similar`` compares two texts. An ``Index`` holds documents that come, change and go. A ``Predictor`` learns
+which URLs are the same page, for a crawler to ask before it fetches one.
 ``StatusConsumer`` follows what samepage writes to Kafka. ``python -m samepage --help``: Parquet.
 """
 
 from ._dedup import Deduplicated, Removed, dedup, unique
 from ._index import Index, Match, Similarity, similar
 from ._native import SamepageError, version as _version
+from ._predict import Prediction, Predictor
 from ._status import DecodeError, Status, StatusConsumer, decode_status
 
 __version__ = _version()
-__all__ = ["DecodeError", "Deduplicated", "Index", "Match", "Removed", "SamepageError", "Similarity",
+__all__ = ["DecodeError", "Deduplicated", "Index", "Match", "Prediction", "Predictor", "Removed", "SamepageError", "Similarity",
            "Status", "StatusConsumer", "decode_status", "dedup", "similar", "unique"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Iterator, List, Mapping, Optional, Tuple, Type
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Type
 
 from ._tables import need
 
@@ -94,7 +94,7 @@ def decode_status(value: bytes) -> Status:
         reader = _Reader(value[5:])
     else:
         raise DecodeError("neither in single-object encoding nor in that of a schema registry")
-    fields = dict(
+    fields: Dict[str, Any] = dict(
         url=reader.text(),
         version_ms=reader.long(),
         status=reader.symbol(_STATUSES),

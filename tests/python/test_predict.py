@@ -1,0 +1,74 @@
+"""Predictor: what it says of URLs that were not fetched."""
+
+import threading
+import unittest
+
+import samepage
+
+
+def taught(**options):
+    rules = samepage.Predictor(**options)
+    for page in range(100):
+        for visitor in range(2):
+            rules.learn(f"http://a.example/{page}?sid={visitor}", f"text of page {page}")
+            rules.learn(f"http://b.example/{page}?id={visitor}", f"text of page {page} and visitor {visitor}")
+    return rules
+
+
+class Predict(unittest.TestCase):
+    def test_a_parameter_that_never_matters(self):
+        said = taught(explore=0).predict("http://a.example/7?sid=99")
+        self.assertEqual(said.url, "http://a.example/7?sid=1")
+        self.assertEqual((said.rule["kind"], said.rule["name"]), ("parameter", "sid"))
+        self.assertTrue(0.9 < said.confidence < 1)
+
+    def test_a_parameter_that_matters(self):
+        self.assertIsNone(taught(explore=0).predict("http://b.example/7?id=99"))
+
+    def test_nothing_is_known_of_a_page_that_is_forgotten(self):
+        rules = taught(explore=0)
+        for visitor in range(2):
+            rules.forget(f"http://a.example/7?sid={visitor}")
+        self.assertIsNone(rules.predict("http://a.example/7?sid=99"))
+
+    def test_a_rule_expires_with_counter_evidence(self):
+        rules = taught(explore=0)
+        for page in range(100, 110):
+            for visitor in range(2):
+                rules.learn(f"http://a.example/{page}?sid={visitor}", f"another text {page} for {visitor}")
+        self.assertIsNone(rules.predict("http://a.example/7?sid=99"))
+
+    def test_a_share_is_fetched_all_the_same(self):
+        some = taught(explore=0.2)
+        urls = [f"http://a.example/{page}?sid={visit}" for page in range(100) for visit in range(10, 20)]
+        fetched = {url for url in urls if some.predict(url) is None}
+        self.assertTrue(120 < len(fetched) < 280, len(fetched))
+        again = taught(explore=0.2)
+        self.assertEqual(fetched, {url for url in urls if again.predict(url) is None})
+        self.assertTrue(all(taught(explore=1).predict(url) is None for url in urls[:5]))
+
+    def test_mistakes(self):
+        for options in ({"confidence": 2}, {"explore": -1}):
+            with self.assertRaises(ValueError):
+                samepage.Predictor(**options)
+        with self.assertRaises(ValueError):
+            samepage.Predictor().learn("nothing", "text")
+
+    def test_threads(self):
+        rules = samepage.Predictor(explore=0)
+
+        def work(number):
+            for page in range(200):
+                rules.learn(f"http://t{number}.example/{page}?sid=1", str(page))
+                rules.learn(f"http://t{number}.example/{page}?sid=2", str(page))
+
+        threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(rules.predict("http://t3.example/5?sid=3").url, "http://t3.example/5?sid=2")
+
+
+if __name__ == "__main__":
+    unittest.main()
