@@ -367,6 +367,35 @@ def labelled_pages(html):
                    "content": frame % content if html else content}
 
 
+ENGLISH = """the of and to in is that was he for it with as his on be at by had not are but from or have an they which
+one you were her all she there would their we him been has when who will more no if out so said what up its about""".split()
+GERMAN = """der die und in den von zu das mit sich des auf ist im dem nicht ein eine als auch es an werden aus er hat dass
+sie nach wird bei einer um am sind noch wie einem einen so zum war haben nur oder aber vor zur bis mehr durch""".split()
+
+
+def languages_part_machines_and_pages(work):
+    """Two languages, half of the pages each: a page of one need not ask the machines of the other."""
+    rng = random.Random(5)
+    for name, lexicons in (("two", [ENGLISH, GERMAN]), ("one", [ENGLISH, ENGLISH])):
+        pages = [{"url": f"http://{n}.example/", "fetch_time_ms": 1700000000000 + n,
+                  "content": " ".join(rng.choice(lexicons[n % 2]) for _ in range(rng.randrange(60, 600)))}
+                 for n in range(600)]
+        work.write(f"{name}.jsonl", "".join(json.dumps(page) + "\n" for page in pages))
+        work.run("evaluate", "-q", "--only", "language", "--report", "report", f"{name}.jsonl")
+        found = {row["language"]: int(row["contents"]) for row in rows(work, "languages")}
+        check_equal(found, {"en": 300, "de": 300} if name == "two" else {"en": 600}, "languages")
+        for row in rows(work, "language-messages"):
+            apart, together = (float(row[c]) for c in ("machines visited, a map a language", "machines visited"))
+            saved = float(row["messages saved"]), float(row["contacts saved"])
+            if name == "one":
+                check_equal((apart, saved), (together, (0, 0)), "of one language nothing is saved")
+            else:
+                # Spread dictionaries tell languages apart by themselves, the paper's do not.
+                least = 0.1 if "paper" in row["map of 64 machines"] else -0.05
+                check(1 <= apart and min(saved) > least, "two languages save", row)
+                check(abs(saved[0] - (1 - apart / together)) < 1e-9, "the share saved", row)
+
+
 def sets_of_the_paper_are_shown(work):
     """Ten articles, each with an edited copy and an unlike page in the same frame."""
     for number in (1, 2):

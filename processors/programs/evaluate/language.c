@@ -137,6 +137,114 @@ static enum sp_err put_met(const struct sp_evaluation *e, const struct languages
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "language: a map cannot be trained");
 }
 
+/* ---- a map for each language ---- */
+
+struct apart {
+    uint64_t met;
+    double visited; /* machines, summed over probes */
+    double most;    /* contents on one machine */
+};
+
+/* The contents of one language on machines of their own. */
+static enum sp_err measure_one(const struct sp_evaluation *e, const struct sp_map_kind *kind,
+                               const struct sp_distinct *d, uint32_t machines, struct apart *a)
+{
+    double tau = e->options->bus.group.similarity.threshold;
+    const struct sp_kind_routing routing = {tau, SP_ROUTING_LOSSLESS, 1};
+    struct sp_partition_map map;
+    enum sp_err err = sp_kind_train(kind, d, machines, tau, &map);
+    if (err != SP_OK)
+        return err;
+    struct sp_kind_measure m = sp_kind_measure(&map, d, kind->split, machines, &routing);
+    double most = m.imbalance * (double)d->count / machines;
+    struct languages l = {.contents = d, .of = sp_calloc(d->count, sizeof *l.of)};
+    a->met += count_met(&l, &map, kind->split, tau).all;
+    a->visited += m.visited * (double)d->count;
+    a->most = most > a->most ? most : a->most;
+    sp_free(l.of);
+    sp_partition_done(&map);
+    return SP_OK;
+}
+
+/* Machines in proportion to a language's contents. What has no whole machine is put with others of
+ * its kind on one, where each has a cell of its own: a probe visits that machine alone. */
+static enum sp_err measure_apart(const struct sp_evaluation *e, const struct languages *l,
+                                 const struct sp_map_kind *kind, struct apart *ret_apart)
+{
+    const struct sp_distinct *d = l->contents;
+    struct apart a = {0};
+    struct sp_distinct one = {0};
+    enum sp_err err = SP_OK;
+    double few = 0;
+    bool *done = sp_calloc(LANGUAGES, sizeof *done);
+    one.lengths[kind->split] = sp_alloc((d->count + 1) * sizeof **one.lengths);
+    for (size_t first = 0; first < d->count && err == SP_OK; first++) {
+        if (done[l->of[first]])
+            continue;
+        done[l->of[first]] = true;
+        one.count = 0;
+        for (size_t i = first; i < d->count; i++)
+            if (l->of[i] == l->of[first])
+                one.lengths[kind->split][one.count++] = d->lengths[kind->split][i];
+        double share = (double)one.count / (double)d->count;
+        uint32_t machines = (uint32_t)(share * SP_MACHINES_MOST);
+        if (machines >= 2) {
+            err = measure_one(e, kind, &one, machines, &a);
+            continue;
+        }
+        a.met += (uint64_t)one.count * one.count;
+        a.visited += (double)one.count;
+        few = few + (double)one.count > (double)d->count / SP_MACHINES_MOST && few > 0
+                  ? (double)one.count
+                  : few + (double)one.count;
+        a.most = few > a.most ? few : a.most;
+    }
+    sp_free(one.lengths[kind->split]);
+    sp_free(done);
+    *ret_apart = a;
+    return err;
+}
+
+static enum sp_err put_apart(const struct sp_evaluation *e, const struct languages *l)
+{
+    static const char *const columns[] = {
+        "map of 64 machines", "machines visited",    "machines visited, a map a language",
+        "messages saved",     "contents met",        "contents met, a map a language",
+        "contacts saved",     "largest / mean load", "largest / mean load, a map a language"};
+    struct sp_table *t = sp_table_new(
+        "language-messages", "One map for all, and machines for each language", columns, 9);
+    enum sp_err err = SP_OK;
+    double n = (double)l->contents->count;
+    for (size_t k = 0; k < MAPS && err == SP_OK; k++) {
+        const struct sp_map_kind *kind = &sp_map_kinds[kinds[k]];
+        struct apart all = {0}, apart = {0};
+        err = measure_one(e, kind, l->contents, SP_MACHINES_MOST, &all);
+        if (err == SP_OK)
+            err = measure_apart(e, l, kind, &apart);
+        if (err != SP_OK)
+            break;
+        sp_table_text(t, kind->label);
+        sp_table_number(t, all.visited / n, 2);
+        sp_table_number(t, apart.visited / n, 2);
+        sp_table_percent(t, 1 - apart.visited / all.visited, 1);
+        sp_table_number(t, (double)all.met / n, 1);
+        sp_table_number(t, (double)apart.met / n, 1);
+        sp_table_percent(t, 1 - (double)apart.met / (double)all.met, 1);
+        sp_table_number(t, all.most * SP_MACHINES_MOST / n, 2);
+        sp_table_number(t, apart.most * SP_MACHINES_MOST / n, 2);
+    }
+    sp_report_table(e->report, t);
+    sp_report_text(
+        e->report,
+        "A map a language: each has machines in proportion to its contents, and is cut "
+        "by length over these; languages of less than two machines' share have one cell "
+        "each. Messages are the machines that a page's probe visits, its own included. The "
+        "dictionaries of k-d maps put words of the same pages together, and so those of "
+        "one language: such a map saves a part of it "
+        "without knowing the language.");
+    return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "language: a map cannot be trained");
+}
+
 /* The most frequent ones; of two as frequent the one that is first in the alphabet. */
 static void put_languages(const struct sp_evaluation *e, const struct languages *l)
 {
@@ -198,6 +306,8 @@ static enum sp_err run(struct sp_evaluation *e)
         put_languages(e, &l);
         err = put_met(e, &l);
     }
+    if (err == SP_OK)
+        err = put_apart(e, &l);
     if (err == SP_OK)
         err = sp_join(&e->options->bus.group.similarity, l.contents->signatures, l.contents->count,
                       false, take_pair, &l);
