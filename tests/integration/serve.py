@@ -4,6 +4,7 @@ import contextlib
 import http.client
 import json
 import os
+import random
 import re
 import select
 import signal
@@ -209,6 +210,54 @@ def lists_can_be_filtered_by_sentences(work):
     check_in("signature.sentences=keep", process.err)
     work.run("serve", "--state", "none", "--filter", "words", code=2)
     work.run("serve", "--state", "none", "--filter-threshold", "1.5", code=2)
+
+
+def news(rng, lists=12, results=50):
+    """Result lists as of a search in news, made up: (url, text, reprint) each. A fifth to two fifths of a list are
+    an agency's reports as other papers print them: with a headline and a first sentence of their own, cut at the end by
+    up to three tenths, a word changed here and there. The others are reports of their own on the same matter: they
+    share its words, and what people are quoted with."""
+    for number in range(lists):
+        matter = [f"{rng.choice('bdfgklmnprst')}{rng.choice('aeiou')}{n}word" for n in range(300)]
+
+        def sentence():
+            words = [rng.choice(matter) for _ in range(rng.randrange(8, 20))]
+            return " ".join(words).capitalize() + "."
+        quotes = [sentence() for _ in range(3)]
+        reports = [[sentence() for _ in range(rng.randrange(15, 30))] for _ in range(4)]
+        share, articles = 0.2 + 0.2 * number / (lists - 1), []
+        for n in range(results):
+            reprint = 4 <= n < 4 + round(share * results)
+            text = list(reports[n]) if n < 4 else [sentence() for _ in range(rng.randrange(12, 30))]
+            if reprint:
+                whole = rng.choice(reports)
+                text = whole[:len(whole) - rng.randrange(0, 1 + 3 * len(whole) // 10)]
+                changed = rng.randrange(len(text))
+                text = [sentence(), sentence()] + [s if i != changed else s.replace(" ", " indeed ", 1)
+                                                   for i, s in enumerate(text)]
+            elif n >= 4:
+                text[rng.randrange(len(text))] = rng.choice(quotes)
+            articles.append((f"http://paper{n}.example/{number}", " ".join(text), reprint))
+        yield articles[:4] + rng.sample(articles[4:], results - 4)
+
+
+def copies_in_result_lists_of_news_are_left_out(work):
+    lists = list(news(random.Random(11)))
+    work.write("crawl.jsonl", "".join(json.dumps({"url": url, "content": text}) + "\n"
+                                      for articles in lists for url, text, _ in articles))
+    work.run("run", "-q", "--state", "state", "-o", "out", "--set", "signature.sentences=keep", "crawl.jsonl")
+    planted = sum(reprint for articles in lists for _, _, reprint in articles)
+    for by, least in (("sentences", 0.97), ("shingles", 0.3)):
+        found = 0
+        with serving(work, "state", "--filter", by) as server:
+            for articles in lists:
+                dropped = {d["url"] for d in server.filter(urls=[url for url, _, _ in articles])["dropped"]}
+                check(dropped <= {url for url, _, reprint in articles if reprint}, "a report of its own was left out")
+                found += len(dropped)
+        print(f"{by}: {found} of {planted} reprints, {100 * found / sum(map(len, lists)):.1f} % of the results")
+        check(found >= least * planted, by, "found", found, "of", planted)
+        if by == "sentences":
+            check(0.2 <= found / sum(map(len, lists)) <= 0.4, "the paper's share")
 
 
 def texts_can_be_sent_along(work):
