@@ -34,9 +34,6 @@ void sp_graph_add(struct sp_graph *g, unsigned thread, struct sp_arc arc);
 /* Call when all threads are done, before what follows. */
 void sp_graph_finish(struct sp_graph *g);
 
-/* The least document of the component. */
-uint32_t sp_graph_component(struct sp_graph *g, uint32_t document);
-
 /* Gives every arc to the sorter as (component, from, to, overlap). */
 enum sp_err sp_graph_sort(struct sp_graph *g, struct sp_sorter *sorter, struct sp_fault *fault);
 

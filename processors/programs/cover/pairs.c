@@ -57,7 +57,8 @@ struct finder {
     struct hand hands[SP_PARALLEL_THREADS];
 };
 
-uint32_t sp_pairs_need(double share, uint32_t size)
+/* The least overlap that `share` asks of a set of `size`: at least 1. */
+static uint32_t needed_of(double share, uint32_t size)
 {
     double need = ceil(share * size - 1e-6);
     return need < 1 ? 1 : need > (double)UINT32_MAX ? UINT32_MAX : (uint32_t)need;
@@ -173,7 +174,7 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
         for (uint32_t k = 0; k < u->size; k++)
             hand->ranks[k] = rank_of(f, keys[k]);
         for (unsigned side = 0; side < 2; side++) {
-            uint32_t need = sp_pairs_need(f->options->share[side], u->size);
+            uint32_t need = needed_of(f->options->share[side], u->size);
             if (f->last[side])
                 f->last[side][i] = need <= u->size ? nth(hand->ranks, u->size, u->size - need) : 0;
         }
@@ -253,8 +254,8 @@ static void make_index(struct finder *f, uint64_t postings)
 static bool need_of(const struct finder *f, const struct sp_unit *a, const struct sp_unit *b,
                     uint32_t *ret_need)
 {
-    uint32_t for_a = sp_pairs_need(f->options->share[0], a->size);
-    uint32_t for_b = sp_pairs_need(f->options->share[1], b->size);
+    uint32_t for_a = needed_of(f->options->share[0], a->size);
+    uint32_t for_b = needed_of(f->options->share[1], b->size);
     *ret_need = for_a > for_b ? for_a : for_b;
     return *ret_need <= a->size && *ret_need <= b->size;
 }

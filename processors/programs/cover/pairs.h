@@ -66,7 +66,4 @@ static inline bool sp_units_meet(const struct sp_unit *a, const struct sp_unit *
     return a->from <= b->greatest && b->least <= a->to;
 }
 
-/* The least overlap that `share` asks of a set of `size`: at least 1. */
-uint32_t sp_pairs_need(double share, uint32_t size);
-
 #endif
