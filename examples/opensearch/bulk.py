@@ -9,7 +9,8 @@
 Reads files of `samepage run`, or with --broker the status topic, until nothing new comes for --idle
 seconds. A document's id is a hash of its URL, so that pages and statuses may come in any order and
 more than once: each is an update that makes the document where it is not there. A search leaves
-losers out with {"bool": {"must_not": {"terms": {"samepage.status": ["loser", "gone"]}}}}.
+losers out with {"bool": {"must_not": {"terms": {"samepage.status": ["loser", "gone"]}}}}. A result
+whose samepage.contained_in is set is part of that page (`samepage run` with containment.threshold).
 """
 
 import argparse
@@ -36,7 +37,8 @@ def page_fields(page):
 
 def status_fields(status):
     return {"samepage": {name: status.get(name) for name in ("status", "winner_url", "similarity", "group_id",
-                                                              "version_ms", "epoch")}}
+                                                              "version_ms", "epoch", "contained_in",
+                                                              "containment")}}
 
 
 def lines(path):

@@ -59,7 +59,11 @@ def main(source, program):
             return done
 
         call(program, "synth", "--pages", "600", "-o", "crawl.jsonl")
-        call(program, "run", "-q", "-o", "statuses.jsonl", "crawl.jsonl")
+        parts = [" ".join(f"{part}-{n}" for n in range(100)) for part in "abc"]
+        with open(path("crawl.jsonl"), "a", encoding="utf-8") as file:
+            for name, text in [*zip("abc", parts), ("all", " ".join(parts))]:
+                file.write(json.dumps({"url": f"http://part.example/{name}", "content": text}) + "\n")
+        call(program, "run", "-q", "--set", "containment.threshold=0.9", "-o", "statuses.jsonl", "crawl.jsonl")
         with open(path("crawl.jsonl"), "a", encoding="utf-8") as file:
             file.write(json.dumps({"url": "http://long.example/" + "x" * 2000, "content": "a\u2028b \U0001f600"}) + "\n")
             file.write("no json\n\n[1]\n")
@@ -89,6 +93,10 @@ def main(source, program):
             got = found[url]["samepage"]
             if (got["status"], got["winner_url"]) != (event["status"], event["winner_url"]):
                 fail(url, "has", got, "not", event)
+            if (got["contained_in"], got["containment"]) != (event.get("contained_in"), event.get("containment")):
+                fail(url, "has", got, "not", event)
+        if found["http://part.example/b"]["samepage"]["contained_in"] != "http://part.example/all":
+            fail("a part is not known as one")
         losers = sum(event["status"] == "loser" for event in latest.values())
         if not losers or len(found) < len(latest):
             fail("this was no test")

@@ -320,7 +320,7 @@ static void list_remove(struct sp_postings *p, struct cell *cell, uint32_t slot)
     if (i > count)
         return;
     unsigned class = class_of(count);
-    list[i] = list[count];
+    memmove(list + i, list + i + 1, (count - i) * sizeof *list);
     list[0] = --count;
     if (count == 1) {
         cell->value = list[1];

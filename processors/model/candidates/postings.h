@@ -28,7 +28,8 @@ void sp_postings_add_many(struct sp_postings *p, const struct sp_posting *postin
                           struct sp_posting *scratch);
 /* Gives back what shards have too much of. */
 void sp_postings_trim(struct sp_postings *p);
-/* Removes one occurrence; nothing where there is none. */
+/* Removes one occurrence, if there is one; the others stay in the order in which they were added.
+ */
 void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot);
 
 struct sp_posting_list {

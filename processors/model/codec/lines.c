@@ -38,6 +38,12 @@ void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event
     sp_json_put_i64(out, (int64_t)event->epoch);
     sp_buf_put_str(out, ",\"rule\":");
     sp_json_put_text(out, sp_rank_rule_name(event->rule));
+    if (event->contained_in) {
+        sp_buf_put_str(out, ",\"contained_in\":");
+        sp_json_put_text(out, event->contained_in);
+        sp_buf_put_str(out, ",\"containment\":");
+        sp_json_put_float(out, event->containment);
+    }
     sp_buf_put_str(out, "}\n");
 }
 

@@ -7,7 +7,8 @@
 #include "page/message.h"
 
 /* Appends {"url","version_ms","status","winner_url","similarity","reason","group_id","group_size",
- * "epoch","rule"} and a newline; `similarity` and `rule` are null but for losers. */
+ * "epoch","rule"} and a newline; `similarity` and `rule` are null but for losers.
+ * {"contained_in","containment"} follow where the page is contained in another. */
 void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event);
 
 /* A record that could not be read. Borrowed views, valid during the call. */

@@ -284,7 +284,10 @@ struct sp_status_event {
     struct sp_group_id group;
     uint32_t group_size;
     uint64_t epoch;
-    enum sp_rank_rule rule; /* as the group knew it when it last told the page of its status */
+    enum sp_rank_rule rule;   /* as the group knew it when it last told the page of its status */
+    const char *contained_in; /* of a kept page: the page that has nearly all it says; NULL: none */
+    float containment;        /* the share that it has; 0 without contained_in */
+    struct sp_id content;     /* for the runner: not written; zero where there is none */
 };
 
 const char *sp_status_name(enum sp_page_status status);

@@ -332,10 +332,18 @@ static void put_value(struct sp_buf *out, const struct sp_config *config, const 
         sp_buf_put_str(out, text);
 }
 
+/* Of a feature that is off the state holds nothing, and says nothing: it is the state of a version
+ * that did not have it. */
+static bool is_off(const struct sp_config *config, const struct sp_option *o)
+{
+    static const char feature[] = "containment.";
+    return config->containment_threshold == 0 && strncmp(o->key, feature, sizeof feature - 1) == 0;
+}
+
 void sp_config_fingerprint(const struct sp_config *config, struct sp_buf *out)
 {
     for (size_t i = 0; i < sp_option_count; i++) {
-        if (!sp_options[i].identity)
+        if (!sp_options[i].identity || is_off(config, &sp_options[i]))
             continue;
         sp_buf_put_str(out, sp_options[i].key);
         sp_buf_put_u8(out, '=');

@@ -62,6 +62,8 @@ struct sp_config {
     double winner_margin;
     double winner_popularity_tolerance;
     char winner_relation[SP_CONFIG_TEXT];
+    double containment_threshold;
+    double containment_boilerplate;
     char partition_map[SP_CONFIG_TEXT];
     char partition_previous_map[SP_CONFIG_TEXT];
     uint64_t partition_cells;

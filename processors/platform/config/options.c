@@ -80,6 +80,13 @@ const struct sp_option sp_options[] = {
      "b for which it holds, for example a.host = b.host && a.timestamp <= b.timestamp. "
      "Fields: url, host, timestamp (first fetch with this content), popularity, shingles; "
      "measures: containment, jaccard, dice. Empty: a page loses to any similar winner"},
+    {"containment.threshold", SP_OPTION_REAL, FIELD(containment_threshold), true, "0", 0, 1, NULL,
+     "run: a kept page that has at least this share of its shingles in common with a larger kept page gets "
+     "contained_in and containment in its status (docs/CONTAINMENT.md). At least 0.5. 0: off, at no cost"},
+    {"containment.boilerplate", SP_OPTION_REAL, FIELD(containment_boilerplate), true, "0.5", 0.1, 1,
+     NULL,
+     "shingles on more than this share of a host's pages do not count for containment, once the host "
+     "has 16 pages. 1: all count"},
     {"partition.map", SP_OPTION_TEXT, FIELD(partition_map), false, "", 0, SP_CONFIG_TEXT, NULL,
      "file of a trained partition map (samepage train), the same for all stages. A state can "
      "move to other cells (partition.previous_map), but not to another dictionary. Empty: an "

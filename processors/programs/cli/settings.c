@@ -98,6 +98,8 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     group->fast_rechecks = c->fast_recheck == SP_CONFIG_ON;
     group->winner_margin = c->winner_margin;
     group->popularity_tolerance = c->winner_popularity_tolerance;
+    o->bus.contain.threshold = c->containment_threshold;
+    o->bus.contain.boilerplate = c->containment_boilerplate;
     o->bus.contents_cache_bytes = c->cache_bytes / 100 * CONTENTS_PERCENT;
     compare->cache_bytes = c->cache_bytes / 100 * ROWS_PERCENT;
     group->cache_bytes =
@@ -131,6 +133,22 @@ enum sp_err sp_settings_relation(const struct sp_config *c, struct sp_relation *
                : SP_OK;
 }
 
+static enum sp_err check_containment(double threshold, enum sp_method method,
+                                     struct sp_fault *fault)
+{
+    const double least = 0.5;
+    if (threshold == 0)
+        return SP_OK;
+    if (threshold < least)
+        return sp_fault_set(fault, SP_INVALID,
+                            "containment.threshold is 0 (off), or from 0.5 to 1");
+    if (method != SP_METHOD_SHINGLES && method != SP_METHOD_COMBINED)
+        return sp_fault_set(fault, SP_INVALID,
+                            "containment.threshold needs shingles: set similarity.method to "
+                            "shingles or combined");
+    return SP_OK;
+}
+
 enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings *ret_settings,
                              struct sp_fault *fault)
 {
@@ -151,6 +169,8 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
     set_audit(config, &s->run);
     err = sp_similarity_check(&s->run.bus.group.similarity, s->map.cells, fault);
     enum sp_method method = s->run.bus.group.similarity.method;
+    if (err == SP_OK)
+        err = check_containment(config->containment_threshold, method, fault);
     if (err == SP_OK && s->run.text.signature.languages_apart && method != SP_METHOD_SHINGLES &&
         method != SP_METHOD_COMBINED)
         err = sp_fault_set(

@@ -10,6 +10,7 @@ struct event {
     struct sp_status_event said;
     char *url;
     char *winner_url;
+    char *contained_in;
     bool last; /* the last word on its page */
 };
 
@@ -18,6 +19,8 @@ struct sp_local_bus {
     struct sp_group_stage **group;
     struct sp_compare_stage **compare;
     struct sp_contents *contents;
+    struct sp_contain_stage *contain; /* or NULL */
+    enum sp_err contain_err;          /* of the group stage, where it was told of a container */
     struct sp_message *first;
     struct sp_message *last;
     struct event *events; /* of the record in work */
@@ -46,9 +49,15 @@ static void on_publish(void *arg, const struct sp_status_event *said)
     struct sp_local_bus *bus = arg;
     sp_grow(&bus->events, &bus->event_cap, bus->event_count + 1);
     struct event *e = &bus->events[bus->event_count++];
-    *e = (struct event){said->page, *said, sp_strdup(said->url), sp_strdup(said->winner_url), true};
+    *e = (struct event){said->page,
+                        *said,
+                        sp_strdup(said->url),
+                        sp_strdup(said->winner_url),
+                        sp_strdup(said->contained_in),
+                        true};
     e->said.url = e->url;
     e->said.winner_url = e->winner_url;
+    e->said.contained_in = e->contained_in;
 }
 
 /* Keeps the last word on each page. A record seldom speaks of more than a few pages. */
@@ -80,8 +89,38 @@ static void deliver_events(struct sp_local_bus *bus, bool publish)
             bus->publish(bus->publish_arg, &e->said);
         sp_free(e->url);
         sp_free(e->winner_url);
+        sp_free(e->contained_in);
     }
     bus->event_count = 0;
+}
+
+static void on_contained(void *arg, struct sp_id page, const char *url, float containment)
+{
+    struct sp_local_bus *bus = arg;
+    enum sp_err err =
+        sp_group_stage_contained(bus->group[page.lo % bus->options.tier1], page, url, containment);
+    if (bus->contain_err == SP_OK)
+        bus->contain_err = err;
+}
+
+/* The contain stage hears the last word on each page, and what it says leads to further words on
+ * the same and on other pages: those change nothing that it looks at. */
+static enum sp_err tell_contain_stage(struct sp_local_bus *bus)
+{
+    size_t count = bus->event_count;
+    enum sp_err err = SP_OK;
+    mark_last_words(bus);
+    for (size_t i = 0; i < count && err == SP_OK; i++) {
+        struct sp_status_event said = bus->events[i].said; /* the array moves while it grows */
+        bool kept = said.status == SP_STATUS_UNIQUE || said.status == SP_STATUS_WINNER;
+        if (!bus->events[i].last)
+            continue;
+        err = kept ? sp_contain_stage_put(bus->contain, said.page, said.url, said.content)
+                   : sp_contain_stage_remove(bus->contain, said.page);
+        if (err == SP_OK)
+            err = bus->contain_err;
+    }
+    return err;
 }
 
 enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct sp_db *db,
@@ -107,6 +146,12 @@ enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct 
             &bus->options.compare, sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER2 + i)), &outbox);
         err = sp_compare_stage_load(bus->compare[i]);
     }
+    if (options->contain.threshold > 0 && err == SP_OK) {
+        bus->contain =
+            sp_contain_stage_new(&options->contain, sp_db_store(db, SP_BUS_STORE_CONTAIN),
+                                 bus->contents, on_contained, bus);
+        err = sp_contain_stage_load(bus->contain);
+    }
     if (err != SP_OK) {
         sp_local_bus_free(bus);
         return err;
@@ -128,6 +173,7 @@ void sp_local_bus_free(struct sp_local_bus *bus)
         sp_group_stage_free(bus->group[i]);
     for (uint32_t i = 0; i < bus->options.tier2; i++)
         sp_compare_stage_free(bus->compare[i]);
+    sp_contain_stage_free(bus->contain);
     sp_contents_free(bus->contents);
     sp_free(bus->group);
     sp_free(bus->compare);
@@ -194,6 +240,8 @@ enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
         bus->first = m->next;
         err = dispatch(bus, m);
     }
+    if (bus->contain && err == SP_OK)
+        err = tell_contain_stage(bus);
     deliver_events(bus, err == SP_OK);
     return err;
 }
@@ -277,6 +325,8 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
         err = sp_group_stage_flush(bus->group[i]);
     for (uint32_t i = 0; i < bus->options.tier2 && err == SP_OK; i++)
         err = sp_compare_stage_flush(bus->compare[i]);
+    if (bus->contain && err == SP_OK)
+        err = sp_contain_stage_flush(bus->contain);
     if (err == SP_OK)
         sp_contents_flush(bus->contents);
     return err;
@@ -351,5 +401,7 @@ void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stat
         add_compare(&sum.compare, &s);
     }
     sp_contents_stats(bus->contents, &sum.contents);
+    if (bus->contain)
+        sp_contain_stage_stats(bus->contain, &sum.contain);
     *ret_stats = sum;
 }

@@ -10,6 +10,7 @@
 #define SP_LOCAL_BUS_H
 
 #include "compare/compare.h"
+#include "contain/contain.h"
 #include "group/group.h"
 #include "local/layout.h"
 #include "page/message.h"
@@ -22,6 +23,7 @@ struct sp_local_bus_options {
     uint32_t tier2; /* partitions, at least 1; cell c is on the map's machine of c % tier2 */
     /* Signatures kept in memory: `contents` of both stages' options is the bus's own affair. */
     size_t contents_cache_bytes;
+    struct sp_contain_options contain; /* threshold 0: there is no such stage */
     /* NULL, or what every message is passed through on its way (tests: the codec). Takes the
      * message over and returns its replacement. */
     struct sp_message *(*wire)(void *arg, struct sp_message *m);
@@ -32,6 +34,7 @@ struct sp_local_bus_stats {
     struct sp_group_stage_stats group; /* sums over partitions */
     struct sp_compare_stage_stats compare;
     struct sp_contents_stats contents;
+    struct sp_contain_stats contain;
     uint64_t messages;
     uint64_t messages_by_kind[SP_MSG_KINDS];
     uint64_t edges_sent;      /* in all messages */

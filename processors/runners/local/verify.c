@@ -9,6 +9,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "local/contained.h"
 #include "similarity/join.h"
 
 enum { PRINTED_MAX = 100 };
@@ -18,6 +19,7 @@ struct node {
     struct sp_page_view v;
     char *url;
     char *winner_url;
+    char *contained_in;
     uint32_t number;
     uint32_t content; /* of the distinct contents; UINT32_MAX: none */
     const struct node *winner;
@@ -54,6 +56,7 @@ static void note_page(void *arg, const struct sp_page_view *v)
     n->v = *v;
     n->v.url = n->url = sp_strdup(v->url);
     n->v.winner_url = n->winner_url = sp_strdup(v->winner_url);
+    n->v.contained_in = n->contained_in = sp_strdup(v->contained_in);
     n->number = (uint32_t)x->node_count;
     n->content = UINT32_MAX;
     sp_grow(&x->nodes, &x->node_cap, x->node_count + 1);
@@ -333,6 +336,7 @@ static void verify_done(struct verify *x)
     for (size_t i = 0; i < x->node_count; i++) {
         sp_free(x->nodes[i]->url);
         sp_free(x->nodes[i]->winner_url);
+        sp_free(x->nodes[i]->contained_in);
         sp_free(x->nodes[i]);
     }
     for (size_t i = 0; i < x->content_count; i++)
@@ -347,24 +351,61 @@ static void verify_done(struct verify *x)
     sp_free(x->content_nodes);
 }
 
-enum sp_err sp_verify(struct sp_db *db, uint32_t tier1, const struct sp_group_stage_options *rules,
+struct kept {
+    struct verify *x;
+    const struct node **nodes;
+};
+
+static void differ_in_container(void *arg, size_t page, const char *what)
+{
+    const struct kept *kept = arg;
+    differ(kept->x, kept->nodes[page], what);
+}
+
+/* Of the pages that are published as kept, which was checked by itself. */
+static enum sp_err check_containers(struct verify *x, struct sp_db *db,
+                                    const struct sp_contain_options *options)
+{
+    struct kept kept = {x, sp_alloc((x->node_count + 1) * sizeof(struct node *))};
+    struct sp_contained_page *pages = sp_alloc((x->node_count + 1) * sizeof *pages);
+    size_t count = 0;
+    for (size_t i = 0; i < x->node_count; i++) {
+        const struct node *n = x->nodes[i];
+        struct sp_status_event said = sp_page_view_status(&n->v);
+        if (n->content == UINT32_MAX ||
+            (said.status != SP_STATUS_UNIQUE && said.status != SP_STATUS_WINNER))
+            continue;
+        kept.nodes[count] = n;
+        pages[count++] = (struct sp_contained_page){n->url, said.contained_in, said.containment,
+                                                    x->contents[n->content]};
+    }
+    enum sp_err err = sp_contained_check(sp_db_store(db, SP_BUS_STORE_CONTAIN), options, pages,
+                                         count, differ_in_container, &kept);
+    sp_free(kept.nodes);
+    sp_free(pages);
+    return err;
+}
+
+enum sp_err sp_verify(struct sp_db *db, const struct sp_local_bus_options *rules,
                       uint64_t *ret_differences)
 {
-    struct verify x = {.similarity = &rules->similarity,
-                       .relation = rules->winner_relation,
-                       .groups_only = rules->winner_margin > 0};
+    struct verify x = {.similarity = &rules->group.similarity,
+                       .relation = rules->group.winner_relation,
+                       .groups_only = rules->group.winner_margin > 0};
     enum sp_err err = SP_OK;
-    for (uint32_t i = 0; i < tier1 && err == SP_OK; i++)
+    for (uint32_t i = 0; i < rules->tier1 && err == SP_OK; i++)
         err =
             sp_group_each_page(sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i)), note_page, &x);
     if (err == SP_OK)
         err = sp_contents_each(sp_db_store(db, SP_BUS_STORE_CONTENTS), note_signature, &x);
     if (err == SP_OK)
         err = find_components(&x);
-    if (err == SP_OK) {
+    if (err == SP_OK)
         compare_all(&x);
+    if (err == SP_OK && rules->contain.threshold > 0)
+        err = check_containers(&x, db, &rules->contain);
+    if (err == SP_OK)
         *ret_differences = x.differences;
-    }
     verify_done(&x);
     return err;
 }

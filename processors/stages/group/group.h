@@ -92,6 +92,11 @@ enum sp_err sp_group_stage_error(const struct sp_group_stage *st);
 /* Handles one tier-1 message. It is taken over: the stage may pass it on or free it. */
 enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m);
 
+/* What the contain stage says of a page (contain/contain.h): part of its status while it is kept,
+ * which is published if that is news. */
+enum sp_err sp_group_stage_contained(struct sp_group_stage *st, struct sp_id page, const char *url,
+                                     float containment);
+
 /* A crawled page that will be handled soon: lets the store read ahead what it will be asked for.
  * Changes nothing else; the message stays the caller's. */
 void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *crawled);
@@ -131,6 +136,8 @@ struct sp_page_view {
     uint32_t group_size; /* at its last status */
     bool in_cell;
     uint32_t cell;
+    const char *contained_in; /* what was said of it when it was kept last */
+    float containment;
 };
 
 /* Its last status as it was published; views as the page's. */

@@ -73,6 +73,9 @@ static void take_content(struct sp_page_actor *p, struct sp_crawled *c)
     p->content_version = p->version;
     p->announced = false;
     p->status = SP_STATUS_NONE;
+    sp_free(p->contained_in);
+    p->contained_in = NULL;
+    p->containment = 0;
     sp_signature_unref(p->pending);
     p->pending = c->signature;
     c->signature = NULL;
@@ -338,6 +341,21 @@ static void on_status(struct sp_group_stage *st, struct sp_message *m)
     p->winner_url = v->winner_url;
     v->winner_url = NULL;
     publish(st, p);
+}
+
+enum sp_err sp_group_stage_contained(struct sp_group_stage *st, struct sp_id page, const char *url,
+                                     float containment)
+{
+    struct sp_page_actor *p = sp_page_actor_get(st, page);
+    if (!p || (same_text(p->contained_in, url) && p->containment == containment))
+        return st->err;
+    sp_free(p->contained_in);
+    p->contained_in = sp_strdup(url);
+    p->containment = containment;
+    sp_page_actor_changed(st, p);
+    if (p->status == SP_STATUS_UNIQUE || p->status == SP_STATUS_WINNER)
+        publish(st, p);
+    return st->err;
 }
 
 /* A group no longer holds a page it was asked about: it told the page its new group before it

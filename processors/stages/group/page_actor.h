@@ -32,6 +32,9 @@ struct sp_page_actor {
     float similarity;
     uint32_t group_size;
     char *winner_url;
+    /* said by the contain stage of this content while the page was kept */
+    char *contained_in; /* NULL: none */
+    float containment;
     /* the stored form of the group of one it founded, see rows.c */
     char *inline_group;
     uint32_t inline_bytes;

@@ -28,11 +28,14 @@ struct sp_page_view sp_page_actor_view(const struct sp_page_actor *p)
                                  .epoch = p->epoch,
                                  .group_size = p->group_size,
                                  .in_cell = p->in_cell,
-                                 .cell = p->cell};
+                                 .cell = p->cell,
+                                 .contained_in = p->contained_in,
+                                 .containment = p->containment};
 }
 
 struct sp_status_event sp_page_view_status(const struct sp_page_view *v)
 {
+    bool kept = v->status == SP_STATUS_UNIQUE || v->status == SP_STATUS_WINNER;
     return (struct sp_status_event){.page = v->page,
                                     .url = v->url,
                                     .version_ms = v->version,
@@ -43,7 +46,10 @@ struct sp_status_event sp_page_view_status(const struct sp_page_view *v)
                                     .group = v->group,
                                     .group_size = v->group_size,
                                     .epoch = v->epoch,
-                                    .rule = v->rule};
+                                    .rule = v->rule,
+                                    .contained_in = kept ? v->contained_in : NULL,
+                                    .containment = kept ? v->containment : 0,
+                                    .content = v->content};
 }
 
 static bool visit_page(void *arg, struct sp_view key, struct sp_view value)

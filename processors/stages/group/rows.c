@@ -16,7 +16,8 @@ enum {
     HAS_PENDING = 4,
     IN_CELL = 8,
     ANNOUNCED = 16,
-    MOVED = 32
+    MOVED = 32,
+    CONTAINED = 64
 };
 enum { MEMBER_PARENT = 1, MEMBER_WINNER = 2, MEMBER_TARGET = 4 };
 
@@ -96,10 +97,10 @@ static struct sp_rank read_rank(struct sp_reader *r)
 
 void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out)
 {
-    uint8_t bits =
-        (uint8_t)((p->target_url ? HAS_TARGET : 0) | (p->winner_url ? HAS_WINNER_URL : 0) |
-                  (p->pending ? HAS_PENDING : 0) | (p->in_cell ? IN_CELL : 0) |
-                  (p->announced ? ANNOUNCED : 0) | (p->moved ? MOVED : 0));
+    uint8_t bits = (uint8_t)((p->target_url ? HAS_TARGET : 0) |
+                             (p->winner_url ? HAS_WINNER_URL : 0) | (p->pending ? HAS_PENDING : 0) |
+                             (p->in_cell ? IN_CELL : 0) | (p->announced ? ANNOUNCED : 0) |
+                             (p->moved ? MOVED : 0) | (p->contained_in ? CONTAINED : 0));
     sp_buf_put_u8(out, PAGE_FORMAT);
     sp_buf_put_u8(out, bits);
     sp_buf_put_u8(out, (uint8_t)(p->kind | p->status << 4));
@@ -123,6 +124,10 @@ void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out)
         sp_buf_put_varint(out, p->cell);
         put_id(out, p->cell_content);
     }
+    if (p->contained_in) {
+        put_text(out, p->contained_in);
+        put_float(out, p->containment);
+    }
     sp_buf_put_varint(out, p->inline_bytes);
     sp_buf_put(out, p->inline_group, p->inline_bytes);
     if (p->pending)
@@ -141,6 +146,10 @@ static void read_page_parts(struct sp_reader *r, uint8_t bits, struct sp_page_ac
         p->in_cell = true;
         p->cell = (uint32_t)sp_read_varint(r);
         p->cell_content = read_id(r);
+    }
+    if (bits & CONTAINED) {
+        p->contained_in = read_text(r);
+        p->containment = read_float(r);
     }
     struct sp_view inlined = sp_read_bytes(r, sp_read_varint(r));
     if (inlined.len) {

@@ -28,6 +28,7 @@ void sp_page_actor_free(struct sp_page_actor *p)
     sp_free(p->url);
     sp_free(p->target_url);
     sp_free(p->winner_url);
+    sp_free(p->contained_in);
     sp_free(p->inline_group);
     sp_free(p);
 }

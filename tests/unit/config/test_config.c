@@ -253,6 +253,10 @@ TEST(the_fingerprint_holds_the_settings_that_give_a_state_its_meaning_and_no_oth
     struct sp_buf usual = {0};
     struct sp_config c = defaults();
     sp_config_fingerprint(&c, &usual);
+    CU_ASSERT_PTR_NULL(strstr(usual.data, "containment.")); /* a feature that is off */
+    sp_buf_reset(&usual);
+    check_ok(&c, "containment.threshold=0.9");
+    sp_config_fingerprint(&c, &usual);
     CU_ASSERT_EQUAL(strlen(usual.data), usual.len);
     CU_ASSERT_PTR_NOT_NULL(strstr(usual.data, "mode=exact\n"));
     for (size_t i = 0; i < sp_option_count; i++) {
@@ -260,6 +264,7 @@ TEST(the_fingerprint_holds_the_settings_that_give_a_state_its_meaning_and_no_oth
         char text[256];
         struct sp_buf changed = {0};
         c = defaults();
+        check_ok(&c, "containment.threshold=0.9");
         if (o->type == SP_OPTION_TEXT)
             snprintf(text, sizeof text, "%s=another", o->key);
         else if (o->type == SP_OPTION_CHOICE) {

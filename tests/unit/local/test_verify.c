@@ -42,7 +42,8 @@ static enum sp_err verify(struct sp_db *db, uint32_t tier1,
 {
     int kept = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(null, STDERR_FILENO);
-    enum sp_err err = sp_verify(db, tier1, rules, ret_differences);
+    struct sp_local_bus_options options = {.group = *rules, .tier1 = tier1};
+    enum sp_err err = sp_verify(db, &options, ret_differences);
     dup2(kept, STDERR_FILENO);
     close(kept);
     close(null);

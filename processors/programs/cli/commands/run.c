@@ -102,6 +102,8 @@ static void print_summary(const struct sp_run_result *r)
     print_row("  winners", status[SP_STATUS_WINNER]);
     print_row("  losers", status[SP_STATUS_LOSER]);
     print_row("  gone", status[SP_STATUS_GONE]);
+    if (r->stats.contain.pages)
+        print_row("contained in others", r->stats.contain.contained);
     print_row("groups", r->totals.groups);
     print_row("  of two and more", r->totals.duplicates);
     print_row("status events", r->events);
@@ -179,6 +181,14 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("tier2_cache_bytes", s->compare.cache_bytes);
     N("signature_loads", s->contents.loads);
     N("signature_cache_bytes", s->contents.cache_bytes);
+    if (s->contain.pages) {
+        N("contained", s->contain.contained), N("contain_searches", s->contain.searches);
+        N("contain_postings", s->contain.postings);
+        N("contain_candidates", s->contain.candidates);
+        N("contain_changes", s->contain.changes);
+        N("contain_boilerplate", s->contain.boilerplate);
+        N("contain_index_bytes", s->contain.index_bytes);
+    }
     N("gets", db->gets), N("rows_read", db->rows_read), N("bytes_read", db->bytes_read);
     N("rows_put", db->rows_put), N("rows_deleted", db->rows_deleted);
     N("bytes_written", db->bytes_written);
@@ -299,7 +309,8 @@ const struct sp_command sp_command_run = {
     "   \"reason\":\"content|redirect|exact\"|null,\"group_id\",\"group_size\",\"epoch\",\n"
     "   \"rule\":\"popularity|static|short|market|id|override\"|null}\n"
     "  The last event of a URL is its status. A loser names the winner it is similar to,\n"
-    "  and the rule that put that winner first.\n\n"
+    "  and the rule that put that winner first. With containment.threshold, a kept page that is\n"
+    "  part of a larger one has \"contained_in\" and \"containment\" as well.\n\n"
     "EXAMPLES\n"
     "  samepage synth --pages 20000 | samepage run --groups groups.jsonl -o status.jsonl -\n"
     "  samepage run --state state -o status.jsonl crawl-*.warc.gz\n\n"

@@ -28,6 +28,12 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
 {
     struct sp_settings settings;
     struct sp_worker_metrics metrics = {0};
+    if (config->containment_threshold > 0)
+        return sp_fault_set(
+            fault, SP_INVALID,
+            "containment.threshold: on Kafka there is no contain stage yet, so that "
+            "no status would say what a page is contained in; leave it at 0, or use "
+            "samepage run");
     enum sp_err err = sp_settings_init(config, &settings, fault);
     if (err != SP_OK)
         return err;

@@ -1,0 +1,215 @@
+/* The steps of the contain stage. A page that comes is searched a container for, and offered to
+ * those that wait for one like it; the contents of a page that leaves are searched for again. */
+#include "contain/contain.h"
+
+#include "base/mem.h"
+#include "contain/stage.h"
+
+enum { SLOTS_MAX = (1 << 27) - 2 }; /* of a posting list */
+
+struct sp_contain_stage *sp_contain_stage_new(const struct sp_contain_options *options,
+                                              struct sp_store *store, struct sp_contents *contents,
+                                              sp_contain_say *say, void *arg)
+{
+    struct sp_contain_stage *c = sp_calloc(1, sizeof *c);
+    c->options = *options;
+    c->store = store;
+    c->contents = contents;
+    c->say = say;
+    c->say_arg = arg;
+    return c;
+}
+
+/* Without a look at anything but itself. */
+static void forget(struct sp_contain_stage *c, struct sp_contain_item *item)
+{
+    struct sp_contain_host *host = item->host;
+    if (host && --host->item_count == 0)
+        sp_contain_host_free(host);
+    sp_map_remove(&c->items, item->page);
+    sp_contain_item_free(item);
+}
+
+void sp_contain_stage_free(struct sp_contain_stage *c)
+{
+    if (!c)
+        return;
+    for (uint32_t i = 0; i < c->slots.count; i++)
+        if (c->slots.at[i])
+            forget(c, c->slots.at[i]);
+    sp_free(c->slots.at);
+    for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++) {
+        sp_contain_index_done(&c->holders[kind]);
+        sp_contain_index_done(&c->seekers[kind]);
+    }
+    sp_map_done(&c->items);
+    sp_map_done(&c->hosts);
+    sp_free(c->changed_items.at);
+    sp_free(c->changed_hosts.at);
+    sp_buf_done(&c->text);
+    sp_free(c);
+}
+
+enum sp_err sp_contain_stage_load(struct sp_contain_stage *c)
+{
+    if (sp_contain_read(c) == SP_OK)
+        sp_contain_reindex(c);
+    return c->err;
+}
+
+/* ---- coming and going ---- */
+
+/* Out of all but its host. Its contents are appended: they wait for nothing. */
+static void take_out(struct sp_contain_stage *c, struct sp_contain_item *item,
+                     struct sp_contain_list *ret_left)
+{
+    struct sp_signature *s = sp_contain_signature(c, item);
+    if (!s)
+        return;
+    sp_contain_wait_no_more(c, item);
+    sp_contain_item_leave(c, item, s, ret_left);
+    sp_signature_unref(s);
+    sp_contain_note(c, sp_contents_drop(c->contents, item->content));
+    for (uint32_t i = 0; i < ret_left->count; i++)
+        sp_contain_wait_no_more(c, ret_left->at[i]);
+    sp_contain_list_sort(ret_left);
+}
+
+static void search_again(struct sp_contain_stage *c, const struct sp_contain_list *left)
+{
+    for (uint32_t i = 0; i < left->count && c->err == SP_OK; i++) {
+        sp_contain_search(c, left->at[i]);
+        sp_contain_tell(c, left->at[i]);
+    }
+}
+
+/* Its pages count other shingles than before. */
+static void judge_host(struct sp_contain_stage *c, struct sp_contain_host *host)
+{
+    struct sp_contain_list pages = {0};
+    for (struct sp_contain_item *item = host->items; item; item = item->host_next)
+        sp_contain_list_add(&pages, item);
+    sp_contain_list_sort(&pages);
+    for (uint32_t i = 0; i < pages.count && c->err == SP_OK; i++) {
+        struct sp_contain_item *item = pages.at[i];
+        const struct sp_contain_item *best = item->best;
+        struct sp_contain_share share = item->share;
+        sp_contain_wait_no_more(c, item);
+        sp_contain_detach(c, item);
+        sp_contain_search(c, item);
+        if (item->best != best || item->share.hits != share.hits || item->share.of != share.of)
+            sp_contain_tell(c, item);
+    }
+    sp_free(pages.at);
+}
+
+static void bring_in(struct sp_contain_stage *c, struct sp_contain_item *item,
+                     struct sp_signature *signature)
+{
+    if (c->slots.count >= SLOTS_MAX)
+        sp_contain_reindex(c);
+    sp_contain_item_enter(c, item, signature);
+    sp_contain_search(c, item);
+    if (c->err == SP_OK)
+        sp_contain_tell(c, item);
+    sp_contain_offer(c, item, signature);
+}
+
+static void put_new(struct sp_contain_stage *c, struct sp_id page, const char *url,
+                    struct sp_signature *signature)
+{
+    struct sp_contain_list left = {0};
+    struct sp_contain_item *old = sp_map_get(&c->items, page);
+    if (!sp_contain_note(c, sp_contents_hold(c->contents, signature)))
+        return;
+    if (old)
+        take_out(c, old, &left);
+    if (c->err == SP_OK) {
+        struct sp_contain_item *item =
+            sp_contain_item_new(c, page, url, signature, c->next_order++);
+        sp_contain_host_join(c, sp_contain_host_id(url), item);
+        if (old) /* now: the last page of a host takes it along */
+            sp_contain_host_leave(c, old);
+        sp_contain_item_free(old);
+        bring_in(c, item, signature);
+        search_again(c, &left);
+        if (c->err == SP_OK && sp_contain_host_learn(c, item->host))
+            judge_host(c, item->host);
+    }
+    sp_free(left.at);
+}
+
+static void rename_item(struct sp_contain_stage *c, struct sp_contain_item *item, const char *url)
+{
+    struct sp_contain_list contents = {0};
+    sp_free(item->url);
+    item->url = sp_strdup(url);
+    sp_contain_item_changed(c, item);
+    for (struct sp_contain_item *inner = item->contents; inner; inner = inner->beside_next)
+        sp_contain_list_add(&contents, inner);
+    sp_contain_list_sort(&contents);
+    for (uint32_t i = 0; i < contents.count; i++)
+        sp_contain_tell(c, contents.at[i]);
+    sp_free(contents.at);
+}
+
+enum sp_err sp_contain_stage_put(struct sp_contain_stage *c, struct sp_id page, const char *url,
+                                 struct sp_id content)
+{
+    struct sp_contain_item *item = c->err == SP_OK ? sp_map_get(&c->items, page) : NULL;
+    if (c->err != SP_OK)
+        return c->err;
+    if (item && sp_id_eq(item->content, content)) {
+        if (strcmp(item->url, url) != 0)
+            rename_item(c, item, url);
+        return c->err;
+    }
+    struct sp_signature *s = NULL;
+    enum sp_err err = sp_contents_find(c->contents, content, &s);
+    if (err != SP_OK && err != SP_NOT_FOUND)
+        return sp_contain_note(c, err), c->err;
+    if (err == SP_NOT_FOUND || s->shingle_count < SP_CONTAIN_LEAST) {
+        c->say(c->say_arg, page, NULL, 0);
+        return sp_contain_stage_remove(c, page);
+    }
+    sp_signature_ref(s);
+    put_new(c, page, url, s);
+    sp_signature_unref(s);
+    return c->err;
+}
+
+enum sp_err sp_contain_stage_remove(struct sp_contain_stage *c, struct sp_id page)
+{
+    struct sp_contain_list left = {0};
+    struct sp_contain_item *item = c->err == SP_OK ? sp_map_get(&c->items, page) : NULL;
+    if (!item)
+        return c->err;
+    take_out(c, item, &left);
+    if (c->err == SP_OK) {
+        sp_contain_host_leave(c, item);
+        sp_contain_item_free(item);
+        search_again(c, &left);
+    }
+    sp_free(left.at);
+    return c->err;
+}
+
+enum sp_err sp_contain_stage_flush(struct sp_contain_stage *c)
+{
+    if (c->err == SP_OK)
+        sp_contain_write(c);
+    return c->err;
+}
+
+void sp_contain_stage_stats(const struct sp_contain_stage *c, struct sp_contain_stats *ret_stats)
+{
+    *ret_stats = c->stats;
+    ret_stats->index_bytes = 0;
+    for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++)
+        for (int i = 0; i < SP_CONTAIN_PARTS; i++) {
+            const struct sp_postings *holders = c->holders[kind].parts[i];
+            const struct sp_postings *seekers = c->seekers[kind].parts[i];
+            ret_stats->index_bytes += holders ? sp_postings_bytes(holders) : 0;
+            ret_stats->index_bytes += seekers ? sp_postings_bytes(seekers) : 0;
+        }
+}

@@ -1,0 +1,86 @@
+/* The contain stage: which kept page says all that another kept page says, and more?
+ *
+ * A kept page (unique or winner) is contained in another kept page with more shingles where that
+ * one has at least `threshold` of its counted shingles. Counted are all that its host does not
+ * repeat on more than the share `boilerplate` of its pages. The best container is one with the
+ * largest share; of several, the first found. Nothing here changes groups or winners: the stage is
+ * told what was published, and what it says goes into the statuses of kept pages.
+ *
+ * Containment is hits / of: of the counted shingles in the range of hashes that both signatures
+ * know (all of them where none is capped, signature.h) those that the container has. Less than
+ * SP_CONTAIN_LEAST counted shingles in that range say nothing.
+ *
+ * docs/CONTAINMENT.md has the search, why it misses nothing, and its cost.
+ *
+ * A pure step: a page in, changes of containment out, state changes kept in memory until
+ * sp_contain_stage_flush writes them to the store's open batch. No threads, no clock. The same
+ * calls lead to the same words in the same order, wherever flushes and loads lie between them.
+ *
+ * After an error the stage must be freed and made again from the store, with the table of
+ * signatures. */
+#ifndef SP_CONTAIN_CONTAIN_H
+#define SP_CONTAIN_CONTAIN_H
+
+#include "contents/contents.h"
+#include "store/store.h"
+
+enum { SP_CONTAIN_LEAST = 16 };
+
+struct sp_contain_options {
+    double threshold;   /* 0 < threshold <= 1 */
+    double boilerplate; /* share of a host's pages; 1: every shingle counts */
+};
+
+struct sp_contain_stats {
+    uint64_t pages;      /* kept pages that can be contained or contain */
+    uint64_t contained;  /* of these, in another */
+    uint64_t searches;   /* for a page's best container */
+    uint64_t postings;   /* looked at, of both indexes */
+    uint64_t candidates; /* pairs whose shingles were compared */
+    uint64_t changes;    /* of a page's best container */
+    uint64_t hosts;
+    uint64_t boilerplate; /* shingles that hosts do not count, of all hosts */
+    uint64_t index_bytes;
+};
+
+/* What is said of a page: the URL of its best container and the containment, or NULL and 0: none.
+ * Texts are valid during the call. The stage must not be called from inside. Said whenever it has
+ * changed, and of a page that was put with new content in any case. */
+typedef void sp_contain_say(void *arg, struct sp_id page, const char *url, float containment);
+
+struct sp_contain_stage;
+
+/* Never NULL. Options are copied; store and contents are borrowed, and the contents are flushed
+ * after the stage. */
+struct sp_contain_stage *sp_contain_stage_new(const struct sp_contain_options *options,
+                                              struct sp_store *store, struct sp_contents *contents,
+                                              sp_contain_say *say, void *arg);
+/* NULL is allowed. */
+void sp_contain_stage_free(struct sp_contain_stage *c);
+
+/* Rebuilds both indexes from the stored rows, for which it reads each page's signature; call once
+ * before the first put on a store that may hold some. */
+enum sp_err sp_contain_stage_load(struct sp_contain_stage *c);
+
+/* The page is kept, with this content, which somebody holds in the table of signatures. Repeating
+ * it costs a look-up. `url` is as given by the crawler. */
+enum sp_err sp_contain_stage_put(struct sp_contain_stage *c, struct sp_id page, const char *url,
+                                 struct sp_id content);
+/* It is not kept any more, or never was. */
+enum sp_err sp_contain_stage_remove(struct sp_contain_stage *c, struct sp_id page);
+
+/* Writes all changes since the last flush into the store's open batch. */
+enum sp_err sp_contain_stage_flush(struct sp_contain_stage *c);
+
+void sp_contain_stage_stats(const struct sp_contain_stage *c, struct sp_contain_stats *ret_stats);
+
+/* Calls `each` for every host of a committed store with what it does not count, ascending: for
+ * checks from scratch. `host` is sp_contain_host_id of its pages' URLs. */
+enum sp_err sp_contain_each_host(struct sp_store *store,
+                                 void (*each)(void *arg, struct sp_id host,
+                                              const uint32_t *boilerplate, uint32_t count),
+                                 void *arg);
+/* Which host a URL is of, as given by the crawler; those without one are one host. */
+struct sp_id sp_contain_host_id(const char *url);
+
+#endif

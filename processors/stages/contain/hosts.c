@@ -1,0 +1,161 @@
+/* What a host repeats on most of its pages: menus, legal notes, lists of the newest. It is learned
+ * from a sample of the pages that the host has, when 16 of its pages have been put and whenever
+ * their number has doubled since, so that learning costs each page a constant, and depends on
+ * nothing but the puts before it. */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "base/url.h"
+#include "contain/stage.h"
+
+enum { FIRST_PAGES = 16, SAMPLE_PAGES = 64 };
+
+struct sp_id sp_contain_host_id(const char *url)
+{
+    struct sp_buf canonical = {0};
+    struct sp_view host = {0};
+    if (sp_url_canonical(sp_view_str(url), &canonical) == SP_OK)
+        host = sp_url_host(sp_buf_view(&canonical));
+    struct sp_id id = sp_hash128(host.len ? host.data : "", host.len);
+    sp_buf_done(&canonical);
+    return id;
+}
+
+struct sp_contain_host *sp_contain_host_get(struct sp_contain_stage *c, struct sp_id id)
+{
+    struct sp_contain_host *host = sp_map_get(&c->hosts, id);
+    if (host)
+        return host;
+    host = sp_calloc(1, sizeof *host);
+    host->id = id;
+    sp_map_add(&c->hosts, host);
+    c->stats.hosts++;
+    return host;
+}
+
+void sp_contain_host_free(struct sp_contain_host *host)
+{
+    sp_free(host->boilerplate);
+    sp_free(host);
+}
+
+static void changed(struct sp_contain_stage *c, struct sp_contain_host *host)
+{
+    if (!host->changed)
+        sp_contain_keys_add(&c->changed_hosts, host->id);
+    host->changed = true;
+}
+
+void sp_contain_host_join(struct sp_contain_stage *c, struct sp_id id, struct sp_contain_item *item)
+{
+    struct sp_contain_host *host = sp_contain_host_get(c, id);
+    item->host = host;
+    item->host_prev = NULL;
+    item->host_next = host->items;
+    if (host->items)
+        host->items->host_prev = item;
+    host->items = item;
+    host->item_count++;
+}
+
+void sp_contain_host_leave(struct sp_contain_stage *c, struct sp_contain_item *item)
+{
+    struct sp_contain_host *host = item->host;
+    if (item->host_prev)
+        item->host_prev->host_next = item->host_next;
+    else
+        host->items = item->host_next;
+    if (item->host_next)
+        item->host_next->host_prev = item->host_prev;
+    item->host = NULL;
+    if (--host->item_count > 0)
+        return;
+    changed(c, host);
+    sp_map_remove(&c->hosts, host->id);
+    c->stats.hosts--;
+    c->stats.boilerplate -= host->boilerplate_count;
+    sp_contain_host_free(host);
+}
+
+/* ---- learning ---- */
+
+struct numbers {
+    uint32_t *at;
+    size_t count;
+    size_t cap;
+};
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Each of the page's shingles once. */
+static void add_shingles(struct numbers *n, const struct sp_signature *s)
+{
+    sp_grow(&n->at, &n->cap, n->count + s->shingle_count);
+    for (uint32_t i = 0; i < s->shingle_count; i++)
+        if (i == 0 || s->hashes[i] != s->hashes[i - 1])
+            n->at[n->count++] = s->hashes[i];
+}
+
+/* Leaves those that occur more often. */
+static void keep_frequent(struct numbers *n, double often)
+{
+    size_t kept = 0, end;
+    if (n->count)
+        qsort(n->at, n->count, sizeof *n->at, by_value);
+    for (size_t i = 0; i < n->count; i = end) {
+        for (end = i + 1; end < n->count && n->at[end] == n->at[i];)
+            end++;
+        if ((double)(end - i) > often)
+            n->at[kept++] = n->at[i];
+    }
+    n->count = kept;
+}
+
+/* At even distances in the order of their puts. */
+static uint32_t sample(struct sp_contain_stage *c, const struct sp_contain_host *host,
+                       struct numbers *ret_shingles)
+{
+    struct sp_contain_list pages = {0};
+    for (struct sp_contain_item *item = host->items; item; item = item->host_next)
+        sp_contain_list_add(&pages, item);
+    sp_contain_list_sort(&pages);
+    uint32_t count = pages.count < SAMPLE_PAGES ? pages.count : SAMPLE_PAGES;
+    for (uint32_t i = 0; i < count; i++) {
+        struct sp_signature *s =
+            sp_contain_signature(c, pages.at[(uint64_t)i * pages.count / count]);
+        if (s)
+            add_shingles(ret_shingles, s);
+        sp_signature_unref(s);
+    }
+    sp_free(pages.at);
+    return count;
+}
+
+bool sp_contain_host_learn(struct sp_contain_stage *c, struct sp_contain_host *host)
+{
+    struct numbers found = {0};
+    changed(c, host);
+    host->ever++;
+    if (host->ever < FIRST_PAGES || (host->ever & (host->ever - 1)) != 0 ||
+        host->item_count < FIRST_PAGES || c->options.boilerplate >= 1)
+        return false;
+    uint32_t pages = sample(c, host, &found);
+    keep_frequent(&found, c->options.boilerplate * pages);
+    bool same = c->err != SP_OK ||
+                (found.count == host->boilerplate_count &&
+                 (found.count == 0 ||
+                  memcmp(found.at, host->boilerplate, found.count * sizeof *found.at) == 0));
+    if (same) {
+        sp_free(found.at);
+        return false;
+    }
+    c->stats.boilerplate += found.count - host->boilerplate_count;
+    sp_free(host->boilerplate);
+    host->boilerplate = found.at;
+    host->boilerplate_count = (uint32_t)found.count;
+    return true;
+}

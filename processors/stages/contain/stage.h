@@ -1,0 +1,201 @@
+/* What the files of the contain stage have in common. Private to contain.
+ *
+ *   contain.c   put, remove: the steps
+ *   items.c     pages in memory; who is contained in whom; the share of one page that another has
+ *   hosts.c     what a host repeats on most of its pages
+ *   seek.c      under which shingles a page waits for a better container, and who is better off
+ *               with a new page
+ *   search.c    the best container of a page
+ *   rows.c      the stored form */
+#ifndef SP_CONTAIN_STAGE_H
+#define SP_CONTAIN_STAGE_H
+
+#include "base/map.h"
+#include "candidates/postings.h"
+#include "contain/contain.h"
+
+/* Signatures that know all shingles of their page, and those that know only the smallest hashes.
+ * Each kind has its indexes: for the first any of a page's shingles can be those that a container
+ * must have one of, for the second they must lie in every range of hashes. */
+enum sp_contain_kind { SP_CONTAIN_FULL, SP_CONTAIN_CAPPED, SP_CONTAIN_KINDS };
+
+/* A table of posting lists cannot grow beyond 2^27 words: a shingle's last bits choose its part. */
+enum { SP_CONTAIN_PARTS = 16 };
+
+struct sp_contain_index {
+    struct sp_postings *parts[SP_CONTAIN_PARTS];
+    uint64_t pages;
+};
+
+struct sp_contain_host {
+    struct sp_id id;               /* key of the map: first */
+    struct sp_contain_item *items; /* in no order that counts */
+    uint32_t item_count;
+    uint64_t ever;         /* pages put since the host was first seen */
+    uint32_t *boilerplate; /* ascending */
+    uint32_t boilerplate_count;
+    bool changed; /* since the last flush */
+};
+
+/* hits / of; of = 0: none. */
+struct sp_contain_share {
+    uint32_t hits;
+    uint32_t of;
+};
+
+/* A kept page. */
+struct sp_contain_item {
+    struct sp_id page; /* key of the map: first */
+    struct sp_id content;
+    char *url;
+    uint64_t order; /* of its put among all */
+    uint32_t slot;  /* its number in the indexes: ascends with the order */
+    uint32_t total; /* shingles of the page, also those that the signature does not know */
+    enum sp_contain_kind kind;
+    struct sp_contain_host *host;
+    struct sp_contain_item *host_prev;
+    struct sp_contain_item *host_next;
+    struct sp_contain_item *best; /* its container, or NULL */
+    struct sp_contain_share share;
+    struct sp_contain_item *beside_prev; /* others with the same container */
+    struct sp_contain_item *beside_next;
+    struct sp_contain_item *contents; /* pages whose container this is */
+    uint32_t *picks;                  /* shingles it waits under: for full ones, then for capped */
+    uint32_t pick_count[SP_CONTAIN_KINDS];
+    uint64_t stamp; /* what looked at it last */
+    bool changed;   /* since the last flush */
+};
+
+struct sp_contain_list {
+    struct sp_contain_item **at;
+    uint32_t count;
+    uint32_t cap;
+};
+
+/* Keys of rows to write again, or to delete. */
+struct sp_contain_keys {
+    struct sp_id *at;
+    uint32_t count;
+    uint32_t cap;
+};
+
+struct sp_contain_stage {
+    struct sp_contain_options options;
+    struct sp_store *store;
+    struct sp_contents *contents;
+    sp_contain_say *say;
+    void *say_arg;
+    struct sp_map items;
+    struct sp_map hosts;
+    struct sp_contain_list slots; /* NULL: it has left */
+    uint64_t next_order;
+    struct sp_contain_index holders[SP_CONTAIN_KINDS]; /* which pages of the kind have a shingle */
+    struct sp_contain_index seekers[SP_CONTAIN_KINDS]; /* which wait for one that has it */
+    uint64_t stamp;
+    struct sp_contain_keys changed_items;
+    struct sp_contain_keys changed_hosts;
+    struct sp_buf text;
+    enum sp_err err;
+    struct sp_contain_stats stats;
+};
+
+/* What of a page counts, ascending. */
+struct sp_contain_counted {
+    struct sp_contain_item *item;
+    struct sp_signature *signature; /* one reference */
+    const uint32_t *shingles;
+    uint32_t count;
+    uint32_t *room; /* of the shingles, or NULL: they are the signature's own */
+};
+
+/* ---- items.c ---- */
+
+/* Keeps the first error. False: there is one. */
+bool sp_contain_note(struct sp_contain_stage *c, enum sp_err err);
+/* With one reference; NULL: the stage has an error. */
+struct sp_signature *sp_contain_signature(struct sp_contain_stage *c,
+                                          const struct sp_contain_item *item);
+bool sp_contain_count(struct sp_contain_stage *c, struct sp_contain_item *item,
+                      struct sp_contain_counted *ret_counted);
+void sp_contain_counted_done(struct sp_contain_counted *counted);
+/* The least number of hits among `of` that exceeds the bar (of = 0: reaches the threshold); more
+ * than `of`: none does. */
+uint32_t sp_contain_needed(const struct sp_contain_stage *c, struct sp_contain_share bar,
+                           uint32_t of);
+/* Whether b, a larger page, has a share of a's counted shingles that exceeds the bar. */
+bool sp_contain_exceeds(struct sp_contain_stage *c, const struct sp_contain_counted *a,
+                        const struct sp_contain_item *b, struct sp_contain_share bar,
+                        struct sp_contain_share *ret_share);
+
+struct sp_contain_item *sp_contain_item_new(struct sp_contain_stage *c, struct sp_id page,
+                                            const char *url, const struct sp_signature *signature,
+                                            uint64_t order);
+/* NULL is allowed. It must be in no index and have no container and no contents. */
+void sp_contain_item_free(struct sp_contain_item *item);
+/* Gives it a slot, and enters it among the holders of its shingles. */
+void sp_contain_item_enter(struct sp_contain_stage *c, struct sp_contain_item *item,
+                           const struct sp_signature *signature);
+/* The pages that it contains are without container, and appended. */
+void sp_contain_item_leave(struct sp_contain_stage *c, struct sp_contain_item *item,
+                           const struct sp_signature *signature, struct sp_contain_list *ret_left);
+/* Its row is to be written. */
+void sp_contain_item_changed(struct sp_contain_stage *c, struct sp_contain_item *item);
+void sp_contain_keys_add(struct sp_contain_keys *keys, struct sp_id id);
+void sp_contain_attach(struct sp_contain_stage *c, struct sp_contain_item *item,
+                       struct sp_contain_item *best, struct sp_contain_share share);
+void sp_contain_detach(struct sp_contain_stage *c, struct sp_contain_item *item);
+void sp_contain_tell(struct sp_contain_stage *c, const struct sp_contain_item *item);
+
+void sp_contain_list_add(struct sp_contain_list *list, struct sp_contain_item *item);
+void sp_contain_list_sort(struct sp_contain_list *list); /* by slot */
+struct sp_posting_list sp_contain_index_get(const struct sp_contain_index *x, uint32_t shingle);
+static inline uint32_t sp_contain_posting(const struct sp_posting_list *list, uint32_t i)
+{
+    return list->slots ? list->slots[i] : list->only;
+}
+void sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t slot);
+void sp_contain_index_remove(struct sp_contain_index *x, uint32_t shingle, uint32_t slot);
+void sp_contain_index_done(struct sp_contain_index *x);
+
+/* ---- hosts.c ---- */
+
+void sp_contain_host_join(struct sp_contain_stage *c, struct sp_id host,
+                          struct sp_contain_item *item);
+/* The last one takes its host along. */
+void sp_contain_host_leave(struct sp_contain_stage *c, struct sp_contain_item *item);
+/* One more page was put. True: the host does not count the same shingles as before. */
+bool sp_contain_host_learn(struct sp_contain_stage *c, struct sp_contain_host *host);
+struct sp_contain_host *sp_contain_host_get(struct sp_contain_stage *c, struct sp_id id);
+void sp_contain_host_free(struct sp_contain_host *host);
+
+/* ---- seek.c ---- */
+
+/* How many pages of that kind have each of the shingles. */
+void sp_contain_costs(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
+                      enum sp_contain_kind kind, uint32_t *ret_costs);
+/* Chooses shingles of which each page of the kind that exceeds the bar has at least one, the
+ * cheapest that will do: their numbers, into room for all. Returns how many. */
+uint32_t sp_contain_pick(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
+                         struct sp_contain_share bar, enum sp_contain_kind kind,
+                         const uint32_t *costs, uint32_t *ret_picks);
+/* From now on the item hears of each page that exceeds its share. */
+void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted *counted);
+void sp_contain_wait_no_more(struct sp_contain_stage *c, struct sp_contain_item *item);
+/* Pages that are better off with this one in the place of their container get it, and are told. */
+void sp_contain_offer(struct sp_contain_stage *c, struct sp_contain_item *item,
+                      const struct sp_signature *signature);
+/* Gives all items new slots, in order, and makes all indexes again. */
+void sp_contain_reindex(struct sp_contain_stage *c);
+
+/* ---- search.c ---- */
+
+/* Finds the best container of an item that has none and does not wait; then it waits for a better
+ * one. */
+void sp_contain_search(struct sp_contain_stage *c, struct sp_contain_item *item);
+
+/* ---- rows.c ---- */
+
+enum sp_err sp_contain_read(struct sp_contain_stage *c);
+void sp_contain_write(struct sp_contain_stage *c);
+
+#endif

@@ -1,0 +1,52 @@
+/* The check of containment from scratch can fail. */
+#include "base/mem.h"
+#include "harness.h"
+#include "local/contained.h"
+
+enum { PAGES = 3 };
+
+static struct sp_signature *signature(uint32_t from, uint32_t count)
+{
+    struct sp_signature *s = sp_signature_alloc(count, 0);
+    s->params = 1;
+    s->content_hash = (struct sp_id){from, count};
+    s->length[0] = s->shingle_total = count;
+    s->length[1] = s->length[2] = 0;
+    s->language = 0;
+    for (uint32_t i = 0; i < count; i++)
+        s->hashes[i] = (from + i) * 1000;
+    return s;
+}
+
+static void note(void *arg, size_t page, const char *what)
+{
+    (void)what;
+    *(uint64_t *)arg += 1 + 100 * page;
+}
+
+/* Of the 100 shingles of page 0 page 1 has 95, page 2 none. */
+static uint64_t differences(const char *contained_in, float containment)
+{
+    const struct sp_contain_options options = {.threshold = 0.9, .boilerplate = 1};
+    struct sp_contained_page pages[PAGES] = {
+        {"http://a.test/", contained_in, containment, signature(0, 100)},
+        {"http://b.test/", NULL, 0, signature(5, 200)},
+        {"http://c.test/", NULL, 0, signature(210, 300)}};
+    struct sp_db *db = sp_db_open_memory();
+    uint64_t n = 0;
+    CU_ASSERT_EQUAL(sp_contained_check(sp_db_store(db, 1), &options, pages, PAGES, note, &n),
+                    SP_OK);
+    sp_db_close(db);
+    for (int i = 0; i < PAGES; i++)
+        sp_signature_unref((struct sp_signature *)(uintptr_t)pages[i].signature);
+    return n;
+}
+
+TEST(what_is_missed_or_invented_is_a_difference)
+{
+    CU_ASSERT_EQUAL(differences("http://b.test/", 0.95F), 0);
+    CU_ASSERT_EQUAL(differences(NULL, 0), 1);
+    CU_ASSERT_EQUAL(differences("http://b.test/", 0.96F), 1);
+    CU_ASSERT_EQUAL(differences("http://c.test/", 0.95F), 1);
+    CU_ASSERT_EQUAL(differences("http://d.test/", 0.95F), 1);
+}
