@@ -60,19 +60,28 @@ def truth_of(sets, threshold):
     return truth
 
 
-def ensemble(sets, threshold):
+def ensemble(sets, threshold, permutations, weights):
     from datasketch import MinHash, MinHashLSHEnsemble
 
     start = time.process_time()
-    index = MinHashLSHEnsemble(threshold=threshold, num_perm=128, num_part=16)
+    index = MinHashLSHEnsemble(threshold=threshold, num_perm=permutations, num_part=16, weights=weights)
     hashes = {}
     for page, members in sets.items():
-        hashes[page] = MinHash(num_perm=128)
+        hashes[page] = MinHash(num_perm=permutations)
         hashes[page].update_batch([shingle.encode() for shingle in members])
     index.index((page, hashes[page], len(members)) for page, members in sets.items())
     found = {page: {other for other in index.query(hashes[page], len(members)) if len(sets[other]) > len(members)}
              for page, members in sets.items() if len(members) >= LEAST}
     return time.process_time() - start, found
+
+
+def report(truth, best, seconds, found, name):
+    pairs = {(page, other) for page, others in truth.items() for other in others}
+    returned = {(page, other) for page, others in found.items() for other in others}
+    with_best = sum(any(truth[page].get(other) == best[page] for other in found[page]) for page in truth)
+    print(f"{name}: {seconds:.2f} s; pairs: precision {len(pairs & returned) / max(1, len(returned)):.4f} recall "
+          f"{len(pairs & returned) / max(1, len(pairs)):.4f}; best container returned for "
+          f"{with_best / max(1, len(truth)):.4f} of the pages")
 
 
 def main():
@@ -97,16 +106,12 @@ def main():
     named = {url: statuses[url]["contained_in"] for url in kept if "contained_in" in statuses[url]}
     best = {page: max(found.values()) for page, found in truth.items()}
     right = sum(truth.get(page, {}).get(other, 0) == best.get(page) for page, other in named.items())
-    seconds, found = ensemble(sets, options.threshold)
-    pairs = {(page, other) for page, others in truth.items() for other in others}
-    returned = {(page, other) for page, others in found.items() for other in others}
-    print(f"{len(texts)} texts, {len(kept)} kept, {len(truth)} of them in a larger one, {len(pairs)} pairs")
-    print(f"samepage      {off:.2f} s without, {on:.2f} s with containment: {on - off:.2f} s; pages: precision "
-          f"{right / max(1, len(named)):.4f} recall {right / max(1, len(truth)):.4f}, always the best container")
-    print(f"LSHEnsemble   {seconds:.2f} s; pairs: precision {len(pairs & returned) / max(1, len(returned)):.4f} recall "
-          f"{len(pairs & returned) / max(1, len(pairs)):.4f}; pages with a container among those returned: "
-          f"{sum(bool(set(truth[page]) & found[page]) for page in truth) / max(1, len(truth)):.4f}, with the best one: "
-          f"{sum(any(truth[page].get(other) == best[page] for other in found[page]) for page in truth) / max(1, len(truth)):.4f}")
+    print(f"{len(texts)} texts, {len(kept)} kept, {len(truth)} of them in a larger one")
+    print(f"samepage: {off:.2f} s without, {on:.2f} s with containment: {on - off:.2f} s; best containers: precision "
+          f"{right / max(1, len(named)):.4f} recall {right / max(1, len(truth)):.4f}")
+    for permutations, weights in ((128, (0.5, 0.5)), (256, (0.1, 0.9))):
+        seconds, found = ensemble(sets, options.threshold, permutations, weights)
+        report(truth, best, seconds, found, f"LSHEnsemble, num_perm={permutations}, weights={weights}")
 
 
 if __name__ == "__main__":

@@ -151,8 +151,10 @@ void sp_contain_item_enter(struct sp_contain_stage *c, struct sp_contain_item *i
     struct sp_contain_index *x = &c->holders[item->kind];
     item->slot = c->slots.count;
     sp_contain_list_add(&c->slots, item);
-    for (uint32_t i = 0; i < signature->shingle_count; i++)
+    for (uint32_t i = 0; i < signature->shingle_count; i++) {
+        sp_contain_index_prefetch(x, signature->hashes, signature->shingle_count, i);
         sp_contain_index_add(x, signature->hashes[i], item->slot);
+    }
     x->pages++;
 }
 
@@ -160,8 +162,10 @@ void sp_contain_item_leave(struct sp_contain_stage *c, struct sp_contain_item *i
                            const struct sp_signature *signature, struct sp_contain_list *ret_left)
 {
     struct sp_contain_index *x = &c->holders[item->kind];
-    for (uint32_t i = 0; i < signature->shingle_count; i++)
+    for (uint32_t i = 0; i < signature->shingle_count; i++) {
+        sp_contain_index_prefetch(x, signature->hashes, signature->shingle_count, i);
         sp_contain_index_remove(x, signature->hashes[i], item->slot);
+    }
     x->pages--;
     c->slots.at[item->slot] = NULL;
     sp_map_remove(&c->items, item->page);
@@ -247,6 +251,16 @@ struct sp_posting_list sp_contain_index_get(const struct sp_contain_index *x, ui
 {
     struct sp_postings *part = x->parts[shingle % SP_CONTAIN_PARTS];
     return part ? sp_postings_get(part, shingle) : (struct sp_posting_list){NULL, 0, 0};
+}
+
+void sp_contain_index_prefetch(const struct sp_contain_index *x, const uint32_t *shingles,
+                               uint32_t count, uint32_t at)
+{
+    struct sp_postings *part = NULL;
+    if (count - at > SP_CONTAIN_AHEAD)
+        part = x->parts[shingles[at + SP_CONTAIN_AHEAD] % SP_CONTAIN_PARTS];
+    if (part)
+        sp_postings_prefetch(part, shingles[at + SP_CONTAIN_AHEAD]);
 }
 
 void sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t slot)

@@ -11,7 +11,8 @@ struct search {
     struct sp_contain_counted counted;
     struct sp_contain_item *best;
     struct sp_contain_share bar;
-    uint32_t *costs; /* of the kind in work; 0 where the list was read to its end */
+    uint32_t *costs;
+    uint32_t *left; /* of the costs, for the kind in work: 0 where the list was read to its end */
     bool *done;
     uint32_t *picks;
 };
@@ -47,7 +48,7 @@ static bool read_list(struct search *s, enum sp_contain_kind kind, uint32_t shin
 /* True: a better one was found, so that other lists may do. */
 static bool read_picked(struct search *s, enum sp_contain_kind kind)
 {
-    uint32_t count = sp_contain_pick(s->c, &s->counted, s->bar, kind, s->costs, s->picks);
+    uint32_t count = sp_contain_pick(s->c, &s->counted, s->bar, kind, s->left, s->picks);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = s->picks[i];
         if (s->done[number])
@@ -55,7 +56,7 @@ static bool read_picked(struct search *s, enum sp_contain_kind kind)
         if (read_list(s, kind, s->counted.shingles[number]))
             return true;
         s->done[number] = true;
-        s->costs[number] = 0;
+        s->left[number] = 0;
     }
     return false;
 }
@@ -64,7 +65,7 @@ static void search_kind(struct search *s, enum sp_contain_kind kind)
 {
     if (s->c->holders[kind].pages == 0)
         return;
-    sp_contain_costs(s->c, &s->counted, kind, s->costs);
+    memcpy(s->left, s->costs, s->counted.count * sizeof *s->left);
     memset(s->done, 0, s->counted.count * sizeof *s->done);
     while (s->c->err == SP_OK && read_picked(s, kind))
         ;
@@ -77,19 +78,22 @@ void sp_contain_search(struct sp_contain_stage *c, struct sp_contain_item *item)
         return;
     size_t room = s.counted.count + 1;
     s.costs = sp_alloc(room * sizeof *s.costs);
+    s.left = sp_alloc(room * sizeof *s.left);
     s.picks = sp_alloc(room * sizeof *s.picks);
     s.done = sp_alloc(room * sizeof *s.done);
     item->stamp = ++c->stamp;
     c->stats.searches++;
+    sp_contain_costs(c, &s.counted, s.costs);
     search_kind(&s, SP_CONTAIN_CAPPED);
     search_kind(&s, SP_CONTAIN_FULL);
     if (s.best)
         sp_contain_attach(c, item, s.best, s.bar);
     if (c->err == SP_OK)
-        sp_contain_wait(c, &s.counted);
+        sp_contain_wait(c, &s.counted, s.costs);
     sp_contain_item_changed(c, item);
     sp_contain_counted_done(&s.counted);
     sp_free(s.costs);
+    sp_free(s.left);
     sp_free(s.picks);
     sp_free(s.done);
     sp_contents_trim(c->contents);

@@ -14,10 +14,16 @@
 #include "contain/stage.h"
 
 void sp_contain_costs(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
-                      enum sp_contain_kind kind, uint32_t *ret_costs)
+                      uint32_t *ret_costs)
 {
-    for (uint32_t i = 0; i < counted->count; i++)
-        ret_costs[i] = sp_contain_index_get(&c->holders[kind], counted->shingles[i]).count;
+    memset(ret_costs, 0, counted->count * sizeof *ret_costs);
+    for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++) {
+        const struct sp_contain_index *x = &c->holders[kind];
+        for (uint32_t i = 0; i < counted->count && x->pages; i++) {
+            sp_contain_index_prefetch(x, counted->shingles, counted->count, i);
+            ret_costs[i] += sp_contain_index_get(x, counted->shingles[i]).count;
+        }
+    }
 }
 
 /* ---- a heap of numbers of shingles, the cheapest first, then by number */
@@ -70,14 +76,14 @@ uint32_t sp_contain_pick(const struct sp_contain_stage *c, const struct sp_conta
 
 /* ---- waiting ---- */
 
-void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted *counted)
+void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted *counted,
+                     const uint32_t *costs)
 {
     struct sp_contain_item *item = counted->item;
-    uint32_t *costs = sp_alloc((counted->count + 1) * sizeof *costs), total = 0;
+    uint32_t total = 0;
     item->picks = sp_alloc((2ull * counted->count + 1) * sizeof *item->picks);
     for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++) {
         uint32_t *picks = item->picks + total;
-        sp_contain_costs(c, counted, (enum sp_contain_kind)kind, costs);
         uint32_t count =
             sp_contain_pick(c, counted, item->share, (enum sp_contain_kind)kind, costs, picks);
         for (uint32_t i = 0; i < count; i++) {
@@ -88,7 +94,6 @@ void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted
         total += count;
     }
     item->picks = sp_realloc(item->picks, (total + 1) * sizeof *item->picks);
-    sp_free(costs);
 }
 
 void sp_contain_wait_no_more(struct sp_contain_stage *c, struct sp_contain_item *item)
@@ -103,6 +108,14 @@ void sp_contain_wait_no_more(struct sp_contain_stage *c, struct sp_contain_item 
     item->picks = NULL;
 }
 
+static void wait_by_costs(struct sp_contain_stage *c, const struct sp_contain_counted *counted)
+{
+    uint32_t *costs = sp_alloc((counted->count + 1) * sizeof *costs);
+    sp_contain_costs(c, counted, costs);
+    sp_contain_wait(c, counted, costs);
+    sp_free(costs);
+}
+
 static void improve(struct sp_contain_stage *c, struct sp_contain_item *item,
                     struct sp_contain_item *container)
 {
@@ -114,7 +127,7 @@ static void improve(struct sp_contain_stage *c, struct sp_contain_item *item,
         sp_contain_wait_no_more(c, item);
         sp_contain_detach(c, item);
         sp_contain_attach(c, item, container, share);
-        sp_contain_wait(c, &counted);
+        wait_by_costs(c, &counted);
         sp_contain_item_changed(c, item);
         sp_contain_tell(c, item);
     }
@@ -127,6 +140,8 @@ void sp_contain_offer(struct sp_contain_stage *c, struct sp_contain_item *item,
     struct sp_contain_list found = {0};
     item->stamp = ++c->stamp;
     for (uint32_t i = 0; i < signature->shingle_count; i++) {
+        sp_contain_index_prefetch(&c->seekers[item->kind], signature->hashes,
+                                  signature->shingle_count, i);
         struct sp_posting_list list =
             sp_contain_index_get(&c->seekers[item->kind], signature->hashes[i]);
         c->stats.postings += list.count;
@@ -171,7 +186,7 @@ void sp_contain_reindex(struct sp_contain_stage *c)
         sp_free(items.at[i]->picks);
         items.at[i]->picks = NULL;
         if (sp_contain_count(c, items.at[i], &counted))
-            sp_contain_wait(c, &counted);
+            wait_by_costs(c, &counted);
         sp_contain_counted_done(&counted);
         sp_contents_trim(c->contents);
     }

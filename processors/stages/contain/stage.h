@@ -153,6 +153,11 @@ static inline uint32_t sp_contain_posting(const struct sp_posting_list *list, ui
 {
     return list->slots ? list->slots[i] : list->only;
 }
+/* Of shingles that are got or added one after another, one further on: for the processor's caches.
+ */
+enum { SP_CONTAIN_AHEAD = 12 };
+void sp_contain_index_prefetch(const struct sp_contain_index *x, const uint32_t *shingles,
+                               uint32_t count, uint32_t at);
 void sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t slot);
 void sp_contain_index_remove(struct sp_contain_index *x, uint32_t shingle, uint32_t slot);
 void sp_contain_index_done(struct sp_contain_index *x);
@@ -170,16 +175,17 @@ void sp_contain_host_free(struct sp_contain_host *host);
 
 /* ---- seek.c ---- */
 
-/* How many pages of that kind have each of the shingles. */
+/* How many pages have each of the shingles. */
 void sp_contain_costs(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
-                      enum sp_contain_kind kind, uint32_t *ret_costs);
+                      uint32_t *ret_costs);
 /* Chooses shingles of which each page of the kind that exceeds the bar has at least one, the
  * cheapest that will do: their numbers, into room for all. Returns how many. */
 uint32_t sp_contain_pick(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
                          struct sp_contain_share bar, enum sp_contain_kind kind,
                          const uint32_t *costs, uint32_t *ret_picks);
-/* From now on the item hears of each page that exceeds its share. */
-void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted *counted);
+/* From now on the item hears of each page that exceeds its share. `costs`: of its shingles. */
+void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted *counted,
+                     const uint32_t *costs);
 void sp_contain_wait_no_more(struct sp_contain_stage *c, struct sp_contain_item *item);
 /* Pages that are better off with this one in the place of their container get it, and are told. */
 void sp_contain_offer(struct sp_contain_stage *c, struct sp_contain_item *item,
