@@ -56,6 +56,29 @@ void oracle_components(const struct truth *truth, uint32_t pages,
         ret_component[i] = find(ret_component, i);
 }
 
+void oracle_print_edges(const struct truth *truth, uint32_t pages,
+                        const struct sp_similarity_options *similarity)
+{
+    for (uint32_t i = 0; i < pages; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (both_content(&truth[i], &truth[k]) &&
+                sp_similar(similarity, truth[i].signature, truth[k].signature, NULL))
+                printf("edge %u (%016llx) - %u (%016llx)\n", k,
+                       (unsigned long long)sim_page_id(k).lo, i,
+                       (unsigned long long)sim_page_id(i).lo);
+}
+
+void oracle_groups(const struct sp_group_id *group, const bool *there, uint32_t pages,
+                   uint32_t *ret_group)
+{
+    for (uint32_t i = 0; i < pages; i++) {
+        ret_group[i] = i;
+        for (uint32_t k = 0; k < i && there[i] && ret_group[i] == i; k++)
+            if (there[k] && sp_group_id_eq(group[i], group[k]))
+                ret_group[i] = ret_group[k];
+    }
+}
+
 static bool outranks(const struct truth *truth, uint32_t a, uint32_t b)
 {
     struct sp_rank x = sp_rank_of(sp_view_str(sim_url(a)), truth[a].popularity);

@@ -25,6 +25,9 @@ static const struct {
                 {"no-reliance", 0, SP_COMPARE_NO_RELIANCE},
                 {"quiet-return", 0, SP_COMPARE_QUIET_RETURN},
                 {"quiet-anchor", 0, SP_COMPARE_QUIET_ANCHOR},
+                {"late-representative", SP_CANARY_LATE_REPRESENTATIVE, 0},
+                {"no-recheck", SP_CANARY_NO_RECHECK, 0},
+                {"quiet-store", 0, SP_COMPARE_QUIET_STORE},
                 {"no-opens", SP_CANARY_NO_OPENS, 0}};
 
 static void set_canary(struct sim_options *o, const char *name)

@@ -10,11 +10,12 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "cells.h"
 #include "message.h"
 #include "pages.h"
 #include "queue.h"
 
-enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000, MAPS = 3 };
+enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000, MAPS = 3, EVENTS_MAX = 150 };
 
 struct process {
     enum sp_tier tier;
@@ -45,6 +46,7 @@ struct world {
     struct published saying[MAX_PAGES]; /* in the open transaction */
     bool says[MAX_PAGES];
     struct truth truth[MAX_PAGES];
+    struct sp_signature *crawled[EVENTS_MAX]; /* by version - 1; NULL: no content, or the old one */
     bool known[MAX_PAGES];
     uint32_t pages;
     struct sim_result result;
@@ -140,11 +142,25 @@ static void fail(struct world *w, const char *why)
     w->result.ok = false;
 }
 
+/* Mode fast settles a version only if it resembles the page that stands for the group, as that was
+ * before: something that had been crawled by then. */
+static void check_settled(struct world *w, const struct sp_message *m)
+{
+    if (w->o.mode != SP_MODE_FAST || m->kind != SP_MSG_PUT || !m->put.settled)
+        return;
+    for (int64_t i = 0; i + 1 < m->put.content_version; i++)
+        if (w->crawled[i] &&
+            sp_similar(&w->group.similarity, w->crawled[i], m->put.signature, NULL))
+            return;
+    fail(w, "a version is settled that resembles nothing before it");
+}
+
 /* False: the message is for a process with newer maps. */
 static bool step(struct world *w, struct process *p, struct sp_message *m)
 {
     if (w->o.trace)
         print_step(p, m);
+    check_settled(w, m);
     enum sp_err err;
     if (p->tier == SP_TIER_1) {
         err = sp_group_stage_step(p->group, m);
@@ -299,6 +315,8 @@ static void crawl(struct world *w, uint32_t span)
         if (!same_page(&before, t))
             t->content_version = t->version;
         sp_signature_unref(before.signature);
+        if (t->signature)
+            w->crawled[t->version - 1] = sp_signature_ref(t->signature);
     }
     struct sp_message *m = crawl_message(w, page);
     if (w->o.trace)
@@ -333,17 +351,31 @@ static bool same_said(const struct published *a, const struct published *b)
            a->similarity == b->similarity && a->version == b->version;
 }
 
-/* The edges there are in truth, for reading a failing seed's trace. */
-static void print_edges(const struct world *w)
+/* What mode fast promises of its groups. Where a group is re-checked as soon as a page of it is
+ * unlike its winner, it holds nothing that does not hang together. Where tier 2 has one cell,
+ * nothing is missed either: a page that tier 1 has settled is told what its cell finds. */
+static bool groups_hang_together(const struct world *w)
+{
+    return w->o.mode == SP_MODE_EXACT || w->group.fast_recheck_share == 0;
+}
+
+static bool groups_are_components(const struct world *w)
+{
+    bool one_cell = true;
+    for (uint32_t i = 0; i <= w->map; i++)
+        one_cell &= w->maps[i].cells == 1;
+    return w->o.mode == SP_MODE_EXACT || (groups_hang_together(w) && one_cell);
+}
+
+static void check_hanging_together(struct world *w, const uint32_t *group,
+                                   const uint32_t *component)
 {
     for (uint32_t i = 0; i < w->pages; i++)
-        for (uint32_t k = 0; k < i; k++) {
-            const struct truth *a = &w->truth[i], *b = &w->truth[k];
-            if (a->kind == SP_PAGE_CONTENT && b->kind == SP_PAGE_CONTENT &&
-                sp_similar(&w->group.similarity, a->signature, b->signature, NULL))
-                printf("edge %u (%016llx) - %u (%016llx)\n", k,
-                       (unsigned long long)sim_page_id(k).lo, i,
-                       (unsigned long long)sim_page_id(i).lo);
+        if (component[i] != component[group[i]]) {
+            char why[100];
+            snprintf(why, sizeof why, "pages %u and %u are in one group, and nothing joins them",
+                     group[i], i);
+            fail(w, why);
         }
 }
 
@@ -369,23 +401,19 @@ static void check_kept(struct world *w, const struct stored *s, const uint32_t *
 static void check(struct world *w)
 {
     if (w->o.trace)
-        print_edges(w);
+        oracle_print_edges(w->truth, w->pages, &w->group.similarity);
     struct stored s = {.w = w};
     for (uint32_t i = 0; i < w->o.tier1; i++)
         sp_group_each_page(sp_db_store(w->processes[i].db, 0), note_page, &s);
-    uint32_t component[MAX_PAGES];
+    uint32_t component[MAX_PAGES], group[MAX_PAGES];
     struct published want[MAX_PAGES];
     char why[200];
-    if (w->o.mode == SP_MODE_EXACT) {
-        oracle_components(w->truth, w->pages, &w->group.similarity, component);
-    } else { /* fast mode may group otherwise, but must then say what its groups imply */
-        for (uint32_t i = 0; i < w->pages; i++) {
-            component[i] = i;
-            for (uint32_t k = 0; k < i && s.there[i] && component[i] == i; k++)
-                if (s.there[k] && sp_group_id_eq(s.group[i], s.group[k]))
-                    component[i] = component[k];
-        }
-    }
+    oracle_components(w->truth, w->pages, &w->group.similarity, component);
+    oracle_groups(s.group, s.there, w->pages, group);
+    if (groups_hang_together(w))
+        check_hanging_together(w, group, component);
+    if (!groups_are_components(w)) /* it must then say what its groups imply */
+        memcpy(component, group, sizeof group);
     oracle_statuses(w->truth, w->pages, component, &w->group, want);
     for (uint32_t i = 0; i < w->pages && w->result.ok; i++) {
         /* The target of a redirect that was soon replaced may be known or not. */
@@ -423,22 +451,6 @@ static uint32_t or_choice(uint32_t given, struct rnd *r, const uint32_t *choices
     return given ? given : drawn;
 }
 
-/* Cells cut the total length at 11, 12, 13, …: neighbours often live in different ones. */
-static void make_map(struct sp_partition_map *map, uint32_t cells, uint32_t version)
-{
-    *map = (struct sp_partition_map){
-        .cells = cells, .boxes = sp_calloc(cells, sizeof *map->boxes), .version = version};
-    for (uint32_t c = 0; c < cells; c++) {
-        struct sp_box *box = &map->boxes[c];
-        for (uint32_t d = 0; d < SP_AXES; d++)
-            box->hi[d] = UINT32_MAX;
-        box->lo[SP_DIMS] = c ? 10 + c : 0;
-        box->hi[SP_DIMS] = c + 1 == cells ? UINT32_MAX : 11 + c;
-    }
-    enum sp_err err = sp_partition_finish(map);
-    SP_ASSERT(err == SP_OK);
-}
-
 static void use_map(struct world *w)
 {
     struct sp_maps maps;
@@ -469,7 +481,7 @@ static void build(struct world *w)
         sp_method_info(w->o.method)->jaccard; /* else one cell: sp_similarity_check */
     for (uint32_t i = 0; i < MAPS; i++) {
         uint32_t count = i ? or_choice(0, &w->rnd, cells, 3) : w->o.cells;
-        make_map(&w->maps[i], routed ? count : 1, i);
+        cells_make(&w->maps[i], routed ? count : 1, i);
     }
     size_t cache = rnd_chance(&w->rnd, 50) ? 0 : 1 << 20;
     /* Low enough that pages of overlapping items resemble each other. */
@@ -480,6 +492,7 @@ static void build(struct world *w)
     if (w->o.relation)
         parse_relation(w);
     w->group.mode = w->o.mode;
+    w->group.fast_recheck_share = w->o.seed / 6 % 3 == 2 ? 0.4 : 0;
     w->group.winner_relation = w->relation;
     w->group.canary = w->o.canary;
     w->group.large_from = w->o.seed % 2 ? 3 : 0; /* half of the worlds with large groups */
@@ -515,6 +528,8 @@ static void destroy(struct world *w)
     }
     for (uint32_t i = 0; i < w->pages; i++)
         sp_signature_unref(w->truth[i].signature);
+    for (uint32_t i = 0; i < EVENTS_MAX; i++)
+        sp_signature_unref(w->crawled[i]);
     for (uint32_t i = 0; i < MAPS; i++)
         sp_partition_done(&w->maps[i]);
     sp_relation_free(w->relation);
@@ -599,7 +614,7 @@ static struct process *some_process(struct world *w)
 
 struct sim_result sim_run(const struct sim_options *options)
 {
-    static const uint32_t page_counts[] = {4, 8, 12, 20}, event_counts[] = {20, 60, 150},
+    static const uint32_t page_counts[] = {4, 8, 12, 20}, event_counts[] = {20, 60, EVENTS_MAX},
                           spans[] = {10, 30, 60};
     struct world *w = sp_calloc(1, sizeof *w);
     w->o = *options;

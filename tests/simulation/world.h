@@ -78,6 +78,13 @@ struct sim_result sim_run(const struct sim_options *options);
 struct sp_id sim_page_id(uint32_t page);
 const char *sim_url(uint32_t page);
 
+/* The edges there are in truth, for reading a failing seed's trace. */
+void oracle_print_edges(const struct truth *truth, uint32_t pages,
+                        const struct sp_similarity_options *similarity);
+/* Of each page the first one that is in its group; one that is not there is alone. */
+void oracle_groups(const struct sp_group_id *group, const bool *there, uint32_t pages,
+                   uint32_t *ret_group);
+
 /* Of each page the smallest number in its component; a page that was never crawled is alone, unless
  * one redirects to it. Then what must be published for each, given the components. From scratch. */
 void oracle_components(const struct truth *truth, uint32_t pages,

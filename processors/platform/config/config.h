@@ -46,6 +46,7 @@ struct sp_config {
     uint64_t mode;
     uint64_t fast_tier2;
     uint64_t fast_recheck;
+    double fast_recheck_share;
     uint64_t similarity_method;
     double similarity_threshold;
     double similarity_band;

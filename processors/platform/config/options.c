@@ -13,8 +13,11 @@ const struct sp_option sp_options[] = {
      "in mode fast, skip: a changed page that is still similar to its group's representative "
      "stays in the group and is not compared in tier 2. ask: tier 2 compares it as well"},
     {"fast.recheck", SP_OPTION_CHOICE, FIELD(fast_recheck), true, "off", 0, 0, "off|on",
-     "in mode fast: whether a group is checked again when a member has changed or left. off: "
-     "its other members stay together"},
+     "in mode fast: whether a group is checked again each time that a member has changed or left. "
+     "off: only where fast.recheck_share says so"},
+    {"fast.recheck_share", SP_OPTION_REAL, FIELD(fast_recheck_share), false, "0", 0, 1, NULL,
+     "in mode fast: a group is checked again after a change if more than this share of its pages is "
+     "unlike its winner, so that it may have come apart. 0: if any is; 1: never"},
     {"similarity.method", SP_OPTION_CHOICE, FIELD(similarity_method), true, "shingles", 0, 0,
      "shingles|simhash|cosine|sentences|lcs|combined",
      "how pages are compared. shingles: Jaccard similarity of their 5-word shingles. simhash: "

@@ -96,6 +96,7 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     group->mode = c->mode == SP_CONFIG_MODE_FAST ? SP_MODE_FAST : SP_MODE_EXACT;
     group->fast_asks_tier2 = c->fast_tier2 == SP_CONFIG_TIER2_ASK;
     group->fast_rechecks = c->fast_recheck == SP_CONFIG_ON;
+    group->fast_recheck_share = c->fast_recheck_share;
     group->winner_margin = c->winner_margin;
     group->popularity_tolerance = c->winner_popularity_tolerance;
     o->bus.contain.threshold = c->containment_threshold;

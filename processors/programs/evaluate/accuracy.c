@@ -6,8 +6,8 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 
-#define SKIP "a page similar to its group's representative is not compared in tier 2"
-#define LEAVE "when a member leaves, the rest of its group is not re-checked"
+#define SKIP "a page similar to its group's representative is only stored in tier 2"
+#define LEAVE "when a member leaves, the rest of its group is re-checked by fast.recheck_share"
 #define BOUNDED "tier 2 is visited within the paper's bound on lengths"
 #define ALL "the paper's three approximations"
 

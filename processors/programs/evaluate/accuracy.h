@@ -6,8 +6,9 @@
  *
  *   exact      lossless routing, drained: must agree with the baseline, with any number of cells
  *   fast       the paper's three approximations together:
- *                skip     a page similar to its group's representative is not compared in tier 2
- *                leave    when a member leaves, the rest of its group is not re-checked
+ *                skip     a page similar to its group's representative is only stored in tier 2
+ *                leave    when a member leaves, the rest of its group is re-checked only where more
+ *                         than fast.recheck_share of it is unlike its winner
  *                bounded  tier 2 is visited within the paper's bound on lengths, with rho
  *   one each   exact but for one of the three: what it costs
  *   delayed    exact, but the tiers deliver a limited number of messages for each fetch: where a

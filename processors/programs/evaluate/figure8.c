@@ -288,6 +288,7 @@ static void put_repairs(const struct trace_result *results, size_t count, struct
     static const char *const columns[] = {"trace",
                                           "mode",
                                           "updates",
+                                          "re-checks",
                                           "repairs",
                                           "per 1,000 updates",
                                           "splits",
@@ -308,6 +309,7 @@ static void put_repairs(const struct trace_result *results, size_t count, struct
             sp_table_text(t, r->name);
             sp_table_text(t, way == EXACT ? "exact" : "fast");
             sp_table_count(t, changed);
+            sp_table_count(t, s->group.rechecks);
             sp_table_count(t, s->group.repairs);
             sp_table_number(t, per(s->group.repairs, changed, 1000), 1);
             sp_table_count(t, s->group.splits);
@@ -337,9 +339,9 @@ static enum sp_err run(struct sp_evaluation *e)
     sp_report_text(
         e->report,
         "An update is a fetch that finds other content than the page's last fetch. In mode=fast it "
-        "is settled in tier 1, and tier 2 is not asked, where it is similar to its group's "
-        "representative: the best-ranked of the other members. A page that is alone in its group "
-        "has none. The first half of each trace is the first batch; the shares are of the updates "
+        "is settled in tier 1, and tier 2 only stores it, where it is similar to its group's "
+        "representative: the signature that the group's winner had before. That of a page alone is "
+        "its own former one. The first half of each trace is the first batch; the shares are of the updates "
         "in the second batch so far. The paper settles about 30 % of updates.");
     put_figure(results, t->file_count, e->report);
     put_updates(results, t->file_count, e->report);
@@ -356,7 +358,8 @@ static enum sp_err run(struct sp_evaluation *e)
         "Repairs: changes after which the edges that held a group together were in pieces. The "
         "pieces are compared with one another until they hang together again or are known to be "
         "apart (a split). In mode=fast a page that is not similar to the representative leaves "
-        "instead, and the rest is not looked at. Pairs compared in tier 1 are repairs, winners and "
+        "instead, and the rest is re-checked where more than fast.recheck_share of it is unlike its "
+        "winner. Pairs compared in tier 1 are repairs, winners and "
         "representatives; in tier 2, the candidates of probes.");
     put_repairs(results, t->file_count, e->report);
     sp_free(results);

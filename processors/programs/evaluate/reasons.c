@@ -51,8 +51,9 @@ void sp_reasons_put_definitions(struct sp_report *report)
         report,
         "The ways through the tiers. exact: lossless routing, each fetch drained before the next. "
         "fast: the paper's approximations, which are (skip) a changed page that is similar to its "
-        "group's representative is not compared in tier 2; (leave) when a member leaves, the rest "
-        "of its group is not re-checked; (bounded) tier 2 is visited within the paper's bound on "
+        "group's representative is only stored in tier 2, in its own cell; (leave) when a member "
+        "leaves, the rest of its group is re-checked only where more than fast.recheck_share of it "
+        "is unlike its winner; (bounded) tier 2 is visited within the paper's bound on "
         "lengths. Each also by itself. delayed: exact, but the tiers deliver a limited number of "
         "messages for each fetch, given as a share of what a fetch leads to on average; where a "
         "part of the trace leads to more, they fall behind. Statuses are then of the past: a new "
@@ -80,8 +81,8 @@ static void put_rep_reason(const struct sp_accuracy *a, const char *name, struct
         "%s, fast: REP reaches %.2f %% at milestone %zu of 6, above the paper's %.1f %%: %llu of "
         "%llu pairs, in %llu groups; %llu of them are in one group. By itself, leave gives %.2f %% "
         "there, skip %.2f %%, bounded %.2f %%. When the page that held two parts of a group "
-        "together changes, leave does not look whether they still belong together: they stay in "
-        "one group until they change themselves (milestones 1 to 6: %.2f, %.2f, %.2f, %.2f, %.2f, "
+        "together changes, and fast.recheck_share allows as many pages that are unlike the winner, "
+        "the parts stay in one group until more do (milestones 1 to 6: %.2f, %.2f, %.2f, %.2f, %.2f, "
         "%.2f %%). With fast.recheck=on (skip alone) tier 1 compares %.2f pairs of pages for each "
         "fetch in place of %.2f, and RER is %.2f %% in place of %.2f %%: pages that are wrongly "
         "together may hide what skip misses.",
@@ -115,9 +116,9 @@ static void put_rer_reason(const struct sp_accuracy *a, const char *name, struct
         bounded > skip
             ? "bounded: pages whose lengths differ by more than the bound allows never meet in "
               "tier 2, though enough of their shingles are equal"
-            : "skip: a page that changes and is still similar to its group's representative is not "
-              "compared with anyone else, so what it has become similar to is not found until one "
-              "of the two changes and asks tier 2");
+            : "skip: a page that changes and is still similar to its group's representative is "
+              "compared in its own cell alone, so what it has become similar to in another is not "
+              "found until one of the two changes and asks tier 2");
     put_few(p->baseline, report);
 }
 

@@ -61,6 +61,8 @@ void sp_worker_measure(struct sp_worker *w)
     SET(w, discarded, sum.discarded);
     SET(w, put_off, sum.put_off);
     SET(w, bounces, sum.bounces);
+    SET(w, settled, sum.settled);
+    SET(w, rechecks, sum.rechecks);
     SET(w, rows_to_move, sum.rows_to_move);
 }
 

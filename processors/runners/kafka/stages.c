@@ -219,6 +219,8 @@ static void group_measure(void *stage, struct sp_stage_measure *sum)
     sum->discarded += stats.late + stats.again_unknown;
     sum->put_off += stats.put_off;
     sum->bounces += stats.bounces;
+    sum->settled += stats.settled;
+    sum->rechecks += stats.rechecks;
 }
 
 static enum sp_err group_flush(void *stage)

@@ -33,6 +33,8 @@ struct sp_stage_measure {
     uint64_t discarded;    /* versions that came late or twice, or found again what is not known */
     uint64_t put_off;      /* messages that waited for members on their way */
     uint64_t bounces;      /* messages for a page that had left its group */
+    uint64_t settled;      /* mode fast: versions that tier 2 only stored */
+    uint64_t rechecks;     /* mode fast: groups */
     uint64_t rows_to_move; /* rows in cells of the partition map before */
 };
 
@@ -91,6 +93,8 @@ struct sp_worker_metrics {
     uint64_t discarded;
     uint64_t put_off;
     uint64_t bounces;
+    uint64_t settled;
+    uint64_t rechecks;
     uint64_t rows_to_move;
     uint64_t lag;
     uint64_t state_bytes;

@@ -339,6 +339,7 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     X(unchanged)                                                                                   \
     X(again_unknown)                                                                               \
     X(settled)                                                                                     \
+    X(rechecks)                                                                                    \
     X(merges)                                                                                      \
     X(splits)                                                                                      \
     X(put_off)                                                                                     \

@@ -105,10 +105,17 @@ static void bury(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_
     sp_compare_slot_free(c, slot);
 }
 
+/* A row that tier 1 has settled visits no other cell. What its own cell finds as it stores it is
+ * told all the same: it costs no comparison. */
+static bool tells_own(const struct sp_compare_stage *c)
+{
+    return c->options.canary != SP_COMPARE_QUIET_STORE;
+}
+
 /* All edges of the row were those of its spokesman, and it has another one: it leaves the index and
  * enters it again. */
 static void enter_again(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t slot,
-                        bool tell)
+                        bool probe)
 {
     struct sp_signature *signature = sp_cell_actor_signature(c, slot);
     if (!signature || !sp_compare_note(c, sp_contents_hold(c->contents, signature)))
@@ -122,8 +129,8 @@ static void enter_again(struct sp_compare_stage *c, struct sp_cell_actor *cell, 
     sp_cell_actor_move_row(c, slot, fresh);
     bury(c, cell, slot, ghost);
     sp_cell_actor_slot_enter(c, cell, fresh);
-    sp_near_enter(c, fresh, tell);
-    if (tell)
+    sp_near_enter(c, fresh, probe || tells_own(c));
+    if (probe)
         sp_near_probe_others(c, fresh);
 }
 
@@ -153,27 +160,27 @@ static void leave(struct sp_compare_stage *c, struct sp_cell_actor *cell, struct
 }
 
 static void put_new(struct sp_compare_stage *c, struct sp_cell_actor *cell, struct sp_owner owner,
-                    struct sp_signature *signature, bool tell)
+                    struct sp_signature *signature, bool probe)
 {
     uint32_t slot = sp_cell_actor_store(c, cell, signature);
     if (slot == NO_SLOT)
         return;
     sp_cell_actor_add_owner(c, slot, owner);
-    sp_near_enter(c, slot, tell);
-    if (tell)
+    sp_near_enter(c, slot, probe || tells_own(c));
+    if (probe)
         sp_near_probe_others(c, slot);
 }
 
 static void put_again(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t slot,
-                      struct sp_owner owner, bool tell)
+                      struct sp_owner owner, bool probe)
 {
     enum sp_owners_change change = sp_cell_actor_add_owner(c, slot, owner);
     if (c->err)
         return;
     if (change == SP_OWNERS_FIRST) {
         link_second(c, slot);
-        enter_again(c, cell, slot, tell);
-    } else if (change == SP_OWNERS_SAME && tell) {
+        enter_again(c, cell, slot, probe);
+    } else if (change == SP_OWNERS_SAME && probe) {
         sp_near_probe_own(c, slot);
         sp_near_probe_others(c, slot);
     } else if (change == SP_OWNERS_ONE) {

@@ -26,6 +26,7 @@ enum sp_compare_canary {
     SP_COMPARE_NO_RELIANCE, /* a row does not look again when what it relied on has left its star */
     SP_COMPARE_QUIET_RETURN, /* a row that leaves its star enters another one unheard */
     SP_COMPARE_NO_GAP,       /* an owner that leaves takes the link between its neighbours along */
+    SP_COMPARE_QUIET_STORE,  /* mode fast: what a row is like in its own cell is not told */
     SP_COMPARE_QUIET_ANCHOR  /* a row that comes to hang on another one is not linked to it */
 };
 

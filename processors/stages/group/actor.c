@@ -71,71 +71,15 @@ static void set_content(struct sp_group_stage *st, struct sp_group *g, struct sp
         sp_member_drop_content(st, old);
 }
 
-/* Fast mode: the best-ranked content member other than m stands for the group. */
-static struct sp_member *representative(struct sp_group *g, const struct sp_member *m)
-{
-    struct sp_member *best = g->large ? sp_large_best_but(g, m) : NULL;
-    for (uint32_t i = 0; i < g->count && !g->large; i++) {
-        struct sp_member *x = g->members[i];
-        if (x != m && x->kind == SP_PAGE_CONTENT && (!best || sp_member_rank_cmp(x, best, 0) < 0))
-            best = x;
-    }
-    return best;
-}
-
-static bool redirects_to(const struct sp_group *g, const struct sp_member *x,
-                         const struct sp_member *m)
-{
-    for (uint32_t hops = 0; x && x->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++) {
-        x = sp_member_find(g, x->target);
-        if (x == m)
-            return true;
-    }
-    return false;
-}
-
-/* m leaves, with those that redirect to it, and nobody checks whether the rest still hangs
- * together. */
-static uint32_t leave_unchecked(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
-{
-    bool others = false;
-    for (uint32_t i = 0; i < g->count; i++) {
-        struct sp_member *x = g->members[i];
-        x->mark = x == m || redirects_to(g, x, m);
-        others |= x->mark == 0;
-    }
-    if (!others)
-        return 1;
-    for (uint32_t i = 0; i < g->count; i++) {
-        struct sp_member *x = g->members[i];
-        if (x->parent && x->parent->mark != x->mark) {
-            x->parent = NULL;
-            sp_member_changed(st, g, x);
-        }
-    }
-    return 2;
-}
-
-/* Whether m is similar to its group's representative, and whether that settles its version. */
-static bool resembles_group(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                            bool *ret_settled)
-{
-    struct sp_member *r = representative(g, m);
-    bool similar = r && sp_member_similar(st, g, m, r, NULL);
-    *ret_settled = similar && !st->options.fast_asks_tier2;
-    st->stats.settled += *ret_settled;
-    return similar;
-}
-
-/* Fast mode (the paper's approximations): a page similar to its group's representative stays
- * without asking tier 2; any other leaves, and the rest is not re-checked. */
+/* Mode fast: a page similar to its group's representative stays without asking tier 2; any other
+ * leaves. */
 static uint32_t fast_pieces(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                            bool *ret_settled)
+                            const struct sp_signature *representative, bool *ret_settled)
 {
-    bool stays = resembles_group(st, g, m, ret_settled);
+    bool stays = sp_fast_resembles(st, g, m, representative, ret_settled);
     if (sp_group_checks_departures(st))
         return sp_group_forest_check(st, g, m);
-    return stays ? 1 : leave_unchecked(st, g, m);
+    return stays ? 1 : sp_fast_leave(st, g, m);
 }
 
 static void send_applied(struct sp_group_stage *st, const struct sp_member *m, bool settled)
@@ -152,25 +96,28 @@ static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struc
                             const struct sp_change *c)
 {
     bool settled = false, stays = false;
+    struct sp_signature *representative = sp_fast_representative(st, g);
     sp_large_out(st, g, m);
     take_version(m, c);
     set_content(st, g, m, c);
     if (st->options.mode == SP_MODE_FAST)
-        stays = resembles_group(st, g, m, &settled);
+        stays = sp_fast_resembles(st, g, m, representative, &settled);
+    sp_signature_unref(representative);
     if (st->err)
         return;
     sp_large_in(st, g, m);
     sp_member_changed(st, g, m);
     send_applied(st, m, settled);
-    if (sp_group_checks_departures(st))
+    if (sp_group_checks_departures(st)) {
         sp_bonds_split(st, g);
-    else if (!stays)
+        sp_bonds_trust(g);
+    } else if (!stays) {
         sp_large_leave(st, g, m);
-    sp_bonds_trust(g);
+    } /* what is in doubt then is for sp_fast_recheck */
 }
 
 static void change_content(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
-                           const struct sp_change *c)
+                           const struct sp_change *c, const struct sp_signature *representative)
 {
     bool settled = false;
     uint32_t pieces;
@@ -178,7 +125,7 @@ static void change_content(struct sp_group_stage *st, struct sp_group *g, struct
     if (st->err)
         return;
     if (st->options.mode == SP_MODE_FAST)
-        pieces = fast_pieces(st, g, m, &settled);
+        pieces = fast_pieces(st, g, m, representative, &settled);
     else
         pieces = sp_group_forest_check(st, g, m);
     send_applied(st, m, settled);
@@ -190,13 +137,16 @@ static void change_content(struct sp_group_stage *st, struct sp_group *g, struct
 static void change_small(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                          const struct sp_change *c)
 {
+    bool same = c->content_version == m->content_version;
+    struct sp_signature *representative = same ? NULL : sp_fast_representative(st, g);
     sp_group_cover_forget(g, m);
     take_version(m, c);
     sp_member_changed(st, g, m);
-    if (c->content_version == m->content_version)
+    if (same)
         sp_group_cover_note(g, m);
     else
-        change_content(st, g, m, c);
+        change_content(st, g, m, c, representative);
+    sp_signature_unref(representative);
 }
 
 static void change_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
@@ -223,12 +173,16 @@ static void on_change(struct sp_group_stage *st, struct sp_message *message)
         return;
     }
     if (c->version > m->version) {
+        bool same = c->content_version == m->content_version;
         if (g->large)
             change_large(st, g, m, c);
         else
             change_small(st, g, m, c);
         if (!st->err)
-            sp_group_cover_publish(st, g);
+            sp_group_cover_renew(st, g);
+        if (!same)
+            sp_fast_recheck(st, g);
+        sp_group_cover_tell(st, g);
     } /* else: a bounced change can come late */
     sp_message_free(message);
 }

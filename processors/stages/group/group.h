@@ -33,7 +33,9 @@ enum sp_canary {
     SP_CANARY_QUIET_MOVE,     /* a page that moves to another cell does not look for edges */
     SP_CANARY_NO_OPENS,       /* a group decides on a split while members are on their way to it */
     SP_CANARY_NO_ROUND,       /* pages that are not told at once are never told */
-    SP_CANARY_SHORT_ROUND     /* a round under way does not begin again when something changes */
+    SP_CANARY_LATE_REPRESENTATIVE, /* a changed winner is held against what it has become */
+    SP_CANARY_NO_RECHECK, /* a group of which pages are unlike its winner is not re-checked */
+    SP_CANARY_SHORT_ROUND /* a round under way does not begin again when something changes */
 };
 
 enum { SP_GROUP_MESSAGE_BYTES = 900 << 10 };
@@ -46,6 +48,8 @@ struct sp_group_stage_options {
      * the groups are those of SP_MODE_EXACT. */
     bool fast_asks_tier2; /* a page similar to its representative is compared all the same */
     bool fast_rechecks;   /* a group that a member may have left is re-checked all the same */
+    /* Else it is re-checked where more than that share of it is unlike its winner. */
+    double fast_recheck_share;
     double popularity_tolerance; /* of sp_popularity_class; 0: none */
     double winner_margin; /* popularity by which a living winner must be outranked; 0: none */
     const struct sp_relation *winner_relation; /* which winner may cover a page; outlives the stage;
@@ -66,6 +70,7 @@ struct sp_group_stage_stats {
     uint64_t
         again_unknown; /* fetches that found a content again which the page does not have here */
     uint64_t settled;  /* versions settled by the representative (fast mode) */
+    uint64_t rechecks; /* groups re-checked as pages were unlike their winner (fast mode) */
     uint64_t merges;
     uint64_t splits;
     uint64_t put_off;    /* messages that waited for members on their way */

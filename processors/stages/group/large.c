@@ -239,22 +239,6 @@ struct sp_member **sp_large_all(const struct sp_group *g, uint32_t *ret_count)
     return all;
 }
 
-struct sp_member *sp_large_best_but(const struct sp_group *g, const struct sp_member *m)
-{
-    struct sp_shelf_place place = sp_shelf_first(&g->large->ranks);
-    struct sp_hub *h = sp_shelf_next(&g->large->ranks, &place);
-    if (!h || h->best != m)
-        return h ? h->best : NULL;
-    struct sp_shelf_place at = sp_hub_first(h);
-    sp_hub_next(h, &at);
-    struct sp_member *second = sp_hub_next(h, &at);
-    h = sp_shelf_next(&g->large->ranks, &place);
-    if (!h ||
-        (second && sp_rank_cmp(&second->rank, second->page, &h->best->rank, h->best->page) < 0))
-        return second;
-    return h->best;
-}
-
 static void forget(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     sp_group_cover_untouch(g, m);

@@ -117,8 +117,6 @@ void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
                    uint32_t count);
 /* The member leaves, with all behind it, unless there are no others. */
 void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
-/* The best-ranked member with content but m, or NULL. */
-struct sp_member *sp_large_best_but(const struct sp_group *g, const struct sp_member *m);
 /* m and all behind it, appended to the list. */
 void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_member ***list,
                      uint32_t *count, uint32_t *cap);

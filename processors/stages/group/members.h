@@ -127,12 +127,28 @@ uint32_t sp_group_forest_check(struct sp_group_stage *st, struct sp_group *g,
                                struct sp_member *changed);
 /* The same without any trust in the forest. */
 uint32_t sp_group_forest_rebuild(struct sp_group_stage *st, struct sp_group *g);
+/* The same, but the tree edges that hold are kept: nothing is written of a group that is whole. */
+uint32_t sp_group_forest_verify(struct sp_group_stage *st, struct sp_group *g);
 /* Trusts each tree edge, but not that there is one tree. */
 uint32_t sp_group_forest_mend(struct sp_group_stage *st, struct sp_group *g);
 /* Whether both hang from one root. */
 bool sp_group_forest_same(const struct sp_member *a, const struct sp_member *b);
 void sp_group_forest_link(struct sp_group_stage *st, struct sp_group *g, struct sp_member *child,
                           struct sp_member *parent);
+
+/* ---- fast.c */
+/* Mode fast, before a member changes: the signature that the member is held against, the caller's;
+ * NULL in mode exact, where no page of the group has words, and where the store failed. */
+struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp_group *g);
+/* Whether the member, changed, is similar to it, and whether that settles its version. */
+bool sp_fast_resembles(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                       const struct sp_signature *representative, bool *ret_settled);
+/* The member leaves, with those that redirect to it, and nobody checks whether the rest still hangs
+ * together. Returns the number of pieces, as sp_group_forest_check does. For small groups. */
+uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+/* A member's content has changed, and the cover is up to date: the group is re-checked where more
+ * than the allowed share of it is unlike its winner. */
+void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- verdicts.c */
 /* By rank; a living winner counts `margin` more popularity. Below 0 where a comes before b. */
@@ -154,7 +170,11 @@ void sp_group_cover_touch(struct sp_group *g, struct sp_member *m);
 void sp_group_cover_update(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- statuses.c */
-/* Brings the cover up to date and tells the pages what changed for them. */
+/* Brings the cover up to date; the group becomes large or small, as its size asks for. */
+void sp_group_cover_renew(struct sp_group_stage *st, struct sp_group *g);
+/* Tells the pages what changed for them. */
+void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g);
+/* Both. */
 void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g);
 /* Tells it its status, and a winner the size of the group where that is another. False: it knows.
  */

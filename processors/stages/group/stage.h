@@ -2,6 +2,7 @@
  *
  *   page.c       the page actor's steps                                      page_actor.h
  *   actor.c      the group actor's steps                                     members.h
+ *   fast.c       mode fast: the representative, and the repair
  *   handover.c   members move between groups
  *   forest.c     is the group still connected? (spanning forest)
  *   verdicts.c   who wins? (the cover of winners/winners.h kept up to date)

@@ -197,7 +197,7 @@ static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resiz
     }
 }
 
-void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g)
+void sp_group_cover_renew(struct sp_group_stage *st, struct sp_group *g)
 {
     enum { AT_ONCE = 2 };
     sp_group_fit(st, g);
@@ -207,6 +207,10 @@ void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g)
         sp_cover_update(st, g);
     else
         sp_group_cover_update(st, g);
+}
+
+void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g)
+{
     if (st->err)
         return;
     bool resized = take_new_size(g);
@@ -218,4 +222,10 @@ void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g)
         tell_small(st, g, resized);
     g->touched_count = 0;
     g->said_count = g->count;
+}
+
+void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g)
+{
+    sp_group_cover_renew(st, g);
+    sp_group_cover_tell(st, g);
 }

@@ -30,7 +30,7 @@ static struct sp_signature *window(size_t start, size_t words)
 
 /* A fetch of page 'A', 'B' …: earlier letters rank higher. */
 static void add(struct sp_crawl *c, char page, int64_t version, enum sp_page_kind kind,
-                size_t start, char target)
+                size_t start, size_t words, char target)
 {
     char url[] = "http://h/A";
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
@@ -46,14 +46,14 @@ static void add(struct sp_crawl *c, char page, int64_t version, enum sp_page_kin
     m->crawled.page_kind = kind;
     m->crawled.rank = sp_rank_of(sp_view_str(url), 'Z' - page);
     if (kind == SP_PAGE_CONTENT)
-        m->crawled.signature = window(start, WORDS);
+        m->crawled.signature = window(start, words);
     sp_crawl_add(c, m);
     sp_message_free(m);
 }
 
 static void add_content(struct sp_crawl *c, char page, int64_t version, size_t start)
 {
-    add(c, page, version, SP_PAGE_CONTENT, start, 0);
+    add(c, page, version, SP_PAGE_CONTENT, start, WORDS, 0);
 }
 
 /* ---- a replay and what is found at its end */
@@ -116,13 +116,34 @@ static void finish(struct outcome *o)
     sp_partition_done(&o->map);
 }
 
-static struct sp_group_pairs errors_at_end(const struct sp_crawl *c, bool skip, bool leave)
+/* Two cells, cut along one axis. */
+static void cut_in_two(struct outcome *o, int axis, uint32_t at)
+{
+    sp_partition_done(&o->map);
+    o->map = (struct sp_partition_map){.cells = 2, .boxes = sp_calloc(2, sizeof *o->map.boxes)};
+    for (int i = 0; i < SP_AXES; i++)
+        o->map.boxes[0].hi[i] = o->map.boxes[1].hi[i] = UINT32_MAX;
+    o->map.boxes[0].hi[axis] = o->map.boxes[1].lo[axis] = at;
+    CU_ASSERT_EQUAL(sp_partition_finish(&o->map), SP_OK);
+}
+
+struct ways {
+    bool skip;
+    bool leave;
+    double share;    /* fast.recheck_share */
+    uint32_t cut_at; /* pages of as many shingles live in a second cell; 0: there is one */
+};
+
+static struct sp_group_pairs errors_at_end(const struct sp_crawl *c, struct ways ways)
 {
     struct outcome o;
-    prepare(&o, c, 3);
+    prepare(&o, c, 1);
+    if (ways.cut_at)
+        cut_in_two(&o, SP_DIMS, ways.cut_at);
     o.options.bus.group.mode = SP_MODE_FAST;
-    o.options.bus.group.fast_asks_tier2 = !skip;
-    o.options.bus.group.fast_rechecks = !leave;
+    o.options.bus.group.fast_asks_tier2 = !ways.skip;
+    o.options.bus.group.fast_rechecks = !ways.leave;
+    o.options.bus.group.fast_recheck_share = ways.share;
     replay(&o);
     finish(&o);
     CU_ASSERT_EQUAL(o.winners[POINTS - 1].wrong, 0); /* a loser resembles its winner in any mode */
@@ -193,8 +214,8 @@ TEST(the_baseline_sees_what_is_alive)
     add_content(c, 'A', 3, UNLIKE); /* late: says nothing */
     add_content(c, 'B', 1, 0);
     add_content(c, 'C', 1, 0);
-    add(c, 'D', 1, SP_PAGE_REDIRECT, 0, 'A');
-    add(c, 'C', 2, SP_PAGE_DEAD, 0, 0);
+    add(c, 'D', 1, SP_PAGE_REDIRECT, 0, 0, 'A');
+    add(c, 'C', 2, SP_PAGE_DEAD, 0, 0, 0);
     CU_ASSERT_EQUAL(sp_baseline_make(c, 5, &o, &b), SP_OK);
     CU_ASSERT(b.alive == 3 && b.component[0] == b.component[2]);
     sp_baseline_done(&b);
@@ -231,7 +252,8 @@ TEST(pages_without_words_are_alone)
 
 /* ---- what each approximation costs */
 
-/* A - B - C is a chain. B becomes another page: A and C have nothing left in common. */
+/* A - B - C is a chain. B becomes another page: A and C have nothing left in common. Each is all
+ * that the other has in its group: more than any share but 1. */
 TEST(a_bridge_that_leaves_unchecked_costs_precision)
 {
     struct sp_crawl *c = sp_crawl_new();
@@ -240,27 +262,32 @@ TEST(a_bridge_that_leaves_unchecked_costs_precision)
     add_content(c, 'C', 1, 16);
     add_content(c, 'B', 2, UNLIKE);
     for (int skip = 0; skip <= 1; skip++) {
-        struct sp_group_pairs p = errors_at_end(c, skip, true);
+        struct sp_group_pairs p = errors_at_end(c, (struct ways){skip, true, 1, 0});
         CU_ASSERT(p.system == 1 && p.baseline == 0 && sp_group_pairs_rep(&p) == 1);
-        p = errors_at_end(c, skip, false);
+        p = errors_at_end(c, (struct ways){skip, false, 1, 0});
+        CU_ASSERT(p.system == 0 && p.baseline == 0 && sp_group_pairs_rep(&p) == 0);
+        p = errors_at_end(c, (struct ways){skip, true, 0, 0});
         CU_ASSERT(p.system == 0 && p.baseline == 0 && sp_group_pairs_rep(&p) == 0);
     }
     sp_crawl_free(c);
 }
 
-/* A and B are a group, D is alone. B moves between them: still like A, and now like D. */
+/* A and B are a group, D is alone, and lives in another cell. B moves between them: still like A,
+ * and now like D. In one cell D would have been found as B was stored. */
 TEST(a_page_that_skips_tier_2_costs_recall)
 {
     struct sp_crawl *c = sp_crawl_new();
-    add_content(c, 'A', 1, 0);
-    add_content(c, 'B', 1, 4);
-    add_content(c, 'D', 1, 18);
-    add_content(c, 'B', 2, 9);
+    add(c, 'A', 1, SP_PAGE_CONTENT, 0, 95, 0);
+    add(c, 'B', 1, SP_PAGE_CONTENT, 2, 95, 0);
+    add(c, 'D', 1, SP_PAGE_CONTENT, 12, 100, 0);
+    add(c, 'B', 2, SP_PAGE_CONTENT, 5, 95, 0);
     for (int leave = 0; leave <= 1; leave++) {
-        struct sp_group_pairs p = errors_at_end(c, true, leave);
+        struct sp_group_pairs p = errors_at_end(c, (struct ways){true, leave, 0, 94});
         CU_ASSERT(p.system == 1 && p.baseline == 3 && p.both == 1);
         CU_ASSERT_DOUBLE_EQUAL(sp_group_pairs_rer(&p), 2.0 / 3, 1e-12);
-        p = errors_at_end(c, false, leave);
+        p = errors_at_end(c, (struct ways){false, leave, 0, 94});
+        CU_ASSERT(p.system == 3 && p.both == 3 && sp_group_pairs_rer(&p) == 0);
+        p = errors_at_end(c, (struct ways){true, leave, 0, 0});
         CU_ASSERT(p.system == 3 && p.both == 3 && sp_group_pairs_rer(&p) == 0);
     }
     sp_crawl_free(c);
@@ -284,12 +311,7 @@ TEST(bounded_routing_costs_recall)
     }
     struct outcome o;
     prepare(&o, c, 1);
-    sp_partition_done(&o.map);
-    o.map = (struct sp_partition_map){.cells = 2, .boxes = sp_calloc(2, sizeof *o.map.boxes)};
-    for (int axis = 0; axis < SP_AXES; axis++)
-        o.map.boxes[0].hi[axis] = o.map.boxes[1].hi[axis] = UINT32_MAX;
-    o.map.boxes[0].hi[0] = o.map.boxes[1].lo[0] = 6; /* one cut, of the first dimension */
-    CU_ASSERT_EQUAL(sp_partition_finish(&o.map), SP_OK);
+    cut_in_two(&o, 0, 6);
     replay(&o);
     CU_ASSERT(o.groups[POINTS - 1].baseline > 0);
     CU_ASSERT(sp_group_pairs_rer(&o.groups[POINTS - 1]) == 0);

@@ -7,7 +7,10 @@
  * cell is the simplest possible: it keeps every page's signature and compares it with all others.
  *
  * Each story is told twice: with groups that compare their members, and with groups that are
- * handled by content from two members on. Nothing in it may depend on that. */
+ * handled by content from two members on. Nothing in it may depend on that.
+ *
+ * In the stories of mode fast (section 5) the cell tells nothing of a page that tier 1 has settled,
+ * as if all that it resembles were in other cells. */
 #include "base/mem.h"
 #include "group/page_actor.h"
 #include "group/stage.h"
@@ -31,6 +34,9 @@ struct world {
     struct sp_status_event said[PAGES]; /* the last status of each page; winner_url is not kept */
     char winner[PAGES];                 /* of it; 0: none */
     uint32_t events;
+    uint32_t asked;   /* puts that are not settled */
+    uint32_t settled; /* and those that are */
+    struct sp_group_stage_options options;
 };
 
 static struct sp_id id_of(char page)
@@ -97,7 +103,12 @@ static void on_send(void *arg, struct sp_message *m)
     if (m->kind == SP_MSG_PUT) {
         uint32_t from = m->put.signature->hashes[0] / 1000;
         *row = (struct text){from, m->put.content_version};
-        find_edges(w, m->page, m->put.content_version, from);
+        if (m->put.settled)
+            w->settled++;
+        else
+            w->asked++;
+        if (!m->put.settled)
+            find_edges(w, m->page, m->put.content_version, from);
     }
     sp_message_free(m);
 }
@@ -126,18 +137,32 @@ static void drain(struct world *w)
 
 /* ---- what a story is made of ---- */
 
-static void begin(struct world *w, uint32_t large_from)
+static void start(struct world *w)
 {
     struct sp_outbox outbox = {on_send, on_publish, w};
+    w->stage = sp_group_stage_new(&w->options, sp_db_store(w->db, 1), &outbox);
+}
+
+static void restart(struct world *w)
+{
+    CU_ASSERT_EQUAL_FATAL(sp_group_stage_flush(w->stage), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_db_commit(w->db), SP_OK);
+    sp_group_stage_free(w->stage);
+    start(w);
+}
+
+static void begin(struct world *w, uint32_t large_from, enum sp_mode mode, double recheck_share)
+{
     *w = (struct world){.db = sp_db_open_memory(), .similarity = {.threshold = 0.8}};
     w->last = &w->first;
     CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->map), SP_OK);
-    struct sp_group_stage_options o = {.similarity = w->similarity,
-                                       .maps = {&w->map, NULL},
-                                       .mode = SP_MODE_EXACT,
-                                       .large_from = large_from,
-                                       .cache_bytes = 1 << 20};
-    w->stage = sp_group_stage_new(&o, sp_db_store(w->db, 1), &outbox);
+    w->options = (struct sp_group_stage_options){.similarity = w->similarity,
+                                                 .maps = {&w->map, NULL},
+                                                 .mode = mode,
+                                                 .fast_recheck_share = recheck_share,
+                                                 .large_from = large_from,
+                                                 .cache_bytes = 1 << 20};
+    start(w);
 }
 
 static void end(struct world *w)
@@ -205,15 +230,27 @@ static bool is(const struct world *w, char page, enum sp_page_status status, cha
     return w->said[page - 'A'].status == status && w->winner[page - 'A'] == winner;
 }
 
-static void tell(void (*story)(struct world *w))
+static uint64_t rechecks(const struct world *w)
+{
+    struct sp_group_stage_stats stats;
+    sp_group_stage_stats(w->stage, &stats);
+    return stats.rechecks;
+}
+
+static void tell_in(enum sp_mode mode, double recheck_share, void (*story)(struct world *w))
 {
     const uint32_t large_from[] = {0, 1};
     for (size_t i = 0; i < 2; i++) {
         struct world w;
-        begin(&w, large_from[i]);
+        begin(&w, large_from[i], mode, recheck_share);
         story(&w);
         end(&w);
     }
+}
+
+static void tell(void (*story)(struct world *w))
+{
+    tell_in(SP_MODE_EXACT, 0, story);
 }
 
 /* ---- the stories ---- */
@@ -392,4 +429,176 @@ static void split_and_merge(struct world *w)
 TEST(a_group_that_was_split_comes_together_again)
 {
     tell(split_and_merge);
+}
+
+/* ---- mode fast ---- */
+
+/* A page that is alone is held against its own former content, which a restart knows as well. It
+ * may move far in small steps. */
+static void alone(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    CU_ASSERT(w->asked == 1 && w->settled == 0);
+
+    crawl(w, 'A', 1010);
+    CU_ASSERT(w->asked == 1 && w->settled == 1);
+    restart(w);
+    crawl(w, 'A', 1020);
+    CU_ASSERT(w->asked == 1 && w->settled == 2);
+    CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0));
+
+    crawl(w, 'A', 5000);
+    CU_ASSERT(w->asked == 2 && w->settled == 2);
+    CU_ASSERT_EQUAL(rechecks(w), 0);
+}
+
+TEST(fast_a_page_alone_that_changes_a_little_is_settled)
+{
+    tell_in(SP_MODE_FAST, 0, alone);
+}
+
+/* So is a winner; a loser is held against its winner. */
+static void winner_and_loser(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1010);
+    CU_ASSERT(is(w, 'B', SP_STATUS_LOSER, 'A'));
+    w->asked = 0;
+
+    crawl(w, 'A', 1005);
+    CU_ASSERT(w->asked == 0 && w->settled == 1);
+    restart(w);
+    crawl(w, 'B', 1015); /* as 1000, which A had, it would not be */
+    CU_ASSERT(w->asked == 0 && w->settled == 2);
+    CU_ASSERT(together(w, "AB") && is(w, 'B', SP_STATUS_LOSER, 'A'));
+    CU_ASSERT_EQUAL(rechecks(w), 0);
+
+    crawl(w, 'B', 1024); /* it resembles what it was, and not A */
+    CU_ASSERT(w->asked == 1 && w->settled == 2);
+    CU_ASSERT(!together(w, "AB"));
+    CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0) && is(w, 'B', SP_STATUS_UNIQUE, 0));
+
+    crawl(w, 'B', 1005); /* back again, and the winner goes */
+    CU_ASSERT(w->asked == 2 && together(w, "AB"));
+    crawl(w, 'A', 5000);
+    CU_ASSERT(w->asked == 3 && !together(w, "AB"));
+    CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0) && is(w, 'B', SP_STATUS_UNIQUE, 0));
+}
+
+TEST(fast_a_winner_is_held_against_what_it_was_and_a_loser_against_its_winner)
+{
+    tell_in(SP_MODE_FAST, 0, winner_and_loser);
+}
+
+/* A winner goes away from its losers in small steps: each is settled, until a loser is unlike it.
+ * That one is published as no loser of it in any case. */
+static void drift(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1000);
+    crawl(w, 'C', 1010);
+    w->asked = 0;
+    crawl(w, 'A', 1005);
+    crawl(w, 'C', 1015);
+    crawl(w, 'A', 1010);
+    CU_ASSERT(w->asked == 0 && w->settled == 3 && rechecks(w) == 0);
+    CU_ASSERT(together(w, "ABC"));
+    CU_ASSERT(is(w, 'B', SP_STATUS_LOSER, 'A') && is(w, 'C', SP_STATUS_LOSER, 'A'));
+
+    crawl(w, 'A', 1015);
+
+    CU_ASSERT(w->asked == 0 && w->settled == 4);
+    CU_ASSERT(is(w, 'A', SP_STATUS_WINNER, 0) && is(w, 'C', SP_STATUS_LOSER, 'A'));
+    CU_ASSERT(together(w, "AC"));
+}
+
+static void drift_is_mended(struct world *w)
+{
+    drift(w);
+    CU_ASSERT_EQUAL(rechecks(w), 1);
+    CU_ASSERT(!together(w, "AB") && is(w, 'B', SP_STATUS_UNIQUE, 0));
+}
+
+static void drift_is_left(struct world *w)
+{
+    drift(w);
+    CU_ASSERT_EQUAL(rechecks(w), 0);
+    CU_ASSERT(together(w, "AB") && is(w, 'B', SP_STATUS_WINNER, 0));
+
+    crawl(w, 'C', 9000); /* one of one is more than half */
+
+    CU_ASSERT_EQUAL(rechecks(w), 1);
+    CU_ASSERT(!together(w, "AB") && is(w, 'A', SP_STATUS_UNIQUE, 0));
+    CU_ASSERT(is(w, 'B', SP_STATUS_UNIQUE, 0));
+}
+
+TEST(fast_a_winner_that_drifts_away_from_a_loser_is_parted_from_it)
+{
+    tell_in(SP_MODE_FAST, 0, drift_is_mended);
+    tell_in(SP_MODE_FAST, 0.4, drift_is_mended);
+}
+
+TEST(fast_a_group_is_not_checked_for_less_than_the_share_that_was_set)
+{
+    tell_in(SP_MODE_FAST, 0.5, drift_is_left);
+}
+
+/* The page that joined two others leaves (section 5.2, group splitting). */
+static void bridge(struct world *w)
+{
+    crawl(w, 'A', 1010);
+    crawl(w, 'C', 1030);
+    crawl(w, 'B', 1020);
+    CU_ASSERT(together(w, "ABC"));
+    crawl(w, 'B', 9000);
+    CU_ASSERT(!together(w, "AB") && is(w, 'B', SP_STATUS_UNIQUE, 0));
+}
+
+static void bridge_is_missed(struct world *w)
+{
+    bridge(w);
+    CU_ASSERT_EQUAL(rechecks(w), 1);
+    CU_ASSERT(!together(w, "AC"));
+    CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0) && is(w, 'C', SP_STATUS_UNIQUE, 0));
+}
+
+static void bridge_is_forgotten(struct world *w)
+{
+    bridge(w);
+    CU_ASSERT_EQUAL(rechecks(w), 0);
+    CU_ASSERT(together(w, "AC"));
+    CU_ASSERT(is(w, 'A', SP_STATUS_WINNER, 0) && is(w, 'C', SP_STATUS_WINNER, 0));
+}
+
+TEST(fast_what_a_page_held_together_comes_apart_when_it_leaves)
+{
+    tell_in(SP_MODE_FAST, 0, bridge_is_missed);
+    tell_in(SP_MODE_FAST, 1, bridge_is_forgotten);
+}
+
+/* The page that stands for the group dies: the next winner does. */
+static void death(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1010);
+    crawl(w, 'C', 1010);
+    die(w, 'A');
+    CU_ASSERT(is(w, 'B', SP_STATUS_WINNER, 0) && is(w, 'C', SP_STATUS_LOSER, 'B'));
+    restart(w);
+    w->asked = 0;
+
+    crawl(w, 'C', 1020); /* as B; A was unlike it */
+
+    CU_ASSERT(w->asked == 0 && w->settled == 1);
+    CU_ASSERT(together(w, "BC") && is(w, 'C', SP_STATUS_LOSER, 'B'));
+
+    crawl(w, 'C', 990); /* as A was */
+
+    CU_ASSERT(w->asked == 1 && w->settled == 1);
+    CU_ASSERT(!together(w, "BC"));
+}
+
+TEST(fast_when_the_representative_dies_the_next_winner_stands_for_the_group)
+{
+    tell_in(SP_MODE_FAST, 0, death);
 }

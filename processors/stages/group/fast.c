@@ -1,0 +1,165 @@
+/* Mode fast: the approximations of tier 1. Source: Zhu et al., WWW 2012, sections 5.1 and 5.2.
+ *
+ * A group's representative is the signature of its winner: the best-ranked page of it with words. A
+ * changed page is held against it as it was before the change, so that a changed winner, or a page
+ * that is alone, is held against its own former content. A page that resembles it stays, and its
+ * cell only stores it (`settled`). Any other leaves the group, and asks tier 2.
+ *
+ * The representative is stored once: it is the content that the winner's row names, in the table of
+ * signatures. So it is read without a search, goes and moves with its page, and a restart or a
+ * restored changelog has it.
+ *
+ * Nobody checks whether what stays still hangs together. A group hangs together as long as all of
+ * it resembles its winner. So only a group of which pages are found unlike the winner can have come
+ * apart: the cover knows them, as they win themselves. Where they are more than a share of the
+ * group (fast.recheck_share), it is re-checked. In a small group that costs one comparison a
+ * member, and for those that have come off one with each of the others (forest.c). In a large one
+ * it costs no comparison, but a walk over its bonds; with a share of 0 that of the smaller pieces
+ * alone (bonds.c). */
+#include "group/large.h"
+
+/* A page without words resembles nothing, and stands for nothing. */
+static bool has_words(const struct sp_group_stage *st, const struct sp_signature *s)
+{
+    return sp_similar(&st->options.similarity, s, s, NULL);
+}
+
+static struct sp_signature *best_of_large(struct sp_group_stage *st, const struct sp_group *g)
+{
+    struct sp_shelf_place place = sp_shelf_first(&g->large->ranks);
+    struct sp_hub *best = sp_shelf_next(&g->large->ranks, &place);
+    return best ? sp_hub_signature(st, best) : NULL;
+}
+
+static struct sp_signature *best_of_small(struct sp_group_stage *st, struct sp_group *g)
+{
+    for (uint32_t i = 0; i < g->winner_count; i++) {
+        struct sp_signature *s = sp_member_signature(st, g, g->winners[i]);
+        if (!s || has_words(st, s))
+            return s;
+    }
+    return NULL;
+}
+
+struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (st->options.mode != SP_MODE_FAST)
+        return NULL;
+    struct sp_signature *s = g->large ? best_of_large(st, g) : best_of_small(st, g);
+    return s ? sp_signature_ref(s) : NULL;
+}
+
+bool sp_fast_resembles(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
+                       const struct sp_signature *representative, bool *ret_settled)
+{
+    struct sp_signature *s = sp_member_signature(st, g, m);
+    if (st->options.canary == SP_CANARY_LATE_REPRESENTATIVE)
+        representative = s;
+    *ret_settled = false;
+    if (!s || !representative)
+        return false;
+    st->stats.compared++;
+    bool similar = sp_similar(&st->options.similarity, s, representative, NULL);
+    *ret_settled = similar && !st->options.fast_asks_tier2;
+    st->stats.settled += *ret_settled;
+    return similar;
+}
+
+static bool redirects_to(const struct sp_group *g, const struct sp_member *x,
+                         const struct sp_member *m)
+{
+    for (uint32_t hops = 0; x && x->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++) {
+        x = sp_member_find(g, x->target);
+        if (x == m)
+            return true;
+    }
+    return false;
+}
+
+uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    bool others = false;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *x = g->members[i];
+        x->mark = x == m || redirects_to(g, x, m);
+        others |= x->mark == 0;
+    }
+    if (!others)
+        return 1;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct sp_member *x = g->members[i];
+        if (x->parent && x->parent->mark != x->mark) {
+            x->parent = NULL;
+            sp_member_changed(st, g, x);
+        }
+    }
+    return 2;
+}
+
+/* ---- the repair ---- */
+
+/* Pages with words that are winners beside the group's, and how many pages with content there are
+ * beside it. */
+struct unlike {
+    uint32_t winners;
+    uint32_t others;
+};
+
+static struct unlike unlike_in_large(const struct sp_group *g)
+{
+    const struct sp_large *l = g->large;
+    uint32_t others = g->count - l->redirects.count;
+    return (struct unlike){l->winners.count ? l->winners.count - 1 : 0, others ? others - 1 : 0};
+}
+
+static struct unlike unlike_in_small(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct unlike n = {0, g->count - g->empty_count};
+    for (uint32_t i = 0; i < g->winner_count && g->winner_count > 1; i++) {
+        const struct sp_signature *s = sp_member_signature(st, g, g->winners[i]);
+        n.winners += s && has_words(st, s);
+    }
+    return (struct unlike){n.winners ? n.winners - 1 : 0, n.others ? n.others - 1 : 0};
+}
+
+static bool is_suspect(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (st->options.canary == SP_CANARY_NO_RECHECK)
+        return false;
+    struct unlike n = g->large ? unlike_in_large(g) : unlike_in_small(st, g);
+    return !st->err && (double)n.winners > st->options.fast_recheck_share * n.others;
+}
+
+/* With a share of 0 every group hung together before the change: either it was re-checked after the
+ * change before, or all of it resembled its winner. */
+static void recheck_large(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (st->options.fast_recheck_share > 0)
+        sp_bonds_doubt_all(g);
+    sp_bonds_split(st, g);
+}
+
+static void recheck_small(struct sp_group_stage *st, struct sp_group *g)
+{
+    uint32_t pieces = sp_group_forest_verify(st, g);
+    if (pieces > 1 && !st->err)
+        sp_group_split(st, g, pieces);
+}
+
+void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (sp_group_checks_departures(st) || st->err)
+        return;
+    uint64_t splits = st->stats.splits;
+    if (is_suspect(st, g)) {
+        st->stats.rechecks++;
+        if (g->large)
+            recheck_large(st, g);
+        else
+            recheck_small(st, g);
+    }
+    if (g->large)
+        sp_bonds_trust(g);
+    if (!st->err && st->stats.splits != splits)
+        sp_group_cover_renew(st, g);
+}

@@ -1,0 +1,10 @@
+/* The cells of tier 2 in the simulated world. */
+#ifndef SP_TESTS_SIMULATION_CELLS_H
+#define SP_TESTS_SIMULATION_CELLS_H
+
+#include "partition/partition.h"
+
+/* Cells cut the total length at 11, 12, 13, …: neighbours often live in different ones. */
+void cells_make(struct sp_partition_map *map, uint32_t cells, uint32_t version);
+
+#endif
