@@ -4,6 +4,7 @@
 is compared with theirs.
 """
 
+import json
 import os
 import re
 import shutil
@@ -165,6 +166,46 @@ def resources_fit_the_published_schemas(work):
                 check(False, f"{cluster.name}: {kustomize.identity(resource)}: {error.message}")
             checked += 1
     check(checked >= 3 * len(OVERLAYS), "almost nothing was checked:", checked)
+
+
+KEDA = "@kubernetes-models/keda@0.4.2"  # validators made from KEDA's own definitions
+VALIDATE = """
+const errors = [];
+for (const r of JSON.parse(require('fs').readFileSync(0, 'utf8'))) {
+  const {validate} = require('./node_modules/@kubernetes-models/keda/_schemas/KedaShV1alpha1' + r.kind + '.js');
+  if (!validate(r)) errors.push([r.metadata.name, validate.errors.map((e) => [e.instancePath, e.keyword, e.params])]);
+}
+process.stdout.write(JSON.stringify(errors));
+"""
+
+
+def keda_mistakes(home, resources):
+    done = subprocess.run(["node", "-e", VALIDATE], cwd=home, input=json.dumps(resources), text=True,
+                          capture_output=True, check=False)
+    check(done.returncode == 0, "the validator failed:", done.stderr[-1000:])
+    return json.loads(done.stdout)
+
+
+def resources_of_keda_fit_its_schemas(work):
+    home = os.path.join(os.path.dirname(work.program), "keda")
+    if not shutil.which("npm") or not shutil.which("node"):
+        raise Skip("there is no npm to fetch " + KEDA)
+    if not os.path.exists(os.path.join(home, "node_modules", "@kubernetes-models", "keda")):
+        os.makedirs(home, exist_ok=True)
+        done = subprocess.run(["npm", "install", "--prefix", home, "--no-save", "--ignore-scripts", "--no-audit",
+                               "--no-fund", KEDA], cwd=home, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if done.returncode:
+            raise Skip(KEDA + " cannot be had: " + done.stderr.decode("utf-8", "replace")[-500:])
+    checked = 0
+    for cluster in clusters(work):
+        ours = [r for r in cluster.resources if r["apiVersion"] == "keda.sh/v1alpha1"]
+        check_equal(keda_mistakes(home, ours), [], cluster.name)
+        checked += len(ours)
+        for resource in ours:  # and it would notice
+            if resource["kind"] == "ScaledObject":
+                wrong = {**resource, "spec": {**resource["spec"], "maxReplicaCount": "four"}}
+                check(keda_mistakes(home, [wrong]), "a text for a number passes")
+    check(checked >= 2, "almost nothing was checked:", checked)
 
 
 # ---- agree with each other ----
