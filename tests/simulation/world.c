@@ -143,16 +143,16 @@ static void fail(struct world *w, const char *why)
 }
 
 /* Mode fast settles a version only if it resembles the page that stands for the group, as that was
- * before: something that had been crawled by then. */
+ * before: what another fetch has found. That may be a later one, of another page. */
 static void check_settled(struct world *w, const struct sp_message *m)
 {
     if (w->o.mode != SP_MODE_FAST || m->kind != SP_MSG_PUT || !m->put.settled)
         return;
-    for (int64_t i = 0; i + 1 < m->put.content_version; i++)
-        if (w->crawled[i] &&
+    for (int64_t i = 0; i < EVENTS_MAX; i++)
+        if (w->crawled[i] && i + 1 != m->put.content_version &&
             sp_similar(&w->group.similarity, w->crawled[i], m->put.signature, NULL))
             return;
-    fail(w, "a version is settled that resembles nothing before it");
+    fail(w, "a version is settled that resembles nothing else");
 }
 
 /* False: the message is for a process with newer maps. */
