@@ -8,6 +8,7 @@
  *   admin ADDRESS tombstone TOPIC KEY           in every partition
  *   admin ADDRESS ends TOPIC                    low and high watermark of each partition */
 #include <librdkafka/rdkafka.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,13 +152,33 @@ static void tombstone(char **args)
     rd_kafka_metadata_destroy(metadata);
 }
 
+/* A topic that was just made may have no leader that its clients know. */
+static bool has_no_leader_yet(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION ||
+           code == RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE ||
+           code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+static rd_kafka_resp_err_t ends_of(const char *topic, int p, int64_t *ret_low, int64_t *ret_high)
+{
+    enum { TRIES = 50, PAUSE_MS = 200 };
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (int i = 0; i < TRIES; i++) {
+        code = rd_kafka_query_watermark_offsets(handle, topic, p, ret_low, ret_high, TIMEOUT_MS);
+        if (!has_no_leader_yet(code))
+            break;
+        rd_kafka_poll(handle, PAUSE_MS);
+    }
+    return code;
+}
+
 static void show_ends(char **args)
 {
     const struct rd_kafka_metadata *metadata = metadata_of(args[0]);
     for (int p = 0; p < metadata->topics[0].partition_cnt; p++) {
         int64_t low = 0, high = 0;
-        rd_kafka_resp_err_t code =
-            rd_kafka_query_watermark_offsets(handle, args[0], p, &low, &high, TIMEOUT_MS);
+        rd_kafka_resp_err_t code = ends_of(args[0], p, &low, &high);
         if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
             die(args[0], rd_kafka_err2str(code));
         printf("%lld %lld\n", (long long)low, (long long)high);
