@@ -6,6 +6,8 @@
  *   admin ADDRESS delete TOPIC...               the topics
  *   admin ADDRESS poison TOPIC PARTITION BYTES  a gzipped message that is no page, and its size
  *   admin ADDRESS tombstone TOPIC KEY           in every partition
+ *   admin ADDRESS rows TOPIC                    committed messages in order: key and value in
+ *                                               hexadecimal digits, a deletion as -
  *   admin ADDRESS ends TOPIC                    low and high watermark of each partition */
 #include <librdkafka/rdkafka.h>
 #include <stdbool.h>
@@ -193,6 +195,58 @@ static void set(rd_kafka_conf_t *conf, const char *key, const char *value)
         die(key, error);
 }
 
+static void print_hex(const void *data, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        printf("%02x", ((const unsigned char *)data)[i]);
+}
+
+/* To where the partition ends now. */
+static void show_partition(rd_kafka_t *reader, const char *topic, int32_t partition)
+{
+    int64_t low = 0, high = 0;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_query_watermark_offsets(reader, topic, partition, &low, &high, TIMEOUT_MS);
+    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = low;
+    rd_kafka_assign(reader, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    for (bool ended = low == high; !ended;) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(reader, TIMEOUT_MS);
+        if (!m)
+            die(topic, "no answer");
+        ended = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+        if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR && m->key_len) {
+            print_hex(m->key, m->key_len);
+            fputs(m->payload ? " " : " -", stdout);
+            print_hex(m->payload, m->payload ? m->len : 0);
+            printf("\n");
+        } else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR && !ended) {
+            die(topic, rd_kafka_message_errstr(m));
+        }
+        rd_kafka_message_destroy(m);
+    }
+}
+
+static void show_rows(const char *address, const char *topic)
+{
+    char error[256];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    set(conf, "bootstrap.servers", address);
+    set(conf, "group.id", "admin");
+    set(conf, "isolation.level", "read_committed");
+    set(conf, "enable.auto.commit", "false");
+    set(conf, "enable.partition.eof", "true");
+    rd_kafka_t *reader = rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof error);
+    if (!reader)
+        die("librdkafka", error);
+    const struct rd_kafka_metadata *metadata = metadata_of(topic);
+    for (int p = 0; p < metadata->topics[0].partition_cnt; p++)
+        show_partition(reader, topic, p);
+    rd_kafka_metadata_destroy(metadata);
+    rd_kafka_consumer_close(reader);
+    rd_kafka_destroy(reader);
+}
+
 int main(int argc, char **argv)
 {
     char error[256];
@@ -218,6 +272,8 @@ int main(int argc, char **argv)
         poison(argv + 3);
     else if (strcmp(command, "tombstone") == 0 && argc == 5)
         tombstone(argv + 3);
+    else if (strcmp(command, "rows") == 0 && argc == 4)
+        show_rows(argv[1], argv[3]);
     else if (strcmp(command, "ends") == 0 && argc == 4)
         show_ends(argv + 3);
     else

@@ -4,6 +4,7 @@
     partitions  more partitions of `pages`, and of `tier1`
     recreated   all topics, while the state of the stages is kept
     spellings   one page by several URLs; then its status is deleted
+    forgotten   pages that `samepage forget` erases; one that is fetched again
     full        the disk of the group stage, for a while (a tmpfs: only where mounting is allowed)
     unreadable  input of which `ingest` cannot publish all, or anything
     deleted     what is in `tier1` before it is read; a changelog
@@ -119,6 +120,55 @@ def spellings(place):
     check(done.returncode == 1 and "no status is known" in done.stderr, "a deleted status:", done)
 
 
+def forgotten(place):
+    def rows(topic):
+        """Key -> its last value, None where it was deleted."""
+        last = {}
+        for line in place.admin("rows", topic).splitlines():
+            key, value = line.split()
+            last[key] = None if value == "-" else bytes.fromhex(value)
+        return last
+
+    def row_of(name):
+        key = name.encode().hex()
+        return place.seen.get(key, b"")
+
+    with place.stages():
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+        last = {e[0]: e for e in place.all()}
+        names = [u for status in ("unique", "winner", "loser", "gone")
+                 for u in sorted(u for u, e in last.items() if e[2] == status)[:6]]
+        check(len(names) > 12, "pages to forget:", len(names))
+        holders = sum(any(n.encode() in v for n in names)
+                      for v in rows("tier1-changelog").values() if v)
+        check(holders >= len(names), "rows that hold them:", holders)
+        with open(place.path("names"), "w", encoding="utf-8") as file:
+            file.write("\n".join(names[1:] + ["http://nobody.example/"]))
+        place.call("forget", *place.settings(), names[0])
+        place.call("forget", *place.settings(), "--forget", place.path("names"))
+        with open(place.path("first"), encoding="utf-8") as file:
+            kept = [line for line in file if json.loads(line)["url"] not in names]
+        with open(place.path("kept"), "w", encoding="utf-8") as file:
+            file.writelines(kept)
+        os.remove(place.path("want.jsonl"))  # `run` writes behind what is there
+        place.settled(place.expected("kept"), "a crawl without the pages and what was forgotten")
+        place.seen = rows("status")
+        for name in names + ["http://nobody.example/"]:
+            check(row_of(name) is None, "what the topic of statuses says of", name, row_of(name))
+
+        def in_changelog():
+            # A URL is followed by a number: no other URL that begins with it is meant.
+            values = [v for v in rows("tier1-changelog").values() if v]
+            return [n for n in names if any(n.encode() in v for v in values)
+                    and not any(u != n and u.startswith(n) for u in last)]
+
+        until(lambda: not in_changelog(), lambda: f"rows without {in_changelog()}")
+        place.ingest(crawl="first")  # forgotten pages are new ones; the others are known
+        os.remove(place.path("want.jsonl"))
+        place.settled(place.expected("first"), "pages that were fetched again")
+
+
 @contextlib.contextmanager
 def small_disk(folder, size):
     os.makedirs(folder)
@@ -211,5 +261,5 @@ def unreadable(place):
 if __name__ == "__main__":
     part = sys.argv[1]
     test = {"poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
-            "spellings": spellings, "full": full, "unreadable": unreadable}[part]
+            "spellings": spellings, "full": full, "forgotten": forgotten, "unreadable": unreadable}[part]
     main(lambda *args: test(Hostile(part, *args)), *sys.argv[2:])

@@ -57,6 +57,9 @@ struct sp_message *message_copy(const struct sp_message *m)
         hold(c->change.signature);
         c->change.url = copy_text(c->change.url);
         break;
+    case SP_MSG_ERASE:
+        c->erase.url = copy_text(c->erase.url);
+        break;
     case SP_MSG_PUT:
         hold(c->put.signature);
         break;
@@ -124,6 +127,9 @@ static void print_payload(const struct sp_message *m)
     case SP_MSG_CHANGE:
         print_content(m->change.content_version, m->change.signature);
         printf(" group %llu", (unsigned long long)m->change.group.birth);
+        break;
+    case SP_MSG_ERASE:
+        printf(" target %016llx", (unsigned long long)m->erase.target.lo);
         break;
     case SP_MSG_PUT:
         print_content(m->put.content_version, m->put.signature);

@@ -55,7 +55,7 @@ static void refuse(const char *argument)
 {
     fprintf(stderr,
             "simulate: %s: not understood; usage: simulate FIRST LAST [exact|fast] "
-            "[--method NAME] [--relation TEXT] [--canary NAME] [--trace]\n",
+            "[--method NAME] [--relation TEXT] [--canary NAME] [--erase] [--trace]\n",
             argument);
     exit(2);
 }
@@ -82,6 +82,8 @@ int main(int argc, char **argv)
             o.mode = SP_MODE_FAST;
         else if (strcmp(argv[i], "--trace") == 0)
             o.trace = true;
+        else if (strcmp(argv[i], "--erase") == 0)
+            o.erases = true;
         else if (strcmp(argv[i], "--method") == 0 && i + 1 < argc)
             o.method = method_by_name(argv[++i]);
         else if (strcmp(argv[i], "--relation") == 0 && i + 1 < argc)

@@ -13,44 +13,7 @@
 #include "cells.h"
 #include "message.h"
 #include "pages.h"
-#include "queue.h"
-
-enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000, MAPS = 3, EVENTS_MAX = 150 };
-
-struct process {
-    enum sp_tier tier;
-    bool stale; /* still runs with the maps of before */
-    uint32_t number;
-    struct sp_db *db;
-    struct sp_group_stage *group;
-    struct sp_compare_stage *compare;
-    struct queue in[CHANNELS]; /* by sender; the last is the crawler */
-    struct sp_outbox outbox;
-    struct world *world;
-};
-
-struct world {
-    struct sim_options o;
-    struct rnd rnd;
-    struct sp_group_stage_options group;
-    struct sp_compare_stage_options compare;
-    struct sp_relation *relation;       /* or NULL */
-    struct sp_partition_map maps[MAPS]; /* each replaces the one before */
-    uint32_t map;                       /* the present one */
-    bool moving;                        /* pages may live in cells of the one before */
-    struct process processes[2 * MAX_PARTITIONS];
-    uint32_t process_count;
-    struct process *here; /* whose transaction is open */
-    struct queue sent;    /* in it */
-    struct published said[MAX_PAGES];
-    struct published saying[MAX_PAGES]; /* in the open transaction */
-    bool says[MAX_PAGES];
-    struct truth truth[MAX_PAGES];
-    struct sp_signature *crawled[EVENTS_MAX]; /* by version - 1; NULL: no content, or the old one */
-    bool known[MAX_PAGES];
-    uint32_t pages;
-    struct sim_result result;
-};
+#include "state.h"
 
 /* ---- the bus --------------------------------------------------------------------------------- */
 
@@ -67,7 +30,7 @@ static void on_send(void *arg, struct sp_message *m)
     queue_push(&p->world->sent, m);
 }
 
-static uint32_t page_number(const struct world *w, struct sp_id id)
+uint32_t sim_page_number(const struct world *w, struct sp_id id)
 {
     for (uint32_t i = 0; i < w->pages; i++)
         if (sp_id_eq(sim_page_id(i), id))
@@ -79,13 +42,16 @@ static uint32_t page_number(const struct world *w, struct sp_id id)
 static void on_publish(void *arg, const struct sp_status_event *e)
 {
     struct world *w = ((struct process *)arg)->world;
-    uint32_t page = page_number(w, e->page);
+    uint32_t page = sim_page_number(w, e->page);
     int32_t winner = -1;
     for (uint32_t i = 0; e->winner_url && i < w->pages; i++)
         if (strcmp(sim_url(i), e->winner_url) == 0)
             winner = (int32_t)i;
-    w->saying[page] = (struct published){e->status,     e->reason,     winner,  e->similarity,
-                                         e->version_ms, e->group_size, e->group};
+    if (e->status == SP_STATUS_NONE)
+        w->saying[page] = (struct published){.winner = -1}; /* taken back */
+    else
+        w->saying[page] = (struct published){e->status,     e->reason,     winner,  e->similarity,
+                                             e->version_ms, e->group_size, e->group};
     w->says[page] = true;
     if (w->o.trace)
         printf("      publishes %u@%lld: %s winner %d group %llu\n", page, (long long)e->version_ms,
@@ -135,7 +101,7 @@ static struct queue *some_channel(struct world *w, struct process *p)
     return count ? ready[rnd_below(&w->rnd, count)] : NULL;
 }
 
-static void fail(struct world *w, const char *why)
+void sim_fail(struct world *w, const char *why)
 {
     if (w->result.ok)
         snprintf(w->result.why, sizeof w->result.why, "%s", why);
@@ -152,7 +118,7 @@ static void check_settled(struct world *w, const struct sp_message *m)
         if (w->crawled[i] && i + 1 != m->put.content_version &&
             sp_similar(&w->group.similarity, w->crawled[i], m->put.signature, NULL))
             return;
-    fail(w, "a version is settled that resembles nothing else");
+    sim_fail(w, "a version is settled that resembles nothing else");
 }
 
 /* False: the message is for a process with newer maps. */
@@ -172,7 +138,7 @@ static bool step(struct world *w, struct process *p, struct sp_message *m)
     if (err == SP_OTHER_MAP && p->stale)
         return false;
     if (err != SP_OK)
-        fail(w, sp_err_text(err));
+        sim_fail(w, sp_err_text(err));
     return true;
 }
 
@@ -183,7 +149,7 @@ static void commit(struct world *w, struct process *p)
     if (err == SP_OK)
         err = sp_db_commit(p->db);
     if (err != SP_OK)
-        fail(w, sp_err_text(err));
+        sim_fail(w, sp_err_text(err));
     struct sp_message *m;
     uint32_t from = (uint32_t)(p - w->processes);
     while ((m = queue_pop(&w->sent)))
@@ -328,118 +294,20 @@ static void crawl(struct world *w, uint32_t span)
     queue_push(q, m);
 }
 
-/* ---- the check ---------------------------------------------------------------------------------
- */
-
-struct stored {
-    struct world *w;
-    struct sp_group_id group[MAX_PAGES];
-    bool there[MAX_PAGES];
-};
-
-static void note_page(void *arg, const struct sp_page_view *v)
+/* The page is as if nobody had ever fetched it; who redirects to it still does. */
+static void erase(struct world *w)
 {
-    struct stored *s = arg;
-    uint32_t page = page_number(s->w, v->page);
-    s->there[page] = true;
-    s->group[page] = v->group;
-}
-
-static bool same_said(const struct published *a, const struct published *b)
-{
-    return a->status == b->status && a->reason == b->reason && a->winner == b->winner &&
-           a->similarity == b->similarity && a->version == b->version;
-}
-
-/* What mode fast promises of its groups. Where a group is re-checked as soon as a page of it is
- * unlike its winner, it holds nothing that does not hang together. Where tier 2 has one cell,
- * nothing is missed either: a page that tier 1 has settled is told what its cell finds. */
-static bool groups_hang_together(const struct world *w)
-{
-    return w->o.mode == SP_MODE_EXACT || w->group.fast_recheck_share == 0;
-}
-
-static bool groups_are_components(const struct world *w)
-{
-    bool one_cell = true;
-    for (uint32_t i = 0; i <= w->map; i++)
-        one_cell &= w->maps[i].cells == 1;
-    return w->o.mode == SP_MODE_EXACT || (groups_hang_together(w) && one_cell);
-}
-
-static void check_hanging_together(struct world *w, const uint32_t *group,
-                                   const uint32_t *component)
-{
-    for (uint32_t i = 0; i < w->pages; i++)
-        if (component[i] != component[group[i]]) {
-            char why[100];
-            snprintf(why, sizeof why, "pages %u and %u are in one group, and nothing joins them",
-                     group[i], i);
-            fail(w, why);
-        }
-}
-
-/* A page that is kept says which group it stands for, and its size to less than a factor of two. */
-static void check_kept(struct world *w, const struct stored *s, const uint32_t *component,
-                       uint32_t page)
-{
-    const struct published *said = &w->said[page];
-    uint32_t size = 0;
-    if (said->status != SP_STATUS_WINNER && said->status != SP_STATUS_UNIQUE)
-        return;
-    for (uint32_t i = 0; i < w->pages; i++)
-        size += s->there[i] && component[i] == component[page];
-    if (size >= 2 * said->group_size || 2 * size <= said->group_size ||
-        !sp_group_id_eq(said->group, s->group[page])) {
-        char why[100];
-        snprintf(why, sizeof why, "page %u: in a group of %u, not %u, or in another", page,
-                 said->group_size, size);
-        fail(w, why);
-    }
-}
-
-static void check(struct world *w)
-{
+    uint32_t page = rnd_below(&w->rnd, w->pages);
+    struct truth *t = &w->truth[page];
+    w->result.events++;
+    sp_signature_unref(t->signature);
+    *t = (struct truth){.popularity = t->popularity};
+    struct sp_message *m = sp_message_new(SP_MSG_ERASE);
+    m->page = sim_page_id(page);
+    m->erase.url = sp_memdup(sim_url(page), strlen(sim_url(page)) + 1);
     if (w->o.trace)
-        oracle_print_edges(w->truth, w->pages, &w->group.similarity);
-    struct stored s = {.w = w};
-    for (uint32_t i = 0; i < w->o.tier1; i++)
-        sp_group_each_page(sp_db_store(w->processes[i].db, 0), note_page, &s);
-    uint32_t component[MAX_PAGES], group[MAX_PAGES];
-    struct published want[MAX_PAGES];
-    char why[200];
-    oracle_components(w->truth, w->pages, &w->group.similarity, component);
-    oracle_groups(s.group, s.there, w->pages, group);
-    if (groups_hang_together(w))
-        check_hanging_together(w, group, component);
-    if (!groups_are_components(w)) /* it must then say what its groups imply */
-        memcpy(component, group, sizeof group);
-    oracle_statuses(w->truth, w->pages, component, &w->group, want);
-    for (uint32_t i = 0; i < w->pages && w->result.ok; i++) {
-        /* The target of a redirect that was soon replaced may be known or not. */
-        bool crawled = w->truth[i].version > 0;
-        if ((crawled && !s.there[i]) || (s.there[i] && !w->known[i])) {
-            snprintf(why, sizeof why, "page %u is %s", i, crawled ? "lost" : "invented");
-            fail(w, why);
-        }
-        for (uint32_t k = 0; k < i && s.there[i]; k++)
-            if (s.there[k] &&
-                sp_group_id_eq(s.group[i], s.group[k]) != (component[i] == component[k])) {
-                snprintf(why, sizeof why, "pages %u and %u %s one group", k, i,
-                         component[i] == component[k] ? "are not in" : "are in");
-                fail(w, why);
-            }
-        if (!s.there[i] || w->truth[i].kind == SP_PAGE_UNSEEN)
-            want[i] = (struct published){.winner = -1};
-        if (!same_said(&want[i], &w->said[i])) {
-            snprintf(why, sizeof why, "page %u: %s winner %d version %lld, not %s winner %d %lld",
-                     i, sp_status_name(w->said[i].status), w->said[i].winner,
-                     (long long)w->said[i].version, sp_status_name(want[i].status), want[i].winner,
-                     (long long)want[i].version);
-            fail(w, why);
-        }
-        check_kept(w, &s, component, i);
-    }
+        printf("erase %u (%016llx)\n", page, (unsigned long long)m->page.lo);
+    queue_push(&w->processes[destination(w, m)].in[CHANNELS - 1], m);
 }
 
 /* ---- one run ------------------------------------------------------------------------------------
@@ -631,15 +499,18 @@ struct sim_result sim_run(const struct sim_options *options)
             break;
         if (!p ? w->result.events >= events : rnd_chance(&w->rnd, 10))
             operate(w);
-        else if (w->result.events < events && (!p || rnd_chance(&w->rnd, 15)))
-            crawl(w, span);
-        else
+        else if (w->result.events < events && (!p || rnd_chance(&w->rnd, 15))) {
+            if (w->o.erases && rnd_chance(&w->rnd, 15))
+                erase(w);
+            else
+                crawl(w, span);
+        } else
             transaction(w, p);
         if (w->result.messages > MESSAGES_MAX)
-            fail(w, "livelock");
+            sim_fail(w, "livelock");
     }
     if (w->result.ok)
-        check(w);
+        sim_check(w);
     destroy(w);
     struct sim_result result = w->result;
     sp_free(w);

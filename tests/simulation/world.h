@@ -60,6 +60,7 @@ struct sim_options {
     uint32_t tier2;
     uint32_t cells;     /* of the first map */
     uint32_t batch_max; /* messages a transaction */
+    bool erases;        /* one event in seven forgets a page */
     bool trace;
 };
 

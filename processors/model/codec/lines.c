@@ -15,12 +15,13 @@ void sp_lines_put_group_id(struct sp_buf *out, struct sp_group_id id)
 
 void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event)
 {
+    const bool forgotten = event->status == SP_STATUS_NONE;
     sp_buf_put_str(out, "{\"url\":");
     sp_json_put_text(out, event->url);
     sp_buf_put_str(out, ",\"version_ms\":");
     sp_json_put_i64(out, event->version_ms);
     sp_buf_put_str(out, ",\"status\":\"");
-    sp_buf_put_str(out, sp_status_name(event->status));
+    sp_buf_put_str(out, forgotten ? "forgotten" : sp_status_name(event->status));
     sp_buf_put_str(out, "\",\"winner_url\":");
     sp_json_put_text(out, event->winner_url);
     sp_buf_put_str(out, ",\"similarity\":");
@@ -31,7 +32,10 @@ void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event
     sp_buf_put_str(out, ",\"reason\":");
     sp_json_put_text(out, sp_reason_name(event->reason));
     sp_buf_put_str(out, ",\"group_id\":");
-    sp_lines_put_group_id(out, event->group);
+    if (forgotten)
+        sp_buf_put_str(out, "null");
+    else
+        sp_lines_put_group_id(out, event->group);
     sp_buf_put_str(out, ",\"group_size\":");
     sp_json_put_i64(out, event->group_size);
     sp_buf_put_str(out, ",\"epoch\":");

@@ -11,7 +11,7 @@
 #include "codec/parts.h"
 
 /* The branch of a union is the kind, counted from the tier's first. */
-_Static_assert(SP_MSG_CRAWLED == 1 && SP_MSG_PUT == 13 && SP_MSG_KINDS == 17,
+_Static_assert(SP_MSG_CRAWLED == 1 && SP_MSG_PUT == 14 && SP_MSG_KINDS == 18,
                "a new kind needs a record in schemas/");
 
 /* ---- to a page actor ----------------------------------------------------------------------- */
@@ -98,35 +98,14 @@ static void get_assigned(struct sp_decoder *d, struct sp_message *m)
 
 static void put_verdict(struct sp_buf *out, const struct sp_message *m)
 {
-    const struct sp_verdict *v = &m->verdict;
     sp_codec_put_id(out, m->page);
-    sp_codec_put_group_id(out, v->far);
-    sp_codec_put_count(out, v->epoch);
-    sp_buf_put_zigzag(out, v->content_version);
-    sp_codec_put_count(out, v->status);
-    sp_codec_put_count(out, v->reason);
-    sp_codec_put_some_id(out, v->winner);
-    sp_codec_put_float(out, v->similarity);
-    sp_codec_put_count(out, v->group_size);
-    sp_codec_put_some_text(out, v->winner_url);
-    sp_codec_put_count(out, v->rule);
+    sp_codec_put_verdict(out, &m->verdict);
 }
 
 static void get_verdict(struct sp_decoder *d, struct sp_message *m)
 {
-    struct sp_verdict *v = &m->verdict;
     m->page = sp_codec_get_id(d);
-    v->far = sp_codec_get_group_id(d);
-    v->epoch = (uint64_t)sp_codec_get_long(d);
-    v->content_version = sp_codec_get_long(d);
-    v->status = (enum sp_page_status)sp_codec_get_count(d, SP_STATUS_GONE);
-    v->reason = (enum sp_reason)sp_codec_get_count(d, SP_REASON_EXACT);
-    v->winner = sp_codec_get_some_id(d);
-    v->similarity = sp_codec_get_float(d);
-    v->group_size = (uint32_t)sp_codec_get_count(d, UINT32_MAX);
-    v->winner_url = sp_codec_get_some_text(d);
-    if (!d->no_rule)
-        v->rule = (enum sp_rank_rule)sp_codec_get_count(d, SP_RANK_OVERRIDE);
+    sp_codec_get_verdict(d, &m->verdict);
 }
 
 static void put_move(struct sp_buf *out, const struct sp_message *m)
@@ -231,6 +210,20 @@ static void get_members(struct sp_decoder *d, struct sp_message *m)
     m->link.far = sp_codec_get_group_id(d);
     m->link.more = sp_codec_get_bool(d);
     sp_codec_get_rows(d, &m->link);
+}
+
+static void put_erase(struct sp_buf *out, const struct sp_message *m)
+{
+    sp_codec_put_id(out, m->page);
+    sp_codec_put_some_id(out, m->erase.target);
+    sp_codec_put_bytes(out, sp_view_str(m->erase.url));
+}
+
+static void get_erase(struct sp_decoder *d, struct sp_message *m)
+{
+    m->page = sp_codec_get_id(d);
+    m->erase.target = sp_codec_get_some_id(d);
+    m->erase.url = sp_codec_get_text(d);
 }
 
 /* ---- to a cell actor ----------------------------------------------------------------------- */
@@ -344,6 +337,9 @@ static void put_kind(struct sp_buf *out, const struct sp_message *m)
     case SP_MSG_MEMBERS:
         put_members(out, m);
         break;
+    case SP_MSG_ERASE:
+        put_erase(out, m);
+        break;
     case SP_MSG_PUT:
         put_put(out, m);
         break;
@@ -398,6 +394,9 @@ static void get_kind(struct sp_decoder *d, struct sp_message *m)
     case SP_MSG_MEMBERS:
         get_members(d, m);
         break;
+    case SP_MSG_ERASE:
+        get_erase(d, m);
+        break;
     case SP_MSG_PUT:
         get_put(d, m);
         break;
@@ -449,6 +448,7 @@ static bool check_kind(const struct sp_message *m)
     case SP_MSG_STATUS:
     case SP_MSG_MOVE:
     case SP_MSG_MEMBERS:
+    case SP_MSG_ERASE:
     case SP_MSG_PUT:
     case SP_MSG_REMOVE:
     case SP_MSG_PROBE:
@@ -461,13 +461,14 @@ static bool check_kind(const struct sp_message *m)
 /* Which kind follows: the fingerprint names the tier, the branch of its union the kind. */
 static enum sp_message_kind get_branch(struct sp_decoder *d)
 {
-    enum sp_message_kind first = SP_MSG_CRAWLED, last = SP_MSG_MEMBERS;
+    enum sp_message_kind first = SP_MSG_CRAWLED, last = SP_MSG_ERASE;
     uint64_t fingerprint = sp_codec_get_fingerprint(d);
     if (fingerprint == SP_FINGERPRINT_TIER2) {
         first = SP_MSG_PUT;
         last = SP_MSG_AGAIN;
     } else if (fingerprint == SP_FINGERPRINT_TIER1_NO_RULE) {
         d->no_rule = true;
+        last = SP_MSG_MEMBERS;
     } else if (fingerprint != SP_FINGERPRINT_TIER1) {
         sp_codec_refuse(d, SP_UNKNOWN_SCHEMA);
     }

@@ -285,3 +285,32 @@ void sp_codec_get_end_items(struct sp_decoder *d, uint32_t count)
     if (count && sp_codec_get_count(d, 0) != 0)
         sp_codec_refuse(d, SP_MALFORMED);
 }
+
+void sp_codec_put_verdict(struct sp_buf *out, const struct sp_verdict *v)
+{
+    sp_codec_put_group_id(out, v->far);
+    sp_codec_put_count(out, v->epoch);
+    sp_buf_put_zigzag(out, v->content_version);
+    sp_codec_put_count(out, v->status);
+    sp_codec_put_count(out, v->reason);
+    sp_codec_put_some_id(out, v->winner);
+    sp_codec_put_float(out, v->similarity);
+    sp_codec_put_count(out, v->group_size);
+    sp_codec_put_some_text(out, v->winner_url);
+    sp_codec_put_count(out, v->rule);
+}
+
+void sp_codec_get_verdict(struct sp_decoder *d, struct sp_verdict *v)
+{
+    v->far = sp_codec_get_group_id(d);
+    v->epoch = (uint64_t)sp_codec_get_long(d);
+    v->content_version = sp_codec_get_long(d);
+    v->status = (enum sp_page_status)sp_codec_get_count(d, SP_STATUS_GONE);
+    v->reason = (enum sp_reason)sp_codec_get_count(d, SP_REASON_EXACT);
+    v->winner = sp_codec_get_some_id(d);
+    v->similarity = sp_codec_get_float(d);
+    v->group_size = (uint32_t)sp_codec_get_count(d, UINT32_MAX);
+    v->winner_url = sp_codec_get_some_text(d);
+    if (!d->no_rule)
+        v->rule = (enum sp_rank_rule)sp_codec_get_count(d, SP_RANK_OVERRIDE);
+}

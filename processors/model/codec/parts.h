@@ -109,4 +109,8 @@ uint32_t sp_codec_get_items(struct sp_decoder *d, size_t item_bytes);
 void sp_codec_put_end_items(struct sp_buf *out);
 void sp_codec_get_end_items(struct sp_decoder *d, uint32_t count);
 
+/* All of a verdict but its page. */
+void sp_codec_put_verdict(struct sp_buf *out, const struct sp_verdict *v);
+void sp_codec_get_verdict(struct sp_decoder *d, struct sp_verdict *v);
+
 #endif

@@ -37,6 +37,7 @@ struct kind {
     X(UNION, "union", true, TO_GROUP, TO_EDGE, AT(link.group))                                     \
     X(DISSOLVE, "dissolve", true, TO_GROUP, TO_GROUP, AT(link.group))                              \
     X(MEMBERS, "members", true, TO_GROUP, TO_GROUP, AT(link.group))                                \
+    X(ERASE, "erase", false, TO_PAGE, TO_PAGE, 0)                                                  \
     X(PUT, "put", false, TO_CELL, TO_CELL, AT(put.cell))                                           \
     X(REMOVE, "remove", false, TO_CELL, TO_CELL, AT(remove.cell))                                  \
     X(PROBE, "probe", false, TO_CELL, TO_CELL, AT(probe.cell))                                     \
@@ -121,6 +122,9 @@ static void payload_done(struct sp_message *m)
     case SP_MSG_CHANGE:
         sp_signature_unref(m->change.signature);
         sp_free(m->change.url);
+        break;
+    case SP_MSG_ERASE:
+        sp_free(m->erase.url);
         break;
     case SP_MSG_PUT:
         sp_signature_unref(m->put.signature);

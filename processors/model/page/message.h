@@ -120,6 +120,8 @@ enum sp_message_kind {
     SP_MSG_DISSOLVE, /* link: to the asker's group, the lower; far: the higher */
     SP_MSG_MEMBERS,  /* link: rows of the group `far` move here, a part of them; with the last part
                       * the edges, none after a split */
+    /* to a page actor (key: page) */
+    SP_MSG_ERASE, /* erase: forget the page, or of a redirect the URL of its target */
     /* to a cell actor (key: cell) */
     SP_MSG_PUT,    /* put: store the signature, then look for edges */
     SP_MSG_REMOVE, /* remove: the page leaves its row */
@@ -165,7 +167,7 @@ struct sp_link {
 };
 
 struct sp_assigned {
-    struct sp_group_id far; /* the new group */
+    struct sp_group_id far; /* the new group; none: the page was forgotten, its group dropped it */
     uint64_t epoch;
 };
 
@@ -196,6 +198,11 @@ struct sp_change {
     struct sp_id target;
     struct sp_rank rank;
     enum sp_page_kind page_kind;
+};
+
+struct sp_erase {
+    struct sp_id target; /* zero: of the page all; else the URL of this page that it redirects to */
+    char *url;           /* owned; as whoever asked spelt it; "" with a target */
 };
 
 struct sp_put {
@@ -239,6 +246,7 @@ struct sp_message {
         struct sp_verdict verdict;
         struct sp_move move;
         struct sp_change change;
+        struct sp_erase erase;
         struct sp_put put;
         struct sp_remove remove;
         struct sp_probe probe;
@@ -272,7 +280,8 @@ struct sp_group_id *sp_message_group(struct sp_message *m);
 
 void sp_member_row_done(struct sp_member_row *row);
 
-/* What is published for a page. Borrowed views, valid during the call. */
+/* What is published for a page. Borrowed views, valid during the call. SP_STATUS_NONE: the page was
+ * forgotten, and what was published for it is to be taken back; version 0: it was not known. */
 struct sp_status_event {
     struct sp_id page;
     const char *url;

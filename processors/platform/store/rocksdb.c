@@ -273,17 +273,31 @@ static enum sp_err rocks_sync(struct sp_db *db)
     return error ? failed(r, error) : SP_OK;
 }
 
+static uint64_t property(struct rocks_db *r, const char *name)
+{
+    uint64_t value = 0;
+    return rocksdb_property_int(r->handle, name, &value) == 0 ? value : 0;
+}
+
+static enum sp_err rocks_compact(struct sp_db *db)
+{
+    struct rocks_db *r = rocks(db);
+    unpin(r);
+    enum sp_err err = rocks_sync(db);
+    bool broken = false;
+    char *error = err == SP_OK ? sp_rocksdb_compact(r->handle, &broken) : NULL;
+    if (error)
+        return failed(r, error);
+    if (broken)
+        snprintf(r->db.message, sizeof r->db.message, "RocksDB: files could not be rewritten");
+    return broken ? SP_STORE : err;
+}
+
 static void rocks_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg)
 {
     struct rocks_db *r = rocks(db);
     land(r); /* an error is said by the next commit */
     sp_apply_before(&r->apply, before, arg);
-}
-
-static uint64_t property(struct rocks_db *r, const char *name)
-{
-    uint64_t value = 0;
-    return rocksdb_property_int(r->handle, name, &value) == 0 ? value : 0;
 }
 
 static void rocks_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes)
@@ -332,6 +346,7 @@ static const struct sp_db_ops rocks_ops = {
     .scan = rocks_scan,
     .commit = rocks_commit,
     .sync = rocks_sync,
+    .compact = rocks_compact,
     .before_commits = rocks_before_commits,
     .discard = rocks_discard,
     .each_write = rocks_each_write,

@@ -110,6 +110,12 @@ enum sp_err sp_db_commit(struct sp_db *db)
     return db->ops->commit(db);
 }
 
+enum sp_err sp_db_compact(struct sp_db *db)
+{
+    SP_ASSERT(!db->scanning);
+    return db->ops->compact ? db->ops->compact(db) : SP_OK;
+}
+
 void sp_db_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg)
 {
     if (db->ops->before_commits)

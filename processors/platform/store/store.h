@@ -114,6 +114,11 @@ enum sp_err sp_db_commit(struct sp_db *db);
 void sp_db_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg);
 /* Brings everything committed to the disk. */
 enum sp_err sp_db_sync(struct sp_db *db);
+/* Writes all files of the database anew, so that nothing is left in any of what was deleted or
+ * replaced before. Takes as long as to read and write all of it, and as much room on the disk
+ * again. The batch is empty. SP_STORE: nothing is lost; it can be called again, also after a
+ * restart. */
+enum sp_err sp_db_compact(struct sp_db *db);
 void sp_db_discard(struct sp_db *db);
 /* Calls `each` for every write of the open batch: the key as it is stored (two bytes of partition,
  * big-endian, then the key), and the value, or `deleted`. In no particular order, but of several

@@ -2,6 +2,7 @@
 #include "store/tuning.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "store/shared.h"
 
@@ -24,6 +25,7 @@ enum {
 /* The age of blob files, as a share of all, whose living values a compaction copies on, however
  * few are dead: signatures mostly live, and at RocksDB's 0.25 that was a sixth of all work. */
 static const double BLOB_GC_SHARE = 0.05;
+static const char BLOB_GC_SHARE_TEXT[] = "0.05";
 
 static void set_tables(rocksdb_options_t *to, rocksdb_cache_t *cache)
 {
@@ -115,4 +117,41 @@ rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
 void sp_rocksdb_tuned_thread(void)
 {
     rocksdb_set_perf_level(rocksdb_disable);
+}
+
+/* RocksDB compacts by itself, or not, and how old blob files are whose living values a compaction
+ * copies on. */
+static char *set_compaction(rocksdb_t *handle, const char *not_by_itself, const char *share)
+{
+    const char *const keys[] = {"disable_auto_compactions", "blob_garbage_collection_age_cutoff"};
+    const char *const values[] = {not_by_itself, share};
+    char *error = NULL;
+    rocksdb_set_options(handle, 2, keys, values, &error);
+    return error;
+}
+
+static uint64_t number_of(rocksdb_t *handle, const char *property)
+{
+    uint64_t value = 0;
+    return rocksdb_property_int(handle, property, &value) == 0 ? value : 0;
+}
+
+/* A compaction of RocksDB's own that is under way would leave its results out: what there is to do
+ * is looked for before that one is waited for. */
+char *sp_rocksdb_compact(rocksdb_t *handle, bool *ret_broken)
+{
+    enum { FORCE = 2, WAIT_US = 5000 }; /* kForce: the C interface has no name for it */
+    char *error = set_compaction(handle, "true", "1.0");
+    if (error)
+        return error;
+    while (number_of(handle, "rocksdb.num-running-compactions"))
+        usleep(WAIT_US);
+    rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
+    rocksdb_compactoptions_set_bottommost_level_compaction(options, FORCE);
+    rocksdb_compact_range_opt(handle, options, NULL, 0, NULL, 0);
+    rocksdb_compactoptions_destroy(options);
+    error = set_compaction(handle, "false", BLOB_GC_SHARE_TEXT);
+    /* It does not say whether it failed, but RocksDB counts that. */
+    *ret_broken = number_of(handle, "rocksdb.background-errors") > 0;
+    return error;
 }

@@ -33,6 +33,7 @@ struct sp_command {
     X(archive)                                                                                     \
     X(topics)                                                                                      \
     X(ingest)                                                                                      \
+    X(forget)                                                                                      \
     X(signature)                                                                                   \
     X(group)                                                                                       \
     X(compare)                                                                                     \

@@ -17,12 +17,13 @@ int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
                        const struct sp_cli_options *options, struct sp_config *config)
 {
     struct sp_fault fault;
+    const char *letters = options->letters ? options->letters : "";
     sp_config_default(config);
     /* The file, then the environment, then --set: so the file is looked for first. */
     for (int pass = 0; pass < 2; pass++) {
         optind = 0;
         opterr = pass == 0;
-        for (int c; (c = getopt_long(argc, argv, "", options->table, NULL)) != -1;) {
+        for (int c; (c = getopt_long(argc, argv, letters, options->table, NULL)) != -1;) {
             bool now = c == SP_OPT_CONFIG ? pass == 0 : c >= SP_OPT_SET ? pass == 1 : pass == 0;
             if (!now)
                 continue;

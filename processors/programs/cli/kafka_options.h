@@ -13,6 +13,7 @@ struct sp_cli_options {
     /* Takes an option, if it is the command's own, and says whether it is; NULL: there are none. */
     bool (*own)(void *arg, int option);
     void *arg;
+    const char *letters; /* those of getopt; NULL: none */
 };
 
 /* Reads --config, the environment and --set, in this order. -1: go on, else the exit code. */

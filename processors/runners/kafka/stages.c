@@ -37,19 +37,39 @@ static void on_send(void *arg, struct sp_message *m)
     sp_message_free(m);
 }
 
+static void put_key(struct mouth *mouth, struct sp_view url)
+{
+    sp_buf_reset(&mouth->key);
+    enum sp_err err = sp_url_canonical(url, &mouth->key);
+    SP_ASSERT(err == SP_OK); /* its page has an id, which was made of it */
+}
+
+/* Also under the name as it was spelt: the key of the statuses before 0.2. */
+static void take_back(struct mouth *mouth, const struct sp_status_event *event, int32_t partition)
+{
+    struct sp_view url = sp_view_str(event->url), nothing = {0};
+    put_key(mouth, url);
+    sp_worker_emit(mouth->worker, SP_TOPIC_STATUS, partition, sp_buf_view(&mouth->key), nothing);
+    if (!sp_view_eq(sp_buf_view(&mouth->key), url))
+        sp_worker_emit(mouth->worker, SP_TOPIC_STATUS, partition, url, nothing);
+}
+
 /* The key is the page's name, however its last fetch spelt it: the topic keeps one event of each.
  */
 static void on_publish(void *arg, const struct sp_status_event *event)
 {
     struct mouth *mouth = arg;
     uint64_t partitions = (uint64_t)sp_worker_partitions(mouth->worker, SP_TOPIC_STATUS);
+    int32_t partition = (int32_t)(event->page.lo % partitions);
+    if (event->status == SP_STATUS_NONE) {
+        take_back(mouth, event, partition);
+        return;
+    }
     sp_buf_reset(&mouth->bytes);
     sp_status_encode(event, &mouth->statuses, &mouth->bytes);
-    sp_buf_reset(&mouth->key);
-    enum sp_err err = sp_url_canonical(sp_view_str(event->url), &mouth->key);
-    SP_ASSERT(err == SP_OK); /* its page has an id, which was made of it */
-    sp_worker_emit(mouth->worker, SP_TOPIC_STATUS, (int32_t)(event->page.lo % partitions),
-                   sp_buf_view(&mouth->key), sp_buf_view(&mouth->bytes));
+    put_key(mouth, sp_view_str(event->url));
+    sp_worker_emit(mouth->worker, SP_TOPIC_STATUS, partition, sp_buf_view(&mouth->key),
+                   sp_buf_view(&mouth->bytes));
 }
 
 static void close_mouth(struct mouth *mouth)
@@ -112,13 +132,24 @@ static enum sp_err read_page(struct signature_stage *s, struct sp_view value,
     return sp_parser_json(s->parser, value, ret_page, ret_why);
 }
 
-static enum sp_err signature_step(void *stage, struct sp_view value, const char **ret_why)
+/* A deletion in the topic of pages: the page that its key names is to be forgotten. */
+static enum sp_err read_deletion(struct signature_stage *s, struct sp_view key,
+                                 struct sp_message **ret_message, const char **ret_why)
+{
+    *ret_why = "a message without a value forgets the page that its key names, and the key is no "
+               "usable URL";
+    return sp_erase_message(key, &s->scratch, ret_message);
+}
+
+static enum sp_err signature_step(void *stage, struct sp_view key, struct sp_view value,
+                                  const char **ret_why)
 {
     struct signature_stage *s = stage;
     struct sp_page_record page;
     struct sp_message *m = NULL;
-    enum sp_err err = read_page(s, value, &page, ret_why);
-    if (err == SP_OK)
+    enum sp_err err =
+        value.data ? read_page(s, value, &page, ret_why) : read_deletion(s, key, &m, ret_why);
+    if (err == SP_OK && value.data)
         err = sp_record_message(s->text, &page, &s->scratch, &m, ret_why);
     if (err == SP_OK && m)
         on_send(&s->mouth, m);
@@ -187,9 +218,11 @@ static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *s
     return sp_group_stage_error(s->group);
 }
 
-static enum sp_err group_step(void *stage, struct sp_view value, const char **ret_why)
+static enum sp_err group_step(void *stage, struct sp_view key, struct sp_view value,
+                              const char **ret_why)
 {
     struct group_stage *s = stage;
+    (void)key;
     struct sp_message *m = NULL;
     *ret_why = "not a message of tier 1";
     enum sp_err err = sp_message_decode(value, &m);
@@ -276,9 +309,11 @@ static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store 
     return sp_compare_stage_load(s->compare);
 }
 
-static enum sp_err compare_step(void *stage, struct sp_view value, const char **ret_why)
+static enum sp_err compare_step(void *stage, struct sp_view key, struct sp_view value,
+                                const char **ret_why)
 {
     struct compare_stage *s = stage;
+    (void)key;
     struct sp_message *m = NULL;
     *ret_why = "not a message of tier 2, or for a cell that the map does not have";
     enum sp_err err = sp_message_decode(value, &m);

@@ -84,7 +84,8 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
     if (!t || sp_transaction_begin(w) != SP_OK)
         return;
     w->too_large = 0;
-    enum sp_err err = w->options->stage.step(t->stage, sp_view(m->payload, m->len), &why);
+    enum sp_err err = w->options->stage.step(t->stage, sp_view(m->key, m->key_len),
+                                             sp_view(m->payload, m->len), &why);
     if (err == SP_OK && w->too_large)
         err = SP_TOO_LARGE, why = "its result is larger than the output topic of the stage accepts";
     if (err != SP_OK && sp_err_class(err) == SP_CLASS_BAD_RECORD)

@@ -21,7 +21,7 @@
 
 struct sp_worker;
 
-/* What a stage says; part of the open transaction. */
+/* What a stage says; part of the open transaction. `value` without data deletes the key. */
 void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition, struct sp_view key,
                     struct sp_view value);
 /* Counts a message between the stages that is about to be emitted. */
@@ -50,9 +50,11 @@ struct sp_worker_stage {
     enum sp_err (*prepare)(void *arg, struct sp_fault *fault);
     /* An instance for one input partition; `store` is NULL for a stateless stage. */
     enum sp_err (*open)(void *arg, struct sp_worker *w, struct sp_store *store, void **ret_stage);
-    /* SP_CLASS_BAD_RECORD: the message goes to the dead letters with *ret_why. SP_BUSY: the schema
-     * registry does not answer; the message comes again. */
-    enum sp_err (*step)(void *stage, struct sp_view value, const char **ret_why);
+    /* `value` without data: a deletion of that key. SP_CLASS_BAD_RECORD: the message goes to the
+     * dead letters with *ret_why. SP_BUSY: the schema registry does not answer; the message comes
+     * again. */
+    enum sp_err (*step)(void *stage, struct sp_view key, struct sp_view value,
+                        const char **ret_why);
     /* NULL, or work that no message causes, done in each transaction before the flush. True: there
      * is none left for now. While there is, transactions come without messages, too. */
     bool (*upkeep)(void *stage);

@@ -338,6 +338,8 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     X(late)                                                                                        \
     X(unchanged)                                                                                   \
     X(again_unknown)                                                                               \
+    X(erased)                                                                                      \
+    X(erased_unknown)                                                                              \
     X(settled)                                                                                     \
     X(rechecks)                                                                                    \
     X(merges)                                                                                      \

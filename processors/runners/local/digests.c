@@ -84,3 +84,35 @@ void sp_digests_note(struct sp_digests *d, struct sp_id digest, struct sp_id con
     e->content = content;
     sp_store_put(d->store, key_of(key, digest), sp_view(&content, sizeof content));
 }
+
+struct sweep {
+    const struct sp_map *contents;
+    struct sp_id *digests; /* of rows to delete */
+    size_t count;
+    size_t cap;
+};
+
+static bool note_row(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct sweep *s = arg;
+    struct sp_id content;
+    if (key.len != KEY_BYTES || value.len != sizeof content)
+        return true;
+    memcpy(&content, value.data, sizeof content);
+    if (!sp_map_get(s->contents, content))
+        return true;
+    sp_grow(&s->digests, &s->cap, s->count + 1);
+    memcpy(&s->digests[s->count++], key.data + 1, sizeof *s->digests);
+    return true;
+}
+
+enum sp_err sp_digests_forget(struct sp_digests *d, const struct sp_map *contents)
+{
+    char key[KEY_BYTES];
+    struct sweep s = {.contents = contents};
+    enum sp_err err = sp_store_scan(d->store, sp_view("D", 1), sp_view(NULL, 0), note_row, &s);
+    for (size_t i = 0; i < s.count && err == SP_OK; i++)
+        sp_store_delete(d->store, key_of(key, s.digests[i]));
+    sp_free(s.digests);
+    return err;
+}

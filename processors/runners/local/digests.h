@@ -10,7 +10,7 @@
 #ifndef SP_LOCAL_DIGESTS_H
 #define SP_LOCAL_DIGESTS_H
 
-#include "base/hash.h"
+#include "base/map.h"
 #include "store/store.h"
 
 struct sp_digests;
@@ -23,6 +23,9 @@ void sp_digests_free(struct sp_digests *d); /* NULL is allowed */
 enum sp_err sp_digests_find(struct sp_digests *d, struct sp_id digest, struct sp_id *ret_content);
 /* Goes into the store's open batch. */
 void sp_digests_note(struct sp_digests *d, struct sp_id digest, struct sp_id content);
+/* Deletes the rows of these contents (a map by content hash), in the store's open batch. Reads all
+ * rows; nothing may have been noted since the last commit. */
+enum sp_err sp_digests_forget(struct sp_digests *d, const struct sp_map *contents);
 /* The batch is committed. */
 void sp_digests_committed(struct sp_digests *d);
 

@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "codec/lines.h"
 #include "local/digests.h"
+#include "local/forget.h"
 #include "local/output.h"
 #include "local/pipeline.h"
 #include "local/position.h"
@@ -64,8 +65,9 @@ static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
 static void on_status(void *arg, const struct sp_status_event *event)
 {
     struct run *r = arg;
+    bool unknown = event->status == SP_STATUS_NONE && !event->version_ms; /* to be forgotten */
     sp_watching_status(r->watching, event);
-    if (!r->output.name || r->output_err != SP_OK)
+    if (!r->output.name || r->output_err != SP_OK || unknown)
         return;
     size_t before = r->output.buffer.len;
     sp_lines_put_status(sp_output_buffer(&r->output), event);
@@ -393,6 +395,17 @@ static enum sp_err finish_move(struct run *r)
     return err;
 }
 
+/* One commit covers all. */
+static enum sp_err forget(struct run *r)
+{
+    const struct sp_run_options *o = r->options;
+    const struct sp_forgetting f = {r->bus, r->db, r->digests, o->bus.tier1};
+    enum sp_err err = sp_forget(&f, o->forget, o->forget_count, &r->result->unusable);
+    if (err != SP_OK)
+        return fail(r, err, "pages cannot be forgotten");
+    return r->output_err == SP_OK ? barrier(r) : r->output_err;
+}
+
 /* What messages have left to do. */
 static enum sp_err settle(struct run *r)
 {
@@ -452,6 +465,8 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     r.rate_cpu_start = sp_clock_process_seconds();
     for (size_t i = 0; i < options->input_count && err == SP_OK; i++)
         err = run_input(&r, options->inputs[i]);
+    if (err == SP_OK && options->forget_count)
+        err = forget(&r);
     if (err == SP_OK)
         err = finish_move(&r);
     if (err == SP_OK)
@@ -459,6 +474,9 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     ret_result->seconds = sp_clock_seconds() - start;
     if (err == SP_OK)
         err = finish(&r);
+    if (err == SP_OK && options->compact && sp_db_compact(r.db) != SP_OK)
+        err = fail(&r, SP_STORE,
+                   "the pages are forgotten, but their bytes may be left: run it again");
     take_report(&r);
     sp_watching_free(r.watching);
     sp_local_bus_free(r.bus);

@@ -27,6 +27,9 @@ struct sp_run_options {
     const char *groups;      /* NULL: not wanted */
     const char *dead_letter; /* NULL: counted only */
     bool verify;
+    const char *const *forget; /* URLs of pages to forget, after the inputs */
+    size_t forget_count;
+    bool compact;     /* at the end all files of the state are written anew */
     uint32_t threads; /* 1: everything in the calling thread; 0: one a core */
     uint64_t barrier_pages;
     uint64_t max_future_ms; /* of a fetch's time ahead of those read before it; 0: any */
@@ -60,6 +63,7 @@ struct sp_run_result {
     uint64_t bytes;        /* of content */
     uint64_t events;       /* status events written */
     uint64_t skipped;      /* records an earlier run had handled */
+    uint64_t unusable;     /* of the URLs to forget: those that are none */
     double seconds;        /* of reading and processing */
     double verify_seconds;
     uint64_t differences; /* found by verify */

@@ -62,23 +62,21 @@ enum sp_err sp_watching_load(struct sp_store *meta, struct sp_watching_report *r
     return SP_OK;
 }
 
-static void save_report(struct sp_watching *w)
+static void save_report(struct sp_store *meta, const struct sp_watching_report *r)
 {
-    struct sp_watching_report report;
     struct sp_buf out = {0};
-    sp_watching_report(w, &report);
     sp_buf_put_u8(&out, FORMAT);
-    sp_buf_put_varint(&out, report.missing);
-    sp_buf_put_varint(&out, report.wrong);
-    sp_buf_put_varint(&out, report.judged);
-    sp_buf_put_varint(&out, report.pages);
-    sp_buf_put_varint(&out, report.suspects);
-    sp_buf_put_zigzag(&out, report.late_ms);
-    sp_buf_put_u64(&out, bits_of(report.asked));
-    sp_buf_put_u64(&out, bits_of(report.share));
-    sp_buf_put_u32(&out, report.example_count);
-    sp_buf_put_view(&out, sp_buf_view(&report.examples));
-    sp_store_put(w->meta, sp_view_str(KEY), sp_buf_view(&out));
+    sp_buf_put_varint(&out, r->missing);
+    sp_buf_put_varint(&out, r->wrong);
+    sp_buf_put_varint(&out, r->judged);
+    sp_buf_put_varint(&out, r->pages);
+    sp_buf_put_varint(&out, r->suspects);
+    sp_buf_put_zigzag(&out, r->late_ms);
+    sp_buf_put_u64(&out, bits_of(r->asked));
+    sp_buf_put_u64(&out, bits_of(r->share));
+    sp_buf_put_u32(&out, r->example_count);
+    sp_buf_put_view(&out, sp_buf_view(&r->examples));
+    sp_store_put(meta, sp_view_str(KEY), sp_buf_view(&out));
     sp_buf_done(&out);
 }
 
@@ -150,6 +148,24 @@ static struct sp_view key_of(char key[KEY_BYTES], struct sp_id page)
     key[0] = 'A';
     memcpy(key + 1, &page, sizeof page);
     return sp_view(key, KEY_BYTES);
+}
+
+enum sp_err sp_watching_forget(struct sp_store *meta, const struct sp_id *pages, size_t count)
+{
+    struct sp_watching_report report;
+    char key[KEY_BYTES];
+    for (size_t i = 0; i < count; i++)
+        sp_store_delete(meta, key_of(key, pages[i]));
+    enum sp_err err = sp_watching_load(meta, &report);
+    if (err != SP_OK)
+        return err == SP_NOT_FOUND ? SP_OK : err;
+    if (report.example_count) {
+        report.example_count = 0;
+        sp_buf_reset(&report.examples);
+        save_report(meta, &report);
+    }
+    sp_watching_report_done(&report);
+    return SP_OK;
 }
 
 static void on_watched(void *arg, struct sp_id page, bool watched)
@@ -299,6 +315,9 @@ void sp_watching_settle(struct sp_watching *w)
 
 void sp_watching_save(struct sp_watching *w)
 {
-    if (w)
-        save_report(w);
+    struct sp_watching_report report;
+    if (!w)
+        return;
+    sp_watching_report(w, &report);
+    save_report(w->meta, &report);
 }

@@ -32,6 +32,10 @@ enum sp_err sp_watching_load(struct sp_store *meta, struct sp_watching_report *r
 /* Appends the members of a JSON object. */
 void sp_watching_put_json(const struct sp_watching_report *report, struct sp_buf *out);
 
+/* Pages that are about to be forgotten are not watched, and the examples, which name pages, go: in
+ * the open batch. While nothing is watched. */
+enum sp_err sp_watching_forget(struct sp_store *meta, const struct sp_id *pages, size_t count);
+
 struct sp_watching;
 
 /* `tier1`, with the partitions, and `options` without its functions; reads what the state says. The

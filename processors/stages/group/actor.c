@@ -108,6 +108,7 @@ static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struc
     sp_large_in(st, g, m);
     sp_member_changed(st, g, m);
     send_applied(st, m, settled);
+    sp_group_forget_version(g, m);
     if (sp_group_checks_departures(st)) {
         sp_bonds_split(st, g);
         sp_bonds_trust(g);
@@ -129,6 +130,7 @@ static void change_content(struct sp_group_stage *st, struct sp_group *g, struct
     else
         pieces = sp_group_forest_check(st, g, m);
     send_applied(st, m, settled);
+    sp_group_forget_version(g, m);
     sp_group_cover_note(g, m);
     if (pieces > 1)
         sp_group_split(st, g, pieces);
@@ -174,6 +176,8 @@ static void on_change(struct sp_group_stage *st, struct sp_message *message)
     }
     if (c->version > m->version) {
         bool same = c->content_version == m->content_version;
+        if (c->page_kind == SP_PAGE_UNSEEN)
+            sp_group_erase_target(st, g, m);
         if (g->large)
             change_large(st, g, m, c);
         else
@@ -439,6 +443,7 @@ void sp_group_actor_step(struct sp_group_stage *st, struct sp_message *m)
     case SP_MSG_ASSIGNED:
     case SP_MSG_STATUS:
     case SP_MSG_MOVE:
+    case SP_MSG_ERASE:
     case SP_MSG_PUT:
     case SP_MSG_REMOVE:
     case SP_MSG_PROBE:

@@ -150,9 +150,14 @@ static void flush_pages(struct sp_group_stage *st)
         next = p->next_dirty;
         prefetch_pages(next);
         p->dirty = false;
+        sp_page_actor_key(st, p->id);
+        if (p->gone) {
+            sp_store_delete(st->store, sp_buf_view(&st->key));
+            sp_page_actor_evict(st, p);
+            continue;
+        }
         sp_buf_reset(&st->value);
         sp_page_actor_encode(p, &st->value);
-        sp_page_actor_key(st, p->id);
         sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
     }
     st->dirty_pages = NULL;
@@ -160,7 +165,7 @@ static void flush_pages(struct sp_group_stage *st)
 
 static void flush_head(struct sp_group_stage *st)
 {
-    struct sp_group_stage_head head = {st->clock, st->untold_paid};
+    struct sp_group_stage_head head = {st->clock, st->untold_paid, st->epochs};
     if (memcmp(&head, &st->stored_head, sizeof head) == 0)
         return;
     sp_store_put(st->store, sp_view("B", 1), sp_view(&head, sizeof head));

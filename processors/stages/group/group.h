@@ -69,8 +69,10 @@ struct sp_group_stage_stats {
     uint64_t unchanged; /* versions settled by content equality alone */
     uint64_t
         again_unknown; /* fetches that found a content again which the page does not have here */
-    uint64_t settled;  /* versions settled by the representative (fast mode) */
-    uint64_t rechecks; /* groups re-checked as pages were unlike their winner (fast mode) */
+    uint64_t erased;   /* pages forgotten on request */
+    uint64_t erased_unknown; /* such requests of pages that were not known */
+    uint64_t settled;        /* versions settled by the representative (fast mode) */
+    uint64_t rechecks;       /* groups re-checked as pages were unlike their winner (fast mode) */
     uint64_t merges;
     uint64_t splits;
     uint64_t put_off;    /* messages that waited for members on their way */

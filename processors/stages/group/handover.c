@@ -117,9 +117,66 @@ void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_
     sp_free(all);
 }
 
+/* The member, out of all lists already, was forgotten, and nothing hangs on it. */
+static void drop(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+{
+    struct sp_message *a = sp_message_new(SP_MSG_ASSIGNED);
+    a->page = m->page;
+    a->assigned.epoch = m->epoch + 1;
+    sp_group_stage_send(st, a);
+    note_gone(g, m);
+    sp_member_free(m);
+    sp_group_changed(st, g);
+}
+
+bool sp_group_drop_last(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (g->count != 1 || g->large || g->open_count || !sp_member_is_husk(g->members[0]))
+        return false;
+    struct sp_member *m = g->members[0];
+    sp_group_cover_untouch(g, m);
+    sp_member_remove(st, g, m);
+    g->said_count = 0;
+    g->level = 0;
+    sp_untold_end(st, g);
+    drop(st, g, m);
+    return true;
+}
+
+void sp_group_forget_version(struct sp_group *g, struct sp_member *m)
+{
+    uint32_t sources = 0;
+    if (!sp_member_is_husk(m))
+        return;
+    if (g->large)
+        sources = sp_large_has_redirects(g, m);
+    else
+        sp_member_redirects(g, m->page, &sources);
+    if (sources)
+        m->version = m->content_version = 0;
+}
+
+void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g, const struct sp_member *m)
+{
+    struct sp_member **sources = NULL;
+    uint32_t count = sp_member_sources(g, m, &sources);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sp_message *e = sp_message_new(SP_MSG_ERASE);
+        e->page = sources[i]->page;
+        e->erase.target = m->page;
+        e->erase.url = sp_strdup("");
+        sp_group_stage_send(st, e);
+    }
+    sp_free(sources);
+}
+
 void sp_group_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
                     uint32_t count)
 {
+    if (count == 1 && sp_member_is_husk(leaving[0])) {
+        drop(st, g, leaving[0]);
+        return;
+    }
     struct sp_group_id id = {++st->clock, leaving[0]->page};
     st->stats.splits++;
     hand_over(st, g, leaving, count, id, NULL);
@@ -167,11 +224,11 @@ void sp_group_take_in(struct sp_group_stage *st, struct sp_group *g, struct sp_m
 void sp_group_found(struct sp_group_stage *st, struct sp_page_actor *p)
 {
     p->group = (struct sp_group_id){++st->clock, p->id};
-    p->epoch = 1;
+    p->epoch = (p->epoch > st->epochs ? p->epoch : st->epochs) + 1;
     sp_page_actor_changed(st, p);
     struct sp_group *g = sp_group_make(st, p->group);
-    struct sp_member_row row = {p->id,      p->version, p->content_version, p->kind, p->target,
-                                p->pending, p->rank,    sp_strdup(p->url),  1,       {0, 0}};
+    struct sp_member_row row = {p->id,      p->version, p->content_version, p->kind,  p->target,
+                                p->pending, p->rank,    sp_strdup(p->url),  p->epoch, {0, 0}};
     sp_group_take_in(st, g, &row);
     sp_group_cover_publish(st, g);
 }

@@ -135,6 +135,20 @@ void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_me
     }
 }
 
+struct sp_member **sp_large_redirects(const struct sp_group *g, const struct sp_member *to,
+                                      uint32_t *ret_count)
+{
+    struct sp_member **list = NULL;
+    uint32_t cap = 0;
+    struct sp_shelf_place place = first_redirect(g, to);
+    *ret_count = 0;
+    for (struct sp_member *r; (r = next_redirect(g, to, &place));) {
+        sp_grow(&list, &cap, *ret_count + 1);
+        list[(*ret_count)++] = r;
+    }
+    return list;
+}
+
 bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to)
 {
     struct sp_shelf_place place = first_redirect(g, to);

@@ -126,6 +126,9 @@ struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group 
                                      uint32_t *ret_count);
 /* Where the redirect ends; any other member itself. */
 struct sp_member *sp_large_end(struct sp_member *m);
+/* Those that redirect to it, by page; to be freed. */
+struct sp_member **sp_large_redirects(const struct sp_group *g, const struct sp_member *to,
+                                      uint32_t *ret_count);
 bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to);
 /* Their status may have changed: told in this step, or in a round. */
 void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,

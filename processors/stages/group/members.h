@@ -97,11 +97,20 @@ void sp_member_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_m
 /* Takes it out of the list, not out of the forest or the winners; it is not freed. */
 void sp_member_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_member_free(struct sp_member *m);
+/* A page that was forgotten and is to be dropped: unlike one that was never fetched it has a
+ * version. */
+static inline bool sp_member_is_husk(const struct sp_member *m)
+{
+    return m->kind == SP_PAGE_UNSEEN && m->version > 0;
+}
 void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_kind kind,
                         struct sp_id target);
 /* Those that redirect to that page; valid until the group's next change. */
 struct sp_member *const *sp_member_redirects(const struct sp_group *g, struct sp_id page,
                                              uint32_t *ret_count);
+/* The same in any group, to be freed; how many there are. */
+uint32_t sp_member_sources(const struct sp_group *g, const struct sp_member *to,
+                           struct sp_member ***ret_sources);
 void sp_member_changed(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 /* One more member has this content, or one less. */
 void sp_member_hold_content(struct sp_group_stage *st, struct sp_signature *signature);
@@ -188,9 +197,18 @@ void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_
                        struct sp_message *edge);
 /* Pieces other than 0 (by `mark`) become groups of their own, named after their first page. */
 void sp_group_split(struct sp_group_stage *st, struct sp_group *g, uint32_t pieces);
-/* Those, by page, become a group of their own; they are in no list of g any more. */
+/* Those, by page, become a group of their own; they are in no list of g any more. A page that was
+ * forgotten and is alone becomes nothing. */
 void sp_group_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
                     uint32_t count);
+/* The only member is a page that was forgotten: the group is empty now. */
+bool sp_group_drop_last(struct sp_group_stage *st, struct sp_group *g);
+/* A page that was forgotten stays where others redirect to it, as one that was never fetched; its
+ * page does the same when it hears of it. */
+void sp_group_forget_version(struct sp_group *g, struct sp_member *m);
+/* Those that redirect to m are to forget its URL. */
+void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g,
+                           const struct sp_member *m);
 /* The row's member joins the group, without a place in its forest; the row's URL is taken. */
 void sp_group_take_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member_row *row);
 

@@ -3,7 +3,11 @@
  * status: one writer per key gives order.
  *
  * One version's way:  crawled -> (group: change -> applied) -> put into its cell -> matches ->
- * link. A version with unchanged content ends at once. */
+ * link. A version with unchanged content ends at once.
+ *
+ * A page that is to be forgotten takes the way of a version that says nothing: its group hears of
+ * it, then it leaves its cell. What is left, a husk, holds none of its texts. The group drops it,
+ * and its row goes; where others redirect to it, it is a page that was never fetched. */
 #include "base/mem.h"
 #include "group/page_actor.h"
 
@@ -52,11 +56,11 @@ static bool same_content(const struct sp_page_actor *p, const struct sp_crawled 
 
 /* A fetch without a time is newer than all before it. So is the one read later of two that tell of
  * one millisecond: many crawlers give seconds, and a page that redirects to itself with a cookie is
- * fetched twice in one. */
+ * fetched twice in one. So is any of a page that was forgotten: it is new. */
 static int64_t version_of(const struct sp_page_actor *p, const struct sp_crawled *c)
 {
     bool tie = c->version == p->version && p->kind != SP_PAGE_UNSEEN && !same_content(p, c);
-    if (c->version > 0 && !tie)
+    if (c->version > p->version || (c->version > 0 && !tie && !sp_page_actor_is_husk(p)))
         return c->version;
     return p->version < INT64_MAX ? p->version + 1 : p->version;
 }
@@ -89,7 +93,7 @@ static void take_content(struct sp_page_actor *p, struct sp_crawled *c)
 
 /* The signature goes along as long as the group may not have applied this content: a change that
  * was bounced can be overtaken by the next one, which must then stand for both. */
-static void send_change(struct sp_group_stage *st, struct sp_page_actor *p)
+void sp_page_actor_send_change(struct sp_group_stage *st, struct sp_page_actor *p)
 {
     struct sp_message *m = sp_message_new(SP_MSG_CHANGE);
     struct sp_change *c = &m->change;
@@ -139,12 +143,12 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
         if (p->status != SP_STATUS_NONE)
             publish(st, p);
         if (!ranked_same)
-            send_change(st, p);
+            sp_page_actor_send_change(st, p);
         return;
     }
     take_content(p, c);
     if (p->group.birth) {
-        send_change(st, p);
+        sp_page_actor_send_change(st, p);
         if (is(st, SP_CANARY_EARLY_ANNOUNCE))
             announce(st, p, false);
         return;
@@ -215,8 +219,11 @@ static void announce(struct sp_group_stage *st, struct sp_page_actor *p, bool se
 static void on_applied(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
-    if (p && m->applied.content_version == p->content_version && !p->announced)
-        announce(st, p, m->applied.settled);
+    if (!p || m->applied.content_version != p->content_version || p->announced)
+        return;
+    announce(st, p, m->applied.settled);
+    if (sp_page_actor_is_husk(p))
+        p->version = p->content_version = 0;
 }
 
 /* The page's cell belongs to a map that is being replaced. A page that has moved on already, or
@@ -272,6 +279,10 @@ static void on_find_group(struct sp_group_stage *st, struct sp_message *m)
         sp_message_free(m);
         return;
     }
+    if (!p && edge.content_version != SP_NO_VERSION) { /* it was forgotten */
+        stale_edge(st, m);
+        return;
+    }
     if (!p)
         p = sp_page_actor_make(st, edge.page, m->link.url ? m->link.url : "");
     if (!p->group.birth)
@@ -313,11 +324,24 @@ static bool is_news(const struct sp_page_actor *p, const struct sp_verdict *v)
     return kept && (p->moved || p->group_size != v->group_size);
 }
 
+/* Its group has dropped it: it is crawled again already, or nothing is left of it. */
+static void on_dropped(struct sp_group_stage *st, struct sp_page_actor *p)
+{
+    if (p->kind != SP_PAGE_UNSEEN)
+        sp_group_found(st, p);
+    if (!p->announced)
+        announce(st, p, false);
+    if (p->kind == SP_PAGE_UNSEEN)
+        sp_page_actor_drop(st, p);
+}
+
 static void on_assigned(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
     if (p && (m->assigned.epoch > p->epoch || is(st, SP_CANARY_NO_EPOCH))) {
         take_group(st, p, m->assigned.far, m->assigned.epoch);
+        if (!p->group.birth)
+            on_dropped(st, p);
     }
 }
 
@@ -364,10 +388,19 @@ static void on_bounce(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_page_actor *p = sp_page_actor_get(st, sp_message_home(m));
     m->bounced = false;
-    if (!p || !p->group.birth)
+    bool of_before = p && m->kind == SP_MSG_CHANGE &&
+                     (m->change.version > p->version ||
+                      (sp_page_actor_is_husk(p) && m->change.version < p->version));
+    if (of_before) { /* the page was forgotten since */
         sp_message_free(m);
-    else
+    } else if (p && p->group.birth) {
         send_to_group(st, p, m);
+    } else if (m->kind == SP_MSG_UNION) { /* with a page that was forgotten meanwhile */
+        sp_message_turn(m, SP_MSG_FIND_GROUP);
+        on_find_group(st, m);
+    } else {
+        sp_message_free(m);
+    }
 }
 
 void sp_page_actor_step(struct sp_group_stage *st, struct sp_message *m)
@@ -397,6 +430,9 @@ void sp_page_actor_step(struct sp_group_stage *st, struct sp_message *m)
         break;
     case SP_MSG_MOVE:
         on_move(st, m);
+        break;
+    case SP_MSG_ERASE:
+        sp_page_actor_erase(st, m);
         break;
     case SP_MSG_CHANGE:
     case SP_MSG_LINK:

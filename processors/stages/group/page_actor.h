@@ -12,6 +12,7 @@ struct sp_page_actor {
     bool announced; /* group membership was announced for content_version */
     bool in_cell;
     bool moved; /* into another group since the last status published */
+    bool gone;  /* forgotten: only its row is left, until the flush */
     enum sp_page_kind kind;
     uint32_t cell;
     struct sp_id cell_content;    /* the row it owns there */
@@ -48,6 +49,21 @@ struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id
                                          const char *url);
 void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p);
 void sp_page_actor_free(struct sp_page_actor *p);
+/* Nothing is left of the page; who gets it from now on gets NULL. */
+void sp_page_actor_drop(struct sp_group_stage *st, struct sp_page_actor *p);
+
+/* ---- page.c */
+/* Tells its group what the page is now. */
+void sp_page_actor_send_change(struct sp_group_stage *st, struct sp_page_actor *p);
+/* It was forgotten, and its group may not know yet. */
+static inline bool sp_page_actor_is_husk(const struct sp_page_actor *p)
+{
+    return p->kind == SP_PAGE_UNSEEN && p->version > 0;
+}
+
+/* ---- erase.c */
+/* The message stays the caller's. */
+void sp_page_actor_erase(struct sp_group_stage *st, struct sp_message *m);
 
 /* ---- report.c */
 struct sp_page_view sp_page_actor_view(const struct sp_page_actor *p);

@@ -1,4 +1,6 @@
 /* The group stage as a whole: making, stepping, freeing. The actors are in page.c and actor.c. */
+#include <stddef.h>
+
 #include "base/mem.h"
 #include "group/stored.h"
 #include "group/untold.h"
@@ -19,14 +21,17 @@ struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *o
         st->contents = st->own_contents = sp_contents_new(store, options->cache_bytes / 2);
         st->err = sp_contents_check(st->contents);
     }
-    struct sp_view value;
+    struct sp_view value = {0};
     enum sp_err err = sp_store_get(store, sp_view("B", 1), &value);
-    if (err == SP_OK && value.len == sizeof st->stored_head)
-        memcpy(&st->stored_head, value.data, sizeof st->stored_head);
+    bool whole = value.len == sizeof st->stored_head ||
+                 value.len == offsetof(struct sp_group_stage_head, epochs); /* of 0.2.0 */
+    if (err == SP_OK && whole)
+        memcpy(&st->stored_head, value.data, value.len);
     else if (err != SP_NOT_FOUND && st->err == SP_OK)
         st->err = err == SP_OK ? SP_CORRUPT : err;
     st->clock = st->stored_head.clock;
     st->untold_paid = st->stored_head.untold_paid;
+    st->epochs = st->stored_head.epochs;
     if (st->err == SP_OK)
         st->err = sp_untold_load(st);
     return st;

@@ -31,6 +31,7 @@ struct sp_untold;
 struct sp_group_stage_head {
     uint64_t clock;
     struct sp_group_id untold_paid;
+    uint64_t epochs; /* that pages which were forgotten have reached */
 };
 
 struct sp_group_stage {
@@ -60,6 +61,7 @@ struct sp_group_stage {
     uint32_t untold_changed_cap;
     struct sp_group_id untold_paid; /* the group whose round was paid for last */
     uint64_t clock;                 /* Lamport time: births of groups */
+    uint64_t epochs;                /* of pages that were forgotten: those of new ones are higher */
     struct sp_group_stage_head stored_head;
     struct sp_buf key;
     struct sp_buf value;

@@ -201,6 +201,8 @@ void sp_group_cover_renew(struct sp_group_stage *st, struct sp_group *g)
 {
     enum { AT_ONCE = 2 };
     sp_group_fit(st, g);
+    if (sp_group_drop_last(st, g))
+        return;
     if (g->large)
         g->large->at_once = AT_ONCE;
     if (g->large)

@@ -9,6 +9,8 @@
 void sp_group_free(struct sp_group_stage *st, struct sp_group *g);
 /* Into st->key. */
 void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id);
+/* Out of memory; it must be clean. */
+void sp_page_actor_evict(struct sp_group_stage *st, struct sp_page_actor *p);
 void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id);
 /* Drops pages and groups until they fit their budget; everything must be clean, nothing borrowed.
  */

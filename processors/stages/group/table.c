@@ -20,17 +20,47 @@ void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id)
     sp_buf_put(&st->key, &id, sizeof id);
 }
 
-void sp_page_actor_free(struct sp_page_actor *p)
+static void page_done(struct sp_page_actor *p)
 {
-    if (!p)
-        return;
     sp_signature_unref(p->pending);
     sp_free(p->url);
     sp_free(p->target_url);
     sp_free(p->winner_url);
     sp_free(p->contained_in);
     sp_free(p->inline_group);
+}
+
+void sp_page_actor_free(struct sp_page_actor *p)
+{
+    if (!p)
+        return;
+    page_done(p);
     sp_free(p);
+}
+
+/* What it is stays, so that it is found in the table and in the list of the flush. */
+static void page_clear(struct sp_page_actor *p)
+{
+    page_done(p);
+    *p = (struct sp_page_actor){
+        .id = p->id, .age = p->age, .dirty = p->dirty, .next_dirty = p->next_dirty};
+}
+
+void sp_page_actor_drop(struct sp_group_stage *st, struct sp_page_actor *p)
+{
+    if (p->epoch > st->epochs)
+        st->epochs = p->epoch;
+    sp_page_actor_changed(st, p);
+    page_clear(p);
+    p->gone = true;
+}
+
+void sp_page_actor_evict(struct sp_group_stage *st, struct sp_page_actor *p)
+{
+    sp_map_remove(&st->pages, p->id);
+    sp_ages_leave(&p->age);
+    st->page_bytes -= PAGE_BYTES;
+    sp_page_actor_free(p);
 }
 
 static void page_enter(struct sp_group_stage *st, struct sp_page_actor *p)
@@ -45,7 +75,7 @@ struct sp_page_actor *sp_page_actor_get(struct sp_group_stage *st, struct sp_id 
     struct sp_page_actor *p = sp_map_get(&st->pages, id);
     if (p) {
         sp_ages_use(&st->page_ages, &p->age);
-        return p;
+        return p->gone ? NULL : p;
     }
     struct sp_view value;
     sp_page_actor_key(st, id);
@@ -79,10 +109,15 @@ void sp_page_actor_expect(struct sp_group_stage *st, struct sp_id id)
 struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id id,
                                          const char *url)
 {
-    struct sp_page_actor *p = sp_calloc(1, sizeof *p);
-    p->id = id;
+    struct sp_page_actor *p = sp_map_get(&st->pages, id);
+    if (p) { /* gone, and not flushed yet */
+        page_clear(p);
+    } else {
+        p = sp_calloc(1, sizeof *p);
+        p->id = id;
+        page_enter(st, p);
+    }
     p->url = sp_strdup(url);
-    page_enter(st, p);
     sp_page_actor_changed(st, p);
     st->stats.pages++;
     return p;
@@ -397,10 +432,7 @@ static void evict_pages(struct sp_group_stage *st, size_t budget)
         if (sp_ages_spare(&st->page_ages, oldest))
             continue;
         struct sp_page_actor *p = SP_LRU_OBJECT(oldest, struct sp_page_actor, age);
-        sp_map_remove(&st->pages, p->id);
-        sp_ages_leave(oldest);
-        st->page_bytes -= PAGE_BYTES;
-        sp_page_actor_free(p);
+        sp_page_actor_evict(st, p);
     }
 }
 

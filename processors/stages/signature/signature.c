@@ -71,3 +71,17 @@ out:
     sp_message_free(m);
     return err;
 }
+
+enum sp_err sp_erase_message(struct sp_view url, struct sp_buf *scratch,
+                             struct sp_message **ret_message)
+{
+    struct sp_id page;
+    enum sp_err err = page_id(url, scratch, &page);
+    if (err != SP_OK)
+        return err;
+    struct sp_message *m = sp_message_new(SP_MSG_ERASE);
+    m->page = page;
+    m->erase.url = sp_view_dup(url);
+    *ret_message = m;
+    return SP_OK;
+}

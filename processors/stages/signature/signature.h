@@ -16,4 +16,8 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
                               struct sp_buf *scratch, struct sp_message **ret_message,
                               const char **ret_why);
 
+/* The message that forgets the page of that URL. SP_NO_URL. */
+enum sp_err sp_erase_message(struct sp_view url, struct sp_buf *scratch,
+                             struct sp_message **ret_message);
+
 #endif

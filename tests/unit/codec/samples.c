@@ -212,6 +212,10 @@ static void fill(struct sample *s, struct sp_message *m)
     case SP_MSG_CHANGE:
         fill_change(s, m);
         break;
+    case SP_MSG_ERASE:
+        m->erase.target = maybe_id(s);
+        m->erase.url = some_url(s);
+        break;
     case SP_MSG_PUT:
         m->put.content_version = sample_i64(s);
         m->put.cell = (uint32_t)sample_u64(s) >> sample_below(s, 32);
@@ -353,6 +357,8 @@ static bool same_payload(const struct sp_message *a, const struct sp_message *b)
                same_signature(a->move.signature, b->move.signature);
     case SP_MSG_CHANGE:
         return same_change(&a->change, &b->change);
+    case SP_MSG_ERASE:
+        return sp_id_eq(a->erase.target, b->erase.target) && same_text(a->erase.url, b->erase.url);
     case SP_MSG_PUT:
         return a->put.cell == b->put.cell && a->put.settled == b->put.settled &&
                a->put.content_version == b->put.content_version &&

@@ -38,9 +38,11 @@ static enum sp_err toy_open(void *arg, struct sp_worker *w, struct sp_store *sto
     return SP_OK;
 }
 
-static enum sp_err toy_step(void *stage, struct sp_view value, const char **ret_why)
+static enum sp_err toy_step(void *stage, struct sp_view key, struct sp_view value,
+                            const char **ret_why)
 {
     struct toy *toy = stage;
+    (void)key;
     char text[32];
     if (value.len && (value.data[0] < '0' || value.data[0] > '9')) {
         *ret_why = "not a number";

@@ -207,6 +207,8 @@ static const char *const samples_of_all[][2] = {
     {"bytes_read_total{stage=\"group\"}", "21"},
     {"rows_written_total{stage=\"group\"}", "22"},
     {"bytes_written_total{stage=\"group\"}", "23"},
+    {"settled_total{stage=\"group\"}", "24"},
+    {"rechecks_total{stage=\"group\"}", "25"},
     {MESSAGES("crawled"), "101"},
     {MESSAGES("applied"), "0"},
     {MESSAGES("match"), "0"},
@@ -219,6 +221,7 @@ static const char *const samples_of_all[][2] = {
     {MESSAGES("union"), "0"},
     {MESSAGES("dissolve"), "0"},
     {MESSAGES("members"), "0"},
+    {MESSAGES("erase"), "0"},
     {MESSAGES("put"), "0"},
     {MESSAGES("remove"), "0"},
     {MESSAGES("probe"), "115"},
@@ -255,7 +258,9 @@ TEST(metrics_are_prometheus_text_line_by_line)
                                            .rows_read = 20,
                                            .bytes_read = 21,
                                            .rows_written = 22,
-                                           .bytes_written = 23};
+                                           .bytes_written = 23,
+                                           .settled = 24,
+                                           .rechecks = 25};
     f.metrics.messages[SP_MSG_CRAWLED] = 101;
     f.metrics.messages[SP_MSG_FIND_GROUP] = 104;
     f.metrics.messages[SP_MSG_PROBE] = 115;

@@ -234,8 +234,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
                                           SP_SETTING_OPTIONS,
                                           {0}};
     struct sp_config config;
-    int code = sp_cli_kafka_parse(command, argc, argv,
-                                  &(struct sp_cli_options){table, take_own, &payloads}, &config);
+    int code = sp_cli_kafka_parse(
+        command, argc, argv,
+        &(struct sp_cli_options){.table = table, .own = take_own, .arg = &payloads}, &config);
     size_t count;
     const char *const *files = sp_cli_inputs(argv + optind, argc - optind, &count);
     if (code < 0 && optind == argc)

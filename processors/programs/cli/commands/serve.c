@@ -123,8 +123,9 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
                                             {0}};
     a->command = command;
     a->code = -1;
-    int code = sp_cli_kafka_parse(command, argc, argv,
-                                  &(struct sp_cli_options){options, own_option, a}, config);
+    int code = sp_cli_kafka_parse(
+        command, argc, argv,
+        &(struct sp_cli_options){.table = options, .own = own_option, .arg = a}, config);
     if (code >= 0 || a->code >= 0)
         return code >= 0 ? code : a->code;
     if (optind < argc)

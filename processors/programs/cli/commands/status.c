@@ -268,8 +268,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
                                           {0}};
     struct sp_config config;
     struct asked asked = {0};
-    int code = sp_cli_kafka_parse(command, argc, argv,
-                                  &(struct sp_cli_options){table, own_option, &asked}, &config);
+    int code = sp_cli_kafka_parse(
+        command, argc, argv,
+        &(struct sp_cli_options){.table = table, .own = own_option, .arg = &asked}, &config);
     if (code < 0 && optind == argc && !asked.follow && !asked.all)
         code = sp_cli_usage(command, "name URLs, or give --all or --follow");
     if (code < 0)

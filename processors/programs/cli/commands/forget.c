@@ -1,0 +1,293 @@
+/* samepage forget: erasure on request, of a stopped state or on Kafka. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/url.h"
+#include "cli/kafka_options.h"
+#include "cli/progress.h"
+#include "cli/settings.h"
+
+struct arguments {
+    const char *state; /* NULL: Kafka */
+    const char *output;
+    const char *list;
+    bool quiet;
+    bool verify;
+    char **names; /* of pages: URLs, or ids as doc:ID */
+    size_t count;
+    size_t cap;
+};
+
+/* ---- which pages ---- */
+
+/* An id that is no URL is that of a document, as input.id_field reads it. */
+static void add_name(struct arguments *a, struct sp_view name)
+{
+    struct sp_buf scratch = {0}, doc = {0};
+    if (sp_url_canonical(name, &scratch) != SP_OK) {
+        sp_input_put_doc(&doc, name);
+        name = sp_buf_view(&doc);
+    }
+    sp_grow(&a->names, &a->cap, a->count + 1);
+    a->names[a->count++] = sp_view_dup(name);
+    sp_buf_done(&scratch);
+    sp_buf_done(&doc);
+}
+
+static int read_list(struct arguments *a)
+{
+    bool standard = strcmp(a->list, "-") == 0;
+    FILE *in = standard ? stdin : fopen(a->list, "r");
+    char *line = NULL;
+    size_t size = 0;
+    if (!in)
+        return sp_cli_failed("%s: cannot be read: %s", a->list, strerror(errno));
+    for (ssize_t len; (len = getline(&line, &size, in)) >= 0;) {
+        while (len > 0 && strchr("\r\n \t", line[len - 1]))
+            len--;
+        if (len > 0)
+            add_name(a, sp_view(line, (size_t)len));
+    }
+    int code = ferror(in) ? sp_cli_failed("%s: cannot be read", a->list) : -1;
+    free(line); /* NOLINT(bugprone-*): getline's own */
+    if (!standard)
+        fclose(in);
+    return code;
+}
+
+/* ---- a state ---- */
+
+static int report(const struct arguments *a, const struct sp_run_result *r)
+{
+    if (!a->quiet)
+        fprintf(stderr, "%s pages forgotten, %s were not known%s%s\n",
+                sp_thousands(r->stats.group.erased).text,
+                sp_thousands(r->stats.group.erased_unknown).text, r->unusable ? "; no URL: " : "",
+                r->unusable ? sp_thousands(r->unusable).text : "");
+    if (a->verify && r->differences)
+        return sp_cli_failed("verify: %s differences from the groups computed from scratch",
+                             sp_thousands(r->differences).text);
+    return SP_EXIT_DONE;
+}
+
+static int forget_in_state(const struct arguments *a, const struct sp_config *config)
+{
+    struct sp_settings settings;
+    struct sp_run_result result;
+    struct sp_fault fault;
+    struct sp_buf lines = {0};
+    enum sp_err err = sp_db_read_fingerprint(a->state, &lines, &fault); /* or one would be made */
+    sp_buf_done(&lines);
+    if (err != SP_OK || sp_settings_init(config, &settings, &fault) != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    struct sp_run_options options = settings.run;
+    options.state = a->state;
+    options.output = a->output;
+    options.verify = a->verify;
+    options.forget = (const char *const *)a->names;
+    options.forget_count = a->count;
+    options.compact = true;
+    options.audit.share = 0; /* what is watched is looked at again by the next run */
+    err = sp_run(&options, &result, &fault);
+    sp_settings_done(&settings);
+    int code = err == SP_OK ? report(a, &result) : sp_cli_failed("%s", fault.text);
+    sp_run_result_done(&result);
+    return code;
+}
+
+/* ---- on Kafka: deletions in the topic of pages ---- */
+
+struct sending {
+    rd_kafka_t *producer;
+    char topic[SP_TOPIC_NAME_MAX];
+    int32_t partitions;
+    uint64_t sent;
+    uint64_t failed;
+    uint64_t unusable;
+};
+
+static void on_delivery(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
+{
+    (void)handle;
+    ((struct sending *)arg)->failed += m->err != RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+static void configure(rd_kafka_conf_t *conf, void *arg)
+{
+    rd_kafka_conf_set_opaque(conf, arg);
+    rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
+}
+
+static void send_deletion(struct sending *s, struct sp_view key, int32_t partition)
+{
+    enum { WAIT_MS = 50 };
+    rd_kafka_resp_err_t code;
+    while ((code = rd_kafka_producev(
+                s->producer, RD_KAFKA_V_TOPIC(s->topic), RD_KAFKA_V_PARTITION(partition),
+                RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data, key.len),
+                RD_KAFKA_V_VALUE(NULL, 0), RD_KAFKA_V_END)) == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+        rd_kafka_poll(s->producer, WAIT_MS);
+    s->failed += code != RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+/* To the partition that has the page's fetches, behind them; and with the name as it was given,
+ * which was the key of statuses before 0.2. */
+static void send_name(struct sending *s, const char *name)
+{
+    struct sp_buf url = {0};
+    struct sp_view given = sp_view_str(name);
+    if (sp_url_canonical(given, &url) != SP_OK) {
+        s->unusable++;
+    } else {
+        struct sp_id page = sp_hash128(url.data, url.len);
+        int32_t partition = (int32_t)(page.lo % (uint64_t)s->partitions);
+        if (!sp_view_eq(given, sp_buf_view(&url)))
+            send_deletion(s, given, partition);
+        send_deletion(s, sp_buf_view(&url), partition);
+        s->sent++;
+    }
+    sp_buf_done(&url);
+}
+
+static enum sp_err send_all(const struct arguments *a, struct sending *s, struct sp_fault *fault)
+{
+    enum { FLUSH_MS = 120000 };
+    enum sp_err err = sp_kafka_partitions(s->producer, s->topic, &s->partitions);
+    if (err == SP_BUSY)
+        return sp_kafka_no_answer(s->producer, fault);
+    if (err != SP_OK)
+        return sp_fault_set(fault, err, "there is no topic for pages");
+    for (size_t i = 0; i < a->count; i++) {
+        send_name(s, a->names[i]);
+        rd_kafka_poll(s->producer, 0);
+    }
+    if (rd_kafka_flush(s->producer, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR || s->failed)
+        return sp_fault_set(fault, SP_IO,
+                            "not all requests could be delivered: run the command again");
+    return SP_OK;
+}
+
+static int forget_on_kafka(const struct arguments *a, const struct sp_config *config)
+{
+    struct sending s = {0};
+    struct sp_kafka_options kafka;
+    struct sp_fault fault;
+    sp_cli_kafka_options(config, &kafka);
+    sp_topic_name(&kafka, SP_TOPIC_PAGES, s.topic);
+    enum sp_err err =
+        sp_kafka_open(&kafka, SP_KAFKA_PRODUCER, NULL, configure, &s, &s.producer, &fault);
+    if (err != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    err = sp_kafka_reach(&kafka, s.producer, &fault);
+    if (err == SP_OK)
+        err = send_all(a, &s, &fault);
+    rd_kafka_destroy(s.producer);
+    if (err != SP_OK)
+        return sp_cli_failed("%s", fault.text);
+    if (!a->quiet)
+        fprintf(stderr, "%s pages are to be forgotten%s%s\n", sp_thousands(s.sent).text,
+                s.unusable ? "; no URL: " : "", s.unusable ? sp_thousands(s.unusable).text : "");
+    return SP_EXIT_DONE;
+}
+
+/* ---- the command ---- */
+
+static bool own_option(void *arg, int option)
+{
+    struct arguments *a = arg;
+    switch (option) {
+    case 's':
+        a->state = optarg;
+        return true;
+    case 'o':
+        a->output = optarg;
+        return true;
+    case 'f':
+        a->list = optarg;
+        return true;
+    case 'v':
+        a->verify = true;
+        return true;
+    case 'q':
+        a->quiet = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a,
+                 struct sp_config *config)
+{
+    static const struct option table[] = {{"state", required_argument, NULL, 's'},
+                                          {"output", required_argument, NULL, 'o'},
+                                          {"forget", required_argument, NULL, 'f'},
+                                          {"verify", no_argument, NULL, 'v'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          SP_COMMON_OPTIONS,
+                                          SP_SETTING_OPTIONS,
+                                          {0}};
+    const struct sp_cli_options options = {table, own_option, a, "o:q"};
+    int code = sp_cli_kafka_parse(command, argc, argv, &options, config);
+    if (code >= 0)
+        return code;
+    if (optind == argc && !a->list)
+        return sp_cli_usage(command, "no page: name URLs, or a file of them with --forget");
+    if (!a->state && (a->output || a->verify))
+        return sp_cli_usage(command, "--output and --verify are for a state: give --state DIR");
+    for (int i = optind; i < argc; i++)
+        add_name(a, sp_view_str(argv[i]));
+    return a->list ? read_list(a) : -1;
+}
+
+static int run(const struct sp_command *command, int argc, char **argv)
+{
+    struct arguments a = {0};
+    struct sp_config config;
+    int code = parse(command, argc, argv, &a, &config);
+    if (code < 0 && a.state && !a.output)
+        a.output = "-";
+    if (code < 0)
+        code = a.state ? forget_in_state(&a, &config) : forget_on_kafka(&a, &config);
+    sp_config_done(&config);
+    for (size_t i = 0; i < a.count; i++)
+        sp_free(a.names[i]);
+    sp_free(a.names);
+    return code;
+}
+
+const struct sp_command sp_command_forget = {
+    "forget", "erases pages on request, from a state or on Kafka",
+    "NAME\n"
+    "  samepage forget - erases pages on request, from a state or on Kafka\n\n"
+    "SYNOPSIS\n"
+    "  samepage forget --state DIR [-o FILE] [OPTION]... URL...\n"
+    "  samepage forget [--config FILE] [OPTION]... URL...\n"
+    "  samepage forget [OPTION]... --forget FILE\n\n"
+    "DESCRIPTION\n"
+    "  Forgets pages as if they had never been fetched: URL, signature, status, redirect. Groups and\n"
+    "  winners become those of the pages that are left, and what changes for these is published.\n"
+    "  With --state, of a run that is not running; give the settings and --output of that run. Each\n"
+    "  page that was known gets a line with the status \"forgotten\". At the end all files of the "
+    "state\n"
+    "  are written anew, so that no byte of the pages is left in them; that needs as much room again.\n"
+    "  Without --state, on Kafka: a deletion for each page goes to the topic of pages, and from there\n"
+    "  through the stages; the topic of statuses gets a deletion, the changelogs too.\n"
+    "  A page that is fetched again is a new page. Inputs, and what was written to --output before,\n"
+    "  are files of yours, which are not touched. An id that is no URL is that of a document.\n\n"
+    "OPTIONS\n"
+    "  --state DIR         the state of a run\n"
+    "  -o, --output FILE   append status events to FILE; default: standard output\n"
+    "  --forget FILE       forget the URLs and ids in FILE, one a line; - is standard input\n"
+    "  --verify            at the end, recompute all groups from scratch and compare\n"
+    "  --config FILE       read settings from FILE\n"
+    "  --set KEY=VALUE     change one setting; may be repeated\n"
+    "  --help-settings     all settings, with their defaults\n"
+    "  -q, --quiet         no summary\n"
+    "  --help              this text\n\n"
+    "EXIT STATUS\n"
+    "  0 done, also if pages were not known; 1 failed, or --verify found differences; 2 wrong usage\n",
+    true, run};

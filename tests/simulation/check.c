@@ -1,0 +1,122 @@
+/* Whether a world that has come to rest is as the oracle computes it from scratch. */
+#include <stdio.h>
+#include <string.h>
+
+#include "state.h"
+
+struct stored {
+    struct world *w;
+    struct sp_group_id group[MAX_PAGES];
+    bool there[MAX_PAGES];
+    bool husk[MAX_PAGES]; /* forgotten, and neither dropped nor as if never fetched */
+};
+
+static void note_page(void *arg, const struct sp_page_view *v)
+{
+    struct stored *s = arg;
+    uint32_t page = sim_page_number(s->w, v->page);
+    s->there[page] = true;
+    s->group[page] = v->group;
+    s->husk[page] = v->kind == SP_PAGE_UNSEEN && v->version > 0;
+}
+
+static bool same_said(const struct published *a, const struct published *b)
+{
+    return a->status == b->status && a->reason == b->reason && a->winner == b->winner &&
+           a->similarity == b->similarity && a->version == b->version;
+}
+
+/* What mode fast promises of its groups. Where a group is re-checked as soon as a page of it is
+ * unlike its winner, it holds nothing that does not hang together. Where tier 2 has one cell,
+ * nothing is missed either: a page that tier 1 has settled is told what its cell finds. */
+static bool groups_hang_together(const struct world *w)
+{
+    return w->o.mode == SP_MODE_EXACT || w->group.fast_recheck_share == 0;
+}
+
+static bool groups_are_components(const struct world *w)
+{
+    bool one_cell = true;
+    for (uint32_t i = 0; i <= w->map; i++)
+        one_cell &= w->maps[i].cells == 1;
+    return w->o.mode == SP_MODE_EXACT || (groups_hang_together(w) && one_cell);
+}
+
+static void check_hanging_together(struct world *w, const uint32_t *group,
+                                   const uint32_t *component)
+{
+    for (uint32_t i = 0; i < w->pages; i++)
+        if (component[i] != component[group[i]]) {
+            char why[100];
+            snprintf(why, sizeof why, "pages %u and %u are in one group, and nothing joins them",
+                     group[i], i);
+            sim_fail(w, why);
+        }
+}
+
+/* A page that is kept says which group it stands for, and its size to less than a factor of two. */
+static void check_kept(struct world *w, const struct stored *s, const uint32_t *component,
+                       uint32_t page)
+{
+    const struct published *said = &w->said[page];
+    uint32_t size = 0;
+    if (said->status != SP_STATUS_WINNER && said->status != SP_STATUS_UNIQUE)
+        return;
+    for (uint32_t i = 0; i < w->pages; i++)
+        size += s->there[i] && component[i] == component[page];
+    if (size >= 2 * said->group_size || 2 * size <= said->group_size ||
+        !sp_group_id_eq(said->group, s->group[page])) {
+        char why[100];
+        snprintf(why, sizeof why, "page %u: in a group of %u, not %u, or in another", page,
+                 said->group_size, size);
+        sim_fail(w, why);
+    }
+}
+
+void sim_check(struct world *w)
+{
+    if (w->o.trace)
+        oracle_print_edges(w->truth, w->pages, &w->group.similarity);
+    struct stored s = {.w = w};
+    for (uint32_t i = 0; i < w->o.tier1; i++)
+        sp_group_each_page(sp_db_store(w->processes[i].db, 0), note_page, &s);
+    uint32_t component[MAX_PAGES], group[MAX_PAGES];
+    struct published want[MAX_PAGES];
+    char why[200];
+    oracle_components(w->truth, w->pages, &w->group.similarity, component);
+    oracle_groups(s.group, s.there, w->pages, group);
+    if (groups_hang_together(w))
+        check_hanging_together(w, group, component);
+    if (!groups_are_components(w)) /* it must then say what its groups imply */
+        memcpy(component, group, sizeof group);
+    oracle_statuses(w->truth, w->pages, component, &w->group, want);
+    for (uint32_t i = 0; i < w->pages && w->result.ok; i++) {
+        /* The target of a redirect that was soon replaced may be known or not. */
+        bool crawled = w->truth[i].version > 0;
+        if ((crawled && !s.there[i]) || (s.there[i] && !w->known[i])) {
+            snprintf(why, sizeof why, "page %u is %s", i, crawled ? "lost" : "invented");
+            sim_fail(w, why);
+        }
+        if (s.husk[i]) {
+            snprintf(why, sizeof why, "page %u: something is left of it", i);
+            sim_fail(w, why);
+        }
+        for (uint32_t k = 0; k < i && s.there[i]; k++)
+            if (s.there[k] &&
+                sp_group_id_eq(s.group[i], s.group[k]) != (component[i] == component[k])) {
+                snprintf(why, sizeof why, "pages %u and %u %s one group", k, i,
+                         component[i] == component[k] ? "are not in" : "are in");
+                sim_fail(w, why);
+            }
+        if (!s.there[i] || w->truth[i].kind == SP_PAGE_UNSEEN)
+            want[i] = (struct published){.winner = -1};
+        if (!same_said(&want[i], &w->said[i])) {
+            snprintf(why, sizeof why, "page %u: %s winner %d version %lld, not %s winner %d %lld",
+                     i, sp_status_name(w->said[i].status), w->said[i].winner,
+                     (long long)w->said[i].version, sp_status_name(want[i].status), want[i].winner,
+                     (long long)want[i].version);
+            sim_fail(w, why);
+        }
+        check_kept(w, &s, component, i);
+    }
+}
