@@ -94,9 +94,15 @@ static void measure(struct watch *w)
 static void on_fetch(struct watch *w, struct sp_view value)
 {
     struct sp_message *m = NULL;
-    if (sp_message_peek(value) != SP_MSG_CRAWLED || sp_message_decode(value, &m) != SP_OK)
+    int kind = sp_message_peek(value);
+    if (kind != SP_MSG_CRAWLED && kind != SP_MSG_ERASE)
+        return;
+    if (sp_message_decode(value, &m) != SP_OK)
         return; /* the group stage tells of those that cannot be read */
-    sp_shadow_fetch(w->shadow, m);
+    if (kind == SP_MSG_CRAWLED)
+        sp_shadow_fetch(w->shadow, m);
+    else if (sp_id_is_zero(m->erase.target))
+        sp_shadow_forget(w->shadow, m->page);
     sp_message_free(m);
 }
 

@@ -227,6 +227,13 @@ void sp_shadow_fetch(struct sp_shadow *s, const struct sp_message *m)
     thin_out(s);
 }
 
+void sp_shadow_forget(struct sp_shadow *s, struct sp_id page)
+{
+    struct sp_watched *w = sp_map_get(&s->by_page, page);
+    if (w)
+        unwatch(s, w);
+}
+
 /* The stages have accepted what was fetched. */
 static void adopt(struct sp_shadow *s, struct sp_watched *w)
 {

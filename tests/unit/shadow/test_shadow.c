@@ -428,6 +428,23 @@ TEST(a_page_that_leaves_takes_its_suspicions_along)
     end(&t);
 }
 
+TEST(a_page_that_is_forgotten_is_judged_no_more)
+{
+    struct test t = {.options = {.patience = 100}};
+    begin(&t, 1);
+    fetch_both(&t);
+    say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
+    say(&t, 2, 1000, SP_STATUS_UNIQUE, 0, 0, 2);
+    check_both(&t, NULL); /* suspected */
+    fetch(&t, 2, 2000, SP_PAGE_CONTENT, content(1, 5));
+    sp_shadow_forget(t.shadow, id_of(2));
+    sp_shadow_forget(t.shadow, id_of(3)); /* of which nothing is known */
+    CU_ASSERT_EQUAL(t.watched, 1);
+    sp_shadow_settle(t.shadow);
+    CU_ASSERT_EQUAL(t.alarms, 0);
+    end(&t);
+}
+
 /* ---- the sample */
 
 static void fetch_families(struct test *t, uint32_t families)
