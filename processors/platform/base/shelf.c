@@ -1,4 +1,4 @@
-/* Boards of up to BOARD pointers each; a full one becomes two. */
+/* Boards of up to BOARD objects each; a full one becomes two. */
 #include "base/shelf.h"
 
 #include <string.h>
@@ -8,33 +8,41 @@
 
 enum { BOARD = 256 };
 
-struct sp_shelf_board {
-    uint32_t count;
-    uint32_t cap;
-    void **objects;
+struct entry {
+    uint64_t head;
+    void *object;
 };
 
-static void board_free(struct sp_shelf_board *b)
-{
-    sp_free(b->objects);
-    sp_free(b);
-}
+struct sp_shelf_board {
+    uint64_t head; /* of its first entry */
+    struct entry *entries;
+    uint32_t count;
+    uint32_t cap;
+};
 
 void sp_shelf_done(struct sp_shelf *s)
 {
     for (uint32_t i = 0; i < s->board_count; i++)
-        board_free(s->boards[i]);
+        sp_free(s->boards[i].entries);
     sp_free(s->boards);
     *s = (struct sp_shelf){0};
 }
 
+static bool comes_before(const struct entry *e, sp_shelf_order *order, const void *key,
+                         uint64_t head)
+{
+    return e->head != head ? e->head < head : order(key, e->object) < 0;
+}
+
 /* The last board whose first object comes before the key, or the first. */
-static uint32_t find_board(const struct sp_shelf *s, sp_shelf_order *order, const void *key)
+static uint32_t find_board(const struct sp_shelf *s, sp_shelf_order *order, const void *key,
+                           uint64_t head)
 {
     uint32_t lo = 0, hi = s->board_count;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        if (order(key, s->boards[mid]->objects[0]) < 0)
+        const struct sp_shelf_board *b = &s->boards[mid];
+        if (b->head != head ? b->head < head : order(key, b->entries[0].object) < 0)
             lo = mid + 1;
         else
             hi = mid;
@@ -43,16 +51,16 @@ static uint32_t find_board(const struct sp_shelf *s, sp_shelf_order *order, cons
 }
 
 struct sp_shelf_place sp_shelf_find(const struct sp_shelf *s, sp_shelf_order *order,
-                                    const void *key)
+                                    const void *key, uint64_t head)
 {
-    struct sp_shelf_place place = {find_board(s, order, key), 0};
+    struct sp_shelf_place place = {find_board(s, order, key, head), 0};
     if (place.board == s->board_count)
         return place;
-    const struct sp_shelf_board *b = s->boards[place.board];
+    const struct sp_shelf_board *b = &s->boards[place.board];
     uint32_t lo = 0, hi = b->count;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        if (order(key, b->objects[mid]) < 0)
+        if (comes_before(&b->entries[mid], order, key, head))
             lo = mid + 1;
         else
             hi = mid;
@@ -69,68 +77,73 @@ struct sp_shelf_place sp_shelf_first(const struct sp_shelf *s)
 
 void *sp_shelf_next(const struct sp_shelf *s, struct sp_shelf_place *place)
 {
-    while (place->board < s->board_count && place->at == s->boards[place->board]->count) {
+    while (place->board < s->board_count && place->at == s->boards[place->board].count) {
         place->board++;
         place->at = 0;
     }
     if (place->board >= s->board_count)
         return NULL;
-    return s->boards[place->board]->objects[place->at++];
+    return s->boards[place->board].entries[place->at++].object;
 }
 
 static void insert_board(struct sp_shelf *s, uint32_t at)
 {
     sp_grow(&s->boards, &s->board_cap, s->board_count + 1);
     memmove(s->boards + at + 1, s->boards + at, (s->board_count - at) * sizeof *s->boards);
-    s->boards[at] = sp_calloc(1, sizeof **s->boards);
+    s->boards[at] = (struct sp_shelf_board){0};
     s->board_count++;
 }
 
 static void split_board(struct sp_shelf *s, uint32_t at)
 {
     insert_board(s, at + 1);
-    struct sp_shelf_board *low = s->boards[at], *high = s->boards[at + 1];
+    struct sp_shelf_board *low = &s->boards[at], *high = &s->boards[at + 1];
     high->count = low->count / 2;
     low->count -= high->count;
-    sp_grow(&high->objects, &high->cap, high->count);
-    memcpy(high->objects, low->objects + low->count, high->count * sizeof *high->objects);
+    sp_grow(&high->entries, &high->cap, high->count);
+    memcpy(high->entries, low->entries + low->count, high->count * sizeof *high->entries);
+    high->head = high->entries[0].head;
 }
 
-void sp_shelf_add(struct sp_shelf *s, sp_shelf_order *order, const void *key, void *object)
+void sp_shelf_add(struct sp_shelf *s, sp_shelf_order *order, const void *key, uint64_t head,
+                  void *object)
 {
-    struct sp_shelf_place place = sp_shelf_find(s, order, key);
+    struct sp_shelf_place place = sp_shelf_find(s, order, key, head);
     if (!s->board_count)
         insert_board(s, 0);
-    struct sp_shelf_board *b = s->boards[place.board];
+    struct sp_shelf_board *b = &s->boards[place.board];
     if (b->count == BOARD) {
         split_board(s, place.board);
-        b = s->boards[place.board];
+        b = &s->boards[place.board];
         if (place.at > b->count) {
             place.at -= b->count;
-            b = s->boards[++place.board];
+            b = &s->boards[++place.board];
         }
     }
-    sp_grow(&b->objects, &b->cap, b->count + 1);
-    memmove(b->objects + place.at + 1, b->objects + place.at,
-            (b->count - place.at) * sizeof *b->objects);
-    b->objects[place.at] = object;
+    sp_grow(&b->entries, &b->cap, b->count + 1);
+    memmove(b->entries + place.at + 1, b->entries + place.at,
+            (b->count - place.at) * sizeof *b->entries);
+    b->entries[place.at] = (struct entry){head, object};
+    b->head = b->entries[0].head;
     b->count++;
     s->count++;
 }
 
-bool sp_shelf_remove(struct sp_shelf *s, sp_shelf_order *order, const void *key)
+bool sp_shelf_remove(struct sp_shelf *s, sp_shelf_order *order, const void *key, uint64_t head)
 {
-    struct sp_shelf_place place = sp_shelf_find(s, order, key), found = place;
+    struct sp_shelf_place place = sp_shelf_find(s, order, key, head), found = place;
     const void *object = sp_shelf_next(s, &found);
     if (!object || order(key, object) != 0)
         return false;
-    struct sp_shelf_board *b = s->boards[found.board];
+    struct sp_shelf_board *b = &s->boards[found.board];
     uint32_t at = found.at - 1;
     b->count--;
-    memmove(b->objects + at, b->objects + at + 1, (b->count - at) * sizeof *b->objects);
+    memmove(b->entries + at, b->entries + at + 1, (b->count - at) * sizeof *b->entries);
     s->count--;
-    if (!b->count) {
-        board_free(b);
+    if (b->count) {
+        b->head = b->entries[0].head;
+    } else {
+        sp_free(b->entries);
         s->board_count--;
         memmove(s->boards + found.board, s->boards + found.board + 1,
                 (s->board_count - found.board) * sizeof *s->boards);

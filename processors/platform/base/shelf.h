@@ -2,7 +2,9 @@
  * O(log n) and a move of at most a few kilobytes. It owns nothing that it points to. Zeroed: empty.
  *
  * The order is given with each call, always the same one; what it reads of an object must not
- * change while the object is in the list.
+ * change while the object is in the list. The head is a number that does not fall along the order:
+ * the first bytes of what it compares, or 0 for all. Two heads that differ decide without a look at
+ * the object, which in a long list is seldom in the processor's caches.
  *
  * Thread rule: one thread at a time. */
 #ifndef SP_BASE_SHELF_H
@@ -14,7 +16,7 @@
 struct sp_shelf_board;
 
 struct sp_shelf {
-    struct sp_shelf_board **boards;
+    struct sp_shelf_board *boards;
     uint32_t board_count;
     uint32_t board_cap;
     uint32_t count;
@@ -32,13 +34,14 @@ struct sp_shelf_place {
 void sp_shelf_done(struct sp_shelf *s);
 /* The first object that does not come before the key. */
 struct sp_shelf_place sp_shelf_find(const struct sp_shelf *s, sp_shelf_order *order,
-                                    const void *key);
+                                    const void *key, uint64_t head);
 struct sp_shelf_place sp_shelf_first(const struct sp_shelf *s);
 /* The object there, or NULL behind the last; then the place is moved on to the next. */
 void *sp_shelf_next(const struct sp_shelf *s, struct sp_shelf_place *place);
 /* `key` is the object's own; none that is equal may be there. */
-void sp_shelf_add(struct sp_shelf *s, sp_shelf_order *order, const void *key, void *object);
+void sp_shelf_add(struct sp_shelf *s, sp_shelf_order *order, const void *key, uint64_t head,
+                  void *object);
 /* False: it is not there. */
-bool sp_shelf_remove(struct sp_shelf *s, sp_shelf_order *order, const void *key);
+bool sp_shelf_remove(struct sp_shelf *s, sp_shelf_order *order, const void *key, uint64_t head);
 
 #endif

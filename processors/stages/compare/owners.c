@@ -13,7 +13,7 @@ static int by_page(const void *key, const void *object)
 
 struct sp_other *sp_owners_find(const struct sp_row *row, struct sp_id page)
 {
-    struct sp_shelf_place place = sp_shelf_find(&row->others, by_page, &page);
+    struct sp_shelf_place place = sp_shelf_find(&row->others, by_page, &page, page.hi);
     struct sp_other *other = sp_shelf_next(&row->others, &place);
     return other && sp_id_eq(other->owner.page, page) ? other : NULL;
 }
@@ -32,7 +32,7 @@ void sp_owners_add(struct sp_row *row, struct sp_owner owner)
     other->owner = owner;
     other->order = row->last ? row->last->order + 1 : 1;
     append(row, other);
-    sp_shelf_add(&row->others, by_page, &other->owner.page, other);
+    sp_shelf_add(&row->others, by_page, &other->owner.page, other->owner.page.hi, other);
 }
 
 bool sp_owners_restore(struct sp_row *row, const struct sp_other *stored)
@@ -40,7 +40,7 @@ bool sp_owners_restore(struct sp_row *row, const struct sp_other *stored)
     if (sp_owners_find(row, stored->owner.page))
         return false;
     struct sp_other *other = sp_memdup(stored, sizeof *stored);
-    sp_shelf_add(&row->others, by_page, &other->owner.page, other);
+    sp_shelf_add(&row->others, by_page, &other->owner.page, other->owner.page.hi, other);
     return true;
 }
 
@@ -68,7 +68,7 @@ void sp_owners_remove(struct sp_row *row, struct sp_other *other)
 {
     *(other->before ? &other->before->after : &row->second) = other->after;
     *(other->after ? &other->after->before : &row->last) = other->before;
-    sp_shelf_remove(&row->others, by_page, &other->owner.page);
+    sp_shelf_remove(&row->others, by_page, &other->owner.page, other->owner.page.hi);
     sp_free(other);
 }
 

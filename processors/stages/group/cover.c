@@ -52,13 +52,13 @@ static void crown(struct sp_large *l, struct sp_hub *h)
     h->winner = h;
     h->similarity = 0;
     h->won = ++l->wins;
-    sp_shelf_add(&l->winners, sp_hub_order, h->best, h);
+    sp_shelf_add(&l->winners, sp_hub_order, h->best, 0, h);
     sp_hub_list_add(&l->recent, h);
 }
 
 void sp_cover_depose(struct sp_large *l, struct sp_hub *h)
 {
-    sp_shelf_remove(&l->winners, sp_hub_order, h->best);
+    sp_shelf_remove(&l->winners, sp_hub_order, h->best, 0);
     h->winner = NULL;
     sweep_from(l, h->best);
 }
@@ -224,7 +224,7 @@ static int by_rank(const void *a, const void *b)
 static void sweep(struct sp_group_stage *st, struct sp_large *l)
 {
     const struct sp_member from = {.rank = l->from_rank, .page = l->from_page};
-    struct sp_shelf_place place = sp_shelf_find(&l->ranks, sp_hub_order, &from);
+    struct sp_shelf_place place = sp_shelf_find(&l->ranks, sp_hub_order, &from, 0);
     for (struct sp_hub *h; !st->err && (h = sp_shelf_next(&l->ranks, &place));) {
         judge(st, l, h);
         if (!st->err)

@@ -29,7 +29,7 @@ static int content_order(const void *key, const void *object)
 
 struct sp_shelf_place sp_hub_first(const struct sp_hub *h)
 {
-    return sp_shelf_find(&h->group->large->holders, content_order, &h->content);
+    return sp_shelf_find(&h->group->large->holders, content_order, &h->content, h->content.hi);
 }
 
 struct sp_member *sp_hub_next(const struct sp_hub *h, struct sp_shelf_place *place)
@@ -153,11 +153,11 @@ static void set_best(struct sp_group *g, struct sp_hub *h, struct sp_member *bes
     if (h->best) {
         if (h->winner == h)
             sp_cover_depose(l, h);
-        sp_shelf_remove(&l->ranks, sp_hub_order, h->best);
+        sp_shelf_remove(&l->ranks, sp_hub_order, h->best, 0);
     }
     h->best = best;
     if (best) {
-        sp_shelf_add(&l->ranks, sp_hub_order, best, h);
+        sp_shelf_add(&l->ranks, sp_hub_order, best, 0, h);
         sp_cover_judge_later(l, h);
     }
 }
@@ -169,7 +169,7 @@ void sp_hub_enter(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
         h = make(st, g, m);
     m->hub = h;
     h->holders++;
-    sp_shelf_add(&g->large->holders, holder_order, m, m);
+    sp_shelf_add(&g->large->holders, holder_order, m, m->content.hi, m);
     if (!h->best || rank_order(h->best, m) < 0)
         set_best(g, h, m);
 }
@@ -178,7 +178,7 @@ void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
 {
     struct sp_hub *h = m->hub;
     struct sp_large *l = g->large;
-    sp_shelf_remove(&l->holders, holder_order, m);
+    sp_shelf_remove(&l->holders, holder_order, m, m->content.hi);
     h->holders--;
     m->hub = NULL;
     if (h->best != m)
@@ -193,11 +193,11 @@ void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
 {
     struct sp_hub *h = m->hub;
     struct sp_large *l = g->large;
-    sp_shelf_remove(&l->holders, holder_order, m);
+    sp_shelf_remove(&l->holders, holder_order, m, m->content.hi);
     if (h->best == m)
         set_best(g, h, NULL);
     m->rank = rank;
-    sp_shelf_add(&l->holders, holder_order, m, m);
+    sp_shelf_add(&l->holders, holder_order, m, m->content.hi, m);
     struct sp_shelf_place place = sp_hub_first(h);
     struct sp_member *best = sp_hub_next(h, &place);
     if (best != h->best)

@@ -30,7 +30,7 @@ static int target_order(const void *key, const void *object)
 
 struct sp_member *sp_large_find(const struct sp_group *g, struct sp_id page)
 {
-    struct sp_shelf_place place = sp_shelf_find(&g->large->members, page_order, &page);
+    struct sp_shelf_place place = sp_shelf_find(&g->large->members, page_order, &page, page.hi);
     struct sp_member *m = sp_shelf_next(&g->large->members, &place);
     return m && sp_id_eq(m->page, page) ? m : NULL;
 }
@@ -56,7 +56,7 @@ static void clean(struct sp_group *g, struct sp_member *m)
 
 static struct sp_shelf_place first_redirect(const struct sp_group *g, const struct sp_member *to)
 {
-    return sp_shelf_find(&g->large->redirects, target_order, &to->page);
+    return sp_shelf_find(&g->large->redirects, target_order, &to->page, to->page.hi);
 }
 
 static struct sp_member *next_redirect(const struct sp_group *g, const struct sp_member *to,
@@ -79,9 +79,9 @@ static void set_loose(struct sp_group *g, struct sp_member *m, bool loose)
         return;
     m->loose = loose;
     if (loose)
-        sp_shelf_add(&g->large->loose, page_order, &m->page, m);
+        sp_shelf_add(&g->large->loose, page_order, &m->page, m->page.hi, m);
     else
-        sp_shelf_remove(&g->large->loose, page_order, &m->page);
+        sp_shelf_remove(&g->large->loose, page_order, &m->page, m->page.hi);
 }
 
 /* A redirect that hangs on nothing is hung on its target, unless that is not there, or hangs on it
@@ -185,7 +185,7 @@ static bool has_hub(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
 static void hold(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     if (m->kind != SP_PAGE_CONTENT)
-        sp_shelf_add(&g->large->redirects, redirect_order, m, m);
+        sp_shelf_add(&g->large->redirects, redirect_order, m, m->target.hi, m);
     else if (has_hub(st, g, m))
         sp_hub_enter(st, g, m);
     sp_signature_unref(m->signature);
@@ -201,7 +201,7 @@ static void let_go(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
     if (m->hub)
         sp_hub_leave(st, g, m);
     if (m->kind != SP_PAGE_CONTENT)
-        sp_shelf_remove(&g->large->redirects, redirect_order, m);
+        sp_shelf_remove(&g->large->redirects, redirect_order, m, m->target.hi);
 }
 
 void sp_large_out(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
@@ -236,7 +236,7 @@ static void hang_those_before(struct sp_group *g, struct sp_member *m)
 
 void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
-    sp_shelf_add(&g->large->members, page_order, &m->page, m);
+    sp_shelf_add(&g->large->members, page_order, &m->page, m->page.hi, m);
     g->count++;
     hold(st, g, m);
     hang_those_before(g, m);
@@ -257,7 +257,7 @@ static void forget(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
 {
     sp_group_cover_untouch(g, m);
     let_go(st, g, m);
-    sp_shelf_remove(&g->large->members, page_order, &m->page);
+    sp_shelf_remove(&g->large->members, page_order, &m->page, m->page.hi);
     g->count--;
     sp_free(m->end);
     m->end = NULL;

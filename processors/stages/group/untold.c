@@ -38,7 +38,7 @@ static void changed(struct sp_group_stage *st, struct sp_untold *u)
 
 struct sp_untold *sp_untold_find(const struct sp_group_stage *st, struct sp_group_id group)
 {
-    struct sp_shelf_place place = sp_shelf_find(&st->untold, group_order, &group);
+    struct sp_shelf_place place = sp_shelf_find(&st->untold, group_order, &group, group.birth);
     struct sp_untold *u = sp_shelf_next(&st->untold, &place);
     return u && sp_group_id_eq(u->group, group) ? u : NULL;
 }
@@ -52,7 +52,7 @@ void sp_untold_begin(struct sp_group_stage *st, struct sp_group *g)
     if (!u) {
         u = g->untold = sp_calloc(1, sizeof *u);
         u->group = g->id;
-        sp_shelf_add(&st->untold, group_order, &u->group, u);
+        sp_shelf_add(&st->untold, group_order, &u->group, u->group.birth, u);
     }
     u->last = u->at;
     u->lap = false;
@@ -74,7 +74,7 @@ void sp_untold_end(struct sp_group_stage *st, struct sp_group *g)
     if (!u)
         return;
     g->untold = NULL;
-    sp_shelf_remove(&st->untold, group_order, &u->group);
+    sp_shelf_remove(&st->untold, group_order, &u->group, u->group.birth);
     u->over = true;
     changed(st, u);
 }
@@ -86,7 +86,7 @@ static struct sp_member *next_member(const struct sp_group *g, struct sp_untold 
 {
     const struct sp_shelf *members = &g->large->members;
     for (;; u->lap = true, u->at = (struct sp_id){0, 0}) {
-        struct sp_shelf_place place = sp_shelf_find(members, after_page, &u->at);
+        struct sp_shelf_place place = sp_shelf_find(members, after_page, &u->at, u->at.hi);
         struct sp_member *m = sp_shelf_next(members, &place);
         bool in_lap = m && !(u->lap && sp_id_cmp(m->page, u->last) > 0);
         if (in_lap || u->lap)
@@ -112,7 +112,8 @@ static void pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_t me
 /* The round after the one that was paid for last. */
 static struct sp_untold *next_round(const struct sp_group_stage *st)
 {
-    struct sp_shelf_place place = sp_shelf_find(&st->untold, after_group, &st->untold_paid);
+    struct sp_shelf_place place =
+        sp_shelf_find(&st->untold, after_group, &st->untold_paid, st->untold_paid.birth);
     struct sp_untold *u = sp_shelf_next(&st->untold, &place);
     if (u)
         return u;
@@ -189,7 +190,7 @@ static bool load_row(void *arg, struct sp_view key, struct sp_view value)
         st->err = SP_CORRUPT;
         return false;
     }
-    sp_shelf_add(&st->untold, group_order, &u->group, u);
+    sp_shelf_add(&st->untold, group_order, &u->group, u->group.birth, u);
     return true;
 }
 

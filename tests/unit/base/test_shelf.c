@@ -15,6 +15,9 @@ static int order(const void *key, const void *object)
     return a < b ? -1 : a > b;
 }
 
+/* Heads that decide always, sometimes, and never. */
+static const uint32_t steps[] = {1, 7, NUMBERS};
+
 static size_t differences(const struct sp_shelf *s, const bool *there, uint32_t *numbers)
 {
     struct sp_shelf_place place = sp_shelf_first(s);
@@ -30,19 +33,20 @@ static size_t differences(const struct sp_shelf *s, const bool *there, uint32_t 
 }
 
 /* Where a look-up for each number lands: at it, or at the next that is there. */
-static size_t wrong_look_ups(const struct sp_shelf *s, const bool *there, uint32_t *numbers)
+static size_t wrong_look_ups(const struct sp_shelf *s, const bool *there, uint32_t *numbers,
+                             uint32_t step)
 {
     const uint32_t *next = NULL;
     size_t wrong = 0;
     for (uint32_t n = NUMBERS; n-- > 0;) {
         next = there[n] ? &numbers[n] : next;
-        struct sp_shelf_place place = sp_shelf_find(s, order, &n);
+        struct sp_shelf_place place = sp_shelf_find(s, order, &n, n / step);
         wrong += sp_shelf_next(s, &place) != next;
     }
     return wrong;
 }
 
-TEST(holds_what_a_plain_array_holds)
+static void hold(uint32_t heads)
 {
     uint32_t *numbers = sp_alloc(NUMBERS * sizeof *numbers);
     bool *there = sp_calloc(NUMBERS, sizeof *there);
@@ -55,23 +59,29 @@ TEST(holds_what_a_plain_array_holds)
         uint32_t n = (uint32_t)(x >> 8) % NUMBERS;
         bool mostly_add = step / 20000 != 1;
         if (!there[n] && (x & 3 || !mostly_add) == mostly_add) {
-            sp_shelf_add(&s, order, &n, &numbers[n]);
+            sp_shelf_add(&s, order, &n, n / heads, &numbers[n]);
             there[n] = true;
         } else {
-            wrong += sp_shelf_remove(&s, order, &n) != there[n];
+            wrong += sp_shelf_remove(&s, order, &n, n / heads) != there[n];
             there[n] = false;
         }
         if (step % 4999 == 0)
-            wrong += differences(&s, there, numbers) + wrong_look_ups(&s, there, numbers);
+            wrong += differences(&s, there, numbers) + wrong_look_ups(&s, there, numbers, heads);
     }
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_EQUAL(differences(&s, there, numbers), 0);
     for (uint32_t n = 0; n < NUMBERS; n++)
-        sp_shelf_remove(&s, order, &n);
+        sp_shelf_remove(&s, order, &n, n / heads);
     CU_ASSERT_EQUAL(s.count, 0);
     struct sp_shelf_place place = sp_shelf_first(&s);
     CU_ASSERT_PTR_NULL(sp_shelf_next(&s, &place));
     sp_shelf_done(&s);
     sp_free(numbers);
     sp_free(there);
+}
+
+TEST(holds_what_a_plain_array_holds)
+{
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)
+        hold(steps[i]);
 }
