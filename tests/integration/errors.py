@@ -13,7 +13,7 @@ from harness import Skip, check, check_equal, check_in, main, statuses, until
 
 STAGES = ["signature", "group", "compare"]  # one source for all three
 COMMANDS = ["run", "dedup", "audit", "synth", "pairs", "similar", "train", "cover", "archive", "topics", "ingest",
-            *STAGES, "watch", "status", "evaluate", "serve", "config", "rules"]
+            *STAGES, "watch", "status", "evaluate", "serve", "config", "rules", "forget"]
 
 
 def complaint(work, *arguments, code=1):

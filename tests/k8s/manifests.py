@@ -168,6 +168,7 @@ def resources_fit_the_published_schemas(work):
     check(checked >= 3 * len(OVERLAYS), "almost nothing was checked:", checked)
 
 
+NPM_SECONDS = 60
 KEDA = "@kubernetes-models/keda@0.4.2"  # validators made from KEDA's own definitions
 VALIDATE = """
 const errors = [];
@@ -192,10 +193,13 @@ def resources_of_keda_fit_its_schemas(work):
         raise Skip("there is no npm to fetch " + KEDA)
     if not os.path.exists(os.path.join(home, "node_modules", "@kubernetes-models", "keda")):
         os.makedirs(home, exist_ok=True)
-        done = subprocess.run(["npm", "install", "--prefix", home, "--no-save", "--ignore-scripts", "--no-audit",
-                               "--no-fund", KEDA], cwd=home, stdin=subprocess.DEVNULL, capture_output=True, check=False)
-        if done.returncode:
-            raise Skip(KEDA + " cannot be had: " + done.stderr.decode("utf-8", "replace")[-500:])
+        try:
+            subprocess.run(["npm", "install", "--prefix", home, "--no-save", "--ignore-scripts", "--no-audit",
+                            "--no-fund", KEDA], cwd=home, stdin=subprocess.DEVNULL, capture_output=True, check=True,
+                           timeout=NPM_SECONDS)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            shutil.rmtree(home)  # half of it is not taken for all by the next run
+            raise Skip(KEDA + " cannot be had: " + (error.stderr or b"").decode("utf-8", "replace")[-500:]) from error
     checked = 0
     for cluster in clusters(work):
         ours = [r for r in cluster.resources if r["apiVersion"] == "keda.sh/v1alpha1"]

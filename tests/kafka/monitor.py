@@ -16,7 +16,8 @@ import cluster
 from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
 from harness import check, free_port, until
 
-QUIET_SECONDS = 12  # several times the patience, when nothing is under way any more
+PATIENCE = 20  # looks, one a second at most: more than a fetch needs hops of messages until all is told
+QUIET_SECONDS = 26  # more than the patience
 
 
 def metric(port, name):
@@ -33,7 +34,7 @@ class Monitor:
     def __init__(self, place, name, **settings):
         self.place, self.name, self.port = place, name, free_port()
         self.command = [place.program, "watch", *place.settings(),
-                        *cluster.arguments({"audit.share": 1, "audit.pages": 100000, "audit.patience": 4,
+                        *cluster.arguments({"audit.share": 1, "audit.pages": 100000, "audit.patience": PATIENCE,
                                             "http.listen": f"127.0.0.1:{self.port}", **settings})]
 
     def start(self):

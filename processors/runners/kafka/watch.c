@@ -119,12 +119,19 @@ static void on_status(struct watch *w, struct sp_view value)
     sp_shadow_status(w->shadow, &e);
 }
 
+/* Control records and aborted messages lie between, and, behind the end of the lap, messages that
+ * were read too early: they are read again in the next lap. */
+static void pass_over(struct reading *r, int32_t partition, int64_t to)
+{
+    r->next[partition] = to < r->end[partition] ? to : r->end[partition];
+}
+
 static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_message_t *m,
                         void (*each)(struct watch *w, struct sp_view value))
 {
     if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         if (m->partition < r->partitions && m->offset > r->next[m->partition])
-            r->next[m->partition] = m->offset; /* control records and aborted ones lay between */
+            pass_over(r, m->partition, m->offset);
         return SP_OK;
     }
     if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)

@@ -2,15 +2,24 @@
  * follows from the definition of groups and winners (winners/winners.h), and none needs to know how
  * a group hangs together:
  *
- *   both kept      similar pages are in one group, and each but the first in rank is covered by one
- *                  before it: so not both are kept. Not under winner.relation
- *   alone          a page that resembles another is not `unique`
- *   apart          similar pages are in one group: that of a kept page is the one in its status,
- * that of a loser the one in its winner's, where the winner is watched not similar    a loser of
- * its content resembles the winner that it names not a winner   that page is a winner similarity
- * and its status says how similar; `exact` where the contents are equal outranked      a loser
- * names the first in rank of the kept pages that it resembles. In mode exact, without winner.margin
- * and winner.relation not gone       a page whose server says that it is gone is `gone`
+ *   both kept: similar pages are in one group, and each but the first in rank is covered by one
+ *   before it, so not both are kept. Not under winner.relation.
+ *
+ *   alone: a page that resembles another is not `unique`.
+ *
+ *   apart: similar pages are in one group: that of a kept page is the one in its status, that of a
+ *   loser the one in the status of its winner, where that is watched.
+ *
+ *   not similar: a loser of its content resembles the winner that it names.
+ *
+ *   not a winner: that page is a winner.
+ *
+ *   similarity: the status says how similar; `exact` where the contents are equal.
+ *
+ *   outranked: a loser names the first in rank of the kept pages that it resembles. In mode exact,
+ *   without winner.margin and winner.relation.
+ *
+ *   not gone: a page whose server says that it is gone is `gone`.
  *
  * The first three are of pairs that should be found (missing), the others of what was published
  * (wrong). */

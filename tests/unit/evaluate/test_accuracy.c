@@ -39,16 +39,18 @@ static void made_up(struct world *w, uint64_t pages, uint64_t seed)
     crawl_done(&made);
 }
 
-/* Pages that slide over a few long texts: chains come and go with every fetch. */
+/* Pages that slide over a few long texts: chains come and go with every fetch. They are of any
+ * length, so that near duplicates lie in several cells. */
 static void sliding(struct world *w, uint64_t seed)
 {
-    enum { PAGES = 60, FETCHES = 600, WORDS = 100, TEXTS = 6, SLIDE = 90 };
+    enum { PAGES = 60, FETCHES = 600, WORDS = 100, TEXTS = 6, SLIDE = 90, SHORTER = 30 };
     struct sp_signature_options o = {.max_shingles = 1024};
     struct sp_builder *b = sp_builder_new(&o);
     for (uint64_t i = 0; i < FETCHES; i++) {
         uint64_t random = sp_mix64(seed * FETCHES + i + 1);
         char url[] = {'h', '/', (char)('0' + random % PAGES), 0};
         uint64_t start = (random >> 8) % TEXTS * 10000 + (random >> 16) % SLIDE;
+        uint32_t count = WORDS - (uint32_t)(random >> 24) % SHORTER;
         uint64_t words[WORDS];
         for (uint64_t k = 0; k < WORDS; k++)
             words[k] = sp_mix64(start + k + 1);
@@ -57,7 +59,7 @@ static void sliding(struct world *w, uint64_t seed)
         m->crawled.url = sp_strdup(url);
         m->crawled.page_kind = SP_PAGE_CONTENT;
         sp_builder_begin(b);
-        sp_builder_words(b, words, WORDS);
+        sp_builder_words(b, words, count);
         m->crawled.signature = sp_builder_finish(b, 0);
         sp_crawl_add(w->crawl, m);
         sp_message_free(m);
@@ -125,6 +127,7 @@ TEST(each_approximation_errs_on_its_side)
     for (uint64_t seed = 2; seed < 8; seed++) {
         struct world w;
         setup(&w, seed % 2 ? 400 : 0, seed);
+        w.options.replay.bus.group.fast_recheck_share = 1; /* no repair */
         measure(&w, 2);
         for (size_t m = 0; m < SP_MILESTONES; m++) {
             const struct sp_group_pairs *skip = &w.a->variants[SP_SKIP_ONLY].errors[m].groups;
@@ -141,10 +144,11 @@ TEST(each_approximation_errs_on_its_side)
 
 TEST(examples_are_what_they_say)
 {
-    size_t right = 0, together = 0, apart = 0;
+    size_t right = 0, together = 0;
     for (uint64_t seed = 2; seed < 8; seed++) {
         struct world w;
         setup(&w, seed % 2 ? 400 : 0, seed);
+        w.options.replay.bus.group.fast_recheck_share = 1; /* no repair */
         measure(&w, 2);
         const struct sp_baseline *b = &w.a->baselines[SP_MILESTONES - 1];
         for (size_t i = 0; i < SP_EXAMPLES; i++) {
@@ -160,12 +164,11 @@ TEST(examples_are_what_they_say)
             CU_ASSERT(strlen(e->verdict) > 20);
             right += e->good;
             together += !e->good && !one_component;
-            apart += !e->good && one_component;
             CU_ASSERT_EQUAL(one_component, similar); /* also of a missed pair */
         }
         teardown(&w);
     }
-    CU_ASSERT(right >= 6 && together > 0 && apart > 0);
+    CU_ASSERT(right >= 6 && together > 0);
 }
 
 TEST(threads_change_nothing)
