@@ -480,3 +480,26 @@ TEST(replays_in_threads_share_a_crawl)
     }
     sp_crawl_free(c);
 }
+
+/* Each page of a large group outranks those before it, and their statuses are told later: a look
+ * comes after that. */
+TEST(a_look_comes_after_what_large_groups_tell_later)
+{
+    struct outcome o;
+    struct sp_crawl *c = sp_crawl_new();
+    for (int page = 'X'; page >= 'A'; page--)
+        add_content(c, (char)page, 1000 + 'X' - page, 0);
+    prepare(&o, c, 1);
+    o.options.bus.group.large_from = 2;
+    replay(&o);
+    CU_ASSERT_EQUAL(o.looks, POINTS);
+    CU_ASSERT(o.result.stats.group.told_later > 0);
+    for (size_t i = 0; i < o.looks; i++) {
+        CU_ASSERT_EQUAL(o.winners[i].wrong, 0);
+        CU_ASSERT_EQUAL(o.winners[i].missed, 0);
+        CU_ASSERT_EQUAL(o.groups[i].system, o.groups[i].both);
+        CU_ASSERT_EQUAL(o.groups[i].baseline, o.groups[i].both);
+    }
+    finish(&o);
+    sp_crawl_free(c);
+}

@@ -124,6 +124,15 @@ static void look(struct replay *r, size_t fetches)
         r->options->look(r->options->arg, &moment);
 }
 
+/* Large groups tell some pages later (rounds): where no message is under way, nothing else is. */
+static enum sp_err settle_and_look(struct replay *r, size_t fetches)
+{
+    enum sp_err err = sp_local_bus_pending(r->bus) == 0 ? sp_local_bus_settle(r->bus) : SP_OK;
+    if (err == SP_OK)
+        look(r, fetches);
+    return err;
+}
+
 static enum sp_err flush(struct replay *r)
 {
     stop_watch(r);
@@ -149,7 +158,7 @@ static enum sp_err feed_all(struct replay *r)
         if (err == SP_OK && (i + 1) % FLUSH_FETCHES == 0)
             err = flush(r);
         while (err == SP_OK && r->point < o->point_count && o->points[r->point] <= i + 1)
-            look(r, i + 1);
+            err = settle_and_look(r, i + 1);
     }
     return err;
 }
@@ -169,7 +178,7 @@ static enum sp_err work_off(struct replay *r)
         if (err == SP_OK)
             err = flush(r);
         if (err == SP_OK)
-            look(r, r->crawl->fetch_count);
+            err = settle_and_look(r, r->crawl->fetch_count);
     }
     return err;
 }

@@ -7,7 +7,9 @@
  * equal steps of what was pending then; the last is where nothing is.
  *
  * What is looked at is what was published: the last status of each page, as an indexer knows it. A
- * page whose first version still waits is in no group.
+ * page whose first version still waits is in no group. A look at which no message is under way
+ * comes after what large groups tell later, so that only what is late for want of budget counts as
+ * late.
  *
  * Thread rule: each call is one thread's; several can share a trace. */
 #ifndef SP_REPLAY_REPLAY_H
