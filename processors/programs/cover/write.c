@@ -85,7 +85,8 @@ static bool flush(struct writer *w, FILE *out, size_t least)
 {
     if (w->lines.len < least)
         return true;
-    bool good = !out || fwrite(w->lines.data, 1, w->lines.len, out) == w->lines.len;
+    bool good =
+        !out || !w->lines.len || fwrite(w->lines.data, 1, w->lines.len, out) == w->lines.len;
     sp_buf_reset(&w->lines);
     return good;
 }
