@@ -269,7 +269,7 @@ def run(program, source, document, part, work):
     # Which address the program listens on by itself is no setting of `serve`.
     replaced["samepage serve --state"] = f"samepage serve --listen {replaced['127.0.0.1:8080']} --state"
     if part == "kafka":
-        port = free_port()
+        port = free_port(2)  # clients and the controller
         environment.update(SAMEPAGE_KAFKA_DIR=os.path.join(work, ".kafka"),
                            SAMEPAGE_SET_KAFKA_BOOTSTRAP_SERVERS=f"127.0.0.1:{port}")
         replaced["127.0.0.1:9092"] = f"127.0.0.1:{port}"

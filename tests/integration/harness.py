@@ -13,6 +13,7 @@ import gzip
 import inspect
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -80,10 +81,17 @@ def until(condition, what, **how):
     return value
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+def free_port(count=1):
+    """The first of so many free ports in a row, below those that the system hands out to connections."""
+    while True:
+        port = random.randrange(10000, 20000)
+        try:
+            for each in range(port, port + count):
+                with socket.socket() as s:
+                    s.bind(("127.0.0.1", each))
+            return port
+        except OSError:
+            pass
 
 
 class Work:

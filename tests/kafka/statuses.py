@@ -399,14 +399,16 @@ def served(work, program, *_):
 
 def group_of(events, event):
     """A loser's group is the one in its winner's latest event."""
-    return events[event[3]][6] if event[2] == "loser" else event[6]
+    winner = events[event[3]] if event[2] == "loser" else event
+    return winner and winner[6]
 
 
 def with_groups(events):
     """What the events say once each loser's group is its winner's. The size and the epoch of a loser, and
-    the group of a page that is gone, are those of the moment when the event was written."""
+    the group of a page that is gone, are those of the moment when the event was written. A page without an
+    event has None."""
     written = {"loser": lambda e: (group_of(events, e), None, None), "gone": lambda e: (None, None, None)}
-    return {url: (*e[:6], *written.get(e[2], lambda e: e[6:])(e)) for url, e in events.items()}
+    return {url: e and (*e[:6], *written.get(e[2], lambda e: e[6:])(e)) for url, e in events.items()}
 
 
 def answers_as(address, events, what):

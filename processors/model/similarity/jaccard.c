@@ -13,7 +13,7 @@
 
 static const double slack = SP_SIMILARITY_SLACK;
 
-static size_t count_up_to(const uint32_t *sorted, size_t count, uint32_t limit)
+size_t sp_count_up_to(const uint32_t *sorted, size_t count, uint32_t limit)
 {
     size_t lo = 0;
     while (lo < count) {
@@ -26,7 +26,7 @@ static size_t count_up_to(const uint32_t *sorted, size_t count, uint32_t limit)
     return lo;
 }
 
-static uint32_t known_up_to(const struct sp_signature *s)
+uint32_t sp_known_up_to(const struct sp_signature *s)
 {
     if (s->shingle_count == s->shingle_total)
         return UINT32_MAX;
@@ -36,14 +36,14 @@ static uint32_t known_up_to(const struct sp_signature *s)
 void sp_comparable(const struct sp_signature *a, const struct sp_signature *b,
                    struct sp_range *ret_a, struct sp_range *ret_b)
 {
-    uint32_t a_limit = known_up_to(a), b_limit = known_up_to(b);
+    uint32_t a_limit = sp_known_up_to(a), b_limit = sp_known_up_to(b);
     uint32_t limit = a_limit < b_limit ? a_limit : b_limit;
     *ret_a = (struct sp_range){a->hashes, a->shingle_count};
     *ret_b = (struct sp_range){b->hashes, b->shingle_count};
     if (limit == UINT32_MAX)
         return;
-    ret_a->count = count_up_to(a->hashes, a->shingle_count, limit);
-    ret_b->count = count_up_to(b->hashes, b->shingle_count, limit);
+    ret_a->count = sp_count_up_to(a->hashes, a->shingle_count, limit);
+    ret_b->count = sp_count_up_to(b->hashes, b->shingle_count, limit);
 }
 
 static bool reaches(double part, double whole, double threshold)

@@ -87,4 +87,10 @@ bool sp_similar(const struct sp_similarity_options *o, const struct sp_signature
 const char *sp_similarity_kernel(void);
 bool sp_similarity_use(const char *kernel);
 
+/* The largest hash up to which a signature knows its page's shingles: UINT32_MAX where it is not
+ * capped. */
+uint32_t sp_known_up_to(const struct sp_signature *s);
+/* How many of the ascending hashes are at most `limit`. */
+size_t sp_count_up_to(const uint32_t *sorted, size_t count, uint32_t limit);
+
 #endif

@@ -146,7 +146,7 @@ static enum sp_err no_registry(const struct sp_registry *r, const char *what,
                                struct sp_fault *fault)
 {
     return sp_fault_set(fault, SP_INVALID,
-                        "%s: what answers at %s is no schema registry, or of an interface that is "
+                        "%s: the server at %s is no schema registry, or has an interface that is "
                         "not Confluent's",
                         what, shown(r->urls[0]).text);
 }

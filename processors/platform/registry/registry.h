@@ -2,7 +2,8 @@
  * Karapace, Apicurio (its ccompat API), Redpanda.
  *
  * Each call asks the registry, and is bounded in time: SP_REGISTRY_URLS addresses at most, one
- * after another until one answers, a few seconds each. What is worth keeping is kept by the caller.
+ * after another until one responds, a few seconds each. What is worth keeping is kept by the
+ * caller.
  *
  *   SP_OK            as asked
  *   SP_NOT_FOUND     it has no such schema
@@ -42,7 +43,7 @@ enum sp_err sp_registry_new(const struct sp_registry_options *options,
 /* NULL is allowed. */
 void sp_registry_free(struct sp_registry *r);
 
-/* Whether it answers and lets us in. */
+/* Whether the registry responds and accepts our credentials. */
 enum sp_err sp_registry_reach(struct sp_registry *r, struct sp_fault *fault);
 
 /* The text of the Avro schema with that id, into ret_schema (which is reset). SP_UNKNOWN_SCHEMA: it

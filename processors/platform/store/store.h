@@ -114,7 +114,7 @@ enum sp_err sp_db_commit(struct sp_db *db);
 void sp_db_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg);
 /* Brings everything committed to the disk. */
 enum sp_err sp_db_sync(struct sp_db *db);
-/* Writes all files of the database anew, so that nothing is left in any of what was deleted or
+/* Rewrites all files of the database, so that nothing is left in any of what was deleted or
  * replaced before. Takes as long as to read and write all of it, and as much room on the disk
  * again. The batch is empty. SP_STORE: nothing is lost; it can be called again, also after a
  * restart. */

@@ -14,7 +14,7 @@ rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
  */
 void sp_rocksdb_tuned_thread(void);
 
-/* Writes all files anew, also those that hold nothing deleted as far as RocksDB knows. NULL, or why
+/* Rewrites all files, also those that hold nothing deleted as far as RocksDB knows. NULL, or why
  * not: rocksdb_free it. *ret_broken: it has begun and failed. */
 char *sp_rocksdb_compact(rocksdb_t *handle, bool *ret_broken);
 

@@ -4,11 +4,10 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/json_write.h"
 #include "base/mem.h"
-
-extern char **environ;
 
 static const char *log_stage = "";
 static bool log_json;
@@ -131,4 +130,20 @@ void sp_cli_log(const char *level, const char *text)
     sp_buf_put_u8(&line, '\n');
     fwrite(line.data, 1, line.len, stderr); /* in one piece: stderr is locked meanwhile */
     sp_buf_done(&line);
+}
+
+static volatile sig_atomic_t stop;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stop = 1;
+}
+
+const volatile sig_atomic_t *sp_cli_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    return &stop;
 }

@@ -2,6 +2,8 @@
 #ifndef SP_CLI_KAFKA_OPTIONS_H
 #define SP_CLI_KAFKA_OPTIONS_H
 
+#include <signal.h>
+
 #include "cli/cli.h"
 #include "kafka/client.h"
 #include "kafka/schemas.h"
@@ -32,6 +34,10 @@ enum sp_err sp_cli_schemas(const struct sp_config *config, const struct sp_kafka
 /* What samepage_status_open wants: views into the options; sp_free them. `only_new`: events from
  * now on. */
 const char **sp_cli_client_properties(const struct sp_kafka_options *kafka, bool only_new);
+
+/* From now on SIGTERM and SIGINT set what is returned, which then ends the open transaction or lap;
+ * a second signal ends the process. */
+const volatile sig_atomic_t *sp_cli_catch_signals(void);
 
 /* One line to standard error, as log.format says: time, level, stage, text. From any thread, once
  * sp_cli_kafka_parse is through. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/url.h"
@@ -334,6 +335,22 @@ enum sp_err sp_labelled_read(const char *where, struct sp_labelled **ret_set,
         *ret_set = r.set;
     else
         sp_labelled_free(r.set);
+    return err;
+}
+
+enum sp_err sp_labelled_sign(const struct sp_labelled *set, const struct sp_text_options *options,
+                             struct sp_signature **ret_signatures, double *ret_seconds)
+{
+    struct sp_text *text = sp_text_new(options);
+    enum sp_err err = SP_OK;
+    double start = sp_clock_thread_seconds();
+    for (size_t i = 0; i < set->page_count && err == SP_OK; i++) {
+        const struct sp_labelled_page *page = &set->pages[i];
+        err = sp_text_signature(text, sp_view_str(page->content_type), page->content, true,
+                                &ret_signatures[i]);
+    }
+    *ret_seconds = sp_clock_thread_seconds() - start;
+    sp_text_free(text);
     return err;
 }
 

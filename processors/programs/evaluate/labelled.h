@@ -15,6 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/fault.h"
+#include "text/text.h"
 
 struct sp_labelled_page {
     char *id;
@@ -51,6 +52,10 @@ const struct sp_labelled_pair *sp_labelled_find(const struct sp_labelled *set, u
                                                 uint32_t b);
 /* ret_truth[i] becomes the smallest page of those that i is the same as, over others too. */
 void sp_labelled_truth(const struct sp_labelled *set, uint32_t *ret_truth);
+/* The signature of each page, a reference each, until one fails; what is made stays the caller's.
+ * *ret_seconds: of this thread. */
+enum sp_err sp_labelled_sign(const struct sp_labelled *set, const struct sp_text_options *options,
+                             struct sp_signature **ret_signatures, double *ret_seconds);
 /* NULL is allowed. */
 void sp_labelled_free(struct sp_labelled *set);
 

@@ -49,17 +49,7 @@ static enum sp_err sign_all(const struct sp_evaluate_options *o, enum sp_text_sc
         options.signature.max_sentences = 0;
     else if (options.signature.max_sentences == 0)
         options.signature.max_sentences = SENTENCES;
-    struct sp_text *text = sp_text_new(&options);
-    enum sp_err err = SP_OK;
-    double start = sp_clock_thread_seconds();
-    for (size_t i = 0; i < t->set->page_count && err == SP_OK; i++) {
-        const struct sp_labelled_page *page = &t->set->pages[i];
-        err = sp_text_signature(text, sp_view_str(page->content_type), page->content, true,
-                                &t->signatures[i]);
-    }
-    *ret_seconds = sp_clock_thread_seconds() - start;
-    sp_text_free(text);
-    return err;
+    return sp_labelled_sign(t->set, &options, t->signatures, ret_seconds);
 }
 
 /* ---- pairs ---- */

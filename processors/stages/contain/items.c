@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "contain/stage.h"
 #include "similarity/intersect.h"
+#include "similarity/similarity.h"
 
 /* The threshold is reached within this share of the shingles: 0.9 in binary does not decide about
  * exactly nine tenths. */
@@ -76,25 +77,6 @@ uint32_t sp_contain_needed(const struct sp_contain_stage *c, struct sp_contain_s
     return (uint32_t)ceil((c->options.threshold - slack) * of);
 }
 
-/* The largest hash up to which a signature knows its page's shingles. */
-static uint32_t known_up_to(const struct sp_signature *s)
-{
-    return s->shingle_count < s->shingle_total ? s->hashes[s->shingle_count - 1] : UINT32_MAX;
-}
-
-static uint32_t count_up_to(const uint32_t *sorted, uint32_t count, uint32_t limit)
-{
-    uint32_t low = 0;
-    while (low < count) {
-        uint32_t middle = low + (count - low) / 2;
-        if (sorted[middle] <= limit)
-            low = middle + 1;
-        else
-            count = middle;
-    }
-    return low;
-}
-
 bool sp_contain_exceeds(struct sp_contain_stage *c, const struct sp_contain_counted *a,
                         const struct sp_contain_item *b, struct sp_contain_share bar,
                         struct sp_contain_share *ret_share)
@@ -106,7 +88,7 @@ bool sp_contain_exceeds(struct sp_contain_stage *c, const struct sp_contain_coun
         sp_signature_unref(s);
         return false;
     }
-    uint32_t of = count_up_to(a->shingles, a->count, known_up_to(s));
+    uint32_t of = (uint32_t)sp_count_up_to(a->shingles, a->count, sp_known_up_to(s));
     uint32_t need = sp_contain_needed(c, bar, of), hits = 0;
     if (of >= SP_CONTAIN_LEAST && need <= of) {
         c->stats.candidates++;

@@ -273,7 +273,7 @@ const struct sp_command sp_command_forget = {
     "  With --state, of a run that is not running; give the settings and --output of that run. Each\n"
     "  page that was known gets a line with the status \"forgotten\". At the end all files of the "
     "state\n"
-    "  are written anew, so that no byte of the pages is left in them; that needs as much room again.\n"
+    "  are rewritten, so that no byte of the pages is left in them; that needs as much room again.\n"
     "  Without --state, on Kafka: a deletion for each page goes to the topic of pages, and from there\n"
     "  through the stages; the topic of statuses gets a deletion, the changelogs too.\n"
     "  A page that is fetched again is a new page. Inputs, and what was written to --output before,\n"

@@ -7,22 +7,6 @@
 #include "kafka/health.h"
 #include "kafka/stages.h"
 
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stop = 1;
-}
-
-/* The first signal ends the open transaction and leaves; a second one ends the process. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-}
-
 static enum sp_err run_stage(const struct sp_command *command, const struct sp_config *config,
                              struct sp_fault *fault)
 {
@@ -70,11 +54,11 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     err = sp_cli_schemas(config, &options.kafka, &stage.schemas, fault);
     struct sp_health_options http = {config->http_listen, command->name, &metrics};
     struct sp_health *server = NULL;
-    catch_signals();
+    const volatile sig_atomic_t *stop = sp_cli_catch_signals();
     if (err == SP_OK && config->http_listen[0])
         err = sp_health_start(&http, &server, fault);
     if (err == SP_OK)
-        err = sp_worker_run(&options, &stop, fault);
+        err = sp_worker_run(&options, stop, fault);
     sp_health_stop(server);
     sp_schemas_free(stage.schemas);
     sp_rocksdb_shared_free(shared);

@@ -6,22 +6,6 @@
 
 enum { INTERVAL_MS = 1000 };
 
-static volatile sig_atomic_t stop;
-
-static void on_signal(int number)
-{
-    (void)number;
-    stop = 1;
-}
-
-/* The first signal ends the lap; a second one ends the process. */
-static void catch_signals(void)
-{
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGINT, &action, NULL);
-}
-
 static enum sp_err watch(const struct sp_config *config, struct sp_fault *fault)
 {
     struct sp_settings settings;
@@ -37,11 +21,11 @@ static enum sp_err watch(const struct sp_config *config, struct sp_fault *fault)
     struct sp_health *server = NULL;
     options.audit.patience = config->audit_patience;
     sp_cli_kafka_options(config, &options.kafka);
-    catch_signals();
+    const volatile sig_atomic_t *stop = sp_cli_catch_signals();
     if (config->http_listen[0])
         err = sp_health_start(&http, &server, fault);
     if (err == SP_OK)
-        err = sp_watch_run(&options, &stop, fault);
+        err = sp_watch_run(&options, stop, fault);
     sp_health_stop(server);
     sp_settings_done(&settings);
     return err;
