@@ -6,7 +6,7 @@
  *     samepage_predict_learn(rules, url, content, content_length);
  *     ... before each fetch:
  *     struct samepage_prediction said;
- *     if (samepage_predict(rules, url, 0.95, &said) && !samepage_predict_explores(url, 0.01))
+ *     if (samepage_predict(rules, url, 0.95, &said) && !said.explore)
  *         ... said.url is the page that it is a copy of: it need not be fetched ...
  *
  * docs/PREDICT.md says what rules there are, and how evidence counts for and against them. What is
@@ -40,12 +40,18 @@ struct samepage_prediction {
     double confidence; /* above 0, below 1: the lower end of an interval, not the share of right
                           answers */
     const char *rule;  /* as a line of JSON, for people and logs */
+    int explore;       /* 1: fetch it all the same: it is one of the predictor's share */
 };
 
 /* Never NULL. */
 SAMEPAGE_API struct samepage_predictor *samepage_predictor_new(void);
 /* NULL is allowed. */
 SAMEPAGE_API void samepage_predictor_free(struct samepage_predictor *predictor);
+
+/* This share of the predictions, by a hash of the URL, says `explore`: without such fetches a rule
+ * that is followed never meets evidence again. From 0 to 1; a new predictor's is 0.01. 0; -1 where
+ * it is another number: nothing changes. */
+SAMEPAGE_API int samepage_predictor_explore(struct samepage_predictor *predictor, double share);
 
 /* The URL was fetched, and had this content. 0; -1 where the URL is none of http or https: nothing
  * is learned. */
@@ -59,8 +65,7 @@ SAMEPAGE_API void samepage_predict_forget(struct samepage_predictor *predictor, 
 SAMEPAGE_API int samepage_predict(struct samepage_predictor *predictor, const char *url,
                                   double confidence, struct samepage_prediction *prediction);
 
-/* 1 where the URL is one of the share, by a hash, that is to be fetched whatever is predicted:
- * without such fetches a rule that is followed never meets evidence again. */
+/* 1 where the URL is one of that share: what `explore` of a prediction says, of any URL. */
 SAMEPAGE_API int samepage_predict_explores(const char *url, double share);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ from ._native import SamepageError
 
 
 class _Prediction(ctypes.Structure):
-    _fields_ = [("url", c_char_p), ("confidence", c_double), ("rule", c_char_p)]
+    _fields_ = [("url", c_char_p), ("confidence", c_double), ("rule", c_char_p), ("explore", c_int)]
 
 
 class Prediction(NamedTuple):
@@ -23,6 +23,7 @@ class Prediction(NamedTuple):
     url: str
     confidence: float
     rule: Dict[str, Any]
+    explore: bool = False  # fetch it all the same: it is one of the share that keeps the rules honest
 
 
 def _load() -> ctypes.CDLL:
@@ -30,10 +31,10 @@ def _load() -> ctypes.CDLL:
     functions: Dict[str, Tuple[object, List[object]]] = {
         "predictor_new": (c_void_p, []),
         "predictor_free": (None, [c_void_p]),
+        "predictor_explore": (c_int, [c_void_p, c_double]),
         "predict_learn": (c_int, [c_void_p, c_char_p, c_char_p, c_size_t]),
         "predict_forget": (None, [c_void_p, c_char_p]),
         "predict": (c_int, [c_void_p, c_char_p, c_double, POINTER(_Prediction)]),
-        "predict_explores": (c_int, [c_char_p, c_double]),
     }
     for name, (result, arguments) in functions.items():
         function = getattr(library, "samepage_" + name)
@@ -55,17 +56,18 @@ class Predictor:
     'http://a.example/7?sid=1'
 
     Of the predicted fetches the share ``explore`` is to be made all the same, by a hash of the URL: ``predict``
-    returns None for these, and without them a rule that is followed would never meet evidence again. Memory: about
-    1 KiB a URL. Any thread may call; one at a time gets in.
+    returns None for these (``ask`` tells them apart from URLs of which nothing is known), and without them a rule that is
+    followed would never meet evidence again. Memory: about 1 KiB a URL. Any thread may call; one at a time gets in.
     """
 
     def __init__(self, confidence: float = 0.9, explore: float = 0.01) -> None:
         for name, value in (("confidence", confidence), ("explore", explore)):
             if not 0 <= value <= 1:
                 raise SamepageError(f"{name} is a number from 0 to 1")
-        self._confidence, self._explore = float(confidence), float(explore)
+        self._confidence = float(confidence)
         self._lock = threading.RLock()
         self._rules = _library.samepage_predictor_new()
+        _library.samepage_predictor_explore(self._rules, float(explore))
 
     def __del__(self, free: Any = _library.samepage_predictor_free) -> None:
         free(getattr(self, "_rules", None))
@@ -86,10 +88,13 @@ class Predictor:
 
     def predict(self, url: str) -> Optional[Prediction]:
         """The page that the URL is a copy of and by which rule; None: fetch it."""
+        said = self.ask(url)
+        return None if said is None or said.explore else said
+
+    def ask(self, url: str) -> Optional[Prediction]:
+        """The same where ``explore`` says of a predicted fetch whether it is to be made; None: nothing is predicted."""
         said = _Prediction()
         with self._lock:
             if not _library.samepage_predict(self._rules, url.encode(), self._confidence, byref(said)):
                 return None
-            if _library.samepage_predict_explores(url.encode(), self._explore):
-                return None
-            return Prediction(said.url.decode(), said.confidence, json.loads(said.rule))
+            return Prediction(said.url.decode(), said.confidence, json.loads(said.rule), bool(said.explore))

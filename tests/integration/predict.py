@@ -73,9 +73,43 @@ def serve_says_what_a_url_will_be(work):
         check_equal(get(port, "/v1/predict", url=url, confidence="x")[0], 400, "no number")
         check_equal(get(port, "/v1/predict")[0], 400, "no argument")
     finally:
-        server.terminate()
-        server.wait()
-        server.stderr.close()
+        stop(server)
+
+
+def stop(server):
+    server.terminate()
+    server.wait()
+    server.stderr.close()
+
+
+def fetched_of(work, urls, *options):
+    """By URL whether it is to be fetched, and whether for the sake of the share."""
+    port = free_port()
+    server = work.start("serve", "--state", "state", "--listen", f"127.0.0.1:{port}", "--predict", *options,
+                        stderr=subprocess.PIPE)
+    try:
+        until(lambda: (get(port, "/v1/predict", url=urls[0]) or (503,))[0] != 503, "an answer")
+        answers = [get(port, "/v1/predict", url=url)[1] for url in urls]
+        return {said["url"]: (said["fetch"], said["explore"]) for said in answers}
+    finally:
+        stop(server)
+
+
+def serve_explores_the_share_of_the_setting(work):
+    """Without an argument the setting counts; the same URLs each time; what is not predicted is never explored."""
+    visitors_crawl(work)
+    known = [f"http://a.example/{page}?sid=999999" for page in range(120)]
+    unknown = [f"http://b.example/{page}?sid=999999" for page in range(5)]
+    some = fetched_of(work, known + unknown, "--set", "predict.explore=0.2")
+    check_equal({some[url] for url in known}, {(True, True), (False, False)}, "both kinds")
+    check_equal({some[url] for url in unknown}, {(True, False)}, "what nothing is known of")
+    check(8 <= sum(explore for _, explore in some.values()) <= 42, some)
+    work.write("settings", "predict.explore = 0.2\n")
+    check_equal(fetched_of(work, known + unknown, "--config", "settings"), some, "again, from a file")
+    check_equal(set(fetched_of(work, known, "--set", "predict.explore=1").values()), {(True, True)}, "all")
+    few = fetched_of(work, known)
+    check(sum(explore for _, explore in few.values()) <= 8, "a hundredth without the setting:", few)
+    check_in("predict.explore", work.run("serve", "--state", "state", "--set", "predict.explore=2", code=2).err)
 
 
 def predictions_are_held_against_keys(work):
@@ -95,6 +129,25 @@ def predictions_are_held_against_keys(work):
     check(int(rules["saved"]) > 80, rules)
     check_in("--keys", work.run("evaluate", "-q", "--only", "predict", "--report", "report", "--keys", "missing",
                                 "crawl.jsonl", code=1).err)
+
+
+def saved_and_explored(work, share):
+    work.run("evaluate", "-q", "--only", "predict", "--report", "report", "--set", f"predict.explore={share}",
+             "crawl.jsonl")
+    rows = list(csv.DictReader(io.StringIO(work.read("report/predict-confidence.csv").decode())))
+    row = next(row for row in rows if row["confidence"] == "0.5")
+    return int(row["saved"]), int(row["explored"])
+
+
+def the_replay_makes_the_fetches_that_it_explores(work):
+    visitors_crawl(work)
+    all_saved, none = saved_and_explored(work, 0)
+    check(all_saved > 80 and none == 0, all_saved, none)
+    check_equal(saved_and_explored(work, 1)[0], 0, "saved where every predicted fetch is made")
+    check(saved_and_explored(work, 1)[1] >= all_saved, "predictions with all the evidence there is")
+    saved, explored = saved_and_explored(work, 0.3)
+    check(0 < explored < saved < all_saved, saved, explored, all_saved)
+    check_equal(saved_and_explored(work, 0.3), (saved, explored), "again")
 
 
 if __name__ == "__main__":

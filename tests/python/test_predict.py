@@ -47,6 +47,15 @@ class Predict(unittest.TestCase):
         self.assertEqual(fetched, {url for url in urls if again.predict(url) is None})
         self.assertTrue(all(taught(explore=1).predict(url) is None for url in urls[:5]))
 
+    def test_what_is_explored_can_be_told_from_what_is_not_known(self):
+        rules = taught(explore=0.2)
+        urls = [f"http://a.example/{page}?sid=99" for page in range(100)]
+        asked = {url: rules.ask(url) for url in urls}
+        self.assertEqual({url for url in urls if asked[url].explore}, {url for url in urls if rules.predict(url) is None})
+        self.assertEqual({said.explore for said in asked.values()}, {True, False})
+        self.assertTrue(taught(explore=1).ask(urls[7]).explore)
+        self.assertIsNone(rules.ask("http://b.example/7?id=99"))
+
     def test_mistakes(self):
         for options in ({"confidence": 2}, {"explore": -1}):
             with self.assertRaises(ValueError):

@@ -91,6 +91,7 @@ struct sp_config {
     double audit_share;
     uint64_t audit_pages;
     uint64_t audit_patience;
+    double predict_explore;
     uint64_t cover_memory_bytes;
     uint64_t cover_exact_documents;
     uint64_t cover_exact_steps;

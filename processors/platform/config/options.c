@@ -220,6 +220,10 @@ const struct sp_option sp_options[] = {
     {"audit.patience", SP_OPTION_COUNT, FIELD(audit_patience), false, "300", 1, 1e9, NULL,
      "watch: a status that looks wrong is counted after this many looks. Between two looks the stages "
      "handle all messages that were there at the first; it takes at least a second"},
+    {"predict.explore", SP_OPTION_REAL, FIELD(predict_explore), false, "0.01", 0, 1, NULL,
+     "serve --predict, evaluate: this share of the fetches that are predicted to be duplicates, by a "
+     "hash of the URL, is to be made all the same. What they return is the evidence for or against "
+     "the rules (docs/PREDICT.md). 0: none"},
     {"cover.memory_bytes", SP_OPTION_BYTES, FIELD(cover_memory_bytes), false, "2GiB", KIB *KIB,
      1024 * GIB, NULL,
      "cover: memory for the shingle index and for sorting; an index that does not fit is "

@@ -46,6 +46,7 @@ struct sp_evaluate_options {
     size_t labelled_count;
     const char *const *keys; /* for the experiment `predict`: files of URL, tab, key */
     size_t key_count;
+    double explore;          /* of the experiment `predict`: predict.explore */
     const char *report;      /* directory */
     const char *command;     /* what repeats this report */
     const char *settings;    /* the configuration, a line a setting */

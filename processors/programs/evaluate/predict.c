@@ -4,8 +4,9 @@
  * Each trace is replayed fetch by fetch. Before the first fetch of a URL the predictor is asked
  * (predict/predict.h), which has seen the fetches before it and nothing else. What it is sure
  * enough of is skipped: not learned from, and lost where the page is unique, that is, near no page
- * seen before it in the trace, skipped or not. `EXPLORE` of the predicted fetches are made all the
- * same. Each confidence is a replay of its own, since what is skipped teaches nothing.
+ * seen before it in the trace, skipped or not. The share `predict.explore` of the predicted fetches
+ * is made all the same, and teaches. Each confidence is a replay of its own, since what is skipped
+ * teaches nothing.
  *
  * Held against it: keys of URLs, from files that the user names (`--keys`); there a URL is skipped
  * whose key a page fetched before has. */
@@ -22,7 +23,6 @@
 #include "evaluate/experiment.h"
 #include "similarity/similarity.h"
 
-static const double EXPLORE = 0.01;
 static const double confidences[] = {0.2,  0.4,  0.5,  0.6,  0.7,  0.8,  0.85,  0.88, 0.9,   0.91,
                                      0.92, 0.93, 0.94, 0.95, 0.96, 0.97, 0.975, 0.98, 0.985, 0.99};
 static const double limits[] = {0.01, 0.001};
@@ -31,16 +31,18 @@ enum { CONFIDENCES = sizeof confidences / sizeof *confidences, TRIED_MOST = 1000
 
 struct outcome {
     uint64_t saved;
-    uint64_t lost;  /* of these, unique */
-    uint64_t other; /* of these, not near the page they were said to be */
+    uint64_t lost;     /* of these, unique */
+    uint64_t other;    /* of these, not near the page they were said to be */
+    uint64_t explored; /* predicted as well, but made */
 };
 
 /* What is true of a trace. */
 struct truth {
     const struct sp_crawl *crawl;
     const struct sp_similarity_options *similarity;
-    bool *first;  /* by fetch: the first of its URL, and it has content */
-    bool *unique; /* by fetch, of these: near nothing before it */
+    double explore; /* predict.explore */
+    bool *first;    /* by fetch: the first of its URL, and it has content */
+    bool *unique;   /* by fetch, of these: near nothing before it */
     uint64_t firsts;
     uint64_t uniques;
 };
@@ -134,8 +136,10 @@ static struct outcome replay(struct truth *t, double confidence)
             sp_predict_forget(p, url);
             continue;
         }
-        if (t->first[i] && sp_predict_ask(p, url, confidence, &said) &&
-            !sp_predict_explores(url, EXPLORE)) {
+        bool predicted = t->first[i] && sp_predict_ask(p, url, confidence, &said);
+        bool explored = predicted && sp_predict_explores(url, t->explore);
+        outcome.explored += explored;
+        if (predicted && !explored) {
             skipped[f->page] = true;
             outcome.saved++;
             outcome.lost += t->unique[i];
@@ -245,6 +249,7 @@ static void put_outcome(struct sp_table *table, const char *trace, const char *w
     sp_table_count(table, o->lost);
     sp_table_percent(table, t->uniques ? (double)o->lost / (double)t->uniques : 0, 3);
     sp_table_count(table, o->other);
+    sp_table_count(table, o->explored);
 }
 
 static void put_limits(struct sp_table *table, const char *trace, const struct truth *t,
@@ -290,7 +295,9 @@ static enum sp_err measure(struct sp_evaluation *e, const struct sp_trace_file *
 {
     struct outcome outcomes[CONFIDENCES];
     struct sp_crawl *crawl = sp_evaluate_crawl(e->trace, file);
-    struct truth t = {.crawl = crawl, .similarity = &e->options->bus.group.similarity};
+    struct truth t = {.crawl = crawl,
+                      .similarity = &e->options->bus.group.similarity,
+                      .explore = e->options->explore};
     find_truth(&t);
     for (size_t i = 0; i < CONFIDENCES; i++) {
         char way[32];
@@ -309,15 +316,16 @@ static enum sp_err measure(struct sp_evaluation *e, const struct sp_trace_file *
 
 static enum sp_err run(struct sp_evaluation *e)
 {
-    static const char *const columns[] = {"trace",       "way",    "new URLs", "saved",
-                                          "share",       "unique", "lost",     "share of unique",
-                                          "another page"};
-    static const char *const curve[] = {"trace", "confidence",      "new URLs",
-                                        "saved", "share",           "unique",
-                                        "lost",  "share of unique", "another page"};
-    struct sp_table *at_limits = sp_table_new("predict", "First fetches saved", columns, 9);
+    static const char *const columns[] = {"trace",        "way",     "new URLs", "saved",
+                                          "share",        "unique",  "lost",     "share of unique",
+                                          "another page", "explored"};
+    static const char *const curve[] = {"trace",        "confidence", "new URLs", "saved",
+                                        "share",        "unique",     "lost",     "share of unique",
+                                        "another page", "explored"};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    struct sp_table *at_limits = sp_table_new("predict", "First fetches saved", columns, COLUMNS);
     struct sp_table *all =
-        sp_table_new("predict-confidence", "The same for each least confidence", curve, 9);
+        sp_table_new("predict-confidence", "The same for each least confidence", curve, COLUMNS);
     enum sp_err err = SP_OK;
     for (size_t i = 0; i < e->trace->file_count && err == SP_OK; i++)
         err = measure(e, &e->trace->files[i], at_limits, all);
@@ -325,7 +333,8 @@ static enum sp_err run(struct sp_evaluation *e)
         e->report,
         "Before the first fetch of a URL, rules learned from earlier fetches say whether it is a page "
         "that is known. Saved: fetches not made. Lost: of these, pages near nothing seen before. "
-        "Another page: not near the one they were said to be.");
+        "Another page: not near the one they were said to be. Explored: predicted as well, but made, "
+        "so that the rules meet new evidence (predict.explore).");
     sp_report_table(e->report, at_limits);
     sp_report_table(e->report, all);
     return err;

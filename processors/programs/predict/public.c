@@ -3,8 +3,11 @@
 #include "predict/predict.h"
 #include "samepage/predict.h"
 
+static const double EXPLORE = 0.01;
+
 struct samepage_predictor {
     struct sp_predictor *rules;
+    double explore;         /* share of the predicted fetches to be made all the same */
     struct sp_buf url;      /* scratch: canonical */
     struct sp_buf said_url; /* of the last prediction */
     struct sp_buf said_rule;
@@ -14,6 +17,7 @@ struct samepage_predictor *samepage_predictor_new(void)
 {
     struct samepage_predictor *p = sp_calloc(1, sizeof *p);
     p->rules = sp_predictor_new();
+    p->explore = EXPLORE;
     return p;
 }
 
@@ -26,6 +30,14 @@ void samepage_predictor_free(struct samepage_predictor *predictor)
     sp_buf_done(&predictor->said_url);
     sp_buf_done(&predictor->said_rule);
     sp_free(predictor);
+}
+
+int samepage_predictor_explore(struct samepage_predictor *predictor, double share)
+{
+    if (!(share >= 0 && share <= 1))
+        return -1;
+    predictor->explore = share;
+    return 0;
 }
 
 static bool canonical(const char *url, struct sp_buf *out)
@@ -63,7 +75,9 @@ int samepage_predict(struct samepage_predictor *predictor, const char *url, doub
     sp_buf_reset(rule);
     sp_rule_put(rule, said.rule);
     rule->data[rule->len - 1] = 0; /* its newline */
-    *prediction = (struct samepage_prediction){to->data, said.confidence, rule->data};
+    *prediction = (struct samepage_prediction){
+        to->data, said.confidence, rule->data,
+        sp_predict_explores(sp_buf_view(&predictor->url), predictor->explore)};
     return 1;
 }
 

@@ -64,6 +64,7 @@ void sp_predictions_put(const struct sp_predictor *p, struct sp_view url, double
 {
     struct sp_prediction said;
     bool found = sp_predict_ask(p, url, confidence, &said);
+    bool explored = found && sp_predict_explores(url, explore);
     sp_buf_put_str(out, "{\"url\":");
     sp_json_put_string(out, url);
     sp_buf_put_str(out, ",\"duplicate_of\":");
@@ -74,7 +75,9 @@ void sp_predictions_put(const struct sp_predictor *p, struct sp_view url, double
     sp_buf_put_str(out, ",\"confidence\":");
     sp_json_put_float(out, found ? (float)said.confidence : 0);
     sp_buf_put_str(out, ",\"fetch\":");
-    sp_buf_put_str(out, !found || sp_predict_explores(url, explore) ? "true" : "false");
+    sp_buf_put_str(out, !found || explored ? "true" : "false");
+    sp_buf_put_str(out, ",\"explore\":");
+    sp_buf_put_str(out, explored ? "true" : "false");
     sp_buf_put_str(out, ",\"rule\":");
     if (found) {
         sp_rule_put(out, said.rule);

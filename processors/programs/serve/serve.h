@@ -45,7 +45,8 @@ struct sp_serve_options {
     size_t page_count;
     const char *const *statuses; /* files that the run writes its status events to */
     size_t status_count;
-    bool predict; /* learns rules about URLs: about 1 KiB of memory a page */
+    bool predict;   /* learns rules about URLs: about 1 KiB of memory a page */
+    double explore; /* share of the predicted fetches to be made all the same: predict.explore */
 };
 
 /* Whether signatures of that method hold a set that the filter can compare. */

@@ -13,14 +13,19 @@ static void learn(struct samepage_predictor *p, unsigned page, unsigned visitor)
     CU_ASSERT_EQUAL(samepage_predict_learn(p, url, text, (size_t)n), 0);
 }
 
+static void learn_pages(struct samepage_predictor *p, unsigned pages)
+{
+    for (unsigned page = 0; page < pages; page++)
+        for (unsigned visitor = 0; visitor < 2; visitor++)
+            learn(p, page, 100 + 2 * page + visitor);
+}
+
 TEST(a_crawler_asks_before_it_fetches)
 {
     struct samepage_predictor *p = samepage_predictor_new();
     struct samepage_prediction said = {.url = NULL};
     CU_ASSERT_EQUAL(samepage_predict(p, "http://a.example/7?sid=5", 0.1, &said), 0);
-    for (unsigned page = 0; page < 60; page++)
-        for (unsigned visitor = 0; visitor < 2; visitor++)
-            learn(p, page, 100 + 2 * page + visitor);
+    learn_pages(p, 60);
     CU_ASSERT_EQUAL_FATAL(samepage_predict(p, "http://a.example/7?sid=5", 0.9, &said), 1);
     CU_ASSERT_STRING_EQUAL(said.url, "http://a.example/7?sid=115");
     CU_ASSERT_TRUE(said.confidence >= 0.9 && said.confidence < 1);
@@ -30,6 +35,41 @@ TEST(a_crawler_asks_before_it_fetches)
     CU_ASSERT_PTR_EQUAL(said.url, before.url);
     samepage_predict_forget(p, "http://a.example/7?sid=115");
     CU_ASSERT_EQUAL(samepage_predict(p, "http://a.example/7?sid=5", 0.9, &said), 0);
+    samepage_predictor_free(p);
+}
+
+/* How many of 1,000 predictions say that they are to be fetched; each says what the call by itself
+ * says. */
+static unsigned explored(struct samepage_predictor *p, double share)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < 1000; i++) {
+        char url[100];
+        struct samepage_prediction said;
+        snprintf(url, sizeof url, "http://a.example/%u?sid=%u", i % 60, 5000 + i);
+        CU_ASSERT_EQUAL_FATAL(samepage_predict(p, url, 0.9, &said), 1);
+        CU_ASSERT_EQUAL(said.explore, samepage_predict_explores(url, share));
+        count += (unsigned)said.explore;
+    }
+    return count;
+}
+
+TEST(a_share_of_the_predictions_is_to_be_fetched_all_the_same)
+{
+    struct samepage_predictor *p = samepage_predictor_new();
+    learn_pages(p, 60);
+    unsigned unasked = explored(p, 0.01); /* nothing was chosen */
+    CU_ASSERT_TRUE(unasked > 0 && unasked < 30);
+    CU_ASSERT_EQUAL(samepage_predictor_explore(p, 0.2), 0);
+    unsigned fifth = explored(p, 0.2);
+    CU_ASSERT_TRUE(fifth > 140 && fifth < 260);
+    CU_ASSERT_EQUAL(samepage_predictor_explore(p, -0.1), -1);
+    CU_ASSERT_EQUAL(samepage_predictor_explore(p, 1.5), -1);
+    CU_ASSERT_EQUAL(explored(p, 0.2), fifth);
+    CU_ASSERT_EQUAL(samepage_predictor_explore(p, 0), 0);
+    CU_ASSERT_EQUAL(explored(p, 0), 0);
+    CU_ASSERT_EQUAL(samepage_predictor_explore(p, 1), 0);
+    CU_ASSERT_EQUAL(explored(p, 1), 1000);
     samepage_predictor_free(p);
 }
 

@@ -230,6 +230,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
         a->evaluate.input = settings.run.input;
         a->evaluate.text = settings.run.text;
         a->evaluate.threads = settings.run.threads;
+        a->evaluate.explore = a->config.predict_explore;
         a->evaluate.bus = settings.run.bus;
         a->evaluate.readings = &readings;
         a->evaluate.command = line.data;

@@ -371,6 +371,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     int code = parse(command, argc, argv, &a, &config);
     a.options.pages = a.pages;
     a.options.statuses = a.statuses;
+    a.options.explore = config.predict_explore;
     if (code < 0 && a.token_file)
         code = read_token(&a);
     if (!a.map_file && a.kafka && config.partition_map[0])

@@ -6,7 +6,6 @@
 #include "serve/overview.h"
 
 static const double CONFIDENCE = 0.9;
-static const double EXPLORE = 0.01;
 
 /* The share in the argument, or `otherwise`; false: it is none. */
 static bool share(const struct sp_query *q, const char *name, double otherwise, double *ret_share)
@@ -30,7 +29,8 @@ unsigned sp_answer_predict(struct sp_serve *s, struct sp_serve_thread *t, const 
                                "this server does not predict: start it with --predict");
     if (!url)
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "the argument url is missing");
-    if (!share(q, "confidence", CONFIDENCE, &confidence) || !share(q, "explore", EXPLORE, &explore))
+    if (!share(q, "confidence", CONFIDENCE, &confidence) ||
+        !share(q, "explore", s->options.explore, &explore))
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST,
                                "confidence and explore are numbers from 0 to 1");
     enum sp_err err = sp_url_canonical(sp_view_str(url), &canonical);
