@@ -63,13 +63,14 @@ static enum kid_kind kind_for(struct crowd *c, uint32_t i, uint32_t centre)
     return similar ? CHILD : c->kids[i].kind;
 }
 
-static bool repivot(struct crowd *c, uint32_t star, uint32_t centre)
+/* Stops where an error is met: s->err. */
+static void repivot(struct crowd *c, uint32_t star, uint32_t centre)
 {
     struct sp_stars *s = c->stars;
     struct sp_stars_domain *d = s->stars[star].domain;
     for (uint32_t i = 1; i < c->count; i++)
         if (!sp_star_kid_remove(s, c->kids[i].row, c->signatures[i]))
-            return false;
+            return;
     sp_star_uncover_star(s, star, c->signatures[0]);
     sp_star_free(s, star);
     uint32_t to = sp_star_new(d, c->kids[centre].row, c->signatures[centre]);
@@ -82,7 +83,6 @@ static bool repivot(struct crowd *c, uint32_t star, uint32_t centre)
             sp_star_kid_add(s, to, c->kids[i].row, c->signatures[centre], c->signatures[i], kind,
                             adopter);
     }
-    return true;
 }
 
 static bool centre_small(struct sp_stars *s, uint32_t star)

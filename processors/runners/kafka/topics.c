@@ -200,6 +200,15 @@ static void check_topic(const struct sp_topic_description *d,
     }
 }
 
+const rd_kafka_metadata_topic_t *sp_topic_find(const rd_kafka_metadata_t *metadata,
+                                               const char *name)
+{
+    for (int i = 0; i < metadata->topic_cnt; i++)
+        if (strcmp(metadata->topics[i].topic, name) == 0)
+            return &metadata->topics[i];
+    return NULL;
+}
+
 enum sp_err sp_topics_check(const struct sp_kafka_options *o, const struct sp_topic_plan *plan,
                             void (*say)(void *arg, const char *topic, const char *text), void *arg,
                             uint32_t *ret_wrong, struct sp_fault *fault)
@@ -220,12 +229,9 @@ enum sp_err sp_topics_check(const struct sp_kafka_options *o, const struct sp_to
     if (err == SP_OK)
         err = read_settings(handle, wanted, settings, fault);
     for (int t = 0; t < SP_TOPICS && err == SP_OK; t++) {
-        const rd_kafka_metadata_topic_t *found = NULL;
         char text[256];
-        for (int i = 0; i < metadata->topic_cnt; i++)
-            if (strcmp(metadata->topics[i].topic, wanted[t].name) == 0)
-                found = &metadata->topics[i];
-        check_topic(&wanted[t], found, &settings[t], text, sizeof text);
+        check_topic(&wanted[t], sp_topic_find(metadata, wanted[t].name), &settings[t], text,
+                    sizeof text);
         *ret_wrong += text[0] != 0;
         say(arg, wanted[t].name, text[0] ? text : "is as configured");
     }

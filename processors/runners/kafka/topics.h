@@ -31,6 +31,10 @@ struct sp_topic_description {
 /* Whether a topic that has this value ("" where it says none) is as wanted. */
 bool sp_topic_entry_holds(const struct sp_topic_entry *wanted, const char *value);
 
+/* The topic of that name in what the broker reports; NULL where it has none. Borrowed. */
+const rd_kafka_metadata_topic_t *sp_topic_find(const rd_kafka_metadata_t *metadata,
+                                               const char *name);
+
 /* What each topic is to be: the one place that says so. */
 void sp_topics_describe(const struct sp_kafka_options *o, const struct sp_topic_plan *plan,
                         struct sp_topic_description ret_topics[SP_TOPICS]);

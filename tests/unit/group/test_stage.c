@@ -113,6 +113,40 @@ TEST(members_have_rows_of_their_own_only_in_large_groups)
     sp_db_close(db);
 }
 
+/* ---- signatures at hand */
+
+static struct sp_group *group_with_signature(struct sp_group_stage *st, uint64_t page)
+{
+    struct sp_group *g = sp_group_make(st, (struct sp_group_id){page, {page, page}});
+    join(st, g, page);
+    g->members[0]->signature = sp_signature_alloc(0, 0);
+    return g;
+}
+
+/* A release drops the signatures of all groups that were noted since the last one, and of no other.
+ * What a group still holds the cache cannot evict. */
+TEST(a_release_drops_the_signatures_of_the_groups_that_were_noted)
+{
+    struct sp_group_stage_options options = {.mode = SP_MODE_EXACT, .cache_bytes = 1 << 20};
+    struct sp_outbox outbox = {on_message, on_event, NULL};
+    struct sp_db *db = sp_db_open_memory();
+    struct sp_group_stage *st = sp_group_stage_new(&options, sp_db_store(db, 1), &outbox);
+    struct sp_group *a = group_with_signature(st, 1), *b = group_with_signature(st, 2);
+    sp_member_note_holder(st, a);
+    sp_member_note_holder(st, b);
+    sp_group_stage_release(st);
+    CU_ASSERT_PTR_NULL(a->members[0]->signature);
+    CU_ASSERT_PTR_NULL(b->members[0]->signature);
+    a->members[0]->signature = sp_signature_alloc(0, 0);
+    b->members[0]->signature = sp_signature_alloc(0, 0);
+    sp_member_note_holder(st, a);
+    sp_group_stage_release(st);
+    CU_ASSERT_PTR_NULL(a->members[0]->signature);
+    CU_ASSERT_PTR_NOT_NULL(b->members[0]->signature);
+    sp_group_stage_free(st);
+    sp_db_close(db);
+}
+
 /* ---- damaged rows */
 
 static const struct sp_group_id some_group = {1, {1, 1}};

@@ -184,3 +184,23 @@ TEST(a_long_end_without_a_marker_is_left_out_the_second_time)
     sp_db_close(t.db);
     world_destroy();
 }
+
+/* The mock keeps five megabytes of a partition: the first record is dropped, and no other. */
+TEST(one_record_that_was_deleted_is_a_part_of_the_state)
+{
+    static char value[900000];
+    struct sp_fault fault = {""};
+    struct sp_task t = {.db = sp_db_open_memory()};
+    world_create(true);
+    go_on = true;
+    for (uint8_t i = 0; i < 6; i++) {
+        uint8_t key[] = {0, SP_TASK_STORE_STAGE, 0, i};
+        write_record(sp_view(key, sizeof key), sp_view(value, sizeof value));
+        CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    }
+    write_marker(7);
+    CU_ASSERT_EQUAL(restore(&t, &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "beginning of the changelog was deleted"));
+    sp_db_close(t.db);
+    world_destroy();
+}

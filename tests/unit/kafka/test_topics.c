@@ -31,6 +31,16 @@ TEST(a_topic_that_cannot_be_is_no_error_that_passes)
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "number of partitions"));
 }
 
+TEST(a_topic_is_found_wherever_the_broker_lists_it)
+{
+    char first[] = "t.pages", last[] = "t.status", beyond[] = "t.tier1";
+    rd_kafka_metadata_topic_t topics[] = {{.topic = first}, {.topic = last}, {.topic = beyond}};
+    rd_kafka_metadata_t metadata = {.topics = topics, .topic_cnt = 2};
+    CU_ASSERT_PTR_EQUAL(sp_topic_find(&metadata, "t.pages"), &topics[0]);
+    CU_ASSERT_PTR_EQUAL(sp_topic_find(&metadata, "t.status"), &topics[1]);
+    CU_ASSERT_PTR_NULL(sp_topic_find(&metadata, "t.tier1"));
+}
+
 static bool holds(const char *wanted, const char *value)
 {
     return sp_topic_entry_holds(&(struct sp_topic_entry){"key", wanted}, value);

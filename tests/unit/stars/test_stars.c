@@ -193,3 +193,69 @@ TEST(domains_do_not_meet)
     sp_stars_domain_free(other);
     sample_done(&s);
 }
+
+enum { RELATIVE = 300, OWN = 20, OTHERS = 30 };
+
+static uint32_t own_shingle(uint64_t serial, uint32_t place)
+{
+    return (uint32_t)sp_mix64(serial * 1000 + place);
+}
+
+/* A page of a family: what all have in common, and shingles of its own in the first places. */
+static struct sp_signature *relative(struct sample *s, uint64_t serial)
+{
+    uint32_t shingles[RELATIVE];
+    for (uint32_t i = 0; i < RELATIVE; i++)
+        shingles[i] = own_shingle(i < OWN ? serial : 0, i);
+    return signature_of_set(s, shingles, RELATIVE, serial);
+}
+
+/* Similar to that one only: with its own shingles, and others instead of some of the common ones.
+ */
+static struct sp_signature *friend_of(struct sample *s, uint64_t other, uint64_t serial)
+{
+    uint32_t shingles[RELATIVE];
+    for (uint32_t i = 0; i < RELATIVE; i++)
+        shingles[i] = own_shingle(i < OWN ? other : 0, i);
+    for (uint32_t i = 0; i < OTHERS; i++) {
+        uint32_t at = OWN + (uint32_t)(sp_mix64(serial * 100 + i) % (RELATIVE - OWN));
+        shingles[at] = own_shingle(serial, at);
+    }
+    return signature_of_set(s, shingles, RELATIVE, serial);
+}
+
+/* The first serial from there whose row is among the first in the order of names. */
+static uint64_t early_serial(uint64_t serial)
+{
+    while (sp_hash128(&serial, sizeof serial).lo >> 56)
+        serial++;
+    return serial;
+}
+
+/* Without that, every page that resembles only the rival costs a look at all of the star. */
+TEST(a_star_drains_into_that_of_a_child_that_resembles_what_its_pivot_does_not)
+{
+    enum { CHILDREN = 128, FRIENDS = 40 };
+    struct sample s;
+    struct sp_similarity_options o = shingles_at(0.8);
+    sample_init(&s, &o, 1024, false);
+    uint32_t count, rows[CHILDREN];
+    for (count = 0; count < 70; count++)
+        rows[count] = sample_add(&s, relative(&s, 1000 + count));
+    uint64_t serial = early_serial(5000);
+    uint32_t rival = sample_add(&s, relative(&s, serial));
+    for (uint32_t i = 0; i < FRIENDS; i++)
+        sample_add(&s, friend_of(&s, serial, 9000 + i));
+    CU_ASSERT_FALSE(sp_stars_owes(s.domain));
+    for (; count < CHILDREN && !sp_stars_owes(s.domain); count++)
+        rows[count] = sample_add(&s, relative(&s, 1000 + count));
+    CU_ASSERT_EQUAL(count, CHILDREN); /* with the rival, and without the pivot: as many children */
+    sample_settle(&s);
+    uint32_t moved = 0;
+    for (uint32_t i = 0; i < count; i++)
+        moved += sp_stars_pivot(s.stars, rows[i]) == rival;
+    CU_ASSERT_EQUAL(moved, count);
+    check_invariants(&s);
+    CU_ASSERT_TRUE(sample_is_exact(&s));
+    sample_done(&s);
+}
