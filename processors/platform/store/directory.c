@@ -20,6 +20,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
+#include "base/names.h"
 #include "store/store.h"
 
 #define FORMAT_LINE "samepage state 4\n"
@@ -238,6 +239,9 @@ static enum sp_err compare_format(const struct opening *o, struct sp_view stored
     return SP_STATE_FORMAT;
 }
 
+/* A state begins with its FORMAT, and outputs with the state: the names of the folders that lead to
+ * it are on the disk before. A loss of power that took one of them would leave the outputs without
+ * it. */
 static enum sp_err write_format(const struct opening *o, const char *fingerprint)
 {
     struct sp_buf from = {0}, to = {0}, text = {0};
@@ -248,7 +252,8 @@ static enum sp_err write_format(const struct opening *o, const char *fingerprint
     path(&to, o->directory, "FORMAT");
     int dir = open(o->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     int fd = open(from.data, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0 || write(fd, text.data, text.len) != (ssize_t)text.len || fsync(fd) != 0 ||
+    if (!sp_names_sync(o->directory, SP_NAMES_ALL) || fd < 0 ||
+        write(fd, text.data, text.len) != (ssize_t)text.len || fsync(fd) != 0 ||
         rename(from.data, to.data) != 0 || dir < 0 || fsync(dir) != 0)
         err = failed(o, "write", "FORMAT");
     if (fd >= 0)

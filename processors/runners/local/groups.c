@@ -11,6 +11,7 @@
 
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "codec/lines.h"
 #include "winners/winners.h"
 
@@ -201,7 +202,8 @@ enum sp_err sp_groups_write(struct sp_db *db, uint32_t tier1, const char *name,
             good = fsync(fileno(file)) == 0;
         if (file && !to_stdout)
             good &= fclose(file) == 0;
-        if (!good || (!in_place && rename(unfinished.data, name) != 0)) {
+        if (!good || (!in_place && (rename(unfinished.data, name) != 0 ||
+                                    !sp_names_sync(name, SP_NAMES_LAST)))) {
             err = sp_fault_set(fault, SP_IO, "%s: the groups cannot be written: %s", name,
                                strerror(errno));
             if (!in_place)

@@ -1,0 +1,35 @@
+/* See names.h. Links are followed first: the name to bring to the disk is that of the file itself.
+ */
+#include "base/names.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool sync_folder(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return true;
+    bool good = fsync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return good;
+}
+
+bool sp_names_sync(const char *path, enum sp_names names)
+{
+    char whole[PATH_MAX];
+    bool good = realpath(path, whole) != NULL, more = true;
+    while (good && more) {
+        char *slash = strrchr(whole, '/');
+        more = names == SP_NAMES_ALL && slash > whole;
+        slash[slash == whole] = 0; /* the folder of all has its slash for a name */
+        good = sync_folder(whole);
+    }
+    return good;
+}

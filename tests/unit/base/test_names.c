@@ -1,0 +1,31 @@
+/* Names on the disk: of what is there, by any path to it. That they are there after a loss of power
+ * is tools/torn's to find. */
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/names.h"
+#include "harness.h"
+
+TEST(names_are_synced_of_files_folders_and_links)
+{
+    char directory[] = "/tmp/samepage-names-XXXXXX";
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(directory));
+    CU_ASSERT_EQUAL_FATAL(chdir(directory), 0);
+    CU_ASSERT_EQUAL(mkdir("a", 0700), 0);
+    CU_ASSERT_EQUAL(mkdir("a/b", 0700), 0);
+    CU_ASSERT_EQUAL(symlink("a/b", "link"), 0);
+    const char *const paths[] = {"a", "a/b", "a//b/", "./a", "link", directory, "/"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        CU_ASSERT_TRUE(sp_names_sync(paths[i], SP_NAMES_LAST));
+        CU_ASSERT_TRUE(sp_names_sync(paths[i], SP_NAMES_ALL));
+    }
+    CU_ASSERT_FALSE(sp_names_sync("a/c", SP_NAMES_LAST));
+    CU_ASSERT_EQUAL(errno, ENOENT);
+    unlink("link");
+    rmdir("a/b");
+    rmdir("a");
+    CU_ASSERT_EQUAL(chdir("/"), 0);
+    rmdir(directory);
+}
