@@ -293,11 +293,12 @@ static struct sp_id content_hash(const struct sp_builder *b)
 
 struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language)
 {
-    static struct sp_signature *(*const finish[SP_METHOD_COUNT])(struct sp_builder *) = {
+    static struct sp_signature *(*const finish[])(struct sp_builder *) = {
         [SP_METHOD_SHINGLES] = finish_shingles,      [SP_METHOD_SIMHASH] = finish_simhash,
         [SP_METHOD_COSINE] = finish_terms,           [SP_METHOD_LCS] = finish_sentences,
         [SP_METHOD_SENTENCES] = finish_sentence_set, [SP_METHOD_COMBINED] = finish_shingles,
     };
+    _Static_assert(sizeof finish / sizeof *finish == SP_METHOD_COUNT, "a method is missing");
     sp_builder_sentence_end(b);
     b->salt = b->options.languages_apart ? (uint32_t)sp_mix64(language) : 0;
     struct sp_signature *s = finish[b->options.method](b);

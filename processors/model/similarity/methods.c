@@ -220,7 +220,7 @@ static bool combined_reaches(const struct sp_similarity_options *o, const struct
 
 /* ---- the table ---- */
 
-static const struct sp_method_info methods[SP_METHOD_COUNT] = {
+static const struct sp_method_info methods[] = {
     [SP_METHOD_SHINGLES] = {.name = "shingles",
                             .title = "Jaccard of 5-word shingles",
                             .source = "Broder 1997; Zhu et al. 2012",
@@ -270,6 +270,7 @@ static const struct sp_method_info methods[SP_METHOD_COUNT] = {
                             .measure = combined_measure,
                             .reaches = combined_reaches},
 };
+_Static_assert(sizeof methods / sizeof *methods == SP_METHOD_COUNT, "a method is missing");
 
 const struct sp_method_info *sp_method_info(enum sp_method method)
 {

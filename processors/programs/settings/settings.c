@@ -11,6 +11,7 @@ enum sp_method sp_settings_method(const struct sp_config *c)
         [SP_CONFIG_METHOD_LCS] = SP_METHOD_LCS,
         [SP_CONFIG_METHOD_COMBINED] = SP_METHOD_COMBINED,
     };
+    _Static_assert(sizeof methods / sizeof *methods == SP_METHOD_COUNT, "a method is missing");
     return methods[c->similarity_method];
 }
 

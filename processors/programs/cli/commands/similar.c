@@ -49,10 +49,11 @@ static void print_language(uint16_t language)
 
 static void print_document(const char *label, const struct document *d, enum sp_method method)
 {
-    static const char *const counted[SP_METHOD_COUNT] = {
+    static const char *const counted[] = {
         [SP_METHOD_SHINGLES] = "shingles",     [SP_METHOD_SIMHASH] = "distinct words",
         [SP_METHOD_COSINE] = "distinct words", [SP_METHOD_LCS] = "sentences",
         [SP_METHOD_SENTENCES] = "sentences",   [SP_METHOD_COMBINED] = "shingles"};
+    _Static_assert(sizeof counted / sizeof *counted == SP_METHOD_COUNT, "a method is missing");
     static const char *const formats[] = {"HTML", "Markdown", "plain text"};
     const struct sp_signature *s = d->signature;
     SP_ASSERT(s);
