@@ -308,6 +308,24 @@ static void cell_delete(struct shard *s, uint32_t hole)
     cell_put(s, hole, (struct cell){(1u << KEY_BITS) - 1, EMPTY});
 }
 
+/* The list has become shorter: it had the class. One that holds a single slot is its cell; an empty
+ * one is released, and the cell is to be deleted. */
+static void list_refit(struct sp_postings *p, struct cell *cell, unsigned class)
+{
+    uint32_t offset = cell->value & ~LIST_BIT;
+    uint32_t *list = words_at(p, offset);
+    uint32_t count = list[0];
+    if (count <= 1) {
+        cell->value = count ? list[1] : EMPTY;
+        list_release(p, offset, class);
+    } else if (class_of(count) < class) {
+        uint32_t smaller = list_new(p, class_of(count));
+        memcpy(words_at(p, smaller), list, (count + 1) * sizeof *list);
+        list_release(p, offset, class);
+        cell->value = LIST_BIT | smaller;
+    }
+}
+
 /* Takes one occurrence out of the cell's list. */
 static void list_remove(struct sp_postings *p, struct cell *cell, uint32_t slot)
 {
@@ -321,17 +339,8 @@ static void list_remove(struct sp_postings *p, struct cell *cell, uint32_t slot)
         return;
     unsigned class = class_of(count);
     memmove(list + i, list + i + 1, (count - i) * sizeof *list);
-    list[0] = --count;
-    if (count == 1) {
-        cell->value = list[1];
-        list_release(p, offset, class);
-    } else if (class_of(count) < class) {
-        unsigned smaller_class = class_of(count);
-        uint32_t smaller = list_new(p, smaller_class);
-        memcpy(words_at(p, smaller), list, (count + 1) * sizeof *list);
-        list_release(p, offset, class);
-        cell->value = LIST_BIT | smaller;
-    }
+    list[0] = count - 1;
+    list_refit(p, cell, class);
 }
 
 void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
@@ -350,6 +359,35 @@ void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
     } else if (cell.value == slot) {
         cell_delete(s, at);
     }
+}
+
+void sp_postings_filter(struct sp_postings *p, uint32_t key, bool (*keep)(void *arg, uint32_t slot),
+                        void *arg)
+{
+    uint32_t mixed_key = mixed(key), kept = 0;
+    struct shard *s = shard_of(p, mixed_key);
+    if (!s->capacity)
+        return;
+    uint32_t at = find(s, remainder_of(mixed_key));
+    struct cell cell = cell_at(s, at);
+    if (cell.value == EMPTY)
+        return;
+    if (!(cell.value & LIST_BIT)) {
+        if (!keep(arg, cell.value))
+            cell_delete(s, at);
+        return;
+    }
+    uint32_t *list = words_at(p, cell.value & ~LIST_BIT);
+    unsigned class = class_of(list[0]);
+    for (uint32_t i = 1; i <= list[0]; i++)
+        if (keep(arg, list[i]))
+            list[++kept] = list[i];
+    list[0] = kept;
+    list_refit(p, &cell, class);
+    if (kept)
+        cell_put(s, at, cell);
+    else
+        cell_delete(s, at);
 }
 
 struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key)
@@ -375,6 +413,11 @@ void sp_postings_prefetch(struct sp_postings *p, uint32_t key)
     struct shard *s = shard_of(p, mixed_key);
     if (s->capacity)
         __builtin_prefetch(s->cells + (size_t)home(s, remainder_of(mixed_key)) * CELL_BYTES);
+}
+
+void sp_postings_prefetch_shard(const struct sp_postings *p, uint32_t key)
+{
+    __builtin_prefetch(&p->shards[mixed(key) >> KEY_BITS]);
 }
 
 size_t sp_postings_bytes(const struct sp_postings *p)

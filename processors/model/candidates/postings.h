@@ -7,6 +7,7 @@
 #ifndef SP_CANDIDATES_POSTINGS_H
 #define SP_CANDIDATES_POSTINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,6 +32,9 @@ void sp_postings_trim(struct sp_postings *p);
 /* Removes one occurrence, if there is one; the others stay in the order in which they were added.
  */
 void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot);
+/* Removes all slots of the key that `keep` does not want; the others stay in their order. */
+void sp_postings_filter(struct sp_postings *p, uint32_t key, bool (*keep)(void *arg, uint32_t slot),
+                        void *arg);
 
 struct sp_posting_list {
     const uint32_t *slots; /* NULL: the list is `only` */
@@ -40,8 +44,10 @@ struct sp_posting_list {
 
 /* Valid until the next add or remove. */
 struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key);
-/* Brings the cells a get of this key will read into the cache. */
+/* Brings the cells a get of this key will read into the cache. It waits for the header of their
+ * shard, unless that was brought before. */
 void sp_postings_prefetch(struct sp_postings *p, uint32_t key);
+void sp_postings_prefetch_shard(const struct sp_postings *p, uint32_t key);
 size_t sp_postings_bytes(const struct sp_postings *p);
 
 #endif

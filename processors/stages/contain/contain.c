@@ -83,24 +83,60 @@ static void search_again(struct sp_contain_stage *c, const struct sp_contain_lis
     }
 }
 
-/* Its pages count other shingles than before. */
-static void judge_host(struct sp_contain_stage *c, struct sp_contain_host *host)
+/* Both ascending. */
+static bool has_one_of(const struct sp_signature *s, const struct sp_contain_numbers *numbers)
+{
+    uint32_t i = 0;
+    for (size_t k = 0; k < numbers->count; k++) {
+        while (i < s->shingle_count && s->hashes[i] < numbers->at[k])
+            i++;
+        if (i == s->shingle_count)
+            return false;
+        if (s->hashes[i] == numbers->at[k])
+            return true;
+    }
+    return false;
+}
+
+static void judge(struct sp_contain_stage *c, struct sp_contain_item *item)
+{
+    const struct sp_contain_item *best = item->best;
+    struct sp_contain_share share = item->share;
+    sp_contain_wait_no_more(c, item);
+    sp_contain_detach(c, item);
+    sp_contain_search(c, item);
+    if (item->best != best || item->share.hits != share.hits || item->share.of != share.of)
+        sp_contain_tell(c, item);
+}
+
+/* Its pages do not count the same shingles as before. Of a page that has none of these nothing has
+ * changed: its share of a container is counted on its own shingles, and it waits under some of
+ * them. */
+static void judge_host(struct sp_contain_stage *c, struct sp_contain_host *host,
+                       const struct sp_contain_numbers *changed)
 {
     struct sp_contain_list pages = {0};
     for (struct sp_contain_item *item = host->items; item; item = item->host_next)
         sp_contain_list_add(&pages, item);
     sp_contain_list_sort(&pages);
     for (uint32_t i = 0; i < pages.count && c->err == SP_OK; i++) {
-        struct sp_contain_item *item = pages.at[i];
-        const struct sp_contain_item *best = item->best;
-        struct sp_contain_share share = item->share;
-        sp_contain_wait_no_more(c, item);
-        sp_contain_detach(c, item);
-        sp_contain_search(c, item);
-        if (item->best != best || item->share.hits != share.hits || item->share.of != share.of)
-            sp_contain_tell(c, item);
+        struct sp_signature *s = sp_contain_signature(c, pages.at[i]);
+        if (s && has_one_of(s, changed))
+            judge(c, pages.at[i]);
+        sp_signature_unref(s);
+        sp_contents_trim(c->contents);
     }
     sp_free(pages.at);
+}
+
+/* The page is in its host; what the host repeats may be another set of shingles now. */
+static void learn(struct sp_contain_stage *c, struct sp_contain_host *host)
+{
+    struct sp_contain_numbers changed = {0};
+    sp_contain_host_learn(c, host, &changed);
+    if (c->err == SP_OK && changed.count > 0)
+        judge_host(c, host, &changed);
+    sp_free(changed.at);
 }
 
 static void bring_in(struct sp_contain_stage *c, struct sp_contain_item *item,
@@ -133,8 +169,8 @@ static void put_new(struct sp_contain_stage *c, struct sp_id page, const char *u
         sp_contain_item_free(old);
         bring_in(c, item, signature);
         search_again(c, &left);
-        if (c->err == SP_OK && sp_contain_host_learn(c, item->host))
-            judge_host(c, item->host);
+        if (c->err == SP_OK)
+            learn(c, item->host);
     }
     sp_free(left.at);
 }

@@ -32,10 +32,11 @@ struct sp_contain_options {
 };
 
 struct sp_contain_stats {
-    uint64_t pages;      /* kept pages that can be contained or contain */
-    uint64_t contained;  /* of these, in another */
-    uint64_t searches;   /* for a page's best container */
-    uint64_t postings;   /* looked at, of both indexes */
+    uint64_t pages;     /* kept pages that can be contained or contain */
+    uint64_t contained; /* of these, in another */
+    uint64_t searches;  /* for a page's best container */
+    uint64_t postings;  /* looked at, of both indexes */
+    uint64_t moved; /* entries of both indexes read or moved where pages left or ceased to wait */
     uint64_t candidates; /* pairs whose shingles were compared */
     uint64_t changes;    /* of a page's best container */
     uint64_t hosts;

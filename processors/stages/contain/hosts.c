@@ -79,12 +79,6 @@ void sp_contain_host_leave(struct sp_contain_stage *c, struct sp_contain_item *i
 
 /* ---- learning ---- */
 
-struct numbers {
-    uint32_t *at;
-    size_t count;
-    size_t cap;
-};
-
 static int by_value(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -92,7 +86,7 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Each of the page's shingles once. */
-static void add_shingles(struct numbers *n, const struct sp_signature *s)
+static void add_shingles(struct sp_contain_numbers *n, const struct sp_signature *s)
 {
     sp_grow(&n->at, &n->cap, n->count + s->shingle_count);
     for (uint32_t i = 0; i < s->shingle_count; i++)
@@ -101,7 +95,7 @@ static void add_shingles(struct numbers *n, const struct sp_signature *s)
 }
 
 /* Leaves those that occur more often. */
-static void keep_frequent(struct numbers *n, double often)
+static void keep_frequent(struct sp_contain_numbers *n, double often)
 {
     size_t kept = 0, end;
     if (n->count)
@@ -117,7 +111,7 @@ static void keep_frequent(struct numbers *n, double often)
 
 /* At even distances in the order of their puts. */
 static uint32_t sample(struct sp_contain_stage *c, const struct sp_contain_host *host,
-                       struct numbers *ret_shingles)
+                       struct sp_contain_numbers *ret_shingles)
 {
     struct sp_contain_list pages = {0};
     for (struct sp_contain_item *item = host->items; item; item = item->host_next)
@@ -135,27 +129,39 @@ static uint32_t sample(struct sp_contain_stage *c, const struct sp_contain_host 
     return count;
 }
 
-bool sp_contain_host_learn(struct sp_contain_stage *c, struct sp_contain_host *host)
+/* What is in one of the two only, both ascending; ascending. */
+static void add_differences(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
+                            struct sp_contain_numbers *out)
 {
-    struct numbers found = {0};
+    sp_grow(&out->at, &out->cap, out->count + a_count + b_count + 1);
+    while (a_count > 0 || b_count > 0) {
+        bool in_a = a_count > 0 && (b_count == 0 || *a <= *b);
+        bool in_b = b_count > 0 && (a_count == 0 || *b <= *a);
+        if (in_a != in_b)
+            out->at[out->count++] = in_a ? *a : *b;
+        a += in_a, a_count -= in_a;
+        b += in_b, b_count -= in_b;
+    }
+}
+
+void sp_contain_host_learn(struct sp_contain_stage *c, struct sp_contain_host *host,
+                           struct sp_contain_numbers *ret_changed)
+{
+    struct sp_contain_numbers found = {0};
     changed(c, host);
     host->ever++;
     if (host->ever < FIRST_PAGES || (host->ever & (host->ever - 1)) != 0 ||
         host->item_count < FIRST_PAGES || c->options.boilerplate >= 1)
-        return false;
+        return;
     uint32_t pages = sample(c, host, &found);
     keep_frequent(&found, c->options.boilerplate * pages);
-    bool same = c->err != SP_OK ||
-                (found.count == host->boilerplate_count &&
-                 (found.count == 0 ||
-                  memcmp(found.at, host->boilerplate, found.count * sizeof *found.at) == 0));
-    if (same) {
+    if (c->err != SP_OK) {
         sp_free(found.at);
-        return false;
+        return;
     }
+    add_differences(host->boilerplate, host->boilerplate_count, found.at, found.count, ret_changed);
     c->stats.boilerplate += found.count - host->boilerplate_count;
     sp_free(host->boilerplate);
     host->boilerplate = found.at;
     host->boilerplate_count = (uint32_t)found.count;
-    return true;
 }

@@ -1,6 +1,7 @@
 /* Pages in memory. See stage.h. Slots are given in the order of puts and never again, so that the
  * order of a posting list is that of puts, whatever left in between and wherever the stage was made
- * again from its rows: sp_postings_remove keeps the order. */
+ * again from its rows: removals keep the order, and slots that stay in a long list although their
+ * pages have left are neither looked at nor counted. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,6 +13,19 @@
 /* The threshold is reached within this share of the shingles: 0.9 in binary does not decide about
  * exactly nine tenths. */
 static const double slack = 1e-9;
+
+enum { LONG_LIST = 16 };
+
+/* Of a long list. */
+struct left {
+    struct sp_id shingle; /* of the map: first */
+    uint32_t count;
+};
+
+static struct sp_id shingle_id(uint32_t shingle)
+{
+    return (struct sp_id){.lo = sp_mix64(shingle), .hi = shingle};
+}
 
 bool sp_contain_note(struct sp_contain_stage *c, enum sp_err err)
 {
@@ -140,16 +154,30 @@ void sp_contain_item_enter(struct sp_contain_stage *c, struct sp_contain_item *i
     x->pages++;
 }
 
+static bool is_there(void *arg, uint32_t slot)
+{
+    const struct sp_contain_stage *c = arg;
+    return c->slots.at[slot] != NULL;
+}
+
+static void leave_lists(struct sp_contain_stage *c, const struct sp_contain_item *item,
+                        const struct sp_signature *s)
+{
+    struct sp_contain_index *x = &c->holders[item->kind];
+    for (uint32_t i = 0, times; i < s->shingle_count; i += times) {
+        for (times = 1; i + times < s->shingle_count && s->hashes[i + times] == s->hashes[i];)
+            times++;
+        sp_contain_index_prefetch(x, s->hashes, s->shingle_count, i);
+        c->stats.moved += sp_contain_index_leave(x, s->hashes[i], item->slot, times, is_there, c);
+    }
+    x->pages--;
+}
+
 void sp_contain_item_leave(struct sp_contain_stage *c, struct sp_contain_item *item,
                            const struct sp_signature *signature, struct sp_contain_list *ret_left)
 {
-    struct sp_contain_index *x = &c->holders[item->kind];
-    for (uint32_t i = 0; i < signature->shingle_count; i++) {
-        sp_contain_index_prefetch(x, signature->hashes, signature->shingle_count, i);
-        sp_contain_index_remove(x, signature->hashes[i], item->slot);
-    }
-    x->pages--;
     c->slots.at[item->slot] = NULL;
+    leave_lists(c, item, signature);
     sp_map_remove(&c->items, item->page);
     sp_contain_keys_add(&c->changed_items, item->page);
     c->stats.pages--;
@@ -235,14 +263,31 @@ struct sp_posting_list sp_contain_index_get(const struct sp_contain_index *x, ui
     return part ? sp_postings_get(part, shingle) : (struct sp_posting_list){NULL, 0, 0};
 }
 
+uint32_t sp_contain_index_left(const struct sp_contain_index *x, uint32_t shingle,
+                               const struct sp_posting_list *list)
+{
+    const struct left *left = list->count >= LONG_LIST && x->left.count
+                                  ? sp_map_get(&x->left, shingle_id(shingle))
+                                  : NULL;
+    return left ? left->count : 0;
+}
+
 void sp_contain_index_prefetch(const struct sp_contain_index *x, const uint32_t *shingles,
                                uint32_t count, uint32_t at)
 {
-    struct sp_postings *part = NULL;
-    if (count - at > SP_CONTAIN_AHEAD)
-        part = x->parts[shingles[at + SP_CONTAIN_AHEAD] % SP_CONTAIN_PARTS];
-    if (part)
-        sp_postings_prefetch(part, shingles[at + SP_CONTAIN_AHEAD]);
+    struct sp_postings *part;
+    if (count - at > 2 * SP_CONTAIN_AHEAD) {
+        uint32_t shingle = shingles[at + 2 * SP_CONTAIN_AHEAD];
+        part = x->parts[shingle % SP_CONTAIN_PARTS];
+        if (part)
+            sp_postings_prefetch_shard(part, shingle);
+    }
+    if (count - at > SP_CONTAIN_AHEAD) {
+        uint32_t shingle = shingles[at + SP_CONTAIN_AHEAD];
+        part = x->parts[shingle % SP_CONTAIN_PARTS];
+        if (part)
+            sp_postings_prefetch(part, shingle);
+    }
 }
 
 void sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t slot)
@@ -253,14 +298,36 @@ void sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t
     sp_postings_add(*part, shingle, slot);
 }
 
-void sp_contain_index_remove(struct sp_contain_index *x, uint32_t shingle, uint32_t slot)
+uint32_t sp_contain_index_leave(struct sp_contain_index *x, uint32_t shingle, uint32_t slot,
+                                uint32_t times, bool (*stays)(void *arg, uint32_t slot), void *arg)
 {
-    sp_postings_remove(x->parts[shingle % SP_CONTAIN_PARTS], shingle, slot);
+    struct sp_postings *part = x->parts[shingle % SP_CONTAIN_PARTS];
+    uint32_t length = part ? sp_postings_get(part, shingle).count : 0;
+    if (length < LONG_LIST) {
+        for (uint32_t i = 0; i < times && length > 0; i++)
+            sp_postings_remove(part, shingle, slot);
+        return length;
+    }
+    struct left *left = sp_map_get(&x->left, shingle_id(shingle));
+    if (!left) {
+        left = sp_alloc(sizeof *left);
+        *left = (struct left){shingle_id(shingle), 0};
+        sp_map_add(&x->left, left);
+    }
+    left->count += times;
+    if (left->count < length / 2)
+        return times;
+    sp_postings_filter(part, shingle, stays, arg);
+    sp_free(sp_map_remove(&x->left, left->shingle));
+    return length;
 }
 
 void sp_contain_index_done(struct sp_contain_index *x)
 {
     for (unsigned i = 0; i < SP_CONTAIN_PARTS; i++)
         sp_postings_free(x->parts[i]);
+    for (size_t i = 0; i < x->left.cap; i++)
+        sp_free(x->left.cells[i].object);
+    sp_map_done(&x->left);
     *x = (struct sp_contain_index){0};
 }

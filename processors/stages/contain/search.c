@@ -39,7 +39,7 @@ static bool read_list(struct search *s, enum sp_contain_kind kind, uint32_t shin
     for (uint32_t i = 0; i < list.count && c->err == SP_OK; i++) {
         struct sp_contain_item *other = c->slots.at[sp_contain_posting(&list, i)];
         c->stats.postings++;
-        if (look_at(s, other) || look_at(s, other->best))
+        if (other && (look_at(s, other) || look_at(s, other->best)))
             return true;
     }
     return false;

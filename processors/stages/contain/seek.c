@@ -10,6 +10,8 @@
  * first m counted shingles for some m. So the first m must hold m - needed(m) + 1 of the chosen for
  * each m from SP_CONTAIN_LEAST on. These numbers never fall as m grows, and grow by one at a time:
  * one pass chooses, each time, the cheapest of those passed. */
+#include <stdlib.h>
+
 #include "base/mem.h"
 #include "contain/stage.h"
 
@@ -21,7 +23,8 @@ void sp_contain_costs(const struct sp_contain_stage *c, const struct sp_contain_
         const struct sp_contain_index *x = &c->holders[kind];
         for (uint32_t i = 0; i < counted->count && x->pages; i++) {
             sp_contain_index_prefetch(x, counted->shingles, counted->count, i);
-            ret_costs[i] += sp_contain_index_get(x, counted->shingles[i]).count;
+            struct sp_posting_list list = sp_contain_index_get(x, counted->shingles[i]);
+            ret_costs[i] += list.count - sp_contain_index_left(x, counted->shingles[i], &list);
         }
     }
 }
@@ -76,6 +79,20 @@ uint32_t sp_contain_pick(const struct sp_contain_stage *c, const struct sp_conta
 
 /* ---- waiting ---- */
 
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool waits_under(const struct sp_contain_item *item, enum sp_contain_kind kind,
+                        uint32_t shingle)
+{
+    const uint32_t *picks = item->picks + (kind == SP_CONTAIN_FULL ? 0 : item->pick_count[0]);
+    return item->pick_count[kind] &&
+           bsearch(&shingle, picks, item->pick_count[kind], sizeof *picks, by_number);
+}
+
 void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted *counted,
                      const uint32_t *costs)
 {
@@ -86,6 +103,8 @@ void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted
         uint32_t *picks = item->picks + total;
         uint32_t count =
             sp_contain_pick(c, counted, item->share, (enum sp_contain_kind)kind, costs, picks);
+        if (count > 0)
+            qsort(picks, count, sizeof *picks, by_number);
         for (uint32_t i = 0; i < count; i++) {
             picks[i] = counted->shingles[picks[i]];
             sp_contain_index_add(&c->seekers[kind], picks[i], item->slot);
@@ -96,16 +115,37 @@ void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted
     item->picks = sp_realloc(item->picks, (total + 1) * sizeof *item->picks);
 }
 
+/* Who waits under a shingle, each once. */
+struct waiting {
+    struct sp_contain_stage *c;
+    enum sp_contain_kind kind;
+    uint32_t shingle;
+};
+
+static bool still_waits(void *arg, uint32_t slot)
+{
+    const struct waiting *w = arg;
+    struct sp_contain_item *item = w->c->slots.at[slot];
+    if (!item || item->stamp == w->c->stamp || !waits_under(item, w->kind, w->shingle))
+        return false;
+    item->stamp = w->c->stamp;
+    return true;
+}
+
 void sp_contain_wait_no_more(struct sp_contain_stage *c, struct sp_contain_item *item)
 {
-    const uint32_t *pick = item->picks;
-    for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++) {
-        for (uint32_t i = 0; i < item->pick_count[kind]; i++)
-            sp_contain_index_remove(&c->seekers[kind], *pick++, item->slot);
-        item->pick_count[kind] = 0;
-    }
-    sp_free(item->picks);
+    uint32_t *picks = item->picks, *pick = picks, counts[SP_CONTAIN_KINDS];
+    memcpy(counts, item->pick_count, sizeof counts);
+    memset(item->pick_count, 0, sizeof item->pick_count);
     item->picks = NULL;
+    for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++)
+        for (uint32_t i = 0; i < counts[kind]; i++, pick++) {
+            struct waiting w = {c, (enum sp_contain_kind)kind, *pick};
+            c->stamp++;
+            c->stats.moved +=
+                sp_contain_index_leave(&c->seekers[kind], *pick, item->slot, 1, still_waits, &w);
+        }
+    sp_free(picks);
 }
 
 static void wait_by_costs(struct sp_contain_stage *c, const struct sp_contain_counted *counted)
@@ -138,15 +178,18 @@ void sp_contain_offer(struct sp_contain_stage *c, struct sp_contain_item *item,
                       const struct sp_signature *signature)
 {
     struct sp_contain_list found = {0};
+    struct sp_contain_index *x = &c->seekers[item->kind];
     item->stamp = ++c->stamp;
     for (uint32_t i = 0; i < signature->shingle_count; i++) {
-        sp_contain_index_prefetch(&c->seekers[item->kind], signature->hashes,
-                                  signature->shingle_count, i);
-        struct sp_posting_list list =
-            sp_contain_index_get(&c->seekers[item->kind], signature->hashes[i]);
+        uint32_t shingle = signature->hashes[i];
+        sp_contain_index_prefetch(x, signature->hashes, signature->shingle_count, i);
+        struct sp_posting_list list = sp_contain_index_get(x, shingle);
+        bool some_left = sp_contain_index_left(x, shingle, &list) > 0;
         c->stats.postings += list.count;
         for (uint32_t k = 0; k < list.count; k++) {
             struct sp_contain_item *other = c->slots.at[sp_contain_posting(&list, k)];
+            if (some_left && (!other || !waits_under(other, item->kind, shingle)))
+                continue;
             if (other->stamp != c->stamp && other->total < item->total)
                 sp_contain_list_add(&found, other);
             other->stamp = c->stamp;

@@ -22,8 +22,12 @@ enum sp_contain_kind { SP_CONTAIN_FULL, SP_CONTAIN_CAPPED, SP_CONTAIN_KINDS };
 /* A table of posting lists cannot grow beyond 2^27 words: a shingle's last bits choose its part. */
 enum { SP_CONTAIN_PARTS = 16 };
 
+/* A page that leaves a long list stays in it until most of the list has left: else each of 20,000
+ * pages with one menu would move the lists of the menu as it leaves. Who reads a list passes over
+ * those that have left. */
 struct sp_contain_index {
     struct sp_postings *parts[SP_CONTAIN_PARTS];
+    struct sp_map left; /* by shingle: how many of its list have left, where there are any */
     uint64_t pages;
 };
 
@@ -60,7 +64,7 @@ struct sp_contain_item {
     struct sp_contain_item *beside_prev; /* others with the same container */
     struct sp_contain_item *beside_next;
     struct sp_contain_item *contents; /* pages whose container this is */
-    uint32_t *picks;                  /* shingles it waits under: for full ones, then for capped */
+    uint32_t *picks; /* shingles it waits under: for full ones, then for capped; each ascending */
     uint32_t pick_count[SP_CONTAIN_KINDS];
     uint64_t stamp; /* what looked at it last */
     bool changed;   /* since the last flush */
@@ -70,6 +74,13 @@ struct sp_contain_list {
     struct sp_contain_item **at;
     uint32_t count;
     uint32_t cap;
+};
+
+/* Shingles. */
+struct sp_contain_numbers {
+    uint32_t *at;
+    size_t count;
+    size_t cap;
 };
 
 /* Keys of rows to write again, or to delete. */
@@ -148,7 +159,11 @@ void sp_contain_tell(struct sp_contain_stage *c, const struct sp_contain_item *i
 
 void sp_contain_list_add(struct sp_contain_list *list, struct sp_contain_item *item);
 void sp_contain_list_sort(struct sp_contain_list *list); /* by slot */
+/* Slots of pages that have left may be among them. */
 struct sp_posting_list sp_contain_index_get(const struct sp_contain_index *x, uint32_t shingle);
+/* How many of the list have left, though they are in it. */
+uint32_t sp_contain_index_left(const struct sp_contain_index *x, uint32_t shingle,
+                               const struct sp_posting_list *list);
 static inline uint32_t sp_contain_posting(const struct sp_posting_list *list, uint32_t i)
 {
     return list->slots ? list->slots[i] : list->only;
@@ -159,7 +174,11 @@ enum { SP_CONTAIN_AHEAD = 12 };
 void sp_contain_index_prefetch(const struct sp_contain_index *x, const uint32_t *shingles,
                                uint32_t count, uint32_t at);
 void sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t slot);
-void sp_contain_index_remove(struct sp_contain_index *x, uint32_t shingle, uint32_t slot);
+/* The slot has left, and is `times` in the list. `stays` tells of the list who has not left; asked
+ * of the same slot twice in a row of questions, it may say no the second time. Returns how many
+ * entries were read: two a call at most, on average. */
+uint32_t sp_contain_index_leave(struct sp_contain_index *x, uint32_t shingle, uint32_t slot,
+                                uint32_t times, bool (*stays)(void *arg, uint32_t slot), void *arg);
 void sp_contain_index_done(struct sp_contain_index *x);
 
 /* ---- hosts.c ---- */
@@ -168,8 +187,10 @@ void sp_contain_host_join(struct sp_contain_stage *c, struct sp_id host,
                           struct sp_contain_item *item);
 /* The last one takes its host along. */
 void sp_contain_host_leave(struct sp_contain_stage *c, struct sp_contain_item *item);
-/* One more page was put. True: the host does not count the same shingles as before. */
-bool sp_contain_host_learn(struct sp_contain_stage *c, struct sp_contain_host *host);
+/* One more page was put. Appended: what was counted before and is not now, or the other way round.
+ */
+void sp_contain_host_learn(struct sp_contain_stage *c, struct sp_contain_host *host,
+                           struct sp_contain_numbers *ret_changed);
 struct sp_contain_host *sp_contain_host_get(struct sp_contain_stage *c, struct sp_id id);
 void sp_contain_host_free(struct sp_contain_host *host);
 

@@ -185,6 +185,7 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     if (s->contain.pages) {
         N("contained", s->contain.contained), N("contain_searches", s->contain.searches);
         N("contain_postings", s->contain.postings);
+        N("contain_moved", s->contain.moved);
         N("contain_candidates", s->contain.candidates);
         N("contain_changes", s->contain.changes);
         N("contain_boilerplate", s->contain.boilerplate);

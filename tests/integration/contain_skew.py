@@ -1,0 +1,137 @@
+"""Containment in skewed crawls, by counts: what a fetch costs does not grow with the crawl, or is known to."""
+
+import json
+import random
+
+from harness import check, check_equal, main
+
+THRESHOLD = ["--set", "containment.threshold=0.8", "--set", "signature.max_shingles=65536"]
+FEW = 300
+OWN = 18  # words beside 100 of a manual: enough that two such pages are no near duplicates
+ALLOWED = 1.5  # as in skew.py: what is linear in all fetches is 1, what is logarithmic in them 1.3, a square 4
+COUNTERS = {name: "contain_" + name for name in ("searches", "postings", "moved", "candidates", "changes")}
+
+
+def words(seed, count):
+    rng = random.Random(seed)
+    return [f"w{rng.randrange(10 ** 6)}" for _ in range(count)]
+
+
+def fetch(url, text, at, status=200):
+    return {"url": url, "fetch_time_ms": 1700000000000 + 1000 * at, "http_status": status, "content": " ".join(text)}
+
+
+def menu(pages):
+    """One site, whose pages have a menu of 100 words and 30 to 130 of their own."""
+    return [fetch(f"http://a.example/{n}", words(0, 100) + words(n + 1, 30 + n * 7919 % 100), n) for n in range(pages)]
+
+
+def menu_dies(pages):
+    """The same, and every other page dies again, the oldest first."""
+    half = pages * 2 // 3
+    return menu(half) + [fetch(f"http://a.example/{2 * n}", [], half + n, 404) for n in range(pages - half)]
+
+
+def menu_everywhere(pages):
+    """The same text on as many hosts, so that it is nobody's boilerplate, beside 60 words of their own."""
+    return [fetch(f"http://h{n}.example/", words(0, 100) + words(n + 1, 60), n) for n in range(pages)]
+
+
+def families(pages):
+    """A larger page for each ten that are part of it, on hosts of their own."""
+    for n in range(pages):
+        whole = words(-1 - n // 10, 300)
+        part = whole if n % 10 == 9 else whole[n % 10 * 25:][:60] + words(n, 2)
+        yield fetch(f"http://h{n}.example/", part, n)
+
+
+def parts_first(pages):
+    """Parts of one manual of 2,000 words, and then the manual."""
+    manual = words(0, 2000)
+    for n in range(pages - 1):
+        yield fetch(f"http://h{n}.example/", manual[n * 7919 % 1900:][:100] + words(n + 1, OWN), n)
+    yield fetch("http://manual.example/", manual, pages)
+
+
+def parts_later(pages):
+    """The manual first, and parts of it."""
+    *parts, manual = parts_first(pages)
+    yield {**manual, "fetch_time_ms": 1600000000000}
+    yield from parts
+
+
+def whole_flaps(pages):
+    """A page with a tenth of all pages in it is fetched with another end each time."""
+    parts = pages // 10
+    manual = words(0, 2000)
+    for n in range(parts):
+        yield fetch(f"http://h{n}.example/", manual[n * 7919 % 1900:][:100] + words(n + 1, OWN), n)
+    for n in range(parts, pages):
+        yield fetch("http://manual.example/", manual + words(-n, 20), n)
+
+
+# A crawl, and which of its counters grow today. Whoever mends one takes its name away here: it is an error as
+# well if a counter named here does not grow any more.
+GROWS = {
+    menu: "",
+    menu_dies: "",
+    menu_everywhere: "",
+    families: "",
+    parts_first: "postings",  # until the whole comes, parts find one another, and that they are not larger
+    parts_later: "",
+    whole_flaps: "searches postings moved candidates changes",  # a search for each page in it
+}
+SYNTH = {"same": "", "template": "", "near-words": "", "near-percent": "", "chainlike": "", "zipf": "",
+         "recover": "", "die-random": "", "flap-winner": ""}
+
+
+def counts_of(work, fetches):
+    work.run("run", "-q", *THRESHOLD, "-o", "out", "--summary", "summary", "--set", "barrier.pages=20", "crawl")
+    summary = work.json_lines("summary")[0]
+    check_equal(summary["records"], fetches, "records")
+    return {name: summary.get(field, 0) / fetches for name, field in COUNTERS.items()}
+
+
+def wrong_growth(kind, few, many, grows):
+    for name in COUNTERS:
+        growth = (many[name] + 0.5) / (few[name] + 0.5)  # of nothing to little is no growth
+        said = f"{kind}: {few[name]:.1f} {name} a fetch at {FEW}, {many[name]:.1f} at {4 * FEW}"
+        print(said)
+        if growth > ALLOWED and name not in grows:
+            yield f"{said}: they grow with the crawl"
+        if growth <= ALLOWED and name in grows:
+            yield f"{said}: they do not grow any more; take the name out of GROWS"
+
+
+def containment_costs_a_fetch_the_same_in_a_crawl_four_times_as_long_or_is_known_not_to(work):
+    wrong = []
+    for make, grows in GROWS.items():
+        counts = []
+        for pages in FEW, 4 * FEW:
+            work.write("crawl", "".join(json.dumps(line) + "\n" for line in make(pages)))
+            counts.append(counts_of(work, pages))
+        wrong += wrong_growth(make.__name__, *counts, grows.split())
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
+def containment_costs_a_fetch_the_same_in_every_made_up_skew(work):
+    wrong = []
+    for kind, grows in SYNTH.items():
+        counts = []
+        for pages in FEW, 4 * FEW:
+            work.run("synth", "--pages", str(pages), "--words", "100", "--skew", kind, "-o", "crawl")
+            counts.append(counts_of(work, pages))
+        wrong += wrong_growth(kind, *counts, grows.split())
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
+def in_the_same_crawls_nothing_is_missed_and_nothing_invented(work):
+    for make in GROWS:
+        work.write("crawl", "".join(json.dumps(line) + "\n" for line in make(FEW)))
+        work.run("run", "-q", "--verify", *THRESHOLD, "-o", "out", "crawl")
+        contained = sum("contained_in" in event for event in work.json_lines("out"))
+        check(contained > 0 or make in (menu, menu_dies, menu_everywhere), make.__name__, "has no contained page")
+
+
+if __name__ == "__main__":
+    main(__name__)

@@ -1,0 +1,76 @@
+/* Slots that leave a posting list many at a time. */
+#include "candidates/postings.h"
+
+#include "harness.h"
+
+enum { KEYS = 40, SLOTS = 400 };
+
+static bool divides(void *arg, uint32_t slot)
+{
+    return slot % *(const uint32_t *)arg == 0;
+}
+
+/* Key k has each slot that k + 1 divides, in their order: lists of 400 down to 10. */
+static struct sp_postings *multiples(void)
+{
+    struct sp_postings *p = sp_postings_new();
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        for (uint32_t key = 0; key < KEYS; key++)
+            if (slot % (key + 1) == 0)
+                sp_postings_add(p, key, slot);
+    return p;
+}
+
+static void check_list(struct sp_postings *p, uint32_t key, uint32_t step)
+{
+    struct sp_posting_list list = sp_postings_get(p, key);
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        if (slot % (key + 1) != 0 || slot % step != 0)
+            continue;
+        CU_ASSERT_TRUE_FATAL(count < list.count);
+        CU_ASSERT_EQUAL(list.slots ? list.slots[count] : list.only, slot);
+        count++;
+    }
+    CU_ASSERT_EQUAL(list.count, count);
+}
+
+TEST(a_filtered_list_has_the_others_in_their_order_and_other_lists_are_as_before)
+{
+    struct sp_postings *p = multiples();
+    uint32_t step = 3;
+    for (uint32_t key = 0; key < KEYS; key += 2)
+        sp_postings_filter(p, key, divides, &step);
+    sp_postings_filter(p, 7777, divides, &step); /* nobody has it */
+    for (uint32_t key = 0; key < KEYS; key++)
+        check_list(p, key, key % 2 ? 1 : step);
+    for (uint32_t key = 0; key < KEYS; key += 2) /* memory that was given back is used again */
+        sp_postings_add(p, key, SLOTS);
+    for (uint32_t key = 1; key < KEYS; key += 2)
+        check_list(p, key, 1);
+    sp_postings_free(p);
+}
+
+TEST(a_list_may_be_filtered_to_one_slot_or_none)
+{
+    struct sp_postings *p = multiples();
+    uint32_t most = SLOTS; /* only slot 0 is a multiple */
+    sp_postings_filter(p, 1, divides, &most);
+    struct sp_posting_list list = sp_postings_get(p, 1);
+    CU_ASSERT_EQUAL(list.count, 1);
+    CU_ASSERT_EQUAL(list.slots ? list.slots[0] : list.only, 0);
+    sp_postings_filter(p, 1, divides, &most);
+    CU_ASSERT_EQUAL(sp_postings_get(p, 1).count, 1);
+    sp_postings_remove(p, 1, 0);
+    sp_postings_add(p, 1, 5);
+    sp_postings_filter(p, 1, divides, &most);
+    CU_ASSERT_EQUAL(sp_postings_get(p, 1).count, 0);
+    sp_postings_remove(p, 2, 0);
+    sp_postings_filter(p, 2, divides, &most); /* to none, from a list */
+    CU_ASSERT_EQUAL(sp_postings_get(p, 2).count, 0);
+    sp_postings_add(p, 2, 9);
+    CU_ASSERT_EQUAL(sp_postings_get(p, 2).count, 1);
+    for (uint32_t key = 3; key < KEYS; key++)
+        check_list(p, key, 1);
+    sp_postings_free(p);
+}
