@@ -1,4 +1,4 @@
-"""What lies beside the stages in k8s/: `serve`, the network policy, TLS and SASL, alerts, the
+"""What lies beside the stages in k8s/: `serve`, `watch`, the network policy, TLS and SASL, alerts, the
 dashboard. As manifests.py, whose cases these join.
 """
 
@@ -13,7 +13,7 @@ sys.dont_write_bytecode = True
 
 import kustomize  # noqa: E402
 import manifests  # noqa: E402
-from harness import Skip, check, check_equal, check_in, main  # noqa: E402
+from harness import Skip, check, check_equal, check_in, main, until  # noqa: E402
 
 
 def secure(test):
@@ -85,6 +85,34 @@ def serve_wants_a_token(work):
     check_equal(volumes["token"]["secret"]["secretName"], "samepage-serve", "the Secret of the README")
     with open(os.path.join(work.source, "k8s", "README.md"), encoding="utf-8") as file:
         check_in("create secret generic samepage-serve --from-file=token", file.read(), "README")
+
+
+# ---- watch ----
+
+
+def watch_takes_its_arguments(work):
+    """The program takes every option and setting, and goes on asking for its broker until it is ended."""
+    cluster = secure(work)
+    check_equal(cluster.pods[-2:], ["serve", "watch"], "beside the stages")
+    settings = work.write("s.properties", cluster.text)
+    place = {"/etc/samepage/samepage.properties": settings}
+    arguments = [place.get(a, a) for a in cluster.container("watch")["args"]]
+    with open(work.path("log"), "wb") as log:
+        process = work.start(*arguments, "--set", manifests.NOWHERE, "--set", "http.listen=127.0.0.1:0", stderr=log)
+    until(lambda: b"Connection refused" in work.read("log") or process.poll() is not None, "a try")
+    process.terminate()
+    check_equal(process.wait(), 0, work.read("log"))
+
+
+def watch_keeps_nothing_and_has_room_for_its_sample(work):
+    cluster = secure(work)
+    check("volumeClaimTemplates" not in cluster.workload("watch")["spec"], "a volume for nothing")
+    check_equal([m["mountPath"] for m in cluster.container("watch")["volumeMounts"]], ["/etc/samepage"], "mounts")
+    defaults = manifests.defaults_of(work)
+    shingles = int(defaults["signature.max_shingles"])
+    page = 4 * shingles + 300 + 12 * shingles // 5  # docs/AUDIT.md
+    limit = manifests.size_of(cluster.container("watch")["resources"]["limits"]["memory"])
+    check(int(defaults["audit.pages"]) * page + (256 << 20) <= limit, "the sample and 256 MiB for clients do not fit")
 
 
 # ---- network, TLS, SASL ----

@@ -19,9 +19,9 @@ import kustomize  # noqa: E402
 from harness import Skip, check, check_equal, check_in, main  # noqa: E402
 
 OVERLAYS = ["base", "overlays/small", "overlays/large", "overlays/secure"]
-FOLDERS = [*OVERLAYS, "serve", "monitoring"]  # all with a kustomization
+FOLDERS = [*OVERLAYS, "serve", "watch", "monitoring"]  # all with a kustomization
 STAGES = {"signature": "Deployment", "group": "StatefulSet", "compare": "StatefulSet"}
-SERVE = {"serve": "StatefulSet"}
+BESIDE = {"serve": "StatefulSet", "watch": "Deployment"}
 KNOWN = {
     ("v1", "ServiceAccount"), ("v1", "Service"), ("v1", "ConfigMap"),
     ("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"),
@@ -54,13 +54,13 @@ class Cluster:
         return found[0]
 
     def workload(self, stage):
-        return self.one({**STAGES, **SERVE}[stage], f"samepage-{stage}")
+        return self.one({**STAGES, **BESIDE}[stage], f"samepage-{stage}")
 
     @property
     def pods(self):
-        """The stages, and `serve` where it is part of the overlay."""
-        named = [r["metadata"]["name"] for r in self.all("StatefulSet")]
-        return [*STAGES, *(s for s in SERVE if f"samepage-{s}" in named)]
+        """The stages, and `serve` and `watch` where they are part of the overlay."""
+        named = {(r["kind"], r["metadata"]["name"]) for r in self.resources}
+        return [*STAGES, *(s for s, kind in BESIDE.items() if (kind, f"samepage-{s}") in named)]
 
     def environment(self, stage):
         """Name -> value or where it comes from, of the container."""
