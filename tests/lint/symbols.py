@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What the object files of a module say of it: names that the linker sees begin with sp_ (or
 samepage_, for a user's program), files do not call one another in circles, headers do not include
-one another in circles, and a struct has one meaning in the whole project.
+one another in circles, a struct has one meaning in the whole project, and what the linker sees of a
+file some other file uses, be it a test; everything else is static.
 
   symbols.py SOURCE BUILD     SOURCE/processors as built in BUILD
 """
@@ -14,6 +15,7 @@ from pathlib import Path
 # What is still to be done, and no more: who mends one of these takes it off the list.
 CIRCLES = {"group"}
 TWICE = set()
+ALONE = {"sp_milestone_percents"}
 
 # Ours, and those of the compiler and of C++.
 GOOD = re.compile(r"(sp|samepage)_|_[_A-Z]|DW\.ref\.")
@@ -102,6 +104,23 @@ def check(module, folder, library):
     return problems, len(foreign), files
 
 
+def used_nowhere_else(build):
+    """Names that one object file of processors/ defines and no other one, of tests/ included, uses."""
+    objects = [str(p) for top in ("processors", "tests") for p in sorted((build / top).rglob("*.o"))]
+    said = subprocess.run(["nm", "-g", "-A", *objects], check=True, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
+    defined, used = set(), set()
+    for line in said.splitlines():
+        where, _, rest = line.rpartition(":")
+        kind, name = rest.split()[-2:]
+        if kind in "Uw":
+            used.add(name)
+        elif "/processors/" in where and name.startswith("sp_"):
+            defined.add(name)
+    # The assembler's borders of a file that is part of the program are used where they are made.
+    return {name for name in defined - used if not name.endswith(("_start", "_end"))}
+
+
 def main(source, build):
     problems, names, files = [], 0, 0
     libraries = sorted((build / "processors").rglob("libsp_*.a"))
@@ -115,6 +134,10 @@ def main(source, build):
     for name in sorted(twice.keys() ^ TWICE):
         problems.append(f"{name} is two things: {' '.join(twice[name])}" if name in twice
                         else f"{name} is one thing now: take it off TWICE")
+    alone = used_nowhere_else(build)
+    for name in sorted(alone ^ ALONE):
+        problems.append(f"{name} is used in its own file only: make it static, or remove it"
+                        if name in alone else f"{name} is used, or gone: take it off ALONE")
     for problem in problems:
         print(problem)
     print(f"{len(libraries)} modules, {names} names without sp_, {files} files in circles, "

@@ -57,10 +57,17 @@ static void make_room(struct sp_candidates *c, uint32_t slot)
     c->seen_cap = cap;
 }
 
+static void prefetch(const struct sp_candidates *c, const uint32_t *keys, uint32_t count)
+{
+    uint32_t n = min_u32(count, c->rule.sketch);
+    for (uint32_t i = 0; i < n; i++)
+        sp_postings_prefetch(c->postings, keys[i]);
+}
+
 void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *keys, uint32_t count)
 {
     make_room(c, slot);
-    sp_candidates_prefetch(c, keys, count);
+    prefetch(c, keys, count);
     uint32_t n = min_u32(count, c->rule.sketch);
     for (uint32_t i = 0; i < n; i++)
         sp_postings_add(c->postings, keys[i], slot);
@@ -103,13 +110,6 @@ void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t
         sp_postings_remove(c->postings, keys[i], slot);
 }
 
-void sp_candidates_prefetch(const struct sp_candidates *c, const uint32_t *keys, uint32_t count)
-{
-    uint32_t n = min_u32(count, c->rule.sketch);
-    for (uint32_t i = 0; i < n; i++)
-        sp_postings_prefetch(c->postings, keys[i]);
-}
-
 static int by_length(const void *a, const void *b)
 {
     uint32_t x = ((const struct sp_posting_list *)a)->count;
@@ -142,7 +142,7 @@ size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_
 {
     struct sp_posting_list lists[SP_SKETCH_MAX];
     uint32_t n = min_u32(count, c->rule.sketch), used = 0;
-    sp_candidates_prefetch(c, keys, count);
+    prefetch(c, keys, count);
     for (uint32_t i = 0; i < n; i++) {
         lists[used] = sp_postings_get(c->postings, keys[i]);
         used += lists[used].count > 0;

@@ -81,9 +81,6 @@ void sp_candidates_settle(struct sp_candidates *c);
 void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
                           uint32_t count);
 
-/* These keys will be looked for soon: for the processor's caches. */
-void sp_candidates_prefetch(const struct sp_candidates *c, const uint32_t *keys, uint32_t count);
-
 /* The slots that may be candidates of the signature (all that are, and few others), in ascending
  * order; `total` is its shingle_total. Valid until the next call. */
 size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_t count,

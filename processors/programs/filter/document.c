@@ -12,7 +12,7 @@ static const char magic[4] = {'s', 'p', 'd', '1'};
 
 enum { HEADER_BYTES = 12 };
 
-struct samepage_document *sp_document_of_sorted(const uint32_t *hashes, size_t count, size_t total)
+static struct samepage_document *of_sorted(const uint32_t *hashes, size_t count, size_t total)
 {
     struct samepage_document *d = sp_alloc(sizeof *d + count * sizeof *d->hashes);
     d->refs = 1;
@@ -32,7 +32,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void sp_document_sort(uint32_t *hashes, size_t count)
+static void sort(uint32_t *hashes, size_t count)
 {
     if (count)
         qsort(hashes, count, sizeof *hashes, by_value);
@@ -54,10 +54,10 @@ struct samepage_document *samepage_document_from_hashes(const uint32_t *hashes, 
         return NULL;
     size_t kept = count < keep ? count : keep;
     if (ascends(hashes, count))
-        return sp_document_of_sorted(hashes, kept, total);
+        return of_sorted(hashes, kept, total);
     uint32_t *sorted = sp_memdup(hashes, count * sizeof *hashes);
-    sp_document_sort(sorted, count);
-    struct samepage_document *d = sp_document_of_sorted(sorted, kept, total);
+    sort(sorted, count);
+    struct samepage_document *d = of_sorted(sorted, kept, total);
     sp_free(sorted);
     return d;
 }
@@ -85,8 +85,7 @@ struct samepage_document *samepage_document_unpack(const void *bytes, size_t siz
         sp_reader_left(&r) != (size_t)count * sizeof(uint32_t))
         return NULL;
     uint32_t *hashes = sp_memdup(r.at, (size_t)count * sizeof *hashes); /* aligned */
-    struct samepage_document *d =
-        ascends(hashes, count) ? sp_document_of_sorted(hashes, count, total) : NULL;
+    struct samepage_document *d = ascends(hashes, count) ? of_sorted(hashes, count, total) : NULL;
     sp_free(hashes);
     return d;
 }

@@ -16,8 +16,4 @@ struct samepage_document {
     uint32_t hashes[];   /* ascending */
 };
 
-/* Of a sorted vector. */
-struct samepage_document *sp_document_of_sorted(const uint32_t *hashes, size_t count, size_t total);
-void sp_document_sort(uint32_t *hashes, size_t count);
-
 #endif

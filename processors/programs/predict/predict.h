@@ -47,9 +47,6 @@ enum sp_feature_kind {
     SP_FEATURE_KINDS
 };
 
-/* "scheme", "host", ...; never NULL. */
-const char *sp_feature_kind_name(enum sp_feature_kind kind);
-
 struct sp_rule {
     struct sp_id key; /* of a map: first */
     enum sp_feature_kind kind;

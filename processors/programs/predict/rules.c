@@ -5,7 +5,7 @@
 #include "base/json_write.h"
 #include "predict/predict.h"
 
-const char *sp_feature_kind_name(enum sp_feature_kind kind)
+static const char *name_of_kind(enum sp_feature_kind kind)
 {
     static const char *const names[SP_FEATURE_KINDS] = {
         "scheme", "host", "case", "index", "extension", "query", "parameter", "segment", "session"};
@@ -29,7 +29,7 @@ void sp_rule_put(struct sp_buf *out, const struct sp_rule *rule)
     sp_buf_put_str(out, "{\"host\":");
     sp_json_put_text(out, rule->host);
     sp_buf_put_str(out, ",\"kind\":");
-    sp_json_put_text(out, sp_feature_kind_name(rule->kind));
+    sp_json_put_text(out, name_of_kind(rule->kind));
     sp_buf_put_str(out, ",\"name\":");
     sp_json_put_text(out, rule->name);
     sp_buf_put_str(out, ",\"from\":");

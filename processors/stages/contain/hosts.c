@@ -21,7 +21,7 @@ struct sp_id sp_contain_host_id(const char *url)
     return id;
 }
 
-struct sp_contain_host *sp_contain_host_get(struct sp_contain_stage *c, struct sp_id id)
+static struct sp_contain_host *get_host(struct sp_contain_stage *c, struct sp_id id)
 {
     struct sp_contain_host *host = sp_map_get(&c->hosts, id);
     if (host)
@@ -48,7 +48,7 @@ static void changed(struct sp_contain_stage *c, struct sp_contain_host *host)
 
 void sp_contain_host_join(struct sp_contain_stage *c, struct sp_id id, struct sp_contain_item *item)
 {
-    struct sp_contain_host *host = sp_contain_host_get(c, id);
+    struct sp_contain_host *host = get_host(c, id);
     item->host = host;
     item->host_prev = NULL;
     item->host_next = host->items;

@@ -191,7 +191,6 @@ void sp_contain_host_leave(struct sp_contain_stage *c, struct sp_contain_item *i
  */
 void sp_contain_host_learn(struct sp_contain_stage *c, struct sp_contain_host *host,
                            struct sp_contain_numbers *ret_changed);
-struct sp_contain_host *sp_contain_host_get(struct sp_contain_stage *c, struct sp_id id);
 void sp_contain_host_free(struct sp_contain_host *host);
 
 /* ---- seek.c ---- */

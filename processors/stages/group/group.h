@@ -173,12 +173,9 @@ enum sp_err sp_group_each_page(struct sp_store *store,
 /* Calls `each` once with that page of a committed store; SP_NOT_FOUND where there is none. */
 enum sp_err sp_group_read_page(struct sp_store *store, struct sp_id page,
                                void (*each)(void *arg, const struct sp_page_view *page), void *arg);
-/* Calls `each` for every member of the group, by page id's bytes, until it returns false. A group
- * without a row has no members. `store` is the founder's partition. */
-enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id group,
-                                  bool (*each)(void *arg, const struct sp_member_view *member),
-                                  void *arg);
-/* The same of the members behind that page in this order; a zero id: of all. */
+/* Calls `each` for every member of the group that comes after that page, by page id's bytes (a zero
+ * id: for all), until it returns false. A group without a row has no members. `store` is the
+ * founder's partition. */
 enum sp_err
 sp_group_read_members_after(struct sp_store *store, struct sp_group_id group, struct sp_id after,
                             bool (*each)(void *arg, const struct sp_member_view *member),

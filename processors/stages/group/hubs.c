@@ -90,7 +90,7 @@ static void take_row(struct sp_large *l, struct sp_hub *h)
     l->rows[h->row] = h;
 }
 
-void sp_hub_free(struct sp_large *l, struct sp_hub *h)
+static void free_hub(struct sp_large *l, struct sp_hub *h)
 {
     sp_grow(&l->free_rows, &l->free_row_cap, l->free_row_count + 1);
     l->free_rows[l->free_row_count++] = h->row;
@@ -229,7 +229,7 @@ void sp_hubs_release(struct sp_group *g)
     drop_dead(&l->todo);
     drop_dead(&l->doubts);
     for (uint32_t i = 0; i < l->gone.count; i++)
-        sp_hub_free(l, l->gone.hubs[i]);
+        free_hub(l, l->gone.hubs[i]);
     l->gone.count = 0;
 }
 

@@ -243,7 +243,8 @@ void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_me
     sp_bonds_settle(st, g);
 }
 
-struct sp_member **sp_large_all(const struct sp_group *g, uint32_t *ret_count)
+/* By page; to be freed. */
+static struct sp_member **all_members(const struct sp_group *g, uint32_t *ret_count)
 {
     struct sp_member **all = sp_alloc((g->count + 1) * sizeof *all), *m;
     struct sp_shelf_place place = sp_shelf_first(&g->large->members);
@@ -379,7 +380,7 @@ struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group 
                                      uint32_t *ret_count)
 {
     struct sp_large *l = g->large;
-    struct sp_member **all = sp_large_all(g, ret_count);
+    struct sp_member **all = all_members(g, ret_count);
     sp_hubs_clear(g);
     for (uint32_t i = 0; i < *ret_count; i++) {
         struct sp_member *m = all[i];

@@ -110,8 +110,6 @@ void sp_large_out(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
 void sp_large_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 /* The member's rank becomes another, its content stays. */
 void sp_large_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
-/* All members, by page; to be freed. */
-struct sp_member **sp_large_all(const struct sp_group *g, uint32_t *ret_count);
 /* Those leave, all pieces whole. */
 void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
                    uint32_t count);
@@ -153,7 +151,6 @@ struct sp_member *sp_hub_next(const struct sp_hub *h, struct sp_shelf_place *pla
 /* The callback of the stage's star index. */
 enum sp_err sp_hub_row_signature(void *arg, uint32_t row,
                                  const struct sp_signature **ret_signature);
-void sp_hub_free(struct sp_large *l, struct sp_hub *h);
 struct sp_hub *sp_hub_at(const struct sp_large *l, uint32_t row);
 
 /* ---- bonds.c */

@@ -160,8 +160,6 @@ uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_
 void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- verdicts.c */
-/* By rank; a living winner counts `margin` more popularity. Below 0 where a comes before b. */
-int sp_member_rank_cmp(const struct sp_member *a, const struct sp_member *b, double margin);
 /* m is about to change or leave: what it won must find another winner. */
 void sp_group_cover_forget(struct sp_group *g, struct sp_member *m);
 /* All members of pieces other than 0 (by `mark`) are about to leave. */

@@ -196,13 +196,6 @@ static enum sp_err scan_members(struct sp_store *store, struct sp_view prefix, s
                          visit_member, w);
 }
 
-enum sp_err sp_group_read_members(struct sp_store *store, struct sp_group_id group,
-                                  bool (*each)(void *arg, const struct sp_member_view *member),
-                                  void *arg)
-{
-    return sp_group_read_members_after(store, group, (struct sp_id){0, 0}, each, arg);
-}
-
 enum sp_err
 sp_group_read_members_after(struct sp_store *store, struct sp_group_id group, struct sp_id after,
                             bool (*each)(void *arg, const struct sp_member_view *member), void *arg)

@@ -12,7 +12,8 @@
 #include "base/mem.h"
 #include "group/members.h"
 
-int sp_member_rank_cmp(const struct sp_member *a, const struct sp_member *b, double margin)
+/* A living winner counts `margin` more popularity. Below 0 where a comes before b. */
+static int rank_cmp(const struct sp_member *a, const struct sp_member *b, double margin)
 {
     struct sp_rank x = a->rank, y = b->rank;
     x.popularity += a->incumbent ? margin : 0;
@@ -27,7 +28,7 @@ static uint32_t winner_place(const struct sp_group *g, const struct sp_member *m
     uint32_t lo = 0, hi = g->winner_count;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        if (sp_member_rank_cmp(g->winners[mid], m, margin) < 0)
+        if (rank_cmp(g->winners[mid], m, margin) < 0)
             lo = mid + 1;
         else
             hi = mid;
@@ -134,7 +135,7 @@ static void work_insert(struct worklist *w, uint32_t from, struct sp_member *m)
     uint32_t lo = from, hi = w->count;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        if (sp_member_rank_cmp(w->members[mid], m, w->margin) < 0)
+        if (rank_cmp(w->members[mid], m, w->margin) < 0)
             lo = mid + 1;
         else
             hi = mid;
@@ -151,7 +152,7 @@ static struct sp_member *find_winner(struct sp_group_stage *st, struct sp_group 
 {
     for (uint32_t i = 0; i < g->winner_count && !st->err; i++) {
         struct sp_member *w = g->winners[i];
-        if (sp_member_rank_cmp(w, m, st->options.winner_margin) > 0)
+        if (rank_cmp(w, m, st->options.winner_margin) > 0)
             return NULL;
         if (sp_member_similar(st, g, w, m, ret_similarity))
             return w;
@@ -192,9 +193,9 @@ static void become_winner(struct sp_group_stage *st, struct sp_group *g, struct 
     for (uint32_t i = 0; i < g->count && g->count > 1 && !st->err; i++) {
         struct sp_member *y = g->members[i];
         double similarity;
-        if (y == x || y->todo || y->kind != SP_PAGE_CONTENT || sp_member_rank_cmp(y, x, margin) < 0)
+        if (y == x || y->todo || y->kind != SP_PAGE_CONTENT || rank_cmp(y, x, margin) < 0)
             continue;
-        if (y->winner && y->winner != y && sp_member_rank_cmp(y->winner, x, margin) < 0)
+        if (y->winner && y->winner != y && rank_cmp(y->winner, x, margin) < 0)
             continue;
         if (sp_member_similar(st, g, x, y, &similarity))
             take_over(st, g, x, y, similarity, work, next);

@@ -270,7 +270,9 @@ TEST(each_page_is_among_the_members_of_its_group)
     for (size_t i = 0; i < r.page_count; i++) {
         r.page = r.pages[i].page;
         r.members = r.found = 0;
-        CU_ASSERT_EQUAL(sp_group_read_members(store, r.pages[i].group, on_member, &r), SP_OK);
+        CU_ASSERT_EQUAL(sp_group_read_members_after(store, r.pages[i].group, (struct sp_id){0, 0},
+                                                    on_member, &r),
+                        SP_OK);
         CU_ASSERT_EQUAL(r.found, 1);
         r.sizes[r.members < 8 ? r.members : 7]++;
     }
