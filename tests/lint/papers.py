@@ -19,7 +19,7 @@ PRINTED = {
     "Zhu,": [f"Figure {n}" for n in range(1, 10)] + ["Table 1"],
     "Smith:": [],
     "Huang,": ["Table 1", "Table 2"],
-    "Paudel,": ["Figure 2", "Table 1", "Table 2", "Table 3"],
+    "Paudel,": ["Figure 1", "Figure 2", "Table 1", "Table 2", "Table 3"],
 }
 
 
