@@ -1,0 +1,178 @@
+"""What is beyond the groups, for tools/bench: contained pages, predictions, the audit.
+
+`figures` gives the figures by name; `bench` is tools/bench as a module.
+"""
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import time
+
+import visitors
+
+CONTAIN = ["--set", "containment.threshold=0.9"]
+TEMPLATE_PAGES = 20_000
+AUDIT_PAGES, WATCH_PAGES = 4_000, 40_000
+PASSES = 3
+
+
+def user_seconds(bench, argv):
+    """The least processor time of some runs, and the last summary."""
+    summary = argv[argv.index("--summary") + 1]
+    best = min(bench.command(argv)[2] for _ in range(PASSES))
+    with open(summary, encoding="utf-8") as file:
+        return best, json.load(file)
+
+
+def containment_cost(bench, name, work, crawl):
+    """Rows: what containment takes beside the rest of a run, and its difference to the definition."""
+    argv = [bench.SAMEPAGE, "run", "-q", "--set", "threads=1", "-o", os.path.join(work, "out"), "--summary",
+            os.path.join(work, "summary")]
+    rest, _ = user_seconds(bench, [*argv, crawl])
+    whole, counts = user_seconds(bench, [*argv, *CONTAIN, crawl])
+    details = {"records": counts["records"], "cpu_seconds_without": round(rest, 2), "cpu_seconds": round(whole, 2),
+               **{key: value for key, value in counts.items() if key.startswith("contain")}}
+    yield bench.below(f"{name}.cost", (whole - rest) / rest, 1.5, "of the rest", details, 2)
+    bench.command([*argv, *CONTAIN, "--verify", crawl], good=(0, 1))
+    with open(os.path.join(work, "summary"), encoding="utf-8") as file:
+        found = json.load(file)["differences"]
+    yield bench.none(f"{name}.verify", "differences from the definition", found, {})
+
+
+def containment_template(bench):
+    def figure(name, work):
+        """contained pages of a site with one template: cost beside the rest of a run, and --verify"""
+        crawl = os.path.join(work, "crawl")
+        bench.command([bench.SAMEPAGE, "synth", "--pages", str(TEMPLATE_PAGES), "--skew", "template", "-o", crawl])
+        yield from containment_cost(bench, name, work, crawl)
+
+    return figure
+
+
+def containment_trace(bench, source):
+    def figure(name, work):
+        yield from containment_cost(bench, name, work, bench.trace(source))
+
+    figure.__doc__ = f"contained pages of the {source} trace: cost beside the rest of a run, and --verify"
+    return figure
+
+
+def predictions(bench, name, work, crawl, least):
+    """One row: the first fetches that rules save with at most 1 % of the unique pages lost."""
+    report = os.path.join(work, "report")
+    _, _, cpu = bench.command([bench.SAMEPAGE, "evaluate", "-q", "--only", "predict", "--report", report, crawl])
+    with open(os.path.join(report, "predict.csv"), encoding="utf-8", newline="") as file:
+        rows = {re.search(r"at most ([0-9.]+) %", row["way"])[1]: row for row in csv.DictReader(file)}
+    at = {limit: {key: row[key] for key in ("new URLs", "saved", "unique", "lost", "explored")}
+          for limit, row in rows.items()}
+    saved = 100 * int(at["1"]["saved"]) / int(at["1"]["new URLs"])
+    yield bench.at_least(name, saved, least, "% of first fetches saved",
+                         {"at_most_1_percent_lost": at["1"], "at_most_0.1_percent_lost": at["0.1"],
+                          "cpu_seconds": round(cpu, 1)}, 1)
+
+
+def predict_trace(bench, source, least):
+    def figure(name, work):
+        yield from predictions(bench, name, work, bench.trace(source), least)
+
+    figure.__doc__ = f"known before the fetch: what rules about URLs save on the {source} trace"
+    return figure
+
+
+def predict_visitors(bench):
+    def figure(name, work):
+        """known before the fetch: what rules save on a made-up crawl with visitor ids"""
+        plain, crawl = os.path.join(work, "plain"), os.path.join(work, "crawl")
+        bench.command([bench.SAMEPAGE, "synth", "--pages", "20000", "-o", plain])
+        with open(plain, encoding="utf-8") as lines, open(crawl, "w", encoding="utf-8") as out:
+            visitors.write(lines, out)
+        yield from predictions(bench, name, work, crawl, 15)
+
+    return figure
+
+
+def instructions(bench, work, *more):
+    """Of a run in memory, in one thread: callgrind's count."""
+    counts = os.path.join(work, "counts")
+    argv = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", bench.SAMEPAGE, "run", "-q", "--set",
+            "threads=1", *more, "-o", os.path.join(work, "out"), os.path.join(work, "crawl")]
+    bench.command(argv)
+    with open(counts, encoding="utf-8") as file:
+        return int(re.search(r"(?m)^(?:summary|totals): (\d+)", file.read())[1])
+
+
+def audit_run(bench):
+    def figure(name, work):
+        """audit.share=0.001 in run: instructions beside those of a run without"""
+        if not shutil.which("valgrind"):
+            raise bench.Skipped("no valgrind")
+        bench.command([bench.SAMEPAGE, "synth", "--pages", str(AUDIT_PAGES), "--seed", "9", "-o",
+                       os.path.join(work, "crawl")])
+        rest = instructions(bench, work)
+        for share in "0.001", "0.01":
+            whole = instructions(bench, work, "--set", f"audit.share={share}")
+            yield bench.below(f"{name}.{share}", 100 * (whole - rest) / rest, 2, "% more instructions",
+                              {"instructions": whole, "without": rest}, 2)
+
+    return figure
+
+
+def cpu_of(process):
+    """Ends it."""
+    process.terminate()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
+def wait_for(bench, log, words):
+    until = time.monotonic() + 60
+    while True:
+        with open(log, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        if words in text:
+            return
+        if time.monotonic() > until:
+            raise bench.Failed(f"no \"{words}\" in {text[-500:]}")
+        time.sleep(0.1)
+
+
+def audit_watch(bench):
+    def figure(name, work):
+        """watch with audit.share=0.001 on Kafka: its processor time beside that of the stages"""
+        crawl, log = os.path.join(work, "crawl"), os.path.join(work, "watch.log")
+        bench.command([bench.SAMEPAGE, "synth", "--pages", str(WATCH_PAGES), "--seed", "7", "-o", crawl])
+        with bench.Kafka(work) as kafka:
+            kafka.create("watch.")
+            kafka.start("watch.", kafka.STAGES)
+            with open(log, "wb") as err:
+                watch = subprocess.Popen([bench.SAMEPAGE, "watch", *kafka.settings("watch."), "--set",
+                                          "audit.share=0.001"], stderr=err, cwd=bench.ROOT)
+            kafka.running["monitor"] = watch  # to be killed where something fails
+            wait_for(bench, log, "watches from now on")
+            pages, _ = kafka.ingest("watch.", crawl)
+            kafka.settled("watch.")
+            time.sleep(2)  # a lap, with the last statuses
+            cpu = cpu_of(kafka.running.pop("monitor"))
+            kafka.stop(kafka.STAGES)
+        stages = sum(kafka.cpu[stage] for stage in kafka.STAGES)
+        wait_for(bench, log, "pairs judged: 0 missing, 0 wrong")
+        yield bench.below(name, 100 * cpu / stages, 2, "% of the stages' processor time",
+                          {"pages": pages, "cpu_seconds": round(cpu, 2), "cpu_seconds_of_stages": round(stages, 1)}, 1)
+
+    return figure
+
+
+def figures(bench):
+    found = {"containment_template": containment_template(bench)}
+    for source in "kafka-site", "httpd":
+        found["containment_" + source.replace("-", "_")] = containment_trace(bench, source)
+    found["predict_visitors"] = predict_visitors(bench)
+    for source, least in ("kafka-site", 7), ("httpd", 20), ("powershell-docs", 4.5):
+        found["predict_" + source.replace("-", "_")] = predict_trace(bench, source, least)
+    found["audit_run"] = audit_run(bench)
+    found["audit_watch"] = audit_watch(bench)
+    return found
