@@ -2,9 +2,12 @@
  *
  * A row that touched a star relies on the member that it was linked to. Nobody says when the row is
  * gone, or relies on it no more: what is noted in vain costs one probe when the member leaves, or
- * nothing where the row is gone. So that it does not pile up, a list that has doubled is cleaned:
- * rows of this stage that are gone are dropped, and rows of other cells, of which nothing is known,
- * are asked to probe again. A row that comes pays for O(1) of that. */
+ * nothing where the row is gone. So that it does not pile up, a list whose rows have doubled is
+ * cleaned: rows of this stage that are gone are dropped, and rows of other cells, of which nothing
+ * is known, are asked to probe again. A row that comes pays for O(1) of that.
+ *
+ * A row that probes again is noted again wherever it touches something. Such repeats are dropped
+ * and do not count: if they did, two lists of the same rows would ask these in turn without end. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -21,7 +24,8 @@ struct sp_relied {
     struct relier *items;
     uint32_t count;
     uint32_t cap;
-    uint32_t clean_at;
+    uint32_t look_at;  /* items: then repeats are dropped */
+    uint32_t clean_at; /* rows */
 };
 
 static struct relier relier_of(uint32_t home, struct sp_id content)
@@ -114,16 +118,27 @@ static bool is_here(const struct sp_compare_stage *c, const struct relier *r)
     return cell && cell->number == r->home && sp_cell_actor_find(c, cell, content_of(r)) != NO_SLOT;
 }
 
+static void drop_repeats(struct sp_relied *list)
+{
+    uint32_t kept = 0;
+    qsort(list->items, list->count, sizeof *list->items, by_row);
+    for (uint32_t i = 0; i < list->count; i++)
+        if (i == 0 || by_row(&list->items[i], &list->items[kept - 1]) != 0)
+            list->items[kept++] = list->items[i];
+    list->count = kept;
+}
+
+static uint32_t twice(uint32_t rows)
+{
+    return rows > CLEANED_AT / 2 ? 2 * rows : CLEANED_AT;
+}
+
+/* A list without repeats. */
 static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list)
 {
     uint32_t kept = 0, asked = 0, at = c->slots[slot].cell;
-    struct relier last = {0};
-    qsort(list->items, list->count, sizeof *list->items, by_row);
     for (uint32_t i = 0; i < list->count; i++) {
         const struct relier r = list->items[i];
-        if (i > 0 && by_row(&r, &last) == 0)
-            continue;
-        last = r;
         if (r.home == at && is_here(c, &r)) {
             list->items[kept++] = r;
             continue;
@@ -136,8 +151,7 @@ static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *l
     }
     list->count = kept;
     /* Those asked may all come back, which is no reason to ask them again. */
-    uint32_t twice = 2 * (kept + asked);
-    list->clean_at = twice > CLEANED_AT ? twice : CLEANED_AT;
+    list->clean_at = list->look_at = twice(kept + asked);
 }
 
 void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content)
@@ -145,7 +159,7 @@ void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
     struct sp_relied **list = &c->slots[slot].relied;
     if (!*list) {
         *list = sp_calloc(1, sizeof **list);
-        (*list)->clean_at = CLEANED_AT;
+        (*list)->clean_at = (*list)->look_at = CLEANED_AT;
     }
     sp_grow(&(*list)->items, &(*list)->cap, (*list)->count + 1);
     (*list)->items[(*list)->count++] = relier_of(home, content);
@@ -156,8 +170,13 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
     sp_relied_put(c, slot, home, content);
     note_write(c, true, 'E', slot, home, content);
     struct sp_relied *list = c->slots[slot].relied;
+    if (list->count < list->look_at)
+        return;
+    drop_repeats(list);
     if (list->count >= list->clean_at)
         clean(c, slot, list);
+    else
+        list->look_at = twice(list->count);
 }
 
 void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)

@@ -1,0 +1,121 @@
+/* Rows of one cell that resemble two rows of another one, which do not resemble each other: they
+ * are noted at both, and asked to look again now and then, but not in turn without end. */
+#include "base/mem.h"
+#include "compare/compare.h"
+#include "harness.h"
+
+enum { SHINGLES = 100, CELLS = 64, ROWS = 40, STEPS_A_ROW = 100 };
+
+/* Texts are ranges of a hundred shingles. */
+enum { LEFT = 1000, MIDDLE = 1011, RIGHT = 1022 };
+
+struct world {
+    struct sp_db *db;
+    struct sp_partition_map map;
+    struct sp_compare_stage *compare;
+    struct sp_message *messages[ROWS * STEPS_A_ROW]; /* from tier 2 to tier 2 */
+    uint32_t first, count;
+    uint32_t edges;
+};
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    struct world *w = arg;
+    if (sp_message_tier(m) == SP_TIER_2) {
+        CU_ASSERT_FATAL(w->count < ROWS * STEPS_A_ROW); /* else: without end */
+        w->messages[w->count++] = m;
+        return;
+    }
+    w->edges += m->link.edge_count;
+    sp_message_free(m);
+}
+
+static void on_publish(void *arg, const struct sp_status_event *event)
+{
+    (void)arg, (void)event;
+    CU_FAIL("a cell publishes nothing");
+}
+
+static void begin(struct world *w)
+{
+    *w = (struct world){.db = sp_db_open_memory()};
+    CU_ASSERT_EQUAL_FATAL(sp_partition_default(CELLS, &w->map), SP_OK);
+    struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
+                                         .maps = {&w->map, NULL},
+                                         .routing = SP_ROUTING_LOSSLESS,
+                                         .rho = 1,
+                                         .cache_bytes = 1 << 20};
+    struct sp_outbox outbox = {on_send, on_publish, w};
+    w->compare = sp_compare_stage_new(&o, sp_db_store(w->db, 1), &outbox);
+    CU_ASSERT_EQUAL_FATAL(sp_compare_stage_load(w->compare), SP_OK);
+}
+
+static void end(struct world *w)
+{
+    sp_compare_stage_free(w->compare);
+    sp_partition_done(&w->map);
+    sp_db_close(w->db);
+}
+
+static uint32_t cell_of(const struct world *w, uint32_t length)
+{
+    struct sp_maps maps = {&w->map, NULL};
+    return sp_maps_cell(&maps, (const uint32_t[SP_DIMS]){length, 0, 0});
+}
+
+/* The least length above 100 that is another cell's. */
+static uint32_t length_next_door(const struct world *w)
+{
+    uint32_t length = SHINGLES;
+    while (cell_of(w, length) == cell_of(w, SHINGLES))
+        length++;
+    CU_ASSERT_FATAL(length * 0.8 < SHINGLES); /* so that pages of both can be similar */
+    return length;
+}
+
+static void deliver(struct world *w)
+{
+    for (; w->first < w->count; w->first++) {
+        CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, w->messages[w->first]), SP_OK);
+        sp_message_free(w->messages[w->first]);
+    }
+}
+
+static void put(struct world *w, uint64_t page, uint32_t from, uint32_t length)
+{
+    struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
+    struct sp_message *m = sp_message_new(SP_MSG_PUT);
+    s->params = 1;
+    s->content_hash = (struct sp_id){1, page};
+    s->shingle_total = SHINGLES;
+    s->length[0] = length;
+    s->length[1] = s->length[2] = 0;
+    s->language = 0;
+    for (uint32_t i = 0; i < SHINGLES; i++)
+        s->hashes[i] = (from + i) * 1000;
+    m->page = (struct sp_id){0, page};
+    m->put = (struct sp_put){.cell = cell_of(w, length), .content_version = 1, .signature = s};
+    CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, m), SP_OK);
+    sp_message_free(m);
+    do
+        deliver(w);
+    while (sp_compare_stage_work(w->compare, 100) || w->first < w->count);
+}
+
+TEST(rows_noted_at_two_others_are_not_called_in_turn_without_end)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 1, LEFT, SHINGLES);
+    put(&w, 2, RIGHT, SHINGLES);
+    CU_ASSERT_EQUAL(w.edges, 0);
+    for (uint64_t page = 3; page < 3 + ROWS; page++)
+        put(&w, page, MIDDLE, length_next_door(&w));
+    CU_ASSERT(w.edges >= 2 * ROWS);
+    /* A row looks once when it comes, and is asked again each time that a list has doubled. */
+    struct sp_compare_stage_stats stats;
+    sp_compare_stage_stats(w.compare, &stats);
+    CU_ASSERT(stats.probes > 2 * ROWS); /* some were asked: else this test shows nothing */
+    CU_ASSERT(stats.probes < 12 * ROWS);
+    end(&w);
+}
