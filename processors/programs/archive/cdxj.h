@@ -24,7 +24,7 @@ void sp_cdxj_key(struct sp_view url, struct sp_buf *out);
 /* Appends the line, with its newline. */
 void sp_cdxj_line(const struct sp_cdxj *record, struct sp_buf *out);
 
-/* Where the line's record is, if it is of that URL to the byte. */
+/* Where the line's record is, if its URL is that one, byte for byte. */
 bool sp_cdxj_place(struct sp_view line, struct sp_view url, struct sp_place *ret_place);
 
 #endif

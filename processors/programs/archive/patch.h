@@ -1,4 +1,4 @@
-/* What makes one text of another: a Zstandard frame with the other one as prefix
+/* The difference between two texts: a Zstandard frame with one of them as prefix
  * (ZSTD_CCtx_refPrefix), and a checksum. Private to this folder. */
 #ifndef SP_ARCHIVE_PATCH_H
 #define SP_ARCHIVE_PATCH_H

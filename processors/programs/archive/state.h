@@ -3,8 +3,8 @@
  *
  * A commit brings to the disk what was appended to the WARC file, to `known.log` (known.h) and to
  * `lines.log` (the lines of the index, not sorted), and then replaces `state`, which says how long
- * each of them is. What lies behind these lengths does not count. So a kill leaves the archive of
- * some commit. */
+ * each of them is. Bytes beyond these lengths do not count. So a kill leaves the archive of some
+ * commit. */
 #ifndef SP_ARCHIVE_STATE_H
 #define SP_ARCHIVE_STATE_H
 

@@ -34,7 +34,7 @@ static bool is_word(struct sp_view text, const char *word)
     return text.len == strlen(word) && strncasecmp(text.data, word, text.len) == 0;
 }
 
-/* What one record is about. */
+/* One record, and what was computed from it. */
 struct about {
     struct sp_warc_record record;
     struct sp_view url;

@@ -177,8 +177,8 @@ static void end(struct job *j)
 
 /* ---- the inputs ---- */
 
-/* A segment begins with a record that says by what it was written. Its date and id are made of the
- * first record's: the same input gives the same file. */
+/* A segment begins with a record that names the program that wrote it. Its date and id are derived
+ * from those of the first record, so the same input gives the same file. */
 static enum sp_err put_info(struct job *j, struct sp_warc_record first)
 {
     static const char body[] = "software: samepage archive\r\n"

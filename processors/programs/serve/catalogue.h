@@ -1,6 +1,6 @@
 /* The URLs of all pages of a state, sorted by host, with the status each had: to find pages by a
- * part of their URL, and hosts. In memory, up to SP_CATALOGUE_BYTES: where the pages do not fit, a
- * part of them is in it, and it says that it is cut. Private to this folder and its tests.
+ * part of their URL, and hosts. In memory, up to SP_CATALOGUE_BYTES: if the pages do not
+ * fit, it holds a part of them and is marked as cut. Private to this folder and its tests.
  *
  * Thread rule: one thread fills it; sorted, it is read by any. */
 #ifndef SP_SERVE_CATALOGUE_H

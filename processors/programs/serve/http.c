@@ -1,10 +1,10 @@
 /* libmicrohttpd: from connections to requests and from answers to responses.
  *
- * A pool of threads, each with an epoll of its own. They answer at once what takes no time; a
- * request that may take long is suspended and answered at the desk (desk.h), so that a health check
- * never waits for one. Who holds a connection without finishing requests is closed by the ticker,
- * whatever trickles in meanwhile; where all places are taken, the connection whose last finished
- * request is longest ago makes room for the new one. */
+ * A pool of threads, each with an epoll of its own. They answer short requests at
+ * once. A request that may take long is suspended and answered at the desk (desk.h), so that a
+ * health check never waits for it. A connection that does not finish its request is closed by the
+ * ticker, whatever trickles in meanwhile; where all places are taken, the connection whose last
+ * finished request is longest ago makes room for the new one. */
 #include "serve/http.h"
 
 #include <inttypes.h>
@@ -224,8 +224,8 @@ static enum MHD_Result count_framing(void *arg, enum MHD_ValueKind kind, const c
     return MHD_YES;
 }
 
-/* A request that two programs can read in two ways: one of them is told of another one within it
- * (RFC 9112, sections 3.2 and 6.3). */
+/* A request that a proxy and this server could read differently, so that one of them sees a second
+ * request inside it (request smuggling: RFC 9112, sections 3.2 and 6.3). */
 static const char *ambiguous(struct MHD_Connection *connection)
 {
     struct framing f = {0};
@@ -290,7 +290,8 @@ static unsigned make_answer(struct sp_serve *s, struct sp_serve_thread *t, struc
     return status;
 }
 
-/* By a thread of the desk. The connection is suspended: nobody else touches it, or the request. */
+/* By a thread of the desk. The connection is suspended, so no other thread uses it or the request.
+ */
 static void at_the_desk(void *arg, struct sp_desk_job *job)
 {
     struct request *r = (struct request *)(void *)((char *)job - offsetof(struct request, job));
@@ -301,7 +302,7 @@ static void at_the_desk(void *arg, struct sp_desk_job *job)
     MHD_resume_connection(r->query.connection);
 }
 
-/* False: it has closed, and the answer is to be made here. */
+/* False: the desk is closed, and the caller makes the response. */
 static bool hand_over(struct sp_serve *s, struct request *r, const struct sp_query *q)
 {
     r->query = *q;
@@ -346,7 +347,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         if (r->route)
             return MHD_YES;
         count(s, NULL, r->refusal, sp_clock_us() - r->started_us);
-        /* What follows is not read: it could be a body without end. */
+        /* The rest is not read, because the body could be endless. */
         return respond(&q, NULL, r->refusal, &sp_serve_thread(s)->out, NULL, false);
     }
     if (r->stage == ANSWERED)
@@ -388,7 +389,7 @@ enum sp_err sp_serve_http_open(struct sp_serve *s, int fd, struct sp_fault *faul
     enum sp_err err = sp_desk_start(threads, at_the_desk, s, &s->desk, fault);
     if (err != SP_OK)
         return err;
-    /* Any one thread may come to hold all of our places, and those about to be cut. */
+    /* One thread may hold all of our connections, and those that are about to be closed. */
     unsigned limit = threads * (SP_SERVE_CONNECTIONS + 64);
     s->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, s,

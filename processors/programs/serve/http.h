@@ -4,11 +4,11 @@
 
 #include "serve/server.h"
 
-/* Takes the listening socket over where it succeeds. SP_IO: the fault says why the server cannot be
+/* On success the server owns the listening socket. SP_IO: the fault says why the server cannot be
  * started. */
 enum sp_err sp_serve_http_open(struct sp_serve *s, int fd, struct sp_fault *fault);
 void sp_serve_http_close(struct sp_serve *s);
-/* Closes connections that finish nothing. */
+/* Closes connections that do not finish a request. */
 void sp_serve_http_reap(struct sp_serve *s);
 
 #endif

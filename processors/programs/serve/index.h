@@ -1,7 +1,7 @@
-/* The documents of known pages, as the filter wants them: made from the state's signatures when
- * first asked for, and kept as long as there is room, least recently used going first. What is kept
- * is held against the page's row again when the state has moved on. Private to this folder.
- * Thread rule: any thread, each with its own reader. */
+/* The documents of known pages for the filter. A document is made from the state's signature when
+ * it is first needed, and kept while there is room; the least recently used is evicted first. When
+ * the state has changed, a kept document is compared with its page's row again. Private to this
+ * folder. Thread rule: any thread, each with its own reader. */
 #ifndef SP_SERVE_INDEX_H
 #define SP_SERVE_INDEX_H
 

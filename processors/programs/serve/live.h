@@ -1,5 +1,5 @@
-/* The latest status events, for those who follow them as they come. At most SP_LIVE_EVENTS and
- * SP_LIVE_BYTES are kept: who is slower than that is told how many were passed over. Private to
+/* The latest status events, for readers that follow them. At most SP_LIVE_EVENTS and SP_LIVE_BYTES
+ * are kept; a reader that falls further behind is told how many it has missed. Private to
  * this folder and its tests. Thread rule: any. */
 #ifndef SP_SERVE_LIVE_H
 #define SP_SERVE_LIVE_H

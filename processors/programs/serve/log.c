@@ -109,7 +109,7 @@ static bool is_ending(struct sp_log *l)
     return ending;
 }
 
-/* What is behind that which was read. */
+/* Reads what has been appended since the last time. */
 static void read_file(struct sp_log *l, uint32_t number)
 {
     struct file *f = &l->files[number];

@@ -1,7 +1,7 @@
-/* The files that a run writes its status events to (`run -o`), followed: where the events of each
- * page are, for its history, and what is new, for those who follow it. A thread reads them. Of the
- * latest SP_LOG_EVENTS it is known where they are: 24 bytes each, and about 70 a page. Private to
- * this folder. Thread rule: any. */
+/* The files that a run writes its status events to (`run -o`), followed by a thread: the
+ * positions of the events of each page, for its history, and new events, for readers that follow
+ * them. The positions of the latest SP_LOG_EVENTS are kept: 24 bytes each, and about 70 a page.
+ * Private to this folder. Thread rule: any. */
 #ifndef SP_SERVE_LOG_H
 #define SP_SERVE_LOG_H
 

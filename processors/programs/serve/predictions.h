@@ -11,8 +11,8 @@
  * the predictor lives. */
 enum sp_err sp_predictions_learn(struct sp_state_reader *r, struct sp_predictor **ret_predictor);
 
-/* Appends what is said of a URL, canonical, as a JSON object. `explore`: the share of the predicted
- * fetches that are to be made all the same. */
+/* Appends the prediction for a canonical URL as a JSON object. `explore`: the share of predicted
+ * duplicates that should be fetched nevertheless. */
 void sp_predictions_put(const struct sp_predictor *p, struct sp_view url, double confidence,
                         double explore, struct sp_buf *out);
 

@@ -1,9 +1,10 @@
-/* Which path is answered by whom, and who may ask.
+/* The function for each path, and which requests are allowed.
  *
- * With a token: everything that tells of the crawl wants it. Without one the server listens on
- * loopback only, and a request must name this machine as its host: so a page of the web cannot make
- * its visitor's browser ask here under a name of its own (DNS rebinding). Nor does a browser ask on
- * behalf of another site: what it says of the request's origin must be this server. */
+ * With a token: every path that reveals something of the crawl requires it. Without one the server
+ * listens on loopback only, and a request must name this machine as its host: so a page of the web
+ * cannot make its visitor's browser ask here under a name of its own (DNS rebinding). Nor does a
+ * browser ask on behalf of another site: what it says of the request's origin must be this server.
+ */
 #include "serve/routes.h"
 
 #include <string.h>
@@ -37,7 +38,7 @@ const struct sp_route sp_routes[] = {
 const size_t sp_route_count = sizeof sp_routes / sizeof *sp_routes;
 _Static_assert(sizeof sp_routes / sizeof *sp_routes <= SP_ROUTES, "SP_ROUTES");
 
-/* ---- who may ask */
+/* ---- which requests are allowed */
 
 /* Takes as long wherever the two differ. */
 static bool same_secret(const char *given, const struct sp_buf *wanted)
@@ -65,8 +66,8 @@ static const char *header(const struct sp_query *q, const char *name)
     return value ? value : "";
 }
 
-/* A browser that asks for another site says so in one of these headers; other programs send
- * neither. A link that somebody follows, or types, comes from no site. */
+/* A browser that sends a request for another site names it in one of these headers; other programs
+ * send neither. A link that a user follows or types names no site. */
 static bool for_another_site(const struct sp_query *q)
 {
     const char *site = header(q, "Sec-Fetch-Site"), *origin = header(q, "Origin");

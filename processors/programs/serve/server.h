@@ -2,10 +2,10 @@
  *
  *   serve.c      start and stop
  *   ticker.c     once a second: follows the state, closes useless connections
- *   threads.c    what a thread that answers has of its own
- *   desk.c       threads for answers that may take long
+ *   threads.c    the data of each thread that answers
+ *   desk.c       threads for responses that may take long
  *   http.c       libmicrohttpd: requests to answers, connections, limits
- *   routes.c     which path is answered by whom; who may ask
+ *   routes.c     the function for each path; which requests are allowed
  *   request.cc   the body of a filter request, by simdjson
  *   answer.c     what answers share: errors, arguments
  *   answers/     a file for each path, or for a few that belong together
@@ -13,7 +13,7 @@
  *   statuses.c   the status topic on Kafka, in memory
  *   members.c    a group, copied out of the state
  *   index.c      documents of known pages
- *   overview.c   what /v1/overview says of the pages: a thread
+ *   overview.c   the counts of /v1/overview: a thread
  *   census.c     what it counts
  *   catalogue.c  the URLs of all pages, by host
  *   live.c       the latest status events
@@ -101,7 +101,7 @@ struct sp_serve {
     struct sp_index *index;
     struct sp_overview *overview;
     struct sp_texts *texts; /* NULL: no inputs are named */
-    struct sp_live *live;   /* NULL: nobody says what is new */
+    struct sp_live *live;   /* NULL: there is no source of events */
     struct sp_log *log;     /* NULL: no files of statuses are named */
     struct sp_streams *streams;
     struct sp_history history;

@@ -16,9 +16,9 @@ struct sp_state_reader;
 /* Errors as sp_db_open_reading; opens and removes a directory for RocksDB's log. */
 enum sp_err sp_state_open(const char *directory, uint32_t tier1, struct sp_state **ret_state,
                           struct sp_fault *fault);
-/* What the statuses say, as a state without signatures; they become the state's own. */
+/* The statuses as a state without signatures, which takes them over. */
 struct sp_state *sp_state_of_statuses(struct sp_statuses *statuses);
-/* After all its readers. NULL is allowed. */
+/* To be called after all readers have ended. NULL is allowed. */
 void sp_state_close(struct sp_state *state);
 
 /* Follows the writer: opens the state again if its files have changed, or where `must`. Any

@@ -1,6 +1,6 @@
-/* What the status topic on Kafka says of every page, in memory: for a server that has no state to
- * read. A thread follows the topic from its beginning. Signatures are not in it, so nothing can be
- * said of two pages but what their statuses say. Private to this folder.
+/* The latest status of every page from the status topic, in memory, for a server without a state. A
+ * thread follows the topic from its beginning. The topic has no signatures, so two pages can only
+ * be related through their statuses. Private to this folder.
  *
  * Thread rule: any thread, between begin and end. */
 #ifndef SP_SERVE_STATUSES_H
@@ -24,13 +24,13 @@ struct sp_statuses *sp_statuses_new(void);
 struct sp_status_event;
 void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *event);
 
-/* Events so far; UINT64_MAX once the topic cannot be followed any more. */
+/* Events so far; UINT64_MAX after the topic could no longer be followed. */
 uint64_t sp_statuses_version(const struct sp_statuses *s);
 
 void sp_statuses_begin(struct sp_statuses *s);
 void sp_statuses_end(struct sp_statuses *s);
-/* As their namesakes of state.h. Members have no content, parent or rank: the topic does not tell.
- */
+/* Like the functions of the same name in state.h. Members have no content, parent or rank, because
+ * the topic does not contain them. */
 enum sp_err sp_statuses_page(struct sp_statuses *s, struct sp_id page,
                              void (*each)(void *arg, const struct sp_page_view *page), void *arg);
 enum sp_err sp_statuses_members(struct sp_statuses *s, struct sp_group_id group, struct sp_id after,

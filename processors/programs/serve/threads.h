@@ -1,4 +1,4 @@
-/* What a thread that answers has of its own. Private to this folder. */
+/* The data of each thread that answers requests. Private to this folder. */
 #ifndef SP_SERVE_THREADS_H
 #define SP_SERVE_THREADS_H
 

@@ -162,8 +162,8 @@ static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t)
                          : note_lost(w, t, "offsets are committed, and the changelog is empty");
 }
 
-/* Once there is a state, nothing of the input may be missing between what it holds and what can be
- * read. */
+/* If there is a state, the input must go on where the state ends: nothing in between may have been
+ * deleted. */
 static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t)
 {
     int64_t low = 0, high = 0;
@@ -229,7 +229,7 @@ void sp_assignment_close(struct sp_worker *w)
         close_task(w, p);
 }
 
-/* What was handled is committed while the partitions are still ours, then everything is closed. */
+/* Commits what was handled while the partitions are still ours, then closes everything. */
 static void give_back(struct sp_worker *w)
 {
     sp_transaction_commit(w);

@@ -20,8 +20,8 @@ static void put(struct sp_task *t, const struct sp_changelog_record *record)
         sp_store_delete(store, name);
 }
 
-/* Rows that wait for their marker do not wait in memory. Should it never come, the database is of
- * no use, and says so. */
+/* Rows before their marker go to the database, not into memory. If the marker never comes, the
+ * database is useless, and its row `task` says so (`partial`). */
 static enum sp_err commit_part(struct sp_changelog *c, struct sp_task *t, int64_t next)
 {
     struct sp_task part = *t;

@@ -62,7 +62,7 @@ static void on_log(const rd_kafka_t *handle, int level, const char *facility, co
 {
     const struct sp_kafka_options *o = logging;
     char text[2048];
-    /* All handles get all of the user's properties, those of the other kind, too. */
+    /* Each handle gets all of the user's properties, even those that only the other kind knows. */
     if (strcmp(facility, "CONFWARN") == 0 && strstr(line, "will be ignored by this"))
         return;
     snprintf(text, sizeof text, "librdkafka: %s: %s: %s", handle ? rd_kafka_name(handle) : "-",
@@ -75,7 +75,7 @@ static void on_log(const rd_kafka_t *handle, int level, const char *facility, co
 
 /* Callbacks run in the thread that polls: while it asks why, a refusal goes here. */
 static _Thread_local struct sp_fault *asked;
-static _Thread_local bool asked_down; /* nobody listens at any of the addresses */
+static _Thread_local bool asked_down; /* no address accepts connections */
 
 static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opaque)
 {
@@ -90,7 +90,7 @@ static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opa
 
 enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault)
 {
-    enum { POLLS = 20 }; /* an error waits in a queue until somebody polls */
+    enum { POLLS = 20 }; /* an error stays in a queue until the next poll */
     fault->text[0] = 0;
     asked = fault;
     for (int i = 0; i < POLLS && !fault->text[0]; i++) {
@@ -216,7 +216,7 @@ static void set_role(struct builder *b, const struct sp_kafka_options *o, enum s
         set(b, "group.id", id);
         set(b, "enable.auto.commit", "false");
         set(b, "enable.auto.offset.store", "false");
-        /* What a stage with state has not read and cannot read any more is an error of its own. */
+        /* If messages were deleted before a stage with state has read them, that is an error. */
         set(b, "auto.offset.reset", role == SP_KAFKA_GROUP_CONSUMER ? "error" : "earliest");
         set(b, "isolation.level", role == SP_KAFKA_WATCHER ? "read_uncommitted" : "read_committed");
     }
@@ -234,8 +234,8 @@ static void set_role(struct builder *b, const struct sp_kafka_options *o, enum s
         set(b, "enable.idempotence", "true");
 }
 
-/* A stage closes all of its databases and opens those it has then: an assignor that gives it only
- * what comes and goes would leave it with partitions that it has closed. */
+/* At a rebalance a stage closes all of its databases and opens those of the new assignment. A
+ * cooperative assignor names only the difference, so the stage would keep closed partitions. */
 static void refuse_cooperative(struct builder *b)
 {
     char strategy[256] = "";

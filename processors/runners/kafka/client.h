@@ -56,8 +56,8 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
                           const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
                           void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault);
 
-/* Why a question to the brokers got no answer: that nobody is there, or that they refuse us (TLS,
- * user, password). Returns SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
+/* Why the brokers do not answer: none is reachable, or they refuse us (TLS, user, password).
+ * Returns SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
 enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault);
 
 /* Whether a broker is reachable, before an interactive command asks it anything. SP_BUSY: the

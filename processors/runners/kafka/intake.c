@@ -18,7 +18,7 @@ static bool is_behind(const struct sp_worker *w)
     return w->paused ? behind > most / 2 : behind > most;
 }
 
-/* All write buffers may have to go to the disk at any time, and be merged there. */
+/* All write buffers may be flushed at any time, and merged with the files on disk. */
 static uint64_t reserve(const struct sp_worker *w)
 {
     uint64_t bytes = 4 * w->options->store.memtable_bytes;
@@ -33,7 +33,7 @@ static bool is_full(struct sp_worker *w)
         return w->paused;
     w->room_ms = now_ms;
     if (statvfs(w->options->state, &disk) != 0)
-        return false; /* what is wrong with it, the database says */
+        return false; /* the database reports what is wrong with it */
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     bool full = room < reserve(w);
     if (full != w->paused)

@@ -19,7 +19,7 @@ struct lane {
     struct sp_buf records; /* since the last marker: lengths of key and value, both */
     int64_t next;          /* behind the last marker that was applied */
     struct sp_id life;     /* of the changelog (task.h); zero: no marker was seen yet */
-    bool ended;            /* its end was seen once */
+    bool ended;            /* its end was reached */
 };
 
 struct sp_replica {
@@ -258,7 +258,7 @@ enum sp_err sp_replica_start(const struct sp_replica_options *options,
 {
     struct sp_replica *r = sp_calloc(1, sizeof *r);
     r->options = *options;
-    r->options.store.write_ahead_log = true; /* readers see what is in the files */
+    r->options.store.write_ahead_log = true; /* readers see only what is in the files */
     r->options.store.looks_for_room = true;
     r->behind = options->partitions;
     r->lanes = sp_calloc(options->partitions, sizeof *r->lanes);

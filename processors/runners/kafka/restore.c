@@ -94,8 +94,8 @@ static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_aga
 {
     const struct sp_restore *r = g->options;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    /* Where there is a state, the marker that it ends with says whether it is of this changelog. If
-     * compaction took it away, there is a later one. */
+    /* The last marker of an existing state shows whether the state belongs to this changelog. If
+     * compaction has removed that marker, a later one has the same life. */
     bool fresh = t->input_next < 0;
     g->applying.from = t->changelog_next;
     g->next = fresh ? t->changelog_next : t->changelog_next - 1;
@@ -117,7 +117,7 @@ static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_aga
     return err;
 }
 
-/* Where the changelog ends, and whether the database can go on from where it is. */
+/* Where the changelog ends, and whether the database can continue from its own offset. */
 static enum sp_err look(struct sp_task *t, const struct sp_restore *r, int64_t *ret_high,
                         struct sp_fault *fault)
 {

@@ -1,8 +1,8 @@
 /* Pages and statuses at a schema registry: the ids of the schemas that we write, and the schemas
  * that pages of others are in.
  *
- * The id of a schema is asked for once in the life of a process, the schema of an id once as well;
- * what the registry does not know is asked for again after SP_SCHEMAS_AGAIN_MS. At most
+ * A process asks at most once for the id of a schema and for the schema of an id; for what the
+ * registry does not know it asks again after SP_SCHEMAS_AGAIN_MS. At most
  * SP_SCHEMAS_KEPT schemas are kept, the oldest is replaced. Thread rule: one thread at a time. */
 #ifndef SP_KAFKA_SCHEMAS_H
 #define SP_KAFKA_SCHEMAS_H

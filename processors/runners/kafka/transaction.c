@@ -23,7 +23,7 @@ struct outgoing {
     void *opaque;
 };
 
-/* Trying again does not make it smaller, and leaving it out would lose what it says. */
+/* A retry would fail again, and leaving the message out would lose it: the stage ends. */
 static void note_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes)
 {
     char text[256];
@@ -34,8 +34,8 @@ static void note_too_large(struct sp_worker *w, enum sp_topic topic, size_t byte
     sp_failure_note(&w->failure, SP_INVALID, w->topics[topic], text);
 }
 
-/* Until the producer's queue has room: as long as any question to the broker may take, and with a
- * sign of life. Any other error is noted. */
+/* Waits until the producer's queue has room, as long as any request to the broker may take, and
+ * reports that the worker is alive. Notes any other error. */
 static void wait_for_room(struct sp_worker *w, enum sp_topic topic, rd_kafka_resp_err_t code,
                           int64_t *end_ms)
 {
@@ -272,8 +272,8 @@ static bool may_commit(struct sp_worker *w)
     return good;
 }
 
-/* Without an answer nobody knows whether it is committed, and asking again might only time out
- * again: the next round finds out. */
+/* Without an answer it is unknown whether the transaction is committed, and another attempt could
+ * time out as well. The next round finds out from the changelog. */
 static enum sp_err end_transaction(struct sp_worker *w)
 {
     rd_kafka_error_t *error = rd_kafka_commit_transaction(w->producer, sp_worker_timeout_ms(w));

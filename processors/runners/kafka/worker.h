@@ -21,14 +21,14 @@
 
 struct sp_worker;
 
-/* What a stage says; part of the open transaction. `value` without data deletes the key. */
+/* Sends a message of the stage in the open transaction. `value` without data deletes the key. */
 void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition, struct sp_view key,
                     struct sp_view value);
 /* Counts a message between the stages that is about to be emitted. */
 void sp_worker_count(struct sp_worker *w, enum sp_message_kind kind);
 int32_t sp_worker_partitions(const struct sp_worker *w, enum sp_topic topic);
 
-/* What a stage knows of itself; sums over partitions, since they were opened. */
+/* Counts of the stage, summed over its partitions, since they were opened. */
 struct sp_stage_measure {
     uint64_t discarded;    /* versions that came late or twice, or found again what is not known */
     uint64_t put_off;      /* messages that waited for members on their way */
@@ -71,7 +71,7 @@ struct sp_worker_stage {
     X(TIMEOUT, timeout)                 /* the broker did not answer in time */                    \
     X(FENCED, fenced)                   /* somebody else has this name, or it expired */           \
     X(BROKER, broker)                   /* any other error of the broker */                        \
-    X(UNKNOWN_OUTCOME, unknown_outcome) /* nobody said whether the commit happened */              \
+    X(UNKNOWN_OUTCOME, unknown_outcome) /* unknown whether the commit happened */                  \
     X(STAGE, stage)                     /* the stage or its local database failed */               \
     X(REGISTRY, registry)               /* the schema registry does not answer */
 

@@ -103,8 +103,8 @@ static void on_contained(void *arg, struct sp_id page, const char *url, float co
         bus->contain_err = err;
 }
 
-/* The contain stage hears the last word on each page, and what it says leads to further words on
- * the same and on other pages: those change nothing that it looks at. */
+/* The contain stage is told the last status of each page. What it finds leads to more events, for
+ * this page and others, but they change nothing that the stage looks at. */
 static enum sp_err tell_contain_stage(struct sp_local_bus *bus)
 {
     size_t count = bus->event_count;
@@ -332,7 +332,7 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     return err;
 }
 
-/* What both statistics consist of. A field that is missing here does not compile. */
+/* The fields of both statistics. The build fails if one is missing here. */
 #define GROUP_COUNTERS(X)                                                                          \
     X(pages)                                                                                       \
     X(late)                                                                                        \

@@ -45,7 +45,7 @@ struct sp_local_bus_stats {
 struct sp_local_bus;
 
 /* Rebuilds what the stages keep in memory from the database. `publish` is called at the end of each
- * feed, once for each page whose status was (re)published by it, in order of the last word. */
+ * feed, for each page that it (re)published a status of, in order of the last event. */
 enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct sp_db *db,
                              void (*publish)(void *arg, const struct sp_status_event *event),
                              void *arg, struct sp_local_bus **ret_bus);

@@ -1,4 +1,4 @@
-/* See digests.h. What the open batch holds cannot be got from the store: it is in `open`. */
+/* See digests.h. The store cannot read its open batch, so rows of the batch are also in `open`. */
 #include "local/digests.h"
 
 #include "base/map.h"

@@ -5,7 +5,7 @@
  *   'D' digest -> content hash, 16 bytes each
  *
  * A row for each digest of a run's inputs: about 50 bytes on disk. In memory are those since the
- * last commit. Rows stay when their content has gone; whether it is there, sp_contents_find knows.
+ * last commit. A row stays when its content is gone; sp_contents_find knows whether it is there.
  * Thread rule: one thread. */
 #ifndef SP_LOCAL_DIGESTS_H
 #define SP_LOCAL_DIGESTS_H

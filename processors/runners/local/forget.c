@@ -1,4 +1,4 @@
-/* See forget.h. A content is gone when nobody holds its signature any more. */
+/* See forget.h. A content is gone when no member and no row holds its signature. */
 #include "local/forget.h"
 
 #include "base/mem.h"

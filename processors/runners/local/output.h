@@ -24,8 +24,8 @@ static inline struct sp_buf *sp_output_buffer(struct sp_output *out)
     return &out->buffer;
 }
 enum sp_err sp_output_wrote(struct sp_output *out, size_t bytes, struct sp_fault *fault);
-/* What was flushed reaches the disk, and survives the machine; also while another thread appends
- * and flushes. SP_IO. */
+/* Brings what was flushed to the disk, so that it survives a loss of power. Another thread may
+ * append and flush meanwhile. SP_IO. */
 enum sp_err sp_output_sync(const struct sp_output *out);
 enum sp_err sp_output_flush(struct sp_output *out, struct sp_fault *fault);
 void sp_output_close(struct sp_output *out);

@@ -34,7 +34,7 @@ struct sp_batch {
     uint64_t read_bytes; /* of the input, when this batch was read */
 };
 
-/* What a record becomes where that is not a message (sp_record_message). */
+/* Into what records are made, if not into messages (sp_record_message). */
 struct sp_pipeline_maker {
     /* Called by any worker: appends what the page becomes to `out`, nothing where it is of no
      * interest. An error is a dead letter, *ret_why a sentence. */

@@ -33,16 +33,16 @@ struct sp_position {
     char *dead_letter;
     uint64_t dead_letter_bytes;
     struct sp_fetch_clock clock;
-    uint64_t barriers; /* counted by whoever commits */
+    uint64_t barriers; /* counted at each commit */
 };
 
 enum sp_err sp_position_load(struct sp_store *store, struct sp_position *ret_position);
 void sp_position_save(struct sp_store *store, const struct sp_position *position);
 void sp_position_done(struct sp_position *position);
 
-/* How far the state in a directory has come is noted beside its database as well, in DIR/BARRIER: a
- * database some of whose files are lost or cut may open as an older state, or an empty one, and
- * nothing in it says so. To be called when the position was committed and brought to the disk. */
+/* Writes the number of the barrier to DIR/BARRIER, beside the database. A database with lost or
+ * truncated files may open as an older or empty state without an error; the number reveals it. To
+ * be called when the position was committed and brought to the disk. */
 enum sp_err sp_position_reached(const struct sp_position *position, const char *directory,
                                 struct sp_fault *fault);
 /* SP_STORE where the position, as loaded, is behind what was reached; the fault says what to do. */

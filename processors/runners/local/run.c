@@ -23,7 +23,8 @@
 #include "local/position.h"
 #include "local/verify.h"
 
-/* How many records ahead the store is told of one, and before that the processor. */
+/* How many records ahead the store is told of a record, and how many ahead its rows are prefetched.
+ */
 enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256, PREFETCHED_RECORDS = 8 };
 
 struct run {
@@ -244,7 +245,7 @@ static void prefetch(struct run *r, const struct sp_batch *batch, size_t at, boo
         sp_local_bus_prefetch(r->bus, batch->items[at].message, fed);
 }
 
-/* The stages are told of records some time before those come. */
+/* Tells the stages of records some time before they are fed. */
 static void expect(struct run *r, const struct sp_batch *batch, size_t from, size_t to)
 {
     for (size_t i = from; r->reads_ahead && i < to && i < batch->count; i++) {
@@ -406,7 +407,7 @@ static enum sp_err forget(struct run *r)
     return r->output_err == SP_OK ? barrier(r) : r->output_err;
 }
 
-/* What messages have left to do. */
+/* Does the work that messages have left. */
 static enum sp_err settle(struct run *r)
 {
     enum sp_err err = sp_local_bus_settle(r->bus);

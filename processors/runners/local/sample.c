@@ -1,5 +1,6 @@
-/* Reads a sample: see sample.h. The last fetch of a page decides; only its words are kept. A page
- * is in the sample or out of it by its id alone, so that all its fetches are treated alike. */
+/* Reads a sample: see sample.h. Of each page only the words of the last fetch are
+ * kept. Its id alone decides whether a page is in the sample, so all its fetches are treated alike.
+ */
 #include "local/sample.h"
 
 #include <stdlib.h>

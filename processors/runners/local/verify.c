@@ -133,7 +133,7 @@ static enum sp_err find_components(struct verify *x)
             join_nodes(x, i, x->content_nodes[c->number]);
     }
     for (size_t i = 0; i < x->content_count; i++)
-        if (x->content_nodes[i] == UINT32_MAX) { /* nobody's content: keep it out of the join */
+        if (x->content_nodes[i] == UINT32_MAX) { /* of no page: keep it out of the join */
             sp_signature_unref(x->contents[i]);
             x->contents[i] = x->contents[--x->content_count];
             struct content *moved = sp_map_get(&x->by_content, x->contents[i]->content_hash);

@@ -197,7 +197,7 @@ static bool note_page(void *arg, struct sp_view key, struct sp_view value)
     return true;
 }
 
-/* Inside a call of the store nothing else may be read: what is borrowed is copied. */
+/* Copies what is borrowed, because nothing else may be read inside a call of the store. */
 struct restored {
     struct sp_shadow_page_state page;
     struct sp_status_event status;
@@ -262,7 +262,7 @@ enum sp_err sp_watching_new(const struct sp_shadow_options *options, struct sp_d
     enum sp_err err = sp_watching_load(w->meta, &w->before);
     if (err == SP_NOT_FOUND)
         err = SP_OK;
-    /* What a larger shadow had to give up, the next run does not begin with. */
+    /* The next run begins with the share that this one had to reduce to. */
     bool same = w->before.asked == o.share && w->before.share > 0;
     w->before.asked = o.share;
     o.share = same ? w->before.share : o.share;

@@ -1,5 +1,6 @@
-/* The steps of the contain stage. A page that comes is searched a container for, and offered to
- * those that wait for one like it; the contents of a page that leaves are searched for again. */
+/* The steps of the contain stage. For a page that comes, the stage searches the best container, and
+ * offers the page as a container to those that wait. When a page leaves, its contents are searched
+ * a container again. */
 #include "contain/contain.h"
 
 #include "base/mem.h"
@@ -20,7 +21,7 @@ struct sp_contain_stage *sp_contain_stage_new(const struct sp_contain_options *o
     return c;
 }
 
-/* Without a look at anything but itself. */
+/* From the page alone. */
 static void forget(struct sp_contain_stage *c, struct sp_contain_item *item)
 {
     struct sp_contain_host *host = item->host;
@@ -59,7 +60,8 @@ enum sp_err sp_contain_stage_load(struct sp_contain_stage *c)
 
 /* ---- coming and going ---- */
 
-/* Out of all but its host. Its contents are appended: they wait for nothing. */
+/* Takes the page out of everything but its host. Appends its contents, which now wait for nothing.
+ */
 static void take_out(struct sp_contain_stage *c, struct sp_contain_item *item,
                      struct sp_contain_list *ret_left)
 {
@@ -109,9 +111,9 @@ static void judge(struct sp_contain_stage *c, struct sp_contain_item *item)
         sp_contain_tell(c, item);
 }
 
-/* Its pages do not count the same shingles as before. Of a page that has none of these nothing has
- * changed: its share of a container is counted on its own shingles, and it waits under some of
- * them. */
+/* The pages of the host count other shingles than before. For a page that has none of those,
+ * nothing has changed: its share of a container is counted on its own shingles, and it waits under
+ * some of them. */
 static void judge_host(struct sp_contain_stage *c, struct sp_contain_host *host,
                        const struct sp_contain_numbers *changed)
 {

@@ -1,10 +1,10 @@
-/* The contain stage: which kept page says all that another kept page says, and more?
+/* The contain stage: which kept pages are parts of larger kept pages?
  *
  * A kept page (unique or winner) is contained in another kept page with more shingles where that
  * one has at least `threshold` of its counted shingles. Counted are all that its host does not
  * repeat on more than the share `boilerplate` of its pages. The best container is one with the
  * largest share; of several, the first found. Nothing here changes groups or winners: the stage is
- * told what was published, and what it says goes into the statuses of kept pages.
+ * told what was published, and its results go into the statuses of kept pages.
  *
  * Containment is hits / of: of the counted shingles in the range of hashes that both signatures
  * know (all of them where none is capped, signature.h) those that the container has. Less than
@@ -44,9 +44,9 @@ struct sp_contain_stats {
     uint64_t index_bytes;
 };
 
-/* What is said of a page: the URL of its best container and the containment, or NULL and 0: none.
- * Texts are valid during the call. The stage must not be called from inside. Said whenever it has
- * changed, and of a page that was put with new content in any case. */
+/* Reports a page's best container: its URL and the containment, or NULL and 0 if there is none.
+ * Called whenever that has changed, and always for a page that was put with new content. Texts are
+ * valid during the call. Must not call the stage. */
 typedef void sp_contain_say(void *arg, struct sp_id page, const char *url, float containment);
 
 struct sp_contain_stage;
@@ -63,11 +63,11 @@ void sp_contain_stage_free(struct sp_contain_stage *c);
  * before the first put on a store that may hold some. */
 enum sp_err sp_contain_stage_load(struct sp_contain_stage *c);
 
-/* The page is kept, with this content, which somebody holds in the table of signatures. Repeating
- * it costs a look-up. `url` is as given by the crawler. */
+/* The page is kept, with this content; the caller holds it in the table of signatures. A repeated
+ * call costs a look-up. `url` is as given by the crawler. */
 enum sp_err sp_contain_stage_put(struct sp_contain_stage *c, struct sp_id page, const char *url,
                                  struct sp_id content);
-/* It is not kept any more, or never was. */
+/* The page is no longer kept, or never was. */
 enum sp_err sp_contain_stage_remove(struct sp_contain_stage *c, struct sp_id page);
 
 /* Writes all changes since the last flush into the store's open batch. */

@@ -1,7 +1,7 @@
-/* Pages in memory. See stage.h. Slots are given in the order of puts and never again, so that the
- * order of a posting list is that of puts, whatever left in between and wherever the stage was made
- * again from its rows: removals keep the order, and slots that stay in a long list although their
- * pages have left are neither looked at nor counted. */
+/* Pages in memory. See stage.h. Slots are numbered in the order of puts and never used twice, so a
+ * posting list is in the order of puts, also after pages have left and after the stage was made
+ * again from its rows. Removals keep the order. Slots of pages that have left may stay in a long
+ * list; they are skipped and not counted. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,8 +10,8 @@
 #include "similarity/intersect.h"
 #include "similarity/similarity.h"
 
-/* The threshold is reached within this share of the shingles: 0.9 in binary does not decide about
- * exactly nine tenths. */
+/* Tolerance of the threshold, as a share of the shingles: exactly nine tenths must reach 0.9, which
+ * has no exact binary form. */
 static const double slack = 1e-9;
 
 enum { LONG_LIST = 16 };

@@ -17,7 +17,7 @@ struct search {
     uint32_t *picks;
 };
 
-/* Whether it is the best one yet. */
+/* Whether it is the best one so far. */
 static bool look_at(struct search *s, struct sp_contain_item *other)
 {
     if (!other || other->stamp == s->c->stamp)
@@ -31,7 +31,7 @@ static bool look_at(struct search *s, struct sp_contain_item *other)
     return true;
 }
 
-/* Ends with the first better one: the list may not be wanted any more. */
+/* Stops at the first better one, because the rest of the list may no longer be needed. */
 static bool read_list(struct search *s, enum sp_contain_kind kind, uint32_t shingle)
 {
     struct sp_contain_stage *c = s->c;
@@ -45,7 +45,7 @@ static bool read_list(struct search *s, enum sp_contain_kind kind, uint32_t shin
     return false;
 }
 
-/* True: a better one was found, so that other lists may do. */
+/* True: a better one was found, so fewer lists may be enough. */
 static bool read_picked(struct search *s, enum sp_contain_kind kind)
 {
     uint32_t count = sp_contain_pick(s->c, &s->counted, s->bar, kind, s->left, s->picks);

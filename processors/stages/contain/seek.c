@@ -115,7 +115,7 @@ void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted
     item->picks = sp_realloc(item->picks, (total + 1) * sizeof *item->picks);
 }
 
-/* Who waits under a shingle, each once. */
+/* The pages that wait under a shingle, without repetition. */
 struct waiting {
     struct sp_contain_stage *c;
     enum sp_contain_kind kind;

@@ -1,12 +1,10 @@
 /* What the files of the contain stage have in common. Private to contain.
  *
  *   contain.c   put, remove: the steps
- *   items.c     pages in memory; who is contained in whom; the share of one page that another has
- *   hosts.c     what a host repeats on most of its pages
- *   seek.c      under which shingles a page waits for a better container, and who is better off
- *               with a new page
- *   search.c    the best container of a page
- *   rows.c      the stored form */
+ *   items.c     pages in memory; which is contained in which; the share of one page that another
+ * has hosts.c     what a host repeats on most of its pages seek.c      under which shingles a page
+ * waits for a better container, and who is better off with a new page search.c    the best
+ * container of a page rows.c      the stored form */
 #ifndef SP_CONTAIN_STAGE_H
 #define SP_CONTAIN_STAGE_H
 
@@ -22,9 +20,9 @@ enum sp_contain_kind { SP_CONTAIN_FULL, SP_CONTAIN_CAPPED, SP_CONTAIN_KINDS };
 /* A table of posting lists cannot grow beyond 2^27 words: a shingle's last bits choose its part. */
 enum { SP_CONTAIN_PARTS = 16 };
 
-/* A page that leaves a long list stays in it until most of the list has left: else each of 20,000
- * pages with one menu would move the lists of the menu as it leaves. Who reads a list passes over
- * those that have left. */
+/* A page that leaves a long list stays in it until most of the list has left: otherwise each of
+ * 20,000 pages with one menu would move the lists of the menu when it leaves. Readers of a list
+ * skip pages that have left. */
 struct sp_contain_index {
     struct sp_postings *parts[SP_CONTAIN_PARTS];
     struct sp_map left; /* by shingle: how many of its list have left, where there are any */

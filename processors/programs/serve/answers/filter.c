@@ -5,10 +5,10 @@
 #include "base/mem.h"
 #include "serve/answer.h"
 
-/* Where there are no signatures: pages repeat one another that have the same winner. */
+/* Without signatures, pages with the same winner count as repetitions of one another. */
 struct by_status {
     struct sp_id page;
-    struct sp_id winner; /* its own id where it is none's loser */
+    struct sp_id winner; /* its own id if it is no loser */
     float similarity;
 };
 
@@ -106,7 +106,7 @@ static void put_array(struct sp_buf *out, const char *key)
     sp_buf_put_str(out, key);
 }
 
-/* What the statuses say of the pair; nothing is known of two losers of one winner. */
+/* The similarity in the statuses of the pair; that of two losers of one winner is unknown. */
 static void put_similarity(struct job *j, size_t i)
 {
     const struct samepage_verdict *v = &j->verdicts[i];

@@ -26,7 +26,7 @@ static void put_history(struct sp_serve *s, struct sp_buf *out)
     sp_json_put_i64(out, now - __atomic_load_n(&s->counters.changed_ms, __ATOMIC_RELAXED));
 }
 
-/* Where there is something to say of it. */
+/* Appends the audit's report if the run has one. */
 static void put_audit(struct sp_serve_thread *t)
 {
     struct sp_watching_report report;

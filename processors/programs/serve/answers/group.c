@@ -1,5 +1,5 @@
 /* /v1/group: the members of a page's group, and what links them. A group of more than
- * SP_MEMBERS_MAX is told in parts: each request reads one of them. */
+ * SP_MEMBERS_MAX members is returned in parts, one for each request. */
 #include "base/json_write.h"
 #include "codec/codec.h"
 #include "codec/lines.h"

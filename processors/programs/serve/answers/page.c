@@ -6,8 +6,7 @@
 #include "serve/answer.h"
 #include "serve/assets.h"
 
-/* What this answer's own scripts are known by, so that no other may run (Content-Security-Policy).
- */
+/* The nonce of this response's own scripts: no other script may run (Content-Security-Policy). */
 static void choose_nonce(char nonce[SP_NONCE_TEXT])
 {
     unsigned char bytes[(SP_NONCE_TEXT - 1) / 2] = {0};

@@ -1,5 +1,5 @@
-/* /v1/compare: two pages side by side. What is compared is what the state keeps of a page: its
- * shingles' hashes and lengths. */
+/* /v1/compare: two pages side by side, compared by what the state keeps of a page: hashes of
+ * shingles and lengths. */
 #include "base/json_write.h"
 #include "serve/answer.h"
 #include "similarity/similarity.h"
