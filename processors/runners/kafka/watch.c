@@ -91,8 +91,9 @@ static void measure(struct watch *w)
 
 /* ---- messages ---- */
 
-static void on_fetch(struct watch *w, struct sp_view value)
+static void on_fetch(struct watch *w, struct sp_view key, struct sp_view value)
 {
+    (void)key;
     struct sp_message *m = NULL;
     int kind = sp_message_peek(value);
     if (kind != SP_MSG_CRAWLED && kind != SP_MSG_ERASE)
@@ -106,8 +107,12 @@ static void on_fetch(struct watch *w, struct sp_view value)
     sp_message_free(m);
 }
 
-static void on_status(struct watch *w, struct sp_view value)
+/* Its key is the page's canonical URL: most statuses are of pages that are not watched, and are not
+ * decoded. */
+static void on_status(struct watch *w, struct sp_view key, struct sp_view value)
 {
+    if (key.len && !sp_shadow_watches(w->shadow, sp_hash128(key.data, key.len)))
+        return;
     struct sp_wire_format format = sp_wire_format_seen(value);
     struct sp_status_event e;
     if (sp_status_decode(value, &format, &w->text, &e) != SP_OK)
@@ -127,7 +132,7 @@ static void pass_over(struct reading *r, int32_t partition, int64_t to)
 }
 
 static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_message_t *m,
-                        void (*each)(struct watch *w, struct sp_view value))
+                        void (*each)(struct watch *w, struct sp_view key, struct sp_view value))
 {
     if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         if (m->partition < r->partitions && m->offset > r->next[m->partition])
@@ -141,7 +146,7 @@ static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_messa
     r->next[m->partition] = r->data[m->partition] = m->offset + 1;
     __atomic_add_fetch(&w->options->metrics->received, 1, __ATOMIC_RELAXED);
     if (m->payload)
-        each(w, sp_view(m->payload, m->len));
+        each(w, sp_view(m->key, m->key_len), sp_view(m->payload, m->len));
     return SP_OK;
 }
 
@@ -177,7 +182,8 @@ static int64_t sum_of(const struct reading *r)
 }
 
 static enum sp_err read_to_end(struct watch *w, struct reading *r,
-                               void (*each)(struct watch *w, struct sp_view value))
+                               void (*each)(struct watch *w, struct sp_view key,
+                                            struct sp_view value))
 {
     if (!has_more(r))
         return SP_OK;
@@ -197,12 +203,13 @@ static enum sp_err read_to_end(struct watch *w, struct reading *r,
             err = take(w, r, m, each);
             rd_kafka_message_destroy(m);
         }
-        METRIC(w, last_poll_ms, sp_clock_ms());
+        int64_t now_ms = sp_clock_ms();
+        METRIC(w, last_poll_ms, now_ms);
         if (sum_of(r) > at) {
             at = sum_of(r);
-            moved_ms = sp_clock_ms();
+            moved_ms = now_ms;
         }
-        if (err == SP_OK && sp_clock_ms() - moved_ms > STALLED_MS)
+        if (err == SP_OK && now_ms - moved_ms > STALLED_MS)
             err = sp_fault_set(w->fault, SP_BUSY, "%s: no progress for a minute", r->topic);
     }
     rd_kafka_assign(w->reader, NULL);

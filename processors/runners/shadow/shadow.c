@@ -234,6 +234,11 @@ void sp_shadow_forget(struct sp_shadow *s, struct sp_id page)
         unwatch(s, w);
 }
 
+bool sp_shadow_watches(const struct sp_shadow *s, struct sp_id page)
+{
+    return sp_map_get(&s->by_page, page) != NULL;
+}
+
 /* The stages have accepted what was fetched. */
 static void adopt(struct sp_shadow *s, struct sp_watched *w)
 {

@@ -82,6 +82,8 @@ void sp_shadow_free(struct sp_shadow *s); /* NULL is allowed */
 void sp_shadow_fetch(struct sp_shadow *s, const struct sp_message *crawled);
 /* The page is erased on request: nothing of it is kept or judged. Watched or not. */
 void sp_shadow_forget(struct sp_shadow *s, struct sp_id page);
+/* Whether a status of that page would be looked at. */
+bool sp_shadow_watches(const struct sp_shadow *s, struct sp_id page);
 /* A status was published. */
 void sp_shadow_status(struct sp_shadow *s, const struct sp_status_event *event);
 /* A look: no message is under way, but where `streaming`. Judges what has changed. `owed`: large

@@ -437,7 +437,10 @@ TEST(a_page_that_is_forgotten_is_judged_no_more)
     say(&t, 2, 1000, SP_STATUS_UNIQUE, 0, 0, 2);
     check_both(&t, NULL); /* suspected */
     fetch(&t, 2, 2000, SP_PAGE_CONTENT, content(1, 5));
+    CU_ASSERT_TRUE(sp_shadow_watches(t.shadow, id_of(2)));
+    CU_ASSERT_FALSE(sp_shadow_watches(t.shadow, id_of(3)));
     sp_shadow_forget(t.shadow, id_of(2));
+    CU_ASSERT_FALSE(sp_shadow_watches(t.shadow, id_of(2)));
     sp_shadow_forget(t.shadow, id_of(3)); /* of which nothing is known */
     CU_ASSERT_EQUAL(t.watched, 1);
     sp_shadow_settle(t.shadow);
