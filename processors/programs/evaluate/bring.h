@@ -45,7 +45,7 @@ struct sp_brought {
     uint64_t index_bytes[SP_BRING_PARTS]; /* and what its index needs for them */
 };
 
-/* `what` is said to people waiting. */
+/* `what` is shown as progress. */
 enum sp_err sp_bring(const struct sp_evaluate_options *o, const struct sp_trace *t,
                      const char *what, struct sp_brought *ret_brought);
 void sp_brought_done(struct sp_brought *b);
@@ -56,9 +56,9 @@ uint64_t sp_tally_bytes(const struct sp_tally *t);
 /* The 95 % interval of a share that was found in `count` cases (Wilson, 1927). */
 void sp_share_interval(double share, uint64_t count, double *ret_least, double *ret_most);
 
-/* What a fetch costs where there are `at` of them, in seconds: *ret_least as in the cheaper half of
- * the parts, *ret_most as in the dearest one, growing on as it grew from the first half to the
- * second. */
+/* The estimated seconds a fetch in a crawl of `at` fetches. *ret_least: as in the cheaper half of
+ * the parts. *ret_most: as in the most expensive part, if the cost goes on growing as it grew from
+ * the first half to the second. */
 void sp_bring_cost(const struct sp_brought *b, double at, double *ret_least, double *ret_most);
 
 /* Bytes that the index of tier 2 grows by with a fetch: what it has from the beginning is not

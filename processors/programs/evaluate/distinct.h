@@ -6,7 +6,7 @@
 #include "evaluate/trace.h"
 #include "partition/train.h"
 
-/* Where length vectors come from. */
+/* How a page is split into the dimensions of its length vector. */
 enum sp_split {
     SP_SPLIT_TOTAL,      /* one dimension: the number of shingles */
     SP_SPLIT_BALANCED_2, /* the paper's: words by frequency, to the least loaded */

@@ -60,7 +60,7 @@ struct sp_evaluate_options {
     struct sp_readings *readings;    /* of the traces; may be NULL */
     uint32_t threads;                /* as for sp_run_workers */
     struct sp_local_bus_options bus; /* of it: similarity, routing, rho */
-    /* What is being done, for people waiting; may be NULL. */
+    /* Shows progress; may be NULL. */
     void (*progress)(void *arg, const char *what, uint64_t done, uint64_t of);
     void *progress_arg;
 };

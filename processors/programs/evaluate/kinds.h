@@ -40,8 +40,8 @@ struct sp_kind_routing {
     double rho; /* of SP_ROUTING_BOUNDED */
 };
 
-/* What a map does with contents, held against the machines that were asked for: a map of fewer
- * cells leaves some idle. */
+/* Measures of a map for the number of machines that was asked for: with fewer cells than machines,
+ * some are idle. */
 struct sp_kind_measure {
     double imbalance; /* largest load / mean load */
     double visited;   /* machines a page's probe visits, its own included */

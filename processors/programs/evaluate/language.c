@@ -4,8 +4,8 @@
  * Source: Zhu et al., WWW 2012, section 4, which partitions by length only; that pages of two
  * languages are no near duplicates is the experience of search engines. Saved are contents that a
  * probe would meet in the cells it visits; lost are pairs of distinct contents with J >= tau, found
- * by the exact join, to which different languages were detected. Where none is detected the page
- * is of a language of its own. */
+ * by the exact join, to which different languages were detected. Pages without a detected
+ * language count as one language more. */
 #include "base/mem.h"
 #include "evaluate/again.h"
 #include "evaluate/experiment.h"
@@ -166,8 +166,8 @@ static enum sp_err measure_one(const struct sp_evaluation *e, const struct sp_ma
     return SP_OK;
 }
 
-/* Machines in proportion to a language's contents. What has no whole machine is put with others of
- * its kind on one, where each has a cell of its own: a probe visits that machine alone. */
+/* Machines in proportion to a language's contents. Languages too small for a machine share one,
+ * with a cell for each, so that a probe visits only that machine. */
 static enum sp_err measure_apart(const struct sp_evaluation *e, const struct languages *l,
                                  const struct sp_map_kind *kind, struct apart *ret_apart)
 {
@@ -245,7 +245,7 @@ static enum sp_err put_apart(const struct sp_evaluation *e, const struct languag
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "language: a map cannot be trained");
 }
 
-/* The most frequent ones; of two as frequent the one that is first in the alphabet. */
+/* The most frequent ones; equally frequent ones in alphabetical order. */
 static void put_languages(const struct sp_evaluation *e, const struct languages *l)
 {
     static const char *const columns[] = {"language", "contents", "share"};

@@ -12,7 +12,7 @@
  * is "unlikely in the LCS", and when an LCS is coherent. Here:
  *
  *   transitivity   fingerprints join sets, those of fewest pages first, as long as no set comes to
- *                  more than `most` pages: whoever does not fit stays apart
+ *                  more than `most` pages: a page that does not fit stays apart
  *   order          by number of sentences, so that a page meets those of its length first
  *   filtered       a sentence that no other page of the perhaps-similar set has; so the LCS is the
  *                  same with the filter and without it

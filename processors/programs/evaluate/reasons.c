@@ -1,5 +1,5 @@
-/* What the report says of Table 1: what is counted, and the reasons where the paper's figures are
- * exceeded. They follow from the ways that make one approximation each. */
+/* The notes of the report on Table 1: what is counted, and why figures exceed the paper's. The
+ * reasons follow from the variants that make one approximation each. */
 #include "evaluate/reasons.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* The first screen: what deduplication would bring on these traces, and what it would cost. What is
- * counted is bring.c's; here are the words and the tables. */
+/* The first screen: what deduplication would bring on these traces, and what it would cost. The
+ * counts come from bring.c; this file has the words and the tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

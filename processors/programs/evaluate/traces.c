@@ -1,4 +1,4 @@
-/* What was read: the traces themselves, before anything is made of them. */
+/* The tables of the traces as they were read, before any experiment. */
 #include "base/mem.h"
 #include "evaluate/experiment.h"
 
