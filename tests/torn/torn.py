@@ -1,4 +1,4 @@
-"""Runs whose every file operation is written down, and then every moment of them opened again.
+"""Runs, and Kafka tasks, whose every file operation is written down; then every moment of them is opened again.
 
 For each moment of a run the files are put back as they would be found then: after a kill (all that was
 written), with the last write torn, and after a loss of power in four ways (replay.py). The same
@@ -17,17 +17,19 @@ import tempfile
 import replay
 
 TIMEOUT_SECONDS = 120
-OUTPUTS = ["out", "dead", "groups"]
 
 
 class Wrong(Exception):
     """A moment from which the run did not go on as it should."""
 
 
-class Plan:
+class RunPlan:
     """A run, from its seed."""
 
-    def __init__(self, seed, small=False):
+    outputs = ["disk/out", "disk/dead", "disk/groups"]
+
+    def __init__(self, seed, small, build):
+        self.program = os.path.join(build, "samepage")
         rng = self.rng = random.Random(seed)
         self.large = not small and seed % 16 == 15  # write buffers fill
         self.pages = 250 if self.large else rng.randrange(6, 12 if small else 40)
@@ -47,39 +49,80 @@ class Plan:
                 f"store.write_ahead_log={'on' if self.log else 'off'}, threads={self.threads}, mode={self.mode}, "
                 f"lives={self.lives}{', interrupted' if self.interrupted else ''}")
 
-    def arguments(self, life):
-        return ["run", "-q", "--state", f"disk/{self.state}", "-o", "disk/out", "--dead-letter", "disk/dead",
-                "--groups", "disk/groups", "--set", f"barrier.pages={self.barrier}",
-                "--set", "store.memtable_bytes=1MiB", "--set", f"mode={self.mode}",
-                "--set", f"threads={self.threads}",
+    def command(self, life, again):
+        del again
+        return [self.program, "run", "-q", "--state", f"disk/{self.state}", "-o", "disk/out",
+                "--dead-letter", "disk/dead", "--groups", "disk/groups",
+                "--set", f"barrier.pages={self.barrier}", "--set", "store.memtable_bytes=1MiB",
+                "--set", f"mode={self.mode}", "--set", f"threads={self.threads}",
                 "--set", f"store.write_ahead_log={'on' if self.log else 'off'}",
                 *["first.jsonl", "second.jsonl"][:1 if life < self.lives - 1 else 2]]
+
+    def inputs(self):
+        crawl = subprocess.run([self.program, "synth", "--pages", str(self.pages), "--words", str(self.words),
+                                "--seed", str(self.seed + 1)], check=True, capture_output=True).stdout
+        lines = crawl.splitlines(keepends=True)
+        lines[len(lines) // 3] = lines[len(lines) // 3][:-40] + b"\n"  # cannot be read
+        half = len(lines) // 2
+        return {"first.jsonl": b"".join(lines[:half]), "second.jsonl": b"".join(lines[half:])}
+
+    def start(self):
+        """What is on the disk before the first run."""
+        return {"out": b'{"url":"https://before.example/"}\n' * 3} if self.old_output else {}
+
+
+class TaskPlan:
+    """The database of a Kafka task (task.c), from its seed."""
+
+    outputs = ["dump"]
+
+    def __init__(self, seed, small, build):
+        self.program = os.path.join(build, "tests", "torn", "torn_task")
+        rng = self.rng = random.Random(seed)
+        most = 6 if small else 30
+        self.large = not small and seed % 16 == 14  # write buffers fill
+        self.restored = [rng.randrange(most) for _ in range(3)]
+        self.stepped = [400 if self.large else 1 + rng.randrange(most) for _ in range(3)]
+        self.log = seed % 4 == 3  # each transaction is written at once
+        self.bulk = rng.random() < 0.4
+        self.wipes = rng.random() < 0.4  # the last life finds its database damaged, or of another changelog
+        self.lives = 1 + rng.randrange(3) if not self.wipes else 2
+        self.interrupted = not self.wipes and rng.random() < 0.3
+        self.seed = seed
+
+    def __str__(self):
+        return (f"seed {self.seed}: task, transactions {self.restored[:self.lives]} + {self.stepped[:self.lives]}"
+                f"{', log' * self.log}{', bulk' * self.bulk}{', wiped' * self.wipes}"
+                f"{', interrupted' * self.interrupted}")
+
+    def command(self, life, again):
+        """What an earlier life has done is in the changelog."""
+        before = sum(self.restored[:life]) + sum(self.stepped[:life])
+        wipes = self.wipes and life == self.lives - 1 and not again
+        return [self.program, "disk/state", "dump", str(self.seed), str(before + self.restored[life]),
+                str(self.stepped[life]), *["log"][:self.log], *["bulk"][:self.bulk], *["wipe"][:wipes]]
+
+    def inputs(self):
+        return {}
+
+    def start(self):
+        return {}
+
+
+PLANS = {"run": RunPlan, "task": TaskPlan}
 
 
 class Run:
     """One plan, in a folder of its own."""
 
-    def __init__(self, program, recorder, plan, where, canary=None):
-        self.program, self.recorder, self.plan, self.where = program, recorder, plan, where
+    def __init__(self, recorder, plan, where, canary=None):
+        self.recorder, self.plan, self.where = recorder, plan, where
         self.canary = canary  # what is not synced although the program asks for it
         self.counts = collections.Counter()
         self.seen = set()
         self.number = 0
-        self.make_inputs()
+        self.inputs = plan.inputs()
         self.wanted = []  # the outputs at the end of each life
-
-    def make_inputs(self):
-        plan = self.plan
-        crawl = subprocess.run([self.program, "synth", "--pages", str(plan.pages), "--words", str(plan.words),
-                                "--seed", str(plan.seed + 1)], check=True, capture_output=True).stdout
-        lines = crawl.splitlines(keepends=True)
-        lines[len(lines) // 3] = lines[len(lines) // 3][:-40] + b"\n"  # cannot be read
-        half = len(lines) // 2
-        self.inputs = {"first.jsonl": b"".join(lines[:half]), "second.jsonl": b"".join(lines[half:])}
-
-    def start(self):
-        """What is on the disk before the first run."""
-        return {"out": b'{"url":"https://before.example/"}\n' * 3} if self.plan.old_output else {}
 
     def case(self, left):
         """A folder with the inputs, and a disk on which this is left."""
@@ -91,15 +134,15 @@ class Run:
                 f.write(data)
         return where
 
-    def execute(self, where, life, **environment):
-        return subprocess.run([self.program, *self.plan.arguments(life)], cwd=where, stdin=subprocess.DEVNULL,
+    def execute(self, where, life, again, **environment):
+        return subprocess.run(self.plan.command(life, again), cwd=where, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=TIMEOUT_SECONDS, check=False,
                               env={**os.environ, **environment})
 
     def record(self, left, life):
         """The operations of one life, which begins with that on the disk."""
         where = self.case(left)
-        done = self.execute(where, life, LD_PRELOAD=self.recorder, TORN_ROOT=os.path.join(where, "disk"),
+        done = self.execute(where, life, False, LD_PRELOAD=self.recorder, TORN_ROOT=os.path.join(where, "disk"),
                             TORN_LOG=os.path.join(where, "log"))
         if done.returncode:
             raise Wrong(f"the recorded run ended with {done.returncode}: {done.stderr}")
@@ -118,8 +161,8 @@ class Run:
 
     def outputs(self, where):
         found = {}
-        for name in OUTPUTS:
-            path = os.path.join(where, "disk", name)
+        for name in self.plan.outputs:
+            path = os.path.join(where, name)
             found[name] = open(path, "rb").read() if os.path.exists(path) else None
         return found
 
@@ -127,11 +170,11 @@ class Run:
         """The same command goes on from there."""
         where = self.case(left)
         try:
-            done = self.execute(where, life)
+            done = self.execute(where, life, True)
             if done.returncode:
                 raise Wrong(f"{what}: refused with {done.returncode}: {done.stderr.strip()}")
             found = self.outputs(where)
-            for name in OUTPUTS:
+            for name in self.plan.outputs:
                 if found[name] != self.wanted[life][name]:
                     raise Wrong(f"{what}: {name} is not that of the undisturbed run "
                                 f"({len(found[name] or b'')} and {len(self.wanted[life][name])} bytes)")
@@ -174,7 +217,7 @@ class Run:
 
     def undisturbed(self):
         """The outputs after each life, and what is on the disk before the last."""
-        left = self.start()
+        left = self.plan.start()
         for life in range(self.plan.lives):
             disk, operations, outputs = self.record(left, life)
             self.wanted.append(outputs)
@@ -202,23 +245,24 @@ class Run:
 
     def open_all(self, pool, most):
         self.undisturbed()
-        left, faults = self.start(), []
+        left, faults = self.plan.start(), []
         for life in range(self.plan.lives):
             found, left = self.open_life(pool, most, left, life)
             faults += found
         return faults
 
 
-def open_runs(program, recorder, seeds, say, most=0, jobs=2, small=False, canary=None):
+def open_runs(build, kind, seeds, say, most=0, jobs=2, small=False, canary=None):
     """Faults, and counts of runs, moments and what was opened. `most`: of each life."""
+    recorder = os.path.join(build, "tests", "torn", "torn_record.so")
     total, faults = collections.Counter(), []
     shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     where = tempfile.mkdtemp(prefix="samepage-torn-", dir=shm)
     try:
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             for seed in seeds:
-                plan = Plan(seed, small)
-                run = Run(program, recorder, plan, where, canary)
+                plan = PLANS[kind](seed, small, build)
+                run = Run(recorder, plan, where, canary)
                 try:
                     found = run.open_all(pool, most)
                 except Wrong as wrong:

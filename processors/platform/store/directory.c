@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,6 +27,8 @@
 #define FORMAT_LINE "samepage state 4\n"
 #define FORMAT_WORD "samepage state "
 #define FORMAT_MAX_BYTES 65536
+#define DATABASE "rocksdb"
+#define WIPED DATABASE ".wiped"
 
 /* What the steps of an open share. */
 struct opening {
@@ -319,7 +322,7 @@ uint64_t sp_db_files(const char *directory)
 {
     struct sp_buf buf = {0};
     uint64_t sum = 0;
-    DIR *dir = opendir(path(&buf, directory, "rocksdb"));
+    DIR *dir = opendir(path(&buf, directory, DATABASE));
     for (struct dirent *e = dir ? readdir(dir) : NULL; e; e = readdir(dir)) {
         struct stat st;
         if (strncmp(e->d_name, "LOG", 3) != 0 && fstatat(dirfd(dir), e->d_name, &st, 0) == 0)
@@ -329,6 +332,42 @@ uint64_t sp_db_files(const char *directory)
         closedir(dir);
     sp_buf_done(&buf);
     return sum;
+}
+
+/* ---- wiping ---- */
+
+static int remove_one(const char *file, const struct stat *st, int type, struct FTW *ftw)
+{
+    (void)st, (void)type, (void)ftw;
+    return remove(file);
+}
+
+static void remove_wiped(const char *directory)
+{
+    struct sp_buf buf = {0};
+    nftw(path(&buf, directory, WIPED), remove_one, 32, FTW_DEPTH | FTW_PHYS);
+    sp_buf_done(&buf);
+}
+
+/* The files go after the database has lost its name, and FORMAT stays. Were they removed one by
+ * one, a kill between the two could leave files and no FORMAT, which is refused as a directory of
+ * others. */
+enum sp_err sp_db_wipe(const char *directory, struct sp_fault *fault)
+{
+    struct opening o = {directory, fault};
+    struct sp_buf from = {0}, to = {0};
+    remove_wiped(directory);
+    path(&from, directory, DATABASE);
+    path(&to, directory, WIPED);
+    bool there = rename(from.data, to.data) == 0;
+    enum sp_err err = SP_OK;
+    if (there ? !sp_names_sync(to.data, SP_NAMES_LAST) : errno != ENOENT)
+        err = failed(&o, "wipe", DATABASE);
+    else
+        remove_wiped(directory);
+    sp_buf_done(&from);
+    sp_buf_done(&to);
+    return err;
 }
 
 enum sp_err sp_directory_open(const char *directory, const char *fingerprint, int *ret_lock,
@@ -343,6 +382,8 @@ enum sp_err sp_directory_open(const char *directory, const char *fingerprint, in
         err = lock(&o, &fd);
     if (!err)
         err = check_format(&o, fingerprint);
+    if (!err)
+        remove_wiped(directory); /* of a wipe that was killed */
     if (!err)
         *ret_lock = fd;
     else if (fd >= 0)

@@ -89,6 +89,9 @@ enum sp_err sp_db_open_reading(const char *directory, const char *scratch,
  * none, and nothing may be read). That one must stay open meanwhile. */
 struct sp_db *sp_db_reader(void);
 void sp_db_reader_use(struct sp_db *reader, struct sp_db *db);
+/* Deletes all rows of the state in `directory`, which nobody has open; its configuration stays. A
+ * kill or a loss of power leaves all of them or none. SP_STORE. */
+enum sp_err sp_db_wipe(const char *directory, struct sp_fault *fault);
 /* A number that is another one when the files of the state in `directory` are others; 0 where they
  * cannot be listed. */
 uint64_t sp_db_files(const char *directory);

@@ -1,6 +1,5 @@
 /* Partitions come and go: a database for each, brought up to its changelog before the first
  * message. */
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,12 +10,6 @@
 enum { BULK_RECORDS = 50000 };
 
 /* ---- tasks ---- */
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-    (void)st, (void)type, (void)ftw;
-    return remove(path);
-}
 
 static bool on_restore(void *arg, int32_t partition, uint64_t applied, int64_t remaining)
 {
@@ -85,7 +78,9 @@ static void wipe(struct sp_worker *w, struct sp_task *t, const char *why)
     name_directory(w, t, directory, sizeof directory);
     sp_worker_say(w, "warning", "wiping %s: %s", directory, why);
     close_database(t);
-    nftw(directory, remove_one, 32, FTW_DEPTH | FTW_PHYS);
+    struct sp_fault fault;
+    if (sp_db_wipe(directory, &fault) != SP_OK)
+        sp_worker_say(w, "error", "%s", fault.text);
 }
 
 static enum sp_err bring_up(struct sp_worker *w, struct sp_task *t,

@@ -394,3 +394,34 @@ TEST(a_state_of_one_file_is_read_whole)
     CU_ASSERT(sp_view_eq(value, sp_view(large, sizeof large)));
     sp_db_close(reading);
 }
+
+TEST(a_wiped_state_is_empty_and_keeps_its_configuration)
+{
+    const char *directory = temporary_directory();
+    struct sp_fault fault = {""};
+    char name[512];
+    struct sp_db *db = open_it(directory);
+    put(db, "k", "v");
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+    sp_db_close(db);
+    CU_ASSERT_EQUAL(sp_db_wipe(directory, &fault), SP_OK);
+    CU_ASSERT(!exists(directory, "rocksdb"));
+    REFUSED(directory, "another=one\n", SP_STATE_FORMAT, "another", "--state");
+    db = open_it(directory);
+    CU_ASSERT(!has(db, "k", "v"));
+    sp_db_close(db);
+    /* Killed in the middle, and wiped or opened next. */
+    for (int next = 0; next < 2; next++) {
+        snprintf(name, sizeof name, "%s/rocksdb.wiped", directory);
+        CU_ASSERT_EQUAL(mkdir(name, 0700), 0);
+        write_file(directory, "rocksdb.wiped/CURRENT", "MANIFEST-000001\n");
+        CU_ASSERT_EQUAL(next ? sp_db_wipe(directory, &fault) : SP_OK, SP_OK);
+        sp_db_close(open_it(directory));
+        CU_ASSERT(!exists(directory, "rocksdb.wiped"));
+    }
+    CU_ASSERT_EQUAL(sp_db_wipe("/tmp/samepage-that-is-not-there", &fault), SP_OK);
+    write_file(directory, "file", "");
+    snprintf(name, sizeof name, "%s/file", directory);
+    CU_ASSERT_EQUAL(sp_db_wipe(name, &fault), SP_STORE);
+}
