@@ -162,6 +162,19 @@ def a_killed_run_ends_as_an_undisturbed_one_where_each_page_outranks_the_last(wo
     kill_skewed(work, "same=1,outrank=9", range(52, 54))
 
 
+# Which contents are decided is lost with the process; what is told must not depend on it.
+def a_killed_run_ends_as_an_undisturbed_one_where_there_are_many_winners(work):
+    kill_skewed(work, "near-percent", range(54, 56))
+
+
+def a_killed_run_ends_as_an_undisturbed_one_where_near_copies_outrank_each_other(work):
+    kill_skewed(work, "outrank-near", range(56, 58))
+
+
+def a_killed_run_ends_as_an_undisturbed_one_in_a_mixed_crawl(work):
+    kill_skewed(work, "chainlike=40,recover=20,flap=20,near-percent=20", range(58, 60))
+
+
 def feed(process, data):
     try:
         process.stdin.write(data)

@@ -127,7 +127,7 @@ GROWS = {
     "flap-winner": "",
     "flap-unchanged": "",
     "outrank-same": "",
-    "outrank-near": "comparisons",
+    "outrank-near": "",
     "future": "",
 }
 

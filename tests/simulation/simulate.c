@@ -16,6 +16,8 @@ static const struct {
 } canaries[] = {{"no-relink", SP_CANARY_NO_RELINK, 0},
                 {"no-round", SP_CANARY_NO_ROUND, 0},
                 {"short-round", SP_CANARY_SHORT_ROUND, 0},
+                {"stale-cover", SP_CANARY_STALE_COVER, 0},
+                {"quiet-leave", SP_CANARY_QUIET_LEAVE, 0},
                 {"no-version", SP_CANARY_NO_VERSION, 0},
                 {"no-epoch", SP_CANARY_NO_EPOCH, 0},
                 {"no-successor", 0, SP_COMPARE_NO_SUCCESSOR},

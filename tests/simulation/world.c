@@ -364,6 +364,7 @@ static void build(struct world *w)
     w->group.winner_relation = w->relation;
     w->group.canary = w->o.canary;
     w->group.large_from = w->o.seed % 2 ? 3 : 0; /* half of the worlds with large groups */
+    w->group.only_rounds = w->o.seed % 4 == 1;
     w->group.message_bytes = w->o.seed % 3 == 0 ? 0 : 1 + w->o.seed % 3 * 300; /* a few rows */
     w->group.cache_bytes = cache;
     w->compare =

@@ -105,9 +105,10 @@ struct unlike {
     uint32_t others;
 };
 
-static struct unlike unlike_in_large(const struct sp_group *g)
+static struct unlike unlike_in_large(struct sp_group_stage *st, struct sp_group *g)
 {
     const struct sp_large *l = g->large;
+    sp_cover_decide_all(st, g);
     uint32_t others = g->count - l->redirects.count;
     return (struct unlike){l->winners.count ? l->winners.count - 1 : 0, others ? others - 1 : 0};
 }
@@ -126,7 +127,7 @@ static bool is_suspect(struct sp_group_stage *st, struct sp_group *g)
 {
     if (st->options.canary == SP_CANARY_NO_RECHECK)
         return false;
-    struct unlike n = g->large ? unlike_in_large(g) : unlike_in_small(st, g);
+    struct unlike n = g->large ? unlike_in_large(st, g) : unlike_in_small(st, g);
     return !st->err && (double)n.winners > st->options.fast_recheck_share * n.others;
 }
 

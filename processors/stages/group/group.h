@@ -34,8 +34,10 @@ enum sp_canary {
     SP_CANARY_NO_OPENS,       /* a group decides on a split while members are on their way to it */
     SP_CANARY_NO_ROUND,       /* pages that are not told at once are never told */
     SP_CANARY_LATE_REPRESENTATIVE, /* a changed winner is held against what it has become */
-    SP_CANARY_NO_RECHECK, /* a group of which pages are unlike its winner is not re-checked */
-    SP_CANARY_SHORT_ROUND /* a round under way does not begin again when something changes */
+    SP_CANARY_NO_RECHECK,  /* a group of which pages are unlike its winner is not re-checked */
+    SP_CANARY_SHORT_ROUND, /* a round under way does not begin again when something changes */
+    SP_CANARY_STALE_COVER, /* a hub keeps its winner when those before it change */
+    SP_CANARY_QUIET_LEAVE  /* only who was told that it wins is missed as a winner */
 };
 
 enum { SP_GROUP_MESSAGE_BYTES = 900 << 10 };
@@ -54,7 +56,9 @@ struct sp_group_stage_options {
     double winner_margin; /* popularity by which a living winner must be outranked; 0: none */
     const struct sp_relation *winner_relation; /* which winner may cover a page; outlives the stage;
                                                 * NULL: any that is similar */
-    uint32_t large_from;  /* groups of more members are handled by content; 0: 64 */
+    uint32_t large_from; /* groups of more members are handled by content; 0: 64 */
+    bool
+        only_rounds; /* a step of these tells only pages that changed, as if it were at its limit */
     size_t message_bytes; /* of members that move, about; 0: SP_GROUP_MESSAGE_BYTES */
     size_t cache_bytes;   /* pages, groups and own signatures kept between flushes */
     /* The table of signatures that the stage shares with others of its thread: it outlives the

@@ -11,7 +11,9 @@ static int rank_order(const struct sp_member *key, const struct sp_member *m)
 
 int sp_hub_order(const void *key, const void *object)
 {
-    return rank_order(key, ((const struct sp_hub *)object)->best);
+    const struct sp_member *k = key;
+    const struct sp_hub *h = object;
+    return sp_rank_cmp(&h->rank, h->page, &k->rank, k->page);
 }
 
 static int holder_order(const void *key, const void *object)
@@ -151,12 +153,13 @@ static void set_best(struct sp_group *g, struct sp_hub *h, struct sp_member *bes
 {
     struct sp_large *l = g->large;
     if (h->best) {
-        if (h->winner == h)
-            sp_cover_depose(l, h);
+        sp_cover_leave(g, h);
         sp_shelf_remove(&l->ranks, sp_hub_order, h->best, 0);
     }
     h->best = best;
     if (best) {
+        h->rank = best->rank;
+        h->page = best->page;
         sp_shelf_add(&l->ranks, sp_hub_order, best, 0, h);
         sp_cover_judge_later(l, h);
     }

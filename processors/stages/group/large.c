@@ -313,8 +313,6 @@ static void restore_winner(struct sp_group *g, struct sp_hub *h)
     h->todo = false;
     sp_cover_restore(g->large, h, m->winner->hub, m->winner == m ? 0 : m->similarity);
     h->judged = UINT64_MAX;
-    h->shown = m->winner->page;
-    h->shown_similarity = h->similarity;
 }
 
 static void restore_winners(struct sp_group *g)
@@ -371,8 +369,9 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
     for (uint32_t i = 0; i < count; i++)
         all[i]->todo = false; /* hubs are judged, not members */
     sp_bonds_trust(g);
-    if (g->untold) /* read from the store: its winners are not known yet */
-        sp_cover_restore_all(st, g);
+    g->large->changed.set = false; /* members came in any order: nobody has won in between */
+    if (g->untold)                 /* read from the store: its winners are not known yet */
+        sp_cover_forget_all(g);
     sp_free(all);
 }
 
@@ -409,7 +408,7 @@ struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group 
 static void keep_winner(struct sp_member *m)
 {
     const struct sp_hub *h = m->hub;
-    m->winner = h ? (h->winner && h->winner->best ? h->winner->best : NULL) : m;
+    m->winner = !h ? m : sp_cover_is_decided(h) ? h->winner->best : NULL;
     m->similarity = !h || m->winner == m ? 0 : h->winner == h ? h->own_similarity : h->similarity;
 }
 

@@ -41,21 +41,28 @@ struct sp_hub {
     struct sp_group *group;
     uint32_t row;
     uint32_t holders;
-    struct sp_member *best;         /* by rank; NULL: it has gone, its row is a ghost */
+    struct sp_member *best; /* by rank; NULL: it has gone, its row is a ghost */
+    struct sp_rank rank;    /* of the best, with its page: how hubs are ordered */
+    struct sp_id page;
     struct sp_signature *signature; /* borrowed until the next flush; a ghost's until its end */
-    struct sp_hub *winner;          /* that covers it, or itself; NULL: not decided */
+    struct sp_hub *winner;          /* that covers it, or itself: see sp_cover_decide; or NULL */
     float similarity;               /* to the winner */
     float own_similarity;           /* of two members of it */
-    struct sp_id shown;             /* the winner's page and the similarity that its members know */
-    float shown_similarity;
-    uint64_t judged; /* it was held against the winners up to that number */
-    uint64_t won;    /* its number as a winner */
+    uint64_t judged;                /* it was held against the winners up to that number */
+    uint64_t won;                   /* its number as a winner */
     struct sp_bond *out;
     struct sp_bond *in;
     uint32_t label; /* scratch of bonds.c */
     bool todo;      /* in large->todo */
     bool doubted;   /* in large->doubts */
     bool asking;    /* in large->asking */
+};
+
+/* Behind a place in the order of ranks, if there is one. */
+struct sp_place {
+    bool set;
+    struct sp_rank rank;
+    struct sp_id page;
 };
 
 struct sp_hub_list {
@@ -92,12 +99,10 @@ struct sp_large {
     struct sp_member **dirty;
     uint32_t dirty_count;
     uint32_t dirty_cap;
-    uint32_t at_once; /* further members that this step may tell */
-    bool restoring;   /* its winners are found again: nobody is told */
-    bool swept;       /* winners changed from here on: */
-    struct sp_rank from_rank;
-    struct sp_id from_page;
-    uint64_t used_round; /* of st->group_ages */
+    uint32_t at_once;        /* further members that this step may tell */
+    struct sp_place decided; /* hubs ranked behind it may have other winners than they know */
+    struct sp_place changed; /* the first in this step behind which winners have changed */
+    uint64_t used_round;     /* of st->group_ages */
 };
 
 /* ---- large.c */
@@ -171,14 +176,21 @@ void sp_bonds_doubt_all(struct sp_group *g);
 void sp_bonds_split(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- cover.c */
+/* Another member stands for the hub. */
 void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h);
-/* The hub is no winner any more, at the rank of its best. */
-void sp_cover_depose(struct sp_large *l, struct sp_hub *h);
+/* The hub's best is about to stand for it no more. */
+void sp_cover_leave(struct sp_group *g, struct sp_hub *h);
 /* A winner known from before. */
 void sp_cover_restore(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                       float similarity);
-/* All winners, where nobody knows them; nobody is told. */
-void sp_cover_restore_all(struct sp_group_stage *st, struct sp_group *g);
+/* Nobody knows who wins: each hub is decided when that is asked. */
+void sp_cover_forget_all(struct sp_group *g);
+/* Decides hubs of which the best has changed, and whom this step tells. */
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g);
+/* Makes h->winner and h->similarity what follows from the members as they are. */
+void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h);
+void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g);
+/* Whether it was decided, and nothing has changed before it since. */
+bool sp_cover_is_decided(const struct sp_hub *h);
 
 #endif

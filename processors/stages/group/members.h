@@ -183,6 +183,8 @@ void sp_group_cover_renew(struct sp_group_stage *st, struct sp_group *g);
 void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g);
 /* Both. */
 void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g);
+/* Whether it knows its status. In a large group it has been decided: sp_cover_decide. */
+bool sp_group_is_told(const struct sp_group *g, struct sp_member *m);
 /* Tells it its status, and a winner the size of the group where that is another. False: it knows.
  */
 bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,

@@ -105,14 +105,40 @@ static struct sight seen_behind(const struct sp_member *m)
     return (struct sight){{0, 0}, 0};
 }
 
-bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m, bool resized)
+static struct sp_id winner_of(const struct verdict *v)
+{
+    return v->winner ? v->winner->page : (struct sp_id){0, 0};
+}
+
+static bool is_told(const struct sp_member *m, const struct verdict *v)
+{
+    return m->said_epoch == m->epoch && m->said_version == m->content_version &&
+           m->said_status == v->status && m->said_reason == v->reason &&
+           m->said_similarity == v->similarity && sp_id_eq(m->said_winner, winner_of(v));
+}
+
+bool sp_group_is_told(const struct sp_group *g, struct sp_member *m)
 {
     struct verdict v = verdict_of(g, m);
-    struct sp_id winner = v.winner ? v.winner->page : (struct sp_id){0, 0};
-    if (!(resized && v.status == SP_STATUS_WINNER) && m->said_epoch == m->epoch &&
-        m->said_version == m->content_version && m->said_status == v.status &&
-        m->said_reason == v.reason && m->said_similarity == v.similarity &&
-        sp_id_eq(m->said_winner, winner))
+    return is_told(m, &v);
+}
+
+static void decide(struct sp_group_stage *st, struct sp_member *m)
+{
+    const struct sp_member *end = sp_large_end(m);
+    if (end->hub)
+        sp_cover_decide(st, end->hub);
+}
+
+bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m, bool resized)
+{
+    if (g->large)
+        decide(st, m);
+    if (st->err)
+        return false;
+    struct verdict v = verdict_of(g, m);
+    struct sp_id winner = winner_of(&v);
+    if (!(resized && v.status == SP_STATUS_WINNER) && is_told(m, &v))
         return false;
     if (!v.winner && v.status != SP_STATUS_GONE)
         note_size(g);
@@ -178,13 +204,15 @@ static void tell_small(struct sp_group_stage *st, struct sp_group *g, bool resiz
  * tells nothing to those at its beginning. */
 static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resized)
 {
+    if (resized)
+        sp_cover_decide_all(st, g);
     struct sp_shelf_place place = sp_shelf_first(&g->large->winners);
     for (struct sp_hub *h; resized && (h = sp_shelf_next(&g->large->winners, &place));)
         sp_group_cover_touch(g, h->best);
     place = sp_shelf_first(&g->large->loose); /* content without words is held by no hub */
     for (struct sp_member *m; resized && (m = sp_shelf_next(&g->large->loose, &place));)
         sp_group_cover_touch(g, m);
-    for (uint32_t i = 0; i < g->touched_count; i++) {
+    for (uint32_t i = 0; i < g->touched_count && !st->err; i++) {
         struct sp_member *m = g->touched[i];
         struct sight before = seen_behind(m), now;
         m->touched = false;
@@ -199,12 +227,9 @@ static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resiz
 
 void sp_group_cover_renew(struct sp_group_stage *st, struct sp_group *g)
 {
-    enum { AT_ONCE = 2 };
     sp_group_fit(st, g);
     if (sp_group_drop_last(st, g))
         return;
-    if (g->large)
-        g->large->at_once = AT_ONCE;
     if (g->large)
         sp_cover_update(st, g);
     else
