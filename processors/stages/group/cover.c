@@ -27,17 +27,17 @@ void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h)
 
 /* ---- places in the order of ranks */
 
-static bool is_behind(const struct sp_place *p, const struct sp_hub *h)
+static bool is_behind(const struct sp_rank_place *p, const struct sp_hub *h)
 {
     return p->set && sp_rank_cmp(&p->rank, p->page, &h->rank, h->page) < 0;
 }
 
-static void put_at(struct sp_place *p, const struct sp_hub *h)
+static void put_at(struct sp_rank_place *p, const struct sp_hub *h)
 {
-    *p = (struct sp_place){true, h->rank, h->page};
+    *p = (struct sp_rank_place){true, h->rank, h->page};
 }
 
-static void move_up(struct sp_place *p, const struct sp_hub *h)
+static void move_up(struct sp_rank_place *p, const struct sp_hub *h)
 {
     if (!p->set || sp_rank_cmp(&h->rank, h->page, &p->rank, p->page) < 0)
         put_at(p, h);
@@ -49,7 +49,7 @@ static bool before(const struct sp_hub *a, const struct sp_hub *b)
 }
 
 /* The hubs behind it, in order. */
-static struct sp_shelf_place first_behind(const struct sp_large *l, const struct sp_place *p)
+static struct sp_shelf_place first_behind(const struct sp_large *l, const struct sp_rank_place *p)
 {
     const struct sp_member at = {.rank = p->rank, .page = p->page};
     struct sp_shelf_place place = sp_shelf_find(&l->ranks, sp_hub_order, &at, 0), next = place;
@@ -112,7 +112,7 @@ void sp_cover_forget_all(struct sp_group *g)
     for (uint32_t i = 0; i < l->todo.count; i++)
         l->todo.hubs[i]->todo = false;
     l->todo.count = 0;
-    l->decided = (struct sp_place){.set = true, .rank = {.popularity = (double)INFINITY}};
+    l->decided = (struct sp_rank_place){.set = true, .rank = {.popularity = (double)INFINITY}};
 }
 
 /* Forgets the older of the recent winners where they are many more than there are winners: what was

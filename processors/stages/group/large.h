@@ -59,7 +59,7 @@ struct sp_hub {
 };
 
 /* Behind a place in the order of ranks, if there is one. */
-struct sp_place {
+struct sp_rank_place {
     bool set;
     struct sp_rank rank;
     struct sp_id page;
@@ -99,10 +99,10 @@ struct sp_large {
     struct sp_member **dirty;
     uint32_t dirty_count;
     uint32_t dirty_cap;
-    uint32_t at_once;        /* further members that this step may tell */
-    struct sp_place decided; /* hubs ranked behind it may have other winners than they know */
-    struct sp_place changed; /* the first in this step behind which winners have changed */
-    uint64_t used_round;     /* of st->group_ages */
+    uint32_t at_once;             /* further members that this step may tell */
+    struct sp_rank_place decided; /* hubs ranked behind it may have other winners than they know */
+    struct sp_rank_place changed; /* the first in this step behind which winners have changed */
+    uint64_t used_round;          /* of st->group_ages */
 };
 
 /* ---- large.c */
