@@ -18,7 +18,7 @@
 
 void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h)
 {
-    h->winner = NULL;
+    sp_hub_follow(h, NULL);
     if (h->todo)
         return;
     h->todo = true;
@@ -67,7 +67,7 @@ static bool wins(const struct sp_hub *h)
 
 static void crown(struct sp_large *l, struct sp_hub *h)
 {
-    h->winner = h;
+    sp_hub_follow(h, h);
     h->similarity = 0;
     h->won = ++l->wins;
     sp_shelf_add(&l->winners, sp_hub_order, h->best, 0, h);
@@ -77,7 +77,7 @@ static void crown(struct sp_large *l, struct sp_hub *h)
 static void depose(struct sp_large *l, struct sp_hub *h)
 {
     sp_shelf_remove(&l->winners, sp_hub_order, h->best, 0);
-    h->winner = NULL;
+    sp_hub_follow(h, NULL);
     move_up(&l->decided, h);
 }
 
@@ -94,6 +94,7 @@ void sp_cover_leave(struct sp_group *g, struct sp_hub *h)
 {
     if (h->winner == h)
         depose(g->large, h);
+    sp_hub_follow(h, NULL);
     if (may_be_known_to_win(g, h->best))
         move_up(&g->large->changed, h);
 }
@@ -102,7 +103,7 @@ void sp_cover_restore(struct sp_large *l, struct sp_hub *h, struct sp_hub *winne
 {
     if (winner == h)
         crown(l, h);
-    h->winner = winner;
+    sp_hub_follow(h, winner);
     h->similarity = similarity;
 }
 
@@ -242,7 +243,7 @@ static void take(struct search *s)
     if (s->winner) {
         if (h->winner == h)
             depose(l, h);
-        h->winner = s->winner;
+        sp_hub_follow(h, s->winner);
         h->similarity = (float)s->similarity;
     } else if (h->winner != h) {
         crown(l, h);
@@ -288,7 +289,7 @@ void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
 {
     struct sp_large *l = h->group->large;
     if (sp_cover_is_decided(h) || st->err ||
-        (h->winner && st->options.canary == SP_CANARY_STALE_COVER))
+        (h->winner && h->winner->best && st->options.canary == SP_CANARY_STALE_COVER))
         return;
     if (is_behind(&l->decided, h))
         decide_behind(st, l, h);

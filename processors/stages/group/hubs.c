@@ -101,6 +101,16 @@ static void free_hub(struct sp_large *l, struct sp_hub *h)
     sp_free(h);
 }
 
+void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner)
+{
+    struct sp_hub *before = h->winner;
+    h->winner = winner;
+    if (winner && winner != h)
+        winner->followers++;
+    if (before && before != h && --before->followers == 0 && before->over)
+        free_hub(h->group->large, before);
+}
+
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
 {
     struct sp_touches touches = {NULL, 0};
@@ -231,8 +241,12 @@ void sp_hubs_release(struct sp_group *g)
             l->recent.hubs[i] = NULL;
     drop_dead(&l->todo);
     drop_dead(&l->doubts);
-    for (uint32_t i = 0; i < l->gone.count; i++)
-        free_hub(l, l->gone.hubs[i]);
+    for (uint32_t i = 0; i < l->gone.count; i++) {
+        struct sp_hub *h = l->gone.hubs[i];
+        h->over = true;
+        if (!h->followers)
+            free_hub(l, h);
+    }
     l->gone.count = 0;
 }
 

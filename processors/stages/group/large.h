@@ -46,6 +46,8 @@ struct sp_hub {
     struct sp_id page;
     struct sp_signature *signature; /* borrowed until the next flush; a ghost's until its end */
     struct sp_hub *winner;          /* that covers it, or itself: see sp_cover_decide; or NULL */
+    uint32_t followers;             /* other hubs whose `winner` it is: it outlives its members */
+    bool over;                      /* it is kept for those only */
     float similarity;               /* to the winner */
     float own_similarity;           /* of two members of it */
     uint64_t judged;                /* it was held against the winners up to that number */
@@ -148,6 +150,8 @@ void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h);
 /* Gives back what hubs borrowed, and frees those that have gone. */
 void sp_hubs_release(struct sp_group *g);
+/* NULL: none. */
+void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner);
 /* Frees all hubs. */
 void sp_hubs_clear(struct sp_group *g);
 /* Each member of the hub, best first; `place` starts at sp_hub_first. */
