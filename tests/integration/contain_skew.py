@@ -3,12 +3,13 @@
 import json
 import random
 
+from growth import wrong_growth
 from harness import check, check_equal, main
 
 THRESHOLD = ["--set", "containment.threshold=0.8", "--set", "signature.max_shingles=65536"]
 FEW = 300
+NOTHING = 0.5  # a fetch
 OWN = 18  # words beside 100 of a manual: enough that two such pages are no near duplicates
-ALLOWED = 1.5  # as in skew.py: what is linear in all fetches is 1, what is logarithmic in them 1.3, a square 4
 COUNTERS = {name: "contain_" + name for name in ("searches", "postings", "moved", "candidates", "changes")}
 
 
@@ -92,17 +93,6 @@ def counts_of(work, fetches):
     return {name: summary.get(field, 0) / fetches for name, field in COUNTERS.items()}
 
 
-def wrong_growth(kind, few, many, grows):
-    for name in COUNTERS:
-        growth = (many[name] + 0.5) / (few[name] + 0.5)  # of nothing to little is no growth
-        said = f"{kind}: {few[name]:.1f} {name} a fetch at {FEW}, {many[name]:.1f} at {4 * FEW}"
-        print(said)
-        if growth > ALLOWED and name not in grows:
-            yield f"{said}: they grow with the crawl"
-        if growth <= ALLOWED and name in grows:
-            yield f"{said}: they do not grow any more; take the name out of GROWS"
-
-
 def containment_costs_a_fetch_the_same_in_a_crawl_four_times_as_long_or_is_known_not_to(work):
     wrong = []
     for make, grows in GROWS.items():
@@ -110,7 +100,7 @@ def containment_costs_a_fetch_the_same_in_a_crawl_four_times_as_long_or_is_known
         for pages in FEW, 4 * FEW:
             work.write("crawl", "".join(json.dumps(line) + "\n" for line in make(pages)))
             counts.append(counts_of(work, pages))
-        wrong += wrong_growth(make.__name__, *counts, grows.split())
+        wrong += wrong_growth(make.__name__, FEW, *counts, grows.split(), NOTHING)
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
@@ -121,7 +111,7 @@ def containment_costs_a_fetch_the_same_in_every_made_up_skew(work):
         for pages in FEW, 4 * FEW:
             work.run("synth", "--pages", str(pages), "--words", "100", "--skew", kind, "-o", "crawl")
             counts.append(counts_of(work, pages))
-        wrong += wrong_growth(kind, *counts, grows.split())
+        wrong += wrong_growth(kind, FEW, *counts, grows.split(), NOTHING)
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 

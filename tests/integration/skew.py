@@ -2,6 +2,7 @@
 
 import collections
 
+from growth import wrong_growth
 from harness import check, check_equal, main
 
 KINDS = """unlike same near-words near-url near-percent chainlike template zipf redirects-after redirects-before
@@ -94,7 +95,7 @@ def options_that_do_not_go_together_are_refused(work):
 # ---- what a fetch costs where everything is four times as much ----
 
 FEW, SEEDS = 200, ("1", "2", "3")
-ALLOWED = 1.5  # what is linear in all fetches is 1, what is logarithmic in them 1.3, a square 4
+NOTHING = 0.1  # a fetch
 COUNTERS = {
     "messages": ["messages"],
     "events": ["events"],
@@ -145,22 +146,11 @@ def counts(work, kind, pages, *options, seeds=SEEDS):
     return {counter: sums[counter] / pages / len(seeds) for counter in COUNTERS}
 
 
-def wrong_growth(kind, pages, few, many, grows):
-    for counter in COUNTERS:
-        growth = (many[counter] + 0.1) / (few[counter] + 0.1)  # of nothing to little is no growth
-        said = f"{kind}: {few[counter]:.1f} {counter} a fetch at {pages}, {many[counter]:.1f} at {4 * pages}"
-        print(said)
-        if growth > ALLOWED and counter not in grows:
-            yield f"{said}: they grow with the crawl"
-        if growth <= ALLOWED and counter in grows:
-            yield f"{said}: they do not grow any more; take the name out of GROWS"
-
-
 def check_growth(work, kinds):
     wrong = []
     for kind in kinds:
         few, many = counts(work, kind, FEW), counts(work, kind, 4 * FEW)
-        wrong += wrong_growth(kind, FEW, few, many, GROWS[kind].split())
+        wrong += wrong_growth(kind, FEW, few, many, GROWS[kind].split(), NOTHING)
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
@@ -175,7 +165,7 @@ def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
     for kind in (kind for kind in KINDS if kind.startswith("redirects-")):
         few, many = (counts(work, kind, pages, "--family", str(pages), seeds="1") for pages in (hops, 4 * hops))
         check(many["events"] <= 4, kind, many["events"], "events a hop")
-        wrong += wrong_growth(kind, hops, few, many, [])
+        wrong += wrong_growth(kind, hops, few, many, [], NOTHING)
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 

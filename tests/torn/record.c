@@ -159,20 +159,8 @@ static int open_file(int at, const char *path, int flags, mode_t mode)
     return fd;
 }
 
-#define OPENING(name)                                                                              \
-    int name(const char *path, int flags, ...)                                                     \
-    {                                                                                              \
-        mode_t mode = 0;                                                                           \
-        if (flags & (O_CREAT | O_TMPFILE)) {                                                       \
-            va_list arguments;                                                                     \
-            va_start(arguments, flags);                                                            \
-            mode = va_arg(arguments, mode_t);                                                      \
-            va_end(arguments);                                                                     \
-        }                                                                                          \
-        return open_file(AT_FDCWD, path, flags, mode);                                             \
-    }
-#define OPENING_AT(name)                                                                           \
-    int name(int at, const char *path, int flags, ...)                                             \
+#define OPENING(name, at, ...)                                                                     \
+    int name(__VA_ARGS__, int flags, ...)                                                          \
     {                                                                                              \
         mode_t mode = 0;                                                                           \
         if (flags & (O_CREAT | O_TMPFILE)) {                                                       \
@@ -190,10 +178,10 @@ static int open_file(int at, const char *path, int flags, mode_t mode)
         return open_file(AT_FDCWD, path, flags, 0);                                                \
     }
 
-OPENING(open)
-OPENING(open64)
-OPENING_AT(openat)
-OPENING_AT(openat64)
+OPENING(open, AT_FDCWD, const char *path)
+OPENING(open64, AT_FDCWD, const char *path)
+OPENING(openat, at, int at, const char *path)
+OPENING(openat64, at, int at, const char *path)
 OPENING_CHECKED(__open_2)
 OPENING_CHECKED(__open64_2)
 

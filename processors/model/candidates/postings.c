@@ -343,15 +343,25 @@ static void list_remove(struct sp_postings *p, struct cell *cell, uint32_t slot)
     list_refit(p, cell, class);
 }
 
-void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
+/* The cell of the key, and where it is; false: there is none. */
+static bool find_cell(struct sp_postings *p, uint32_t key, struct shard **ret_shard,
+                      uint32_t *ret_at, struct cell *ret_cell)
 {
     uint32_t mixed_key = mixed(key);
-    struct shard *s = shard_of(p, mixed_key);
+    struct shard *s = *ret_shard = shard_of(p, mixed_key);
     if (!s->capacity)
-        return;
-    uint32_t at = find(s, remainder_of(mixed_key));
-    struct cell cell = cell_at(s, at);
-    if (cell.value == EMPTY)
+        return false;
+    *ret_at = find(s, remainder_of(mixed_key));
+    *ret_cell = cell_at(s, *ret_at);
+    return ret_cell->value != EMPTY;
+}
+
+void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
+{
+    struct shard *s;
+    uint32_t at;
+    struct cell cell;
+    if (!find_cell(p, key, &s, &at, &cell))
         return;
     if (cell.value & LIST_BIT) {
         list_remove(p, &cell, slot);
@@ -364,13 +374,10 @@ void sp_postings_remove(struct sp_postings *p, uint32_t key, uint32_t slot)
 void sp_postings_filter(struct sp_postings *p, uint32_t key, bool (*keep)(void *arg, uint32_t slot),
                         void *arg)
 {
-    uint32_t mixed_key = mixed(key), kept = 0;
-    struct shard *s = shard_of(p, mixed_key);
-    if (!s->capacity)
-        return;
-    uint32_t at = find(s, remainder_of(mixed_key));
-    struct cell cell = cell_at(s, at);
-    if (cell.value == EMPTY)
+    struct shard *s;
+    uint32_t at, kept = 0;
+    struct cell cell;
+    if (!find_cell(p, key, &s, &at, &cell))
         return;
     if (!(cell.value & LIST_BIT)) {
         if (!keep(arg, cell.value))

@@ -405,21 +405,12 @@ static int by_rank(const void *a, const void *b)
     return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
 }
 
-static void drop_gone(struct sp_hub_list *list)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < list->count; i++)
-        if (list->hubs[i]->best)
-            list->hubs[kept++] = list->hubs[i];
-    list->count = kept;
-}
-
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_large *l = g->large;
     struct sp_hub_list *todo = &l->todo;
     l->at_once = st->options.only_rounds ? 0 : AT_ONCE;
-    drop_gone(todo);
+    sp_hub_list_drop_gone(todo);
     if (todo->count)
         qsort(todo->hubs, todo->count, sizeof *todo->hubs, by_rank);
     for (uint32_t i = 0; i < todo->count && !st->err; i++) {

@@ -46,6 +46,15 @@ void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h)
     list->hubs[list->count++] = h;
 }
 
+void sp_hub_list_drop_gone(struct sp_hub_list *list)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < list->count; i++)
+        if (list->hubs[i]->best)
+            list->hubs[kept++] = list->hubs[i];
+    list->count = kept;
+}
+
 /* ---- signatures */
 
 struct sp_hub *sp_hub_at(const struct sp_large *l, uint32_t row)
@@ -219,15 +228,6 @@ void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
 
 /* ---- the end of a flush, or of all */
 
-static void drop_dead(struct sp_hub_list *list)
-{
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < list->count; i++)
-        if (list->hubs[i]->best)
-            list->hubs[kept++] = list->hubs[i];
-    list->count = kept;
-}
-
 void sp_hubs_release(struct sp_group *g)
 {
     struct sp_large *l = g->large;
@@ -239,8 +239,8 @@ void sp_hubs_release(struct sp_group *g)
     for (uint32_t i = 0; i < l->recent.count; i++)
         if (l->recent.hubs[i] && !l->recent.hubs[i]->best)
             l->recent.hubs[i] = NULL;
-    drop_dead(&l->todo);
-    drop_dead(&l->doubts);
+    sp_hub_list_drop_gone(&l->todo);
+    sp_hub_list_drop_gone(&l->doubts);
     for (uint32_t i = 0; i < l->gone.count; i++) {
         struct sp_hub *h = l->gone.hubs[i];
         h->over = true;

@@ -143,6 +143,8 @@ void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
 int sp_hub_order(const void *key, const void *object); /* key: struct sp_member, the best */
 struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h);
 void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h);
+/* Leaves those that have members. */
+void sp_hub_list_drop_gone(struct sp_hub_list *list);
 void sp_hub_enter(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
