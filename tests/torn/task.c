@@ -2,7 +2,7 @@
  * from a seed, and then ahead by transactions, as a stage's worker does it. What the database holds
  * when it is opened must be what the changelog had at the offset that it names.
  *
- *     torn_task DIRECTORY DUMP SEED RESTORED STEPPED [bulk] [log] [wipe]
+ *     torn_task DIRECTORY DUMP SEED RESTORED STEPPED [fill] [log] [wipe]
  *
  * RESTORED and STEPPED are numbers of transactions; the first come from the changelog. DUMP gets
  * all rows at the end. Exit code 1: an error; 2: other rows than the changelog's. */
@@ -28,7 +28,7 @@ struct world {
     const char *directory;
     uint64_t seed;
     uint32_t restored, stepped;
-    bool bulk, log, wipe;
+    bool fills, log, wipe;
     struct row *rows;
     size_t count, cap;
     size_t *ends; /* of transactions: rows up to and with their marker */
@@ -101,13 +101,12 @@ static struct sp_id life(const struct world *w)
 
 /* ---- the database ---- */
 
-static void open_database(struct world *w, bool bulk)
+static void open_database(struct world *w)
 {
     struct sp_rocksdb_options options;
     sp_rocksdb_options_default(&options);
     options.memtable_bytes = MEMTABLE;
     options.write_ahead_log = w->log;
-    options.bulk = bulk;
     if (sp_db_open_rocksdb(w->directory, "made.by=torn\n", &options, &w->task.db, &w->fault) !=
         SP_OK)
         give_up(w, 1, "the database is refused");
@@ -221,27 +220,22 @@ static void wipe(struct world *w)
 
 static void bring_up(struct world *w)
 {
-    open_database(w, false);
+    open_database(w);
     load(w);
     if (w->task.partial && sp_id_is_zero(w->task.life)) { /* as restore.c */
         close_database(w);
         wipe(w);
-        open_database(w, false);
+        open_database(w);
         load(w);
     }
     size_t to = w->ends[transactions_of(w)];
-    if (w->bulk && (size_t)w->task.changelog_next < to) {
-        close_database(w);
-        open_database(w, true);
-        restore(w, to);
-        if (sp_db_sync(w->task.db) != SP_OK)
-            give_up(w, 1, "the restore cannot be written");
-        close_database(w);
-        open_database(w, false);
-        load(w);
-    } else {
-        restore(w, to);
-    }
+    bool fills = w->fills && (size_t)w->task.changelog_next < to;
+    if (fills && sp_db_fill(w->task.db, true) != SP_OK)
+        give_up(w, 1, "the database cannot be filled");
+    restore(w, to);
+    if (fills && sp_db_fill(w->task.db, false) != SP_OK)
+        give_up(w, 1, "the restore cannot be written");
+    load(w);
 }
 
 static bool dump_row(void *arg, struct sp_view key, struct sp_view value)
@@ -281,7 +275,7 @@ int main(int argc, char **argv)
                       .seed = strtoull(argv[3], NULL, 10),
                       .restored = (uint32_t)strtoul(argv[4], NULL, 10),
                       .stepped = (uint32_t)strtoul(argv[5], NULL, 10),
-                      .bulk = told(argc, argv, "bulk"),
+                      .fills = told(argc, argv, "fill"),
                       .log = told(argc, argv, "log"),
                       .wipe = told(argc, argv, "wipe")};
     make_changelog(&w);

@@ -84,7 +84,7 @@ class TaskPlan:
         self.restored = [rng.randrange(most) for _ in range(3)]
         self.stepped = [400 if self.large else 1 + rng.randrange(most) for _ in range(3)]
         self.log = seed % 4 == 3  # each transaction is written at once
-        self.bulk = rng.random() < 0.4
+        self.fills = rng.random() < 0.4
         self.wipes = rng.random() < 0.4  # the last life finds its database damaged, or of another changelog
         self.lives = 1 + rng.randrange(3) if not self.wipes else 2
         self.interrupted = not self.wipes and rng.random() < 0.3
@@ -92,7 +92,7 @@ class TaskPlan:
 
     def __str__(self):
         return (f"seed {self.seed}: task, transactions {self.restored[:self.lives]} + {self.stepped[:self.lives]}"
-                f"{', log' * self.log}{', bulk' * self.bulk}{', wiped' * self.wipes}"
+                f"{', log' * self.log}{', filled' * self.fills}{', wiped' * self.wipes}"
                 f"{', interrupted' * self.interrupted}")
 
     def command(self, life, again):
@@ -100,7 +100,7 @@ class TaskPlan:
         before = sum(self.restored[:life]) + sum(self.stepped[:life])
         wipes = self.wipes and life == self.lives - 1 and not again
         return [self.program, "disk/state", "dump", str(self.seed), str(before + self.restored[life]),
-                str(self.stepped[life]), *["log"][:self.log], *["bulk"][:self.bulk], *["wipe"][:wipes]]
+                str(self.stepped[life]), *["log"][:self.log], *["fill"][:self.fills], *["wipe"][:wipes]]
 
     def inputs(self):
         return {}

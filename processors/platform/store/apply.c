@@ -75,8 +75,12 @@ bool sp_apply(struct sp_apply *a, const struct sp_write_batch *batch, rocksdb_wr
     uint64_t bytes = batch->bytes.len + ROW_BYTES * (uint64_t)batch->count;
     bool large = bytes > a->memtable_bytes / 2;
     if (a->refused || !has_room(a, bytes) ||
-        (a->before && (a->log || large) && !sp_apply_prepare(a)))
+        (a->before && (a->log || large || a->sorted) && !sp_apply_prepare(a)))
         return false;
+    if (a->sorted) {
+        *ret_error = sp_sorted_apply(a->sorted, batch);
+        return !*ret_error;
+    }
     sp_write_batch_fill(batch, scratch);
     rocksdb_write(a->handle, a->options, scratch, ret_error);
     rocksdb_writebatch_clear(scratch);

@@ -12,13 +12,14 @@
 #ifndef SP_STORE_APPLY_H
 #define SP_STORE_APPLY_H
 
-#include "store/batch.h"
+#include "store/sorted.h"
 
 struct sp_apply {
     rocksdb_t *handle;
     const rocksdb_writeoptions_t *options;
-    bool log;              /* the database has a write-ahead log */
-    const char *directory; /* on whose disk there must be room; NULL: it is not looked at */
+    struct sp_sorted *sorted; /* takes the batches past write buffers and log; NULL: it does not */
+    bool log;                 /* the database has a write-ahead log */
+    const char *directory;    /* on whose disk there must be room; NULL: it is not looked at */
     uint64_t memtable_bytes;
     enum sp_err (*before)(void *arg); /* NULL: nothing */
     void *before_arg;

@@ -69,11 +69,79 @@ static int by_key_then_age(const void *a, const void *b, void *batch)
     return order ? order : x->at < y->at ? -1 : x->at > y->at;
 }
 
+/* ---- sorting: by the first bytes as a number, from its last byte to its first, and then those
+ * whose first bytes are the same ---- */
+
+enum { DIGITS = 8, VALUES = 256, FEW = 256 };
+
+static uint8_t digit(const struct sp_write *w, int at)
+{
+    return (uint8_t)(w->first >> (8 * at));
+}
+
+static void count_digits(const struct sp_write_batch *b, size_t counts[DIGITS][VALUES])
+{
+    for (size_t i = 0; i < b->count; i++)
+        for (int at = 0; at < DIGITS; at++)
+            counts[at][digit(&b->writes[i], at)]++;
+}
+
+/* Keeps the order of equal ones. `counts` becomes where each value begins. */
+static void sort_by_digit(const struct sp_write *from, size_t count, int at, size_t counts[VALUES],
+                          struct sp_write *to)
+{
+    size_t next = 0;
+    for (int value = 0; value < VALUES; value++) {
+        size_t n = counts[value];
+        counts[value] = next;
+        next += n;
+    }
+    for (size_t i = 0; i < count; i++)
+        to[counts[digit(&from[i], at)]++] = from[i];
+}
+
+/* Digits that are the same in all keys are left out: most have their store and their kind in
+ * common. */
+static void sort_by_first_bytes(struct sp_write_batch *b)
+{
+    static const size_t none[DIGITS][VALUES];
+    size_t counts[DIGITS][VALUES];
+    memcpy(counts, none, sizeof counts);
+    count_digits(b, counts);
+    struct sp_write *from = b->writes, *to = sp_alloc(b->count * sizeof *to), *spare = to;
+    for (int at = 0; at < DIGITS; at++) {
+        if (counts[at][digit(from, at)] == b->count)
+            continue;
+        sort_by_digit(from, b->count, at, counts[at], to);
+        struct sp_write *sorted = to;
+        to = from;
+        from = sorted;
+    }
+    if (from != b->writes)
+        memcpy(b->writes, from, b->count * sizeof *from);
+    sp_free(spare);
+}
+
+static void sort(struct sp_write_batch *b)
+{
+    if (b->count < FEW) {
+        if (b->count)
+            qsort_r(b->writes, b->count, sizeof *b->writes, by_key_then_age, b);
+        return;
+    }
+    sort_by_first_bytes(b);
+    for (size_t i = 0, end; i < b->count; i = end) {
+        for (end = i + 1; end < b->count && b->writes[end].first == b->writes[i].first;)
+            end++;
+        if (end - i > 1)
+            qsort_r(b->writes + i, end - i, sizeof *b->writes, by_key_then_age, b);
+    }
+}
+
 void sp_write_batch_sort(struct sp_write_batch *b)
 {
     size_t kept = 0;
-    if (b->count)
-        qsort_r(b->writes, b->count, sizeof *b->writes, by_key_then_age, b);
+    sort(b);
     for (size_t i = 0; i < b->count; i++) {
         const struct sp_write *w = &b->writes[i], *next = w + 1;
         if (i + 1 < b->count && compare(b, w, next->first, sp_write_batch_key(b, next)) == 0)

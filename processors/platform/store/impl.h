@@ -18,8 +18,9 @@ struct sp_db_ops {
                         bool (*each)(void *arg, struct sp_view key, struct sp_view value),
                         void *arg);
     enum sp_err (*commit)(struct sp_db *db);
-    enum sp_err (*sync)(struct sp_db *db);    /* NULL: nothing to do */
-    enum sp_err (*compact)(struct sp_db *db); /* NULL: nothing to do */
+    enum sp_err (*sync)(struct sp_db *db);          /* NULL: nothing to do */
+    enum sp_err (*compact)(struct sp_db *db);       /* NULL: nothing to do */
+    enum sp_err (*fill)(struct sp_db *db, bool on); /* NULL: nothing to do */
     /* NULL: nothing to do */
     void (*before_commits)(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg);
     void (*discard)(struct sp_db *db);

@@ -9,8 +9,8 @@
  *   order        a batch is applied in key order: neighbours in the memtable's skip list are found
  * from one another, in half the time of a search from its top
  *   look-ups     most miss (a page never seen): a filter of 10 bits a key decides those in memory
- *   bulk         write buffers are vectors, sorted when they go to the disk: no search at all. They
- *                get batches that are sorted already, without what the batch itself writes over
+ *   filling      commits become sorted files (sorted.h): no write buffer at all. Their values stay
+ *                with the keys until a compaction takes the large ones out
  *   sharing      background threads are RocksDB's default ones, which all databases of a process
  *                have in common; block cache and write buffers are, where the caller says so
  *
@@ -27,6 +27,7 @@
 #include "store/directory.h"
 #include "store/flight.h"
 #include "store/impl.h"
+#include "store/merge.h"
 #include "store/shared.h"
 #include "store/tuning.h"
 
@@ -45,7 +46,8 @@ struct rocks_db {
     struct sp_apply apply;
     char *directory;
     struct sp_flight *flight;        /* commits in the background; NULL: at once */
-    struct sp_ahead *ahead;          /* NULL without a flight */
+    bool fills;                      /* the flight is there for that alone */
+    struct sp_ahead *ahead;          /* NULL without a flight, and with that one */
     rocksdb_pinnableslice_t *pinned; /* the view that the last get gave out */
     bool shared;                     /* everything of RocksDB's is another handle's */
     bool borrows_cache;
@@ -124,65 +126,6 @@ static void rocks_erase(struct sp_db *db, struct sp_view key)
     sp_write_batch_note(&rocks(db)->open, key, sp_view(NULL, 0), true);
 }
 
-static bool starts_with(struct sp_view v, struct sp_view prefix)
-{
-    return v.len >= prefix.len && memcmp(v.data, prefix.data, prefix.len) == 0;
-}
-
-/* Two ordered runs of rows as one: what is in RocksDB, and what is on its way there, which counts
- * where both have a key. */
-struct merge {
-    rocksdb_iterator_t *stored;
-    const struct sp_write_batch *coming; /* NULL: nothing */
-    size_t next;                         /* of `coming` */
-};
-
-static int by_bytes(struct sp_view a, struct sp_view b)
-{
-    int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-    return order ? order : a.len < b.len ? -1 : a.len > b.len;
-}
-
-/* The first row of either run; false: there is none, or it is behind the prefix. */
-static bool merge_row(struct merge *m, struct sp_view prefix, struct sp_view *ret_key,
-                      struct sp_view *ret_value, bool *ret_erased)
-{
-    struct sp_view stored = {0}, coming = {0};
-    if (rocksdb_iter_valid(m->stored))
-        stored.data = rocksdb_iter_key(m->stored, &stored.len);
-    if (m->coming && m->next < m->coming->count)
-        coming = sp_write_batch_key(m->coming, &m->coming->writes[m->next]);
-    bool is_stored = stored.data && starts_with(stored, prefix);
-    bool is_coming = coming.data && starts_with(coming, prefix);
-    int order = is_stored && is_coming ? by_bytes(stored, coming) : is_stored ? -1 : 1;
-    if (!is_stored && !is_coming)
-        return false;
-    *ret_erased = false;
-    if (order < 0) {
-        *ret_key = stored;
-        ret_value->data = rocksdb_iter_value(m->stored, &ret_value->len);
-        return true;
-    }
-    const struct sp_write *w = &m->coming->writes[m->next];
-    *ret_key = coming;
-    *ret_value = sp_write_batch_value(m->coming, w);
-    *ret_erased = w->value_len == SP_WRITE_ERASED;
-    return true;
-}
-
-/* Behind that row, in both. */
-static void merge_next(struct merge *m, struct sp_view key)
-{
-    size_t len = 0;
-    const char *stored = rocksdb_iter_valid(m->stored) ? rocksdb_iter_key(m->stored, &len) : NULL;
-    bool both = stored && len == key.len && memcmp(stored, key.data, len) == 0;
-    if (m->coming && m->next < m->coming->count &&
-        sp_view_eq(sp_write_batch_key(m->coming, &m->coming->writes[m->next]), key))
-        m->next++;
-    if (both)
-        rocksdb_iter_next(m->stored);
-}
-
 static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp_view from,
                               bool (*each)(void *arg, struct sp_view key, struct sp_view value),
                               void *arg)
@@ -191,11 +134,11 @@ static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp
     char *error = NULL;
     struct sp_view key, value;
     bool erased;
-    struct merge m = {.coming = sp_flight_batch(r->flight)};
+    struct sp_merge m = {.coming = sp_flight_batch(r->flight)};
     m.stored = rocksdb_create_iterator(r->handle, r->scan);
     m.next = m.coming ? sp_write_batch_from(m.coming, from) : 0;
     for (rocksdb_iter_seek(m.stored, from.data, from.len);
-         merge_row(&m, prefix, &key, &value, &erased); merge_next(&m, key))
+         sp_merge_row(&m, prefix, &key, &value, &erased); sp_merge_next(&m, key))
         if (!erased && !each(arg, key, value))
             break;
     rocksdb_iter_get_error(m.stored, &error);
@@ -293,6 +236,48 @@ static enum sp_err rocks_compact(struct sp_db *db)
     return broken ? SP_STORE : err;
 }
 
+static enum sp_err fill_begin(struct rocks_db *r)
+{
+    enum sp_err err = rocks_sync(&r->db); /* else the first file has to wait for that */
+    char *error = err == SP_OK ? sp_rocksdb_filled(r->handle, true) : NULL;
+    if (err != SP_OK || error)
+        return error ? failed(r, error) : err;
+    r->apply.sorted = sp_sorted_new(r->handle, r->options, r->directory);
+    if (!r->flight) {
+        r->flight = sp_flight_new(&r->apply);
+        r->fills = r->flight != NULL;
+    }
+    return SP_OK;
+}
+
+static enum sp_err fill_end(struct rocks_db *r)
+{
+    enum sp_err err = land(r);
+    if (r->fills) {
+        sp_flight_free(r->flight);
+        r->flight = NULL;
+        r->fills = false;
+    }
+    sp_sorted_free(r->apply.sorted);
+    r->apply.sorted = NULL;
+    sp_write_batch_done(&r->open); /* it was large */
+    char *error = sp_rocksdb_filled(r->handle, false);
+    if (err == SP_OK && error)
+        return failed(r, error);
+    rocksdb_free(error);
+    return err;
+}
+
+static enum sp_err rocks_fill(struct sp_db *db, bool on)
+{
+    struct rocks_db *r = rocks(db);
+    SP_ASSERT(r->open.count == 0);
+    unpin(r);
+    if (on == (r->apply.sorted != NULL))
+        return SP_OK;
+    return on ? fill_begin(r) : fill_end(r);
+}
+
 static void rocks_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg)
 {
     struct rocks_db *r = rocks(db);
@@ -319,6 +304,7 @@ static void rocks_close(struct sp_db *db)
         return;
     sp_ahead_free(r->ahead);
     sp_flight_free(r->flight);
+    sp_sorted_free(r->apply.sorted);
     if (r->handle)
         sp_rocksdb_shared_leave(r->process, r->handle);
     if (r->handle) {
@@ -347,6 +333,7 @@ static const struct sp_db_ops rocks_ops = {
     .commit = rocks_commit,
     .sync = rocks_sync,
     .compact = rocks_compact,
+    .fill = rocks_fill,
     .before_commits = rocks_before_commits,
     .discard = rocks_discard,
     .each_write = rocks_each_write,
@@ -389,6 +376,7 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
     set_options(r, options ? options : &defaults);
     enum sp_err err = sp_directory_open(directory, fingerprint, &r->lock, fault);
     if (err == SP_OK) {
+        sp_sorted_clear(directory);
         sp_buf_put_str(&path, directory);
         sp_buf_put(&path, "/rocksdb", sizeof "/rocksdb");
         r->handle = rocksdb_open(r->options, path.data, &error);

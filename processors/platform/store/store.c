@@ -116,6 +116,12 @@ enum sp_err sp_db_compact(struct sp_db *db)
     return db->ops->compact ? db->ops->compact(db) : SP_OK;
 }
 
+enum sp_err sp_db_fill(struct sp_db *db, bool on)
+{
+    SP_ASSERT(!db->scanning);
+    return db->ops->fill ? db->ops->fill(db, on) : SP_OK;
+}
+
 void sp_db_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg)
 {
     if (db->ops->before_commits)

@@ -37,9 +37,6 @@ struct sp_rocksdb_options {
     /* NULL (default): a block cache and write buffers of its own. Else those, and of the two
      * budgets above only what `shared` was made with counts. Outlives the database. */
     struct sp_rocksdb_shared *shared;
-    /* For filling a database with rows in any order, at the speed of the disk: what is put cannot
-     * be got or scanned before the database is synced, closed and opened without it. */
-    bool bulk;
     /* A commit is applied by a thread of its own while the caller goes on, which reads it all the
      * same: what failed is said by the next commit or sync. What is found after a kill is a prefix
      * of the commits as ever. Another thread reads what is expected (sp_store_expect). */
@@ -115,6 +112,11 @@ enum sp_err sp_db_commit(struct sp_db *db);
  * that commit's rows. When it fails, so do this commit and all that follow. Memory databases never
  * call it. It must be callable until the database is closed. Before the first commit. */
 void sp_db_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg);
+/* On: for filling a database with large batches. Each commit becomes a sorted file, written and
+ * synced in the background and taken over by the database as it is; what is found after a kill, or
+ * a loss of power, is a prefix of the commits as ever. Memory: two batches. Off: waits for the
+ * last, whose error it returns. The batch is empty at both. SP_STORE: it is off. */
+enum sp_err sp_db_fill(struct sp_db *db, bool on);
 /* Brings everything committed to the disk. */
 enum sp_err sp_db_sync(struct sp_db *db);
 /* Rewrites all files of the database, so that nothing is left in any of what was deleted or

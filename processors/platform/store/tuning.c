@@ -1,6 +1,7 @@
 /* See tuning.h: what was measured to be best for our rows, and why. */
 #include "store/tuning.h"
 
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,11 +12,7 @@ enum {
     FILTER_BITS = 10,
     BLOB_MIN_BYTES = 512,
     BLOB_FILE_BYTES = 256 << 20,
-    BULK_MEMTABLES = 2, /* one fills, one goes to the disk */
-    BULK_MEMTABLE_BYTES = 16 << 20,
-    BULK_FILES = 16, /* are merged at a time: a quarter of the work of four */
-    BULK_FILES_SLOW = 32,
-    BULK_FILES_MOST = 48,
+    FILLED_FILES_MOST = 48,
     FILES_MERGED = 4,  /* at a time, RocksDB's own choice; the next level holds as much */
     OPEN_FILES = 4096, /* a file that is opened again reads its index and filter again */
     OPEN_FILES_LEAST = 64,
@@ -43,16 +40,6 @@ static void set_tables(rocksdb_options_t *to, rocksdb_cache_t *cache)
 
 static void set_memtables(rocksdb_options_t *to, const struct sp_rocksdb_options *o)
 {
-    if (o->bulk) {
-        rocksdb_options_set_write_buffer_size(to, BULK_MEMTABLE_BYTES);
-        rocksdb_options_set_max_write_buffer_number(to, BULK_MEMTABLES);
-        rocksdb_options_set_memtable_vector_rep(to);
-        rocksdb_options_set_allow_concurrent_memtable_write(to, 0);
-        rocksdb_options_set_level0_file_num_compaction_trigger(to, BULK_FILES);
-        rocksdb_options_set_level0_slowdown_writes_trigger(to, BULK_FILES_SLOW);
-        rocksdb_options_set_level0_stop_writes_trigger(to, BULK_FILES_MOST);
-        return;
-    }
     uint64_t bytes = o->shared ? sp_rocksdb_shared_memtable_bytes(o->shared) : o->memtable_bytes;
     rocksdb_options_set_write_buffer_size(to, bytes);
     rocksdb_options_set_max_write_buffer_number(to, MEMTABLES);
@@ -111,7 +98,7 @@ rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
     rocksdb_options_set_enable_blob_gc(to, 1);
     rocksdb_options_set_blob_gc_age_cutoff(to, BLOB_GC_SHARE);
     set_tables(to, cache);
-    return o->bulk ? to : with_hint(to);
+    return with_hint(to);
 }
 
 void sp_rocksdb_tuned_thread(void)
@@ -134,6 +121,28 @@ static uint64_t number_of(rocksdb_t *handle, const char *property)
 {
     uint64_t value = 0;
     return rocksdb_property_int(handle, property, &value) == 0 ? value : 0;
+}
+
+/* Sixteen files merged at a time are a quarter of the work of four, RocksDB's own choice, to which
+ * it returns. */
+char *sp_rocksdb_filled(rocksdb_t *handle, bool filled)
+{
+    static const char *const keys[] = {"level0_file_num_compaction_trigger"};
+    const char *const values[] = {filled ? "16" : "4"};
+    char *error = NULL;
+    rocksdb_set_options(handle, 1, keys, values, &error);
+    return error;
+}
+
+bool sp_rocksdb_files_wait(rocksdb_t *handle)
+{
+    uint64_t files = 0;
+    char *text = rocksdb_property_value(handle, "rocksdb.num-files-at-level0");
+    if (text)
+        files = strtoull(text, NULL, 10);
+    rocksdb_free(text);
+    return files >= FILLED_FILES_MOST && (number_of(handle, "rocksdb.num-running-compactions") ||
+                                          number_of(handle, "rocksdb.compaction-pending"));
 }
 
 /* A compaction of RocksDB's own that is under way would leave its results out: what there is to do

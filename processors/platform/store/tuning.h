@@ -14,6 +14,12 @@ rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
  */
 void sp_rocksdb_tuned_thread(void);
 
+/* While a database is filled with sorted files, RocksDB merges more of them at a time. NULL, or why
+ * not: rocksdb_free it. */
+char *sp_rocksdb_filled(rocksdb_t *handle, bool filled);
+/* Whether so many files wait to be merged that another one must wait. */
+bool sp_rocksdb_files_wait(rocksdb_t *handle);
+
 /* Rewrites all files, also those that hold nothing deleted as far as RocksDB knows. NULL, or why
  * not: rocksdb_free it. *ret_broken: it has begun and failed. */
 char *sp_rocksdb_compact(rocksdb_t *handle, bool *ret_broken);

@@ -6,9 +6,6 @@
 #include "base/mem.h"
 #include "kafka/internal.h"
 
-/* From that many records on a restore fills the database in bulk. */
-enum { BULK_RECORDS = 50000 };
-
 /* ---- tasks ---- */
 
 static bool on_restore(void *arg, int32_t partition, uint64_t applied, int64_t remaining)
@@ -23,46 +20,10 @@ static bool on_restore(void *arg, int32_t partition, uint64_t applied, int64_t r
     return !*w->stop;
 }
 
-static enum sp_err open_database(struct sp_worker *w, struct sp_task *t, const char *directory,
-                                 bool bulk, struct sp_fault *fault)
-{
-    struct sp_rocksdb_options options = w->options->store;
-    options.bulk = bulk;
-    return sp_db_open_rocksdb(directory, w->options->fingerprint, &options, &t->db, fault);
-}
-
 static void close_database(struct sp_task *t)
 {
     sp_db_close(t->db);
     t->db = NULL;
-}
-
-/* Most of a long restore; what came meanwhile is left. */
-static enum sp_err restore_in_bulk(struct sp_worker *w, struct sp_task *t,
-                                   const struct sp_restore *restore, const char *directory,
-                                   struct sp_fault *fault)
-{
-    close_database(t);
-    enum sp_err err = open_database(w, t, directory, true, fault);
-    if (err == SP_OK)
-        err = sp_task_restore(t, restore, fault);
-    if (err == SP_OK && sp_db_sync(t->db) != SP_OK)
-        err = sp_fault_set(fault, SP_STORE, "%s", sp_db_message(t->db));
-    if (err != SP_OK)
-        return err;
-    close_database(t);
-    return open_database(w, t, directory, false, fault);
-}
-
-static enum sp_err restore_state(struct sp_worker *w, struct sp_task *t,
-                                 const struct sp_restore *restore, const char *directory,
-                                 struct sp_fault *fault)
-{
-    int64_t behind = 0;
-    enum sp_err err = sp_task_behind(t, restore, &behind, fault);
-    if (err == SP_OK && behind >= BULK_RECORDS)
-        err = restore_in_bulk(w, t, restore, directory, fault);
-    return err == SP_OK ? sp_task_restore(t, restore, fault) : err;
 }
 
 static void name_directory(const struct sp_worker *w, const struct sp_task *t, char *ret_directory,
@@ -89,10 +50,11 @@ static enum sp_err bring_up(struct sp_worker *w, struct sp_task *t,
 {
     char directory[4096];
     name_directory(w, t, directory, sizeof directory);
-    enum sp_err err = open_database(w, t, directory, false, fault);
+    enum sp_err err =
+        sp_db_open_rocksdb(directory, w->options->fingerprint, &w->options->store, &t->db, fault);
     bool opened = err == SP_OK;
     if (opened)
-        err = restore_state(w, t, restore, directory, fault);
+        err = sp_task_restore(t, restore, fault);
     /* State of other settings is refused where it is opened; of another changelog, found here. */
     *ret_useless = sp_damage_is(err, fault->text) || (opened && err == SP_STATE_FORMAT);
     return err;

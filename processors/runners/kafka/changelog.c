@@ -8,6 +8,12 @@ static size_t batch_bytes(const struct sp_changelog *c)
     return c->batch_bytes ? c->batch_bytes : COMMIT_BYTES;
 }
 
+/* Most batches end with a marker, so that few have to end before one. */
+static bool may_end(const struct sp_changelog *c)
+{
+    return c->uncommitted >= batch_bytes(c) / 4 * 3;
+}
+
 /* A changelog key starts with the store's number, as stored keys do. */
 static void put(struct sp_task *t, const struct sp_changelog_record *record)
 {
@@ -48,7 +54,7 @@ static enum sp_err on_marker(struct sp_changelog *c, struct sp_task *t,
     t->life = marker.life;
     t->changelog_next = record->offset + 1;
     c->unmarked = 0;
-    if (!c->each_marker && !t->partial && c->uncommitted < batch_bytes(c))
+    if (!c->each_marker && !t->partial && !may_end(c))
         return SP_OK;
     t->partial = false;
     c->uncommitted = 0;

@@ -2,7 +2,11 @@
 #include "base/clock.h"
 #include "kafka/changelog.h"
 
-enum { POLL_MS = 200, TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 1000 };
+/* A batch that is not full comes after POLL_MS. */
+enum { POLL_MS = 10, POLL_MESSAGES = 1000 };
+enum { TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 1000 };
+/* From that many records on the database is filled. */
+enum { FILL_RECORDS = 50000, FILL_BYTES = 32 << 20 };
 enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 
 static enum sp_err fail(struct sp_fault *fault, enum sp_err err, const struct sp_restore *r,
@@ -17,6 +21,7 @@ struct reading {
     int64_t next;
     int64_t high;
     size_t drained; /* bytes since the fetcher was woken */
+    rd_kafka_queue_t *queue;
     struct sp_changelog applying;
 };
 
@@ -62,17 +67,28 @@ static const char *why(const struct sp_task *t, enum sp_err err)
     }
 }
 
+/* The messages that have come, at once: one at a time costs locks and more for each. */
+static enum sp_err take(struct sp_task *t, struct reading *g)
+{
+    rd_kafka_message_t *came[POLL_MESSAGES];
+    enum sp_err err = SP_OK;
+    ssize_t count = rd_kafka_consume_batch_queue(g->queue, POLL_MS, came, POLL_MESSAGES);
+    for (ssize_t i = 0; i < count; i++) {
+        if (err == SP_OK && g->next < g->high)
+            err = on_message(t, came[i], g);
+        rd_kafka_message_destroy(came[i]);
+    }
+    return err;
+}
+
 static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault *fault)
 {
     const struct sp_restore *r = g->options;
     int64_t moved_ms = sp_clock_ms(), reported_ms = 0;
     while (g->next < g->high) {
-        rd_kafka_message_t *m = rd_kafka_consumer_poll(r->reader, POLL_MS);
         int64_t before = g->next;
+        enum sp_err err = take(t, g);
         int64_t now_ms = sp_clock_ms();
-        enum sp_err err = m ? on_message(t, m, g) : SP_OK;
-        if (m)
-            rd_kafka_message_destroy(m);
         if (err != SP_OK)
             return fail(fault, err, r, t->partition, why(t, err));
         if (g->next > before)
@@ -104,7 +120,9 @@ static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_aga
     rd_kafka_topic_partition_list_destroy(list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return fail(fault, SP_BUSY, r, t->partition, rd_kafka_err2str(code));
+    g->queue = rd_kafka_queue_get_consumer(r->reader);
     enum sp_err err = read_on(t, g, fault);
+    rd_kafka_queue_destroy(g->queue);
     if (err == SP_OK && !fresh && g->applying.markers == 0)
         err = fail(fault, SP_STATE_FORMAT, r, t->partition, why(t, SP_STATE_FORMAT));
     if (err == SP_OK && (err = sp_changelog_end(&g->applying, t, ret_again)) != SP_OK)
@@ -143,13 +161,19 @@ static enum sp_err look(struct sp_task *t, const struct sp_restore *r, int64_t *
     return SP_OK;
 }
 
-enum sp_err sp_task_behind(struct sp_task *t, const struct sp_restore *r, int64_t *ret_behind,
-                           struct sp_fault *fault)
+/* Fills the database: most of a long restore. */
+static enum sp_err fill(struct sp_task *t, struct reading *g, bool *ret_again,
+                        struct sp_fault *fault)
 {
-    int64_t high = 0;
-    enum sp_err err = look(t, r, &high, fault);
+    enum sp_err err = sp_db_fill(t->db, true);
     if (err == SP_OK)
-        *ret_behind = high - t->changelog_next;
+        err = read_from(t, g, ret_again, fault);
+    else
+        fail(fault, err, g->options, t->partition, sp_db_message(t->db));
+    if (err != SP_OK)
+        sp_db_fill(t->db, false);
+    else if ((err = sp_db_fill(t->db, false)) != SP_OK)
+        fail(fault, err, g->options, t->partition, sp_db_message(t->db));
     return err;
 }
 
@@ -162,7 +186,12 @@ enum sp_err sp_task_restore(struct sp_task *t, const struct sp_restore *r, struc
                             .applying = {.batch_bytes = r->batch_bytes, .each_marker = round > 0}};
         again = false;
         err = look(t, r, &g.high, fault);
-        if (err == SP_OK && (t->input_next >= 0 || t->changelog_next < g.high))
+        bool much = round == 0 && g.high - t->changelog_next >= FILL_RECORDS;
+        if (much && !r->batch_bytes)
+            g.applying.batch_bytes = FILL_BYTES;
+        if (err == SP_OK && much)
+            err = fill(t, &g, &again, fault);
+        else if (err == SP_OK && (t->input_next >= 0 || t->changelog_next < g.high))
             err = read_from(t, &g, &again, fault);
     }
     return err;

@@ -58,18 +58,17 @@ struct sp_restore {
     rd_kafka_t *reader;  /* SP_KAFKA_READER */
     rd_kafka_t *watcher; /* SP_KAFKA_WATCHER */
     const char *topic;
-    size_t batch_bytes; /* of rows in memory; 0: 16 MiB */
+    size_t batch_bytes; /* of rows in memory, of which there are two; 0: 16 MiB, 32 where the
+                           database is filled */
     /* Called now and then: records applied, offsets still to read. May be NULL. Returns false to
      * give up (the process is to stop). */
     bool (*progress)(void *arg, int32_t partition, uint64_t applied, int64_t remaining);
     void *arg;
 };
 
-/* How many offsets of the changelog the task's database lacks; fails as sp_task_restore does. */
-enum sp_err sp_task_behind(struct sp_task *t, const struct sp_restore *r, int64_t *ret_behind,
-                           struct sp_fault *fault);
-/* Brings the task's database up to the last marker of its changelog. Memory: a batch of rows,
- * however far apart markers are (compaction leaves one). SP_STATE_FORMAT: the database
+/* Brings the task's database up to the last marker of its changelog; fills it (sp_db_fill) where
+ * much is missing. Memory: two batches of rows, however far apart markers are (compaction leaves
+ * one). SP_STATE_FORMAT: the database
  * cannot be trusted (it is not of this changelog): wipe it and call again with a new one.
  * SP_BUSY: gave up, or no progress for too long. */
 enum sp_err sp_task_restore(struct sp_task *t, const struct sp_restore *r, struct sp_fault *fault);

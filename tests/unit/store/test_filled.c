@@ -1,0 +1,191 @@
+/* Databases that are filled with sorted files, and databases that share what a process has. */
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "harness.h"
+#include "store/store.h"
+#include "temporary.h"
+
+#define FINGERPRINT "mode=exact\n"
+
+enum { KEYS = 3000, WRITES = 20000, VALUE = 900, DATABASES = 4 };
+
+static struct sp_db *open_with(const char *directory, struct sp_rocksdb_shared *shared,
+                               uint64_t memtable_bytes)
+{
+    struct sp_rocksdb_options o;
+    struct sp_db *db = NULL;
+    struct sp_fault fault = {""};
+    sp_rocksdb_options_default(&o);
+    o.block_cache_bytes = 1 << 20;
+    o.memtable_bytes = memtable_bytes;
+    o.shared = shared;
+    if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault) != SP_OK)
+        printf("%s\n", fault.text);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(db);
+    return db;
+}
+
+/* Random writes, some to the same keys, some of them deletions; notes what must be there. */
+static void fill(struct sp_db *db, uint32_t seed, uint32_t *table)
+{
+    static char value[VALUE];
+    for (uint32_t i = 1; i <= WRITES; i++) {
+        uint64_t random = sp_mix64(seed * 1000003ull + i);
+        uint32_t key = random % KEYS;
+        struct sp_store *s = sp_db_store(db, (uint16_t)(key % 3));
+        table[key] = random >> 60 ? i : 0;
+        memcpy(value, &i, sizeof i);
+        if (table[key])
+            sp_store_put(s, sp_view(&key, sizeof key), sp_view(value, 4 + random % (VALUE - 4)));
+        else
+            sp_store_delete(s, sp_view(&key, sizeof key));
+        if (i % 700 == 0)
+            CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    }
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+}
+
+static void check(struct sp_db *db, const uint32_t *table)
+{
+    size_t wrong = 0;
+    for (uint32_t key = 0; key < KEYS; key++) {
+        struct sp_view v = {0};
+        uint32_t found = 0;
+        if (sp_store_get(sp_db_store(db, (uint16_t)(key % 3)), sp_view(&key, sizeof key), &v) ==
+            SP_OK)
+            memcpy(&found, v.data, sizeof found);
+        wrong += found != table[key];
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+}
+
+TEST(what_a_database_was_filled_with_is_there_and_stays)
+{
+    static uint32_t table[KEYS];
+    const char *directory = temporary_directory();
+    for (uint32_t round = 1; round < 4; round++) {
+        struct sp_view v;
+        struct sp_db *db = open_with(directory, NULL, 1 << 20);
+        check(db, table);
+        fill(db, 10 * round, table); /* partly in write buffers when the first file comes */
+        CU_ASSERT_EQUAL(sp_db_fill(db, true), SP_OK);
+        fill(db, 10 * round + 1, table);
+        sp_store_put(sp_db_store(db, 0), sp_view_str("open"), sp_view_str("1"));
+        sp_db_discard(db);
+        CU_ASSERT_EQUAL(sp_db_fill(db, false), SP_OK);
+        check(db, table);
+        CU_ASSERT_EQUAL(sp_store_get(sp_db_store(db, 0), sp_view_str("open"), &v), SP_NOT_FOUND);
+        if (round == 2) { /* and it goes on as usual, */
+            fill(db, 10 * round + 2, table);
+            check(db, table);
+        }
+        if (round == 3) /* or is closed in the middle */
+            CU_ASSERT_EQUAL(sp_db_fill(db, true), SP_OK);
+        if (round == 3)
+            fill(db, 10 * round + 3, table);
+        sp_db_close(db);
+    }
+    struct sp_db *db = open_with(directory, NULL, 1 << 20);
+    check(db, table);
+    CU_ASSERT_EQUAL(sp_db_compact(db), SP_OK);
+    check(db, table);
+    sp_db_close(db);
+}
+
+/* A process was killed after the database had taken the file over, and before its other name went:
+ * both are one file, which must not be written to. */
+TEST(a_file_that_was_left_is_not_written_over)
+{
+    static uint32_t table[KEYS];
+    char pattern[256], to[256];
+    glob_t files;
+    const char *directory = temporary_directory();
+    struct sp_db *db = open_with(directory, NULL, 1 << 20);
+    CU_ASSERT_EQUAL(sp_db_fill(db, true), SP_OK);
+    fill(db, 1, table);
+    CU_ASSERT_EQUAL(sp_db_fill(db, false), SP_OK);
+    sp_db_close(db);
+    snprintf(pattern, sizeof pattern, "%s/rocksdb/0*.sst", directory);
+    snprintf(to, sizeof to, "%s/rocksdb/sorted.sst", directory);
+    for (int round = 0; round < 2; round++) {
+        db = round ? NULL : open_with(directory, NULL, 1 << 20);
+        CU_ASSERT_EQUAL_FATAL(glob(pattern, 0, NULL, &files), 0);
+        CU_ASSERT_EQUAL_FATAL(link(files.gl_pathv[0], to), 0);
+        globfree(&files);
+        db = db ? db : open_with(directory, NULL, 1 << 20);
+        CU_ASSERT_EQUAL(access(to, F_OK) == 0, round == 0);
+        CU_ASSERT_EQUAL(sp_db_fill(db, true), SP_OK);
+        fill(db, 2, table);
+        CU_ASSERT_EQUAL(sp_db_fill(db, false), SP_OK);
+        check(db, table);
+        CU_ASSERT_NOT_EQUAL(access(to, F_OK), 0);
+        sp_db_close(db);
+    }
+    db = open_with(directory, NULL, 1 << 20);
+    check(db, table);
+    sp_db_close(db);
+}
+
+/* Keys that have much in common, more than once in a batch. */
+TEST(rows_of_one_batch_are_put_in_order)
+{
+    enum { ROWS = 4000, LONG_KEYS = 997 };
+    struct sp_db *db = open_with(temporary_directory(), NULL, 1 << 20);
+    struct sp_store *s = sp_db_store(db, 1);
+    for (int filled = 0; filled < 2; filled++) {
+        char key[64];
+        CU_ASSERT_EQUAL(sp_db_fill(db, filled), SP_OK);
+        for (int i = 0; i < ROWS; i++) {
+            int n = snprintf(key, sizeof key, "%sx%d", i % 2 ? "the same beginning " : "",
+                             i * 7 % LONG_KEYS);
+            sp_store_put(s, sp_view(key, (size_t)n), sp_view(&i, sizeof i));
+        }
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+        CU_ASSERT_EQUAL(sp_db_fill(db, false), SP_OK);
+        for (int i = ROWS - 2 * LONG_KEYS; i < ROWS; i++) {
+            struct sp_view v = {0};
+            int n = snprintf(key, sizeof key, "%sx%d", i % 2 ? "the same beginning " : "",
+                             i * 7 % LONG_KEYS);
+            CU_ASSERT_EQUAL_FATAL(sp_store_get(s, sp_view(key, (size_t)n), &v), SP_OK);
+            CU_ASSERT(v.len == sizeof i && memcmp(v.data, &i, sizeof i) == 0);
+        }
+    }
+    sp_db_close(db);
+}
+
+TEST(databases_that_share_have_one_budget_of_write_buffers)
+{
+    static uint32_t tables[DATABASES][KEYS];
+    enum { MEMTABLE = 20 << 20 }; /* what is written is less, and more than three shares */
+    struct sp_rocksdb_options o;
+    struct sp_db *dbs[DATABASES];
+    sp_rocksdb_options_default(&o);
+    o.memtable_bytes = MEMTABLE;
+    struct sp_rocksdb_shared *shared = sp_rocksdb_shared_new(&o);
+    uint64_t all = 0;
+    for (int i = 0; i < DATABASES; i++)
+        dbs[i] = open_with(temporary_directory(), shared, 1 << 30);
+    for (int i = 0; i < DATABASES; i++) {
+        uint64_t disk, memory;
+        fill(dbs[i], (uint32_t)i, tables[i]);
+        fill(dbs[i], (uint32_t)i + 5, tables[i]); /* 18 MB in all */
+        sp_db_size(dbs[i], &disk, &memory);
+        CU_ASSERT(memory < 3 * MEMTABLE / DATABASES + (1 << 20));
+        all += memory;
+    }
+    CU_ASSERT(all < 3 * MEMTABLE + (1 << 20));
+    sp_db_close(dbs[1]);
+    sp_db_close(dbs[3]);
+    sp_db_close(dbs[2]);
+    check(dbs[0], tables[0]);
+    for (uint32_t i = 0; i < 3; i++) /* it has the budget for itself now */
+        fill(dbs[0], 10 + i, tables[0]);
+    check(dbs[0], tables[0]);
+    sp_db_close(dbs[0]);
+    sp_rocksdb_shared_free(shared);
+    sp_rocksdb_shared_free(NULL);
+}
