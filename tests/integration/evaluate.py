@@ -251,6 +251,49 @@ def the_report_opens_in_a_browser_and_asks_nobody(work):
         browser.check_clean(page)
 
 
+# What is written in a plot: cairo draws each line of a label as a group of letters.
+LABELS = """[...document.querySelectorAll('figure svg')].map(svg => [svg.getBoundingClientRect(),
+    ...[...svg.querySelectorAll('g')].filter(g => g.children.length && [...g.children].every(c => c.tagName === 'use'))
+        .map(g => g.getBoundingClientRect())].map(r => [r.left, r.top, r.right, r.bottom]))"""
+
+
+def labels_are_whole_and_apart_and_small_samples_are_marked(work):
+    figures = "1,4,5,7,8,9"
+    trace = "a-trace-whose-name-is-long-and-has-no-place-to-break-it-in-any-line-of-a-legend.jsonl"
+    page = report_of(work, "--figures", figures, trace=trace)
+    captions = re.findall("<(?:fig)?caption>.*?</(?:fig)?caption>", page)
+    check(len(captions) > 15, "tables and plots", len(captions))
+    for caption in captions:
+        check(re.search(r'class="few">small sample: [\d,]+ [a-z ]+, below (10,000|1,000)<', caption), caption)
+    with Browser(work.path("profile")) as browser:
+        browser.open(pathlib.Path(work.path("report/index.html")).as_uri())
+        plots = browser.value(LABELS)
+        check(len(plots) >= 10 and all(len(p) > 8 for p in plots), "labels", [len(p) for p in plots])
+        for left, top, right, bottom in (p[0] for p in plots):
+            check(right - left > 500 and bottom - top > 300, "a plot is not seen")
+        for all_of, *labels in plots:
+            for number, a in enumerate(labels):
+                check(all_of[0] <= a[0] and all_of[1] <= a[1] and a[2] <= all_of[2] and a[3] <= all_of[3],
+                      "a label is clipped", a, all_of)
+                for b in labels[:number]:
+                    check(a[0] >= b[2] or b[0] >= a[2] or a[1] >= b[3] or b[1] >= a[3], "labels overlap", a, b)
+        # On a phone tables and plots scroll by themselves, by the keyboard, too; the page does not.
+        browser.size(360, 740)
+        check(browser.value("document.documentElement.scrollWidth") <= 360, "the page is wider than a phone")
+        wide = browser.value("[...document.querySelectorAll('.wide')].filter(w => w.scrollWidth > w.clientWidth)"
+                             ".map(w => { w.focus(); w.scrollLeft = 1e4; return w.scrollLeft > 0 &&"
+                             " document.activeElement === w; })")
+        check_equal(browser.value("[...document.querySelectorAll('table, figure svg')].filter(e => !e.closest('.wide'))"
+                                  ".length"), 0, "tables and plots that cannot scroll")
+        check(len(wide) >= 15 and all(wide), "what is wide scrolls", wide)
+
+
+def a_large_sample_is_not_marked(work):
+    page = report_of(work, "--only", "traces,figure1", pages=12000)
+    check(int(rows(work, "traces")[0]["alive at the end"]) >= 10000, "the crawl is too small")
+    check("small sample" not in page, "a large sample is called small")
+
+
 def table_1_has_no_errors_in_exact_mode_and_shows_those_of_fast(work):
     page = report_of(work, "--only", "table1", pages=1500)
     milestones = [f"{i} %" for i in (10, 20, 30, 50, 75, 100)]

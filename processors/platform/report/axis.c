@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static double nice_step(double range)
@@ -90,10 +91,10 @@ double sp_axis_place(const struct sp_axis *a, double value)
     return a->from + share * (a->to - a->from);
 }
 
-static void group_digits(char *text, size_t size)
+void sp_digits_group(char *text, size_t size)
 {
     size_t n = strlen(text), digits = text[0] == '-' ? n - 1 : n;
-    if (digits < 5 || n + digits / 3 + 1 > size)
+    if (n + digits / 3 + 1 > size)
         return;
     for (size_t left = 3; left < digits; left += 3) {
         size_t at = n - left;
@@ -103,17 +104,28 @@ static void group_digits(char *text, size_t size)
     }
 }
 
-void sp_axis_label(const struct sp_axis *a, double value, char *ret_text, size_t size)
+/* All ticks of an axis are written alike: as plain numbers, where the largest is below a million
+ * and the smallest not below a ten thousandth; else with units, or with powers of ten. */
+enum style { PLAIN, UNITS, POWERS };
+
+static enum style style_of(const struct sp_axis *a)
+{
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < a->tick_count; i++) {
+        most = fmax(most, fabs(a->ticks[i]));
+        if (a->ticks[i] != 0)
+            least = fmin(least, fabs(a->ticks[i]));
+    }
+    return most >= 1e6 ? UNITS : least < 1e-4 ? POWERS : PLAIN;
+}
+
+static void put_plain(const struct sp_axis *a, double value, char *ret_text, size_t size)
 {
     double least = INFINITY;
     for (size_t i = 0; i + 1 < a->tick_count; i++)
         least = fmin(least, fabs(a->ticks[i + 1] - a->ticks[i]));
     if (a->log)
         least = fabs(value);
-    if (fabs(value) >= 1e9) {
-        snprintf(ret_text, size, "%.3g", value);
-        return;
-    }
     int decimals = 0;
     while (decimals < 6 && fabs(remainder(value, pow(10, -decimals))) > 1e-6 * least)
         decimals++;
@@ -123,5 +135,71 @@ void sp_axis_label(const struct sp_axis *a, double value, char *ret_text, size_t
                 decimals++;
     snprintf(ret_text, size, "%.*f", decimals, value);
     if (decimals == 0)
-        group_digits(ret_text, size);
+        sp_digits_group(ret_text, size);
+}
+
+static void put_units(double value, int digits, char *ret_text, size_t size)
+{
+    static const char *const units[] = {"", "k", "M", "G", "T", "P"};
+    size_t unit = 0;
+    char rounded[32];
+    snprintf(rounded, sizeof rounded, "%.*e", digits - 1, value); /* 999,999 is 1M */
+    value = strtod(rounded, NULL);
+    while (unit + 1 < sizeof units / sizeof *units && fabs(value) >= 1000) {
+        value /= 1000;
+        unit++;
+    }
+    snprintf(ret_text, size, "%.*g%s", digits, value, units[unit]);
+}
+
+static void put_power(double value, int digits, char *ret_text, size_t size)
+{
+    static const char *const figures[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    char text[48];
+    if (value == 0) {
+        snprintf(ret_text, size, "0");
+        return;
+    }
+    snprintf(text, sizeof text, "%.*e", digits - 1, value);
+    int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+    double mantissa = strtod(text, NULL) / pow(10, exponent);
+    char raised[32];
+    size_t n = 0;
+    snprintf(text, sizeof text, "%d", exponent);
+    for (const char *c = text; *c && n + 4 < sizeof raised; c++)
+        n += (size_t)snprintf(raised + n, sizeof raised - n, "%s",
+                              *c == '-' ? "⁻" : figures[*c - '0']);
+    if (fabs(mantissa - 1) < 1e-9)
+        snprintf(ret_text, size, "10%s", raised);
+    else
+        snprintf(ret_text, size, "%.*g·10%s", digits, mantissa, raised);
+}
+
+static void put_rounded(enum style style, double value, int digits, char *ret_text, size_t size)
+{
+    if (style == UNITS)
+        put_units(value, digits, ret_text, size);
+    else
+        put_power(value, digits, ret_text, size);
+}
+
+void sp_axis_label(const struct sp_axis *a, double value, char *ret_text, size_t size)
+{
+    enum { DIGITS = 3, DIGITS_MOST = 9 }; /* more where neighbouring ticks would look alike */
+    enum style style = style_of(a);
+    char one[64], next[64];
+    int digits = DIGITS;
+    if (style == PLAIN) {
+        put_plain(a, value, ret_text, size);
+        return;
+    }
+    for (size_t i = 0; i + 1 < a->tick_count && digits < DIGITS_MOST;) {
+        put_rounded(style, a->ticks[i], digits, one, sizeof one);
+        put_rounded(style, a->ticks[i + 1], digits, next, sizeof next);
+        if (strcmp(one, next) == 0)
+            digits++;
+        else
+            i++;
+    }
+    put_rounded(style, value, digits, ret_text, size);
 }

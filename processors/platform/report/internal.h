@@ -12,6 +12,7 @@ struct sp_report {
     unsigned sections;
     unsigned plots;
     bool section_open;
+    char note[160];  /* about the sample, of tables and plots from here on; "": none */
     enum sp_err err; /* the first */
     struct sp_fault fault;
 };
@@ -38,6 +39,10 @@ void sp_report_file_finish(struct sp_report *r, const char *name, const char *su
 /* Keeps the failure to draw a plot, if it is the first. */
 void sp_report_fail(struct sp_report *r, enum sp_err err, const char *plot);
 void sp_report_check_name(const char *name);
+/* Begins an element that scrolls to the side, by the keyboard, too; it ends with </div>. */
+void sp_report_begin_wide(struct sp_report *r, const char *caption);
+/* The note about the sample, where there is one. */
+void sp_report_put_note(struct sp_report *r);
 
 /* ---- plot drawing ---- */
 

@@ -1,10 +1,9 @@
 /* Plots, drawn once onto cairo, for three targets: a file SVG and a PNG on white, and the page's
  * own SVG without a background.
  *
- * Axes and text are black (svg.c makes that the page's text colour); the colours of the series are
- * the set of Okabe and Ito, which colour-blind readers can tell apart and which stand out on white
- * and on near-black. Fonts are fontconfig's choice of "sans-serif"; an SVG has its letters as
- * paths.
+ * Axes and text are black (svg.c makes that the page's text colour). Fonts are fontconfig's choice
+ * of "sans-serif"; an SVG has its letters as paths. The margins are as wide as their labels, and
+ * the plot is higher where its legend is.
  */
 #include <cairo-svg.h>
 #include <cairo.h>
@@ -14,144 +13,143 @@
 
 #include "base/assert.h"
 #include "report/axis.h"
+#include "report/canvas.h"
 #include "report/internal.h"
 
-enum { WIDTH = 760, HEIGHT = 400, PNG_SCALE = 2, LABEL_BYTES = 48 };
+enum { PNG_SCALE = 2 };
 
 static const double PI = 3.14159265358979323846;
-static const double FONT = 12;
-static const double LEFT = 66, TOP = 14, BOTTOM = 52, GAP = 14, LEGEND_MOST = 230;
+static const double FONT = 12, WIDTH = 760, HEIGHT = 400;
+static const double EDGE = 8, GAP = 14, TICK = 10, KEY = 28; /* KEY: of a series, in the legend */
+static const double LEGEND_MOST = 230;
 
-static const double colours[][3] = {{0.00, 0.45, 0.70}, {0.84, 0.37, 0.00}, {0.00, 0.62, 0.45},
-                                    {0.80, 0.47, 0.65}, {0.90, 0.62, 0.00}, {0.34, 0.71, 0.91},
-                                    {0.55, 0.55, 0.55}, {0.60, 0.40, 0.20}};
-enum { COLOURS = sizeof colours / sizeof *colours };
-
-struct canvas {
-    cairo_t *c;
-    const struct sp_plot *plot;
-    struct sp_axis x;
-    struct sp_axis y;
-};
-
-static void ink(const struct canvas *v, double alpha)
+static void ink(const struct sp_canvas *v, double alpha)
 {
     cairo_set_source_rgba(v->c, 0, 0, 0, alpha);
 }
 
-static void colour(const struct canvas *v, size_t series)
+static double text_width(const struct sp_canvas *v, const char *text)
 {
-    const double *rgb = colours[series % COLOURS];
-    cairo_set_source_rgb(v->c, rgb[0], rgb[1], rgb[2]);
+    struct sp_label l;
+    sp_label_init(&l, v->c, text, INFINITY);
+    double width = l.width;
+    sp_label_done(&l);
+    return width;
 }
 
-/* A label as cairo can draw it: UTF-8, one line, not endless. */
-static struct sp_buf label(const char *text)
+/* A short one, in one line. */
+static void put_text(const struct sp_canvas *v, double x, double y, double align, const char *text)
 {
-    struct sp_buf clean = {0};
-    sp_clean_put(&clean, sp_view_str(text));
-    size_t end = clean.len;
-    if (end > LABEL_BYTES) {
-        end = LABEL_BYTES - 3;
-        while (end > 0 && ((uint8_t)clean.data[end] & 0xc0) == 0x80)
-            end--;
-        clean.len = end;
-        sp_buf_put_str(&clean, "…");
-    }
-    for (size_t i = 0; i < clean.len; i++)
-        if (clean.data[i] == '\n' || clean.data[i] == '\t')
-            clean.data[i] = ' ';
-    sp_buf_put_u8(&clean, 0);
-    return clean;
+    struct sp_label l;
+    sp_label_init(&l, v->c, text, INFINITY);
+    sp_label_draw(&l, v->c, x, y, align);
+    sp_label_done(&l);
 }
 
-static double text_width(const struct canvas *v, const char *text)
-{
-    cairo_text_extents_t e;
-    struct sp_buf clean = label(text);
-    cairo_text_extents(v->c, clean.data, &e);
-    sp_buf_done(&clean);
-    return e.x_advance;
-}
+/* ---- layout ---------------------------------------------------------------------------------- */
 
-/* `align`: 0 begins at x, 0.5 is centred, 1 ends there. */
-static void put_text(const struct canvas *v, double x, double y, double align, const char *text)
-{
-    struct sp_buf clean = label(text);
-    cairo_move_to(v->c, x - align * text_width(v, text), y);
-    cairo_show_text(v->c, clean.data);
-    sp_buf_done(&clean);
-}
-
-/* ---- frame ----------------------------------------------------------------------------------- */
-
-static bool usable(double y, bool log)
-{
-    return isfinite(y) && (!log || y > 0);
-}
-
-static void y_axis(struct canvas *v)
+static void y_axis(struct sp_canvas *v)
 {
     const struct sp_plot *p = v->plot;
     double lo = INFINITY, hi = -INFINITY;
     for (size_t s = 0; s < p->series_count; s++)
         for (size_t i = 0; i < p->x_count; i++)
-            if (usable(p->series[s].y[i], p->y_log)) {
+            if (sp_curve_usable(p->series[s].y[i], p->y_log)) {
                 lo = fmin(lo, p->series[s].y[i]);
                 hi = fmax(hi, p->series[s].y[i]);
             }
-    bool zero = (p->y_from_zero || p->kind == SP_PLOT_BARS) && !p->y_log && lo <= hi;
-    sp_axis_init(&v->y, zero ? fmin(lo, 0) : lo, zero ? fmax(hi, 0) : hi, p->y_log);
+    if ((p->y_from_zero || p->kind == SP_PLOT_BARS) && !p->y_log && lo <= hi) {
+        lo = fmin(lo, 0);
+        hi = fmax(hi, 0);
+        if (lo == hi) /* nothing but zeros: not below zero */
+            hi = 1;
+    }
+    sp_axis_init(&v->y, lo, hi, p->y_log);
 }
 
-static double legend_width(const struct canvas *v)
-{
-    double most = 0;
-    for (size_t s = 0; s < v->plot->series_count; s++)
-        most = fmax(most, text_width(v, v->plot->series[s].label));
-    return fmin(most, LEGEND_MOST) + 34;
-}
-
-static void lay_out(struct canvas *v)
+static void x_axis(struct sp_canvas *v)
 {
     const struct sp_plot *p = v->plot;
-    y_axis(v);
-    if (p->kind == SP_PLOT_BARS) {
-        sp_axis_init(&v->x, 0, 1, false);
-        v->x.lo = 0;
-        v->x.hi = p->x_count ? (double)p->x_count : 1;
-    } else {
+    if (p->kind == SP_PLOT_LINES || p->x) {
         sp_axis_init_values(&v->x, p->x, p->x_count, p->x_log);
+        if (p->kind == SP_PLOT_LINES)
+            return;
     }
-    v->x.from = LEFT;
-    v->x.to = WIDTH - GAP - legend_width(v);
-    v->y.from = HEIGHT - BOTTOM;
-    v->y.to = TOP;
+    v->x.log = false;
+    v->x.lo = 0;
+    v->x.hi = p->x_count ? (double)p->x_count : 1;
 }
 
-static void line(const struct canvas *v, double x0, double y0, double x1, double y1)
+static double ticks_width(const struct sp_canvas *v)
+{
+    double most = 0;
+    char text[64];
+    for (size_t i = 0; i < v->y.tick_count; i++) {
+        sp_axis_label(&v->y, v->y.ticks[i], text, sizeof text);
+        most = fmax(most, text_width(v, text));
+    }
+    return most;
+}
+
+static double legend_height(const struct sp_canvas *v)
+{
+    double height = 0;
+    for (size_t s = 0; s < v->plot->series_count; s++)
+        height += fmax(sp_label_height(&v->legend[s]), SP_LABEL_LINE) + 5;
+    return height;
+}
+
+static void lay_out(struct sp_canvas *v)
+{
+    const struct sp_plot *p = v->plot;
+    double legend = 0, top = v->note ? EDGE + 2 * SP_LABEL_LINE : GAP;
+    y_axis(v);
+    x_axis(v);
+    for (size_t s = 0; s < p->series_count; s++) {
+        sp_label_init(&v->legend[s], v->c, p->series[s].label, LEGEND_MOST);
+        legend = fmax(legend, v->legend[s].width);
+    }
+    sp_label_init(&v->y_label, v->c, p->y_label, HEIGHT - 4 * GAP);
+    v->x.from = EDGE + sp_label_height(&v->y_label) + ticks_width(v) + 2 * TICK;
+    v->x.to = WIDTH - GAP - KEY - legend - EDGE;
+    sp_label_init(&v->x_label, v->c, p->x_label, v->x.to - v->x.from);
+    v->y.to = top;
+    v->height = fmax(HEIGHT, top + legend_height(v) + EDGE);
+    v->y.from = v->height - EDGE - sp_label_height(&v->x_label) - SP_LABEL_LINE - TICK;
+}
+
+static void lay_out_done(struct sp_canvas *v)
+{
+    for (size_t s = 0; s < v->plot->series_count; s++)
+        sp_label_done(&v->legend[s]);
+    sp_label_done(&v->x_label);
+    sp_label_done(&v->y_label);
+}
+
+/* ---- frame ----------------------------------------------------------------------------------- */
+
+static void line(const struct sp_canvas *v, double x0, double y0, double x1, double y1)
 {
     cairo_move_to(v->c, x0, y0);
     cairo_line_to(v->c, x1, y1);
     cairo_stroke(v->c);
 }
 
-static void draw_x_labels(const struct canvas *v)
+/* Labels that would run into their left neighbour are left out: the ticks stay. */
+static void draw_x_labels(const struct sp_canvas *v)
 {
     const struct sp_plot *p = v->plot;
-    char text[32];
+    char text[64];
     bool bars = p->kind == SP_PLOT_BARS;
     size_t count = bars ? p->x_count : v->x.tick_count;
     double last_end = -INFINITY;
     for (size_t i = 0; i < count; i++) {
-        double value = bars ? (double)i + 0.5 : v->x.ticks[i], at = sp_axis_place(&v->x, value);
+        double at = sp_axis_place(&v->x, bars ? (double)i + 0.5 : v->x.ticks[i]);
         const char *shown = text;
         if (bars && p->x_names)
             shown = p->x_names[i];
-        else if (bars)
-            snprintf(text, sizeof text, "%g", p->x[i]);
         else
-            sp_axis_label(&v->x, value, text, sizeof text);
+            sp_axis_label(&v->x, bars ? p->x[i] : v->x.ticks[i], text, sizeof text);
         double half = text_width(v, shown) / 2;
         ink(v, 0.5);
         if (!bars)
@@ -159,14 +157,14 @@ static void draw_x_labels(const struct canvas *v)
         if (at - half < last_end + 4)
             continue;
         ink(v, 1);
-        put_text(v, at, v->y.from + 18, 0.5, shown);
+        put_text(v, at, v->y.from + TICK + FONT - 2, 0.5, shown);
         last_end = at + half;
     }
 }
 
-static void draw_frame(const struct canvas *v)
+static void draw_frame(const struct sp_canvas *v)
 {
-    char text[32];
+    char text[64];
     cairo_set_line_width(v->c, 1);
     for (size_t i = 0; i < v->y.tick_count; i++) {
         double at = sp_axis_place(&v->y, v->y.ticks[i]);
@@ -174,99 +172,41 @@ static void draw_frame(const struct canvas *v)
         line(v, v->x.from, at, v->x.to, at);
         sp_axis_label(&v->y, v->y.ticks[i], text, sizeof text);
         ink(v, 1);
-        put_text(v, v->x.from - 8, at + 4, 1, text);
+        put_text(v, v->x.from - TICK, at + 4, 1, text);
     }
     ink(v, 0.5);
     line(v, v->x.from, v->y.from, v->x.to, v->y.from);
     line(v, v->x.from, v->y.from, v->x.from, v->y.to);
     draw_x_labels(v);
     ink(v, 1);
-    put_text(v, (v->x.from + v->x.to) / 2, HEIGHT - 12, 0.5, v->plot->x_label);
+    sp_label_draw(&v->x_label, v->c, (v->x.from + v->x.to) / 2,
+                  v->y.from + TICK + SP_LABEL_LINE + FONT, 0.5);
+    if (v->note)
+        put_text(v, v->x.from, EDGE + FONT, 0, v->note);
     cairo_save(v->c);
-    cairo_translate(v->c, 14, (v->y.from + v->y.to) / 2);
+    cairo_translate(v->c, EDGE + FONT - 2, (v->y.from + v->y.to) / 2);
     cairo_rotate(v->c, -PI / 2);
-    put_text(v, 0, 0, 0.5, v->plot->y_label);
+    sp_label_draw(&v->y_label, v->c, 0, 0, 0.5);
     cairo_restore(v->c);
 }
 
 /* ---- series ---------------------------------------------------------------------------------- */
 
-static void marker(const struct canvas *v, size_t series, double x, double y)
-{
-    const double r = 3.6;
-    cairo_new_path(v->c);
-    switch (series % 4) {
-    case 0:
-        cairo_arc(v->c, x, y, r, 0, 2 * PI);
-        break;
-    case 1:
-        cairo_rectangle(v->c, x - r, y - r, 2 * r, 2 * r);
-        break;
-    case 2:
-        cairo_move_to(v->c, x, y - r - 1);
-        cairo_line_to(v->c, x + r + 1, y + r);
-        cairo_line_to(v->c, x - r - 1, y + r);
-        break;
-    default:
-        cairo_move_to(v->c, x, y - r - 1);
-        cairo_line_to(v->c, x + r + 1, y);
-        cairo_line_to(v->c, x, y + r + 1);
-        cairo_line_to(v->c, x - r - 1, y);
-    }
-    cairo_close_path(v->c);
-    if (v->plot->series[series].printed)
-        cairo_stroke(v->c);
-    else
-        cairo_fill(v->c);
-}
-
-static void dashes(const struct canvas *v, size_t series)
-{
-    static const double pattern[] = {5, 4};
-    cairo_set_dash(v->c, pattern, v->plot->series[series].printed ? 2 : 0, 0);
-}
-
-static void draw_line(const struct canvas *v, size_t series)
-{
-    enum { MARKED = 40 }; /* more points than that are a curve */
-    const struct sp_plot *p = v->plot;
-    const double *y = p->series[series].y;
-    bool drawing = false;
-    colour(v, series);
-    dashes(v, series);
-    cairo_set_line_width(v->c, 1.8);
-    for (size_t i = 0; i < p->x_count; i++) {
-        if (!usable(y[i], p->y_log) || !usable(p->x[i], p->x_log))
-            continue; /* the line goes on to the next point there is */
-        double at_x = sp_axis_place(&v->x, p->x[i]), at_y = sp_axis_place(&v->y, y[i]);
-        if (drawing)
-            cairo_line_to(v->c, at_x, at_y);
-        else
-            cairo_move_to(v->c, at_x, at_y);
-        drawing = true;
-    }
-    cairo_stroke(v->c);
-    cairo_set_dash(v->c, NULL, 0, 0);
-    for (size_t i = 0; i < p->x_count && p->x_count <= MARKED; i++)
-        if (usable(y[i], p->y_log) && usable(p->x[i], p->x_log))
-            marker(v, series, sp_axis_place(&v->x, p->x[i]), sp_axis_place(&v->y, y[i]));
-}
-
-static void draw_bars(const struct canvas *v, size_t series)
+static void draw_bars(const struct sp_canvas *v, size_t series)
 {
     const struct sp_plot *p = v->plot;
     double slot = (v->x.to - v->x.from) / (p->x_count ? (double)p->x_count : 1);
     double width = slot * 0.8 / (double)p->series_count;
     double base = p->y_log ? v->y.from : sp_axis_place(&v->y, 0);
-    colour(v, series);
+    sp_curve_colour(v, series);
     cairo_set_line_width(v->c, 1.5);
     for (size_t i = 0; i < p->x_count; i++) {
-        if (!usable(p->series[series].y[i], p->y_log))
+        if (!sp_curve_usable(p->series[series].y[i], p->y_log))
             continue;
         double top = sp_axis_place(&v->y, p->series[series].y[i]);
         double left = v->x.from + slot * ((double)i + 0.1) + width * (double)series;
         cairo_rectangle(v->c, left + 1, fmin(top, base), width - 2, fabs(base - top));
-        dashes(v, series);
+        sp_curve_dashes(v, series);
         if (p->series[series].printed)
             cairo_stroke(v->c);
         else
@@ -275,41 +215,50 @@ static void draw_bars(const struct canvas *v, size_t series)
     }
 }
 
-static void draw_legend(const struct canvas *v)
+static void draw_legend(const struct sp_canvas *v)
 {
     const double x = v->x.to + GAP;
+    double y = v->y.to + FONT / 2;
     for (size_t s = 0; s < v->plot->series_count; s++) {
-        double y = TOP + 8 + 20 * (double)s;
-        colour(v, s);
+        sp_curve_colour(v, s);
         cairo_set_line_width(v->c, 1.8);
         if (v->plot->kind == SP_PLOT_LINES) {
-            dashes(v, s);
-            line(v, x, y, x + 22, y);
+            sp_curve_dashes(v, s);
+            line(v, x, y, x + KEY - 6, y);
             cairo_set_dash(v->c, NULL, 0, 0);
         }
-        marker(v, s, x + 11, y);
+        sp_curve_marker(v, s, x + (KEY - 6) / 2, y, 0);
         ink(v, 1);
-        put_text(v, x + 28, y + 4, 0, v->plot->series[s].label);
+        sp_label_draw(&v->legend[s], v->c, x + KEY, y + 4, 0);
+        y += fmax(sp_label_height(&v->legend[s]), SP_LABEL_LINE) + 5;
     }
 }
 
-static void draw(cairo_t *c, const struct sp_plot *plot, bool paper)
+/* Letters are as wide on every target. */
+static void choose_font(cairo_t *c)
 {
-    struct canvas v = {.c = c, .plot = plot};
+    cairo_font_options_t *o = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(o, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_hint_style(o, CAIRO_HINT_STYLE_NONE);
+    cairo_set_font_options(c, o);
+    cairo_font_options_destroy(o);
     cairo_select_font_face(c, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     cairo_set_font_size(c, FONT);
+}
+
+static void draw(struct sp_canvas *v, bool paper)
+{
     if (paper) {
-        cairo_set_source_rgb(c, 1, 1, 1);
-        cairo_paint(c);
+        cairo_set_source_rgb(v->c, 1, 1, 1);
+        cairo_paint(v->c);
     }
-    lay_out(&v);
-    draw_frame(&v);
-    for (size_t s = 0; s < plot->series_count; s++)
-        if (plot->kind == SP_PLOT_BARS)
-            draw_bars(&v, s);
+    draw_frame(v);
+    for (size_t s = 0; s < v->plot->series_count; s++)
+        if (v->plot->kind == SP_PLOT_BARS)
+            draw_bars(v, s);
         else
-            draw_line(&v, s);
-    draw_legend(&v);
+            sp_curve_draw(v, s);
+    draw_legend(v);
 }
 
 /* What cairo and fontconfig keep for the next plot, so that nothing is left at the end. */
@@ -327,21 +276,34 @@ static cairo_status_t append(void *buf, const unsigned char *data, unsigned leng
 
 enum surface { SURFACE_SVG, SURFACE_PNG };
 
+/* How the plot is laid out, measured on a surface of its own: the size of the target follows. */
+static void measure(struct sp_canvas *v)
+{
+    cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+    v->c = cairo_create(s);
+    choose_font(v->c);
+    lay_out(v);
+    cairo_destroy(v->c);
+    cairo_surface_destroy(s);
+}
+
 /* Draws onto a file's bytes. With `paper` on white; else on nothing, for the page's own colours. */
-static enum sp_err draw_file(const struct sp_plot *plot, enum surface surface, bool paper,
+static enum sp_err draw_file(struct sp_canvas *v, enum surface surface, bool paper,
                              struct sp_buf *out)
 {
     bool png = surface == SURFACE_PNG;
     size_t from = out->len;
     cairo_surface_t *s =
-        png ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, WIDTH * PNG_SCALE, HEIGHT * PNG_SCALE)
-            : cairo_svg_surface_create_for_stream(append, out, WIDTH, HEIGHT);
-    cairo_t *c = cairo_create(s);
+        png ? cairo_image_surface_create(CAIRO_FORMAT_RGB24, (int)WIDTH * PNG_SCALE,
+                                         (int)ceil(v->height) * PNG_SCALE)
+            : cairo_svg_surface_create_for_stream(append, out, WIDTH, ceil(v->height));
+    v->c = cairo_create(s);
     if (png)
-        cairo_scale(c, PNG_SCALE, PNG_SCALE);
-    draw(c, plot, paper);
-    cairo_status_t status = cairo_status(c);
-    cairo_destroy(c);
+        cairo_scale(v->c, PNG_SCALE, PNG_SCALE);
+    choose_font(v->c);
+    draw(v, paper);
+    cairo_status_t status = cairo_status(v->c);
+    cairo_destroy(v->c);
     if (png && status == CAIRO_STATUS_SUCCESS)
         status = cairo_surface_write_to_png_stream(s, append, out);
     cairo_surface_finish(s);
@@ -380,16 +342,20 @@ static void put_csv(const struct sp_plot *p, struct sp_buf *out)
 
 static void put_figure(struct sp_report *r, const struct sp_plot *p, struct sp_view svg)
 {
-    sp_buf_put_str(&r->body, "<figure>\n<div role=\"img\" aria-label=\"");
+    sp_buf_put_str(&r->body, "<figure>\n");
+    sp_report_begin_wide(r, p->caption);
+    sp_buf_put_str(&r->body, "<div role=\"img\" aria-label=\"");
     sp_html_put_str(&r->body, p->caption);
     sp_buf_put_str(&r->body, "\">\n");
     sp_svg_inline(svg, ++r->plots, &r->body);
-    sp_buf_put_str(&r->body, "</div>\n<figcaption>");
+    sp_buf_put_str(&r->body, "</div></div>\n<figcaption>");
     sp_html_put_str(&r->body, p->caption);
     sp_html_putf(&r->body,
                  " (<a href=\"%s.svg\">SVG</a>, <a href=\"%s.png\">PNG</a>, "
-                 "<a href=\"%s.csv\">CSV</a>)</figcaption>\n</figure>\n",
+                 "<a href=\"%s.csv\">CSV</a>)",
                  p->name, p->name, p->name);
+    sp_report_put_note(r);
+    sp_buf_put_str(&r->body, "</figcaption>\n</figure>\n");
 }
 
 void sp_report_plot(struct sp_report *r, const struct sp_plot *p)
@@ -398,11 +364,14 @@ void sp_report_plot(struct sp_report *r, const struct sp_plot *p)
     sp_report_check_name(p->name);
     SP_ASSERT(p->series_count >= 1 && p->series_count <= SP_SERIES_MAX);
     SP_ASSERT(p->x || (p->kind == SP_PLOT_BARS && p->x_names));
-    enum sp_err err = draw_file(p, SURFACE_SVG, true, &svg);
+    struct sp_canvas v = {.plot = p, .note = r->note[0] ? r->note : NULL};
+    measure(&v);
+    enum sp_err err = draw_file(&v, SURFACE_SVG, true, &svg);
     if (err == SP_OK)
-        err = draw_file(p, SURFACE_PNG, true, &png);
+        err = draw_file(&v, SURFACE_PNG, true, &png);
     if (err == SP_OK)
-        err = draw_file(p, SURFACE_SVG, false, &page);
+        err = draw_file(&v, SURFACE_SVG, false, &page);
+    lay_out_done(&v);
     if (err == SP_OK) {
         put_csv(p, &csv);
         sp_report_file(r, p->name, ".csv", &csv);

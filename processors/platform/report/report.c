@@ -38,7 +38,9 @@ static const char style[] =
     "td:first-child{min-width:7rem}\n"
     "th{white-space:nowrap}td.n,th.n{text-align:right;white-space:nowrap}\n"
     "pre{background:var(--panel);padding:.7rem;overflow-x:auto;font-size:.85rem}\n"
-    "figure{margin:1.2rem 0}figure svg{max-width:100%;height:auto;color:var(--ink)}\n"
+    "figure{margin:1.2rem 0}figure svg{max-width:100%;min-width:34rem;height:auto;color:var(--ink)}"
+    "\n"
+    ".few{color:var(--ink);border:1px solid var(--soft);border-radius:.3rem;padding:0 .4rem}\n"
     ".pair{display:grid;grid-template-columns:1fr 1fr;gap:1rem;margin:.5rem 0 1.5rem}\n"
     ".pair>div{background:var(--panel);padding:.6rem;max-height:24rem;overflow:auto;"
     "font-size:.85rem;overflow-wrap:anywhere;white-space:pre-wrap;unicode-bidi:isolate}\n"
@@ -119,6 +121,7 @@ static void put_element(struct sp_buf *out, const char *name, const char *text)
 void sp_report_section(struct sp_report *r, const char *heading)
 {
     end_section(r);
+    r->note[0] = 0;
     unsigned n = ++r->sections;
     sp_html_putf(&r->contents, "<li><a href=\"#s%u\">", n);
     sp_html_put_str(&r->contents, heading);

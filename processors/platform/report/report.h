@@ -37,6 +37,12 @@ enum sp_err sp_report_close(struct sp_report *r, struct sp_fault *fault);
 
 /* Everything until the next section; the page begins with a list of them. */
 void sp_report_section(struct sp_report *r, const char *heading);
+/* What the tables and plots from here to the end of the section, or to the next call, count: `what`
+ * ("pages"), and from how many on nobody need be warned. With fewer, each of them is marked as of a
+ * small sample, with both numbers. */
+void sp_report_sample(struct sp_report *r, uint64_t count, uint64_t enough, const char *what);
+/* From here on they are no sample: definitions. */
+void sp_report_no_sample(struct sp_report *r);
 void sp_report_heading(struct sp_report *r, const char *heading); /* inside a section */
 void sp_report_text(struct sp_report *r, const char *text);       /* one paragraph */
 void sp_report_textf(struct sp_report *r, const char *format, ...)

@@ -4,6 +4,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "report/axis.h"
 #include "report/internal.h"
 
 struct sp_table {
@@ -83,22 +84,13 @@ void sp_table_percent(struct sp_table *t, double share, int decimals)
     put_number(t, share, share * 100, decimals, " %");
 }
 
-/* Digits in groups of three, by thin spaces that do not break. */
-static void put_grouped(struct sp_buf *out, uint64_t n)
-{
-    char digits[24];
-    int count = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
-    for (int i = 0; i < count; i++) {
-        if (i > 0 && (count - i) % 3 == 0 && count > 4)
-            sp_buf_put_str(out, "\xe2\x80\xaf");
-        sp_buf_put_u8(out, (uint8_t)digits[i]);
-    }
-}
-
 void sp_table_count(struct sp_table *t, uint64_t n)
 {
+    char digits[40];
+    snprintf(digits, sizeof digits, "%llu", (unsigned long long)n);
+    sp_digits_group(digits, sizeof digits);
     begin_cell(t, "<td class=\"n\">");
-    put_grouped(&t->rows, n);
+    sp_buf_put_str(&t->rows, digits);
     sp_html_putf(&t->csv, "%llu", (unsigned long long)n);
     end_cell(t);
 }
@@ -112,9 +104,12 @@ void sp_table_blank(struct sp_table *t)
 void sp_report_table(struct sp_report *r, struct sp_table *t)
 {
     SP_ASSERT(t->at == 0);
-    sp_buf_put_str(&r->body, "<div class=\"wide\"><table>\n<caption>");
+    sp_report_begin_wide(r, t->caption);
+    sp_buf_put_str(&r->body, "<table>\n<caption>");
     sp_html_put_str(&r->body, t->caption);
-    sp_html_putf(&r->body, " (<a href=\"%s.csv\">CSV</a>)</caption>\n<thead><tr>", t->name);
+    sp_html_putf(&r->body, " (<a href=\"%s.csv\">CSV</a>)", t->name);
+    sp_report_put_note(r);
+    sp_buf_put_str(&r->body, "</caption>\n<thead><tr>");
     sp_buf_put_view(&r->body, sp_buf_view(&t->header));
     sp_buf_put_str(&r->body, "</tr></thead>\n<tbody>\n");
     sp_buf_put_view(&r->body, sp_buf_view(&t->rows));

@@ -230,6 +230,7 @@ static enum sp_err run(struct sp_evaluation *e)
     struct collections *c = sp_calloc(1, sizeof *c);
     struct sp_cover_result results[SCENARIOS];
     enum sp_err err = SP_OK;
+    uint64_t least = UINT64_MAX; /* documents of a collection */
     for (size_t i = 0; i < e->options->trace_count; i++)
         if (strcmp(e->options->traces[i], "-") == 0) {
             sp_free(c);
@@ -245,6 +246,9 @@ static enum sp_err run(struct sp_evaluation *e)
         struct sp_table *t =
             sp_table_new("archive-collections", "Collections (Table 2)", collection_columns, 9);
         put_where(c, e->report);
+        for (size_t i = 0; i < SCENARIOS; i++)
+            least = results[i].documents < least ? results[i].documents : least;
+        sp_report_sample(e->report, least, SP_ENOUGH_PAGES, "documents in the smallest collection");
         put_collection(t, 0, &results[0]);
         put_collection(t, 1, &results[1]);
         put_collection(t, 2, &results[3]);

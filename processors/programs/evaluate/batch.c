@@ -116,6 +116,7 @@ static enum sp_err run(struct sp_evaluation *e)
         sp_report_text(e->report, "No page with words is alive at the end: there is no look-up.");
         return SP_OK;
     }
+    sp_evaluation_of_contents(e, d);
     struct sp_table *t =
         sp_table_new("batch", "Look-ups of shingles, pages compared a batch at a time", columns, 4);
     sp_report_text(

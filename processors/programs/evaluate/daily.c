@@ -159,6 +159,7 @@ static enum sp_err run(struct sp_evaluation *e)
         "statuses are of the past. The paper examines the first ten results of 400,000 queries to "
         "other engines; what it finds wrong are mostly pages of scripts, whose text it could not "
         "read, which is a fault of F and not counted here.");
+    sp_evaluation_of_traces(e);
     sp_report_table(e->report, t);
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "daily: a trace cannot be replayed");
 }

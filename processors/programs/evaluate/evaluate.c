@@ -46,6 +46,7 @@ static enum sp_err run_experiments(struct sp_evaluation *e)
         snprintf(e->doing, sizeof e->doing, "%zu of %zu: %s", ++number, all, x->title);
         sp_evaluation_say(e, e->doing, 0, 0);
         sp_report_section(e->report, x->title);
+        sp_evaluation_of_alive(e);
         err = x->run(e);
     }
     return err;

@@ -18,6 +18,49 @@ void sp_evaluation_say(const struct sp_evaluation *e, const char *what, uint64_t
         e->options->progress(e->options->progress_arg, what, done, of);
 }
 
+/* How many pages are alive after these fetches and nothing before. */
+static size_t alive_after(const struct sp_trace *t, size_t first, size_t count)
+{
+    uint32_t *alive = sp_alloc((t->page_count + 1) * sizeof *alive);
+    size_t pages = sp_trace_alive(t, first, first + count, alive);
+    sp_free(alive);
+    return pages;
+}
+
+void sp_evaluation_of_alive(const struct sp_evaluation *e)
+{
+    sp_report_sample(e->report, alive_after(e->trace, 0, e->trace->fetch_count), SP_ENOUGH_PAGES,
+                     "pages alive");
+}
+
+void sp_evaluation_of_trace(const struct sp_evaluation *e, const struct sp_trace_file *file)
+{
+    sp_report_sample(e->report, alive_after(e->trace, file->first, file->count), SP_ENOUGH_PAGES,
+                     "pages alive");
+}
+
+void sp_evaluation_of_traces(const struct sp_evaluation *e)
+{
+    size_t least = SIZE_MAX;
+    for (size_t i = 0; i < e->trace->file_count; i++) {
+        size_t pages = alive_after(e->trace, e->trace->files[i].first, e->trace->files[i].count);
+        least = pages < least ? pages : least;
+    }
+    sp_report_sample(e->report, least, SP_ENOUGH_PAGES,
+                     e->trace->file_count > 1 ? "pages alive in the smallest trace"
+                                              : "pages alive");
+}
+
+void sp_evaluation_of_contents(const struct sp_evaluation *e, const struct sp_distinct *contents)
+{
+    sp_report_sample(e->report, contents->count, SP_ENOUGH_PAGES, "distinct contents");
+}
+
+void sp_evaluation_of_events(struct sp_report *report, uint64_t count, const char *what)
+{
+    sp_report_sample(report, count, SP_ENOUGH_EVENTS, what);
+}
+
 enum sp_err sp_evaluation_alive(struct sp_evaluation *e, const struct sp_distinct **ret_alive)
 {
     const struct sp_trace *t = e->trace;

@@ -31,6 +31,10 @@
 SP_EXPERIMENTS(X)
 #undef X
 
+/* From how many on a sample is not called small. By chance alone a share of 10,000 pages is off by
+ * at most one percentage point, and one of 1,000 pairs or updates by three (95 % intervals). */
+enum { SP_ENOUGH_PAGES = 10000, SP_ENOUGH_EVENTS = 1000 };
+
 struct sp_evaluation {
     const struct sp_evaluate_options *options;
     const struct sp_trace *trace;
@@ -48,6 +52,16 @@ struct sp_evaluation {
 double sp_evaluation_peak_bytes(void);
 /* Says what is being done (`of` 0: unknown). */
 void sp_evaluation_say(const struct sp_evaluation *e, const char *what, uint64_t done, uint64_t of);
+
+/* What the tables and plots that follow are a sample of (sp_report_sample): the pages alive at the
+ * end, which is what a section begins with; those of one trace; those of the smallest trace, where
+ * each trace has its row or its curve; distinct contents. */
+void sp_evaluation_of_alive(const struct sp_evaluation *e);
+void sp_evaluation_of_trace(const struct sp_evaluation *e, const struct sp_trace_file *file);
+void sp_evaluation_of_traces(const struct sp_evaluation *e);
+void sp_evaluation_of_contents(const struct sp_evaluation *e, const struct sp_distinct *contents);
+/* A number of things that happened: pairs, updates. */
+void sp_evaluation_of_events(struct sp_report *report, uint64_t count, const char *what);
 
 /* The contents of the pages alive after all fetches, with all lengths; made when first asked for.
  * On failure the evaluation's fault says why. */

@@ -144,6 +144,7 @@ static enum sp_err run(struct sp_evaluation *e)
         "are within a factor of τ = %g: a one-dimensional map by the paper's rule does not cut "
         "there, so one machine has at least about that load.",
         tau);
+    sp_evaluation_of_traces(e);
     sp_report_table(e->report, table);
     if (shown)
         put_plot(e->report, series, shown);

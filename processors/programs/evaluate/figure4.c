@@ -251,12 +251,14 @@ static enum sp_err run(struct sp_evaluation *e)
     if (s->count == 0) {
         sp_report_text(e->report, "No page is alive at the end: there is nothing to balance.");
     } else {
+        sp_evaluation_of_contents(e, s);
         err = measure(s, e->options->bus.group.similarity.threshold, imbalance);
         if (err == SP_OK)
             put_imbalance(s, imbalance, e->report);
         if (err == SP_OK)
             err = why(e, s, e->options->bus.group.similarity.threshold);
     }
+    sp_evaluation_of_traces(e);
     if (err == SP_OK)
         err = later_data(e);
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "figure 4: a map cannot be trained");

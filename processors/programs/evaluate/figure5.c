@@ -187,6 +187,7 @@ static enum sp_err run(struct sp_evaluation *e)
         sp_report_text(e->report, "No page is alive at the end: there is nothing to send.");
         return SP_OK;
     }
+    sp_evaluation_of_contents(e, s);
     struct savings *v = sp_calloc(1, sizeof *v);
     err = measure(e, s, v);
     if (err == SP_OK)

@@ -210,6 +210,7 @@ static enum sp_err run(struct sp_evaluation *e)
         sp_report_text(e->report, "No page is alive at the end: there is nothing to compare.");
         return SP_OK;
     }
+    sp_evaluation_of_contents(e, s);
     struct speeds *v = sp_calloc(1, sizeof *v);
     v->contents = s->count;
     err = run_one(e, s, v);

@@ -178,6 +178,36 @@ static void put_figure(const struct trace_result *results, size_t count, struct 
 }
 
 /* As printed: two crawls, half of the URLs of the second in the first as well. */
+/* Of all traces the least one counts: each has its curve, or its row. */
+static uint64_t least_of(const struct trace_result *results, size_t count,
+                         uint64_t (*of)(const struct trace_result *))
+{
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < count; i++)
+        least = of(&results[i]) < least ? of(&results[i]) : least;
+    return least;
+}
+
+static uint64_t updates_of_batch(const struct trace_result *r)
+{
+    return r->updates[STEPS].changed - r->updates[0].changed;
+}
+
+static uint64_t updates_of_trace(const struct trace_result *r)
+{
+    return r->updates[STEPS].changed;
+}
+
+static uint64_t updates_of_crawl(const struct trace_result *r)
+{
+    return r->weeks[SP_WEEK_STEPS - 1].updated;
+}
+
+static uint64_t pairs_of(const struct trace_result *r)
+{
+    return r->verified[EXACT].clustered;
+}
+
 static void put_weeks(const struct trace_result *results, size_t count, struct sp_report *report)
 {
     static const char *const columns[] = {"trace",   "of 30",
@@ -343,8 +373,14 @@ static enum sp_err run(struct sp_evaluation *e)
         "representative: the signature that the group's winner had before. That of a page alone is "
         "its own former one. The first half of each trace is the first batch; the shares are of the updates "
         "in the second batch so far. The paper settles about 30 % of updates.");
+    sp_evaluation_of_events(e->report, least_of(results, t->file_count, updates_of_batch),
+                            "updates in the second batch");
     put_figure(results, t->file_count, e->report);
+    sp_evaluation_of_events(e->report, least_of(results, t->file_count, updates_of_trace),
+                            "updates");
     put_updates(results, t->file_count, e->report);
+    sp_evaluation_of_events(e->report, least_of(results, t->file_count, updates_of_crawl),
+                            "updates");
     put_weeks(results, t->file_count, e->report);
     sp_report_text(
         e->report,
@@ -352,6 +388,7 @@ static enum sp_err run(struct sp_evaluation *e)
         "against the best-ranked one of its group. Rejected are those not similar to it: members "
         "through a chain. They are no losers of that winner; they get a winner that they resemble, "
         "or are winners themselves.");
+    sp_evaluation_of_events(e->report, least_of(results, t->file_count, pairs_of), "pairs");
     put_verification(results, t->file_count, e->report);
     sp_report_text(
         e->report,
@@ -361,6 +398,8 @@ static enum sp_err run(struct sp_evaluation *e)
         "instead, and the rest is re-checked where more than fast.recheck_share of it is unlike its "
         "winner. Pairs compared in tier 1 are repairs, winners and "
         "representatives; in tier 2, the candidates of probes.");
+    sp_evaluation_of_events(e->report, least_of(results, t->file_count, updates_of_trace),
+                            "updates");
     put_repairs(results, t->file_count, e->report);
     sp_free(results);
     return SP_OK;

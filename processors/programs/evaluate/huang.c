@@ -359,6 +359,7 @@ static enum sp_err try_set(const struct sp_evaluation *e, const struct sp_labell
     sp_labelled_truth(set, t.truth);
     t.judge = (struct sp_judge){set, t.truth};
     sp_report_heading(e->report, set->name);
+    sp_evaluation_of_events(e->report, set->same_count, "pairs labelled the same");
     enum sp_err err = try_ways(&t);
     if (err == SP_OK) {
         put_table1(&t, number);

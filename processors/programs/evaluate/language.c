@@ -294,6 +294,7 @@ static enum sp_err run(struct sp_evaluation *e)
         sp_report_text(e->report, "No page is alive at the end: there is nothing to compare.");
         return SP_OK;
     }
+    sp_evaluation_of_contents(e, l.contents);
     sp_report_text(
         e->report,
         "With similarity.languages = apart, pages of different detected languages are never near "

@@ -194,6 +194,14 @@ static void put_set(const struct sp_labelled *set, struct sp_report *report)
             set->page_count, set->same_count);
 }
 
+static void say_sample(const struct sp_labelled *set, struct sp_report *report)
+{
+    if (set->listed)
+        sp_evaluation_of_events(report, set->pair_count, "labelled pairs");
+    else
+        sp_evaluation_of_events(report, set->same_count, "pairs labelled the same");
+}
+
 static enum sp_err try_set(const struct sp_evaluation *e, const struct sp_labelled *set,
                            size_t number)
 {
@@ -209,6 +217,7 @@ static enum sp_err try_set(const struct sp_evaluation *e, const struct sp_labell
     t.signatures = sp_calloc(set->page_count + 1, sizeof *t.signatures);
     sp_labelled_truth(set, truth);
     put_set(set, e->report);
+    say_sample(set, e->report);
     snprintf(name, sizeof name, "methods-%zu", number);
     struct sp_table *table =
         sp_table_new(name, set->name, columns, sizeof columns / sizeof *columns);
@@ -238,6 +247,7 @@ static void put_methods(struct sp_report *report)
         sp_table_text(table, info->source);
         sp_table_number(table, info->threshold, 3);
     }
+    sp_report_no_sample(report);
     sp_report_table(report, table);
     sp_report_text(
         report,

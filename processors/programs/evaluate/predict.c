@@ -291,7 +291,7 @@ static enum sp_err put_keys(struct sp_evaluation *e, struct sp_table *table, con
 }
 
 static enum sp_err measure(struct sp_evaluation *e, const struct sp_trace_file *file,
-                           struct sp_table *at_limits, struct sp_table *all)
+                           struct sp_table *at_limits, struct sp_table *all, uint64_t *least)
 {
     struct outcome outcomes[CONFIDENCES];
     struct sp_crawl *crawl = sp_evaluate_crawl(e->trace, file);
@@ -299,6 +299,7 @@ static enum sp_err measure(struct sp_evaluation *e, const struct sp_trace_file *
                       .similarity = &e->options->bus.group.similarity,
                       .explore = e->options->explore};
     find_truth(&t);
+    *least = t.firsts < *least ? t.firsts : *least;
     for (size_t i = 0; i < CONFIDENCES; i++) {
         char way[32];
         sp_evaluation_say(e, "predicting", i, CONFIDENCES);
@@ -327,14 +328,16 @@ static enum sp_err run(struct sp_evaluation *e)
     struct sp_table *all =
         sp_table_new("predict-confidence", "The same for each least confidence", curve, COLUMNS);
     enum sp_err err = SP_OK;
+    uint64_t least = UINT64_MAX; /* new URLs of a trace */
     for (size_t i = 0; i < e->trace->file_count && err == SP_OK; i++)
-        err = measure(e, &e->trace->files[i], at_limits, all);
+        err = measure(e, &e->trace->files[i], at_limits, all, &least);
     sp_report_text(
         e->report,
         "Before the first fetch of a URL, rules learned from earlier fetches say whether it is a page "
         "that is known. Saved: fetches not made. Lost: of these, pages near nothing seen before. "
         "Another page: not near the one they were said to be. Explored: predicted as well, but made, "
         "so that the rules meet new evidence (predict.explore).");
+    sp_report_sample(e->report, least, SP_ENOUGH_PAGES, "new URLs");
     sp_report_table(e->report, at_limits);
     sp_report_table(e->report, all);
     return err;

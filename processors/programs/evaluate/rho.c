@@ -133,6 +133,7 @@ static enum sp_err run(struct sp_evaluation *e)
         sp_report_text(e->report, "No page is alive at the end: there is nothing to send.");
         return SP_OK;
     }
+    sp_evaluation_of_contents(e, d);
     struct sp_table *t = sp_table_new("rho", "Bounded routing on 64 machines", columns, 8);
     for (size_t k = 0; k < MAPS && err == SP_OK; k++) {
         sp_evaluation_say(e, "rho", k, MAPS);

@@ -12,8 +12,7 @@
 
 enum { HOSTS_SHOWN = 20, EXAMPLES = 3, SIZES = 4 };
 
-/* Below these an answer is called a first impression. */
-enum { SMALL_DOCUMENTS = 10000, SMALL_REMOVED = 100 };
+enum { SMALL_REMOVED = 100, FEW_FETCHES = 100000 };
 
 static uint64_t gone(const struct sp_tally *t)
 {
@@ -48,7 +47,7 @@ static void put_answer(const struct sp_brought *b, struct sp_report *report)
                     100 * share(gone_bytes(&b->all), sp_tally_bytes(&b->all)),
                     (unsigned long long)b->all.documents[SP_FATE_KEPT]);
     sp_share_interval(removed, all, &least, &most);
-    if (all < SMALL_DOCUMENTS || gone(&b->all) < SMALL_REMOVED)
+    if (all < SP_ENOUGH_PAGES || gone(&b->all) < SMALL_REMOVED)
         sp_report_textf(report,
                         "This is a small sample: by chance alone the share of documents is between "
                         "%.1f and %.1f %% (95 %% interval, if they were drawn one by one).",
@@ -253,6 +252,7 @@ static void put_cost(const struct sp_evaluation *e, const struct sp_brought *b)
                     "signatures (it spreads over all cores), %.2f s for grouping (one core), and "
                     "at most %.0f MiB of memory, of this whole evaluation.",
                     e->reading_seconds, trace->fetch_count, tiers, peak / (1 << 20));
+    sp_report_sample(e->report, trace->fetch_count, FEW_FETCHES, "fetches");
     struct sp_table *t = sp_table_new("summary-cost", "Extrapolated to larger crawls, as a range",
                                       columns, sizeof columns / sizeof *columns);
     for (size_t i = 0; i < SIZES; i++) {
@@ -273,7 +273,7 @@ static void put_cost(const struct sp_evaluation *e, const struct sp_brought *b)
                     "least, the index of tier 2 alone, with all else on the disk; most, everything "
                     "in memory as here. Caches (cache.bytes) come on top of the least.",
                     cores);
-    if (fetches < 1e5)
+    if (fetches < FEW_FETCHES)
         sp_report_textf(e->report,
                         "%zu fetches are few to extrapolate from: a start-up of some milliseconds "
                         "is counted as if it grew with the crawl.",

@@ -220,6 +220,7 @@ static enum sp_err evaluate_file(struct sp_evaluation *e, size_t number, struct 
         s->name = file->name;
         summarise(a, s);
         sp_report_heading(e->report, file->name);
+        sp_evaluation_of_trace(e, file);
         put_errors(a, file->name, number + 1, false, e->report);
         put_errors(a, file->name, number + 1, true, e->report);
         sp_reasons_put(a, file->name, e->report);
@@ -310,6 +311,7 @@ static enum sp_err run(struct sp_evaluation *e)
     }
     if (err == SP_OK) {
         sp_report_heading(e->report, "All traces");
+        sp_evaluation_of_traces(e);
         put_summary(summaries, count, e->report);
         put_decay(summaries, count, e->report);
     }

@@ -47,6 +47,7 @@ static enum sp_err run(struct sp_evaluation *e)
         sp_table_count(table, file->dead_letters);
         sp_table_count(table, sp_trace_alive(t, file->first, file->first + file->count, alive));
     }
+    sp_evaluation_of_traces(e);
     sp_report_table(e->report, table);
     sp_report_textf(e->report, "%zu URLs and %zu distinct contents in all.", t->page_count,
                     t->distinct);

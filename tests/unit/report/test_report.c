@@ -167,7 +167,7 @@ TEST(tables_round_for_people_and_keep_everything_in_the_csv)
                                      "'=cmd(),,,\r\n");
     CU_ASSERT_EQUAL(count_of(&page, "<td class=\"n\">1.08</td>"), 1);
     CU_ASSERT_EQUAL(count_of(&page, "<td class=\"n\">90.1 %</td>"), 1);
-    CU_ASSERT_EQUAL(count_of(&page, "1\u202f234\u202f567"), 1);
+    CU_ASSERT_EQUAL(count_of(&page, ">1,234,567<"), 1);
     sp_buf_done(&page);
     sp_buf_done(&csv);
     remove_directory();
@@ -269,6 +269,173 @@ TEST(ticks_are_round_numbers_that_enclose_the_values)
     a.to = 5;
     CU_ASSERT_EQUAL(a.tick_count, 4);
     CU_ASSERT_DOUBLE_EQUAL(sp_axis_place(&a, 4), 1, 1e-9);
+}
+
+static void check_ticks(double lo, double hi, bool log, const char *const *wanted)
+{
+    struct sp_axis a;
+    char text[64];
+    size_t n = 0;
+    sp_axis_init(&a, lo, hi, log);
+    for (; wanted[n]; n++) {
+        CU_ASSERT_FATAL(n < a.tick_count);
+        sp_axis_label(&a, a.ticks[n], text, sizeof text);
+        CU_ASSERT_STRING_EQUAL(text, wanted[n]);
+    }
+    CU_ASSERT_EQUAL(n, a.tick_count);
+}
+
+TEST(all_ticks_of_an_axis_are_written_alike)
+{
+    check_ticks(512, 4096, true, (const char *const[]){"512", "1,024", "2,048", "4,096", NULL});
+    check_ticks(1, 10000, true, (const char *const[]){"1", "10", "100", "1,000", "10,000", NULL});
+    check_ticks(1e5, 1e10, true,
+                (const char *const[]){"100k", "1M", "10M", "100M", "1G", "10G", NULL});
+    check_ticks(0, 2e6, false, (const char *const[]){"0", "500k", "1M", "1.5M", "2M", NULL});
+    check_ticks(1e-6, 1e-1, true,
+                (const char *const[]){"10⁻⁶", "10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²", "10⁻¹", NULL});
+    check_ticks(0, 1e-4, false,
+                (const char *const[]){"0", "2·10⁻⁵", "4·10⁻⁵", "6·10⁻⁵", "8·10⁻⁵", "10⁻⁴", NULL});
+    /* More digits where three would not tell them apart. */
+    check_ticks(1000000, 1004000, false,
+                (const char *const[]){"1M", "1.001M", "1.002M", "1.003M", "1.004M", NULL});
+}
+
+/* How many letters are drawn; each of them has to lie on the drawing. */
+static size_t letters_inside(const struct sp_buf *svg)
+{
+    double width = 0, height = 0, x, y;
+    size_t count = 0;
+    const char *box = strstr(svg->data, "viewBox=");
+    CU_ASSERT_FATAL(box && sscanf(box, "viewBox=\"0 0 %lf %lf\"", &width, &height) == 2);
+    for (const char *at = svg->data; (at = strstr(at, "<use ")); at++, count++) {
+        CU_ASSERT_FATAL(sscanf(at, "<use xlink:href=\"#%*[^\"]\" x=\"%lf\" y=\"%lf\"", &x, &y) ==
+                        2);
+        CU_ASSERT(x >= 2 && x <= width - 10 && y >= 10 && y <= height - 2);
+    }
+    return count;
+}
+
+static struct sp_buf drawn(const struct sp_plot *plot, uint64_t sample)
+{
+    struct sp_report *r = open_report("drawn");
+    sp_report_section(r, "s");
+    sp_report_sample(r, sample, 1000, "pages");
+    sp_report_plot(r, plot);
+    struct sp_buf page = close_report(r), svg = read_file("p.svg");
+    sp_buf_done(&page);
+    for (size_t i = 0; i < 2; i++) {
+        struct sp_buf file = read_file(i ? "p.csv" : "p.png");
+        sp_buf_done(&file);
+    }
+    remove_directory();
+    return svg;
+}
+
+TEST(labels_are_whole_however_long_they_are)
+{
+    static const char words[] =
+        "a label with a good many words that no line of a plot is wide enough for, and "
+        "that is not to lose a single letter of them all, wherever it stands";
+    static const char name[] =
+        "one-word-that-is-longer-than-any-line-of-the-legend-and-has-no-place-to-break";
+    const double x[] = {1, 2e9}, y[] = {1e-7, 5}, log_x[] = {1, 5};
+    struct sp_series few[12], many[12];
+    for (size_t i = 0; i < 12; i++) {
+        few[i] = (struct sp_series){"s", i % 2 ? y : log_x, i == 4};
+        many[i] = (struct sp_series){i % 2 ? words : name, i % 2 ? y : log_x, i == 4};
+    }
+    struct sp_plot plot = {.kind = SP_PLOT_LINES,
+                           .name = "p",
+                           .caption = "c",
+                           .x_label = "x",
+                           .y_label = "y",
+                           .x = x,
+                           .x_count = 2,
+                           .y_log = true,
+                           .series = few,
+                           .series_count = 12};
+    struct sp_buf svg = drawn(&plot, 1000);
+    size_t before = letters_inside(&svg);
+    sp_buf_done(&svg);
+    plot.series = many;
+    plot.x_label = plot.y_label = words;
+    svg = drawn(&plot, 1000);
+    size_t after = letters_inside(&svg),
+           breaks = 60; /* a space at the end of a line is no letter */
+    size_t more = 8 * (sizeof words - 2) + 6 * (sizeof name - 2);
+    CU_ASSERT(after - before <= more && after - before >= more - breaks);
+    sp_buf_done(&svg);
+}
+
+TEST(a_curve_behind_another_is_wider)
+{
+    const double x[] = {1, 2, 3, 4}, y[] = {1, 2, 3, 4}, other[] = {4, 3.4, 2, 4};
+    struct sp_series series[] = {{"below", y, false}, {"on it", y, false}, {"third", y, false}};
+    struct sp_plot plot = {.kind = SP_PLOT_LINES,
+                           .name = "p",
+                           .caption = "c",
+                           .x_label = "x",
+                           .y_label = "y",
+                           .x = x,
+                           .x_count = 4,
+                           .series = series,
+                           .series_count = 3};
+    struct sp_buf svg = drawn(&plot, 1000);
+    CU_ASSERT_EQUAL(count_of(&svg, "stroke-width:6.2"), 1);
+    CU_ASSERT_EQUAL(count_of(&svg, "stroke-width:4;"), 1);
+    CU_ASSERT_EQUAL(count_of(&svg, "stroke-width:1.8"), 1 + 3); /* and in the legend */
+    sp_buf_done(&svg);
+    series[1].y = other; /* on it only at its end */
+    plot.series_count = 2;
+    svg = drawn(&plot, 1000);
+    CU_ASSERT_EQUAL(count_of(&svg, "stroke-width:4;"), 0);
+    CU_ASSERT_EQUAL(count_of(&svg, "stroke-width:1.8"), 2 + 2);
+    sp_buf_done(&svg);
+}
+
+TEST(a_small_sample_is_marked_with_its_size)
+{
+    static const char *const columns[] = {"a"};
+    static const char mark[] = "<span class=\"few\">small sample: 1,999 pages, below 2,000</span>";
+    const double x[] = {1, 2, 3};
+    struct sp_series series = {"s", x, false};
+    struct sp_plot plot = {.kind = SP_PLOT_LINES,
+                           .name = "p",
+                           .caption = "c",
+                           .x_label = "x",
+                           .y_label = "y",
+                           .x = x,
+                           .x_count = 3,
+                           .series = &series,
+                           .series_count = 1};
+    const uint64_t samples[] = {1999, 2000};
+    for (size_t i = 0; i < 2; i++) {
+        struct sp_report *r = open_report("samples");
+        sp_report_section(r, "first");
+        sp_report_sample(r, samples[i], 2000, "pages");
+        sp_report_table(r, sp_table_new("t", "", columns, 1));
+        sp_report_plot(r, &plot);
+        sp_report_section(r, "second, of which nothing is said");
+        sp_report_table(r, sp_table_new("t", "", columns, 1));
+        struct sp_buf page = close_report(r), svg = read_file("p.svg");
+        CU_ASSERT_EQUAL(count_of(&page, mark), i == 0 ? 2 : 0);
+        CU_ASSERT_EQUAL(count_of(&page, "small sample"), i == 0 ? 2 : 0);
+        sp_buf_done(&page);
+        sp_buf_done(&svg);
+        static const char *const files[] = {"p.csv", "p.png", "t.csv"};
+        for (size_t k = 0; k < 3; k++) {
+            struct sp_buf file = read_file(files[k]);
+            sp_buf_done(&file);
+        }
+        remove_directory();
+    }
+    /* The plot's own files say it, too. */
+    struct sp_buf large = drawn(&plot, 1000), small = drawn(&plot, 999);
+    CU_ASSERT_EQUAL(letters_inside(&small) - letters_inside(&large),
+                    strlen("small sample: 999 pages, below 1,000"));
+    sp_buf_done(&large);
+    sp_buf_done(&small);
 }
 
 TEST(a_directory_that_cannot_be_made_is_said)
