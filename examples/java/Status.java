@@ -35,7 +35,9 @@ public final class Status {
     }
 
     /** CRC-64-AVRO of schemas/status.avsc. */
-    private static final long FINGERPRINT = 0xcdb166bafd669f8dL;
+    private static final long FINGERPRINT = 0x1bf0184f5b3c2a76L;
+    /** Of events of before there was contained_in. */
+    private static final long NO_CONTAINER = 0xcdb166bafd669f8dL;
     /** Of events of before there was a rule. */
     private static final long NO_RULE = 0x052aeafb6e82c021L;
 
@@ -58,12 +60,16 @@ public final class Status {
     public final long epoch;
     /** Of a loser by its content, at the time of the event; else null. */
     public final Rule rule;
+    /** Of a page that is kept, where containment is on: a larger kept page that has nearly all it says; else null. */
+    public final String containedIn;
+    /** The share that it has; null without containedIn. */
+    public final Float containment;
 
     /**
-     * @param old it ends where the rule begins
-     * @param registry it may, and nothing else says so
+     * @param optional how many of the last parts it has: none, the rule, the container as well
+     * @param registry it may have fewer, and nothing but its end says so
      */
-    private Status(ByteBuffer in, boolean old, boolean registry) {
+    private Status(ByteBuffer in, int optional, boolean registry) {
         url = text(in);
         versionMs = number(in);
         kind = Kind.values()[symbol(in, Kind.values().length)];
@@ -73,8 +79,11 @@ public final class Status {
         groupId = text(in);
         groupSize = number(in);
         epoch = number(in);
-        boolean ends = old || registry && !in.hasRemaining();
+        boolean ends = optional < 1 || registry && !in.hasRemaining();
         rule = !ends && present(in) ? Rule.values()[symbol(in, Rule.values().length)] : null;
+        ends = optional < 2 || registry && !in.hasRemaining();
+        containedIn = !ends && present(in) ? text(in) : null;
+        containment = !ends && present(in) ? Float.valueOf(room(in, 4).getFloat()) : null;
     }
 
     /**
@@ -85,12 +94,12 @@ public final class Status {
      */
     public static Status decode(byte[] value) {
         ByteBuffer in = ByteBuffer.wrap(value).order(ByteOrder.LITTLE_ENDIAN);
-        boolean old = false;
+        int optional = 2;
         boolean registry = false;
         if (value.length >= 10 && value[0] == (byte) 0xc3 && value[1] == 1) {
             long fingerprint = in.getLong(2);
-            old = fingerprint == NO_RULE;
-            if (fingerprint != FINGERPRINT && !old)
+            optional = fingerprint == NO_RULE ? 0 : fingerprint == NO_CONTAINER ? 1 : 2;
+            if (optional == 2 && fingerprint != FINGERPRINT)
                 throw new DecodeException("written with another schema, of fingerprint "
                         + Long.toHexString(fingerprint));
             in.position(10);
@@ -100,7 +109,7 @@ public final class Status {
         } else {
             throw new DecodeException("neither in single-object encoding nor in that of a registry");
         }
-        Status status = new Status(in, old, registry);
+        Status status = new Status(in, optional, registry);
         if (in.hasRemaining())
             throw new DecodeException("there are bytes behind the event");
         return status;
@@ -152,6 +161,7 @@ public final class Status {
     public String toString() {
         return String.join("\t", url, String.valueOf(versionMs), String.valueOf(kind),
                 String.valueOf(winnerUrl), String.valueOf(similarity), String.valueOf(reason), groupId,
-                String.valueOf(groupSize), String.valueOf(epoch), String.valueOf(rule));
+                String.valueOf(groupSize), String.valueOf(epoch), String.valueOf(rule),
+                String.valueOf(containedIn), String.valueOf(containment));
     }
 }

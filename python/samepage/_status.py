@@ -10,7 +10,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Type
 from ._tables import need
 
 _SINGLE_OBJECT = b"\xc3\x01"
-_FINGERPRINT = struct.pack("<Q", 0xCDB166BAFD669F8D)  # CRC-64-AVRO of schemas/status.avsc
+_FINGERPRINT = struct.pack("<Q", 0x1BF0184F5B3C2A76)  # CRC-64-AVRO of schemas/status.avsc
+_NO_CONTAINER = struct.pack("<Q", 0xCDB166BAFD669F8D)  # of before there was contained_in
 _NO_RULE = struct.pack("<Q", 0x052AEAFB6E82C021)  # of before there was a rule
 _STATUSES = ("unique", "winner", "loser", "gone")
 _REASONS = ("content", "redirect", "exact")
@@ -36,6 +37,9 @@ class Status:
     epoch: int
     #: of a loser by content, what put its winner first: "popularity", "static", "short", "market", "id" or "override"
     rule: Optional[str] = None
+    #: of a page that is kept, where containment is on: a larger kept page that has nearly all it says
+    contained_in: Optional[str] = None
+    containment: Optional[float] = None  #: the share that it has
 
 
 class _Reader:
@@ -84,13 +88,15 @@ class _Reader:
 def decode_status(value: bytes) -> Status:
     """The value of a message of the status topic: in single-object encoding, or in that of a schema
     registry (whose id is not looked up). DecodeError where it is none."""
-    old = False  # ends where the rule begins; a registry's id does not say whether it does
+    # Where the event ends; a registry's id does not say.
+    registry, rule, container = value[:1] == b"\0", True, True
     if value[:2] == _SINGLE_OBJECT:
-        old = value[2:10] == _NO_RULE
-        if value[2:10] != _FINGERPRINT and not old:
+        rule = value[2:10] != _NO_RULE
+        container = rule and value[2:10] != _NO_CONTAINER
+        if container and value[2:10] != _FINGERPRINT:
             raise DecodeError(f"written with another schema, of fingerprint {value[2:10][::-1].hex()}")
         reader = _Reader(value[10:])
-    elif value[:1] == b"\0" and len(value) > 5:
+    elif registry and len(value) > 5:
         reader = _Reader(value[5:])
     else:
         raise DecodeError("neither in single-object encoding nor in that of a schema registry")
@@ -102,12 +108,14 @@ def decode_status(value: bytes) -> Status:
         similarity=struct.unpack("<f", reader.take(4))[0] if reader.present() else None,
         reason=reader.symbol(_REASONS) if reader.present() else None,
         group_id=reader.text(), group_size=reader.long(), epoch=reader.long())
-    if value[:1] == b"\0" and reader.at == len(reader.data):
-        old = True
-    rule = reader.symbol(_RULES) if not old and reader.present() else None
+    if rule and not (registry and reader.at == len(reader.data)):
+        fields["rule"] = reader.symbol(_RULES) if reader.present() else None
+    if container and not (registry and reader.at == len(reader.data)):
+        fields["contained_in"] = reader.text() if reader.present() else None
+        fields["containment"] = struct.unpack("<f", reader.take(4))[0] if reader.present() else None
     if reader.at != len(reader.data):
         raise DecodeError("there are bytes behind the event")
-    return Status(**fields, rule=rule)
+    return Status(**fields)
 
 
 class StatusConsumer:

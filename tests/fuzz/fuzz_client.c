@@ -19,15 +19,17 @@ static void check_event(const struct samepage_status_event *event, struct sp_vie
     struct sp_wire_format format = sp_wire_format_seen(value);
     SP_ASSERT(event->url && samepage_status_name(event->status));
     SP_ASSERT(event->reason == SAMEPAGE_REASON_NONE || samepage_reason_name(event->reason));
-    SP_ASSERT(isfinite(event->similarity));
+    SP_ASSERT(isfinite(event->similarity) && isfinite(event->containment));
     SP_ASSERT(event->group_size >= 0 && event->epoch >= 0);
     SP_ASSERT(sp_client_event(event, &ours) == SP_OK);
     sp_status_encode(&ours, &format, &again);
     SP_ASSERT(event->rule == SAMEPAGE_RULE_NONE || samepage_rule_name(event->rule));
     if (again.len == value.len)
         SP_ASSERT(sp_view_eq(sp_buf_view(&again), value));
-    else /* of before there was a rule */
-        SP_ASSERT(again.len == value.len + 1 && event->rule == SAMEPAGE_RULE_NONE);
+    else /* of before there was a container, or a rule */
+        SP_ASSERT(!event->contained_in &&
+                  (again.len == value.len + 2 ||
+                   (again.len == value.len + 3 && event->rule == SAMEPAGE_RULE_NONE)));
     sp_buf_done(&again);
 }
 

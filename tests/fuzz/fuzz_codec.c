@@ -28,12 +28,15 @@ static void try_message(struct sp_view in)
     sp_buf_done(&again);
 }
 
-/* An event of before there was a rule is written with one more byte: none. */
-static bool is_written_again(struct sp_view again, struct sp_view in, enum sp_rank_rule rule)
+/* An event of before there was a container is written with two more bytes, one of before there was
+ * a rule with three: none. */
+static bool is_written_again(struct sp_view again, struct sp_view in,
+                             const struct sp_status_event *event)
 {
     if (again.len == in.len)
         return sp_view_eq(again, in);
-    return rule == SP_RANK_NONE && again.len == in.len + 1 &&
+    return !event->contained_in &&
+           (again.len == in.len + 2 || (event->rule == SP_RANK_NONE && again.len == in.len + 3)) &&
            memcmp(again.data + HEAD, in.data + HEAD, in.len - HEAD) == 0;
 }
 
@@ -43,7 +46,7 @@ static void try_status(struct sp_view in, const struct sp_wire_format *format)
     struct sp_buf again = {0}, text = {0};
     if (sp_status_decode(in, format, &text, &event) == SP_OK) {
         sp_status_encode(&event, format, &again);
-        SP_ASSERT(is_written_again(sp_buf_view(&again), in, event.rule));
+        SP_ASSERT(is_written_again(sp_buf_view(&again), in, &event));
     }
     sp_buf_done(&again);
     sp_buf_done(&text);

@@ -12,7 +12,8 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-FINGERPRINT = 0xCDB166BAFD669F8D
+FINGERPRINT = 0x1BF0184F5B3C2A76
+NO_CONTAINER = 0xCDB166BAFD669F8D
 NO_RULE = 0x052AEAFB6E82C021
 RULES = ("POPULARITY", "STATIC", "SHORT", "MARKET", "ID", "OVERRIDE")
 KINDS, REASONS = ("UNIQUE", "WINNER", "LOSER", "GONE"), ("CONTENT", "REDIRECT", "EXACT")
@@ -37,15 +38,16 @@ def optional(value, encode):
     return number(0) if value is None else number(1) + encode(value)
 
 
-def body(url, version, kind, winner, similarity, reason, group, size, epoch, *rule):
+def body(url, version, kind, winner, similarity, reason, group, size, epoch, *rest):
     return (text(url) + number(version) + number(KINDS.index(kind)) + optional(winner, text)
             + optional(similarity, lambda x: struct.pack("<f", x))
             + optional(reason, lambda x: number(REASONS.index(x))) + text(group) + number(size) + number(epoch)
-            + (optional(rule[0], lambda x: number(RULES.index(x))) if rule else b""))
+            + (optional(rest[0], lambda x: number(RULES.index(x))) if rest else b"")
+            + (optional(rest[1], text) + optional(rest[2], lambda x: struct.pack("<f", x)) if rest[1:] else b""))
 
 
-def framed(data, registry=False):
-    return b"\0\0\0\0\7" + data if registry else b"\xc3\x01" + struct.pack("<Q", FINGERPRINT) + data
+def framed(data, registry=False, fingerprint=FINGERPRINT):
+    return b"\0\0\0\0\7" + data if registry else b"\xc3\x01" + struct.pack("<Q", fingerprint) + data
 
 
 def events(chance, count):
@@ -54,7 +56,7 @@ def events(chance, count):
         yield ("http://x.example/" + chance.choice(("", "\u00e9", "\U0001f600", "a" * 300)), chance.choice(edges),
                chance.choice(KINDS), chance.choice((None, "http://w.example/")),
                chance.choice((None, 0.5, 1.0, 0.875)), chance.choice((None, *REASONS)), "18-00",
-               chance.choice(edges), chance.choice(edges), chance.choice((None, *RULES)))
+               chance.choice(edges), chance.choice(edges), chance.choice((None, *RULES)), *chance.choice(((None, None), ("http://c.example/", 0.9375))))
 
 
 def line(event):
@@ -70,13 +72,15 @@ def main(source):
     values = [framed(body(*event), n % 3 == 0) for n, event in enumerate(good)]
     whole = framed(body(*good[1]))
     old = [event[:9] for event in good[:20]]  # of before there was a rule
-    values += [b"\xc3\x01" + struct.pack("<Q", NO_RULE) + body(*event) if n % 2 else framed(body(*event), True)
-               for n, event in enumerate(old)]
-    good += [(*event, None) for event in old]
+    older = [event[:10] for event in good[20:40]]  # of before there was contained_in
+    for fingerprint, olds in ((NO_RULE, old), (NO_CONTAINER, older)):
+        values += [framed(body(*event), n % 2 == 0, fingerprint) for n, event in enumerate(olds)]
+        good += [(*event, *[None] * (12 - len(event))) for event in olds]
     bad = [whole[:size] for size in range(len(whole))]
     bad += [whole + b"\0", b"\xc3\x01" + b"\0" * 8 + whole[10:], b"{}", whole[:10] + b"\xff" * 20,
             framed(number(2) + b"\xff" + body(*good[1])[1:]), framed(number(-5)), framed(body(*old[0])),
-            b"\xc3\x01" + struct.pack("<Q", NO_RULE) + body(*old[0]) + b"\0", framed(number(2 ** 40) + b"x")]
+            framed(body(*older[0])), framed(body(*old[0]) + b"\0", fingerprint=NO_RULE),
+            framed(body(*older[0]) + b"\0", fingerprint=NO_CONTAINER), framed(number(2 ** 40) + b"x")]
     damaged = [bytes(b ^ (1 << chance.randrange(8)) if at == place else b for at, b in enumerate(whole))
                for place in range(len(whole))]
     with tempfile.TemporaryDirectory() as work:

@@ -33,7 +33,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PAGES = 1000
 PIECES = 40  # of the crawl that the indexer is timed with
 FIELDS = ["url", "version_ms", "status", "winner_url", "similarity", "reason", "group_id",
-          "group_size", "epoch", "rule"]
+          "group_size", "epoch", "rule", "contained_in", "containment"]
 # The others depend on the order in which things happen.
 DECIDED = FIELDS[:6]
 
@@ -65,8 +65,9 @@ def float32(x):
 
 def event_of(values):
     """The same shape whoever read it."""
-    event = dict(values)
-    event["similarity"] = float32(event["similarity"])
+    event = {"contained_in": None, "containment": None, **values}  # lines of `run` leave out what there is not
+    for share in ("similarity", "containment"):
+        event[share] = float32(event[share])
     return tuple(event[f] for f in FIELDS)
 
 
@@ -82,6 +83,8 @@ def of_tabs(text):
         e["similarity"] = float(e["similarity"]) if e["winner_url"] else None
         e["reason"] = e["reason"] or None
         e["rule"] = e["rule"] or None
+        e["contained_in"] = e["contained_in"] or None
+        e["containment"] = float(e["containment"]) if e["contained_in"] else None
         for number in ("version_ms", "group_size", "epoch"):
             e[number] = int(e[number])
         events.append(event_of(e))

@@ -8,13 +8,14 @@ import unittest
 
 import fastavro
 import samepage
-from samepage._status import _FINGERPRINT, _NO_RULE
+from samepage._status import _FINGERPRINT, _NO_CONTAINER, _NO_RULE
 
 SCHEMA = os.path.join(os.environ["SAMEPAGE_SOURCE"], "schemas/status.avsc")
 EVENT = {"url": "http://a.example/\u00e9", "version_ms": 1700000000000, "status": "loser",
          "winner_url": "http://b.example/", "similarity": 0.875, "reason": "content",
          "group_id": "18bcfe56800-" + "0" * 32, "group_size": 3, "epoch": -1,
-         "rule": "static"}
+         "rule": "static", "contained_in": None, "containment": None}
+LATEST = ("rule", "contained_in", "containment")  # in the order in which they came
 
 
 class Message:
@@ -81,7 +82,8 @@ class Statuses(unittest.TestCase):
     def test_all_values(self):
         for changes in ({}, {"status": "unique", "winner_url": None, "similarity": None, "reason": None},
                         {"status": "gone", "version_ms": -(2 ** 63), "epoch": 2 ** 63 - 1},
-                        {"status": "winner", "reason": "exact"}, {"reason": "redirect", "url": ""}):
+                        {"status": "winner", "reason": "exact"}, {"reason": "redirect", "url": ""},
+                        {"contained_in": "http://c.example/", "containment": 0.9375}):
             status = samepage.decode_status(self.encode(**changes))
             self.assertEqual(status.__dict__, {**EVENT, **changes})
 
@@ -95,18 +97,20 @@ class Statuses(unittest.TestCase):
         self.assertEqual(status.url, EVENT["url"])
         self.assertEqual(status.rule, "static")
 
-    def test_events_of_before_there_was_a_rule(self):
-        with open(os.path.join(os.path.dirname(SCHEMA), "old", _NO_RULE[::-1].hex() + ".avsc"), encoding="utf-8") as file:
-            raw = json.load(file)
-        self.assertEqual(fastavro.schema.fingerprint(fastavro.schema.to_parsing_canonical_form(raw), "CRC-64-AVRO"),
-                         _NO_RULE.hex())
-        out, old = io.BytesIO(), {name: value for name, value in EVENT.items() if name != "rule"}
-        fastavro.schemaless_writer(out, fastavro.parse_schema(raw), old)
-        for frame in (b"\xc3\x01" + _NO_RULE, b"\0" + struct.pack(">I", 7)):
-            status = samepage.decode_status(frame + out.getvalue())
-            self.assertEqual(status.__dict__, {**EVENT, "rule": None})
-        with self.assertRaises(samepage.DecodeError):
-            samepage.decode_status(b"\xc3\x01" + _NO_RULE + out.getvalue() + b"\0")
+    def test_events_of_before_there_was_a_rule_or_a_container(self):
+        for fingerprint, lacks in ((_NO_RULE, LATEST), (_NO_CONTAINER, LATEST[1:])):
+            path = os.path.join(os.path.dirname(SCHEMA), "old", fingerprint[::-1].hex() + ".avsc")
+            with open(path, encoding="utf-8") as file:
+                raw = json.load(file)
+            form = fastavro.schema.to_parsing_canonical_form(raw)
+            self.assertEqual(fastavro.schema.fingerprint(form, "CRC-64-AVRO"), fingerprint.hex())
+            out, old = io.BytesIO(), {name: value for name, value in EVENT.items() if name not in lacks}
+            fastavro.schemaless_writer(out, fastavro.parse_schema(raw), old)
+            for frame in (b"\xc3\x01" + fingerprint, b"\0" + struct.pack(">I", 7)):
+                status = samepage.decode_status(frame + out.getvalue())
+                self.assertEqual(status.__dict__, {**EVENT, **dict.fromkeys(lacks)})
+            with self.assertRaises(samepage.DecodeError):
+                samepage.decode_status(b"\xc3\x01" + fingerprint + out.getvalue() + b"\0")
 
     def test_no_prefix_is_an_event(self):
         whole = self.encode()

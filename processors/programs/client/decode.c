@@ -39,7 +39,9 @@ enum sp_err sp_client_decode(struct sp_view value, struct sp_buf *text,
                                           .group_id = group_id,
                                           .group_size = event.group_size,
                                           .epoch = (int64_t)event.epoch,
-                                          .rule = (enum samepage_rule)event.rule};
+                                          .rule = (enum samepage_rule)event.rule,
+                                          .contained_in = event.contained_in,
+                                          .containment = event.containment};
     return SP_OK;
 }
 

@@ -19,7 +19,9 @@ static inline enum sp_err sp_client_event(const struct samepage_status_event *ev
                                           .reason = (enum sp_reason)event->reason,
                                           .group_size = (uint32_t)event->group_size,
                                           .epoch = (uint64_t)event->epoch,
-                                          .rule = (enum sp_rank_rule)event->rule};
+                                          .rule = (enum sp_rank_rule)event->rule,
+                                          .contained_in = event->contained_in,
+                                          .containment = event->containment};
     return sp_group_id_parse(sp_view_str(event->group_id), &ret_event->group);
 }
 

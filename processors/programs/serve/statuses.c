@@ -95,6 +95,7 @@ static void free_texts(struct known *k)
 {
     sp_free((char *)(uintptr_t)k->event.url);
     sp_free((char *)(uintptr_t)k->event.winner_url);
+    sp_free((char *)(uintptr_t)k->event.contained_in);
 }
 
 void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *event)
@@ -114,6 +115,7 @@ void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *even
     k->event.page = page;
     k->event.url = sp_strdup(event->url);
     k->event.winner_url = sp_strdup(event->winner_url);
+    k->event.contained_in = sp_strdup(event->contained_in);
     k->winner = event->winner_url ? page_id(s, event->winner_url) : (struct sp_id){0, 0};
     enter_ring(s, k);
     pthread_rwlock_unlock(&s->lock);
@@ -259,7 +261,9 @@ static void view(const struct sp_statuses *s, const struct known *k,
                              .rule = e->rule,
                              .content_version = e->version_ms,
                              .epoch = e->epoch,
-                             .group_size = e->group_size};
+                             .group_size = e->group_size,
+                             .contained_in = e->contained_in,
+                             .containment = e->containment};
     each(arg, &v);
 }
 

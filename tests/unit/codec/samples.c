@@ -423,7 +423,7 @@ bool sample_same_page(const struct sp_page_record *a, const struct sp_page_recor
 
 struct sp_status_event sample_status(struct sample *s)
 {
-    bool winner = sample_below(s, 2);
+    bool winner = sample_below(s, 2), contained = sample_below(s, 2);
     return (struct sp_status_event){
         .url = text + sample_below(s, sizeof text),
         .version_ms = sample_i64(s),
@@ -435,6 +435,8 @@ struct sp_status_event sample_status(struct sample *s)
         .group = sample_group_id(s),
         .group_size = (uint32_t)sample_u64(s) >> sample_below(s, 32),
         .epoch = sample_u64(s) >> (1 + sample_below(s, 63)),
+        .contained_in = contained ? text + sample_below(s, sizeof text) : NULL,
+        .containment = contained ? some_float(s) : 0,
     };
 }
 
@@ -444,5 +446,6 @@ bool sample_same_status(const struct sp_status_event *a, const struct sp_status_
            a->version_ms == b->version_ms && a->status == b->status &&
            same_text(a->winner_url, b->winner_url) && a->similarity == b->similarity &&
            a->reason == b->reason && a->rule == b->rule && same_group(a->group, b->group) &&
-           a->group_size == b->group_size && a->epoch == b->epoch;
+           a->group_size == b->group_size && a->epoch == b->epoch &&
+           same_text(a->contained_in, b->contained_in) && a->containment == b->containment;
 }

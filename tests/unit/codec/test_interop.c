@@ -316,6 +316,8 @@ TEST(avro_c_reads_status_events)
             CU_ASSERT(enum_is(branch_of(&peer.value, "reason"), sp_reason_name(event.reason)));
         if (event.rule)
             CU_ASSERT(enum_is(branch_of(&peer.value, "rule"), sp_rank_rule_name(event.rule)));
+        if (event.contained_in)
+            CU_ASSERT(string_is(branch_of(&peer.value, "contained_in"), event.contained_in));
         if (event.winner_url)
             CU_ASSERT(string_is(branch_of(&peer.value, "winner_url"), event.winner_url));
     }
