@@ -75,8 +75,8 @@ struct samepage_status_event {
     int64_t group_size;   /* members when this was written; of a kept page never off by two times */
     int64_t epoch;        /* grows each time the page moves to another group */
     enum samepage_rule rule; /* at the time of the event: alone it causes none */
-    /* Of a kept page, where containment is on: a larger kept page that has nearly all it says; NULL:
-     * none. */
+    /* Of a kept page, where containment is on: a larger kept page that has nearly all it says;
+     * NULL: none. */
     const char *contained_in;
     float containment; /* the share that it has; 0 without contained_in */
 };

@@ -153,8 +153,7 @@ def what_cannot_be_is_refused(work):
                            (["containment.threshold=0.9", "similarity.method=simhash"], "similarity.method")):
         options = [word for setting in settings for word in ("--set", setting)]
         check_in(says, work.run("run", "-q", *options, crawl, code=1).err, settings)
-    for stage in ("signature", "group", "compare"):
-        check_in("samepage run", work.run(stage, *ON, "--set", "instance=one", code=1).err, stage)
+    check_in("containment.threshold is 0", work.run("contain", "--set", "instance=one", code=1).err, "contain")
     work.run("run", "-q", "--state", "state", crawl)
     check_in("containment.threshold was (not set) and is now 0.8",
              work.run("run", "-q", "--state", "state", *ON, crawl, code=1).err, "on an old state")

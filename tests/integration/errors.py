@@ -11,7 +11,7 @@ import tarfile
 
 from harness import Skip, check, check_equal, check_in, main, statuses, until
 
-STAGES = ["signature", "group", "compare"]  # one source for all three
+STAGES = ["signature", "group", "compare", "contain"]  # one source for all four
 COMMANDS = ["run", "dedup", "audit", "synth", "pairs", "similar", "train", "cover", "archive", "topics", "ingest",
             *STAGES, "watch", "status", "evaluate", "serve", "config", "rules", "forget"]
 

@@ -21,10 +21,11 @@ static void print_event(const struct samepage_status_event *e)
 {
     const char *reason = samepage_reason_name(e->reason);
     const char *rule = samepage_rule_name(e->rule);
-    printf("%s\t%" PRId64 "\t%s\t%s\t%.9g\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%s\t%s\t%.9g\n", e->url,
-           e->version_ms, samepage_status_name(e->status), e->winner_url ? e->winner_url : "",
-           (double)e->similarity, reason ? reason : "", e->group_id, e->group_size, e->epoch,
-           rule ? rule : "", e->contained_in ? e->contained_in : "", (double)e->containment);
+    printf("%s\t%" PRId64 "\t%s\t%s\t%.9g\t%s\t%s\t%" PRId64 "\t%" PRId64 "\t%s\t%s\t%.9g\n",
+           e->url, e->version_ms, samepage_status_name(e->status),
+           e->winner_url ? e->winner_url : "", (double)e->similarity, reason ? reason : "",
+           e->group_id, e->group_size, e->epoch, rule ? rule : "",
+           e->contained_in ? e->contained_in : "", (double)e->containment);
 }
 
 int main(int argc, char **argv)

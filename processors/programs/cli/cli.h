@@ -37,6 +37,7 @@ struct sp_command {
     X(signature)                                                                                   \
     X(group)                                                                                       \
     X(compare)                                                                                     \
+    X(contain)                                                                                     \
     X(watch)                                                                                       \
     X(status)                                                                                      \
     X(evaluate)                                                                                    \

@@ -1,9 +1,10 @@
 /* See topics.h. Which topic is what, and for how long:
  *
  *   pages, dead-letter   logs, deleted after a month
- *   tier1, tier2         the same; never by size, as nothing there may go before it is read
+ *   tier1, tier2,
+ *   contain              the same; never by size, as nothing there may go before it is read
  *   status               compacted, keyed by URL: the last event of each is kept
- *   changelogs           compacted, one partition for each of their tier's */
+ *   changelogs           compacted, one partition for each of their stage's input */
 #include "kafka/topics.h"
 
 /* A standstill shorter than this loses nothing, and local state that was out of use for less can be
@@ -25,16 +26,19 @@ void sp_topics_describe(const struct sp_kafka_options *o, const struct sp_topic_
                                            plan->status_partitions,
                                            1,
                                            plan->tier1_partitions,
-                                           plan->tier2_partitions};
+                                           plan->tier2_partitions,
+                                           1,
+                                           1};
     for (int i = 0; i < SP_TOPICS; i++) {
-        bool compacted = i == SP_TOPIC_STATUS || i >= SP_TOPIC_TIER1_CHANGELOG;
+        bool compacted = i == SP_TOPIC_STATUS || i == SP_TOPIC_TIER1_CHANGELOG ||
+                         i == SP_TOPIC_TIER2_CHANGELOG || i == SP_TOPIC_CONTAIN_CHANGELOG;
         struct sp_topic_description *t = &ret_topics[i];
         *t = (struct sp_topic_description){.partitions = partitions[i],
                                            .replicas = plan->replication};
         sp_topic_name(o, (enum sp_topic)i, t->name);
         add(t, "cleanup.policy", compacted ? "compact" : "delete");
         add(t, compacted ? "delete.retention.ms" : "retention.ms", MONTH_MS);
-        if (i == SP_TOPIC_TIER1 || i == SP_TOPIC_TIER2)
+        if (i == SP_TOPIC_TIER1 || i == SP_TOPIC_TIER2 || i == SP_TOPIC_CONTAIN)
             add(t, "retention.bytes", "-1");
         add(t, "max.message.bytes", MESSAGE_BYTES);
         add(t, "min.insync.replicas", plan->replication >= 3 ? "2" : "1");

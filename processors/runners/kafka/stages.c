@@ -1,22 +1,25 @@
 /* The partitions of messages and statuses are chosen here and nowhere else: a message goes to the
  * partition of the page or founder it is for (tier 1), or of its cell's machine (tier 2); a status
- * to that of its page. All messages from one input partition to another keep their order: one
- * producer, one log. */
+ * to that of its page; notes for the contain stage all go to one partition. All messages from one
+ * input partition to another keep their order: one producer, one log. */
 #include "kafka/stages.h"
 
 #include "base/assert.h"
 #include "base/mem.h"
 #include "base/url.h"
 #include "codec/codec.h"
+#include "codec/note.h"
 #include "input/input.h"
+#include "kafka/notes.h"
 #include "signature/signature.h"
 
-/* ---- what all three say ---- */
+/* ---- what all of them say ---- */
 
 struct mouth {
     struct sp_worker *worker;
     const struct sp_maps *maps;
     struct sp_wire_format statuses;
+    bool contains; /* the contain stage hears of it */
     struct sp_buf bytes;
     struct sp_buf key;
 };
@@ -35,6 +38,27 @@ static void on_send(void *arg, struct sp_message *m)
     sp_worker_emit(mouth->worker, topic, (int32_t)(at % partitions), sp_view(&home, sizeof home),
                    sp_buf_view(&mouth->bytes));
     sp_message_free(m);
+}
+
+/* A fetch that found the page as it was changes nothing there. */
+static void note_fetch(struct mouth *mouth, const struct sp_message *m)
+{
+    if (!mouth->contains || m->kind != SP_MSG_CRAWLED || m->crawled.page_kind == SP_PAGE_UNSEEN)
+        return;
+    sp_notes_send(mouth->worker, SP_TOPIC_CONTAIN, &mouth->bytes,
+                  &(struct sp_note){
+                      .kind = SP_NOTE_FETCHED, .page = m->page, .signature = m->crawled.signature});
+}
+
+static void note_status(struct mouth *mouth, const struct sp_status_event *event)
+{
+    bool kept = event->status == SP_STATUS_UNIQUE || event->status == SP_STATUS_WINNER;
+    if (mouth->contains)
+        sp_notes_send(mouth->worker, SP_TOPIC_CONTAIN, &mouth->bytes,
+                      &(struct sp_note){.kind = SP_NOTE_SAID,
+                                        .page = event->page,
+                                        .content = event->content,
+                                        .url = kept ? event->url : NULL});
 }
 
 static void put_key(struct mouth *mouth, struct sp_view url)
@@ -61,6 +85,7 @@ static void on_publish(void *arg, const struct sp_status_event *event)
     struct mouth *mouth = arg;
     uint64_t partitions = (uint64_t)sp_worker_partitions(mouth->worker, SP_TOPIC_STATUS);
     int32_t partition = (int32_t)(event->page.lo % partitions);
+    note_status(mouth, event);
     if (event->status == SP_STATUS_NONE) {
         take_back(mouth, event, partition);
         return;
@@ -213,9 +238,25 @@ static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *s
     if (o->schemas && sp_schemas_id(o->schemas, SP_TOPIC_STATUS, &id, &fault) != SP_OK)
         SP_ASSERT(!"prepared"); /* group_prepare has asked */
     s->mouth.statuses = sp_wire_format_of_id(id);
+    s->mouth.contains = o->contain.threshold > 0;
     s->group = sp_group_stage_new(&o->group, store, &outbox);
     *ret_stage = s;
     return sp_group_stage_error(s->group);
+}
+
+/* What the contain stage has found. */
+static enum sp_err group_found(struct group_stage *s, struct sp_view value)
+{
+    struct sp_note note;
+    enum sp_err err = sp_note_decode(value, &note);
+    if (err != SP_OK)
+        return err;
+    if (note.kind == SP_NOTE_FOUND)
+        err = sp_group_stage_contained(s->group, note.page, note.url, note.containment);
+    else
+        err = SP_MALFORMED;
+    sp_note_done(&note);
+    return err;
 }
 
 static enum sp_err group_step(void *stage, struct sp_view key, struct sp_view value,
@@ -225,6 +266,8 @@ static enum sp_err group_step(void *stage, struct sp_view key, struct sp_view va
     (void)key;
     struct sp_message *m = NULL;
     *ret_why = "not a message of tier 1";
+    if (sp_note_is(value))
+        return group_found(s, value);
     enum sp_err err = sp_message_decode(value, &m);
     if (err == SP_OK && sp_message_tier(m) != SP_TIER_1) {
         sp_message_free(m);
@@ -233,6 +276,7 @@ static enum sp_err group_step(void *stage, struct sp_view key, struct sp_view va
     if (err != SP_OK)
         return err;
     *ret_why = NULL;
+    note_fetch(&s->mouth, m);
     return sp_group_stage_step(s->group, m);
 }
 
@@ -271,20 +315,22 @@ static void group_close(void *stage)
 
 struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options)
 {
-    return (struct sp_worker_stage){.name = "group",
-                                    .input = SP_TOPIC_TIER1,
-                                    .stateful = true,
-                                    .changelog = SP_TOPIC_TIER1_CHANGELOG,
-                                    .outputs = {SP_TOPIC_TIER1, SP_TOPIC_TIER2, SP_TOPIC_STATUS},
-                                    .output_count = 3,
-                                    .prepare = group_prepare,
-                                    .open = group_open,
-                                    .step = group_step,
-                                    .upkeep = group_upkeep,
-                                    .measure = group_measure,
-                                    .flush = group_flush,
-                                    .close = group_close,
-                                    .arg = (void *)(uintptr_t)options};
+    enum { OTHERS = 3 }; /* outputs without the contain stage's */
+    return (struct sp_worker_stage){
+        .name = "group",
+        .input = SP_TOPIC_TIER1,
+        .stateful = true,
+        .changelog = SP_TOPIC_TIER1_CHANGELOG,
+        .outputs = {SP_TOPIC_TIER1, SP_TOPIC_TIER2, SP_TOPIC_STATUS, SP_TOPIC_CONTAIN},
+        .output_count = OTHERS + (options->contain.threshold > 0),
+        .prepare = group_prepare,
+        .open = group_open,
+        .step = group_step,
+        .upkeep = group_upkeep,
+        .measure = group_measure,
+        .flush = group_flush,
+        .close = group_close,
+        .arg = (void *)(uintptr_t)options};
 }
 
 /* ---- compare ---- */

@@ -207,6 +207,12 @@ static void check_partitions(struct sp_worker *w, enum sp_topic topic)
     char text[256];
     if (!must || must == have)
         return;
+    if (topic == SP_TOPIC_CONTAIN) {
+        sp_failure_note(
+            &w->failure, SP_INVALID, w->topics[topic],
+            "must have one partition: all that is contained in one another meets there");
+        return;
+    }
     snprintf(text, sizeof text,
              "has %d partitions, and %s.partitions is %d; the number cannot change while there is "
              "state: create topics with another topics.prefix, and publish the pages again",

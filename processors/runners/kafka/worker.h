@@ -43,7 +43,7 @@ struct sp_worker_stage {
     enum sp_topic input;
     bool stateful;
     enum sp_topic changelog;
-    enum sp_topic outputs[3];
+    enum sp_topic outputs[4];
     size_t output_count;
     /* NULL, or what must be there before any partition is opened, asked at the start of each round.
      * SP_BUSY: the schema registry does not answer. */

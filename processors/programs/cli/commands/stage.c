@@ -1,4 +1,4 @@
-/* samepage signature, group, compare: one stage on Kafka. */
+/* samepage signature, group, compare, contain: one stage on Kafka. */
 #include <stdio.h>
 #include <string.h>
 
@@ -12,12 +12,11 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
 {
     struct sp_settings settings;
     struct sp_worker_metrics metrics = {0};
-    if (config->containment_threshold > 0)
-        return sp_fault_set(
-            fault, SP_INVALID,
-            "containment.threshold: on Kafka there is no contain stage yet, so that "
-            "no status would say what a page is contained in; leave it at 0, or use "
-            "samepage run");
+    const bool contain = strcmp(command->name, "contain") == 0;
+    if (contain && config->containment_threshold == 0)
+        return sp_fault_set(fault, SP_INVALID,
+                            "containment.threshold is 0: there is nothing to do; set it for the "
+                            "group stage as well");
     enum sp_err err = sp_settings_init(config, &settings, fault);
     if (err != SP_OK)
         return err;
@@ -27,7 +26,9 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                      .pages_schema_id = (uint32_t)config->topics_pages_schema_id,
                                      .status_schema_id = (uint32_t)config->topics_status_schema_id,
                                      .group = run.bus.group,
-                                     .compare = run.bus.compare};
+                                     .compare = run.bus.compare,
+                                     .contain = run.bus.contain,
+                                     .contents_cache_bytes = config->cache_bytes};
     /* The caches of the stages are for a process that has all partitions; the store's are shared by
      * those that it has. */
     stage.group.cache_bytes = config->cache_bytes / config->tier1_partitions;
@@ -42,14 +43,18 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                         .metrics = &metrics};
     options.must_have[SP_TOPIC_TIER1] = (int32_t)config->tier1_partitions;
     options.must_have[SP_TOPIC_TIER2] = (int32_t)config->tier2_partitions;
+    if (config->containment_threshold > 0 && strcmp(command->name, "signature") != 0)
+        options.must_have[SP_TOPIC_CONTAIN] = 1;
     struct sp_rocksdb_shared *shared = sp_rocksdb_shared_new(&run.store);
     options.store.shared = shared;
-    options.store.databases =
-        (uint32_t)(strcmp(command->name, "group") == 0 ? config->tier1_partitions
-                                                       : config->tier2_partitions);
+    options.store.databases = contain ? 1
+                              : strcmp(command->name, "group") == 0
+                                  ? (uint32_t)config->tier1_partitions
+                                  : (uint32_t)config->tier2_partitions;
     sp_cli_kafka_options(config, &options.kafka);
     options.stage = strcmp(command->name, "signature") == 0 ? sp_stage_signature(&stage)
                     : strcmp(command->name, "group") == 0   ? sp_stage_group(&stage)
+                    : contain                               ? sp_stage_contain(&stage)
                                                             : sp_stage_compare(&stage);
     err = sp_cli_schemas(config, &options.kafka, &stage.schemas, fault);
     struct sp_health_options http = {config->http_listen, command->name, &metrics};
@@ -122,3 +127,7 @@ const struct sp_command sp_command_group = {
 const struct sp_command sp_command_compare = {
     "compare", "the compare stage on Kafka: near duplicates of a page",
     STAGE_HELP("compare", "the compare stage on Kafka: near duplicates of a page"), true, run};
+const struct sp_command sp_command_contain = {
+    "contain", "the contain stage on Kafka: pages that are part of larger ones",
+    STAGE_HELP("contain", "the contain stage on Kafka: pages that are part of larger ones"), true,
+    run};

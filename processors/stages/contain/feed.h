@@ -1,0 +1,38 @@
+/* The contain stage where it is told by messages: on Kafka.
+ *
+ * In `run` the stage is called when a record has been worked off, and signatures are in a table
+ * that all stages share. Here it gets notes (codec/note.h): what each page was fetched with, and
+ * what each page has published since, in the order in which the page did. Of each page the feed
+ * holds the content that its last status named and those that were fetched since, of which the next
+ * status names one.
+ *
+ *   'P' page -> flags, the content that was named, the contents fetched since
+ *
+ * What it says is sent to the page, and part of its statuses from then on. The page forgets what it
+ * was told when its content changes, so the last word on a page must be the last that it gets: all
+ * go over one channel. "None" is not said to a page that has not been told anything else.
+ *
+ * A pure step, like the stage; errors and rules of threads are the stage's. */
+#ifndef SP_CONTAIN_FEED_H
+#define SP_CONTAIN_FEED_H
+
+#include "codec/note.h"
+#include "contain/contain.h"
+
+struct sp_contain_feed;
+
+/* Never NULL. Options are copied, the store is borrowed; all of it is the feed's. `say` gets what
+ * is to be sent (sp_contain_say in contain.h). */
+struct sp_contain_feed *sp_contain_feed_new(const struct sp_contain_options *options,
+                                            struct sp_store *store, size_t cache_bytes,
+                                            sp_contain_say *say, void *arg);
+/* NULL is allowed. */
+void sp_contain_feed_free(struct sp_contain_feed *f);
+/* Call once before the first step: reads all signatures of kept pages. */
+enum sp_err sp_contain_feed_load(struct sp_contain_feed *f);
+/* A note of the kinds fetched and said; borrowed. */
+enum sp_err sp_contain_feed_step(struct sp_contain_feed *f, const struct sp_note *note);
+/* Writes all changes since the last flush into the store's open batch. */
+enum sp_err sp_contain_feed_flush(struct sp_contain_feed *f);
+
+#endif
