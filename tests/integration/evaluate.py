@@ -457,6 +457,9 @@ def check_sets_of_the_paper(work, numbers):
         parted = {row["of the pairs that are labelled the same"]: int(row["pairs"])
                   for row in rows(work, f"huang-parted-{number}")}
         check_equal(parted["in one set"], 10, "pairs labelled the same")
+        sets = [list(row.values()) for row in rows(work, f"huang-sets-{number}")]
+        check_equal(sets[0], ["the same", "10", "10", "0", "0", "0"], "lcs.sets")
+        check(sets[1:] in ([], [["different", "10", "0", "0", "0", "10"]]), "lcs.sets", sets)
 
 
 def methods_are_scored_on_labelled_pages(work):

@@ -20,6 +20,7 @@ enum sp_config_method {
 };
 enum sp_config_sentences { SP_CONFIG_SENTENCES_NEEDED, SP_CONFIG_SENTENCES_KEEP };
 enum sp_config_sentence_hash { SP_CONFIG_SENTENCE_XXH3, SP_CONFIG_SENTENCE_CRC32 };
+enum sp_config_lcs_sets { SP_CONFIG_LCS_COMPONENTS, SP_CONFIG_LCS_PAPER };
 enum sp_config_languages { SP_CONFIG_LANGUAGES_TOGETHER, SP_CONFIG_LANGUAGES_APART };
 enum sp_config_repeats { SP_CONFIG_REPEATS_ONCE, SP_CONFIG_REPEATS_LABELLED };
 enum sp_config_mode { SP_CONFIG_MODE_EXACT, SP_CONFIG_MODE_FAST };
@@ -52,6 +53,7 @@ struct sp_config {
     double similarity_band;
     double similarity_lcs_min;
     uint64_t similarity_languages;
+    uint64_t lcs_sets;
     uint64_t signature_repeats;
     uint64_t signature_sentences;
     uint64_t signature_sentence_hash;

@@ -40,6 +40,11 @@ const struct sp_option sp_options[] = {
      "together: language does not matter. apart: two pages are near duplicates only if the "
      "same language was detected in both, or none in either; with shingles and combined only. "
      "The experiment `language` of samepage evaluate measures which pairs that loses"},
+    {"lcs.sets", SP_OPTION_CHOICE, FIELD(lcs_sets), false, "components", 0, 0, "components|paper",
+     "pairs, with similarity.method = lcs. components: every pair that is found, and sets are what "
+     "such pairs connect. paper: the sets of Huang, Wang and Li, in which a page is compared with "
+     "later pages that have no set yet; its pairs are those of a page and the page that its set was "
+     "made around. evaluate measures both"},
     {"signature.repeats", SP_OPTION_CHOICE, FIELD(signature_repeats), true, "once", 0, 0,
      "once|labelled",
      "once: a shingle counts once, however often a page repeats it. labelled: each occurrence "

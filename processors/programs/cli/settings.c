@@ -178,6 +178,9 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
             fault, SP_INVALID,
             "similarity.languages=apart needs shingles: set similarity.method to shingles or "
             "combined");
+    if (err == SP_OK && config->lcs_sets == SP_CONFIG_LCS_PAPER && method != SP_METHOD_LCS)
+        err = sp_fault_set(fault, SP_INVALID,
+                           "lcs.sets=paper needs sentences: set similarity.method to lcs");
     if (err != SP_OK) {
         sp_settings_done(s);
         return err;

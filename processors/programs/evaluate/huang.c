@@ -16,9 +16,9 @@
 #include "evaluate/experiment.h"
 #include "evaluate/judge.h"
 #include "evaluate/labelled.h"
-#include "evaluate/lcs_sets.h"
 #include "evaluate/scores.h"
 #include "similarity/join.h"
+#include "similarity/lcs_sets.h"
 #include "text/text.h"
 
 enum { PAIRS_TIMED = 2000, FEW = 21 };
@@ -287,6 +287,35 @@ static void put_parted(const struct trial *t, size_t number)
     sp_report_table(t->e->report, table);
 }
 
+/* Where the two ways to make sets of the same LCS differ. */
+static void put_difference(const struct trial *t, size_t number)
+{
+    static const char *const columns[] = {"labelled pairs",     "pairs",
+                                          "in one set by both", "by the paper's sets only",
+                                          "by components only", "by neither"};
+    uint64_t counts[2][4] = {{0}};
+    const uint32_t *paper = t->ways[LCS_PAPER].of, *ours = t->ways[LCS_COMPONENTS].of;
+    char name[40];
+    for (size_t i = 0; i < t->set->pair_count; i++) {
+        const struct sp_labelled_pair *p = &t->set->pairs[i];
+        bool by_paper = paper[p->a] == paper[p->b], by_ours = ours[p->a] == ours[p->b];
+        counts[!p->same][by_ours ? (by_paper ? 0 : 2) : by_paper ? 1 : 3]++;
+    }
+    snprintf(name, sizeof name, "huang-sets-%zu", number);
+    struct sp_table *table =
+        sp_table_new(name, "lcs.sets: paper beside components, at one threshold", columns, 6);
+    for (int other = 0; other < 2; other++) {
+        const uint64_t *n = counts[other];
+        if (other && n[0] + n[1] + n[2] + n[3] == 0)
+            continue; /* labels name clusters, or only what is the same */
+        sp_table_text(table, other ? "different" : "the same");
+        sp_table_count(table, n[0] + n[1] + n[2] + n[3]);
+        for (int i = 0; i < 4; i++)
+            sp_table_count(table, n[i]);
+    }
+    sp_report_table(t->e->report, table);
+}
+
 static const char *against(double x, double y)
 {
     return x < y - 1e-9 ? "below" : x > y + 1e-9 ? "above" : "equal to";
@@ -366,6 +395,7 @@ static enum sp_err try_set(const struct sp_evaluation *e, const struct sp_labell
         put_table2(&t, number);
         put_ranking(&t);
         put_parted(&t, number);
+        put_difference(&t, number);
     }
     drop_signatures(&t);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)

@@ -1,4 +1,5 @@
-/* samepage pairs: all near-duplicate pairs of a collection, from scratch. */
+/* samepage pairs: all near-duplicate pairs of a collection, from scratch, and the sets of pages
+ * that they make. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,11 @@
 #include "input/readings.h"
 #include "local/pipeline.h"
 #include "similarity/join.h"
+#include "similarity/lcs_sets.h"
 
 struct arguments {
     const char *output;
+    const char *sets; /* NULL: none */
     bool quiet;
     struct sp_config config;
 };
@@ -94,17 +97,32 @@ static enum sp_err read_input(struct collection *c, const char *name,
     return err == SP_END ? SP_OK : err;
 }
 
+static void collection_done(struct collection *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        sp_signature_unref(c->signatures[i]);
+        sp_free(c->documents[i]->url);
+        sp_free(c->documents[i]);
+    }
+    sp_free(c->documents);
+    sp_free(c->signatures);
+    sp_map_done(&c->by_page);
+    sp_readings_done(&c->readings);
+}
+
+/* ---- pairs ---- */
+
 struct writer {
     const struct collection *collection;
     FILE *out;
     struct sp_buf line;
     uint64_t pairs;
+    uint32_t *set; /* of each page: one of its set; a page that stands for itself is the set's */
     struct sp_progress *progress;
 };
 
-static void write_pair(void *arg, size_t i, size_t j, double similarity)
+static void write_pair(struct writer *w, size_t i, size_t j, double similarity)
 {
-    struct writer *w = arg;
     sp_buf_reset(&w->line);
     sp_buf_put_str(&w->line, "{\"a\":");
     sp_json_put_text(&w->line, w->collection->documents[i]->url);
@@ -119,36 +137,108 @@ static void write_pair(void *arg, size_t i, size_t j, double similarity)
         sp_progress_count(w->progress, "comparing", w->pairs, "pairs");
 }
 
-static void collection_done(struct collection *c)
+static uint32_t set_of(uint32_t *set, uint32_t page)
 {
-    for (size_t i = 0; i < c->count; i++) {
-        sp_signature_unref(c->signatures[i]);
-        sp_free(c->documents[i]->url);
-        sp_free(c->documents[i]);
+    while (set[page] != page)
+        page = set[page] = set[set[page]];
+    return page;
+}
+
+/* The first page of a component stands for it. */
+static void note_pair(void *arg, size_t i, size_t j, double similarity)
+{
+    struct writer *w = arg;
+    uint32_t a = set_of(w->set, (uint32_t)i), b = set_of(w->set, (uint32_t)j);
+    w->set[a < b ? b : a] = a < b ? a : b;
+    write_pair(w, i, j, similarity);
+}
+
+/* Each page of a set with the page that the set was made around. */
+static void make_sets_of_paper(struct writer *w, const struct sp_similarity_options *similarity)
+{
+    const struct collection *c = w->collection;
+    uint32_t *perhaps = sp_alloc((c->count + 1) * sizeof *perhaps);
+    struct sp_lcs_sets options;
+    struct sp_lcs_counts counts;
+    sp_lcs_sets_default(&options);
+    options.threshold = similarity->threshold;
+    sp_lcs_perhaps(&options, c->signatures, (uint32_t)c->count, perhaps);
+    sp_lcs_refine(&options, c->signatures, (uint32_t)c->count, perhaps, w->set, &counts);
+    for (uint32_t i = 0; i < c->count; i++)
+        if (w->set[i] != i)
+            write_pair(w, w->set[i], i, sp_lcs_ratio(c->signatures[w->set[i]], c->signatures[i]));
+    sp_free(perhaps);
+}
+
+/* A line for each page that has company; the number of sets, or -1 where the file failed. */
+static int64_t write_sets(struct writer *w, const char *name)
+{
+    uint32_t count = (uint32_t)w->collection->count;
+    uint32_t *sizes = sp_calloc((size_t)count + 1, sizeof *sizes);
+    int64_t sets = 0;
+    FILE *out = fopen(name, "w");
+    for (uint32_t i = 0; i < count; i++)
+        sizes[set_of(w->set, i)]++;
+    for (uint32_t i = 0; i < count && out; i++) {
+        uint32_t set = set_of(w->set, i);
+        if (sizes[set] < 2)
+            continue;
+        sets += set == i;
+        sp_buf_reset(&w->line);
+        sp_buf_put_str(&w->line, "{\"url\":");
+        sp_json_put_text(&w->line, w->collection->documents[i]->url);
+        sp_buf_put_str(&w->line, ",\"set\":");
+        sp_json_put_text(&w->line, w->collection->documents[set]->url);
+        sp_buf_put_str(&w->line, "}\n");
+        fwrite(w->line.data, 1, w->line.len, out);
     }
-    sp_free(c->documents);
-    sp_free(c->signatures);
-    sp_map_done(&c->by_page);
-    sp_readings_done(&c->readings);
+    bool failed = !out || ferror(out);
+    failed |= out && fclose(out) != 0;
+    sp_free(sizes);
+    return failed ? -1 : sets;
+}
+
+static enum sp_err find_pairs(struct writer *w, const struct sp_similarity_options *similarity,
+                              const struct arguments *a)
+{
+    const struct collection *c = w->collection;
+    if (c->count >= UINT32_MAX)
+        return SP_TOO_LARGE;
+    w->set = sp_alloc((c->count + 1) * sizeof *w->set);
+    for (size_t i = 0; i < c->count; i++)
+        w->set[i] = (uint32_t)i;
+    if (a->config.lcs_sets == SP_CONFIG_LCS_COMPONENTS)
+        return sp_join(similarity, c->signatures, c->count, false, note_pair, w);
+    make_sets_of_paper(w, similarity);
+    return SP_OK;
 }
 
 static int join(struct collection *c, const struct sp_similarity_options *similarity,
                 const struct arguments *a)
 {
     const char *output = a->output;
+    int64_t sets = 0;
     struct writer w = {.collection = c, .out = stdout, .progress = &c->progress};
     if (strcmp(output, "-") != 0 && !(w.out = fopen(output, "w")))
         return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
     c->progress.shown &= w.out != stdout || !isatty(STDOUT_FILENO); /* not among the pairs */
-    enum sp_err err = sp_join(similarity, c->signatures, c->count, false, write_pair, &w);
+    enum sp_err err = find_pairs(&w, similarity, a);
     sp_progress_end(&c->progress);
-    sp_buf_done(&w.line);
     bool good = !ferror(w.out) && (w.out == stdout ? fflush(w.out) : fclose(w.out)) == 0;
+    if (err == SP_OK && good && a->sets && (sets = write_sets(&w, a->sets)) < 0) {
+        good = false;
+        output = a->sets;
+    }
+    sp_buf_done(&w.line);
+    sp_free(w.set);
     if (err != SP_OK)
         return sp_cli_failed("the collection cannot be joined: %s", sp_err_text(err));
     if (!good)
         return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
-    if (!a->quiet)
+    if (!a->quiet && a->sets)
+        fprintf(stderr, "%s pages, %s pairs, %s sets\n", sp_thousands(c->count).text,
+                sp_thousands(w.pairs).text, sp_thousands((uint64_t)sets).text);
+    else if (!a->quiet)
         fprintf(stderr, "%s pages, %s pairs\n", sp_thousands(c->count).text,
                 sp_thousands(w.pairs).text);
     return SP_EXIT_DONE;
@@ -156,12 +246,16 @@ static int join(struct collection *c, const struct sp_similarity_options *simila
 
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
-    static const struct option table[] = {
-        {"output", required_argument, NULL, 'o'}, SP_DOCUMENT_OPTIONS, {0}};
+    static const struct option table[] = {{"output", required_argument, NULL, 'o'},
+                                          {"sets", required_argument, NULL, 'S'},
+                                          SP_DOCUMENT_OPTIONS,
+                                          {0}};
     for (int c; (c = getopt_long(argc, argv, "t:o:q", table, NULL)) != -1;) {
         int code = -1;
         if (c == 'o')
             a->output = optarg;
+        else if (c == 'S')
+            a->sets = optarg;
         else
             code = sp_cli_document(command, c, &a->config, &a->quiet);
         if (code >= 0)
@@ -223,14 +317,20 @@ const struct sp_command sp_command_pairs = {
     "  Signatures are kept in memory: about 4 bytes per word.\n\n"
     "OPTIONS\n"
     "  -t, --threshold T   same as --set similarity.threshold=T\n"
-    "  -o, --output FILE   write there; default: standard output\n" SP_FIELD_HELP
+    "  -o, --output FILE   write there; default: standard output\n"
+    "  --sets FILE         also write the sets of similar pages: what pairs connect, or, with\n"
+    "                      similarity.method=lcs and lcs.sets=paper, the sets of Huang, Wang\n"
+    "                      and Li, whose pairs are then printed: of a page and the page that\n"
+    "                      its set was made around\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
     "  -q, --quiet         no progress bar, no summary\n"
     "  --help              this text\n\n"
     "OUTPUT\n"
-    "  {\"a\":URL,\"b\":URL,\"similarity\":J}; J by similarity.method\n\n"
+    "  {\"a\":URL,\"b\":URL,\"similarity\":J}; J by similarity.method\n"
+    "  --sets: {\"url\":URL,\"set\":URL} for each page of a set of two and more; `set` is the page\n"
+    "  that stands for it: the first one, or the page that it was made around\n\n"
     "EXAMPLE\n"
     "  samepage pairs --threshold 0.9 articles.jsonl\n\n" SP_READING_EXIT_HELP,
     true, run};

@@ -20,9 +20,11 @@
  *                  either page. They must make up the threshold's share of the middle half of both
  *                  pages, as in the method `lcs`, which does not ask for runs
  *
- * Private to this folder and its tests. Thread rule: any thread. */
-#ifndef SP_EVALUATE_LCS_SETS_H
-#define SP_EVALUATE_LCS_SETS_H
+ * The choice `lcs.sets` = paper of `samepage pairs` is this, and a part of the experiment `huang`
+ * of `samepage evaluate`. A perhaps-similar set of p pages costs at most p^2 / 2 comparisons, p <=
+ * `most`, so n pages at most n * most / 2. Thread rule: any thread. */
+#ifndef SP_SIMILARITY_LCS_SETS_H
+#define SP_SIMILARITY_LCS_SETS_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* See lcs_sets.h. */
-#include "evaluate/lcs_sets.h"
+#include "similarity/lcs_sets.h"
 
 #include <stdlib.h>
 

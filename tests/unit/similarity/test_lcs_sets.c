@@ -1,8 +1,8 @@
 /* The partition of Huang, Wang and Li, stage by stage. */
 #include "base/hash.h"
 #include "base/mem.h"
-#include "evaluate/lcs_sets.h"
 #include "harness.h"
+#include "similarity/lcs_sets.h"
 
 enum { PAGES = 60, SENTENCES = 40 };
 
