@@ -133,17 +133,18 @@ GROWS = {
 }
 
 
-def counts(work, kind, pages, *options, seeds=SEEDS):
+def counts(work, kind, pages, *options, seeds=SEEDS, settings=(), counters=COUNTERS):
     """What a fetch costs: means over some crawls, in which a barrier comes every twenty fetches."""
+    set_options = [word for setting in ("barrier.pages=20", *settings) for word in ("--set", setting)]
     sums = collections.Counter()
     for seed in seeds:
         make(work, kind, pages, "--words", "100", "--seed", seed, *options)
-        work.run("run", "-q", "-o", "out", "--summary", "summary", "--set", "barrier.pages=20", "crawl")
+        work.run("run", "-q", "-o", "out", "--summary", "summary", *set_options, "crawl")
         summary = work.json_lines("summary")[0]
         check_equal(summary["records"], pages, "records")
-        for counter, fields in COUNTERS.items():
+        for counter, fields in counters.items():
             sums[counter] += sum(summary[field] for field in fields)
-    return {counter: sums[counter] / pages / len(seeds) for counter in COUNTERS}
+    return {counter: sums[counter] / pages / len(seeds) for counter in counters}
 
 
 def check_growth(work, kinds):
@@ -166,6 +167,17 @@ def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
         few, many = (counts(work, kind, pages, "--family", str(pages), seeds="1") for pages in (hops, 4 * hops))
         check(many["events"] <= 4, kind, many["events"], "events a hop")
         wrong += wrong_growth(kind, hops, few, many, [], NOTHING)
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
+def a_fetch_of_a_large_group_reads_few_rows_however_small_the_cache(work):
+    """One group, which does not fit into the cache: what is read of it is what the fetch needs."""
+    fetches, wrong = 3000, []
+    for kind in "same", "near-words", "flap-loser", "outrank-same":
+        few, many = (counts(work, kind, pages, seeds="1", settings=["cache.bytes=1MiB"],
+                            counters={"rows read": ["rows_read"]}) for pages in (fetches, 4 * fetches))
+        check(many["rows read"] <= 4, kind, many["rows read"], "rows read a fetch")
+        wrong += wrong_growth(kind, fetches, few, many, [], 1)
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 

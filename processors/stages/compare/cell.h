@@ -7,16 +7,17 @@
  * Stored as
  *   'P' slot                  -> cell, content, the star's pivot (form.c)
  *   'K' slot                  -> cell, content, a row that hangs on another one
- *   'R' cell content          -> first owner, its version
- *   'O' cell content page     -> version, order      (each further owner)
+ *   'R' cell content          -> first owner, its version; if there are more, the second and last
+ *   'O' cell content page     -> version, the owners before and after it (each further owner)
  *   'E' slot cell content     -> that row relies on this slot (relied.c)
  *   'Q' cell cell content     -> that row is to be probed again
  *
  * The signature is in the table of contents, which each row holds once.
  *
  *   core.c     what all files share
- *   cell.c     rows and their owners
- *   owners.c   the owners of a row but the first
+ *   cell.c     rows
+ *   owners.c   the pages that own a row
+ *   flush.c    rows go to the store and out of memory
  *   slots.c    which content has which slot
  *   near.c     rows enter and leave the index; edges that follow
  *   relied.c   who relies on whom
@@ -38,27 +39,31 @@ struct sp_owner {
     int64_t content_version;
 };
 
-/* An owner of a row but the first. */
+/* An owner of a row but the first, between its neighbours in the order in which they came. */
 struct sp_other {
     struct sp_owner owner;
-    uint64_t order;          /* in which they came: ascending from `second` to `last` */
-    struct sp_other *before; /* NULL: it is the second owner */
-    struct sp_other *after;  /* NULL: it is the last */
+    struct sp_id before; /* zero: the first owner */
+    struct sp_id after;  /* zero: it is the last */
+    bool changed;        /* listed: not stored as it is */
+    bool gone;           /* no owner any more: kept until that is stored */
 };
 
 struct sp_row {
     struct sp_owner first;
-    struct sp_shelf others; /* struct sp_other, by page; loaded on demand, see others_loaded */
-    struct sp_other *second;
-    struct sp_other *last;
-    bool others_loaded;
-    bool dirty;            /* the first owner is not stored as it is */
-    bool recently;         /* the clock's second chance */
-    bool stored;           /* an 'R' row exists */
-    struct sp_id *changed; /* other owners added or removed since the last flush */
+    struct sp_id second; /* zero: there is only one */
+    struct sp_id last;
+    struct sp_shelf others; /* struct sp_other, by page: those that have been asked for */
+    bool others_known;      /* all are in memory */
+    bool dirty;             /* the row itself is not stored as it is */
+    bool listed;            /* in c->dirty: it or an owner of it */
+    bool recently;          /* the clock's second chance */
+    bool stored;            /* an 'R' row exists */
+    struct sp_id *changed;  /* other owners that have changed since the last flush */
     uint32_t changed_count;
     uint32_t changed_cap;
 };
+
+enum { SP_ROW_BYTES = sizeof(struct sp_row) + 32 }; /* in memory, without the others */
 
 /* A slot is free, or has owners, or is a ghost: a pivot that left (stars/stars.h). */
 struct sp_slot {
@@ -145,16 +150,6 @@ struct sp_compare_stage {
 
 enum { NO_SLOT = SP_STARS_NONE, EVERYWHERE = UINT32_MAX };
 
-/* The list of others: the page's entry or NULL; a page that is not there comes last; one leaves;
- * all are freed. */
-struct sp_other *sp_owners_find(const struct sp_row *row, struct sp_id page);
-void sp_owners_add(struct sp_row *row, struct sp_owner owner);
-void sp_owners_remove(struct sp_row *row, struct sp_other *other);
-void sp_owners_free(struct sp_row *row);
-/* While loading, in any order; false: the page is there. sp_owners_settle after the last. */
-bool sp_owners_restore(struct sp_row *row, const struct sp_other *stored);
-void sp_owners_settle(struct sp_row *row);
-
 /* ---- core.c ---- */
 
 struct sp_cell_actor *sp_cell_actor_get(struct sp_compare_stage *c, uint32_t number);
@@ -196,6 +191,15 @@ struct sp_row *sp_cell_actor_row(struct sp_compare_stage *c, uint32_t slot);
 struct sp_signature *sp_cell_actor_signature(struct sp_compare_stage *c, uint32_t slot);
 /* Both will be called soon. */
 void sp_cell_actor_expect_row(struct sp_compare_stage *c, uint32_t slot);
+/* The row goes to another slot of the same content. */
+void sp_cell_actor_move_row(struct sp_compare_stage *c, uint32_t from, uint32_t to);
+/* An owner of the row is to be written; the row itself is. */
+void sp_cell_actor_list_row(struct sp_compare_stage *c, uint32_t slot);
+void sp_cell_actor_row_changed(struct sp_compare_stage *c, uint32_t slot);
+/* The key of a stored row of that kind; of 'O' without the page. */
+void sp_compare_row_key(uint32_t cell, char kind, struct sp_id content, struct sp_buf *out);
+
+/* ---- owners.c ---- */
 
 /* What became of the owners of a row. */
 enum sp_owners_change {
@@ -204,25 +208,37 @@ enum sp_owners_change {
     SP_OWNERS_ONE,   /* another owner is there, or is not */
     SP_OWNERS_NONE   /* the last owner has left: the caller takes the slot out of the index */
 };
-enum sp_owners_change sp_cell_actor_add_owner(struct sp_compare_stage *c, uint32_t slot,
-                                              struct sp_owner owner);
+enum sp_owners_change sp_owners_add(struct sp_compare_stage *c, uint32_t slot,
+                                    struct sp_owner owner);
 /* *ret_gap: of SP_OWNERS_ONE, the one that came after the one that left; or NULL. */
-enum sp_owners_change sp_cell_actor_remove_owner(struct sp_compare_stage *c, uint32_t slot,
-                                                 struct sp_id page, struct sp_other **ret_gap);
+enum sp_owners_change sp_owners_remove(struct sp_compare_stage *c, uint32_t slot, struct sp_id page,
+                                       const struct sp_other **ret_gap);
 /* The page's entry, or NULL: it is the first owner, or none. */
-struct sp_other *sp_cell_actor_other(struct sp_compare_stage *c, uint32_t slot, struct sp_id page);
+const struct sp_other *sp_owners_find(struct sp_compare_stage *c, uint32_t slot, struct sp_id page);
+/* The second owner, and the one that came after another; NULL: there is none. */
+const struct sp_other *sp_owners_second(struct sp_compare_stage *c, uint32_t slot);
+const struct sp_other *sp_owners_after(struct sp_compare_stage *c, uint32_t slot,
+                                       const struct sp_other *other);
+/* The owner that came before it. */
+bool sp_owners_before(struct sp_compare_stage *c, uint32_t slot, const struct sp_other *other,
+                      struct sp_owner *ret_owner);
+/* Some owner of the row other than `page`; false where there is none. */
+bool sp_owners_other_than(struct sp_compare_stage *c, uint32_t slot, struct sp_id page,
+                          struct sp_owner *ret_owner);
+/* What those in memory take up. */
+size_t sp_owners_bytes(const struct sp_row *row);
+/* Writes those that have changed. `key` is the row's, and scratch. */
+void sp_owners_flush(struct sp_compare_stage *c, struct sp_row *row, struct sp_buf *key,
+                     struct sp_buf *value);
+void sp_owners_free(struct sp_row *row);
+/* SP_STATE_FORMAT: the stored form of another owner, as it was once. */
+enum sp_err sp_owners_check(struct sp_view value);
+
+/* ---- flush.c ---- */
+
 /* The slot has no owners any more: its row goes, with what is stored of it. */
 void sp_cell_actor_drop_row(struct sp_compare_stage *c, uint32_t slot);
-/* The row goes to another slot of the same content. */
-void sp_cell_actor_move_row(struct sp_compare_stage *c, uint32_t from, uint32_t to);
-/* All owners but the first, struct sp_other; NULL: there are none. Valid until the next call on
- * this cell. */
-const struct sp_shelf *sp_cell_actor_others(struct sp_compare_stage *c, uint32_t slot);
-/* Some owner of the row other than `page`; false where there is none. */
-bool sp_cell_actor_other_owner(struct sp_compare_stage *c, uint32_t slot, struct sp_id page,
-                               struct sp_owner *ret_owner);
 void sp_compare_rows_free(struct sp_compare_stage *c);
-/* Writes rows and owners. */
 enum sp_err sp_compare_rows_flush(struct sp_compare_stage *c);
 /* Drops clean rows until the cache fits its budget again. */
 void sp_compare_stage_evict(struct sp_compare_stage *c);

@@ -69,27 +69,18 @@ void sp_compare_stage_free(struct sp_compare_stage *c)
 /* NULL: there is nothing to link. */
 static void link_back(struct sp_compare_stage *c, uint32_t slot, const struct sp_other *other)
 {
-    struct sp_row *row = other ? sp_cell_actor_row(c, slot) : NULL;
-    if (row)
-        sp_near_send_edge(c, other->owner, other->before ? other->before->owner : row->first);
-}
-
-/* The spokesman is another version of itself. */
-static void link_second(struct sp_compare_stage *c, uint32_t slot)
-{
-    const struct sp_shelf *others = sp_cell_actor_others(c, slot);
-    struct sp_row *row = others ? sp_cell_actor_row(c, slot) : NULL;
-    if (row)
-        link_back(c, slot, row->second);
+    struct sp_owner before;
+    if (other && sp_owners_before(c, slot, other, &before))
+        sp_near_send_edge(c, other->owner, before);
 }
 
 /* An owner has come, or is another version of itself. */
 static void link_both_ways(struct sp_compare_stage *c, uint32_t slot, struct sp_id page)
 {
-    const struct sp_other *other = sp_cell_actor_other(c, slot, page);
+    const struct sp_other *other = sp_owners_find(c, slot, page);
     link_back(c, slot, other);
     if (other)
-        link_back(c, slot, other->after);
+        link_back(c, slot, sp_owners_after(c, slot, other));
 }
 
 /* What is left of a row in the index stays as a ghost, or the slot is free. */
@@ -145,10 +136,10 @@ static void remove_row(struct sp_compare_stage *c, struct sp_cell_actor *cell, u
 static void leave(struct sp_compare_stage *c, struct sp_cell_actor *cell, struct sp_id content,
                   struct sp_id page)
 {
-    struct sp_other *gap = NULL;
+    const struct sp_other *gap = NULL;
     uint32_t slot = sp_cell_actor_find(c, cell, content);
     enum sp_owners_change change =
-        slot == NO_SLOT ? SP_OWNERS_SAME : sp_cell_actor_remove_owner(c, slot, page, &gap);
+        slot == NO_SLOT ? SP_OWNERS_SAME : sp_owners_remove(c, slot, page, &gap);
     if (c->err)
         return;
     if (change == SP_OWNERS_NONE)
@@ -165,7 +156,7 @@ static void put_new(struct sp_compare_stage *c, struct sp_cell_actor *cell, stru
     uint32_t slot = sp_cell_actor_store(c, cell, signature);
     if (slot == NO_SLOT)
         return;
-    sp_cell_actor_add_owner(c, slot, owner);
+    sp_owners_add(c, slot, owner);
     sp_near_enter(c, slot, probe || tells_own(c));
     if (probe)
         sp_near_probe_others(c, slot);
@@ -174,11 +165,11 @@ static void put_new(struct sp_compare_stage *c, struct sp_cell_actor *cell, stru
 static void put_again(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t slot,
                       struct sp_owner owner, bool probe)
 {
-    enum sp_owners_change change = sp_cell_actor_add_owner(c, slot, owner);
+    enum sp_owners_change change = sp_owners_add(c, slot, owner);
     if (c->err)
         return;
     if (change == SP_OWNERS_FIRST) {
-        link_second(c, slot);
+        link_back(c, slot, sp_owners_second(c, slot)); /* the spokesman is another version */
         enter_again(c, cell, slot, probe);
     } else if (change == SP_OWNERS_SAME && probe) {
         sp_near_probe_own(c, slot);

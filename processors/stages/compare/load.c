@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "compare/cell.h"
 
-enum { KEY_BYTES = 3 + 16, ROW_VALUE_BYTES = 16 + 8, RELIED_KEY_BYTES = 1 + 4 + 4 + 16 };
+enum { KEY_BYTES = 3 + 16, ROW_VALUE_BYTES = 3 * 16 + 8, RELIED_KEY_BYTES = 1 + 4 + 4 + 16 };
 
 static bool load_form(void *arg, struct sp_view key, struct sp_view value)
 {
@@ -33,8 +33,9 @@ static enum sp_err count_owner(struct sp_compare_stage *c, struct sp_view key)
 static bool load_owner(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sp_compare_stage *c = arg;
-    (void)value;
     c->err = count_owner(c, key);
+    if (c->err == SP_OK)
+        c->err = sp_owners_check(value);
     return c->err == SP_OK;
 }
 

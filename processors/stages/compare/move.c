@@ -17,17 +17,15 @@ static void ask(struct sp_compare_stage *c, struct sp_owner owner, struct sp_sig
 /* The spokesman comes last: each new one would have to enter the index. */
 static uint32_t ask_owners(struct sp_compare_stage *c, uint32_t slot, uint32_t most)
 {
-    const struct sp_shelf *others = sp_cell_actor_others(c, slot);
+    const struct sp_other *other = sp_owners_second(c, slot);
     struct sp_row *row = c->err ? NULL : sp_cell_actor_row(c, slot);
     struct sp_signature *signature = row ? sp_cell_actor_signature(c, slot) : NULL;
     if (!signature)
         return 0;
     uint32_t asked = 0;
-    struct sp_shelf_place place = {0, 0};
-    for (struct sp_other *other; others && asked < most && (other = sp_shelf_next(others, &place));
-         asked++)
+    for (; other && asked < most; other = sp_owners_after(c, slot, other), asked++)
         ask(c, other->owner, signature);
-    if (asked < most) {
+    if (asked < most && !c->err) {
         ask(c, row->first, signature);
         asked++;
     }

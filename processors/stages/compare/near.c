@@ -113,7 +113,7 @@ static void tell_touches(struct sp_compare_stage *c, struct sp_owner asker, uint
         struct sp_owner owner;
         if (slot != NO_SLOT && are_linked(c, slot, touched))
             continue;
-        if (sp_cell_actor_other_owner(c, touched, asker.page, &owner))
+        if (sp_owners_other_than(c, touched, asker.page, &owner))
             tell(&t, owner);
         note_touch(c, slot, home, content, touched);
     }

@@ -338,8 +338,8 @@ static bool look_up(struct world *w, enum look_up what)
         return sp_cell_actor_signature(w->compare, slot) != NULL;
     if (what == ROW)
         return sp_cell_actor_row(w->compare, slot) != NULL;
-    const struct sp_shelf *others = sp_cell_actor_others(w->compare, slot);
-    return others && others->count == 2;
+    const struct sp_other *second = sp_owners_second(w->compare, slot);
+    return second && sp_owners_after(w->compare, slot, second);
 }
 
 /* Within a step as well: a look-up that succeeds leaves the error of one before it. */

@@ -1,0 +1,271 @@
+/* The owners of a row are those of a plain list, whatever of them is in memory; and what one of
+ * them costs does not depend on how many there are. */
+#include "base/mem.h"
+#include "compare/cell.h"
+#include "harness.h"
+
+enum { PAGES = 12, SHINGLES = 8 };
+
+struct world {
+    struct sp_db *db;
+    struct sp_partition_map map;
+    struct sp_compare_stage *compare;
+    struct sp_owner list[PAGES]; /* in the order in which they came */
+    uint32_t count;
+};
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    (void)arg;
+    sp_message_free(m);
+}
+
+static void on_publish(void *arg, const struct sp_status_event *event)
+{
+    (void)arg, (void)event;
+}
+
+static enum sp_err open_stage(struct world *w)
+{
+    struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
+                                         .maps = {&w->map, NULL},
+                                         .routing = SP_ROUTING_LOSSLESS,
+                                         .rho = 1,
+                                         .cache_bytes = 1}; /* keeps nothing that it can read */
+    struct sp_outbox outbox = {on_send, on_publish, w};
+    w->compare = sp_compare_stage_new(&o, sp_db_store(w->db, 1), &outbox);
+    return sp_compare_stage_load(w->compare);
+}
+
+static void begin(struct world *w)
+{
+    *w = (struct world){.db = sp_db_open_memory()};
+    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->map), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(open_stage(w), SP_OK);
+}
+
+static void end(struct world *w)
+{
+    sp_compare_stage_free(w->compare);
+    sp_partition_done(&w->map);
+    sp_db_close(w->db);
+}
+
+static void commit(struct world *w)
+{
+    CU_ASSERT_EQUAL_FATAL(sp_compare_stage_flush(w->compare), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_db_commit(w->db), SP_OK);
+}
+
+static void reopen(struct world *w)
+{
+    commit(w);
+    sp_compare_stage_free(w->compare);
+    CU_ASSERT_EQUAL_FATAL(open_stage(w), SP_OK);
+}
+
+static const struct sp_id CONTENT = {3, 4};
+
+static struct sp_id page_id(uint32_t page)
+{
+    return (struct sp_id){page % 3, page + 1};
+}
+
+static void step(struct world *w, enum sp_message_kind kind, uint32_t page, int64_t version)
+{
+    struct sp_message *m = sp_message_new(kind);
+    m->page = page_id(page);
+    if (kind == SP_MSG_PUT) {
+        struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
+        s->params = 1;
+        s->content_hash = CONTENT;
+        s->length[0] = s->shingle_total = SHINGLES;
+        for (uint32_t i = 0; i < SHINGLES; i++)
+            s->hashes[i] = i * 1000;
+        m->put = (struct sp_put){.settled = true, .content_version = version, .signature = s};
+    } else {
+        m->remove = (struct sp_remove){0, 1, CONTENT};
+    }
+    CU_ASSERT_EQUAL_FATAL(sp_compare_stage_step(w->compare, m), SP_OK);
+    sp_message_free(m);
+}
+
+/* ---- the plain list */
+
+static uint32_t place_of(const struct world *w, struct sp_id page)
+{
+    uint32_t at = 0;
+    while (at < w->count && !sp_id_eq(w->list[at].page, page))
+        at++;
+    return at;
+}
+
+static void put(struct world *w, uint32_t page, int64_t version)
+{
+    uint32_t at = place_of(w, page_id(page));
+    step(w, SP_MSG_PUT, page, version);
+    w->list[at] = (struct sp_owner){page_id(page), version};
+    w->count += at == w->count;
+}
+
+static void take(struct world *w, uint32_t page)
+{
+    uint32_t at = place_of(w, page_id(page));
+    step(w, SP_MSG_REMOVE, page, 0);
+    if (at == w->count)
+        return;
+    w->count--;
+    for (; at < w->count; at++)
+        w->list[at] = w->list[at + 1];
+}
+
+static bool is_owner(const struct sp_owner *a, const struct sp_owner *b)
+{
+    return sp_id_eq(a->page, b->page) && a->content_version == b->content_version;
+}
+
+static uint32_t slot_of(const struct world *w)
+{
+    return sp_cell_actor_find(w->compare, sp_cell_actor_get(w->compare, 0), CONTENT);
+}
+
+static void check(struct world *w)
+{
+    struct sp_compare_stage *c = w->compare;
+    uint32_t slot = slot_of(w);
+    if (w->count == 0) {
+        CU_ASSERT_EQUAL(slot, NO_SLOT);
+        return;
+    }
+    CU_ASSERT_FATAL(slot != NO_SLOT);
+    CU_ASSERT_EQUAL(c->slots[slot].owners, w->count);
+    CU_ASSERT(is_owner(&sp_cell_actor_row(c, slot)->first, &w->list[0]));
+    const struct sp_other *other = sp_owners_second(c, slot);
+    for (uint32_t i = 1; i < w->count; i++) {
+        struct sp_owner before;
+        CU_ASSERT_FATAL(other != NULL);
+        CU_ASSERT(is_owner(&other->owner, &w->list[i]));
+        CU_ASSERT(sp_owners_find(c, slot, w->list[i].page) == other);
+        CU_ASSERT(sp_owners_before(c, slot, other, &before));
+        CU_ASSERT(is_owner(&before, &w->list[i - 1]));
+        other = sp_owners_after(c, slot, other);
+    }
+    CU_ASSERT(other == NULL);
+    for (uint32_t page = 0; page < PAGES; page++)
+        if (place_of(w, page_id(page)) == w->count)
+            CU_ASSERT(sp_owners_find(c, slot, page_id(page)) == NULL);
+}
+
+TEST(owners_come_and_go_as_in_a_plain_list)
+{
+    struct world w;
+    uint64_t state = 5;
+    begin(&w);
+    for (int round = 0; round < 6000; round++) {
+        uint64_t n = sp_mix64(++state);
+        uint32_t page = (uint32_t)(n % PAGES);
+        bool growing = round / 100 % 2;
+        if ((n >> 8) % 4 < (growing ? 3 : 1))
+            put(&w, page, (int64_t)((n >> 16) % 3 + 1));
+        else
+            take(&w, page);
+        if ((n >> 24) % 16 == 0)
+            commit(&w);
+        if ((n >> 32) % 64 == 0)
+            reopen(&w);
+        if ((n >> 40) % 4 == 0)
+            check(&w);
+    }
+    end(&w);
+}
+
+/* ---- what it costs */
+
+struct cost {
+    uint64_t rows_read;
+    uint64_t rows_written;
+};
+
+/* Of owners that leave, change and come in the midst and at both ends, each after a commit. */
+static struct cost cost_of(uint32_t owners)
+{
+    struct world w;
+    struct sp_db_counts before, after;
+    begin(&w);
+    for (uint32_t page = 0; page < owners; page++)
+        step(&w, SP_MSG_PUT, page, 1);
+    reopen(&w);
+    sp_db_counts(w.db, &before);
+    for (uint32_t i = 0; i < 10; i++) {
+        step(&w, SP_MSG_REMOVE, i, 0);
+        step(&w, SP_MSG_REMOVE, owners / 2 + i, 0);
+        commit(&w);
+        step(&w, SP_MSG_PUT, owners / 3 + i, 2);
+        step(&w, SP_MSG_PUT, owners + i, 1);
+        commit(&w);
+    }
+    sp_db_counts(w.db, &after);
+    end(&w);
+    return (struct cost){after.rows_read - before.rows_read, after.rows_put + after.rows_deleted -
+                                                                 before.rows_put -
+                                                                 before.rows_deleted};
+}
+
+TEST(an_owner_costs_as_many_rows_among_four_thousand_as_among_a_thousand)
+{
+    struct cost few = cost_of(1000), many = cost_of(4000);
+    CU_ASSERT_EQUAL(few.rows_read, many.rows_read);
+    CU_ASSERT_EQUAL(few.rows_written, many.rows_written);
+    CU_ASSERT(few.rows_read <= 200); /* of forty changes, and the first read each has a cell */
+}
+
+/* ---- damage */
+
+static enum sp_err after_writing(const char *bytes, size_t len)
+{
+    struct world w;
+    char key[3 + 16 + 16] = {'O'};
+    struct sp_id second = page_id(1);
+    begin(&w);
+    put(&w, 0, 1);
+    put(&w, 1, 1);
+    commit(&w);
+    memcpy(key + 3, &CONTENT, sizeof CONTENT);
+    memcpy(key + 3 + sizeof CONTENT, &second, sizeof second);
+    sp_store_put(sp_db_store(w.db, 1), sp_view(key, sizeof key), sp_view(bytes, len));
+    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
+    sp_compare_stage_free(w.compare);
+    enum sp_err err = open_stage(&w);
+    end(&w);
+    return err;
+}
+
+TEST(owners_with_a_number_instead_of_neighbours_are_of_an_older_format)
+{
+    static const char bytes[41];
+    CU_ASSERT_EQUAL(after_writing(bytes, 16), SP_STATE_FORMAT);
+    CU_ASSERT_EQUAL(after_writing(bytes, 39), SP_CORRUPT);
+    CU_ASSERT_EQUAL(after_writing(bytes, 40), SP_OK);
+    CU_ASSERT_EQUAL(after_writing(bytes, 41), SP_CORRUPT);
+}
+
+TEST(a_neighbour_that_is_not_there_is_damage)
+{
+    struct world w;
+    char key[3 + 16 + 16] = {'O'};
+    struct sp_id second = page_id(1);
+    begin(&w);
+    for (uint32_t page = 0; page < 3; page++)
+        put(&w, page, 1);
+    reopen(&w);
+    memcpy(key + 3, &CONTENT, sizeof CONTENT);
+    memcpy(key + 3 + sizeof CONTENT, &second, sizeof second);
+    sp_store_delete(sp_db_store(w.db, 1), sp_view(key, sizeof key));
+    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
+    struct sp_message *m = sp_message_new(SP_MSG_REMOVE);
+    m->page = page_id(0);
+    m->remove = (struct sp_remove){0, 1, CONTENT};
+    CU_ASSERT_EQUAL(sp_compare_stage_step(w.compare, m), SP_CORRUPT);
+    sp_message_free(m);
+    end(&w);
+}
