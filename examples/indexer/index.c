@@ -17,7 +17,7 @@ static const char schema[] =
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = NORMAL;"
     "CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY, url TEXT UNIQUE NOT NULL,"
-    " status INTEGER NOT NULL DEFAULT 0, winner_url TEXT);"
+    " status INTEGER NOT NULL DEFAULT 0, winner_url TEXT, contained_in TEXT);"
     "CREATE VIRTUAL TABLE IF NOT EXISTS body USING fts5(url, text);";
 
 /* RETURNING yields the id of new and old rows alike. */
@@ -28,8 +28,9 @@ static const char *const texts[STATEMENTS] = {
             " RETURNING id",
     [TAKE_OUT] = "DELETE FROM body WHERE rowid = ?1",
     [PUT_IN] = "INSERT INTO body (rowid, url, text) VALUES (?1, ?2, ?3)",
-    [VERDICT] = "INSERT INTO page (url, status, winner_url) VALUES (?1, ?2, ?3)"
-                " ON CONFLICT (url) DO UPDATE SET status = ?2, winner_url = ?3",
+    [VERDICT] = "INSERT INTO page (url, status, winner_url, contained_in) VALUES (?1, ?2, ?3, ?4)"
+                " ON CONFLICT (url) DO UPDATE SET status = ?2, winner_url = ?3,"
+                " contained_in = ?4",
 };
 
 struct index *index_open(const char *file, char *error, size_t size)
@@ -122,6 +123,8 @@ bool index_put_status(struct index *index, const char *url, size_t url_len,
     sqlite3_bind_int(s, 2, event->status);
     if (event->winner_url)
         bind_text(s, 3, event->winner_url, strlen(event->winner_url));
+    if (event->contained_in)
+        bind_text(s, 4, event->contained_in, strlen(event->contained_in));
     return step(index, VERDICT, NULL);
 }
 
@@ -149,7 +152,7 @@ static char *quote_words(const char *const *words, size_t count)
 }
 
 bool index_query(struct index *index, const char *const *words, size_t count, int most,
-                 void (*each)(void *arg, const char *url), void *arg)
+                 void (*each)(void *arg, const char *url, const char *contained_in), void *arg)
 {
     char *match = quote_words(words, count);
     sqlite3_stmt *s = NULL;
@@ -157,7 +160,7 @@ bool index_query(struct index *index, const char *const *words, size_t count, in
         return false;
     int code = sqlite3_prepare_v2(
         index->db,
-        "SELECT page.url FROM body JOIN page ON page.id = body.rowid"
+        "SELECT page.url, page.contained_in FROM body JOIN page ON page.id = body.rowid"
         " WHERE body MATCH ?1 AND page.status NOT IN (?2, ?3) ORDER BY body.rank LIMIT ?4",
         -1, &s, NULL);
     if (code == SQLITE_OK) {
@@ -166,7 +169,8 @@ bool index_query(struct index *index, const char *const *words, size_t count, in
         sqlite3_bind_int(s, 3, SAMEPAGE_STATUS_GONE);
         sqlite3_bind_int(s, 4, most);
         while ((code = sqlite3_step(s)) == SQLITE_ROW)
-            each(arg, (const char *)sqlite3_column_text(s, 0));
+            each(arg, (const char *)sqlite3_column_text(s, 0),
+                 (const char *)sqlite3_column_text(s, 1));
     }
     sqlite3_finalize(s);
     free(match);

@@ -30,8 +30,8 @@ bool index_put_status(struct index *index, const char *url, size_t url_len,
                       const struct samepage_status_event *event);
 
 /* Calls `each` for at most `most` pages that have all the words, best first; neither losers nor
- * pages that are gone. */
+ * pages that are gone. `contained_in`: a larger page that has nearly all of it; NULL: none. */
 bool index_query(struct index *index, const char *const *words, size_t count, int most,
-                 void (*each)(void *arg, const char *url), void *arg);
+                 void (*each)(void *arg, const char *url, const char *contained_in), void *arg);
 
 #endif

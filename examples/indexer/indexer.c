@@ -302,10 +302,12 @@ static int run(const struct options *o)
 
 /* ---- queries and the command line */
 
-static void print_url(void *arg, const char *url)
+static void print_page(void *arg, const char *url, const char *contained_in)
 {
     (void)arg;
     printf("%s\n", url);
+    if (contained_in)
+        printf("    this page is part of %s\n", contained_in);
 }
 
 static int query(const struct options *o, char **words, int count)
@@ -317,7 +319,7 @@ static int query(const struct options *o, char **words, int count)
         return 1;
     }
     bool good = index_query(index, (const char *const *)words, (size_t)count, (int)o->most,
-                            print_url, NULL);
+                            print_page, NULL);
     if (!good)
         fprintf(stderr, "indexer: %s\n", index_error(index));
     index_close(index);

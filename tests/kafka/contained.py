@@ -1,8 +1,8 @@
-"""Containment on Kafka: `contained.py WORK PROGRAM`.
+"""Containment on Kafka: `contained.py WORK PROGRAM INDEXER`.
 
 Books that include their chapters, over the stages with a contain stage, which is killed with -9 while it has work (once
-with the group stage, once without its state): in the end each status says what `run --verify` says. Then containers are
-forgotten, and the pages in them say so.
+with the group stage, once without its state): in the end each status says what `run --verify` says. Then
+examples/indexer says which of its results are parts of others; and containers are forgotten, and the pages in them say so.
 """
 
 import json
@@ -10,6 +10,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
@@ -116,7 +117,28 @@ def some_said(place):
     return any(e[10] for e in place.all())
 
 
-def run(work, program):
+def check_index(place, index_program, events):
+    """What the indexer shows of pages with a word from a chapter."""
+    index, n = place.path("index.sqlite"), 4
+    subprocess.run([index_program, "run", "--broker", place.address, "--prefix", place.prefix, "--index", index,
+                    "--idle", "8"], check=True, stdout=subprocess.DEVNULL)
+    word = words(n, 60).split()[7]
+    shown, url = {}, None
+    for line in subprocess.run([index_program, "query", "--index", index, "--most", "1000", word], check=True, text=True,
+                               stdout=subprocess.PIPE).stdout.splitlines():
+        if line.startswith("    this page is part of "):
+            shown[url] = line.split()[-1]
+        else:
+            url = line
+            shown[url] = None
+    check(shown.get(f"http://b0.example/{n}"), "not shown as a part:", shown)
+    check(None in shown.values(), "every page is shown as a part:", shown)
+    events = last(events)
+    for url, container in shown.items():
+        check(events[url][10] == container, url, "is shown as part of", container)
+
+
+def run(work, program, index_program):
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
     place = Place(work, program, f"contained-{os.getpid()}.")
@@ -136,6 +158,7 @@ def run(work, program):
         shutil.rmtree(place.path(place.prefix + "contain"))  # all of it is in the changelog
         stages.start("group", "contain")
         settle(place, want)
+        check_index(place, index_program, place.all())
 
         gone = [f"http://b{number}.example/all" for number in range(0, BOOKS, 2)]
         place.call("forget", *place.settings(), *gone)
