@@ -1,4 +1,4 @@
-"""What lies beside the stages in k8s/: `serve`, `watch`, the network policy, TLS and SASL, alerts, the
+"""What lies beside the stages in k8s/: `serve`, `contain`, `watch`, the network policy, TLS and SASL, alerts, the
 dashboard. As manifests.py, whose cases these join.
 """
 
@@ -85,6 +85,30 @@ def serve_wants_a_token(work):
     check_equal(volumes["token"]["secret"]["secretName"], "samepage-serve", "the Secret of the README")
     with open(os.path.join(work.source, "k8s", "README.md"), encoding="utf-8") as file:
         check_in("create secret generic samepage-serve --from-file=token", file.read(), "README")
+
+
+# ---- contain ----
+
+
+def contain_beside_the_base_finds_its_settings_and_disk(work):
+    """An overlay as its kustomization describes it: the program takes the arguments, and goes on asking for its broker."""
+    cluster = manifests.Cluster(work, "base")
+    resources = kustomize.render(manifests.folder(work, "contain"))
+    (stateful,) = [r for r in resources if r["kind"] == "StatefulSet"]
+    (container,) = stateful["spec"]["template"]["spec"]["containers"]
+    check_equal(stateful["spec"]["replicas"], 1, "one partition")
+    settings = work.write("s.properties", cluster.text + "\ncontainment.threshold = 0.9\n")
+    place = {"/etc/samepage/samepage.properties": settings}
+    check_equal(sorted(m["mountPath"] for m in container["volumeMounts"]),
+                sorted(m["mountPath"] for m in cluster.container("compare")["volumeMounts"]), "mounts")
+    with open(work.path("log"), "wb") as log:
+        process = work.start(*[place.get(a, a) for a in container["args"]], "--set", manifests.NOWHERE, "--set",
+                             "http.listen=127.0.0.1:0", "--set", "state.directory=" + work.path("state"), stderr=log)
+    until(lambda: b"Connection refused" in work.read("log") or process.poll() is not None, "a try")
+    process.terminate()
+    check_equal(process.wait(), 0, work.read("log"))
+    policy = cluster.one("NetworkPolicy", "samepage")["spec"]["podSelector"]["matchLabels"]
+    check(manifests.finds(policy, stateful["spec"]["template"]["metadata"]["labels"]), "contain is open")
 
 
 # ---- watch ----

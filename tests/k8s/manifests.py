@@ -19,7 +19,7 @@ import kustomize  # noqa: E402
 from harness import Skip, check, check_equal, check_in, main  # noqa: E402
 
 OVERLAYS = ["base", "overlays/small", "overlays/large", "overlays/secure"]
-FOLDERS = [*OVERLAYS, "serve", "watch", "monitoring"]  # all with a kustomization
+FOLDERS = [*OVERLAYS, "serve", "contain", "watch", "monitoring"]  # all with a kustomization
 STAGES = {"signature": "Deployment", "group": "StatefulSet", "compare": "StatefulSet"}
 BESIDE = {"serve": "StatefulSet", "watch": "Deployment"}
 KNOWN = {

@@ -12,6 +12,7 @@
 
 enum { POLL_MS = 200, TIMEOUT_MS = 30000, STALLED_MS = 60000, RESTART_MS = 2000, SLICE_MS = 50 };
 enum { SAID_MOST = 100 };
+enum { BATCH = 512 }; /* messages that are taken from librdkafka under one lock */
 
 /* Where a topic was read to, and where a lap ends, by partition. */
 struct reading {
@@ -36,6 +37,7 @@ struct watch {
     struct sp_fault *fault;
     struct sp_shadow *shadow;
     rd_kafka_t *reader;
+    rd_kafka_queue_t *queue; /* of the reader */
     struct reading fetches;
     struct reading statuses;
     struct tier tiers[2];
@@ -181,6 +183,21 @@ static int64_t sum_of(const struct reading *r)
     return sum;
 }
 
+static enum sp_err take_batch(struct watch *w, struct reading *r,
+                              void (*each)(struct watch *w, struct sp_view key,
+                                           struct sp_view value))
+{
+    rd_kafka_message_t *batch[BATCH];
+    enum sp_err err = SP_OK;
+    ssize_t count = rd_kafka_consume_batch_queue(w->queue, POLL_MS, batch, BATCH);
+    for (ssize_t i = 0; i < count; i++) {
+        if (err == SP_OK)
+            err = take(w, r, batch[i], each);
+        rd_kafka_message_destroy(batch[i]);
+    }
+    return err;
+}
+
 static enum sp_err read_to_end(struct watch *w, struct reading *r,
                                void (*each)(struct watch *w, struct sp_view key,
                                             struct sp_view value))
@@ -198,11 +215,7 @@ static enum sp_err read_to_end(struct watch *w, struct reading *r,
     enum sp_err err = SP_OK;
     int64_t moved_ms = sp_clock_ms(), at = sum_of(r);
     while (err == SP_OK && has_more(r) && !ends(w)) {
-        rd_kafka_message_t *m = rd_kafka_consumer_poll(w->reader, POLL_MS);
-        if (m) {
-            err = take(w, r, m, each);
-            rd_kafka_message_destroy(m);
-        }
+        err = take_batch(w, r, each);
         int64_t now_ms = sp_clock_ms();
         METRIC(w, last_poll_ms, now_ms);
         if (sum_of(r) > at) {
@@ -317,6 +330,8 @@ static enum sp_err open_all(struct watch *w)
     enum sp_err err =
         sp_kafka_open(&w->options->kafka, SP_KAFKA_READER, NULL, NULL, NULL, &w->reader, w->fault);
     if (err == SP_OK)
+        w->queue = rd_kafka_queue_get_consumer(w->reader);
+    if (err == SP_OK)
         err = open_reading(w, &w->statuses, SP_TOPIC_STATUS);
     if (err == SP_OK)
         err = open_reading(w, &w->fetches, SP_TOPIC_TIER1);
@@ -351,6 +366,9 @@ static void close_all(struct watch *w)
         sp_free(w->tiers[i].mark);
         w->tiers[i] = (struct tier){0};
     }
+    if (w->queue)
+        rd_kafka_queue_destroy(w->queue);
+    w->queue = NULL;
     if (w->reader) {
         rd_kafka_consumer_close(w->reader);
         rd_kafka_destroy(w->reader);
