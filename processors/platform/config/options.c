@@ -128,7 +128,9 @@ const struct sp_option sp_options[] = {
      "size of each of RocksDB's write buffers, of which there are up to three; on Kafka all "
      "databases of a process share them"},
     {"store.background_threads", SP_OPTION_COUNT, FIELD(store_background_threads), false, "2", 1,
-     64, NULL, "RocksDB's threads for flushes and compactions"},
+     64, NULL,
+     "RocksDB's threads for flushes and compactions; on Kafka also how many partitions are "
+     "restored at a time, 16 at most"},
     {"store.write_ahead_log", SP_OPTION_CHOICE, FIELD(store_write_ahead_log), false, "off", 0, 0,
      "off|on",
      "off: after a kill, `run` continues from the last write buffer that reached the disk: "

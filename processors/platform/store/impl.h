@@ -23,6 +23,7 @@ struct sp_db_ops {
     enum sp_err (*fill)(struct sp_db *db, bool on); /* NULL: nothing to do */
     /* NULL: nothing to do */
     void (*before_commits)(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg);
+    void (*adopt)(struct sp_db *db); /* NULL: nothing to do */
     void (*discard)(struct sp_db *db);
     void (*each_write)(struct sp_db *db,
                        void (*each)(void *arg, struct sp_view key, struct sp_view value,

@@ -146,6 +146,12 @@ static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp
     return error ? failed(r, error) : SP_OK;
 }
 
+static void rocks_adopt(struct sp_db *db)
+{
+    (void)db;
+    sp_rocksdb_tuned_thread();
+}
+
 static void rocks_discard(struct sp_db *db)
 {
     sp_write_batch_clear(&rocks(db)->open);
@@ -335,6 +341,7 @@ static const struct sp_db_ops rocks_ops = {
     .compact = rocks_compact,
     .fill = rocks_fill,
     .before_commits = rocks_before_commits,
+    .adopt = rocks_adopt,
     .discard = rocks_discard,
     .each_write = rocks_each_write,
     .size = rocks_size,

@@ -134,6 +134,12 @@ enum sp_err sp_db_sync(struct sp_db *db)
     return db->ops->sync ? db->ops->sync(db) : SP_OK;
 }
 
+void sp_db_adopt(struct sp_db *db)
+{
+    if (db->ops->adopt)
+        db->ops->adopt(db);
+}
+
 void sp_db_discard(struct sp_db *db)
 {
     SP_ASSERT(!db->scanning);

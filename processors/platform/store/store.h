@@ -96,6 +96,8 @@ uint64_t sp_db_files(const char *directory);
  * as above. */
 enum sp_err sp_db_read_fingerprint(const char *directory, struct sp_buf *out,
                                    struct sp_fault *fault);
+/* The calling thread is the one that uses the database from now on; another one has opened it. */
+void sp_db_adopt(struct sp_db *db);
 /* Drops the open batch, releases the stores, closes. NULL is allowed. */
 void sp_db_close(struct sp_db *db);
 

@@ -8,74 +8,47 @@
 
 /* ---- tasks ---- */
 
-static bool on_restore(void *arg, int32_t partition, uint64_t applied, int64_t remaining)
+static bool on_restore(void *arg, uint64_t applied, int64_t remaining)
 {
+    enum { SAY_MS = 1000 };
     struct sp_worker *w = arg;
+    int64_t now_ms = sp_clock_ms();
     SET(w, restore_remaining, (uint64_t)remaining);
     sp_worker_alive(w);
     rd_kafka_poll(w->consumer, 0); /* else it is thought dead after max.poll.interval.ms */
-    sp_worker_say(w, "info",
-                  "restoring partition %d: %" PRIu64 " records applied, %" PRId64 " to go",
-                  (int)partition, applied, remaining);
+    if (applied && now_ms - w->restored_ms >= SAY_MS) {
+        w->restored_ms = now_ms;
+        sp_worker_say(w, "info", "restoring: %" PRIu64 " records applied, %" PRId64 " to go",
+                      applied, remaining);
+    }
     return !*w->stop;
 }
 
-static void close_database(struct sp_task *t)
+static void on_words(void *arg, const char *level, const char *text)
 {
-    sp_db_close(t->db);
-    t->db = NULL;
+    sp_worker_say(arg, level, "%s", text);
 }
 
-static void name_directory(const struct sp_worker *w, const struct sp_task *t, char *ret_directory,
-                           size_t bytes)
+static void open_states(struct sp_worker *w, struct sp_task *const *tasks, size_t count)
 {
-    snprintf(ret_directory, bytes, "%s/%s-%d", w->options->state, w->options->stage.name,
-             (int)t->partition);
-}
-
-static void wipe(struct sp_worker *w, struct sp_task *t, const char *why)
-{
-    char directory[4096];
-    name_directory(w, t, directory, sizeof directory);
-    sp_worker_say(w, "warning", "wiping %s: %s", directory, why);
-    close_database(t);
-    struct sp_fault fault;
-    if (sp_db_wipe(directory, &fault) != SP_OK)
-        sp_worker_say(w, "error", "%s", fault.text);
-}
-
-static enum sp_err bring_up(struct sp_worker *w, struct sp_task *t,
-                            const struct sp_restore *restore, bool *ret_useless,
-                            struct sp_fault *fault)
-{
-    char directory[4096];
-    name_directory(w, t, directory, sizeof directory);
-    enum sp_err err =
-        sp_db_open_rocksdb(directory, w->options->fingerprint, &w->options->store, &t->db, fault);
-    bool opened = err == SP_OK;
-    if (opened)
-        err = sp_task_restore(t, restore, fault);
-    /* State of other settings is refused where it is opened; of another changelog, found here. */
-    *ret_useless = sp_damage_is(err, fault->text) || (opened && err == SP_STATE_FORMAT);
-    return err;
-}
-
-static enum sp_err open_state(struct sp_worker *w, struct sp_task *t)
-{
+    struct sp_states_options options = {.kafka = &w->options->kafka,
+                                        .store = &w->options->store,
+                                        .fingerprint = w->options->fingerprint,
+                                        .directory = w->options->state,
+                                        .name = w->options->stage.name,
+                                        .topic = w->topics[w->options->stage.changelog],
+                                        .watcher = w->watcher,
+                                        .waiting = on_restore,
+                                        .say = on_words,
+                                        .arg = w};
     struct sp_fault fault = {""};
-    bool useless = false;
-    struct sp_restore restore = {.reader = w->reader,
-                                 .watcher = w->watcher,
-                                 .topic = w->topics[w->options->stage.changelog],
-                                 .progress = on_restore,
-                                 .arg = w};
-    enum sp_err err = bring_up(w, t, &restore, &useless, &fault);
-    if (err != SP_OK && useless) {
-        wipe(w, t, fault.text);
-        err = bring_up(w, t, &restore, &useless, &fault);
-    }
+    size_t failed = 0;
+    if (!w->states)
+        w->states = sp_states_new(&options);
+    enum sp_err err = sp_states_open(w->states, tasks, count, &failed, &fault);
     SET(w, restore_remaining, 0);
-    return err == SP_OK ? SP_OK : sp_damage_note(w, t, err, "local state", fault.text);
+    if (err != SP_OK)
+        sp_damage_note(w, tasks[failed], err, "local state", fault.text);
 }
 
 /* ---- whether the input is still there ---- */
@@ -147,23 +120,28 @@ static void close_task(struct sp_worker *w, int32_t partition)
         w->options->stage.close(t->stage);
     if (t->db && w->failure.err == SP_OK)
         sp_db_sync(t->db); /* else the changelog has it */
-    close_database(t);
     if (t->damaged)
-        wipe(w, t, w->failure.fault.text);
+        sp_states_wipe(w->states, t, w->failure.fault.text);
+    else
+        sp_db_close(t->db);
     sp_free(t);
     w->tasks[partition] = NULL;
     ADD(w, tasks, -1);
 }
 
-static enum sp_err open_task(struct sp_worker *w, int32_t partition)
+static void add_task(struct sp_worker *w, int32_t partition)
 {
-    const struct sp_worker_stage *stage = &w->options->stage;
     struct sp_task *t = sp_calloc(1, sizeof *t);
     t->partition = partition;
     t->input_next = t->handled_next = t->marker_offset = -1;
     w->tasks[partition] = t;
     ADD(w, tasks, 1);
-    if (stage->stateful && (open_state(w, t) != SP_OK || check_input(w, t) != SP_OK))
+}
+
+static enum sp_err open_task(struct sp_worker *w, struct sp_task *t)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    if (stage->stateful && check_input(w, t) != SP_OK)
         return w->failure.err;
     struct sp_store *store = t->db ? sp_db_store(t->db, SP_TASK_STORE_STAGE) : NULL;
     enum sp_err err = stage->open(stage->arg, w, store, &t->stage);
@@ -195,6 +173,28 @@ static void give_back(struct sp_worker *w)
     sp_assignment_close(w);
 }
 
+static void open_all(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
+{
+    struct sp_task **tasks = sp_calloc((size_t)list->cnt + 1, sizeof *tasks);
+    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++) {
+        int32_t p = list->elems[i].partition;
+        if (p >= w->partitions[w->options->stage.input]) {
+            sp_failure_note_cause(&w->failure, SP_ABORT_REBALANCE,
+                                  w->topics[w->options->stage.input],
+                                  "has more partitions than before");
+        } else {
+            add_task(w, p);
+            tasks[i] = w->tasks[p];
+        }
+    }
+    if (w->options->stage.stateful && list->cnt > 0 && w->failure.err == SP_OK)
+        open_states(w, tasks, (size_t)list->cnt);
+    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++)
+        if (open_task(w, tasks[i]) == SP_OK)
+            list->elems[i].offset = first_offset(w, tasks[i]);
+    sp_free(tasks);
+}
+
 /* A static member that was fenced and comes back can get partitions twice without giving them back
  * in between: they are opened again, because another instance may have added to their changelogs.
  */
@@ -212,15 +212,7 @@ void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
         return;
     }
     give_back(w);
-    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++) {
-        int32_t p = list->elems[i].partition;
-        if (p >= w->partitions[w->options->stage.input])
-            sp_failure_note_cause(&w->failure, SP_ABORT_REBALANCE,
-                                  w->topics[w->options->stage.input],
-                                  "has more partitions than before");
-        else if (open_task(w, p) == SP_OK)
-            list->elems[i].offset = first_offset(w, w->tasks[p]);
-    }
+    open_all(w, list);
     sp_worker_say(w, "info", "%d partitions assigned", list->cnt);
     rd_kafka_assign(consumer, w->failure.err == SP_OK ? list : NULL);
     if (w->paused && w->failure.err == SP_OK)

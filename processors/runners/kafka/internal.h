@@ -5,7 +5,8 @@
  *   log.c           what is said meanwhile
  *   intake.c        when no messages are taken for a while
  *   damage.c        which failures a new database mends
- *   assignment.c    partitions come and go: databases, restores
+ *   assignment.c    partitions come and go
+ *   states.c        their databases, opened and restored, several at a time
  *   transaction.c   begin, output, changelog, commit, abort
  *   lag.c           how far the tiers are behind, asked in a thread of its own
  *   meter.c         metrics that are read off; upkeep */
@@ -15,6 +16,7 @@
 #include "base/clock.h"
 #include "kafka/failure.h"
 #include "kafka/lag.h"
+#include "kafka/states.h"
 #include "kafka/task.h"
 #include "kafka/worker.h"
 
@@ -23,8 +25,8 @@ struct sp_worker {
     const volatile sig_atomic_t *stop;
     rd_kafka_t *consumer;
     rd_kafka_t *producer;
-    rd_kafka_t *reader;
     rd_kafka_t *watcher;
+    struct sp_states *states;           /* NULL: none was opened yet */
     struct sp_lag *lag;                 /* NULL: intake does not wait for the tiers */
     rd_kafka_topic_t *known[SP_TOPICS]; /* to the producer */
     char topics[SP_TOPICS][SP_TOPIC_NAME_MAX];
@@ -38,8 +40,9 @@ struct sp_worker {
     int64_t opened_ms;
     uint64_t handled; /* in it */
     int64_t measured_ms;
-    int64_t room_ms; /* when the room on the disk was looked at */
-    size_t drained;  /* bytes taken from the consumer's queue since its fetcher was woken */
+    int64_t restored_ms; /* when it was said how far restores are */
+    int64_t room_ms;     /* when the room on the disk was looked at */
+    size_t drained;      /* bytes taken from the consumer's queue since its fetcher was woken */
     int64_t opened_round_ms;
     bool fenced;               /* somebody else has its name; set at the end of the round */
     bool paused;               /* intake: also for partitions that come */

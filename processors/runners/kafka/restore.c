@@ -4,7 +4,7 @@
 
 /* A batch that is not full comes after POLL_MS. */
 enum { POLL_MS = 10, POLL_MESSAGES = 1000 };
-enum { TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 1000 };
+enum { TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 200 };
 /* From that many records on the database is filled. */
 enum { FILL_RECORDS = 50000, FILL_BYTES = 32 << 20 };
 enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };

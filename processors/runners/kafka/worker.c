@@ -283,8 +283,6 @@ static enum sp_err open_round(struct sp_worker *w)
         introduce_topics(w) != SP_OK)
         return w->failure.err;
     w->tasks = sp_calloc((size_t)w->partitions[stage->input], sizeof *w->tasks);
-    if (stage->stateful && open_handle(w, SP_KAFKA_READER, "restore", NULL, &w->reader) != SP_OK)
-        return w->failure.err;
     struct sp_fault fault;
     enum sp_err err = SP_OK;
     if (!stage->stateful && w->options->max_lag)
@@ -331,7 +329,7 @@ static void close_round(struct sp_worker *w)
         if (w->known[topic])
             rd_kafka_topic_destroy(w->known[topic]);
     close_handle(&w->producer);
-    close_handle(&w->reader);
+    sp_states_free(w->states);
     close_handle(&w->watcher);
     sp_lag_stop(w->lag);
     sp_free(w->tasks);

@@ -15,6 +15,31 @@ enum sp_err __wrap_sp_db_commit(struct sp_db *db);
 
 static size_t commits, batch, largest_batch;
 
+/* Where a meeting is wanted, the first commit of each thread waits for that of another one. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool wanted;
+    pthread_t first;
+    int came;
+} meeting = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
+
+static void meet(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_MS / 1000;
+    pthread_mutex_lock(&meeting.lock);
+    if (meeting.came == 0)
+        meeting.first = pthread_self();
+    if (meeting.came == 0 || (meeting.came == 1 && !pthread_equal(meeting.first, pthread_self())))
+        meeting.came++;
+    pthread_cond_broadcast(&meeting.changed);
+    while (meeting.came < 2 && pthread_cond_timedwait(&meeting.changed, &meeting.lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&meeting.lock);
+}
+
 static void measure(void *arg, struct sp_view key, struct sp_view value, bool deleted)
 {
     (void)arg, (void)deleted;
@@ -23,6 +48,10 @@ static void measure(void *arg, struct sp_view key, struct sp_view value, bool de
 
 enum sp_err __wrap_sp_db_commit(struct sp_db *db)
 {
+    if (meeting.wanted) {
+        meet();
+        return __real_sp_db_commit(db);
+    }
     batch = 0;
     sp_db_each_write(db, measure, NULL);
     commits++;
@@ -32,10 +61,12 @@ enum sp_err __wrap_sp_db_commit(struct sp_db *db)
 
 /* ---- the changelog ---- */
 
+static int32_t partition;
+
 static void write_record(struct sp_view key, struct sp_view value)
 {
     CU_ASSERT_EQUAL_FATAL(
-        rd_kafka_producev(world.host, RD_KAFKA_V_TOPIC(TOPIC), RD_KAFKA_V_PARTITION(0),
+        rd_kafka_producev(world.host, RD_KAFKA_V_TOPIC(TOPIC), RD_KAFKA_V_PARTITION(partition),
                           RD_KAFKA_V_KEY(key.data, key.len),
                           RD_KAFKA_V_VALUE((void *)(uintptr_t)value.data, value.len),
                           RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
@@ -63,9 +94,9 @@ static void write_marker(int64_t input_next)
 
 static bool go_on;
 
-static bool progress(void *arg, int32_t partition, uint64_t applied, int64_t remaining)
+static bool progress(void *arg, int32_t of, uint64_t applied, int64_t remaining)
 {
-    (void)arg, (void)partition, (void)applied, (void)remaining;
+    (void)arg, (void)of, (void)applied, (void)remaining;
     return go_on;
 }
 
@@ -203,4 +234,115 @@ TEST(one_record_that_was_deleted_is_a_part_of_the_state)
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "beginning of the changelog was deleted"));
     sp_db_close(t.db);
     world_destroy();
+}
+
+/* ---- several partitions ---- */
+
+static uint64_t seen_applied;
+
+static bool waiting(void *arg, uint64_t applied, int64_t remaining)
+{
+    (void)arg, (void)remaining;
+    seen_applied = applied;
+    return go_on;
+}
+
+static void say(void *arg, const char *level, const char *text)
+{
+    (void)arg, (void)level, (void)text;
+}
+
+static enum sp_err restore_both(struct sp_task tasks[PARTITIONS], size_t *ret_failed,
+                                struct sp_fault *fault)
+{
+    struct sp_rocksdb_options store;
+    struct sp_task *all[PARTITIONS];
+    rd_kafka_t *watcher = NULL;
+    sp_rocksdb_options_default(&store);
+    CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    CU_ASSERT_EQUAL_FATAL(
+        sp_kafka_open(&world.options.kafka, SP_KAFKA_WATCHER, "w", NULL, NULL, &watcher, fault),
+        SP_OK);
+    struct sp_states_options options = {.kafka = &world.options.kafka,
+                                        .store = &store,
+                                        .fingerprint = "",
+                                        .directory = world.directory,
+                                        .name = "restored",
+                                        .topic = TOPIC,
+                                        .watcher = watcher,
+                                        .waiting = waiting,
+                                        .say = say};
+    struct sp_states *states = sp_states_new(&options);
+    for (int32_t p = 0; p < PARTITIONS; p++) {
+        tasks[p] = (struct sp_task){.partition = p, .input_next = -1};
+        all[p] = &tasks[p];
+    }
+    enum sp_err err = sp_states_open(states, all, PARTITIONS, ret_failed, fault);
+    sp_states_free(states);
+    rd_kafka_destroy(watcher);
+    return err;
+}
+
+static void close_both(struct sp_task tasks[PARTITIONS])
+{
+    for (int32_t p = 0; p < PARTITIONS; p++)
+        sp_db_close(tasks[p].db);
+    partition = 0;
+    world_destroy();
+}
+
+TEST(partitions_are_restored_at_the_same_time)
+{
+    struct sp_fault fault = {""};
+    struct sp_task tasks[PARTITIONS];
+    size_t failed;
+    world_create(true);
+    go_on = true;
+    for (partition = 0; partition < PARTITIONS; partition++) {
+        write_rows(0, ROWS + partition);
+        write_marker(7 + partition);
+    }
+    meeting.wanted = true;
+    CU_ASSERT_EQUAL_FATAL(restore_both(tasks, &failed, &fault), SP_OK);
+    meeting.wanted = false;
+    CU_ASSERT_EQUAL(meeting.came, 2);
+    CU_ASSERT_EQUAL(seen_applied, PARTITIONS * ROWS + 1);
+    for (int32_t p = 0; p < PARTITIONS; p++)
+        check_rows(&tasks[p], ROWS + p, 7 + p);
+    close_both(tasks);
+}
+
+TEST(a_partition_that_cannot_be_restored_is_named_and_ends_the_others)
+{
+    struct sp_fault fault = {""};
+    struct sp_task tasks[PARTITIONS];
+    size_t failed = 0;
+    world_create(true);
+    go_on = true;
+    for (partition = 0; partition < PARTITIONS; partition++)
+        write_rows(0, ROWS);
+    partition = 1;
+    write_record(sp_view("", 0), sp_view("?", 1)); /* not a marker */
+    CU_ASSERT_EQUAL(restore_both(tasks, &failed, &fault), SP_INVALID);
+    CU_ASSERT_EQUAL(failed, 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "[1]: a marker cannot be read"));
+    close_both(tasks);
+}
+
+TEST(restores_end_when_they_are_told_to)
+{
+    struct sp_fault fault = {""};
+    struct sp_task tasks[PARTITIONS];
+    size_t failed = 0;
+    world_create(true);
+    go_on = false;
+    for (partition = 0; partition < PARTITIONS; partition++) {
+        write_rows(0, ROWS);
+        write_marker(7);
+    }
+    /* The broker says nothing for longer than the first question of the caller takes. */
+    rd_kafka_mock_broker_set_rtt(world.cluster, OUTPUT_BROKER, 1000);
+    CU_ASSERT_EQUAL(restore_both(tasks, &failed, &fault), SP_BUSY);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "the restore was stopped"));
+    close_both(tasks);
 }

@@ -1,0 +1,268 @@
+/* See states.h. */
+#include "kafka/states.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "base/mem.h"
+#include "base/thread.h"
+#include "kafka/internal.h"
+
+enum { LANES_MOST = 16, WAIT_MS = 100, PATH_BYTES = 4096 };
+
+/* A thread, and its reader, which stays for the next time. */
+struct lane {
+    struct sp_states *states;
+    pthread_t thread;
+    bool started;
+    rd_kafka_t *reader; /* NULL: not needed yet */
+};
+
+/* How far a partition is; both atomic. */
+struct step {
+    uint64_t applied;
+    int64_t remaining;
+};
+
+struct sp_states {
+    struct sp_states_options options;
+    struct lane lanes[LANES_MOST];
+    pthread_mutex_t
+        opening;          /* databases that share write buffers are opened and closed one by one */
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t changed;
+    size_t working; /* lanes */
+    enum sp_err err;
+    size_t failed;
+    struct sp_fault fault;
+    /* while tasks are opened */
+    struct sp_task *const *tasks;
+    struct step *steps;
+    size_t count;
+    size_t next; /* atomic */
+    bool ending; /* atomic */
+};
+
+/* ---- one database ---- */
+
+static void name_directory(const struct sp_states *s, const struct sp_task *t,
+                           char ret_directory[PATH_BYTES])
+{
+    snprintf(ret_directory, PATH_BYTES, "%s/%s-%d", s->options.directory, s->options.name,
+             (int)t->partition);
+}
+
+static void close_database(struct sp_states *s, struct sp_task *t)
+{
+    pthread_mutex_lock(&s->opening);
+    sp_db_close(t->db);
+    pthread_mutex_unlock(&s->opening);
+    t->db = NULL;
+}
+
+void sp_states_wipe(struct sp_states *s, struct sp_task *t, const char *why)
+{
+    char directory[PATH_BYTES], text[2 * PATH_BYTES];
+    struct sp_fault fault;
+    name_directory(s, t, directory);
+    snprintf(text, sizeof text, "wiping %s: %s", directory, why);
+    s->options.say(s->options.arg, "warning", text);
+    close_database(s, t);
+    if (sp_db_wipe(directory, &fault) != SP_OK)
+        s->options.say(s->options.arg, "error", fault.text);
+}
+
+static bool on_progress(void *arg, int32_t partition, uint64_t applied, int64_t remaining)
+{
+    struct sp_states *s = arg;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->tasks[i]->partition == partition) {
+            __atomic_store_n(&s->steps[i].applied, applied, __ATOMIC_RELAXED);
+            __atomic_store_n(&s->steps[i].remaining, remaining, __ATOMIC_RELAXED);
+        }
+    return !__atomic_load_n(&s->ending, __ATOMIC_RELAXED);
+}
+
+static enum sp_err bring_up(struct lane *lane, struct sp_task *t, bool *ret_useless,
+                            struct sp_fault *fault)
+{
+    struct sp_states *s = lane->states;
+    char directory[PATH_BYTES];
+    struct sp_restore restore = {.reader = lane->reader,
+                                 .watcher = s->options.watcher,
+                                 .topic = s->options.topic,
+                                 .progress = on_progress,
+                                 .arg = s};
+    name_directory(s, t, directory);
+    pthread_mutex_lock(&s->opening);
+    enum sp_err err =
+        sp_db_open_rocksdb(directory, s->options.fingerprint, s->options.store, &t->db, fault);
+    pthread_mutex_unlock(&s->opening);
+    bool opened = err == SP_OK;
+    if (opened)
+        err = sp_task_restore(t, &restore, fault);
+    /* State of other settings is refused where it is opened; of another changelog, found here. */
+    *ret_useless = sp_damage_is(err, fault->text) || (opened && err == SP_STATE_FORMAT);
+    return err;
+}
+
+static enum sp_err open_state(struct lane *lane, struct sp_task *t, struct sp_fault *fault)
+{
+    struct sp_states *s = lane->states;
+    bool useless = false;
+    enum sp_err err = lane->reader ? SP_OK
+                                   : sp_kafka_open(s->options.kafka, SP_KAFKA_READER, "restore",
+                                                   NULL, NULL, &lane->reader, fault);
+    if (err != SP_OK)
+        return err;
+    err = bring_up(lane, t, &useless, fault);
+    if (err != SP_OK && useless) {
+        sp_states_wipe(s, t, fault->text);
+        err = bring_up(lane, t, &useless, fault);
+    }
+    return err;
+}
+
+/* ---- all of them ---- */
+
+static void note_failure(struct sp_states *s, enum sp_err err, size_t i,
+                         const struct sp_fault *fault)
+{
+    pthread_mutex_lock(&s->lock);
+    if (s->err == SP_OK) { /* those that it ends say that they were stopped */
+        s->err = err;
+        s->failed = i;
+        s->fault = *fault;
+    }
+    pthread_mutex_unlock(&s->lock);
+    __atomic_store_n(&s->ending, true, __ATOMIC_RELAXED);
+}
+
+static void *work(void *arg)
+{
+    struct lane *lane = arg;
+    struct sp_states *s = lane->states;
+    while (!__atomic_load_n(&s->ending, __ATOMIC_RELAXED)) {
+        size_t i = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED);
+        struct sp_fault fault = {""};
+        if (i >= s->count)
+            break;
+        enum sp_err err = open_state(lane, s->tasks[i], &fault);
+        if (err != SP_OK)
+            note_failure(s, err, i, &fault);
+    }
+    pthread_mutex_lock(&s->lock);
+    s->working--;
+    pthread_cond_signal(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+    return NULL;
+}
+
+static void start(struct sp_states *s)
+{
+    size_t lanes = (size_t)s->options.store->background_threads;
+    lanes = lanes < s->count ? lanes : s->count;
+    lanes = lanes < LANES_MOST ? lanes : LANES_MOST;
+    for (size_t i = 0; i < lanes; i++) {
+        struct lane *lane = &s->lanes[i];
+        struct sp_fault fault;
+        lane->states = s;
+        pthread_mutex_lock(&s->lock);
+        s->working++;
+        pthread_mutex_unlock(&s->lock);
+        enum sp_err err = sp_thread_start(&lane->thread, work, lane, &fault);
+        lane->started = err == SP_OK;
+        if (lane->started)
+            continue;
+        pthread_mutex_lock(&s->lock);
+        s->working--;
+        pthread_mutex_unlock(&s->lock);
+        if (i == 0)
+            note_failure(s, err, 0, &fault);
+        break;
+    }
+}
+
+static void report(struct sp_states *s)
+{
+    uint64_t applied = 0;
+    int64_t remaining = 0;
+    for (size_t i = 0; i < s->count; i++) {
+        applied += __atomic_load_n(&s->steps[i].applied, __ATOMIC_RELAXED);
+        remaining += __atomic_load_n(&s->steps[i].remaining, __ATOMIC_RELAXED);
+    }
+    if (!s->options.waiting(s->options.arg, applied, remaining))
+        __atomic_store_n(&s->ending, true, __ATOMIC_RELAXED);
+}
+
+static void wait_for_all(struct sp_states *s)
+{
+    pthread_mutex_lock(&s->lock);
+    while (s->working > 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += WAIT_MS * 1000000L;
+        until.tv_sec += until.tv_nsec / 1000000000L;
+        until.tv_nsec %= 1000000000L;
+        pthread_cond_timedwait(&s->changed, &s->lock, &until);
+        pthread_mutex_unlock(&s->lock);
+        report(s);
+        pthread_mutex_lock(&s->lock);
+    }
+    pthread_mutex_unlock(&s->lock);
+    for (size_t i = 0; i < LANES_MOST; i++)
+        if (s->lanes[i].started) {
+            pthread_join(s->lanes[i].thread, NULL);
+            s->lanes[i].started = false;
+        }
+}
+
+enum sp_err sp_states_open(struct sp_states *s, struct sp_task *const *tasks, size_t count,
+                           size_t *ret_failed, struct sp_fault *fault)
+{
+    s->tasks = tasks;
+    s->count = count;
+    s->steps = sp_calloc(count ? count : 1, sizeof *s->steps);
+    s->next = 0;
+    s->ending = false;
+    s->err = SP_OK;
+    start(s);
+    wait_for_all(s);
+    if (s->err == SP_OK && s->ending && s->next < count) /* no lane was there to say so */
+        s->err = sp_fault_set(&s->fault, SP_BUSY, "the restore was stopped");
+    for (size_t i = 0; i < count && s->err == SP_OK; i++)
+        sp_db_adopt(tasks[i]->db);
+    sp_free(s->steps);
+    if (s->err != SP_OK) {
+        *ret_failed = s->failed < count ? s->failed : 0;
+        *fault = s->fault;
+    }
+    return s->err;
+}
+
+struct sp_states *sp_states_new(const struct sp_states_options *options)
+{
+    struct sp_states *s = sp_calloc(1, sizeof *s);
+    pthread_condattr_t attributes;
+    s->options = *options;
+    pthread_mutex_init(&s->opening, NULL);
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return s;
+}
+
+void sp_states_free(struct sp_states *s)
+{
+    if (!s)
+        return;
+    for (size_t i = 0; i < LANES_MOST; i++)
+        if (s->lanes[i].reader)
+            rd_kafka_destroy(s->lanes[i].reader);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    pthread_mutex_destroy(&s->opening);
+    sp_free(s);
+}
