@@ -163,6 +163,50 @@ def the_network_policy_lets_in_and_out_what_is_needed(work):
               overlay, "cannot ask for names")
 
 
+def chosen(selector, labels):
+    for rule in selector.get("matchExpressions", []):
+        check_equal(rule["operator"], "In", "operator")
+        if labels.get(rule["key"]) not in rule["values"]:
+            return False
+    return manifests.finds(selector["matchLabels"], labels)
+
+
+def a_registry_is_reached_only_where_one_is_set(work):
+    """Each overlay has both or neither; and one made of the base, the folder `registry` and the setting."""
+    url = "http://registry:8081"
+    base = manifests.folder(work, "base")
+    text = manifests.Cluster(work, "base").text + f"schema.registry.url = {url}\n"
+    work.write("samepage.properties", text)
+    work.write("kustomization.yaml", f"""apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [{base}, {manifests.folder(work, 'registry')}]
+configMapGenerator:
+  - {{name: samepage, behavior: replace, files: [samepage.properties]}}
+""")
+    for overlay in [*manifests.OVERLAYS, work.path("")]:
+        cluster = manifests.Cluster(work, overlay)
+        policies = {p["metadata"]["name"]: p["spec"] for p in cluster.all("NetworkPolicy")}
+        address = cluster.settings.get("schema.registry.url")
+        check_equal("samepage-registry" in policies, bool(address), f"{overlay}: a policy for a registry")
+        reached = {stage for stage in cluster.pods for policy in policies.values() for rule in policy["egress"]
+                   for port in rule["ports"] if port["protocol"] == "TCP" and isinstance(port["port"], int)
+                   and chosen(policy["podSelector"],
+                              cluster.workload(stage)["spec"]["template"]["metadata"]["labels"])
+                   and port["port"] <= int((address or url).rpartition(":")[2]) <= port.get("endPort", port["port"])}
+        check_equal(reached, {"signature", "group"} if address else set(), f"{overlay}: who reaches a registry")
+    check_equal(address, url, "the overlay with a registry")
+    # The program takes these settings; it asks for a broker before it asks for a registry.
+    manifests.asks_for_a_broker(work, [("settings", manifests.start(work, "--config", work.path("samepage.properties")))])
+    with open(os.path.join(work.source, "k8s", "README.md"), encoding="utf-8") as f:
+        (patch,) = manifests.kustomize.documents(
+            re.search(r"(?m)^    apiVersion: networking(?:.*\n    )+.*port: 443", f.read())[0].replace("\n    ", "\n").strip())
+    resources = list(cluster.resources)
+    manifests.kustomize.apply(resources, patch)
+    policy = next(r for r in resources if r["metadata"]["name"] == "samepage-registry")
+    check_equal((policy["spec"]["egress"], policy["spec"]["policyTypes"]),
+                ([{"ports": [{"protocol": "TCP", "port": 443}]}], ["Egress"]), "the patch of the README")
+
+
 def the_secure_overlay_is_accepted_by_the_program(work):
     """With a certificate and a password in the place of the Secrets' it asks for a broker."""
     if not shutil.which("openssl"):

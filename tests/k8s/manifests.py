@@ -19,7 +19,7 @@ import kustomize  # noqa: E402
 from harness import Skip, check, check_equal, check_in, main  # noqa: E402
 
 OVERLAYS = ["base", "overlays/small", "overlays/large", "overlays/secure"]
-FOLDERS = [*OVERLAYS, "serve", "contain", "watch", "monitoring"]  # all with a kustomization
+FOLDERS = [*OVERLAYS, "serve", "contain", "watch", "registry", "monitoring"]  # all with a kustomization
 STAGES = {"signature": "Deployment", "group": "StatefulSet", "compare": "StatefulSet"}
 BESIDE = {"serve": "StatefulSet", "watch": "Deployment"}
 KNOWN = {
@@ -210,6 +210,64 @@ def resources_of_keda_fit_its_schemas(work):
                 wrong = {**resource, "spec": {**resource["spec"], "maxReplicaCount": "four"}}
                 check(keda_mistakes(home, [wrong]), "a text for a number passes")
     check(checked >= 2, "almost nothing was checked:", checked)
+
+
+STRIMZI = "io.strimzi:api:0.49.0"  # the classes that Strimzi's own definitions are made from
+MAVEN_SECONDS = 90
+POM = """<project><modelVersion>4.0.0</modelVersion><groupId>samepage</groupId><artifactId>strimzi</artifactId>
+<version>1</version><packaging>pom</packaging><dependencies><dependency><groupId>{}</groupId><artifactId>{}</artifactId>
+<version>{}</version></dependency></dependencies></project>"""
+
+
+def strimzi_classes(home):
+    """The folder of Strimzi's jars, fetched by Maven once for each build."""
+    jars = os.path.join(home, "jars")
+    for tool in "mvn", "java":
+        if not shutil.which(tool):
+            raise Skip(f"there is no {tool} to fetch and use {STRIMZI}")
+    if not os.path.exists(jars):
+        os.makedirs(home, exist_ok=True)
+        with open(os.path.join(home, "pom.xml"), "w", encoding="utf-8") as f:
+            f.write(POM.format(*STRIMZI.split(":")))
+        try:
+            subprocess.run(["mvn", "-q", "-B", "-Dstyle.color=never", "-f", f.name, "dependency:copy-dependencies",
+                            "-DoutputDirectory=" + jars], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, check=True, timeout=MAVEN_SECONDS)
+        except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+            shutil.rmtree(home)
+            raise Skip(STRIMZI + " cannot be had: " + (error.stdout or b"").decode("utf-8", "replace")[-500:]) from error
+    return jars
+
+
+def strimzi_mistakes(jars, resources):
+    done = subprocess.run(["java", "-cp", os.path.join(jars, "*"), os.path.join(HERE, "Strimzi.java")],
+                          input=json.dumps(resources), text=True, capture_output=True, check=False)
+    check(done.returncode == 0, "the validator failed:", done.stderr[-2000:])
+    return done.stdout.splitlines()
+
+
+def resources_of_strimzi_fit_its_classes(work):
+    jars = strimzi_classes(os.path.join(os.path.dirname(work.program), "strimzi"))
+    ours, wrong = [], []
+    for cluster in clusters(work):
+        ours += [r for r in cluster.resources if r["apiVersion"].startswith("kafka.strimzi.io/")]
+    check({r["kind"] for r in ours} == {"KafkaTopic", "KafkaUser"} and len(ours) > 25, "few resources", len(ours))
+    check_equal(strimzi_mistakes(jars, ours), [], "mistakes")
+    topic = next(r for r in ours if r["kind"] == "KafkaTopic")
+    user = next(r for r in ours if r["kind"] == "KafkaUser")
+    for resource, change, says in (
+            (topic, {"partitions": "four"}, "four"), (topic, {"config": [1]}, "from Array value"),
+            (topic, {"partition": 4}, "spec.partition"), (user, {"authorisation": {}}, "spec.authorisation"),
+            (user, {"authentication": {"type": "password"}}, "password"),
+            (user, {"authorization": {"type": "simple", "acls": [{"resource": {"type": "topic", "nam": "a"}}]}},
+             "spec.authorization.acls.resource.nam")):
+        wrong.append(({**resource, "spec": {**resource["spec"], **change}}, says))
+    wrong.append(({**topic, "apiVersion": "kafka.strimzi.io/v9"}, "v9"))
+    found = strimzi_mistakes(jars, [r for r, _ in wrong])
+    check_equal(len(found), len(wrong), "mistakes: " + "\n".join(found))
+    for message, (resource, says) in zip(found, wrong):
+        check_in(says, message)
+        check_in(resource["metadata"]["name"], message)
 
 
 # ---- agree with each other ----
