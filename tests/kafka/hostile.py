@@ -5,6 +5,8 @@
     recreated   all topics, while the state of the stages is kept
     spellings   one page by several URLs; then its status is deleted
     forgotten   pages that `samepage forget` erases; one that is fetched again
+    interrupted the same, and the command and each stage are killed in the middle of it
+    cut         pages longer than text.max_bytes
     full        the disk of the group stage, for a while (a tmpfs: only where mounting is allowed)
     unreadable  input of which `ingest` cannot publish all, or anything
     deleted     what is in `tier1` before it is read; a changelog
@@ -14,10 +16,12 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import urllib.error
 
+import cluster
 from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
 from harness import Skip, check, check_in, free_port, until, wait
 
@@ -169,6 +173,79 @@ def forgotten(place):
         place.settled(place.expected("first"), "pages that were fetched again")
 
 
+def interrupted(place):
+    """After a kill the stage, or the command, is started again, and that is all."""
+    victims = ["command", "signature", "group", "compare"]
+    place.more["commit.messages"] = 5
+    # One message after another, so that there is a middle.
+    slow = {"kafka.queue.buffering.max.messages": 1, "kafka.linger.ms": 200}
+    processes = place.processes
+
+    def start(stage):
+        processes.start(stage, [place.program, stage, *place.settings(stage)], place.path(stage + ".log"))
+
+    def gone(names):
+        deleted = {line.split()[0] for line in place.admin("rows", "status").splitlines()
+                   if line.endswith(" -")}
+        return sum(name.encode().hex() in deleted for name in names)
+
+    def forget_and_kill(victim, names):
+        with open(place.path("names"), "w", encoding="utf-8") as file:
+            file.write("\n".join(names))
+        command = [place.program, "forget", *place.settings(), "--forget", place.path("names")]
+        processes.start("command", [*command, *cluster.arguments(slow)], place.path("command.log"))
+        until(lambda: gone(names) >= 3, "the first pages of " + victim)
+        check(processes.running["command"].poll() is None, "all was sent before", victim, "was killed")
+        processes.stop(victim, signal.SIGKILL)
+        if victim == "command":
+            check(gone(names) < len(names), "all was forgotten before the kill")
+            subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+        else:
+            start(victim)
+            check(processes.running.pop("command").wait(120) == 0, "the command failed")
+        until(lambda: gone(names) == len(names), "the other pages of " + victim)
+
+    try:
+        for stage in cluster.STAGES:
+            start(stage)
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+        urls = sorted(e[0] for e in place.all())
+        chosen = [urls[i::5] for i in range(len(victims))]
+        for victim, names in zip(victims, chosen):
+            forget_and_kill(victim, names)
+        names = {name for part in chosen for name in part}
+        with open(place.path("first"), encoding="utf-8") as file:
+            kept = [line for line in file if json.loads(line)["url"] not in names]
+        with open(place.path("kept"), "w", encoding="utf-8") as file:
+            file.writelines(kept)
+        os.remove(place.path("want.jsonl"))  # `run` writes behind what is there
+        want = place.expected("kept")
+        place.settled(want, "a crawl without the pages and what was forgotten")
+        for stage in cluster.STAGES[1:]:  # what the changelogs say is the same
+            check(processes.stop(stage) == 0, stage, "failed")
+            place.forget(stage)
+            start(stage)
+        place.ingest(crawl="first")
+        os.remove(place.path("want.jsonl"))
+        place.settled(place.expected("first"), "pages that were fetched again")
+    finally:
+        processes.kill()
+
+
+def cut(place):
+    place.more["text.max_bytes"] = "1KiB"
+    with open(place.path("long.jsonl"), "w", encoding="utf-8") as file:
+        for i, words in enumerate((10, 2000, 20, 3000)):
+            print(json.dumps({"url": f"http://a.example/{i}", "content": f"word{i} " * words}), file=file)
+    port = free_port()
+    listen = ["--set", f"http.listen=127.0.0.1:{port}"]
+    with place.started(place.program, "signature", *place.settings("signature"), *listen):
+        place.ingest(crawl="long.jsonl")
+        until(lambda: 'samepage_cut_total{stage="signature"} 2\n' in ask(f"http://127.0.0.1:{port}", "/metrics"),
+              "the number of pages that were cut")
+
+
 @contextlib.contextmanager
 def small_disk(folder, size):
     os.makedirs(folder)
@@ -261,5 +338,5 @@ def unreadable(place):
 if __name__ == "__main__":
     part = sys.argv[1]
     test = {"poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
-            "spellings": spellings, "full": full, "forgotten": forgotten, "unreadable": unreadable}[part]
+            "spellings": spellings, "interrupted": interrupted, "cut": cut, "full": full, "forgotten": forgotten, "unreadable": unreadable}[part]
     main(lambda *args: test(Hostile(part, *args)), *sys.argv[2:])

@@ -63,6 +63,8 @@ static const struct metric metrics[] = {
      "Mode fast: groups re-checked because pages were unlike their winner."},
     {"rows_to_move", "gauge", FIELD(rows_to_move), 1,
      "Rows in cells of the previous partition map, which pages are leaving."},
+    {"cut_total", "counter", FIELD(cut), 1,
+     "Pages of which only text.max_bytes were read, since their partitions were assigned."},
     {"lag", "gauge", FIELD(lag), 1,
      "Offsets of the input behind the last message handled (a transaction leaves one)."},
     {"state_bytes", "gauge", FIELD(state_bytes), 1, "Local state on disk."},

@@ -64,6 +64,7 @@ void sp_worker_measure(struct sp_worker *w)
     SET(w, settled, sum.settled);
     SET(w, rechecks, sum.rechecks);
     SET(w, rows_to_move, sum.rows_to_move);
+    SET(w, cut, sum.cut);
 }
 
 /* A transaction must carry an offset: a task without a new message commits the old one again. */

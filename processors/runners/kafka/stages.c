@@ -111,6 +111,7 @@ struct signature_stage {
     struct sp_wire_format registry;
     struct sp_schemas *schemas; /* NULL: no registry is asked */
     struct sp_text *text;
+    uint64_t cut; /* pages */
     struct sp_buf scratch;
 };
 
@@ -176,9 +177,16 @@ static enum sp_err signature_step(void *stage, struct sp_view key, struct sp_vie
         value.data ? read_page(s, value, &page, ret_why) : read_deletion(s, key, &m, ret_why);
     if (err == SP_OK && value.data)
         err = sp_record_message(s->text, &page, &s->scratch, &m, ret_why);
+    s->cut += sp_text_take_cut(s->text);
     if (err == SP_OK && m)
         on_send(&s->mouth, m);
     return err;
+}
+
+static void signature_measure(void *stage, struct sp_stage_measure *sum)
+{
+    const struct signature_stage *s = stage;
+    sum->cut += s->cut;
 }
 
 static enum sp_err nothing_to_flush(void *stage)
@@ -206,6 +214,7 @@ struct sp_worker_stage sp_stage_signature(const struct sp_stage_options *options
                                     .prepare = signature_prepare,
                                     .open = signature_open,
                                     .step = signature_step,
+                                    .measure = signature_measure,
                                     .flush = nothing_to_flush,
                                     .close = signature_close,
                                     .arg = (void *)(uintptr_t)options};

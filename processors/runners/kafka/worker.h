@@ -36,6 +36,7 @@ struct sp_stage_measure {
     uint64_t settled;      /* mode fast: versions that tier 2 only stored */
     uint64_t rechecks;     /* mode fast: groups */
     uint64_t rows_to_move; /* rows in cells of the partition map before */
+    uint64_t cut;          /* pages of which only text.max_bytes were read */
 };
 
 struct sp_worker_stage {
@@ -98,6 +99,7 @@ struct sp_worker_metrics {
     uint64_t settled;
     uint64_t rechecks;
     uint64_t rows_to_move;
+    uint64_t cut;
     uint64_t lag;
     uint64_t state_bytes;
     uint64_t rows_read; /* this and the next three: of the databases open now, see sp_db_counts */
