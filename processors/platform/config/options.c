@@ -10,8 +10,9 @@ const struct sp_option sp_options[] = {
      "exact: once all pages are processed, the groups equal those computed from scratch. "
      "fast: the paper's approximations, for crawls in which most pages are unchanged"},
     {"fast.tier2", SP_OPTION_CHOICE, FIELD(fast_tier2), true, "skip", 0, 0, "skip|ask",
-     "in mode fast, skip: a changed page that is still similar to its group's representative "
-     "stays in the group and is not compared in tier 2. ask: tier 2 compares it as well"},
+     "in mode fast, skip: a changed page that is still similar to what its winner was (a winner, "
+     "to what it was itself) stays in the group and is not compared in tier 2. ask: tier 2 "
+     "compares it as well"},
     {"fast.recheck", SP_OPTION_CHOICE, FIELD(fast_recheck), true, "off", 0, 0, "off|on",
      "in mode fast: whether a group is checked again each time that a member has changed or left. "
      "off: only where fast.recheck_share says so"},

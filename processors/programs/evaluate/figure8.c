@@ -369,9 +369,9 @@ static enum sp_err run(struct sp_evaluation *e)
     sp_report_text(
         e->report,
         "An update is a fetch that finds other content than the page's last fetch. In mode=fast it "
-        "is settled in tier 1, and tier 2 only stores it, where it is similar to its group's "
-        "representative: the signature that the group's winner had before. That of a page alone is "
-        "its own former one. The first half of each trace is the first batch; the shares are of the updates "
+        "is settled in tier 1, and tier 2 only stores it, where it is similar to its "
+        "representative: the signature that its winner had before (a group that hangs together by a "
+        "chain has several). That of a winner, or of a page alone, is its own former one. The first half of each trace is the first batch; the shares are of the updates "
         "in the second batch so far. The paper settles about 30 % of updates.");
     sp_evaluation_of_events(e->report, least_of(results, t->file_count, updates_of_batch),
                             "updates in the second batch");

@@ -71,7 +71,7 @@ static void set_content(struct sp_group_stage *st, struct sp_group *g, struct sp
         sp_member_drop_content(st, old);
 }
 
-/* Mode fast: a page similar to its group's representative stays without asking tier 2; any other
+/* Mode fast: a page similar to its representative stays without asking tier 2; any other
  * leaves. */
 static uint32_t fast_pieces(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                             const struct sp_signature *representative, bool *ret_settled)
@@ -96,7 +96,7 @@ static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struc
                             const struct sp_change *c)
 {
     bool settled = false, stays = false;
-    struct sp_signature *representative = sp_fast_representative(st, g);
+    struct sp_signature *representative = sp_fast_representative(st, g, m);
     sp_large_out(st, g, m);
     take_version(m, c);
     set_content(st, g, m, c);
@@ -140,7 +140,7 @@ static void change_small(struct sp_group_stage *st, struct sp_group *g, struct s
                          const struct sp_change *c)
 {
     bool same = c->content_version == m->content_version;
-    struct sp_signature *representative = same ? NULL : sp_fast_representative(st, g);
+    struct sp_signature *representative = same ? NULL : sp_fast_representative(st, g, m);
     sp_group_cover_forget(g, m);
     take_version(m, c);
     sp_member_changed(st, g, m);

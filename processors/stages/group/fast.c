@@ -1,9 +1,14 @@
 /* Mode fast: the approximations of tier 1. Source: Zhu et al., WWW 2012, sections 5.1 and 5.2.
  *
- * A group's representative is the signature of its winner: the best-ranked page of it with words. A
- * changed page is held against it as it was before the change, so that a changed winner, or a page
- * that is alone, is held against its own former content. A page that resembles it stays, and its
- * cell only stores it (`settled`). Any other leaves the group, and asks tier 2.
+ * A page's representative is the signature of its winner. A changed page is held against it as it
+ * was before the change, so that a changed winner, or a page that is alone, is held against its own
+ * former content. A page that resembles it stays, and its cell only stores it (`settled`). Any
+ * other leaves the group, and asks tier 2.
+ *
+ * In the paper a group has one winner. Here one of which the pages hang together by a chain has
+ * several, and a page resembles its own, but not always the best of the group: held against that
+ * one it would leave with each change. A page that has become content has no winner yet, and is
+ * held against the group's best one with words.
  *
  * The representative is stored once: it is the content that the winner's row names, in the table of
  * signatures. So it is read without a search, goes and moves with its page, and a restart or a
@@ -41,11 +46,33 @@ static struct sp_signature *best_of_small(struct sp_group_stage *st, struct sp_g
     return NULL;
 }
 
-struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp_group *g)
+/* NULL: it has none with words. In a large group the cover decides late. */
+static struct sp_signature *winner_of(struct sp_group_stage *st, struct sp_group *g,
+                                      struct sp_member *m)
+{
+    if (m->kind != SP_PAGE_CONTENT)
+        return NULL;
+    if (m->hub) {
+        sp_cover_decide(st, m->hub);
+        return st->err || !m->hub->winner ? NULL : sp_hub_signature(st, m->hub->winner);
+    }
+    struct sp_signature *s = g->large || !m->winner ? NULL : sp_member_signature(st, g, m->winner);
+    return s && has_words(st, s) ? s : NULL;
+}
+
+static struct sp_signature *best_of(struct sp_group_stage *st, struct sp_group *g)
+{
+    return g->large ? best_of_large(st, g) : best_of_small(st, g);
+}
+
+struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp_group *g,
+                                            struct sp_member *m)
 {
     if (st->options.mode != SP_MODE_FAST)
         return NULL;
-    struct sp_signature *s = g->large ? best_of_large(st, g) : best_of_small(st, g);
+    struct sp_signature *s = winner_of(st, g, m);
+    if (!s && !st->err)
+        s = best_of(st, g);
     return s ? sp_signature_ref(s) : NULL;
 }
 

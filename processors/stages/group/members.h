@@ -146,9 +146,11 @@ void sp_group_forest_link(struct sp_group_stage *st, struct sp_group *g, struct 
                           struct sp_member *parent);
 
 /* ---- fast.c */
-/* Mode fast, before a member changes: the signature that the member is held against, the caller's;
- * NULL in mode exact, where no page of the group has words, and where the store failed. */
-struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp_group *g);
+/* Mode fast, before a member changes: the signature that it is held against, that of its winner,
+ * the caller's; NULL in mode exact, where no page of the group has words, and where the store
+ * failed. */
+struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp_group *g,
+                                            struct sp_member *m);
 /* Whether the member, changed, is similar to it, and whether that settles its version. */
 bool sp_fast_resembles(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                        const struct sp_signature *representative, bool *ret_settled);

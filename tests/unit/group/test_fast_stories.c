@@ -59,6 +59,38 @@ TEST(fast_a_winner_is_held_against_what_it_was_and_a_loser_against_its_winner)
     tell_in(SP_MODE_FAST, 0, winner_and_loser);
 }
 
+/* A chain has more winners than one: C is unlike A, and a loser of C is held against C, which is
+ * held against what it was. */
+static void two_winners(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1010);
+    crawl(w, 'C', 1020);
+    crawl(w, 'D', 1025);
+    CU_ASSERT(together(w, "ABCD"));
+    CU_ASSERT(is(w, 'C', SP_STATUS_WINNER, 0) && is(w, 'D', SP_STATUS_LOSER, 'C'));
+    w->asked = w->settled = 0;
+
+    crawl(w, 'D', 1022);
+    CU_ASSERT(w->asked == 0 && w->settled == 1);
+    CU_ASSERT(together(w, "ABCD") && is(w, 'D', SP_STATUS_LOSER, 'C'));
+    restart(w);
+    crawl(w, 'C', 1018);
+    CU_ASSERT(w->asked == 0 && w->settled == 2);
+    restart(w);
+    crawl(w, 'D', 1026); /* C was 1020, and is 1018 */
+    CU_ASSERT(w->asked == 0 && w->settled == 3);
+    CU_ASSERT(together(w, "ABCD") && is(w, 'D', SP_STATUS_LOSER, 'C'));
+
+    crawl(w, 'D', 1030);
+    CU_ASSERT(w->asked == 1 && w->settled == 3);
+}
+
+TEST(fast_a_page_is_held_against_the_winner_that_it_lost_to)
+{
+    tell_in(SP_MODE_FAST, 0, two_winners);
+}
+
 /* A winner goes away from its losers in small steps: each is settled, until a loser is unlike it.
  * That one is published as no loser of it in any case. */
 static void drift(struct world *w)
