@@ -316,7 +316,7 @@ def topics_are_those_that_the_program_makes(work):
     for number, cluster in enumerate(clusters(work)):
         path = work.write(f"{number}.properties", known_settings(work, cluster.text))
         wanted = list(kustomize.yaml.safe_load_all(work.run("topics", "manifest", "--config", path).out))
-        check_equal(len(wanted), 9, "topics of the program")
+        check_equal(len(wanted), 10, "topics of the program")
         found = cluster.all("KafkaTopic")
         for topic in found:
             check(topic["metadata"]["labels"].get("strimzi.io/cluster"), "whose topic?", topic)

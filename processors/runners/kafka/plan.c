@@ -4,6 +4,7 @@
  *   tier1, tier2,
  *   contain              the same; never by size, as nothing there may go before it is read
  *   status               compacted, keyed by URL: the last event of each is kept
+ *   rules                compacted, keyed by what the rule is about
  *   changelogs           compacted, one partition for each of their stage's input */
 #include "kafka/topics.h"
 
@@ -28,10 +29,12 @@ void sp_topics_describe(const struct sp_kafka_options *o, const struct sp_topic_
                                            plan->tier1_partitions,
                                            plan->tier2_partitions,
                                            1,
+                                           1,
                                            1};
     for (int i = 0; i < SP_TOPICS; i++) {
         bool compacted = i == SP_TOPIC_STATUS || i == SP_TOPIC_TIER1_CHANGELOG ||
-                         i == SP_TOPIC_TIER2_CHANGELOG || i == SP_TOPIC_CONTAIN_CHANGELOG;
+                         i == SP_TOPIC_TIER2_CHANGELOG || i == SP_TOPIC_CONTAIN_CHANGELOG ||
+                         i == SP_TOPIC_RULES;
         struct sp_topic_description *t = &ret_topics[i];
         *t = (struct sp_topic_description){.partitions = partitions[i],
                                            .replicas = plan->replication};
