@@ -7,13 +7,14 @@ import os
 import random
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import time
 import urllib.parse
 
-from harness import PATIENCE_SECONDS, check, check_equal, check_in, latest, main, until
+from harness import PATIENCE_SECONDS, Skip, check, check_equal, check_in, latest, main, until
 
 
 class Server:
@@ -617,6 +618,9 @@ def what_is_described_is_what_is_answered(work):
             # Only where a page is contained, and where a sample is watched.
             optional = {"Status": {"contained_in", "containment"}, "Overview": {"audit"}}.get(name, set())
             check_equal(set(answer) | optional, set(described["components"]["schemas"][name]["properties"]), name)
+        for path, name in ("/v1/search", "q"), ("/v1/search", "host"), ("/v1/hosts", "q"):
+            server.get(path, **{name: "a" * 8192})
+            check_in("at most 8192 bytes", server.get(path, 400, **{name: "a" * 8193})["error"])
         answer = server.filter(urls=["http://a.example/"])
         check_equal(set(answer), set(described["components"]["schemas"]["Filtered"]["properties"]),
                     "Filtered")
@@ -629,6 +633,26 @@ def what_is_described_is_what_is_answered(work):
         check(b"@" not in re.sub(rb"@media|@NONE", b"", body), "something was not filled in")
         check(b"http://" not in body.replace(b"http://www.w3.org/2000/svg", b"") and
               b"https://" not in body, "another host in the page")
+
+
+def what_schemathesis_makes_of_the_description_is_answered(work):
+    """Requests that docs/openapi.json allows and forbids, made up by a program that is not ours."""
+    program = shutil.which("schemathesis")
+    if not program:
+        raise Skip("there is no schemathesis (pip install schemathesis)")
+    crawled(work, 300)
+    here = os.path.dirname(os.path.abspath(__file__))
+    with serving(work, "state", "--statuses", "status.jsonl") as server:
+        until(lambda: server.status("/v1/overview") == 200, "the overview")
+        done = subprocess.run(
+            [program, "--config-file", os.path.join(here, "schemathesis.toml"), "run",
+             os.path.join(work.source, "docs", "openapi.json"), "--url", f"http://127.0.0.1:{server.port}",
+             "--exclude-path", "/v1/events",  # does not end
+             "--max-examples", "10", "--seed", "1", "--no-color", "--phases", "examples,coverage,fuzzing"],
+            cwd=work.path("."), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        check(done.returncode == 0, "schemathesis:", done.stdout[-4000:])
+        check(re.search(r"Tested: 1\d", done.stdout), "no operations:", done.stdout)
+        server.check_unharmed()
 
 
 def bodies_that_make_no_sense_are_refused(work):

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
+#include "base/url.h"
 #include "serve/answer.h"
 
 enum { FOUND_DEFAULT = 100, FOUND_MAX = 1000 };
@@ -18,6 +19,17 @@ static const char *given(const struct sp_query *q, const char *name)
 {
     const char *text = sp_argument(q, name);
     return text && *text ? text : NULL;
+}
+
+static bool is_short(const char *text)
+{
+    return !text || strlen(text) <= SP_URL_MAX_BYTES;
+}
+
+static unsigned too_long(struct sp_serve_thread *t)
+{
+    return sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "q, host and after are at most %d bytes each",
+                           SP_URL_MAX_BYTES);
 }
 
 /* False: it is there and names no status. */
@@ -92,6 +104,8 @@ unsigned sp_answer_search(struct sp_serve *s, struct sp_serve_thread *t, const s
     if (!query.text && !query.host)
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST,
                                "give q, a part of a URL, or host, or both");
+    if (!is_short(query.text) || !is_short(query.host) || !is_short(query.after))
+        return too_long(t);
     if (!status_argument(q, &query.status))
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "status is unique, winner, loser or gone");
     if (!sp_argument_number(q, "limit", FOUND_MAX, &limit) || limit == 0)
@@ -127,10 +141,13 @@ unsigned sp_answer_hosts(struct sp_serve *s, struct sp_serve_thread *t, const st
         return sp_answer_error(t, MHD_HTTP_BAD_REQUEST,
                                "offset is a number up to %d, limit one up to %d",
                                SP_CATALOGUE_HOSTS, FOUND_MAX);
+    const char *part = given(q, "q");
+    if (!is_short(part))
+        return too_long(t);
     struct sp_catalogue *c = sp_overview_catalogue(s->overview);
     if (!c)
         return not_yet(t);
-    size_t found = sp_catalogue_hosts(c, given(q, "q"), offset, limit, hosts, &count);
+    size_t found = sp_catalogue_hosts(c, part, offset, limit, hosts, &count);
     sp_buf_put_str(&t->out, "{\"hosts\":[");
     for (size_t i = 0; i < found; i++) {
         if (i)
