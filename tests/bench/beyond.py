@@ -6,15 +6,18 @@
 import csv
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
+import sys
 import time
 
 import visitors
 
 CONTAIN = ["--set", "containment.threshold=0.9"]
 TEMPLATE_PAGES = 20_000
+MANUALS = 80
 AUDIT_PAGES, WATCH_PAGES = 4_000, 40_000
 PASSES = 3
 
@@ -57,6 +60,76 @@ def containment_trace(bench, source):
         yield from containment_cost(bench, name, work, bench.trace(source))
 
     figure.__doc__ = f"contained pages of the {source} trace: cost beside the rest of a run, and --verify"
+    return figure
+
+
+def write_manuals(path):
+    """Manuals in one piece, their chapters and sections, each with a line of its own."""
+    rng = random.Random(3)
+    with open(path, "w", encoding="utf-8") as out:
+        for manual in range(MANUALS):
+            parts = []
+            for chapter in range(4):
+                sections = [" ".join(f"w{rng.randrange(30000)}" for _ in range(rng.randrange(60, 200))) for _ in range(3)]
+                parts.append(" ".join(sections))
+                for number, text in enumerate(sections):
+                    out.write(json.dumps({"url": f"http://m{manual}.example/{chapter}/{number}",
+                                          "content": f"{text} section{manual}x{chapter}x{number}"}) + "\n")
+                out.write(json.dumps({"url": f"http://m{manual}.example/{chapter}",
+                                      "content": f"{parts[-1]} chapter{manual}x{chapter}"}) + "\n")
+            out.write(json.dumps({"url": f"http://m{manual}.example/", "content": " ".join(parts)}) + "\n")
+
+
+def python_with_datasketch(bench):
+    folder = os.path.join(bench.ROOT, "build", "bench-python")
+    python = os.path.join(folder, "bin", "python")
+    if os.path.exists(python) and subprocess.run([python, "-c", "import datasketch"], check=False,
+                                                 stderr=subprocess.DEVNULL).returncode == 0:
+        return python
+    for command in ([sys.executable, "-m", "venv", folder],
+                    [python, "-m", "pip", "install", "-q", "--only-binary", ":all:", "datasketch==2.0.0"]):
+        if subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
+            raise bench.Skipped("datasketch cannot be had")
+    return python
+
+
+def containment_ensemble(bench):
+    def figure(name, work):
+        """contained pages of made-up manuals: found, and in what time beside datasketch's LSHEnsemble"""
+        python, texts, said = python_with_datasketch(bench), os.path.join(work, "texts"), os.path.join(work, "said")
+        write_manuals(texts)
+        bench.command([python, os.path.join(bench.ROOT, "tests", "bench", "contained.py"), bench.SAMEPAGE, texts,
+                       "--json", said])
+        with open(said, encoding="utf-8") as file:
+            found = json.load(file)
+        ours, best = found["samepage"], found["LSHEnsemble_256"]
+        yield bench.at_least(f"{name}.recall", ours["recall"], 1, "of the best containers", found, 4)
+        yield bench.at_least(f"{name}.precision", ours["precision"], 1, "of what is named", {}, 4)
+        yield bench.below(f"{name}.seconds", ours["seconds"] / best["seconds"], 0.5, "of LSHEnsemble's", {}, 2)
+
+    return figure
+
+
+def containment_kafka(bench):
+    def figure(name, work):
+        """contain with containment.threshold=0.9 on Kafka: its processor time beside that of the stages"""
+        crawl = os.path.join(work, "crawl")
+        bench.command([bench.SAMEPAGE, "synth", "--pages", str(WATCH_PAGES), "--seed", "7", "-o", crawl])
+        os.environ["SAMEPAGE_SET_CONTAINMENT_THRESHOLD"] = "0.9"
+        try:
+            with bench.Kafka(work) as kafka:
+                stages = [*kafka.STAGES, "contain"]
+                kafka.create("contain.")
+                kafka.start("contain.", stages)
+                pages, _ = kafka.ingest("contain.", crawl)
+                kafka.settled("contain.")
+                kafka.stop(stages)
+        finally:
+            del os.environ["SAMEPAGE_SET_CONTAINMENT_THRESHOLD"]
+        rest = sum(kafka.cpu[stage] for stage in kafka.STAGES)
+        yield bench.below(name, kafka.cpu["contain"] / rest, 1.5, "of the stages' processor time",
+                          {"pages": pages, **{f"cpu_seconds_of_{s}": round(kafka.cpu[s], 1) for s in stages}}, 2)
+
     return figure
 
 
@@ -170,6 +243,8 @@ def figures(bench):
     found = {"containment_template": containment_template(bench)}
     for source in "kafka-site", "httpd":
         found["containment_" + source.replace("-", "_")] = containment_trace(bench, source)
+    found["containment_kafka"] = containment_kafka(bench)
+    found["containment_ensemble"] = containment_ensemble(bench)
     found["predict_visitors"] = predict_visitors(bench)
     for source, least in ("kafka-site", 7), ("httpd", 20), ("powershell-docs", 4.5):
         found["predict_" + source.replace("-", "_")] = predict_trace(bench, source, least)

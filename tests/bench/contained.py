@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Contained pages beside datasketch's LSHEnsemble, in one run: speed, precision, recall.
 
-    contained.py SAMEPAGE TEXTS.jsonl [--threshold 0.9]        needs datasketch
+    contained.py SAMEPAGE TEXTS.jsonl [--threshold 0.9] [--json FILE]        needs datasketch
 
 TEXTS has {"url", "content"} lines of plain text, which is reduced to lower-case words, so that both see the same shingles.
 samepage runs once without and once with containment.threshold, in one thread, without a cap on shingles; those that it keeps
@@ -79,9 +79,11 @@ def report(truth, best, seconds, found, name):
     pairs = {(page, other) for page, others in truth.items() for other in others}
     returned = {(page, other) for page, others in found.items() for other in others}
     with_best = sum(any(truth[page].get(other) == best[page] for other in found[page]) for page in truth)
-    print(f"{name}: {seconds:.2f} s; pairs: precision {len(pairs & returned) / max(1, len(returned)):.4f} recall "
-          f"{len(pairs & returned) / max(1, len(pairs)):.4f}; best container returned for "
-          f"{with_best / max(1, len(truth)):.4f} of the pages")
+    said = {"seconds": round(seconds, 2), "precision": round(len(pairs & returned) / max(1, len(returned)), 4),
+            "recall": round(len(pairs & returned) / max(1, len(pairs)), 4)}
+    print(f"{name}: {said['seconds']:.2f} s; pairs: precision {said['precision']:.4f} recall {said['recall']:.4f}; "
+          f"best container returned for {with_best / max(1, len(truth)):.4f} of the pages")
+    return said
 
 
 def main():
@@ -89,6 +91,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("texts")
     parser.add_argument("--threshold", type=float, default=0.9)
+    parser.add_argument("--json", help="what is printed, for programs")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as work:
         crawl = os.path.join(work, "crawl.jsonl")
@@ -109,9 +112,16 @@ def main():
     print(f"{len(texts)} texts, {len(kept)} kept, {len(truth)} of them in a larger one")
     print(f"samepage: {off:.2f} s without, {on:.2f} s with containment: {on - off:.2f} s; best containers: precision "
           f"{right / max(1, len(named)):.4f} recall {right / max(1, len(truth)):.4f}")
+    said = {"texts": len(texts), "contained": len(truth), "samepage": {
+        "seconds": round(on - off, 2), "precision": round(right / max(1, len(named)), 4),
+        "recall": round(right / max(1, len(truth)), 4)}}
     for permutations, weights in ((128, (0.5, 0.5)), (256, (0.1, 0.9))):
         seconds, found = ensemble(sets, options.threshold, permutations, weights)
-        report(truth, best, seconds, found, f"LSHEnsemble, num_perm={permutations}, weights={weights}")
+        said[f"LSHEnsemble_{permutations}"] = report(truth, best, seconds, found,
+                                                     f"LSHEnsemble, num_perm={permutations}, weights={weights}")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(said, file)
 
 
 if __name__ == "__main__":
