@@ -9,7 +9,7 @@ import subprocess
 
 from browser import ENTER, SPACE, TAB, Browser
 from harness import Failure, Skip, check, check_equal, check_in, main
-from page import HOSTILE, crawled
+from page import HOSTILE, crawled, page
 from serve import serving
 
 AXE = "axe-core@4.10.3"
@@ -165,6 +165,117 @@ def the_page_is_used_without_a_pointer(work):
         tab_to(browser, "e.matches('#texts button')", "its button")
         browser.press(ENTER)
         check_in("1 and 1 shingles, 1 shared", browser.text("#verdict"))
+
+
+def press_on(browser, selector, what):
+    """Presses what the tabulator reaches from what can be reached before it, as somebody does who skips ahead."""
+    target = f"document.querySelector({json.dumps(selector)})"
+    browser.value(f"(() => {{ const all = [...document.querySelectorAll('a, button, input, select, summary')]"
+                  f".filter(e => e.checkVisibility() && !e.disabled); (all[all.indexOf({target}) - 1] || document.body).focus(); }})()")
+    tab_to(browser, f"e === {target}", what, most=5)
+    browser.press(ENTER)
+
+
+def every_other_control_is_pressed_on_a_dark_phone(work):
+    """What the tests of page.py do not press, by the keyboard alone: 360 pixels, dark, and nothing against axe-core."""
+    axe = axe_source(work.program)
+    text = " ".join(f"word{i}" for i in range(100))
+    lines = [page(f"http://a.example/{n}", text, 1700000000000 + n) for n in range(250)]
+    for host in range(60):
+        copies = " ".join(f"host{host}text{i}" for i in range(80))
+        lines += [page(f"http://h{host}.example/{n}", copies, 1700000001000 + host) for n in range(2)]
+    work.write("pages.jsonl", "".join(lines))
+    work.write("token", "a-token-that-is-long-enough\n")
+    run = "run", "-q", "--state", "state", "-o", "status.jsonl"
+    work.run(*run, "pages.jsonl")
+    with serving(work, "state", "--pages", "pages.jsonl", "--statuses", "status.jsonl", "--token-file", "token") as server, \
+            Browser(work.path("profile")) as browser:
+        browser.size(360, 740)
+        browser.prefer("dark")
+
+        def fits(what):
+            check_equal(violations(browser), [], what)
+            check(browser.value("document.documentElement.scrollWidth") <= 360, what, "is wider than a phone")
+
+        browser.open(f"http://127.0.0.1:{server.port}/#url=http%3A%2F%2Fa.example%2F7")
+        browser.value(axe + "; 0")
+        # The token: asked for, wrong, right.
+        browser.wait("!document.getElementById('unlock').hidden", "the question for a token")
+        check(browser.value("document.getElementById('found').hidden"), "a group without a token")
+        fits("the question for a token")
+        for token in "a-token-that-is-wrong-enough", "a-token-that-is-long-enough":
+            browser.value("document.getElementById('token').value = ''; document.body.dataset.looked = ''")
+            tab_to(browser, "e.id === 'token'", "the token")
+            browser.press(token, ENTER)
+            if "wrong" in token:
+                browser.wait("!document.getElementById('unlock').hidden && document.getElementById('say').textContent",
+                             "the refusal of a wrong token")
+        browser.wait("document.body.dataset.looked", "the group")
+        check(browser.value("document.getElementById('unlock').hidden"), "the token is asked for again")
+        # Members, there and back.
+        browser.wait("document.getElementById('range').textContent === '1 to 100 of 250'", "the first members")
+        press_on(browser, "#later", "later members")
+        browser.wait("document.getElementById('range').textContent === '101 to 200 of 250'", "the next members")
+        press_on(browser, "#later", "later members")
+        browser.wait("document.getElementById('range').textContent === '201 to 250 of 250'", "the last members")
+        check(browser.value("document.getElementById('later').disabled"), "behind the last")
+        fits("the last members")
+        press_on(browser, "#earlier", "earlier members")
+        browser.wait("document.getElementById('range').textContent === '101 to 200 of 250'", "back again")
+        # A member in the picture leads to its group, and a status of old to its winner.
+        press_on(browser, "#graph-part summary", "the picture")
+        fits("the picture")
+        press_on(browser, "#graph a:nth-of-type(5)", "a member in the picture")
+        browser.wait("(document.body.dataset.looked || 'http://a.example/7') !== 'http://a.example/7'", "the group of the member")
+        browser.wait("!document.getElementById('history-part').hidden", "the history")
+        press_on(browser, "#history-part summary", "the history")
+        browser.wait("document.querySelectorAll('#history tbody tr').length > 0", "statuses of the page")
+        fits("the history")
+        press_on(browser, "#history a", "a winner of old")
+        browser.wait("document.getElementById('facts').textContent.includes('winner')", "the winner")
+        # A loser beside what beat it, from the table.
+        press_on(browser, "#members button", "the difference to the winner")
+        browser.wait("document.body.dataset.compared", "the difference")
+        check_equal(browser.value("document.activeElement.id"), "compared-title", "focus")
+        fits("the difference")
+        # Hosts, in parts; pages of one that are losers.
+        browser.wait("document.body.dataset.overview", "the overview")
+        browser.wait("document.querySelectorAll('#hosts tbody tr').length === 50", "hosts")
+        press_on(browser, "#hosts-more", "more hosts")
+        browser.wait("document.querySelectorAll('#hosts tbody tr').length === 61", "all hosts")
+        check(browser.value("document.getElementById('hosts-more').hidden"), "more than all hosts")
+        fits("all hosts")
+        press_on(browser, "#hosts a", "a host")
+        browser.wait("document.body.dataset.searched", "its pages")
+        browser.value("document.getElementById('pages-title').focus()")
+        tab_to(browser, "e.id === 'only'", "the choice of a status", most=5)
+        browser.press("l")  # a list goes to what begins with it
+        browser.wait("location.hash.includes('status=loser')", "losers")
+        browser.wait("document.querySelectorAll('#pages tbody tr').length === 100 &&"
+                     " [...document.querySelectorAll('#pages td:nth-child(2)')].every(t => t.textContent === 'loser')",
+                     "only losers")
+        fits("losers of a host")
+        # Statuses as they come: halted, and taken up.
+        browser.wait("document.body.dataset.live", "the stream")
+        press_on(browser, "#pause", "the halt")
+        before = browser.text("#numbers")
+        work.write("more.jsonl", page("http://a.example/7", " ".join(f"new{i}" for i in range(90)), 1700000009000))
+        work.run(*run, "pages.jsonl", "more.jsonl")
+        browser.wait(f"document.getElementById('numbers').innerText !== {json.dumps(before)}", "the new numbers")
+        check_equal(browser.count("#live tbody tr"), 0, "statuses shown while they are halted")
+        press_on(browser, "#pause", "the halt")
+        check_equal(browser.text("#pause"), "Pause", "the button")
+        browser.wait("document.getElementById('live').textContent.includes('http://a.example/7')", "what came meanwhile")
+        fits("statuses as they come")
+        press_on(browser, "#live a", "a status")
+        browser.wait("document.body.dataset.looked === 'http://a.example/7'", "its page")
+        # Back, and to the content by the link that is the first stop.
+        press_on(browser, "#weakest a", "a weak group")
+        browser.wait("(document.body.dataset.looked || 'http://a.example/7') !== 'http://a.example/7'", "the weak group")
+        browser.value("history.back()")
+        browser.wait("document.body.dataset.looked === 'http://a.example/7'", "the page before")
+        browser.type("a.skip", ENTER)
+        browser.wait("document.activeElement.id === 'main'", "the content")
 
 
 if __name__ == "__main__":
