@@ -45,6 +45,8 @@ static const struct metric metrics[] = {
      "Bytes of keys and values sent to the output topics."},
     {"largest_message_bytes", "gauge", FIELD(largest_message_bytes), 1,
      "Bytes of the largest message sent to the output topics."},
+    {"longest_step_seconds", "gauge", FIELD(longest_step_us), 1e-6,
+     "The longest that the stage took to handle a message."},
     {"messages_total", "counter", FIELD(messages), 1,
      "Messages sent to the tiers, by kind; docs/PROTOCOL.md describes each."},
     {"dead_letters_total", "counter", FIELD(dead_letters), 1,

@@ -77,6 +77,13 @@ static enum sp_err note_registry(struct sp_worker *w, enum sp_err err, const cha
     return err == SP_OK ? SP_OK : sp_failure_note(&w->failure, err, "no schemas", why);
 }
 
+static void measure_step(struct sp_worker *w, int64_t started_us)
+{
+    uint64_t took_us = (uint64_t)(sp_clock_us() - started_us);
+    if (took_us > w->options->metrics->longest_step_us)
+        SET(w, longest_step_us, took_us);
+}
+
 static void handle(struct sp_worker *w, rd_kafka_message_t *m)
 {
     struct sp_task *t = w->tasks[m->partition];
@@ -84,8 +91,10 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
     if (!t || sp_transaction_begin(w) != SP_OK)
         return;
     w->too_large = 0;
+    int64_t started_us = sp_clock_us();
     enum sp_err err = w->options->stage.step(t->stage, sp_view(m->key, m->key_len),
                                              sp_view(m->payload, m->len), &why);
+    measure_step(w, started_us);
     if (err == SP_OK && w->too_large)
         err = SP_TOO_LARGE, why = "its result is larger than the output topic of the stage accepts";
     if (err != SP_OK && sp_err_class(err) == SP_CLASS_BAD_RECORD)

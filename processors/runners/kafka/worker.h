@@ -91,6 +91,7 @@ struct sp_worker_metrics {
     uint64_t emitted;
     uint64_t emitted_bytes;          /* keys and values */
     uint64_t largest_message_bytes;  /* of the values emitted */
+    uint64_t longest_step_us;        /* the longest that the stage took with a message */
     uint64_t messages[SP_MSG_KINDS]; /* emitted to the tiers */
     uint64_t errors;
     uint64_t discarded;

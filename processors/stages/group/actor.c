@@ -220,12 +220,16 @@ static void ask_group(struct sp_group_stage *st, const struct sp_group *g, struc
     sp_group_stage_send(st, m);
 }
 
-/* Whether the group at the other end keeps its members, and this one moves. */
+/* Whether the group at the other end keeps its members, and this one moves. Of one level the hashes
+ * of the founders decide, and not the ages: pages that each resemble the one before are groups in
+ * the order of their ages. Each would move into the place of the next, which has left it meanwhile,
+ * and only the first two of all would meet. */
 static bool far_is_higher(const struct sp_group *g, const struct sp_link *link)
 {
     if (link->far_level != g->level)
         return link->far_level > g->level;
-    return sp_group_id_cmp(link->far, g->id) < 0;
+    int order = sp_id_cmp(link->far.founder, g->id.founder);
+    return (order ? order : sp_group_id_cmp(link->far, g->id)) < 0;
 }
 
 /* Drops the edges that lead to members; asks for the group of the first that does not. */

@@ -1,0 +1,165 @@
+/* Pages that each resemble the one before, or redirect to it, and that all come at once: as many
+ * merges are under way as there are pages, in step with one another. The number of messages must
+ * not be a square of theirs. */
+#include "base/mem.h"
+#include "group/page_actor.h"
+#include "harness.h"
+
+enum { SHINGLES = 16, LEAST = 500 };
+
+enum kind { EQUAL, REDIRECT_BACK, REDIRECT_ON };
+
+struct world {
+    struct sp_db *db;
+    struct sp_partition_map map;
+    struct sp_group_stage *stage;
+    struct sp_message *first; /* of a queue */
+    struct sp_message **last;
+    uint64_t steps;
+};
+
+static struct sp_id page_id(uint32_t page)
+{
+    return (struct sp_id){sp_mix64(page + 1), sp_mix64(page + 2)};
+}
+
+static void push(struct world *w, struct sp_message *m)
+{
+    m->next = NULL;
+    *w->last = m;
+    w->last = &m->next;
+}
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    if (sp_message_tier(m) == SP_TIER_1)
+        push(arg, m);
+    else
+        sp_message_free(m);
+}
+
+static void on_publish(void *arg, const struct sp_status_event *event)
+{
+    (void)arg, (void)event;
+}
+
+static void drain(struct world *w)
+{
+    do
+        while (w->first) {
+            struct sp_message *m = w->first;
+            w->first = m->next;
+            if (!w->first)
+                w->last = &w->first;
+            w->steps++;
+            CU_ASSERT_EQUAL_FATAL(sp_group_stage_step(w->stage, m), SP_OK);
+        }
+    while (sp_group_stage_work(w->stage, 100) || w->first);
+}
+
+static struct sp_signature *signature(void)
+{
+    struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
+    s->params = 1;
+    s->content_hash = (struct sp_id){1, 2};
+    s->length[0] = s->shingle_total = SHINGLES;
+    for (uint32_t i = 0; i < SHINGLES; i++)
+        s->hashes[i] = i * 1000;
+    return s;
+}
+
+static char *url_of(uint32_t page)
+{
+    char url[64];
+    snprintf(url, sizeof url, "https://a.example/%u", page);
+    return sp_strdup(url);
+}
+
+static void crawl(struct world *w, uint32_t page, enum kind kind)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
+    struct sp_crawled *c = &m->crawled;
+    uint32_t target = kind == REDIRECT_ON ? page + 1 : page - 1;
+    m->page = page_id(page);
+    c->version = 1;
+    c->url = url_of(page);
+    c->page_kind = kind == EQUAL || page == 0 ? SP_PAGE_CONTENT : SP_PAGE_REDIRECT;
+    if (c->page_kind == SP_PAGE_CONTENT) {
+        c->signature = signature();
+    } else {
+        c->target_url = url_of(target);
+        c->target = page_id(target);
+    }
+    push(w, m);
+}
+
+/* What a cell says of pages of one content: each is linked to the one that came before it. */
+static void match(struct world *w, uint32_t page)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_MATCH);
+    m->page = page_id(page);
+    m->link.content_version = 1;
+    m->link.edges = sp_calloc(1, sizeof *m->link.edges);
+    m->link.edges[0] = (struct sp_edge){page_id(page - 1), 1};
+    m->link.edge_count = 1;
+    push(w, m);
+}
+
+static struct sp_group_id group_of(const struct world *w, uint32_t page)
+{
+    const struct sp_page_actor *p = sp_page_actor_get(w->stage, page_id(page));
+    CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+    return p->group;
+}
+
+/* Messages a page until all are in one group. */
+static double steps_a_page(enum kind kind, uint32_t pages)
+{
+    struct world w = {.db = sp_db_open_memory()};
+    struct sp_group_stage_options options = {.similarity = {.threshold = 0.8},
+                                             .mode = SP_MODE_EXACT,
+                                             .maps = {&w.map, NULL},
+                                             .cache_bytes = 1 << 20};
+    struct sp_outbox outbox = {on_send, on_publish, &w};
+    w.last = &w.first;
+    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w.map), SP_OK);
+    w.stage = sp_group_stage_new(&options, sp_db_store(w.db, 1), &outbox);
+    for (uint32_t page = 0; page < pages; page++)
+        crawl(&w, page, kind);
+    if (kind == EQUAL) {
+        drain(&w);
+        for (uint32_t page = 1; page < pages; page++)
+            match(&w, page);
+    }
+    drain(&w);
+    uint32_t first = kind == REDIRECT_ON;
+    for (uint32_t page = first + 1; page < pages; page++)
+        CU_ASSERT(sp_group_id_eq(group_of(&w, page), group_of(&w, first)));
+    sp_group_stage_free(w.stage);
+    sp_partition_done(&w.map);
+    sp_db_close(w.db);
+    printf("    kind %d, %u pages: %.1f messages a page\n", kind, pages, (double)w.steps / pages);
+    return (double)w.steps / pages;
+}
+
+static void check(enum kind kind)
+{
+    double few = steps_a_page(kind, LEAST), many = steps_a_page(kind, 4 * LEAST);
+    CU_ASSERT(many < 1.5 * few); /* a logarithm of four times as much is 1.3 times as much */
+    CU_ASSERT(many < 80);
+}
+
+TEST(equal_pages_that_come_at_once_are_merged_in_few_messages)
+{
+    check(EQUAL);
+}
+
+TEST(redirects_to_the_page_before_that_come_at_once_are_merged_in_few_messages)
+{
+    check(REDIRECT_BACK);
+}
+
+TEST(redirects_to_the_page_after_that_come_at_once_are_merged_in_few_messages)
+{
+    check(REDIRECT_ON);
+}
