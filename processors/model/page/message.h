@@ -34,7 +34,8 @@ struct sp_group_id {
 };
 
 /* The level of a group is floor(log2 of the most members it has had). Of two merging groups the
- * lower level dissolves, of equal ones the younger: a member moves O(log n) times. */
+ * lower level dissolves, of equal ones that with the higher founder: a member moves O(log n) times.
+ */
 enum { SP_GROUP_LEVELS = 32 };
 
 int sp_group_id_cmp(struct sp_group_id a, struct sp_group_id b);

@@ -7,10 +7,10 @@
  *   Case 3 (it joins another: merge)                 link -> find_group -> union [-> dissolve]
  *                                                    -> members
  *
- * Of two merging groups the one of the lower level dissolves, of equals the younger. Nothing is
- * left of it: what was sent to it finds no member and goes back over the page actor, which knows
- * the page's new group. Members that were on their way to it make it a group again, which the edge
- * that comes with them joins to where the other end has gone.
+ * Of two merging groups the one of the lower level dissolves, of equals that with the higher
+ * founder. Nothing is left of it: what was sent to it finds no member and goes back over the page
+ * actor, which knows the page's new group. Members that were on their way to it make it a group
+ * again, which the edge that comes with them joins to where the other end has gone.
  *
  * Members move in parts (handover.c). Until the last part is there, edges are missing that lead to
  * the rest, and the edge that joins all of them to the group: so the group puts off what could
