@@ -80,6 +80,8 @@ static void step(struct world *w, enum sp_message_kind kind, uint32_t page, int6
         s->params = 1;
         s->content_hash = CONTENT;
         s->length[0] = s->shingle_total = SHINGLES;
+        s->length[1] = s->length[2] = 0;
+        s->language = 0;
         for (uint32_t i = 0; i < SHINGLES; i++)
             s->hashes[i] = i * 1000;
         m->put = (struct sp_put){.settled = true, .content_version = version, .signature = s};

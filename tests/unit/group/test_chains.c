@@ -63,6 +63,8 @@ static struct sp_signature *signature(void)
     s->params = 1;
     s->content_hash = (struct sp_id){1, 2};
     s->length[0] = s->shingle_total = SHINGLES;
+    s->length[1] = s->length[2] = 0;
+    s->language = 0;
     for (uint32_t i = 0; i < SHINGLES; i++)
         s->hashes[i] = i * 1000;
     return s;
