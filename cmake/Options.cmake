@@ -9,7 +9,10 @@ set(SP_SANITIZE "" CACHE STRING "sanitizers, as for -fsanitize= (address,undefin
 
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_C_EXTENSIONS ON)
+# Without extensions CMake names the standard to every compiler, also where it is the compiler's default:
+# clang-tidy reads these commands and has another default.
 set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # Our asserts stay on in release builds (docs/ARCHITECTURE.md, Errors).

@@ -43,7 +43,8 @@ enum {
     SAMEPAGE_DOCUMENT_DEFAULT_HASHES = 64 /* a good n for sentences */
 };
 
-/* A document's set. Immutable, reference counted; thread rule: any thread, also at once. */
+/* A document's set. Immutable and reference counted. Thread rule: any thread, also several at the
+ * same time. */
 struct samepage_document;
 
 /* A set of hashes that were made elsewhere, in any order (repeats count as often as they occur);
@@ -88,12 +89,12 @@ SAMEPAGE_API struct samepage_filter *samepage_filter_new(double threshold, size_
 /* NULL is allowed. */
 SAMEPAGE_API void samepage_filter_free(struct samepage_filter *filter);
 
-/* The verdicts on a ranked list, best first. NULL in `ranked` is a document of which nothing is
- * known: it is kept. Returns how many are kept, or -1, and nothing is written, where count is above
+/* The verdicts on a ranked list, best first. NULL in `ranked` is an unknown document, which is
+ * kept. Returns how many are kept, or -1, and nothing is written, where count is above
  * SAMEPAGE_FILTER_DOCUMENTS.
  *
- * A pair at exactly the threshold goes unseen once in ten thousand million: so small is the
- * chance that the first hashes of two similar documents have next to none in common. */
+ * A pair at exactly the threshold is missed with a probability of 1e-10: that is the chance that
+ * the first hashes of two similar documents have almost none in common. */
 SAMEPAGE_API int samepage_filter_run(struct samepage_filter *filter,
                                      const struct samepage_document *const *ranked, size_t count,
                                      struct samepage_verdict *verdicts);
@@ -109,7 +110,7 @@ SAMEPAGE_API struct samepage_document *samepage_document_from_text(struct samepa
                                                                    const char *text, size_t bytes,
                                                                    const char *type, size_t keep);
 
-/* Lists answered, and how many of them from the recent sets. */
+/* Lists filtered, and for how many of them all sets were still in memory. */
 SAMEPAGE_API uint64_t samepage_filter_runs(const struct samepage_filter *filter,
                                            uint64_t *ret_recent);
 

@@ -1,4 +1,4 @@
-/* The pages topic, for those who read it beside samepage: what a crawler wrote of a fetch.
+/* Reads the pages topic, for programs other than samepage: what a crawler wrote about a fetch.
  *
  *     struct samepage_page page;
  *     char url[SAMEPAGE_URL_BYTES];
@@ -43,13 +43,14 @@ struct samepage_page {
     size_t content_bytes;
 };
 
-/* The value of a message of the pages topic, in single-object encoding or in the framing of
- * a schema registry, whose id is not looked up. 0, or -1 where it is no page, and then *out is as
- * it was. */
+/* The value of a message of the pages topic, in single-object encoding or in the framing of a
+ * schema registry, whose id is not looked up. Returns 0, or -1 if it is no page; *out is then
+ * unchanged. */
 SAMEPAGE_API int samepage_page_decode(const void *value, size_t bytes, struct samepage_page *out);
 
-/* The canonical form of a URL, under which samepage knows a page: two spellings are one page. Its
- * length; 0: it is no absolute URL, or too long. Written, with a NUL, where `size` allows. */
+/* The canonical form of a URL, which identifies a page: two spellings of one URL are one page.
+ * Returns its length; 0: not an absolute URL, or too long. Written, with a NUL, if `size`
+ * allows. */
 SAMEPAGE_API size_t samepage_url_canonical(const char *url, size_t bytes, char *out, size_t size);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* What samepage knows of your pages, event by event: a client for the status topic.
+/* A client for the status topic: the statuses of your pages, event by event.
  *
  *     const char *properties[] = {"bootstrap.servers", "127.0.0.1:9092", NULL};
  *     char error[256];
@@ -40,7 +40,7 @@ enum samepage_status {
     SAMEPAGE_STATUS_UNIQUE = 1, /* similar to no other page */
     SAMEPAGE_STATUS_WINNER = 2, /* keep it: it stands for others */
     SAMEPAGE_STATUS_LOSER = 3,  /* a near-duplicate: winner_url stands for it */
-    SAMEPAGE_STATUS_GONE = 4    /* its server says so, or it leads to nothing with content */
+    SAMEPAGE_STATUS_GONE = 4    /* its server says so, or its redirect leads to no content */
 };
 
 /* Why a page is in its group. */
@@ -75,8 +75,8 @@ struct samepage_status_event {
     int64_t group_size;   /* members when this was written; of a kept page never off by two times */
     int64_t epoch;        /* grows each time the page moves to another group */
     enum samepage_rule rule; /* at the time of the event: alone it causes none */
-    /* Of a kept page, where containment is on: a larger kept page that has nearly all it says;
-     * NULL: none. */
+    /* Of a kept page, if containment is on: a larger kept page that contains nearly all of its
+     * text; NULL: none. */
     const char *contained_in;
     float containment; /* the share that it has; 0 without contained_in */
 };
@@ -85,8 +85,8 @@ struct samepage_status_event {
 enum samepage_result {
     SAMEPAGE_EVENT = 1,    /* next: there is an event */
     SAMEPAGE_NONE = 0,     /* next: none came in time, or a page was deleted; commit: done */
-    SAMEPAGE_RETRY = -1,   /* something is wrong that may pass by itself: call again */
-    SAMEPAGE_BAD = -2,     /* a record that is no status event was passed over: call again */
+    SAMEPAGE_RETRY = -1,   /* an error that may pass by itself: call again */
+    SAMEPAGE_BAD = -2,     /* skipped a record that is not a status event: call again */
     SAMEPAGE_INVALID = -3, /* commit of a client without a group */
     SAMEPAGE_FATAL = -10   /* close this client */
 };

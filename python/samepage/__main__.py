@@ -7,6 +7,7 @@ import base64
 import datetime
 import json
 import os
+import re
 import sys
 from typing import Any, Dict, Iterator, List, Optional, Sequence, TextIO
 
@@ -22,6 +23,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, (datetime.date, datetime.time)):
         return value.isoformat()
     return str(value)
+
+
+def _url(key: Any) -> str:
+    """An id as the program knows it with --id-field: doc:ID, unless it is a URL."""
+    text = str(key)
+    if re.match(r"[A-Za-z]+://.|doc:.", text):
+        return text
+    return _ROW + re.sub(r"[\x00-\x20\x7f%#]", lambda found: f"%{ord(found[0]):02X}", text)
 
 
 def _line(row: Dict[str, Any]) -> str:
@@ -50,7 +59,7 @@ def to_jsonl(options: argparse.Namespace, out: TextIO) -> int:
         for row in batch.to_pylist():
             key = row.pop(options.id_field) if options.id_field else f"{_ROW}{number}"
             content = row.pop(options.text_field)
-            page = {"url": str(key), "content": "" if content is None else content}
+            page = {"url": _url(key), "content": "" if content is None else content}
             if options.all:
                 page = {**{name: value for name, value in row.items() if name not in page}, **page}
             out.write(_line(page))
@@ -80,10 +89,11 @@ def to_parquet(options: argparse.Namespace) -> int:
     part = f"{options.output}.part"
     for batch in _batches(options.rows_of):
         _check_columns(batch, options.id_field)
-        names = ([str(key) for key in batch.column(options.id_field).to_pylist()] if options.id_field
+        names = (batch.column(options.id_field).to_pylist() if options.id_field
                  else [f"{_ROW}{number + row}" for row in range(batch.num_rows)])
         number += batch.num_rows
-        kept = batch.filter(pyarrow.array([name in keys for name in names], type=pyarrow.bool_()))
+        kept = batch.filter(pyarrow.array([str(name) in keys or _url(name) in keys for name in names],
+                                          type=pyarrow.bool_()))
         if writer is None:
             writer = parquet.ParquetWriter(part, kept.schema)
         writer.write_batch(kept)
@@ -126,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("-o", "--output", default="-", metavar="FILE", help="standard output by default")
     one.add_argument("--text-field", default="text", metavar="COLUMN")
     one.add_argument("--id-field", metavar="COLUMN",
-                     help="becomes the url; by default doc:N, the number of the row over all files")
+                     help="becomes the url, doc:ID where it is none; by default doc:N, the number of the row over all files")
     one.add_argument("--all", action="store_true", help="the other columns as well")
     one = commands.add_parser("to-parquet", help="the rows of Parquet files that a JSONL file names")
     one.add_argument("kept", metavar="JSONL", help="objects with the url (or id) that to-jsonl wrote")

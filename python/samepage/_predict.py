@@ -17,6 +17,11 @@ class _Prediction(ctypes.Structure):
     _fields_ = [("url", c_char_p), ("confidence", c_double), ("rule", c_char_p), ("explore", c_int)]
 
 
+class _Rule(ctypes.Structure):
+    _fields_ = [("host", c_char_p), ("kind", c_char_p), ("name", c_char_p), ("from_", c_char_p), ("to", c_char_p),
+                ("recent_support", c_double), ("recent_against", c_double)]
+
+
 class Prediction(NamedTuple):
     """A URL is said to be a copy of a page that was fetched."""
 
@@ -34,6 +39,7 @@ def _load() -> ctypes.CDLL:
         "predictor_explore": (c_int, [c_void_p, c_double]),
         "predict_learn": (c_int, [c_void_p, c_char_p, c_char_p, c_size_t]),
         "predict_forget": (None, [c_void_p, c_char_p]),
+        "predict_rule": (c_int, [c_void_p, POINTER(_Rule)]),
         "predict": (c_int, [c_void_p, c_char_p, c_double, POINTER(_Prediction)]),
     }
     for name, (result, arguments) in functions.items():
@@ -55,9 +61,9 @@ class Predictor:
     >>> rules.predict("http://a.example/7?sid=99").url
     'http://a.example/7?sid=1'
 
-    Of the predicted fetches the share ``explore`` is to be made all the same, by a hash of the URL: ``predict``
-    returns None for these (``ask`` tells them apart from URLs of which nothing is known), and without them a rule that is
-    followed would never meet evidence again. Memory: about 1 KiB a URL. Any thread may call; one at a time gets in.
+    ``predict`` returns None for the share ``explore`` of the URLs that it could predict, chosen by a hash of the URL, so
+    that they are fetched: a rule that was always followed would never meet evidence again. ``ask`` tells these apart
+    from URLs of which nothing is known. Memory: about 1 KiB a URL. Any thread may call; calls run one at a time.
     """
 
     def __init__(self, confidence: float = 0.9, explore: float = 0.01) -> None:
@@ -85,6 +91,22 @@ class Predictor:
         """The URL is gone, or a redirect now: nothing is a copy of it any more."""
         with self._lock:
             _library.samepage_predict_forget(self._rules, url.encode())
+
+    def rule(self, key: Union[str, bytes], value: Union[str, bytes, None]) -> None:
+        """A record of the topic ``rules``, or a line of ``samepage rules`` as both: the rule that others have learned.
+        Its evidence takes the place of that found here; what is learned later is added. None as value, or an empty one:
+        the rule has expired. ValueError where it is none.
+        """
+        try:
+            about, counts = json.loads(key), json.loads(value) if value else {"recent_support": 0, "recent_against": 0}
+            texts = [None if about[name] is None else about[name].encode()
+                     for name in ("host", "kind", "name", "from", "to")]
+            rule = _Rule(*texts, *(float(counts["recent_" + name]) for name in ("support", "against")))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise SamepageError(f"{key!r} is no rule") from error
+        with self._lock:
+            if _library.samepage_predict_rule(self._rules, byref(rule)):
+                raise SamepageError(f"{key!r} is no rule")
 
     def predict(self, url: str) -> Optional[Prediction]:
         """The page that the URL is a copy of and by which rule; None: fetch it."""

@@ -1,8 +1,8 @@
 /* bench_filter [LISTS [HASHES [REPEATED]]]
  *
- * Times samepage_filter_run on lists of 100 documents of HASHES hashes each (64), none of them
- * remembered; of every list, REPEATED in a hundred documents (10) are near duplicates of an earlier
- * one. Prints a line of JSON: microseconds a list, at the percentiles 50, 99 and 100. */
+ * Times samepage_filter_run on lists of 100 documents with HASHES hashes each (64), none of them
+ * cached. REPEATED of every hundred documents (10) are near duplicates of an earlier one of the
+ * list. Prints a line of JSON: microseconds a list, at the percentiles 50, 99 and 100. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Half of the documents of the pool have a twin behind them that differs in one hash of twenty. */
+/* Every second document of the pool is a near duplicate of the one before: it differs in one hash
+ * of twenty. */
 static void make_pool(struct samepage_document **pool, size_t hashes)
 {
     uint32_t set[HASHES_MAX];

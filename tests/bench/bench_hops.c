@@ -1,18 +1,18 @@
 /* bench_hops BROKER PREFIX INTERVAL_MS T1_SIZE T2_PER_PAGE T2_SIZE BACK_PER_T2 STATUS_PER_BACK
  *            STATUS_SIZE LOG1_PER_T1 LOG1_SIZE LOG2_PER_T2 LOG2_SIZE
  *
- * What the three stages would be if they only moved bytes: three threads that consume and produce
- * in transactions over the topics of `samepage topics create`, with nothing in between.
+ * The lower bound for the three stages on Kafka: three threads that consume and produce in
+ * transactions over the topics of `samepage topics create`, and compute nothing.
  *
  *   signature  pages                 -> one message of tier 1 each
  *   group      tier 1, from a page   -> messages of tier 2
  *              tier 1, from tier 2   -> statuses
  *   compare    tier 2                -> messages of tier 1
  *
- * PER: how many (a fraction is paid off over several), SIZE: their bytes. Prints "ready" when all
- * partitions are assigned, reads from standard input how many pages there are, and when they and
- * all that followed are committed, prints one JSON object with the time of the last commit. Any
- * error ends it. */
+ * PER: number of messages for each message read (a fraction is spread over several), SIZE: their
+ * bytes. Prints "ready" when all partitions are assigned, reads the number of pages from standard
+ * input, and prints one JSON object with the time of the last commit once the pages and all
+ * messages that follow from them are committed. Any error ends it. */
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -35,7 +35,7 @@ static const char *const names[TOPICS] = {"pages",  "tier1",           "tier2",
 struct output {
     enum topic topic;
     char kind;
-    char only; /* for messages of this kind; 0: for all */
+    char only; /* only for messages of this kind; 0: for all */
     double per_message;
     size_t size;
     double owed;
@@ -88,7 +88,7 @@ static void check(rd_kafka_error_t *error, const char *what)
         fail(what, rd_kafka_error_string(error));
 }
 
-/* ---- handles: the settings of the stages ---- */
+/* ---- handles, with the settings of the stages ---- */
 
 static rd_kafka_t *open_handle(rd_kafka_type_t type, const char *const settings[])
 {

@@ -1,8 +1,9 @@
 /* bench_lag BROKER PREFIX
  *
- * Twice a second one line: the time, the messages that the groups signature, group and compare
- * have not committed yet, and the end of the topic of statuses. Control records count as messages,
- * so a group that has everything may stay a few short. Ends when standard output does. */
+ * Prints a line twice a second: the time, the messages that the consumer groups signature, group
+ * and compare have not committed yet, and the end offset of the status topic. Control records count
+ * as messages, so the lag of a group that is done may stay above zero. Ends when standard output is
+ * closed. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,8 +48,8 @@ static int32_t partitions_of(rd_kafka_t *handle, const char *topic)
     return count;
 }
 
-/* The sum over the partitions of their ends; less what is committed where `handle`'s group reads
- * the topic. */
+/* The sum of the partitions' end offsets; with `lag`, minus the offsets committed by the group of
+ * `handle`. */
 static int64_t measure(rd_kafka_t *handle, const char *prefix, const char *name, bool lag)
 {
     char topic[256];

@@ -1,10 +1,9 @@
 /* bench_messages [ROUNDS]
  *
- * What a hop between two stages costs apart from Kafka: each kind of message is encoded, decoded
- * and freed, ROUNDS times (default 20) for each of a few hundred random messages of that kind.
- * Prints one JSON object a kind: bytes a message, a hash of all bytes (it changes with the wire
- * format and with nothing else), nanoseconds of processor time a hop. For exact figures count
- * instructions:
+ * The cost of a hop between two stages without Kafka: encodes, decodes and frees a few hundred
+ * random messages of each kind, ROUNDS times (default 20). Prints one JSON object a kind: bytes a
+ * message, a hash of all bytes (which changes only with the wire format), nanoseconds of processor
+ * time a hop. For exact figures count instructions:
  *
  *   valgrind --tool=callgrind --toggle-collect=hop build/release/tests/bench/bench_messages */
 #include <inttypes.h>
@@ -24,7 +23,7 @@ static double seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* Not inlined, so that callgrind knows it by name. */
+/* Not inlined, so that callgrind sees it by name. */
 __attribute__((noinline)) static void hop(const struct sp_message *m, struct sp_buf *bytes)
 {
     struct sp_message *back = NULL;

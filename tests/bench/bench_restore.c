@@ -1,8 +1,8 @@
-/* How fast the databases of a stage are brought up to a changelog, as when its disk was lost:
+/* How fast the databases of a stage are restored from a changelog, as after the loss of its disk:
  *
  *     bench_restore BROKERS TOPIC DIRECTORY THREADS
  *
- * One line of JSON: records applied, seconds, those of processor time, bytes on the disk, memory.
+ * Prints a line of JSON: records applied, seconds, processor seconds, bytes on the disk, memory.
  */
 #include <inttypes.h>
 #include <stdio.h>

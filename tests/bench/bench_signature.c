@@ -1,10 +1,10 @@
 /* bench_signature [FILE]
  *
- * Speed of the signature stage on one core. The content of all pages of FILE (any input format) is
- * loaded into memory, then turned into signatures; the best of three passes counts, so that neither
- * the disk nor the reader of the format is measured. Seconds of processor time are printed as well:
- * on a busy machine they say what the clock cannot. Copying memory is timed in the same run:
- * machines and their moods differ, the ratio of the two differs less. Without FILE only that.
+ * Speed of the signature stage on one core. Loads the content of all pages of FILE (any input
+ * format) into memory, so that neither the disk nor the input format is measured, and computes
+ * their signatures; the best of three passes counts. Processor seconds are printed as well, because
+ * the clock is not reliable on a busy machine. Copying memory is timed in the same run: the ratio
+ * of the two varies less between machines than either. Without FILE only copying is timed.
  *
  * Prints one JSON object. */
 #include <stdio.h>
@@ -18,7 +18,7 @@
 enum { PASSES = 3, COPY_BYTES = 256 << 20 };
 
 struct page {
-    size_t content; /* where it lies in the pages' bytes */
+    size_t content; /* position in the buffer of all pages */
     size_t content_len;
     size_t type;
     size_t type_len;
@@ -36,7 +36,7 @@ struct pages {
 struct pass {
     double seconds;
     double cpu_seconds;
-    uint64_t shingles; /* of all pages: the same in each pass */
+    uint64_t shingles; /* over all pages; must be equal in each pass */
     uint64_t failed;
 };
 
@@ -54,7 +54,7 @@ static size_t keep(struct pages *p, struct sp_view v)
     return at;
 }
 
-/* Pages as the main job would read them: successful fetches of something that can have text. */
+/* The pages that the main job would read: successful fetches of a type that can have text. */
 static void note_item(void *arg, const struct sp_input_item *item)
 {
     struct pages *p = arg;
@@ -119,7 +119,7 @@ static double copy_speed(void)
     memset(from, 'x', COPY_BYTES);
     memset(to, 'y', COPY_BYTES);
     for (int i = 0; i < PASSES; i++) {
-        from[i] = (char)i; /* or the compiler leaves a pass out */
+        from[i] = (char)i; /* so that the compiler does not drop a pass */
         double start = now(CLOCK_MONOTONIC);
         memcpy(to, from, COPY_BYTES);
         __asm__ volatile("" : : "r"(to) : "memory");

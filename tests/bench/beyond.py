@@ -1,4 +1,4 @@
-"""What is beyond the groups, for tools/bench: contained pages, predictions, the audit.
+"""Benchmarks beyond grouping, for tools/bench: containment, predictions, the audit.
 
 `figures` gives the figures by name; `bench` is tools/bench as a module.
 """
@@ -23,7 +23,7 @@ PASSES = 3
 
 
 def user_seconds(bench, argv):
-    """The least processor time of some runs, and the last summary."""
+    """The least processor time of several runs, and the last summary."""
     summary = argv[argv.index("--summary") + 1]
     best = min(bench.command(argv)[2] for _ in range(PASSES))
     with open(summary, encoding="utf-8") as file:
@@ -31,7 +31,7 @@ def user_seconds(bench, argv):
 
 
 def containment_cost(bench, name, work, crawl):
-    """Rows: what containment takes beside the rest of a run, and its difference to the definition."""
+    """Rows: the cost of containment relative to the rest of a run, and the differences from its definition."""
     argv = [bench.SAMEPAGE, "run", "-q", "--set", "threads=1", "-o", os.path.join(work, "out"), "--summary",
             os.path.join(work, "summary")]
     rest, _ = user_seconds(bench, [*argv, crawl])
@@ -64,7 +64,7 @@ def containment_trace(bench, source):
 
 
 def write_manuals(path):
-    """Manuals in one piece, their chapters and sections, each with a line of its own."""
+    """Manuals on one page, their chapters and their sections, each page with a line of its own."""
     rng = random.Random(3)
     with open(path, "w", encoding="utf-8") as out:
         for manual in range(MANUALS):
@@ -134,7 +134,7 @@ def containment_kafka(bench):
 
 
 def predictions(bench, name, work, crawl, least):
-    """One row: the first fetches that rules save with at most 1 % of the unique pages lost."""
+    """One row: the first fetches that rules save while at most 1 % of the unique pages are lost."""
     report = os.path.join(work, "report")
     _, _, cpu = bench.command([bench.SAMEPAGE, "evaluate", "-q", "--only", "predict", "--report", report, crawl])
     with open(os.path.join(report, "predict.csv"), encoding="utf-8", newline="") as file:
@@ -168,7 +168,7 @@ def predict_visitors(bench):
 
 
 def instructions(bench, work, *more):
-    """Of a run in memory, in one thread: callgrind's count."""
+    """Instructions of a run in memory with one thread, by callgrind."""
     counts = os.path.join(work, "counts")
     argv = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}", bench.SAMEPAGE, "run", "-q", "--set",
             "threads=1", *more, "-o", os.path.join(work, "out"), os.path.join(work, "crawl")]
@@ -194,7 +194,7 @@ def audit_run(bench):
 
 
 def cpu_of(process):
-    """Ends it."""
+    """Stops the process and returns its processor time."""
     process.terminate()
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -224,11 +224,11 @@ def audit_watch(bench):
             with open(log, "wb") as err:
                 watch = subprocess.Popen([bench.SAMEPAGE, "watch", *kafka.settings("watch."), "--set",
                                           "audit.share=0.001"], stderr=err, cwd=bench.ROOT)
-            kafka.running["monitor"] = watch  # to be killed where something fails
+            kafka.running["monitor"] = watch  # the caller kills it if something fails
             wait_for(bench, log, "watches from now on")
             pages, _ = kafka.ingest("watch.", crawl)
             kafka.settled("watch.")
-            time.sleep(2)  # a lap, with the last statuses
+            time.sleep(2)  # one more lap, which reads the last statuses
             cpu = cpu_of(kafka.running.pop("monitor"))
             kafka.stop(kafka.STAGES)
         stages = sum(kafka.cpu[stage] for stage in kafka.STAGES)

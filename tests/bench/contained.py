@@ -4,9 +4,10 @@
     contained.py SAMEPAGE TEXTS.jsonl [--threshold 0.9] [--json FILE]        needs datasketch
 
 TEXTS has {"url", "content"} lines of plain text, which is reduced to lower-case words, so that both see the same shingles.
-samepage runs once without and once with containment.threshold, in one thread, without a cap on shingles; those that it keeps
-are the collection. The truth is the share of each kept page's shingles in each larger one, counted. LSHEnsemble gets the same
-collection at once, since its index cannot be changed, and is asked for each page; of what it returns the larger pages count.
+samepage runs once without and once with containment.threshold, in one thread, without a cap on shingles; the pages that it
+keeps are the collection. The truth is the exact share of each kept page's shingles in each larger page. LSHEnsemble gets the
+whole collection at once, because its index cannot be changed, and is queried with each page; larger pages among the results
+count.
 """
 
 import argparse
@@ -43,7 +44,7 @@ def run_samepage(program, crawl, output, threshold):
 
 
 def truth_of(sets, threshold):
-    """page -> {larger page: share}, all from the threshold on."""
+    """page -> {larger page: share}, for shares of at least the threshold."""
     holders = collections.defaultdict(list)
     for page, members in sets.items():
         for shingle in members:

@@ -1,8 +1,8 @@
 """The figures skew_* of tools/bench: skewed crawls beside crawls of unlike pages, and templated texts.
 
 A crawl of each kind of `samepage synth --skew` is run right after one of as many unlike pages of as many words, so that
-both see the same machine. What takes longer than the limit is stopped; how far it came is told by the newest version among
-the statuses written last. Larger crawls of that kind are then left out.
+both see the same load. A run that exceeds the limit is stopped; the newest version among the last statuses shows how far it
+came. Larger crawls of that kind are then skipped.
 """
 
 import json
@@ -16,12 +16,12 @@ import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PEERS = os.path.join(ROOT, "..", "shared", "peers")
-FIRST_FETCH_MS, STEP_MS = 1700000000000, 1000  # of synth
-TARGET = 0.5  # of the speed with unlike pages
-CANDIDATES = 20  # a probe of templated texts
+FIRST_FETCH_MS, STEP_MS = 1700000000000, 1000  # options of synth
+TARGET = 0.5  # relative to the speed with unlike pages
+CANDIDATES = 20  # in a probe of templated texts
 TEXT_ROWS = [5000, 10000, 20000, 40000]
 
-# Figure: kind, whether all its fetches are one family, and what it is.
+# Figure: kind, whether all its fetches are one family, and a description.
 KINDS = {
     "same": ("same", False, "one text at any number of URLs"),
     "near_words": ("near-words", False, "near copies with 3 of 300 words replaced"),
@@ -49,7 +49,7 @@ KINDS = {
 
 
 class Options:
-    """What the command line of tools/bench says."""
+    """The command-line options of tools/bench."""
 
     pages = [20000]
     limit = 120
@@ -82,7 +82,8 @@ def take_arguments(parser, args):
 
 
 def run_limited(argv, log):
-    """Runs argv for at most the limit: whether it ended by itself, its exit code, seconds and resources."""
+    """Runs argv until it ends or reaches the limit. Returns whether it ended by itself, its exit code, seconds and
+    resources."""
     start = time.monotonic()
     with open(log, "wb") as err:
         process = subprocess.Popen(argv, stdout=err, stderr=err, stdin=subprocess.DEVNULL, cwd=ROOT)
@@ -102,7 +103,7 @@ def run_limited(argv, log):
 
 
 def newest_version(statuses):
-    """Among the events that were written last: how many fetches were handled, about."""
+    """The newest version among the last events written: about the number of fetches handled."""
     with open(statuses, "rb") as f:
         f.seek(max(0, os.path.getsize(statuses) - (64 << 20)))
         versions = re.findall(rb'"version_ms":(\d+)', f.read())
@@ -111,7 +112,7 @@ def newest_version(statuses):
 
 
 def run(bench, work, crawl, *more):
-    """`samepage run` on a state on disk, within the limit."""
+    """`samepage run` with a state on disk, within the limit."""
     state, statuses, summary = (os.path.join(work, name) for name in ("state", "status", "summary"))
     shutil.rmtree(state, ignore_errors=True)
     for name in (statuses, summary):
@@ -147,7 +148,7 @@ def make(bench, work, kind, pages, family):
 
 
 def counters(result):
-    """Per fetch, and what is not a sum."""
+    """Counters divided by the fetches, and those that are not sums."""
     n = max(1, result["records"])
     sums = {
         "messages": result["messages"],
@@ -171,7 +172,7 @@ def speed(result, seconds="seconds"):
 
 
 def row(bench, name, pages, skewed, unlike):
-    """A row of the report: how fast in comparison."""
+    """A row of the report, with the speed relative to unlike pages."""
     ratio = speed(skewed) / speed(unlike)
     details = {
         "pages_per_s": round(speed(skewed)),
@@ -211,7 +212,7 @@ def skewed_figure(bench, figure):
 
 
 def texts_of(bench, source, rows):
-    """The last versions of a trace's pages as plain texts."""
+    """The last version of each page of a trace, as plain text."""
     maker = os.path.join(PEERS, "make_texts.py")
     trace = os.path.join(bench.DATA, f"trace-{source}", f"trace-{source}.jsonl.zst")
     for needed in maker, trace:
@@ -236,7 +237,7 @@ def head(path, rows, to):
 
 
 def timed(bench, argv, work):
-    """Texts a second by a command, or None where it did not finish."""
+    """Texts a second of a command, or None if it did not finish."""
     ended, code, seconds, _ = run_limited(argv, os.path.join(work, "log"))
     if ended and code != 0:
         with open(os.path.join(work, "log"), encoding="utf-8", errors="replace") as f:

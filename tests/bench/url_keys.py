@@ -1,4 +1,4 @@
-"""Keys that other programs make of URLs, for `samepage evaluate --keys`: w3lib and courlan, both from PyPI."""
+"""Keys that other programs derive from URLs, for `samepage evaluate --keys`: w3lib and courlan, both from PyPI."""
 
 import json
 import sys

@@ -1,8 +1,8 @@
 """A made-up crawl in which sites put visitor ids into their URLs. Used by tools/bench.
 
-Of a crawl of `samepage synth` each fetch stays. Sites behave differently: some also give their pages under a URL
-with a session parameter, with an id as a directory, with a tracking parameter, in other letters, with a slash;
-some have a parameter of the same name that does matter."""
+Each fetch of a crawl of `samepage synth` is kept. On some sites pages also have a URL with a session parameter, an id
+as a directory, a tracking parameter, letters of another case, or a final slash. On others a parameter of the same
+name chooses the page."""
 
 import hashlib
 import json
@@ -38,7 +38,7 @@ def write(lines, out, seed=1, share=0.5):
         kind = hashlib.md5(host.encode()).digest()[0] % 7
         if not fetch.get("content") or rng.random() >= share:
             continue
-        if kind == 5:  # here the parameter is what chooses the page
+        if kind == 5:  # on this site the parameter chooses the page
             number += 1
             words = " ".join("%s%d" % (rng.choice("abcdefgh"), rng.randrange(10**6)) for _ in range(200))
             fetch.update(url=fetch["url"] + "?sid=%d" % number, content=words, content_type="text/plain")

@@ -1,6 +1,6 @@
-"""WARC files made of traces, and what other ways of keeping them come to. Used by tools/bench.
+"""WARC files made from traces, and the sizes of other ways to store them. Used by tools/bench.
 
-A trace's line becomes a `response` record as a crawler writes it: a header with a record id, a date and
+Each line of a trace becomes a `response` record, as a crawler writes it: a header with a record id, a date and
 digests, an HTTP header with a date of its own, and the content."""
 
 import base64
@@ -49,7 +49,7 @@ def fetches(trace, most=None):
 
 
 def write(trace, path, most=None):
-    """The trace as a plain WARC file; the number of its records."""
+    """Writes the trace as a plain WARC file; returns the number of records."""
     count = 0
     with open(path, "wb") as out:
         for number, fetch in fetches(trace, most):
@@ -72,14 +72,13 @@ def records(path):
 
 
 def gzip_bytes(path, level=6):
-    """A gzip member for each record, as crawlers write."""
+    """One gzip member for each record, as crawlers write."""
     return sum(len(gzip.compress(header + block + b"\r\n\r\n", level, mtime=0))
                for header, block in records(path))
 
 
 def revisit_bytes(path, level=6):
-    """The same with exact copies as revisit records, whose header is that of the response with what a
-    revisit says besides."""
+    """The same with exact copies as revisit records: the header of the response plus the fields of a revisit."""
     seen, total = {}, 0
     for header, block in records(path):
         end = block.index(b"\r\n\r\n") + 4
@@ -100,7 +99,7 @@ def revisit_bytes(path, level=6):
 
 
 def dictionary_bytes(path, level=9):
-    """Zstandard, a frame for each record, with a dictionary of 110 KiB trained on every nth record."""
+    """Zstandard, one frame for each record, with a dictionary of 110 KiB trained on every nth record."""
     import zstandard  # PyPI
     everything = [header + block + b"\r\n\r\n" for header, block in records(path)]
     size = sum(map(len, everything))
@@ -112,8 +111,8 @@ def dictionary_bytes(path, level=9):
 
 
 def git_bytes(path, work):
-    """Git's pack of all records as blobs, each under its URL, so that its deltas find earlier versions: one
-    commit a fetch, all packed again with a window of 50 (git's own is 10) and deltas 50 deep."""
+    """The size of git's pack with one commit a fetch. Each record is a blob named after its URL, so that deltas find
+    earlier versions. Repacked with a window of 50 (git's default is 10) and a delta depth of 50."""
     folder = os.path.join(work, "git")
     git = ["git", "-C", folder, "-c", "gc.auto=0"]
     subprocess.run(["git", "init", "-q", "--bare", folder], check=True)

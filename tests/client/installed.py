@@ -47,7 +47,7 @@ def soname(library):
 
 
 def build_indexer(cmake, cc, prefix, work):
-    """examples/indexer, copied to where nothing else of the source is."""
+    """Builds a copy of examples/indexer, away from the source tree."""
     if subprocess.run(["pkg-config", "--exists", "sqlite3", "rdkafka"], check=False).returncode:
         print("no SQLite or no librdkafka: examples/indexer is not built")
         return

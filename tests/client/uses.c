@@ -1,4 +1,4 @@
-/* A program of somebody who has nothing of samepage but what is installed; C and C++. */
+/* A program that has only what is installed, in C and C++. */
 #include <samepage/status.h>
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* As uses.c, of the index and the filter. */
+/* Like uses.c, for the index and the filter. */
 #include <samepage/filter.h>
 #include <samepage/index.h>
 

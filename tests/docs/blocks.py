@@ -2,15 +2,15 @@
 
     blocks.py PROGRAM SOURCE DOCUMENT local|kafka|clone
 
-A block is what is indented by four spaces, or fenced. Each is run, unless LISTED says what it is
-instead; a block that is no shell and is not listed fails. What a document shows is compared:
+A block is indented by four spaces, or fenced. Each block is run unless it is in LISTED; a block that is
+neither shell nor listed fails. Output in the document is compared:
 
-    $ samepage similar a b      a command; what it continues with begins with "> "
+    $ samepage similar a b      a command; continuation lines begin with "> "
     Jaccard similarity  0.9…    its output and messages; … is any text within a line,
     …                           alone on a line any number of lines
-    samepage pairs crawl.jsonl  in a block without "$ " all lines are commands; what they print is not shown
+    samepage pairs crawl.jsonl  in a block without "$ " all lines are commands, without output
     cmd   # ends with Ctrl-C    gets SIGINT after some seconds
-    cmd   # as soon as ...      is tried again until it succeeds, for minutes
+    cmd   # as soon as ...      is repeated until it succeeds, for some minutes
 
 Each command must end with exit code 0.
 
@@ -32,7 +32,7 @@ from harness import PATIENCE_SECONDS, SKIPPED, Failure, Skip, check, free_port, 
 
 SETTINGS = "settings: lines for a file of --config, which `samepage config --config` must accept"
 
-# (document, first words of the block): what it is instead of a shell block to be run.
+# (document, first words of the block): what the block is, if not a shell block to run.
 LISTED = {
     ("README.md", "crawled page ─>"): "a drawing",
     ("docs/OPERATIONS.md", "20059 18143"): "measured figures",
@@ -44,7 +44,7 @@ LISTED = {
         "needs a schema registry: tests/kafka/registry.py registers both schemas with a stand-in",
     ("docs/OPERATIONS.md", "tools/chaos"): "takes minutes: the test kafka.chaos runs one of them",
 }
-# Single lines of blocks that are run.
+# Single lines of blocks that are run, which are not.
 LISTED_LINES = {("README.md", "./tools/test"): "runs this test, too"}
 CLONE_SECTIONS = {"README.md": ["samepage", "Install", "Python"]}
 KAFKA_SECTIONS = ["On Kafka"]
@@ -76,7 +76,7 @@ class Block:
 
 
 def blocks(text):
-    """All indented and fenced blocks, each with the heading of level 1 or 2 it is under."""
+    """All indented and fenced blocks, each with its heading of level 1 or 2."""
     section, found, lines, start, fenced = "", [], [], 0, False
 
     def end():
@@ -114,13 +114,13 @@ def matches(expected, shown):
         if line.strip() == "…":
             pattern += r"(?:.*\n)*"
         else:
-            *parts, last = line.rstrip().split("…")  # numbers are flush right: the spaces vary with them
+            *parts, last = line.rstrip().split("…")  # numbers are right-aligned: the number of spaces varies
             pattern += "".join(re.escape(part.rstrip()) + ".*" for part in parts) + re.escape(last) + r"\n"
     return re.fullmatch(pattern, "".join(line.rstrip() + "\n" for line in shown.splitlines()))
 
 
 def as_run(command, replaced):
-    """What is typed, as the test types it."""
+    """The block with the changes that the test makes."""
     lines = []
     for line in command.split("\n"):
         once, _, comment = line.partition(" # ")
@@ -136,7 +136,7 @@ def as_run(command, replaced):
 
 
 def script_of(todo, replaced, out):
-    """One bash for all: jobs, variables and folders last as long as a person's do."""
+    """One bash for all blocks, so that jobs, variables and folders last, as in a person's shell."""
     script = ["set -E", "trap 'echo \"exit code $? of: $BASH_COMMAND\" >&9; exit 1' ERR", "exec 9>&2"]
     for number, (line, command, _) in enumerate(todo):
         script += [f"echo {number} > {out}/at", "{", as_run(command, replaced), f"}} > {out}/{number} 2>&1"]
@@ -148,7 +148,7 @@ def run_script(work, todo, replaced, environment):
     os.mkdir(out)
     with open(os.path.join(out, "script"), "w", encoding="utf-8") as f:
         f.write(script_of(todo, replaced, out))
-    with open(os.path.join(out, "said"), "wb") as said:  # a file: jobs that go on hold it open
+    with open(os.path.join(out, "said"), "wb") as said:  # a file, because background jobs keep a pipe open
         shell = subprocess.Popen(["bash", os.path.join(out, "script")], cwd=work, env=environment,
                                  stdin=subprocess.DEVNULL, stderr=said, start_new_session=True)
 
@@ -174,7 +174,7 @@ def run_script(work, todo, replaced, environment):
 
 
 def members(session):
-    """Processes of the shell's session: of nobody else."""
+    """The processes of the shell's session, and no others."""
     found = []
     for entry in os.listdir("/proc"):
         try:
@@ -261,20 +261,20 @@ def run(program, source, document, part, work):
     replaced = {"127.0.0.1:8080": f"127.0.0.1:{free_port()}"}
     if part == "clone":
         copy_repository(source, work)
-        environment["HOME"] = work  # what is installed goes to ~/.local
+        environment["HOME"] = work  # installs go to ~/.local
     else:
         environment["PATH"] = os.path.dirname(program) + ":" + environment["PATH"]
         for name in "tools", "schemas":
             os.symlink(os.path.join(source, name), os.path.join(work, name))
-    # Which address the program listens on by itself is no setting of `serve`.
+    # The default address of `serve` cannot be set by a setting.
     replaced["samepage serve --state"] = f"samepage serve --listen {replaced['127.0.0.1:8080']} --state"
     if part == "kafka":
-        port = free_port(2)  # clients and the controller
+        port = free_port(2)  # ports for clients and for the controller
         environment.update(SAMEPAGE_KAFKA_DIR=os.path.join(work, ".kafka"),
                            SAMEPAGE_SET_KAFKA_BOOTSTRAP_SERVERS=f"127.0.0.1:{port}")
         replaced["127.0.0.1:9092"] = f"127.0.0.1:{port}"
         replaced["tools/kafka up"] = f"tools/kafka up --port {port}"
-        todo.insert(0, (0, "sleep 3600 &", None))  # a job of the person's own, which no block may end
+        todo.insert(0, (0, "sleep 3600 &", None))  # a background job of the user's, which no block may end
         todo.append((0, "kill %sleep", None))
     try:
         run_script(work, todo, replaced, environment)
@@ -284,7 +284,7 @@ def run(program, source, document, part, work):
 
 
 def main(program, source, document, part):
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what was started ends with the test
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # ends everything that the blocks started
     program, source = os.path.abspath(program), os.path.abspath(source)
     work = tempfile.mkdtemp(prefix="samepage-docs-", dir=os.environ.get("SAMEPAGE_DOCS_DIR"))
     try:

@@ -25,7 +25,7 @@ def merge(document, part):
 
 
 def apply(requests, store):
-    """Updates with doc_as_upsert, strictly: an action line, a body line, each ended."""
+    """Applies updates with doc_as_upsert, strictly: an action line, then a body line, each with a newline."""
     if not requests.endswith("\n"):
         fail("the last line of a bulk request must end")
     lines = requests[:-1].split("\n")

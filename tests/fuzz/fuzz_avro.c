@@ -1,12 +1,12 @@
 /* links: sp_input sp_base */
-/* Any bytes as an Avro container file: no crash, no hang, bounded memory; the same items from
- * chunks of any size, and numbers without gaps. */
+/* Any bytes as an Avro container file: no crash, no hang, bounded memory; equal items for chunks of
+ * any size, and record numbers without gaps. */
 #include "input_items.h"
 
 const char *__lsan_default_suppressions(void);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* avro-c forgets a record type whose name is taken when it refuses the schema: some hundred bytes,
+/* avro-c leaks a record type whose name is taken when it refuses the schema: some hundred bytes,
  * once a file. */
 const char *__lsan_default_suppressions(void)
 {

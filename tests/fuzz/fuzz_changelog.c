@@ -1,10 +1,10 @@
 /* links: sp_kafka sp_store sp_base */
-/* Any records as a changelog: a restore leaves what the last marker ended, whatever the size of its
- * batches and whatever follows that marker; or it refuses. Never a crash.
+/* Any records as a changelog: a restore yields the state as of the last marker, whatever the batch
+ * size and whatever follows that marker, or it refuses the changelog. Never a crash.
  *
- * The first byte chooses the bytes of a batch. Then records: what (0 a row, 1 a deletion, 2 a
- * marker, 3 bytes in a marker's place, all modulo 4), a number (of the key; a marker's input
- * offset), the length of the value, the value. */
+ * The first byte is the batch size. Then records: kind (0 a row, 1 a deletion, 2 a marker, 3 other
+ * bytes with a marker's key, all modulo 4), a number (of the key; a marker's input offset), the
+ * length of the value, the value. */
 #include "base/assert.h"
 #include "kafka/changelog.h"
 
@@ -41,7 +41,7 @@ static void read_changelog(struct sp_reader *r, struct changelog *log)
             sp_marker_put(&to->value, &(struct sp_marker){to->number, log->count, {1, 2}});
         else
             sp_buf_put_view(&to->value, value);
-        sp_buf_reserve(&to->value, 1); /* an empty value is one */
+        sp_buf_reserve(&to->value, 1); /* an empty value is valid */
     }
 }
 
@@ -54,7 +54,7 @@ static struct sp_changelog_record record_at(const struct changelog *log, size_t 
                                         value};
 }
 
-/* As sp_task_restore, with the broker left out. */
+/* Like sp_task_restore, without a broker. */
 static enum sp_err read_on(const struct changelog *log, struct sp_task *t, size_t until)
 {
     bool again = true;
@@ -102,7 +102,7 @@ static bool check_row(void *arg, struct sp_view key, struct sp_view value)
     return true;
 }
 
-/* The database holds the rows as of the last marker, and says so. */
+/* The database holds the rows and the offsets as of the last marker. */
 static void check(const struct changelog *log, struct sp_task *t, size_t end)
 {
     struct rows rows = {.seen = 0};

@@ -1,7 +1,7 @@
 /* links: sp_client sp_codec */
-/* Any bytes as a record of the status topic: no event for the client's user, or one that keeps what
- * samepage/status.h promises and is, written again in the record's framing, that record; and as a
- * record of the topic of pages. */
+/* Any bytes as a record of the status topic: rejected, or an event that keeps the promises of
+ * samepage/status.h and that encodes to the same record. The same bytes are also tried as a record
+ * of the topic of pages. */
 #include <math.h>
 
 #include "base/assert.h"
@@ -26,7 +26,7 @@ static void check_event(const struct samepage_status_event *event, struct sp_vie
     SP_ASSERT(event->rule == SAMEPAGE_RULE_NONE || samepage_rule_name(event->rule));
     if (again.len == value.len)
         SP_ASSERT(sp_view_eq(sp_buf_view(&again), value));
-    else /* of before there was a container, or a rule */
+    else /* written before there was a container, or a rule */
         SP_ASSERT(!event->contained_in &&
                   (again.len == value.len + 2 ||
                    (again.len == value.len + 3 && event->rule == SAMEPAGE_RULE_NONE)));

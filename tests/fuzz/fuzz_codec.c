@@ -1,6 +1,6 @@
 /* links: sp_codec */
-/* Any bytes as a message, a page and a status event: no crash, and what is accepted encodes to
- * itself (a page, which others write: to the same page). */
+/* Any bytes as a message, a page and a status event: no crash, and accepted bytes encode to
+ * themselves (for a page, which others write, to the same page). */
 #include "base/assert.h"
 #include "codec/codec.h"
 
@@ -8,7 +8,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct sp_wire_format registry = {SP_FRAMING_REGISTRY, 1};
 
-enum { HEAD = 10 }; /* a frame of single objects */
+enum { HEAD = 10 }; /* the header of Avro's single-object encoding */
 
 static void try_message(struct sp_view in)
 {
@@ -16,11 +16,11 @@ static void try_message(struct sp_view in)
     struct sp_buf again = {0};
     if (sp_message_decode(in, &m) == SP_OK) {
         if (sp_message_tier(m) == SP_TIER_1)
-            (void)sp_message_home(m); /* asserts what it needs */
+            (void)sp_message_home(m); /* asserts on an invalid message */
         else
             (void)sp_message_cell(m);
         sp_message_encode(m, &again);
-        /* but one of before there was a rule, which a verdict then is written with: none */
+        /* one byte more for a message from before there was a rule, which is written as none */
         SP_ASSERT(again.len == in.len || (m->kind == SP_MSG_STATUS && again.len == in.len + 1));
         SP_ASSERT(memcmp(again.data + HEAD, in.data + HEAD, in.len - HEAD) == 0);
         sp_message_free(m);
@@ -28,8 +28,8 @@ static void try_message(struct sp_view in)
     sp_buf_done(&again);
 }
 
-/* An event of before there was a container is written with two more bytes, one of before there was
- * a rule with three: none. */
+/* An event without the container field encodes to two bytes more, one without the rule as well to
+ * three: none. */
 static bool is_written_again(struct sp_view again, struct sp_view in,
                              const struct sp_status_event *event)
 {

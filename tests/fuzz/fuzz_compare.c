@@ -1,9 +1,9 @@
 /* links: sp_compare sp_contents sp_partition sp_store sp_base */
-/* Any bytes as stored rows of the compare stage: a stage made from them is refused, or takes
- * messages, and what it then stores is taken by the next one; never a crash.
+/* Any bytes as stored rows of the compare stage: the stage refuses them, or it handles messages,
+ * and the next stage accepts what it stored. Never a crash.
  *
  * The input is a list of rows: kind (P pivot, K kid, R row, O owner, E reliance, Q recall, S
- * signature, N its count), a number that makes the key, and the value with its length in front (two
+ * signature, N its count), a number that determines the key, and the value after its length (two
  * bytes, little-endian). */
 #include "base/assert.h"
 #include "base/mem.h"
@@ -72,7 +72,7 @@ static void on_event(void *arg, const struct sp_status_event *event)
     (void)arg, (void)event;
 }
 
-/* Contents resemble one another more and less. */
+/* Contents of graded similarity. */
 static struct sp_signature *signature(unsigned number)
 {
     struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
@@ -103,7 +103,7 @@ static enum sp_err step(struct sp_compare_stage *c, enum sp_message_kind kind, u
     return err;
 }
 
-/* Messages for each content of each cell, in an order that `round` changes. */
+/* Sends messages for each content of each cell, in an order that depends on `round`. */
 static enum sp_err work(struct sp_compare_stage *c, unsigned round)
 {
     static const enum sp_message_kind kinds[] = {SP_MSG_PUT, SP_MSG_PROBE, SP_MSG_REMOVE};
@@ -115,7 +115,7 @@ static enum sp_err work(struct sp_compare_stage *c, unsigned round)
     return err == SP_OK ? sp_compare_stage_flush(c) : err;
 }
 
-/* A stage made from what is stored; whether it came to its end without an error. */
+/* Runs a stage on the stored rows; returns whether it ended without an error. */
 static bool live(struct sp_db *db, const struct sp_partition_map *map, unsigned round)
 {
     struct sp_store *store = sp_db_store(db, 1);

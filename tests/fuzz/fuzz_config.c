@@ -1,6 +1,6 @@
 /* links: sp_config sp_base */
-/* Any bytes as a file of settings: taken, or refused with the line; never a crash. Settings that
- * are taken print as a fingerprint that, set in a new configuration, prints as itself. */
+/* Any bytes as a settings file: accepted, or refused with the number of the line; never a crash.
+ * The fingerprint of accepted settings, read as a settings file, has the same fingerprint. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -38,7 +38,7 @@ static void check_taken(const struct sp_config *config)
     sp_buf_done(&twice);
 }
 
-/* A setting is a line of text: what C would cut at a NUL is not what was written. */
+/* A setting is text; C would cut it at a NUL, so such bytes are not what was written. */
 static bool has_nul_in_setting(struct sp_view text)
 {
     while (text.len) {

@@ -1,6 +1,6 @@
 /* links: sp_serve sp_base */
-/* Any bytes as the body of POST /v1/filter: a list, or a reason; never a crash, and nothing behind
- * the body is looked at, whatever lies there. */
+/* Any bytes as the body of POST /v1/filter: a list, or a reason for refusal; never a crash. The
+ * bytes after the body do not change the result. */
 #include "base/assert.h"
 #include "base/hash.h"
 #include "serve/request.h"
@@ -14,7 +14,7 @@ static uint64_t seen(uint64_t hash, struct sp_view v)
     return sp_mix64(hash ^ (v.len ? sp_hash64(v.data, v.len) : 0)) + !!v.data;
 }
 
-/* What a parse came to, in one number. */
+/* The result of a parse as one number. */
 static uint64_t parse(struct sp_json_lists *lists, struct sp_view body)
 {
     const struct sp_list *list = NULL;
@@ -35,7 +35,7 @@ static uint64_t parse(struct sp_json_lists *lists, struct sp_view body)
     return hash;
 }
 
-/* In memory that ends with the padding, which holds `behind`. */
+/* Parses the body in memory that ends with padding bytes of value `behind`. */
 static uint64_t parse_before(struct sp_json_lists *lists, const uint8_t *data, size_t size,
                              const char *behind)
 {

@@ -1,6 +1,6 @@
 /* links: sp_text sp_base */
-/* Any bytes as HTML: no crash, and every kernel and both ways in give the same signature.
- * The first byte chooses scope, sentences and whether the bytes pass for UTF-8. */
+/* Any bytes as HTML: no crash, and every kernel and both interfaces return the same signature. The
+ * first byte chooses the scope, sentences, and whether the bytes are passed as UTF-8. */
 #include "base/assert.h"
 #include "text/scan.h"
 #include "text/text.h"

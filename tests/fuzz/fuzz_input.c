@@ -1,7 +1,7 @@
 /* links: sp_input sp_base */
-/* Any bytes as a crawl file: JSON lines, WARC or Avro, plain, gzip or Zstandard, as the bytes
- * themselves say. No crash, and every record is told once: numbers ascend without gaps. The first
- * byte chooses the size of chunks, so that records lie across their borders. */
+/* Any bytes as a crawl file: JSON lines, WARC or Avro, plain, gzip or Zstandard, as detected. No
+ * crash; each record is returned once, and record numbers ascend without gaps. The first byte
+ * chooses the chunk size, so that records cross chunk boundaries. */
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>

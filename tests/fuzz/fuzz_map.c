@@ -1,7 +1,7 @@
 /* links: sp_partition sp_page sp_base */
-/* Any text as a partition map: understood, or refused with its line; never a crash. What is
- * understood prints as a text that is understood as the same map, has exactly one cell for any page
- * and asks that cell among others. */
+/* Any text as a partition map: accepted, or refused with the number of the line; never a crash. An
+ * accepted map prints as a text that is read as the same map, has exactly one cell for each page,
+ * and that cell is among those that the page probes. */
 #include "base/assert.h"
 #include "base/hash.h"
 #include "partition/maps.h"
@@ -38,7 +38,7 @@ static void check_pages(const struct sp_partition_map *map)
 {
     for (uint64_t i = 0; i < 12; i++) {
         uint32_t length[SP_DIMS];
-        for (uint64_t d = 0; d < SP_DIMS; d++) /* from next to nothing to more than there is */
+        for (uint64_t d = 0; d < SP_DIMS; d++) /* from near zero to above all bounds */
             length[d] = (uint32_t)(sp_mix64(i * SP_DIMS + d) >> (36 + 2 * i));
         check_page(map, length);
     }

@@ -1,6 +1,6 @@
 /* links: sp_local sp_store sp_base */
-/* Any bytes as the stored position of a run: refused, or a position that is stored as one that
- * reads back the same, and that inputs can be looked up in. */
+/* Any bytes as the stored position of a run: refused, or a position that encodes to an equal one
+ * and in which inputs can be looked up. */
 #include "base/assert.h"
 #include "local/position.h"
 

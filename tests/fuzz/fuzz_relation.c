@@ -1,7 +1,8 @@
 /* links: sp_cover sp_relation */
-/* Any text as a relation and as a filter: understood or refused with a place, never a crash; what
- * is understood prints as a text that means the same, can be planned, and has a truth value. A path
- * never promises too little: where the relation holds, one path's atoms all hold. */
+/* Any text as a relation and as a filter: accepted, or refused with the position of the error;
+ * never a crash. An accepted relation prints as a text of the same meaning, can be planned, and can
+ * be evaluated. The plan loses no pair: where the relation holds, all atoms of one of its paths
+ * hold. */
 #include <math.h>
 
 #include "base/assert.h"

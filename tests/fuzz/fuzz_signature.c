@@ -1,5 +1,5 @@
 /* links: sp_page */
-/* Any bytes as a packed signature: what is accepted encodes to itself, keeps the promises that
+/* Any bytes as a packed signature: accepted bytes encode to themselves and keep the invariants that
  * other modules rely on. */
 #include "base/assert.h"
 #include "page/signature.h"

@@ -1,10 +1,9 @@
 /* links: sp_group */
-/* Any bytes as stored rows of the group stage. Reading them back, for reports and in the stage,
- * returns SP_CORRUPT or something that holds together; it never crashes.
+/* Any bytes as stored rows of the group stage: reading them, for reports and in the stage, returns
+ * SP_CORRUPT or consistent data. Never a crash.
  *
- * The input is a list of rows: kind (P page, G group, M member, S signature, N its
- * count, B clock), a number
- * that makes the key, and the value with its length in front (two bytes, little-endian). */
+ * The input is a list of rows: kind (P page, G group, M member, S signature, N its count, B clock),
+ * a number that determines the key, and the value after its length (two bytes, little-endian). */
 #include "base/assert.h"
 #include "base/mem.h"
 #include "group/stored.h"
@@ -88,7 +87,8 @@ static struct sp_signature *some_content(unsigned number)
     return s;
 }
 
-/* A member of the group changes, which asks whether the group still hangs together and who wins. */
+/* Changes a member, so that the stage checks whether the group is still connected and chooses its
+ * winner. */
 static void change(struct sp_group_stage *stage, const struct sp_group *g, unsigned number)
 {
     const struct sp_member *member = sp_member_find(g, id_of(number));
@@ -105,7 +105,7 @@ static void change(struct sp_group_stage *stage, const struct sp_group *g, unsig
     checksum += sp_group_stage_step(stage, m) == SP_OK;
 }
 
-/* A stage on these rows reads every page and every group, and goes on from them. */
+/* Runs a stage on these rows: it reads every page and group, then handles messages. */
 static void read_in_stage(struct sp_db *db, struct sp_store *store)
 {
     struct sp_group_stage_options options = {.mode = SP_MODE_EXACT};

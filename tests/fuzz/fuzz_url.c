@@ -1,7 +1,7 @@
 /* links: sp_base */
-/* Any bytes as a URL, or, cut at the first newline, as a page's URL and a reference on that page.
- * What has a canonical form is one page: the form is its own, names a host, and does not depend on
- * the case of scheme and host, a default port or a fragment. */
+/* Any bytes as a URL or, cut at the first newline, as a page's URL and a reference on that page. A
+ * canonical form is its own canonical form, names a host, and does not depend on the case of scheme
+ * and host, on a default port or on a fragment. */
 #include "base/assert.h"
 #include "base/url.h"
 
@@ -23,7 +23,7 @@ static void check_same(struct sp_view url, struct sp_view canonical)
     sp_buf_done(&out);
 }
 
-/* Another spelling: scheme and host in upper case, and a fragment. */
+/* Another spelling: scheme and host in upper case, plus a fragment. */
 static void check_spelling(struct sp_view canonical, struct sp_view host)
 {
     struct sp_buf other = {0};

@@ -1,5 +1,5 @@
-/* For the fuzzers of the input module: bytes become a file, the file becomes items, and the
- * items do not depend on how large the chunks are. */
+/* Shared by the fuzzers of the input module: writes bytes to a file, reads its items, and checks
+ * that they do not depend on the chunk size. */
 #ifndef SP_FUZZ_INPUT_ITEMS_H
 #define SP_FUZZ_INPUT_ITEMS_H
 
@@ -12,8 +12,8 @@
 #include "input/input.h"
 
 struct input_items {
-    uint64_t hash; /* of all that the items say */
-    uint64_t next; /* number of the item to come */
+    uint64_t hash; /* hash of all items */
+    uint64_t next; /* number of the next item */
     uint64_t calls;
 };
 
@@ -32,7 +32,7 @@ static void input_items_each(void *arg, const struct sp_input_item *item)
     input_items_put(items, facts, sizeof facts);
     if (item->err != SP_OK) {
         SP_ASSERT(item->why && *item->why && item->raw.len <= 65536);
-        /* Reads all of it: the sanitizer sees a view that is not valid. */
+        /* Reads all bytes, so that the sanitizer sees an invalid view. */
         SP_ASSERT(item->raw.len == 0 || sp_hash64(item->raw.data, item->raw.len) != 1);
         return;
     }
@@ -78,7 +78,7 @@ static struct input_items input_items_read(const char *file, size_t chunk_bytes,
     return items;
 }
 
-/* magic: inputs that begin otherwise are some other format, and another fuzzer's. */
+/* magic: inputs with another beginning are left to the fuzzers of other formats. */
 static int input_items_check(const uint8_t *data, size_t size, const char *magic)
 {
     static int fd = -1;
@@ -95,7 +95,7 @@ static int input_items_check(const uint8_t *data, size_t size, const char *magic
     SP_ASSERT(large.next == small.next);
     SP_ASSERT(large.calls == small.calls);
     SP_ASSERT(large.hash == small.hash);
-    if (large.next > 1) { /* the tail, as a restart reads it */
+    if (large.next > 1) { /* the tail, as read after a restart */
         struct input_items tail = input_items_read(file, 1 << 16, large.next / 2);
         SP_ASSERT(tail.next == large.next);
     }

@@ -1,5 +1,5 @@
-/* main of a fuzzer without libFuzzer: gives it every file of a folder (its corpus), once each.
- * Fails where the folder is missing or empty; a finding aborts, with the file's name on top. */
+/* The main function of a fuzzer without libFuzzer: runs it on each file of a folder (its corpus).
+ * Fails if the folder is missing or empty; a finding aborts after printing the file's name. */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* The CUnit harness: TEST(name) { … } defines and registers a case; the program
- * runs all of its cases, or the one its argument names. SKIP(reason) ends a case as
- * skipped, visibly (exit code 77 when it was run by name). */
+/* The CUnit harness: TEST(name) { … } defines and registers a case. The program runs all of its
+ * cases, or the one named by its argument. SKIP(reason) ends a case and reports it as skipped (exit
+ * code 77 if it was run by name). */
 #ifndef SP_TEST_HARNESS_H
 #define SP_TEST_HARNESS_H
 
@@ -15,7 +15,7 @@ struct sp_test_case {
 void sp_test_register(struct sp_test_case *test);
 void sp_test_skip(const char *reason);
 
-/* The folder of real data beside the checkout, or NULL where it is missing. */
+/* The folder of real data beside the checkout, or NULL if there is none. */
 const char *sp_test_shared_data(void);
 
 #define TEST(name)                                                                                 \

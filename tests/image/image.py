@@ -1,5 +1,5 @@
-"""What deploy/Dockerfile builds can start: the program in a file system that holds nothing but a
-minimal Debian, the packages that the Dockerfile installs, and what those depend on.
+"""The image of deploy/Dockerfile can start: the program runs in a file system with only a minimal
+Debian, the packages that the Dockerfile installs, and their dependencies.
 
 closure: the files of those packages are copied from this machine, where the program was built.
 debootstrap: a Debian is downloaded, and the Dockerfile's own line is run in it.
@@ -44,7 +44,7 @@ def call(*command, **options):
 # ---- a file system from the packages of this machine ----
 
 def installed():
-    """By name, and by what they provide: (name, essential, names of what it needs)."""
+    """Installed packages by name and by provided name: (name, essential, names of dependencies)."""
     form = "${Package}\t${db:Status-Status}\t${Essential}\t${Priority}\t${Provides}\t${Pre-Depends}, ${Depends}\n"
     packages = {}
     provided = {}
@@ -61,7 +61,8 @@ def installed():
 
 
 def closure(wanted):
-    """The packages, all that they depend on, and a minimal Debian; those that are not here."""
+    """The packages, all their dependencies, and a minimal Debian; and the names of those that are not installed here.
+    """
     packages, provided = installed()
     found, missing = set(), []
     left = sorted(wanted) + [name for name, (base, _) in packages.items() if base]
@@ -117,11 +118,15 @@ def make_debootstrap(source, packages, root):
         skip("debootstrap is not installed")
     if os.geteuid() != 0:
         skip("debootstrap needs root")
+    mirror = os.environ.get("SAMEPAGE_DEBIAN_MIRROR", DEFAULT_MIRROR)
+    try:
+        urllib.request.urlopen(f"{mirror}/dists/{DEFAULT_RELEASE}/Release", timeout=20).close()
+    except OSError as error:
+        skip(f"{mirror} is out of reach: {error}")
     stage = runtime_stage(source)
     install = re.search(r"^RUN (apt-get update.*?)(?<!\\)$", stage, re.M | re.S)
     commands = install[1].replace("\\\n", " ")
-    call("debootstrap", "--variant=minbase", DEFAULT_RELEASE, root,
-         os.environ.get("SAMEPAGE_DEBIAN_MIRROR", DEFAULT_MIRROR))
+    call("debootstrap", "--variant=minbase", DEFAULT_RELEASE, root, mirror)
     os.makedirs(os.path.dirname(root + LIST))
     with open(root + LIST, "w", encoding="utf-8") as file:
         file.write("".join(name + "\n" for name in packages))
@@ -143,7 +148,7 @@ def runtime_stage(source):
 
 
 def check_dockerfile(source):
-    """It installs what tools/runtime prints for the program it copies, and nothing by name."""
+    """The Dockerfile installs what tools/runtime prints for the copied program, and no package by name."""
     with open(os.path.join(source, "deploy/Dockerfile"), encoding="utf-8") as file:
         text = file.read()
     stage = runtime_stage(source)
@@ -160,7 +165,7 @@ def check_dockerfile(source):
 # ---- the program in it ----
 
 def inside(root):
-    """The beginning of a command that runs in `root`."""
+    """The prefix of a command that runs in `root`."""
     ways = [["chroot", root], ["unshare", "--user", "--map-root-user", "chroot", root]]
     for way in ways:
         done = subprocess.run([*way, "/usr/bin/true"], capture_output=True, check=False)
@@ -185,12 +190,12 @@ def check_serve(command, root):
                 raise SystemExit(f"serve does not listen:\n{said}")
             time.sleep(0.05)
         address = f"http://127.0.0.1:{port[1]}"
-        with urllib.request.urlopen(f"{address}/readyz", timeout=PATIENCE_SECONDS) as answer:
-            if answer.read() != b"ready\n":
+        with urllib.request.urlopen(f"{address}/readyz", timeout=PATIENCE_SECONDS) as response:
+            if response.read() != b"ready\n":
                 raise SystemExit("serve is not ready")
         with urllib.request.urlopen(f"{address}/v1/status?url=http://b.example/",
-                                    timeout=PATIENCE_SECONDS) as answer:
-            return json.load(answer)
+                                    timeout=PATIENCE_SECONDS) as response:
+            return json.load(response)
     finally:
         server.terminate()
         server.wait()
@@ -198,7 +203,7 @@ def check_serve(command, root):
 
 def check_runs(root, program):
     command = inside(root)
-    # The image holds it stripped.
+    # Stripped, as in the image.
     os.makedirs(root + "/usr/local/bin", exist_ok=True)
     call("strip", "-o", root + "/usr/local/bin/samepage", program)
     os.makedirs(root + "/state", exist_ok=True)
@@ -219,7 +224,7 @@ def check_runs(root, program):
 
 
 def check_isolated(root, command):
-    """Nothing of this machine shines through: without one library it cannot start."""
+    """The file system is isolated from this machine: without one of its libraries the program cannot start."""
     found = [os.path.join(top, name) for top, _, names in os.walk(root + "/usr/lib")
              for name in names if name.startswith("libmicrohttpd.so")]
     if not found:

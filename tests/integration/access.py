@@ -1,5 +1,5 @@
-"""The pages of samepage serve and of evaluate for everybody: by axe-core, on every view, in light and dark, on a wide
-screen and on a phone; and by the keyboard alone."""
+"""Accessibility of the pages of samepage serve and evaluate: axe-core on every view, in light and dark mode, on a wide
+screen and on a phone; and operation by keyboard alone."""
 
 import json
 import os
@@ -16,7 +16,7 @@ AXE = "axe-core@4.10.3"
 
 
 def axe_source(program):
-    """The script of axe-core, fetched by npm once for each build."""
+    """The script of axe-core, downloaded by npm once for each build."""
     home = os.path.join(os.path.dirname(program), "axe")
     script = os.path.join(home, "node_modules", "axe-core", "axe.min.js")
     if not os.path.exists(script):
@@ -33,7 +33,7 @@ def axe_source(program):
 
 
 def violations(browser):
-    """What axe-core has against the page as it is shown, with all of its rules."""
+    """The violations of all axe-core rules on the page as displayed."""
     browser.value("window.checked = null; axe.run(document, {resultTypes: ['violations']})"
                   ".then(r => { window.checked = r.violations.map(v => [v.id, v.nodes.map(n => n.html)]); },"
                   " e => { window.checked = [['failed', String(e)]]; }); 0")
@@ -42,7 +42,7 @@ def violations(browser):
 
 
 def check_access(browser, what):
-    # On a phone first; the overview has time to follow, whatever the size.
+    # The phone first; the overview has time to resize.
     for width, height in (360, 740), (1200, 900):
         browser.size(width, height)
         for scheme in "light", "dark":
@@ -53,7 +53,7 @@ def check_access(browser, what):
 
 
 def by(text, selector="button"):
-    """Presses what says so."""
+    """Presses the button with this text."""
     return (f"[...document.querySelectorAll({json.dumps(selector)})]"
             f".find(b => b.textContent === {json.dumps(text)}).click()")
 
@@ -66,7 +66,7 @@ def every_view_of_the_page_is_accessible(work):
         origin = f"http://127.0.0.1:{server.port}/"
         browser.open(origin)
         browser.value(axe + "; 0")
-        # What does not violate anything would not be seen if nothing were looked for.
+        # First show that a violation is found.
         browser.value("document.body.insertAdjacentHTML('beforeend', '<input id=bad>')")
         check_in("label", [v[0] for v in violations(browser)], "an input without a label")
         browser.value("document.getElementById('bad').remove()")
@@ -96,7 +96,7 @@ def every_view_of_the_page_is_accessible(work):
         check_access(browser, "a refusal")
 
 
-# Letters of a plot, which are drawn as shapes, beyond its border.
+# Letters of a plot, drawn as shapes, that cross its border.
 CUT = """[...document.querySelectorAll('figure svg')].flatMap((svg) => {
   const frame = svg.getBoundingClientRect();
   return [...svg.querySelectorAll('use')].map((u) => u.getBoundingClientRect()).filter((r) => r.left < frame.left - 1 ||
@@ -112,13 +112,17 @@ def the_report_of_evaluate_is_accessible(work):
     with Browser(work.path("profile")) as browser:
         browser.open(pathlib.Path(work.path("report/index.html")).as_uri())
         browser.value(axe + "; 0")
+        browser.size(1200, 900)
+        bottom = browser.value("document.querySelector('#s1 table').getBoundingClientRect().bottom")
+        check_in("kept", browser.text("#s1 table"))
+        check(0 < bottom <= 900, "what is kept and removed is below the first screen:", bottom)
         check_access(browser, "the report")
         check(browser.count("figure svg use") > 500, "letters in the plots")
         check_equal(browser.value(CUT), [], "plots with letters that are cut")
 
 
 def tab_to(browser, condition, what, most=120):
-    """Presses the tabulator until that is true of the element with the focus."""
+    """Presses Tab until the condition is true of the focused element `e`."""
     for _ in range(most):
         if browser.value(f"(e => {condition})(document.activeElement)"):
             return
@@ -168,7 +172,7 @@ def the_page_is_used_without_a_pointer(work):
 
 
 def press_on(browser, selector, what):
-    """Presses what the tabulator reaches from what can be reached before it, as somebody does who skips ahead."""
+    """Presses the element that Tab reaches from the focusable element before it."""
     target = f"document.querySelector({json.dumps(selector)})"
     browser.value(f"(() => {{ const all = [...document.querySelectorAll('a, button, input, select, summary')]"
                   f".filter(e => e.checkVisibility() && !e.disabled); (all[all.indexOf({target}) - 1] || document.body).focus(); }})()")
@@ -177,7 +181,8 @@ def press_on(browser, selector, what):
 
 
 def every_other_control_is_pressed_on_a_dark_phone(work):
-    """What the tests of page.py do not press, by the keyboard alone: 360 pixels, dark, and nothing against axe-core."""
+    """The controls that page.py does not test, by keyboard alone: 360 pixels wide, dark, without violations by
+    axe-core."""
     axe = axe_source(work.program)
     text = " ".join(f"word{i}" for i in range(100))
     lines = [page(f"http://a.example/{n}", text, 1700000000000 + n) for n in range(250)]
@@ -199,7 +204,7 @@ def every_other_control_is_pressed_on_a_dark_phone(work):
 
         browser.open(f"http://127.0.0.1:{server.port}/#url=http%3A%2F%2Fa.example%2F7")
         browser.value(axe + "; 0")
-        # The token: asked for, wrong, right.
+        # The token: requested, wrong, right.
         browser.wait("!document.getElementById('unlock').hidden", "the question for a token")
         check(browser.value("document.getElementById('found').hidden"), "a group without a token")
         fits("the question for a token")
@@ -212,7 +217,7 @@ def every_other_control_is_pressed_on_a_dark_phone(work):
                              "the refusal of a wrong token")
         browser.wait("document.body.dataset.looked", "the group")
         check(browser.value("document.getElementById('unlock').hidden"), "the token is asked for again")
-        # Members, there and back.
+        # Members, and back.
         browser.wait("document.getElementById('range').textContent === '1 to 100 of 250'", "the first members")
         press_on(browser, "#later", "later members")
         browser.wait("document.getElementById('range').textContent === '101 to 200 of 250'", "the next members")
@@ -222,7 +227,7 @@ def every_other_control_is_pressed_on_a_dark_phone(work):
         fits("the last members")
         press_on(browser, "#earlier", "earlier members")
         browser.wait("document.getElementById('range').textContent === '101 to 200 of 250'", "back again")
-        # A member in the picture leads to its group, and a status of old to its winner.
+        # A member in the picture links to its group, and an old status to its winner.
         press_on(browser, "#graph-part summary", "the picture")
         fits("the picture")
         press_on(browser, "#graph a:nth-of-type(5)", "a member in the picture")
@@ -233,29 +238,33 @@ def every_other_control_is_pressed_on_a_dark_phone(work):
         fits("the history")
         press_on(browser, "#history a", "a winner of old")
         browser.wait("document.getElementById('facts').textContent.includes('winner')", "the winner")
-        # A loser beside what beat it, from the table.
+        # A loser beside its winner, from the table.
         press_on(browser, "#members button", "the difference to the winner")
         browser.wait("document.body.dataset.compared", "the difference")
         check_equal(browser.value("document.activeElement.id"), "compared-title", "focus")
         fits("the difference")
-        # Hosts, in parts; pages of one that are losers.
+        # Hosts, page by page; the losers of one.
         browser.wait("document.body.dataset.overview", "the overview")
         browser.wait("document.querySelectorAll('#hosts tbody tr').length === 50", "hosts")
         press_on(browser, "#hosts-more", "more hosts")
         browser.wait("document.querySelectorAll('#hosts tbody tr').length === 61", "all hosts")
         check(browser.value("document.getElementById('hosts-more').hidden"), "more than all hosts")
         fits("all hosts")
+        for table in "largest", "hosts":
+            check(browser.value(f"document.getElementById('{table}').rows.length > 50 && document.getElementById('{table}')"
+                                ".parentElement.getBoundingClientRect().height <= innerHeight"),
+                  table, "is longer than the screen of a phone")
         press_on(browser, "#hosts a", "a host")
         browser.wait("document.body.dataset.searched", "its pages")
         browser.value("document.getElementById('pages-title').focus()")
         tab_to(browser, "e.id === 'only'", "the choice of a status", most=5)
-        browser.press("l")  # a list goes to what begins with it
+        browser.press("l")  # typing a letter chooses the entry that begins with it
         browser.wait("location.hash.includes('status=loser')", "losers")
         browser.wait("document.querySelectorAll('#pages tbody tr').length === 100 &&"
                      " [...document.querySelectorAll('#pages td:nth-child(2)')].every(t => t.textContent === 'loser')",
                      "only losers")
         fits("losers of a host")
-        # Statuses as they come: halted, and taken up.
+        # Live statuses: paused and resumed.
         browser.wait("document.body.dataset.live", "the stream")
         press_on(browser, "#pause", "the halt")
         before = browser.text("#numbers")
@@ -269,7 +278,7 @@ def every_other_control_is_pressed_on_a_dark_phone(work):
         fits("statuses as they come")
         press_on(browser, "#live a", "a status")
         browser.wait("document.body.dataset.looked === 'http://a.example/7'", "its page")
-        # Back, and to the content by the link that is the first stop.
+        # Back, and to the content by the skip link, which is the first stop.
         press_on(browser, "#weakest a", "a weak group")
         browser.wait("(document.body.dataset.looked || 'http://a.example/7') !== 'http://a.example/7'", "the weak group")
         browser.value("history.back()")

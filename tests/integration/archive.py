@@ -1,5 +1,5 @@
-"""samepage archive: every record comes back to the byte, whatever was killed, and other tools read what is
-standard."""
+"""samepage archive: every record is restored byte for byte, also after kills, and other tools read the standard parts.
+"""
 
 import gzip
 import hashlib
@@ -96,8 +96,8 @@ def kind_of(one):
 
 
 def files(work, folder):
-    """Of an archive: name and bytes of what must not depend on kills. The state counts commits' inputs by
-    name, which are the same too."""
+    """Names and contents of the archive's files that must not depend on kills. The state counts commits; inputs are
+    listed by name, and names are equal too."""
     return {name: work.read(os.path.join(folder, name)) for name in sorted(os.listdir(work.path(folder)))}
 
 
@@ -149,7 +149,7 @@ def an_archive_grows_and_knows_what_it_has(work):
     once, grown = files(work, "once"), files(work, "grown")
     for name in once:
         check_equal(grown[name], once[name], name)
-    # More of an input that has grown.
+    # The input has grown.
     write(work, "first.warc", halves[0] + crawl(6, pages=3))
     work.run("archive", "-q", "-o", "grown", "--summary", "s", "first.warc")
     check_equal(work.json_lines("s")[0]["records"], len(crawl(6, pages=3)), "records that are new")
@@ -157,8 +157,8 @@ def an_archive_grows_and_knows_what_it_has(work):
 
 
 def kills_at_any_moment_change_nothing(work):
-    """The files of an archive are those of a call that was not killed; and between two kills, all that was
-    committed comes back."""
+    """After kills at any moment the archive's files are those of an undisturbed call, and between two kills every
+    committed record can be restored."""
     records = crawl(7, pages=120, versions=8)
     write(work, "crawl.warc", records)
     whole = work.read("crawl.warc")
@@ -209,7 +209,7 @@ def warcio_reads_what_is_standard(work):
     iterator = warcio()
     from warcio.checker import Checker
     records = crawl(8)
-    # Digests that are right, so that warcio has something to check; those made up are for another test.
+    # Correct digests, so that warcio checks them; another test uses invented ones.
     records = [r for r in records if b"sha1:" + b"A" * 32 not in r and b"\r\n" in r[:12]]
     write(work, "crawl.warc", records)
     work.run("archive", "-q", "-o", "a", "--segment", "50K", "crawl.warc")
@@ -237,7 +237,7 @@ def warcio_reads_what_is_standard(work):
 
 
 def the_index_leads_to_the_records(work):
-    """Each line's offset and length are a gzip member, whose record is of the line's URL; lines are sorted."""
+    """Each line's offset and length denote a gzip member with a record of the line's URL; lines are sorted."""
     records = crawl(9)
     write(work, "crawl.warc", records)
     work.run("archive", "-q", "-o", "a", "crawl.warc")
@@ -293,7 +293,7 @@ def a_damaged_archive_says_so(work):
 
 
 def a_record_based_on_itself_is_damage(work):
-    """Whatever an archive's files say, restoring ends."""
+    """Restoring ends, whatever the files of the archive contain."""
     os.mkdir(work.path("a"))
     for base in "samepage-00000.warc.gz@0", "samepage-00000.warc.gz@7", "samepage-00009.warc.gz@0", "../state@0":
         for kind in "patch", "revisit":
@@ -309,8 +309,8 @@ def a_record_based_on_itself_is_damage(work):
 
 
 def near_copies_without_end_cost_no_more_each(work):
-    """Thousands of near copies of one page: each costs a patch of the same size, and none is deeper than
-    asked for; so the archive of four times as many is about four times as large."""
+    """Thousands of near copies of one page: each costs a patch of the same size within the depth limit, so that an
+    archive of four times as many is about four times as large."""
     rng = random.Random(13)
     page = text(rng, 400)
     sizes = []
@@ -322,7 +322,7 @@ def near_copies_without_end_cost_no_more_each(work):
         check_equal(said["whole"], 1, "records stored whole")
         check_equal(said["patches"], count - 1, "patches")
         check(said["deepest"] <= 8, said)
-        # Found by likeness are only those that are not nearly what is there.
+        # Similarity search returns only pages that are not exact copies.
         log = len(work.read(f"n{count}/known.log"))
         check(log < 1000 + 60 * count, "sketches are kept of near copies:", log)
         sizes.append(said["stored_bytes"])

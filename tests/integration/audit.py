@@ -1,5 +1,4 @@
-"""samepage audit against verdicts worked out in Python over all pairs, for the lists that deduplicators
-write."""
+"""samepage audit against verdicts computed in Python over all pairs, for the lists that deduplicators write."""
 
 import json
 import random
@@ -9,7 +8,7 @@ from harness import check, check_equal, check_in, main
 
 
 def verdicts(documents, removed):
-    """What the audit should say, from all pairs."""
+    """The expected verdicts, from all pairs."""
     sets = [shingles(d["text"]) for d in documents]
     n = len(documents)
     near = [[k for k in range(n) if k != i and jaccard(sets[i], sets[k]) >= TAU] for i in range(n)]
@@ -58,7 +57,7 @@ def audit_finds_what_a_bad_deduplication_did(work):
 
 def audit_finds_nothing_wrong_with_dedup(work):
     work.crawl("crawl.jsonl", pages=3000)
-    first = {}  # each URL once: in a list of ids two documents of one id cannot be told apart
+    first = {}  # URLs are unique: a list of ids cannot distinguish two documents of one id
     for line in work.read("crawl.jsonl").splitlines():
         first.setdefault(json.loads(line)["url"], line)
     work.write("corpus.jsonl", b"\n".join(first.values()) + b"\n")
@@ -75,12 +74,12 @@ def audit_finds_nothing_wrong_with_dedup(work):
     check("site-0.example" in sources, list(sources)[:5])
     check_equal(sum(b["documents"] for b in figures["removed_by_similarity"]), count, "by similarity")
     page = work.read("page/index.html").decode()
-    for part in "The answer", "What chains did", "By source", "removed rightly":
+    for part in "Result", "What chains did", "By source", "removed rightly":
         check_in(part, page)
 
 
 def audit_shows_what_a_chain_lost(work):
-    """A slides into Z word by word; a tool that follows chains keeps A alone."""
+    """A slides into Z word by word; a tool that follows chains keeps only A."""
     words = ["word%d" % i for i in range(60)]
     documents = []
     for step in range(40):
@@ -97,9 +96,9 @@ def audit_shows_what_a_chain_lost(work):
     check_figures(figures, {**expected, "clusters": 1, "largest_cluster": 40, "survivors_named": 39}, "chain")
     check(figures["survivors_unlike"] >= expected["removed_in_chains"], figures["survivors_unlike"])
     page = work.read("page/index.html").decode()
-    check_in("Removed with all that resembles it", page)
+    check_in("Removed together with every similar document", page)
     check_in("new7", page)  # the texts are read again
-    # All of it gone: nothing of the cluster is left.
+    # All of it removed: no document of the cluster is left.
     work.write("removed", "\n".join(d["id"] for d in documents))
     check_equal(audit(work, "--removed", "removed", "--clusters", "clusters")["clusters_lost"], 1, "lost clusters")
 
@@ -114,7 +113,7 @@ def audit_of_equal_ids_and_unknown_ones(work):
     work.write("removed", "http://nobody.example/\n")
     message = work.run("audit", "-q", "corpus.jsonl", "--removed", "removed", code=1).err
     check_in("--id-field", message)
-    check_in("--removed, or else --kept", work.run("audit", "corpus.jsonl", code=2).err)
+    check_in("give one list: --removed or --kept", work.run("audit", "corpus.jsonl", code=2).err)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""A page in headless Chromium, over the DevTools protocol on a pair of pipes: what it asked for, what
-it complained of, what an expression says in it, and hands at its keyboard."""
+"""A page in headless Chromium, over the DevTools protocol on two pipes: its requests, its errors, the values of
+expressions, and keyboard input."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import time
 
 from harness import PATIENCE_SECONDS, Failure, Skip, check, check_equal, until
 
-# Keys that are no characters, and the space, which is pressed as well as typed.
+# Keys without a character, and the space, which is pressed and typed.
 ENTER, SPACE, TAB = "Enter", "Space", "Tab"
 KEYS = {ENTER: {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"},
         TAB: {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9},
@@ -29,7 +29,7 @@ class Browser:
                    "--disable-component-update", f"--window-size={size}",
                    "--remote-debugging-pipe", f"--user-data-dir={profile}", "about:blank"]
         shell = " ".join(f"'{c}'" if i > 1 else c for i, c in enumerate(command))
-        # The protocol is spoken on descriptors 3 and 4.
+        # The protocol uses descriptors 3 and 4.
         self.process = subprocess.Popen(
             ["bash", "-c", f"{shell} 3<&{here} 4>&{there}"], pass_fds=(here, there),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -50,7 +50,7 @@ class Browser:
             ready, _, _ = select.select([self.back], [], [], max(0, end - time.monotonic()))
             part = os.read(self.back, 1 << 16) if ready else b""
             if not part:
-                raise Failure("chromium does not answer")
+                raise Failure("chromium does not reply")
             self.pending += part
         one, self.pending = self.pending.split(b"\0", 1)
         return json.loads(one)
@@ -62,12 +62,12 @@ class Browser:
             request["sessionId"] = self.session
         os.write(self.to, json.dumps(request).encode() + b"\0")
         while True:
-            answer = self.message()
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    raise Failure(f"{method}: {answer['error']}")
-                return answer["result"]
-            self.events.append(answer)
+            reply = self.message()
+            if reply.get("id") == self.number:
+                if "error" in reply:
+                    raise Failure(f"{method}: {reply['error']}")
+                return reply["result"]
+            self.events.append(reply)
 
     def open(self, url):
         self.call("Page.navigate", url=url)
@@ -80,7 +80,7 @@ class Browser:
         return done["result"].get("value")
 
     def wait(self, expression, what):
-        """Until it is true of the page; its value."""
+        """Waits until the expression is true on the page; returns its value."""
         return until(lambda: self.value(expression),
                      lambda: f"{what}: {self.value('document.body.innerText')[:1000]}")
 
@@ -91,19 +91,19 @@ class Browser:
         return self.value(f"document.querySelectorAll({json.dumps(selector)}).length")
 
     def type(self, selector, *strokes):
-        """As a person would, at the keyboard: keys by name, other texts character by character."""
+        """Types at the keyboard: keys by name, other texts character by character."""
         self.value(f"document.querySelector({json.dumps(selector)}).focus()")
         self.press(*strokes)
 
     def press(self, *strokes):
-        """Where the focus is."""
+        """Presses a key at the focused element."""
         for stroke in strokes:
             for key in [KEYS[stroke]] if stroke in KEYS else [{"key": c, "text": c} for c in stroke]:
                 self.call("Input.dispatchKeyEvent", type="keyDown", **key)
                 self.call("Input.dispatchKeyEvent", type="keyUp", **key)
 
     def prefer(self, scheme):
-        """The reader prefers light or dark pages."""
+        """Sets the preferred colour scheme, light or dark."""
         self.call("Emulation.setEmulatedMedia",
                   features=[{"name": "prefers-color-scheme", "value": scheme}])
 
@@ -120,7 +120,7 @@ class Browser:
                 ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")]
 
     def check_clean(self, *origins):
-        """No errors, and nothing was asked of anybody else."""
+        """Checks that there were no errors and no requests to other hosts."""
         check_equal(self.complaints(), [], "complaints")
         for url in self.requests():
             check(url.startswith((*origins, "data:")), "another host:", url)

@@ -1,4 +1,4 @@
-"""Containment in skewed crawls, by counts: what a fetch costs does not grow with the crawl, or is known to."""
+"""Containment in skewed crawls, by counts: the cost of a fetch does not grow with the crawl, with known exceptions."""
 
 import json
 import random
@@ -8,8 +8,8 @@ from harness import check, check_equal, main
 
 THRESHOLD = ["--set", "containment.threshold=0.8", "--set", "signature.max_shingles=65536"]
 FEW = 300
-NOTHING = 0.5  # a fetch
-OWN = 18  # words beside 100 of a manual: enough that two such pages are no near duplicates
+NOTHING = 0.5  # for each fetch
+OWN = 18  # own words beside 100 of a manual: enough that two such pages are not near duplicates
 COUNTERS = {name: "contain_" + name for name in ("searches", "postings", "moved", "candidates", "changes")}
 
 
@@ -23,23 +23,23 @@ def fetch(url, text, at, status=200):
 
 
 def menu(pages):
-    """One site, whose pages have a menu of 100 words and 30 to 130 of their own."""
+    """One site whose pages share a menu of 100 words and have 30 to 130 of their own."""
     return [fetch(f"http://a.example/{n}", words(0, 100) + words(n + 1, 30 + n * 7919 % 100), n) for n in range(pages)]
 
 
 def menu_dies(pages):
-    """The same, and every other page dies again, the oldest first."""
+    """The same; then every other page dies, the oldest first."""
     half = pages * 2 // 3
     return menu(half) + [fetch(f"http://a.example/{2 * n}", [], half + n, 404) for n in range(pages - half)]
 
 
 def menu_everywhere(pages):
-    """The same text on as many hosts, so that it is nobody's boilerplate, beside 60 words of their own."""
+    """The same text on many hosts, so that it is boilerplate of none, beside 60 own words."""
     return [fetch(f"http://h{n}.example/", words(0, 100) + words(n + 1, 60), n) for n in range(pages)]
 
 
 def families(pages):
-    """A larger page for each ten that are part of it, on hosts of their own."""
+    """One larger page for each ten that are part of it, on hosts of their own."""
     for n in range(pages):
         whole = words(-1 - n // 10, 300)
         part = whole if n % 10 == 9 else whole[n % 10 * 25:][:60] + words(n, 2)
@@ -62,7 +62,7 @@ def parts_later(pages):
 
 
 def whole_flaps(pages):
-    """A page with a tenth of all pages in it is fetched with another end each time."""
+    """A page that contains a tenth of all pages is fetched again and again with another end."""
     parts = pages // 10
     manual = words(0, 2000)
     for n in range(parts):
@@ -71,14 +71,14 @@ def whole_flaps(pages):
         yield fetch("http://manual.example/", manual + words(-n, 20), n)
 
 
-# A crawl, and which of its counters grow today. Whoever mends one takes its name away here: it is an error as
-# well if a counter named here does not grow any more.
+# A crawl, and which of its counters grow today. Remove a name when its cost is mended: a counter that is named
+# here but does not grow is an error as well.
 GROWS = {
     menu: "",
     menu_dies: "",
     menu_everywhere: "",
     families: "",
-    parts_first: "postings",  # until the whole comes, parts find one another, and that they are not larger
+    parts_first: "postings",  # until the whole comes, parts find one another as candidates that are not larger
     parts_later: "",
     whole_flaps: "searches postings moved candidates changes",  # a search for each page in it
 }

@@ -1,4 +1,5 @@
-"""Kept pages that are part of larger ones (containment.threshold): found, kept right, and nothing else."""
+"""Kept pages that are part of larger ones (containment.threshold): all are found, their statuses stay right, and
+nothing else is reported."""
 
 import json
 import random
@@ -29,8 +30,8 @@ def containers(statuses):
 
 
 def documents_with_includes(rng, chapters=24):
-    """A book that includes its chapters, a reader that includes some of them, and pages that only cite a little.
-    The lines, and which pages a page is part of."""
+    """A book that includes its chapters, a reader that includes some of them, and pages that only quote a little.
+    Returns the lines, and the containers of each page."""
     texts = [words(1000 + n, rng.randrange(60, 200)) for n in range(chapters)]
     lines, truth = [], {}
     chosen = sorted(rng.sample(range(chapters), 8))

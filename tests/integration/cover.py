@@ -1,5 +1,5 @@
-"""samepage cover against a checker that shares nothing with it: sets of words' tuples, the relation
-as a function of Python, every pair compared, the smallest cover by trying all."""
+"""samepage cover against an independent checker: sets of word tuples, the relation as a Python function, a comparison
+of all pairs, and the smallest cover by exhaustive search."""
 
 import collections
 import itertools
@@ -12,7 +12,7 @@ from harness import check, check_equal, check_in, main
 DAY = 86400000
 START = 1700000000000
 
-# The relation as the program reads it and as Python does.
+# The relation as the program reads it, and as a Python function.
 RELATIONS = [
     ("containment(a, b) >= 0.7 && a.timestamp <= b.timestamp && a.host == b.host",
      lambda a, b, m: m["containment"] >= 0.7 and a["t"] <= b["t"] and a["host"] == b["host"]),
@@ -40,7 +40,7 @@ RELATIONS = [
 
 
 def make_documents(seed, count, unique):
-    """Texts that copy parts of earlier ones, and times and hosts to tell them apart."""
+    """Texts that copy parts of earlier ones, with times and hosts to tell them apart."""
     rng = random.Random(seed)
     documents = []
     for number in range(count):
@@ -80,7 +80,7 @@ def measures(a, b):
 
 
 def related(documents, holds):
-    """For each document those that cover it, itself included."""
+    """For each document those that cover it, including itself."""
     return [{b["number"] for b in documents if b is a or holds(a, b, measures(a, b))}
             for a in documents]
 
@@ -111,7 +111,7 @@ def smallest(part, coverers):
 
 
 def check_output(lines, documents, holds, coverers):
-    """Every dropped document is covered by a kept one, and said so with the right measures."""
+    """Every dropped document is covered by a kept one, which the output names with the right measures."""
     check_equal([line["record"] for line in lines], list(range(len(documents))), "records")
     kept = {line["record"] for line in lines if line["status"] == "kept"}
     for line, d in zip(lines, documents):
@@ -147,7 +147,7 @@ def covers_are_what_an_independent_checker_finds(work):
         kept, summary = run_and_check(work, documents, relation, holds, coverers)
         arcs = sum(len(c) - 1 for c in coverers)
         check(arcs > 20, "too little is related to say anything:", relation)
-        # Nothing stands for anything here, so every related pair must have been found.
+        # No document covers another here, so every related pair must have been found.
         check_equal(summary["pairs"], arcs, "pairs related by " + relation)
         check_equal(summary["kept"], kept, "kept")
 
@@ -201,7 +201,7 @@ def random_relation(rng, depth):
 
 
 def relations_made_up_find_every_pair(work):
-    """What is pushed down loses nothing: the pairs are those of asking the relation of all."""
+    """Using conditions for look-ups loses nothing: the pairs equal those of evaluating the relation on all pairs."""
     rng = random.Random(5)
     documents = make_documents(50, 40, unique=True)
     repeated = make_documents(51, 40, unique=False)
@@ -280,7 +280,7 @@ def titles_and_languages_can_be_compared(work):
 
 
 def versions_and_words_choose_documents(work):
-    """Versions are counted among what the rest of the filter lets through, at any place in it."""
+    """Versions are counted among the documents that pass the rest of the filter, at any place in it."""
     rng = random.Random(8)
     documents = []
     for number in range(400):
@@ -318,7 +318,7 @@ def versions_and_words_choose_documents(work):
         wanted = expected(least, holds)
         check(0 < len(wanted) < len(documents), "the test says nothing:", where)
         check_equal(chosen(where), wanted, where)
-    # The same of two documents; what is pushed down says the same as asking all pairs.
+    # The same relation in two forms: look-ups give the same result as comparing all pairs.
     relation = "contains(a.text, 'expense') && b.host ends_with '.uk' && a.versions < b.versions"
     work.run("cover", "-q", "-o", "out", "-r", relation, "crawl.jsonl")
     count = collections.Counter(d["url"] for d in documents)
@@ -364,7 +364,7 @@ def hosts_have_quotas(work):
     for line in less:
         if line["status"] == "dropped":
             check(line["by_record"] not in out, "covered by what is left out", line)
-    # Of a host those that cover most stay.
+    # Of each host the documents that cover most are kept.
     covers = {line["record"]: line["covers"] for line in lines if line["status"] == "kept"}
     stay = {line["record"] for line in less if line["status"] == "kept"}
     for host in every:
@@ -378,7 +378,7 @@ def hosts_have_quotas(work):
 
 
 def the_lightest_cover_is_chosen(work):
-    """Of three equal texts of other sizes the smallest is kept; a weight of 1 changes nothing."""
+    """Of three equal texts of different weights the lightest is kept; weight 1 changes nothing."""
     documents = make_documents(23, 60, unique=True)
     write_crawl(work, "crawl.jsonl", documents)
     relation, holds = RELATIONS[1]
@@ -398,7 +398,7 @@ def the_lightest_cover_is_chosen(work):
     size = [len(d["text"].encode()) for d in documents]
     check_equal(kept["bytes"][0], sum(size[r] for r in kept["bytes"][1]), "bytes kept")
     check(kept["bytes"][0] < sum(size[r] for r in fewest), "the weight says nothing")
-    for weight, said in (("host", "a number is wanted"), ("bytes - bytes", "not above 0"),
+    for weight, said in (("host", "a number is needed"), ("bytes - bytes", "not above 0"),
                          ("versions", "only when all"), ("a.bytes", "no such field")):
         done = work.run("cover", "-r", relation, "--weight", weight, "crawl.jsonl", code=2)
         check_in("--weight", done.err)

@@ -1,4 +1,4 @@
-"""kill -9 at any moment, and run again: the end is that of an undisturbed run."""
+"""After kill -9 at any moment, running again gives the result of an undisturbed run."""
 
 import os
 import random
@@ -13,7 +13,7 @@ MOST_KILLS = 25
 
 
 def with_broken_lines(work, name):
-    """Every 97th line of the crawl is followed by one that cannot be read."""
+    """After every 97th line of the crawl inserts one that cannot be read."""
     lines = []
     for number, line in enumerate(work.read(name).splitlines(keepends=True)):
         lines.append(line)
@@ -32,7 +32,7 @@ def size(work, name):
 
 
 def kill(process):
-    """SIGKILL; True unless the process had come to its end by itself."""
+    """Sends SIGKILL; returns True unless the process had already ended by itself."""
     process.send_signal(signal.SIGKILL)
     code = process.wait()
     check(code in (0, -signal.SIGKILL), "exit code", code)
@@ -55,7 +55,7 @@ def after_some_output(work, rng, process, tag, total):
 
 
 def run_with_kills(work, rng, tag, args, wait):
-    """Starts and kills until a run ends by itself; how many kills there were."""
+    """Starts and kills until a run ends normally; returns the number of kills."""
     kills = 0
     while kills < MOST_KILLS:
         process = work.start(*args)
@@ -64,7 +64,7 @@ def run_with_kills(work, rng, tag, args, wait):
             print(f"{kills} kills")
             return kills
         kills += 1
-        if work.exists(f"{tag}.groups"):  # killed in its last moments
+        if work.exists(f"{tag}.groups"):  # killed while it was ending
             check_equal(work.read(f"{tag}.groups"), work.read("calm.groups"), "incomplete groups")
     work.run(*args)
     return kills
@@ -101,7 +101,7 @@ def kill_often(work, barrier, inputs, seeds):
                 after_some_output(work, rng, process, tag, total)
         kills += run_with_kills(work, rng, tag, arguments(tag, barrier, *inputs), wait)
         check_same(work, "calm", tag, f"seed {seed}, {kills} kills")
-        # Once more with nothing new: nothing changes.
+        # A run without new input changes nothing.
         work.run(*arguments(tag, barrier, *inputs))
         check_same(work, "calm", tag, f"seed {seed}, run once more")
     print(f"{kills} kills")
@@ -111,7 +111,7 @@ def kill_often(work, barrier, inputs, seeds):
 def a_killed_run_ends_as_an_undisturbed_one(work):
     crawl = with_broken_lines(work, work.crawl())
     kill_often(work, 200, [crawl], range(6))
-    # Barriers do not show in the results.
+    # The number of barriers does not change the results.
     work.run("run", "-q", "-o", "memory.out", "--dead-letter", "memory.dead", "--groups",
              "memory.groups", crawl)
     check_same(work, "calm", "memory", "state in memory")
@@ -126,7 +126,7 @@ def a_run_killed_at_barriers_of_single_pages_ends_as_an_undisturbed_one(work):
 
 
 def a_run_killed_before_its_first_barrier_leaves_nothing_behind(work):
-    """The output is longer than its buffer, and no barrier comes before the end."""
+    """The output exceeds its buffer, and no barrier comes before the end."""
     crawl = with_broken_lines(work, work.crawl(seed=4))
     kill_often(work, 1_000_000, [crawl], range(30, 33))
 
@@ -146,7 +146,7 @@ def killed_runs_over_several_compressed_inputs_end_as_undisturbed_ones(work):
 
 
 def kill_skewed(work, kind, seeds):
-    """Rounds that tell the members of a large group go on where they were."""
+    """Rounds that publish the statuses of a large group continue where they were."""
     work.run("synth", "--pages", "2000", "--skew", kind, "--words", "100", "--family", "600", "-o", "skewed")
     kill_often(work, 41, ["skewed"], seeds)
     work.run("run", "-q", "-o", "memory.out", "--dead-letter", "memory.dead", "--groups",
@@ -162,7 +162,7 @@ def a_killed_run_ends_as_an_undisturbed_one_where_each_page_outranks_the_last(wo
     kill_skewed(work, "same=1,outrank=9", range(52, 54))
 
 
-# Which contents are decided is lost with the process; what is told must not depend on it.
+# Which contents are decided is lost with the process; the published statuses must not depend on it.
 def a_killed_run_ends_as_an_undisturbed_one_where_there_are_many_winners(work):
     kill_skewed(work, "near-percent", range(54, 56))
 
@@ -193,7 +193,7 @@ def a_killed_run_over_standard_input_goes_on_when_the_stream_is_piped_again(work
         tag = f"killed-{seed}"
         given = 0
         while given < len(data):
-            # Up to here the stream comes, then it stops, then the process is killed.
+            # The stream stops here, and then the process is killed.
             given = min(len(data), given + rng.randrange(len(data) // 5))
             process = work.start(*arguments(tag, 200, "-"), stdin=subprocess.PIPE)
             feed(process, data[:given])
@@ -203,7 +203,7 @@ def a_killed_run_over_standard_input_goes_on_when_the_stream_is_piped_again(work
         work.run(*arguments(tag, 200, "-"), stdin=data)
         check_same(work, "calm", tag, f"seed {seed}")
     check(kills >= 10, "only", kills, "kills")
-    # Piped in again after its end it is a new stream, of fetches that are known.
+    # Piped again after its end, it counts as a new stream of known fetches.
     work.run(*arguments("killed-50", 200, "-"), stdin=data)
     check_equal(work.read("calm.groups"), work.read("killed-50.groups"), "the same stream again")
     check_equal(statuses(work.read("calm.out")), statuses(work.read("killed-50.out")),
@@ -222,10 +222,10 @@ def halves(work, seed):
 def a_second_run_continues_where_the_first_ended(work):
     halves(work, 7)
     undisturbed(work, 200, "crawl.jsonl")
-    # The whole in one run, from two files.
+    # Everything in one run, from two files.
     work.run(*arguments("both", 200, "first.jsonl", "second.jsonl"))
     check_same(work, "calm", "both", "two files")
-    # One after the other, and named again with the first; barriers may change between runs.
+    # One file after the other, and the second call names both; the barriers may differ between runs.
     for tag, again in ("next", []), ("again", ["first.jsonl"]):
         work.run(*arguments(tag, 200, "first.jsonl"))
         check(groups(work.read(f"{tag}.groups")) != groups(work.read("calm.groups")),
@@ -271,7 +271,7 @@ def an_allocation_that_fails_ends_the_run_and_loses_nothing(work):
     for round in range(10):
         tag = f"short-{round}"
         args = arguments(tag, 50, crawl, "--set", "threads=1")
-        # From the first allocations on to the last ones of the run.
+        # From the first allocations of the run to the last ones.
         for calls in [round, *(int(10 ** rng.uniform(1, 6)) for _ in range(3))]:
             done = work.start(*args, stderr=subprocess.PIPE,
                               env=dict(os.environ, SAMEPAGE_TEST_FAIL_ALLOCATION=str(calls)))
@@ -324,7 +324,7 @@ def an_output_that_was_there_before_is_appended_to(work):
 
 
 def an_output_of_another_name_starts_where_the_state_is(work):
-    """Changed between two runs, one of them killed: the new file has no event twice."""
+    """The output is changed between two runs, one of them killed: the new file has no event twice."""
     halves(work, 12)
     seconds = undisturbed(work, 200, "crawl.jsonl")
     args = arguments("other", 1_000_000)
@@ -343,8 +343,8 @@ def an_output_of_another_name_starts_where_the_state_is(work):
 
 
 def lose_power(work, log, *files):
-    """Cuts each file to what of it had been brought to the disk. But no order holds for what had not:
-    of RocksDB's write-ahead logs the newest stays whole."""
+    """Cuts each file to its synced part. Writes that were not synced may reach the disk in any order; RocksDB's newest
+    write-ahead log is left whole."""
     synced = dict(map(int, line.split()) for line in work.read(log).split(b"\n") if line)
     logs = sorted(n for _, _, names in os.walk(work.path(files[0])) for n in names
                   if n.endswith(".log"))
@@ -386,7 +386,7 @@ def a_run_whose_machine_lost_power_goes_on(work):
 
 
 def on_a_small_disk(work, name, megabytes):
-    """A file system of that size; the test is skipped where we may not mount one."""
+    """Mounts a file system of that size; skips the test if mounting is not allowed."""
     where = work.path(name)
     os.makedirs(where)
     done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={megabytes}m,mode=700", "none", where],
@@ -397,8 +397,8 @@ def on_a_small_disk(work, name, megabytes):
 
 
 def a_full_disk_ends_a_run_and_the_next_one_goes_on(work):
-    """Debian's RocksDB may abort when it cannot write, above all with a write-ahead log: for each size
-    the disk is full at another moment."""
+    """Debian's RocksDB may abort when it cannot write, above all with a write-ahead log. With each size the disk is
+    full at another moment."""
     crawl = with_broken_lines(work, work.crawl(pages=8000))
     common = ["--set", "store.memtable_bytes=1MiB", crawl]
     undisturbed(work, 200, *common)
@@ -408,7 +408,7 @@ def a_full_disk_ends_a_run_and_the_next_one_goes_on(work):
         where = on_a_small_disk(work, f"{tag}.state", megabytes)
         try:
             args = arguments(tag, 200, *more, *common)
-            for _ in range(2):  # the second finds it full
+            for _ in range(2):  # the second run finds it full
                 done = work.run(*args, code=1)
                 check_in("No space left on device", done.err)
                 check_in("free some space and run again", done.err)
@@ -464,7 +464,7 @@ def a_state_that_was_put_back_or_damaged_is_refused_and_nothing_is_written(work)
         shutil.copytree(work.path("late"), work.path("old.state"))
     work.run(*args, "first.jsonl", "second.jsonl")
     check_equal(work.read("old.out"), output, "nothing new")
-    # What the message offers: on from the older state.
+    # What the message offers: continue from the older state.
     replace_database()
     os.unlink(work.path("old.state/BARRIER"))
     work.run(*args, "first.jsonl", "second.jsonl")

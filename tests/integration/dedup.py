@@ -1,8 +1,9 @@
-"""samepage dedup: a corpus in, the corpus without its near duplicates out, byte for byte, held against
-a greedy cover in Python that shares nothing with it."""
+"""samepage dedup: the output is the corpus without its near duplicates, byte for byte, compared with an independent
+greedy cover in Python."""
 
 import gzip
 import json
+import os
 import random
 import signal
 import subprocess
@@ -37,7 +38,7 @@ def jaccard(a, b):
 
 
 def expected(documents):
-    """Greedy in the order of reading: which are kept, and the best kept one of each that is not."""
+    """Greedy in reading order: which documents are kept, and the most similar kept one for each dropped one."""
     kept, removed = [], {}
     for d in documents:
         d["set"] = shingles(d["text"])
@@ -50,7 +51,7 @@ def expected(documents):
 
 
 def json_line(d):
-    """Such as people have: fields of their own, white space, escapes."""
+    """A line as people write it: extra fields, white space, escapes."""
     line = json.dumps({"url": d["id"], "content_type": "text/plain", "content": d["text"], "lang": "é"})
     return line.replace('": ', '" :  ', 1)
 
@@ -89,7 +90,7 @@ def dedup_keeps_the_first_of_each(work):
                  for line in work.json_lines("removed")}, "clusters")
     check_equal([c["kept"] for c in work.json_lines("clusters")],
                 [i for i in kept if i in clusters], "order of the clusters")
-    # What it keeps has no near duplicates, says another command of the program as well.
+    # Another command agrees that the kept documents have no near duplicates.
     check_equal(work.run("pairs", "-q", "kept").out, "", "pairs among the kept")
 
 
@@ -110,7 +111,7 @@ def dedup_copies_warc_records_as_they_are(work):
     work.run("dedup", "-q", "crawl.warc", "--kept", "kept.warc", "--removed", "removed")
     check_equal(work.read("kept.warc"), b"".join(records[i] for i in kept) + b"".join(others), "kept")
     check_removed(work.json_lines("removed"), removed)
-    # Each record a member of its own, as readers that jump into the file expect.
+    # Each record is a member of its own, as readers with random access expect.
     work.run("dedup", "-q", work.gzip("crawl.warc"), "--kept", "kept.warc.gz")
     packed = work.read("kept.warc.gz")
     check_equal(gzip.decompress(packed), work.read("kept.warc"), "kept.warc.gz")
@@ -141,7 +142,7 @@ def dedup_holds_the_next_snapshot_against_all_before(work):
     check_removed(work.json_lines("removed"), removed)
     members = {m["id"] for c in work.json_lines("clusters2") for m in c["removed"]}
     check_equal(members, set(removed), "the clusters of all calls")
-    # Called again, nothing happens.
+    # A second call changes nothing.
     before = work.read("kept1")
     said = work.run("dedup", "--state", "state", "part1", "--kept", "kept1", "--removed", "removed").err
     check_in("handled before", said)
@@ -173,6 +174,43 @@ def dedup_killed_and_repeated(work):
         check_equal(work.read(name + "2"), work.read(name), f"{name} after {kills} kills")
 
 
+def dedup_makes_lines_of_tables_and_arrays(work):
+    """Output of a format that cannot be kept becomes JSON lines, never an invalid table."""
+    lines = [{"id": str(n), "text": text, "note": "as it was"} for n, text in
+             enumerate(("one two three four five six", "something else is said here", "one two three four five six"))]
+    work.write("a.csv", "id,text,note\n" + "".join(",".join(d.values()) + "\n" for d in lines))
+    work.write("a.tsv", "id\ttext\tnote\n" + "".join("\t".join(d.values()) + "\n" for d in lines))
+    work.write("a.json", json.dumps(lines))
+    for name in "a.csv", "a.tsv", "a.json":
+        work.run("dedup", "-q", name, "--kept", name + ".jsonl")
+        check_equal(work.json_lines(name + ".jsonl"), lines[:2], name)
+    for name in "kept.csv", "kept.TSV", "kept.csv.gz":
+        said = work.run("dedup", "-q", "a.csv", "--kept", name, code=2).err
+        check_in("the documents of one become JSON lines", said)
+        check(not work.exists(name), "a file was made:", name)
+
+
+def dedup_writes_no_format_that_the_name_of_its_output_denies(work):
+    """A folder of texts becomes WARC: not in a file that is called .jsonl."""
+    os.mkdir(work.path("texts"))
+    for n, text in enumerate(("one two three four five six", "something else is said here")):
+        work.write(f"texts/{n}.txt", text)
+    for name in "kept.jsonl", "kept.json.gz", "kept.NDJSON", "kept.jsonl.zst":
+        check_in(f"not as the name {name} says; give a name that ends with .warc",
+                 work.run("dedup", "-q", "texts", "--kept", name, code=1).err)
+        check(not work.exists(name), "a file was made:", name)
+    for name in "kept.warc", "kept", "kept.jsonl.old":
+        work.run("dedup", "-q", "texts", "--kept", name)
+        check_equal(work.read(name).count(b"WARC/1.0"), 2, name)
+    work.write("in.jsonl", json_line({"id": "1", "text": "some text"}) + "\n")
+    for name in "kept2.warc", "kept2.warc.gz":
+        check_in("is written as JSON lines", work.run("dedup", "-q", "in.jsonl", "--kept", name, code=1).err)
+    check_in("is written as JSON lines",
+             work.run("dedup", "-q", "-", "--kept", "kept2.warc", code=1, stdin=work.read("in.jsonl")).err)
+    work.run("dedup", "-q", "in.jsonl", "--kept", "kept2.jsonl")
+    check_equal(work.read("kept2.jsonl"), work.read("in.jsonl"), "lines")
+
+
 def dedup_refuses_what_would_lose_data(work):
     line = json_line({"id": "http://a.example/", "text": "some text of a page that is kept"}) + "\n"
     work.write("in.jsonl", line)
@@ -183,7 +221,7 @@ def dedup_refuses_what_would_lose_data(work):
              work.run("dedup", "in.jsonl", "--kept", "x", "--removed", "x", code=2).err)
     check_in("--kept", work.run("dedup", "in.jsonl", code=2).err)
     work.write("mine", "precious\n")
-    check_in("holds something that this state did not write",
+    check_in("was not written with this state",
              work.run("dedup", "in.jsonl", "--kept", "mine", "--state", "state", code=1).err)
     check_equal(work.read("mine"), b"precious\n", "a file of somebody else's")
     work.write("w.warc", warc_record("resource", "http://a.example/b", b"some other text of a page"))

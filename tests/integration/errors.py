@@ -1,4 +1,4 @@
-"""What goes wrong says what it is and what to do; and what help promises."""
+"""Error messages say what is wrong and what to do, and commands have the options that --help names."""
 
 import base64
 import fcntl
@@ -17,7 +17,7 @@ COMMANDS = ["run", "dedup", "audit", "synth", "pairs", "similar", "train", "cove
 
 
 def complaint(work, *arguments, code=1):
-    """The message of a run that fails: one or two sentences, each of which says who speaks."""
+    """The message of a failing run: one or two sentences, each with the program's name."""
     done = work.run(*arguments, code=code)
     lines = done.err.splitlines()
     check(lines, "no message for", arguments)
@@ -48,7 +48,7 @@ def options_of(work, command):
 
 
 def what_a_configuration_file_set_is_freed_on_every_way_out(work):
-    """Under the address sanitizer a leak is an exit code of its own."""
+    """The address sanitizer ends a leaking program with an exit code of its own."""
     work.write("settings", "winner.relation = a.host = b.host\npartition.map = missing\n")
     work.write("a", "some words\n")
     for command in COMMANDS:
@@ -99,7 +99,7 @@ def help_lists_every_setting_with_its_default(work):
         for key, value in settings:
             check_in(f"  {key} = {value}\n", text, f"settings of {command}")
         check("barrier.pages" not in work.run(command, "--help").out, "settings are in the help of", command)
-    # The defaults, as a file, are the defaults.
+    # A file of the default settings has the effect of no file.
     work.crawl(pages=300)
     work.write("defaults", defaults)
     work.run("run", "-q", "--state", "state", "-o", "a", "crawl.jsonl")
@@ -148,6 +148,15 @@ def a_wrong_option_says_how_to_get_help(work):
     for arguments in wrong:
         message = complaint(work, *arguments, code=2)
         check_in(f"samepage {arguments[0]} --help", message)
+        check("did you mean" not in message, arguments, message)
+    meant = (["run", "--quite"], "--quiet"), (["pairs", "--thershold", "0.8"], "--threshold"), (["dedup", "--keep", "k"], "--kept")
+    for arguments, option in meant:
+        check_in(f"did you mean {option}?", complaint(work, *arguments, "crawl.jsonl", code=2))
+    for arguments in ["--threshold", "0.9"], ["--threshold=0.9"]:  # a setting; in `pairs` an option
+        check_in("did you mean --set similarity.threshold=VALUE?", complaint(work, "run", *arguments, "crawl.jsonl", code=2))
+    check_in("did you mean --set input.max_unreadable=VALUE?", complaint(work, "run", "--max-unreadable", "1", "x", code=2))
+    check_in('did you mean "run"?', complaint(work, "rnu", "crawl.jsonl", code=2))
+    check_in("`samepage config` the settings", complaint(work, "--help-settings", code=2))
 
 
 def an_unknown_setting_names_the_nearest(work):
@@ -171,7 +180,7 @@ def a_wrong_value_says_what_is_allowed(work):
                          ("barrier.pages=x", ["barrier.pages", '"x"', "number"]),
                          ("barrier.pages=0", ["barrier.pages", "0", "1"]),
                          ("partition.cells=0", ["partition.cells", "0", "1"]),
-                         ("mode", ["a setting", "key=value", "="])]:  # it may be a password: it is not repeated
+                         ("mode", ["a setting", "key=value", "="])]:  # it may be a password, so it is not printed
         message = complaint(work, "run", "--set", wrong, "crawl.jsonl", code=2)
         for part in parts:
             check_in(part, message)
@@ -207,7 +216,7 @@ def broken_lines_become_dead_letters_and_the_rest_is_read(work):
             data += BROKEN[number] + b"\n"
         data += line
     expected.append((len(data), whole[0][:100]))
-    data += whole[0][:100]  # cut off in the middle, without a newline
+    data += whole[0][:100]  # truncated, without a newline
     work.write("broken.jsonl", data)
     work.run("run", "-q", "-o", "want", "crawl.jsonl")
     done = work.run("run", "-q", "-o", "out", "--dead-letter", "dead", "--summary", "summary",
@@ -222,13 +231,13 @@ def broken_lines_become_dead_letters_and_the_rest_is_read(work):
         check(letter["reason"] and letter["detail"], "no reason:", letter)
         check(lines[letter["record"]] == raw, "not the record's number:", letter)
         check(data[offset:offset + len(raw)] == raw, "this test is wrong about", offset)
-        # Of a record that was understood but is of no use, the URL is enough to find it.
+        # A record that was read but cannot be used is identified by its URL.
         kept = letter["raw"].encode() if "raw" in letter else base64.b64decode(letter["raw_base64"])
         check(kept == raw or kept == json.loads(raw)["url"].encode(), "raw:", letter)
     summary = json.loads(work.read("summary"))
     check(summary["dead_letters"] == len(expected), summary)
     check(summary["records"] == len(lines), summary)
-    # Without the file they are counted, and the option is named.
+    # Without the file they are counted, and the message names the option.
     done = work.run("run", "-q", "-o", "out2", "broken.jsonl")
     check_in("--dead-letter", done.err)
     check_in(str(len(expected)), done.err)
@@ -294,7 +303,7 @@ def a_state_of_another_configuration_names_keys_values_and_what_to_do(work):
     check_in("mode was exact and is now fast", message)
     check_in("use the same setting, or another --state directory", message)
     check("partition.cells" not in message, "what is equal is no news:", message)
-    # Settings that do not touch the state's meaning may change.
+    # Settings that do not change the meaning of the state may change.
     work.run("run", "-q", "--state", "state", "-o", "out", "--set", "threads=2", "--set",
              "barrier.pages=7", "--set", "cache.bytes=8MiB", "crawl.jsonl")
 
@@ -330,7 +339,7 @@ def a_directory_that_is_not_ours_is_left_alone(work):
     check_equal(os.listdir(work.path("home")), ["letters.txt"], "files in it")
     message = complaint(work, "run", "-q", "--state", "crawl.jsonl", "-o", "out", "crawl.jsonl")
     check_in("it is a file", message)
-    # An empty one will do, and one that does not exist, with its parents.
+    # An empty directory is accepted, and one that does not exist is created with its parents.
     os.mkdir(work.path("empty"))
     work.run("run", "-q", "--state", "empty", "-o", "out", "crawl.jsonl")
     work.run("run", "-q", "--state", "new/and/deep", "-o", "out", "crawl.jsonl")
@@ -407,7 +416,7 @@ def a_state_that_cannot_be_made_is_an_error(work):
         check_in(f"cannot create the state directory {directory}", message)
         check_in("use another --state directory", message)
     if os.geteuid() == 0:
-        return  # root may write everywhere
+        return  # root can write everywhere
     os.mkdir(work.path("readonly"), 0o555)
     message = complaint(work, "run", "-q", "--state", "readonly", "-o", "out", "crawl.jsonl")
     check_in("readonly", message)
@@ -440,11 +449,11 @@ def an_input_without_a_record_is_said(work):
     for name, content in ("nothing.jsonl", b""), ("blank.jsonl", b"\n \n"):
         work.write(name, content)
         done = work.run("run", "-q", "-o", "out", crawl, name)
-        check_equal(done.err, f"samepage: {name}: there is no record in it\n", "message")
+        check_equal(done.err, f"samepage: {name}: it contains no record\n", "message")
     done = work.run("run", "-q", "-o", "out", "nothing.jsonl", crawl, "blank.jsonl")
-    check_in("samepage: nothing.jsonl: there is no record in it, nor in other inputs", done.err)
+    check_in("samepage: nothing.jsonl: it contains no record, and neither do other inputs", done.err)
     args = "run", "-q", "-o", "out2", "--state", "state", crawl
-    for _ in range(2):  # the second time nothing is new
+    for _ in range(2):  # the second call changes nothing
         check_equal(work.run(*args).err, "", "message where all was handled before")
 
 
@@ -486,28 +495,37 @@ def too_large_a_share_of_unreadable_records_is_an_error(work):
                             "mixed.jsonl", code=code)
             said = f"{len(bad)} of {everything} records could not be read ({100 * share:.3g} %): more than"
             check((said in done.err) == bool(code), f"{command}, {limit}: {done.err}")
-            if command == "run":  # all others were processed all the same
+            if command == "run":  # all other pages were processed
                 check_equal(work.read(f"run{limit}"), work.read("any"), "output")
 
 
-# What people try first. What each holds, and the commands that can read it; {reason} of the others.
-UNREADABLE = (
-    ("text.jsonl", b'{"text":"a page"}\n' * 3, {"dedup", "audit"}, "3: the line has no url"),
-    ("id.jsonl", b'{"id":"1","text":"a page"}\n' * 3, {"dedup", "audit"}, "3: the line has no url"),
-    ("like.jsonl", b'{"url":"http://a.example/","html":"a page"}\n' * 3, set(),
-     '3: the page has no "content"; it has "html"'),
-    ("table.csv", b"address,body\nhttp://a.example/,one\nhttp://b.example/,two\n", set(),
-     "3: the line is not a JSON object"),
-    ("strings.json", b'["a page"]\n', set(), "1: the line is not a JSON object"),
-    ("array.json", b'[{"url":"http://a/"},\n{"url":"http://b/"}]\n', set(), '2: the page has no "content"'),
-    ("page.html", b"<html>\n<p>text</p>\n</html>\n", set(), "3: the line is not a JSON object"),
-)
-NAMED = ("crawl.parquet", b"PAR1" + bytes(64), "a Parquet file"), ("crawl.tar", None, "a tar archive")
 READERS = {
     "run": ["-o", "out"], "pairs": [], "cover": ["-o", "out", "--relation", "jaccard(a, b) > 0.9"],
     "dedup": ["--kept", "kept"], "audit": ["--kept", "list"], "train": ["-o", "map"],
     "evaluate": ["--only", "traces", "--report", "report"], "archive": ["-o", "archive"],
 }
+
+# Inputs that people try first: what each holds, the commands that can read it, and the {reason} of the others.
+UNREADABLE = (
+    ("text.jsonl", b'{"text":"a page"}\n' * 3, {"dedup", "audit"}, '3: the line has no "url", nor a field that looks '
+     "like an id: --id-field NAME names one; `samepage dedup` reads documents without ids"),
+    ("id.jsonl", b'{"id":"1","text":"a page"}\n' * 3, {"dedup", "audit"}, '3: the line has no "url" and no "content"; '
+     'it has "id" and "text", which may be what is meant: rename them, or give --id-field id --text-field text'),
+    ("uri.jsonl", b'{"uri":"http://a.example/","content":"a page"}\n', {"dedup", "audit"}, '1: the line has no "url"; it has '
+     '"uri", which may be what is meant: rename it, or give --id-field uri'),
+    ("like.jsonl", b'{"url":"http://a.example/","html":"a page"}\n' * 3, set(),
+     '3: the page has no "content"; it has "html"'),
+    ("strings.json", b'["a page"]\n', set(), "1: the line is not a JSON object"),
+    ("array.json", b'[{"url":"http://a/"},\n{"url":"http://b/"}]\n', set(), '2: the page has no "content"'),
+    ("page.html", b"<html>\n<p>some text</p>\n</html>\n", set(READERS) - {"archive"}, "1: "),
+)
+NAMED = (
+    ("crawl.parquet", b"PAR1" + bytes(64), "a Parquet file"), ("crawl.tar", None, "a tar archive"),
+    ("table.csv", b"address,words\nhttp://a.example/,one\n",
+     'a table without a column "content": its first line is address,words; give --text-field NAME for the text, and '
+     "--id-field NAME for the ids"),
+    ("table", b"id\tbody\n1\tone\n", 'a table without a column "content": its first line is id\tbody'),
+)
 
 
 def every_command_says_why_nothing_could_be_read(work):
@@ -536,10 +554,10 @@ def every_command_says_why_nothing_could_be_read(work):
                 work.write(name, content)
             check_in(f"{name} is {message}", work.run(command, "-q", *options, name, code=1).err)
         work.write("nothing.jsonl", b"")
-        code = 1 if command in ("audit", "train") else 0  # these cannot do without
+        code = 1 if command in ("audit", "train") else 0  # these commands need a broker
         done = work.run(command, "-q", *options, "nothing.jsonl", code=code)
         check_in("audit" == command and "no document" or "train" == command and "none of 0 records" or
-                 "samepage: nothing.jsonl: there is no record in it", done.err)
+                 "samepage: nothing.jsonl: it contains no record", done.err)
 
 
 def a_page_without_content_is_a_dead_letter_that_names_the_field(work):
@@ -583,7 +601,7 @@ def two_runs_with_one_output_are_refused(work):
     first = work.start("run", "-q", "--state", "one", "-o", "out", "-", stdin=subprocess.PIPE)
     until(lambda: work.exists("one/rocksdb/CURRENT"), "the first run, which opens its output next")
     until(lambda: work.exists("out"), "the first run's output")
-    with open(work.path("out"), "rb") as out:  # locked a moment after it was made
+    with open(work.path("out"), "rb") as out:  # locked just after it was created
         def locked():
             try:
                 fcntl.flock(out, fcntl.LOCK_SH | fcntl.LOCK_NB)

@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import re
+import subprocess
 
 from browser import Browser
 from harness import check, check_equal, check_in, latest, main
@@ -41,11 +42,11 @@ def the_report_says_what_was_read_and_how_to_repeat_it(work):
     check_equal(int(row["alive at the end"]), sum(s == 200 for s in last.values()), "alive")
 
 
-def the_first_screen_says_what_it_would_bring(work):
+def the_first_screen_says_what_would_be_saved(work):
     page = report_of(work, pages=1500, *["--only", "traces,summary"])
     heads = page.split("<nav>")[1].split("</nav>")[0]
-    check(heads.index("What it would bring") < heads.index("The traces"), "it is not the first", heads)
-    # What is removed is what the main job calls losers.
+    check(heads.index("What deduplication would save") < heads.index("The traces"), "it is not the first", heads)
+    # The removed pages are the losers of the main job.
     work.run("run", "-q", "-o", "out", "crawl.jsonl")
     said = latest(work.read("out").decode())
     last = {line["url"]: line for line in work.json_lines("crawl.jsonl")}
@@ -60,7 +61,7 @@ def the_first_screen_says_what_it_would_bring(work):
         check(len(urls) > 20, "few:", row)
     check(abs(sum(float(row["share"]) for row in table) - 1) < 1e-9, "shares", table)
     all_of, gone = sum(map(len, fates.values())), len(fates["exact"]) + len(fates["content"])
-    check_in(f"Of {all_of} documents {gone} repeat another one", page)
+    check_in(f"{gone} of {all_of} documents repeat another one", page)
     hosts = rows(work, "summary-hosts")
     removed = collections.Counter(u.split("/")[2] for u in fates["exact"] + fates["content"])
     for row in hosts[:5]:
@@ -73,16 +74,16 @@ def the_first_screen_says_what_it_would_bring(work):
     check_in("few to extrapolate from", page)
     cost = rows(work, "summary-cost")
     check_equal([int(r["fetches"]) for r in cost], [10 ** n for n in range(6, 10)], "sizes")
-    for what in "hours", "memory":
+    for what in "time", "memory":
         least, most = ([float(r[k]) for r in cost] for k in
                        (k for k in cost[0] if k.startswith(what)))
         check(all(0 < a < b for a, b in zip(least, most)), what, least, most)
         check(least == sorted(least) and most == sorted(most), what, least, most)
-    # Of a pipe there are no examples; all else is there.
+    # Input from a pipe yields no examples, but everything else.
     work.run("evaluate", "-q", "--report", "r", "--only", "summary", "-", stdin=work.read("crawl.jsonl"))
     piped = work.read("r/index.html").decode()
     check_in("The texts cannot be shown", piped)
-    check_in(f"Of {all_of} documents {gone} repeat another one", piped)
+    check_in(f"{gone} of {all_of} documents repeat another one", piped)
     work.write("nothing.jsonl", json.dumps({"url": "http://a.example/", "http_status": 404}) + "\n")
     work.run("evaluate", "-q", "--report", "r", "--only", "summary", "nothing.jsonl")
     check_in("nothing to deduplicate", work.read("r/index.html").decode())
@@ -95,23 +96,34 @@ def what_is_done_and_how_long_it_takes_is_said(work):
                          stderr=follower)
     os.close(follower)
     said = b""
-    with contextlib.suppress(OSError):  # the terminal's other end is closed
+    with contextlib.suppress(OSError):  # the other end of the terminal is closed
         while part := os.read(leader, 65536):
             said += part
     check_equal(process.wait(), 0, "exit code")
     check(re.search(rb"crawl.jsonl  100 %", said), "reading:", said[-2000:])
-    check(re.search(rb"1 of 2: What it would bring  (\d+) %", said), "grouping:", said[-2000:])
+    check(re.search(rb"1 of 2: What deduplication would save  (\d+) %", said), "grouping:", said[-2000:])
     check_in(b"2 of 2: The traces", said, "what was said")
     check_in(b"index.html is written", said, "what was said")
 
 
+def how_long_all_experiments_take_is_said_before(work):
+    work.crawl(pages=1500)
+    process = work.start("evaluate", "--report", "report", "crawl.jsonl", stderr=subprocess.PIPE)
+    said = process.stderr.readline().decode()
+    process.kill()
+    process.communicate()
+    check(re.fullmatch(r"samepage: 18 experiments on 1,\d{3} distinct contents: about 15 to \d+ seconds\n", said), said)
+    # A short run prints no progress line.
+    check("about" not in work.run("evaluate", "--report", "report", "--only", "summary", "crawl.jsonl").err, "a short one")
+
+
 def figure_7_grows_with_the_collection(work):
-    page = report_of(work, "--figures", "7")
+    page = report_of(work, "--only", "figure7")
     check_in('<div role="img" aria-label="Time per page as the collection grows">', page)
     check("The traces" not in page, "an experiment that was not asked for")
     sizes = [int(row["pages alive"]) for row in rows(work, "figure-7-times")]
     check(len(sizes) >= 2 and sizes == sorted(sizes), "sizes:", sizes)
-    # The groups from scratch are those of the main job.
+    # The groups computed from scratch equal those of the main job.
     work.run("run", "-q", "-o", "out", "--groups", "groups", "crawl.jsonl")
     alive = [sum(m["status"] in ("unique", "winner", "loser") for m in g["members"])
              for g in work.json_lines("groups")]
@@ -121,7 +133,7 @@ def figure_7_grows_with_the_collection(work):
 
 
 def figures_4_to_6_hold_maps_against_the_paper_s(work):
-    page = report_of(work, "--figures", "4,5,6", pages=250)
+    page = report_of(work, "--only", "figure4,figure5,figure6", pages=250)
     best, paper = "3D k-d", "1D grid (paper)"
     imbalance = {int(r["machines"]): r for r in rows(work, "figure-4-imbalance")}
     check_equal(sorted(imbalance), [2, 4, 8, 16, 32, 64], "machines")
@@ -137,7 +149,7 @@ def figures_4_to_6_hold_maps_against_the_paper_s(work):
         for suffix in "svg", "png", "csv":
             check(work.exists(f"report/{name}.{suffix}"), name, suffix)
     check_equal(page.count("<svg "), 9, "plots")
-    # As printed: more is saved where more must be alike.
+    # As printed: the more alike pages must be, the more is saved.
     printed = rows(work, "figure-5-kd")
     check_equal([r["machines"] for r in printed], ["2", "4", "8", "16", "32", "64"], "machines")
     for row in printed:
@@ -149,8 +161,8 @@ def figures_4_to_6_hold_maps_against_the_paper_s(work):
     check(float(speed_up[2]) > 0, speed_up)
     look = {r["contents"]: r for r in rows(work, "figure-4-why")}
     check(float(look["these traces"]["1D grid"]) == float(imbalance[64][paper]), look)
-    # The evaluation of a pipe cannot read contents twice.
-    message = work.run("evaluate", "-q", "--report", "r", "--figures", "5", "-", code=1,
+    # Content from a pipe cannot be read twice.
+    message = work.run("evaluate", "-q", "--report", "r", "--only", "figure5", "-", code=1,
                        stdin=work.read("crawl.jsonl")).err
     check_in("cannot be read again", message)
 
@@ -193,7 +205,7 @@ def a_wider_rho_loses_fewer_pairs(work):
 
 
 def look_ups_that_a_batch_shares_are_counted(work):
-    words = [f"word{n}" for n in range(30)]  # 26 shingles, and 27 of which 26 are the same
+    words = [f"word{n}" for n in range(30)]  # 26 shingles, and 27 of which 26 are equal
     pages = [{"url": "http://a.example/", "content": " ".join(words)},
              {"url": "http://b.example/", "content": " ".join(words + ["more"])},
              {"url": "http://c.example/", "content": " ".join(f"other{n}" for n in range(20))}]
@@ -251,16 +263,16 @@ def the_report_opens_in_a_browser_and_asks_nobody(work):
         browser.check_clean(page)
 
 
-# What is written in a plot: cairo draws each line of a label as a group of letters.
+# The texts of a plot: cairo draws each line of a label as a group of letters.
 LABELS = """[...document.querySelectorAll('figure svg')].map(svg => [svg.getBoundingClientRect(),
     ...[...svg.querySelectorAll('g')].filter(g => g.children.length && [...g.children].every(c => c.tagName === 'use'))
         .map(g => g.getBoundingClientRect())].map(r => [r.left, r.top, r.right, r.bottom]))"""
 
 
 def labels_are_whole_and_apart_and_small_samples_are_marked(work):
-    figures = "1,4,5,7,8,9"
+    figures = "figure1,figure4,figure5,figure7,figure8,figure9"
     trace = "a-trace-whose-name-is-long-and-has-no-place-to-break-it-in-any-line-of-a-legend.jsonl"
-    page = report_of(work, "--figures", figures, trace=trace)
+    page = report_of(work, "--only", figures, trace=trace)
     captions = re.findall("<(?:fig)?caption>.*?</(?:fig)?caption>", page)
     check(len(captions) > 15, "tables and plots", len(captions))
     for caption in captions:
@@ -277,7 +289,7 @@ def labels_are_whole_and_apart_and_small_samples_are_marked(work):
                       "a label is clipped", a, all_of)
                 for b in labels[:number]:
                     check(a[0] >= b[2] or b[0] >= a[2] or a[1] >= b[3] or b[1] >= a[3], "labels overlap", a, b)
-        # On a phone tables and plots scroll by themselves, by the keyboard, too; the page does not.
+        # On a phone tables and plots scroll separately, also by keyboard; the page does not.
         browser.size(360, 740)
         check(browser.value("document.documentElement.scrollWidth") <= 360, "the page is wider than a phone")
         wide = browser.value("[...document.querySelectorAll('.wide')].filter(w => w.scrollWidth > w.clientWidth)"
@@ -316,7 +328,7 @@ def table_1_has_no_errors_in_exact_mode_and_shows_those_of_fast(work):
     check(all(float(row["REP"]) == 0 for row in winners if row["pending"] == "0"),
           "losers that do not resemble their winners")
     check(int(winners[0]["losers"]) > 50, winners[0])
-    # The centralised run's losers are those of the main job.
+    # The losers of the centralised run equal those of the main job.
     work.run("run", "-q", "-o", "out", "--groups", "groups", "crawl.jsonl")
     dead = {u: s for line in work.json_lines("crawl.jsonl")
             for u, s in [(line["url"], line.get("http_status", 200))]}
@@ -326,7 +338,7 @@ def table_1_has_no_errors_in_exact_mode_and_shows_those_of_fast(work):
 
 
 def figure_8_counts_updates_verification_and_repairs(work):
-    report_of(work, "--figures", "8", pages=1500)
+    report_of(work, "--only", "figure8", pages=1500)
     (updates,) = rows(work, "figure-8-updates")
     contents, changed, refetched = {}, 0, 0
     for line in work.json_lines("crawl.jsonl"):
@@ -349,11 +361,11 @@ def figure_8_counts_updates_verification_and_repairs(work):
 
 def figure_8_has_two_crawls_that_overlap_by_half(work):
     work.run("synth", "--pages", "1500", "--versions", "3", "-o", "crawl.jsonl")
-    report_of(work, "--figures", "8")
+    report_of(work, "--only", "figure8")
     lines = work.json_lines("crawl.jsonl")
     urls = [{line["url"] for line in part}
             for part in (lines[:len(lines) // 2], lines[len(lines) // 2:])]
-    # Redirects' targets are no fetches; all fetches of the second crawl are counted.
+    # Targets of redirects are not fetches; all fetches of the second crawl are counted.
     both, new = len(urls[0] & urls[1]), len(urls[1] - urls[0])
     weeks = rows(work, "figure-8-weeks-table")
     check_equal([float(r["of 30"]) for r in weeks], [2.5, 5, 10, 15, 20, 25, 30], "steps")
@@ -379,7 +391,7 @@ def the_cost_model_follows_its_parameters(work):
           "the price is not in the cost")
     check_equal(once[3]["fetches a day"], "1000000000", "the rate in the middle")
     check_equal(len(rows(work, "figure-9-rates")), 6, "rates")
-    # Tier 2 is bound by memory here: pages with content of their own * 100 bytes / 1 GiB.
+    # Memory limits tier 2 here: pages with their own content * 100 bytes / 1 GiB.
     own = float(rows(work, "figure-9-rates")[4]["exact"]) / 100
     expected = own * 100e9 * 100 / 2**30
     check(expected <= float(twice[0]["tier 2"]) <= expected + 1, twice[0], expected)
@@ -396,7 +408,7 @@ def sentence(rng):
 
 
 def labelled_pages(html):
-    """Ten articles, each thrice: as it is, with one sentence of 30 changed, and another's text."""
+    """Ten articles, each three times: unchanged, with one sentence of 30 changed, and with another text."""
     rng = random.Random(4)
     frame = '<html><body><nav><a href="/">home</a></nav><article>%s</article></body></html>'
     for article in range(10):
@@ -417,7 +429,7 @@ sie nach wird bei einer um am sind noch wie einem einen so zum war haben nur ode
 
 
 def languages_part_machines_and_pages(work):
-    """Two languages, half of the pages each: a page of one need not ask the machines of the other."""
+    """Two languages, half of the pages each: a page of one never has to visit the machines of the other."""
     rng = random.Random(5)
     for name, lexicons in (("two", [ENGLISH, GERMAN]), ("one", [ENGLISH, ENGLISH])):
         pages = [{"url": f"http://{n}.example/", "fetch_time_ms": 1700000000000 + n,
@@ -433,14 +445,14 @@ def languages_part_machines_and_pages(work):
             if name == "one":
                 check_equal((apart, saved), (together, (0, 0)), "of one language nothing is saved")
             else:
-                # Spread dictionaries tell languages apart by themselves, the paper's do not.
+                # Spread dictionaries distinguish languages by themselves; the paper's do not.
                 least = 0.1 if "paper" in row["map of 64 machines"] else -0.05
                 check(1 <= apart and min(saved) > least, "two languages save", row)
                 check(abs(saved[0] - (1 - apart / together)) < 1e-9, "the share saved", row)
 
 
 def check_sets_of_the_paper(work, numbers):
-    """Ten articles, each with an edited copy and an unlike page in the same frame."""
+    """Ten articles, each with an edited copy and an unlike page in the same template."""
     for number in numbers:
         table = {row["algorithm"]: row for row in rows(work, f"huang-1-{number}")}
         check_equal(list(table), ["simhash", "cosine", "lcs, sets of the paper", "lcs, components"], "algorithms")
@@ -481,8 +493,8 @@ def methods_are_scored_on_labelled_pages(work):
                 [(m, t) for m in methods for t in ("main", "all")], "rows of HTML")
     check_equal([(r["method"], r["text"]) for r in every], [(m, "main") for m in methods], "rows")
     for row in listed + every:
-        # A changed sentence of these short texts turns more than 3 of simhash's 64 bits, and takes
-        # 2 % from the cosine, whose best threshold finds all.
+        # One changed sentence in these short texts changes more than 3 of simhash's 64 bits and lowers the
+        # cosine by 2 %, so only the cosine has a threshold that finds all.
         scores = ["precision", "F1 then"] if row["method"] == "cosine" else ["precision"]
         if row["method"] not in ("simhash", "cosine"):
             scores += ["recall", "F1", "ARI", "F1 then"]
@@ -501,7 +513,7 @@ def wrong_use_of_evaluate_is_explained(work):
     check_in("--report", work.run("evaluate", "crawl.jsonl", code=2).err)
     check_in("no trace", work.run("evaluate", "--report", "r", code=2).err)
     check_in('no experiment "figure99"',
-             work.run("evaluate", "--report", "r", "--figures", "99", "crawl.jsonl", code=2).err)
+             work.run("evaluate", "--report", "r", "--only", "figure99", "crawl.jsonl", code=2).err)
     check_in("none.jsonl", work.run("evaluate", "--report", "r", "none.jsonl", code=1).err)
     check_in("not a directory",
              work.run("evaluate", "--report", "crawl.jsonl", "crawl.jsonl", code=1).err)

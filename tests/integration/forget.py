@@ -1,4 +1,4 @@
-"""Erasure on request: what `samepage forget` leaves, in the state and in the groups."""
+"""Erasure on request: what `samepage forget` removes from the state and from the groups."""
 
 import json
 import os
@@ -13,7 +13,7 @@ KILLS = 5
 
 
 def crawl(work):
-    """URL -> its records' lines, in order; and the lines of the crawl."""
+    """URL -> the lines of its records, in order; and all lines of the crawl."""
     work.crawl(pages=2500)
     lines = work.read("crawl.jsonl").splitlines(keepends=True)
     by_url = {}
@@ -28,7 +28,7 @@ def run(work, tag, *more, name="crawl.jsonl"):
 
 
 def chosen(work, tag):
-    """Of each status some, the targets of redirects among them; and winners with all their losers."""
+    """Some pages of each status, including targets of redirects; and winners with all their losers."""
     last = latest(work.read(f"{tag}.out"))
     targets = {json.loads(line).get("redirect_url") for line in work.read("crawl.jsonl").splitlines()}
     names = set()
@@ -51,13 +51,13 @@ def files_of(work, directory):
 
 
 def found(work, directory, needles):
-    """Those of the byte strings that are in some file of the directory."""
+    """The byte strings that occur in a file of the directory."""
     files = files_of(work, directory).values()
     return {needle for needle in needles if any(needle in content for content in files)}
 
 
 def lonely_signature(work, lines):
-    """A piece of the signature of a page, as the state stores it: alone in a state of its own."""
+    """A part of the page's stored signature, found by storing the page alone in a state of its own."""
     work.write("lonely.jsonl", lines[-1])
     work.run("run", "-q", "--state", "lonely.state", "-o", "lonely.out", "lonely.jsonl")
     blobs = [c for name, c in files_of(work, "lonely.state").items() if name.endswith(".blob")]
@@ -81,7 +81,7 @@ def groups_now(work, tag, *more):
 
 def is_forgotten(work, tag, names, signature, want, *more):
     unwanted = {name.encode() for name in names}
-    # A URL that begins like another is found in it: only whole names count.
+    # A longer URL contains a shorter one, so only whole URLs count.
     others = {u.encode() for u in latest(work.read(f"{tag}.out")) if u not in names}
     whole = {n for n in unwanted if not any(o.startswith(n) for o in others)}
     check(len(whole) > 100, "names that can be looked for:", len(whole))
@@ -117,7 +117,7 @@ def forgets(work, *more):
 
 
 def same_content(by_url, line):
-    """All that ever had the content of that record."""
+    """All pages that ever had the content of this record."""
     content = json.loads(line)["content"]
     return {url for url, lines in by_url.items()
             if any(json.loads(x).get("content") == content for x in lines)}
@@ -185,7 +185,7 @@ def arguments(tag):
 
 
 def digests_of_forgotten_contents_go(work):
-    """A revisit of a payload that only a forgotten page had finds nothing."""
+    """A revisit of a payload that only an erased page had finds no content."""
     def record(kind, url, date, body, more):
         head = (f"WARC/1.0\r\nWARC-Type: {kind}\r\nWARC-Target-URI: {url}\r\nWARC-Date: {date}\r\n"
                 f"WARC-Payload-Digest: sha1:AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHH\r\n{more}"

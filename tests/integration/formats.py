@@ -1,4 +1,4 @@
-"""Other people's data: the same documents in each format that samepage reads give the same result."""
+"""Input formats: the same documents in each format that samepage reads give the same result."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ WORDS = "the quick brown fox jumps over a lazy dog and runs on through fields of
 
 
 def documents(count=60):
-    """Texts with all that is awkward in a format; every fifth is a copy of the one before it."""
+    """Texts with everything that is difficult in a format; every fifth is a copy of the one before it."""
     result = []
     for n in range(count):
         words = [WORDS[(n * 7 + i * i + i * n) % len(WORDS)] + str((n * i) % 11) for i in range(40)]
@@ -68,7 +68,7 @@ def one_collection_in_every_format(work):
 
 
 def pieces_of_any_size_are_the_same(work):
-    """A pipe that gives a few bytes at a time."""
+    """A pipe that delivers a few bytes at a time."""
     items = documents(25)
     for name, content in in_every_format(items).items():
         work.write(name, content)
@@ -112,13 +112,35 @@ def a_folder_of_texts_is_a_collection(work):
                 {("doc:corpus/a.txt", "doc:corpus/deep/page%20one.html"),
                  ("doc:corpus/a.txt", "doc:corpus/deep/er/latin.htm"),
                  ("doc:corpus/deep/er/latin.htm", "doc:corpus/deep/page%20one.html")}, "pairs")
-    # Files of records in it are read as what they are.
+    # Files of records in a folder are read as records.
     work.write("corpus/deep/more.jsonl", json.dumps({"url": "http://a.example/", "content": text}) + "\n")
     urls = {json.loads(line)["url"] for line in work.run("run", "-q", "corpus").out.splitlines()}
     check({"http://a.example/", "doc:corpus/a.txt", "doc:corpus/other.md"} <= urls, urls)
     check(not any("picture" in u or "hidden" in u for u in urls), urls)
     os.makedirs(work.path("nothing"))
     check_in("holds nothing that can be read", work.run("run", "-q", "nothing", code=1).err)
+
+
+def a_file_of_text_is_a_document(work):
+    """`samepage pairs *.txt`: each file is read as if it were in a folder, whatever its first byte is."""
+    texts = {"a.txt": "one two three four five six seven", "b.html": "<p>one two three four five six seven</p>",
+             "c.md": "[one](http://x.example/) two three four five six seven", "d.txt": "1, 2, 3\n{4}\n"}
+    os.makedirs(work.path("texts"))
+    for name, text in texts.items():
+        work.write("texts/" + name, text)
+    files = ["texts/" + name for name in texts]
+    check_equal(work.run("pairs", "-q", *files).out, work.run("pairs", "-q", "texts").out, "pairs")
+    check_equal({line["url"] for line in map(json.loads, work.run("run", "-q", *files).out.splitlines())},
+                {"doc:" + name for name in files}, "documents")
+    page = '{"url":"http://a.example/","content":"one two"}\n'
+    table = "url,content\nhttp://a.example/,one two\n"
+    for name, text, dead in (("lines.txt", page, 0), ("marked.txt", "\ufeff" + page, 0), ("broken.txt", "{\n" + page, 1),
+                             ("later.txt", "nonsense\n" + page, 1), ("table.txt", table, 0),
+                             ("array.txt", "[" + page + "]", 0)):  # a file of a known format keeps that format
+        work.write(name, text)
+        done = work.run("run", "-q", "--dead-letter", name + ".dead", name)
+        check_equal([json.loads(line)["url"] for line in done.out.splitlines()], ["http://a.example/"], name)
+        check_equal(len(work.json_lines(name + ".dead")), dead, f"dead letters of {name}")
 
 
 def a_dump_of_mediawiki(work):
@@ -144,7 +166,7 @@ def a_dump_of_mediawiki(work):
     check_equal(last[base + "Alias"]["reason"], "redirect", "the alias")
     winners = {e["winner_url"] for e in last.values() if e["status"] == "loser"}
     check_equal((len(winners), winners <= set(last)), (1, True), "one group of three")
-    # Cut off: what was read stays, and the dead letter says where it broke.
+    # Truncated: what was read is kept, and the dead letter has the position.
     work.write("cut.xml", dump[:dump.index("<title>Alias")])
     work.run("run", "-q", "cut.xml", "-o", "out2", "--dead-letter", "dead")
     check_equal(len({e["url"] for e in work.json_lines("out2")}), 2, "pages before the damage")
@@ -169,8 +191,21 @@ def parquet_names_the_python_package(work):
     check_in("python -m samepage", work.run("run", "-q", "a.parquet", code=1).err)
 
 
+def an_id_named_url_need_not_be_one(work):
+    """The option that names the id field means that ids are used as they are, also for the default name. Without it,
+    the reason names the option."""
+    lines = [{"url": u, "content": "one two three four five six"} for u in ("17", "https://a.example/")]
+    work.write("a.jsonl", json_lines(lines))
+    for given in ("--id-field", "url"), ("--set", "input.id_field=url"):
+        out = work.run("run", "-q", *given, "a.jsonl").out
+        check_equal({json.loads(line)["url"] for line in out.splitlines()}, {"doc:17", "https://a.example/"}, given)
+    work.write("b.jsonl", json_lines(lines[:1]))
+    check_in("needs a scheme and a host and no control characters; if it is an id, name its field: --id-field NAME",
+             work.run("run", "-q", "b.jsonl", code=1).err)
+
+
 def a_dataset_needs_no_options(work):
-    """dedup takes what datasets have: id and text, or text alone."""
+    """dedup reads what datasets have: id and text, or text alone."""
     items = [{"text": "one two three four five six seven eight"}, {"id": 7, "text": "nine ten eleven twelve"},
              {"id": "b", "text": "one two three four five six seven eight"}]
     work.write("a.jsonl", json_lines(items))

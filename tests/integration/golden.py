@@ -18,7 +18,7 @@ RENEW = "SAMEPAGE_RENEW_GOLDEN"
 
 
 def hold_against(work, name, header, rows):
-    """Compares a table with the golden file of that name, or writes it where that is asked for."""
+    """Compares a table with the golden file of that name, or writes the file on request."""
     table = [header, *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[i]) for row in table) for i in range(len(header))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table]
@@ -74,8 +74,8 @@ def words(rng, count):
 
 
 def edited_articles():
-    """Forty articles of 600 words: as they are, with a few words replaced, with a passage rewritten, and
-    another article that quotes most of the first, all in one frame of links."""
+    """Forty articles of 600 words: unchanged, with a few words replaced, with a passage rewritten, and another article
+    that quotes most of the first; all with the same frame of links."""
     rng = random.Random(19)
     links = "".join(f"<a href='/{i}'>{' '.join(words(rng, 4))}</a> " for i in range(30))
     frame = f"<html><body><nav>{links}</nav><article>%s</article><footer>All rights reserved</footer></body></html>"
@@ -103,7 +103,7 @@ def quality_is_that_of_the_golden_file(work):
 
 
 def quality_on_web_pages_is_that_of_the_golden_file(work):
-    """104 articles of the web in seven variants each, beside the checkout."""
+    """104 web articles in seven variants each, from the folder beside the checkout."""
     pages = os.path.join(work.source, "..", "shared", "data", "labelled-web-variants")
     if not os.path.isdir(pages):
         raise Skip("the labelled web pages are not beside the checkout")

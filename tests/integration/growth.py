@@ -1,6 +1,6 @@
-"""What a fetch costs in a crawl, and in one four times as long."""
+"""The cost of a fetch in a crawl, compared with one four times as long."""
 
-ALLOWED = 1.5  # what is linear in all fetches is 1, what is logarithmic in them 1.3, a square 4
+ALLOWED = 1.5  # as a factor: linear cost is 1, logarithmic 1.3, quadratic 4
 
 
 def wrong_growth(kind, fetches, few, many, grows, least):
@@ -8,7 +8,7 @@ def wrong_growth(kind, fetches, few, many, grows, least):
 
     few, many: counts a fetch, of `fetches` and of four times as many. least: as much of a counter is nothing."""
     for counter in few:
-        growth = (many[counter] + least) / (few[counter] + least)  # of nothing to little is no growth
+        growth = (many[counter] + least) / (few[counter] + least)  # growth from zero to a little does not count
         said = f"{kind}: {few[counter]:.1f} {counter} a fetch at {fetches}, {many[counter]:.1f} at {4 * fetches}"
         print(said)
         if growth > ALLOWED and counter not in grows:

@@ -1,4 +1,4 @@
-"""What the integration tests share.
+"""Shared by the integration tests.
 
 A test is a function with the one parameter `work`, an object with a temporary directory and the
 program. CMake registers each as a CTest of its own:
@@ -23,13 +23,13 @@ import time
 import traceback
 
 SKIPPED = 77
-# Whoever waits for something waits far longer than it takes on the busiest machine: a test fails
-# because of what happens, not because of when.
+# Waits are far longer than needed on the busiest machine, so that a test fails because of what
+# happens, not because of when.
 PATIENCE_SECONDS = 180
 
 
 class Skip(Exception):
-    """The test cannot say anything here; the reason is its argument."""
+    """The test cannot run here; the argument is the reason."""
 
 
 class Failure(Exception):
@@ -66,7 +66,7 @@ def check_in(part, text, what="message"):
 
 
 def wait(condition, seconds=PATIENCE_SECONDS, pause=0.05):
-    """Waits until condition() is true; its last value, also where that was in vain."""
+    """Waits until condition() is true; returns its last value, also after a time-out."""
     end = time.monotonic() + seconds
     while not (value := condition()) and time.monotonic() < end:
         time.sleep(pause)
@@ -74,7 +74,8 @@ def wait(condition, seconds=PATIENCE_SECONDS, pause=0.05):
 
 
 def until(condition, what, **how):
-    """Waits until condition() is true; its value. `what` says, or is called to say, what is missing."""
+    """Waits until condition() is true and returns its value. `what`, a text or a function, describes what is missing.
+    """
     value = wait(condition, **how)
     if not value:
         raise Failure(f"waited in vain for {what() if callable(what) else what}")
@@ -82,7 +83,7 @@ def until(condition, what, **how):
 
 
 def free_port(count=1):
-    """The first of so many free ports in a row, below those that the system hands out to connections."""
+    """The first of `count` consecutive free ports, below those that the system assigns to connections."""
     while True:
         port = random.randrange(10000, 20000)
         try:
@@ -95,7 +96,7 @@ def free_port(count=1):
 
 
 class Work:
-    """One test's temporary directory, and the program run in it."""
+    """A test's temporary directory, and the program that runs in it."""
 
     def __init__(self, program, source, directory):
         self.program = program
@@ -121,8 +122,8 @@ class Work:
         return [json.loads(line) for line in self.read(name).splitlines()]
 
     def start(self, *arguments, **options):
-        """The program, running; by default its output is kept out of the way. With program=...:
-        another one, whose name comes first in the arguments."""
+        """Starts the program; its output is discarded by default. With program=... starts another one, whose name is
+        the first of the arguments."""
         options.setdefault("stdout", subprocess.DEVNULL)
         options.setdefault("stderr", subprocess.DEVNULL)
         options.setdefault("stdin", subprocess.DEVNULL)
@@ -131,7 +132,7 @@ class Work:
         return subprocess.Popen(argv, cwd=self.directory, **options)
 
     def run(self, *arguments, code=0, stdin=b""):
-        """Runs the program to its end; its standard error and output as texts."""
+        """Runs the program to its end; returns its standard error and output as texts."""
         done = subprocess.run([self.program, *arguments], cwd=self.directory, input=stdin,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
         out = done.stdout.decode("utf-8", "replace")
@@ -165,14 +166,14 @@ def latest(lines):
 
 
 def statuses(lines):
-    """URL -> what its last event says of the page itself: no group ids, no numbers of epochs."""
+    """URL -> the part of its last event about the page itself: no group ids, no epochs."""
     return {url: (e["version_ms"], e["status"], e["winner_url"], e["similarity"], e["reason"])
             for url, e in latest(lines).items()}
 
 
 def groups(lines):
-    """The listing of --groups without ids: a dictionary from members' URLs to what is said of
-    them. The groups' order does not depend on ids either."""
+    """The listing of --groups without ids: the URLs of the members -> the rest of the line. The order of the groups
+    does not depend on ids either."""
     result = {}
     for line in lines.splitlines():
         members = json.loads(line)["members"]
@@ -201,7 +202,7 @@ def run_one(function, program, source):
 
 
 def main(module):
-    """Runs the test that the arguments name, or all of the module."""
+    """Runs the test named by the arguments, or all tests of the module."""
     program, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
     tests = {name: f for name, f in vars(sys.modules[module]).items()
              if inspect.isfunction(f) and f.__module__ == module

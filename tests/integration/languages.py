@@ -4,7 +4,7 @@ import json
 
 from harness import check, check_equal, check_in, latest, main
 
-NUMBERS = " ".join(str(n * 7919) for n in range(500))  # of no language
+NUMBERS = " ".join(str(n * 7919) for n in range(500))  # of no detected language
 ENGLISH = "The quick brown fox jumps over the lazy dog, and nobody in the whole town knows the reason why. "
 FRENCH = "Le renard brun saute par-dessus le chien paresseux, et personne dans toute la ville ne sait pourquoi. "
 PAGES = {"http://a.example/en": ENGLISH + NUMBERS, "http://b.example/en": ENGLISH + NUMBERS + " the end",

@@ -1,4 +1,4 @@
-"""Manual pages and completion, as a person at a terminal meets them."""
+"""Manual pages and completion, as a user at a terminal meets them."""
 
 import glob
 import os
@@ -13,7 +13,7 @@ from harness import PATIENCE_SECONDS, Skip, check, check_equal, check_in, free_p
 
 
 def made(work, *names):
-    """What the build made beside the program."""
+    """The files built beside the program."""
     return os.path.join(os.path.dirname(work.program), "manual", *names)
 
 
@@ -52,7 +52,7 @@ def every_option_is_in_the_manual_page_of_its_command(work):
     text = rendered(made(work, "man1", "samepage-settings.1"))
     for setting in re.findall(r"^[a-z0-9_.]+ = .*", work.run("config").out, re.M):
         check_in(setting.rstrip(), text)
-    if shutil.which("lexgrog"):  # what apropos finds them by
+    if shutil.which("lexgrog"):  # words by which apropos finds them
         for page in glob.glob(made(work, "man1", "*.1")):
             subprocess.run(["lexgrog", page], check=True, stdout=subprocess.DEVNULL)
 
@@ -98,7 +98,7 @@ def fish_completes(work):
                               cwd=work.directory, capture_output=True, text=True, check=False,
                               env={**os.environ, "HOME": work.directory})
         check(done.returncode == 0 and done.stderr == "", line, done.stderr)
-        return [answer.split("\t")[0] for answer in done.stdout.splitlines()]
+        return [line.split("\t")[0] for line in done.stdout.splitlines()]
 
     check_equal(sorted(set(ask("samepage ")) - {"help"}), sorted(commands_in(work.run("--help").out)), "commands")
     check_equal(ask("samepage pairs --thr"), ["--threshold"], "--thr")
@@ -108,7 +108,7 @@ def fish_completes(work):
 
 
 def zsh_completes(work):
-    """In a terminal of its own: what it types for a person who presses the tabulator."""
+    """In a terminal: what zsh inserts when the user presses Tab."""
     needs("zsh")
     work.write(".zshrc", f"PS1='> '\nfpath=('{made(work, 'zsh')}' $fpath)\nautoload -U compinit\ncompinit -u\n"
                "accept-line() { print -r -- \"[$BUFFER]\"; BUFFER=; zle .accept-line }\nzle -N accept-line\necho re''ady\n")
@@ -134,7 +134,7 @@ def zsh_completes(work):
                                  ("samepage run --set barr", "samepage run --set barrier.pages="),
                                  ("samepage topics man", "samepage topics manifest ")]:
             seen = b""
-            os.write(terminal, typed.encode() + b"\t\r")  # accept-line shows what is there then
+            os.write(terminal, typed.encode() + b"\t\r")  # accept-line prints the line as it is then
             until_seen("[" + completed)
     finally:
         os.kill(child, 9)
@@ -143,8 +143,8 @@ def zsh_completes(work):
 
 
 def in_a_terminal(work, *arguments, feed=(), shown=None):
-    """What the program writes to standard error, a terminal, while it is fed one piece after another,
-    the next when `shown` was there."""
+    """Returns what the program writes to standard error, a terminal. Feeds it one piece after another, each once
+    `shown` has appeared."""
     ours, theirs = pty.openpty()
     process = work.start(*arguments, stdin=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
@@ -157,14 +157,14 @@ def in_a_terminal(work, *arguments, feed=(), shown=None):
             check(time.monotonic() < end and process.poll() is None, shown, "does not come; there is", seen)
             if select.select([ours], [], [], 0.3)[0]:
                 seen += os.read(ours, 4096)
-            else:  # the bar is drawn when something was read
+            else:  # the bar is drawn once something was read
                 process.stdin.write(piece)
                 process.stdin.flush()
     process.stdin.close()
     while True:
         try:
             more = os.read(ours, 4096)
-        except OSError:  # the other side is closed
+        except OSError:  # the other end is closed
             break
         if not more:
             break

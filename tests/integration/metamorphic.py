@@ -1,11 +1,11 @@
-"""Settings that must not change what comes out, and truth that must."""
+"""Settings that must not change the result, and input that must."""
 
 import collections
 import itertools
 
 from harness import check, check_equal, groups, latest, main, statuses
 
-# Each list differs from the first in what must not show.
+# Each list differs from the first only in settings that must not show.
 VARIANTS = {
     "plain": [],
     "partitions": ["--set", "tier1.partitions=7"],
@@ -19,7 +19,7 @@ VARIANTS = {
     "all": ["--set", "tier1.partitions=5", "--set", "partition.cells=3", "--set", "threads=3",
             "--set", "barrier.pages=11"],
 }
-# With these even ids, epochs and the order of events stay.
+# With these, ids, epochs and the order of events are equal as well.
 SAME_BYTES = ["single_barriers", "barriers", "one_thread", "threads", "small_caches"]
 
 
@@ -49,7 +49,7 @@ def partitions_cells_barriers_threads_and_stores_do_not_change_the_result(work):
 
 
 def short_pages_of_many_versions_do_not_change_the_result_either(work):
-    """Few words: a small edit is a large change, so groups split and merge more."""
+    """A small edit of a short page is a large change, so groups split and merge more often."""
     check_variants(work, work.crawl(pages=1500, seed=5, words=40))
 
 
@@ -67,12 +67,12 @@ def the_listing_of_groups_agrees_with_the_last_status_events(work):
             for field in "status", "winner_url", "similarity":
                 check(member[field] == event[field], field, member, event)
             named = last[member["winner_url"]] if member["status"] == "loser" else event
-            if member["status"] != "gone":  # one that is gone gets no event for another group
+            if member["status"] != "gone":  # a page that is gone gets no event when its group changes
                 check(named["group_id"] == group["group_id"], "group", member, event, named)
             if member["status"] == "loser":
                 check(member["winner_url"] in winners, "its winner is none:", member)
                 check(event["reason"] in ("content", "redirect", "exact"), event)
-                # a redirect to a page that is nobody's duplicate names that page with 1
+                # a redirect to a page without duplicates names that page with similarity 1
                 check(event["reason"] == "redirect" or event["similarity"] >= 0.8, event)
             else:
                 check(event["winner_url"] is None and event["similarity"] is None, event)
@@ -80,7 +80,7 @@ def the_listing_of_groups_agrees_with_the_last_status_events(work):
 
 
 def the_order_of_a_crawl_of_single_versions_does_not_change_the_groups(work):
-    """Each page once: read forwards and backwards, the same groups, winners and losers."""
+    """Each page once: reading forwards and backwards gives the same groups, winners and losers."""
     seen = set()
     lines = []
     for event, line in zip(truth(work, 3000, 6), work.read("crawl.jsonl").splitlines(True)):
@@ -101,7 +101,7 @@ def truth(work, pages, seed, **options):
 
 
 def last_fetches(truth):
-    """URL -> what is true of the page at the end. A later fetch counts."""
+    """URL -> the page's state at the end; a later fetch wins."""
     return {t["url"]: t for t in truth}
 
 

@@ -1,5 +1,5 @@
-"""The page of samepage serve in headless Chromium: it loads, searches, compares; nothing is asked of
-any other host; what a crawl holds is shown, never run."""
+"""The page of samepage serve in headless Chromium: it loads, searches and compares, sends no request to other hosts,
+and shows the content of a crawl without running it."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ def page(url, text, time_ms):
 
 
 def crawled(work, state="state"):
-    """Two near duplicates, one of them hostile, an exact copy, and pages that resemble nothing."""
+    """Two near duplicates, one of them hostile, an exact copy, and unrelated pages."""
     words = [f"word{i}" for i in range(200)]
     changed = words[:120] + ["entirely", "different", "&lt;script&gt;document.body.dataset.hacked=2",
                              "&lt;/script&gt;"] + words[124:]
@@ -55,7 +55,7 @@ def the_page_searches_and_compares_in_a_browser(work):
         for url in "http://a.example/one", "http://a.example/copy-of-one", HOSTILE:
             check_in(url, members, "members")
         check_equal(browser.count("main img"), 0, "images")
-        # Two members, chosen with the keyboard.
+        # Two members, chosen by keyboard.
         browser.type("#members tbody tr:nth-child(1) input", SPACE)
         browser.type("#members tbody tr:nth-child(3) input", SPACE)
         browser.type("#compare", ENTER)
@@ -67,7 +67,7 @@ def the_page_searches_and_compares_in_a_browser(work):
         check(any("entirely different" in m for m in marked), "marked", marked)
         check(not any("word10 " in m for m in marked), "shared words are marked", marked)
         check(any("<script>" in t for t in texts), "the hostile text is not shown as it is", texts)
-        # A threshold that lets the copy stay and the edited page go.
+        # With this threshold the exact copy stays in the group and the edited page leaves.
         browser.value("document.getElementById('threshold').value = '0.99'")
         browser.value("document.querySelector('#try button').click()")
         check_equal(browser.wait("document.body.dataset.tried", "the trial"), "1", "changes")
@@ -93,12 +93,21 @@ def the_page_fits_a_phone_and_the_dark(work):
         clipped = browser.value("[...document.querySelectorAll('.scroll')]"
                                 ".filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)")
         check_equal(clipped, [], "tables that are clipped")
+        # Members are cards: a frame around each, its cells below each other and within it.
+        cards = browser.value("""[...document.querySelectorAll('#members tbody tr')].map((tr) => {
+          const frame = tr.getBoundingClientRect(), cells = [...tr.cells].map((c) => c.getBoundingClientRect()).filter((c) => c.height);
+          return getComputedStyle(tr).borderLeftStyle === 'solid' && cells.length >= 4 && frame.right <= 360 &&
+            cells.every((c, i) => c.right <= frame.right && c.left === cells[0].left && (i === 0 || c.top >= cells[i - 1].bottom - 1));
+        })""")
+        check_equal(cards, [True] * 3, "members that are cards")
         grounds = []
         for scheme in "light", "dark":
             browser.prefer(scheme)
             grounds.append(browser.value("getComputedStyle(document.body).backgroundColor"))
         check(grounds[0] != grounds[1], "light and dark are alike:", grounds)
-        # Without --pages there are no texts, and the page says so.
+        # Without --pages there are no texts, without --statuses no history; the page must say so.
+        check_in("--statuses", browser.text("#no-history"))
+        check(browser.value("document.getElementById('history-part').hidden"), "a history of nothing")
         browser.value("[...document.querySelectorAll('#members input')].slice(0, 2).forEach(b => b.click())")
         browser.value("document.getElementById('compare').click()")
         browser.wait("document.body.dataset.compared", "the comparison")
@@ -106,7 +115,7 @@ def the_page_fits_a_phone_and_the_dark(work):
 
 
 def numbered(host, n, words=80):
-    """A page that resembles no other."""
+    """A page that is similar to no other."""
     return page(f"http://{host}/{n}", " ".join(f"{host}{n}text{i}" for i in range(words)),
                 1700000003000 + n)
 
@@ -128,7 +137,7 @@ def a_clicked_group_comes_into_view_and_a_refresh_keeps_the_place(work):
         top = browser.value("document.getElementById('found').getBoundingClientRect().top")
         check(-1 <= top < 400, "the group is not in view:", top)
         check_equal(browser.value("document.activeElement.id"), "found-title", "focus")
-        # The state moves on while a link of the list has the focus.
+        # The state changes while a link in the list has the focus.
         browser.value("document.querySelector('#largest tbody tr:nth-child(30) a').focus()")
         place = "[document.activeElement.textContent, scrollX, scrollY]"
         before = browser.value(place)
@@ -137,7 +146,8 @@ def a_clicked_group_comes_into_view_and_a_refresh_keeps_the_place(work):
                                          for n in range(5) for text in
                                          [" ".join(f"group0word{i}" for i in range(100))]))
         work.run(*run, "pages.jsonl", "more.jsonl")
-        browser.wait("document.querySelector('#numbers').innerText.includes('125')", "the new pages")
+        # The number of pages comes with the groups; that of records is ahead of both.
+        browser.wait("document.querySelector('#numbers .card b').innerText === '125'", "the new pages")
         check_equal(browser.text("#largest tbody tr:first-child td:nth-child(2)"), "7", "the largest")
         check_equal(browser.value(place), before, "the place after a refresh")
         browser.check_clean(f"http://127.0.0.1:{server.port}/")
@@ -161,7 +171,7 @@ def what_beat_a_page_is_shown_and_linked(work):
         check_equal(browser.value(f"document.querySelector('{real}').href"),
                     browser.value(f"new URL({json.dumps(loser['url'])}).href"), "the real page")
         check(browser.count("#members td:nth-child(4) a") == 2, "winners in the table")
-        # The picture of the group: three members, two links that hold them, two that were beaten.
+        # The picture of the group: three members, two links of its tree, two losers.
         group = server.get("/v1/group", url=HOSTILE)["members"]
         browser.type("#graph-part summary", ENTER)
         check_equal(sorted(browser.value("[...document.querySelectorAll('#graph a')]"
@@ -193,7 +203,9 @@ def a_part_of_a_url_and_a_host_are_found(work):
     work.write("more.jsonl", "".join(numbered("many.example", n) for n in range(130)))
     work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "--set", "partition.cells=4",
              "pages.jsonl", "more.jsonl")
+    os.mkdir(work.path("saved"))
     with serving(work) as server, Browser(work.path("profile")) as browser:
+        browser.call("Page.setDownloadBehavior", behavior="allow", downloadPath=work.path("saved"))
         origin = f"http://127.0.0.1:{server.port}/"
         browser.open(origin)
         browser.wait("document.body.dataset.overview", "the overview")
@@ -206,7 +218,7 @@ def a_part_of_a_url_and_a_host_are_found(work):
         pages = "[...document.querySelectorAll('#pages td:first-child a:first-child')].map(a => a.textContent)"
         check_equal(browser.value(pages), wanted, "pages")
         check_equal(browser.value("document.activeElement.id"), "pages-title", "focus")
-        # A host, in parts.
+        # A host, page by page.
         browser.value("document.getElementById('url').value = ''")
         browser.type("#url", "many", ENTER)
         browser.wait("document.body.dataset.searched.includes('many')", "the host")
@@ -222,7 +234,21 @@ def a_part_of_a_url_and_a_host_are_found(work):
         browser.value("document.getElementById('only').dispatchEvent(new Event('change'))")
         browser.wait("document.body.dataset.searched.includes('loser')", "losers of the host")
         check_in("No page", browser.text("#pages-said"))
-        # A URL that is none of a page is looked for as a part of one; a found page is looked up.
+        # All pages of the host as a file, not only those displayed.
+        browser.value("location.hash = '#host=many.example'")
+        browser.wait(pages + ".length === 100", "the host again")
+        for name in "csv", "json":
+            browser.type("#pages-" + name, ENTER)
+            until(lambda: os.path.exists(work.path("saved/pages." + name)), "the file, " + name)
+        with open(work.path("saved/pages.csv"), encoding="utf-8", newline="") as f:
+            rows = list(csv.DictReader(f))
+        check_equal(sorted(r["url"] for r in rows), sorted(f"http://many.example/{n}" for n in range(130)), "saved pages")
+        check_equal({r["status"] for r in rows}, {"unique"}, "statuses in CSV")
+        with open(work.path("saved/pages.json"), encoding="utf-8") as f:
+            saved = json.load(f)
+        check_equal([p["url"] for p in saved["pages"]], [r["url"] for r in rows], "pages in JSON")
+        check_equal(saved["host"], "many.example", "what was searched")
+        # A text that is no page's URL is searched for as a part of one; selecting a result looks it up.
         look_up(browser, "http://b.example/1")
         check_in("unique", browser.text("#facts"))
         look_up(browser, "http://b.example")
@@ -235,8 +261,49 @@ def a_part_of_a_url_and_a_host_are_found(work):
         browser.type("#hosts a", ENTER)
         browser.wait("document.getElementById('pages-title').textContent === 'Host a.example'", "a host")
         check_equal(browser.value("document.body.dataset.hacked || ''"), "", "hostile script")
-        # A page that nobody has is not found, by a request of its own.
+        # An unknown URL is not found, after one request.
         check(all("404" in json.dumps(c) for c in browser.complaints()), browser.complaints())
+
+
+def all_hosts_are_saved_though_they_change_places_meanwhile(work):
+    work.write("pages.jsonl", "".join(numbered(f"h{n}.example", 0, 20) for n in range(1203)) +
+               "".join(numbered("=1+1.example", n, 20) for n in range(2)))
+    work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "pages.jsonl")
+    os.mkdir(work.path("saved"))
+    with serving(work) as server, Browser(work.path("profile")) as browser:
+        browser.call("Page.setDownloadBehavior", behavior="allow", downloadPath=work.path("saved"))
+        browser.open(f"http://127.0.0.1:{server.port}/")
+        browser.wait("document.body.dataset.overview", "the overview")
+
+        def saved(name):
+            path = work.path("saved/hosts." + name)
+            browser.type("#hosts-" + name, ENTER)
+            until(lambda: os.path.exists(path), "the file, " + name)
+            return open(path, encoding="utf-8", newline="")
+
+        wanted = sorted(["=1+1.example", *(f"h{n}.example" for n in range(1203))])
+        with saved("json") as f:
+            hosts = json.load(f)
+        check_equal(sorted(h["host"] for h in hosts["hosts"]), wanted, "hosts in JSON")
+        check_equal((hosts["whole"], hosts["cut"]), (True, False), "of all pages")
+        check_equal({h["host"]: (h["pages"], h["unique"]) for h in hosts["hosts"]}["=1+1.example"], (2, 2), "counts")
+        check_equal(browser.text("#say"), "1,204 hosts saved", "what is said")
+        # Once, the second part has hosts of the first one.
+        browser.value("window.real = fetch; window.turned = 0; window.fetch = (url, options) => real(url.includes('offset=1000')"
+                      " && turned++ === 0 ? url.replace('offset=1000', 'offset=0') : url, options); 0")
+        with saved("csv") as f:
+            rows = list(csv.DictReader(f))
+        check_equal(browser.value("turned"), 2, "readings")
+        check_equal([r["host"] for r in rows], ["'" * h["host"].startswith("=") + h["host"] for h in hosts["hosts"]],
+                    "hosts in CSV")
+        check_equal(list(rows[0]), ["host", "pages", "unique", "winner", "loser", "gone"], "columns")
+        check_equal(sum(int(r["pages"]) for r in rows), 1205, "pages")
+        # Where they never stand still, it is said.
+        os.remove(work.path("saved/hosts.csv"))
+        browser.value("window.fetch = (url, options) => real(url.replace('offset=1000', 'offset=0'), options); 0")
+        with saved("csv") as f:
+            check_equal(len(list(csv.DictReader(f))), 1000, "hosts")
+        check_in("some are missing", browser.text("#say"))
 
 
 def the_history_of_a_page_and_new_statuses_are_shown(work):
@@ -249,11 +316,12 @@ def the_history_of_a_page_and_new_statuses_are_shown(work):
         check_in("Nothing new", browser.text("#live-said"))
         look_up(browser, HOSTILE)
         browser.wait("!document.getElementById('history-part').hidden", "the history")
+        check(browser.value("document.getElementById('no-history').hidden"), "a hint beside the history")
         browser.type("#history-part summary", ENTER)
         said = server.get("/v1/history", url=HOSTILE)["events"]
         check_equal(browser.count("#history tbody tr"), len(said), "statuses of the page")
         check_in("loser", browser.text("#history tbody tr:first-child"))
-        # Its next version resembles nothing: the run says so, and who looks on sees it.
+        # The next version is similar to nothing: the run publishes it, and an open page shows it.
         work.write("more.jsonl", page(HOSTILE, " ".join(f"new{i}" for i in range(90)), 1700000009000))
         work.run("run", "-q", "--state", "state", "-o", "status.jsonl", "--set", "partition.cells=4",
                  "pages.jsonl", "more.jsonl")
@@ -283,7 +351,7 @@ def a_large_group_is_turned_by_the_page_and_saved(work):
         check(browser.value("document.getElementById('earlier').disabled"), "before the first")
         urls = "[...document.querySelectorAll('#members td:nth-child(2) a:first-child')].map(a => a.textContent)"
         first = browser.value(urls)
-        # The picture has a bounded number of members.
+        # The picture has a limited number of members.
         check_equal(browser.count("#graph circle"), 60, "members in the picture")
         check_in("60 of 1,250 members", browser.value("document.getElementById('graph-said').textContent"))
         browser.type("#later", ENTER)
@@ -303,7 +371,7 @@ def a_large_group_is_turned_by_the_page_and_saved(work):
         check_equal([r["url"] for r in rows], [m["url"] for m in saved["members"]], "members in CSV")
         check_equal(len(set(r["url"] for r in rows)), 1250, "different members")
         check_equal({r["status"] for r in rows}, {"winner", "loser"}, "statuses in CSV")
-        # This state has one cell, of which there is no load to compare.
+        # This state has one cell, so there is no load to compare.
         browser.wait("document.body.dataset.overview", "the overview")
         check(browser.value("document.getElementById('cells-card').hidden"), "load of one cell")
         check_in("logarithmic scale", browser.text("#sizes"))

@@ -18,7 +18,7 @@ def write(work, pages):
 
 
 def sets_of(work, *options):
-    """Pairs as printed, and sets by the page that stands for them."""
+    """Printed pairs, and the sets by the page that represents each."""
     lines = work.run("pairs", "-q", *options, "--sets", "sets", "pages.jsonl").out.splitlines()
     sets = {}
     for line in work.json_lines("sets"):
@@ -28,8 +28,8 @@ def sets_of(work, *options):
 
 
 def a_page_is_compared_with_later_pages_without_a_set(work):
-    """c is like a and like b, which are unlike: pairs connect the three, the paper's c goes to a alone.
-    e is longer than d, so d comes first though it stands later."""
+    """c resembles a and b, which are unlike: pairs connect the three, the paper assigns c to a alone. e is longer than
+    d, so d comes first although it is read later."""
     write(work, {"http://a": sentences(0, 40), "http://c": sentences(13, 41), "http://b": sentences(27, 40),
                  "http://e": sentences(100, 40), "http://d": sentences(100, 39), "http://f": sentences(200, 40)})
     pairs, sets = sets_of(work, *LCS)
@@ -61,7 +61,7 @@ def another_method_has_no_such_sets(work):
 
 
 def pairs_connect_sets(work):
-    """Of any method, on chains of edited pages, held against a search in Python."""
+    """With any method, on chains of edited pages, compared with an independent search in Python."""
     rng = random.Random(7)
     texts = []
     for i in range(120):

@@ -1,4 +1,4 @@
-"""Rules about URLs from a state: the command, the answer of serve, the experiment."""
+"""URL rules learned from a state: the command, the response of serve, the experiment."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ def words(number):
 
 
 def visitors_crawl(work, pages=120):
-    """Pages of a.example under two sessions each; of b.example the same parameter chooses the page."""
+    """Pages of a.example under two sessions each; on b.example the same parameter chooses the page."""
     lines = []
     for page in range(pages):
         for visit in range(2):
@@ -45,8 +45,8 @@ def rules_of_a_state_are_listed(work):
 
 def get(port, path, **arguments):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}?{urllib.parse.urlencode(arguments)}") as answer:
-            return answer.status, json.load(answer)
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}?{urllib.parse.urlencode(arguments)}") as response:
+            return response.status, json.load(response)
     except urllib.error.HTTPError as error:
         return error.code, json.loads(error.read() or b"{}")
     except OSError:
@@ -61,7 +61,7 @@ def serve_says_what_a_url_will_be(work):
     try:
         url = "http://a.example/7?sid=999999"
         status, said = until(lambda: (lambda a: a if a and a[0] != 503 else None)(
-            get(port, "/v1/predict", url=url, explore=0)), "an answer")
+            get(port, "/v1/predict", url=url, explore=0)), "a response")
         check_equal(status, 200, "status")
         check_equal(said["duplicate_of"], "http://a.example/7?sid=7048", "the page")
         check_equal((said["rule"]["kind"], said["rule"]["name"], said["fetch"]), ("parameter", "sid", False), "rule")
@@ -83,20 +83,21 @@ def stop(server):
 
 
 def fetched_of(work, urls, *options):
-    """By URL whether it is to be fetched, and whether for the sake of the share."""
+    """For each URL whether it should be fetched, and whether only to explore."""
     port = free_port()
     server = work.start("serve", "--state", "state", "--listen", f"127.0.0.1:{port}", "--predict", *options,
                         stderr=subprocess.PIPE)
     try:
-        until(lambda: (get(port, "/v1/predict", url=urls[0]) or (503,))[0] != 503, "an answer")
-        answers = [get(port, "/v1/predict", url=url)[1] for url in urls]
-        return {said["url"]: (said["fetch"], said["explore"]) for said in answers}
+        until(lambda: (get(port, "/v1/predict", url=urls[0]) or (503,))[0] != 503, "a response")
+        responses = [get(port, "/v1/predict", url=url)[1] for url in urls]
+        return {said["url"]: (said["fetch"], said["explore"]) for said in responses}
     finally:
         stop(server)
 
 
 def serve_explores_the_share_of_the_setting(work):
-    """Without an argument the setting counts; the same URLs each time; what is not predicted is never explored."""
+    """Without an argument the setting counts. The same URLs are chosen each time, and never one without a prediction.
+    """
     visitors_crawl(work)
     known = [f"http://a.example/{page}?sid=999999" for page in range(120)]
     unknown = [f"http://b.example/{page}?sid=999999" for page in range(5)]

@@ -1,5 +1,5 @@
-"""WARC revisits: a fetch that found a content again moves the page's time and nothing else, and one
-whose content is not known here is counted, not lost."""
+"""WARC revisits: a fetch that found a known content again changes only the page's time; one of an unknown content is
+counted, not lost."""
 
 import base64
 import hashlib
@@ -74,9 +74,9 @@ def a_revisit_is_a_fetch_with_unchanged_content(work):
 def a_revisit_of_what_is_not_known_is_counted(work):
     a, b = "http://a.example/", "http://b.example/"
     known = response(a, day(2), TEXT), response(a, day(4), OTHER)
-    for again in (revisit(b, day(5), day(2), b), revisit(b, day(5)),  # a page that was never here
-                  revisit(a, day(5), day(2), a),  # a content that is no more
-                  revisit(a, day(6), day(5), a),  # a fetch that is not here
+    for again in (revisit(b, day(5), day(2), b), revisit(b, day(5)),  # a page that was never fetched
+                  revisit(a, day(5), day(2), a),  # a content that no page has any more
+                  revisit(a, day(6), day(5), a),  # a fetch that is not in the crawl
                   revisit(a, day(5), day(4), b)):  # a content of another page
         events, summary = events_of(work, *known, again)
         check_equal(summary["again_unknown"], 1, "of unknown content")
@@ -109,16 +109,16 @@ def an_older_revisit_is_late(work):
 def a_revisit_of_a_known_payload_is_a_fetch_of_it(work):
     a, b = "http://a.example/", "http://b.example/longer"
     first = response(a, day(1), TEXT, digest=True)
-    # Of another page, which is new here.
+    # Another page's content; new on this page.
     events, summary = events_of(work, first, revisit(b, day(2), day(1), a, text=TEXT))
     check_equal({e["url"]: (e["status"], e["reason"], e["version_ms"]) for e in events},
                 {a: ("winner", None, ms(1)), b: ("loser", "exact", ms(2))}, "of another page")
     check_equal(summary["again_unknown"], 0, "of unknown content")
-    # A content that the page had before the present one; another page still has it.
+    # A content that the page had earlier; another page still has it.
     back = first, response(b, day(1), TEXT, digest=True), response(a, day(2), OTHER, digest=True)
     events, summary = events_of(work, *back, revisit(a, day(3), day(1), a, text=TEXT))
     check_equal([e["status"] for e in events if e["url"] == a][-2:], ["unique", "winner"], "back again")
-    # No page has it any more; and nothing is said of a content without words.
+    # A content that no page has any more; a content without words gets no message.
     for records in ((first, response(a, day(2), OTHER), revisit(b, day(3), day(1), a, text=TEXT)),
                     (response(a, day(1), "", digest=True), revisit(b, day(3), text="")),
                     (first, revisit(b, day(2), text=TEXT, profile="server-not-modified"))):

@@ -1,4 +1,4 @@
-"""samepage serve: its responses agree with what the run wrote, and nothing sent to it does harm."""
+"""samepage serve: its responses agree with the output of the run, and no request does harm."""
 
 import contextlib
 import http.client
@@ -28,8 +28,8 @@ class Server:
         try:
             given = {"Host": host} if host else {}
             connection.request(method, path, body, {**given, **(headers or {})})
-            answer = connection.getresponse()
-            return answer.status, answer.read(), answer
+            response = connection.getresponse()
+            return response.status, response.read(), response
         finally:
             connection.close()
 
@@ -40,13 +40,13 @@ class Server:
         return json.loads(body)
 
     def status(self, path, **arguments):
-        """The HTTP status of the answer."""
+        """The HTTP status of the response."""
         return self.ask("GET", path + "?" + urllib.parse.urlencode(arguments))[0]
 
     def filter(self, code=200, **body):
-        status, answer, _ = self.ask("POST", "/v1/filter", json.dumps(body))
-        check(status == code, f"filter: {status}, not {code}:", answer[:300])
-        return json.loads(answer)
+        status, response, _ = self.ask("POST", "/v1/filter", json.dumps(body))
+        check(status == code, f"filter: {status}, not {code}:", response[:300])
+        return json.loads(response)
 
     def check_unharmed(self):
         check_equal(self.ask("GET", "/livez")[:2], (200, b"alive\n"), "livez")
@@ -89,8 +89,8 @@ def the_language_of_a_page_is_kept_only_where_that_is_asked_for(work):
         state = f"state-{language}"
         work.run("run", "-q", "--state", state, "-o", f"status-{language}", *setting, "crawl.jsonl")
         with serving(work, state) as server:
-            answer = server.get("/v1/compare", a="https://a.example/0", b="https://a.example/1")
-            check_equal(answer["a"]["language"], language, setting)
+            response = server.get("/v1/compare", a="https://a.example/0", b="https://a.example/1")
+            check_equal(response["a"]["language"], language, setting)
     check_equal(work.read("status-en"), work.read("status-None"), "statuses")
 
 
@@ -98,17 +98,17 @@ def served_statuses_and_groups_are_those_of_the_run(work):
     statuses, groups = crawled(work)
     with serving(work) as server:
         for url, event in list(statuses.items())[::7]:
-            answer = server.get("/v1/status", url=url)
+            response = server.get("/v1/status", url=url)
             for key in "url", "status", "winner_url", "similarity", "reason", "version_ms", "group_id":
-                check_equal(answer[key], event[key], f"{url}: {key}")
+                check_equal(response[key], event[key], f"{url}: {key}")
         linked = 0
         for group in groups[::5]:
             members = {m["url"]: m for m in group["members"]}
-            answer = server.get("/v1/group", url=group["members"][-1]["url"])
-            check_equal(answer["group_id"], group["group_id"], "group id")
-            check_equal(answer["size"], len(members), "size")
-            check_equal(sorted(m["url"] for m in answer["members"]), sorted(members), "members")
-            for m in answer["members"]:
+            response = server.get("/v1/group", url=group["members"][-1]["url"])
+            check_equal(response["group_id"], group["group_id"], "group id")
+            check_equal(response["size"], len(members), "size")
+            check_equal(sorted(m["url"] for m in response["members"]), sorted(members), "members")
+            for m in response["members"]:
                 check_equal({k: m[k] for k in ("status", "winner_url", "similarity")},
                             {k: members[m["url"]][k] for k in ("status", "winner_url", "similarity")},
                             m["url"])
@@ -117,7 +117,7 @@ def served_statuses_and_groups_are_those_of_the_run(work):
                     linked += 1
                     check(0.8 <= link["similarity"] <= 1, "a weak link:", m)
                 check(not link or link["since_ms"] >= m["since_ms"], "linked before it was there", m)
-            roots = [m for m in answer["members"] if not m["link"]]
+            roots = [m for m in response["members"] if not m["link"]]
             check_equal(len(roots), 1, "members that hang on no other")
         check(linked > 20, "few links were looked at:", linked)
         check_equal(server.get("/v1/status", 404, url="http://nowhere.example/")["error"][:7],
@@ -138,15 +138,15 @@ def every_member_of_a_large_group_is_listed_once_in_parts(work):
         found, winners, after, sizes = [], 0, {}, []
         while after is not None:
             for offset in range(0, part, 1000):
-                answer = server.get("/v1/group", url=urls[7], offset=offset, limit=1000, **after)
-                check(len(answer["members"]) <= 1000 and answer["size_is_more"], "the size of an answer")
-                found += [m["url"] for m in answer["members"]]
-                for m in answer["members"]:
+                response = server.get("/v1/group", url=urls[7], offset=offset, limit=1000, **after)
+                check(len(response["members"]) <= 1000 and response["size_is_more"], "the size of a response")
+                found += [m["url"] for m in response["members"]]
+                for m in response["members"]:
                     check_equal(m["winner_url"], statuses[m["url"]]["winner_url"], m["url"])
                     check_equal(m["similarity"], 1 if m["status"] == "loser" else None, m["url"])
-            sizes.append(answer["size"])
-            winners += answer["winners"]
-            after = {"after": answer["next_after"]} if answer["next_after"] else None
+            sizes.append(response["size"])
+            winners += response["winners"]
+            after = {"after": response["next_after"]} if response["next_after"] else None
         check_equal(sizes, [part, part, pages - 2 * part], "members of each part")
         check_equal(sorted(found), urls, "members of all parts")
         check_equal(winners, 1, "winners")
@@ -159,8 +159,8 @@ def filtered_lists_have_no_near_duplicates(work):
     urls = [m["url"] for g in many[:40] for m in g["members"][:4]]
     urls += [url for url, e in statuses.items() if e["status"] == "unique"][:50]
     with serving(work) as server:
-        answer = server.filter(urls=urls)
-        kept, dropped = answer["kept"], answer["dropped"]
+        response = server.filter(urls=urls)
+        kept, dropped = response["kept"], response["dropped"]
         check_equal(sorted(kept + [d["url"] for d in dropped]), sorted(urls), "kept and dropped")
         check_equal([u for u in urls if u in set(kept)], kept, "order of what is kept")
         place = {url: i for i, url in enumerate(urls)}
@@ -169,7 +169,7 @@ def filtered_lists_have_no_near_duplicates(work):
             check(d["repeats"] in kept and place[d["repeats"]] < place[d["url"]], "repeats", d)
             check(d["similarity"] >= 0.8, "similarity", d)
             check_equal(group_of[d["url"]], group_of[d["repeats"]], "groups of a repeated pair")
-        # A loser behind its winner is dropped, and of unique pages none is.
+        # A loser listed after its winner is dropped; unique pages are kept.
         for url, e in statuses.items():
             if e["status"] == "loser" and e["reason"] != "redirect" and url in place and \
                     place.get(e["winner_url"], len(urls)) < place[url]:
@@ -185,7 +185,7 @@ def filtered_lists_have_no_near_duplicates(work):
 
 
 def lists_can_be_filtered_by_sentences(work):
-    """Ten sentences of six words each; the second page has seven of the first one's, the third five."""
+    """Ten sentences of six words each; the second page shares seven with the first, the third five."""
     def page(url, shared):
         own = [n if n < shared else f"{url[7]}{n}" for n in range(10)]
         return {"url": url, "content": " ".join(f"Here stands one sentence called number{n}." for n in own)}
@@ -201,9 +201,9 @@ def lists_can_be_filtered_by_sentences(work):
                                        ("sentences", [(urls[1], 0.538)], 0.5)):
             with serving(work, way, "--filter", by) as server:
                 for body in {"urls": urls}, {"documents": [{"url": p["url"], "text": p["content"]} for p in pages]}:
-                    answer = server.filter(**body)
-                    check_equal((answer["compared"], answer["threshold"]), (by, threshold), way)
-                    check_equal([(d["url"], round(d["similarity"], 3)) for d in answer["dropped"]], dropped, way)
+                    response = server.filter(**body)
+                    check_equal((response["compared"], response["threshold"]), (by, threshold), way)
+                    check_equal([(d["url"], round(d["similarity"], 3)) for d in response["dropped"]], dropped, way)
     with serving(work, "keep", "--filter", "sentences", "--filter-threshold", "0.3") as server:
         check_equal([d["url"] for d in server.filter(urls=urls)["dropped"]], urls[1:], "at 0.3")
     work.run("run", "-q", "--state", "none", "-o", "out", "crawl.jsonl")
@@ -269,14 +269,14 @@ def texts_can_be_sent_along(work):
     page = max((p for p in work.json_lines("crawl.jsonl") if p["url"] == url),
                key=lambda p: p["fetch_time_ms"])
     with serving(work) as server:
-        answer = server.filter(documents=[
+        response = server.filter(documents=[
             {"url": url},
             {"url": "http://new.example/", "text": page["content"], "content_type": "text/html"},
             {"url": "http://other.example/", "text": "quite another text, of a few words " * 3},
         ])
-        check_equal(answer["kept"], [url, "http://other.example/"], "kept")
-        check_equal(answer["dropped"][0]["repeats"], url, "repeats")
-        check_equal(answer["dropped"][0]["similarity"], 1, "similarity")
+        check_equal(response["kept"], [url, "http://other.example/"], "kept")
+        check_equal(response["dropped"][0]["repeats"], url, "repeats")
+        check_equal(response["dropped"][0]["similarity"], 1, "similarity")
 
 
 def sentences_are_compared_where_the_state_has_them(work):
@@ -284,9 +284,9 @@ def sentences_are_compared_where_the_state_has_them(work):
     losers = [(u, e["winner_url"]) for u, e in statuses.items() if e["reason"] == "exact"][:20]
     uniques = [u for u, e in statuses.items() if e["status"] == "unique"][:50]
     with serving(work) as server:
-        answer = server.filter(urls=[u for pair in losers for u in reversed(pair)] + uniques)
-        check_equal(answer["compared"], "sentences", "compared")
-        gone = {d["url"] for d in answer["dropped"]}
+        response = server.filter(urls=[u for pair in losers for u in reversed(pair)] + uniques)
+        check_equal(response["compared"], "sentences", "compared")
+        gone = {d["url"] for d in response["dropped"]}
         check(losers and all(u in gone for u, w in losers if w not in gone), "exact repeats")
         check(len(set(uniques) & gone) <= 2, "unique pages dropped:", set(uniques) & gone)
 
@@ -329,13 +329,13 @@ def two_pages_are_compared_and_their_texts_shown(work):
         until(lambda: server.status("/v1/text", url=crawl[-1]["url"]) != 503, "an index of --pages")
         pairs = [(u, e) for u, e in statuses.items() if e["reason"] in ("content", "exact")]
         for url, event in pairs[::9]:
-            answer = server.get("/v1/compare", a=url, b=event["winner_url"])
-            check_equal(answer["similarity"], event["similarity"], url)
-            check_equal(answer["near_duplicates"], True, url)
-            check_equal(answer["equal_words"], event["reason"] == "exact", url)
-            a, b, both = answer["a"]["shingles"], answer["b"]["shingles"], answer["shared_kept"]
-            if answer["exact"]:
-                check(abs(both / (a + b - both) - answer["similarity"]) < 1e-6, "shared", answer)
+            response = server.get("/v1/compare", a=url, b=event["winner_url"])
+            check_equal(response["similarity"], event["similarity"], url)
+            check_equal(response["near_duplicates"], True, url)
+            check_equal(response["equal_words"], event["reason"] == "exact", url)
+            a, b, both = response["a"]["shingles"], response["b"]["shingles"], response["shared_kept"]
+            if response["exact"]:
+                check(abs(both / (a + b - both) - response["similarity"]) < 1e-6, "shared", response)
             shown = server.get("/v1/text", url=url)
             check_equal(shown["fetch_time_ms"], contents[url]["fetch_time_ms"], "fetch")
             check(len(shown["text"]) > 20 and "<" not in shown["text"], "text", shown["text"][:200])
@@ -397,13 +397,13 @@ def the_history_of_a_page_is_what_the_run_wrote(work):
     with serving(work, "state", "--statuses", "status.jsonl") as server:
         until(lambda: server.status("/v1/history", url="http://nowhere.example/") == 404, "the log")
         for url in sorted(said, key=lambda u: -len(said[u]))[::11]:
-            answer = server.get("/v1/history", url=url)
-            check_equal(answer, {"events": said[url], "more": False}, url)
+            response = server.get("/v1/history", url=url)
+            check_equal(response, {"events": said[url], "more": False}, url)
             check_equal(server.get("/v1/history", url=url, limit=1),
                         {"events": said[url][:1], "more": len(said[url]) > 1}, url)
         check(max(map(len, said.values())) > 3, "short histories")
         server.get("/v1/history", 400, url=url, limit=0)
-        # Lines that are none, and one that is not whole yet.
+        # Lines that are no events, and one that is incomplete.
         with open(work.path("status.jsonl"), "ab") as f:
             f.write(b"nonsense\n\n" + b"x" * 600000 + b'\n{"url":"http://new.example/",')
             f.flush()
@@ -411,7 +411,7 @@ def the_history_of_a_page_is_what_the_run_wrote(work):
             check_equal(server.status("/v1/history", url="http://new.example/"), 404, "half a line")
             f.write(b'"version_ms":1}\n')
         until(lambda: server.status("/v1/history", url="http://new.example/") == 200, "the whole line")
-        # What is in the place of a line is not what was there.
+        # The line was replaced by another one.
         with open(work.path("status.jsonl"), "r+b") as f:
             f.write(b"#" * 1000)
         first = work.read("crawl.jsonl").splitlines()[0]
@@ -429,17 +429,17 @@ class Stream:
     def __init__(self, server, headers=None):
         self.connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE_SECONDS)
         self.connection.request("GET", "/v1/events", headers=headers or {})
-        self.answer = self.connection.getresponse()
+        self.response = self.connection.getresponse()
         self.comments = 0
 
     def line(self):
-        line = self.answer.readline().decode()
+        line = self.response.readline().decode()
         check(line, "the stream has ended")
         self.comments += line == ":\n"
         return line.rstrip("\n")
 
     def events(self, count):
-        """The next events, as (id, data); `skipped` is counted among them."""
+        """The next events, as (id, data); those of type `skipped` are included."""
         events, event = [], {}
         while len(events) < count:
             line = self.line()
@@ -469,8 +469,8 @@ def statuses_are_told_as_they_come(work):
     with serving(work, "state", "--statuses", "log.jsonl") as server:
         until(lambda: server.status("/v1/history", url="http://nowhere.example/") == 404, "the log")
         streams = [Stream(server) for _ in range(16)]
-        check_equal([s.answer.status for s in streams], [200] * 16, "readers")
-        check_equal(streams[0].answer.getheader("Content-Type"), "text/event-stream", "type")
+        check_equal([s.response.status for s in streams], [200] * 16, "readers")
+        check_equal(streams[0].response.getheader("Content-Type"), "text/event-stream", "type")
         check_equal(server.ask("GET", "/v1/events")[0], 503, "one reader too many")
         server.check_unharmed()
         say(lines[1:41])
@@ -481,14 +481,14 @@ def statuses_are_told_as_they_come(work):
             check_equal({kind for kind, _, _ in events}, {"status"}, "kinds")
         ids = [int(number) for _, number, _ in events]
         check_equal(ids, list(range(ids[0], ids[0] + 40)), "ids")
-        # Who comes back goes on where he was; who asks for what was never said is told what comes.
+        # A client that reconnects continues where it was; an unknown id starts with the next event.
         for stream in streams[1:]:
             stream.close()
         until(lambda: server.ask("HEAD", "/v1/events")[0] == 200, "a place")
         again = Stream(server, {"Last-Event-ID": str(ids[29])})
         check_equal([int(number) for _, number, _ in again.events(10)], ids[30:], "what was missed")
         ahead = Stream(server, {"Last-Event-ID": "999999999"})
-        # More than are kept: a reader who was away is told how many he missed.
+        # More events than are kept: a client that was away is told how many it missed.
         many = [json.dumps({"url": f"http://a.example/{i}", "n": i}).encode() + b"\n" for i in range(6000)]
         say(many)
         check_equal(len(ahead.events(1)), 1, "an event")
@@ -497,39 +497,39 @@ def statuses_are_told_as_they_come(work):
         kind, _, data = late.events(1)[0]
         check_equal((kind, data), ("skipped", {"skipped": 40 - 1 + 6000 - 4096}), "what was passed over")
         check_equal(late.events(4096)[-1][2]["n"], 5999, "the last event")
-        # Nothing to say for longer than a useless connection lives: a comment each second.
+        # Idle for longer than an idle connection lives: a comment each second keeps it open.
         while late.comments < 12:
             late.line()
         say([b'{"url":"http://b.example/"}\n'])
         check_equal(late.events(1)[0][2], {"url": "http://b.example/"}, "an event after the silence")
         server.check_unharmed()
-        # The server ends although streams are open: checked when it does.
+        # The server ends although streams are open, which is checked at its end.
 
 
 def the_overview_adds_up(work):
     statuses, groups = crawled(work, 2000, "--set", "partition.cells=8")
     with serving(work) as server:
         until(lambda: server.status("/v1/overview") == 200, "the overview")
-        answer = server.get("/v1/overview")
+        response = server.get("/v1/overview")
         for status in "unique", "winner", "loser", "gone":
             count = sum(e["status"] == status for e in statuses.values())
-            check_equal(answer[status], count, status)
-            check_equal(sum(b[status] for b in answer["timeline"]), count, status + " over time")
-        check_equal(answer["pages"], len(statuses), "pages")
-        check_equal(answer["groups"], len(groups), "groups")
+            check_equal(response[status], count, status)
+            check_equal(sum(b[status] for b in response["timeline"]), count, status + " over time")
+        check_equal(response["pages"], len(statuses), "pages")
+        check_equal(response["groups"], len(groups), "groups")
         sizes = [len(g["members"]) for g in groups]
-        for s in answer["sizes"]:
+        for s in response["sizes"]:
             check_equal(s["groups"], sum(s["from"] <= n <= s["to"] for n in sizes), s)
             check_equal(s["pages"], sum(n for n in sizes if s["from"] <= n <= s["to"]), s)
-        check_equal([g["size"] for g in answer["largest"]], sorted(sizes, reverse=True)[:50], "largest")
-        weakest = [g["weakest"] for g in answer["weakest"]]
+        check_equal([g["size"] for g in response["largest"]], sorted(sizes, reverse=True)[:50], "largest")
+        weakest = [g["weakest"] for g in response["weakest"]]
         check_equal(weakest, sorted(weakest), "order of the weakest")
         lowest = min(m["similarity"] for g in groups for m in g["members"]
                      if m["similarity"] is not None and m["status"] == "loser")
         check(weakest[0] >= lowest - 1e-6, "weaker than any")
-        contents = sum(answer["cells"])
-        check(answer["unique"] + answer["winner"] <= contents <= answer["pages"], "cells", contents)
-        check_equal(answer["inputs_ended"], True, "ended")
+        contents = sum(response["cells"])
+        check(response["unique"] + response["winner"] <= contents <= response["pages"], "cells", contents)
+        check_equal(response["inputs_ended"], True, "ended")
 
 
 def host_of(url):
@@ -543,17 +543,17 @@ def pages_are_found_by_a_part_of_their_url_and_by_host(work):
         until(lambda: server.status("/v1/hosts") == 200, "the hosts")
 
         def found(**query):
-            """All pages, asked for in parts."""
+            """All pages, requested in parts."""
             pages, after = [], {}
             while True:
-                answer = server.get("/v1/search", **query, **after)
-                check_equal(answer["searched"], len(statuses), "searched")
-                check_equal(answer["cut"], False, "cut")
-                pages += answer["pages"]
-                if not answer["next"]:
+                response = server.get("/v1/search", **query, **after)
+                check_equal(response["searched"], len(statuses), "searched")
+                check_equal(response["cut"], False, "cut")
+                pages += response["pages"]
+                if not response["next"]:
                     return pages
-                check_equal(answer["pages"][-1]["url"], answer["next"], "next")
-                after = {"after": answer["next"]}
+                check_equal(response["pages"][-1]["url"], response["next"], "next")
+                after = {"after": response["next"]}
 
         for part in urls[7][10:], urls[99].split("/")[2][:6].upper(), "/", "nowhere.example":
             pages = found(q=part, limit=300)
@@ -589,11 +589,11 @@ def the_cells_of_a_trained_map_are_counted(work):
     crawled(work, 500, "--set", "partition.map=map")
     with serving(work, "state", "--map", "map") as server:
         until(lambda: server.status("/v1/overview") == 200, "the overview")
-        answer = server.get("/v1/overview")
-        check(2 <= len(answer["cells"]) <= 8, "cells", answer["cells"])
-        contents = sum(answer["cells"])
-        check(answer["unique"] + answer["winner"] <= contents <= answer["pages"], "cells", contents)
-        check_equal(answer["leaving"], 0, "pages that have not moved")
+        response = server.get("/v1/overview")
+        check(2 <= len(response["cells"]) <= 8, "cells", response["cells"])
+        contents = sum(response["cells"])
+        check(response["unique"] + response["winner"] <= contents <= response["pages"], "cells", contents)
+        check_equal(response["leaving"], 0, "pages that have not moved")
 
 
 def what_is_described_is_what_is_answered(work):
@@ -614,18 +614,18 @@ def what_is_described_is_what_is_answered(work):
                            ("/v1/overview?x=", "Overview"), ("/v1/search?q=a&x=", "Found"),
                            ("/v1/hosts?x=", "Hosts"), ("/v1/history?url=", "History"),
                            ("/v1/threshold?threshold=0.9&url=", "Trial")):
-            answer = json.loads(server.ask("GET", path + url)[1])
-            # Only where a page is contained, and where a sample is watched.
+            response = json.loads(server.ask("GET", path + url)[1])
+            # Only with containment, and with a watched sample.
             optional = {"Status": {"contained_in", "containment"}, "Overview": {"audit"}}.get(name, set())
-            check_equal(set(answer) | optional, set(described["components"]["schemas"][name]["properties"]), name)
+            check_equal(set(response) | optional, set(described["components"]["schemas"][name]["properties"]), name)
         for path, name in ("/v1/search", "q"), ("/v1/search", "host"), ("/v1/hosts", "q"):
             server.get(path, **{name: "a" * 8192})
             check_in("at most 8192 bytes", server.get(path, 400, **{name: "a" * 8193})["error"])
-        answer = server.filter(urls=["http://a.example/"])
-        check_equal(set(answer), set(described["components"]["schemas"]["Filtered"]["properties"]),
+        response = server.filter(urls=["http://a.example/"])
+        check_equal(set(response), set(described["components"]["schemas"]["Filtered"]["properties"]),
                     "Filtered")
-        status, body, answer = server.ask("GET", "/")
-        policy = answer.getheader("Content-Security-Policy")
+        status, body, response = server.ask("GET", "/")
+        policy = response.getheader("Content-Security-Policy")
         check_equal(status, 200, "the page")
         nonces = set(re.findall(rb'nonce="([0-9a-f]{32})"', body))
         check_equal(len(nonces), 1, "nonces")
@@ -636,7 +636,7 @@ def what_is_described_is_what_is_answered(work):
 
 
 def what_schemathesis_makes_of_the_description_is_answered(work):
-    """Requests that docs/openapi.json allows and forbids, made up by a program that is not ours."""
+    """Requests that docs/openapi.json allows and forbids, generated by schemathesis."""
     program = shutil.which("schemathesis")
     if not program:
         raise Skip("there is no schemathesis (pip install schemathesis)")
@@ -647,7 +647,7 @@ def what_schemathesis_makes_of_the_description_is_answered(work):
         done = subprocess.run(
             [program, "--config-file", os.path.join(here, "schemathesis.toml"), "run",
              os.path.join(work.source, "docs", "openapi.json"), "--url", f"http://127.0.0.1:{server.port}",
-             "--exclude-path", "/v1/events",  # does not end
+             "--exclude-path", "/v1/events",  # would not end
              "--max-examples", "10", "--seed", "1", "--no-color", "--phases", "examples,coverage,fuzzing"],
             cwd=work.path("."), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         check(done.returncode == 0, "schemathesis:", done.stdout[-4000:])
@@ -666,9 +666,9 @@ def bodies_that_make_no_sense_are_refused(work):
            '{"x":' + '{"a":' * 300000]
     with serving(work) as server:
         for body in bad:
-            status, answer, _ = server.ask("POST", "/v1/filter", body)
+            status, response, _ = server.ask("POST", "/v1/filter", body)
             check_equal(status, 400, f"status of {body[:60]!r}")
-            check(json.loads(answer)["error"], "no reason")
+            check(json.loads(response)["error"], "no reason")
         server.filter(413, urls=["http://a.example/"] * 1001)
         check_equal(len(server.filter(urls=["http://a.example/%d" % i for i in range(1000)])["kept"]),
                     1000, "a full list")
@@ -746,8 +746,8 @@ def requests_that_can_be_read_in_two_ways_are_refused(work):
         check_equal(post(length), 421, "no host")
         for method, path, allowed in (("POST", "/v1/status?url=x", "GET, HEAD"),
                                       ("GET", "/v1/filter", "POST"), ("PUT", "/", "GET, HEAD")):
-            status, _, answer = server.ask(method, path, "{}" if method != "GET" else None)
-            check_equal((status, answer.getheader("Allow")), (405, allowed), f"{method} {path}")
+            status, _, response = server.ask(method, path, "{}" if method != "GET" else None)
+            check_equal((status, response.getheader("Allow")), (405, allowed), f"{method} {path}")
         check_equal(server.ask("GET", "/v1/status?url=" + "a" * 200000)[0], 414, "a long URL")
         server.check_unharmed()
 
@@ -757,13 +757,13 @@ def dial(server):
 
 
 def hear(connection):
-    """All that comes until the server closes."""
-    answer = b""
+    """Everything until the server closes."""
+    response = b""
     with contextlib.suppress(OSError):
         while part := connection.recv(65536):
-            answer += part
+            response += part
     connection.close()
-    return answer
+    return response
 
 
 def raw_bytes_do_no_harm(work):
@@ -784,11 +784,11 @@ def raw_bytes_do_no_harm(work):
                 connection.sendall(request)
                 if not request.startswith(b"POST"):
                     connection.shutdown(socket.SHUT_WR)
-            answer = hear(connection)
-            code = int(answer[9:12]) if answer.startswith(b"HTTP/1.") else 0
+            response = hear(connection)
+            code = int(response[9:12]) if response.startswith(b"HTTP/1.") else 0
             check(code in codes, f"{request[:60]!r}: {code}, not {codes}")
             server.check_unharmed()
-        # A body without end, in pieces.
+        # An endless body, in pieces.
         connection = dial(server)
         connection.sendall(b"POST /v1/filter HTTP/1.1\r\nHost: localhost\r\n"
                            b"Transfer-Encoding: chunked\r\n\r\n")
@@ -880,7 +880,7 @@ def a_run_that_is_writing_is_read_along(work):
         feed = work.start("run", "-q", "--state", "state", "-o", "s2", *settings, "part.jsonl", "-",
                           stdin=subprocess.PIPE)
         feed.stdin.write(b"".join(lines[500:]))
-        feed.stdin.flush()  # not closed: the run goes on, the last barrier's pages are there
+        feed.stdin.flush()  # not closed, so the run continues; the pages of the last barrier are served
         middle = json.loads(lines[-200])["url"]
         until(lambda: server.status("/v1/status", url=middle) == 200, "a page of the run that goes on")
         check(feed.poll() is None, "the run is still there")
@@ -889,9 +889,9 @@ def a_run_that_is_writing_is_read_along(work):
         until(lambda: not server.filter(urls=[first, last])["unknown"], "the last page of the run")
         after = latest(work.read("s1").decode() + work.read("s2").decode())
         for url, event in list(after.items())[::29]:
-            answer = server.get("/v1/status", url=url)
-            check_equal(answer["status"], event["status"], url)
-            check_equal(answer["winner_url"], event["winner_url"], url)
+            response = server.get("/v1/status", url=url)
+            check_equal(response["status"], event["status"], url)
+            check_equal(response["winner_url"], event["winner_url"], url)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A stage on Kafka that has no broker: its HTTP responses, and its log."""
+"""A stage on Kafka without a broker: its HTTP responses, and its log."""
 
 import json
 import re
@@ -13,21 +13,21 @@ SECRET = "a-secret-of-this-test"
 
 
 def status_of(port, path):
-    """The status and the body; waits for the server to start."""
+    """The HTTP status and the body; waits for the server to start."""
     def ask():
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_SECONDS) as answer:
-                return answer.status, answer.read().decode()
-        except urllib.error.HTTPError as answer:
-            return answer.code, answer.read().decode()
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=PATIENCE_SECONDS) as response:
+                return response.status, response.read().decode()
+        except urllib.error.HTTPError as response:
+            return response.code, response.read().decode()
         except OSError:
             return None
 
-    return until(ask, f"an answer to {path}")
+    return until(ask, f"a response to {path}")
 
 
 def log_of_stage(work, format_, at_work=None):
-    """The log's lines of a stage that finds no broker and is ended by SIGTERM."""
+    """The log lines of a stage that finds no broker and is ended by SIGTERM."""
     port = free_port()
     process = work.start("group", "--set", f"http.listen=127.0.0.1:{port}",
                          "--set", f"log.format={format_}", "--set", f"kafka.sasl.password={SECRET}",
@@ -79,7 +79,7 @@ def a_page_that_is_too_large_for_the_topic_is_named_and_left_out(work):
              for i, words in enumerate([10, 50000, 20])]
     with open(work.path("crawl.jsonl"), "w", encoding="utf-8") as file:
         file.writelines(json.dumps(page) + "\n" for page in pages)
-    # The broker of librdkafka's own tests, in the process.
+    # librdkafka's mock broker, in the process itself.
     done = work.run("ingest", "--set", "kafka.test.mock.num.brokers=1",
                     "--set", "kafka.message.max.bytes=100000", work.path("crawl.jsonl"))
     check_in("http://a.example/1", done.err)

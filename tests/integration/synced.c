@@ -1,6 +1,5 @@
-/* Preloaded into a run: notes in the file named by SYNCED_LOG, for each fsync and fdatasync, the
- * inode and how long the file was, so that a test can cut all files to what a loss of power would
- * have left of them. */
+/* Preloaded into a run: for each fsync and fdatasync appends the inode and the file's length to the
+ * file SYNCED_LOG. With it a test can cut all files to what a power failure would have left. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@ static int note(long call, int fd)
                      (long long)st.st_size);
     int out = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (out < 0 || write(out, line, (size_t)n) != n)
-        _exit(99); /* the test would cut too much */
+        _exit(99); /* otherwise the test would cut too much */
     close(out);
     return 0;
 }

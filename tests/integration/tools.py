@@ -1,11 +1,11 @@
-"""tools/* as somebody tries them first: with --help."""
+"""--help of every program in tools/."""
 
 import os
 import subprocess
 
 from harness import check, check_in, main
 
-# What a tool must not call to print its help: each leaves a mark.
+# Programs that a tool must not call to print its help; each call leaves a mark.
 FORBIDDEN = ["apt-get", "dpkg-query", "sudo", "cmake", "ninja", "ctest", "mvn", "java", "docker", "pip", "clang-format"]
 
 

@@ -1,4 +1,4 @@
-"""samepage train: maps from data, and what everything else does with them."""
+"""samepage train: maps from data, and their use by the other commands."""
 
 import re
 
@@ -43,7 +43,7 @@ def rho_is_estimated_from_the_sample(work):
     for _, delta, rho in lines:
         delta = float(delta)
         expected = (1 + delta) / (1 - delta) if delta < 1 else float("inf")
-        # Three decimals are printed.
+        # Printed with three decimals.
         check(expected == float(rho) or abs(expected / float(rho) - 1) < 0.02, delta, rho)
     check(float(lines[0][1]) < float(lines[1][1]) <= float(lines[2][1]), lines)
     check("partition.rho" not in train(work, "--cells", "8", "--dims", "1").err, "one dimension")

@@ -1,4 +1,5 @@
-"""A run that audits itself: it changes nothing, finds nothing where nothing is wrong, survives kills."""
+"""A run that audits itself: the output does not change, a correct run is not reported, and the audit survives kills.
+"""
 
 import json
 import os
@@ -81,8 +82,8 @@ def a_killed_audit_goes_on(work):
 
 def get(port, path):
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as answer:
-            return answer.status, answer.read().decode()
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=10) as response:
+            return response.status, response.read().decode()
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode()
     except OSError:
@@ -96,7 +97,7 @@ def serve_says_what_the_audit_found(work):
         port = free_port()
         server = work.start("serve", "--state", state, "--listen", f"127.0.0.1:{port}", stderr=subprocess.PIPE)
         try:
-            status, text = until(lambda: get(port, "/v1/audit"), "an answer")
+            status, text = until(lambda: get(port, "/v1/audit"), "a response")
             metrics = get(port, "/metrics")[1]
             if state == "plain":
                 check_equal(status, 404, text)

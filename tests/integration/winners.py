@@ -1,4 +1,4 @@
-"""Who wins in a group: popularity about the same, and the rules of markets."""
+"""The winner of a group: popularity classes, and the rules of markets."""
 
 import json
 
@@ -11,7 +11,7 @@ EACH = ('a.host ends_with ".uk" and b.host ends_with ".uk" or a.host ends_with "
 
 
 def kept(work, pages, *settings):
-    """The winner of each of the pages, which are near duplicates: (url, popularity) each."""
+    """The winner among these near duplicates, each (url, popularity)."""
     lines = [json.dumps({"url": url, "popularity": popularity, "fetch_time_ms": 1700000000000 + n,
                          "content": f"{TEXT} {url}"}) for n, (url, popularity) in enumerate(pages)]
     results = []

@@ -71,8 +71,8 @@ def main(source):
     good = list(events(chance, 300))
     values = [framed(body(*event), n % 3 == 0) for n, event in enumerate(good)]
     whole = framed(body(*good[1]))
-    old = [event[:9] for event in good[:20]]  # of before there was a rule
-    older = [event[:10] for event in good[20:40]]  # of before there was contained_in
+    old = [event[:9] for event in good[:20]]  # before there was a rule
+    older = [event[:10] for event in good[20:40]]  # before there was contained_in
     for fingerprint, olds in ((NO_RULE, old), (NO_CONTAINER, older)):
         values += [framed(body(*event), n % 2 == 0, fingerprint) for n, event in enumerate(olds)]
         good += [(*event, *[None] * (12 - len(event))) for event in olds]

@@ -25,10 +25,10 @@ def monitoring(test):
 
 
 def metrics_of_the_program(test):
-    """Names, from the tables that /metrics is written from."""
+    """Metric names, from the tables that /metrics is written from."""
     names = set()
     for path, prefix in (("processors/runners/kafka/health.c", "samepage_"),
-                         ("processors/programs/serve/answers/metrics.c", "")):
+                         ("processors/programs/serve/handlers/metrics.c", "")):
         with open(os.path.join(test.source, path), encoding="utf-8") as file:
             text = file.read()
         names |= {prefix + name for name in re.findall(r'\{"([a-z_]+)", "(?:counter|gauge)"', text)}
@@ -59,7 +59,7 @@ def dashboard(test):
 
 
 def serve_takes_its_arguments(work):
-    """The program knows every option, and asks for a broker: the rest was accepted."""
+    """The program accepts every option: it fails only for lack of a broker."""
     cluster = secure(work)
     arguments = cluster.container("serve")["args"]
     state, token = work.path("copy"), work.write("token", "0123456789abcdef0123\n")
@@ -78,7 +78,7 @@ def serve_takes_its_arguments(work):
 
 
 def serve_wants_a_token(work):
-    """Without one it does not listen where others can reach it."""
+    """Without a token it does not listen on addresses that others can reach."""
     arguments = secure(work).container("serve")["args"]
     check("--token-file" in arguments, "serve has no token")
     volumes = {v["name"]: v for v in secure(work).pod("serve")["volumes"]}
@@ -91,7 +91,8 @@ def serve_wants_a_token(work):
 
 
 def contain_beside_the_base_finds_its_settings_and_disk(work):
-    """An overlay as its kustomization describes it: the program takes the arguments, and goes on asking for its broker."""
+    """An overlay made as its kustomization describes: the program accepts the arguments and keeps trying to reach its
+    broker."""
     cluster = manifests.Cluster(work, "base")
     resources = kustomize.render(manifests.folder(work, "contain"))
     (stateful,) = [r for r in resources if r["kind"] == "StatefulSet"]
@@ -111,11 +112,35 @@ def contain_beside_the_base_finds_its_settings_and_disk(work):
     check(manifests.finds(policy, stateful["spec"]["template"]["metadata"]["labels"]), "contain is open")
 
 
+def the_contain_stage_runs_where_its_threshold_is_set(work):
+    """In an overlay with both, connected like the other stages; one pod, because its topic has one partition."""
+    found = 0
+    for overlay in manifests.OVERLAYS:
+        cluster = manifests.Cluster(work, overlay)
+        threshold = float(cluster.settings.get("containment.threshold", 0))
+        check_equal("contain" in cluster.pods, threshold > 0, f"{overlay}: a threshold and the stage")
+        if threshold == 0:
+            continue
+        found += 1
+        check_equal(cluster.workload("contain")["spec"]["replicas"], 1, overlay)
+        for name in "contain", "contain-changelog":
+            topic = cluster.one("KafkaTopic", cluster.settings["topics.prefix"] + name)
+            check_equal(topic["spec"]["partitions"], 1, name)
+        scaled = [s["spec"]["scaleTargetRef"]["name"] for s in cluster.all("ScaledObject")]
+        check("samepage-contain" not in scaled, "one partition, and a scaler")
+        check_equal(cluster.environment("contain"), cluster.environment("group"), f"{overlay}: variables")
+        limit = manifests.size_of(cluster.container("contain")["resources"]["limits"]["memory"])
+        stores = sum(manifests.size_of(cluster.settings[key]) * times for key, times in (
+            ("cache.bytes", 1), ("store.block_cache_bytes", 1), ("store.memtable_bytes", 3)))
+        check(stores + (512 << 20) + 1_000_000 * 300 * 10 <= limit, "a million pages of 300 shingles do not fit")
+    check_equal(found, 1, "overlays with the stage")
+
+
 # ---- watch ----
 
 
 def watch_takes_its_arguments(work):
-    """The program takes every option and setting, and goes on asking for its broker until it is ended."""
+    """The program accepts every option and setting, and tries to reach its broker until it is ended."""
     cluster = secure(work)
     check_equal(cluster.pods[-2:], ["serve", "watch"], "beside the stages")
     settings = work.write("s.properties", cluster.text)
@@ -172,7 +197,8 @@ def chosen(selector, labels):
 
 
 def a_registry_is_reached_only_where_one_is_set(work):
-    """Each overlay has both or neither; and one made of the base, the folder `registry` and the setting."""
+    """Each overlay has both the setting and the access, or neither; an overlay of the base, the folder `registry` and
+    the setting has both."""
     url = "http://registry:8081"
     base = manifests.folder(work, "base")
     text = manifests.Cluster(work, "base").text + f"schema.registry.url = {url}\n"
@@ -195,7 +221,7 @@ configMapGenerator:
                    and port["port"] <= int((address or url).rpartition(":")[2]) <= port.get("endPort", port["port"])}
         check_equal(reached, {"signature", "group"} if address else set(), f"{overlay}: who reaches a registry")
     check_equal(address, url, "the overlay with a registry")
-    # The program takes these settings; it asks for a broker before it asks for a registry.
+    # The program accepts these settings; it connects to a broker before it asks a registry.
     manifests.asks_for_a_broker(work, [("settings", manifests.start(work, "--config", work.path("samepage.properties")))])
     with open(os.path.join(work.source, "k8s", "README.md"), encoding="utf-8") as f:
         (patch,) = manifests.kustomize.documents(
@@ -208,7 +234,7 @@ configMapGenerator:
 
 
 def the_secure_overlay_is_accepted_by_the_program(work):
-    """With a certificate and a password in the place of the Secrets' it asks for a broker."""
+    """With a certificate and a password in place of those in the Secrets it tries to reach a broker."""
     if not shutil.which("openssl"):
         raise Skip("there is no openssl to make a certificate")
     cluster = secure(work)
@@ -276,7 +302,7 @@ def every_alert_says_what_to_do(work):
 
 
 def promtool_accepts_all_expressions(work):
-    """Those of the dashboard as recording rules; Grafana puts in its variables first."""
+    """The dashboard's expressions as recording rules, with Grafana's variables replaced first."""
     if not shutil.which("promtool"):
         raise Skip("promtool is not installed (Debian's package prometheus)")
     (rules,) = [r for r in monitoring(work) if r["kind"] == "PrometheusRule"]
@@ -285,6 +311,36 @@ def promtool_accepts_all_expressions(work):
     work.write("rules.yaml", json.dumps(
         {"groups": [*rules["spec"]["groups"], {"name": "panels", "rules": recorded}]}))
     done = subprocess.run(["promtool", "check", "rules", work.path("rules.yaml")], text=True, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, check=False)
+    check(done.returncode == 0, done.stdout)
+
+
+def alerts_of_standby_copies_fire_where_these_are_missing_or_far_behind(work):
+    """As Prometheus evaluates them: pods without a setting for copies and with copies up to date raise none."""
+    if not shutil.which("promtool"):
+        raise Skip("promtool is not installed (Debian's package prometheus)")
+    (rules,) = [r for r in monitoring(work) if r["kind"] == "PrometheusRule"]
+    work.write("rules.yaml", json.dumps({"groups": rules["spec"]["groups"]}))
+    pods = {"off": ("0x60", "0x60", "0x60"), "kept": ("2x60", "2x60", "300x60"),
+            "missing": ("2x60", "0x60", "0x60"), "behind": ("2x60", "2x60", "200000x60"),
+            "filled": ("2x60", "0x20 2x39", "900000-40000x20 0x39")}
+    series = [{"series": f'samepage_standby_{name}{{stage="group",pod="{pod}"}}', "values": values}
+              for pod, all_values in pods.items() for name, values in zip(("wanted", "copies", "remaining"), all_values)]
+
+    def fires(alert, minutes, pod, summary):
+        (rule,) = [r for g in rules["spec"]["groups"] for r in g["rules"] if r["alert"] == alert]
+        value = pods[pod][1 if alert.endswith("Missing") else 2].partition("x")[0]
+        expected = {"exp_labels": {"severity": "warning", "stage": "group", "pod": pod}, "exp_annotations": {
+            "summary": summary, "description": rule["annotations"]["description"].replace("{{ $value }}", value)}}
+        return {"eval_time": f"{minutes}m", "alertname": alert, "exp_alerts": [expected]}
+
+    asked = [fires("SamepageStandbyMissing", 40, "missing", "missing has not all standby copies that it should have"),
+             fires("SamepageStandbyBehind", 20, "behind", "The standby copies of behind are far behind"),
+             {"eval_time": "25m", "alertname": "SamepageStandbyMissing", "exp_alerts": []},
+             {"eval_time": "10m", "alertname": "SamepageStandbyBehind", "exp_alerts": []}]
+    work.write("tests.yaml", json.dumps({"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": [
+        {"interval": "1m", "input_series": series, "alert_rule_test": asked}]}))
+    done = subprocess.run(["promtool", "test", "rules", work.path("tests.yaml")], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, check=False)
     check(done.returncode == 0, done.stdout)
 
@@ -298,6 +354,12 @@ def the_pod_monitor_finds_all_pods(work):
         labels = cluster.workload(stage)["spec"]["template"]["metadata"]["labels"]
         check(manifests.finds(monitor["spec"]["selector"]["matchLabels"], labels), stage, "is not watched")
         check_in(endpoint["port"], [p["name"] for p in cluster.container(stage)["ports"]], stage)
+
+
+def standby_copies_have_panels(work):
+    shown = " ".join(t["expr"] for p in dashboard(work)["panels"] for t in p["targets"])
+    for name in "wanted", "copies", "remaining":
+        check_in("samepage_standby_" + name, shown, "the dashboard")
 
 
 def the_dashboard_can_be_loaded(work):

@@ -17,11 +17,11 @@ MERGED = {"containers": "name", "env": "name", "volumes": "name", "volumeMounts"
 
 
 class Broken(Exception):
-    """A file that kustomize would not take."""
+    """A file that kustomize would refuse."""
 
 
 class Loader(yaml.SafeLoader):
-    """A mapping has each key once: YAML demands it, PyYAML does not look."""
+    """Refuses duplicate keys, which YAML forbids and PyYAML accepts."""
 
     def construct_mapping(self, node, deep=False):
         keys = [key.value for key, _ in node.value]
@@ -61,7 +61,7 @@ def references(root):
 
 
 def merge_list(old, new, key):
-    """What is new comes first, as kustomize has it."""
+    """New items come first, as in kustomize."""
     merged, added = list(old), []
     for item in new:
         at = [i for i, other in enumerate(merged) if other[key] == item[key]]
@@ -116,7 +116,7 @@ def generate(resources, root, generator):
 
 
 def render(root):
-    """All resources of a folder with a kustomization; names of ConfigMaps without their hash."""
+    """All resources of a folder with a kustomization; ConfigMap names without their hash."""
     kustomization, resources = read(root), []
     for path in kustomization.get("resources", []):
         path = os.path.join(root, path)
@@ -138,7 +138,7 @@ def tool():
 
 
 def build(root):
-    """What kustomize itself makes of the folder, names of ConfigMaps without their hash."""
+    """What kustomize itself builds from the folder; ConfigMap names without their hash."""
     text = subprocess.run([*tool(), root], stdout=subprocess.PIPE, check=True, text=True).stdout
     for resource in documents(text):
         name = resource["metadata"]["name"]

@@ -18,10 +18,10 @@ sys.dont_write_bytecode = True
 import kustomize  # noqa: E402
 from harness import Skip, check, check_equal, check_in, main  # noqa: E402
 
-OVERLAYS = ["base", "overlays/small", "overlays/large", "overlays/secure"]
-FOLDERS = [*OVERLAYS, "serve", "contain", "watch", "registry", "monitoring"]  # all with a kustomization
+OVERLAYS = ["base", "overlays/small", "overlays/large", "overlays/secure", "overlays/contain"]
+FOLDERS = [*OVERLAYS, "serve", "contain", "watch", "registry", "monitoring"]  # every folder with a kustomization
 STAGES = {"signature": "Deployment", "group": "StatefulSet", "compare": "StatefulSet"}
-BESIDE = {"serve": "StatefulSet", "watch": "Deployment"}
+BESIDE = {"serve": "StatefulSet", "watch": "Deployment", "contain": "StatefulSet"}
 KNOWN = {
     ("v1", "ServiceAccount"), ("v1", "Service"), ("v1", "ConfigMap"),
     ("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"),
@@ -31,13 +31,13 @@ KNOWN = {
     ("kafka.strimzi.io/v1", "KafkaUser"), ("networking.k8s.io/v1", "NetworkPolicy"),
     ("monitoring.coreos.com/v1", "PodMonitor"), ("monitoring.coreos.com/v1", "PrometheusRule"),
 }
-OPERATORS = ("strimzi", "keda", "coreos")  # whose kinds are not of Kubernetes itself
+OPERATORS = ("strimzi", "keda", "coreos")  # kinds that Kubernetes itself does not define
 
 NOWHERE = "kafka.bootstrap.servers=127.0.0.1:1"
 
 
 class Cluster:
-    """One overlay, put together."""
+    """One overlay, combined with its base."""
 
     def __init__(self, work, overlay):
         self.name = overlay
@@ -58,12 +58,17 @@ class Cluster:
 
     @property
     def pods(self):
-        """The stages, and `serve` and `watch` where they are part of the overlay."""
+        """The stages, and `serve`, `watch` and `contain` where they are part of the overlay."""
         named = {(r["kind"], r["metadata"]["name"]) for r in self.resources}
         return [*STAGES, *(s for s, kind in BESIDE.items() if (kind, f"samepage-{s}") in named)]
 
+    @property
+    def stages(self):
+        """Those with an instance name and, except for signature, a state."""
+        return [*STAGES, *(["contain"] if "contain" in self.pods else [])]
+
     def environment(self, stage):
-        """Name -> value or where it comes from, of the container."""
+        """Name -> value, or its source, of the container."""
         return {e["name"]: e.get("value", e.get("valueFrom")) for e in self.container(stage).get("env", [])}
 
     def pod(self, stage):
@@ -87,7 +92,7 @@ def clusters(test):
 
 
 def properties(text):
-    """Key -> value; each key once."""
+    """Key -> value; a key must not repeat."""
     settings = {}
     for line in text.splitlines():
         if line.strip() and not line.startswith("#"):
@@ -147,29 +152,58 @@ def kinds_and_versions_are_known(work):
             seen.add(identity)
 
 
-def resources_fit_the_published_schemas(work):
-    # python3 -m pip install --target build/python kubernetes-validate
-    sys.path.append(os.path.join(work.source, "build", "python"))
+PUBLISHED = "kubernetes-validate==1.37.0"  # the schemas that Kubernetes publishes for its latest versions
+PIP_SECONDS = 60
+FIT = """
+import json, sys, kubernetes_validate
+errors = []
+for resource in json.load(sys.stdin):
     try:
-        import kubernetes_validate
-    except ImportError:
-        raise Skip("the Python package kubernetes-validate is not installed") from None
+        kubernetes_validate.validate(resource, kubernetes_validate.latest_version(), strict=True)
+    except kubernetes_validate.ValidationError as error:
+        errors.append([resource["metadata"]["name"], error.message])
+json.dump(errors, sys.stdout)
+"""
+
+
+def python_with_schemas(home):
+    """A Python that has them, in the build folder; downloaded once for each build."""
+    python = os.path.join(home, "bin", "python")
+    if not os.path.exists(os.path.join(home, "whole")):
+        for command in ([sys.executable, "-m", "venv", "--clear", home],
+                        [python, "-m", "pip", "install", "-q", "--only-binary", ":all:", PUBLISHED]):
+            try:
+                subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               check=True, timeout=PIP_SECONDS)
+            except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+                raise Skip(PUBLISHED + " cannot be had: " + (error.stdout or b"").decode("utf-8", "replace")[-500:]) \
+                    from error
+        with open(os.path.join(home, "whole"), "w", encoding="utf-8"):
+            pass  # an interrupted download is not complete for the next run
+    return python
+
+
+def published_mistakes(python, resources):
+    done = subprocess.run([python, "-c", FIT], input=json.dumps(resources), text=True, capture_output=True, check=False)
+    check(done.returncode == 0, "the validator failed:", done.stderr[-1000:])
+    return json.loads(done.stdout)
+
+
+def resources_fit_the_published_schemas(work):
+    python = python_with_schemas(os.path.join(os.path.dirname(work.program), "kubernetes"))
     checked = 0
     for cluster in clusters(work):
-        for resource in cluster.resources:
-            if any(name in resource["apiVersion"] for name in OPERATORS):
-                continue
-            try:
-                kubernetes_validate.validate(resource, kubernetes_validate.latest_version(),
-                                             strict=True)
-            except kubernetes_validate.ValidationError as error:
-                check(False, f"{cluster.name}: {kustomize.identity(resource)}: {error.message}")
-            checked += 1
+        ours = [r for r in cluster.resources if not any(name in r["apiVersion"] for name in OPERATORS)]
+        check_equal(published_mistakes(python, ours), [], cluster.name)
+        checked += len(ours)
     check(checked >= 3 * len(OVERLAYS), "almost nothing was checked:", checked)
+    policy = next(r for r in ours if r["kind"] == "NetworkPolicy")
+    wrong = [{**policy, "spec": {**policy["spec"], "podSelectors": {}}}, {**policy, "spec": {"podSelector": "all"}}]
+    check_equal(len(published_mistakes(python, wrong)), 2, "mistakes that are seen")
 
 
 NPM_SECONDS = 60
-KEDA = "@kubernetes-models/keda@0.4.2"  # validators made from KEDA's own definitions
+KEDA = "@kubernetes-models/keda@0.4.2"  # validators generated from KEDA's own definitions
 VALIDATE = """
 const errors = [];
 for (const r of JSON.parse(require('fs').readFileSync(0, 'utf8'))) {
@@ -198,21 +232,21 @@ def resources_of_keda_fit_its_schemas(work):
                             "--no-fund", KEDA], cwd=home, stdin=subprocess.DEVNULL, capture_output=True, check=True,
                            timeout=NPM_SECONDS)
         except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-            shutil.rmtree(home)  # half of it is not taken for all by the next run
+            shutil.rmtree(home)  # an interrupted download is not complete for the next run
             raise Skip(KEDA + " cannot be had: " + (error.stderr or b"").decode("utf-8", "replace")[-500:]) from error
     checked = 0
     for cluster in clusters(work):
         ours = [r for r in cluster.resources if r["apiVersion"] == "keda.sh/v1alpha1"]
         check_equal(keda_mistakes(home, ours), [], cluster.name)
         checked += len(ours)
-        for resource in ours:  # and it would notice
+        for resource in ours:  # and a wrong resource is refused
             if resource["kind"] == "ScaledObject":
                 wrong = {**resource, "spec": {**resource["spec"], "maxReplicaCount": "four"}}
                 check(keda_mistakes(home, [wrong]), "a text for a number passes")
     check(checked >= 2, "almost nothing was checked:", checked)
 
 
-STRIMZI = "io.strimzi:api:0.49.0"  # the classes that Strimzi's own definitions are made from
+STRIMZI = "io.strimzi:api:0.49.0"  # the classes from which Strimzi's own definitions are generated
 MAVEN_SECONDS = 90
 POM = """<project><modelVersion>4.0.0</modelVersion><groupId>samepage</groupId><artifactId>strimzi</artifactId>
 <version>1</version><packaging>pom</packaging><dependencies><dependency><groupId>{}</groupId><artifactId>{}</artifactId>
@@ -220,7 +254,7 @@ POM = """<project><modelVersion>4.0.0</modelVersion><groupId>samepage</groupId><
 
 
 def strimzi_classes(home):
-    """The folder of Strimzi's jars, fetched by Maven once for each build."""
+    """The folder of Strimzi's jars, downloaded by Maven once for each build."""
     jars = os.path.join(home, "jars")
     for tool in "mvn", "java":
         if not shutil.which(tool):
@@ -390,8 +424,8 @@ def probes_ask_where_the_program_listens(work):
 
 def state_lies_on_the_volume(work):
     for cluster in clusters(work):
-        for stage, kind in STAGES.items():
-            container = cluster.container(stage)
+        for stage in cluster.stages:
+            kind, container = cluster.workload(stage)["kind"], cluster.container(stage)
             mounts = {m["mountPath"]: m for m in container["volumeMounts"]}
             state = mounts.get(cluster.settings["state.directory"])
             check(state and not state.get("readOnly"), f"{cluster.name}: {stage}: no place for state")
@@ -409,7 +443,7 @@ def state_lies_on_the_volume(work):
 
 def an_instance_is_called_after_its_pod(work):
     for cluster in clusters(work):
-        for stage in STAGES:
+        for stage in cluster.stages:
             variables = {e["name"]: e for e in cluster.container(stage)["env"]}
             field = variables["SAMEPAGE_SET_INSTANCE"]["valueFrom"]["fieldRef"]["fieldPath"]
             check_equal(field, "metadata.name", f"{cluster.name}: {stage}")
@@ -434,16 +468,58 @@ def pods_have_no_privileges(work):
 
 
 def memory_limits_have_room_for_all_partitions(work):
-    """What the settings allow, and 512 MiB for the consumer, producer and everything else."""
+    """The sum of what the settings allow, and 512 MiB for the consumer, the producer and everything else."""
     for cluster in clusters(work):
         for stage, key in (("group", "tier1.partitions"), ("compare", "tier2.partitions")):
             limit = size_of(cluster.container(stage)["resources"]["limits"]["memory"])
             need = (size_of(cluster.settings["cache.bytes"]) + (512 << 20) +
                     size_of(cluster.settings["store.block_cache_bytes"]) +
                     3 * max(size_of(cluster.settings["store.memtable_bytes"]),
-                            cluster.number(key) << 20))  # no partition has less
+                            cluster.number(key) << 20))  # a partition is never empty
             check(need <= limit, f"{cluster.name}: {stage}: {need >> 20} MiB do not fit in "
                                  f"{limit >> 20} MiB")
+
+
+def share_of_a_pod(partitions, pods, replicas):
+    """The most partitions that one pod may have and copy: processors/runners/kafka/standby.h."""
+    def given(members, position):
+        starts = [p * (partitions // members) + min(p, partitions % members) for p in range(members + 1)]
+        return set(range(starts[position], starts[position + 1]))
+
+    most = 0
+    for position in range(pods):
+        kept = given(pods, position)
+        for gone in range(1, min(replicas, pods - 1) + 1):
+            for before in range(max(0, gone - (pods - 1 - position)), min(gone, position) + 1):
+                kept |= given(pods - gone, position - before)
+        most = max(most, len(kept))
+    return most
+
+
+def more_than_one_pod_keep_standby_copies_for_which_there_is_room(work):
+    """On the volumes, for the states that k8s/README.md names, doubled for compactions; and in memory (docs/OPERATIONS.md)."""
+    check_equal([share_of_a_pod(4, 2, 1), share_of_a_pod(24, 6, 1), share_of_a_pod(24, 6, 0), share_of_a_pod(1, 1, 1)],
+                [4, 10, 4, 1], "shares")
+    with open(os.path.join(work.source, "k8s", "README.md"), encoding="utf-8") as f:
+        text = " ".join(f.read().split())
+    room = {name: int(gib) << 30 for gib, name in re.findall(r"(\d+) GiB(?: a stage)? in `([a-z/]+)`", text)}
+    check_equal(sorted(room), ["base", "overlays/large"], "states that the README names")
+    for cluster in clusters(work):
+        replicas = int(cluster.settings.get("standby.replicas", 0))
+        for stage, key in (("group", "tier1.partitions"), ("compare", "tier2.partitions")):
+            where, workload, partitions = f"{cluster.name}: {stage}", cluster.workload(stage), cluster.number(key)
+            pods = workload["spec"]["replicas"]
+            check_equal(replicas, 1 if pods > 1 else 0, f"{where}: {pods} pods, and standby.replicas")
+            most = share_of_a_pod(partitions, pods, replicas)
+            need = (size_of(cluster.settings["cache.bytes"]) + (512 << 20) +
+                    size_of(cluster.settings["store.block_cache_bytes"]) +
+                    3 * size_of(cluster.settings["store.memtable_bytes"]) + (24 * most + 128) * replicas * 10**6)
+            check(need <= size_of(cluster.container(stage)["resources"]["limits"]["memory"]), where, "memory:", need >> 20)
+            state = room.get(cluster.name, room["base"])
+            if pods > 1:
+                (claim,) = workload["spec"]["volumeClaimTemplates"]
+                volume = size_of(claim["spec"]["resources"]["requests"]["storage"])
+                check(2 * state * most <= volume * partitions, f"{where}: {volume >> 30} GiB a volume")
 
 
 def no_pod_requests_more_than_its_limit(work):

@@ -1,14 +1,14 @@
-/* What an operator does to topics, for the tests and tools/chaos; each call returns when it is
+/* An operator's actions on topics, for the tests and tools/chaos; each call returns when it is
  * done.
  *
- *   admin ADDRESS partitions TOPIC COUNT        as many as that
- *   admin ADDRESS delete-before TOPIC OFFSET    records of every partition; -1: all
- *   admin ADDRESS delete TOPIC...               the topics
- *   admin ADDRESS poison TOPIC PARTITION BYTES  a gzipped message that is no page, and its size
- *   admin ADDRESS tombstone TOPIC KEY           in every partition
- *   admin ADDRESS rows TOPIC                    committed messages in order: key and value in
- *                                               hexadecimal digits, a deletion as -
- *   admin ADDRESS ends TOPIC                    low and high watermark of each partition */
+ *   admin ADDRESS partitions TOPIC COUNT        raises the number of partitions to COUNT
+ *   admin ADDRESS delete-before TOPIC OFFSET    deletes records of every partition; -1: all
+ *   admin ADDRESS delete TOPIC...               deletes the topics
+ *   admin ADDRESS poison TOPIC PARTITION BYTES  sends a gzipped message of BYTES that is no page
+ *   admin ADDRESS tombstone TOPIC KEY           deletes the key in every partition
+ *   admin ADDRESS rows TOPIC                    prints committed messages in order: key and value
+ *                                               in hexadecimal digits, a deletion as -
+ *   admin ADDRESS ends TOPIC                    prints the watermarks of each partition */
 #include <librdkafka/rdkafka.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static rd_kafka_event_t *result_of(rd_kafka_queue_t *queue, const char *what)
 {
     rd_kafka_event_t *event = rd_kafka_queue_poll(queue, TIMEOUT_MS);
     if (!event)
-        die(what, "no answer");
+        die(what, "no reply");
     if (rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR)
         die(what, rd_kafka_event_error_string(event));
     return event;
@@ -154,7 +154,7 @@ static void tombstone(char **args)
     rd_kafka_metadata_destroy(metadata);
 }
 
-/* A topic that was just made may have no leader that its clients know. */
+/* A topic that was just created may have no leader known to clients. */
 static bool has_no_leader_yet(rd_kafka_resp_err_t code)
 {
     return code == RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION ||
@@ -201,7 +201,7 @@ static void print_hex(const void *data, size_t len)
         printf("%02x", ((const unsigned char *)data)[i]);
 }
 
-/* To where the partition ends now. */
+/* Up to the present end of the partition. */
 static void show_partition(rd_kafka_t *reader, const char *topic, int32_t partition)
 {
     int64_t low = 0, high = 0;
@@ -213,7 +213,7 @@ static void show_partition(rd_kafka_t *reader, const char *topic, int32_t partit
     for (bool ended = low == high; !ended;) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(reader, TIMEOUT_MS);
         if (!m)
-            die(topic, "no answer");
+            die(topic, "no reply");
         ended = m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
         if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR && m->key_len) {
             print_hex(m->key, m->key_len);

@@ -1,4 +1,4 @@
-"""What drives the stages on Kafka from Python: for tools/chaos, tools/bench and the tests here."""
+"""Runs the stages on Kafka from Python: for tools/chaos, tools/bench and the tests here."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "integration"))  # harness.py
 STAGES = ["signature", "group", "compare"]
-# Several cells and partitions, and little memory.
+# Several cells and partitions, and small caches.
 SMALL = {
     "kafka.session.timeout.ms": "6000",
     "partition.cells": 6,
@@ -23,11 +23,11 @@ SMALL = {
 
 
 class NoBroker(Exception):
-    """No broker can be had here, and why."""
+    """No broker can be started here; the argument is the reason."""
 
 
 class Failed(Exception):
-    """Something did not do what it should, with its last words."""
+    """A program failed; the argument has its last lines of output."""
 
 
 def arguments(settings):
@@ -35,7 +35,8 @@ def arguments(settings):
 
 
 class Broker:
-    """A broker of its own, by tools/kafka, all of it in `folder`; ends with the with-statement."""
+    """A broker of its own, started by tools/kafka, with all its data in `folder`; stops at the end of the
+    with-statement."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -77,7 +78,7 @@ class Broker:
 
 
 class Processes:
-    """Programs that run, by a key each; what they say goes to the end of a log file."""
+    """Running programs, each under a key; their output is appended to a log file."""
 
     def __init__(self):
         self.running = {}
@@ -105,7 +106,7 @@ class Processes:
 
     @contextlib.contextmanager
     def during(self, key, argv, log, **options):
-        """One that SIGTERM ends well at the end of the block."""
+        """A program that runs during the block; SIGTERM must end it without an error."""
         process = self.start(key, argv, log, **options)
         try:
             yield process

@@ -1,8 +1,8 @@
 """Containment on Kafka: `contained.py WORK PROGRAM INDEXER`.
 
-Books that include their chapters, over the stages with a contain stage, which is killed with -9 while it has work (once
-with the group stage, once without its state): in the end each status says what `run --verify` says. Then
-examples/indexer says which of its results are parts of others; and containers are forgotten, and the pages in them say so.
+Books that include their chapters, processed by the stages and a contain stage, which is killed with -9 during its work
+(once together with the group stage, once with the loss of its state): the final statuses equal those of `run --verify`. Then
+examples/indexer marks the results that are parts of others; containers are erased, and the statuses of their parts follow.
 """
 
 import json
@@ -55,14 +55,14 @@ def crawl(place):
 
 
 def contained(events):
-    """What is decided of each page, with the share that its container has."""
+    """Each page's container, and the share that it has of the page."""
     return {url: (*e[:6], e[11]) for url, e in last(events).items()}
 
 
 def expected(place, *crawls):
     out = place.path("want.jsonl")
     if os.path.exists(out):
-        os.remove(out)  # `run` writes behind what is there
+        os.remove(out)  # `run` appends to an existing output
     options = [word for item in SETTINGS.items() for word in ("--set", "=".join(item))]
     place.call("run", "-q", "--verify", "--set", "partition.cells=6", *options, "-o", out, *map(place.path, crawls))
     with open(out, encoding="utf-8") as lines:
@@ -70,7 +70,7 @@ def expected(place, *crawls):
 
 
 def check_named(place, got, want):
-    """Of containers with the same share each may be named: the first one found."""
+    """Of containers with equal shares either may be named: the one found first."""
     texts = {}
     for name in ("first", "rest"):
         with open(place.path(name), encoding="utf-8") as lines:
@@ -118,7 +118,7 @@ def some_said(place):
 
 
 def check_index(place, index_program, events):
-    """What the indexer shows of pages with a word from a chapter."""
+    """The indexer's results for a word of a chapter."""
     index, n = place.path("index.sqlite"), 4
     subprocess.run([index_program, "run", "--broker", place.address, "--prefix", place.prefix, "--index", index,
                     "--idle", "8"], check=True, stdout=subprocess.DEVNULL)
@@ -155,7 +155,7 @@ def run(work, program, index_program):
         stages.start("contain")
         place.ingest(crawl="rest", pieces=2)
         stages.kill("contain", "group")
-        shutil.rmtree(place.path(place.prefix + "contain"))  # all of it is in the changelog
+        shutil.rmtree(place.path(place.prefix + "contain"))  # everything is in the changelog
         stages.start("group", "contain")
         settle(place, want)
         check_index(place, index_program, place.all())
@@ -174,7 +174,7 @@ def run(work, program, index_program):
 
         for stage in ("signature", "group", "compare", "contain"):
             check(place.processes.stop(stage) == 0, stage, "did not end well")
-        stages.start("contain")  # and nothing is said again
+        stages.start("contain")  # and nothing is published again
         before = len(place.all())
         time.sleep(5)
         check(len(place.all()) == before, "a start says things again")

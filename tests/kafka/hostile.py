@@ -5,27 +5,31 @@
     recreated   all topics, while the state of the stages is kept
     spellings   one page by several URLs; then its status is deleted
     forgotten   pages that `samepage forget` erases; one that is fetched again
-    interrupted the same, and the command and each stage are killed in the middle of it
+    interrupted the same, with the command and each stage killed during it
     cut         pages longer than text.max_bytes
     full        the disk of the group stage, for a while (a tmpfs: only where mounting is allowed)
-    unreadable  input of which `ingest` cannot publish all, or anything
-    deleted     what is in `tier1` before it is read; a changelog
+    unreadable  input that `ingest` can publish in part, or not at all
+    deleted     records of `tier1` that were not read yet; a changelog
+    standby     an instance of the group stage is lost while another one has copies of its states
+    refilled    the group stage is killed repeatedly while it restores a lost state from its changelog
 """
 
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 
 import cluster
 from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
 from harness import Skip, check, check_in, free_port, until, wait
 
-POISON_BYTES = 25_000_000  # above the limit of the topic; compressed it is far below
+POISON_BYTES = 25_000_000  # above the topic's limit; far below it when compressed
 PAGES = "300"
 
 
@@ -36,7 +40,7 @@ class Hostile(Place):
         os.makedirs(work)
         super().__init__(work, program, f"{part}-{os.getpid()}.")
         self.admin_program = admin
-        # New partitions are noticed soon.
+        # So that new partitions are noticed soon.
         self.more = {"kafka.topic.metadata.refresh.interval.ms": "1000"}
         self.call("synth", "--pages", PAGES, "--seed", "3", "--words", "60", "-o",
                   self.path("crawl.jsonl"))
@@ -48,7 +52,7 @@ class Hostile(Place):
                                *args], check=True, text=True, stdout=subprocess.PIPE).stdout
 
     def refused(self, stage):
-        """The last words of a stage that ends by itself."""
+        """The last lines of a stage that ends by itself."""
         done = subprocess.run([self.program, stage, *self.settings(stage)], text=True, timeout=60,
                               stderr=subprocess.PIPE, check=False)
         check(done.returncode == 1, stage, "ended with", done.returncode, done.stderr)
@@ -95,7 +99,7 @@ def recreated(place):
         place.admin("delete", topic)
     wait(lambda: place.call("topics", "create", *place.settings()).count(" created") == len(topics),
          pause=1)
-    os.remove(place.path("want.jsonl"))  # `run` writes behind what is there
+    os.remove(place.path("want.jsonl"))  # `run` appends to an existing output
     with place.stages():
         place.ingest(crawl="rest")
         place.settled(place.expected("rest"), "recreated topics and `samepage run`")
@@ -126,7 +130,7 @@ def spellings(place):
 
 def forgotten(place):
     def rows(topic):
-        """Key -> its last value, None where it was deleted."""
+        """Key -> its last value, None if it was deleted."""
         last = {}
         for line in place.admin("rows", topic).splitlines():
             key, value = line.split()
@@ -155,29 +159,29 @@ def forgotten(place):
             kept = [line for line in file if json.loads(line)["url"] not in names]
         with open(place.path("kept"), "w", encoding="utf-8") as file:
             file.writelines(kept)
-        os.remove(place.path("want.jsonl"))  # `run` writes behind what is there
+        os.remove(place.path("want.jsonl"))  # `run` appends to an existing output
         place.settled(place.expected("kept"), "a crawl without the pages and what was forgotten")
         place.seen = rows("status")
         for name in names + ["http://nobody.example/"]:
             check(row_of(name) is None, "what the topic of statuses says of", name, row_of(name))
 
         def in_changelog():
-            # A URL is followed by a number: no other URL that begins with it is meant.
+            # The URL ends before a number, so no longer URL that begins with it matches.
             values = [v for v in rows("tier1-changelog").values() if v]
             return [n for n in names if any(n.encode() in v for v in values)
                     and not any(u != n and u.startswith(n) for u in last)]
 
         until(lambda: not in_changelog(), lambda: f"rows without {in_changelog()}")
-        place.ingest(crawl="first")  # forgotten pages are new ones; the others are known
+        place.ingest(crawl="first")  # erased pages are new; the others are known
         os.remove(place.path("want.jsonl"))
         place.settled(place.expected("first"), "pages that were fetched again")
 
 
 def interrupted(place):
-    """After a kill the stage, or the command, is started again, and that is all."""
+    """After a kill the stage or the command is started again; nothing else is done."""
     victims = ["command", "signature", "group", "compare"]
     place.more["commit.messages"] = 5
-    # One message after another, so that there is a middle.
+    # One message after another, so that the kill falls in the middle.
     slow = {"kafka.queue.buffering.max.messages": 1, "kafka.linger.ms": 200}
     processes = place.processes
 
@@ -219,10 +223,10 @@ def interrupted(place):
             kept = [line for line in file if json.loads(line)["url"] not in names]
         with open(place.path("kept"), "w", encoding="utf-8") as file:
             file.writelines(kept)
-        os.remove(place.path("want.jsonl"))  # `run` writes behind what is there
+        os.remove(place.path("want.jsonl"))  # `run` appends to an existing output
         want = place.expected("kept")
         place.settled(want, "a crawl without the pages and what was forgotten")
-        for stage in cluster.STAGES[1:]:  # what the changelogs say is the same
+        for stage in cluster.STAGES[1:]:  # the changelogs describe the same state
             check(processes.stop(stage) == 0, stage, "failed")
             place.forget(stage)
             start(stage)
@@ -314,12 +318,12 @@ def partitions(place):
 def unreadable(place):
     good = json.dumps({"url": "http://a.example/", "content": "one two three"})
     bad = '{"text":"a page"}', '{"url":"http://b.example/","text":"a page"}', "nonsense"
-    cases = (  # lines, input.max_unreadable, exit code, what is said
-        ([good] * 3 + [bad[0]], 0.3, 0, ["1 of 4 records could not be read", "1: the line has no url"]),
+    cases = (  # lines, input.max_unreadable, exit code, words of the message
+        ([good] * 3 + [bad[0]], 0.3, 0, ["1 of 4 records could not be read", "1: the line has no \"url\""]),
         ([good] * 3 + [bad[0]], 0.2, 1, ["more than input.max_unreadable allows"]),
         ([good, *bad], 1, 0, ["3 of 4 records", '1: the page has no "content"; it has "text"']),
         (bad, 1, 1, ["3 of 3 records", "1: the line is not a JSON object", "no record of the input"]),
-        ([], 1, 0, ["mixed.jsonl: there is no record in it"]))
+        ([], 1, 0, ["mixed.jsonl: it contains no record"]))
     before = 0
     for lines, limit, code, said in cases:
         with open(place.path("mixed.jsonl"), "w", encoding="utf-8") as file:
@@ -335,8 +339,135 @@ def unreadable(place):
         before = after
 
 
+def standby(place):
+    """The other instance reads only what the copies lack, not the whole changelog."""
+    place.more["standby.replicas"] = 1
+    owned, copied = {"1": 2, "2": 1}, {"1": 1, "2": 2}  # of three partitions
+    processes, ports = place.processes, {"1": free_port(), "2": free_port()}
+
+    def start(name):
+        more = {"instance": name, "state.directory": place.path("group-of-" + name),
+                "http.listen": f"127.0.0.1:{ports[name]}"}
+        processes.start(name, [place.program, "group", *place.settings(), *cluster.arguments(more)],
+                        place.path(name + ".log"))
+
+    def log(name):
+        with open(place.path(name + ".log"), encoding="utf-8") as file:
+            return file.read()
+
+    def metric(name, metric):
+        try:
+            text = ask(f"http://127.0.0.1:{ports[name]}", "/metrics")
+        except OSError:
+            return None
+        return int(re.search(rf'^samepage_{metric}{{stage="group"}} (\d+)', text, re.M)[1])
+
+    def records(partitions):
+        ends = place.ends("tier1-changelog")
+        return sum(ends[p][1] - ends[p][0] for p in partitions)
+
+    def divided():
+        return all(metric(name, "tasks") == owned[name] and metric(name, "standby_copies") == copied[name]
+                   and metric(name, "standby_wanted") == copied[name] and metric(name, "standby_remaining") == 0 for name in ports)
+
+    with open(place.path("rest"), encoding="utf-8") as file:
+        rest = file.readlines()
+    for name, lines in (("second", rest[:len(rest) // 2]), ("third", rest[len(rest) // 2:])):
+        with open(place.path(name), "w", encoding="utf-8") as file:
+            file.writelines(lines)
+    try:
+        for name in ports:
+            start(name)
+        for stage in ("signature", "compare"):
+            processes.start(stage, [place.program, stage, *place.settings(stage)], place.path(stage + ".log"))
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+        until(divided, "copies of all states")
+        time.sleep(2)  # the latest changes are followed, too
+        line = r" 3 partitions assigned; (\d+) changelog records read in ([\d.]+) s"
+        alone = len(re.findall(line, log("2")))  # it may have been the first to start
+        processes.stop("1", signal.SIGKILL)
+        taken = until(lambda: re.findall(line, log("2"))[alone:], "the take-over")[0]
+        check(int(taken[0]) < records([0, 1]) / 10, "a take-over read", taken[0], "of", records([0, 1]))
+        check(float(taken[1]) < 5, "a take-over took", taken[1])
+        print(f"a take-over read {taken[0]} of {records([0, 1])} records in {taken[1]} s")
+        place.ingest(crawl="second")
+        place.settled(place.expected("first", "second"), "after a take-over and `samepage run`")
+        start("1")  # its states are older than the latest changes
+        until(divided, "copies after it came back")
+        check("wiping" not in log("1") + log("2"), "a state was wiped", log("1"), log("2"))
+        place.ingest(crawl="third")
+        place.settled(place.expected(), "after it came back and `samepage run`")
+    finally:
+        processes.kill()
+
+
+FILLED_PAGES = 70000  # half of them are more than 50,000 rows, in more than one file of 24 MB
+
+
+def refilled(place):
+    """A fill that is killed at any time resumes or starts over; the groups afterwards are the same."""
+    state = place.path("filled")
+    processes, kills, inside = place.processes, 0, 0
+    place.prefix += "one."
+    place.more["tier1.partitions"] = 1
+    place.call("topics", "create", *place.settings())
+    place.call("synth", "--pages", str(FILLED_PAGES), "--seed", "5", "--words", "30", "-o", place.path("crawl.jsonl"))
+    place.halves()
+    settings = [*place.settings(), *cluster.arguments({"state.directory": state, "commit.interval_ms": 1000})]
+
+    def start():
+        open(place.path("group.log"), "w", encoding="utf-8").close()
+        processes.start("group", [place.program, "group", *settings], place.path("group.log"))
+
+    def log():
+        with open(place.path("group.log"), encoding="utf-8") as file:
+            return file.read()
+
+    def filled():
+        """The files that fills have added to the databases."""
+        return {name for _, _, names in os.walk(state) for name in names if name.endswith(".sst")}
+
+    def done():
+        return "partitions assigned" in log()
+
+    try:
+        start()
+        for stage in ("signature", "compare"):
+            processes.start(stage, [place.program, stage, *place.settings(stage)], place.path(stage + ".log"))
+        place.ingest(crawl="first")
+        want = place.expected("first")
+        until(lambda: decided(place.all()) == want, "the first half", seconds=240, pause=2)
+        (low, high), = place.ends("tier1-changelog")
+        check(high - low > 50000, "too few rows for a fill:", high - low)
+        check(processes.stop("group") == 0, "the group stage failed")
+        for delay in (0, 0, 0.05, 0.1, 0.2, 0.4):
+            if delay == 0 or done():
+                shutil.rmtree(state)
+            start()
+            if delay == 0:
+                wait(lambda: filled() or done(), pause=0.005)
+            else:
+                wait(lambda: os.path.isdir(state), pause=0.005)
+                time.sleep(delay)
+            kills += not done()
+            inside += bool(filled()) and not done()
+            processes.stop("group", signal.SIGKILL)
+        check(kills >= 3 and inside, "the fill was over before it was killed:", kills, inside)
+        print(f"killed {kills} times, {inside} times when a part was filled")
+        start()
+        until(done, "the restore after the kills", seconds=60)
+        place.ingest(crawl="rest")
+        os.remove(place.path("want.jsonl"))
+        want = place.expected()
+        until(lambda: decided(place.all()) == want, "the other half", seconds=240, pause=2)
+    finally:
+        processes.kill()
+
+
 if __name__ == "__main__":
     part = sys.argv[1]
     test = {"poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
-            "spellings": spellings, "interrupted": interrupted, "cut": cut, "full": full, "forgotten": forgotten, "unreadable": unreadable}[part]
+            "spellings": spellings, "interrupted": interrupted, "cut": cut, "full": full, "forgotten": forgotten,
+            "standby": standby, "refilled": refilled, "unreadable": unreadable}[part]
     main(lambda *args: test(Hostile(part, *args)), *sys.argv[2:])

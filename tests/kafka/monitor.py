@@ -1,8 +1,8 @@
 """The monitor beside the stages: `monitor.py WORK PROGRAM`.
 
-Two monitors look at the same stages. That with the settings of the stages must find nothing, although
-it and a stage are killed while the crawl comes in; for the other one, which takes pages for near
-duplicates from a lower threshold on, the stages are a system that misses pairs: it must say so.
+Two monitors audit the same stages. The one with the stages' settings must find nothing, although it
+and a stage are killed during the crawl. The other one has a lower threshold, by which the stages miss
+pairs, and must report them.
 """
 
 import os
@@ -16,12 +16,12 @@ import cluster
 from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
 from harness import check, free_port, until
 
-PATIENCE = 20  # looks, one a second at most: more than a fetch needs hops of messages until all is told
+PATIENCE = 20  # checks, at most one a second: more than the hops of messages until a fetch is settled
 QUIET_SECONDS = 26  # more than the patience
 
 
 def metric(port, name):
-    """None: nobody answers yet."""
+    """Returns None until there is a server."""
     try:
         text = ask(f"http://127.0.0.1:{port}", "/metrics")
     except OSError:
@@ -75,7 +75,7 @@ def watching(work, program):
         place.processes.start(stage, [program, stage, *place.settings(stage)], place.path(stage + ".log"))
 
     def break_something(piece):
-        if piece == 2:  # compare stands still for longer than the patience
+        if piece == 2:  # compare is stopped for longer than the patience
             place.processes.stop("compare", signal.SIGKILL)
             time.sleep(QUIET_SECONDS)
             start("compare")

@@ -1,8 +1,8 @@
-"""A new partition map while the stream goes on: `move.py WORK PROGRAM`.
+"""A new partition map during a running crawl: `move.py WORK PROGRAM`.
 
-Half of a crawl with one map; then the stages are restarted one after the other with its successor,
-while the rest of the crawl comes in; then the map before is given up. The statuses must be those
-of `samepage run`, and no row may be left in the cells of the map before.
+Half of a crawl with one map; then the stages are restarted one after the other with the next map,
+while the rest of the crawl arrives; then the old map is dropped. The statuses must be those of
+`samepage run`, and no row may remain in the cells of the old map.
 """
 
 import os
@@ -16,7 +16,7 @@ from harness import PATIENCE_SECONDS, check, free_port, until
 
 
 def rows_to_move(port):
-    """None: the stage does not say yet."""
+    """Returns None until the stage reports the metric."""
     try:
         text = ask(f"http://127.0.0.1:{port}", "/metrics")
     except OSError:
@@ -26,7 +26,7 @@ def rows_to_move(port):
 
 
 def wait_until_moved(port):
-    """None for three seconds (the metric is read off once a second)."""
+    """Waits until no row has been left for three seconds (the metric is updated once a second)."""
     end, quiet = time.monotonic() + PATIENCE_SECONDS, 0
     while quiet < 3:
         check(time.monotonic() < end, "rows are left in cells of the map before")
@@ -52,7 +52,7 @@ def move(work, program):
     port = free_port()
     old_settings = place.settings("group")
     place.more = {"partition.map": new, "partition.previous_map": old}
-    # The group stage of the old map puts pages into old cells while these are being left.
+    # The group stage with the old map puts pages into old cells while these are being emptied.
     with place.started(program, "signature", *place.settings("signature")), \
          place.started(program, "compare", *place.settings("compare"), "--set", f"http.listen=127.0.0.1:{port}"):
         with place.started(program, "group", *old_settings):
@@ -65,7 +65,7 @@ def move(work, program):
     check_same(decided(place.all()), want, "a new map on the way and `samepage run`")
     place.more = {"partition.map": new}
     with place.stages():
-        place.ingest(crawl="rest")  # late: nothing changes
+        place.ingest(crawl="rest")  # late, so nothing changes
         time.sleep(5)
     check_same(decided(place.all()), want, "without the map before")
 

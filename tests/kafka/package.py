@@ -1,4 +1,4 @@
-"""The Python package's StatusConsumer reads what kafka.stages left, commits, and goes on behind that.
+"""The Python package's StatusConsumer reads the statuses of kafka.stages, commits, and resumes there.
 
 usage: package.py STATUSES PROGRAM VENV    (VENV: where python.wheel has installed the package)
        package.py read BROKER TOPIC GROUP  (in a Python with the package and confluent-kafka)

@@ -1,9 +1,9 @@
-/* What a program sees of the status topic that knows nothing but samepage/status.h.
+/* Reads the status topic through samepage/status.h alone.
  *
  *     read_statuses BROKER TOPIC GROUP COUNT SECONDS commit|leave [KEY VALUE]...
  *
- * Prints one event a line, fields between tabs, until COUNT are there (0: no limit) or none came
- * for SECONDS; then commits, or does not. GROUP "-": without one. */
+ * Prints one event a line, with fields separated by tabs, until COUNT events are read (0: no
+ * limit) or none arrives for SECONDS; then commits, or does not. GROUP "-": no consumer group. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

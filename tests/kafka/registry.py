@@ -7,7 +7,7 @@ usage: registry.py PART WORK PROGRAM READER
             the pages, its AvroDeserializer reads the statuses
     fixed   the same with fixed ids and a stand-in that follows the interface of Confluent's registry
             (the parts that are used: subjects, versions, ids)
-    asked   the stages ask that stand-in, which is down, refuses, or does not know
+    asked   the stages use that stand-in while it is down, refuses access, or lacks the schema
 """
 
 import base64
@@ -33,16 +33,16 @@ FIRST_ID = 100_001
 
 
 class Registry(http.server.BaseHTTPRequestHandler):
-    """One schema has one id, in whatever subjects it is; a subject has versions."""
+    """Each schema has one id, whatever its subjects; a subject has versions."""
 
     ids = {}  # canonical text of the schema -> id
     subjects = {}  # name -> ids in order
-    user_info = None  # who is let in
-    refuses = None  # status of all answers
+    user_info = None  # the accepted credentials
+    refuses = None  # status of all responses
     compatible = True
-    asked = []  # paths
+    asked = []  # requested paths
 
-    def answer(self, code, body):
+    def respond(self, code, body):
         data = json.dumps(body).encode()
         self.send_response(code)
         self.send_header("Content-Type", "application/vnd.schemaregistry.v1+json")
@@ -55,9 +55,9 @@ class Registry(http.server.BaseHTTPRequestHandler):
         sent = self.headers.get("Authorization", "")
         want = "Basic " + base64.b64encode((self.user_info or "").encode()).decode()
         if self.user_info and sent != want:
-            self.answer(401, {"error_code": 401, "message": "Unauthorized"})
+            self.respond(401, {"error_code": 401, "message": "Unauthorized"})
         elif self.refuses:
-            self.answer(self.refuses, {"error_code": 50001, "message": "Error in the backend data store"})
+            self.respond(self.refuses, {"error_code": 50001, "message": "Error in the backend data store"})
         else:
             return True
         return False
@@ -70,18 +70,18 @@ class Registry(http.server.BaseHTTPRequestHandler):
             return
         path = urllib.parse.unquote(urllib.parse.urlparse(self.path).path).strip("/").split("/")
         if path[:2] == ["schemas", "ids"] and len(path) == 3 and self.text_of(int(path[2])):
-            self.answer(200, {"schema": self.text_of(int(path[2]))})
+            self.respond(200, {"schema": self.text_of(int(path[2]))})
         elif path[0] == "subjects" and len(path) == 4 and path[1] in self.subjects:
             ids = self.subjects[path[1]]
             version = len(ids) if path[3] == "latest" else int(path[3])
-            self.answer(200, {"subject": path[1], "id": ids[version - 1], "version": version,
+            self.respond(200, {"subject": path[1], "id": ids[version - 1], "version": version,
                               "schema": self.text_of(ids[version - 1])})
         elif path[0] == "subjects" and len(path) == 1:
-            self.answer(200, list(self.subjects))
+            self.respond(200, list(self.subjects))
         elif path == ["schemas", "types"]:
-            self.answer(200, ["AVRO"])
+            self.respond(200, ["AVRO"])
         else:
-            self.answer(404, {"error_code": 40401, "message": f"{self.path} not found."})
+            self.respond(404, {"error_code": 40401, "message": f"{self.path} not found."})
 
     def do_POST(self):
         path = urllib.parse.unquote(urllib.parse.urlparse(self.path).path).strip("/").split("/")
@@ -91,21 +91,21 @@ class Registry(http.server.BaseHTTPRequestHandler):
         try:
             text = json.dumps(json.loads(body["schema"]))
         except (KeyError, ValueError):
-            return self.answer(422, {"error_code": 42201, "message": "Invalid schema"})
+            return self.respond(422, {"error_code": 42201, "message": "Invalid schema"})
         if path[0] != "subjects" or len(path) not in (2, 3):
-            return self.answer(404, {"error_code": 404, "message": "HTTP 404 Not Found"})
+            return self.respond(404, {"error_code": 404, "message": "HTTP 404 Not Found"})
         known = self.subjects.setdefault(path[1], []) if len(path) == 3 else self.subjects.get(path[1], [])
         number = self.ids.get(text)
         if len(path) == 2 and number not in known:
-            return self.answer(404, {"error_code": 40403, "message": "Schema not found"})
+            return self.respond(404, {"error_code": 40403, "message": "Schema not found"})
         if len(path) == 3 and not self.compatible:
-            return self.answer(409, {"error_code": 409, "message":
+            return self.respond(409, {"error_code": 409, "message":
                                      "Schema being registered is incompatible with an earlier schema"})
         if len(path) == 3:
             number = self.ids.setdefault(text, FIRST_ID + len(self.ids))
             if number not in known:
                 known.append(number)
-        return self.answer(200, {"subject": path[1], "id": number, "version": known.index(number) + 1,
+        return self.respond(200, {"subject": path[1], "id": number, "version": known.index(number) + 1,
                                  "schema": text})
 
     def log_message(self, *_):
@@ -114,7 +114,7 @@ class Registry(http.server.BaseHTTPRequestHandler):
 
 @contextlib.contextmanager
 def registry(port=0, certificate=None):
-    """The stand-in; what it knows outlives it."""
+    """The stand-in; its schemas survive a restart."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Registry)
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -134,12 +134,12 @@ def schema(name):
 
 
 def register(address, subject, name):
-    """As OPERATIONS.md says it, with curl."""
+    """Registers a schema with curl, as OPERATIONS.md describes."""
     body = json.dumps({"schema": schema(name)}).encode()
     request = urllib.request.Request(f"{address}/subjects/{subject}/versions", body,
                                      {"Content-Type": "application/vnd.schemaregistry.v1+json"})
-    with urllib.request.urlopen(request) as answer:
-        return json.load(answer)["id"]
+    with urllib.request.urlopen(request) as response:
+        return json.load(response)["id"]
 
 
 # ---- in a Python with confluent-kafka ----
@@ -216,7 +216,7 @@ APICURIO = "2.6.13.Final"
 
 @contextlib.contextmanager
 def apicurio(folder):
-    """Apicurio Registry, in memory; its address for Confluent's clients."""
+    """Apicurio Registry, in memory; returns its address for Confluent's clients."""
     name = f"apicurio-registry-app-{APICURIO}"
     if shutil.which("mvn") is None or shutil.which("java") is None:
         raise Skip("no Maven or no Java here (tools/setup kafka installs them)")
@@ -241,13 +241,13 @@ def apicurio(folder):
     try:
         address = f"http://127.0.0.1:{port}/apis/ccompat/v6"
 
-        def answers():
+        def responds():
             check(process.poll() is None, f"Apicurio has ended, see {folder}/log")
             try:
                 return statuses.ask(address, "/subjects")
             except (OSError, urllib.error.URLError):
                 return None
-        until(answers, "an answer of Apicurio")
+        until(responds, "a response of Apicurio")
         yield address
     finally:
         process.terminate()
@@ -293,7 +293,7 @@ def both_ways(place, reader, python, address):
     with place.stages():
         foreign("write", address, place.address, pages, place.path("crawl.jsonl"))
         place.settle(want)
-        place.ingest()  # the same again, by `samepage ingest` in the same framing
+        place.ingest()  # the same pages, by `samepage ingest` in the same framing
         place.settle(want)
     statuses.check_same(statuses.decided(place.all()), want, "status --all and `samepage run`")
     got = statuses.of_json(foreign("read", address, place.address, topic))
@@ -305,7 +305,7 @@ def both_ways(place, reader, python, address):
 
 
 def refuses_others(place, foreign, address):
-    """A stage that was told of no id, or of another one, says so of each page."""
+    """A stage without an id, or with another one, reports each page."""
     place.more = {"topics.pages_schema_id": "7"}
     place.prefix = place.prefix[:-1] + "-other."
     place.call("topics", "create", *place.settings())
@@ -321,7 +321,7 @@ def refuses_others(place, foreign, address):
 
 
 def dead_letters(place):
-    """Their headers, which say why; the value is the record as it came."""
+    """The headers of the dead letters, which have the reason; the value is the record as received."""
     done = subprocess.run(["kcat", "-b", place.address, "-t", place.prefix + "dead-letter", "-C", "-e", "-q",
                            "-f", "%h\n"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     return done.stdout.decode(errors="replace")
@@ -330,7 +330,7 @@ def dead_letters(place):
 # ---- a registry that is asked ----
 
 def number(n):
-    """Avro's int and long."""
+    """Encodes Avro's int and long."""
     n, out = (n << 1) ^ (n >> 63), b""
     while n > 127:
         out, n = out + bytes([n & 127 | 128]), n >> 7
@@ -342,7 +342,7 @@ def text(value):
 
 
 def publish(place, name, value):
-    """A message with just these bytes."""
+    """Sends a message with exactly these bytes."""
     with open(place.path(name), "wb") as file:
         file.write(value)
     subprocess.run(["kcat", "-b", place.address, "-t", place.prefix + "pages", "-p", "0", "-P", "-k", name,
@@ -350,7 +350,7 @@ def publish(place, name, value):
 
 
 def add_schema(record):
-    """To the stand-in, as another writer would; its id in bytes, behind the magic byte."""
+    """Registers a schema with the stand-in, as another writer would; returns its id in bytes, after the magic byte."""
     identity = Registry.ids.setdefault(json.dumps(record), FIRST_ID + len(Registry.ids))
     return b"\0" + identity.to_bytes(4, "big")
 
@@ -376,13 +376,13 @@ def asked(work, program, _reader):
     place.more = {"schema.registry.url": f"http://127.0.0.1:{free_port()},http://127.0.0.1:{port}",
                   "schema.registry.basic.auth.user.info": Registry.user_info}
     place.call("topics", "create", *place.settings())
-    check_in("does not answer", refused(place, "ingest", place.path("crawl.jsonl")))
+    check_in("does not respond", refused(place, "ingest", place.path("crawl.jsonl")))
     with contextlib.ExitStack() as stages:
         for stage in cluster.STAGES:
             more = ["--set", f"http.listen=127.0.0.1:{ready[stage]}"] if stage in ready else []
             stages.enter_context(place.started(program, stage, *place.settings(stage), *more))
         for at in ready.values():
-            until(lambda: "registry does not answer" in readiness(at), "a word about the registry")
+            until(lambda: "registry does not respond" in readiness(at), "a word about the registry")
         with registry(port):
             for at in ready.values():
                 until(lambda: readiness(at) == "ready\n", "readiness")
@@ -401,7 +401,7 @@ def number_of_lookups():
 
 
 def by_others(place, program):
-    """Pages in a schema that is not ours, and in none."""
+    """Pages in another writer's schema, and in none."""
     publish(place, "layout", add_schema(record_of(
         content="string", extra=["null", "int"], url="string")) + text("one two three four five six") +
             number(1) + number(7) + text("http://other.example/"))
@@ -412,26 +412,26 @@ def by_others(place, program):
     until(lambda: dead_letters(place).count("\n") >= 4, "dead letters")
     letters = dead_letters(place)
     for said in ("knows no schema with the id 999", "is not one of pages: the schema is not a record with a field `url`",
-                 "do not fit the schema", "ends within the framing of a schema registry"):
+                 "do not match the schema", "ends within the framing of a schema registry"):
         check_in(said, letters)
     until(lambda: "http://other.example/" in place.call("status", "--all", *place.settings()),
           "the page in another layout")
 
 
 def outlives(place, ready, port):
-    """The registry is gone: known ids go on, one that is not known waits, and passes when it is back."""
+    """Without the registry, pages with known ids are handled; one with an unknown id waits until it is back."""
     frame = add_schema(record_of(url="string", content="string"))  # known
     publish(place, "known", frame + text("http://known.example/") + text("six seven eight nine ten eleven"))
     until(lambda: "http://known.example/" in place.call("status", "--all", *place.settings()),
           "a page whose schema is known, without a registry")
     late = add_schema(record_of(url="string", content="string", late="int"))
     publish(place, "late", late + text("http://late.example/") + text("a b c d e f g") + number(0))
-    until(lambda: "registry does not answer" in readiness(ready), "readiness without a registry")
+    until(lambda: "registry does not respond" in readiness(ready), "readiness without a registry")
     check_in('registry_down{stage="signature"} 1', statuses.ask(f"http://127.0.0.1:{ready}", "/metrics"))
     Registry.refuses = 503
     with registry(port):
         until(lambda: any("/schemas/types" in path for path in Registry.asked[-3:]), "a question")
-        check_in("registry does not answer", readiness(ready))
+        check_in("registry does not respond", readiness(ready))
         Registry.refuses = None
         until(lambda: "http://late.example/" in place.call("status", "--all", *place.settings()),
               "the page that waited")
@@ -439,7 +439,7 @@ def outlives(place, ready, port):
 
 
 def refused(place, command, *arguments):
-    """The last words of a command that ends by itself with 1."""
+    """The last lines of a command that ends by itself with exit code 1."""
     done = subprocess.run([place.program, command, *place.settings(command), *arguments], text=True, timeout=60,
                           stderr=subprocess.PIPE, check=False)
     check(done.returncode == 1, command, "ended with", done.returncode, done.stderr)
@@ -448,7 +448,7 @@ def refused(place, command, *arguments):
 
 
 def who_must_act(place, port):
-    """Where waiting would not help, a stage ends and says what to do."""
+    """If waiting would not help, a stage ends and says what to do."""
     before = dict(place.more)
     place.prefix = place.prefix[:-1] + "-new."
     place.call("topics", "create", *place.settings())

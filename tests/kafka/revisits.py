@@ -1,7 +1,7 @@
 """Revisits and 304s of an archive over Kafka: `revisits.py WORK PROGRAM`.
 
-What `run` makes of the archive in one go, `ingest` and the stages make of it, also where the second
-half is another `ingest`, which knows the payloads of the first by its directory.
+`ingest` and the stages produce what `run` produces from the whole archive, also if a second `ingest`
+reads the second half and takes the payloads of the first from its directory.
 """
 
 import os
@@ -27,10 +27,10 @@ def archive():
     rest = [revisit(a, day(3), day(1), a, text=TEXT),  # of its own payload
             revisit(b, day(3), day(1), b, profile="server-not-modified", block="HTTP/1.1 304 Not Modified\n\n"),
             response(c, day(3), "", "304 Not Modified"),
-            revisit(d, day(3), day(1), d),  # a content that it has no more: nothing
-            revisit(e, day(3), day(1), a, text=TEXT),  # of another page, and new here
-            revisit(f, day(3), day(1), a),  # of another page, and no digest: nothing
-            revisit(d, day(4), day(1), b, text=OTHER),  # back to what it was before, which another has
+            revisit(d, day(3), day(1), d),  # a content that it no longer has: no effect
+            revisit(e, day(3), day(1), a, text=TEXT),  # another page's content, new on this page
+            revisit(f, day(3), day(1), a),  # another page's content without a digest: no effect
+            revisit(d, day(4), day(1), b, text=OTHER),  # back to an earlier content, which another page has
             revisit(g, day(3)), revisit(g, day(2))]  # the second is late
     return first, rest
 

@@ -1,7 +1,7 @@
 """The topic of rules: `rules.py WORK PROGRAM`.
 
-`rules --publish` makes it what a state says: what is new is written, what is as before is not, what is no rule any more is
-deleted. `rules --kafka` prints it. What the stages have grouped is learned from the copy of `serve --kafka --state`.
+`rules --publish` updates it to the rules of a state: new rules are written, unchanged ones are not, old ones are deleted.
+`rules --kafka` prints it. Rules about the stages' groups are learned from the copy of `serve --kafka --state`.
 """
 
 import json
@@ -9,9 +9,12 @@ import os
 import shutil
 import subprocess
 import sys
+import urllib.error
+import urllib.parse
+import urllib.request
 
 from statuses import Place, main  # knows where the other folders are
-from harness import check, check_equal, check_in, until
+from harness import PATIENCE_SECONDS, check, check_equal, check_in, free_port, until
 
 
 def words(number):
@@ -19,7 +22,7 @@ def words(number):
 
 
 def crawl(place, name, hosts, pages=60):
-    """Of each host pages under two sessions each."""
+    """Pages of each host under two sessions each."""
     with open(place.path(name), "w", encoding="utf-8") as file:
         for page in range(pages):
             for visit in range(2):
@@ -40,7 +43,7 @@ def of_topic(place, *options):
 
 
 def publish(place, name):
-    """Rules written, deleted and left."""
+    """Rules that are written, deleted and left unchanged."""
     done = subprocess.run([place.program, "rules", "--state", place.path(name + ".state"), "--publish",
                            *place.settings()], check=True, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     check_equal(done.stdout, "", "standard output")
@@ -48,11 +51,51 @@ def publish(place, name):
     return tuple(int(word) for word in line.replace(",", "").split() if word.isdigit())
 
 
-def of_copy(place):
-    """The rules of the stages' groups; the copy is there after a while, and whole a while later."""
-    done = subprocess.run([place.program, "rules", "--state", place.path("copy")], check=False, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    return sorted(done.stdout.splitlines())
+def on(place, host):
+    return [line for line in of_topic(place) if f'"{host}.example"' in line]
+
+
+def predicted(port, url):
+    """By `serve`; None: it has no rules yet."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/predict?explore=0&url={urllib.parse.quote(url, safe='')}",
+                                    timeout=PATIENCE_SECONDS) as response:
+            return json.load(response)["duplicate_of"]
+    except (urllib.error.URLError, OSError):
+        return None
+
+
+def contradict(place, name, host, pages=60):
+    """Each page under two more sessions, each with another text: of the rule about sessions nothing stays."""
+    with open(place.path(name), "w", encoding="utf-8") as file:
+        for page in range(pages):
+            for visit in range(2):
+                file.write(json.dumps({
+                    "url": f"http://{host}.example/{page}?sid={page * 1000 + visit * 37 + 500}",
+                    "fetch_time_ms": 1700001000000 + (page * 2 + visit) * 1000, "http_status": 200,
+                    "content_type": "text/plain", "content": words(5000000 + 2 * page + visit)}) + "\n")
+
+
+def published_by_a_server(place, first):
+    """The stages group a crawl; a server with a copy of their state learns the rules and keeps the topic equal to them, also
+    after a restart, and when rules expire. A server without a copy predicts from the statuses."""
+    keeps = [place.program, "serve", "--kafka", "--state", place.path("copy"), "--publish-rules", "--listen",
+             "127.0.0.1:0", *place.settings()]
+    port = free_port()
+    looks = [place.program, "serve", "--kafka", "--predict", "--listen", f"127.0.0.1:{port}", *place.settings()]
+    url = "http://a.example/7?sid=999999"
+    with place.stages(), place.processes.during("looks", looks, place.path("looks.log")):
+        with place.started(*keeps):
+            place.ingest(crawl="two")
+            until(lambda: sorted(of_topic(place)) == first, lambda: f"the rules {first}, not {of_topic(place)}", pause=1)
+            until(lambda: predicted(port, url) == "http://a.example/7?sid=7048", lambda: predicted(port, url), pause=1)
+        before = of_topic(place)
+        contradict(place, "third", "a")
+        place.ingest(crawl="third")  # while nobody publishes
+        check_equal(of_topic(place), before, "without a server")
+        with place.started(*keeps):
+            until(lambda: not on(place, "a"), lambda: f"no rule of a.example, not {on(place, 'a')}", pause=1)
+            check(on(place, "b"), "the rules of b.example went too")
 
 
 def rules(work, program):
@@ -86,10 +129,7 @@ def rules(work, program):
     sure = [line for line in second if json.loads(line)["confidence"] >= 0.97]
     check(len(sure) < len(second), "all are sure")
     check_equal(sorted(of_topic(place, "--confidence", "0.97")), sure, "--confidence")
-    with place.stages(), place.started(program, "serve", "--kafka", "--state", place.path("copy"), "--listen",
-                                       "127.0.0.1:0", *place.settings()):
-        place.ingest(crawl="two")
-        until(lambda: of_copy(place) == first, lambda: f"the rules {first}, not {of_copy(place)}", pause=1)
+    published_by_a_server(place, first)
 
 
 if __name__ == "__main__":

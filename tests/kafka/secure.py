@@ -1,5 +1,5 @@
-"""TLS and SASL, on a broker of its own that asks for them: the stages, `topics`, `ingest`, `status` and
-the C client through SASL over TLS, certificates of clients, and what a wrong password leads to.
+"""TLS and SASL with a broker that requires them: the stages, `topics`, `ingest`, `status` and the C client
+over SASL and TLS, client certificates, and wrong passwords.
 
     secure.py WORK PROGRAM READER
 """
@@ -20,7 +20,7 @@ PASSWORD = "SAMEPAGE_SET_KAFKA_SASL_PASSWORD"
 
 
 class Secured:
-    """How to reach the broker, one way or the other."""
+    """The settings and addresses for one way to reach the broker."""
 
     def __init__(self, broker):
         lines = broker.tool("status").stdout.splitlines()
@@ -37,7 +37,7 @@ class Secured:
             return f.read().strip()
 
     def with_user(self, mechanism="SCRAM-SHA-512"):
-        """Without the password, which comes from the environment."""
+        """Without the password, which is in the environment."""
         return {"bootstrap.servers": self.sasl, "security.protocol": "SASL_SSL",
                 "ssl.ca.location": self.file("ca.pem"), "sasl.mechanism": mechanism,
                 "sasl.username": self.word("user")}
@@ -58,7 +58,7 @@ def place_of(work, program, properties):
 
 
 def stages_through(place, want):
-    """The three stages with as much log as there is; returns their metrics."""
+    """The three stages with the most verbose log; returns their metrics."""
     ports = {stage: str(free_port()) for stage in cluster.STAGES}
     metrics = ""
     for stage in cluster.STAGES:
@@ -76,7 +76,7 @@ def stages_through(place, want):
 
 
 def check_counts(place, metrics):
-    """What all of it came to, by the stages' own counts."""
+    """The result of the whole crawl, by the stages' own counts."""
     def value(name, stage, label=""):
         start = f'samepage_{name}{{stage="{stage}"{label}}} '
         found = [line for line in metrics.splitlines() if line.startswith(start)]
@@ -101,7 +101,7 @@ def client_command(reader, place, properties):
 
 
 def check_refused(place, commands):
-    """All at once: each ends soon, and says why."""
+    """All at once: each ends soon, with a reason."""
     began = time.monotonic()
     running = {what: subprocess.Popen(argv, text=True, stdout=subprocess.PIPE,
                                       stderr=subprocess.PIPE) for what, argv in commands.items()}
@@ -117,7 +117,7 @@ def check_refused(place, commands):
 
 
 def a_stage_goes_on_asking(place):
-    """With the right password it would go on by itself; SIGTERM ends it while it cannot."""
+    """With the right password it would succeed later; SIGTERM ends it while it is refused."""
     log = place.path("refused.log")
     place.processes.start("refused", [place.program, "group", *place.settings("refused"),
                                       *cluster.arguments({"kafka.debug": "security,broker"})], log)
@@ -132,7 +132,7 @@ def read(path):
 
 
 def check_secret(place, metrics, password):
-    """In nothing that people get to see."""
+    """The password must not be in anything that users see."""
     texts = {name: read(place.path(name)) for name in os.listdir(place.work)
              if name.endswith(".log")}
     texts["/metrics"] = metrics

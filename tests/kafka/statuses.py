@@ -1,15 +1,15 @@
 """The status topic as its readers see it. Each part is a CTest:
 
-    statuses.py stages  ...   the three stages over a made-up crawl; `status --follow` looks on
-    statuses.py client  ...   the C client reads what they left, commits, and goes on behind that
-    statuses.py foreign ...   so do confluent-kafka and fastavro
-    statuses.py served  ...   `serve --kafka` answers with what they left
+    statuses.py stages  ...   the three stages over a made-up crawl, with `status --follow`
+    statuses.py client  ...   the C client reads those statuses, commits, and resumes there
+    statuses.py foreign ...   confluent-kafka and fastavro do the same
+    statuses.py served  ...   `serve --kafka` returns those statuses
     statuses.py copied  ...   `serve --kafka --state`: a copy of the group stage's state, also after kills
     statuses.py indexer ...   examples/indexer, without samepage running and with it
 
     ... = WORK PROGRAM READER INDEXER
 
-WORK is a folder that the parts share; `stages` empties and creates it.
+The parts share the folder WORK, which `stages` empties or creates.
 """
 
 import contextlib
@@ -31,10 +31,10 @@ from harness import PATIENCE_SECONDS, SKIPPED, Failure, Skip, check, until, wait
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGES = 1000
-PIECES = 40  # of the crawl that the indexer is timed with
+PIECES = 40  # of the crawl by which the indexer is timed
 FIELDS = ["url", "version_ms", "status", "winner_url", "similarity", "reason", "group_id",
           "group_size", "epoch", "rule", "contained_in", "containment"]
-# The others depend on the order in which things happen.
+# The other fields depend on the order of events.
 DECIDED = FIELDS[:6]
 
 
@@ -64,8 +64,8 @@ def float32(x):
 
 
 def event_of(values):
-    """The same shape whoever read it."""
-    event = {"contained_in": None, "containment": None, **values}  # lines of `run` leave out what there is not
+    """The event in one shape for all readers."""
+    event = {"contained_in": None, "containment": None, **values}  # lines of `run` omit empty fields
     for share in ("similarity", "containment"):
         event[share] = float32(event[share])
     return tuple(event[f] for f in FIELDS)
@@ -92,7 +92,7 @@ def of_tabs(text):
 
 
 def histories(events):
-    """The events of each page in order: what does not depend on the order of partitions."""
+    """The events of each page in order, which does not depend on the order of partitions."""
     pages = {}
     for event in events:
         pages.setdefault(event[0], []).append(event)
@@ -165,7 +165,7 @@ class Place:
             return decided(of_json(lines.read()))
 
     def ingest(self, pieces=1, crawl="crawl.jsonl"):
-        """Piece by piece it is a crawl at some rate: `ingest` reads a pipe in large chunks."""
+        """Feeds a pipe piece by piece, so that the crawl has a rate: `ingest` reads a pipe in large chunks."""
         with open(self.path(crawl), encoding="utf-8") as lines:
             crawl = lines.readlines()
         for i in range(pieces):
@@ -177,7 +177,7 @@ class Place:
 
     @contextlib.contextmanager
     def started(self, *command, output=None):
-        """A process that SIGTERM ends well at the end of the block."""
+        """A process that runs during the block; SIGTERM must end it without an error."""
         log = self.path(f"{self.prefix}{os.path.basename(command[1])}.log")
         with open(output or log, "w", encoding="utf-8") as file:
             with self.processes.during(command[:2], command, log, stdout=file) as process:
@@ -191,8 +191,19 @@ class Place:
             yield
 
     def settle(self, want):
-        """Waits until the statuses are these; what they are instead is for the caller to say."""
+        """Waits until the statuses are these; the caller reports differences."""
         wait(lambda: decided(self.all()) == want, pause=1)
+
+
+def check_log(place, stage):
+    """Every line names the stage. The log begins with the assigned partitions, not with librdkafka's warnings about
+    its settings."""
+    with open(place.path(f"{place.prefix}{stage}.log"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    check(lines, stage, "logged nothing")
+    for line in lines:
+        check(re.match(rf"\d{{4}}-\d\d-\d\dT\S+Z (error|warning|info) {stage}: \S", line), "not a log line:", line)
+    check(re.search(rf" info {stage}: \d+ partitions assigned; \d+ changelog records read in \d+\.\d s$", lines[0]), "the first line is", lines[0])
 
 
 def stages(work, program, *_):
@@ -218,6 +229,8 @@ def stages(work, program, *_):
             place.settle(want)
             end = last(place.all())
             wait(lambda: last(heard()) == end)
+    for stage in cluster.STAGES:
+        check_log(place, stage)
     check_same(decided(place.all()), want, "the stages and `samepage run`")
     check_same(last(heard()), end, "status --all --follow and status --all")
     with open(place.path("prefix"), "w", encoding="utf-8") as file:
@@ -255,7 +268,7 @@ def client(work, program, reader, *_):
 
 
 def python_with_packages(folder):
-    """A Python with both packages, in the build folder; skips where they cannot be had."""
+    """A Python with both packages, in the build folder; skips the test if they cannot be installed."""
     python = os.path.join(folder, "bin", "python")
     if subprocess.run([python, "-c", "import confluent_kafka, fastavro"], check=False,
                       stderr=subprocess.DEVNULL).returncode if os.path.exists(python) else True:
@@ -284,7 +297,7 @@ def foreign(work, program, reader, *_):
 
 
 def measure(place, index_program, running):
-    """The indexer over one crawl; its results for a word that is in many pages."""
+    """Times the indexer over one crawl; returns its results for a word of many pages."""
     index = place.path(place.prefix + "index.sqlite")
     place.call("topics", "create", *place.settings())
     report = place.path(place.prefix + "report")
@@ -292,7 +305,7 @@ def measure(place, index_program, running):
     with place.started(index_program, "run", "--broker", place.address, "--prefix", place.prefix,
                        "--index", index, output=report):
         with place.stages() if running else contextlib.nullcontext():
-            time.sleep(8)  # everybody has partitions
+            time.sleep(8)  # every consumer has partitions
             count = place.ingest(PIECES)
             if running:
                 place.settle(want)
@@ -314,7 +327,7 @@ def indexer(work, program, _, index_program):
     place.crawl()
     words = common_words(place.path("crawl.jsonl"))
 
-    def answers(index):
+    def results(index):
         found = set()
         for word in words:
             found.update(subprocess.run(
@@ -324,12 +337,12 @@ def indexer(work, program, _, index_program):
 
     before, want = measure(place, index_program, False)
     hidden = {url for url, event in want.items() if event[2] in ("loser", "gone")}
-    check(answers(before) & hidden, "no loser is among the answers even without statuses")
+    check(results(before) & hidden, "no loser is among the results even without statuses")
     place.prefix = f"with-{os.getpid()}."
     after, want = measure(place, index_program, True)
-    check(not answers(after) & hidden, "losers are among the answers")
-    check(answers(after) == answers(before) - hidden, "other pages are missing, or too many")
-    print(f"{len(answers(before))} answers without statuses, {len(answers(after))} with")
+    check(not results(after) & hidden, "losers are among the results")
+    check(results(after) == results(before) - hidden, "other pages are missing, or too many")
+    print(f"{len(results(before))} results without statuses, {len(results(after))} with")
 
 
 def common_words(crawl):
@@ -345,8 +358,8 @@ def common_words(crawl):
 
 def ask(address, path, body=None):
     request = urllib.request.Request(address + path, body)
-    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
-        return answer.read().decode()
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as response:
+        return response.read().decode()
 
 
 def get(address, path, body=None):
@@ -362,11 +375,11 @@ def of_server(address, url):
 
 
 def told(address):
-    """The latest event of each page of those that /v1/events has kept."""
+    """The latest event of each page among those that /v1/events has kept."""
     request = urllib.request.Request(address + "/v1/events", headers={"Last-Event-ID": "0"})
     events = {}
-    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as answer:
-        for line in answer:
+    with urllib.request.urlopen(request, timeout=PATIENCE_SECONDS) as response:
+        for line in response:
             if line == b":\n":  # nothing more for a second
                 return events
             if line.startswith(b'data: {"url"'):
@@ -381,7 +394,7 @@ def served(work, program, *_):
     log = place.path(f"{place.prefix}serve.log")
     with place.started(program, "serve", "--kafka", "--listen", "127.0.0.1:0", *place.settings()):
         address = listening(log, 1)
-        answers_as(address, want, "serve --kafka and --all")
+        serves_as(address, want, "serve --kafka and --all")
         losers = [e for e in want.values() if e[2] == "loser"]
         uniques = [url for url, e in want.items() if e[2] == "unique"][:20]
         loser = losers[0]
@@ -390,11 +403,11 @@ def served(work, program, *_):
               {u for u, e in want.items() if e[2] != "gone" and group_of(want, e) == group_of(want, loser)},
               "members of the group")
         body = json.dumps({"urls": [*uniques, loser[3], loser[0]]}).encode()
-        answer = get(address, "/v1/filter", body)
-        check(answer["kept"] == [*uniques, loser[3]], "kept:", answer)
-        check([(d["url"], d["repeats"], float32(d["similarity"])) for d in answer["dropped"]] ==
-              [(loser[0], loser[3], loser[4])], "dropped:", answer)
-        check(answer["compared"] == "statuses", "compared:", answer)
+        response = get(address, "/v1/filter", body)
+        check(response["kept"] == [*uniques, loser[3]], "kept:", response)
+        check([(d["url"], d["repeats"], float32(d["similarity"])) for d in response["dropped"]] ==
+              [(loser[0], loser[3], loser[4])], "dropped:", response)
+        check(response["compared"] == "statuses", "compared:", response)
         events = told(address)
         check(len(events) > 50, "few events were told:", len(events))
         check_same(events, {url: want[url] for url in events}, "events as they come and --all")
@@ -407,15 +420,15 @@ def group_of(events, event):
 
 
 def with_groups(events):
-    """What the events say once each loser's group is its winner's. The size and the epoch of a loser, and
-    the group of a page that is gone, are those of the moment when the event was written. A page without an
-    event has None."""
+    """The events with the group of each loser replaced by its winner's. The size and epoch of a loser, and the group
+    of a page that is gone, are those at the time of the event, so they are not compared. A page without an event
+    has None."""
     written = {"loser": lambda e: (group_of(events, e), None, None), "gone": lambda e: (None, None, None)}
     return {url: e and (*e[:6], *written.get(e[2], lambda e: e[6:])(e)) for url, e in events.items()}
 
 
-def answers_as(address, events, what):
-    """Waits until the server says the same of every page."""
+def serves_as(address, events, what):
+    """Waits until the server returns the same for every page."""
     got, want = {}, with_groups(events)
 
     def same():
@@ -427,7 +440,7 @@ def answers_as(address, events, what):
 
 
 def listening(log, times):
-    """The address that was printed last, the `times`-th time."""
+    """The address in the latest such line, once there are `times` of them."""
     def said():
         with open(log, encoding="utf-8") as lines:
             return lines.read()
@@ -444,7 +457,7 @@ def similar_loser(events):
 
 
 def check_pair(address, want, loser):
-    """What statuses alone could not say: two pages compared, and a list filtered by similarity."""
+    """What statuses alone do not contain: two pages compared, and a list filtered by similarity."""
     query = urllib.parse.urlencode({"a": loser[0], "b": loser[3]})
     pair = get(address, "/v1/compare?" + query)
     check(float32(pair["similarity"]) == loser[4], "compared:", pair, loser)
@@ -453,8 +466,8 @@ def check_pair(address, want, loser):
           {u for u, e in want.items() if group_of(want, e) == group_of(want, loser)},
           "members of the group of", loser)
     body = json.dumps({"urls": [loser[3], loser[0]]}).encode()
-    answer = get(address, "/v1/filter", body)
-    check(answer["kept"] == [loser[3]] and answer["compared"] == "shingles", "filtered:", answer)
+    response = get(address, "/v1/filter", body)
+    check(response["kept"] == [loser[3]] and response["compared"] == "shingles", "filtered:", response)
 
 
 def copied(work, program, *_):
@@ -475,7 +488,7 @@ def copied(work, program, *_):
         place.processes.start("serve", serve, log)
         want = last(place.all())
         address = listening(log, 1)
-        answers_as(address, want, "the copy and `status --all`")
+        serves_as(address, want, "the copy and `status --all`")
         check_pair(address, want, similar_loser(want))
         place.ingest(pieces=4, crawl="more.jsonl")
         place.processes.stop("serve", signal.SIGKILL)
@@ -484,7 +497,7 @@ def copied(work, program, *_):
     check(len(want) > PAGES, "the second crawl changed nothing")
     with place.processes.during("serve", serve, log):
         address = listening(log, 2)
-        answers_as(address, want, "the copy after a kill and `status --all`")
+        serves_as(address, want, "the copy after a kill and `status --all`")
         check_pair(address, want, similar_loser(want))
     refused = subprocess.run([*serve, "--set", "tier1.partitions=2"], text=True,
                              stderr=subprocess.PIPE, check=False)

@@ -1,5 +1,5 @@
-/* The broker that tools/kafka starts does what our sinks and sources count on:
- * transactions that a read_committed consumer sees whole or not at all. */
+/* The broker started by tools/kafka does what our producers and consumers rely on: a read_committed
+ * consumer sees a transaction whole or not at all. */
 #include "harness.h"
 
 #include <librdkafka/rdkafka.h>
@@ -12,7 +12,7 @@
 
 enum { MESSAGES = 100, PARTITIONS = 3, TIMEOUT_MS = 30000, MARKERS = 2 };
 
-/* $SAMEPAGE_KAFKA, or the first line of tools/kafka status; NULL: there is no broker. */
+/* $SAMEPAGE_KAFKA, or the first line of tools/kafka status; NULL: no broker. */
 static const char *broker(void)
 {
     static char line[256];
@@ -28,7 +28,7 @@ static const char *broker(void)
     return found ? line : NULL;
 }
 
-/* A handle with `settings`, pairs that NULL ends, besides the broker's address. */
+/* A handle with `settings` (pairs, ended by NULL) besides the broker's address. */
 static rd_kafka_t *connect_to(const char *address, rd_kafka_type_t type, const char **settings)
 {
     char error[512] = "";
@@ -59,7 +59,7 @@ static void create_topic(rd_kafka_t *handle, const char *topic)
     rd_kafka_AdminOptions_t *options =
         rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_CREATETOPICS);
     rd_kafka_AdminOptions_set_operation_timeout(options, TIMEOUT_MS, NULL, 0);
-    /* -1: as many replicas as the broker's default says */
+    /* -1: the broker's default number of replicas */
     rd_kafka_NewTopic_t *wanted = rd_kafka_NewTopic_new(topic, PARTITIONS, -1, error, sizeof error);
     CU_ASSERT_PTR_NOT_NULL_FATAL(wanted);
     rd_kafka_CreateTopics(handle, &wanted, 1, options, queue);
@@ -78,7 +78,7 @@ static void create_topic(rd_kafka_t *handle, const char *topic)
     rd_kafka_queue_destroy(queue);
 }
 
-/* "KIND 0", "KIND 1", …, in the transaction that is open, in the log when this returns. */
+/* Sends "KIND 0", "KIND 1", … in the open transaction; they are in the log when this returns. */
 static void produce(rd_kafka_t *producer, const char *topic, const char *kind)
 {
     for (int i = 0; i < MESSAGES; i++) {
@@ -113,8 +113,8 @@ static void count(struct seen *seen, const rd_kafka_message_t *message)
         seen->other++;
 }
 
-/* Reads the topic up to the marker of the second transaction in each partition. The
- * broker writes the markers some time after the producer's call has returned. */
+/* Reads each partition up to the marker of the second transaction, which the broker may write after
+ * the producer's call has returned. */
 static struct seen consume(const char *address, const char *topic, const char *isolation)
 {
     struct seen seen = {0};
@@ -176,7 +176,7 @@ static bool each(const int *counts, int expected)
     return true;
 }
 
-TEST(answers)
+TEST(commits_and_aborts)
 {
     const char *address = broker();
     if (!address)
@@ -199,7 +199,7 @@ TEST(answers)
     CU_ASSERT(each(seen.committed, 1));
     CU_ASSERT(each(seen.aborted, 0));
     CU_ASSERT_EQUAL(seen.other, 0);
-    /* the aborted ones are in the log: it is the isolation level that hides them */
+    /* aborted messages are in the log; only the isolation level hides them */
     seen = consume(address, topic, "read_uncommitted");
     CU_ASSERT(each(seen.committed, 1));
     CU_ASSERT(each(seen.aborted, 1));

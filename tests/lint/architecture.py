@@ -23,7 +23,7 @@ CODE = re.compile(r"`([^`]+)`")
 FILE = re.compile(rf"[\w./-]+\.(?:{SUFFIXES})")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*_\w+")
 NAMES_OF_FILE = re.compile(rf"((?:`\w+`(?:, | and |, then | → ))*`\w+`)\s+\((`[\w/.-]+\.(?:{SUFFIXES})`)")
-# Not of this repository, or a pattern.
+# Not in this repository, or a pattern.
 FOREIGN = {"jemalloc", "MALLOC_CONF"}
 
 
@@ -34,7 +34,7 @@ def read_all(source):
 
 
 def files_of(files, name):
-    """`group/page.c` is a file page.c in a folder group; where there is none, in one above it."""
+    """`group/page.c` is a file page.c in a folder group, or in a folder above it if there is none."""
     wanted = name.lstrip("./").split("/")
     return [f for f in files if f.split("/")[-len(wanted):] == wanted]
 

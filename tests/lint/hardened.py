@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What is read off the built files: a program lies anywhere in memory; tables and stacks of programs
-and libraries cannot be written or run; and every object we compile checks sizes and stacks and marks
-where indirect calls may land.
+"""Hardening, checked on the built files: programs are position-independent; relocation tables are
+read-only and stacks not executable; and every object that we compile has checked sizes, stack protection
+and marked targets of indirect calls.
 
   hardened.py BUILD    all that was compiled and linked in this folder
   hardened.py FILE     one linked program or library, wherever it is from
@@ -14,8 +14,8 @@ import shlex
 import subprocess
 import sys
 
-# Where sizes are checked, these are calls of others. (snprintf is not in it: where the compiler has
-# proved that the sizes are right it stays.)
+# With checked sizes these functions are replaced by others. (Not snprintf, which stays where the
+# compiler has proved that the size is right.)
 UNCHECKED = re.compile(r"^(\S+?):.* U (v?printf|v?fprintf|v?sprintf)(@|$)")
 OPTIONS = ("-fstack-protector-strong", "-D_FORTIFY_SOURCE=3")
 
@@ -26,7 +26,7 @@ def said(*command):
 
 
 def linked_problems(path):
-    """What the linker left in a program or a shared library."""
+    """What is wrong with a program or a shared library, as linked."""
     header = said("readelf", "-hW", path)
     segments = said("readelf", "-lW", path).splitlines()
     dynamic = said("readelf", "-dW", path)
@@ -44,7 +44,7 @@ def linked_problems(path):
 
 
 def objects_problems(commands):
-    """What the compiler left in objects: calls and notes in them, options where they leave none."""
+    """What is wrong with objects: by their calls and notes, or by compiler options that leave no trace."""
     objects = list(commands)
     for path, command in commands.items():
         yield from ((path, f"compiled without {option}") for option in OPTIONS
@@ -61,8 +61,8 @@ def objects_problems(commands):
 
 
 def elf_files(build):
-    """Programs and shared libraries below the folder, without what CMake tries compilers with and what
-    tests have installed of others."""
+    """Programs and shared libraries in the folder, except for CMake's compiler checks and what tests have installed.
+    """
     for folder, folders, names in os.walk(build):
         folders[:] = [f for f in folders if f not in ("CMakeFiles", "python", "site-packages", "node_modules")]
         for name in names:
@@ -75,7 +75,7 @@ def elf_files(build):
 
 
 def compiled(build):
-    """Of each object that is there, the command that made it."""
+    """The command that compiled each existing object."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
         entries = json.load(f)
     commands = {}

@@ -29,7 +29,7 @@ def output_of(*command):
 
 
 class Program:
-    """What the program says of itself, asked once."""
+    """The program's help and settings, requested once."""
 
     def __init__(self, samepage, build):
         self.samepage = samepage
@@ -46,7 +46,7 @@ class Program:
         return self.helps[command]
 
     def problems(self, words):
-        """Of a command line of samepage, without its first word."""
+        """The problems of a samepage command line, without its first word."""
         if not words or self.help(words[0]) is None:
             yield f"there is no command {words[:1]}"
             return
@@ -96,7 +96,7 @@ def main(source, build, samepage):
             paper = line.split()[1]
         if not line.startswith("|") or line.startswith("|---"):
             continue
-        # A | inside of `…` is no border.
+        # A | inside `…` does not separate cells.
         cells = [c.strip() for c in re.sub(r"`[^`]*`", lambda m: m.group().replace("|", "\0"),
                                            line).strip("|").split("|")]
         if cells == COLUMNS:

@@ -45,7 +45,7 @@ def room_of(source, module):
 
 
 def circle_from(modules, name, path=()):
-    """The first circle of modules that name one another, or None."""
+    """The first cycle of modules that name one another, or None."""
     if name in path:
         return " -> ".join(path[path.index(name):] + (name,))
     circles = (circle_from(modules, below, path + (name,)) for below in modules[name].depends)
@@ -61,7 +61,7 @@ def compile_commands(build):
 
 
 def compiles(command, header):
-    """Whether a file of that module may include the header."""
+    """Whether a file of that module can include the header."""
     keep = [word for word in command if word.startswith(("-I", "-D", "-std"))]
     compiler = command[1] if Path(command[0]).name == "ccache" else command[0]
     done = subprocess.run([compiler, *keep, "-fsyntax-only", "-x", "c", "-"],
@@ -87,7 +87,7 @@ def main(source, build):
                 problems.append(f"{module.name} {'sees' if visible else 'does not see'} {header}")
         if circle := circle_from(modules, module.name):
             problems.append(f"a circle: {circle}")
-    # The same through the compiler, for one header of each kind.
+    # The same with the compiler, for one header of each kind.
     group = commands[modules["group"].folder]
     for header, fine in (("group/members.h", True), ("winners/winners.h", True),
                          ("contents/contents.h", True), ("compare/compare.h", False),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""What the object files of a module say of it: names that the linker sees begin with sp_ (or
-samepage_, for a user's program), files do not call one another in circles, headers do not include
-one another in circles, a struct has one meaning in the whole project, and what the linker sees of a
-file some other file uses, be it a test; everything else is static.
+"""Checks the object files of each module: external names begin with sp_ (or samepage_, for a user's
+program), neither calls between files nor includes between headers form cycles, a struct is defined
+once in the whole project, and every external symbol is used by another file, tests included;
+everything else is static.
 
   symbols.py SOURCE BUILD     SOURCE/processors as built in BUILD
 """
@@ -12,12 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-# What is still to be done, and no more: who mends one of these takes it off the list.
+# Known exceptions; remove an entry when it is mended.
 CIRCLES = {"group"}
 TWICE = set()
 ALONE = {"sp_milestone_percents"}
 
-# Ours, and those of the compiler and of C++.
+# Our prefixes, and those of the compiler and of C++.
 GOOD = re.compile(r"(sp|samepage)_|_[_A-Z]|DW\.ref\.")
 
 
@@ -36,7 +36,7 @@ def objects_of(library):
 
 
 def calls(objects):
-    """Object file -> those that define what it uses."""
+    """Object file -> the files that define what it uses."""
     home = {name: member for member, (defines, _) in objects.items() for name in defines}
     return {member: {home[name] for name in uses if name in home} - {member}
             for member, (_, uses) in objects.items()}
@@ -52,7 +52,7 @@ def includes(folder, module):
 
 
 def circles(graph):
-    """The sets of nodes that reach one another (Tarjan 1972), each sorted."""
+    """The strongly connected components (Tarjan 1972), each sorted."""
     index, low, stack, found = {}, {}, [], []
 
     def visit(node):
@@ -76,7 +76,7 @@ def circles(graph):
 
 
 def structs_twice(source):
-    """The structs and enums with our prefix that have two bodies."""
+    """The structs and enums with our prefix that are defined twice."""
     found = {}
     for top in ("processors", "include"):
         for path in sorted((source / top).rglob("*.[ch]")):
@@ -87,7 +87,7 @@ def structs_twice(source):
 
 
 def check(module, folder, library):
-    """The problems of a module, its names without prefix, and its files that are in circles."""
+    """The problems of a module, its names without prefix, and its files in cycles."""
     objects, problems = objects_of(library), []
     foreign = sorted(name for defines, _ in objects.values() for name in defines
                      if not GOOD.match(name))
@@ -104,9 +104,20 @@ def check(module, folder, library):
     return problems, len(foreign), files
 
 
-def used_nowhere_else(build):
-    """Names that one object file of processors/ defines and no other one, of tests/ included, uses."""
-    objects = [str(p) for top in ("processors", "tests") for p in sorted((build / top).rglob("*.o"))]
+def is_left_over(source, build, path):
+    """Whether the object's source is gone: such objects remain in a used build folder."""
+    parts = path.relative_to(build).parts
+    if "CMakeFiles" not in parts:
+        return False  # linked from several
+    at = parts.index("CMakeFiles")
+    name = Path(*parts[:at], *parts[at + 2:]).with_suffix("")
+    return not any((top / name).exists() for top in (source, build))
+
+
+def used_nowhere_else(source, build):
+    """Names that one object file of processors/ defines and no other uses, those of tests/ included."""
+    objects = [str(p) for top in ("processors", "tests") for p in sorted((build / top).rglob("*.o"))
+               if not is_left_over(source, build, p)]
     said = subprocess.run(["nm", "-g", "-A", *objects], check=True, text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
     defined, used = set(), set()
@@ -117,7 +128,7 @@ def used_nowhere_else(build):
             used.add(name)
         elif "/processors/" in where and name.startswith("sp_"):
             defined.add(name)
-    # The assembler's borders of a file that is part of the program are used where they are made.
+    # Assembler labels at the boundaries of an embedded file are used where they are defined.
     return {name for name in defined - used if not name.endswith(("_start", "_end"))}
 
 
@@ -134,7 +145,7 @@ def main(source, build):
     for name in sorted(twice.keys() ^ TWICE):
         problems.append(f"{name} is two things: {' '.join(twice[name])}" if name in twice
                         else f"{name} is one thing now: take it off TWICE")
-    alone = used_nowhere_else(build)
+    alone = used_nowhere_else(source, build)
     for name in sorted(alone ^ ALONE):
         problems.append(f"{name} is used in its own file only: make it static, or remove it"
                         if name in alone else f"{name} is used, or gone: take it off ALONE")

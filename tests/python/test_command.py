@@ -59,6 +59,22 @@ class Command(unittest.TestCase):
         self.assertEqual(pyarrow.parquet.read_table(self.path("kept.parquet")).to_pylist(),
                          [row for row in self.rows if row["key"] in names])
 
+    def test_ids_that_are_no_urls_to_the_command_and_back(self):
+        ids = list(range(89)) + ["a b%#é"]
+        rows = [{"id": str(key), "text": text} for key, text in zip(ids, self.given)]
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), self.path("ids.parquet"))
+        self.call("to-jsonl", "ids.parquet", "--id-field", "id", "-o", "ids.jsonl")
+        self.assertEqual([page["url"] for page in self.read("ids.jsonl")],
+                         [f"doc:{key}" for key in ids[:89]] + ["doc:a%20b%25%23é"])
+        subprocess.run([PROGRAM, "run", "-q", "-o", "ids.out", "ids.jsonl"], cwd=self.folder, check=True)
+        latest = {event["url"]: event for event in self.read("ids.out")}
+        self.assertEqual(len(latest), 90)
+        with open(self.path("ids.kept"), "w", encoding="utf-8") as file:
+            file.writelines(json.dumps({"url": url}) + "\n" for url, event in latest.items() if event["status"] != "loser")
+        self.call("to-parquet", "ids.kept", "--rows-of", "ids.parquet", "--id-field", "id", "-o", "ids.kept.parquet")
+        found = pyarrow.parquet.read_table(self.path("ids.kept.parquet")).to_pylist()
+        self.assertEqual(len(found), sum(event["status"] != "loser" for event in latest.values()))
+
     def test_rows_without_a_key(self):
         lines = self.call("to-jsonl", "a.parquet", "b.parquet", "--text-field", "body", "--all").splitlines()
         pages = [json.loads(line) for line in lines]

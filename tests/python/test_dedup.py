@@ -1,4 +1,4 @@
-"""dedup, unique and similar against the definition, and every kind of collection."""
+"""dedup, unique and similar against their definitions, for every kind of collection."""
 
 import csv
 import doctest
@@ -35,7 +35,7 @@ class Dedup(unittest.TestCase):
                 if not any(texts.jaccard(text, given[k]) >= threshold - 1e-9 for k in kept):
                     kept.append(i)
             result = samepage.dedup(given, threshold)
-            # The padding of the program's shingles moves a similarity by some hundredths.
+            # The program pads shingles, which changes a similarity by some hundredths.
             close = sum(abs(texts.jaccard(given[r.position], given[r.kept]) - r.similarity) > 0.06
                         for r in result.removed)
             self.assertEqual(close, 0)
@@ -73,7 +73,7 @@ class Dedup(unittest.TestCase):
         latin = f"caf\xe9 {A}".encode("latin-1")
         self.assertEqual(float(samepage.similar(f"caf\xe9 {A}", latin)), 1)
         self.assertEqual(float(samepage.similar(f"<meta charset=latin1><p>caf\xe9 {A}", latin)), 1)
-        self.assertTrue(samepage.similar("\ud800 " + A, "? " + A))  # half a surrogate pair
+        self.assertTrue(samepage.similar("\ud800 " + A, "? " + A))  # half of a surrogate pair
 
     def test_an_index_goes_on(self):
         index = samepage.Index()

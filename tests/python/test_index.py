@@ -1,4 +1,4 @@
-"""Index: what it finds while documents come, change and go; its file; threads."""
+"""Index: its results while documents are added, changed and removed; its file; threads."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Predictor: what it says of URLs that were not fetched."""
+"""Predictor: its predictions for URLs that were not fetched."""
 
 import threading
 import unittest
@@ -62,6 +62,23 @@ class Predict(unittest.TestCase):
                 samepage.Predictor(**options)
         with self.assertRaises(ValueError):
             samepage.Predictor().learn("nothing", "text")
+
+    def test_rules_of_others(self):
+        key = '{"host":"a.example","kind":"parameter","name":"sid","from":null,"to":null}'
+        value = key[:-1] + ',"confidence":0.96,"support":120,"against":1,"recent_support":112.9,"recent_against":0.9}'
+        rules = samepage.Predictor(explore=0)
+        rules.learn("http://a.example/7?sid=1", "text")
+        self.assertIsNone(rules.predict("http://a.example/7?sid=99"))
+        for record in (key, value.encode()), (value, value):  # of the topic, and a line of `samepage rules`
+            rules.rule(*record)
+            self.assertEqual(rules.predict("http://a.example/7?sid=99").url, "http://a.example/7?sid=1")
+            self.assertEqual(rules.predict("http://a.example/7?sid=99").rule["recent_support"], 112.9)
+            rules.rule(key, None)
+            self.assertIsNone(rules.predict("http://a.example/7?sid=99"))
+        for wrong in (("{}", None), ("no rule", None), (key, "{}"), (key, key), (key.replace("parameter", "x"), value),
+                      ("[]", value), (key.replace('"sid"', "7"), value), (key, value.replace("112.9", "-1"))):
+            with self.assertRaises(ValueError):
+                rules.rule(*wrong)
 
     def test_threads(self):
         rules = samepage.Predictor(explore=0)

@@ -1,4 +1,4 @@
-"""Status events, as an encoder that is not ours writes them."""
+"""Status events, as written by an independent encoder."""
 
 import io
 import json
@@ -15,7 +15,7 @@ EVENT = {"url": "http://a.example/\u00e9", "version_ms": 1700000000000, "status"
          "winner_url": "http://b.example/", "similarity": 0.875, "reason": "content",
          "group_id": "18bcfe56800-" + "0" * 32, "group_size": 3, "epoch": -1,
          "rule": "static", "contained_in": None, "containment": None}
-LATEST = ("rule", "contained_in", "containment")  # in the order in which they came
+LATEST = ("rule", "contained_in", "containment")  # in order of arrival
 
 
 class Message:
@@ -44,7 +44,7 @@ class Fault:
 
 
 class Broker:
-    """What confluent_kafka.Consumer offers, from a list."""
+    """What confluent_kafka.Consumer offers, backed by a list."""
 
     def __init__(self, messages):
         self.messages, self.commits, self.closed, self.topics = list(messages), 0, False, None

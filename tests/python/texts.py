@@ -20,6 +20,6 @@ def families(count, seed=1):
 
 
 def jaccard(a, b, k=5):
-    """Of the sets of k-word shingles: the definition, by itself."""
+    """Similarity of the sets of k-word shingles, by definition."""
     x, y = ({tuple(t[i:i + k]) for i in range(len(t) - k + 1)} for t in (a.split(), b.split()))
     return len(x & y) / len(x | y)

@@ -35,7 +35,7 @@ def check_reachable():
 
 
 def check_sources(archive):
-    """The source distribution holds what it is built from, and nothing of Kafka or RocksDB."""
+    """The source distribution contains what the build needs, and nothing of Kafka or RocksDB."""
     with tarfile.open(archive) as tar:
         names = [name.split("/", 1)[-1] for name in tar.getnames()]
     for wanted in ("samepage/_native.py", "processors/model/stars/stars.c", "include/samepage/index.h",
@@ -62,7 +62,7 @@ def main(source, work, program):
     call(python, "-m", "pip", "install", "-q", wheel)
     (library,) = glob.glob(f"{fresh}/lib/python*/site-packages/samepage/libsamepage_index.so")
     call(sys.executable, "-B", os.path.join(source, "tests/lint/hardened.py"), library)
-    # Without anything beside it: no import of pandas, pyarrow, datasets or Kafka is needed.
+    # In an empty environment: pandas, pyarrow, datasets and Kafka clients are optional.
     print(call(python, "-I", "-c", "import samepage; print(samepage.__version__, bool(samepage.similar("
                "'one two three four five', 'One two three four five')))", cwd=work).strip())
     call(python, "-m", "pip", "install", "-q", *BESIDE)

@@ -12,7 +12,7 @@ import sys
 import tarfile
 import tempfile
 
-# What lintian would rather have, and why it is not.
+# Complaints of lintian, and why they are accepted.
 NOT_MENDED = {
     "initial-upload-closes-no-bugs": "is no upload to Debian",
     "bogus-mail-host-in-debian-changelog": "the project has no mail of its own",
@@ -69,7 +69,7 @@ LIBRARIES = {  # name for pkg-config: header, a function
 
 
 def check_libraries(packages, version, work):
-    """A program for each library builds and starts with what the two packages hold."""
+    """A program for each library builds and starts with the content of the two packages."""
     root = os.path.join(work, "libraries")
     for name in "libsamepage0", "libsamepage-dev":
         call("dpkg-deb", "-x", packages[name], root)

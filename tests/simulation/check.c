@@ -1,4 +1,4 @@
-/* Whether a world that has come to rest is as the oracle computes it from scratch. */
+/* Checks a world without pending messages against what the oracle computes from scratch. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@ struct stored {
     struct world *w;
     struct sp_group_id group[MAX_PAGES];
     bool there[MAX_PAGES];
-    bool husk[MAX_PAGES]; /* forgotten, and neither dropped nor as if never fetched */
+    bool husk[MAX_PAGES]; /* erased, but neither removed nor reset to never fetched */
 };
 
 static void note_page(void *arg, const struct sp_page_view *v)
@@ -26,9 +26,9 @@ static bool same_said(const struct published *a, const struct published *b)
            a->similarity == b->similarity && a->version == b->version;
 }
 
-/* What mode fast promises of its groups. Where a group is re-checked as soon as a page of it is
- * unlike its winner, it holds nothing that does not hang together. Where tier 2 has one cell,
- * nothing is missed either: a page that tier 1 has settled is told what its cell finds. */
+/* What mode fast guarantees for groups. If every page that differs from its winner causes a
+ * re-check, groups are connected. If tier 2 has one cell, no edge is missed either, because a
+ * settled page is told what its cell finds. */
 static bool groups_hang_together(const struct world *w)
 {
     return w->o.mode == SP_MODE_EXACT || w->group.fast_recheck_share == 0;
@@ -54,7 +54,7 @@ static void check_hanging_together(struct world *w, const uint32_t *group,
         }
 }
 
-/* A page that is kept says which group it stands for, and its size to less than a factor of two. */
+/* The status of a kept page has its group, and the group's size within a factor of two. */
 static void check_kept(struct world *w, const struct stored *s, const uint32_t *component,
                        uint32_t page)
 {
@@ -87,7 +87,7 @@ void sim_check(struct world *w)
     oracle_groups(s.group, s.there, w->pages, group);
     if (groups_hang_together(w))
         check_hanging_together(w, group, component);
-    if (!groups_are_components(w)) /* it must then say what its groups imply */
+    if (!groups_are_components(w)) /* statuses must then follow from the stage's own groups */
         memcpy(component, group, sizeof group);
     oracle_statuses(w->truth, w->pages, component, &w->group, want);
     for (uint32_t i = 0; i < w->pages && w->result.ok; i++) {

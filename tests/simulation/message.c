@@ -75,7 +75,7 @@ struct sp_message *message_copy(const struct sp_message *m)
     return c;
 }
 
-/* ---- for people ---- */
+/* ---- printing ---- */
 
 static void print_edges(const struct sp_link *link)
 {

@@ -1,5 +1,5 @@
-/* The oracle: groups and statuses of a crawl, from scratch, the slow and plain way. It shares F,
- * the rank of a URL, the evaluation of a relation and nothing else with the stages. */
+/* The oracle computes the groups and statuses of a crawl from scratch, by definition. It shares
+ * only F, the rank of a URL and the evaluation of a relation with the stages. */
 #include <stdio.h>
 
 #include "world.h"
@@ -7,7 +7,7 @@
 const char *sim_url(uint32_t page)
 {
     static char urls[MAX_PAGES][64];
-    /* Lengths and queries differ, so that the whole rank is exercised. */
+    /* Lengths and queries differ, so that every part of the rank counts. */
     snprintf(urls[page], sizeof urls[page], "http://site/%.*s%u%s", (int)(page % 4), "aaaa", page,
              page % 5 == 4 ? "?q" : "");
     return urls[page];
@@ -92,7 +92,7 @@ static bool outranks(const struct truth *truth, uint32_t a, uint32_t b)
     return sp_id_cmp(sim_page_id(a), sim_page_id(b)) < 0;
 }
 
-/* Whether page b may stand for page a, and how similar they are. */
+/* Whether page a may lose to page b, and how similar they are. */
 static bool covered(const struct truth *truth, uint32_t a, uint32_t b,
                     const struct sp_group_stage_options *rules, double *ret_similarity)
 {
@@ -125,7 +125,7 @@ static int32_t winner_of(const struct truth *truth, const uint32_t *order, uint3
     return -1;
 }
 
-/* Under a relation a winner goes, the last first, if without it nobody is left alone. */
+/* Under a relation drops winners, the last first, if other winners cover all pages. */
 static void drop_winners(const struct truth *truth, const uint32_t *order, uint32_t count,
                          bool *wins, const struct sp_group_stage_options *rules)
 {
@@ -192,7 +192,7 @@ static void follow_redirect(const struct truth *truth, uint32_t page, uint32_t p
         said.similarity = ret_said[at].winner < 0 ? 1 : ret_said[at].similarity;
     }
     if (truth[page].kind == SP_PAGE_UNSEEN)
-        said.status = SP_STATUS_NONE; /* nothing is said of a page nobody fetched */
+        said.status = SP_STATUS_NONE; /* no status for a page that was never fetched */
     ret_said[page] = said;
 }
 

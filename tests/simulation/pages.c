@@ -5,8 +5,8 @@
 
 #include "page/builder.h"
 
-/* A page of `words` consecutive items from `first` on: neighbours overlap, so that chains,
- * merges and splits happen all the time. Item i counts for dimension i % 3. */
+/* A page of `words` consecutive items from `first` on: neighbours overlap, so that chains, merges
+ * and splits are frequent. Item i counts for dimension i % 3. */
 struct sp_signature *page_by_items(uint32_t first, uint32_t words)
 {
     struct sp_signature *s = sp_signature_alloc(words, 0);

@@ -6,9 +6,9 @@
 #include "page/method.h"
 #include "page/signature.h"
 
-/* Of shingles, without a text. */
+/* Of shingles only, without a text. */
 struct sp_signature *page_by_items(uint32_t first, uint32_t words);
-/* Of any method, from a text. */
+/* For any method, from a text. */
 struct sp_signature *page_by_builder(enum sp_method method, uint32_t first, uint32_t words);
 
 #endif

@@ -1,4 +1,4 @@
-/* A first-in first-out list of messages, which it owns. Zeroed it is empty. */
+/* A first-in first-out list of messages, which it owns. All zeros is an empty list. */
 #ifndef SP_TESTS_SIMULATION_QUEUE_H
 #define SP_TESTS_SIMULATION_QUEUE_H
 
@@ -10,7 +10,7 @@ struct queue {
 };
 
 void queue_push(struct queue *q, struct sp_message *m);
-/* The caller's from then on; NULL: the queue is empty. */
+/* The caller owns the message; NULL: the queue is empty. */
 struct sp_message *queue_pop(struct queue *q);
 void queue_clear(struct queue *q);
 

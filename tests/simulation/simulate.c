@@ -1,8 +1,7 @@
 /* simulate FIRST LAST [exact|fast] [--method NAME] [--relation TEXT] [--canary NAME] [--trace]
  *
- * Runs the seeds FIRST … LAST-1; a failing seed is run again with its trace printed. With a canary
- * (one rule of the protocol left out) it is the other way round: the program fails if no seed
- * notices. */
+ * Runs the seeds FIRST … LAST-1; runs a failing seed again and prints its trace. With a canary (one
+ * rule of the protocol left out) the program fails if no seed detects it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What the files of the simulation share: the world, and the processes in it. */
+/* The world and its processes, shared by the files of the simulation. */
 #ifndef SP_TESTS_SIMULATION_STATE_H
 #define SP_TESTS_SIMULATION_STATE_H
 
@@ -9,12 +9,12 @@ enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000, MAPS = 3, E
 
 struct process {
     enum sp_tier tier;
-    bool stale; /* still runs with the maps of before */
+    bool stale; /* still has the previous maps */
     uint32_t number;
     struct sp_db *db;
     struct sp_group_stage *group;
     struct sp_compare_stage *compare;
-    struct queue in[CHANNELS]; /* by sender; the last is the crawler */
+    struct queue in[CHANNELS]; /* one for each sender; the last is the crawler */
     struct sp_outbox outbox;
     struct world *world;
 };
@@ -26,27 +26,28 @@ struct world {
     struct sp_compare_stage_options compare;
     struct sp_relation *relation;       /* or NULL */
     struct sp_partition_map maps[MAPS]; /* each replaces the one before */
-    uint32_t map;                       /* the present one */
-    bool moving;                        /* pages may live in cells of the one before */
+    uint32_t map;                       /* the present map */
+    bool moving;                        /* pages may be in cells of the previous map */
     struct process processes[2 * MAX_PARTITIONS];
     uint32_t process_count;
-    struct process *here; /* whose transaction is open */
-    struct queue sent;    /* in it */
+    struct process *here; /* the process whose transaction is open */
+    struct queue sent;    /* sent in that transaction */
     struct published said[MAX_PAGES];
-    struct published saying[MAX_PAGES]; /* in the open transaction */
+    struct published saying[MAX_PAGES]; /* published in the open transaction */
     bool says[MAX_PAGES];
     struct truth truth[MAX_PAGES];
-    struct sp_signature *crawled[EVENTS_MAX]; /* by version - 1; NULL: no content, or the old one */
+    struct sp_signature *crawled[EVENTS_MAX]; /* by version - 1; NULL: no content, or unchanged */
     bool known[MAX_PAGES];
     uint32_t pages;
     struct sim_result result;
 };
 
-/* The run has failed; the first reason stays. */
+/* Marks the run as failed; keeps the first reason. */
 void sim_fail(struct world *w, const char *why);
 /* The number of the page. */
 uint32_t sim_page_number(const struct world *w, struct sp_id id);
-/* check.c: what is stored and was said, against the oracle, when all has come to rest. */
+/* check.c: once no message is pending, compares the stored state and the published statuses with
+ * the oracle. */
 void sim_check(struct world *w);
 
 #endif

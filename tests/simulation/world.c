@@ -1,8 +1,8 @@
-/* A random crawl under random interleavings: channels between partitions are FIFO one by one (as
- * Kafka gives them), nothing is ordered across channels; each partition works in transactions that
- * commit (state, consumed messages, sent messages and published statuses together) or crash, which
- * loses all of them and rebuilds the stage from its store. Caches are sometimes of no size at all,
- * so that everything is read back from the store all the time. */
+/* A random crawl under random interleavings. Each channel between partitions is FIFO, as in Kafka,
+ * and there is no order across channels. Each partition works in transactions that commit (state,
+ * consumed messages, sent messages and published statuses together) or crash, which loses all of
+ * them and rebuilds the stage from its store. Some caches have size 0, so that everything is read
+ * back from the store. */
 #include "world.h"
 
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void on_publish(void *arg, const struct sp_status_event *e)
         if (strcmp(sim_url(i), e->winner_url) == 0)
             winner = (int32_t)i;
     if (e->status == SP_STATUS_NONE)
-        w->saying[page] = (struct published){.winner = -1}; /* taken back */
+        w->saying[page] = (struct published){.winner = -1}; /* deleted */
     else
         w->saying[page] = (struct published){e->status,     e->reason,     winner,  e->similarity,
                                              e->version_ms, e->group_size, e->group};
@@ -108,8 +108,9 @@ void sim_fail(struct world *w, const char *why)
     w->result.ok = false;
 }
 
-/* Mode fast settles a version only if it resembles the page that stands for the group, as that was
- * before: what another fetch has found. That may be a later one, of another page. */
+/* Mode fast settles a version only if it resembles the former content of the group's
+ * representative, which must be some other fetch, possibly of another page and with a later
+ * version. */
 static void check_settled(struct world *w, const struct sp_message *m)
 {
     if (w->o.mode != SP_MODE_FAST || m->kind != SP_MSG_PUT || !m->put.settled)
@@ -121,7 +122,7 @@ static void check_settled(struct world *w, const struct sp_message *m)
     sim_fail(w, "a version is settled that resembles nothing else");
 }
 
-/* False: the message is for a process with newer maps. */
+/* Returns false if the message is for a process with newer maps. */
 static bool step(struct world *w, struct process *p, struct sp_message *m)
 {
     if (w->o.trace)
@@ -159,8 +160,8 @@ static void commit(struct world *w, struct process *p)
             w->said[i] = w->saying[i];
 }
 
-/* The transaction is gone: what it consumed is back, what it sent and said was never there. A
- * process that starts again has the newest maps. */
+/* Aborts the transaction: its input is restored, and nothing was sent or published. A restarted
+ * process has the newest maps. */
 static void crash(struct world *w, struct process *p)
 {
     if (w->o.trace)
@@ -274,7 +275,7 @@ static void crawl(struct world *w, uint32_t span)
     t->version = (int64_t)w->result.events;
     if (rnd_chance(&w->rnd, 20))
         t->popularity = rnd_below(&w->rnd, 3);
-    if (t->kind == SP_PAGE_UNSEEN || rnd_chance(&w->rnd, 80)) { /* else: fetched, unchanged */
+    if (t->kind == SP_PAGE_UNSEEN || rnd_chance(&w->rnd, 80)) { /* else unchanged */
         struct truth before = *t;
         t->signature = NULL;
         draw_page(w, t, span);
@@ -294,7 +295,7 @@ static void crawl(struct world *w, uint32_t span)
     queue_push(q, m);
 }
 
-/* The page is as if nobody had ever fetched it; who redirects to it still does. */
+/* Resets the page to never fetched; redirects to it stay. */
 static void erase(struct world *w)
 {
     uint32_t page = rnd_below(&w->rnd, w->pages);
@@ -346,13 +347,13 @@ static void build(struct world *w)
     w->o.cells = or_choice(w->o.cells, &w->rnd, cells, 3);
     w->o.batch_max = or_choice(w->o.batch_max, &w->rnd, batches, 3);
     const bool routed =
-        sp_method_info(w->o.method)->jaccard; /* else one cell: sp_similarity_check */
+        sp_method_info(w->o.method)->jaccard; /* other methods have one cell: sp_similarity_check */
     for (uint32_t i = 0; i < MAPS; i++) {
         uint32_t count = i ? or_choice(0, &w->rnd, cells, 3) : w->o.cells;
         cells_make(&w->maps[i], routed ? count : 1, i);
     }
     size_t cache = rnd_chance(&w->rnd, 50) ? 0 : 1 << 20;
-    /* Low enough that pages of overlapping items resemble each other. */
+    /* Low enough that pages with overlapping items are similar. */
     static const double thresholds[SP_METHOD_COUNT] = {0.8, 57.0 / 64, 0.7, 0.6, 0.5, 0.5};
     sp_similarity_options_default(&w->group.similarity);
     w->group.similarity.method = w->o.method;
@@ -363,7 +364,9 @@ static void build(struct world *w)
     w->group.fast_recheck_share = w->o.seed / 6 % 3 == 2 ? 0.4 : 0;
     w->group.winner_relation = w->relation;
     w->group.canary = w->o.canary;
-    w->group.large_from = w->o.seed % 2 ? 3 : 0; /* half of the worlds with large groups */
+    /* Half of the worlds have large groups. A limit above 4 gives small groups a row for each
+     * member. */
+    w->group.large_from = w->o.seed % 16 == 15 ? 6 : w->o.seed % 2 ? 3 : 0;
     w->group.only_rounds = w->o.seed % 4 == 1;
     w->group.message_bytes = w->o.seed % 3 == 0 ? 0 : 1 + w->o.seed % 3 * 300; /* a few rows */
     w->group.cache_bytes = cache;
@@ -415,7 +418,7 @@ static bool stale_process(const struct world *w)
     return false;
 }
 
-/* A page that a process without the new maps has sent to its old cell comes after all others. */
+/* Whether a page is still on its way to an old cell, sent by a process without the new maps. */
 static bool put_under_way(const struct world *w)
 {
     for (uint32_t i = 0; i < w->process_count; i++)
@@ -439,8 +442,8 @@ static uint64_t rows_to_move(const struct world *w)
     return rows;
 }
 
-/* The operator's next action: a new map; one process restarted with it; and, once nothing lives
- * in old cells, the map before given up. */
+/* The operator's next action: a new map; one process restarted with it; or, once old cells are
+ * empty, the end of the previous map. */
 static void operate(struct world *w)
 {
     struct process *p = &w->processes[rnd_below(&w->rnd, w->process_count)];

@@ -1,5 +1,5 @@
-/* The simulated world: the real stages on a simulated bus, with crashes, and the oracle that knows
- * from scratch what they must end with. Everything follows from a seed. */
+/* The simulated world: the real stages on a simulated bus with crashes, and the oracle, which
+ * computes the expected end from scratch. A seed determines everything. */
 #ifndef SP_TESTS_SIMULATION_WORLD_H
 #define SP_TESTS_SIMULATION_WORLD_H
 
@@ -38,14 +38,14 @@ struct truth {
     double popularity;
 };
 
-/* What was last published for a page. */
+/* The last published status of a page. */
 struct published {
     enum sp_page_status status;
     enum sp_reason reason;
-    int32_t winner; /* page number, -1 none */
+    int32_t winner; /* page number; -1: none */
     float similarity;
     int64_t version;
-    uint32_t group_size; /* this and the next: not the oracle's */
+    uint32_t group_size; /* this field and the next are not computed by the oracle */
     struct sp_group_id group;
 };
 
@@ -56,11 +56,11 @@ struct sim_options {
     enum sp_compare_canary compare_canary;
     enum sp_method method;
     const char *relation; /* winner.relation; NULL: none */
-    uint32_t tier1;       /* partitions; 0: by the seed, as all below */
+    uint32_t tier1;       /* partitions; 0, here and below: chosen by the seed */
     uint32_t tier2;
     uint32_t cells;     /* of the first map */
     uint32_t batch_max; /* messages a transaction */
-    bool erases;        /* one event in seven forgets a page */
+    bool erases;        /* one event in seven erases a page */
     bool trace;
 };
 
@@ -79,15 +79,16 @@ struct sim_result sim_run(const struct sim_options *options);
 struct sp_id sim_page_id(uint32_t page);
 const char *sim_url(uint32_t page);
 
-/* The edges there are in truth, for reading a failing seed's trace. */
+/* Prints the true edges, to read beside the trace of a failing seed. */
 void oracle_print_edges(const struct truth *truth, uint32_t pages,
                         const struct sp_similarity_options *similarity);
-/* Of each page the first one that is in its group; one that is not there is alone. */
+/* For each page the first page of its group; a page that is not there is alone. */
 void oracle_groups(const struct sp_group_id *group, const bool *there, uint32_t pages,
                    uint32_t *ret_group);
 
-/* Of each page the smallest number in its component; a page that was never crawled is alone, unless
- * one redirects to it. Then what must be published for each, given the components. From scratch. */
+/* From scratch: for each page the smallest number in its component (a page that was never crawled
+ * is alone, unless one redirects to it); then, given the components, the status that must be
+ * published for each page. */
 void oracle_components(const struct truth *truth, uint32_t pages,
                        const struct sp_similarity_options *similarity, uint32_t *ret_component);
 void oracle_statuses(const struct truth *truth, uint32_t pages, const uint32_t *component,

@@ -1,12 +1,12 @@
-/* Preloaded into a program: writes down every operation on files under TORN_ROOT, with the bytes
- * that were written, in one order, to the file TORN_LOG. replay.py reads it.
+/* Preloaded into a program: records every operation on files under TORN_ROOT, with the bytes that
+ * were written, in the file TORN_LOG. replay.py reads it.
  *
- * A lock is held over each operation and its record, so that the order is that in which things
- * happened, whatever the number of threads. Nothing is brought to the disk: fsync is only written
- * down, because what of the files survives is decided when they are replayed.
+ * A lock is held during each operation and the writing of its record, so that the order of records
+ * is that of the operations, for any number of threads. Nothing is synced to the disk: fsync is
+ * only recorded, because the replay decides what survives.
  *
- * Operations that libc does by itself (stdio) are not seen. Their bytes are taken over when the
- * file is synced; replay.py compares the files at the end and notices whatever was missed.
+ * Operations inside libc (stdio) are not seen. Their bytes are recorded when the file is synced;
+ * replay.py compares the files at the end and reports any difference.
  *
  * Record: struct record, then `bytes` bytes, then `more` bytes (the second path of a rename). */
 #include <errno.h>
@@ -26,9 +26,9 @@
 enum { FILES = 65536, PATH_BYTES = 4096 };
 enum operation {
     START = 1, /* of a process */
-    OPEN,      /* offset: flags; path */
+    OPEN,      /* offset: the flags; followed by the path */
     CLOSE,
-    WRITE, /* at offset; data */
+    WRITE, /* at the offset; followed by the data */
     TRUNCATE,
     SYNC,
     RENAME,
@@ -49,7 +49,7 @@ struct record {
 struct tracked {
     ino_t inode; /* 0: not under the root */
     dev_t device;
-    off_t seen; /* bytes */
+    off_t seen; /* length in bytes */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -61,7 +61,7 @@ static int out = -1;
 static _Noreturn void give_up(const char *why)
 {
     dprintf(STDERR_FILENO, "torn: %s: %s\n", why, strerror(errno));
-    _exit(99); /* what is missing in the log must not look as if it had never happened */
+    _exit(99); /* a gap in the log must not look like a complete log */
 }
 
 static void put(enum operation operation, int file, uint64_t offset, const void *data, size_t bytes,
@@ -89,7 +89,7 @@ __attribute__((constructor)) static void start(void)
     put(START, -1, 0, NULL, 0, NULL);
 }
 
-/* The directory that a relative path starts at. */
+/* The directory that a relative path starts from. */
 static bool base(int directory, char to[PATH_BYTES])
 {
     char link[64];
@@ -101,8 +101,7 @@ static bool base(int directory, char to[PATH_BYTES])
     return len > 0;
 }
 
-/* The path from the root on, without "." and double slashes; NULL where it is not under the root.
- */
+/* The path below the root, without "." and double slashes; NULL if it is not under the root. */
 static const char *inside(int directory, const char *path, char to[PATH_BYTES])
 {
     char whole[2 * PATH_BYTES], from[PATH_BYTES] = "", *at = to;
@@ -130,7 +129,7 @@ static struct tracked *tracked(int fd)
     if (out < 0 || fd < 0 || fd >= FILES || !files[fd].inode || fstat(fd, &st) != 0)
         return NULL;
     bool same = st.st_ino == files[fd].inode && st.st_dev == files[fd].device;
-    return same ? &files[fd] : NULL; /* closed, and its number used again */
+    return same ? &files[fd] : NULL; /* NULL: closed, and the number is used for another file */
 }
 
 static void grow(struct tracked *t, off_t end)
@@ -345,7 +344,7 @@ static int reserve(int fd, int mode, off_t offset, off_t length)
 {
     pthread_mutex_lock(&lock);
     struct tracked *t = tracked(fd);
-    /* Room beyond the end, reserved or given back, changes no byte. */
+    /* Reserving or releasing space beyond the end changes no byte. */
     if (t && !(mode & FALLOC_FL_KEEP_SIZE && (!(mode & ~FALLOC_FL_KEEP_SIZE) || offset >= t->seen)))
         give_up("fallocate that changes bytes");
     int done = (int)syscall(SYS_fallocate, fd, mode, offset, length);
@@ -363,14 +362,14 @@ int fallocate64(int fd, int mode, off_t offset, off_t length)
     return reserve(fd, mode, offset, length);
 }
 
-/* What stdio wrote by itself. */
+/* Records what stdio wrote by itself. */
 static void take_over(int fd, struct tracked *t)
 {
     struct stat st;
     char path[64], data[1 << 16];
     if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= t->seen)
         return;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* it may be open for writing only */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd); /* the descriptor may be write-only */
     int from = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
     while (from >= 0 && t->seen < st.st_size) {
         ssize_t n = pread(from, data, sizeof data, t->seen);
@@ -405,7 +404,7 @@ int fdatasync(int fd)
     return sync_file(SYS_fdatasync, fd);
 }
 
-/* Starts to write, and promises nothing. */
+/* Starts writing, but guarantees nothing. */
 int sync_file_range(int fd, off64_t offset, off64_t bytes, unsigned flags)
 {
     return tracked(fd) ? 0 : (int)syscall(SYS_sync_file_range, fd, offset, bytes, flags);

@@ -1,7 +1,7 @@
-"""The files of a program as any moment of its life would have left them, from what record.c wrote down.
+"""The files that a program would have left at any moment, from the operations that record.c recorded.
 
-A Disk holds each file and folder twice: as programs see it, and as it would be found after a loss of power,
-with the changes since the last fsync beside that. A fate says what becomes of those changes.
+A Disk holds each file and folder twice: as programs see it, and as it would be after a power failure, with
+the changes since the last fsync. A fate determines which of those changes survive.
 """
 
 import collections
@@ -26,7 +26,8 @@ def read_log(path):
 
 
 def without_syncs(operations, which):
-    """What a program that forgot to sync its `outputs`, or `folders`, would have done; None: all is there."""
+    """The operations without syncs of `outputs`, or of `folders`, as of a program that forgot them; None: all of them.
+    """
     kept, paths, flags = [], {}, {}
     for op in operations:
         if op.kind == OPEN:
@@ -39,7 +40,7 @@ def without_syncs(operations, which):
 
 
 def for_people(path):
-    """RocksDB's own log, of which it reads nothing again."""
+    """RocksDB's own log, which it never reads."""
     return os.path.basename(path).startswith("LOG") and "rocksdb" in path
 
 
@@ -47,7 +48,7 @@ class File:
     def __init__(self, data=b""):
         self.data = bytearray(data)
         self.synced = bytes(data)
-        self.pending = []  # (offset, bytes), or (length, None): cut to this length
+        self.pending = []  # (offset, bytes), or (length, None): truncated to this length
 
     def change(self, offset, data):
         self.pending.append((offset, data))
@@ -58,11 +59,16 @@ class File:
         self.pending = []
 
 
+class Linked(bytes):
+    """The content of a file with a second name: writing to one changes both."""
+    to = None
+
+
 class Folder:
     def __init__(self):
         self.entries = {}
         self.synced = {}
-        self.pending = []  # (name, node or None, name that goes away or None)
+        self.pending = []  # (name, node or None, name that disappears or None)
 
     def change(self, name, node, gone=None):
         self.pending.append((name, node, gone))
@@ -74,7 +80,7 @@ class Folder:
 
 
 def change(data, offset, more):
-    """Past its end a file is filled with zeros."""
+    """A write past the end fills the gap with zeros."""
     if more is None:
         del data[offset:]
     data.extend(bytes(max(0, offset - len(data))))
@@ -93,7 +99,7 @@ def name_changed(entries, name, node, gone):
 # ---- fates: (changes of names that survive, changes of bytes that survive) ----
 
 class Killed:
-    """The process dies: the kernel has all."""
+    """The process dies; the kernel has every write."""
 
     @staticmethod
     def names(pending):
@@ -105,7 +111,7 @@ class Killed:
 
 
 class Strict:
-    """Power is lost, and whatever was not synced with it."""
+    """A power failure: what was not synced is lost."""
 
     @staticmethod
     def names(pending):
@@ -116,12 +122,12 @@ class Strict:
 
 
 class OnlyNames(Strict):
-    """Names are on the disk early, bytes late."""
+    """A power failure: directory changes survive, unsynced bytes do not."""
     names = Killed.names
 
 
 class OnlyBytes(Strict):
-    """The other way round."""
+    """A power failure: bytes survive, unsynced directory changes do not."""
     bytes = Killed.bytes
 
 
@@ -205,8 +211,8 @@ class Disk:
 
     @staticmethod
     def load(directory):
-        """All of it synced."""
-        disk = Disk()
+        """Loads a folder, all of it synced."""
+        disk, known = Disk(), {}
 
         def fill(folder, where):
             for name in sorted(os.listdir(where)):
@@ -216,15 +222,17 @@ class Disk:
                     fill(folder.entries[name], path)
                 elif not for_people(path):
                     with open(path, "rb") as f:
-                        folder.entries[name] = File(f.read())
+                        file = known.setdefault(os.fstat(f.fileno()).st_ino, File(f.read()))
+                    folder.entries[name] = file
             folder.sync()
 
         fill(disk.root, directory)
         return disk
 
     def after(self, fate):
-        """What the fate leaves: path -> bytes, or None for a folder."""
-        left = {}
+        """What survives: path -> bytes, or None for a folder; of several names of a file only the first has the bytes.
+        """
+        left, known = {}, {}
 
         def visit(folder, prefix):
             entries = dict(folder.synced)
@@ -237,6 +245,11 @@ class Disk:
                     left[path] = None
                     visit(node, path + "/")
                 elif not for_people(path):
+                    first = known.setdefault(id(node), path)
+                    if first != path:
+                        left[path] = Linked(left[first])
+                        left[path].to = first
+                        continue
                     data = bytearray(node.synced)
                     for offset, more in fate.bytes(node.pending):
                         change(data, offset, more)
@@ -252,12 +265,14 @@ def write_to(directory, left):
         where = os.path.join(directory, path)
         if data is None:
             os.mkdir(where)
+        elif isinstance(data, Linked):
+            os.link(os.path.join(directory, data.to), where)
         else:
             with open(where, "wb") as f:
                 f.write(data)
 
 
 def differences(directory, left):
-    """What is otherwise in the directory than it was recorded."""
+    """Differences between the directory and what was recorded."""
     found = Disk.load(directory).after(Killed)
     return sorted(p for p in set(left) | set(found) if left.get(p, 0) != found.get(p, 0))

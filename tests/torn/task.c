@@ -1,11 +1,11 @@
-/* The local database of a Kafka task, without Kafka: opened, brought up to a changelog that is made
- * from a seed, and then ahead by transactions, as a stage's worker does it. What the database holds
- * when it is opened must be what the changelog had at the offset that it names.
+/* The local database of a Kafka task, without Kafka: opened, restored from a changelog that a seed
+ * determines, then changed by transactions, as a stage's worker does. The rows of a database that
+ * is opened must equal the changelog at the offset that the database names.
  *
  *     torn_task DIRECTORY DUMP SEED RESTORED STEPPED [fill] [log] [wipe]
  *
- * RESTORED and STEPPED are numbers of transactions; the first come from the changelog. DUMP gets
- * all rows at the end. Exit code 1: an error; 2: other rows than the changelog's. */
+ * RESTORED transactions come from the changelog, then STEPPED ones are applied. All rows are
+ * written to DUMP at the end. Exit code 1: an error; 2: rows that differ from the changelog. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct world {
     bool fills, log, wipe;
     struct row *rows;
     size_t count, cap;
-    size_t *ends; /* of transactions: rows up to and with their marker */
+    size_t *ends; /* of each transaction, after its marker */
     uint32_t transactions;
     struct sp_task task;
     struct sp_fault fault;
@@ -77,7 +77,7 @@ static void make_changelog(struct world *w)
     }
 }
 
-/* As the changelog holds it: the store's number, then the stage's key. */
+/* As in the changelog: the store's number, then the stage's key. */
 static struct sp_view key_of(const struct row *row, char to[16])
 {
     int n = snprintf(to + 2, 14, "row-%u", row->key);
@@ -118,7 +118,7 @@ static void close_database(struct world *w)
     w->task.db = NULL;
 }
 
-/* The last row of each key before `next`, or NULL. */
+/* The last row of each key before offset `next`, or NULL. */
 static void newest(const struct world *w, int64_t next, const struct row *of[KEYS])
 {
     memset(of, 0, KEYS * sizeof *of);
@@ -148,7 +148,7 @@ static void check_rows(struct world *w, int64_t next)
     }
 }
 
-/* How many transactions the changelog has: it is never behind a database. */
+/* The number of transactions in the changelog, which is at least that of the database. */
 static uint32_t transactions_of(const struct world *w)
 {
     uint32_t n = w->restored;
@@ -166,7 +166,7 @@ static void load(struct world *w)
     check_rows(w, w->task.changelog_next);
 }
 
-/* restore.c, with what the consumer would have given it. */
+/* Like restore.c, with the records that the consumer would have delivered. */
 static void restore(struct world *w, size_t to)
 {
     char key[16], value[VALUE_MOST];
@@ -189,7 +189,7 @@ static void restore(struct world *w, size_t to)
         give_up(w, 1, "the changelog cannot be applied");
 }
 
-/* As the worker applies a transaction that the broker has committed. */
+/* Like the worker applying a transaction that the broker has committed. */
 static void step(struct world *w, uint32_t transaction)
 {
     char key[16], value[VALUE_MOST];
@@ -222,7 +222,7 @@ static void bring_up(struct world *w)
 {
     open_database(w);
     load(w);
-    if (w->task.partial && sp_id_is_zero(w->task.life)) { /* as restore.c */
+    if (w->task.partial && sp_id_is_zero(w->task.life)) { /* like restore.c */
         close_database(w);
         wipe(w);
         open_database(w);
@@ -235,6 +235,10 @@ static void bring_up(struct world *w)
     restore(w, to);
     if (fills && sp_db_fill(w->task.db, false) != SP_OK)
         give_up(w, 1, "the restore cannot be written");
+    if (fills) { /* reads the disk, not the block cache */
+        close_database(w);
+        open_database(w);
+    }
     load(w);
 }
 

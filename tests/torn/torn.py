@@ -1,8 +1,8 @@
-"""Runs, and Kafka tasks, whose every file operation is written down; then every moment of them is opened again.
+"""Records every file operation of runs and Kafka tasks, then restarts them from every moment.
 
-For each moment of a run the files are put back as they would be found then: after a kill (all that was
-written), with the last write torn, and after a loss of power in four ways (replay.py). The same
-command has to go on from there, and to end with the outputs of the undisturbed run, byte for byte.
+For each moment of a run the files are restored to what would be found then: after a kill (all that was
+written), with the last write torn, and after a power failure in four ways (replay.py). The same command
+must continue from there and end with the outputs of the undisturbed run, byte for byte.
 """
 
 import collections
@@ -20,18 +20,18 @@ TIMEOUT_SECONDS = 120
 
 
 class Wrong(Exception):
-    """A moment from which the run did not go on as it should."""
+    """A moment after which the run did not continue correctly."""
 
 
 class RunPlan:
-    """A run, from its seed."""
+    """A run, determined by its seed."""
 
     outputs = ["disk/out", "disk/dead", "disk/groups"]
 
     def __init__(self, seed, small, build):
         self.program = os.path.join(build, "samepage")
         rng = self.rng = random.Random(seed)
-        self.large = not small and seed % 16 == 15  # write buffers fill
+        self.large = not small and seed % 16 == 15  # so that write buffers fill
         self.pages = 250 if self.large else rng.randrange(6, 12 if small else 40)
         self.words = 1500 if self.large else rng.randrange(30, 100)
         self.barrier = 40 if self.large else rng.randrange(1, 9)
@@ -39,7 +39,7 @@ class RunPlan:
         self.threads = rng.choice([1, 2])
         self.mode = rng.choice(["exact", "exact", "fast"])
         self.lives = rng.choice([1, 1, 2])  # a second run reads more
-        self.interrupted = rng.random() < 0.3  # what is recorded begins in the middle of another run
+        self.interrupted = rng.random() < 0.3  # recording begins in the middle of another run
         self.state = rng.choice(["state", "deep/er/state"])
         self.old_output = rng.random() < 0.3
         self.seed = seed
@@ -62,17 +62,17 @@ class RunPlan:
         crawl = subprocess.run([self.program, "synth", "--pages", str(self.pages), "--words", str(self.words),
                                 "--seed", str(self.seed + 1)], check=True, capture_output=True).stdout
         lines = crawl.splitlines(keepends=True)
-        lines[len(lines) // 3] = lines[len(lines) // 3][:-40] + b"\n"  # cannot be read
+        lines[len(lines) // 3] = lines[len(lines) // 3][:-40] + b"\n"  # a line that cannot be read
         half = len(lines) // 2
         return {"first.jsonl": b"".join(lines[:half]), "second.jsonl": b"".join(lines[half:])}
 
     def start(self):
-        """What is on the disk before the first run."""
+        """The disk before the first run."""
         return {"out": b'{"url":"https://before.example/"}\n' * 3} if self.old_output else {}
 
 
 class TaskPlan:
-    """The database of a Kafka task (task.c), from its seed."""
+    """The database of a Kafka task (task.c), determined by its seed."""
 
     outputs = ["dump"]
 
@@ -80,12 +80,12 @@ class TaskPlan:
         self.program = os.path.join(build, "tests", "torn", "torn_task")
         rng = self.rng = random.Random(seed)
         most = 6 if small else 30
-        self.large = not small and seed % 16 == 14  # write buffers fill
+        self.large = not small and seed % 16 == 14  # so that write buffers fill
         self.restored = [rng.randrange(most) for _ in range(3)]
         self.stepped = [400 if self.large else 1 + rng.randrange(most) for _ in range(3)]
         self.log = seed % 4 == 3  # each transaction is written at once
         self.fills = rng.random() < 0.4
-        self.wipes = rng.random() < 0.4  # the last life finds its database damaged, or of another changelog
+        self.wipes = rng.random() < 0.4  # the last life finds its database damaged, or made from another changelog
         self.lives = 1 + rng.randrange(3) if not self.wipes else 2
         self.interrupted = not self.wipes and rng.random() < 0.3
         self.seed = seed
@@ -96,7 +96,7 @@ class TaskPlan:
                 f"{', interrupted' * self.interrupted}")
 
     def command(self, life, again):
-        """What an earlier life has done is in the changelog."""
+        """The command of a life; what earlier lives have done is in the changelog."""
         before = sum(self.restored[:life]) + sum(self.stepped[:life])
         wipes = self.wipes and life == self.lives - 1 and not again
         return [self.program, "disk/state", "dump", str(self.seed), str(before + self.restored[life]),
@@ -125,7 +125,7 @@ class Run:
         self.wanted = []  # the outputs at the end of each life
 
     def case(self, left):
-        """A folder with the inputs, and a disk on which this is left."""
+        """Creates a folder with the inputs and the given disk."""
         self.number += 1
         where = os.path.join(self.where, str(self.number))
         replay.write_to(os.path.join(where, "disk"), left)
@@ -140,7 +140,7 @@ class Run:
                               env={**os.environ, **environment})
 
     def record(self, left, life):
-        """The operations of one life, which begins with that on the disk."""
+        """Runs one life on the given disk and returns its operations."""
         where = self.case(left)
         done = self.execute(where, life, False, LD_PRELOAD=self.recorder, TORN_ROOT=os.path.join(where, "disk"),
                             TORN_LOG=os.path.join(where, "log"))
@@ -167,7 +167,7 @@ class Run:
         return found
 
     def reopen(self, left, life, what):
-        """The same command goes on from there."""
+        """Runs the same command on what survived."""
         where = self.case(left)
         try:
             done = self.execute(where, life, True)
@@ -182,7 +182,7 @@ class Run:
             shutil.rmtree(where)
 
     def moments(self, disk, operations):
-        """(what, what is left) at every moment of the operations, each content once."""
+        """(description, what survived) at every moment of the operations, without repeated contents."""
         rng = self.plan.rng
         fates = {"killed": replay.Killed, "power": replay.Strict, "power, names are kept": replay.OnlyNames,
                  "power, bytes are kept": replay.OnlyBytes}
@@ -207,7 +207,8 @@ class Run:
         digest = hashlib.blake2b(repr(life).encode())
         for path, data in left.items():
             if not path.endswith("LOCK"):
-                digest.update(repr((path, None if data is None else len(data))).encode())
+                name = getattr(data, "to", None)
+                digest.update(repr((path, None if data is None else len(data), name)).encode())
                 digest.update(data or b"")
         self.counts["moments"] += 1
         if digest.digest() in self.seen:
@@ -216,7 +217,7 @@ class Run:
         return True
 
     def undisturbed(self):
-        """The outputs after each life, and what is on the disk before the last."""
+        """The outputs after each life, and the disk before the last."""
         left = self.plan.start()
         for life in range(self.plan.lives):
             disk, operations, outputs = self.record(left, life)
@@ -226,7 +227,7 @@ class Run:
             left = disk.after(replay.Killed)
 
     def open_life(self, pool, most, left, life):
-        """Every moment of one life, or `most` of them; its faults, and what it leaves."""
+        """Every moment of one life, or at most `most`; returns the faults, and the disk that it leaves."""
         disk, operations = self.record(left, life)[:2]
         if self.plan.interrupted and life == self.plan.lives - 1:
             left = self.plan.rng.choice([l for _, l in self.moments(disk, operations)])
@@ -253,7 +254,7 @@ class Run:
 
 
 def open_runs(build, kind, seeds, say, most=0, jobs=2, small=False, canary=None):
-    """Faults, and counts of runs, moments and what was opened. `most`: of each life."""
+    """Returns the faults, and counts of runs, moments and restarts. `most`: for each life."""
     recorder = os.path.join(build, "tests", "torn", "torn_record.so")
     total, faults = collections.Counter(), []
     shm = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None

@@ -7,13 +7,13 @@
 #include "base/mem.h"
 #include "candidates/postings.h"
 
-/* Postings of one sp_postings_add_many: each of its 4,096 shards then gets some 128. */
+/* Postings in one sp_postings_add_many: about 128 for each of the 4,096 shards. */
 enum { WAITING_MAX = 1 << 19 };
 
 struct sp_candidates {
     struct sp_candidate_rule rule;
     struct sp_postings *postings;
-    uint8_t *seen; /* how often each slot was met by the current probe */
+    uint8_t *seen; /* how often the current probe has met each slot */
     uint32_t seen_cap;
     uint32_t *met;
     size_t met_cap;
@@ -154,7 +154,7 @@ size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_
     qsort(lists, used, sizeof *lists, by_length);
     size_t met = 0;
     uint32_t walked = 0;
-    /* Beyond the lists that must be walked, one more costs its length and saves look-ups. */
+    /* Walking one more list than necessary costs its length but removes false candidates. */
     while (walked < used && (walked < used - needed + 1 || lists[walked].count <= 4 * met + 64))
         met = walk(c, lists[walked++], met);
     uint32_t unknown = used - walked;

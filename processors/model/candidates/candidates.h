@@ -1,8 +1,8 @@
-/* Candidates: which stored signatures are worth comparing with a probe?
+/* Candidates: finds the stored signatures that are worth comparing with a probe.
  *
  * The rule is a pure, symmetric function of two signatures: each has up to SP_SKETCH_MAX keys, and
- * two are candidates where they share at least `shared_min` of them (fewer where the pages are too
- * short for that). The keys depend on the method:
+ * two are candidates if they share at least `shared_min` keys, or fewer if the pages are too short
+ * for that. The keys depend on the method:
  *
  *   shingles, sentences, combined   the SP_SKETCH smallest hashes of the signature's set (bottom-k,
  *      Broder 1997), a uniform sample. Of the k smallest hashes of A u B each lies in A n B with
@@ -20,14 +20,13 @@
  *      Under 1e-4 are missed for tau >= 0.5. The paper's sets of perhaps-similar pages are closed
  *      by a partial transitivity; here groups are, which are connected components
  *
- * Against the exact prefix filter (0.2 n + 1 postings a page: 61 for 300 words) the sketch keeps
- * 16 postings a page, whatever its length, which is what lets the index of a cell
- * live in memory at about 170 bytes a page.
+ * The sketch has 16 postings for a page of any length, where the exact prefix filter has 0.2 n + 1
+ * (61 for 300 words). So the index of a cell fits in memory at about 170 bytes a page.
  *
- * The index is a hash table from hash to the slots that have it; a probe counts slots over
- * its shortest lists first: a row that shares shared_min of k hashes is in at least one of any
- * k - shared_min + 1 lists, so that the longest lists (boilerplate that every page of a site
- * has) need not be walked. Thread rule: one thread at a time. */
+ * The index is a hash table from a hash to the slots that have it. A row that shares shared_min of
+ * k hashes is in at least one of any k - shared_min + 1 lists, so a probe counts slots in the
+ * shortest lists and need not walk the longest ones (boilerplate that every page of a site has).
+ * Thread rule: one thread at a time. */
 #ifndef SP_CANDIDATES_CANDIDATES_H
 #define SP_CANDIDATES_CANDIDATES_H
 
@@ -43,24 +42,24 @@ enum { SP_SKETCH = 16, SP_SKETCH_MAX = 64 };
 struct sp_candidate_rule {
     enum sp_method method;
     double threshold;    /* tau */
-    uint32_t sketch;     /* k, the most keys: SP_SKETCH, more where tau < 0.55 needs it */
+    uint32_t sketch;     /* k, the largest number of keys: SP_SKETCH, or more if tau < 0.55 */
     uint32_t shared_min; /* at least 1 */
-    uint32_t blocks;     /* simhash: most differing bits + 1 */
-    uint32_t bits;       /* cosine: of a band */
+    uint32_t blocks;     /* simhash: the largest number of differing bits, plus 1 */
+    uint32_t bits;       /* cosine: in each band */
 };
 
 struct sp_candidate_rule sp_candidate_rule(enum sp_method method, double threshold);
 
-/* The signature's keys, ascending: either its own hashes or written to scratch. */
+/* Returns the signature's keys, ascending: its own hashes, or keys written to scratch. */
 const uint32_t *sp_candidate_keys(const struct sp_candidate_rule *rule,
                                   const struct sp_signature *s, uint32_t scratch[SP_SKETCH_MAX],
                                   uint32_t *ret_count);
 
-/* The least number of keys that a page must share, if the larger one's shingle_total is that. Never
- * less for a larger total. */
+/* The least number of keys that two candidates share if the larger shingle_total is `larger_total`.
+ * It never decreases as that grows. */
 uint32_t sp_candidate_needed(const struct sp_candidate_rule *rule, uint32_t larger_total);
 
-/* Whether a and b are candidates: the rule itself. */
+/* Whether a and b are candidates by the rule. */
 bool sp_candidate_pair(const struct sp_candidate_rule *rule, const struct sp_signature *a,
                        const struct sp_signature *b);
 
@@ -69,20 +68,20 @@ struct sp_candidates;
 struct sp_candidates *sp_candidates_new(const struct sp_candidate_rule *rule);
 void sp_candidates_free(struct sp_candidates *c);
 
-/* Slots are numbers the caller gives out, densely from 0; below 2^27. `keys` are the signature's
- * (sp_candidate_keys), or all its hashes where it has no others. */
+/* The caller numbers the slots, densely from 0 and below 2^27. `keys` are the signature's keys
+ * (sp_candidate_keys), or all its hashes if its method has no others. */
 void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
                        uint32_t count);
-/* The same, in effect at the next sp_candidates_settle: for many at once. Nothing else may be
- * called in between. */
+/* The same for many slots. Takes effect at the next sp_candidates_settle; call nothing else before
+ * that. */
 void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
                              uint32_t count);
 void sp_candidates_settle(struct sp_candidates *c);
 void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
                           uint32_t count);
 
-/* The slots that may be candidates of the signature (all that are, and few others), in ascending
- * order; `total` is its shingle_total. Valid until the next call. */
+/* The slots that may be candidates of the signature, ascending: all that are, and a few others.
+ * `total` is its shingle_total. Valid until the next call. */
 size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_t count,
                           uint32_t total, const uint32_t **ret_slots);
 

@@ -1,7 +1,7 @@
-/* Posting lists in memory. Linear probing with backward-shift deletion (Knuth 6.4 R);
- * position = high bits of a mixed key times the capacity, so that capacities need
- * not be powers of two. Lists live in one arena of 32-bit words, in size classes with
- * free lists: word 0 holds the count, the class is a function of the count. */
+/* Posting lists in memory. Linear probing with backward-shift deletion (Knuth 6.4 R); the home of a
+ * key is the high part of the mixed key times the capacity, so that capacities need not be powers
+ * of two. Lists live in one arena of 32-bit words, in size classes with free lists: word 0 holds
+ * the count, the class is a function of the count. */
 #include "candidates/postings.h"
 
 #include <assert.h>
@@ -9,15 +9,17 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/huge.h"
 #include "base/mem.h"
 
 enum {
     SHARD_BITS = 12,
     SHARDS = 1 << SHARD_BITS,
-    KEY_BITS = 32 - SHARD_BITS, /* of a key, in its cell */
+    KEY_BITS = 32 - SHARD_BITS, /* of the key in its cell */
     VALUE_BITS = 28,
     CELL_BYTES = (KEY_BITS + VALUE_BITS) / 8,
     FIRST_CAPACITY = 8,
+    SMALL_CAPACITY = 64,
     CHUNK_WORDS = 1 << 18,
     CLASSES = 64,
     MAX_CHUNKS = 1 << 9 /* 2^27 words, 512 MiB */
@@ -26,9 +28,9 @@ static const uint32_t LIST_BIT = 1u << (VALUE_BITS - 1);
 static const uint32_t EMPTY =
     (1u << VALUE_BITS) - 1; /* as a value, and as the end of a free list */
 
-/* A cell as it is worked with; in memory it takes CELL_BYTES. */
+/* An unpacked cell; a packed one takes CELL_BYTES. */
 struct cell {
-    uint32_t key;   /* what the shard's number does not say of the mixed key */
+    uint32_t key;   /* the mixed key without the bits that select the shard */
     uint32_t value; /* a slot; LIST_BIT | word offset of a list; EMPTY */
 };
 
@@ -68,7 +70,7 @@ static uint32_t *words_at(const struct sp_postings *p, uint32_t offset)
 
 struct sp_postings *sp_postings_new(void)
 {
-    struct sp_postings *p = sp_calloc(1, sizeof *p);
+    struct sp_postings *p = sp_huge_calloc(1, sizeof *p);
     for (unsigned i = 0; i < CLASSES; i++)
         p->free_lists[i] = EMPTY;
     return p;
@@ -79,15 +81,15 @@ void sp_postings_free(struct sp_postings *p)
     if (!p)
         return;
     for (unsigned i = 0; i < SHARDS; i++)
-        sp_free(p->shards[i].cells);
+        sp_huge_free(p->shards[i].cells);
     for (uint32_t i = 0; i < p->chunk_count; i++)
         sp_free(p->chunks[i]);
     sp_free(p->chunks);
-    sp_free(p);
+    sp_huge_free(p);
 }
 
-/* Lists larger than one chunk get chunks of their own, side by side in memory: the chunk
- * table then points into the one allocation. */
+/* A list larger than a chunk gets several contiguous chunks in one allocation, to which the first
+ * entry of the chunk table points. */
 static uint32_t arena_grow(struct sp_postings *p, uint32_t words)
 {
     uint32_t chunks = (words + CHUNK_WORDS - 1) / CHUNK_WORDS;
@@ -130,9 +132,9 @@ static void list_release(struct sp_postings *p, uint32_t offset, unsigned class)
     p->free_lists[class] = offset;
 }
 
-/* Keys are the smallest hashes of pages, so their high bits say little: mix them. A bijection of 32
- * bits (Wellons, "Prospecting for hash functions"), so that shard and remainder give the key back.
- */
+/* Keys are the smallest hashes of pages, so their high bits are not uniform and must be mixed. This
+ * is a bijection of 32 bits (Wellons, "Prospecting for hash functions"), so that shard and
+ * remainder identify the key. */
 static inline uint32_t mixed(uint32_t x)
 {
     x = (x ^ x >> 16) * 0x7feb352du;
@@ -147,7 +149,7 @@ static inline uint32_t remainder_of(uint32_t mixed_key)
 
 static inline struct cell cell_at(const struct shard *s, uint32_t at)
 {
-    uint64_t bits; /* reads two bytes of the next cell: there is room for one behind the last */
+    uint64_t bits; /* also reads two bytes of the next cell; the array has room after the last */
     memcpy(&bits, s->cells + (size_t)at * CELL_BYTES, sizeof bits);
     return (struct cell){(uint32_t)(bits >> VALUE_BITS) & ((1u << KEY_BITS) - 1),
                          (uint32_t)bits & EMPTY};
@@ -174,7 +176,7 @@ static inline uint32_t after(const struct shard *s, uint32_t at)
     return at + 1 == s->capacity ? 0 : at + 1;
 }
 
-/* Where the key is, or the free place where it belongs. */
+/* The place of the key, or the free place for it. */
 static uint32_t find(const struct shard *s, uint32_t key)
 {
     uint32_t at = home(s, key);
@@ -187,17 +189,17 @@ static void shard_resize(struct shard *s, uint32_t capacity)
 {
     struct shard old = *s;
     s->capacity = capacity;
-    s->cells = sp_alloc((size_t)s->capacity * CELL_BYTES + sizeof(uint64_t));
+    s->cells = sp_huge_calloc((size_t)s->capacity * CELL_BYTES + sizeof(uint64_t), 1);
     memset(s->cells, 0xff, (size_t)s->capacity * CELL_BYTES + sizeof(uint64_t));
     for (uint32_t i = 0; i < old.capacity; i++) {
         struct cell c = cell_at(&old, i);
         if (c.value != EMPTY)
             cell_put(s, find(s, c.key), c);
     }
-    sp_free(old.cells);
+    sp_huge_free(old.cells);
 }
 
-static void list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
+static uint32_t list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
 {
     if (!(cell->value & LIST_BIT)) {
         uint32_t offset = list_new(p, class_of(2));
@@ -206,7 +208,7 @@ static void list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
         list[1] = cell->value;
         list[2] = slot;
         cell->value = LIST_BIT | offset;
-        return;
+        return 2;
     }
     uint32_t offset = cell->value & ~LIST_BIT;
     uint32_t *list = words_at(p, offset);
@@ -222,35 +224,46 @@ static void list_append(struct sp_postings *p, struct cell *cell, uint32_t slot)
     }
     list[0] = count + 1;
     list[count + 1] = slot;
+    return count + 1;
 }
 
-/* With one cell more it is more than 6/7 full. */
+/* One more cell would make it more than 6/7 full. */
 static bool is_full(const struct shard *s)
 {
     return s->used + s->used / 6 + 1 >= s->capacity;
 }
 
-static void shard_add(struct sp_postings *p, struct shard *s, uint32_t remainder, uint32_t slot)
+/* By half, so that a cell is moved twice on average; small ones, which are freed soon, by all. */
+static uint32_t larger(uint32_t capacity)
+{
+    if (capacity == 0)
+        return FIRST_CAPACITY;
+    return capacity + (capacity < SMALL_CAPACITY ? capacity : capacity / 2);
+}
+
+static uint32_t shard_add(struct sp_postings *p, struct shard *s, uint32_t remainder, uint32_t slot)
 {
     SP_ASSERT(slot < LIST_BIT - 1);
     uint32_t at = find(s, remainder);
     struct cell cell = cell_at(s, at);
+    uint32_t count = 1;
     if (cell.value == EMPTY) {
         cell = (struct cell){remainder, slot};
         s->used++;
     } else {
-        list_append(p, &cell, slot);
+        count = list_append(p, &cell, slot);
     }
     cell_put(s, at, cell);
+    return count;
 }
 
-void sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot)
+uint32_t sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot)
 {
     uint32_t mixed_key = mixed(key);
     struct shard *s = shard_of(p, mixed_key);
     if (is_full(s))
-        shard_resize(s, s->capacity ? s->capacity + s->capacity / 4 : FIRST_CAPACITY);
-    shard_add(p, s, remainder_of(mixed_key), slot);
+        shard_resize(s, larger(s->capacity));
+    return shard_add(p, s, remainder_of(mixed_key), slot);
 }
 
 void sp_postings_add_many(struct sp_postings *p, const struct sp_posting *postings, size_t count,
@@ -283,14 +296,14 @@ void sp_postings_trim(struct sp_postings *p)
     for (unsigned i = 0; i < SHARDS; i++) {
         struct shard *s = &p->shards[i];
         uint32_t enough = s->used + s->used / 4 + 2; /* four fifths full */
-        if (enough < FIRST_CAPACITY)                 /* from less it would not grow */
+        if (enough < FIRST_CAPACITY)                 /* a smaller one could not grow by a quarter */
             enough = FIRST_CAPACITY;
         if (s->capacity > enough)
             shard_resize(s, enough);
     }
 }
 
-/* Backward-shift deletion: no tombstones, so look-ups never slow down. */
+/* Backward-shift deletion leaves no tombstones, so look-ups never slow down. */
 static void cell_delete(struct shard *s, uint32_t hole)
 {
     s->used--;
@@ -308,8 +321,8 @@ static void cell_delete(struct shard *s, uint32_t hole)
     cell_put(s, hole, (struct cell){(1u << KEY_BITS) - 1, EMPTY});
 }
 
-/* The list has become shorter: it had the class. One that holds a single slot is its cell; an empty
- * one is released, and the cell is to be deleted. */
+/* Moves a list that has become shorter to a smaller class than `class`. A single slot moves into
+ * the cell; an empty list leaves EMPTY, and the caller deletes the cell. */
 static void list_refit(struct sp_postings *p, struct cell *cell, unsigned class)
 {
     uint32_t offset = cell->value & ~LIST_BIT;
@@ -343,7 +356,7 @@ static void list_remove(struct sp_postings *p, struct cell *cell, uint32_t slot)
     list_refit(p, cell, class);
 }
 
-/* The cell of the key, and where it is; false: there is none. */
+/* Finds the cell of the key and its place; false if there is none. */
 static bool find_cell(struct sp_postings *p, uint32_t key, struct shard **ret_shard,
                       uint32_t *ret_at, struct cell *ret_cell)
 {

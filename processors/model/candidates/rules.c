@@ -1,4 +1,4 @@
-/* What makes two signatures candidates, method by method; candidates.h has the arguments. */
+/* The candidate rule of each method; candidates.h has the arguments. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -6,10 +6,12 @@
 #include "candidates/candidates.h"
 
 static const double MISS_MAX = 1e-6;
-static const double SIGN_MISS_MAX = 1e-4; /* of cosine: a smaller one makes short, common keys */
+static const double SIGN_MISS_MAX = 1e-4; /* of cosine: a smaller one would need shorter, more
+                                           * common keys */
 
 enum {
-    MINIMA_SURE = 12, /* of pages with SP_MINIMA sentences and more, buckets hold so many */
+    MINIMA_SURE = 12, /* minima that a page with at least SP_MINIMA sentences can be expected to
+                       * have */
     SIMHASH_BITS = 64,
     SIMHASH_BLOCKS_MAX = 8 /* their square is the number of keys */
 };
@@ -27,7 +29,8 @@ static double binomial_below(unsigned k, unsigned m, double p)
     return sum;
 }
 
-/* The largest number of k hashes that all but miss_max of the pairs share; at least 1. */
+/* The largest number of the k hashes that all pairs but a share of miss_max have in common; at
+ * least 1. */
 static uint32_t shared_by_nearly_all(uint32_t k, double threshold, double miss_max)
 {
     uint32_t shared = 1;
@@ -36,7 +39,8 @@ static uint32_t shared_by_nearly_all(uint32_t k, double threshold, double miss_m
     return shared;
 }
 
-/* The most bits of a band with which all but SIGN_MISS_MAX of the pairs have an equal band. */
+/* The widest band, in bits, with which all pairs but a share of SIGN_MISS_MAX have an equal
+ * band. */
 static uint32_t band_bits(double cosine)
 {
     double bit = 1 - acos(cosine < 1 ? cosine : 1) / M_PI;
@@ -80,8 +84,8 @@ uint32_t sp_candidate_needed(const struct sp_candidate_rule *rule, uint32_t larg
 {
     if (rule->method == SP_METHOD_LCS)
         return larger_total >= SP_MINIMA ? rule->shared_min : 1;
-    /* Two pages with J >= tau share at least tau times the larger one's shingles: all that short
-     * pages can be asked for. */
+    /* Pages with J >= tau share at least tau times the larger one's shingles; do not ask short
+     * pages for more. */
     double all = ceil(rule->threshold * larger_total - 1e-9);
     return all < rule->shared_min ? (uint32_t)(all < 1 ? 1 : all) : rule->shared_min;
 }
@@ -93,7 +97,7 @@ static uint64_t low_bits(unsigned count)
     return count < 64 ? (1ull << count) - 1 : UINT64_MAX;
 }
 
-/* Block i of `blocks` nearly equal ones of x's `width` low bits. */
+/* Block i when the `width` low bits of x are cut into `blocks` nearly equal blocks. */
 static uint64_t block(uint64_t x, unsigned width, uint32_t blocks, uint32_t i)
 {
     unsigned from = width * i / blocks, to = width * (i + 1) / blocks;
@@ -106,8 +110,8 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* At a distance below `blocks` one block of the first cut is equal, and of the other bits, cut
- * again, another one: that pair of blocks is a key that both have. */
+/* If fewer than `blocks` bits differ, one block of the first cut is equal; when the other bits are
+ * cut again, one of those blocks is equal as well. This pair of blocks is a key of both. */
 static uint32_t simhash_keys(uint64_t bits, uint32_t blocks, uint32_t *ret_keys)
 {
     uint32_t count = 0;
@@ -127,7 +131,7 @@ static uint32_t simhash_keys(uint64_t bits, uint32_t blocks, uint32_t *ret_keys)
     return count;
 }
 
-/* Ascending: the band's number stands above its bits. */
+/* The keys ascend because the high bits are the band's number. */
 static uint32_t sign_keys(const uint32_t *signs, uint32_t bits, uint32_t *ret_keys)
 {
     const uint8_t *bytes = (const uint8_t *)signs;

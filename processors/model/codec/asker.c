@@ -1,5 +1,4 @@
-/* Edges on their way from their asker, and the members that move with them; see asker.h. Nothing is
- * allocated before the bytes that fill it are known to be there. */
+/* See asker.h. Nothing is allocated before there are known to be enough bytes to fill it. */
 #include "codec/asker.h"
 
 #include "base/mem.h"
@@ -50,7 +49,7 @@ void sp_codec_get_asker(struct sp_decoder *d, struct sp_message *m)
 /* The branches of a row's signature. */
 enum { NO_CONTENT, NEW_CONTENT, SAME_CONTENT };
 
-/* A signature is written once where rows of equal content stand together. */
+/* Consecutive rows of equal content have their signature written once. */
 static void put_row_signature(struct sp_buf *out, const struct sp_member_row *row,
                               const struct sp_signature *last)
 {

@@ -1,14 +1,14 @@
-/* What the kinds of message that hold a struct sp_link have in common. Private to codec. */
+/* Shared by the kinds of message that hold a struct sp_link. Private to codec. */
 #ifndef SP_CODEC_ASKER_H
 #define SP_CODEC_ASKER_H
 
 #include "codec/parts.h"
 
-/* Page, version of its content, edges, URL of the page that a redirect leads to. */
+/* The page, its content version, its edges, and the URL of the target of a redirect. */
 void sp_codec_put_asker(struct sp_buf *out, const struct sp_message *m);
 void sp_codec_get_asker(struct sp_decoder *d, struct sp_message *m);
 
-/* The rows of members that move. */
+/* The rows of the members that move. */
 void sp_codec_put_rows(struct sp_buf *out, const struct sp_link *link);
 void sp_codec_get_rows(struct sp_decoder *d, struct sp_link *link);
 

@@ -1,5 +1,6 @@
-/* CRC-64-AVRO of the Parsing Canonical Form of schemas/ (the file, in lower case). Held against the
- * files by tests/unit/codec/test_fingerprints.c, which prints the right value on a difference. */
+/* The CRC-64-AVRO of the Parsing Canonical Form of each schema in schemas/.
+ * tests/unit/codec/test_fingerprints.c compares them with the files and prints the right value if
+ * they differ. */
 #ifndef SP_CODEC_FINGERPRINTS_H
 #define SP_CODEC_FINGERPRINTS_H
 

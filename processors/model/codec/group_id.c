@@ -1,4 +1,5 @@
-/* Group ids as text. One id has one spelling: text is compared by those who read status events. */
+/* Group ids as text. Each id has one spelling, because readers of status events compare the
+ * text. */
 #include <inttypes.h>
 #include <stdio.h>
 

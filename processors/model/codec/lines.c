@@ -1,4 +1,4 @@
-/* See lines.h and schemas/status.avsc, which says what each field of a status event means. */
+/* See lines.h. schemas/status.avsc explains each field of a status event. */
 #include "codec/lines.h"
 
 #include "base/json_write.h"
@@ -13,6 +13,17 @@ void sp_lines_put_group_id(struct sp_buf *out, struct sp_group_id id)
     sp_buf_put_u8(out, '"');
 }
 
+void sp_lines_put_match(struct sp_buf *out, bool matched, float similarity, enum sp_reason reason)
+{
+    sp_buf_put_str(out, ",\"similarity\":");
+    if (matched)
+        sp_json_put_float(out, similarity);
+    else
+        sp_buf_put_str(out, "null");
+    sp_buf_put_str(out, ",\"reason\":");
+    sp_json_put_text(out, sp_reason_name(reason));
+}
+
 void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event)
 {
     const bool forgotten = event->status == SP_STATUS_NONE;
@@ -24,13 +35,7 @@ void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event
     sp_buf_put_str(out, forgotten ? "forgotten" : sp_status_name(event->status));
     sp_buf_put_str(out, "\",\"winner_url\":");
     sp_json_put_text(out, event->winner_url);
-    sp_buf_put_str(out, ",\"similarity\":");
-    if (event->winner_url)
-        sp_json_put_float(out, event->similarity);
-    else
-        sp_buf_put_str(out, "null");
-    sp_buf_put_str(out, ",\"reason\":");
-    sp_json_put_text(out, sp_reason_name(event->reason));
+    sp_lines_put_match(out, event->winner_url != NULL, event->similarity, event->reason);
     sp_buf_put_str(out, ",\"group_id\":");
     if (forgotten)
         sp_buf_put_str(out, "null");

@@ -7,8 +7,8 @@
 #include "page/message.h"
 
 /* Appends {"url","version_ms","status","winner_url","similarity","reason","group_id","group_size",
- * "epoch","rule"} and a newline; `similarity` and `rule` are null but for losers.
- * {"contained_in","containment"} follow where the page is contained in another. */
+ * "epoch","rule"} and a newline; `similarity` and `rule` are null except for losers.
+ * {"contained_in","containment"} follow if the page is contained in another. */
 void sp_lines_put_status(struct sp_buf *out, const struct sp_status_event *event);
 
 /* A record that could not be read. Borrowed views, valid during the call. */
@@ -21,9 +21,13 @@ struct sp_dead_letter {
     struct sp_view raw;
 };
 
-/* Appends {"file","record","offset","reason","detail","raw"} and a newline; `raw` is replaced by
- * `raw_base64` where the bytes are not UTF-8. */
+/* Appends {"file","record","offset","reason","detail","raw"} and a newline; If the bytes are not
+ * UTF-8, `raw_base64` replaces `raw`. */
 void sp_lines_put_dead_letter(struct sp_buf *out, const struct sp_dead_letter *letter);
+
+/* Appends ,"similarity","reason" of an object: of the page and its winner. The similarity is null
+ * if the page has no winner (`matched` is false). */
+void sp_lines_put_match(struct sp_buf *out, bool matched, float similarity, enum sp_reason reason);
 
 /* The id as text, in quotes. */
 void sp_lines_put_group_id(struct sp_buf *out, struct sp_group_id id);

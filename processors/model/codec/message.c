@@ -1,16 +1,15 @@
 /* Messages between the stages: schemas/tier1.avsc and tier2.avsc, a union of records each.
  *
- * Each kind has a pair of functions here, one that writes its record and one that reads it, in the
- * order of the schema; the clock, the first field of every record, is outside.
+ * Each kind has one function that writes its record and one that reads it, in the order of the
+ * schema. The clock, the first field of every record, is handled by their callers.
  *
- * Invariant: what sp_message_decode accepts encodes to the same bytes, and keeps the rules of its
- * kind (check_kind), so that no bytes can make an actor assert. On failure the half-read
- * message is freed and an error of codec.h returned. */
+ * Invariant: a message that sp_message_decode accepts encodes to the same bytes and keeps the rules
+ * of its kind (check_kind), so no input makes an actor assert. On failure nothing is kept. */
 #include "codec/asker.h"
 #include "codec/fingerprints.h"
 #include "codec/parts.h"
 
-/* The branch of a union is the kind, counted from the tier's first. */
+/* The branch of a union is the kind minus the first kind of the tier. */
 _Static_assert(SP_MSG_CRAWLED == 1 && SP_MSG_PUT == 14 && SP_MSG_KINDS == 18,
                "a new kind needs a record in schemas/");
 
@@ -426,7 +425,7 @@ void sp_message_encode(const struct sp_message *m, struct sp_buf *out)
     put_kind(out, m);
 }
 
-/* What the actors take for granted. */
+/* Checks the assumptions of the actors. */
 static bool check_kind(const struct sp_message *m)
 {
     const struct sp_crawled *c = &m->crawled;
@@ -458,7 +457,8 @@ static bool check_kind(const struct sp_message *m)
     return false;
 }
 
-/* Which kind follows: the fingerprint names the tier, the branch of its union the kind. */
+/* Returns the kind that follows: the fingerprint gives the tier, the branch of its union the
+ * kind. */
 static enum sp_message_kind get_branch(struct sp_decoder *d)
 {
     enum sp_message_kind first = SP_MSG_CRAWLED, last = SP_MSG_ERASE;

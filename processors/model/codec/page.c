@@ -1,5 +1,5 @@
-/* Pages at the edge: schemas/page.avsc. Written by crawlers in any language, so the decoder takes
- * what the schema allows; it allocates nothing and returns views into the bytes. */
+/* Input records: schemas/page.avsc. Crawlers write them in any language, so the decoder accepts all
+ * that the schema allows. It allocates nothing and returns views into the bytes. */
 #include "codec/fingerprints.h"
 #include "codec/parts.h"
 
@@ -38,7 +38,8 @@ void sp_page_encode(const struct sp_page_record *page, const struct sp_wire_form
         sp_buf_put_zigzag(out, page->as_of_ms);
 }
 
-/* Crawlers may go on to write what they wrote before a 304 could name a fetch: it ends there. */
+/* Accepts the older schema, without the field by which a 304 names a fetch: its records end
+ * earlier. */
 static struct sp_decoder open_frame(struct sp_view in, const struct sp_wire_format *format,
                                     bool *ret_may_end)
 {

@@ -1,8 +1,8 @@
-/* Reading and writing what every record is made of; see parts.h and schemas/README.md.
+/* See parts.h and schemas/README.md.
  *
- * Invariant: the getters accept exactly what the putters write (shortest numbers, one array block,
- * 0 or 1 for a boolean), so that accepted bytes are the only spelling of what they mean.
- * Nothing is allocated before the bytes that fill it are known to be there. */
+ * Invariant: the getters accept only what the putters write (shortest numbers, one array block, 0
+ * or 1 for a boolean), so that each value has one encoding. Nothing is allocated before there are
+ * known to be enough bytes to fill it. */
 #include "codec/parts.h"
 
 #include <math.h>
@@ -88,7 +88,7 @@ bool sp_codec_get_bool(struct sp_decoder *d)
     return x == 1;
 }
 
-/* Ranks are compared, and a NaN is neither before nor behind anything. */
+/* Ranks are compared, and a NaN has no order. */
 float sp_codec_get_float(struct sp_decoder *d)
 {
     uint32_t bits = sp_read_u32(&d->r);
@@ -218,8 +218,8 @@ char *sp_codec_get_some_text(struct sp_decoder *d)
     return sp_codec_get_some(d) ? sp_codec_get_text(d) : NULL;
 }
 
-/* The length goes before the bytes and is known after them: they are moved up to make room, which
- * costs less than a second buffer would. */
+/* The length precedes the bytes but is known only after they are written. Moving them up to make
+ * room costs less than a second buffer. */
 void sp_codec_put_signature(struct sp_buf *out, const struct sp_signature *s)
 {
     size_t start = out->len;

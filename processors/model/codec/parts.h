@@ -1,7 +1,8 @@
-/* What every record is made of: framing, numbers, ids, texts, signatures. Private to codec.
+/* Reads and writes the parts of all records: framing, numbers, ids, texts, signatures. Private to
+ * codec.
  *
- * A decoder reads on after a mistake, over zeros, and looks at `err` once: the first mistake
- * counts. */
+ * After an error a decoder reads zeros, so callers check `err` once, at the end. It keeps the first
+ * error. */
 #ifndef SP_CODEC_PARTS_H
 #define SP_CODEC_PARTS_H
 
@@ -31,7 +32,7 @@ struct sp_decoder sp_codec_open_frame(struct sp_view in, const struct sp_wire_fo
                                       uint64_t fingerprint);
 /* Reads a single-object header. */
 uint64_t sp_codec_get_fingerprint(struct sp_decoder *d);
-/* What the decoding came to: all of the bytes must be read. */
+/* The result of decoding; it is an error if bytes remain. */
 enum sp_err sp_codec_finish(const struct sp_decoder *d);
 
 /* ---- numbers */
@@ -44,7 +45,7 @@ static inline int64_t sp_codec_get_long(struct sp_decoder *d)
     if (d->r.failed)
         sp_codec_refuse(d, bytes == 10 ? SP_MALFORMED : SP_TRUNCATED);
     else if (bytes > 1 && d->r.at[-1] == 0)
-        sp_codec_refuse(d, SP_MALFORMED); /* one number, one spelling */
+        sp_codec_refuse(d, SP_MALFORMED); /* each number has one encoding */
     return x;
 }
 
@@ -75,7 +76,7 @@ void sp_codec_put_double(struct sp_buf *out, double x);
 void sp_codec_put_bytes(struct sp_buf *out, struct sp_view bytes);
 struct sp_view sp_codec_get_bytes(struct sp_decoder *d);
 
-/* Branch 0 of a union with null: true where a value follows. */
+/* Reads the branch of a union with null; true if a value follows. */
 static inline bool sp_codec_get_some(struct sp_decoder *d)
 {
     return sp_codec_get_count(d, 1) == 1;
@@ -101,15 +102,16 @@ struct sp_signature *sp_codec_get_signature(struct sp_decoder *d);
 void sp_codec_put_some_signature(struct sp_buf *out, const struct sp_signature *s);
 struct sp_signature *sp_codec_get_some_signature(struct sp_decoder *d);
 
-/* ---- arrays: one block of items, where there are any, then the empty block */
+/* ---- arrays: one block of items, if there are any, then the empty block */
 
 void sp_codec_put_items(struct sp_buf *out, uint32_t count);
-/* The count; as each item takes at least item_bytes, it is no larger than the bytes left allow. */
+/* Returns the count; refuses one that the remaining bytes cannot hold at item_bytes or more
+ * each. */
 uint32_t sp_codec_get_items(struct sp_decoder *d, size_t item_bytes);
 void sp_codec_put_end_items(struct sp_buf *out);
 void sp_codec_get_end_items(struct sp_decoder *d, uint32_t count);
 
-/* All of a verdict but its page. */
+/* A verdict without its page. */
 void sp_codec_put_verdict(struct sp_buf *out, const struct sp_verdict *v);
 void sp_codec_get_verdict(struct sp_decoder *d, struct sp_verdict *v);
 

@@ -1,5 +1,5 @@
-/* Status events at the edge: schemas/status.avsc. Written by page actors only, so the decoder takes
- * what sp_status_encode writes and nothing else. Its texts are copied, to end in a NUL. */
+/* Output events: schemas/status.avsc. Only page actors write them, so the decoder accepts only what
+ * sp_status_encode writes. It copies the texts to terminate them with a NUL. */
 #include "base/assert.h"
 #include "codec/fingerprints.h"
 #include "codec/parts.h"
@@ -33,7 +33,7 @@ void sp_status_encode(const struct sp_status_event *event, const struct sp_wire_
         sp_codec_put_float(out, event->containment);
 }
 
-/* Where an event ends: with each schema there came something at the end. */
+/* Where an event ends: each new schema has appended fields. */
 enum layout { NO_RULE, NO_CONTAINER, PRESENT };
 
 static struct sp_decoder open_frame(struct sp_view in, const struct sp_wire_format *format,
@@ -52,7 +52,7 @@ static struct sp_decoder open_frame(struct sp_view in, const struct sp_wire_form
     return sp_codec_open_frame(in, format, SP_FINGERPRINT_STATUS);
 }
 
-/* In the registry's framing nothing but its end tells an old event: the decoder knows one id. */
+/* In the registry's framing only its end distinguishes an old event: the decoder knows one id. */
 static bool ends_here(const struct sp_decoder *d, const struct sp_wire_format *format)
 {
     return format && format->framing == SP_FRAMING_REGISTRY && sp_reader_left(&d->r) == 0;
@@ -120,7 +120,7 @@ enum sp_err sp_status_decode(struct sp_view in, const struct sp_wire_format *for
     copy_text(text, url);
     copy_text(text, winner);
     copy_text(text, container);
-    event.url = text->data; /* only now: the buffer moves while it grows */
+    event.url = text->data; /* only now, because the buffer may move while it grows */
     event.winner_url = has_winner ? text->data + url.len + 1 : NULL;
     event.contained_in = contained ? text->data + url.len + 1 + winner.len + 1 : NULL;
     *ret_event = event;

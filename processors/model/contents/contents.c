@@ -1,5 +1,5 @@
-/* See contents.h. An entry knows the signature, or the count, or both: to hold or drop a content
- * that is not in memory its signature need not be read. */
+/* See contents.h. An entry has the signature, the count, or both, so that hold and drop need not
+ * read the signature of a content that is not in memory. */
 #include "contents/contents.h"
 
 #include "base/ages.h"
@@ -30,7 +30,7 @@ struct sp_contents {
 
 enum {
     KEY_BYTES = 1 + sizeof(struct sp_id),
-    FETCHED_BYTES = 192 /* of a signature: the processor finds out about the rest by itself */
+    FETCHED_BYTES = 192 /* of a signature; the hardware prefetcher loads the rest */
 };
 
 static const size_t ENTRY_BYTES = sizeof(struct entry) + 32;
@@ -220,7 +220,7 @@ void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content)
     sp_map_prefetch(&t->entries, content);
 }
 
-/* A pointer further each time, for all of them together. */
+/* Each loop follows one more pointer for all contents, so that the cache misses overlap. */
 void sp_contents_prefetch_all(const struct sp_contents *t, const struct sp_id *contents,
                               size_t count)
 {
@@ -238,7 +238,7 @@ void sp_contents_prefetch_all(const struct sp_contents *t, const struct sp_id *c
             sp_prefetch_bytes(entries[i]->signature, FETCHED_BYTES);
 }
 
-/* The next ones to go are far away in memory. */
+/* The next entries to evict are probably not in the processor's caches. */
 static void prefetch_younger(const struct sp_contents *t, const struct sp_age *age)
 {
     if (!(age = sp_ages_younger(&t->clean, age)))
@@ -276,7 +276,7 @@ static void flush_entry(struct sp_contents *t, struct entry *e)
         sp_signature_encode(e->signature, &t->value);
         sp_store_put(t->store, make_key(key, 'S', e->content), sp_buf_view(&t->value));
     }
-    if (e->stored_holders != e->holders) { /* else it went from one to another */
+    if (e->stored_holders != e->holders) { /* else one holder replaced another */
         sp_buf_reset(&t->value);
         sp_buf_put_varint(&t->value, e->holders);
         sp_store_put(t->store, make_key(key, 'N', e->content), sp_buf_view(&t->value));
@@ -366,7 +366,7 @@ static bool note_first(void *arg, struct sp_view key, struct sp_view value)
     return false;
 }
 
-/* Signatures used to have their count in front of them, and no row of its own. */
+/* In the old format the count preceded the signature in one row. */
 enum sp_err sp_contents_check(struct sp_contents *t)
 {
     bool signatures = false, counts = false;

@@ -1,5 +1,5 @@
-/* Words to signature: see builder.h. The page's word hashes are kept until the end, in one array;
- * everything is then computed from it in a few passes.
+/* See builder.h. The builder keeps all word hashes of the page in one array and computes the
+ * signature from it in a few passes at the end.
  *
  * Source: Zhu et al., WWW 2012, section 4.1 (length vector, padding); Broder 1997 (bottom-k). */
 #include "page/builder.h"
@@ -23,11 +23,11 @@ struct sp_builder {
     uint32_t sentence_count;
     uint32_t sentence_cap;
     size_t sentence_start;
-    struct sp_buf stems; /* of the running sentence */
+    struct sp_buf stems; /* of the current sentence */
     uint32_t salt;       /* of the page's language, or 0 */
 };
 
-/* Stands for the words that the text does not have. */
+/* Replaces the words after the end of the text. */
 static const uint64_t padding = 0x5bd1e9955bd1e995ull;
 
 static uint32_t params_of(const struct sp_signature_options *o)
@@ -79,7 +79,7 @@ static void reserve(struct sp_builder *b, size_t words)
         return;
     b->word_cap = words < 1024 ? 1024 : words * 2;
     b->words = sp_realloc(b->words, (b->word_cap + SP_SHINGLE_WORDS) * sizeof *b->words);
-    /* Only `words` holds something between pages. */
+    /* Only `words` holds data here, so the others need not be copied. */
     sp_free(b->shingles);
     sp_free(b->scratch);
     b->shingles = sp_alloc(b->word_cap * sizeof *b->shingles);
@@ -89,7 +89,7 @@ static void reserve(struct sp_builder *b, size_t words)
 void sp_builder_words(struct sp_builder *b, const uint64_t *hashes, size_t count)
 {
     if (count == 0)
-        return; /* perhaps before there is memory */
+        return; /* the array may not be allocated yet */
     reserve(b, b->word_count + count);
     memcpy(b->words + b->word_count, hashes, count * sizeof *hashes);
     b->word_count += count;
@@ -127,14 +127,14 @@ void sp_builder_sentence_end(struct sp_builder *b)
     b->sentence_start = b->word_count;
 }
 
-/* All shingles in b->shingles, in the page's order; returns how many. */
+/* Fills b->shingles with all shingles in the page's order; returns their number. */
 static size_t hash_shingles(struct sp_builder *b)
 {
     size_t n = b->word_count;
     for (size_t i = 0; i < SP_SHINGLE_WORDS - 1; i++)
         b->words[n + i] = padding;
-    /* The padding serves |A| = number of words; where shingles count once, |A| is the number of
-     * distinct ones, and only a page shorter than a shingle needs it. */
+    /* The padding makes |A| the number of words. If shingles count once, |A| is the number of
+     * distinct ones, and only a page shorter than a shingle needs padding. */
     if (b->options.repeats == SP_REPEATS_ONCE && n >= SP_SHINGLE_WORDS)
         n -= SP_SHINGLE_WORDS - 1;
     else if (b->options.repeats == SP_REPEATS_ONCE && n > 0)
@@ -145,7 +145,7 @@ static size_t hash_shingles(struct sp_builder *b)
     return n;
 }
 
-/* Sorted shingles in b->shingles; returns |A|. */
+/* Fills b->shingles with the sorted shingles; returns |A|. */
 static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
 {
     size_t n = hash_shingles(b);
@@ -161,9 +161,9 @@ static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
     return n;
 }
 
-/* ---- one function a kind of signature: its hashes, sequence, lengths and total ------------ */
+/* ---- one function for each kind of signature: its hashes, sequence, lengths and total ------ */
 
-/* Perhaps of no hashes, before there is memory for any. */
+/* `hashes` may be NULL if there are none. */
 static void put_hashes(uint32_t *to, const uint32_t *hashes, size_t count)
 {
     if (count)
@@ -268,8 +268,8 @@ static struct sp_signature *finish_sentences(struct sp_builder *b)
     return s;
 }
 
-/* Equal contents share one stored signature, so the hash covers all that a signature is made of:
- * the words, and where sentences are kept, where they end and their stems. */
+/* Equal contents share one stored signature, so the hash covers everything that a signature is made
+ * of: the words and, if sentences are kept, their ends and stems. */
 static struct sp_id content_hash(const struct sp_builder *b)
 {
     struct sp_id words = sp_hash128(b->words, b->word_count * sizeof *b->words);
@@ -304,7 +304,7 @@ struct sp_signature *sp_builder_finish(struct sp_builder *b, uint16_t language)
     struct sp_signature *s = finish[b->options.method](b);
     s->params = b->params;
     s->content_hash = content_hash(b);
-    /* Equal words may stand beside markup of two languages. */
+    /* Two pages with equal words may declare different languages. */
     s->content_hash.lo ^= b->options.languages_apart ? sp_mix64(language) : 0;
     s->language = language;
     return s;

@@ -1,5 +1,5 @@
-/* See dictionary.h. The table is at most half full, so that words it does not have, which are
- * most, are known to be absent after one or two looks. */
+/* See dictionary.h. The table is at most half full: most words are not in it, and one or two probes
+ * should show that. */
 #include "page/dictionary.h"
 
 #include <stdlib.h>

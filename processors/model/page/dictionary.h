@@ -1,8 +1,8 @@
-/* Sub-dictionaries: which of up to SP_DIMS dimensions of the length vector a word counts for.
+/* Sub-dictionaries: they assign each word to one of up to SP_DIMS dimensions of the length vector.
  *
  * Source: Zhu et al., WWW 2012, section 4.1. Frequent words are assigned by training
- * (partition/words.h), all others by their hash; the routing bound holds for any assignment, so
- * words are known by 30 bits of their hash: that two share them harms nothing.
+ * (partition/words.h), all others by their hash. Words are identified by 30 bits of their hash: a
+ * collision does no harm, because the routing bound holds for any assignment.
  *
  * Thread rule: read-only once made; any thread. */
 #ifndef SP_PAGE_DICTIONARY_H
@@ -24,19 +24,20 @@ struct sp_dictionary {
     uint32_t mask;   /* of the table */
 };
 
-/* An entry: a word's 30 bits, and its sub-dictionary in the low two as 1 to SP_DIMS. */
+/* An entry holds 30 bits of a word's hash, and in the two low bits its sub-dictionary, 1 to
+ * SP_DIMS. */
 static inline uint32_t sp_dictionary_entry(uint64_t word, uint32_t sub)
 {
     return (uint32_t)(word >> 34) << 2 | (sub + 1);
 }
 
-/* The words are copied, in any order. SP_INVALID, with nothing made: dims, a sub-dictionary or the
- * count are out of range, or a word is given twice. */
+/* Copies the entries, which may be in any order. SP_INVALID, and nothing to free, if dims, a
+ * sub-dictionary or the count is out of range, or a word is given twice. */
 enum sp_err sp_dictionary_init(uint32_t dims, const uint32_t *entries, size_t count,
                                struct sp_dictionary *ret_dictionary);
 void sp_dictionary_done(struct sp_dictionary *d);
 
-/* The share of the range of hashes that the word falls into. */
+/* Splits the range of hashes into `dims` equal parts; returns the part of the word. */
 static inline uint32_t sp_dictionary_by_hash(uint32_t dims, uint64_t word)
 {
     const uint64_t half = UINT64_MAX / 2, third = UINT64_MAX / 3;

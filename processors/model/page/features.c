@@ -1,6 +1,6 @@
-/* See features.h. A projection's +-1 coordinates are the bits of a mix of the word's hash, 64 at a
- * time; the sums of 64 projections are counted side by side, which compilers turn into vector
- * code. Weights are whole numbers: the signs are the same on every machine. */
+/* See features.h. The +-1 coordinates of 64 projections are the bits of one mix of the word's hash.
+ * Their 64 sums are computed side by side, which compilers turn into vector code. Weights are
+ * integers, so the signs are the same on every machine. */
 #include "page/features.h"
 
 #include <stdlib.h>

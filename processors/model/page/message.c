@@ -1,4 +1,4 @@
-/* Messages: allocation from a per-thread free list, what each owns, and where each goes. */
+/* Messages: allocation from a per-thread free list, ownership and routing. */
 #include "page/message.h"
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 
-/* Where a message goes. */
+/* The actor that a message goes to. */
 enum route {
     TO_PAGE,  /* the page actor of the head's page */
     TO_EDGE,  /* the page actor of the first edge's page */
@@ -19,10 +19,10 @@ struct kind {
     bool links; /* its payload is a struct sp_link */
     enum route route;
     enum route bounced; /* on its way back */
-    size_t address;     /* of the group or cell in struct sp_message; 0: it has none */
+    size_t address;     /* offset of the group or cell in struct sp_message; 0: it has none */
 };
 
-/* Every kind once. What a payload owns is in payload_done. */
+/* One line for each kind. payload_done shows what each payload owns. */
 #define AT(field) offsetof(struct sp_message, field)
 #define KINDS(X)                                                                                   \
     X(CRAWLED, "crawled", false, TO_PAGE, TO_PAGE, 0)                                              \
@@ -192,7 +192,7 @@ const char *sp_message_name(enum sp_message_kind kind)
     return kind > 0 && (int)kind < SP_MSG_KINDS ? kinds[kind].name : "unknown";
 }
 
-/* ---- where each goes ----------------------------------------------------------------------- */
+/* ---- routing ------------------------------------------------------------------------------- */
 
 static enum route route_of(const struct sp_message *m)
 {

@@ -1,7 +1,7 @@
-/* What the stages say to one another. docs/PROTOCOL.md tells the story; the
- * simulation in tests/simulation checks it.
+/* The messages between the stages. docs/PROTOCOL.md explains the protocol; the simulation in
+ * tests/simulation checks it.
  *
- * Three kinds of actor:
+ * There are three kinds of actor:
  *
  *   page actor    owns a page's version, content and the pointer to its group; it alone
  *                 speaks to the cells about its page, and it alone publishes its status
@@ -25,17 +25,18 @@
 #include "page/signature.h"
 
 enum { SP_AS_ELSEWHERE = -1 };
-enum { SP_NO_VERSION = 0 }; /* of a redirect edge: it holds whatever its target's version is */
+enum { SP_NO_VERSION = 0 }; /* of a redirect edge, which is valid for any version of its target */
 
-/* A group: ordered by (birth, founder). Births are Lamport times, so an id is never used twice. */
+/* The id of a group, ordered by (birth, founder). Births are Lamport times, so no id is used
+ * twice. */
 struct sp_group_id {
     uint64_t birth; /* 0: no group */
     struct sp_id founder;
 };
 
-/* The level of a group is floor(log2 of the most members it has had). Of two merging groups the
- * lower level dissolves, of equal ones that with the higher founder: a member moves O(log n) times.
- */
+/* The level of a group is floor(log2 of the most members it has had). When two groups merge, the
+ * one with the lower level dissolves, or at equal levels the one with the higher founder. So a
+ * member moves O(log n) times. */
 enum { SP_GROUP_LEVELS = 32 };
 
 int sp_group_id_cmp(struct sp_group_id a, struct sp_group_id b);
@@ -62,16 +63,15 @@ enum sp_page_status {
 
 enum sp_reason { SP_REASON_NONE, SP_REASON_CONTENT, SP_REASON_REDIRECT, SP_REASON_EXACT };
 
-/* What puts a loser's winner before it (winners/winners.h). */
+/* The rule that ranks a loser's winner before it (winners/winners.h). */
 enum sp_rank_rule {
-    SP_RANK_NONE,       /* it is no loser, or a redirect: that has no content to win with */
+    SP_RANK_NONE,       /* not a loser, or a redirect, which has no content to rank */
     SP_RANK_POPULARITY, /* the winner is more popular */
     SP_RANK_STATIC,     /* the winner's URL has no query */
     SP_RANK_SHORT,      /* the winner's URL is shorter */
     SP_RANK_MARKET,     /* the winner is of the market */
     SP_RANK_ID,         /* nothing but the order of page ids */
-    SP_RANK_OVERRIDE /* none: the winner ranks behind, and winner.relation or winner.margin decided
-                      */
+    SP_RANK_OVERRIDE    /* none: the winner ranks lower; winner.relation or winner.margin decided */
 };
 
 /* What ranks the members of a group (winners/winners.h). */
@@ -85,12 +85,12 @@ struct sp_rank {
 /* One member of a group as it moves between groups. */
 struct sp_member_row {
     struct sp_id page;
-    int64_t version;         /* of the last change the group heard of */
-    int64_t content_version; /* since when the content, target or kind is as it is */
+    int64_t version;         /* of the last change that reached the group */
+    int64_t content_version; /* when the content, target or kind last changed */
     enum sp_page_kind kind;
     struct sp_id target;            /* of a redirect */
-    struct sp_signature *signature; /* of content; one reference. Rows of equal content share it: it
-                                     * is encoded once a message */
+    struct sp_signature *signature; /* of content; one reference. Rows of equal content share it,
+                                     * and a message holds it once */
     struct sp_rank rank;
     char *url; /* owned */
     uint64_t epoch;
@@ -109,33 +109,34 @@ enum sp_message_kind {
     /* to a page actor (key: page; find_group: the page of its first edge) */
     SP_MSG_CRAWLED = 1, /* crawled: a fetch, from the signature stage */
     SP_MSG_APPLIED,     /* applied: the group holds that content of the page */
-    SP_MSG_MATCH,       /* link: cells found the edges, or they are to be looked for again */
-    SP_MSG_FIND_GROUP,  /* link: in which group is the first edge's page? */
-    SP_MSG_ASSIGNED,    /* assigned: the page is in another group */
+    SP_MSG_MATCH,       /* link: cells found these edges, or asks to find them again */
+    SP_MSG_FIND_GROUP,  /* link: asks for the group of the first edge's page */
+    SP_MSG_ASSIGNED,    /* assigned: the page is now in another group */
     SP_MSG_STATUS,      /* verdict: what the page is in its group */
-    SP_MSG_MOVE,        /* move: the page's cell is to be left */
-    /* to a group actor (key: the group's founder; bounced: as for a page actor) */
+    SP_MSG_MOVE,        /* move: the page must leave its cell */
+    /* to a group actor (key: the group's founder; if bounced, as for a page actor) */
     SP_MSG_CHANGE,   /* change: the page has a new version */
     SP_MSG_LINK,     /* link: to the asker's group */
     SP_MSG_UNION,    /* link: to the group of the first edge's page; far: the asker's */
     SP_MSG_DISSOLVE, /* link: to the asker's group, the lower; far: the higher */
-    SP_MSG_MEMBERS,  /* link: rows of the group `far` move here, a part of them; with the last part
-                      * the edges, none after a split */
+    SP_MSG_MEMBERS,  /* link: some rows of the group `far`, which move here; the last part has the
+                      * edges, or none after a split */
     /* to a page actor (key: page) */
-    SP_MSG_ERASE, /* erase: forget the page, or of a redirect the URL of its target */
+    SP_MSG_ERASE, /* erase: forget the page, or the URL of the target of a redirect */
     /* to a cell actor (key: cell) */
     SP_MSG_PUT,    /* put: store the signature, then look for edges */
     SP_MSG_REMOVE, /* remove: the page leaves its row */
     SP_MSG_PROBE,  /* probe: which rows are similar? */
-    SP_MSG_AGAIN   /* again: probe the cell `from` with that row once more */
+    SP_MSG_AGAIN   /* again: probe the cell `from` with this row again */
 };
 
 enum { SP_MSG_KINDS = SP_MSG_AGAIN + 1 };
 
 struct sp_crawled {
     int64_t version;
-    /* Of SP_PAGE_UNSEEN, which is a fetch that found a content again (a 304): of which fetch. 0:
-     * the last one; SP_AS_ELSEWHERE: one of another page. */
+    /* Only of SP_PAGE_UNSEEN, which here means a fetch that found known content (a 304): the time
+     * of the fetch that had this content. 0: the last fetch; SP_AS_ELSEWHERE: a fetch of another
+     * page. */
     int64_t as_of;
     struct sp_signature *signature; /* one reference; of SP_PAGE_CONTENT, else NULL */
     char *url;                      /* owned */
@@ -150,21 +151,21 @@ struct sp_applied {
     bool settled; /* fast mode: still similar to the representative, no probe wanted */
 };
 
-/* Edges on their way: of `page` of the head, the asker, at a version of its content. The first edge
- * is the one in work; the others follow it, so that a page similar to a hundred members of one
- * group joins it in one round. The kinds that hold this turn into one another on their way
+/* Edges of the asker, which is `page` of the head, at a version of its content. Actors work on the
+ * first edge; the others travel with it, so that a page similar to a hundred members of one group
+ * joins it in one round. One message goes from actor to actor and changes its kind on the way
  * (sp_message_turn). */
 struct sp_link {
-    struct sp_group_id group; /* the actor it goes to; of match and find_group nothing */
-    struct sp_group_id far;   /* the group at the other end; of match and link nothing */
-    uint32_t far_level;       /* its level; of members nothing */
+    struct sp_group_id group; /* the actor it goes to; unused in match and find_group */
+    struct sp_group_id far;   /* the group at the other end; unused in match and link */
+    uint32_t far_level;       /* its level; unused in members */
     bool more;                /* of members: further rows of `far` follow on the same channel */
     int64_t content_version;
     struct sp_edge *edges;      /* owned */
     struct sp_member_row *rows; /* owned, deep; of members */
-    uint32_t edge_count;        /* at least one, but in members */
+    uint32_t edge_count;        /* at least one, except in members */
     uint32_t row_count;
-    char *url; /* owned; of the page that the redirect among the edges leads to, or NULL */
+    char *url; /* owned; of the target of the redirect among the edges, or NULL */
 };
 
 struct sp_assigned {
@@ -202,8 +203,9 @@ struct sp_change {
 };
 
 struct sp_erase {
-    struct sp_id target; /* zero: of the page all; else the URL of this page that it redirects to */
-    char *url;           /* owned; as whoever asked spelt it; "" with a target */
+    struct sp_id target; /* zero: erase all of the page; else erase the URL of this redirect's
+                          * target */
+    char *url;           /* owned; as the request spelt it; "" if there is a target */
 };
 
 struct sp_put {
@@ -211,13 +213,13 @@ struct sp_put {
     bool settled; /* as in sp_applied */
     int64_t content_version;
     struct sp_signature *signature; /* one reference */
-    struct sp_id old_content;       /* of the row in this cell to leave; zero: none */
+    struct sp_id old_content;       /* of the page's old row in this cell; zero: none */
 };
 
 struct sp_remove {
     uint32_t cell;
     int64_t content_version;
-    struct sp_id old_content; /* of the row to leave */
+    struct sp_id old_content; /* of the row that the page leaves */
 };
 
 struct sp_probe {
@@ -234,11 +236,11 @@ struct sp_again {
 
 struct sp_message {
     enum sp_message_kind kind;
-    bool bounced;   /* change, link, union: on its way back over the page actor of its page that the
-                     * group no longer has */
+    bool bounced;   /* change, link, union: the group no longer has the page; the message goes back
+                     * to its page actor */
     uint64_t clock; /* Lamport time of the sender */
     struct sp_id page;
-    struct sp_message *next; /* for whoever queues it */
+    struct sp_message *next; /* for the code that queues it */
     union {
         struct sp_crawled crawled;
         struct sp_applied applied;
@@ -261,28 +263,29 @@ struct sp_message *sp_message_new(enum sp_message_kind kind);
 void sp_message_free(struct sp_message *m);
 /* Gives back the calling thread's free list; a thread that made messages calls it at its end. */
 void sp_message_thread_done(void);
-/* A message that holds a struct sp_link becomes another kind that holds one, as it is. */
+/* Changes the kind of a message. Both kinds must hold a struct sp_link, which stays as it is. */
 void sp_message_turn(struct sp_message *m, enum sp_message_kind kind);
-/* Drops the first edge and frees the message if none is left. True: edges remain. */
+/* Drops the first edge, and frees the message if none is left. Returns whether edges remain. */
 bool sp_message_next_edge(struct sp_message *m);
 
-/* The edges and members that the message carries; NULL of a kind that carries none. */
+/* The edges and members in the message; NULL if its kind has none. */
 const struct sp_link *sp_message_link(const struct sp_message *m);
 const char *sp_message_name(enum sp_message_kind kind);
-/* The actor that handles it now: of a bounced message the page actor. */
+/* The actor that handles it now; a bounced message goes to a page actor. */
 enum sp_actor sp_message_actor(const struct sp_message *m);
 enum sp_tier sp_message_tier(const struct sp_message *m);
 /* The page whose partition a tier-1 message goes to: its page, or its group's founder. */
 struct sp_id sp_message_home(const struct sp_message *m);
 /* The cell that a tier-2 message goes to. */
 uint32_t sp_message_cell(const struct sp_message *m);
-/* The group that a message is for, to be read or set; of a kind that goes to a group actor. */
+/* The group that a message goes to, to be read or set. Only for kinds that go to a group actor. */
 struct sp_group_id *sp_message_group(struct sp_message *m);
 
 void sp_member_row_done(struct sp_member_row *row);
 
 /* What is published for a page. Borrowed views, valid during the call. SP_STATUS_NONE: the page was
- * forgotten, and what was published for it is to be taken back; version 0: it was not known. */
+ * forgotten, and what was published for it must be withdrawn; version 0 then means that the page
+ * was not known. */
 struct sp_status_event {
     struct sp_id page;
     const char *url;
@@ -294,9 +297,10 @@ struct sp_status_event {
     struct sp_group_id group;
     uint32_t group_size;
     uint64_t epoch;
-    enum sp_rank_rule rule;   /* as the group knew it when it last told the page of its status */
-    const char *contained_in; /* of a kept page: the page that has nearly all it says; NULL: none */
-    float containment;        /* the share that it has; 0 without contained_in */
+    enum sp_rank_rule rule;   /* as of the group's last verdict to the page */
+    const char *contained_in; /* of a kept page: the page that contains nearly all of its text;
+                               * NULL: none */
+    float containment;        /* the share that it contains; 0 without contained_in */
     struct sp_id content;     /* for the runner: not written; zero where there is none */
 };
 
@@ -304,7 +308,7 @@ const char *sp_status_name(enum sp_page_status status);
 const char *sp_reason_name(enum sp_reason reason);     /* NULL for none */
 const char *sp_rank_rule_name(enum sp_rank_rule rule); /* NULL for none */
 
-/* Where a stage's effects go. `send` takes the message over. */
+/* Receives the effects of a stage. `send` takes ownership of the message. */
 struct sp_outbox {
     void (*send)(void *arg, struct sp_message *m);
     void (*publish)(void *arg, const struct sp_status_event *event);

@@ -1,5 +1,6 @@
-/* The similarity methods, by number. What each is, where it comes from and how it decides is the
- * table in similarity/methods.c; here they are because a method says what a signature holds:
+/* The numbers of the similarity methods. The table in similarity/methods.c says what each method
+ * is, where it comes from and how it decides. They are declared here because the method decides
+ * what a signature holds:
  *
  *   method      hashes (sorted)                 sequence
  *   shingles    5-word shingles, the smallest   -

@@ -1,14 +1,14 @@
 /* See shingles.h.
  *
- * A shingle's hash is a linear combination of its words' 64-bit hashes with odd constants, one for
- * each position, through a finaliser: five independent multiplications, which the
- * compiler turns into vector code where the machine has 64-bit vector multiplication (AVX-512DQ).
+ * A shingle's hash is a linear combination of its words' 64-bit hashes with an odd constant for
+ * each position, followed by a finaliser. The five multiplications are independent, so that the
+ * compiler uses vector code if the machine has 64-bit vector multiplication (AVX-512DQ).
  *
- * Sorting: hashes are uniform, so one scatter into about as many buckets as there are shingles
- * leaves everything within a few places of where it belongs, and an insertion sort finishes. The
- * order of equal keys does not matter. A page of one repeated word puts all into one bucket,
- * already sorted: no input makes it quadratic, because keys of one bucket that differ must be found
- * by breaking the hash; the insertion sort's limit falls back to qsort all the same. */
+ * Sorting: hashes are uniform, so one scatter into about as many buckets as there are shingles puts
+ * each within a few places of its final one, and an insertion sort finishes. The order of equal
+ * keys does not matter. A page that repeats one word fills one bucket, which is then sorted
+ * already. To make the sort quadratic, an attacker would have to find many different hashes for one
+ * bucket; the insertion sort has a limit even so, and qsort takes over. */
 #include "page/shingles.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ void sp_shingles_hash_portable(const uint64_t *words, size_t count, uint32_t *re
 }
 
 #if defined(__x86_64__)
-#ifdef __clang__ /* knows no preference of width, and says so */
+#ifdef __clang__ /* does not know prefer-vector-width, and warns */
 #define AVX512 "avx512f,avx512dq,avx512vl"
 #else
 #define AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
@@ -77,7 +77,7 @@ size_t sp_shingles_table(size_t count)
     return cap;
 }
 
-/* A set of shingles: open addressing in memory of the caller's. */
+/* A set of shingles: open addressing in the caller's memory. */
 struct seen {
     uint32_t *table; /* 0: free */
     size_t mask;
@@ -91,7 +91,7 @@ static struct seen seen_none(uint32_t *table, size_t count)
     return (struct seen){table, cap - 1, false};
 }
 
-/* False: it was there. */
+/* Returns false if it was there already. */
 static inline bool seen_add(struct seen *s, uint32_t shingle)
 {
     size_t at = shingle & s->mask;
@@ -136,7 +136,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* False: gave up, the keys are not as uniform as they should be. */
+/* Returns false if it gave up because the keys are not uniform. */
 static bool insertion_sort(uint32_t *keys, size_t count)
 {
     size_t budget = 8 * count + 64;
@@ -177,7 +177,7 @@ void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count)
         qsort(shingles, count, sizeof *shingles, by_value);
 }
 
-/* Further occurrences are taken out, given their own hashes, and merged back in. */
+/* Takes out the second and later occurrences, gives them new hashes, and merges them back. */
 void sp_shingles_label(uint32_t *shingles, uint32_t *scratch, size_t count)
 {
     size_t kept = 0, moved = 0;

@@ -1,4 +1,5 @@
-/* Words to shingles: the numeric part of the builder. Private to this folder and its tests. */
+/* Turns words into shingles: the numeric part of the builder. Private to this folder and its
+ * tests. */
 #ifndef SP_PAGE_SHINGLES_H
 #define SP_PAGE_SHINGLES_H
 
@@ -8,24 +9,24 @@
 #include "page/dictionary.h"
 #include "page/signature.h"
 
-/* For each of `count` words the hash of the shingle that starts there; words[count …
- * count + k - 2] are the padding and must be readable. */
+/* Writes the hash of the shingle that starts at each of `count` words. words[count … count + k - 2]
+ * are the padding and must be readable. */
 void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingles);
 /* The same without vector instructions. */
 void sp_shingles_hash_portable(const uint64_t *words, size_t count, uint32_t *ret_shingles);
 
-/* How many words fall into each sub-dictionary; `dictionary` NULL: by hash. */
+/* Counts the words of each sub-dictionary; `dictionary` NULL: by hash. */
 void sp_shingles_lengths(const uint64_t *words, size_t count,
                          const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS]);
 
-/* Drops every shingle that an earlier one of the page equals, keeping the order; counts the kept
- * ones by the sub-dictionary of their first word. `table` has room for sp_shingles_table(count).
- * Returns how many are kept. */
+/* Keeps the first occurrence of each shingle, in the page's order, and counts the kept ones by the
+ * sub-dictionary of their first word. `table` has room for sp_shingles_table(count). Returns the
+ * number of kept shingles. */
 size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
                         const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS]);
 size_t sp_shingles_table(size_t count);
 
-/* The same, but keeps the first words of those shingles: in `words`, which it overwrites. */
+/* The same, but keeps the first words of these shingles; overwrites `words` with them. */
 size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t count,
                                uint32_t *table);
 

@@ -1,4 +1,4 @@
-/* Memory and packed form of a signature.
+/* Allocation and packed form of a signature.
  *
  *   u8  packed version (1)          u32 params
  *   u64 u64 content hash (hi, lo)   u16 language
@@ -7,7 +7,7 @@
  *   u32 shingles[shingle_count], ascending
  *   u32 sentences[sentence_count], in document order
  *
- * Little-endian. shingle_total is the sum of the lengths and not stored. Decoding checks
+ * Little-endian. shingle_total is not stored: it is the sum of the lengths. Decoding checks
  * everything that other code relies on: sizes, sums, limits, order. */
 #include "page/signature.h"
 
@@ -57,7 +57,7 @@ void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out)
     sp_buf_put(out, s->hashes, 4ull * (s->shingle_count + s->sentence_count));
 }
 
-/* Each in its shortest form, so that a signature has one packed form only. */
+/* Accepts only the shortest form of each number, so that a signature has one packed form. */
 static bool read_numbers(struct sp_reader *r, uint64_t *ret_numbers, size_t count)
 {
     bool good = true;

@@ -3,31 +3,32 @@
  * Source: Zhu, Potapova, Alabduljalil, Liu, Yang, "Clustering and Load Balancing
  * Optimization for Redundant Content Removal", WWW 2012, sections 3 and 4.
  *
- * A page's text is a sequence of words w1 ... wn; a shingle is k consecutive words (k = 5). What a
- * shingle that occurs several times counts is a choice (builder.h):
+ * A page's text is a sequence of words w1 ... wn; a shingle is k consecutive words (k = 5). An
+ * option (builder.h) says how a repeated shingle counts:
  *
  *   once       A is the set of distinct shingles, and L_i the number of them whose first word is in
- *              sub-dictionary i. This is Broder's resemblance, and the default: held against
- *              labelled ones it loses none of the 2,188 pairs with J >= 0.85 of a labelled
- * collection, where labels lose 43 (pages that differ in how often they repeat a table's row)
+ *              sub-dictionary i. This is Broder's resemblance, and the default: it finds all
+ *              2,188 pairs with J >= 0.85 of a labelled collection; `labelled` misses 43, pages
+ *              that differ in how often they repeat a row of a table
  *   labelled   the paper's reading: each occurrence is labelled with its number, the text is padded
  *              with k-1 dummy words, and L_i is the number of words in sub-dictionary i
  *
- * Either way |A| = L1 + L2 + L3 exactly (the paper's epsilon is zero), and J(A, B) <= sum min(L_i)
- * / sum max(L_i) for any dictionary: map each shingle to its first word.
+ * Either way |A| = L1 + L2 + L3 exactly (the paper's epsilon is zero). Mapping each shingle to its
+ * first word shows that J(A, B) <= sum min(L_i) / sum max(L_i) for any dictionary.
  *
- * A shingle is kept as a 32-bit hash. Two distinct shingles of one page may
- * collide in 32 bits, so `shingles` is a multiset: sorted, repeats kept, and its size is
- * exact whatever collides. Against 64 bits this halves memory, disk and messages; two
- * unrelated pages of 1,024 shingles share one by accident once in 4,000 pairs, which
- * moves their J by 0.0005.
+ * A shingle is kept as a 32-bit hash, which halves memory, disk and messages compared with 64 bits.
+ * Two distinct shingles of one page may collide, so the hashes are a sorted multiset that keeps
+ * repeats: its size is exact in spite of collisions. Two unrelated pages of 1,024 shingles share
+ * one by accident once in 4,000 pairs, which moves their J by 0.0005.
  *
- * At most `max_shingles` of the smallest hashes are kept: below that J is exact,
- * above it the bottom-k estimate (Broder 1997). shingle_total > shingle_count says so.
+ * Only the `max_shingles` smallest hashes are kept. J is exact for pages with no more shingles than
+ * that, and the bottom-k estimate (Broder 1997) for larger ones, which have shingle_total >
+ * shingle_count.
  *
- * All this is the default method. Other methods (method.h) keep other things in the same place: a
- * sorted set, of which `shingle_count` of shingle_total are kept, and a sequence of sentence_count
- * numbers in any order. shingle_total is 0 where a page has nothing that the method compares.
+ * The above describes the default method. Other methods (method.h) use the same fields differently:
+ * for a sorted set, of which shingle_count of shingle_total members are kept, and for a sequence of
+ * sentence_count numbers in any order. shingle_total is 0 if a page has nothing that the method
+ * compares.
  *
  * A signature is immutable once made, and reference counted without atomics: it
  * belongs to one thread at a time. */
@@ -42,7 +43,7 @@
 #include "base/hash.h"
 
 enum {
-    SP_SIGNATURE_VERSION = 1, /* grows when the same text would give another signature */
+    SP_SIGNATURE_VERSION = 1, /* incremented when the same text would give another signature */
     SP_SHINGLE_WORDS = 5,     /* k */
     SP_DIMS = 3,              /* sub-dictionaries */
     SP_MAX_SHINGLES_LIMIT = 1 << 16,
@@ -52,7 +53,8 @@ enum {
 
 struct sp_signature {
     uint32_t refs;
-    uint32_t params;           /* fingerprint of version and parameters; unequal ones never meet */
+    uint32_t params; /* hash of version and parameters; signatures with different ones are never
+                      * compared */
     struct sp_id content_hash; /* of the words in order: equal means "exactly equal content" */
     uint32_t length[SP_DIMS];  /* the length vector */
     uint32_t shingle_total;    /* |A| = sum of length[] */
@@ -72,7 +74,8 @@ static inline const uint32_t *sp_signature_sentences(const struct sp_signature *
     return s->hashes + s->shingle_count;
 }
 
-/* A signature with room for its hashes, refs = 1, the rest not initialised. */
+/* Returns a signature with room for its hashes, and with refs and both counts set; the rest is not
+ * initialised. */
 struct sp_signature *sp_signature_alloc(uint32_t shingle_count, uint32_t sentence_count);
 
 static inline struct sp_signature *sp_signature_ref(struct sp_signature *s)
@@ -90,14 +93,14 @@ static inline size_t sp_signature_bytes(const struct sp_signature *s)
     return sizeof *s + 4ull * (s->shingle_count + s->sentence_count);
 }
 
-/* Appends the packed form: a header, then the hashes as they are (gaps of uniform 32-bit
- * hashes would save a twentieth and cost a decoder). The layout is drawn in signature.c; it is
- * the `signature` bytes field of the Avro schemas and the stored row. */
+/* Appends the packed form: a header, then the hashes uncompressed (encoding their differences would
+ * save a twentieth and cost a decoder). signature.c draws the layout, which is also that of the
+ * field `signature` in the Avro schemas and of the stored row. */
 void sp_signature_encode(const struct sp_signature *s, struct sp_buf *out);
 
-/* Reads one packed signature of exactly `in`. The bytes are not trusted: anything not
- * written by sp_signature_encode gives SP_MALFORMED or SP_TRUNCATED (sorted order,
- * counts, sums and limits are checked). On SP_OK *ret_signature has one reference. */
+/* Reads one packed signature that fills `in`. The bytes are not trusted: anything that
+ * sp_signature_encode would not write gives SP_MALFORMED or SP_TRUNCATED (it checks order, counts,
+ * sums and limits). On SP_OK *ret_signature has one reference. */
 enum sp_err sp_signature_decode(struct sp_view in, struct sp_signature **ret_signature);
 
 #endif

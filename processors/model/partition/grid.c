@@ -1,7 +1,7 @@
-/* The paper's slicing (sections 4.2 and 4.3): each dimension by itself into fine intervals by the
- * tau rule, merged to about equal counts; cells are the products. In one dimension it slices the
- * total length. Real pages' lengths go together, so the diagonal cells of a grid overflow and
- * others stay empty: it is here to be compared with. */
+/* The paper's slicing (sections 4.2 and 4.3): it cuts each dimension into fine intervals by the tau
+ * rule and merges them to about equal counts; cells are the products. With one dimension it slices
+ * the total length. The lengths of real pages are correlated, so the diagonal cells overflow and
+ * others stay empty. It is kept for comparison. */
 #include "partition/grid.h"
 
 #include <math.h>

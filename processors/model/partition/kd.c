@@ -1,14 +1,13 @@
-/* k-d splits: the space is cut in two again and again, each cut dividing the pages in proportion to
- * the cells on its sides, so that any number of cells gets equal loads.
+/* k-d splits: the space is cut in two recursively. Each cut divides the pages in proportion to the
+ * cells on its sides, so that any number of cells gets equal loads.
  *
- * A cut may go across any of the lengths in use, or across their total. It is chosen by what it
- * costs: the pages whose probes come to this box from anywhere, its visitors, visit one part or
- * both, and the sum over all cuts of those that visit both is what probes cost in the end beyond
- * one cell a page. A cut off the middle costs less and settles less, so the cost is held
- * against f (1 - f), with f the share of the cells on one side. Measured on 13,047 distinct
- * final pages of three documentation sites, 64 cells, tau = 0.9, words by hash: 4.0 cells a
- * probe; cutting only at the median, where the fewest pages of the box lie within tau of the
- * cut: 4.7. docs/OPERATIONS.md has the measurements of all maps. */
+ * A cut may cross any of the lengths in use, or their total. It is chosen by its cost. The visitors
+ * of a box are the pages whose probes reach it; each visits one part or both, and the sum over all
+ * cuts of those that visit both is the cost of probes beyond one cell a page. An uneven cut costs
+ * less but leaves more to cut, so the cost is divided by f (1 - f), with f the share of the cells
+ * on one side. Measured on 13,047 distinct final pages of three documentation sites, 64 cells, tau
+ * = 0.9, words by hash: 4.0 cells a probe; cutting only at the median, where the fewest pages of
+ * the box lie within tau of the cut: 4.7. docs/OPERATIONS.md has the measurements of all maps. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,15 +17,15 @@
 #include "partition/tree.h"
 
 enum {
-    CUTS = 63,         /* looked at on each axis, at equal distances in pages */
-    AHEAD_CELLS = 8,   /* from so many cells on down, choices are looked at with what follows */
+    CUTS = 63,         /* candidates on each axis, at equal distances in pages */
+    AHEAD_CELLS = 8,   /* with so many cells or fewer, look one cut ahead */
     AHEAD_CHOICES = 24 /* of the best */
 };
 
-/* A cell may exceed its share by this much of it: what is tried, until the largest cell is FULL at
- * most. Higher cuts are held to a part of that in proportion to the cuts done, so that deviations
- * of cuts upon cuts do not add up. Where many pages have equal lengths, a tolerance may be missed
- * by chance, and a smaller one kept. */
+/* The share by which a cell may exceed its mean load. They are tried in this order until the
+ * largest cell is at most FULL. Early cuts get a part of the tolerance in proportion to the cuts
+ * done, so that deviations do not add up. If many pages have equal lengths, one tolerance may fail
+ * by chance where a smaller one succeeds. */
 static const double tolerances[] = {0.03, 0.04, 0.02, 0.01};
 static const double FULL = 1.05;
 
@@ -81,8 +80,8 @@ static size_t count_below(const uint32_t *sorted, size_t count, uint64_t cut)
     return lo;
 }
 
-/* Cuts that leave pages on both sides, ascending: each as near as equal values allow to a share
- * that suits a whole number of cells. */
+/* Finds cuts that leave pages on both sides, ascending. Each is as close to the share of a whole
+ * number of cells as equal values allow. */
 static int find_candidates(struct kd *k, const struct part *p, int axis, struct candidate *ret_cuts)
 {
     int found = 0;
@@ -109,8 +108,8 @@ static bool visits(const struct kd *k, const struct sp_point *page, const struct
     return sp_box_contact(box, page->at, k->options->threshold);
 }
 
-/* Adds the page to the cuts where it visits both sides: from the first cut whose lower part
- * reaches up to it, to the last one whose upper part reaches down to it. */
+/* Counts the page for each cut where it visits both sides: from the first cut whose lower part it
+ * reaches to the last one whose upper part it reaches. */
 static void count_visitor(const struct kd *k, const struct part *p, const struct sp_point *page,
                           int axis, const struct candidate *cuts, int count, int64_t *changes)
 {
@@ -174,8 +173,8 @@ static void rate_axis(struct kd *k, const struct part *p, int axis, struct choic
     }
 }
 
-/* Where no page tells two sides apart any cut is as good as another: across the widest axis. None
- * (no cells below it) where the box is a single vector. */
+/* If no cut separates pages, any cut will do: cuts the widest axis. Returns left = 0, no cut, if
+ * the box is a single vector. */
 static struct choice blind_cut(const struct part *p)
 {
     const uint32_t far = 1 << 16;
@@ -208,7 +207,7 @@ static bool in_use(const struct kd *k, int axis)
     return axis == SP_DIMS || (k->options->dims > 1 && axis < (int)k->options->dims);
 }
 
-/* By how much some side of the best cut to come is too full; of one cell, the cell. */
+/* By how much a side of the best next cut is too full; for a single cell, the cell. */
 static double over_later(struct kd *k, const struct part *p)
 {
     if (p->cells == 1 || p->count == 0)
@@ -245,8 +244,8 @@ static int by_worth(const void *a, const void *b)
     return x->axis != y->axis ? x->axis - y->axis : x->cut < y->cut ? -1 : 1;
 }
 
-/* Near the end, equal lengths may leave a side that nothing divides well: the best choice whose
- * sides can be cut, too. */
+/* Near the end, equal lengths may leave a side that no cut divides well. Returns the best choice
+ * whose sides can be cut as well. */
 static struct choice look_ahead(struct kd *k, const struct part *p, const struct choice *choices,
                                 uint32_t count)
 {

@@ -1,5 +1,5 @@
-/* A partition map as text, and back. Each line is expected at its place, comments and empty lines
- * aside, so that whatever is wrong has a line to be named. */
+/* Prints and parses a partition map. Apart from comments and empty lines, each line has its place,
+ * so that every error has a line number. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -89,14 +89,14 @@ struct reader {
     const char *at;
     const char *end;
     uint32_t line;
-    char text[LINE_BYTES]; /* of the line, as far as it fits */
+    char text[LINE_BYTES]; /* the current line */
     struct sp_fault *fault;
     bool failed;
 };
 
 static void fail(struct reader *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The first thing that is wrong is the one that is said. */
+/* Keeps the first error. */
 static void fail(struct reader *r, const char *format, ...)
 {
     if (r->failed)
@@ -109,7 +109,7 @@ static void fail(struct reader *r, const char *format, ...)
     r->failed = true;
 }
 
-/* The next line that says something; empty at the end. */
+/* The next line that is neither empty nor a comment; empty at the end. */
 static bool next_line(struct reader *r)
 {
     while (r->at < r->end) {
@@ -134,7 +134,7 @@ static bool next_line(struct reader *r)
     return false;
 }
 
-/* Digits at *at, which moves behind them. */
+/* Reads digits at *at and moves *at after them. */
 static bool read_number(const char **at, uint64_t most, int base, uint64_t *ret_number)
 {
     char *end;

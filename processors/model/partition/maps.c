@@ -1,4 +1,4 @@
-/* Two maps at once: see maps.h. */
+/* See maps.h. */
 #include "partition/maps.h"
 
 #include "base/hash.h"

@@ -1,8 +1,8 @@
-/* The partition maps in use: one, or two while the pages move from the cells of the map before.
+/* The partition maps in use: one, or two while pages move from the cells of the previous map.
  *
- * A cell's number names its map as well: the version modulo 16, then the cell in 12 bits. A page is
- * put into a cell of the present map; a probe visits the cells of both. So every pair is found
- * wherever its pages live, and a page that has moved can be found at once.
+ * The number of a cell includes its map: the version modulo 16, then the cell in 12 bits. Pages are
+ * put into cells of the present map, and a probe visits the cells of both maps. So every pair is
+ * found, whichever of its pages has moved.
  *
  * Source: the paper trains its mapping once (Zhu et al., WWW 2012, section 4.3) and does not say
  * how to replace it; docs/PROTOCOL.md, "A new partition map".
@@ -15,8 +15,8 @@
 
 enum { SP_CELL_BITS = 12, SP_CELL_PLACES = 2 * SP_MAX_CELLS, SP_CELL_VERSIONS = 16 };
 
-/* The parts of a cell's number: the version of its map modulo SP_CELL_VERSIONS (SP_CELL_VERSIONS
- * and above: no map has such a cell), and the cell in that map. */
+/* The two parts of a cell's number: the version of its map modulo SP_CELL_VERSIONS (no map has a
+ * cell with a larger one), and the cell in that map. */
 static inline uint32_t sp_cell_version(uint32_t number)
 {
     return number >> SP_CELL_BITS;
@@ -27,32 +27,32 @@ static inline uint32_t sp_cell_in_map(uint32_t number)
     return number % SP_MAX_CELLS;
 }
 
-/* A table of both maps' cells has SP_CELL_PLACES entries: a map and its successor differ in the
- * lowest bit of their versions. */
+/* A table for the cells of both maps has SP_CELL_PLACES entries, because the versions of a map and
+ * its successor differ in the lowest bit. */
 static inline uint32_t sp_cell_place(uint32_t number)
 {
     return number % SP_CELL_PLACES;
 }
 
-/* What the cell of a message or a stored row means under these maps. */
+/* What a cell number in a message or stored row means under these maps. */
 enum sp_cell_standing {
     SP_CELL_PRESENT,
-    SP_CELL_LEAVING, /* of the map before */
+    SP_CELL_LEAVING, /* of the previous map */
     SP_CELL_PAST,    /* of an older map: nothing lives there */
     SP_CELL_AHEAD,   /* of a newer map than ours */
-    SP_CELL_NONE     /* of our maps, which have no such cell */
+    SP_CELL_NONE     /* of one of our maps, which has no such cell */
 };
 
 struct sp_maps {
     const struct sp_partition_map *now;    /* borrowed */
-    const struct sp_partition_map *before; /* borrowed; NULL: nothing is to be moved */
+    const struct sp_partition_map *before; /* borrowed; NULL: no pages have to move */
 };
 
-/* Both, checked: SP_INVALID where `now` is not the very next version after `before`. */
+/* SP_INVALID if the version of `now` is not that of `before` + 1. */
 enum sp_err sp_maps_make(const struct sp_partition_map *now, const struct sp_partition_map *before,
                          struct sp_maps *ret_maps);
 
-/* The map's version, boxes and machines as one number: maps of one version must have equal ones. */
+/* A hash of the map's version, boxes and machines. Maps of one version must have equal hashes. */
 uint64_t sp_map_hash(const struct sp_partition_map *map);
 
 /* The number of the cell that a page of that length vector is put into. */
@@ -63,7 +63,7 @@ uint32_t sp_maps_cell(const struct sp_maps *maps, const uint32_t length[SP_DIMS]
 uint32_t sp_maps_targets(const struct sp_maps *maps, const uint32_t length[SP_DIMS], double tau,
                          enum sp_routing routing, double rho, uint32_t *ret_cells);
 
-/* The machine of a cell of our maps; of any other its own number. */
+/* The machine of a cell of our maps; any other number is returned unchanged. */
 uint32_t sp_maps_machine(const struct sp_maps *maps, uint32_t number);
 
 enum sp_cell_standing sp_maps_standing(const struct sp_maps *maps, uint32_t number);

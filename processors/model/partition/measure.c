@@ -1,4 +1,4 @@
-/* What a map does with a sample: see train.h. */
+/* Measures how a map distributes a sample: see train.h. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The partition map in use: see partition.h for the bound and its proof. */
+/* See partition.h for the bound and its proof. */
 #include "partition/partition.h"
 
 #include <math.h>
@@ -8,10 +8,11 @@
 #include "base/mem.h"
 #include "partition/tree.h"
 
-/* F itself forgives 1e-9 of the union (jaccard.c): rounding may only ever add a cell. */
+/* More than F's own tolerance of 1e-9 of the union (jaccard.c), so that rounding can only add a
+ * cell. */
 static const double SLACK = 2e-9;
 
-/* Inverse of the standard normal distribution by bisection: called once a cell at start. */
+/* Inverse of the standard normal distribution by bisection; called once for each cell at start. */
 static double normal_quantile(double p)
 {
     double lo = -8, hi = 8;
@@ -112,7 +113,7 @@ bool sp_box_contact(const struct sp_box *box, const uint32_t at[SP_AXES], double
         least += x < at[d] ? x : at[d];
         most += x < at[d] ? at[d] : x;
     }
-    int64_t total = least + most - size; /* of the point; more than 32 bits hold */
+    int64_t total = least + most - size; /* of the point; may exceed 32 bits */
     if (total < box->lo[SP_DIMS])
         total = box->lo[SP_DIMS];
     else if (box->hi[SP_DIMS] != UINT32_MAX && total >= box->hi[SP_DIMS])

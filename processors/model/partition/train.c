@@ -1,4 +1,4 @@
-/* Making a map from a sample: see train.h. Slicing is in kd.c and grid.c. */
+/* Makes a map from a sample: see train.h. kd.c and grid.c slice. */
 #include "partition/train.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static bool in_range(const struct sp_train_options *o)
            o->machines <= o->cells && o->threshold > 0 && o->threshold <= 1;
 }
 
-/* Cell numbers follow the cuts, so neighbours in number are neighbours in space: each machine gets
- * a run of them of about its share of the pages, and at least one. */
+/* Cell numbers follow the cuts, so consecutive numbers are neighbours in space. Each machine gets a
+ * run of at least one cell with about its share of the pages. */
 static void pack_neighbours(struct sp_partition_map *map)
 {
     uint64_t before = 0;
@@ -59,7 +59,7 @@ static void pack_balanced(struct sp_partition_map *map)
         cells[c] = (struct sized){map->load[c], c};
     qsort(cells, map->cells, sizeof *cells, by_load);
     for (uint32_t i = 0; i < map->cells; i++) {
-        uint32_t least = i; /* each machine gets one first */
+        uint32_t least = i; /* first, one for each machine */
         for (uint32_t k = 0; k < map->machines && i >= map->machines; k++)
             if (least >= map->machines || load[k] < load[least])
                 least = k;

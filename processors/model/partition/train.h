@@ -3,9 +3,9 @@
  * Source: Zhu et al., WWW 2012, section 4.2 and 4.3 (slicing), and our own cutting rule; see
  * kd.c and grid.c.
  *
- * A sample is the length vectors of distinct contents: exactly equal content is stored once a
- * cell, so it loads a machine once. The vectors must come from the dictionary of the map to be
- * (or have been) made. All results are pure functions of the vectors' multiset and the options.
+ * A sample consists of the length vectors of distinct contents: a cell stores equal content once,
+ * so it counts once. The vectors must be made with the dictionary of the map. All results are pure
+ * functions of the multiset of vectors and the options.
  *
  * Thread rule: any thread. */
 #ifndef SP_PARTITION_TRAIN_H
@@ -19,38 +19,39 @@ struct sp_lengths {
 
 enum sp_packing {
     SP_PACKING_NEIGHBOURS, /* a machine's cells follow one another in the order of the cuts */
-    SP_PACKING_BALANCED    /* the next largest cell to the least loaded machine */
+    SP_PACKING_BALANCED    /* the largest remaining cell goes to the least loaded machine */
 };
 
 struct sp_train_options {
     enum sp_slicing slicing;
     uint32_t dims;     /* 1 to SP_DIMS: how many of the lengths are used */
-    uint32_t cells;    /* 1 to SP_MAX_CELLS; equal pages, or a grid, may make do with fewer */
+    uint32_t cells;    /* 1 to SP_MAX_CELLS; the map may have fewer if pages are equal, or with a
+                        * grid */
     uint32_t machines; /* 1 to cells: cells are packed onto them; 0: one for each cell */
     enum sp_packing packing;
-    double threshold; /* tau that contacts are counted at, 0 < tau <= 1 */
+    double threshold; /* tau for counting contacts, 0 < tau <= 1 */
 };
 
 void sp_train_options_default(struct sp_train_options *ret_options);
 
-/* A map of version 1 over the dictionary, which it takes over on success. SP_INVALID: an option is
- * out of its range, or there are no pages. */
+/* Makes a map of version 1. On success the map owns the dictionary. SP_INVALID: an option is out of
+ * range, or there are no pages. */
 enum sp_err sp_partition_train(const struct sp_train_options *options,
                                const struct sp_lengths *pages, size_t count,
                                struct sp_dictionary *dictionary, struct sp_partition_map *ret_map);
 
-/* What a map does with a sample. A page's own machine costs it no transfer. */
+/* How a map distributes a sample. A probe of the page's own machine needs no transfer. */
 struct sp_partition_measure {
     uint64_t *load;     /* pages on each machine; map->machines of them */
     uint32_t *contacts; /* of each page: machines other than its own that its probe visits */
     double imbalance;   /* the largest load / the mean load */
     double contacts_mean;
     double cells_mean; /* cells that a probe visits, its own included */
-    double saved; /* share of the transfers saved against sending each page to all other machines;
-                   * 1 where there is one machine */
+    double saved;      /* share of the transfers saved compared with sending each page to all other
+                        * machines; 1 if there is one machine */
 };
 
-/* Never fails; count is at least 1. What it fills is freed by sp_partition_measure_done. */
+/* Never fails; count is at least 1. Free the result with sp_partition_measure_done. */
 void sp_partition_measure(const struct sp_partition_map *map, const struct sp_lengths *pages,
                           size_t count, double tau, enum sp_routing routing, double rho,
                           struct sp_partition_measure *ret_measure);

@@ -1,4 +1,4 @@
-/* What the makers of maps share. Private to this folder. */
+/* Shared by the files that make maps. Private to this folder. */
 #ifndef SP_PARTITION_TRAIN_PARTS_H
 #define SP_PARTITION_TRAIN_PARTS_H
 

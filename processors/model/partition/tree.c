@@ -1,6 +1,6 @@
-/* Finds the cuts that made a set of boxes: at each step some plane that no box straddles, the one
- * that halves them best. That there is one at each step, down to single boxes that equal what the
- * cuts left, proves that the boxes are disjoint and fill the space. */
+/* Finds the cuts that made a set of boxes. Each step takes a plane that no box straddles, the one
+ * that halves the boxes best. If every step down to single boxes finds a plane, and each box equals
+ * the space that the cuts left for it, then the boxes are disjoint and fill the space. */
 #include "partition/tree.h"
 
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void sort_by_axis(struct item *items, uint32_t count, int axis)
     qsort(items, count, sizeof *items, by_lo);
 }
 
-/* How many boxes lie below the cut that halves the sorted ones best; 0: no plane is free. */
+/* The number of sorted boxes below the cut that halves them best; 0 if every plane meets a box. */
 static uint32_t best_cut(const struct item *items, uint32_t count, int axis)
 {
     uint32_t best = 0, reach = 0;

@@ -1,11 +1,11 @@
-/* Sub-dictionaries from a sample: see words.h.
+/* See words.h.
  *
- * Spread. A probe visits the cells whose pages have about its own length vector, so fewer cells are
- * visited the more the vectors of unlike pages differ. Let g(p, i) be the share of page p's words
- * that sub-dictionary i has. The rule makes the sum over i of the variance of g(p, i) over all
- * pages p large: beginning with the balanced dictionary, each word in turn, the most frequent
- * first, moves to where it raises the sum most, until no word moves. Shares are whole numbers of
- * 1/65536, so that sums are exact and the order of pages does not matter.
+ * Spread. A probe visits the cells whose pages have about its own length vector, so it visits fewer
+ * cells if the vectors of different pages differ more. Let g(p, i) be the share of page p's words
+ * that sub-dictionary i has. The rule maximises the sum over i of the variance of g(p, i) over all
+ * pages p by hill climbing: it starts with the balanced dictionary and moves each word in turn, the
+ * most frequent first, to where it raises the sum most, until no word moves. Shares are integer
+ * multiples of 1/65536, so that sums are exact and the order of pages does not matter.
  *
  * Measured on 13,047 distinct final pages of three documentation sites, 64 cells, lossless,
  * tau = 0.9: 4.0 cells a probe by hash, 2.6 with 8,192 words spread; at 0.8 7.5 and 4.9. */
@@ -19,9 +19,9 @@
 enum {
     UNIT = 65536,
     SWEEPS = 20,
-    /* A rarer word follows the few pages that have it, and parts them from unseen pages of their
-     * kind: with 1 instead of 32, the loads of 64 cells that 1,480 pages were trained on were off
-     * by 2.8 (max/mean) on later pages of the same crawl instead of 1.8, which is chance. */
+    /* A rarer word overfits to the few pages that have it. With 1 instead of 32, 64 cells trained
+     * on 1,480 pages had a load of 2.8 (max/mean) on later pages of the same crawl instead of 1.8,
+     * which is what chance gives. */
     LEAST_PAGES = 32
 };
 
@@ -81,7 +81,7 @@ struct vocabulary {
     uint32_t mask;
 };
 
-/* The slot of a word, or the one where it belongs. */
+/* The slot of a word, or the free slot for it. */
 static uint32_t *slot_of(const struct vocabulary *v, uint32_t key)
 {
     uint32_t at = key & v->mask;
@@ -208,7 +208,7 @@ static double variance(const struct spread *s, int64_t sum, int64_t squares)
     return (double)squares / s->pages - mean * mean;
 }
 
-/* Moves the word to where it raises the variances most; false: it is there already. */
+/* Moves the word to where it raises the sum of variances most; false if it is there already. */
 static bool improve(struct spread *s, struct word *w)
 {
     int64_t all = 0, squares = 0, with[SP_DIMS] = {0};
@@ -223,7 +223,7 @@ static bool improve(struct spread *s, struct word *w)
     int64_t less = s->squares[from] - 2 * with[from] + squares;
     double loss =
         variance(s, s->sum[from] - all, less) - variance(s, s->sum[from], s->squares[from]);
-    double most = 1e-6; /* of a unit squared: below it, a matter of rounding */
+    double most = 1e-6; /* of a unit squared; less may be due to rounding */
     for (uint32_t d = 0; d < s->dims; d++) {
         double gain = loss + variance(s, s->sum[d] + all, s->squares[d] + 2 * with[d] + squares) -
                       variance(s, s->sum[d], s->squares[d]);

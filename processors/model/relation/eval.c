@@ -1,4 +1,4 @@
-/* What a condition says of two documents. */
+/* Evaluates a condition for two documents. */
 #include <math.h>
 
 #include "relation/texts.h"

@@ -1,5 +1,5 @@
-/* The lexer of the relation language, and how a mistake is shown. Any bytes are allowed as input:
- * what is not understood is a mistake with a place. */
+/* The lexer of the relation language. Any bytes are allowed as input; bytes that it does not
+ * understand are an error with a position. */
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ static bool good_date(const struct tm *t)
            t->tm_min < 60 && t->tm_sec < 60;
 }
 
-/* 2024-05-01, 2024-05-01T12:30, 2024-05-01T12:30:59, the latter with or without Z: all UTC. */
+/* 2024-05-01, 2024-05-01T12:30 or 2024-05-01T12:30:59; a time may end in Z. All are UTC. */
 static void lex_date(struct sp_lexer *l)
 {
     struct tm t = {0};

@@ -1,5 +1,5 @@
-/* The parser: recursive descent, one function a level of binding. Depth and number of nodes are
- * bounded, so that no input exhausts the stack. */
+/* The parser: recursive descent with one function for each precedence level. Depth and number of
+ * nodes are bounded, so that no input exhausts the stack. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -212,8 +212,8 @@ static struct sp_node *parse_name(struct parser *p)
         return parse_function(p, SP_OP_CONTAINS, at);
     if (filter)
         return parse_field(p, 0, at);
-    return fail(p, "this name means nothing here; there are a.FIELD, b.FIELD, containment(a, b), "
-                   "jaccard(a, b), dice(a, b), abs(…), contains(…, …); texts stand in quotes");
+    return fail(p, "this name is unknown; known are a.FIELD, b.FIELD, containment(a, b), "
+                   "jaccard(a, b), dice(a, b), abs(…), contains(…, …); texts need quotes");
 }
 
 static struct sp_node *parse_primary(struct parser *p)
@@ -230,14 +230,14 @@ static struct sp_node *parse_primary(struct parser *p)
     case SP_TOKEN_NAME:
         return parse_name(p);
     case SP_TOKEN_END:
-        return fail(p, "the condition ends here, and something is missing");
+        return fail(p, "a value or a condition is missing: the text ends here");
     case SP_TOKEN_PUNCT:
     case SP_TOKEN_OP:
     case SP_TOKEN_BAD:
         break;
     }
     if (!at_punct(p, '('))
-        return fail(p, "a value or a condition should stand here");
+        return fail(p, "a value or a condition is missing here");
     size_t open = p->lexer.at;
     sp_lexer_next(&p->lexer);
     struct sp_node *n = parse_or(p);
@@ -259,7 +259,7 @@ static bool at_op(const struct parser *p, enum sp_op first, enum sp_op last)
     return p->lexer.token == SP_TOKEN_OP && p->lexer.op >= first && p->lexer.op <= last;
 }
 
-/* One level deeper; false: too deep. */
+/* Goes one level deeper; false if that is too deep. */
 static bool enter(struct parser *p)
 {
     if (p->depth == DEPTH_MAX) {
@@ -283,7 +283,7 @@ static struct sp_node *parse_minus(struct parser *p)
     return kid ? combine(p, SP_OP_MINUS, at, kid, NULL) : NULL;
 }
 
-/* left OP right OP right …, bound from the left */
+/* left OP right OP right …, left-associative */
 static struct sp_node *parse_chain(struct parser *p, enum sp_op first, enum sp_op last,
                                    struct sp_node *(*operand)(struct parser *p))
 {
@@ -371,9 +371,9 @@ static struct sp_node *parse_or(struct parser *p)
     return n;
 }
 
-/* ---- showing a mistake ---- */
+/* ---- error messages ---- */
 
-/* Characters of text, as many as columns; a byte that is none counts as one. */
+/* The number of characters; an invalid byte counts as one. */
 static size_t columns(const char *text, size_t len)
 {
     size_t n = 0;
@@ -382,7 +382,7 @@ static size_t columns(const char *text, size_t len)
     return n;
 }
 
-/* Message, the part of the source around the place, a caret below. */
+/* The message, the source around the place, and a caret below it. */
 static enum sp_err show(const struct sp_lexer *l, struct sp_fault *fault)
 {
     size_t from = l->error_at > SHOWN_BYTES / 2 ? l->error_at - SHOWN_BYTES / 2 : 0;
@@ -420,11 +420,11 @@ enum sp_err sp_relation_parse(const char *source, enum sp_relation_kind kind,
         fail(&p, "this should be an operator such as && or >=");
     if (r->root && kind == SP_VALUE && r->root->type != SP_TYPE_NUMBER)
         sp_lexer_fail(&p.lexer, r->root->at, r->root->len,
-                      "this is %s, and a number is wanted, as bytes or 1 / (1 + popularity)",
+                      "this is %s, but a number is needed, such as bytes or 1 / (1 + popularity)",
                       sp_type_name(r->root->type));
     else if (r->root && kind != SP_VALUE && r->root->type != SP_TYPE_CONDITION)
         sp_lexer_fail(&p.lexer, r->root->at, r->root->len,
-                      "this is %s, and a condition is wanted, as containment(a, b) >= 0.7",
+                      "this is %s, but a condition is needed, such as containment(a, b) >= 0.7",
                       sp_type_name(r->root->type));
     sp_buf_done(&p.lexer.text);
     enum sp_err err = p.lexer.failed ? show(&p.lexer, fault) : SP_OK;

@@ -1,4 +1,4 @@
-/* What the lexer, the parser and the type check share. Private to this folder. */
+/* Shared by the lexer, the parser and the type check. Private to this folder. */
 #ifndef SP_RELATION_PARSE_H
 #define SP_RELATION_PARSE_H
 
@@ -19,12 +19,12 @@ enum sp_token {
 struct sp_lexer {
     const char *source;
     size_t len;
-    size_t next; /* behind the current token */
+    size_t next; /* just after the current token */
     enum sp_token token;
     size_t at; /* of the current token */
     enum sp_op op;
     double number;
-    struct sp_buf text; /* of a text, without quotes and escapes */
+    struct sp_buf text; /* value of a text token, without quotes and escapes */
     bool failed;
     size_t error_at;
     size_t error_len;
@@ -33,11 +33,12 @@ struct sp_lexer {
 
 void sp_lexer_next(struct sp_lexer *l);
 
-/* Keeps the first mistake. */
+/* Reports a mistake; only the first one is kept. */
 void sp_lexer_fail(struct sp_lexer *l, size_t at, size_t len, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Sets the type and `uses` of a node whose kids have theirs. False: it does not fit; reported. */
+/* Sets the type and `uses` of a node from its kids. On a type error reports it and returns
+ * false. */
 bool sp_node_check(struct sp_lexer *l, struct sp_node *n);
 
 #endif

@@ -1,4 +1,4 @@
-/* A tree as text again: what was understood, for people, and for tests that read it back. */
+/* Prints a tree as text: for people, and for tests that parse it again. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int level(enum sp_op op)
     return 7;
 }
 
-/* Fixed notation, as many digits as it takes: the language has no exponents. */
+/* Fixed notation with as many digits as needed, because the language has no exponents. */
 static void put_number(struct sp_buf *out, double x)
 {
     char text[512];
@@ -78,7 +78,7 @@ static void put_time(struct sp_buf *out, double ms)
     gmtime_r(&seconds, &t);
     bool midnight = t.tm_hour == 0 && t.tm_min == 0 && t.tm_sec == 0;
     strftime(text, sizeof text, midnight ? "%Y-%m-%d" : "%Y-%m-%dT%H:%M:%SZ", &t);
-    /* The years before 1000 have fewer digits in this library. */
+    /* glibc does not pad the years before 1000. */
     for (size_t n = strcspn(text, "-"); n < 4; n++)
         sp_buf_put_u8(out, '0');
     sp_buf_put_str(out, text);
@@ -145,7 +145,7 @@ void sp_relation_put(const struct sp_node *n, enum sp_relation_kind kind, struct
         sp_buf_put_str(out, n->op == SP_OP_NOT ? "!" : "-");
         put_operand(n->kid[0], kind, own, out);
     } else {
-        /* Chains bind from the left; comparisons do not chain at all. */
+        /* Operators are left-associative; comparisons cannot be chained. */
         put_operand(n->kid[0], kind, own == level(SP_OP_EQUAL) ? own + 1 : own, out);
         sp_buf_put_u8(out, ' ');
         sp_buf_put_str(out, sp_op_text(n->op));

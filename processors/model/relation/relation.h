@@ -1,8 +1,8 @@
 /* The language in which a user says what is redundant.
  *
  * Source: Paudel, Anand, Berberich, "User-Defined Redundancy in Web Archives": a coverage relation
- * is a condition on two documents, made of similarity measures and of comparisons of metadata; a
- * is covered by b where it holds.
+ * is a condition on two documents, made of similarity measures and comparisons of metadata; b
+ * covers a if it holds.
  *
  *   condition := condition || condition | condition && condition | ! condition | (condition)
  *              | value OP value              OP: = == != < > <= >=
@@ -11,21 +11,23 @@
  *              | contains(value, value)
  *   value     := value + - * / value | - value | abs(value) | (value)
  *              | a.FIELD | b.FIELD | containment(x, y) | jaccard(x, y) | dice(x, y)
- *              | 0.7 | "text" | 'text' | 7d 12h 30m 45s 250ms 2w | 2024-05-01 |
- * 2024-05-01T12:30:00Z
+ *              | 0.7 | "text" | 'text' | 7d 12h 30m 45s 250ms 2w
+ *              | 2024-05-01 | 2024-05-01T12:30:00Z
  *
- * `and`, `or`, `not` are && || !, which bind in the order of C, except that ! applies to a whole
- * comparison. In a filter (--where) there is one document and its fields stand alone.
+ * `and`, `or`, `not` are &&
  *
- * The tests are of texts. matches: the second text is a pattern, in which * stands for any bytes
- * and ? for one character. contains: the words of the second one after another in the first, whole
- * words, in letters of either case where they are ASCII; a word is letters, digits and all that is
- * not ASCII.
+ * !. Precedence is that of C, except that ! applies to a whole comparison. A filter (--where) has
+ * one document, and its fields have no prefix.
+ *
+ * Tests compare texts. matches: the second text is a pattern, in which * stands for any bytes and ?
+ * for one character. contains: the words of the second text follow one another in the first, as
+ * whole words, without regard to the case of ASCII letters; letters, digits and all non-ASCII bytes
+ * belong to words.
  *
  * Types: number, text, time, duration, condition. time - time is a duration, time + duration a
- * time, duration / duration a number; only like is compared with like. Times and durations are
- * milliseconds; a document without a time is of 1970, one without popularity has 0. Every mistake
- * is reported with its column and a caret below it. */
+ * time, duration / duration a number; only values of one type are compared. Times and durations are
+ * in milliseconds; a document without a time counts as of 1970, one without popularity has 0. Each
+ * error message has a column and a caret below the place. */
 #ifndef SP_RELATION_RELATION_H
 #define SP_RELATION_RELATION_H
 
@@ -106,13 +108,13 @@ static inline bool sp_op_tests(enum sp_op op)
 struct sp_node {
     enum sp_op op;
     enum sp_type type;
-    uint32_t at; /* where it stands in the source, bytes */
+    uint32_t at; /* its place in the source, in bytes */
     uint32_t len;
     const struct sp_node *kid[2];
-    double number;       /* of a constant that is no text */
+    double number;       /* of a constant other than a text */
     struct sp_view text; /* of a text */
     enum sp_field field;
-    uint8_t document; /* of a field, and the first argument of a measure: 0 is a, 1 is b */
+    uint8_t document; /* of a field, or of the first argument of a measure: 0 is a, 1 is b */
     uint8_t uses;     /* bit 0: depends on a's metadata, 1: on b's, 2: on a measure */
 };
 
@@ -121,7 +123,7 @@ enum { SP_USES_A = 1, SP_USES_B = 2, SP_USES_MEASURE = 4 };
 enum sp_relation_kind {
     SP_RELATION,
     SP_FILTER,
-    SP_VALUE /* a number of one document, as `bytes` or `1 / (1 + popularity)` */
+    SP_VALUE /* a number from one document, such as `bytes` or `1 / (1 + popularity)` */
 };
 
 struct sp_relation {
@@ -134,14 +136,13 @@ struct sp_relation {
     size_t node_cap;
 };
 
-/* SP_INVALID: the fault says what is wrong, on several lines, the last a caret below the place.
+/* SP_INVALID: the fault says what is wrong, on several lines; the last has a caret below the place.
  * Thread rule: any thread; a relation is read-only. */
 enum sp_err sp_relation_parse(const char *source, enum sp_relation_kind kind,
                               struct sp_relation **ret_relation, struct sp_fault *fault);
 void sp_relation_free(struct sp_relation *r);
 
-/* Appends the relation as it was understood, with as few parentheses as it needs; it parses to the
- * same tree. */
+/* Appends the relation as text with as few parentheses as possible; it parses to the same tree. */
 void sp_relation_put(const struct sp_node *node, enum sp_relation_kind kind, struct sp_buf *out);
 
 const char *sp_field_name(enum sp_field field);
@@ -157,7 +158,7 @@ union sp_cell {
     const struct sp_view *text;
 };
 
-/* What a relation is asked about. A filter asks about document[0]. */
+/* The input of a relation. A filter looks at document[0] only. */
 struct sp_relation_pair {
     const union sp_cell *document[2]; /* by slot */
     const uint8_t *slot;              /* of each field; NULL: cells are in order of fields */
@@ -165,8 +166,8 @@ struct sp_relation_pair {
     uint32_t overlap;                 /* shared shingles */
 };
 
-/* A page without words resembles nothing: measures of it are 0. Division by zero follows IEEE 754:
- * comparisons with what is no number do not hold, except !=. */
+/* A page without words resembles nothing, so its measures are 0. Division by zero follows IEEE 754:
+ * comparisons with NaN do not hold, except !=. */
 bool sp_relation_holds(const struct sp_node *condition, const struct sp_relation_pair *pair);
 double sp_relation_number(const struct sp_node *value, const struct sp_relation_pair *pair);
 struct sp_view sp_relation_text(const struct sp_node *value, const struct sp_relation_pair *pair);

@@ -15,7 +15,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
 }
 
-/* The next word from *at on; an empty one: there is none. */
+/* Returns the next word from *at; empty if there is none. */
 static struct sp_view next_word(struct sp_view text, size_t *at)
 {
     while (*at < text.len && !is_word(text.data[*at]))
@@ -36,7 +36,7 @@ static bool same_word(struct sp_view x, struct sp_view y)
     return true;
 }
 
-/* Whether the words of `what` from `next` on are those of the text from `at` on. */
+/* Whether the text from `at` starts with the words of `what` from `next`. */
 static bool goes_on(struct sp_view text, size_t at, struct sp_view what, size_t next)
 {
     for (;;) {
@@ -53,15 +53,15 @@ static bool contains(struct sp_view text, struct sp_view what)
     size_t at = 0, next = 0;
     struct sp_view first = next_word(what, &next), word;
     if (first.len == 0)
-        return true; /* no words are in every text */
+        return true; /* every text contains the empty list of words */
     while ((word = next_word(text, &at)).len > 0)
         if (same_word(word, first) && goes_on(text, at, what, next))
             return true;
     return false;
 }
 
-/* Only the last * is ever taken back: an earlier one that took less has found the earliest place
- * for what stands behind it, and no later place helps. */
+/* Backtracks only to the last *: what lies between two * was matched at its earliest place, and a
+ * later place cannot help. */
 static bool matches(struct sp_view text, struct sp_view pattern)
 {
     size_t t = 0, p = 0, star = SIZE_MAX, taken = 0, size;

@@ -4,8 +4,8 @@
 
 #include "relation/relation.h"
 
-/* Time: linear in the first text; matches and contains: at most the product of both, where each
- * place begins like the second text. */
+/* Time: linear in the first text; for matches and contains at worst the product of both lengths, if
+ * the second text nearly matches at every place. */
 bool sp_texts_test(enum sp_op op, struct sp_view text, struct sp_view what);
 
 #endif

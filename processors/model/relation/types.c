@@ -1,4 +1,4 @@
-/* The types of the relation language: what may stand with what. */
+/* The type rules of the relation language. */
 #include "base/assert.h"
 #include "relation/parse.h"
 
@@ -21,7 +21,7 @@ static bool fail(struct sp_lexer *l, const struct sp_node *n, const char *advice
     return false;
 }
 
-/* What each operation makes of two types; others do not fit. */
+/* The result type of each operation; all other combinations are errors. */
 static const struct {
     enum sp_op op;
     enum sp_type left, right, result;

@@ -2,10 +2,10 @@
  *
  *   portable   a merge without branches on the data, which checks every few steps whether
  *              `need` can still be reached (7 M pairs/s on real pages, most of them far apart)
- *   avx2       8 x 8, avx512 16 x 16 values at once: one block of a against all rotations of
- *              one block of b; then the block with the smaller last value moves on. A value that a
- * side has twice would be counted wrongly, so blocks are for sets: where either side repeats a
- *              value (a collision of 32-bit hashes) the merge runs instead. */
+ *   avx2       compares 8 x 8 values at once, avx512 16 x 16: one block of a with all rotations
+ *              of one block of b. Then the block with the smaller last value moves on. A value
+ *              that a side has twice would be counted wrongly, so if either side repeats a value
+ *              (a collision of 32-bit hashes), the merge runs instead. */
 #include "similarity/intersect.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ static size_t merge(const uint32_t *a, size_t a_count, const uint32_t *b, size_t
         size_t left = smaller(a_count - i, b_count - k);
         if (shared + left < need)
             return shared;
-        /* None of these steps can leave either array. */
+        /* `left` steps cannot run past the end of either array. */
         for (size_t step = smaller(left, STRIDE); step > 0; step--) {
             uint32_t x = a[i], y = b[k];
             shared += x == y;
@@ -85,8 +85,8 @@ intersect_avx2(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_co
         i += x_last <= y_last ? LANES : 0;
         k += y_last <= x_last ? LANES : 0;
     }
-    /* A block that stayed was counted against what the other side has passed; its values that
-     * matched cannot match again, because the other side has each value once. */
+    /* One of the blocks here may have been compared already. Its values that matched cannot match
+     * again, because the other side has each value once. */
     size_t rest = need > shared ? need - shared : 0;
     return shared + merge(a + i, a_count - i, b + k, b_count - k, rest);
 }
@@ -143,7 +143,7 @@ static bool supported(const struct kernel *k)
 
 static const struct kernel *chosen;
 
-/* Before any thread of the program compares: constructors run first. */
+/* A constructor, so that it runs before any thread compares. */
 __attribute__((constructor)) static void choose(void)
 {
     const struct kernel *k = kernels;

@@ -1,11 +1,11 @@
 /* J of two signatures, its estimate and its bound: see similarity.h.
  *
- * J is compared with tau in integers: shared >= tau * union, with a slack of 1e-9 of the union, so
- * that 0.8 in binary does not decide about a pair with exactly four fifths.
+ * J is compared with tau as shared >= tau * union, with a slack of 1e-9 of the union, so that a
+ * pair with exactly four fifths reaches 0.8, which binary cannot represent.
  *
- * Capped signatures know only the shingles up to their largest hash: within the range that both
- * know, the shared and the united hashes are a uniform sample of all (Broder 1997; Cohen and Kaplan
- * 2007), which is the unbiased estimate of J, symmetric, and exact where nothing is capped. */
+ * A capped signature knows only the shingles up to its largest hash. Within the range that both
+ * know, the hashes of the union are a uniform sample (Broder 1997; Cohen and Kaplan 2007), so the
+ * quotient is an unbiased estimate of J. It is symmetric, and exact if nothing is capped. */
 #include "similarity/similarity.h"
 
 #include "similarity/internal.h"
@@ -51,8 +51,8 @@ static bool reaches(double part, double whole, double threshold)
     return part + slack * whole >= threshold * whole;
 }
 
-/* The least number of shared shingles with which sets of these sizes together reach the threshold.
- */
+/* The least number of shared shingles with which two sets of this total size reach the
+ * threshold. */
 static size_t shared_needed(size_t sum, double threshold)
 {
     size_t need = (size_t)((threshold - slack) * (double)sum / (1 + threshold - slack));
@@ -73,8 +73,8 @@ double sp_jaccard(const struct sp_signature *a, const struct sp_signature *b)
     return (double)shared / (double)(x.count + y.count - shared);
 }
 
-/* What two signatures can be compared by, and how much of it must be shared; false where that is
- * more than they have. */
+/* Finds the comparable ranges and the number of shingles that they must share; false if that is
+ * more than either has. */
 static inline bool prepare(const struct sp_signature *a, const struct sp_signature *b,
                            double threshold, struct sp_range *ret_x, struct sp_range *ret_y,
                            size_t *ret_need)

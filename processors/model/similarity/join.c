@@ -1,19 +1,20 @@
-/* The exact join. Where F asks for a Jaccard similarity of the signatures' sets:
+/* The exact join. If F implies a Jaccard similarity of the signatures' sets:
  *
- *   1  classes of equal content: one page stands for all
- *   2  pages in order of size; each looks its prefix up in the index of the smaller ones and adds
- * it 3  F decides about every page met
+ *   1  form classes of equal content; one page represents each class
+ *   2  in order of size, look up each page's prefix in the index of the smaller pages, then add it
+ *   3  F decides about every page found
  *
- * Why the prefix is enough: F asks for J >= tau over the shingles that both signatures know, so the
- * kept sets share at least tau * n of the n that either keeps (a capped signature keeps no fewer
- * than any other). A page's prefix leaves out ceil(tau * n) - 1 shingles, the most common ones, so
- * the rarest shared one is in both prefixes. Chaudhuri, Ganti, Kaushik 2006; Xiao et al. 2008.
+ * Why the prefix is enough: F needs J >= tau over the shingles that both signatures know, so the
+ * kept sets share at least tau * n of the n shingles that either keeps (a capped signature keeps no
+ * fewer than any other). A prefix leaves out the ceil(tau * n) - 1 most common shingles, so the
+ * rarest shared one is in both prefixes. Chaudhuri, Ganti, Kaushik 2006; Xiao et al. 2008.
  *
- * With other methods a pair that F holds for shares a key of the candidate rule, always or because
- * F says so: there each page is compared with all that share one.
+ * With other methods, all pairs for which F holds share a key of the candidate rule, because the
+ * rule misses none or because F includes it. So each page is compared with all pages that share a
+ * key with it.
  *
- * Signatures of different parameters never meet: F says no. Memory: about 20 bytes a prefix
- * shingle, 0.2 n + 1 of them a page. */
+ * Signatures with different parameters are never similar. Memory: about 20 bytes for each prefix
+ * shingle, of which a page of n shingles has 0.2 n + 1 at tau = 0.8. */
 #include "similarity/join.h"
 
 #include <math.h>
@@ -145,7 +146,7 @@ static void join_classes(const struct join *j, const struct sp_frequencies *freq
                 uint32_t other = index->postings[at - 1].page;
                 const struct page *o = &j->sorted[j->firsts[other]];
                 if (o->signature->shingle_count < least)
-                    break; /* smaller and smaller from here on */
+                    break; /* the rest of the list is smaller still */
                 double similarity;
                 if (other == c || met_by[other] == c + 1)
                     continue;

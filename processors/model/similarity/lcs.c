@@ -1,6 +1,6 @@
-/* Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1986: the greedy
- * search over diagonals for the shortest edit script of D insertions and deletions; then
- * |LCS| = (N + M - D) / 2, so that a least length bounds D. */
+/* Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1986: a greedy search
+ * over diagonals for the shortest edit script of D insertions and deletions. As |LCS| = (N + M - D)
+ * / 2, a least length bounds D. */
 #include "similarity/lcs.h"
 
 #include <stdbool.h>

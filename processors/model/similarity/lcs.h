@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Its length, or any number below `need` once it is certain that it stays below. O(ND) time, O(N)
- * memory, D the number of insertions and deletions, at most as many as `need` allows. */
+/* Returns its length, or any number below `need` if the length is below `need`. O(ND) time and O(N)
+ * memory; D is the number of insertions and deletions, which `need` bounds. */
 size_t sp_lcs_length(const uint32_t *a, size_t a_count, const uint32_t *b, size_t b_count,
                      size_t need);
 

@@ -43,7 +43,7 @@ static void note_minimum(uint64_t *minima, uint32_t *count, uint32_t most, uint6
     *count = kept + 1;
 }
 
-/* A bucket with fewer sentences has a fingerprint of these; one with none has none. */
+/* A bucket with fewer sentences than `minima` has a fingerprint of those; an empty one has none. */
 static uint32_t put_prints(const struct sp_lcs_sets *o, const struct sp_signature *s, uint32_t page,
                            struct print *ret_prints)
 {
@@ -129,7 +129,7 @@ void sp_lcs_perhaps(const struct sp_lcs_sets *o, struct sp_signature *const *sig
 
 /* ---- two pages ---- */
 
-/* A page's sentences that are left, and where they stood. */
+/* The sentences of a page that the filter left, and their places in the page. */
 struct sketch {
     uint32_t *items;
     uint32_t *places;
@@ -142,9 +142,9 @@ struct pair {
     uint32_t b;
 };
 
-/* The pairs of one LCS, into ret_pairs (as many as the shorter has); the number of them. Beginnings
- * and ends that are equal need no table; of what is between them the table has a bit a cell and a
- * row of numbers. */
+/* Writes the pairs of one LCS to ret_pairs, which has room for as many as the shorter page has
+ * sentences; returns their number. Only the part between the equal beginning and the equal end
+ * needs the table. */
 static uint32_t align(const struct sketch *a, const struct sketch *b, struct pair *ret_pairs)
 {
     uint32_t n = 0, head = 0, tail = 0;
@@ -206,8 +206,8 @@ static bool is_enough(const struct middle *m, double threshold)
     return m->trusted >= threshold * (m->end - m->from) - SLACK;
 }
 
-/* Whether the middle halves of both pages are in coherent runs of their LCS, to the threshold's
- * share. */
+/* Whether coherent runs of the LCS make up the threshold's share of the middle halves of both
+ * pages. */
 static bool is_coherent(const struct sketch *a, const struct sketch *b, double threshold)
 {
     struct middle x = middle_of(a), y = middle_of(b);
@@ -226,8 +226,8 @@ static bool is_coherent(const struct sketch *a, const struct sketch *b, double t
     return is_enough(&x, threshold) && is_enough(&y, threshold);
 }
 
-/* Myers, "An O(ND) Difference Algorithm", 1986, as similarity/lcs.c has it for F: the greedy search
- * over diagonals, as many as the threshold leaves. */
+/* The algorithm of Myers, 1986, as in similarity/lcs.c: a greedy search over the diagonals that the
+ * threshold allows. */
 static bool reaches_ratio(const struct sketch *a, const struct sketch *b, double threshold)
 {
     double whole = (double)a->whole + b->whole;
@@ -288,7 +288,7 @@ static int by_sentence(const void *a, const void *b)
     return x->page < y->page ? -1 : x->page > y->page;
 }
 
-/* The sentences that more than one page of the set has, ascending; the number of them. */
+/* Finds the sentences that more than one page of the set has, ascending; returns their number. */
 static size_t find_shared(struct sp_signature *const *signatures, const struct place *pages,
                           uint32_t count, uint32_t **ret_shared)
 {
@@ -316,7 +316,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* NULL shared: all of them. */
+/* Keeps the sentences in `shared`; NULL keeps all. */
 static struct sketch sketch_of(const struct sp_signature *s, const uint32_t *shared, size_t count)
 {
     struct sketch k = {.whole = s->sentence_count};

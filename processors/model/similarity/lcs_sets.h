@@ -1,6 +1,6 @@
-/* A partition of pages into sets of similar ones, as Huang, Wang and Li make it ("Achieving both
- * High Precision and High Recall in Near-duplicate Detection", CIKM 2008): offline, all pages at
- * hand, beside our groups, which are the components of the pairs that F holds for.
+/* Divides pages into sets of similar ones by the method of Huang, Wang and Li ("Achieving both High
+ * Precision and High Recall in Near-duplicate Detection", CIKM 2008). It is offline and needs all
+ * pages. Our groups, in contrast, are the connected components of the pairs for which F holds.
  *
  *   1  perhaps-similar sets: the hashes of a page's sentences fall into m = 7 buckets, the n = 3
  *      smallest of a bucket make one fingerprint; pages with a common fingerprint are put together
@@ -8,21 +8,21 @@
  *      yet, by the LCS of their sentences
  *   3  of the LCS counts what is coherent and in the central part of the pages
  *
- * The paper leaves open what its "partial transitivity" is, which pages come first, what of a page
- * is "unlikely in the LCS", and when an LCS is coherent. Here:
+ * The paper does not define its "partial transitivity", the order of pages, what is "unlikely in
+ * the LCS", or when an LCS is coherent. Here:
  *
  *   transitivity   fingerprints join sets, those of fewest pages first, as long as no set comes to
  *                  more than `most` pages: a page that does not fit stays apart
  *   order          by number of sentences, so that a page meets those of its length first
- *   filtered       a sentence that no other page of the perhaps-similar set has; so the LCS is the
- *                  same with the filter and without it
+ *   filtered       sentences that no other page of the perhaps-similar set has; the filter does not
+ *                  change the LCS
  *   coherent       runs of at least three common sentences, with at most two others between them in
  *                  either page. They must make up the threshold's share of the middle half of both
  *                  pages, as in the method `lcs`, which does not ask for runs
  *
- * The choice `lcs.sets` = paper of `samepage pairs` is this, and a part of the experiment `huang`
- * of `samepage evaluate`. A perhaps-similar set of p pages costs at most p^2 / 2 comparisons, p <=
- * `most`, so n pages at most n * most / 2. Thread rule: any thread. */
+ * Used by `samepage pairs` with `lcs.sets` = paper, and by the experiment `huang` of `samepage
+ * evaluate`. A perhaps-similar set of p pages, p <= `most`, costs at most p^2 / 2 comparisons, so n
+ * pages cost at most n * most / 2. Thread rule: any thread. */
 #ifndef SP_SIMILARITY_LCS_SETS_H
 #define SP_SIMILARITY_LCS_SETS_H
 
@@ -50,21 +50,23 @@ enum sp_lcs_parted {
     SP_LCS_TOGETHER,
     SP_LCS_NO_FINGERPRINT, /* not in one perhaps-similar set */
     SP_LCS_RATIO,          /* LCS too short */
-    SP_LCS_INCOHERENT,     /* of it too little is trusted */
-    SP_LCS_ASSIGNED,       /* similar, but not to the page that the set of one was made around */
+    SP_LCS_INCOHERENT,     /* too little of it is trusted */
+    SP_LCS_ASSIGNED,       /* similar, but one was assigned to the set of a third page first */
     SP_LCS_PARTINGS
 };
 
 void sp_lcs_sets_default(struct sp_lcs_sets *ret_options);
 
-/* Stage 1, of signatures with sentences: ret_set[i] becomes the smallest page of i's set. */
+/* Stage 1; needs signatures with sentences. ret_set[i] becomes the smallest page number in i's
+ * set. */
 void sp_lcs_perhaps(const struct sp_lcs_sets *o, struct sp_signature *const *signatures,
                     uint32_t count, uint32_t *ret_set);
-/* Stages 2 and 3: ret_set[i] becomes the page that i's set was made around. */
+/* Stages 2 and 3. ret_set[i] becomes the page around which i's set was made. */
 void sp_lcs_refine(const struct sp_lcs_sets *o, struct sp_signature *const *signatures,
                    uint32_t count, const uint32_t *perhaps, uint32_t *ret_set,
                    struct sp_lcs_counts *ret_counts);
-/* Of two pages whose perhaps-similar sets and similar sets are these. */
+/* Says why a and b are apart, given the results of stage 1 (`perhaps`) and of the others
+ * (`set`). */
 enum sp_lcs_parted sp_lcs_parted(const struct sp_lcs_sets *o,
                                  struct sp_signature *const *signatures, const uint32_t *perhaps,
                                  const uint32_t *set, uint32_t a, uint32_t b);

@@ -1,4 +1,4 @@
-/* The similarity methods: one table, and the measures of those that are not J of 5-shingles.
+/* The table of similarity methods, and the measures other than J of 5-shingles.
  *
  *   shingles    Broder 1997; Zhu et al., WWW 2012, section 3
  *   simhash     Charikar, STOC 2002; Manku, Jain, Das Sarma, WWW 2007: 64 bits, k = 3, that is
@@ -13,7 +13,7 @@
  *               each page must be found in the other as well
  *   combined    J of shingles, from a lower tau on; in the band above it the LCS ratio decides
  *
- * Measures are symmetric to the last bit: sums of integers, and products that commute. */
+ * Measures are symmetric to the last bit, because sums of integers and products commute. */
 #include <math.h>
 #include <stdio.h>
 
@@ -139,7 +139,7 @@ static size_t common(struct sequence a, struct sequence b, size_t need)
     return sp_lcs_length(a.items, a.count, b.items, b.count, need);
 }
 
-/* |LCS| / (|A| + |B| - |LCS|), or a smaller number where it does not reach the threshold. */
+/* |LCS| / (|A| + |B| - |LCS|), or a smaller number if that does not reach the threshold. */
 static double ratio(struct sequence a, struct sequence b, double threshold)
 {
     size_t sum = a.count + b.count;
@@ -150,7 +150,7 @@ static double ratio(struct sequence a, struct sequence b, double threshold)
     return (double)lcs / (double)(sum - lcs);
 }
 
-/* How much of the part lies in the other page in order, or a smaller number as above. */
+/* The share of `part` that the other page has in order, or a smaller number as above. */
 static double cover(struct sequence part, struct sequence other, double threshold)
 {
     double least = (threshold - SP_SIMILARITY_SLACK) * (double)part.count;
@@ -164,9 +164,9 @@ double sp_lcs_ratio(const struct sp_signature *a, const struct sp_signature *b)
     return ratio(all_of(a), all_of(b), 0);
 }
 
-/* The LCS ratio, or where that is less, how much of the middle half of either page's sentences the
- * other page has in order: the part that is trusted, because templates stand at both ends. Below
- * the threshold anything below it. */
+/* The least of the LCS ratio and of the two shares of a page's middle half that the other page has
+ * in order. The middle half is trusted because templates are at both ends of a page. If the result
+ * does not reach the threshold, it may be any number below it. */
 static double trusted(const struct sp_signature *a, const struct sp_signature *b, double threshold)
 {
     double least = ratio(all_of(a), all_of(b), threshold);
@@ -196,7 +196,7 @@ static bool lcs_reaches(const struct sp_similarity_options *o, const struct sp_s
     return true;
 }
 
-/* What tau must not exceed for F: J, and outside of the band's reach less. */
+/* The largest tau for which F holds: J, or J - band if the LCS ratio is too low. */
 static double combined_measure(const struct sp_similarity_options *o, const struct sp_signature *a,
                                const struct sp_signature *b)
 {

@@ -62,7 +62,7 @@ static void select_smallest(uint64_t *keys, size_t count, size_t take)
             swap(&keys[i++], &keys[k--]);
         }
         size_t split = k + 1;
-        if (split == hi) /* only where all keys are equal or the pivot is the last */
+        if (split == hi) /* only if all keys are equal or the pivot is the last */
             split = hi - 1;
         if (take <= split)
             hi = split;

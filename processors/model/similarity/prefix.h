@@ -1,12 +1,12 @@
-/* The prefix filter's two halves: which of a page's shingles are indexed, and the index.
- * Private to this folder. */
+/* The two halves of the prefix filter: the choice of the shingles to index, and the index. Private
+ * to this folder. */
 #ifndef SP_SIMILARITY_PREFIX_H
 #define SP_SIMILARITY_PREFIX_H
 
 #include "page/signature.h"
 
-/* How common each shingle is, approximately: shingles that share their leading bits share a
- * counter. Any fixed order keeps the filter exact; a good one keeps it narrow. */
+/* Approximate frequency of each shingle: shingles with equal leading bits share a counter. The
+ * filter is exact with any fixed order; a good order gives fewer candidates. */
 struct sp_frequencies {
     uint32_t *counters;
     unsigned shift;
@@ -16,12 +16,12 @@ void sp_frequencies_count(struct sp_frequencies *f, struct sp_signature *const *
                           size_t count);
 void sp_frequencies_done(struct sp_frequencies *f);
 
-/* The `take` rarest shingles of s, in no particular order, into ret_keys' low halves; room
- * for shingle_count. */
+/* Writes the `take` rarest shingles of s, in no particular order, to the low halves of ret_keys,
+ * which has room for shingle_count. */
 void sp_frequencies_rarest(const struct sp_frequencies *f, const struct sp_signature *s,
                            size_t take, uint64_t *ret_keys);
 
-/* From shingle to the pages that have it in their prefix, newest first. */
+/* Maps a shingle to the pages that have it in their prefix, newest first. */
 struct sp_prefix_index {
     uint32_t *table; /* posting + 1, or 0; open addressing by shingle */
     unsigned shift;

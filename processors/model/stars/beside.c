@@ -1,6 +1,6 @@
-/* What the kids of a large star have beside the pivot's shingles, as posting lists: a probe finds
- * those with which it shares some of it. Of a shingle that many kids of a star have there is only a
- * count: it counts for each of them. */
+/* Indexes the kids of a large star by their shingles that the pivot does not have, so that a probe
+ * finds the kids with which it shares some. A shingle that many kids have is only counted, and
+ * assumed to be in all of them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static uint32_t beside_key(uint32_t pivot, uint32_t shingle)
     return (uint32_t)sp_mix64((uint64_t)pivot << 32 | shingle);
 }
 
-/* Of a shingle that many children of the pivot have, s->common says how many. */
+/* s->common counts the kids that have a common shingle. */
 static uint64_t common_key(uint32_t pivot, uint32_t shingle)
 {
     return (uint64_t)pivot << 32 | shingle;
@@ -57,9 +57,20 @@ static void make_common(struct sp_stars *s, uint32_t pivot, uint32_t shingle)
     }
 }
 
+/* A list lies anywhere: reading one after another would wait for memory as often. */
+static void prefetch(const struct sp_stars *s, uint32_t pivot, const uint32_t *hashes,
+                     uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        sp_star_table_prefetch_shard(s->beside, beside_key(pivot, hashes[i]));
+    for (uint32_t i = 0; i < count; i++)
+        sp_star_table_prefetch_cell(s->beside, beside_key(pivot, hashes[i]));
+}
+
 void sp_star_kid_beside_put(struct sp_stars *s, uint32_t pivot, uint32_t row,
                             const uint32_t *hashes, uint32_t count)
 {
+    prefetch(s, pivot, hashes, count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t key = beside_key(pivot, hashes[i]);
         if (sp_counts_get(&s->common, common_key(pivot, hashes[i]))) {
@@ -83,7 +94,6 @@ void sp_star_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row, const
             sp_star_table_remove(s->beside, beside_key(pivot, hashes[i]), row);
 }
 
-/* What the child has beside the pivot, in s->hashes. */
 uint32_t sp_star_beside_of(struct sp_stars *s, const struct sp_signature *child,
                            const struct sp_signature *pivot)
 {
@@ -108,7 +118,6 @@ static void index_kid(void *arg, struct kid kid)
     sp_star_row_changed(i->stars, kid.row);
 }
 
-/* The star has become large. */
 void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
 {
     struct indexing i = {s, pivot, s->stars[star].pivot};
@@ -128,6 +137,7 @@ uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct s
 {
     uint32_t pivot_row = s->stars[star].pivot, count = sp_star_beside_of(s, x, pivot);
     uint32_t gathered = 0, common = 0;
+    prefetch(s, pivot_row, s->hashes, count);
     for (uint32_t i = 0; i < count; i++) {
         if (sp_counts_get(&s->common, common_key(pivot_row, s->hashes[i]))) {
             common++;

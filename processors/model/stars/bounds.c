@@ -1,5 +1,5 @@
-/* The arithmetic of overlaps; stars.h has the argument. Every bound errs to the side that loses no
- * pair: similarity is decided with a slack of 1e-9 (similarity.c), bounds leave SLACK. */
+/* The arithmetic of overlaps; stars.h has the argument. Every bound errs on the side that loses no
+ * pair: F has a tolerance of 1e-9 (jaccard.c), the bounds have a larger one. */
 #include <math.h>
 
 #include "stars/internal.h"

@@ -1,7 +1,8 @@
-/* A star's pivot is made its most central member when the star becomes large: the one with the
- * largest overlaps; and later, when it has doubled, a child that resembles many members that the
- * pivot does not. Where changes are many, probes that resemble no pivot are ruled out by their
- * overlap with it, and the farther it lies from what the members have in common, the fewer are. */
+/* Chooses better pivots. When a star becomes large, its pivot is replaced by its most central
+ * member, the one with the largest overlaps. Whenever it has doubled after that, a child that
+ * resembles many kids that the pivot does not resemble may become a pivot. Reason: probes are ruled
+ * out by their overlap with the pivot, and a pivot far from what the members have in common rules
+ * out fewer. */
 #include "base/mem.h"
 #include "similarity/intersect.h"
 #include "stars/internal.h"
@@ -21,7 +22,7 @@ static void join_crowd(void *arg, struct kid kid)
     c->kids[c->count++] = kid;
 }
 
-/* The sum of overlaps with all others, 0 where it cannot be their pivot. */
+/* The sum of overlaps with all others; 0 if it cannot be their pivot. */
 static uint64_t centrality(struct crowd *c, uint32_t candidate)
 {
     const struct sp_signature *x = c->signatures[candidate];
@@ -55,7 +56,7 @@ static uint32_t centre_of(struct crowd *c)
     return best;
 }
 
-/* What a member is for the new pivot. */
+/* The kind of a member under the new pivot. */
 static enum kid_kind kind_for(struct crowd *c, uint32_t i, uint32_t centre)
 {
     double similarity;
@@ -63,7 +64,7 @@ static enum kid_kind kind_for(struct crowd *c, uint32_t i, uint32_t centre)
     return similar ? CHILD : c->kids[i].kind;
 }
 
-/* Stops where an error is met: s->err. */
+/* Stops at an error, which is in s->err. */
 static void repivot(struct crowd *c, uint32_t star, uint32_t centre)
 {
     struct sp_stars *s = c->stars;
@@ -98,7 +99,8 @@ static bool centre_small(struct sp_stars *s, uint32_t star)
     return s->err == SP_OK;
 }
 
-/* ---- a large star: is there a child that resembles most of those that the pivot does not? ---- */
+/* ---- a large star: looks for a child that resembles most of the kids that the pivot does not
+ * --- */
 
 enum { SAMPLED = 32 };
 
@@ -107,7 +109,7 @@ struct sampling {
     struct sp_stars *stars;
     uint32_t rows[SAMPLED];
     uint32_t count;
-    bool children; /* or the others */
+    bool children; /* else the other kinds */
 };
 
 static void sample(void *arg, struct kid kid)
@@ -124,7 +126,7 @@ static void sample(void *arg, struct kid kid)
     x->rows[at] = kid.row;
 }
 
-/* How many of the sampled rows could be the candidate's children. */
+/* The number of sampled rows that could be children of the candidate. */
 static uint32_t won(struct sp_stars *s, const struct sampling *of, uint32_t candidate)
 {
     const struct sp_signature *x, *y;
@@ -139,8 +141,8 @@ static uint32_t won(struct sp_stars *s, const struct sampling *of, uint32_t cand
     return similar;
 }
 
-/* The child that wins most of the others, at least half, and keeps nearly all of the children; or
- * NONE. */
+/* The child that resembles most of the other kids, more than half, and nearly all of the children;
+ * or NONE. */
 static uint32_t rival_of(struct sp_stars *s, uint32_t star)
 {
     struct sampling children = {s, {0}, 0, true}, others = {s, {0}, 0, false};
@@ -181,7 +183,7 @@ bool sp_star_centre(struct sp_stars *s, uint32_t star)
 {
     const struct kids *kids = s->stars[star].kids;
     uint32_t children = sp_star_kids_of_kind(kids, CHILD);
-    /* Each time a star has doubled: a child pays for O(1) comparisons. */
+    /* Only when a star has doubled, so that the cost is O(1) comparisons for each child. */
     if (s->by_keys || !s->stars[star].domain->posted || children < CENTRED_AT ||
         (children & (children - 1)))
         return true;
@@ -207,7 +209,7 @@ bool sp_star_gather(struct sp_stars *s, uint32_t star)
 {
     const struct star *c = &s->stars[star];
     uint32_t children = children_of(s, star);
-    /* Rarely enough that each child pays for a few comparisons, often enough that stars meet. */
+    /* Only when a star has doubled, so that the cost is a few comparisons for each child. */
     if (!c->domain->posted || s->by_keys || children < CENTRED_AT || (children & (children - 1)) ||
         c->draining)
         return true;

@@ -1,4 +1,4 @@
-/* What all files of the index ask of it. */
+/* Helpers for all files of the index. */
 #include "base/mem.h"
 #include "stars/internal.h"
 

@@ -16,7 +16,7 @@ static size_t home(const struct sp_counts *c, uint64_t key)
     return sp_mix64(key) & (c->cap - 1);
 }
 
-/* Where the key is, or the free place where it belongs. */
+/* The place of the key, or the free place for it. */
 static size_t find(const struct sp_counts *c, uint64_t key)
 {
     size_t at = home(c, key);

@@ -1,4 +1,4 @@
-/* Counts of 64-bit keys; a key with count 0 takes no room. Thread rule: one thread at a time. */
+/* Counts of 64-bit keys; a key with count 0 takes no space. Thread rule: one thread at a time. */
 #ifndef SP_STARS_COUNTS_H
 #define SP_STARS_COUNTS_H
 
@@ -10,7 +10,7 @@ struct sp_count {
     uint32_t count; /* 0: free */
 };
 
-/* Zeroed at first. */
+/* Initialise with zeros. */
 struct sp_counts {
     struct sp_count *items;
     size_t cap; /* 0 or a power of two */
@@ -19,9 +19,9 @@ struct sp_counts {
 
 void sp_counts_done(struct sp_counts *c);
 uint32_t sp_counts_get(const struct sp_counts *c, uint64_t key);
-/* The new count. */
+/* Returns the new count. */
 uint32_t sp_counts_add(struct sp_counts *c, uint64_t key, uint32_t more);
-/* The new count; the key's count must not be 0. */
+/* Subtracts one and returns the new count; the key's count must not be 0. */
 uint32_t sp_counts_take_one(struct sp_counts *c, uint64_t key);
 
 #endif

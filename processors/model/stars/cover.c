@@ -1,6 +1,6 @@
-/* Which shingles of a star are posted: of each member more than a similar signature may lack
- * (stars.h, cover), all of them shingles of the pivot, those with the shortest lists. By keys: all
- * keys of all members, each once, with a count of the members that have it. */
+/* Chooses the shingles of a star to post: shingles of the pivot with the shortest lists, so that
+ * each member has more of them than a similar signature may lack (stars.h, cover). By keys: posts
+ * all keys of all members once, with a count of the members that have each key. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,7 @@ static uint64_t entry(uint32_t length, uint32_t place)
     return (uint64_t)length << 32 | place;
 }
 
-/* Posts `want` of the `count` entries of s->order, those with the shortest lists. */
+/* Posts the `want` entries with the shortest lists among the `count` entries of s->order. */
 static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
                           uint32_t count, uint32_t want)
 {
@@ -54,7 +54,7 @@ static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_sig
 
 /* ---- by keys ---- */
 
-/* One member more or less of the star has these keys. */
+/* Counts one member more, or one less, of the star with these keys. */
 static void count_keys(struct sp_stars *s, uint32_t star, const uint32_t *keys, uint32_t n,
                        bool more)
 {
@@ -85,7 +85,7 @@ static void count_keys_of(struct sp_stars *s, uint32_t star, const struct sp_sig
 
 /* ---- by shingles ---- */
 
-/* Leaves those entries of s->order out that some list has; how many are left. */
+/* Keeps the entries of s->order whose lists are empty; returns their number. */
 static uint32_t only_unmet(struct sp_stars *s, uint32_t count)
 {
     uint32_t left = 0;
@@ -106,8 +106,8 @@ void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_sign
     uint32_t n = pivot->shingle_count, want = sp_star_bound_missing(s, n) + 1, count = 0, unmet = 0;
     c->posted = sp_calloc(1, (n + 7) / 8);
     sp_grow(&s->order, &s->order_cap, n);
-    c->parity = sp_alloc(sp_star_parity_words(n) * sizeof *c->parity);
-    sp_star_parity_of(pivot, c->parity);
+    c->parity = sp_alloc(sp_parity_words(n, PARITY_BITS) * sizeof *c->parity);
+    sp_parity_of(pivot, sp_parity_words(n, PARITY_BITS), c->parity);
     for (uint32_t i = 0; i < n && unmet < want; i++) {
         if (is_repeat(pivot, i))
             continue;
@@ -120,41 +120,63 @@ void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_sign
     post_shortest(s, star, pivot, count, want);
 }
 
-/* Of the child's shingles that the pivot has: how many are posted, and the others' entries in
- * s->order (none without a star). */
-static uint32_t common(struct sp_stars *s, const struct star *c, const struct sp_signature *pivot,
-                       const struct sp_signature *child, uint32_t *ret_unposted)
+/* The child's shingles that the pivot has, each once, in ascending order. */
+struct shared {
+    const struct sp_signature *pivot;
+    const struct sp_signature *child;
+    uint32_t next;       /* in the child */
+    uint32_t next_pivot; /* in the pivot */
+};
+
+/* False: there are no more. *ret_at: its place in the pivot. */
+static bool next_shared(struct shared *m, uint32_t *ret_at)
 {
-    uint32_t n = child->shingle_count, m = pivot->shingle_count, posted = 0, others = 0;
-    const uint32_t *x = child->hashes, *y = pivot->hashes;
-    for (uint32_t i = 0, k = 0; i < n && k < m;) {
-        if (x[i] != y[k] || is_repeat(child, i)) {
-            bool next = x[i] <= y[k];
-            i += next;
-            k += !next;
-            continue;
-        }
-        if (c && is_posted(c, k))
-            posted++;
-        else if (c)
-            s->order[others++] = entry(length_of(s, c->domain, y[k]), k);
-        else
-            others++;
-        i++;
-        k++;
+    const uint32_t *x = m->child->hashes, *y = m->pivot->hashes;
+    uint32_t n = m->child->shingle_count, i = m->next, k = m->next_pivot;
+    while (i < n && k < m->pivot->shingle_count && (x[i] != y[k] || is_repeat(m->child, i))) {
+        bool first = x[i] <= y[k];
+        i += first;
+        k += !first;
     }
-    *ret_unposted = others;
-    return posted;
+    *ret_at = k;
+    m->next = i + 1;
+    m->next_pivot = k + 1;
+    return i < n && k < m->pivot->shingle_count;
 }
 
 bool sp_star_cover_possible(const struct sp_stars *s, const struct sp_signature *pivot,
                             const struct sp_signature *child)
 {
-    uint32_t count;
-    if (s->by_keys)
-        return true;
-    common((struct sp_stars *)s, NULL, pivot, child, &count);
-    return count > sp_star_bound_missing(s, child->shingle_count);
+    struct shared shared = {pivot, child, 0, 0};
+    uint32_t missing = sp_star_bound_missing(s, child->shingle_count), count = 0, at;
+    while (!s->by_keys && count <= missing && next_shared(&shared, &at))
+        count++;
+    return s->by_keys || count > missing;
+}
+
+/* How many of the child's shingles are posted, or `enough`. */
+static uint32_t count_posted(const struct star *c, const struct sp_signature *pivot,
+                             const struct sp_signature *child, uint32_t enough)
+{
+    struct shared shared = {pivot, child, 0, 0};
+    uint32_t count = 0, at;
+    while (count < enough && next_shared(&shared, &at))
+        count += is_posted(c, at);
+    return count;
+}
+
+/* Puts the entries of the child's shingles that the pivot has and that are not posted into
+ * s->order. */
+static uint32_t order_unposted(struct sp_stars *s, const struct star *c,
+                               const struct sp_signature *pivot, const struct sp_signature *child)
+{
+    struct shared shared = {pivot, child, 0, 0};
+    uint32_t count = 0, at;
+    sp_grow(&s->order, &s->order_cap, child->shingle_count);
+    while (next_shared(&shared, &at))
+        if (!is_posted(c, at))
+            s->order[count++] = entry(length_of(s, c->domain, pivot->hashes[at]), at);
+    return count;
 }
 
 bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
@@ -167,12 +189,11 @@ bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_sign
         count_keys_of(s, star, child, true);
         return false;
     }
-    uint32_t want = sp_star_bound_missing(s, child->shingle_count) + 1, count;
-    sp_grow(&s->order, &s->order_cap, child->shingle_count);
-    uint32_t posted = common(s, c, pivot, child, &count);
-    if (posted >= want)
+    uint32_t want = sp_star_bound_missing(s, child->shingle_count) + 1;
+    uint32_t posted = count_posted(c, pivot, child, want);
+    if (posted == want)
         return false;
-    post_shortest(s, star, pivot, count, want - posted);
+    post_shortest(s, star, pivot, order_unposted(s, c, pivot, child), want - posted);
     return true;
 }
 

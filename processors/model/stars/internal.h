@@ -1,9 +1,8 @@
-/* What the files of the star index share.
+/* Shared by the files of the star index.
  *
  *   table.c    posting lists
  *   bounds.c   the arithmetic of overlaps
  *   cover.c    which shingles of a star are posted
- *   parity.c   how far two signatures are apart at least
  *   kids.c     the kids of a star come and go
  *   litters.c  where they lie
  *   beside.c   which of them have what the pivot does not have
@@ -24,6 +23,7 @@
 
 #include "base/assert.h"
 #include "candidates/candidates.h"
+#include "similarity/parity.h"
 #include "stars/counts.h"
 #include "stars/stars.h"
 #include "stars/table.h"
@@ -31,18 +31,18 @@
 enum {
     NONE = SP_STARS_NONE,
     ORPHAN = NONE - 1,
-    BESIDE_MOST = 64,   /* children in a list of s->beside: a longer one tells nothing */
+    BESIDE_MOST = 64,   /* children in a list of s->beside; a longer list is of no use */
     POSTED_FROM = 16,   /* rows of a small domain */
-    ABSORBED_KIDS = 16, /* at most, of a star that becomes part of another one */
-    INDEXED_FROM = 64,  /* kids: below it all are tried that sizes do not rule out */
-    PARITY_WORDS_MAX = 1024,
-    CENTRED_AT = 64,   /* children: then the pivot is chosen again among the members */
-    CENTRED_MOST = 256 /* kids, with those on the fringe */
+    ABSORBED_KIDS = 16, /* at most, of a star that another one absorbs */
+    INDEXED_FROM = 64,  /* kids; in a smaller star all are tried that sizes do not rule out */
+    PARITY_BITS = 1,    /* of a pattern, for each shingle */
+    CENTRED_AT = 64,    /* children; at this size the pivot is chosen again among the members */
+    CENTRED_MOST = 256  /* kids, including those on the fringe */
 };
 
-/* A row that is in no star, or a free number, has star NONE. */
+/* A row in no star, or an unused number, has star NONE. */
 struct row {
-    uint64_t name; /* lower half of its content hash: the order where an order is needed */
+    uint64_t name; /* lower half of its content hash; used wherever an order is needed */
     uint32_t star;
     uint32_t place;        /* in its litter; NONE: it is the pivot (or ghost) */
     uint32_t kept;         /* shingles */
@@ -54,8 +54,8 @@ struct row {
 enum kid_kind {
     CHILD,   /* similar to the pivot */
     ADOPTED, /* similar to a child, its adopter, but not to the pivot */
-    FRINGE,  /* not known to be similar to any member: it is no member. It only lies here because it
-              * is  too much like the pivot to have enough shingles of its own */
+    FRINGE,  /* not known to be similar to any member, so no member. It is found through the star
+              * because it shares too much with the pivot to have enough rare shingles */
     KID_KINDS
 };
 
@@ -64,10 +64,10 @@ struct kid {
     uint32_t kept;
     uint32_t overlap; /* with the pivot */
     enum kid_kind kind;
-    uint32_t adopter; /* ADOPTED; FRINGE: ORPHAN where it must be probed again, else NONE */
+    uint32_t adopter; /* of ADOPTED; of FRINGE: ORPHAN if it must be probed again, else NONE */
 };
 
-/* Kids that keep equally many shingles and share equally many with the pivot. */
+/* Kids with equal numbers of kept shingles and equal overlaps with the pivot. */
 struct litter {
     uint32_t *rows;
     uint32_t kept;
@@ -85,14 +85,14 @@ struct litters {
 
 struct kids {
     struct litters kinds[KID_KINDS];
-    uint32_t heir;       /* of a star that owes: the pivot its kids move to, or NONE */
-    uint32_t min_kept;   /* of any kid ever: never grows */
-    uint32_t min_total;  /* of any member ever */
-    uint32_t max_total;  /* the same: never shrinks */
-    uint32_t max_beside; /* of any kid ever: shingles that the pivot does not have */
-    bool capped;         /* some member is or was */
-    bool indexed;        /* what kids have beside the pivot is in s->beside */
-    uint32_t *queue;     /* of a star that owes: its kids when that began, by name, last first */
+    uint32_t heir;       /* of an owing star: the pivot its kids move to, or NONE */
+    uint32_t min_kept;   /* least of all kids so far: never grows */
+    uint32_t min_total;  /* least of all members so far */
+    uint32_t max_total;  /* largest of all members so far: never shrinks */
+    uint32_t max_beside; /* largest of all kids so far: shingles that the pivot does not have */
+    bool capped;         /* some member is or was capped */
+    bool indexed;        /* s->beside has the shingles of kids that the pivot does not have */
+    uint32_t *queue;     /* of an owing star: its kids when it began to owe, by name, last first */
     uint32_t queue_count;
     uint64_t passed; /* the name of the last kid taken from it */
 };
@@ -107,7 +107,7 @@ struct star {
     uint32_t total;
     uint32_t place; /* in its domain's list of all stars, or of those that owe */
     bool headless;  /* the pivot has left */
-    bool draining;  /* its members move to a larger star */
+    bool draining;  /* its members are moving to a larger star */
 };
 
 struct sp_stars_domain {
@@ -116,7 +116,7 @@ struct sp_stars_domain {
     uint32_t salt;
     uint32_t rows;
     bool posted;
-    uint32_t *all; /* live stars: only of a domain that is not posted */
+    uint32_t *all; /* live stars; only if the domain is not posted */
     uint32_t all_count;
     uint32_t all_cap;
     uint32_t *orphans; /* by name, last first */
@@ -178,7 +178,7 @@ struct sp_stars {
     uint32_t touched_cap;
     struct touched *absorbed;
     uint32_t absorbed_cap;
-    uint64_t parity[PARITY_WORDS_MAX]; /* of the probe */
+    uint64_t parity[SP_PARITY_WORDS_MAX]; /* of the probe */
     bool parity_known;
     uint32_t hub;         /* the star on whose fringe the probe could be, or NONE */
     uint32_t hub_overlap; /* with its pivot */
@@ -204,7 +204,7 @@ struct sp_stars {
 
 /* ---- bounds.c: sizes and overlaps count shingles kept ---- */
 
-/* How many of n shingles of a signature a similar one may lack. */
+/* The number of the n shingles of a signature that a similar one may lack. */
 uint32_t sp_star_bound_missing(const struct sp_stars *s, uint32_t n);
 /* The least overlap of two similar signatures; never too large. */
 uint32_t sp_star_bound_overlap(const struct sp_stars *s, uint32_t kept, bool capped,
@@ -218,53 +218,45 @@ uint32_t sp_star_bound_hits(const struct sp_stars *s, uint32_t kept, uint32_t ma
 /* ---- cover.c ---- */
 
 uint32_t sp_star_domain_key(const struct sp_stars_domain *d, uint32_t shingle);
-/* Posts for a star that consists of its pivot alone. `lengths`: of the lists of its shingles, or
- * NULL. */
+/* Posts a star that consists of its pivot alone. `lengths`: those of its shingles' posting lists,
+ * or NULL. */
 void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
                          const uint32_t *lengths);
 /* Whether the pivot's shingles can cover that child. */
 bool sp_star_cover_possible(const struct sp_stars *s, const struct sp_signature *pivot,
                             const struct sp_signature *child);
-/* Posts what the child lacks. True: something was posted. */
+/* Posts the shingles that cover the child; returns whether any had to be posted. */
 bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
                          const struct sp_signature *child);
-/* By keys: the child's keys go where no other member has them. */
+/* By keys: removes the child's keys that no other member has. */
 void sp_star_uncover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *child);
-/* The keys of a restored row. */
+/* Adds the keys of a restored row. */
 void sp_star_cover_keys(struct sp_stars *s, uint32_t star, const uint32_t *keys, uint32_t count);
-/* Takes all postings of the star back. */
+/* Removes all postings of the star. */
 void sp_star_uncover_star(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot);
 /* Posts all stars of a small domain that has grown. */
 bool sp_star_domain_post(struct sp_stars_domain *d);
 
-/* ---- parity.c ---- */
-
-/* Words of the pattern of a signature with so many shingles. */
-uint32_t sp_star_parity_words(uint32_t shingles);
-void sp_star_parity_of(const struct sp_signature *x, uint64_t *ret_words);
-/* At most the number of shingles that only one of two signatures has. */
-uint32_t sp_star_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,
-                                 uint32_t b_words);
-
 /* ---- litters.c ---- */
 
-/* A kid enters the litters of its star (s->rows says which, and its sizes), or leaves them. */
+/* Adds a kid to, or removes it from, the litters of its star; s->rows has its star and sizes. */
 void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, uint32_t adopter);
 void sp_star_litter_leave(struct sp_stars *s, uint32_t row);
-/* Those adopted by the row are orphans from now on. */
+/* Makes orphans of the rows that `adopter` has adopted. */
 void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter);
 
 /* ---- beside.c ---- */
 
-/* What the child has beside the pivot, each once, in s->hashes. */
+/* Fills s->hashes with the child's shingles that the pivot does not have, each once. */
 uint32_t sp_star_beside_of(struct sp_stars *s, const struct sp_signature *child,
                            const struct sp_signature *pivot);
 void sp_star_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row, const uint32_t *hashes,
                          uint32_t count);
-/* The star has become large. */
+/* Indexes all kids of a star that has become large. */
 void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot);
-/* The kids that share with x something beside the pivot: in s->gathered, once for each shingle, by
- * number; and how many such shingles of x are common among kids. */
+/* Fills s->gathered with the kids that share a shingle with x that the pivot does not have, sorted
+ * by number, once for each such shingle. *ret_common: the number of such shingles of x that are
+ * common among kids. */
 uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                                const struct sp_signature *pivot, uint32_t *ret_common);
 
@@ -273,39 +265,39 @@ uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct s
 void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
                      const struct sp_signature *pivot, const struct sp_signature *child,
                      enum kid_kind kind, uint32_t adopter);
-/* The star's children, none at first. */
+/* The star's kids; makes an empty set if there is none. */
 struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star);
-/* Restores one. */
+/* Restores a kid. */
 void sp_star_kid_put(struct sp_stars *s, uint32_t star, struct kid kid, uint32_t total);
-/* Kids of both kinds; NULL is allowed. */
+/* Kids of all kinds; NULL is allowed. */
 uint32_t sp_star_kids_count(const struct kids *kids);
 uint32_t sp_star_kids_of_kind(const struct kids *kids, enum kid_kind kind);
 /* The row as a kid of its star. */
 struct kid sp_star_kid_at(const struct sp_stars *s, uint32_t row);
-/* Takes it out of its star; those it adopted keep it as their adopter. */
+/* Takes the kid out of its star; the rows that it adopted keep it as their adopter. */
 bool sp_star_kid_remove(struct sp_stars *s, uint32_t row, const struct sp_signature *child);
-/* The same for good: those it adopted are orphans. */
+/* The same for good: the rows that it adopted become orphans. */
 bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signature *child);
-/* The fringe of a star becomes adopted by a child of it. */
+/* A child of the star adopts the row, which was on the star's fringe. */
 void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter);
 /* The shingles of `child` that `pivot` does not have, each once. */
 uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_signature *pivot,
                             uint32_t *ret_hashes);
-/* Lets a large star find the kid by that. */
+/* Indexes the kid of a large star by these shingles. */
 void sp_star_kid_beside_put(struct sp_stars *s, uint32_t pivot, uint32_t row,
                             const uint32_t *hashes, uint32_t count);
 void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
                        void (*each)(void *arg, struct kid kid), void *arg);
-/* The children when the pivot leaves: s->kids->queue. */
+/* Fills the queue of an owing star with its kids. */
 void sp_star_kids_line_up(struct sp_stars *s, uint32_t star);
 void sp_star_kids_free(struct sp_stars *s, uint32_t star);
-/* Totals of all members. */
+/* The least and largest total of all members. */
 void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max);
 
 /* ---- try.c ---- */
 
-/* Appends to s->touched what is similar to x: with `children` the first member of those that may
- * be, the nearest first, and all on the fringe. `overlap`: of x with the pivot. */
+/* Appends similar kids to s->touched: all on the fringe, and if `members`, the member found first,
+ * trying the nearest to the pivot first. `overlap` is that of x with the pivot. */
 bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                       uint32_t except, const struct sp_signature *pivot, uint32_t overlap,
                       bool members);
@@ -315,14 +307,14 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
 bool sp_star_signature_of(struct sp_stars *s, uint32_t row,
                           const struct sp_signature **ret_signature);
 bool sp_star_is_capped(const struct sp_signature *signature);
-/* The stars that the signature may touch: s->found. */
+/* Fills s->found with the stars that the signature may touch. */
 void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x);
-/* Fills s->touched, most similar first, and s->lengths where the domain is posted. */
+/* Fills s->touched, most similar first, and s->lengths if the domain is posted. */
 bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint32_t except);
-/* s->touched for the caller. */
+/* Converts s->touched for the caller. */
 void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches);
 void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct, double similarity);
-/* How many of its shingles repeat another one (collisions of their hashes). */
+/* The number of shingles that repeat another one (hash collisions). */
 uint32_t sp_star_repeats_of(const struct sp_signature *x);
 bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y,
                     double *ret_similarity);
@@ -330,23 +322,23 @@ bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const stru
 /* ---- stars.c ---- */
 
 struct row *sp_star_row_at(struct sp_stars *s, uint32_t row);
-/* A star of that pivot alone, not yet posted. */
+/* Makes a star of this pivot alone; does not post it. */
 uint32_t sp_star_make(struct sp_stars_domain *d, uint32_t pivot, uint32_t kept, uint32_t total);
 uint32_t sp_star_new(struct sp_stars_domain *d, uint32_t pivot,
                      const struct sp_signature *signature);
-/* Takes the row, which is in no star, into the domain after a probe for it. */
+/* Puts the row, which is in no star, into the domain. Its probe must have come just before. */
 bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x);
 void sp_star_free(struct sp_stars *s, uint32_t star);
-/* It owes: its kids line up. */
+/* Makes the star headless and queues its kids. */
 void sp_star_lose_pivot(struct sp_stars *s, uint32_t star);
 void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir);
-/* A draining star keeps what it has. */
+/* Stops draining; the star keeps the members it has. */
 void sp_star_keep(struct sp_stars *s, uint32_t star);
 void sp_star_row_changed(struct sp_stars *s, uint32_t row);
 
 /* ---- centre.c ---- */
 
-/* Called after a child came to the star, with what its probe touched. */
+/* Called when the star has got a child, while s->touched holds the result of the child's probe. */
 bool sp_star_centre(struct sp_stars *s, uint32_t star);
 bool sp_star_gather(struct sp_stars *s, uint32_t star);
 

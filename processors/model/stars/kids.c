@@ -1,11 +1,11 @@
-/* The kids of a star come and go. */
+/* Adds and removes the kids of a star. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "stars/internal.h"
 
-/* ---- they come and go ---- */
+/* ---- adding and removing ---- */
 
 static void meet(struct kids *kids, uint32_t kept, uint32_t total)
 {

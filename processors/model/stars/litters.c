@@ -1,5 +1,5 @@
-/* The kids of a star by kind, size and overlap with the pivot, so that bounds rule out many at
- * once; and which of them are adopted by which, or orphans. */
+/* Keeps the kids of a star by kind, size and overlap with the pivot, so that a bound rules out many
+ * at once. Also keeps track of adopted kids and orphans. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -44,7 +44,7 @@ static uint32_t adoption_key(uint32_t adopter)
     return (uint32_t)sp_mix64(~(uint64_t)adopter);
 }
 
-/* Where an orphan is among its domain's, or would be. */
+/* The place of an orphan in the list of its domain. */
 static uint32_t orphan_place(const struct sp_stars_domain *d, uint64_t name)
 {
     uint32_t lo = 0, hi = d->orphan_count;
@@ -75,7 +75,6 @@ static void orphan_leave(struct sp_stars_domain *d, uint32_t row)
     memmove(d->orphans + at, d->orphans + at + 1, (d->orphan_count - at) * sizeof *d->orphans);
 }
 
-/* Into the litters of its star, as that kind of kid, and out of them. */
 void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, uint32_t adopter)
 {
     struct row *r = &s->rows[row];

@@ -1,13 +1,13 @@
-/* Stars whose members have to move, a few at a time.
+/* Moves the members of headless and draining stars, a few at a time.
  *
- * A headless star has lost its pivot. Its kids are taken one by one, in the order of their names:
- * the first child becomes the heir, a pivot; those similar to the heir become its children; the
- * others leave, and the caller inserts them again. Until then the star is found by its kids: its
- * former pivot, a ghost, still covers them and bounds their overlaps. Those that a child had
- * adopted leave when it does.
+ * A headless star has lost its pivot. Its kids are taken one by one, in the order of their names.
+ * The first child becomes a pivot, the heir; kids similar to the heir become its children; the
+ * others leave, and the caller inserts them again. Until then the kids are still found through the
+ * star: its former pivot, a ghost, covers them and bounds their overlaps. When a child leaves, the
+ * kids that it adopted leave as well.
  *
  * A draining star has a pivot similar to that of a larger star, the heir. Kids similar to the heir
- * move, the other members stay; the pivot moves when it is left alone. */
+ * move, the other members stay. If the pivot is left alone, it moves as well. */
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -16,7 +16,7 @@ bool sp_stars_owes(const struct sp_stars_domain *d)
     return d->owing_count > 0 || d->orphan_count > 0;
 }
 
-/* The first of them by name, so that no history decides. */
+/* The first of them by name, so that the choice does not depend on history. */
 static uint32_t next_owing(const struct sp_stars_domain *d)
 {
     const struct sp_stars *s = d->stars;
@@ -29,7 +29,7 @@ static uint32_t next_owing(const struct sp_stars_domain *d)
     return best;
 }
 
-/* The next kid of the queue that is still one, or NONE. */
+/* The next row of the queue that is still a kid of the star, or NONE. */
 static uint32_t next_kid(struct sp_stars *s, uint32_t star)
 {
     struct kids *kids = s->stars[star].kids;
@@ -41,11 +41,11 @@ static uint32_t next_kid(struct sp_stars *s, uint32_t star)
     return NONE;
 }
 
-/* Whether the heir is still a pivot that stays. */
+/* Whether the heir is still a pivot and its star is neither headless nor draining. */
 static bool has_heir(const struct sp_stars *s, const struct kids *kids)
 {
     if (kids->heir >= s->row_cap || s->rows[kids->heir].star == NONE)
-        return false; /* also where a stage was made again, and the heir had left */
+        return false; /* or the heir had left when the stage was restored */
     const struct star *c = &s->stars[s->rows[kids->heir].star];
     return c->pivot == kids->heir && !c->headless && !c->draining;
 }
@@ -63,7 +63,7 @@ static bool similar_to_heir(struct sp_stars *s, uint32_t heir, const struct sp_s
 }
 
 struct moving {
-    uint32_t left; /* how many are in s->left, in s->moved */
+    uint32_t left; /* number of rows in s->left; moved: in s->moved */
     uint32_t moved;
 };
 
@@ -80,7 +80,7 @@ static void make_heir(struct sp_stars *s, uint32_t star, uint32_t row, const str
     sp_star_row_changed(s, s->stars[star].pivot);
 }
 
-/* Takes it out for the caller to insert again. */
+/* Takes the row out; the caller will insert it again. */
 static bool let_go(struct sp_stars *s, uint32_t row, struct moving *m)
 {
     const struct sp_signature *x;
@@ -94,7 +94,8 @@ static bool let_go(struct sp_stars *s, uint32_t row, struct moving *m)
     return true;
 }
 
-/* It has no edge to lose, unless it is an orphan: another place in the index will do. */
+/* A row on the fringe has no edges, so it may move anywhere in the index. An orphan must be probed
+ * again. */
 static bool move_fringe(struct sp_stars *s, uint32_t row, struct moving *m)
 {
     struct sp_stars_domain *d = s->stars[s->rows[row].star].domain;
@@ -159,7 +160,7 @@ static bool move_draining(struct sp_stars *s, uint32_t star, uint32_t row, struc
     return true;
 }
 
-/* Its kids have moved or stay. */
+/* Called when each kid has either moved or stayed. */
 static bool end_draining(struct sp_stars *s, uint32_t star, struct moving *m)
 {
     const struct sp_signature *pivot, *heir_pivot;
@@ -182,7 +183,7 @@ static bool end_draining(struct sp_stars *s, uint32_t star, struct moving *m)
     return true;
 }
 
-/* ---- all of it ---- */
+/* ---- both ---- */
 
 static bool end_star(struct sp_stars *s, uint32_t star, struct moving *m, uint32_t *ghosts)
 {

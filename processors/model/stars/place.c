@@ -1,6 +1,6 @@
-/* Where a new row belongs: it joins the largest star whose pivot it resembles, or makes several
- * small stars one, or is adopted by a child of a star, or lies on the fringe of one, or is a star
- * of its own. */
+/* Finds a place for a new row. In this order of preference it becomes the pivot of several small
+ * stars that it unites, joins the largest star whose pivot it resembles, is adopted by a child,
+ * goes to the fringe of a star, or becomes a new star. */
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -19,7 +19,7 @@ static bool is_pivot(const struct sp_stars *s, const struct touched *t)
     return s->stars[t->star].pivot == t->row;
 }
 
-/* The star of what was touched: one on the fringe becomes a pivot. */
+/* The star of the touched row; a row on the fringe becomes a pivot first. */
 static bool star_of(struct sp_stars *s, const struct touched *t, uint32_t *ret_star)
 {
     const struct sp_signature *x;
@@ -33,14 +33,14 @@ static bool star_of(struct sp_stars *s, const struct touched *t, uint32_t *ret_s
     return true;
 }
 
-/* The children it would join. */
+/* The number of children of the touched row's star; 0 if the row is not its pivot. */
 static uint32_t size_of(const struct sp_stars *s, const struct touched *t)
 {
     const struct kids *kids = s->stars[t->star].kids;
     return is_pivot(s, t) && kids ? sp_star_kids_of_kind(kids, CHILD) : 0;
 }
 
-/* Whether x can be a child of what was touched. */
+/* Whether x can be a child of the touched row. */
 static bool can_join(struct sp_stars *s, const struct touched *t, const struct sp_signature *x,
                      bool *ret_can)
 {
@@ -54,7 +54,7 @@ static bool can_join(struct sp_stars *s, const struct touched *t, const struct s
     return true;
 }
 
-/* A new child adopts what it touched on the star's fringe: those are members from now on. */
+/* The new child adopts the rows that it touched on the star's fringe, which become members. */
 static void adopt(struct sp_stars *s, uint32_t row, uint32_t star)
 {
     for (uint32_t i = 0; i < s->touched_count; i++) {
@@ -65,8 +65,8 @@ static void adopt(struct sp_stars *s, uint32_t row, uint32_t star)
     }
 }
 
-/* Becomes a child of the largest star whose pivot is similar, of equals the most similar: where
- * many pages are alike, few stars hold them all. */
+/* Makes the row a child of the largest star whose pivot is similar; among equals, of the most
+ * similar pivot. The largest, so that few stars hold many similar pages. */
 static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x, bool *ret_joined)
 {
     const struct touched *best = NULL;
@@ -91,7 +91,7 @@ static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
     return sp_star_centre(s, star) && sp_star_gather(s, s->rows[row].star);
 }
 
-/* Whether the star can find x by what it has beside the pivot, and cover it. */
+/* Whether the star can cover x and find it by its shingles that the pivot does not have. */
 static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                      const struct sp_signature *pivot)
 {
@@ -103,7 +103,7 @@ static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signatur
            sp_star_cover_possible(s, pivot, x);
 }
 
-/* Is adopted by a child that it is similar to. */
+/* A child that is similar to the row adopts it. */
 static bool join_adopted(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
                          bool *ret_joined)
 {
@@ -122,7 +122,7 @@ static bool join_adopted(struct sp_stars *s, uint32_t row, const struct sp_signa
     return true;
 }
 
-/* Goes to the fringe of the star that it shares nearly all of its shingles with. */
+/* The row goes to the fringe of the star with whose pivot it shares nearly all of its shingles. */
 static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
                         bool *ret_joined)
 {
@@ -138,7 +138,7 @@ static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signat
     return true;
 }
 
-/* ---- small stars become one: the new row resembles all of their members ---- */
+/* ---- the new row resembles all members of several small stars, and unites them ---- */
 
 struct absorbing {
     struct sp_stars *stars;
@@ -171,7 +171,8 @@ static bool is_small(const struct sp_stars *s, const struct touched *t)
                           sp_star_kids_of_kind(kids, CHILD) == sp_star_kids_count(kids)));
 }
 
-/* Whether x, similar to what was touched, is similar to all children of its small star as well. */
+/* Whether x, which is similar to the touched row, is also similar to all children of its small
+ * star. */
 static bool resembles_all(struct sp_stars *s, const struct touched *t, const struct sp_signature *x)
 {
     struct absorbing a = {s, x, true};
@@ -195,7 +196,7 @@ static void take_member(void *arg, struct kid kid)
     m->rows[m->count++] = kid.row;
 }
 
-/* What was touched ends as a star; its members become children of `to`. */
+/* The star of the touched row ends; its members become children of `to`. */
 static bool merge_into(struct sp_stars *s, const struct touched *t, uint32_t to,
                        const struct sp_signature *x)
 {
@@ -222,7 +223,7 @@ static bool merge_into(struct sp_stars *s, const struct touched *t, uint32_t to,
     return true;
 }
 
-/* Where x resembles all members of several small stars it becomes their pivot. */
+/* If x resembles all members of several small stars, it becomes their pivot. */
 static bool absorb(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
                    bool *ret_absorbed)
 {

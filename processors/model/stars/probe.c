@@ -1,5 +1,5 @@
-/* Which stars does a signature touch? Look-ups of all its shingles count hits by star; what the
- * counts and the sizes do not rule out is compared: the pivot first, then a child. */
+/* Finds the stars that a signature touches. Look-ups of all its shingles count hits by star. For
+ * each star that the counts and the sizes do not rule out, it compares the pivot, then the kids. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 static void hit(struct sp_stars *s, const struct sp_stars_domain *d, uint32_t star)
 {
     if (s->stars[star].domain != d)
-        return; /* another domain's shingle has the same key */
+        return; /* a shingle of another domain has the same key */
     if (s->hits[star] == 0) {
         sp_grow(&s->found, &s->found_cap, s->found_count + 1);
         s->found[s->found_count++].star = star;
@@ -20,8 +20,8 @@ static void hit(struct sp_stars *s, const struct sp_stars_domain *d, uint32_t st
     s->hits[star] += s->hits[star] < UINT16_MAX;
 }
 
-/* Counts the hits of all keys; their lists' lengths go to s->lengths. A repeated key counts once.
- */
+/* Counts the hits of all keys and writes the lengths of their lists to s->lengths. A repeated key
+ * counts once. */
 static void look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count)
 {
     enum { AHEAD = 16 };
@@ -75,7 +75,7 @@ static bool sizes_allow(const struct sp_stars *s, const struct star *c,
                                                    : total);
 }
 
-/* Keeps of s->found what can be similar. */
+/* Keeps the stars of s->found that can have a similar member. */
 static void filter(struct sp_stars *s, const struct sp_signature *x)
 {
     uint32_t kept = 0;
@@ -123,7 +123,7 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
 
 /* ---- comparing ---- */
 
-/* The overlap with the pivot below which no kid is similar either. */
+/* The least overlap with the pivot with which any kid can be similar. */
 static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
                                  const struct sp_signature *x)
 {
@@ -134,7 +134,8 @@ static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
     return least > less ? least - less : 0;
 }
 
-/* Whether x has too few shingles beside the pivot's to be found by them. */
+/* Notes the star as a hub if x has too few shingles that the pivot does not have to be found by
+ * them. */
 static void note_hub(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                      uint32_t overlap)
 {
@@ -152,10 +153,10 @@ static bool is_far(struct sp_stars *s, const struct star *c, const struct sp_sig
     if (!c->parity || sp_star_is_capped(x) || c->kept < c->total)
         return false;
     if (!s->parity_known)
-        sp_star_parity_of(x, s->parity);
+        sp_parity_of(x, sp_parity_words(x->shingle_count, PARITY_BITS), s->parity);
     s->parity_known = true;
-    return sp_star_parity_distance(s->parity, sp_star_parity_words(x->shingle_count), c->parity,
-                                   sp_star_parity_words(c->kept)) +
+    return sp_parity_distance(s->parity, sp_parity_words(x->shingle_count, PARITY_BITS), c->parity,
+                              sp_parity_words(c->kept, PARITY_BITS)) +
                2ull * need >
            (uint64_t)x->shingle_count + c->kept;
 }
@@ -165,8 +166,8 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Tries the kids of a star whose pivot is similar (`direct`) or not, and whether x could be one of
- * its fringe. */
+/* Tries the kids of a star, and notes it if x could be on its fringe. `direct`: the pivot is
+ * similar. */
 static bool try_others(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                        uint32_t except, const struct sp_signature *pivot, bool direct)
 {

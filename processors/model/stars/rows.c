@@ -1,4 +1,4 @@
-/* Stored rows: what a star is made of again without a look at any signature. */
+/* Stores and restores rows. Restoring a star reads no signature. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -62,7 +62,7 @@ enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_
 
 uint32_t sp_stars_parity_words(uint32_t kept)
 {
-    return sp_star_parity_words(kept);
+    return sp_parity_words(kept, PARITY_BITS);
 }
 
 /* ---- restoring ---- */
@@ -89,7 +89,7 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
     uint32_t star = sp_star_make(d, row, in->kept, in->total);
     if (in->parity)
         s->stars[star].parity =
-            sp_memdup(in->parity, sp_star_parity_words(in->kept) * sizeof *in->parity);
+            sp_memdup(in->parity, sp_parity_words(in->kept, PARITY_BITS) * sizeof *in->parity);
     if (in->posted) {
         s->stars[star].posted = sp_memdup(in->posted, (in->kept + 7) / 8);
         for (uint32_t i = 0; i < in->hash_count; i++)

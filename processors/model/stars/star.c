@@ -1,4 +1,4 @@
-/* A star comes and goes, loses its pivot, or drains into another. */
+/* Makes and frees stars, and changes their state: headless or draining. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -83,7 +83,7 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
     struct sp_stars_domain *d = c->domain;
     if (!d->posted)
         list_leave(s, d->all, &d->all_count, star);
-    c->kids->passed = 0; /* those that stayed must move as well */
+    c->kids->passed = 0; /* the kids that had stayed must move as well */
     if (c->draining)
         sp_star_kids_line_up(s, star);
     else

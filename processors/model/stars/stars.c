@@ -1,4 +1,4 @@
-/* Rows come and go; see stars.h. */
+/* The interface: inserts, probes and removes rows; see stars.h. */
 #include "stars/stars.h"
 
 #include <string.h>
@@ -91,7 +91,7 @@ bool sp_stars_domain_posted(const struct sp_stars_domain *d)
     return d->posted;
 }
 
-/* ---- a row comes ---- */
+/* ---- inserting and probing ---- */
 
 static bool insert(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x)
 {
@@ -126,7 +126,7 @@ enum sp_err sp_stars_probe(struct sp_stars_domain *d, const struct sp_signature 
     return d->stars->err;
 }
 
-/* ---- a row leaves ---- */
+/* ---- removing ---- */
 
 enum sp_err sp_stars_remove(struct sp_stars_domain *d, uint32_t row, bool *ret_ghost)
 {

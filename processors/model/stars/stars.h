@@ -1,53 +1,53 @@
-/* Which stored signatures is a probe similar to? An index that near duplicates do not slow down.
+/* An index of signatures that finds those similar to a probe, and that near duplicates do not slow
+ * down.
  *
- * A star is a pivot row and its children, all of them similar to the pivot (F and J >= tau). Only
- * stars are posted: a posting says that a shingle belongs to a star, however many rows it has. A
- * probe is told of one similar row a star, since the members of a star hang together through their
- * pivot: one edge to any of them connects it with all. So a page among 100,000 near duplicates is
- * compared with one or two of them.
+ * A star is a pivot row and its children, all of them similar to the pivot (F and J >= tau).
+ * Postings name stars, not rows: a shingle has one posting for a star, however many rows the star
+ * has. A probe reports one similar row for each star: the members are connected through their
+ * pivot, so one edge to any of them connects the probe with all. So a page among 100,000 near
+ * duplicates is compared with one or two of them.
  *
- * No similar row is missed. Let n be the number of shingles kept of a row y, and D = floor((1 -
- * tau) n): if J(x, y) >= tau, x lacks at most D of the shingles of y. (Capped signatures know only
- * their smallest hashes and are compared over the range that both know. One side fills that range,
- * and keeps no fewer than y; both have tau times that many hashes in common; so this holds for
- * them, too.)
+ * No similar row is missed. Let n be the number of kept shingles of a row y, and D = floor((1 -
+ * tau) n). If J(x, y) >= tau, x lacks at most D of the shingles of y. (This also holds for capped
+ * signatures, which are compared over the range that both know: one side fills that range, it keeps
+ * no fewer hashes than y, and the two share tau times that many.)
  *
  *   cover    The posted set S of a star has at least D + 1 shingles of each member y. So at least
  *            one of them is in x, which looks up all of its shingles. No order of the shingles is
- *            assumed: S takes those with the shortest lists of the moment, so that what all pages
- *            of a site share is hardly ever posted, or met.
+ *            assumed: S takes those whose lists are shortest when it is made, so that shingles
+ *            which all pages of a site share are hardly ever posted.
  *   count    x has at least D + 1 - (n - the least overlap of x and y) shingles of S: a star with
- *            fewer hits is passed over without a look at a signature.
- *   parity   A few words a star bound the overlap with its pivot from above (parity.c).
+ *            fewer hits is skipped without reading a signature.
+ *   parity   A few words for each star bound the overlap with its pivot from above
+ *            (similarity/parity.h).
  *   kid      Let p be the pivot. |x n y| is at most min(|x n p|, |y n p|) plus the number of
- * shingles that x and y share beside those of p. A large star has an index of what its kids have
- *            beside p, which gives that number exactly. Kids without any in common with x are
- *            ruled out by their sizes.
+ *            shingles that x and y share and p does not have. A large star indexes its kids by
+ *            their shingles that p does not have, which gives that number exactly. Sizes rule out
+ *            most kids that share none with x.
  *
- * A row that resembles no member of a star, but shares so much with its pivot that too few of its
- * shingles are rare, lies on the star's fringe: it is no member, but found through the star. When a
- * later child resembles it, the child adopts it, and it is a member.
+ * A row may resemble no member of a star but share so much with its pivot that too few of its
+ * shingles are rare. It is then on the star's fringe: it is not a member, but is found through the
+ * star. If a later child resembles it, the child adopts it and it becomes a member.
  *
  * Source of the argument: prefix filters (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant
  * 2007), without their global order; stars and their bounds are our own.
  *
  * Methods whose measure is no Jaccard similarity (simhash, cosine, lcs) post the keys of their
  * candidate rule (candidates/candidates.h) in the same way: a star has a key as long as one of its
- * members has it. Their children have no bounds, and are tried one after another.
+ * members has it. There are no bounds for their children, which are tried one after another.
  *
- * Rows are numbers that the caller gives out, densely from 0, below 2^30. Rows of different domains
- * never meet. A signature is asked for by its row (sp_stars_options) and must stay valid until the
- * call that asked for it returns.
+ * The caller numbers the rows, densely from 0 and below 2^30. Rows of different domains never meet.
+ * The index gets signatures by row from a callback (sp_stars_options); each must stay valid until
+ * the call of the index returns.
  *
- * Cost, for n shingles kept: a probe makes n look-ups. A new star makes D + 1 postings, a child
- * mostly none. A row that leaves costs O(n); if it is a pivot, its star is headless, and its kids
- * are moved in steps of sp_stars_work, at one comparison each. The heir is chosen by a hash, so
- * that a crawl without malice pays O(1) a removal.
+ * Cost for n kept shingles: a probe makes n look-ups. A new star makes D + 1 postings, a child
+ * usually none. Removing a row costs O(n). If it is a pivot, its star becomes headless and
+ * sp_stars_work moves the kids in steps, at one comparison each. The heir is chosen by a hash, so
+ * that a removal costs O(1) in a crawl without an adversary.
  *
- * What is chosen (pivots, witnesses) depends on the rows and the order of the calls and on nothing
- * else, also after rows were stored and restored.
- * Errors: a signature that cannot be had ends the call with its error; the index is then unusable.
- * Thread rule: one thread at a time. */
+ * The choice of pivots and reported rows depends only on the rows and the order of the calls, even
+ * if rows were stored and restored in between. Errors: if the callback fails, the call returns its
+ * error and the index is unusable. Thread rule: one thread at a time. */
 #ifndef SP_STARS_STARS_H
 #define SP_STARS_STARS_H
 
@@ -70,7 +70,7 @@ struct sp_stars_options {
     struct sp_similarity_options similarity;
     /* The signature of a row, borrowed. */
     enum sp_err (*signature)(void *arg, uint32_t row, const struct sp_signature **ret_signature);
-    /* The stored form of the row has changed (sp_stars_row_get); NULL: nobody asks. */
+    /* Called when the stored form of the row has changed (sp_stars_row_get). May be NULL. */
     void (*changed)(void *arg, uint32_t row);
     void *arg;
 };
@@ -99,21 +99,21 @@ void sp_stars_stats(const struct sp_stars *s, struct sp_stars_stats *ret_stats);
 
 struct sp_stars_domain;
 
-/* `name` tells domains apart. With `small` its stars are not posted while it has few rows: a probe
- * then tries all of them, which is cheaper for most groups of pages. */
+/* `name` identifies the domain. If `small`, its stars are not posted while it has few rows: a probe
+ * tries all of them, which is cheaper for most groups of pages. */
 struct sp_stars_domain *sp_stars_domain_new(struct sp_stars *s, uint64_t name, bool small);
-/* It must have no rows any more. NULL is allowed. */
+/* The domain must have no rows. NULL is allowed. */
 void sp_stars_domain_free(struct sp_stars_domain *d);
 uint32_t sp_stars_domain_rows(const struct sp_stars_domain *d);
-/* Whether its stars are posted: a small domain whose rows were stored posted is restored as one
- * that is not small. */
+/* Whether its stars are posted. A domain that was posted when its rows were stored must be restored
+ * with `small` false. */
 bool sp_stars_domain_posted(const struct sp_stars_domain *d);
 
 /* ---- probes ---- */
 
-/* One similar row for a star. */
+/* One similar row of a star. */
 struct sp_touch {
-    uint32_t row;      /* the pivot where it is similar, else a child */
+    uint32_t row;      /* the pivot if it is similar, else a kid */
     uint32_t pivot;    /* of its star; SP_STARS_NONE: the star is headless */
     double similarity; /* of `row` */
 };
@@ -123,58 +123,59 @@ struct sp_touches {
     size_t count;
 };
 
-/* What the signature touches in the domain, but for the row `except` (SP_STARS_NONE: none); changes
- * nothing. Valid until the next call. */
+/* Finds what the signature touches in the domain, except for the row `except` (SP_STARS_NONE: no
+ * exception); changes nothing. Valid until the next call. */
 enum sp_err sp_stars_probe(struct sp_stars_domain *d, const struct sp_signature *signature,
                            uint32_t except, struct sp_touches *ret_touches);
 
-/* The same, and then the row becomes part of the domain: a child of the most similar pivot, or a
- * pivot. The touches say what it met before that. */
+/* The same, then adds the row to the domain as a kid or a pivot. The touches are those from
+ * before. */
 enum sp_err sp_stars_insert(struct sp_stars_domain *d, uint32_t row,
                             const struct sp_signature *signature, struct sp_touches *ret_touches);
 
-/* Takes the row out. *ret_ghost: it was a pivot, and its signature is needed until
- * sp_stars_work says otherwise; its number must not be used again before that. */
+/* Removes the row. *ret_ghost: it was a pivot, and its signature and number stay in use until
+ * sp_stars_work returns it among the ghosts. */
 enum sp_err sp_stars_remove(struct sp_stars_domain *d, uint32_t row, bool *ret_ghost);
 
 /* ---- stars that change ----
  *
- * A caller that has noted touches as edges follows them: a row that touched a child, and not its
- * pivot, relies on the child being in one star with the others. When the child leaves its star (it
- * is removed, or is in `rows` or `moved` below), the row must be probed again. */
+ * A caller that stores touches as edges must keep them valid. A row that touched a child and not
+ * its pivot relies on the child to connect it with the star. When the child leaves the star (it is
+ * removed, or is in `rows` or `moved` below), the caller must probe the row again. */
 
 struct sp_stars_left {
-    const uint32_t *rows; /* left their star, and must be inserted again, each with its signature */
+    const uint32_t *rows; /* left their star; the caller must insert each again with its
+                           * signature */
     size_t count;
-    const uint32_t *moved; /* moved to another star, while others stayed, perhaps */
+    const uint32_t *moved; /* moved to another star; others may have stayed */
     size_t moved_count;
-    const uint32_t *ghosts; /* pivots that nobody needs any more */
+    const uint32_t *ghosts; /* former pivots that are no longer needed */
     size_t ghost_count;
 };
 
-/* Moves up to so many kids: of pivots that left, and of stars that become part of larger ones.
- * Valid until the next call. */
+/* Moves at most `kids` kids of headless and draining stars. The result is valid until the next
+ * call. */
 enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_stars_left *ret_left);
-/* Whether there is something to move. */
+/* Whether there are kids to move. */
 bool sp_stars_owes(const struct sp_stars_domain *d);
 
 /* ---- what is known of a row ---- */
 
-/* The pivot of its star, itself where it is one; SP_STARS_NONE where its star is headless. */
+/* The pivot of the row's star; the row itself if it is a pivot or on the fringe; SP_STARS_NONE if
+ * the star is headless. */
 uint32_t sp_stars_pivot(const struct sp_stars *s, uint32_t row);
-/* How many rows its star has, at most. */
+/* An upper bound of the number of rows in its star. */
 uint32_t sp_stars_members(const struct sp_stars *s, uint32_t row);
 bool sp_stars_has(const struct sp_stars *s, uint32_t row);
 
-/* The row that the row hangs on in its star, and that it is similar to: the pivot, of an adopted
- * one its adopter. Itself where it is a pivot or on the fringe; SP_STARS_NONE where it has none for
- * the moment (a headless star's child, an orphan). It changes only with sp_stars_options.changed.
- */
+/* The similar row that connects the row with its star: the pivot, or its adopter. The row itself if
+ * it is a pivot or on the fringe; SP_STARS_NONE if it has none for now (a child of a headless star,
+ * an orphan). Whenever it changes, sp_stars_options.changed is called. */
 uint32_t sp_stars_anchor(const struct sp_stars *s, uint32_t row);
 /* Whether both are members of one star. */
 bool sp_stars_together(const struct sp_stars *s, uint32_t a, uint32_t b);
 
-/* Calls `each` for every row that is in the same star as `row`, in no particular order. */
+/* Calls `each` for every member of the row's star, in no particular order. */
 void sp_stars_each_member(const struct sp_stars *s, uint32_t row,
                           void (*each)(void *arg, uint32_t row), void *arg);
 
@@ -185,42 +186,44 @@ enum sp_star_role {
     SP_STAR_GHOST,   /* a pivot that left */
     SP_STAR_CHILD,   /* similar to the pivot */
     SP_STAR_ADOPTED, /* similar to a child */
-    SP_STAR_FRINGE,  /* no member: it only lies in the index beside the pivot */
-    SP_STAR_ORPHAN   /* on the fringe since its adopter left, and soon to be inserted again */
+    SP_STAR_FRINGE,  /* not a member; only found through the star */
+    SP_STAR_ORPHAN   /* on the fringe since its adopter left; will be inserted again */
 };
 
-/* What must be kept of a row to restore it without its signature. */
+/* What must be stored of a row to restore it without its signature. */
 struct sp_star_row {
     enum sp_star_role role;
     uint32_t other;   /* PIVOT, GHOST: the heir, or SP_STARS_NONE; else the pivot (or ghost) */
     uint32_t adopter; /* ADOPTED */
-    uint64_t passed;  /* PIVOT with an heir: how far it has come */
-    uint32_t kept;    /* shingles kept, and of all */
+    uint64_t passed;  /* PIVOT with an heir: the name of the last kid that was moved */
+    uint32_t kept;    /* kept shingles; total: of all shingles */
     uint32_t total;
     uint32_t overlap;       /* of a kid: with the pivot */
-    bool indexed;           /* PIVOT, GHOST: kids can be found by what they have beside the pivot */
+    bool indexed;           /* PIVOT, GHOST: kids are indexed by their shingles that the pivot does
+                             * not have */
     const uint8_t *posted;  /* PIVOT, GHOST: (kept + 7) / 8 bytes, a bit for each posted shingle;
                              * NULL: the domain is not posted, or keys are */
     const uint64_t *parity; /* the same; sp_stars_parity_words(kept) of them */
-    const uint32_t *hashes; /* PIVOT, GHOST: what is posted; else what it has beside the pivot.
-                             * Where keys are posted: the row's keys */
+    const uint32_t *hashes; /* PIVOT, GHOST: the posted shingles; else those that the pivot does not
+                             * have. If keys are posted: the row's keys */
     uint32_t hash_count;
 };
 
 uint32_t sp_stars_parity_words(uint32_t kept);
-/* The stored form of a row that is in the domain or a ghost. Valid until the next call. */
+/* The stored form of a ghost or of a row in the domain. Valid until the next call. */
 enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_star_row *ret_row);
-/* Restores a row; a child after its pivot (or ghost). `name` is its content hash's lower half.
- * SP_CORRUPT where the row cannot be one. sp_stars_settle comes after a domain's last row. */
+/* Restores a row; restore a pivot or ghost before its kids. `name` is the lower half of the row's
+ * content hash. SP_CORRUPT if the row is not valid. Call sp_stars_settle after the last row of a
+ * domain. */
 enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, uint64_t name,
                              const struct sp_star_row *in);
 void sp_stars_settle(struct sp_stars_domain *d);
 
-/* Calls `each` for the pivot (or ghost) of every star that a probe with the signature may look at;
+/* Calls `each` for the pivot or ghost of every star that a probe with the signature may examine;
  * changes nothing. */
 void sp_stars_expect(struct sp_stars_domain *d, const struct sp_signature *signature,
                      void (*each)(void *arg, uint32_t row), void *arg);
-/* For the processor's caches: this signature will be probed for soon. */
+/* Prefetches into the processor's caches what a probe with this signature will read. */
 void sp_stars_prefetch(const struct sp_stars_domain *d, const struct sp_signature *signature);
 
 #endif

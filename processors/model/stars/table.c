@@ -1,14 +1,16 @@
-/* See table.h. A shard is an array of buckets of a cache line each. A key's home is its remainder
- * times the number of buckets; where that bucket is full it goes to the next one that is not, and
- * its home notes how far that is, so that a search for a key that is not there mostly ends in one
- * line. Lists live in one arena of 32-bit words, in size classes with free lists: word 0 holds the
- * count, the class is a function of the count. Offsets count units of UNIT_WORDS words. */
+/* See table.h. A shard is an array of buckets, each of which is a cache line. A key's home bucket
+ * is its remainder times the number of buckets. If the home is full, the key goes to the next
+ * bucket with room, and the home records the distance, so that a search for an absent key usually
+ * reads one line. Lists live in one arena of 32-bit words, in size classes with free lists: word 0
+ * holds the count, the class is a function of the count. Offsets count units of UNIT_WORDS
+ * words. */
 #include "stars/table.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/huge.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
 
@@ -19,7 +21,7 @@
 enum {
     SHARD_BITS = 16,
     SHARDS = 1 << SHARD_BITS,
-    KEY_BITS = 32 - SHARD_BITS, /* of a key, in its bucket */
+    KEY_BITS = 32 - SHARD_BITS, /* of the key in its bucket */
     BUCKET_KEYS = 10,
     UNIT_WORDS = 4,
     CHUNK_WORDS = 1 << 18,
@@ -29,10 +31,11 @@ static const uint32_t LIST_BIT = 1u << 31;
 static const uint32_t EMPTY = UINT32_MAX; /* the end of a free list */
 
 struct bucket {
-    uint16_t keys[BUCKET_KEYS]; /* what the shard's number does not say of the mixed key */
+    uint16_t keys[BUCKET_KEYS]; /* the mixed keys without the bits that select the shard */
     uint8_t used;
-    uint8_t reach;                /* they are at most so many buckets away; UINT8_MAX: anywhere */
-    uint16_t displaced;           /* keys that belong here and are in another bucket */
+    uint8_t reach;                /* its keys are at most so many buckets away; UINT8_MAX:
+                                   * anywhere */
+    uint16_t displaced;           /* keys whose home this is and that are in another bucket */
     uint32_t values[BUCKET_KEYS]; /* a number; LIST_BIT | offset of a list */
 };
 
@@ -90,7 +93,7 @@ void sp_star_table_free(struct sp_star_table *t)
     if (!t)
         return;
     for (unsigned i = 0; i < SHARDS; i++)
-        sp_free(t->shards[i].buckets);
+        sp_huge_free(t->shards[i].buckets);
     sp_free(t->shards);
     for (uint32_t i = 0; i < t->chunk_count; i++)
         sp_free(t->chunks[i]);
@@ -100,7 +103,7 @@ void sp_star_table_free(struct sp_star_table *t)
 
 /* ---- the arena of lists ---- */
 
-/* The first of so many new chunks. */
+/* Adds chunks for so many words; returns the first. */
 static uint32_t arena_grow(struct sp_star_table *t, uint32_t words)
 {
     uint32_t chunks = (words + CHUNK_WORDS - 1) / CHUNK_WORDS, first = t->chunk_count;
@@ -143,9 +146,9 @@ static void list_release(struct sp_star_table *t, uint32_t offset, unsigned clas
 
 /* ---- buckets ---- */
 
-/* Shingle hashes are sorted, and keys are theirs: mixed, neighbours lie apart. A bijection of 32
- * bits (Wellons, "Prospecting for hash functions"), so that shard and remainder give the key back.
- */
+/* Keys come from sorted shingle hashes, so they must be mixed to spread neighbours. This is a
+ * bijection of 32 bits (Wellons, "Prospecting for hash functions"), so that shard and remainder
+ * identify the key. */
 static inline uint32_t mixed(uint32_t x)
 {
     x = (x ^ x >> 16) * 0x7feb352du;
@@ -192,7 +195,7 @@ static inline int place_of(const struct bucket *b, uint16_t key)
 #endif
 }
 
-/* The bucket that has the key, and its place there; NULL where there is none. */
+/* The bucket that has the key, and its place there; NULL if there is none. */
 static inline struct bucket *find(const struct shard *s, uint16_t key, int *ret_place)
 {
     if (!s->count)
@@ -222,7 +225,7 @@ static void put(struct shard *s, uint16_t key, uint32_t value)
     b->values[b->used++] = value;
 }
 
-/* Fuller, more keys are displaced than memory is saved. */
+/* If shards were fuller, displaced keys would cost more time than the memory is worth. */
 static bool is_full(const struct shard *s)
 {
     return 8 * (s->used + 1ull) > 7ull * BUCKET_KEYS * s->count;
@@ -233,11 +236,11 @@ static void grow(struct sp_star_table *t, struct shard *s)
     struct shard old = *s;
     s->count += s->count / 4 + 1;
     t->buckets += s->count - old.count;
-    s->buckets = sp_calloc(s->count, sizeof *s->buckets);
+    s->buckets = sp_huge_calloc(s->count, sizeof *s->buckets);
     for (uint32_t i = 0; i < old.count; i++)
         for (uint32_t k = 0; k < old.buckets[i].used; k++)
             put(s, old.buckets[i].keys[k], old.buckets[i].values[k]);
-    sp_free(old.buckets);
+    sp_huge_free(old.buckets);
 }
 
 static void take(struct shard *s, struct bucket *b, int place)
@@ -296,7 +299,7 @@ void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
     t->postings++;
 }
 
-/* Takes one occurrence out of the list; false where there is none. */
+/* Removes one occurrence from the list; false if there is none. */
 static bool list_remove(struct sp_star_table *t, uint32_t *value, uint32_t number)
 {
     uint32_t offset = *value & ~LIST_BIT;

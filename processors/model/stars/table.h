@@ -1,9 +1,9 @@
 /* Posting lists in memory: 32-bit key -> list of numbers below 2^31, in no order.
  *
- * A key with one number takes six bytes of a hash table (16 bits of the mixed key, whose other 16
- * are its shard, and 32 bits of value); a key with more points into an arena of small arrays. The
- * 65,536 shards grow one by one by a quarter, so that the table is never half empty nor copied
- * whole, and has no ceiling below 2^31 lists. Thread rule: one thread at a time. */
+ * A key with one number takes six bytes of a hash table: 16 bits of the mixed key, whose other 16
+ * select the shard, and 32 bits of value. A key with more numbers points into an arena of small
+ * arrays. The 65,536 shards grow separately, by a quarter, so the table is never half empty and
+ * never copied as a whole. Its limit is 2^31 lists. Thread rule: one thread at a time. */
 #ifndef SP_STARS_TABLE_H
 #define SP_STARS_TABLE_H
 
@@ -19,7 +19,7 @@ struct sp_star_table *sp_star_table_new(void);
 void sp_star_table_free(struct sp_star_table *t);
 
 void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number);
-/* Takes out one occurrence; nothing where there is none. O(length of the list). */
+/* Removes one occurrence, if there is one. O(length of the list). */
 void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number);
 
 struct sp_star_list {
@@ -31,13 +31,13 @@ struct sp_star_list {
 /* Valid until the next add or remove. */
 struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key);
 
-/* A get in three parts, for many keys at once: each part brings what the next one reads into the
- * processor's caches. */
+/* With sp_star_table_get these make a get in three parts, for many keys at once: each part
+ * prefetches what the next one reads. */
 void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key);
 void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key);
 
 size_t sp_star_table_bytes(const struct sp_star_table *t);
-/* Numbers in all lists. */
+/* The number of entries in all lists. */
 uint64_t sp_star_table_postings(const struct sp_star_table *t);
 
 #endif

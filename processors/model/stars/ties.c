@@ -1,4 +1,4 @@
-/* What connects a row with the others of its star, and which rows a probe will look at. */
+/* What connects a row with the others of its star, and which rows a probe will examine. */
 #include "stars/internal.h"
 
 uint32_t sp_stars_anchor(const struct sp_stars *s, uint32_t row)

@@ -1,5 +1,5 @@
-/* Which kids of a star are similar to a probe? Bounds of the overlap (stars.h, Child) leave a few,
- * which are compared, the nearest to the pivot first. */
+/* Finds the kids of a star that are similar to a probe. Bounds of the overlap (stars.h, kid) leave
+ * a few, which are compared, the nearest to the pivot first. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -12,10 +12,12 @@ struct trial {
     uint32_t kept;
     bool capped;
     uint32_t overlap; /* with the pivot */
-    uint32_t beside;  /* how much at most it shares with any child beside the pivot's shingles */
-    uint32_t repeats; /* which a child may have as often; bounds count each shingle once */
+    uint32_t beside;  /* upper bound of the shingles that it shares with a kid and the pivot does
+                       * not have */
+    uint32_t repeats; /* of shingles in the probe, which a kid may repeat as often; bounds count
+                       * each once */
     uint32_t except;
-    bool members; /* else only the fringe */
+    bool members; /* else tries only the fringe */
 };
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
@@ -23,14 +25,14 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Of distinct shingles. */
+/* The least overlap, in distinct shingles. */
 static uint32_t needed(const struct trial *t, uint32_t kept)
 {
     uint32_t all = sp_star_bound_overlap(t->stars, t->kept, t->capped, kept, t->star->kids->capped);
     return all > t->repeats ? all - t->repeats : 0;
 }
 
-/* Whether sizes leave it open that x is similar to such a kid. */
+/* Whether sizes allow x to be similar to such a kid. */
 static bool may_match(const struct trial *t, uint32_t kept, uint32_t overlap, uint32_t beside)
 {
     return t->stars->by_keys ||
@@ -47,7 +49,7 @@ static void try_kid(struct trial *t, struct kid kid)
         (struct tried){kid.row, kid.kept - kid.overlap, s->rows[kid.row].name, kid.kind};
 }
 
-/* All that sizes do not rule out. */
+/* Tries all kids that sizes do not rule out. */
 static void try_litters(struct trial *t, const struct litters *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
@@ -94,8 +96,8 @@ static void sift_down(struct tried *heap, uint32_t count, uint32_t at)
     heap[at] = moving;
 }
 
-/* Compares x with s->tried, the nearest first: mostly few of many, so that they are not sorted but
- * taken from a heap. */
+/* Compares x with s->tried, the nearest first. Usually only a few are compared, so a heap is
+ * cheaper than sorting. */
 static bool try_nearest(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                         bool members)
 {

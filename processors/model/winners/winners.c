@@ -14,7 +14,7 @@
 struct sp_rank sp_rank_of(struct sp_view url, double popularity)
 {
     bool dynamic = url.len && memchr(url.data, '?', url.len);
-    /* No market is preferred until a rule is configured. */
+    /* There is no setting for a preferred market yet. */
     return (struct sp_rank){popularity == popularity ? popularity : 0, (uint32_t)url.len, dynamic,
                             0};
 }
@@ -23,8 +23,8 @@ double sp_popularity_class(double popularity, double tolerance)
 {
     int exponent;
     if (!(tolerance > DBL_EPSILON))
-        return popularity;                          /* no two doubles are nearer */
-    double mantissa = frexp(popularity, &exponent); /* 0, or from 0.5 to below 1 */
+        return popularity;                          /* finer than the precision of a double */
+    double mantissa = frexp(popularity, &exponent); /* 0, or in [0.5, 1) */
     double classes = 2 * ceil(1 / tolerance);
     double rounded = ldexp(rint(mantissa * classes) / classes, exponent);
     return isfinite(rounded) ? rounded : popularity;
@@ -89,8 +89,8 @@ enum sp_err sp_winner_relation_parse(const char *source, enum sp_method method,
         if (r->fields & 1u << f && !is_known(f))
             err = sp_fault_set(
                 fault, SP_INVALID,
-                "winner.relation: a group does not know the %s of its pages; url, host, "
-                "timestamp, popularity and shingles can be used, and the measures",
+                "winner.relation: %s is not stored with the pages of a group; use url, host, "
+                "timestamp, popularity, shingles or the measures",
                 sp_field_name(f));
     if (measures && !has_shingles(method))
         err = sp_fault_set(fault, SP_INVALID,
@@ -130,7 +130,7 @@ bool sp_winner_relation_measures(const struct sp_relation *relation)
     return relation->root->uses & SP_USES_MEASURE;
 }
 
-/* From J to the number of shared shingles: exact where J is, because it is a whole number. */
+/* Derives the number of shared shingles from J. It is exact if J is, because it is an integer. */
 static uint32_t shared_shingles(const struct sp_signature *a, const struct sp_signature *b)
 {
     double j = sp_jaccard(a, b);
@@ -162,7 +162,7 @@ struct choice {
     uint32_t winners;
 };
 
-/* The first winner but `except` that covers the member, or NOBODY. */
+/* The first winner other than `except` that covers the member, or NOBODY. */
 static uint32_t first_cover(const struct choice *c, uint32_t member, uint32_t except,
                             float *ret_similarity)
 {

@@ -1,7 +1,8 @@
-/* The objects of a cache by age, for a clock (Corbato's second chance): the oldest goes first,
- * unless it was used since it was last looked at. To note a use touches that object alone; to move
- * it in a list would touch its neighbours, which are far away in memory. Uses in the round in which
- * an object entered do not count: they are what it came for. Thread rule: one thread at a time. */
+/* The objects of a cache by age, for the clock algorithm (Corbato's second chance): the oldest is
+ * evicted first, unless it was used since it was last examined. Noting a use touches only that
+ * object; moving it in a list would also touch its neighbours, which are far away in memory. Uses
+ * in the round in which an object entered do not count, because every object has them. Thread rule:
+ * one thread at a time. */
 #ifndef SP_BASE_AGES_H
 #define SP_BASE_AGES_H
 
@@ -58,7 +59,7 @@ static inline struct sp_age *sp_ages_oldest(const struct sp_ages *ages)
     return node == &ages->ring ? NULL : (struct sp_age *)node;
 }
 
-/* Whether it stays this time: then it is the youngest. */
+/* Whether it is kept this time; it is then the youngest. */
 static inline bool sp_ages_spare(struct sp_ages *ages, struct sp_age *age)
 {
     bool spared = age->used;

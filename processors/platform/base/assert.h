@@ -1,5 +1,5 @@
-/* Asserts our own mistakes; stays on in release builds. The world's mistakes are
- * returned as enum sp_err instead. */
+/* Asserts for mistakes in this program; they stay on in release builds. Bad input and failures of
+ * the system are returned as enum sp_err instead. */
 #ifndef SP_BASE_ASSERT_H
 #define SP_BASE_ASSERT_H
 

@@ -68,7 +68,7 @@ static inline void sp_buf_reset(struct sp_buf *b)
     b->len = 0;
 }
 
-/* Makes room for `more` bytes behind the end; returns where they start. */
+/* Makes room for `more` bytes after the end; returns their address. */
 static inline char *sp_buf_reserve(struct sp_buf *b, size_t more)
 {
     const size_t first = 256;

@@ -5,8 +5,8 @@
  *     if (sp_config_load(&config, file, &fault) != SP_OK)
  *         say(fault.text);
  *
- * A function that takes a fault sets it wherever it does not return SP_OK, unless its header says
- * otherwise, and leaves it alone where it does. */
+ * A function that takes a fault sets it whenever it does not return SP_OK, unless its header says
+ * otherwise, and leaves it unchanged when it does. */
 #ifndef SP_BASE_FAULT_H
 #define SP_BASE_FAULT_H
 
@@ -22,8 +22,8 @@ struct sp_fault {
 
 /* Returns err, so that a failing function ends with `return sp_fault_set(fault, SP_IO, ...)`. A
  * text that is too long is cut between two characters and ends with "…". The arguments may lie in
- * the fault itself: sp_fault_set(fault, err, "%s: %s", file, fault->text). Never NULL: a caller
- * who does not want the text has a fault all the same. */
+ * the fault itself: sp_fault_set(fault, err, "%s: %s", file, fault->text). Never NULL: a caller who
+ * does not want the text passes a fault nevertheless. */
 enum sp_err sp_fault_set(struct sp_fault *fault, enum sp_err err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 enum sp_err sp_fault_setv(struct sp_fault *fault, enum sp_err err, const char *format, va_list args)

@@ -26,8 +26,8 @@ static void put_escaped(struct sp_buf *out, uint8_t c)
     sp_buf_put(out, text, (size_t)n);
 }
 
-/* Whether eight bytes need no escaping and are ASCII. A byte that is zero is told by the borrow of
- * a subtraction that only it and those behind it can cause (Mycroft). */
+/* Whether eight bytes need no escaping and are ASCII. A zero byte is found by the borrow of a
+ * subtraction, which only it and the bytes after it can cause (Mycroft). */
 static bool all_plain(const uint8_t *at)
 {
     const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
@@ -78,28 +78,72 @@ void sp_json_put_text(struct sp_buf *out, const char *text)
         sp_buf_put_str(out, "null");
 }
 
-void sp_json_put_double(struct sp_buf *out, double x)
+static bool is_read_as_double(const char *text, double x)
+{
+    return strtod(text, NULL) == x;
+}
+
+static bool is_read_as_float(const char *text, double x)
+{
+    return strtof(text, NULL) == (float)x;
+}
+
+/* With as few digits as give the number back; `most` always do. One digit, which is common, is
+ * tried first, then halves of what is left. */
+static void put_shortest(struct sp_buf *out, double x, int most,
+                         bool (*is_read_as)(const char *text, double x))
 {
     char text[40] = "null";
-    if (isfinite(x))
-        for (int digits = 1; digits <= 17; digits++) {
-            snprintf(text, sizeof text, "%.*g", digits, x);
-            if (strtod(text, NULL) == x)
-                break;
-        }
+    int low = 1, high = most, tried = 0;
+    while (isfinite(x) && low < high) {
+        int digits = tried ? (low + high) / 2 : low;
+        snprintf(text, sizeof text, "%.*g", digits, x);
+        tried = digits;
+        if (is_read_as(text, x))
+            high = digits;
+        else
+            low = digits + 1;
+    }
+    if (isfinite(x) && tried != low)
+        snprintf(text, sizeof text, "%.*g", low, x);
     sp_buf_put_str(out, text);
+}
+
+void sp_json_put_double(struct sp_buf *out, double x)
+{
+    put_shortest(out, x, 17, is_read_as_double);
+}
+
+/* The same text as put_shortest for a float from 0.001 to 1, as similarities are, without its
+ * tries. False: one of the others. */
+static bool put_fraction(struct sp_buf *out, float x)
+{
+    enum { MOST = 11 };
+    char text[] = "0.00000000000";
+    double scale = 1, scaled = 0;
+    int digits = 0;
+    if (!(x >= 0.001f && x < 1))
+        return false;
+    do {
+        scale *= 10;
+        scaled = rint((double)x * scale);
+    } while ((float)(scaled / scale) != x && ++digits < MOST);
+    if (digits++ == MOST)
+        return false;
+    uint64_t rest = (uint64_t)scaled;
+    text[2 + digits] = 0;
+    for (int i = digits; i > 0; i--, rest /= 10)
+        text[1 + i] = (char)('0' + rest % 10);
+    if (rest || !is_read_as_float(text, (double)x))
+        return false;
+    sp_buf_put_str(out, text);
+    return true;
 }
 
 void sp_json_put_float(struct sp_buf *out, float x)
 {
-    char text[40] = "null";
-    if (isfinite(x))
-        for (int digits = 1; digits <= 9; digits++) {
-            snprintf(text, sizeof text, "%.*g", digits, (double)x);
-            if (strtof(text, NULL) == x)
-                break;
-        }
-    sp_buf_put_str(out, text);
+    if (!put_fraction(out, x))
+        put_shortest(out, (double)x, 9, is_read_as_float);
 }
 
 void sp_json_put_i64(struct sp_buf *out, int64_t x)

@@ -1,4 +1,4 @@
-/* Allocation that ends the process where it fails, and that can be made to: see mem.h. */
+/* Allocation that ends the process when it fails, and that tests can make fail: see mem.h. */
 #include "base/mem.h"
 
 #include <stdbool.h>

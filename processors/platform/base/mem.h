@@ -1,7 +1,6 @@
-/* Allocation. samepage allocates from the heap only through these, so that tests can
- * make the Nth allocation fail (sp_mem_fail_after) and so that running out of
- * memory has one answer: a message and abort(). State is safe: it is what the last
- * barrier committed.
+/* Allocation. samepage allocates from the heap only through these, so that tests can make the Nth
+ * allocation fail (sp_mem_fail_after) and so that running out of memory ends in one way: a message
+ * and abort(). The state is safe: it is what the last barrier committed.
  *
  * Thread rule: any thread; sp_mem_fail_after is for single-threaded tests. */
 #ifndef SP_BASE_MEM_H

@@ -1,5 +1,5 @@
-/* See names.h. Links are followed first: the name to bring to the disk is that of the file itself.
- */
+/* See names.h. Links are resolved first: what must reach the disk is the name of the file
+ * itself. */
 #include "base/names.h"
 
 #include <errno.h>

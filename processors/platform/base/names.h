@@ -11,9 +11,9 @@ enum sp_names {
     SP_NAMES_ALL   /* and those of all folders on the way to it */
 };
 
-/* Brings the names of `path`, which exists, to the disk. Folders that this user may not read, and
- * file systems that cannot sync a folder, are passed over. False: a disk is failing; errno says
- * how. Thread rule: any thread. */
+/* Brings the names of `path`, which exists, to the disk. Skips folders that this user may not read
+ * and file systems that cannot sync a folder. False: a disk is failing; errno says how. Thread
+ * rule: any thread. */
 bool sp_names_sync(const char *path, enum sp_names names);
 
 #endif

@@ -1,6 +1,5 @@
-/* Hints for the processor's caches, for loops over objects that lie anywhere in gigabytes of
- * memory: each is brought closer while those before it are worked on. They change nothing but the
- * time it takes. */
+/* Hints for the processor's caches, for loops over objects that are scattered over gigabytes of
+ * memory: each is fetched while the ones before it are processed. They affect only the speed. */
 #ifndef SP_BASE_PREFETCH_H
 #define SP_BASE_PREFETCH_H
 

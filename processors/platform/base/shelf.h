@@ -2,9 +2,9 @@
  * O(log n) and a move of at most a few kilobytes. It owns nothing that it points to. Zeroed: empty.
  *
  * The order is given with each call, always the same one; what it reads of an object must not
- * change while the object is in the list. The head is a number that does not fall along the order:
- * the first bytes of what it compares, or 0 for all. Two heads that differ decide without a look at
- * the object, which in a long list is seldom in the processor's caches.
+ * change while the object is in the list. An object's head is a number that never decreases along
+ * the order: the first bytes of what is compared, or 0 for all objects. If two heads differ, the
+ * objects need not be read; in a long list they are seldom in the processor's caches.
  *
  * Thread rule: one thread at a time. */
 #ifndef SP_BASE_SHELF_H
@@ -22,7 +22,7 @@ struct sp_shelf {
     uint32_t count;
 };
 
-/* Below 0 where `object` comes before what `key` stands for, 0 where it is that. */
+/* Negative if `object` comes before the object that `key` describes, 0 if it is that object. */
 typedef int sp_shelf_order(const void *key, const void *object);
 
 /* A place in the list; valid until it changes. */
@@ -36,7 +36,7 @@ void sp_shelf_done(struct sp_shelf *s);
 struct sp_shelf_place sp_shelf_find(const struct sp_shelf *s, sp_shelf_order *order,
                                     const void *key, uint64_t head);
 struct sp_shelf_place sp_shelf_first(const struct sp_shelf *s);
-/* The object there, or NULL behind the last; then the place is moved on to the next. */
+/* Returns the object at that place, or NULL after the last one, and moves the place to the next. */
 void *sp_shelf_next(const struct sp_shelf *s, struct sp_shelf_place *place);
 /* `key` is the object's own; none that is equal may be there. */
 void sp_shelf_add(struct sp_shelf *s, sp_shelf_order *order, const void *key, uint64_t head,

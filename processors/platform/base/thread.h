@@ -6,8 +6,8 @@
 
 #include "base/fault.h"
 
-/* Starts a thread, to be joined. SP_IO where the system has no more of them: the fault says which
- * limits to look at. Thread rule: any thread. */
+/* Starts a thread, to be joined. SP_IO: the system allows no more threads; the fault says which
+ * limits to check. Thread rule: any thread. */
 enum sp_err sp_thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg,
                             struct sp_fault *fault);
 

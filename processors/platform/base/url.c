@@ -93,7 +93,7 @@ static bool is_default_port(struct sp_view scheme, struct sp_view port)
            (scheme_is(scheme, "https") && sp_view_eq(port, sp_view_str("443")));
 }
 
-/* All of them, where somebody wrote several: the rest must not have another form of its own. */
+/* All of them if there are several: the rest must not have a canonical form of its own. */
 static struct sp_view without_default_port(struct sp_view scheme, struct sp_view host)
 {
     for (;;) {

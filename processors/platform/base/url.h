@@ -7,6 +7,10 @@
 
 enum { SP_URL_MAX_BYTES = 8192 };
 
+/* Why a record is refused whose URL is SP_NO_URL. */
+#define SP_URL_REFUSED                                                                             \
+    "the url is not usable: it needs a scheme and a host and no control characters"
+
 /* Appends the canonical form of an absolute URL (RFC 3986 section 6.2.2, the parts that
  * never change what is addressed): scheme and host in lower case, no default port, no
  * fragment, "/" for an empty path. Nothing else is touched: path and query are the

@@ -25,7 +25,6 @@ enum sp_config_languages { SP_CONFIG_LANGUAGES_TOGETHER, SP_CONFIG_LANGUAGES_APA
 enum sp_config_repeats { SP_CONFIG_REPEATS_ONCE, SP_CONFIG_REPEATS_LABELLED };
 enum sp_config_mode { SP_CONFIG_MODE_EXACT, SP_CONFIG_MODE_FAST };
 enum sp_config_routing { SP_CONFIG_ROUTING_LOSSLESS, SP_CONFIG_ROUTING_BOUNDED };
-enum sp_config_tier2 { SP_CONFIG_TIER2_SKIP, SP_CONFIG_TIER2_ASK };
 enum sp_config_switch { SP_CONFIG_OFF, SP_CONFIG_ON };
 enum sp_config_language {
     SP_CONFIG_LANGUAGE_NEEDED,
@@ -45,8 +44,6 @@ struct sp_config_property {
 /* Choices are stored as the number of the chosen word. */
 struct sp_config {
     uint64_t mode;
-    uint64_t fast_tier2;
-    uint64_t fast_recheck;
     double fast_recheck_share;
     uint64_t similarity_method;
     double similarity_threshold;
@@ -96,7 +93,6 @@ struct sp_config {
     double predict_explore;
     uint64_t cover_memory_bytes;
     uint64_t cover_exact_documents;
-    uint64_t cover_exact_steps;
     char topics_prefix[SP_CONFIG_TEXT];
     uint64_t topics_pages_partitions;
     uint64_t topics_status_partitions;
@@ -115,6 +111,7 @@ struct sp_config {
     char state_directory[SP_CONFIG_TEXT];
     uint64_t commit_interval_ms;
     uint64_t commit_messages;
+    uint64_t standby_replicas;
     uint64_t flow_max_lag;
     char http_listen[SP_CONFIG_TEXT];
     uint64_t log_format;
@@ -153,5 +150,7 @@ void sp_config_put_help(struct sp_buf *out);
 
 /* How many letters two words differ by (Levenshtein): for suggestions. */
 size_t sp_config_distance(const char *a, const char *b);
+/* The first setting whose last part is `name`, '-' being '_' as well; NULL where there is none. */
+const char *sp_config_key_ending(const char *name);
 
 #endif

@@ -8,17 +8,12 @@
 const struct sp_option sp_options[] = {
     {"mode", SP_OPTION_CHOICE, FIELD(mode), true, "exact", 0, 0, "exact|fast",
      "exact: once all pages are processed, the groups equal those computed from scratch. "
-     "fast: the paper's approximations, for crawls in which most pages are unchanged"},
-    {"fast.tier2", SP_OPTION_CHOICE, FIELD(fast_tier2), true, "skip", 0, 0, "skip|ask",
-     "in mode fast, skip: a changed page that is still similar to what its winner was (a winner, "
-     "to what it was itself) stays in the group and is not compared in tier 2. ask: tier 2 "
-     "compares it as well"},
-    {"fast.recheck", SP_OPTION_CHOICE, FIELD(fast_recheck), true, "off", 0, 0, "off|on",
-     "in mode fast: whether a group is checked again each time that a member has changed or left. "
-     "off: only where fast.recheck_share says so"},
+     "fast: the paper's approximations: a changed page that is still similar to the content that "
+     "its winner had (a winner: to its own earlier content) stays in its group and is not compared "
+     "in tier 2"},
     {"fast.recheck_share", SP_OPTION_REAL, FIELD(fast_recheck_share), false, "0", 0, 1, NULL,
-     "in mode fast: a group is checked again after a change if more than this share of its pages is "
-     "unlike its winner, so that it may have come apart. 0: if any is; 1: never"},
+     "in mode fast: after a change, a group is checked for being connected if more than this share "
+     "of its pages is unlike its winner. 0: if any is; 1: never"},
     {"similarity.method", SP_OPTION_CHOICE, FIELD(similarity_method), true, "shingles", 0, 0,
      "shingles|simhash|cosine|sentences|lcs|combined",
      "how pages are compared. shingles: Jaccard similarity of their 5-word shingles. simhash: "
@@ -31,7 +26,7 @@ const struct sp_option sp_options[] = {
      "0.890625). 0: the default of the method: shingles 0.8, simhash 0.953125 (61 of 64 "
      "bits), cosine 0.98, sentences 0.5, lcs 0.5, combined 0.7"},
     {"similarity.band", SP_OPTION_REAL, FIELD(similarity_band), true, "0.1", 0, 1, NULL,
-     "combined: where the similarity exceeds the threshold by less than this, the sentences "
+     "combined: if the similarity exceeds the threshold by less than this, the sentences "
      "decide as well (similarity.lcs_min). 0: never"},
     {"similarity.lcs_min", SP_OPTION_REAL, FIELD(similarity_lcs_min), true, "0.5", 0, 1, NULL,
      "combined: the least share of common sentences inside the band, LCS / (A + B - LCS) of "
@@ -44,8 +39,8 @@ const struct sp_option sp_options[] = {
     {"lcs.sets", SP_OPTION_CHOICE, FIELD(lcs_sets), false, "components", 0, 0, "components|paper",
      "pairs, with similarity.method = lcs. components: every pair that is found, and sets are what "
      "such pairs connect. paper: the sets of Huang, Wang and Li, in which a page is compared with "
-     "later pages that have no set yet; its pairs are those of a page and the page that its set was "
-     "made around. evaluate measures both"},
+     "later pages that have no set yet; its pairs are those of a page and the page that its set "
+     "started from. evaluate measures both"},
     {"signature.repeats", SP_OPTION_CHOICE, FIELD(signature_repeats), true, "once", 0, 0,
      "once|labelled",
      "once: a shingle counts once, however often a page repeats it. labelled: each occurrence "
@@ -103,8 +98,8 @@ const struct sp_option sp_options[] = {
     {"partition.previous_map", SP_OPTION_TEXT, FIELD(partition_previous_map), false, "", 0,
      SP_CONFIG_TEXT, NULL,
      "file of the map that partition.map replaces (samepage train --after), until all pages "
-     "have moved to the new cells; untrained: the map that needs no file. Empty: nothing is "
-     "moving"},
+     "have moved to the new cells; untrained: the map of partition.cells cells. Empty: no page "
+     "has to move"},
     {"partition.cells", SP_OPTION_COUNT, FIELD(partition_cells), true, "1", 1, 4096, NULL,
      "cells that tier 2 divides the length space into if partition.map is empty"},
     {"partition.routing", SP_OPTION_CHOICE, FIELD(partition_routing), true, "lossless", 0, 0,
@@ -174,16 +169,21 @@ const struct sp_option sp_options[] = {
     {"topics.replication", SP_OPTION_COUNT, FIELD(topics_replication), false, "1", 1, 9, NULL,
      "replicas of each topic; use 3 in production"},
     {"tier2.partitions", SP_OPTION_COUNT, FIELD(tier2_partitions), true, "1", 1, 1000, NULL,
-     "partitions of the compare stage on Kafka; more than there are cells, or machines in the "
-     "map, stay idle"},
+     "partitions of the compare stage on Kafka; those beyond the number of cells, or of machines "
+     "in the map, stay idle"},
     {"instance", SP_OPTION_TEXT, FIELD(instance), false, "1", 0, SP_CONFIG_TEXT, NULL,
      "name of this process, unique within its stage and the same after a restart"},
     {"state.directory", SP_OPTION_TEXT, FIELD(state_directory), false, "state", 0, SP_CONFIG_TEXT,
      NULL, "where a stage on Kafka keeps its local state"},
     {"commit.interval_ms", SP_OPTION_COUNT, FIELD(commit_interval_ms), false, "100", 1, 60000, NULL,
-     "milliseconds from one transaction to the next"},
+     "milliseconds from one transaction to the next, at most: without a message for a tenth of that, "
+     "a transaction ends early"},
     {"commit.messages", SP_OPTION_COUNT, FIELD(commit_messages), false, "20000", 1, 1e9, NULL,
      "messages after which a transaction ends early"},
+    {"standby.replicas", SP_OPTION_COUNT, FIELD(standby_replicas), false, "0", 0, 16, NULL,
+     "an instance of a stage on Kafka keeps copies of the states that it would get if so many "
+     "other instances left at once, so that it takes over in seconds. 0: none; a take-over reads "
+     "the whole changelog"},
     {"flow.max_lag", SP_OPTION_COUNT, FIELD(flow_max_lag), false, "100000", 0, 1e12, NULL,
      "the signature stage pauses while the other stages are this many messages behind. 0: it "
      "never pauses"},
@@ -203,9 +203,9 @@ const struct sp_option sp_options[] = {
     {"input.max_unreadable", SP_OPTION_REAL, FIELD(input_max_unreadable), false, "1", 0, 1, NULL,
      "if more than this share of the records of the input cannot be read, the exit status is "
      "1; the other records are processed. 1: only if no record can be read"},
-    {"input.id_field", SP_OPTION_TEXT, FIELD(input_id_field), false, "url", 1, SP_CONFIG_TEXT, NULL,
-     "name of the field or column with the id. If it is not url, ids need not be URLs: an id "
-     "that is none becomes doc:ID"},
+    {"input.id_field", SP_OPTION_TEXT, FIELD(input_id_field), false, "", 0, SP_CONFIG_TEXT, NULL,
+     "name of the field or column with the id. If it is given, ids need not be URLs: an id "
+     "that is not a URL becomes doc:ID. Empty: the field url, which must be a URL"},
     {"input.text_field", SP_OPTION_TEXT, FIELD(input_text_field), false, "content", 1,
      SP_CONFIG_TEXT, NULL, "name of the field or column with the text"},
     {"input.time_field", SP_OPTION_TEXT, FIELD(input_time_field), false, "fetch_time_ms", 1,
@@ -226,12 +226,12 @@ const struct sp_option sp_options[] = {
     {"audit.pages", SP_OPTION_COUNT, FIELD(audit_pages), false, "4096", 2, 1e6, NULL,
      "most pages that are watched; when there are more, audit.share is halved"},
     {"audit.patience", SP_OPTION_COUNT, FIELD(audit_patience), false, "300", 1, 1e9, NULL,
-     "watch: a status that looks wrong is counted after this many looks. Between two looks the stages "
-     "handle all messages that were there at the first; it takes at least a second"},
+     "watch: a status that looks wrong is counted if it still does after this many rounds. In a round "
+     "the stages process all messages that existed when it began; a round takes at least a second"},
     {"predict.explore", SP_OPTION_REAL, FIELD(predict_explore), false, "0.01", 0, 1, NULL,
-     "serve --predict, evaluate: this share of the fetches that are predicted to be duplicates, by a "
-     "hash of the URL, is to be made all the same. What they return is the evidence for or against "
-     "the rules (docs/PREDICT.md). 0: none"},
+     "serve --predict, evaluate: the share of fetches predicted to be duplicates that should be made "
+     "nevertheless, chosen by a hash of the URL. Their results are the evidence for or against the "
+     "rules (docs/PREDICT.md). 0: none"},
     {"cover.memory_bytes", SP_OPTION_BYTES, FIELD(cover_memory_bytes), false, "2GiB", KIB *KIB,
      1024 * GIB, NULL,
      "cover: memory for the shingle index and for sorting; an index that does not fit is "
@@ -240,8 +240,6 @@ const struct sp_option sp_options[] = {
      NULL,
      "cover: components of at most this many documents are solved exactly, larger ones "
      "greedily"},
-    {"cover.exact_steps", SP_OPTION_COUNT, FIELD(cover_exact_steps), false, "20000", 0, 1e12, NULL,
-     "cover: after this many steps of branch and bound the best cover found so far is used"},
 };
 
 const size_t sp_option_count = sizeof sp_options / sizeof *sp_options;

@@ -6,7 +6,7 @@
  *
  * The date has 14 digits, in UTC; of http URLs the bytes are the response as it came. A URL may
  * hold spaces, as crawlers wrote it, so the line is read from its first date behind an address.
- * There is no other mark: any line of that form begins a record. The file's first record,
+ * Records have no other marker: any line of this form begins one. The file's first record,
  * filedesc://, and those of other schemes (dns:) are passed over. */
 #include <strings.h>
 #include <time.h>

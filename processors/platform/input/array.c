@@ -27,7 +27,7 @@ static void end_element(struct array *a, struct sp_buf *out)
     a->inside = false;
 }
 
-/* Inside a string: true where the byte is its own business. */
+/* Inside a string: true if the byte belongs to it. */
 static bool string_byte(struct array *a, char c)
 {
     if (!a->in_string)

@@ -257,7 +257,7 @@ enum sp_err sp_avro_decode(void *schema, struct sp_avro_data *d, struct sp_page_
         take_step(d);
         struct value v = read_value(avro_schema_record_field_get_by_index(record, (int)i), d);
         if (d->bytes.failed) {
-            *ret_why = "the record's bytes do not fit the schema";
+            *ret_why = "the record's bytes do not match the schema";
             return SP_MALFORMED;
         }
         const char *mistake = take(avro_schema_record_field_name(record, (int)i), &v, ret_page);
@@ -302,7 +302,7 @@ enum sp_err sp_page_schema_decode(const struct sp_page_schema *schema, struct sp
     struct sp_page_record page;
     enum sp_err err = sp_avro_decode(schema->schema, &data, &page, ret_why);
     if (err == SP_OK && sp_reader_left(&data.bytes) > 0) {
-        *ret_why = "the page's bytes do not fit its schema: some are left";
+        *ret_why = "the page's bytes do not match its schema: some are left over";
         err = SP_MALFORMED;
     }
     if (err == SP_OK)

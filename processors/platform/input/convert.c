@@ -44,9 +44,10 @@ static bool has_column(struct sp_view line, char separator, const char *wanted)
     }
 }
 
+static const char separators[] = "\t,;";
+
 static bool is_table(struct sp_view line, const struct sp_input_fields *f, char *ret_separator)
 {
-    static const char separators[] = "\t,;";
     for (const char *s = separators; *s; s++)
         if (memchr(line.data, *s, line.len) &&
             (has_column(line, *s, f->text) || (f->dataset && has_column(line, *s, "text")))) {
@@ -56,25 +57,63 @@ static bool is_table(struct sp_view line, const struct sp_input_fields *f, char 
     return f->any_id && has_column(line, ',', f->text);
 }
 
-enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_input_fields *fields,
-                                       char *ret_separator)
+struct sp_view sp_convert_start(struct sp_view head)
 {
     if (head.len >= 3 && memcmp(head.data, "\xef\xbb\xbf", 3) == 0)
         head = sp_view(head.data + 3, head.len - 3);
     while (head.len && strchr(" \t\r\n", head.data[0]))
         head = sp_view(head.data + 1, head.len - 1);
+    return head;
+}
+
+static struct sp_view first_line(struct sp_view head)
+{
+    const char *newline = head.len ? memchr(head.data, '\n', head.len) : NULL;
+    size_t len = newline ? (size_t)(newline - head.data) : head.len;
+    if (len > 0 && head.data[len - 1] == '\r')
+        len--;
+    return sp_view(head.data, len);
+}
+
+static bool has_name_of_table(const char *file)
+{
+    const char *name = strrchr(file, '/');
+    name = name ? name + 1 : file;
+    return strcasestr(name, ".csv") || strcasestr(name, ".tsv");
+}
+
+static bool has_usual_column(struct sp_view line, char separator)
+{
+    static const char *const usual[] = {"url", "id", "text", "content", "body", "html", "title"};
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
+        if (has_column(line, separator, usual[i]))
+            return true;
+    return false;
+}
+
+struct sp_view sp_convert_foreign_table(struct sp_view head, const char *file)
+{
+    struct sp_view line = first_line(sp_convert_start(head));
+    if (line.len == 0 || strchr("{[<", line.data[0]))
+        return sp_view(NULL, 0);
+    for (const char *s = separators; *s; s++)
+        if (memchr(line.data, *s, line.len) &&
+            (has_name_of_table(file) || has_usual_column(line, *s)))
+            return line;
+    return sp_view(NULL, 0);
+}
+
+enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_input_fields *fields,
+                                       char *ret_separator)
+{
+    head = sp_convert_start(head);
     if (head.len == 0 || head.data[0] == '{')
         return SP_CONVERT_NONE;
     if (head.data[0] == '[')
         return SP_CONVERT_ARRAY;
     if (head.data[0] == '<')
         return memmem(head.data, head.len, "<mediawiki", 10) ? SP_CONVERT_WIKI : SP_CONVERT_NONE;
-    const char *newline = memchr(head.data, '\n', head.len);
-    size_t len = newline ? (size_t)(newline - head.data) : head.len;
-    if (len > 0 && head.data[len - 1] == '\r')
-        len--;
-    return is_table(sp_view(head.data, len), fields, ret_separator) ? SP_CONVERT_TABLE
-                                                                    : SP_CONVERT_NONE;
+    return is_table(first_line(head), fields, ret_separator) ? SP_CONVERT_TABLE : SP_CONVERT_NONE;
 }
 
 struct sp_convert *sp_convert_new(enum sp_convert_kind kind, char separator,

@@ -10,10 +10,16 @@
 
 enum sp_convert_kind { SP_CONVERT_NONE, SP_CONVERT_ARRAY, SP_CONVERT_TABLE, SP_CONVERT_WIKI };
 
+/* Without the byte order mark and the blanks in front. */
+struct sp_view sp_convert_start(struct sp_view head);
 /* By the first bytes of a file. A table is known by its first line, which names the column of the
  * text; *ret_separator is what parts its columns. */
 enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_input_fields *fields,
                                        char *ret_separator);
+/* The first line, if it is one of a table without a column for the text: of a file with the name of
+ * a table, or with a column of a name that people give to texts, ids and URLs. Else an empty view.
+ */
+struct sp_view sp_convert_foreign_table(struct sp_view head, const char *file);
 /* Bytes that sp_convert_detect may want to see, where the file does not begin with '{'. */
 enum { SP_CONVERT_HEAD = 1 << 16 };
 

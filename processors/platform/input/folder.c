@@ -1,5 +1,5 @@
-/* See folder.h. A file is as long as it is when it is opened; one that is shorter when it is read
- * is filled up with newlines. */
+/* See folder.h. A file's length is taken when it is opened; if it is shorter when it is read,
+ * newlines fill the gap. */
 #include "input/folder.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ struct sp_folder {
     uint64_t left; /* of it */
 };
 
-static const char *type_of(const char *name)
+const char *sp_folder_type_of(const char *name)
 {
     static const struct {
         const char *end;
@@ -50,7 +50,7 @@ static const char *type_of(const char *name)
 
 bool sp_input_is_text_file(const char *name)
 {
-    return type_of(name) != NULL;
+    return sp_folder_type_of(name) != NULL;
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)
@@ -72,7 +72,7 @@ static enum sp_err walk(struct sp_folder *f, const char *path, struct sp_fault *
         if (e->fts_info == FTS_DNR || e->fts_info == FTS_ERR || e->fts_info == FTS_NS)
             err = sp_fault_set(fault, SP_IO, "%s: cannot be read: %s", e->fts_path,
                                strerror(e->fts_errno));
-        if (e->fts_info != FTS_F || !type_of(e->fts_name))
+        if (e->fts_info != FTS_F || !sp_folder_type_of(e->fts_name))
             continue;
         sp_grow(&f->paths, &f->cap, f->count + 1);
         f->paths[f->count++] = sp_strdup(e->fts_path);
@@ -139,7 +139,7 @@ static enum sp_err open_file(struct sp_folder *f)
     sp_buf_put_str(&f->pending, "WARC/1.0\r\nWARC-Type: resource\r\nWARC-Target-URI: ");
     sp_input_put_doc(&f->pending, sp_view_str(path));
     sp_buf_put_str(&f->pending, "\r\nContent-Type: ");
-    sp_buf_put_str(&f->pending, type_of(path));
+    sp_buf_put_str(&f->pending, sp_folder_type_of(path));
     snprintf(length, sizeof length, "\r\nContent-Length: %llu\r\n\r\n",
              (unsigned long long)f->left);
     sp_buf_put_str(&f->pending, length);

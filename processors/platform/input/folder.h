@@ -13,6 +13,8 @@ struct sp_folder;
 /* Looks for the files: all below with a name of a text (txt, md, html and their like), hidden ones
  * left out. SP_INVALID where there is none. */
 enum sp_err sp_folder_open(const char *path, struct sp_folder **ret_folder, struct sp_fault *fault);
+/* The MIME type of a text of that name; NULL: the name is none of a text. */
+const char *sp_folder_type_of(const char *name);
 /* NULL is allowed. */
 void sp_folder_close(struct sp_folder *f);
 /* As sp_source_read. */

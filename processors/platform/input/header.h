@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 
-/* Bytes up to and with the blank line; 0: there is none. */
+/* Bytes up to and including the blank line; 0: there is none. */
 size_t sp_header_end(struct sp_view text);
 /* The first field of that name, trimmed; empty where there is none. */
 struct sp_view sp_header_field(struct sp_view header, const char *name);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/mem.h"
+#include "input/folder.h"
 #include "input/json.h"
 #include "input/parser.h"
 
@@ -14,6 +15,8 @@ struct sp_input {
     struct sp_input_options options;
     enum sp_input_format format;
     bool is_tar;
+    bool is_text;         /* a file of text or HTML: one document */
+    struct sp_buf header; /* of a table without a column for the text */
     struct sp_window window;
     uint64_t records; /* given out or passed over */
     uint64_t to_skip;
@@ -32,7 +35,7 @@ enum { HEAD_BYTES = 16, TAR_MAGIC_AT = 257, TAR_MAGIC_BYTES = 5 };
 
 /* ---- files ---- */
 
-/* What people are likely to try, and what to do about it. */
+/* Formats that people are likely to try and that are not read, with advice. */
 static const char *foreign_format(struct sp_view head)
 {
     static const struct {
@@ -54,7 +57,7 @@ static const char *foreign_format(struct sp_view head)
     return NULL;
 }
 
-/* An archive of files, in any of tar's formats since 1988: no page of ours, whatever is in it. */
+/* A tar archive, in any of its formats since 1988: not an input format, whatever it contains. */
 static bool is_tar(struct sp_window *w)
 {
     if (w->buf.len == 0 || w->buf.data[0] == '{')
@@ -64,7 +67,32 @@ static bool is_tar(struct sp_window *w)
            memcmp(w->buf.data + TAR_MAGIC_AT, "ustar", TAR_MAGIC_BYTES) == 0;
 }
 
-/* A format that becomes lines; then what has been read of the file so far goes through. */
+static bool is_named_text(const struct sp_input *in)
+{
+    return sp_source_is_plain_file(in->window.source) &&
+           sp_folder_type_of(in->files[in->next_file - 1]);
+}
+
+/* Markdown and HTML, which may begin with what begins other formats. */
+static bool is_named_markup(const struct sp_input *in)
+{
+    return is_named_text(in) &&
+           strcmp(sp_folder_type_of(in->files[in->next_file - 1]), "text/plain") != 0;
+}
+
+/* What is of no format: a document by its name, unless JSON lines are in it; or a table that is not
+ * known for one. */
+static void find_document(struct sp_input *in, struct sp_view head)
+{
+    const char *name = in->files[in->next_file - 1];
+    struct sp_view start = sp_convert_start(head);
+    in->is_text = is_named_text(in) && start.len > 0 && start.data[0] != '{' &&
+                  !memmem(start.data, start.len, "\n{\"", 3);
+    if (!in->is_text)
+        sp_buf_put_view(&in->header, sp_convert_foreign_table(head, name));
+}
+
+/* Sets up the conversion to lines, and converts what has been read of the file so far. */
 static void find_conversion(struct sp_input *in)
 {
     struct sp_window *w = &in->window;
@@ -76,8 +104,10 @@ static void find_conversion(struct sp_input *in)
         if (!sp_window_more(w))
             break;
     enum sp_convert_kind kind = sp_convert_detect(sp_buf_view(&w->buf), fields, &separator);
-    if (kind == SP_CONVERT_NONE)
+    if (kind == SP_CONVERT_NONE) {
+        find_document(in, sp_buf_view(&w->buf));
         return;
+    }
     struct sp_buf head = w->buf;
     w->buf = (struct sp_buf){0};
     w->convert = sp_convert_new(kind, separator, fields, w->max_record);
@@ -85,7 +115,7 @@ static void find_conversion(struct sp_input *in)
     sp_buf_done(&head);
 }
 
-/* By the first bytes that can be read, which may lie behind damage. */
+/* Decides by the first bytes that can be read, which may come after damaged ones. */
 static void find_format(struct sp_input *in)
 {
     struct sp_window *w = &in->window;
@@ -101,20 +131,56 @@ static void find_format(struct sp_input *in)
         in->format = SP_INPUT_AVRO;
     else if (is_tar(w))
         in->is_tar = true;
+    else if (w->buf.len && is_named_markup(in) && w->buf.data[0] != '{')
+        in->is_text = true;
     else
         find_conversion(in);
+}
+
+static void close_current(struct sp_input *in);
+
+static enum sp_err refuse_table(const struct sp_input *in, struct sp_fault *fault)
+{
+    enum { SHOWN = 200 };
+    return sp_fault_set(fault, SP_INVALID,
+                        "%s is a table without a column \"%s\": its first line is %.*s; give "
+                        "--text-field NAME for the text, and --id-field NAME for the ids",
+                        in->files[in->next_file - 1], in->options.fields.text,
+                        (int)(in->header.len < SHOWN ? in->header.len : SHOWN), in->header.data);
+}
+
+/* Opens files[next_file - 1] by `open` and looks what it is. */
+static enum sp_err open_as(struct sp_input *in, struct sp_fault *fault,
+                           enum sp_err (*open)(const char *, struct sp_source **,
+                                               struct sp_fault *))
+{
+    struct sp_window *w = &in->window;
+    in->is_tar = in->is_text = false;
+    sp_buf_reset(&in->header);
+    enum sp_err err = open(in->files[in->next_file - 1], &w->source, fault);
+    if (err != SP_OK)
+        return err;
+    w->block = in->options.chunk_bytes;
+    w->max_record = in->options.max_record_bytes;
+    find_format(in);
+    return SP_OK;
 }
 
 static enum sp_err open_next(struct sp_input *in, struct sp_fault *fault)
 {
     struct sp_window *w = &in->window;
-    enum sp_err err = sp_source_open(in->files[in->next_file], &w->source, fault);
+    in->next_file++;
+    enum sp_err err = open_as(in, fault, sp_source_open);
+    if (err == SP_OK && in->is_text) {
+        uint64_t closed_bytes = in->closed_bytes; /* what was looked at is read again */
+        close_current(in);
+        in->closed_bytes = closed_bytes;
+        err = open_as(in, fault, sp_source_open_text);
+    }
     if (err != SP_OK)
         return err;
-    in->next_file++;
-    w->block = in->options.chunk_bytes;
-    w->max_record = in->options.max_record_bytes;
-    find_format(in);
+    if (in->header.len)
+        return refuse_table(in, fault);
     const char *foreign = in->is_tar
                               ? "a tar archive; unpack it and name its folder, or pipe its files "
                                 "in: tar -xOf FILE | samepage ... -"
@@ -184,6 +250,7 @@ void sp_input_close(struct sp_input *in)
     for (size_t i = 0; i < in->file_count; i++)
         sp_free(in->files[i]);
     sp_free(in->files);
+    sp_buf_done(&in->header);
     sp_free(in);
 }
 
@@ -248,7 +315,7 @@ static size_t split(struct sp_input *in, struct sp_chunk *chunk)
     return sp_lines_split(&in->window, chunk);
 }
 
-/* Damage ends what is in the window; the bad item stands for what was lost. */
+/* Damage ends the window; the bad item represents what was lost. */
 static void note_damage(struct sp_input *in, struct sp_chunk *chunk)
 {
     struct sp_window *w = &in->window;

@@ -33,8 +33,9 @@ struct sp_page_record {
     struct sp_view id;        /* as the file has it, where url was made of it; else empty */
     const char *content_like; /* where content is not: what to say of a field that looks like it, a
                                  literal; NULL: there is none */
-    /* Of a 304 that says so (a WARC revisit): the time of the fetch whose content it found again,
-     * or that this fetch was of another URL. 0 and false: the content is that of the last fetch. */
+    /* For a WARC revisit, which counts as a 304: the time of the fetch whose content was found
+     * again, or that this fetch was of another URL. 0 and false: the content is that of the last
+     * fetch. */
     int64_t as_of_ms;
     bool as_elsewhere;
     /* What the archive says of the payload, as "sha1:…"; empty: nothing. Of a 304: of the content
@@ -92,8 +93,8 @@ uint64_t sp_input_read_bytes(const struct sp_input *in);
 uint64_t sp_input_size_of(const char *const *names, size_t count,
                           const struct sp_input_options *options);
 
-/* Passes over the first `records` records (they may be fewer: then SP_END follows). Call
- * before the first sp_input_next_chunk. */
+/* Skips the first `records` records (if there are fewer, SP_END follows). Call before the first
+ * sp_input_next_chunk. */
 enum sp_err sp_input_skip(struct sp_input *in, uint64_t records);
 
 /* The next chunk, SP_END (and no fault) at the end of all files, SP_IO where a file cannot

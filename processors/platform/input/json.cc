@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <simdjson.h>
+#include <string>
 #include <utility>
 
 using namespace simdjson;
@@ -14,6 +15,8 @@ struct reader {
     ondemand::parser json;
     const struct sp_input_fields *fields;
     std::string_view names[FIELDS];
+    int url_like; /* of the line: the field that may be meant for what is missing */
+    int content_like;
 };
 
 static void *make(const struct sp_input_fields *fields)
@@ -126,30 +129,65 @@ static enum field field_of(const reader *r, std::string_view key, const struct s
     return FIELD_OTHER;
 }
 
-/* Names under which data sets keep what we call content. */
-static const char *like_content(std::string_view key)
+/* Names under which data sets keep what we call url and content. */
+static const char *const like_url[] = {"id",   "doc_id", "docid", "document_id", "_id",
+                                       "uuid", "uri",    "link",  "URL"};
+static const char *const like_content[] = {"text",        "html",         "body",    "markdown",
+                                           "raw_content", "page_content", "document"};
+enum { URLS = std::size(like_url), CONTENTS = std::size(like_content) };
+
+static void note(const char *const *names, int count, std::string_view key, int *found)
 {
-#define SAID(name)                                                                                 \
-    "the page has no \"content\"; it has \"" name                                                  \
-    "\", which may be what is meant: rename it, or give --text-field " name
-    static const struct {
-        std::string_view key;
-        const char *said;
-    } like[] = {{"text", SAID("text")},
-                {"html", SAID("html")},
-                {"body", SAID("body")},
-                {"markdown", SAID("markdown")},
-                {"raw_content", SAID("raw_content")},
-                {"page_content", SAID("page_content")},
-                {"document", SAID("document")}};
-#undef SAID
-    for (const auto &name : like)
-        if (key == name.key)
-            return name.said;
-    return nullptr;
+    for (int i = 0; *found == count && i < count; i++)
+        if (key == names[i])
+            *found = i;
 }
 
-static const char *read_field(const reader *r, ondemand::field f, struct sp_page_record *page)
+static std::string suggest(int url, int content)
+{
+    std::string lacks, has, give;
+    if (url < URLS) {
+        lacks = "the line has no \"url\"";
+        has = "\"" + std::string(like_url[url]) + "\"";
+        give = std::string(" --id-field ") + like_url[url];
+    }
+    if (content < CONTENTS) {
+        lacks = url < URLS ? lacks + " and no \"content\"" : "the page has no \"content\"";
+        has += (url < URLS ? " and \"" : "\"") + std::string(like_content[content]) + "\"";
+        give += std::string(" --text-field ") + like_content[content];
+    }
+    const char *rename = url < URLS && content < CONTENTS ? "rename them" : "rename it";
+    return lacks + "; it has " + has + ", which may be what is meant: " + rename + ", or give" +
+           give;
+}
+
+/* What to say where these fields may be meant for `url` or `content` or both. The reason for a dead
+ * letter is kept by its address, so that all texts are made once, and last. */
+static const char *suggestion(int url, int content)
+{
+    static const struct suggestions {
+        std::string of[URLS + 1][CONTENTS + 1];
+        suggestions()
+        {
+            for (int u = 0; u <= URLS; u++)
+                for (int c = 0; c <= CONTENTS; c++)
+                    of[u][c] = suggest(u, c);
+        }
+    } all;
+    return all.of[url][content].c_str();
+}
+
+static const char *lacks_url(const reader *r, const struct sp_page_record *page)
+{
+    if (r->names[URL] != "url")
+        return "the line has no field of the name that --id-field gives";
+    if (r->url_like == URLS)
+        return "the line has no \"url\", nor a field that looks like an id: --id-field NAME names "
+               "one; `samepage dedup` reads documents without ids";
+    return suggestion(r->url_like, page->content.data ? (int)CONTENTS : r->content_like);
+}
+
+static const char *read_field(reader *r, ondemand::field f, struct sp_page_record *page)
 {
     std::string_view key;
     int64_t status = page->http_status;
@@ -179,8 +217,9 @@ static const char *read_field(const reader *r, ondemand::field f, struct sp_page
     case CONTENT:
         return get_string(value, &page->content) ? nullptr : "content is not a string";
     case FIELD_OTHER:
-        if (!page->content_like && r->names[CONTENT] == "content")
-            page->content_like = like_content(key);
+        if (r->names[CONTENT] == "content")
+            note(like_content, CONTENTS, key, &r->content_like);
+        note(like_url, URLS, key, &r->url_like);
         break;
     case FIELDS:
         break;
@@ -198,6 +237,8 @@ static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_recor
     ret_page->fetch_time_ms = -1;
     ret_page->http_status = 200;
     ret_page->content_is_utf8 = true;
+    r->url_like = URLS;
+    r->content_like = CONTENTS;
     *ret_why = "the line is not a JSON object";
     if (r->json.iterate(padded_string_view(line.data, line.len, line.len + SIMDJSON_PADDING))
             .get(document) ||
@@ -217,9 +258,11 @@ static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_recor
     if (document.current_location().get(behind) != OUT_OF_BOUNDS)
         return SP_MALFORMED; /* something follows the object */
     if (ret_page->url.len == 0) {
-        *ret_why = "the line has no url";
+        *ret_why = lacks_url(r, ret_page);
         return SP_NO_URL;
     }
+    if (r->content_like < CONTENTS)
+        ret_page->content_like = suggestion(URLS, r->content_like);
     if (r->names[CONTENT] != "content")
         ret_page->content_like = "the page has no field of the name that --text-field gives";
     return SP_OK;

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Bytes that must be readable behind a line. */
+/* Bytes that must be readable after a line. */
 enum { SP_JSON_PADDING = 64 };
 
 struct sp_json_ops {

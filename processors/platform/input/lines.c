@@ -22,6 +22,11 @@ static size_t discard_line(struct sp_window *w)
 
 static void add_line(struct sp_window *w, struct sp_chunk *chunk, size_t at, size_t len)
 {
+    static const char mark[] = "\xef\xbb\xbf"; /* of the byte order, in front of the file */
+    if (w->offset == 0 && at == 0 && len >= 3 && memcmp(w->buf.data, mark, 3) == 0) {
+        at += 3;
+        len -= 3;
+    }
     if (len > w->max_record)
         sp_chunk_add_bad(chunk, w, at, len, SP_TOO_LARGE,
                          "the line is longer than input.max_record_bytes");

@@ -72,8 +72,8 @@ void sp_parser_resolve(struct sp_parser *p, struct sp_page_record *page)
     if (page->redirect_url.len == 0)
         return;
     sp_buf_reset(&p->url);
-    /* What cannot be resolved stays as it is: the reader of the record says what is wrong with it.
-     */
+    /* What cannot be resolved is kept unchanged: the reader of the record reports what is wrong
+     * with it. */
     if (sp_url_resolve(page->url, page->redirect_url, &p->url) == SP_OK)
         page->redirect_url = sp_buf_view(&p->url);
 }

@@ -1,18 +1,18 @@
 /* See records.h.
  *
- * A record whose length is wrong is noticed by what follows it: not the next record. Too long a
- * length ends at the next record all the same; after too short a one, what lies before the next
- * record becomes a dead letter.
+ * A wrong length is noticed because no record follows the end that it gives. If the length is too
+ * long, the record ends at the next record nevertheless; if it is too short, the bytes before the
+ * next record become a dead letter.
  *
- * Where the file ends within a record it is cut, and nothing is looked for in what is left of it: a
- * page can hold lines that look like records of any other page. A border that no page can feign is
- * the start of a gzip member or Zstandard frame; crawlers write one for each record. A record that
- * begins a member therefore ends where a member begins with the next, whatever its length says. */
+ * If the file ends within a record, the rest is not searched for records: a page can contain lines
+ * that look like records of any other page. A border that no page can forge is the start of a gzip
+ * member or Zstandard frame; crawlers write one for each record. A record that begins a member
+ * therefore ends where a member begins with the next, whatever its length says. */
 #include "input/records.h"
 
 enum { HEADER_MAX = 1 << 16 };
 
-/* No page is that long: the number is damaged, and says nothing of where the record ends. */
+/* No page is that long: the number is damaged and cannot say where the record ends. */
 static const uint64_t length_max = 1ull << 40;
 
 static bool is_newline(char c)
@@ -29,9 +29,9 @@ static size_t skip_newlines(struct sp_window *w, size_t at)
     return at;
 }
 
-/* Passes over everything before the next record, of which a dead letter has been made. Returns
- * where that is, or where to go on looking: there what may be the start of the mark is kept,
- * with the byte before it. */
+/* Skips everything before the next record; a dead letter has been made of it. Returns the place of
+ * that record, or where to continue the search: bytes that may be the start of the mark, and the
+ * byte before them, are kept. */
 static size_t resync_more(struct sp_window *w, const struct sp_record_kind *kind, size_t from)
 {
     size_t next = kind->find(w, from);
@@ -41,8 +41,8 @@ static size_t resync_more(struct sp_window *w, const struct sp_record_kind *kind
     return w->resync ? from : next;
 }
 
-/* A bad record from `at`: everything up to the next one, however far that is. The next one is
- * looked for from `from` on. Answers where to go on. */
+/* A bad record from `at`: everything up to the next one, however far that is. The search for the
+ * next one begins at `from`. Returns where to continue. */
 static size_t resync(struct sp_window *w, struct sp_chunk *chunk, const struct sp_record_kind *kind,
                      size_t at, size_t from, const char *why)
 {
@@ -67,8 +67,8 @@ static size_t find_member_record(const struct sp_window *w, const struct sp_reco
     return at;
 }
 
-/* Reads the record at `at` to its end. Returns where the next record surely is if that comes first,
- * else `end`; false: the file ends before. */
+/* Reads the record at `at` up to *end. If another record certainly begins before that, *end becomes
+ * its start. False: the file ends first. */
 static bool want_record(struct sp_window *w, const struct sp_record_kind *kind, size_t at,
                         size_t *end)
 {

@@ -6,7 +6,8 @@
 #include "input/window.h"
 
 struct sp_record_kind {
-    /* In so many bytes a record's beginning shows itself, unless the file ends before. */
+    /* So many bytes are enough to recognise the beginning of a record, unless the file ends
+     * first. */
     size_t mark;
     /* Whether a record begins at `at`. */
     bool (*begins)(const struct sp_window *w, size_t at);
@@ -29,7 +30,7 @@ struct sp_record_kind {
     } why;
 };
 
-/* The texts of `why`, where a record and its length are called so. */
+/* The texts of `why`, with the format's names for a record and its length. */
 #define SP_RECORD_WHY(A, NAME, LENGTH)                                                             \
     {                                                                                              \
         .no_end = "the " NAME " header does not end",                                              \
@@ -41,7 +42,7 @@ struct sp_record_kind {
                        "than input.max_record_bytes",                                              \
         .cut_large = "the file ends within " A " " NAME " record that is larger than "             \
                      "input.max_record_bytes; if it is not cut, the record's length is wrong, "    \
-                     "and records behind it are lost",                                             \
+                     "and records after it are lost",                                              \
         .not_here = A " " NAME " record should start here; the length of the one before may be "   \
                       "wrong",                                                                     \
     }

@@ -101,7 +101,7 @@ static void decode_content(struct sp_parser *p, struct sp_view list, struct sp_i
         struct sp_view name = take_last(&list);
         if (name.len == 0)
             return;
-        /* Two buffers in turns: one may hold what is to be decoded. */
+        /* Two buffers alternate: one may hold the input of the next decoding. */
         bool in_plain = p->plain.len && item->page.content.data == p->plain.data;
         struct sp_buf *out = in_plain ? &p->body : &p->plain;
         enum sp_err err = sp_encoding_undo(name, item->page.content, p->max_record, out);

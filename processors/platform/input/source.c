@@ -1,9 +1,9 @@
 /* Reading and decompression: plain, gzip (members one after another, as WARC files have them), and
  * Zstandard (frames one after another). Which one is found by the first bytes.
  *
- * Damage is reported once. In gzip, reading goes on at the next thing that looks like a
- * member's head; a false alarm there ends in the next damage, so nothing is invented. Damage is
- * often noticed only behind the member's end, so that the search starts a little before. */
+ * Damage is reported once. In gzip, reading continues at the next bytes that look like the head of
+ * a member; if they are not one, that is the next damage, so no data is made up. Damage is often
+ * noticed only after the end of the member, so the search starts a little earlier. */
 #include "input/source.h"
 
 #include <errno.h>
@@ -82,8 +82,8 @@ static enum sp_err detect(struct sp_source *s)
     return err;
 }
 
-static enum sp_err open_folder(const char *name, struct sp_source **ret_source,
-                               struct sp_fault *fault)
+enum sp_err sp_source_open_text(const char *name, struct sp_source **ret_source,
+                                struct sp_fault *fault)
 {
     struct sp_folder *folder = NULL;
     enum sp_err err = sp_folder_open(name, &folder, fault);
@@ -109,7 +109,7 @@ enum sp_err sp_source_open(const char *name, struct sp_source **ret_source, stru
         goto out;
     if (S_ISDIR(st.st_mode)) {
         close(fd);
-        return open_folder(name, ret_source, fault);
+        return sp_source_open_text(name, ret_source, fault);
     }
     s = sp_calloc(1, sizeof *s);
     s->fd = fd;
@@ -145,6 +145,11 @@ void sp_source_close(struct sp_source *s)
     sp_folder_close(s->folder);
     sp_free(s->raw);
     sp_free(s);
+}
+
+bool sp_source_is_plain_file(const struct sp_source *s)
+{
+    return s->kind == PLAIN && s->fd > STDERR_FILENO;
 }
 
 uint64_t sp_source_total_bytes(const struct sp_source *s)

@@ -3,9 +3,9 @@
  * The record types that are pages count as records: response, resource, conversion (of WET) and
  * revisit, with an http or https URL. All others are passed over.
  *
- * A revisit (6.7) is a fetch that found a content again: what it says of itself becomes a 304, with
- * the time of the fetch it refers to. One whose HTTP header is there and is that of a redirect, an
- * error or a missing page is read by that header: nothing of it lies in the payload. */
+ * A revisit (6.7) is a fetch that found known content: it becomes a 304, with the time of the fetch
+ * that it refers to. If its HTTP header is that of a redirect, an error or a missing page, that
+ * header decides, because such a response does not depend on its payload. */
 #include <stdlib.h>
 #include <strings.h>
 #include <time.h>
@@ -101,8 +101,8 @@ static int64_t parse_date(struct sp_view text)
     return ms;
 }
 
-/* The profile of a payload that was fetched and found to be known. Of any other the digest may be
- * that of nothing. */
+/* The profile of a payload that was fetched and is known. With any other profile the digest may be
+ * that of an empty payload. */
 static bool is_identical(struct sp_view header)
 {
     struct sp_view profile = sp_header_field(header, "WARC-Profile");

@@ -61,7 +61,7 @@ struct sp_window {
 
 /* The first member that begins at `at` or behind it, or the window's length. */
 size_t sp_window_member(const struct sp_window *w, size_t at);
-/* Drops the first `bytes` from what is known of members; the caller moves the bytes themselves. */
+/* Forgets the members in the first `bytes`; the caller moves the bytes themselves. */
 void sp_window_moved(struct sp_window *w, size_t bytes);
 
 /* Reads more; false where nothing came, and then `end` is set. */

@@ -16,7 +16,7 @@ struct sp_registry {
     size_t url_count;
     bool registers;
     struct curl_slist *headers;
-    struct sp_buf body; /* of the last answer */
+    struct sp_buf body; /* of the last response */
 };
 
 /* ---- addresses ---- */
@@ -75,7 +75,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
     return size * count;
 }
 
-/* Asks one address. True: it answered, with that status. */
+/* Asks one address. True: it responded, with that status. */
 static bool ask(struct sp_registry *r, const char *base, const char *path, const char *post,
                 long *ret_status, struct sp_fault *fault)
 {
@@ -97,11 +97,11 @@ static bool ask(struct sp_registry *r, const char *base, const char *path, const
     if (code == CURLE_OK && *ret_status < 500 && *ret_status != 429)
         return true;
     if (code == CURLE_OK)
-        sp_fault_set(fault, SP_BUSY, "the schema registry %s says %ld", shown(base).text,
-                     *ret_status);
+        sp_fault_set(fault, SP_BUSY, "the schema registry %s responded with status %ld",
+                     shown(base).text, *ret_status);
     else
-        sp_fault_set(fault, SP_BUSY, "the schema registry %s does not answer: %s", shown(base).text,
-                     *error ? error : curl_easy_strerror(code));
+        sp_fault_set(fault, SP_BUSY, "the schema registry %s does not respond: %s",
+                     shown(base).text, *error ? error : curl_easy_strerror(code));
     return false;
 }
 
@@ -138,7 +138,7 @@ static enum sp_err request(struct sp_registry *r, const char *path, const char *
                             "schema.registry.basic.auth.user.info%s",
                             shown(r->urls[i]).text, status, reason(r).text);
     enum sp_err err = status == 404 ? SP_NOT_FOUND : SP_INVALID;
-    return sp_fault_set(fault, err, "%s: the schema registry %s says %ld%s", what,
+    return sp_fault_set(fault, err, "%s: the schema registry %s responded with status %ld%s", what,
                         shown(r->urls[i]).text, status, reason(r).text);
 }
 
@@ -177,7 +177,7 @@ static void set_up(struct sp_registry *r, const struct sp_registry_options *o)
     curl_easy_setopt(r->curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(r->curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(r->curl, CURLOPT_CONNECTTIMEOUT_MS, (long)SP_REGISTRY_CONNECT_MS);
-    curl_easy_setopt(r->curl, CURLOPT_TIMEOUT_MS, (long)SP_REGISTRY_ANSWER_MS);
+    curl_easy_setopt(r->curl, CURLOPT_TIMEOUT_MS, (long)SP_REGISTRY_RESPONSE_MS);
     curl_easy_setopt(r->curl, CURLOPT_WRITEFUNCTION, on_body);
     curl_easy_setopt(r->curl, CURLOPT_WRITEDATA, &r->body);
 }

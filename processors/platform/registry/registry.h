@@ -1,13 +1,12 @@
 /* A client of a schema registry with the interface of Confluent's: Confluent Schema Registry,
  * Karapace, Apicurio (its ccompat API), Redpanda.
  *
- * Each call asks the registry, and is bounded in time: SP_REGISTRY_URLS addresses at most, one
- * after another until one responds, a few seconds each. What is worth keeping is kept by the
- * caller.
+ * Each call asks the registry and is bounded in time: at most SP_REGISTRY_URLS addresses, one after
+ * another until one responds, a few seconds each. Nothing is cached here; callers do that.
  *
  *   SP_OK            as asked
  *   SP_NOT_FOUND     it has no such schema
- *   SP_BUSY          no answer, or 5xx or 429: the same call may succeed later
+ *   SP_BUSY          no response, or 5xx or 429: the same call may succeed later
  *   SP_INVALID       refused: credentials, a schema that is not compatible, no registry at all;
  *                    somebody must do something
  *
@@ -22,7 +21,7 @@
 #include "base/bytes.h"
 #include "base/fault.h"
 
-enum { SP_REGISTRY_URLS = 4, SP_REGISTRY_CONNECT_MS = 2000, SP_REGISTRY_ANSWER_MS = 5000 };
+enum { SP_REGISTRY_URLS = 4, SP_REGISTRY_CONNECT_MS = 2000, SP_REGISTRY_RESPONSE_MS = 5000 };
 
 /* Texts are copied; an empty one is not given. */
 struct sp_registry_options {
@@ -37,7 +36,7 @@ struct sp_registry_options {
 
 struct sp_registry;
 
-/* Asks nothing yet. SP_INVALID: the addresses are none. */
+/* Sends no request. SP_INVALID: these are not addresses. */
 enum sp_err sp_registry_new(const struct sp_registry_options *options,
                             struct sp_registry **ret_registry, struct sp_fault *fault);
 /* NULL is allowed. */

@@ -1,4 +1,4 @@
-/* What stands around tables and plots: the element that scrolls, and the mark of a small sample. */
+/* What surrounds tables and plots: the element that scrolls, and the mark of a small sample. */
 #include <stdio.h>
 
 #include "report/axis.h"

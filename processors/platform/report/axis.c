@@ -104,8 +104,8 @@ void sp_digits_group(char *text, size_t size)
     }
 }
 
-/* All ticks of an axis are written alike: as plain numbers, where the largest is below a million
- * and the smallest not below a ten thousandth; else with units, or with powers of ten. */
+/* All ticks of an axis are written in one style: as plain numbers if the largest is below a million
+ * and the smallest at least 0.0001; else with units, or with powers of ten. */
 enum style { PLAIN, UNITS, POWERS };
 
 static enum style style_of(const struct sp_axis *a)

@@ -23,8 +23,8 @@ void sp_axis_init(struct sp_axis *a, double lo, double hi, bool log);
 /* Over the values themselves: each is a tick, where they are few. */
 void sp_axis_init_values(struct sp_axis *a, const double *values, size_t count, bool log);
 double sp_axis_place(const struct sp_axis *a, double value);
-/* "2,000", "0.05", "316M", "10⁻⁵": as every tick of this axis is written, and as many digits as
- * tell neighbouring ticks apart. For the axis's ticks. */
+/* "2,000", "0.05", "316M", "10⁻⁵": the text of a tick, in the style of this axis and with enough
+ * digits to distinguish neighbouring ticks. */
 void sp_axis_label(const struct sp_axis *a, double value, char *ret_text, size_t size);
 /* Into a whole number, a comma before each three digits, where there is room. */
 void sp_digits_group(char *text, size_t size);

@@ -1,5 +1,5 @@
-/* Texts in plots. Nothing is cut: a label that is too wide goes on in the next line. Only a text
- * without end (a label of more than 12 lines) is ended by an ellipsis; it is whole in the CSV. */
+/* Texts in plots. A label that is too wide continues on the next line. Only a label of more than 12
+ * lines is cut, with an ellipsis; the CSV has all of it. */
 #include "report/canvas.h"
 
 static const char *const ellipsis = "…";

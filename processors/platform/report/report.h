@@ -10,9 +10,8 @@
  *     sp_report_section, then any of sp_report_text, _code, _table, _plot, _pair, in reading order
  *   sp_report_close
  *
- * Whatever is given as text may come from a crawl: it is shown, never run. It is escaped, bytes
- * that are not UTF-8 and control characters become U+FFFD, and a policy in the page forbids scripts
- * and every request.
+ * Text may come from a crawl, so it is shown and never run. It is escaped, bytes that are not UTF-8
+ * and control characters become U+FFFD, and a policy in the page forbids scripts and every request.
  *
  * Errors: the first failure is kept, later calls do nothing, sp_report_close returns it. Texts are
  * borrowed for the call. Equal calls give equal bytes. Thread rule: one thread at a time. */
@@ -37,9 +36,9 @@ enum sp_err sp_report_close(struct sp_report *r, struct sp_fault *fault);
 
 /* Everything until the next section; the page begins with a list of them. */
 void sp_report_section(struct sp_report *r, const char *heading);
-/* What the tables and plots from here to the end of the section, or to the next call, count: `what`
- * ("pages"), and from how many on nobody need be warned. With fewer, each of them is marked as of a
- * small sample, with both numbers. */
+/* Declares what the tables and plots count from here to the end of the section, or to the next
+ * call: `what` ("pages"), how many there are, and how many are enough. With fewer, each of them is
+ * marked as a small sample, with both numbers. */
 void sp_report_sample(struct sp_report *r, uint64_t count, uint64_t enough, const char *what);
 /* From here on they are no sample: definitions. */
 void sp_report_no_sample(struct sp_report *r);
@@ -68,6 +67,9 @@ void sp_table_text(struct sp_table *t, const char *text);
 void sp_table_number(struct sp_table *t, double x, int decimals);
 /* A share, shown in percent; the CSV has the share. */
 void sp_table_percent(struct sp_table *t, double share, int decimals);
+/* Shown in the largest unit of which there are at least two: s, min, h or days. The CSV has
+ * seconds. */
+void sp_table_seconds(struct sp_table *t, double seconds);
 void sp_table_count(struct sp_table *t, uint64_t n);
 void sp_table_blank(struct sp_table *t);
 /* Adds the table to the report and frees it; a last row that is not full is a mistake. */
@@ -114,8 +116,8 @@ struct sp_pair {
     bool good;           /* the verdict is right: its colour */
 };
 
-/* Side by side; words that only one of them has are marked (Myers' O(ND) over words). Of long
- * texts the beginning is shown, and said so. */
+/* Side by side; words that only one of them has are marked (Myers' O(ND) over words). Of a long
+ * text only the beginning is shown, with a note. */
 void sp_report_pair(struct sp_report *r, const struct sp_pair *pair);
 
 #endif

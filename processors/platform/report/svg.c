@@ -32,7 +32,7 @@ void sp_svg_unnumber(struct sp_buf *svg, size_t from)
     svg->len = kept;
 }
 
-/* Where the element begins: behind the XML declaration. */
+/* Where the element begins: after the XML declaration. */
 static struct sp_view element(struct sp_view svg)
 {
     while (svg.len > 0 && !starts(svg, "<svg")) {

@@ -84,6 +84,19 @@ void sp_table_percent(struct sp_table *t, double share, int decimals)
     put_number(t, share, share * 100, decimals, " %");
 }
 
+void sp_table_seconds(struct sp_table *t, double seconds)
+{
+    static const struct {
+        double seconds;
+        const char *name;
+    } units[] = {{1, " s"}, {60, " min"}, {3600, " h"}, {86400, " days"}};
+    size_t unit = sizeof units / sizeof *units - 1;
+    while (unit > 0 && seconds < 2 * units[unit].seconds)
+        unit--;
+    double shown = seconds / units[unit].seconds;
+    put_number(t, seconds, shown, shown < 1 ? 2 : shown < 10 ? 1 : 0, units[unit].name);
+}
+
 void sp_table_count(struct sp_table *t, uint64_t n)
 {
     char digits[40];

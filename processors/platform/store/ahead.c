@@ -1,11 +1,11 @@
-/* A table of slots, a key's place given by its hash, and a queue of the slots that wait for the
- * reading thread. Who owns a slot is told by its state:
+/* A table of slots, indexed by the hash of the key, and a queue of the slots that wait for the
+ * reading thread. A slot's state says who owns it:
  *
- *   FREE, READ   the caller: nothing in it, or an answer
+ *   FREE, READ   the caller: empty, or with a value
  *   ASKED        nobody: the thread takes it to read, or the caller takes it back
  *   READING      the thread
  *
- * An error is no answer: the caller reads for itself then, and meets it. */
+ * A failed read leaves no value: the caller then reads the key itself and gets the error. */
 #include "store/ahead.h"
 
 #include <stdatomic.h>
@@ -58,7 +58,7 @@ static void read_slot(struct sp_ahead *a, struct slot *s)
     if (!atomic_compare_exchange_strong(&s->state, &asked, READING))
         return; /* taken back */
     char *error = NULL;
-    /* In this order: a commit is counted after it has set out. */
+    /* In this order: a commit is counted after it has started. */
     s->commits = atomic_load(&a->commits);
     s->settled = !sp_flight_batch(a->flight);
     s->value = rocksdb_get_pinned(a->handle, a->options, s->key, s->key_len, &error);
@@ -119,7 +119,7 @@ struct sp_ahead *sp_ahead_new(rocksdb_t *handle, const rocksdb_readoptions_t *op
     return NULL;
 }
 
-static void drop_answer(struct slot *s)
+static void drop_value(struct slot *s)
 {
     if (s->value)
         rocksdb_pinnableslice_destroy(s->value);
@@ -134,7 +134,7 @@ void sp_ahead_free(struct sp_ahead *a)
     wake(a, true);
     pthread_join(a->thread, NULL);
     for (unsigned i = 0; i < SLOTS; i++)
-        drop_answer(&a->slots[i]);
+        drop_value(&a->slots[i]);
     pthread_mutex_destroy(&a->lock);
     pthread_cond_destroy(&a->wake);
     sp_free(a);
@@ -160,7 +160,7 @@ void sp_ahead_expect(struct sp_ahead *a, struct sp_view key)
         return;
     if (state == READ && is_for(s, key) && s->commits == atomic_load(&a->commits))
         return;
-    drop_answer(s);
+    drop_value(s);
     s->key_len = (uint8_t)key.len;
     memcpy(s->key, key.data, key.len);
     atomic_store(&s->state, ASKED);
@@ -175,7 +175,7 @@ void sp_ahead_commit(struct sp_ahead *a)
     atomic_fetch_add(&a->commits, 1);
 }
 
-bool sp_ahead_take(struct sp_ahead *a, struct sp_view key, struct sp_ahead_answer *ret_answer)
+bool sp_ahead_take(struct sp_ahead *a, struct sp_view key, struct sp_ahead_value *ret_value)
 {
     struct slot *s = slot_of(a, key);
     int state = atomic_load(&s->state), asked = ASKED;
@@ -186,9 +186,9 @@ bool sp_ahead_take(struct sp_ahead *a, struct sp_view key, struct sp_ahead_answe
         return false;
     }
     bool good = !s->failed && s->commits == atomic_load(&a->commits);
-    *ret_answer = (struct sp_ahead_answer){s->value, s->settled};
+    *ret_value = (struct sp_ahead_value){s->value, s->settled};
     if (good)
         s->value = NULL;
-    drop_answer(s);
+    drop_value(s);
     return good;
 }

@@ -19,7 +19,7 @@ void sp_apply_before(struct sp_apply *a, enum sp_err (*before)(void *arg), void 
     const char *const names[] = {"write_buffer_size"}, *const values[] = {text};
     rocksdb_set_options(a->handle, 1, names, values, &error);
     if (error)
-        a->log = true; /* RocksDB flushes when it likes: each commit counts as one on the disk */
+        a->log = true; /* RocksDB may flush at any time: each commit counts as being on the disk */
     rocksdb_free(error);
 }
 
@@ -37,7 +37,7 @@ static uint64_t property(const struct sp_apply *a, const char *name, uint64_t ot
     return rocksdb_property_int(a->handle, name, &value) == 0 ? value : otherwise;
 }
 
-/* What is in write buffers may come to the disk at any time. */
+/* The content of write buffers may reach the disk at any time. */
 static bool has_room(struct sp_apply *a, uint64_t batch_bytes)
 {
     struct statvfs disk;

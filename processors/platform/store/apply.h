@@ -1,14 +1,13 @@
-/* A batch into RocksDB, and what has to be on the disk before its rows are (sp_db_before_commits).
- * Private to this folder.
+/* Applies a batch to RocksDB, after the files that must be on the disk before its rows
+ * (sp_db_before_commits). Private to this folder.
  *
  * With a write-ahead log any commit may be on the disk as soon as it is applied. Without one its
  * rows stay in the write buffer until that is flushed. So buffers are flushed here, when they have
- * reached their size: then, and not at each commit, the caller brings to the disk what must be
- * there first. RocksDB's own limit is twice that size, which only a very large commit reaches.
+ * reached their size; only then, and not at each commit, the caller first syncs its own files.
+ * RocksDB's own limit is twice that size, which only a very large commit reaches.
  *
  * RocksDB, as Debian builds it, may abort the process when it cannot write one of its files, above
- * all a log. So a commit is begun only where the disk has room for it and for what is in write
- * buffers. */
+ * all a log. So a commit starts only if the disk has room for it and for the write buffers. */
 #ifndef SP_STORE_APPLY_H
 #define SP_STORE_APPLY_H
 
@@ -17,15 +16,16 @@
 struct sp_apply {
     rocksdb_t *handle;
     const rocksdb_writeoptions_t *options;
-    struct sp_sorted *sorted; /* takes the batches past write buffers and log; NULL: it does not */
+    struct sp_sorted *sorted; /* writes batches as sorted files, past write buffers and log; NULL:
+                                 not used */
     bool log;                 /* the database has a write-ahead log */
-    const char *directory;    /* on whose disk there must be room; NULL: it is not looked at */
+    const char *directory;    /* the disk of this directory must have room; NULL: not checked */
     uint64_t memtable_bytes;
     enum sp_err (*before)(void *arg); /* NULL: nothing */
     void *before_arg;
     bool refused;  /* by it, once and for all */
     bool full;     /* there was no room, once and for all */
-    char why[160]; /* a commit failed, where it was not RocksDB who said so */
+    char why[160]; /* why a commit failed, if the error is not RocksDB's */
 };
 
 /* See sp_db_before_commits. */

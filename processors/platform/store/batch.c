@@ -5,7 +5,11 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "base/huge.h"
 #include "base/mem.h"
+
+/* The room of a large batch is got at once; what is not written to takes no memory. */
+enum { LARGE_BYTES = 4 << 20, ROOM_BYTES = 40 << 20 };
 
 static uint64_t first_bytes(struct sp_view key)
 {
@@ -14,10 +18,26 @@ static uint64_t first_bytes(struct sp_view key)
     return be64toh(bytes);
 }
 
+/* Rows are stored in order of arrival, and read in that of their keys: in small pages a third of
+ * the work of a large batch was to translate addresses. */
+static void reserve(struct sp_buf *bytes, size_t more)
+{
+    if (bytes->cap - bytes->len >= more)
+        return;
+    if (bytes->len + more < LARGE_BYTES) {
+        sp_buf_reserve(bytes, more);
+        return;
+    }
+    size_t room = bytes->len + more < ROOM_BYTES ? ROOM_BYTES - bytes->len : more;
+    sp_buf_reserve(bytes, room);
+    sp_huge_advise(bytes->data, bytes->cap);
+}
+
 void sp_write_batch_note(struct sp_write_batch *b, struct sp_view key, struct sp_view value,
                          bool erased)
 {
     SP_ASSERT(value.len < SP_WRITE_ERASED);
+    reserve(&b->bytes, key.len + value.len);
     sp_grow(&b->writes, &b->cap, b->count + 1);
     b->writes[b->count++] = (struct sp_write){first_bytes(key), b->bytes.len, (uint32_t)key.len,
                                               erased ? SP_WRITE_ERASED : (uint32_t)value.len};

@@ -1,5 +1,5 @@
-/* The writes of one commit to RocksDB: as they come, and then sorted, so that they can be read
- * while they are on their way. Private to this folder. */
+/* The writes of one commit to RocksDB: in order of arrival, and then sorted, so that they can be
+ * read until RocksDB has them. Private to this folder. */
 #ifndef SP_STORE_BATCH_H
 #define SP_STORE_BATCH_H
 

@@ -1,8 +1,8 @@
 /* The state directory: see directory.h.
  *
- * FORMAT is written before the database is created, as a file of another name that is
- * synced and renamed: a kill leaves either no FORMAT in a directory that still counts
- * as empty, or all of it. All of this happens under the lock.
+ * FORMAT is written before the database is created, as a file of another name that is synced and
+ * renamed. So a kill leaves either a complete FORMAT, or none in a directory that still counts as
+ * empty. All of this happens under the lock.
  *
  * The lock is flock(), which the kernel drops when its process dies, so that a kill -9 leaves
  * nothing to clean up. */
@@ -140,8 +140,9 @@ static enum sp_err lock(const struct opening *o, int *ret_lock)
             "it, or use another --state directory",
             o->directory, *text ? text : "unknown");
     } else {
-        /* Where flock is not supported (some network file systems) RocksDB's own lock stays.
-         * The process id is for the message above only: a failure to write it is none. */
+        /* Where flock is not supported (some network file systems), only RocksDB's own lock
+         * remains. The process id is only for the message above, so a failure to write it is
+         * ignored. */
         int n = snprintf(text, sizeof text, "%ld\n", (long)getpid());
         if (ftruncate(fd, 0) == 0 && pwrite(fd, text, (size_t)n, 0) == n)
             *ret_lock = fd;
@@ -242,9 +243,8 @@ static enum sp_err compare_format(const struct opening *o, struct sp_view stored
     return SP_STATE_FORMAT;
 }
 
-/* A state begins with its FORMAT, and outputs with the state: the names of the folders that lead to
- * it are on the disk before. A loss of power that took one of them would leave the outputs without
- * it. */
+/* The names of the folders that lead to the state reach the disk before FORMAT does. Otherwise a
+ * loss of power could remove the state and keep the outputs that were written after it. */
 static enum sp_err write_format(const struct opening *o, const char *fingerprint)
 {
     struct sp_buf from = {0}, to = {0}, text = {0};
@@ -317,7 +317,8 @@ enum sp_err sp_db_read_fingerprint(const char *directory, struct sp_buf *out,
     return err;
 }
 
-/* RocksDB adds to its files or makes new ones, so names and sizes tell. Its log is none of them. */
+/* RocksDB appends to its files or creates new ones, so names and sizes show a change. Its text log
+ * does not count. */
 uint64_t sp_db_files(const char *directory)
 {
     struct sp_buf buf = {0};
@@ -349,9 +350,8 @@ static void remove_wiped(const char *directory)
     sp_buf_done(&buf);
 }
 
-/* The files go after the database has lost its name, and FORMAT stays. Were they removed one by
- * one, a kill between the two could leave files and no FORMAT, which is refused as a directory of
- * others. */
+/* The database is renamed first, then its files are removed; FORMAT stays. A kill in between must
+ * not leave files without FORMAT: such a directory is refused as somebody else's. */
 enum sp_err sp_db_wipe(const char *directory, struct sp_fault *fault)
 {
     struct opening o = {directory, fault};

@@ -1,5 +1,5 @@
-/* The state directory around the database: whose it is, which format and
- * configuration it was written with, and who holds it.
+/* The state directory around the database: its format, the configuration it was written with, and
+ * which process has it open.
  *
  *   DIR/FORMAT    "samepage state 4", then the creator's fingerprint, lines key=value
  *   DIR/LOCK      flock()ed while open; the holder's process id

@@ -1,6 +1,6 @@
-/* A commit that a thread of its own applies to RocksDB: the caller continues meanwhile, and reads
- * what is on its way from the batch. One commit is under way at a time, so they arrive in order.
- * Private to this folder. */
+/* A thread that applies commits to RocksDB: the caller continues meanwhile, and reads rows that
+ * RocksDB does not have yet from the batch. One commit is under way at a time, so they arrive in
+ * order. Private to this folder. */
 #ifndef SP_STORE_FLIGHT_H
 #define SP_STORE_FLIGHT_H
 
@@ -20,10 +20,12 @@ const char *sp_flight_wait(struct sp_flight *f);
  * sp_flight_wait.
  */
 void sp_flight_start(struct sp_flight *f, struct sp_write_batch *batch);
-/* What is on its way; NULL: nothing, all of it is there. Stays until the next start, also when it
- * has arrived meanwhile. For any thread to ask, for the committing one to look into. */
+/* The batch under way; NULL: none, RocksDB has everything. Valid until the next start, even if it
+ * was applied meanwhile. Any thread may ask whether there is one; only the thread that starts
+ * commits may read it. */
 const struct sp_write_batch *sp_flight_batch(const struct sp_flight *f);
-/* The last that set out, under way or arrived; for the committing thread. */
+/* The batch that was started last, whether or not it has been applied; for the thread that starts
+ * commits. */
 const struct sp_write_batch *sp_flight_last(const struct sp_flight *f);
 
 #endif

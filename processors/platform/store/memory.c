@@ -62,7 +62,7 @@ static enum sp_err memory_scan(struct sp_db *db, struct sp_view prefix, struct s
     if (fails(m))
         return SP_STORE;
     struct sp_rows_place place = sp_rows_seek(&m->rows, from);
-    for (const struct sp_stored_row *row; (row = sp_rows_next(&m->rows, &place));) {
+    for (const struct sp_stored_row *row; (row = sp_rows_next(&place));) {
         if (row->key.len < prefix.len || memcmp(row->key.data, prefix.data, prefix.len) != 0)
             break;
         if (!each(arg, row->key, row->value))
@@ -74,14 +74,14 @@ static enum sp_err memory_scan(struct sp_db *db, struct sp_view prefix, struct s
 static enum sp_err memory_commit(struct sp_db *db)
 {
     struct memory_db *m = memory(db);
-    if (!m->batch.board_count)
+    if (!m->batch.count)
         return SP_OK;
     if (fails(m)) {
         sp_rows_clear(&m->batch);
         return SP_STORE;
     }
-    struct sp_rows_place place = {0, 0};
-    for (struct sp_stored_row *row; (row = sp_rows_next(&m->batch, &place));) {
+    struct sp_rows_place place = sp_rows_first(&m->batch);
+    for (struct sp_stored_row *row; (row = sp_rows_next(&place));) {
         if (row->deleted) {
             sp_rows_erase(&m->rows, row->key);
             sp_free(row);
@@ -103,9 +103,8 @@ static void memory_each_write(struct sp_db *db,
                                            bool deleted),
                               void *arg)
 {
-    const struct sp_rows *batch = &memory(db)->batch;
-    struct sp_rows_place place = {0, 0};
-    for (const struct sp_stored_row *row; (row = sp_rows_next(batch, &place));)
+    struct sp_rows_place place = sp_rows_first(&memory(db)->batch);
+    for (const struct sp_stored_row *row; (row = sp_rows_next(&place));)
         each(arg, row->key, row->value, row->deleted);
 }
 
@@ -152,8 +151,8 @@ struct sp_db *sp_db_copy_memory(const struct sp_db *db)
     SP_ASSERT(db->ops == &memory_ops);
     const struct memory_db *from = (const struct memory_db *)db;
     struct sp_db *copy = sp_db_open_memory();
-    struct sp_rows_place place = {0, 0};
-    for (const struct sp_stored_row *row; (row = sp_rows_next(&from->rows, &place));)
+    struct sp_rows_place place = sp_rows_first(&from->rows);
+    for (const struct sp_stored_row *row; (row = sp_rows_next(&place));)
         sp_rows_put(&memory(copy)->rows, sp_stored_row_new(row->key, row->value, false));
     return copy;
 }

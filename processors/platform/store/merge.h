@@ -1,5 +1,5 @@
-/* Two ordered runs of rows as one: what is in RocksDB, and what is on its way there, which counts
- * where both have a key. Private to this folder. */
+/* Merges two ordered runs of rows: those in RocksDB and those of the batch under way, which win for
+ * a key that both have. Private to this folder. */
 #ifndef SP_STORE_MERGE_H
 #define SP_STORE_MERGE_H
 

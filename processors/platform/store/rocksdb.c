@@ -84,20 +84,20 @@ static enum sp_err failed(struct rocks_db *r, char *error)
 static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_view *ret_value)
 {
     struct rocks_db *r = rocks(db);
-    struct sp_ahead_answer answer;
+    struct sp_ahead_value ahead;
     char *error = NULL;
     unpin(r);
-    bool answered = r->ahead && sp_ahead_take(r->ahead, key, &answer);
-    if (answered)
-        r->pinned = answer.value;
+    bool found = r->ahead && sp_ahead_take(r->ahead, key, &ahead);
+    if (found)
+        r->pinned = ahead.value;
     const struct sp_write_batch *coming =
-        answered && !answer.settled ? sp_flight_last(r->flight) : sp_flight_batch(r->flight);
+        found && !ahead.settled ? sp_flight_last(r->flight) : sp_flight_batch(r->flight);
     const struct sp_write *w = coming ? sp_write_batch_find(coming, key) : NULL;
     if (w) {
         *ret_value = sp_write_batch_value(coming, w);
         return w->value_len == SP_WRITE_ERASED ? SP_NOT_FOUND : SP_OK;
     }
-    if (!answered)
+    if (!found)
         r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
     if (error)
         return failed(r, error);
@@ -157,7 +157,7 @@ static void rocks_discard(struct sp_db *db)
     sp_write_batch_clear(&rocks(db)->open);
 }
 
-/* Waits for what is under way; an error of it is that of whoever waits. */
+/* Waits for the commit under way, and returns its error. */
 static enum sp_err land(struct rocks_db *r)
 {
     const char *error = r->flight ? sp_flight_wait(r->flight) : NULL;
@@ -360,8 +360,8 @@ static void set_options(struct rocks_db *r, const struct sp_rocksdb_options *o)
     r->scan = rocksdb_readoptions_create();
     rocksdb_readoptions_set_fill_cache(r->scan, 0);
     r->write = rocksdb_writeoptions_create();
-    /* A log that went on in a new file while the old one was not on the disk would leave a hole: a
-     * loss of power may keep the new one and not the old one, and RocksDB replays what is there. */
+    /* If a log continued in a new file before the old one was on the disk, a loss of power could
+     * keep the new file and lose the old one, and RocksDB would replay the log with a gap. */
     rocksdb_writeoptions_set_sync(r->write, o->write_ahead_log);
     rocksdb_writeoptions_disable_WAL(r->write, !o->write_ahead_log);
     r->writes = rocksdb_writebatch_create();
@@ -415,10 +415,10 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
 
 /* ---- reading along
  *
- * A secondary instance would be made for this, but those do not know blob files (facebook/rocksdb
- * issue 13296: they crash). So the database is opened again, read-only, where its files have
- * changed: milliseconds, with the cache of blocks handed on. Every table stays open, because the
- * writer deletes files; a blob file that went is an error, and the next open does not want it. */
+ * Secondary instances are meant for this, but they crash on blob files (facebook/rocksdb issue
+ * 13296). So the database is opened again, read-only, when its files have changed, which takes
+ * milliseconds with the block cache handed on. Every table stays open, because the writer deletes
+ * files. A read from a deleted blob file fails, and succeeds after the next open. */
 
 static rocksdb_t *open_read_only(struct rocks_db *r, const char *directory, const char *scratch,
                                  char **ret_error)

@@ -1,23 +1,36 @@
-/* See rows.h. */
+/* See rows.h. A leaf that has become small is merged with its right neighbour if the rows of
+ * both fit into one leaf; inner nodes are freed when they are empty. */
 #include "store/rows.h"
 
 #include <endian.h>
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 
-enum { BOARD = 256 };
+/* Nodes of 1 and 2 KiB. */
+enum { LEAF_ROWS = 62, INNER_KIDS = 84, MERGED_ROWS = LEAF_ROWS * 3 / 4, MOST_LEVELS = 16 };
 
-struct entry {
-    uint64_t head; /* of the key: in the same order, but not all of it */
-    struct sp_stored_row *row;
+struct sp_rows_leaf {
+    uint32_t count;
+    uint64_t heads[LEAF_ROWS]; /* of the keys: in the same order, but not all of it */
+    struct sp_stored_row *rows[LEAF_ROWS];
+    struct sp_rows_leaf *before, *after;
 };
 
-struct sp_rows_board {
-    struct entry first; /* entries[0] */
-    struct entry *entries;
-    uint32_t count;
-    uint32_t cap;
+/* All keys of kids[i + 1], and none of kids[i], are bounds[i] or greater. */
+struct inner {
+    uint32_t count;             /* of kids */
+    uint64_t heads[INNER_KIDS]; /* of the bounds */
+    struct sp_stored_row *bounds[INNER_KIDS];
+    void *kids[INNER_KIDS];
+};
+
+/* From the root to a leaf. */
+struct path {
+    struct inner *nodes[MOST_LEVELS];
+    uint32_t kids[MOST_LEVELS];
+    struct sp_rows_leaf *leaf;
 };
 
 struct sp_stored_row *sp_stored_row_new(struct sp_view key, struct sp_view value, bool deleted)
@@ -58,171 +71,345 @@ static int compare(struct sp_view a, struct sp_view b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-static bool comes_before(const struct entry *e, uint64_t head, struct sp_view key)
+/* How many of the sorted heads are less. */
+static uint32_t heads_below(const uint64_t *heads, uint32_t count, uint64_t head)
 {
-    return e->head != head ? e->head < head : compare(e->row->key, key) < 0;
+    const uint64_t *at = heads;
+    while (count > 1) {
+        uint32_t half = count / 2;
+        at += at[half - 1] < head ? half : 0;
+        count -= half;
+    }
+    return (uint32_t)(at - heads) + (count && *at < head);
 }
 
-/* The last board whose first row comes before the key, or the first. */
-static uint32_t find_board(const struct sp_rows *rows, uint64_t head, struct sp_view key)
+/* The first whose key is not less. */
+static uint32_t first_not_below(const uint64_t *heads, struct sp_stored_row *const *rows,
+                                uint32_t count, uint64_t head, struct sp_view key)
 {
-    uint32_t lo = 0, hi = rows->board_count;
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (comes_before(&rows->boards[mid].first, head, key))
-            lo = mid + 1;
+    uint32_t low = heads_below(heads, count, head), high = low;
+    while (high < count && heads[high] == head)
+        high++;
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (compare(rows[middle]->key, key) < 0)
+            low = middle + 1;
         else
-            hi = mid;
+            high = middle;
     }
-    return lo ? lo - 1 : 0;
+    return low;
+}
+
+/* ---- looking up */
+
+static uint32_t kid_of(const struct inner *n, uint64_t head, struct sp_view key)
+{
+    sp_prefetch_bytes(n->heads, n->count * sizeof *n->heads);
+    uint32_t bounds = n->count - 1;
+    uint32_t i = first_not_below(n->heads, n->bounds, bounds, head, key);
+    return i < bounds && n->heads[i] == head && sp_view_eq(n->bounds[i]->key, key) ? i + 1 : i;
+}
+
+static struct path path_to(const struct sp_rows *rows, uint64_t head, struct sp_view key)
+{
+    struct path path;
+    void *node = rows->root;
+    for (uint32_t level = 0; level < rows->height; level++) {
+        path.nodes[level] = node;
+        path.kids[level] = kid_of(node, head, key);
+        node = path.nodes[level]->kids[path.kids[level]];
+    }
+    path.leaf = node;
+    if (path.leaf)
+        sp_prefetch_bytes(path.leaf->heads, sizeof path.leaf->heads);
+    return path;
+}
+
+static uint32_t place_in(const struct sp_rows_leaf *leaf, uint64_t head, struct sp_view key)
+{
+    return first_not_below(leaf->heads, leaf->rows, leaf->count, head, key);
+}
+
+static bool has_at(const struct sp_rows_leaf *leaf, uint32_t at, uint64_t head, struct sp_view key)
+{
+    return at < leaf->count && leaf->heads[at] == head && sp_view_eq(leaf->rows[at]->key, key);
+}
+
+struct sp_rows_place sp_rows_first(const struct sp_rows *rows)
+{
+    const void *node = rows->root;
+    for (uint32_t level = 0; level < rows->height; level++)
+        node = ((const struct inner *)node)->kids[0];
+    return (struct sp_rows_place){node, 0};
 }
 
 struct sp_rows_place sp_rows_seek(const struct sp_rows *rows, struct sp_view key)
 {
     uint64_t head = head_of(key);
-    struct sp_rows_place place = {find_board(rows, head, key), 0};
-    if (place.board == rows->board_count)
-        return place;
-    const struct sp_rows_board *b = &rows->boards[place.board];
-    uint32_t lo = 0, hi = b->count;
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (comes_before(&b->entries[mid], head, key))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    place.at = lo;
-    return place;
+    const struct sp_rows_leaf *leaf = path_to(rows, head, key).leaf;
+    return (struct sp_rows_place){leaf, leaf ? place_in(leaf, head, key) : 0};
 }
 
-struct sp_stored_row *sp_rows_next(const struct sp_rows *rows, struct sp_rows_place *place)
+struct sp_stored_row *sp_rows_next(struct sp_rows_place *place)
 {
-    while (place->board < rows->board_count && place->at == rows->boards[place->board].count) {
-        place->board++;
-        place->at = 0;
-    }
-    if (place->board >= rows->board_count)
-        return NULL;
-    return rows->boards[place->board].entries[place->at++].row;
-}
-
-/* The place of that key's row: there, where its own board ends, at the start of the next. */
-static struct entry *entry_of(const struct sp_rows *rows, struct sp_rows_place *place,
-                              struct sp_view key)
-{
-    if (place->board < rows->board_count && place->at == rows->boards[place->board].count)
-        *place = (struct sp_rows_place){place->board + 1, 0};
-    if (place->board >= rows->board_count)
-        return NULL;
-    struct entry *e = &rows->boards[place->board].entries[place->at];
-    return sp_view_eq(e->row->key, key) ? e : NULL;
+    while (place->leaf && place->at == place->leaf->count)
+        *place = (struct sp_rows_place){place->leaf->after, 0};
+    return place->leaf ? place->leaf->rows[place->at++] : NULL;
 }
 
 struct sp_stored_row *sp_rows_find(const struct sp_rows *rows, struct sp_view key)
 {
-    struct sp_rows_place place = sp_rows_seek(rows, key);
-    const struct entry *e = entry_of(rows, &place, key);
-    return e ? e->row : NULL;
+    uint64_t head = head_of(key);
+    const struct sp_rows_leaf *leaf = path_to(rows, head, key).leaf;
+    if (!leaf)
+        return NULL;
+    uint32_t at = place_in(leaf, head, key);
+    return has_at(leaf, at, head, key) ? leaf->rows[at] : NULL;
 }
 
-/* ---- changes */
+/* ---- inner nodes */
 
-static void insert_board(struct sp_rows *rows, uint32_t at)
+static void move_up(uint64_t *heads, void *entries, uint32_t from, uint32_t end)
 {
-    sp_grow(&rows->boards, &rows->board_cap, rows->board_count + 1);
-    memmove(rows->boards + at + 1, rows->boards + at,
-            (rows->board_count - at) * sizeof *rows->boards);
-    rows->boards[at] = (struct sp_rows_board){0};
-    rows->board_count++;
+    memmove(heads + from + 1, heads + from, (end - from) * sizeof *heads);
+    void **all = entries;
+    memmove(all + from + 1, all + from, (end - from) * sizeof *all);
 }
 
-static void drop_board(struct sp_rows *rows, uint32_t at)
+static void move_down(uint64_t *heads, void *entries, uint32_t to, uint32_t end)
 {
-    sp_free(rows->boards[at].entries);
-    rows->board_count--;
-    memmove(rows->boards + at, rows->boards + at + 1,
-            (rows->board_count - at) * sizeof *rows->boards);
+    memmove(heads + to, heads + to + 1, (end - to - 1) * sizeof *heads);
+    void **all = entries;
+    memmove(all + to, all + to + 1, (end - to - 1) * sizeof *all);
 }
 
-/* A board that is full becomes two: where rows come in order, the first stays full. */
-static void split_board(struct sp_rows *rows, struct sp_rows_place *place)
+/* Inserts `kid` as kids[at + 1] of a node that is not full. */
+static void insert_kid(struct inner *n, uint32_t at, struct sp_stored_row *bound, void *kid)
 {
-    bool last = place->board + 1 == rows->board_count && place->at == BOARD;
-    uint32_t kept = last ? BOARD : BOARD / 2;
-    insert_board(rows, place->board + 1);
-    struct sp_rows_board *low = &rows->boards[place->board], *high = low + 1;
+    move_up(n->heads, n->bounds, at, n->count - 1);
+    n->heads[at] = head_of(bound->key);
+    n->bounds[at] = bound;
+    memmove(n->kids + at + 2, n->kids + at + 1, (n->count - at - 1) * sizeof *n->kids);
+    n->kids[at + 1] = kid;
+    n->count++;
+}
+
+/* The upper half of a full node, which begins at *ret_bound. Where keys come in order, `at` is
+ * the last and the lower part stays full. */
+static struct inner *split_inner(struct inner *low, uint32_t at, struct sp_stored_row **ret_bound)
+{
+    uint32_t kept = at + 1 == INNER_KIDS ? INNER_KIDS - 1 : INNER_KIDS / 2;
+    struct inner *high = sp_calloc(1, sizeof *high);
     high->count = low->count - kept;
     low->count = kept;
-    sp_grow(&high->entries, &high->cap, high->count + 1);
-    if (high->count) {
-        SP_ASSERT(high->entries);
-        memcpy(high->entries, low->entries + kept, high->count * sizeof *high->entries);
-        high->first = high->entries[0];
-    }
-    if (place->at > kept || last)
-        *place = (struct sp_rows_place){place->board + 1, place->at - kept};
+    *ret_bound = low->bounds[kept - 1];
+    memcpy(high->kids, low->kids + kept, high->count * sizeof *high->kids);
+    memcpy(high->heads, low->heads + kept, (high->count - 1) * sizeof *high->heads);
+    memcpy(high->bounds, low->bounds + kept, (high->count - 1) * sizeof(void *));
+    return high;
 }
 
-static void insert(struct sp_rows *rows, struct sp_rows_place place, struct sp_stored_row *row)
+/* Inserts a new node of that level after the path's. Takes ownership of `bound`. */
+static void hang(struct sp_rows *rows, struct path *path, uint32_t level,
+                 struct sp_stored_row *bound, void *kid)
 {
-    if (!rows->board_count)
-        insert_board(rows, 0);
-    if (rows->boards[place.board].count == BOARD)
-        split_board(rows, &place);
-    struct sp_rows_board *b = &rows->boards[place.board];
-    sp_grow(&b->entries, &b->cap, b->count + 1);
-    memmove(b->entries + place.at + 1, b->entries + place.at,
-            (b->count - place.at) * sizeof *b->entries);
-    b->entries[place.at] = (struct entry){head_of(row->key), row};
-    b->first = b->entries[0];
-    b->count++;
+    while (level > 0) {
+        struct inner *n = path->nodes[--level];
+        uint32_t at = path->kids[level];
+        if (n->count < INNER_KIDS) {
+            insert_kid(n, at, bound, kid);
+            return;
+        }
+        struct sp_stored_row *middle;
+        struct inner *high = split_inner(n, at, &middle);
+        if (at < n->count)
+            insert_kid(n, at, bound, kid);
+        else
+            insert_kid(high, at - n->count, bound, kid);
+        bound = middle;
+        kid = high;
+    }
+    SP_ASSERT(rows->height + 1 < MOST_LEVELS);
+    struct inner *root = sp_calloc(1, sizeof *root);
+    root->kids[0] = rows->root;
+    root->count = 1;
+    insert_kid(root, 0, bound, kid);
+    rows->root = root;
+    rows->height++;
+}
+
+/* Removes kids[at] from the path's node of that level, with the bound before it; if it is the
+ * first, with the bound after it. */
+static void unhang(struct sp_rows *rows, struct path *path, uint32_t level, uint32_t at)
+{
+    struct inner *n = path->nodes[level];
+    if (n->count == 1) {
+        sp_free(n);
+        if (level == 0)
+            *rows = (struct sp_rows){0};
+        else
+            unhang(rows, path, level - 1, path->kids[level - 1]);
+        return;
+    }
+    uint32_t bound = at ? at - 1 : 0;
+    sp_free(n->bounds[bound]);
+    move_down(n->heads, n->bounds, bound, n->count - 1);
+    memmove(n->kids + at, n->kids + at + 1, (n->count - at - 1) * sizeof *n->kids);
+    n->count--;
+    while (rows->height && ((struct inner *)rows->root)->count == 1) {
+        struct inner *root = rows->root;
+        rows->root = root->kids[0];
+        rows->height--;
+        sp_free(root);
+    }
+}
+
+/* ---- leaves */
+
+static struct sp_rows_leaf *new_leaf(struct sp_rows *rows, struct sp_rows_leaf *before)
+{
+    struct sp_rows_leaf *leaf = sp_alloc(sizeof *leaf);
+    leaf->count = 0;
+    leaf->before = before;
+    leaf->after = before ? before->after : NULL;
+    if (leaf->after)
+        leaf->after->before = leaf;
+    if (before)
+        before->after = leaf;
+    rows->leaves++;
+    return leaf;
+}
+
+static void free_leaf(struct sp_rows *rows, struct sp_rows_leaf *leaf)
+{
+    if (leaf->before)
+        leaf->before->after = leaf->after;
+    if (leaf->after)
+        leaf->after->before = leaf->before;
+    rows->leaves--;
+    sp_free(leaf);
+}
+
+/* Behind the other's rows. */
+static void append_rows(struct sp_rows_leaf *to, const struct sp_rows_leaf *from, uint32_t at)
+{
+    uint32_t count = from->count - at;
+    memcpy(to->heads + to->count, from->heads + at, count * sizeof *to->heads);
+    memcpy(to->rows + to->count, from->rows + at, count * sizeof(void *));
+    to->count += count;
+}
+
+static void insert_row(struct sp_rows_leaf *leaf, uint32_t at, struct sp_stored_row *row)
+{
+    move_up(leaf->heads, leaf->rows, at, leaf->count);
+    leaf->heads[at] = head_of(row->key);
+    leaf->rows[at] = row;
+    leaf->count++;
+}
+
+/* A full leaf becomes two: where rows come in order, the first stays full. */
+static void split_and_insert(struct sp_rows *rows, struct path *path, uint32_t at,
+                             struct sp_stored_row *row)
+{
+    struct sp_rows_leaf *low = path->leaf, *high = new_leaf(rows, low);
+    if (at == LEAF_ROWS && !high->after) {
+        insert_row(high, 0, row);
+    } else {
+        append_rows(high, low, LEAF_ROWS / 2);
+        low->count = LEAF_ROWS / 2;
+        if (at <= low->count)
+            insert_row(low, at, row);
+        else
+            insert_row(high, at - low->count, row);
+    }
+    hang(rows, path, rows->height, sp_stored_row_new(high->rows[0]->key, sp_view(NULL, 0), false),
+         high);
 }
 
 void sp_rows_put(struct sp_rows *rows, struct sp_stored_row *row)
 {
-    struct sp_rows_place place = sp_rows_seek(rows, row->key), found = place;
-    struct entry *e = entry_of(rows, &found, row->key);
+    uint64_t head = head_of(row->key);
+    if (!rows->root)
+        rows->root = new_leaf(rows, NULL);
+    struct path path = path_to(rows, head, row->key);
+    struct sp_rows_leaf *leaf = path.leaf;
+    uint32_t at = place_in(leaf, head, row->key);
     rows->bytes += row_bytes(row);
-    if (!e) {
-        insert(rows, place, row);
+    if (has_at(leaf, at, head, row->key)) {
+        rows->bytes -= row_bytes(leaf->rows[at]);
+        sp_free(leaf->rows[at]);
+        leaf->rows[at] = row;
         return;
     }
-    rows->bytes -= row_bytes(e->row);
-    sp_free(e->row);
-    e->row = row;
-    rows->boards[found.board].first = rows->boards[found.board].entries[0];
+    rows->count++;
+    if (leaf->count < LEAF_ROWS)
+        insert_row(leaf, at, row);
+    else
+        split_and_insert(rows, &path, at, row);
+}
+
+/* After a removal: an empty leaf goes, one of few rows takes in its right neighbour. */
+static void tidy(struct sp_rows *rows, struct path *path)
+{
+    if (!rows->height)
+        return;
+    uint32_t level = rows->height - 1, at = path->kids[level];
+    struct sp_rows_leaf *leaf = path->leaf;
+    if (!leaf->count) {
+        free_leaf(rows, leaf);
+        unhang(rows, path, level, at);
+    } else if (leaf->count <= LEAF_ROWS / 4 && at + 1 < path->nodes[level]->count &&
+               leaf->count + leaf->after->count <= MERGED_ROWS) {
+        append_rows(leaf, leaf->after, 0);
+        free_leaf(rows, leaf->after);
+        unhang(rows, path, level, at + 1);
+    }
 }
 
 void sp_rows_erase(struct sp_rows *rows, struct sp_view key)
 {
-    struct sp_rows_place place = sp_rows_seek(rows, key);
-    struct entry *e = entry_of(rows, &place, key);
-    if (!e)
+    uint64_t head = head_of(key);
+    struct path path = path_to(rows, head, key);
+    struct sp_rows_leaf *leaf = path.leaf;
+    uint32_t at = leaf ? place_in(leaf, head, key) : 0;
+    if (!leaf || !has_at(leaf, at, head, key))
         return;
-    struct sp_rows_board *b = &rows->boards[place.board];
-    rows->bytes -= row_bytes(e->row);
-    sp_free(e->row);
-    b->count--;
-    memmove(e, e + 1, (b->count - place.at) * sizeof *e);
-    if (b->count)
-        b->first = b->entries[0];
-    else
-        drop_board(rows, place.board);
+    rows->count--;
+    rows->bytes -= row_bytes(leaf->rows[at]);
+    sp_free(leaf->rows[at]);
+    move_down(leaf->heads, leaf->rows, at, leaf->count);
+    leaf->count--;
+    tidy(rows, &path);
+}
+
+/* ---- the end */
+
+static void free_inner(struct inner *n, uint32_t height)
+{
+    for (uint32_t i = 0; i < n->count; i++) {
+        if (height > 1)
+            free_inner(n->kids[i], height - 1);
+        if (i)
+            sp_free(n->bounds[i - 1]);
+    }
+    sp_free(n);
 }
 
 void sp_rows_let_go(struct sp_rows *rows)
 {
-    for (uint32_t i = 0; i < rows->board_count; i++)
-        sp_free(rows->boards[i].entries);
-    sp_free(rows->boards);
+    for (struct sp_rows_leaf *leaf = (void *)sp_rows_first(rows).leaf, *after; leaf; leaf = after) {
+        after = leaf->after;
+        sp_free(leaf);
+    }
+    if (rows->height)
+        free_inner(rows->root, rows->height);
     *rows = (struct sp_rows){0};
 }
 
 void sp_rows_clear(struct sp_rows *rows)
 {
-    struct sp_rows_place place = {0, 0};
-    for (struct sp_stored_row *row; (row = sp_rows_next(rows, &place));)
+    struct sp_rows_place place = sp_rows_first(rows);
+    for (struct sp_stored_row *row; (row = sp_rows_next(&place));)
         sp_free(row);
     sp_rows_let_go(rows);
 }

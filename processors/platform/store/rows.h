@@ -1,9 +1,8 @@
-/* Rows in the order of their keys, in memory: boards of up to 256 rows each. Beside each row lie
- * the first eight bytes of its key, so that a look-up reads a few lines of memory, and mostly one
- * row.
+/* Rows in the order of their keys, in memory: a B+ tree. Beside each row lie the first eight bytes
+ * of its key, so that a look-up reads a few lines of memory and mostly one row.
  *
- * Cost, for n rows: O(log n) a look-up; an insertion or removal moves at most one board, and now
- * and then the list of boards. Thread rule: one thread at a time. */
+ * Cost, for n rows: O(log n) a look-up, an insertion, a removal. Thread rule: one thread at a time.
+ */
 #ifndef SP_STORE_ROWS_H
 #define SP_STORE_ROWS_H
 
@@ -18,30 +17,33 @@ struct sp_stored_row {
 /* One allocation, freed with sp_free. Never NULL. */
 struct sp_stored_row *sp_stored_row_new(struct sp_view key, struct sp_view value, bool deleted);
 
-struct sp_rows_board;
+struct sp_rows_leaf;
 
 /* Zeroed: empty. */
 struct sp_rows {
-    struct sp_rows_board *boards;
-    uint32_t board_count;
-    uint32_t board_cap;
-    size_t bytes; /* of all rows */
+    void *root;      /* a leaf, or `height` levels of inner nodes above leaves; NULL: no rows yet */
+    uint32_t height; /* levels of inner nodes */
+    size_t count;    /* of rows */
+    size_t bytes;    /* of all rows */
+    size_t leaves;
 };
 
-/* A place between two rows; valid until the list changes. */
+/* A place between two rows; valid until the rows change. */
 struct sp_rows_place {
-    uint32_t board;
+    const struct sp_rows_leaf *leaf;
     uint32_t at;
 };
 
 /* Frees the rows as well. */
 void sp_rows_clear(struct sp_rows *rows);
-/* Gives up its rows, which somebody else has taken over. */
+/* Empties the list without freeing the rows, which have another owner. */
 void sp_rows_let_go(struct sp_rows *rows);
+/* Before the first row. */
+struct sp_rows_place sp_rows_first(const struct sp_rows *rows);
 /* Before the first row whose key is not less. */
 struct sp_rows_place sp_rows_seek(const struct sp_rows *rows, struct sp_view key);
-/* The row there, or NULL behind the last; then the place is moved on to the next. */
-struct sp_stored_row *sp_rows_next(const struct sp_rows *rows, struct sp_rows_place *place);
+/* Returns the row at that place, or NULL after the last one, and moves the place to the next. */
+struct sp_stored_row *sp_rows_next(struct sp_rows_place *place);
 struct sp_stored_row *sp_rows_find(const struct sp_rows *rows, struct sp_view key);
 /* Takes the row over; one of the same key is freed. */
 void sp_rows_put(struct sp_rows *rows, struct sp_stored_row *row);

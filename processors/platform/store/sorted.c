@@ -55,8 +55,8 @@ void sp_sorted_free(struct sp_sorted *s)
     sp_free(s);
 }
 
-/* Rows lie in the order in which they came, so in the order of their keys each is somewhere else:
- * to wait for memory was half of the work. */
+/* Rows are stored in order of arrival, so reading them in key order jumps through memory: waiting
+ * for it took half of the time. */
 static void fetch(const struct sp_write_batch *batch, size_t i)
 {
     if (i >= batch->count)
@@ -85,8 +85,9 @@ static char *write_file(struct sp_sorted *s, const struct sp_write_batch *batch)
     return error;
 }
 
-/* The file is linked into the database under a name of its own before this one goes. A file that
- * was left between the two is the database's: it must lose this name, not be written over. */
+/* RocksDB links the file into the database under another name before this name is removed. A file
+ * left over from a kill in between belongs to the database: this name must be removed, never
+ * written to. */
 char *sp_sorted_apply(struct sp_sorted *s, const struct sp_write_batch *batch)
 {
     const char *const names[] = {s->path.data};

@@ -1,6 +1,6 @@
-/* A commit as a sorted file of its own, which RocksDB takes over as it is: past write buffers and
- * write-ahead log, in one pass over the rows. For large batches: each is one more file to look into
- * until compactions have merged them. Private to this folder.
+/* Writes a commit as a sorted file, which RocksDB ingests without write buffers or write-ahead log,
+ * in one pass over the rows. For large batches only: each is one more file to search until
+ * compactions have merged it. Private to this folder.
  *
  * RocksDB brings the file to the disk before its manifest names it, so a kill or a loss of power
  * leaves all of a commit or none. */

@@ -38,15 +38,15 @@ struct sp_rocksdb_options {
      * budgets above only what `shared` was made with counts. Outlives the database. */
     struct sp_rocksdb_shared *shared;
     /* A commit is applied by a thread of its own while the caller goes on, which reads it all the
-     * same: what failed is said by the next commit or sync. What is found after a kill is a prefix
-     * of the commits as ever. Another thread reads what is expected (sp_store_expect). */
+     * same: what failed is said by the next commit or sync. After a kill the state is still a
+     * prefix of the commits. Another thread reads the rows named by sp_store_expect. */
     bool background;
-    /* Off (default): a commit reaches the disk when its write buffer does. On: it is there
-     * before sp_db_commit returns. Either way what is found after a kill, or a loss of power, is a
-     * prefix of the commits. */
+    /* Off (default): a commit reaches the disk when its write buffer does. On: it is there before
+     * sp_db_commit returns. Either way the state after a kill, or a loss of power, is a prefix of
+     * the commits. */
     bool write_ahead_log;
-    /* A commit for which the disk has no room fails, with SP_STORE and "No space left on device",
-     * before RocksDB begins with it. Off (default): the caller looks for room. */
+    /* On: a commit for which the disk has no room fails with SP_STORE and "No space left on device"
+     * before RocksDB starts it. Off (default): the caller checks for room. */
     bool looks_for_room;
 };
 
@@ -73,24 +73,24 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
                                const struct sp_rocksdb_options *options, struct sp_db **ret_db,
                                struct sp_fault *fault);
 /* Opens the state in `directory` to read it, also while another process writes to it: nothing in it
- * is changed, no lock is taken. What is seen, now and later, is what some commit left: the last one
- * whose write buffer had reached the disk (with a write-ahead log: the last one). `scratch` is a
- * directory of the caller's own, for RocksDB's log. `before`, or NULL, is an older view of the same
- * state, whose cache the new one takes over; close it all the same. Nothing may be written.
- * SP_STORE where there is no state, or it cannot be read; a read fails with SP_STORE
- * as well where the writer has deleted a file meanwhile: open it again. */
+ * is changed, no lock is taken. It always shows the state of some commit: the last one whose write
+ * buffer had reached the disk (with a write-ahead log: the last one). `scratch` is a directory of
+ * the caller's own, for RocksDB's log. `before`, or NULL, is an older view of the same state, whose
+ * cache the new one takes over; close it all the same. Nothing may be written. SP_STORE where there
+ * is no state, or it cannot be read; a read fails with SP_STORE as well where the writer has
+ * deleted a file meanwhile: open it again. */
 enum sp_err sp_db_open_reading(const char *directory, const char *scratch,
                                const struct sp_rocksdb_options *options, struct sp_db *before,
                                struct sp_db **ret_db, struct sp_fault *fault);
-/* A handle for one more thread, which reads in whatever database it was last told to use (NULL:
- * none, and nothing may be read). That one must stay open meanwhile. */
+/* A handle for one more thread. It reads from the database that it was last told to use, which must
+ * stay open (NULL: none, and nothing may be read). */
 struct sp_db *sp_db_reader(void);
 void sp_db_reader_use(struct sp_db *reader, struct sp_db *db);
 /* Deletes all rows of the state in `directory`, which nobody has open; its configuration stays. A
  * kill or a loss of power leaves all of them or none. SP_STORE. */
 enum sp_err sp_db_wipe(const char *directory, struct sp_fault *fault);
-/* A number that is another one when the files of the state in `directory` are others; 0 where they
- * cannot be listed. */
+/* A number that changes when the files of the state in `directory` change; 0 if they cannot be
+ * listed. */
 uint64_t sp_db_files(const char *directory);
 /* Appends the fingerprint that the state in `directory` was made with. SP_STATE_FORMAT, SP_STORE
  * as above. */
@@ -137,7 +137,7 @@ void sp_db_each_write(struct sp_db *db,
 /* What was asked of a database since it was opened. Bytes are those of keys, with the two of the
  * partition, and values. What an implementation does besides, as reading ahead, is not in it. */
 struct sp_db_counts {
-    uint64_t gets;       /* with and without an answer */
+    uint64_t gets;       /* of keys that exist and of keys that do not */
     uint64_t rows_read;  /* got, or shown by a scan */
     uint64_t bytes_read; /* of these rows */
     uint64_t rows_put;   /* each time, also those that a batch or the stage puts again */

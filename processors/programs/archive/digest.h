@@ -1,5 +1,5 @@
-/* SHA-1 in base 32, as WARC files name payloads ("sha1:" and 32 letters). It finds copies for other
- * tools; samepage itself compares bytes. Private to this folder. */
+/* SHA-1 in base 32, by which WARC files identify payloads ("sha1:" and 32 letters). Other tools
+ * find copies by it; samepage itself compares bytes. Private to this folder. */
 #ifndef SP_ARCHIVE_DIGEST_H
 #define SP_ARCHIVE_DIGEST_H
 

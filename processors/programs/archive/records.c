@@ -1,6 +1,5 @@
-/* See records.h. Unlike the reader of pages (input/warc.c) this one takes a Content-Length at its
- * word: what is stored is to be the same bytes, and only the writer of the file knows what they
- * mean. */
+/* See records.h. Unlike the reader of pages (input/warc.c), this one trusts Content-Length: the
+ * stored bytes must be the same, and only the writer of the file knows what they mean. */
 #include "archive/records.h"
 
 #include "input/header.h"

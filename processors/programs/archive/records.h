@@ -1,5 +1,5 @@
-/* The records of a WARC file, whatever their type, as they are: a header that ends with its empty
- * line, and a block. Private to this folder. */
+/* The records of a WARC file, of any type, unchanged: a header that ends with its empty line, and a
+ * block. Private to this folder. */
 #ifndef SP_ARCHIVE_RECORDS_H
 #define SP_ARCHIVE_RECORDS_H
 
@@ -14,14 +14,14 @@ struct sp_warc_record {
 
 struct sp_records {
     struct sp_source *source;
-    struct sp_buf window; /* [at, len) is not looked at yet */
+    struct sp_buf window; /* [at, len) is unread */
     size_t at;
     uint64_t offset;  /* of the window's first byte in the decompressed file */
-    uint64_t discard; /* bytes of a record too large, still to come */
+    uint64_t discard; /* bytes left of a record that is too large */
     uint64_t max_record;
-    enum sp_err damage; /* of the compression, not reported yet */
+    enum sp_err damage; /* of the compression, not yet reported */
     enum sp_err io;
-    bool lost; /* look for the next record */
+    bool lost; /* search for the next record */
     bool end;
 };
 
@@ -29,10 +29,10 @@ enum sp_err sp_records_open(struct sp_records *r, const char *name, uint64_t max
                             struct sp_fault *fault);
 void sp_records_close(struct sp_records *r);
 
-/* Views are valid until the next call. SP_END at the end, SP_IO where reading failed. An error of
- * class bad record: *ret_why is a sentence, *ret_offset where in the decompressed file; the next
- * call goes on behind it. Bytes that are in no record are such an error, never passed over in
- * silence. */
+/* Views are valid until the next call. SP_END at the end, SP_IO if reading failed. An error of
+ * class bad record sets *ret_why to a sentence and *ret_offset to its position in the decompressed
+ * file; the next call continues after it. Bytes outside of records are such an error, never skipped
+ * silently. */
 enum sp_err sp_records_next(struct sp_records *r, struct sp_warc_record *ret_record,
                             uint64_t *ret_offset, const char **ret_why);
 

@@ -119,12 +119,11 @@ enum sp_err sp_segments_continue(struct sp_segments *s, uint32_t segment, uint64
     if (s->fd < 0 || fstat(s->fd, &st) != 0)
         return failed(s, "opened for writing", fault);
     if ((uint64_t)st.st_size < length)
-        return sp_fault_set(
-            fault, SP_CORRUPT,
-            "%s: has %llu bytes, and the archive's state expects %llu: part of it is lost", path,
-            (unsigned long long)st.st_size, (unsigned long long)length);
+        return sp_fault_set(fault, SP_CORRUPT,
+                            "%s: has %llu bytes instead of %llu: part of it is lost", path,
+                            (unsigned long long)st.st_size, (unsigned long long)length);
     if (ftruncate(s->fd, (off_t)length) != 0)
-        return failed(s, "cut to what was committed", fault);
+        return failed(s, "truncated to the last commit", fault);
     return SP_OK;
 }
 
@@ -185,7 +184,7 @@ enum sp_err sp_segments_append(struct sp_segments *s, struct sp_view header, str
 
 enum sp_err sp_segments_sync(struct sp_segments *s, struct sp_fault *fault)
 {
-    return fdatasync(s->fd) == 0 ? SP_OK : failed(s, "brought to the disk", fault);
+    return fdatasync(s->fd) == 0 ? SP_OK : failed(s, "synced to the disk", fault);
 }
 
 static enum sp_err open_for_reading(struct sp_segments *s, uint32_t number, int *ret_fd)

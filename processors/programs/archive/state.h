@@ -1,10 +1,9 @@
-/* What is committed of an archive, in its file `state`: a text that is replaced whole. Private to
- * this folder.
+/* The committed state of an archive: the text file `state`, which is replaced as a whole. Private
+ * to this folder.
  *
- * A commit brings to the disk what was appended to the WARC file, to `known.log` (known.h) and to
- * `lines.log` (the lines of the index, not sorted), and then replaces `state`, which says how long
- * each of them is. Bytes beyond these lengths do not count. So a kill leaves the archive of some
- * commit. */
+ * A commit syncs what was appended to the WARC file, to `known.log` (known.h) and to `lines.log`
+ * (the unsorted lines of the index), then replaces `state`, which has the length of each of them.
+ * Bytes beyond these lengths do not count, so a kill leaves the archive as of a commit. */
 #ifndef SP_ARCHIVE_STATE_H
 #define SP_ARCHIVE_STATE_H
 
@@ -12,18 +11,18 @@
 #include "base/hash.h"
 
 struct sp_archive_input {
-    struct sp_id id;  /* of its name without folders and its first record's header */
-    uint64_t records; /* taken from it, good and bad */
+    struct sp_id id;  /* hash of its name without folders and its first record's header */
+    uint64_t records; /* read from it, valid or not */
     char *name;
 };
 
 struct sp_archive_state {
-    bool found; /* there was a state to load */
+    bool found; /* a state was loaded */
     uint32_t segment;
-    uint64_t segment_bytes; /* of the last one */
+    uint64_t segment_bytes; /* of the last segment */
     uint64_t known_bytes;
     uint64_t line_bytes;
-    uint64_t indexed_bytes; /* of these, what index.cdxj has at least */
+    uint64_t indexed_bytes; /* of line_bytes, indexed in index.cdxj at least */
     struct sp_archive_input *inputs;
     size_t input_count;
     size_t input_cap;
@@ -36,7 +35,7 @@ enum sp_err sp_archive_state_save(const char *dir, const struct sp_archive_state
                                   struct sp_fault *fault);
 void sp_archive_state_done(struct sp_archive_state *state);
 
-/* The input of that id, added where it is not there. Valid until the next call. */
+/* The input with this id, added if missing. Valid until the next call. */
 struct sp_archive_input *sp_archive_state_input(struct sp_archive_state *state, struct sp_id id,
                                                 const char *name);
 

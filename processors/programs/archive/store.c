@@ -1,14 +1,13 @@
 /* One record becomes a stored one: whole, a revisit or a patch.
  *
- * The base of a patch is the last version of the same URL where that leaves little to say, else the
- * best of that and of a few records like it by their text. Patches lie on patches, so that a page
- * that changes step by step costs its steps; where `depth` of them lie one behind the other, the
- * next one is based on the record half way down. So the large patch that this costs comes once in
- * depth / 2 versions.
+ * The base of a patch is the last version of the same URL if the patch is then small, else the best
+ * of that version and a few records with similar text. A patch may be based on a patch, so that a
+ * page that changes step by step costs only its steps. After a chain of `depth` patches the next
+ * one is based on the record half way down; the larger patch that this causes comes once in depth /
+ * 2 versions.
  *
- * Nothing is taken on trust: an exact copy is compared with the bytes that the archive would
- * restore, and a header that cannot be changed and changed back is stored as it came, with its
- * block. */
+ * Everything is verified: an exact copy is compared with the bytes that the archive would restore,
+ * and a record whose header could not be restored is stored unchanged. */
 #include <stdio.h>
 #include <strings.h>
 
@@ -21,8 +20,8 @@
 
 enum {
     PAYLOAD_MIN = 256, /* bytes: below it a revisit's header is larger than what it saves */
-    /* A patch of so many bytes, or of a 32nd of the block: no better base is looked for, and
-     * nothing else is to be found like the record, which is as good as its base. */
+    /* A patch of at most so many bytes, or of a 32nd of the block: the search for a better base
+     * ends, and the record gets no sketch, because its base serves as well. */
     SMALL_BYTES = 256,
     SMALL_SHARE = 32
 };
@@ -106,7 +105,7 @@ static enum sp_err store_whole(struct sp_archive_writer *w, const struct about *
     if (sp_fields_changed(header)) { /* it is of an archive itself: what is its own must stay */
         if (!sp_fields_change(header, NULL, 0, sp_view("", 0), &w->header))
             return sp_fault_set(w->fault, SP_MALFORMED,
-                                "a header has a line Samepage-Version and ends of lines that "
+                                "a header has a Samepage-Version line, and line endings that "
                                 "could not be restored");
         header = sp_buf_view(&w->header);
     }
@@ -210,7 +209,8 @@ static bool small(const struct sp_archive_writer *w, const struct about *a)
     return w->best.len <= SMALL_BYTES || w->best.len <= a->record.block.len / SMALL_SHARE;
 }
 
-/* Whether a patch is worth its reading: a quarter less than the block by itself. */
+/* Whether a patch is worth the cost of reading it: it must save a quarter of the compressed
+ * block. */
 static bool pays(struct sp_archive_writer *w, const struct about *a)
 {
     if (w->best.len <= a->record.block.len / SMALL_SHARE)

@@ -55,7 +55,7 @@ static enum sp_err append_log(struct job *j, int fd, const char *name, struct sp
         done += (size_t)n;
     }
     if (fdatasync(fd) != 0)
-        return failed(j, name, "brought to the disk");
+        return failed(j, name, "synced to the disk");
     *length += log->len;
     sp_buf_reset(log);
     return SP_OK;
@@ -86,10 +86,12 @@ static enum sp_err open_log(struct job *j, const char *name, uint64_t length, in
     if (fd < 0 || fstat(fd, &st) != 0)
         return failed(j, name, "opened");
     if ((uint64_t)st.st_size < length)
-        return sp_fault_set(j->writer.fault, SP_CORRUPT,
-                            "%s/%s: is shorter than the archive's state says: part of it is lost",
-                            j->writer.options->dir, name);
-    return ftruncate(fd, (off_t)length) == 0 ? SP_OK : failed(j, name, "cut to what was committed");
+        return sp_fault_set(
+            j->writer.fault, SP_CORRUPT,
+            "%s/%s: is shorter than the archive's state requires: part of it is lost",
+            j->writer.options->dir, name);
+    return ftruncate(fd, (off_t)length) == 0 ? SP_OK
+                                             : failed(j, name, "truncated to the last commit");
 }
 
 static enum sp_err load_known(struct job *j)
@@ -117,7 +119,8 @@ static enum sp_err open_dir(struct job *j)
 {
     const char *dir = j->writer.options->dir;
     if (mkdir(dir, 0777) != 0 && errno != EEXIST)
-        return sp_fault_set(j->writer.fault, SP_IO, "%s: cannot be made: %s", dir, strerror(errno));
+        return sp_fault_set(j->writer.fault, SP_IO, "%s: cannot be created: %s", dir,
+                            strerror(errno));
     j->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (j->dir < 0)
         return sp_fault_set(j->writer.fault, SP_IO, "%s: cannot be opened: %s", dir,

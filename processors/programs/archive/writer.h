@@ -1,5 +1,5 @@
-/* What the files of writing share: write.c has the inputs and the commits, store.c a record.
- * Private to this folder. */
+/* Shared by the files that write: write.c has the inputs and the commits, store.c a record. Private
+ * to this folder. */
 #ifndef SP_ARCHIVE_WRITER_H
 #define SP_ARCHIVE_WRITER_H
 
@@ -26,7 +26,7 @@ struct sp_archive_writer {
     struct sp_buf best;
 };
 
-/* Stores one record, in the way that takes least room, and adds it to the logs and the result. */
+/* Stores one record in its smallest form, and adds it to the logs and the result. */
 enum sp_err sp_archive_store(struct sp_archive_writer *w, struct sp_warc_record record);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the parts of the audit share. Private to this folder. */
+/* Shared by the files of the audit. Private to this folder. */
 #ifndef SP_AUDIT_INTERNAL_H
 #define SP_AUDIT_INTERNAL_H
 
@@ -11,13 +11,13 @@ extern "C" {
 #endif
 
 struct sp_audit_document {
-    uint32_t content; /* documents of equal content have the same */
+    uint32_t content; /* equal for documents of equal content */
     uint32_t file;
-    uint64_t number; /* of the record in it */
+    uint64_t number; /* of the record in the file */
     uint64_t bytes;
     uint32_t source;
-    uint32_t next;     /* the next document of the same id, in order of reading */
-    uint32_t survivor; /* of a removed one, where it is known */
+    uint32_t next;     /* the next document with the same id, in reading order */
+    uint32_t survivor; /* of a removed document, if known */
     uint32_t cluster;
     bool removed;
     size_t id; /* offset into the ids */
@@ -27,19 +27,19 @@ struct sp_audit_content {
     uint32_t kept; /* documents */
     uint32_t removed;
     uint32_t first_kept;
-    uint32_t first;     /* document */
+    uint32_t first;     /* number of a document */
     uint32_t best_with; /* content that has a kept document */
-    uint32_t nearest;   /* content, whatever became of it */
-    double best;        /* similarity to best_with, of 1 and above where kept is */
+    uint32_t nearest;   /* content, removed or not */
+    double best;        /* similarity to best_with; 1 and above if kept > 0 */
     double near;        /* to `nearest` */
-    bool missed;        /* an earlier kept one resembles it */
+    bool missed;        /* resembles an earlier kept one */
 };
 
 struct sp_audit_source {
     size_t name; /* offset into the ids */
     uint64_t documents;
     uint64_t removed;
-    uint64_t unjustified; /* removed, by chain or wrongly */
+    uint64_t unjustified; /* removed in a chain or wrongly */
     uint64_t bytes;
     uint64_t removed_bytes;
 };
@@ -54,8 +54,8 @@ struct sp_audit_cluster {
 
 /* A pair of documents to show. */
 struct sp_audit_example {
-    uint32_t removed; /* or the one that was kept and need not be */
-    uint32_t other;   /* SP_AUDIT_NONE: there is none */
+    uint32_t removed; /* or the kept document that could have been removed */
+    uint32_t other;   /* SP_AUDIT_NONE: no such document */
     double similarity;
 };
 
@@ -94,7 +94,7 @@ struct sp_audit {
 /* ---- documents.c ---- */
 
 enum sp_err sp_audit_read(struct sp_audit *a, struct sp_fault *fault);
-/* The first document of that id; SP_AUDIT_NONE. */
+/* The first document with this id, or SP_AUDIT_NONE. */
 uint32_t sp_audit_find(const struct sp_audit *a, struct sp_view id);
 void sp_audit_documents_done(struct sp_audit *a);
 
@@ -109,8 +109,8 @@ struct sp_audit_entry {
 
 /* Reads a line: an object with "id" or "url" (or the field of that name), and perhaps "kept",
  * "survivor", "duplicate_of", "winner_url" or "cluster", "cluster_id", "__cluster__"; an object
- * {"kept", "removed": [...]}; an array of ids, a cluster; a text or number, an id; a line that is
- * no JSON, an id. Calls `each` once an entry. */
+ * {"kept", "removed": [...]}; an array of ids, a cluster; a string or number, an id; a line that is
+ * not JSON, an id. Calls `each` for each entry. */
 void *sp_audit_lines_new(const char *id_field);
 void sp_audit_lines_free(void *lines);
 void sp_audit_lines_read(void *lines, const char *line, size_t len,

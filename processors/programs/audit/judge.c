@@ -1,6 +1,6 @@
-/* What was removed, and whether rightly. All pairs that resemble each other are looked at once, by
- * distinct content; of each content it is kept what the nearest kept one is, so a cluster of any
- * size costs its pairs in time and nothing in memory. */
+/* Decides what was removed rightly. All similar pairs of distinct contents are examined once. For
+ * each content only its nearest kept one is remembered, so a cluster costs time for its pairs but
+ * no memory. */
 #include <stdlib.h>
 
 #include "audit/internal.h"
@@ -23,8 +23,8 @@ struct reading {
     bool kept;          /* the list names what was kept */
 };
 
-/* Of several documents with one id the later ones are taken as removed, one for each time that a
- * list names it; as kept the earlier ones. */
+/* If several documents have one id, the later ones count as removed, one for each time that a list
+ * names the id, and the earlier ones as kept. */
 static void mark(struct sp_audit *a, uint32_t first, bool removed)
 {
     uint32_t wanted = SP_AUDIT_NONE;

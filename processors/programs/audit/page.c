@@ -1,4 +1,4 @@
-/* The audit as a page: the answer first, then where it comes from, examples last. */
+/* The audit as a page: the result first, then where it comes from, examples last. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -128,17 +128,17 @@ static void row(struct sp_table *t, const char *what, uint64_t n, uint64_t of, c
     sp_table_text(t, meaning);
 }
 
-static void put_answer(struct sp_report *page, const struct sp_audit *a)
+static void put_result(struct sp_report *page, const struct sp_audit *a)
 {
     static const char *const columns[] = {"", "documents", "share", "meaning"};
     const struct sp_audit_result *r = a->result;
     uint64_t lost = r->wrong + r->by_chain;
-    sp_report_section(page, "The answer");
+    sp_report_section(page, "Result");
     sp_report_textf(
         page,
         "Of %llu documents %llu were removed (%.1f %% of them, %.1f %% of the text). Of "
-        "those removed, %llu (%.2f %%) are like nothing that was kept: their text is "
-        "lost. %llu documents were kept although an earlier kept one resembles them.",
+        "those removed, %llu (%.2f %%) resemble no kept document: their text is lost. "
+        "%llu documents were kept although they resemble an earlier kept one.",
         (unsigned long long)r->documents, (unsigned long long)r->removed,
         100 * share(r->removed, r->documents), 100 * share(r->removed_bytes, r->bytes),
         (unsigned long long)lost, 100 * share(lost, r->removed), (unsigned long long)r->missed);
@@ -146,19 +146,19 @@ static void put_answer(struct sp_report *page, const struct sp_audit *a)
         sp_table_new("verdicts", "What became of the removed documents", columns, 4);
     row(t, "removed rightly", r->right, r->removed, "a kept document resembles it");
     row(t, "lost in a chain", r->by_chain, r->removed,
-        "what it resembles was removed as well, and none of it was kept");
-    row(t, "removed wrongly", r->wrong, r->removed, "it resembles no other document at all");
-    row(t, "without words", r->wordless, r->removed, "there is nothing to compare");
+        "every document that it resembles was removed as well");
+    row(t, "removed wrongly", r->wrong, r->removed, "it resembles no other document");
+    row(t, "without words", r->wordless, r->removed, "it has no text to compare");
     sp_report_table(page, t);
     static const char *const kept_columns[] = {"", "documents", "share", "meaning"};
     t = sp_table_new("kept", "What became of the kept documents", kept_columns, 4);
     row(t, "missed", r->missed, r->documents - r->removed,
-        "an earlier kept document resembles it: it could have been removed");
+        "it resembles an earlier kept document and could have been removed");
     sp_report_table(page, t);
-    sp_report_textf(page, "Pairs of near duplicates of which both were kept: %llu.",
+    sp_report_textf(page, "Pairs of near duplicates that were both kept: %llu.",
                     (unsigned long long)r->missed_pairs);
     if (r->unknown)
-        sp_report_textf(page, "%llu names in the lists are of no document of the input.",
+        sp_report_textf(page, "%llu ids in the lists match no document of the input.",
                         (unsigned long long)r->unknown);
 }
 
@@ -168,7 +168,7 @@ static void put_survivors(struct sp_report *page, const struct sp_audit *a)
     const char *names[SP_AUDIT_BINS + 1];
     char labels[SP_AUDIT_BINS + 1][16];
     double y[SP_AUDIT_BINS + 1];
-    sp_report_section(page, "Similarity of the removed to what was kept");
+    sp_report_section(page, "Similarity of removed documents to kept ones");
     for (int i = 0; i <= SP_AUDIT_BINS; i++) {
         snprintf(labels[i], sizeof labels[i], "%.2f", (double)i / SP_AUDIT_BINS);
         names[i] = labels[i];
@@ -270,9 +270,9 @@ static void put_examples(struct sp_report *page, const struct sp_audit *a,
                          const struct texts *texts)
 {
     static const char *const titles[SP_AUDIT_KINDS] = {
-        [SP_AUDIT_WRONG] = "Removed, and like no other document",
-        [SP_AUDIT_CHAIN] = "Removed with all that resembles it",
-        [SP_AUDIT_UNLIKE] = "Removed for a document that it does not resemble",
+        [SP_AUDIT_WRONG] = "Removed although similar to no other document",
+        [SP_AUDIT_CHAIN] = "Removed together with every similar document",
+        [SP_AUDIT_UNLIKE] = "Removed for a document that is not similar",
         [SP_AUDIT_MISSED] = "Near duplicates that were both kept"};
     sp_report_section(page, "Examples");
     for (int kind = 0; kind < SP_AUDIT_KINDS; kind++) {
@@ -317,7 +317,7 @@ enum sp_err sp_audit_page(struct sp_audit *a, struct sp_fault *fault)
     if (err == SP_OK)
         err = sp_report_open(a->options->report, "Audit of a deduplication", &page, fault);
     if (err == SP_OK) {
-        put_answer(page, a);
+        put_result(page, a);
         put_survivors(page, a);
         put_clusters(page, a);
         put_sources(page, a);

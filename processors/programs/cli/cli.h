@@ -1,7 +1,7 @@
 /* The program: commands/ has one command a file; here is what they share.
  *
- * Exit codes: 0 done, 1 failed, 2 usage. Data goes to standard output or to the file that an option
- * names, everything else to standard error. */
+ * Exit codes: 0 done, 1 failed, 2 wrong usage. Data goes to standard output or to the file that an
+ * option names, everything else to standard error. */
 #ifndef SP_CLI_CLI_H
 #define SP_CLI_CLI_H
 
@@ -19,7 +19,7 @@ struct sp_command {
     int (*run)(const struct sp_command *command, int argc, char **argv);
 };
 
-/* All of them, in the order in which the program lists them: commands/NAME.c has sp_command_NAME;
+/* All commands, in the order in which the program lists them. commands/NAME.c has sp_command_NAME;
  * commands/stage.c has those of the stages. */
 #define SP_COMMANDS(X)                                                                             \
     X(run)                                                                                         \
@@ -76,11 +76,11 @@ enum { SP_OPT_HELP = 1000, SP_OPT_HELP_SETTINGS, SP_OPT_CONFIG, SP_OPT_SET, SP_O
     {                                                                                              \
         "popularity-field", required_argument, NULL, SP_OPT_FIELD + 6                              \
     }
-#define SP_FIELD_HELP                                                                                \
-    "  --id-field NAME, --text-field NAME, --time-field NAME, --status-field NAME,\n"                \
-    "  --redirect-field NAME, --type-field NAME, --popularity-field NAME\n"                          \
-    "                      what the fields or columns of the input are called; with --id-field an\n" \
-    "                      id need not be a URL\n"
+#define SP_FIELD_HELP                                                                                  \
+    "  --id-field NAME, --text-field NAME, --time-field NAME, --status-field NAME,\n"                  \
+    "  --redirect-field NAME, --type-field NAME, --popularity-field NAME\n"                            \
+    "                      names of the fields or columns of the input; with --id-field, an id need\n" \
+    "                      not be a URL\n"
 
 /* What commands that compare documents accept: the options above, --threshold and --quiet. */
 #define SP_DOCUMENT_OPTIONS                                                                        \
@@ -123,12 +123,12 @@ struct sp_readings;
 /* The end of the help of every command that reads pages or documents. */
 #define SP_READING_EXIT_HELP                                                                       \
     "EXIT STATUS\n"                                                                                \
-    "  0 done; 1 failed, no record could be read, or more than input.max_unreadable could not;\n"  \
-    "  2 wrong usage\n"
+    "  0 done; 1 failed, no record could be read, or more were unreadable than\n"                  \
+    "  input.max_unreadable allows; 2 wrong usage\n"
 
-/* Says how many records could not be read and the commonest reasons. `behind` follows the number:
- * what else can be done; NULL: nothing is said. */
-void sp_cli_reasons(struct sp_readings *readings, const char *behind);
+/* Prints how many records could not be read and the commonest reasons. `advice` follows the number:
+ * what else the user can do; NULL: nothing is printed. */
+void sp_cli_reasons(struct sp_readings *readings, const char *advice);
 /* The exit code of a command that did its work on what could be read. Says which input was empty,
  * that no record could be read, or that more could not than input.max_unreadable allows. */
 int sp_cli_verdict(const struct sp_config *config, const struct sp_readings *readings);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/url.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "input/input.h"
@@ -94,17 +95,20 @@ const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)
     return (const char *const *)inputs.names;
 }
 
-void sp_cli_reasons(struct sp_readings *readings, const char *behind)
+void sp_cli_reasons(struct sp_readings *readings, const char *advice)
 {
     enum { SHOWN = 3 };
-    if (readings->bad == 0 || !behind)
+    if (readings->bad == 0 || !advice)
         return;
     fprintf(stderr, "samepage: %s of %s records could not be read%s\n",
-            sp_thousands(readings->bad).text, sp_thousands(readings->records).text, behind);
+            sp_thousands(readings->bad).text, sp_thousands(readings->records).text, advice);
     sp_readings_sort(readings);
     for (int i = 0; i < SHOWN && readings->reasons[i].why; i++)
-        fprintf(stderr, "samepage:   %s: %s\n", sp_thousands(readings->reasons[i].count).text,
-                readings->reasons[i].why);
+        fprintf(stderr, "samepage:   %s: %s%s\n", sp_thousands(readings->reasons[i].count).text,
+                readings->reasons[i].why,
+                strcmp(readings->reasons[i].why, SP_URL_REFUSED) == 0
+                    ? "; if it is an id, name its field: --id-field NAME"
+                    : "");
 }
 
 int sp_cli_verdict(const struct sp_config *config, const struct sp_readings *readings)
@@ -113,8 +117,8 @@ int sp_cli_verdict(const struct sp_config *config, const struct sp_readings *rea
     if (bad > 0 && bad == records && readings->before == 0)
         return sp_cli_failed("no record of the input could be read");
     if (readings->empty_inputs)
-        fprintf(stderr, "samepage: %s: there is no record in it%s\n", readings->empty_input,
-                readings->empty_inputs > 1 ? ", nor in other inputs" : "");
+        fprintf(stderr, "samepage: %s: it contains no record%s\n", readings->empty_input,
+                readings->empty_inputs > 1 ? ", and neither do other inputs" : "");
     if (records == 0 || (double)bad <= config->input_max_unreadable * (double)records)
         return SP_EXIT_DONE;
     return sp_cli_failed("%s of %s records could not be read (%.3g %%): more than "

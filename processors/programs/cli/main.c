@@ -14,13 +14,13 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static void print_help(FILE *to)
 {
-    fputs("samepage finds the near duplicates in a continuous crawl, incrementally.\n\n"
+    fputs("samepage finds near-duplicate pages in a crawl while the crawl goes on.\n\n"
           "usage: samepage COMMAND [OPTION]... [ARGUMENT]...\n\n",
           to);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(to, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n`samepage help COMMAND` explains a command; `samepage --version` prints the version.\n"
-          "Exit codes: 0 done, 1 failed, 2 usage.\n",
+          "Exit codes: 0 done, 1 failed, 2 wrong usage.\n",
           to);
 }
 
@@ -35,6 +35,14 @@ static const struct sp_command *find(const char *name)
 static int no_such_command(const char *name)
 {
     const char *nearest = commands[0]->name;
+    if (name[0] == '-') {
+        fprintf(
+            stderr,
+            "samepage: there is no option \"%s\" in front of a command: `samepage --help` lists "
+            "the commands, `samepage config` the settings\n",
+            name);
+        return SP_EXIT_USAGE;
+    }
     for (size_t i = 1; i < COMMANDS; i++)
         if (sp_config_distance(name, commands[i]->name) < sp_config_distance(name, nearest))
             nearest = commands[i]->name;

@@ -46,14 +46,36 @@ static bool nearest_option(const char *help, char *ret_name, size_t size)
         snprintf(ret_name, size, "%s", name);
         found = true;
     }
-    return found;
+    return found && least > 0; /* a known one lacks its argument, which getopt has said */
+}
+
+/* The setting that somebody takes for an option of the command; NULL: none. */
+static const char *setting_like(const char *help)
+{
+    const char *wrong = arguments ? arguments[optind - 1] : NULL;
+    char name[64];
+    if (!wrong || strncmp(wrong, "--", 2) != 0 || !strstr(help, "--set KEY=VALUE"))
+        return NULL;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(wrong + 2, "="), wrong + 2);
+    return sp_config_key_ending(name);
+}
+
+static void suggest_option(const struct sp_command *command)
+{
+    char nearest[64];
+    const char *setting = setting_like(command->help);
+    fprintf(stderr, "samepage %s: ", command->name);
+    if (nearest_option(command->help, nearest, sizeof nearest))
+        fprintf(stderr, "did you mean %s? ", nearest);
+    else if (setting)
+        fprintf(stderr, "did you mean --set %s=VALUE? ", setting);
+    fprintf(stderr, "`samepage %s --help` lists the options\n", command->name);
 }
 
 int sp_cli_common(const struct sp_command *command, int option, struct sp_config *config)
 {
     struct sp_fault fault;
     enum sp_err err = SP_OK;
-    char nearest[64];
     switch (option) {
     case SP_OPT_HELP:
         fputs(command->help, stdout);
@@ -78,11 +100,7 @@ int sp_cli_common(const struct sp_command *command, int option, struct sp_config
                             sp_view_str(optarg), &fault);
         break;
     default: /* getopt has said what is wrong */
-        if (nearest_option(command->help, nearest, sizeof nearest))
-            fprintf(stderr, "samepage %s: did you mean %s? ", command->name, nearest);
-        else
-            fprintf(stderr, "samepage %s: ", command->name);
-        fprintf(stderr, "`samepage %s --help` lists the options\n", command->name);
+        suggest_option(command);
         return SP_EXIT_USAGE;
     }
     return err == SP_OK ? -1 : sp_cli_usage(command, "%s", fault.text);

@@ -1,5 +1,5 @@
-/* See payloads.h. A batch of the store cannot be got from before its commit, so each note is one:
- * of a database without a write-ahead log that is cheap. */
+/* See payloads.h. The store cannot read an open batch, so each note is a commit of its own, which
+ * is cheap without a write-ahead log. */
 #include "cli/payloads.h"
 
 #include "base/hash.h"
@@ -53,7 +53,7 @@ enum sp_err sp_payloads_close(struct sp_payloads *p, struct sp_fault *fault)
     return err;
 }
 
-/* Where two contents have one digest, which they have not, the later counts, as in `run`. */
+/* If two contents had one digest, the later would count, as in `run`. */
 static enum sp_err note(struct sp_payloads *p, struct sp_view key,
                         const struct sp_page_record *page)
 {

@@ -1,6 +1,6 @@
-/* What `ingest` remembers of the payloads that an archive names by a digest (WARC-Payload-Digest):
- * the content itself, since the stage that a page goes to cannot look for that of another one. A
- * revisit of such a payload is published as a fetch of its content, which is what `run` makes of it
+/* The payloads that an archive names by a digest (WARC-Payload-Digest), as `ingest` remembers them.
+ * It keeps the content itself, because a stage on Kafka cannot look up the content of another page.
+ * A revisit of such a payload is published as a fetch of its content, as `run` treats it
  * (local/digests.h).
  *
  *   digest, 16 bytes -> length and text of the content type, 1 where it is UTF-8, the content

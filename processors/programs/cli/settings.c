@@ -14,14 +14,14 @@ void sp_settings_input(const struct sp_config *c, struct sp_input_options *ret_o
     sp_input_options_default(&usual);
     *ret_options = usual;
     ret_options->max_record_bytes = c->input_max_record_bytes;
-    f->id = c->input_id_field;
+    f->any_id = c->input_id_field[0] != '\0';
+    f->id = f->any_id ? c->input_id_field : usual.fields.id;
     f->text = c->input_text_field;
     f->time = c->input_time_field;
     f->status = c->input_status_field;
     f->redirect = c->input_redirect_field;
     f->content_type = c->input_type_field;
     f->popularity = c->input_popularity_field;
-    f->any_id = strcmp(f->id, usual.fields.id) != 0;
     f->any_time = strcmp(f->time, usual.fields.time) != 0;
 }
 
@@ -94,8 +94,6 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     sp_settings_similarity(c, &group->similarity);
     compare->similarity = group->similarity;
     group->mode = c->mode == SP_CONFIG_MODE_FAST ? SP_MODE_FAST : SP_MODE_EXACT;
-    group->fast_asks_tier2 = c->fast_tier2 == SP_CONFIG_TIER2_ASK;
-    group->fast_rechecks = c->fast_recheck == SP_CONFIG_ON;
     group->fast_recheck_share = c->fast_recheck_share;
     group->winner_margin = c->winner_margin;
     group->popularity_tolerance = c->winner_popularity_tolerance;

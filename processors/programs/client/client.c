@@ -1,4 +1,4 @@
-/* See samepage/status.h. A consumer that remembers what it has returned: the offset behind an event
+/* See samepage/status.h. A consumer that remembers what it has returned: the offset after an event
  * is stored when the next one is asked for or on commit, so that a commit covers what the caller
  * has seen and never what librdkafka has fetched ahead. */
 #include <librdkafka/rdkafka.h>
@@ -34,8 +34,8 @@ __attribute__((format(printf, 3, 4))) static void say(char *error, size_t size, 
 
 /* ---- opening */
 
-/* What has been returned of partitions that go elsewhere must not be committed any more: they may
- * come back after another member went further. */
+/* Offsets of revoked partitions must not be committed any more: the partitions may come back after
+ * another member has gone further. */
 static void on_rebalance(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
                          rd_kafka_topic_partition_list_t *list, void *arg)
 {
@@ -153,7 +153,8 @@ static bool starts_at_end(const rd_kafka_conf_t *conf)
 }
 
 /* Where a reader without a group starts: auto.offset.reset, as librdkafka does it for groups. The
- * end is asked for here and now: what comes later is later for the caller too. */
+ * end is queried at once, so that events that come after this call are new to the caller as
+ * well. */
 static rd_kafka_resp_err_t assign_all(rd_kafka_t *consumer, rd_kafka_topic_partition_list_t *list,
                                       const char *topic, int32_t partitions)
 {

@@ -175,7 +175,7 @@ static void on_progress(void *arg, uint64_t done, uint64_t total)
         s->options->progress(s->options->progress_arg, done, total);
 }
 
-/* Without a measure: everything of the block that comes behind unit u, and u. */
+/* Without a measure: everything of the block that comes after unit u, and u. */
 static void block_step(void *arg, unsigned thread, size_t from, size_t to)
 {
     struct search *s = arg;

@@ -105,7 +105,7 @@ static void solve(struct component *c, const struct sp_documents *documents,
     sp_free(kept);
 }
 
-/* Those that others stand for share the fate of these. */
+/* A document that another one stands for gets the decision of that one. */
 static void decide_for_others(const struct sp_components_options *o, struct sp_decisions *d)
 {
     const struct sp_documents *documents = o->documents;

@@ -11,6 +11,9 @@
 #include "local/pipeline.h"
 #include "local/run.h"
 
+/* Steps of branch and bound on a component; after them the best cover so far is used. */
+enum { EXACT_STEPS = 20000 };
+
 struct cover {
     const struct sp_cover_options *options;
     struct sp_cover_result *result;
@@ -135,7 +138,7 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
     return err == SP_END ? sp_documents_finish(&c->documents, fault) : err;
 }
 
-/* ---- the answer ---- */
+/* ---- the result ---- */
 
 /* Reports the present phase to the caller. */
 struct phase {
@@ -182,7 +185,7 @@ static enum sp_err solve(struct cover *c, const uint32_t *stands_for, struct sp_
                                                   .stands_for = stands_for,
                                                   .temp = o->temp,
                                                   .memory_bytes = o->memory_bytes / 4,
-                                                  .solve = {o->exact_documents, o->exact_steps},
+                                                  .solve = {o->exact_documents, EXACT_STEPS},
                                                   .progress = on_progress,
                                                   .progress_arg = &solving};
     enum sp_err err = sp_components_solve(&options, graph, decisions, &stats, fault);
@@ -237,7 +240,7 @@ static void apply_quotas(struct cover *c, struct sp_decisions *decisions)
             c->result->weight += d->weights ? d->weights[i] : 1;
 }
 
-static enum sp_err answer(struct cover *c, struct sp_fault *fault)
+static enum sp_err compute(struct cover *c, struct sp_fault *fault)
 {
     size_t count = c->documents.count;
     struct sp_cover_result *r = c->result;
@@ -285,7 +288,7 @@ enum sp_err sp_cover(const struct sp_cover_options *options, struct sp_cover_res
         sp_documents_open(&c.documents, kept_fields(&c), c.weight, options->temp);
         err = read_inputs(&c, fault);
         if (err == SP_OK)
-            err = answer(&c, fault);
+            err = compute(&c, fault);
         sp_documents_done(&c.documents);
         sp_plan_done(&c.plan);
     }

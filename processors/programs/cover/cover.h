@@ -41,7 +41,6 @@ struct sp_cover_options {
     uint32_t threads;   /* as for sp_run_workers */
     uint64_t memory_bytes;
     uint32_t exact_documents;    /* solve.h: parts of so many are solved exactly */
-    uint64_t exact_steps;        /* at most, for each of them */
     struct sp_text_options text; /* its signature options are not used: all shingles, each once */
     struct sp_input_options input;
     struct sp_readings *readings; /* may be NULL */

@@ -67,7 +67,7 @@ enum sp_err sp_document_make(void *maker, struct sp_text *text, const struct sp_
     struct made m = {.time_ms = page->fetch_time_ms, .popularity = page->popularity};
     sp_buf_reset(scratch);
     enum sp_err err = sp_url_canonical(page->url, scratch);
-    *ret_why = "the url is not usable: it needs a scheme and a host and no control characters";
+    *ret_why = SP_URL_REFUSED;
     if (err != SP_OK)
         return err;
     if (page->http_status < 200 || page->http_status > 299 || !sp_text_readable(page->content_type))

@@ -1,5 +1,5 @@
-/* All documents that are asked about: their sets of shingles, what the relation wants to know of
- * them, and what the output says of them.
+/* All documents: their sets of shingles, the fields that the relation uses, and what the output
+ * says of them.
  *
  * A document is one fetch with content: every version of a URL is one. Its set are all distinct
  * 5-shingles of its text, as 32-bit hashes, without a cap (signature.max_shingles does not apply):

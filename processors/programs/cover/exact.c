@@ -1,8 +1,9 @@
 /* Branch and bound for set cover, on bit sets.
  *
- * A step: take what only one set covers; leave out sets whose uncovered elements another has too;
- * give up where even the bound does not beat the best; else branch on the element with fewest sets,
- * the largest set first, and a set that was tried is out for the branches after it.
+ * A step: take each set that alone covers some element; drop sets whose uncovered elements another
+ * set covers too; give up if the bound cannot beat the best cover so far; else branch on the
+ * element with fewest sets, the largest set first. A set that was tried is excluded from the later
+ * branches.
  *
  * The bound: elements of which no set has two each need a set of their own. Found greedily,
  * elements of few sets first. */
@@ -58,7 +59,7 @@ static bool is_empty(const uint64_t *x, size_t words)
     return true;
 }
 
-/* The first member of x at or behind `from`; `limit` where there is none. */
+/* The first member of x at or after `from`; `limit` if there is none. */
 static uint32_t next_bit(const uint64_t *x, uint32_t from, uint32_t limit)
 {
     while (from < limit) {

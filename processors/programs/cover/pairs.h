@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What meets: documents of one content and one block. */
+/* The unit of comparison: documents of one content and one block. */
 struct sp_unit {
     uint64_t at; /* first shingle in `sets` */
     uint32_t size;

@@ -1,4 +1,4 @@
-/* What of a relation can be used to find candidates, instead of asking it of all pairs.
+/* Which parts of a relation can find candidates, so that it need not be evaluated for all pairs.
  *
  * The relation becomes an "or" of paths, each an "and" of atoms (comparisons, perhaps negated). A
  * pair that the relation holds for is found by at least one path; the relation itself is asked
@@ -17,8 +17,8 @@
  *
  * The rest is only asked of the pairs found.
  *
- * The second use of the atoms is the quotient (quotient.h): which documents can stand for others.
- */
+ * The second use of the atoms is the quotient (quotient.h): which documents can stand for
+ * others. */
 #ifndef SP_COVER_PLAN_H
 #define SP_COVER_PLAN_H
 

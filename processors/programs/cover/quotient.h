@@ -9,8 +9,8 @@
  *
  * Where documents have weights, r must not weigh more than a.
  *
- * Pages that were fetched again and again unchanged become one document this way, instead of a
- * clique: n arcs instead of n squared. */
+ * In this way a page that was fetched n times unchanged becomes one document with n arcs, instead
+ * of a clique of n squared. */
 #ifndef SP_COVER_QUOTIENT_H
 #define SP_COVER_QUOTIENT_H
 

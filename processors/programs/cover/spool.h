@@ -1,12 +1,11 @@
-/* Memory on disk: files without a name that are written once, front to back, and then read. They
- * vanish with the process. What is read often stays in the kernel's page cache; what does not fit
- * is read again, so the process itself stays small.
+/* Unnamed temporary files that are written once, front to back, and then read. They vanish with the
+ * process. The kernel's page cache holds what is read often, so the process itself stays small.
  *
  * The sorter is the classical external sort: runs of as many records as memory allows, each sorted,
  * then merged.
  *
- * Errors are kept until somebody asks: a full disk makes the writes that follow do nothing.
- * Thread rule: one thread each; mapped bytes may be read by any. */
+ * The first error is kept until it is asked for; after it, writes do nothing. Thread rule: one
+ * thread each; mapped bytes may be read by any. */
 #ifndef SP_COVER_SPOOL_H
 #define SP_COVER_SPOOL_H
 

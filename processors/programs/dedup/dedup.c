@@ -4,6 +4,8 @@
 #include "dedup/dedup.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -86,8 +88,8 @@ static enum sp_err open_output(struct run *r, struct sp_output *out, const char 
         return err;
     if (r->options->state && !known && out->length > 0)
         return sp_fault_set(r->fault, SP_INVALID,
-                            "%s: holds something that this state did not write; name another "
-                            "file, or remove it",
+                            "%s: was not written with this state; name another file, or remove "
+                            "it",
                             name);
     return sp_output_cut(out, length, r->fault);
 }
@@ -216,6 +218,36 @@ static enum sp_err handle_batch(struct run *r, struct sp_input_position *in,
 
 /* ---- inputs ---- */
 
+/* Whether a name ends so, compressed or not. */
+static bool ends_with(const char *name, const char *end)
+{
+    size_t len = strlen(name), more = strlen(end);
+    if (len > 3 && strcasecmp(name + len - 3, ".gz") == 0)
+        len -= 3;
+    else if (len > 4 && strcasecmp(name + len - 4, ".zst") == 0)
+        len -= 4;
+    return len > more && strncasecmp(name + len - more, end, more) == 0;
+}
+
+/* The name of a kept file promises no other format than it gets. */
+static enum sp_err check_name(const struct run *r, const struct sp_input *input, const char *name)
+{
+    enum sp_input_format format = sp_input_format(input);
+    const char *kept = r->options->kept;
+    bool is_warc = format == SP_INPUT_WARC;
+    if (!kept || format == SP_INPUT_AVRO || format == SP_INPUT_ARC)
+        return SP_OK;
+    bool promises_lines =
+        ends_with(kept, ".jsonl") || ends_with(kept, ".ndjson") || ends_with(kept, ".json");
+    if (is_warc ? !promises_lines : !ends_with(kept, ".warc"))
+        return SP_OK;
+    return sp_fault_set(r->fault, SP_INVALID,
+                        "%s: what is kept of it is written as %s, not as the name %s says; "
+                        "give a name that ends with %s",
+                        name, is_warc ? "records of WARC" : "JSON lines", kept,
+                        is_warc ? ".warc or .warc.gz" : ".jsonl");
+}
+
 /* Records of one kept file are of one format. */
 static enum sp_err set_format(struct run *r, const struct sp_input *input, const char *name)
 {
@@ -234,6 +266,9 @@ static enum sp_err set_format(struct run *r, const struct sp_input *input, const
             r->fault, SP_INVALID,
             "%s: has another format than the input before it; one --kept file cannot hold records of both",
             name);
+    enum sp_err err = check_name(r, input, name);
+    if (err != SP_OK)
+        return err;
     if (!r->behind) {
         sp_pack_free(r->pack);
         r->pack = sp_pack_new(&r->outputs[KEPT], format == SP_INPUT_WARC);
@@ -288,7 +323,8 @@ static bool same_file(const char *a, const char *b)
            x.st_ino == y.st_ino && S_ISREG(x.st_mode);
 }
 
-/* Sizes for the progress bar; that all inputs are there, and that none is an output. */
+/* Sizes for the progress bar; that all inputs are there, that none is an output, and that the kept
+ * file is called what it will be, before anything is replaced. */
 static enum sp_err look_at_inputs(struct run *r)
 {
     const struct sp_dedup_options *o = r->options;
@@ -309,7 +345,10 @@ static enum sp_err look_at_inputs(struct run *r)
         if (err != SP_OK)
             return err;
         r->total_bytes += sp_input_total_bytes(input);
+        err = check_name(r, input, name);
         sp_input_close(input);
+        if (err != SP_OK)
+            return err;
     }
     r->total_bytes = known ? r->total_bytes : 0;
     return SP_OK;

@@ -1,13 +1,13 @@
-/* A collection without its near duplicates: the first of those that resemble one another is kept.
+/* Removes near duplicates from a collection: the first of similar documents is kept.
  *
- * Each record of the input is a document, in the order in which it is read. It is removed where a
- * document kept before resembles it (F of similarity.h), and kept where none does. So no two kept
- * documents resemble each other, each removed one resembles the kept one that stands for it,
- * whatever chains there are, and what was decided once stays: with a state, the next snapshot is
- * held against all before it. (The greedy cover of winners/ with the order of reading as the rank.)
+ * Each record of the input is a document, in reading order. It is removed if it resembles a
+ * document kept before (F of similarity.h), and kept otherwise. So no two kept documents resemble
+ * each other, each removed one resembles the kept one that it is assigned to, whatever chains there
+ * are, and decisions are final: with a state, the next snapshot is compared with all earlier ones.
+ * (It is the greedy cover of winners/ with the reading order as rank.)
  *
- * Records go on as the bytes they were, and in their order. Records that say nothing of a page, as
- * images and errors in a WARC file, are kept. */
+ * Records are written byte for byte, in their order. Records without a page, such as images and
+ * errors in a WARC file, are kept. */
 #ifndef SP_DEDUP_DEDUP_H
 #define SP_DEDUP_DEDUP_H
 
@@ -20,13 +20,13 @@
 struct sp_dedup_options {
     const char *const *inputs;
     size_t input_count;
-    const char *state;       /* directory; NULL: in memory, gone with the process */
-    const char *fingerprint; /* of the configuration that gives the state its meaning */
-    const char *kept;        /* files; NULL: not wanted. Of `kept` a name that ends with .gz or */
-    const char *removed;     /* .zst is compressed: WARC files one member a record */
+    const char *state;       /* directory; NULL: in memory only */
+    const char *fingerprint; /* of the settings that determine the meaning of the state */
+    const char *kept;        /* files; NULL: none. If the name of `kept` ends with .gz or */
+    const char *removed; /* .zst it is compressed, for WARC files with a member for each record */
     const char *clusters;
     const char *dead_letter;
-    uint32_t threads;       /* as of sp_run_options */
+    uint32_t threads;       /* as in sp_run_options */
     uint64_t barrier_pages; /* records between two commits */
     size_t cache_bytes;     /* signatures in memory */
     struct sp_text_options text;
@@ -42,22 +42,21 @@ struct sp_dedup_options {
 struct sp_dedup_result {
     uint64_t documents; /* with text, read in this run */
     uint64_t kept;
-    uint64_t exact;        /* removed: equal content */
-    uint64_t similar;      /* removed: resembles a kept one */
-    uint64_t passed;       /* records that say nothing of a page: kept */
+    uint64_t exact;        /* removed: equal to a kept one */
+    uint64_t similar;      /* removed: similar to a kept one */
+    uint64_t passed;       /* records without a page: kept */
     uint64_t dead_letters; /* records that could not be read: not kept */
     uint64_t bytes;        /* of content */
     uint64_t removed_bytes;
-    uint64_t skipped;   /* records an earlier run had handled */
+    uint64_t skipped;   /* records that an earlier run has handled */
     uint64_t survivors; /* distinct kept documents in the whole state */
 };
 
 /* Runs to the end of the inputs. The fault says what failed and what to do.
  *
- * Outputs replace what is there; with a state they go on where it left them, and a file that it
- * does not know is refused. Killed at any moment, the same call goes on from the last commit, and
- * its outputs are as if nothing had happened. The clusters are of the whole state, written at the
- * end. */
+ * Outputs are overwritten; with a state they are continued, and a file that the state does not know
+ * is refused. After a kill at any moment the same call continues from the last commit, with the
+ * same outputs as an undisturbed one. The clusters, of the whole state, are written at the end. */
 enum sp_err sp_dedup(const struct sp_dedup_options *options, struct sp_dedup_result *ret_result,
                      struct sp_fault *fault);
 

@@ -1,7 +1,8 @@
-/* The file of the kept records: plain, or by its name .gz or .zst. Private to this folder.
+/* The file of the kept records: plain, or compressed if its name ends with .gz or .zst. Private to
+ * this folder.
  *
- * What is compressed is always whole members (gzip) or frames (Zstandard), so that the file can be
- * cut back to what a commit knew. Thread rule: one thread. */
+ * Compression produces whole members (gzip) or frames (Zstandard), so that the file can be
+ * truncated to any commit. Thread rule: one thread. */
 #ifndef SP_DEDUP_PACK_H
 #define SP_DEDUP_PACK_H
 
@@ -15,10 +16,10 @@ struct sp_pack;
 struct sp_pack *sp_pack_new(struct sp_output *out, bool each_record);
 /* NULL is allowed; what was not flushed is lost. */
 void sp_pack_free(struct sp_pack *p);
-/* The record, and what separates it from the next. */
+/* Appends a record and its separator from the next. */
 enum sp_err sp_pack_put(struct sp_pack *p, struct sp_view record, const char *behind,
                         struct sp_fault *fault);
-/* Everything put so far is in `out`, which the caller flushes. */
+/* Writes everything put so far to `out`, which the caller flushes. */
 enum sp_err sp_pack_flush(struct sp_pack *p, struct sp_fault *fault);
 
 #endif

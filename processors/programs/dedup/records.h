@@ -1,5 +1,4 @@
-/* What the workers make of a record, and how the deciding thread reads it. Private to this folder.
- */
+/* The form of a record between the workers and the deciding thread. Private to this folder. */
 #ifndef SP_DEDUP_RECORDS_H
 #define SP_DEDUP_RECORDS_H
 
@@ -7,11 +6,12 @@
 
 struct sp_dedup_record {
     struct sp_view id;
-    struct sp_signature *signature; /* NULL: nothing to compare; else the caller's reference */
-    struct sp_view whole;           /* empty where it is not wanted */
+    struct sp_signature
+        *signature;       /* NULL: nothing to compare; otherwise the caller owns a reference */
+    struct sp_view whole; /* empty if it is not needed */
 };
 
-/* A maker for sp_pipeline_start_making. `*arg` of it: whether `whole` is wanted, a bool. */
+/* For sp_pipeline_start_making. `*arg` is a bool: whether `whole` is needed. */
 enum sp_err sp_dedup_make(void *arg, struct sp_text *text, const struct sp_page_record *page,
                           struct sp_buf *scratch, struct sp_buf *out, const char **ret_why);
 /* Views point into `made`. */

@@ -1,4 +1,4 @@
-/* The accuracy experiment: a crawl through both tiers in several ways, each held against the
+/* The accuracy experiment: a crawl through both tiers in several ways, each compared with the
  * centralised run at six milestones (Zhu et al., WWW 2012, section 6.3, Table 1). What REP and RER
  * are is defined in replay/pairs.h. Private to this folder and its tests.
  *
@@ -53,7 +53,7 @@ enum {
     SP_LEAVE_ONLY = 7,
     SP_BOUNDED_ONLY = 8,
     SP_MODE_FAST_24 = 9,
-    SP_DELAYED = 10 /* the first; all behind it are delayed, too */
+    SP_DELAYED = 10 /* the first; all after it are delayed, too */
 };
 
 struct sp_errors {
@@ -80,8 +80,8 @@ struct sp_accuracy_options {
     struct sp_replay_options replay;     /* the ways change what is theirs */
     const struct sp_partition_map *maps; /* one for each of sp_machines; borrowed */
     unsigned threads;                    /* 1 to SP_PARALLEL_THREADS */
-    /* What was published when a way is at the end of the trace, its errors included in *accuracy;
-     * in the way's thread, so that calls for different ways overlap. May be NULL. */
+    /* Called at the end of the trace with what a way has published; its errors are in *accuracy.
+     * Runs in the way's thread, so calls for different ways overlap. May be NULL. */
     void (*at_end)(void *arg, const struct sp_accuracy *accuracy, size_t variant,
                    const struct sp_said *said);
     void *arg;

@@ -147,7 +147,6 @@ static enum sp_err cover(const struct sp_evaluation *e, const char *where, const
                                              .threads = o->threads,
                                              .memory_bytes = 1 << 30,
                                              .exact_documents = EXACT_DOCUMENTS,
-                                             .exact_steps = 20000,
                                              .text = o->text,
                                              .input = o->input};
     return sp_cover(&options, ret_result, e->fault);
@@ -263,4 +262,4 @@ static enum sp_err run(struct sp_evaluation *e)
 }
 
 const struct sp_experiment sp_experiment_archive = {
-    "archive", "User-defined redundancy: collections and reductions", run};
+    "archive", "User-defined redundancy: collections and reductions", run, 0.2, 0};

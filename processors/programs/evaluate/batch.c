@@ -1,4 +1,4 @@
-/* What tier 2 would save by comparing a batch of pages at a time.
+/* How much tier 2 would save by comparing pages in batches.
  *
  * Source: Zhu et al., WWW 2012, section 5.1: tier 2 accumulates pages before it compares, "to
  * reduce the excessive overhead such as I/O in loading signatures". Here what is compared with is
@@ -131,4 +131,4 @@ static enum sp_err run(struct sp_evaluation *e)
 }
 
 const struct sp_experiment sp_experiment_batch = {
-    "batch", "Section 5.1: a batch of pages at a time in tier 2", run};
+    "batch", "Section 5.1: a batch of pages at a time in tier 2", run, 0.5, 0};

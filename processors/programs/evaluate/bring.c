@@ -19,7 +19,7 @@ static const double GROWTH_MOST = 1.0 / 3;
 
 /* ---- through both tiers */
 
-/* A page of the trace, and what was last said of it. */
+/* A page of the trace, and its last status. */
 struct known {
     struct sp_id id; /* key of the map: first */
     uint32_t number;

@@ -1,5 +1,5 @@
-/* What deduplication brings on a trace: all of its fetches through both tiers, as `run` does it,
- * and what became of each document. Private to this folder and its tests.
+/* The effect of deduplication on a trace: runs all of its fetches through both tiers, as `run`
+ * does, and counts what became of each document. Private to this folder and its tests.
  *
  * A document is a page that has content at the end. Thread rule: one thread. */
 #ifndef SP_EVALUATE_BRING_H
@@ -56,13 +56,13 @@ uint64_t sp_tally_bytes(const struct sp_tally *t);
 /* The 95 % interval of a share that was found in `count` cases (Wilson, 1927). */
 void sp_share_interval(double share, uint64_t count, double *ret_least, double *ret_most);
 
-/* The estimated seconds a fetch in a crawl of `at` fetches. *ret_least: as in the cheaper half of
- * the parts. *ret_most: as in the most expensive part, if the cost goes on growing as it grew from
- * the first half to the second. */
+/* Estimates the seconds for each fetch in a crawl of `at` fetches. *ret_least: the cost in the
+ * cheaper half of the parts. *ret_most: that of the most expensive part, if the cost keeps growing
+ * as it grew from the first half to the second. */
 void sp_bring_cost(const struct sp_brought *b, double at, double *ret_least, double *ret_most);
 
-/* Bytes that the index of tier 2 grows by with a fetch: what it has from the beginning is not
- * counted, where it has grown at all. */
+/* Bytes by which each fetch makes the index of tier 2 grow. If it has grown, its initial size is
+ * left out. */
 double sp_bring_index_bytes(const struct sp_brought *b);
 
 #endif

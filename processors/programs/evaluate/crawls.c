@@ -55,7 +55,6 @@ struct sp_replay_options sp_evaluate_replay(const struct sp_local_bus_options *s
     r.bus.group.popularity_tolerance = 0;
     r.bus.group.winner_relation = NULL;
     r.bus.group.mode = SP_MODE_EXACT;
-    r.bus.group.fast_asks_tier2 = r.bus.group.fast_rechecks = false;
     r.bus.compare.routing = SP_ROUTING_LOSSLESS;
     return r;
 }

@@ -1,5 +1,5 @@
-/* What the experiments on accuracy share: a file of the trace as a crawl to replay, and the maps
- * for a number of machines. Private to this folder and its tests. */
+/* Shared by the experiments on accuracy: a file of the trace as a crawl to replay, and maps for a
+ * number of machines. Private to this folder and its tests. */
 #ifndef SP_EVALUATE_CRAWLS_H
 #define SP_EVALUATE_CRAWLS_H
 

@@ -165,4 +165,4 @@ static enum sp_err run(struct sp_evaluation *e)
 }
 
 const struct sp_experiment sp_experiment_daily = {"daily", "Section 6.4: wrong losers, day by day",
-                                                  run};
+                                                  run, 0.2, 0};

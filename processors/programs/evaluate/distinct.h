@@ -1,5 +1,5 @@
-/* What maps are trained on and measured with: the distinct contents of some fetches, as length
- * vectors. Private to this folder and its tests. */
+/* The distinct contents of some fetches as length vectors, on which maps are trained and measured.
+ * Private to this folder and its tests. */
 #ifndef SP_EVALUATE_DISTINCT_H
 #define SP_EVALUATE_DISTINCT_H
 
@@ -28,7 +28,7 @@ struct sp_distinct {
  * signatures know: SP_SPLIT_TOTAL and SP_SPLIT_SETTINGS. */
 void sp_distinct_init(const struct sp_trace *t, const uint32_t *fetches, size_t count,
                       struct sp_distinct *ret_distinct);
-/* Makes the other lengths, too: the contents are read again, and dictionaries trained on their
+/* Computes the other lengths, too: reads the contents again and trains dictionaries on their
  * words. */
 enum sp_err sp_distinct_read_words(struct sp_distinct *d, const struct sp_trace *t,
                                    struct sp_fault *fault);

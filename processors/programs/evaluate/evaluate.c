@@ -33,13 +33,25 @@ static void put_origin(const struct sp_evaluate_options *o, struct sp_report *re
                            "seconds of one thread's processor time unless said otherwise.");
 }
 
+static double expected_seconds(const struct sp_experiment *x, size_t contents)
+{
+    double seconds = x->ms_each * (double)contents / 1000;
+    return x->most_seconds > 0 && seconds > x->most_seconds ? x->most_seconds : seconds;
+}
+
 static enum sp_err run_experiments(struct sp_evaluation *e)
 {
     enum sp_err err = SP_OK;
     const struct sp_experiment *x;
     size_t all = 0, number = 0;
+    double seconds = 0;
     for (size_t i = 0; (x = sp_experiment_at(i)); i++)
-        all += chosen(e->options, x);
+        if (chosen(e->options, x)) {
+            all++;
+            seconds += expected_seconds(x, e->trace->distinct);
+        }
+    if (e->options->expect)
+        e->options->expect(e->options->progress_arg, all, e->trace->distinct, seconds);
     for (size_t i = 0; (x = sp_experiment_at(i)) && err == SP_OK; i++) {
         if (!chosen(e->options, x))
             continue;

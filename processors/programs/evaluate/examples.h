@@ -20,14 +20,14 @@ struct sp_examples {
     struct sp_example list[SP_EXAMPLES];
 };
 
-/* Of the ways that it is interested in:
+/* From the ways that have examples:
  *
  *   exact, 24 machines   the loser least similar to its winner; one of middling similarity
  *   fast, 24 machines    two pages of one group that the baseline has apart; two similar pages
  *                        that are in different groups
  *
- * For sp_accuracy_options.at_end, with a struct sp_examples: each way writes to places of its own.
- */
+ * For sp_accuracy_options.at_end, with a struct sp_examples: each way writes to places of its
+ * own. */
 void sp_examples_pick(void *examples, const struct sp_accuracy *a, size_t variant,
                       const struct sp_said *said);
 

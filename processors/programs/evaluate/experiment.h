@@ -53,9 +53,9 @@ double sp_evaluation_peak_bytes(void);
 /* Says what is being done (`of` 0: unknown). */
 void sp_evaluation_say(const struct sp_evaluation *e, const char *what, uint64_t done, uint64_t of);
 
-/* What the tables and plots that follow are a sample of (sp_report_sample): the pages alive at the
- * end, which is what a section begins with; those of one trace; those of the smallest trace, where
- * each trace has its row or its curve; distinct contents. */
+/* Each declares what the following tables and plots count (sp_report_sample): the pages alive at
+ * the end, with which a section begins; those of one trace; those of the smallest trace, if each
+ * trace has a row or a curve; distinct contents. */
 void sp_evaluation_of_alive(const struct sp_evaluation *e);
 void sp_evaluation_of_trace(const struct sp_evaluation *e, const struct sp_trace_file *file);
 void sp_evaluation_of_traces(const struct sp_evaluation *e);

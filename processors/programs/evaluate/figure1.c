@@ -4,9 +4,8 @@
  * spikes and a concentration at 237. The length here is that of the signature: its distinct
  * shingles, or its words with signature.repeats = labelled.
  *
- * What a one-dimensional map can do follows from it: pages within a factor of tau of one another
- * may be similar, so the paper does not cut between them, and the most crowded such range is one
- * machine's. */
+ * This limits a one-dimensional map: pages within a factor of tau of one another may be similar, so
+ * the paper does not cut between them, and one machine gets the most crowded such range. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -152,4 +151,5 @@ static enum sp_err run(struct sp_evaluation *e)
     return SP_OK;
 }
 
-const struct sp_experiment sp_experiment_figure1 = {"figure1", "Figure 1: lengths of pages", run};
+const struct sp_experiment sp_experiment_figure1 = {"figure1", "Figure 1: lengths of pages", run, 0,
+                                                    0};

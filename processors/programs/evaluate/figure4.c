@@ -14,8 +14,8 @@ enum { SLICES = 10, LEAST_IN_SLICE = 200, MADE_UP = 20000 };
 
 static const double PAPER_CV = 0.0029;
 
-/* Trained dictionaries would need the words of every content of the trace again; these make do with
- * the lengths that the signatures have. */
+/* Trained dictionaries would need the words of all contents of the trace again; these use the
+ * lengths in the signatures. */
 static const struct sp_map_kind lasting[] = {
     {"1D grid (paper)", SP_SLICING_GRID, 1, SP_SPLIT_TOTAL, 1, SP_PACKING_BALANCED},
     {"3D grid (paper)", SP_SLICING_GRID, 3, SP_SPLIT_SETTINGS, 1, SP_PACKING_BALANCED},
@@ -264,4 +264,5 @@ static enum sp_err run(struct sp_evaluation *e)
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "figure 4: a map cannot be trained");
 }
 
-const struct sp_experiment sp_experiment_figure4 = {"figure4", "Figure 4: load imbalance", run};
+const struct sp_experiment sp_experiment_figure4 = {"figure4", "Figure 4: load imbalance", run, 0.8,
+                                                    0};

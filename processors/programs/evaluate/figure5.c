@@ -200,4 +200,5 @@ static enum sp_err run(struct sp_evaluation *e)
     return err;
 }
 
-const struct sp_experiment sp_experiment_figure5 = {"figure5", "Figure 5: transfers saved", run};
+const struct sp_experiment sp_experiment_figure5 = {"figure5", "Figure 5: transfers saved", run, 4,
+                                                    0};

@@ -1,4 +1,5 @@
-/* Figure 8: how many updates tier 1 can settle by itself, and what keeping the groups right costs.
+/* Figure 8: how many updates tier 1 can settle by itself, and the cost of keeping the groups
+ * correct.
  *
  * Source: Zhu et al., WWW 2012, section 6.3 (Figure 8: updated pages similar to their group's
  * representative, as the second batch grows) and section 5 (verification against the winner). The
@@ -406,4 +407,4 @@ static enum sp_err run(struct sp_evaluation *e)
 }
 
 const struct sp_experiment sp_experiment_figure8 = {
-    "figure8", "Figure 8: updates settled in tier 1, verification, repairs", run};
+    "figure8", "Figure 8: updates settled in tier 1, verification, repairs", run, 0.4, 0};

@@ -1,4 +1,4 @@
-/* Figure 9: what it costs to know the duplicates, incrementally and by recomputing everything.
+/* Figure 9: the cost of finding the duplicates incrementally, and by recomputing everything.
  *
  * Source: Zhu et al., WWW 2012, section 6.4, whose idea it is; the model is ours, as the paper's
  * prices and machines are of 2011. It is a small calculator: rates are measured on the traces (one
@@ -18,8 +18,7 @@
  *                    processor time
  *
  * i is a parameter: an index of the few pages of a trace is mostly free places
- * (docs/OPERATIONS.md has it of larger crawls).
- */
+ * (docs/OPERATIONS.md has it of larger crawls). */
 #include <math.h>
 #include <stdio.h>
 
@@ -122,8 +121,8 @@ static enum sp_err sample_signing(const struct sp_evaluate_options *o, const cha
     return err == SP_END ? SP_OK : err;
 }
 
-/* The clock on the wall says how a replay's time is shared between the tiers; processor time says
- * how much it was, whatever else the machine does. */
+/* Wall time gives the share of each tier in a replay; processor time gives the amount, whatever
+ * else the machine does. */
 static void add_replay(const struct sp_replay_result *r, double ret_seconds[2])
 {
     double both = r->tier_seconds[0] + r->tier_seconds[1];
@@ -347,7 +346,7 @@ static enum sp_err run(struct sp_evaluation *e)
     put_figure(c, &r, rates, e->report);
     sp_report_textf(
         e->report,
-        "How old an answer is: incrementally, as old as the messages under way (Table 1, delayed); "
+        "How old a result is: incrementally, as old as the messages under way (Table 1, delayed); "
         "recomputed, half the time between two runs and the time of a run. At %.3g fetches a day "
         "recomputing takes as much processor time as exact mode's tiers when it is done each %.3g "
         "hours; the rates of the centralised run were taken over %llu pages.",
@@ -357,4 +356,4 @@ static enum sp_err run(struct sp_evaluation *e)
     return SP_OK;
 }
 
-const struct sp_experiment sp_experiment_figure9 = {"figure9", "Figure 9: cost", run};
+const struct sp_experiment sp_experiment_figure9 = {"figure9", "Figure 9: cost", run, 0.4, 0};

@@ -1,11 +1,11 @@
-/* Why a grid of more dimensions balances better, or worse, than one of fewer: Figure 4 looked into.
- * Private to this folder and its tests. */
+/* Why a grid of more dimensions balances better or worse than one of fewer: an analysis of Figure
+ * 4. Private to this folder and its tests. */
 #ifndef SP_EVALUATE_GRIDS_H
 #define SP_EVALUATE_GRIDS_H
 
 #include "evaluate/distinct.h"
 
-/* What the paper's grid makes of contents on the most machines. */
+/* How the paper's grid distributes contents over the largest number of machines. */
 struct sp_grid_look {
     double imbalance[SP_DIMS]; /* 1D, 2D, 3D */
     double used[SP_DIMS];      /* cells with any content, of the machines */

@@ -2,13 +2,13 @@
  * simhash, by cosine, by their own partition (lcs_sets.h), and by the same LCS as groups are made
  * here, from the components of similar pairs; and their partition after each of its stages.
  *
- * As there, precision and recall are those of a sample of sets. A set's representative is the page
- * with most truly similar pages in it; here labels say which those are, there people did. Precision
- * is the share of the set that is truly similar to its representative, itself included. For recall
- * the representatives are those of the LCS sets, and of each it is how many of its truly similar
- * pages are in its set, over how many are by simhash, so that simhash has 1. Of one site: only
- * pages of the representative's host count. Where only some pairs are labelled, pages of other
- * pairs are left out. Times are processor time of one thread. */
+ * As in the paper, precision and recall are those of a sample of sets. A set's representative is
+ * the page with most truly similar pages in the set; labels say which those are, in place of the
+ * paper's human judges. Precision is the share of the set that is truly similar to its
+ * representative, itself included. For recall the representatives are those of the LCS sets, and of
+ * each it is how many of its truly similar pages are in its set, over how many are by simhash, so
+ * that simhash has 1. Of one site: only pages of the representative's host count. Where only some
+ * pairs are labelled, pages of other pairs are left out. Times are processor time of one thread. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -436,4 +436,4 @@ static enum sp_err run(struct sp_evaluation *e)
 }
 
 const struct sp_experiment sp_experiment_huang = {"huang", "Huang, Wang, Li: sets of similar pages",
-                                                  run};
+                                                  run, 0, 0};

@@ -40,7 +40,8 @@ static bool is_of_site(const struct sp_judge *j, uint32_t a, uint32_t b)
     return x && y && strcmp(x, y) == 0;
 }
 
-/* Of the set that is `pages`: the page with most truly similar ones, the smallest of equals. */
+/* The page of the set `pages` with most truly similar ones in it; of equals the one with the
+ * smallest number. */
 static uint32_t representative_of(const struct sp_judge *j, const uint32_t *pages, uint32_t count)
 {
     uint32_t best = pages[0], most = 0;

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-/* One cell a machine is the paper's reading; a grid of many small cells packed onto the machines is
- * the remedy for the cells of its diagonal, which overflow. Small cells of a k-d split, neighbours
- * together, leave a machine's load as it is and have fewer rows to pass. */
+/* The paper has one cell for each machine. In a grid the cells of the diagonal overflow, so many
+ * small cells are packed onto the machines instead. Small cells of a k-d split, with neighbours on
+ * one machine, do not change a machine's load, and a probe passes fewer rows. */
 const struct sp_map_kind sp_map_kinds[SP_MAP_KINDS] = {
     {"1D grid (paper)", SP_SLICING_GRID, 1, SP_SPLIT_TOTAL, 1, SP_PACKING_BALANCED},
     {"2D grid (paper)", SP_SLICING_GRID, 2, SP_SPLIT_BALANCED_2, 1, SP_PACKING_BALANCED},

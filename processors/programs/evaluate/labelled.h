@@ -1,9 +1,9 @@
 /* Labelled data: pages, and which of them are the same. Read by `evaluate --labelled`.
  *
  * Pages: JSON lines {"id", "content", "content_type", "cluster"}; the id may be a number or a text,
- * and its place taken by "url"; content_type and cluster may be missing. Other fields are passed
- * over, but "url" says which site a page is of. Pairs: JSON lines {"a", "b", "label"} of ids; label
- * 1 (or none): the same, 0: not. A line may have "jaccard" instead, which counts as 1 from 0.8 on.
+ * and its place taken by "url"; content_type and cluster may be missing. Other fields are ignored,
+ * except that "url" gives the page's site. Pairs: JSON lines {"a", "b", "label"} of ids; label 1
+ * (or none): the same, 0: not. A line may have "jaccard" instead, which counts as 1 from 0.8 on.
  *
  *   pairs with some label 0      only the listed pairs are scored
  *   pairs, all of label 1        every other pair of pages is a pair of different ones

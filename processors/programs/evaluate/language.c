@@ -319,4 +319,4 @@ static enum sp_err run(struct sp_evaluation *e)
 }
 
 const struct sp_experiment sp_experiment_language = {
-    "language", "Section 4: language as the first partition", run};
+    "language", "Section 4: language as the first partition", run, 0.5, 0};

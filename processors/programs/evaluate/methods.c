@@ -1,4 +1,4 @@
-/* The similarity methods on labelled data: how right each is, and how fast.
+/* The similarity methods on labelled data: the accuracy and the speed of each.
  *
  * Every method makes its own signatures of every page, with main-content extraction and without
  * where the set has HTML. A set whose pairs are listed is scored on these; else all pairs are found
@@ -281,4 +281,4 @@ static enum sp_err run(struct sp_evaluation *e)
     return err;
 }
 
-const struct sp_experiment sp_experiment_methods = {"methods", "Similarity methods", run};
+const struct sp_experiment sp_experiment_methods = {"methods", "Similarity methods", run, 0, 0};

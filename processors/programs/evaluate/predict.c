@@ -1,15 +1,15 @@
-/* Known before the fetch: how many first fetches of URLs rules save, and how many pages are lost
- * for it.
+/* Prediction before the fetch: how many first fetches of URLs the rules save, and how many pages
+ * are lost by that.
  *
- * Each trace is replayed fetch by fetch. Before the first fetch of a URL the predictor is asked
- * (predict/predict.h), which has seen the fetches before it and nothing else. What it is sure
- * enough of is skipped: not learned from, and lost where the page is unique, that is, near no page
- * seen before it in the trace, skipped or not. The share `predict.explore` of the predicted fetches
- * is made all the same, and teaches. Each confidence is a replay of its own, since what is skipped
- * teaches nothing.
+ * Each trace is replayed fetch by fetch. Before the first fetch of a URL the predictor
+ * (predict/predict.h) is asked; it has learned from the fetches before it only. A fetch predicted
+ * with enough confidence is skipped: the predictor does not learn from it, and the page is lost if
+ * it is unique, that is, near no page seen before it in the trace, skipped or not. The share
+ * `predict.explore` of the predicted fetches is made nevertheless, and learned from. Each
+ * confidence needs a replay of its own, because skipped fetches change what is learned.
  *
- * Held against it: keys of URLs, from files that the user names (`--keys`); there a URL is skipped
- * whose key a page fetched before has. */
+ * The alternative it is compared with: keys of URLs, from files that the user names (`--keys`). A
+ * URL is skipped if a page fetched before has the same key. */
 #include "predict/predict.h"
 
 #include <errno.h>
@@ -343,4 +343,5 @@ static enum sp_err run(struct sp_evaluation *e)
     return err;
 }
 
-const struct sp_experiment sp_experiment_predict = {"predict", "Known before the fetch", run};
+const struct sp_experiment sp_experiment_predict = {"predict", "Known before the fetch", run, 0.3,
+                                                    0};

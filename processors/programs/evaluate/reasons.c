@@ -1,5 +1,5 @@
-/* The notes of the report on Table 1: what is counted, and why figures exceed the paper's. The
- * reasons follow from the variants that make one approximation each. */
+/* The notes of the report on Table 1: what is counted, and why some figures are higher than the
+ * paper's. The reasons come from the variants with one approximation each. */
 #include "evaluate/reasons.h"
 
 #include <math.h>
@@ -83,7 +83,7 @@ static void put_rep_reason(const struct sp_accuracy *a, const char *name, struct
         "there, skip %.2f %%, bounded %.2f %%. When the page that held two parts of a group "
         "together changes, and fast.recheck_share allows as many pages that are unlike the winner, "
         "the parts stay in one group until more do (milestones 1 to 6: %.2f, %.2f, %.2f, %.2f, %.2f, "
-        "%.2f %%). With fast.recheck=on (skip alone) tier 1 compares %.2f pairs of pages for each "
+        "%.2f %%). With every group re-checked (skip alone) tier 1 compares %.2f pairs of pages for each "
         "fetch in place of %.2f, and RER is %.2f %% in place of %.2f %%: pages that are wrongly "
         "together may hide what skip misses.",
         name, 100 * sp_group_pairs_rep(p), m + 1, 100 * PAPER_REP,

@@ -1,4 +1,4 @@
-/* What rho costs and loses in bounded routing.
+/* How much bounded routing costs, and how many pairs it loses, for values of rho.
  *
  * Source: Zhu et al., WWW 2012, sections 4.2 and 6: rho estimated from delta and epsilon of a
  * sample, values of 1 to 1.3 tested. Every pair of distinct contents with J >= tau is found by the
@@ -151,4 +151,5 @@ static enum sp_err run(struct sp_evaluation *e)
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "rho: a map cannot be trained");
 }
 
-const struct sp_experiment sp_experiment_rho = {"rho", "Section 4.2: rho, and what it loses", run};
+const struct sp_experiment sp_experiment_rho = {"rho", "Section 4.2: rho, and what it loses", run,
+                                                0.6, 0};

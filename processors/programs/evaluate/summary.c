@@ -1,5 +1,5 @@
-/* The first screen: what deduplication would bring on these traces, and what it would cost. The
- * counts come from bring.c; this file has the words and the tables. */
+/* The first screen: the gain of deduplication on these traces, and its cost. The counts come from
+ * bring.c; this file has the text and the tables. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,9 +29,9 @@ static double share(uint64_t part, uint64_t all)
     return all ? (double)part / (double)all : 0;
 }
 
-/* ---- what it brings */
+/* ---- what it saves */
 
-static void put_answer(const struct sp_brought *b, struct sp_report *report)
+static void put_gain(const struct sp_brought *b, struct sp_report *report)
 {
     uint64_t all = sp_tally_documents(&b->all);
     double least, most, removed = share(gone(&b->all), all);
@@ -41,20 +41,21 @@ static void put_answer(const struct sp_brought *b, struct sp_report *report)
         return;
     }
     sp_report_textf(report,
-                    "Of %llu documents %llu repeat another one: %.1f %% of the documents, %.1f %% "
+                    "%llu of %llu documents repeat another one: %.1f %% of the documents, %.1f %% "
                     "of the bytes. %llu documents are kept.",
-                    (unsigned long long)all, (unsigned long long)gone(&b->all), 100 * removed,
+                    (unsigned long long)gone(&b->all), (unsigned long long)all, 100 * removed,
                     100 * share(gone_bytes(&b->all), sp_tally_bytes(&b->all)),
                     (unsigned long long)b->all.documents[SP_FATE_KEPT]);
     sp_share_interval(removed, all, &least, &most);
     if (all < SP_ENOUGH_PAGES || gone(&b->all) < SMALL_REMOVED)
-        sp_report_textf(report,
-                        "This is a small sample: by chance alone the share of documents is between "
-                        "%.1f and %.1f %% (95 %% interval, if they were drawn one by one).",
-                        100 * least, 100 * most);
-    sp_report_text(report, "A sample finds fewer duplicates than the crawl it was drawn from: of "
-                           "two copies, both are in a sample of every tenth page in one of a "
-                           "hundred cases only. Whole hosts are better samples than single pages.");
+        sp_report_textf(
+            report,
+            "This is a small sample: the share of documents is between %.1f and %.1f %% "
+            "(95 %% confidence interval, if they were drawn independently).",
+            100 * least, 100 * most);
+    sp_report_text(report, "A sample has fewer duplicates than the crawl it was drawn from: if it "
+                           "has every tenth page, it has both of two copies in only one of a "
+                           "hundred cases. Whole hosts are better samples than single pages.");
 }
 
 static void put_fates(const struct sp_brought *b, struct sp_report *report)
@@ -234,7 +235,7 @@ static void put_examples(const struct sp_evaluation *e, const struct sp_brought 
 
 static void put_cost(const struct sp_evaluation *e, const struct sp_brought *b)
 {
-    static const char *const columns[] = {"fetches", "hours, least", "hours, most",
+    static const char *const columns[] = {"fetches", "time, least", "time, most",
                                           "memory, least, GiB", "memory, most, GiB"};
     static const double sizes[SIZES] = {1e6, 1e7, 1e8, 1e9};
     const double gib = 1 << 30;
@@ -248,10 +249,10 @@ static void put_cost(const struct sp_evaluation *e, const struct sp_brought *b)
         tiers += b->seconds[i];
     sp_report_heading(e->report, "What it costs");
     sp_report_textf(e->report,
-                    "Measured here: %.2f s of processor time for reading %zu fetches and making "
-                    "signatures (it spreads over all cores), %.2f s for grouping (one core), and "
-                    "at most %.0f MiB of memory, of this whole evaluation.",
-                    e->reading_seconds, trace->fetch_count, tiers, peak / (1 << 20));
+                    "Measured here: reading %zu fetches and making signatures took %.2f s of "
+                    "processor time (on all cores), grouping took %.2f s (on one core). The whole "
+                    "evaluation needed at most %.0f MiB of memory until now.",
+                    trace->fetch_count, e->reading_seconds, tiers, peak / (1 << 20));
     sp_report_sample(e->report, trace->fetch_count, FEW_FETCHES, "fetches");
     struct sp_table *t = sp_table_new("summary-cost", "Extrapolated to larger crawls, as a range",
                                       columns, sizeof columns / sizeof *columns);
@@ -259,24 +260,25 @@ static void put_cost(const struct sp_evaluation *e, const struct sp_brought *b)
         double least, most, parallel = reading / (double)(cores > 0 ? cores : 1);
         sp_bring_cost(b, sizes[i], &least, &most);
         sp_table_count(t, (uint64_t)sizes[i]);
-        sp_table_number(t, fmax(least, parallel) * sizes[i] / 3600, 2);
-        sp_table_number(t, (most + reading) * sizes[i] / 3600, 2);
+        sp_table_seconds(t, fmax(least, parallel) * sizes[i]);
+        sp_table_seconds(t, (most + reading) * sizes[i]);
         sp_table_number(t, index * sizes[i] / gib, 2);
         sp_table_number(t, (peak - e->start_bytes) / fetches * sizes[i] / gib, 2);
     }
     sp_report_table(e->report, t);
     sp_report_textf(e->report,
-                    "Hours: least, where reading spreads over the %ld cores of this machine and "
-                    "grouping stays as cheap as in the cheaper half of these traces; most, on one "
-                    "core, where grouping gets dearer as it did between the two halves, at most as "
-                    "the cube root of the number of fetches. Memory: "
-                    "least, the index of tier 2 alone, with all else on the disk; most, everything "
-                    "in memory as here. Caches (cache.bytes) come on top of the least.",
+                    "The least time assumes that reading uses all %ld cores of this machine, and "
+                    "that grouping a fetch costs as little as in the cheaper half of these traces. "
+                    "The most assumes one core, and that grouping a fetch becomes dearer as it did "
+                    "from the first half to the second, but no more than the cube root of the "
+                    "number of fetches. The least memory is the index of tier 2, with everything "
+                    "else on disk, and without the caches (cache.bytes). The most is everything in "
+                    "memory, as in this evaluation.",
                     cores);
     if (fetches < FEW_FETCHES)
         sp_report_textf(e->report,
-                        "%zu fetches are few to extrapolate from: a start-up of some milliseconds "
-                        "is counted as if it grew with the crawl.",
+                        "%zu fetches are few to extrapolate from: the milliseconds of the start "
+                        "are counted as if they grew with the crawl.",
                         trace->fetch_count);
 }
 
@@ -287,7 +289,7 @@ static enum sp_err run(struct sp_evaluation *e)
     if (err != SP_OK) {
         sp_fault_set(e->fault, err, "the traces cannot be grouped: %s", sp_err_text(err));
     } else {
-        put_answer(&b, e->report);
+        put_gain(&b, e->report);
         put_fates(&b, e->report);
         put_hosts(&b, e->report);
         put_examples(e, &b);
@@ -297,4 +299,5 @@ static enum sp_err run(struct sp_evaluation *e)
     return err;
 }
 
-const struct sp_experiment sp_experiment_summary = {"summary", "What it would bring", run};
+const struct sp_experiment sp_experiment_summary = {"summary", "What deduplication would save", run,
+                                                    0, 0};

@@ -10,7 +10,7 @@
 #include "evaluate/experiment.h"
 #include "evaluate/reasons.h"
 
-/* What is kept of each trace for the tables over all of them. */
+/* The results of each trace that the tables over all traces need. */
 struct summary {
     const char *name;
     double rep[SP_MILESTONES]; /* fast, 24 machines */
@@ -143,7 +143,7 @@ static void put_examples(const struct sp_evaluation *e, const struct sp_trace_fi
 
 /* ---- a trace, and all of them ---- */
 
-/* What delay does, and what is left of it when input has stopped. */
+/* The effect of delay, and how much of it remains when input has stopped. */
 static void put_delay(const struct sp_accuracy *a, const char *name, size_t number,
                       struct sp_report *report)
 {
@@ -319,4 +319,4 @@ static enum sp_err run(struct sp_evaluation *e)
     return err;
 }
 
-const struct sp_experiment sp_experiment_table1 = {"table1", "Table 1: accuracy", run};
+const struct sp_experiment sp_experiment_table1 = {"table1", "Table 1: accuracy", run, 1.3, 0};

@@ -1,4 +1,4 @@
-/* The tables of the traces as they were read, before any experiment. */
+/* Tables about the traces themselves, before any experiment. */
 #include "base/mem.h"
 #include "evaluate/experiment.h"
 
@@ -55,4 +55,4 @@ static enum sp_err run(struct sp_evaluation *e)
     return SP_OK;
 }
 
-const struct sp_experiment sp_experiment_traces = {"traces", "The traces", run};
+const struct sp_experiment sp_experiment_traces = {"traces", "The traces", run, 0, 0};

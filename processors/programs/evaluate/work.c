@@ -8,7 +8,8 @@
 #include "base/mem.h"
 #include "candidates/candidates.h"
 
-/* A time is the least of so many: what else the machine does only ever adds. */
+/* Each time is the least of so many measurements, because other work on the machine can only add to
+ * it. */
 enum { REPEATS = 3 };
 
 /* A visit of a content to a machine; visits of a machine are in order of arrival. */

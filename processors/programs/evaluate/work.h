@@ -35,8 +35,8 @@ struct sp_work_options {
     double rho;
 };
 
-/* Long scans are sampled: about `most` comparisons are made (three times over), and times scaled by
- * what was left out. 0: all are made. */
+/* Long scans are sampled: about `most` comparisons are made (three times), and the times are scaled
+ * up. 0: all are made. */
 void sp_work_run(const struct sp_work_options *options, enum sp_work_way way, uint64_t most,
                  struct sp_work *ret_work);
 

@@ -2,17 +2,17 @@
  * realtime" (sorted sentence signatures, early termination in both directions, recent sets); the
  * estimate from the smallest hashes is Broder's (1997).
  *
- * Two documents are walked together from their smallest hashes on. Of every step of that walk, one
- * element of the union, J says how likely it is shared. So after the first 16 steps (more where the
- * threshold is low) nearly all unrelated pairs are done with: `prefix_least` is the number of
- * shared elements that a pair at the threshold falls short of once in 10^10 (the binomial
- * distribution; drawing without replacement scatters less). What is left is walked on, and each 32
- * steps it is asked whether the rest can still change the outcome.
+ * Two documents are walked together from their smallest hashes on. Each step of that walk is one
+ * element of the union, and J is the probability that it is shared. So after the first 16 steps
+ * (more if the threshold is low) nearly all unrelated pairs are decided: `prefix_least` is the
+ * number of shared elements that a pair at the threshold falls short of once in 10^10 (the binomial
+ * distribution; drawing without replacement scatters less). The walk continues for the remaining
+ * pairs; every 32 steps it checks whether the rest can still change the outcome.
  *
- * All are compared with all without a walk for every pair: who shares none of its first hashes with
- * a document is not similar to it. First are those 16 steps' or, in small documents, as many as can
- * be missing at that threshold, and one (the prefix filter of set joins, exact). The first hashes
- * of the documents kept so far are in a table, so a document meets only those it shares one
+ * Not every pair is walked: a document that shares none of its first hashes with another is not
+ * similar to it. These are the hashes of the first 16 steps or, in small documents, one more than
+ * may be missing at that threshold (the prefix filter of set joins, which is exact). The first
+ * hashes of the documents kept so far are in a table, so a document meets only those it shares one
  * with: a list of a hundred takes microseconds where walking each pair took 280. */
 #include <math.h>
 #include <string.h>
@@ -118,7 +118,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* So many steps that neither side ends within them; without branches. */
+/* A number of steps within which neither side ends; without branches. */
 static inline void step(struct walk *w, const uint32_t *a, const uint32_t *b, size_t steps)
 {
     size_t i = w->i, k = w->k, shared = w->shared;
@@ -136,8 +136,8 @@ static bool reaches(size_t part, size_t whole, double threshold)
     return (double)part + slack * (double)whole >= threshold * (double)whole;
 }
 
-/* What is left of both when the walk is there, and the whole of the union if nothing of it is
- * shared: what follows the end of a trimmed document is not known. */
+/* What remains of both sides at this point of the walk, and the size of the union if none of it is
+ * shared: what follows the end of a trimmed document is unknown. */
 static double similarity_at_end(const struct walk *w, const struct samepage_document *a,
                                 const struct samepage_document *b)
 {
@@ -172,7 +172,7 @@ static enum outcome look_ahead(const struct walk *w, const struct samepage_docum
     return reaches(w->shared, whole + a_left + b_left, threshold) ? SIMILAR : OPEN;
 }
 
-/* To the end if must be, from where the prefix has led. */
+/* Continues after the prefix, to the end if necessary. */
 static bool similar_from(struct walk w, const struct samepage_document *a,
                          const struct samepage_document *b, double threshold)
 {

@@ -1,8 +1,8 @@
 /* Documents in memory: see samepage/index.h.
  *
- * A document is a row of an index of stars (stars/stars.h), which is told of removals at once, so
- * that no star is without its pivot when a query comes. A row number is used again as soon as the
- * stars let go of it. Documents without words are no rows of the index: they meet nothing. */
+ * A document is a row of a star index (stars/stars.h). Removals are applied at once, so every star
+ * has its pivot when a query comes. A row number is reused as soon as no star refers to it.
+ * Documents without words are not in the index: they resemble nothing. */
 #include "samepage/index.h"
 
 #include <stdlib.h>

@@ -6,21 +6,21 @@
 
 struct sp_feature {
     enum sp_feature_kind kind;
-    struct sp_id rest; /* the URL without it: equal ones make a pair */
-    struct sp_id bare; /* of a parameter: sp_features_bare of the URL without it; else zero */
+    struct sp_id rest; /* the URL without the feature; equal for both URLs of a pair */
+    struct sp_id bare; /* of a parameter: sp_features_bare of the URL without it; otherwise zero */
     struct sp_view name;
     struct sp_view value;
 };
 
-/* Of a canonical URL; views into it, or into `number` for a segment's name. At most
- * SP_PREDICT_FEATURES: of more parameters and segments the first count. 0: it is not one of http or
- * https. */
+/* The features of a canonical URL: views into it, or into `number` for a segment's name. At most
+ * SP_PREDICT_FEATURES; further parameters and segments are ignored. Returns 0 if the scheme is not
+ * http or https. */
 size_t sp_features(struct sp_view url, struct sp_feature ret_features[SP_PREDICT_FEATURES]);
 
-/* Under this a page is found by those that have one parameter more. */
+/* The key under which URLs with one more parameter find the page. */
 struct sp_id sp_features_bare(struct sp_view url);
 
-/* The host, port included; empty where there is none. */
+/* The host with its port; empty if there is none. */
 struct sp_view sp_feature_host(struct sp_view url);
 
 #endif

@@ -1,5 +1,5 @@
-/* See predict.h. Tables: pages by URL; for each feature of a page, what is left of its URL without
- * it -> the page last fetched with that rest; rules. */
+/* See predict.h. Tables: pages by URL; for each feature of a page, from the rest of its URL without
+ * the feature to the page last fetched with that rest; rules. */
 #include "predict/predict.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 enum {
     VALUE_MAX = 48,   /* bytes of a value that a rule of two values is made for */
     EVIDENCE_MIN = 2, /* pairs from which on a special rule is asked before a general one */
-    ROW_EXPIRES = 3   /* pairs against a rule, one after the other: what spoke for it is over */
+    ROW_EXPIRES = 3   /* pairs in a row against a rule: the evidence for it is out of date */
 };
 
 static const double WINDOW = 1000;
@@ -143,14 +143,21 @@ static bool of_ids(const struct about *a)
     return a->kind == SP_FEATURE_SEGMENT && is_id(a->from) && is_id(a->to);
 }
 
-static struct sp_id rule_key(const struct about *a, enum level level)
+static const char IDS[] = " (ids)"; /* ends the name of such a rule */
+
+static bool has_host(const struct about *a, enum level level)
+{
+    return level != OF_ALL_HOSTS && a->kind != SP_FEATURE_HOST;
+}
+
+static struct sp_id rule_key(const struct about *a, enum level level, bool ids)
 {
     struct sp_buf text = {0};
-    bool host = level != OF_ALL_HOSTS && a->kind != SP_FEATURE_HOST;
     sp_buf_put_u8(&text, (uint8_t)a->kind);
     sp_buf_put_u8(&text, (uint8_t)level);
-    sp_buf_put_u8(&text, of_ids(a));
-    struct sp_view parts[] = {host ? a->host : sp_view("", 0), a->name, a->from, a->to};
+    sp_buf_put_u8(&text, ids);
+    struct sp_view parts[] = {has_host(a, level) ? a->host : sp_view("", 0), a->name, a->from,
+                              a->to};
     for (size_t i = 0; i < (level == OF_TWO_VALUES ? 4 : 2); i++) {
         sp_buf_put_varint(&text, parts[i].len);
         sp_buf_put_view(&text, parts[i]);
@@ -160,26 +167,69 @@ static struct sp_id rule_key(const struct about *a, enum level level)
     return key;
 }
 
-static struct learned *rule_of(struct sp_predictor *p, const struct about *a, enum level level)
+static struct learned *rule_of(struct sp_predictor *p, const struct about *a, enum level level,
+                               bool ids)
 {
-    struct sp_id key = rule_key(a, level);
+    struct sp_id key = rule_key(a, level, ids);
     struct learned *l = sp_map_get(&p->rules, key);
     struct sp_buf name = {0};
     if (l)
         return l;
-    bool host = level != OF_ALL_HOSTS && a->kind != SP_FEATURE_HOST;
     l = sp_calloc(1, sizeof *l);
     sp_buf_put_view(&name, a->name);
-    if (of_ids(a))
-        sp_buf_put_str(&name, " (ids)");
+    if (ids)
+        sp_buf_put_str(&name, IDS);
     l->rule = (struct sp_rule){.key = key, .kind = a->kind, .any = level != OF_TWO_VALUES};
-    l->rule.host = host ? sp_view_dup(a->host) : sp_strdup("*");
+    l->rule.host = has_host(a, level) ? sp_view_dup(a->host) : sp_strdup("*");
     l->rule.name = sp_view_dup(sp_buf_view(&name));
     l->rule.from = l->rule.any ? NULL : sp_view_dup(a->from);
     l->rule.to = l->rule.any ? NULL : sp_view_dup(a->to);
     sp_map_add(&p->rules, l);
     sp_buf_done(&name);
     return l;
+}
+
+/* ---- rules that were learned elsewhere ---- */
+
+/* What a rule in words is about: the reverse of what rule_of writes. */
+static struct about about_rule(const struct sp_rule *r, enum level *ret_level, bool *ret_ids)
+{
+    struct sp_view name = sp_view_str(r->name), from = sp_view("", 0), to = from;
+    size_t ids = sizeof IDS - 1;
+    *ret_ids = r->kind == SP_FEATURE_SEGMENT && name.len >= ids &&
+               memcmp(name.data + name.len - ids, IDS, ids) == 0;
+    if (*ret_ids)
+        name.len -= ids;
+    if (!r->any) {
+        from = sp_view_str(r->from);
+        to = sp_view_str(r->to);
+    }
+    bool everywhere = r->kind != SP_FEATURE_HOST && strcmp(r->host, "*") == 0;
+    *ret_level = !r->any ? OF_TWO_VALUES : everywhere ? OF_ALL_HOSTS : OF_THE_HOST;
+    bool turned = by_bytes(from, to) > 0;
+    return (struct about){r->kind, sp_view_str(r->host), name, turned ? to : from,
+                          turned ? from : to};
+}
+
+void sp_predict_set_rule(struct sp_predictor *p, const struct sp_rule *rule)
+{
+    enum level level;
+    bool ids;
+    struct about a = about_rule(rule, &level, &ids);
+    if (rule->support + rule->against <= 0) {
+        struct learned *gone = sp_map_get(&p->rules, rule_key(&a, level, ids));
+        if (gone) {
+            sp_map_remove(&p->rules, gone->rule.key);
+            free_rule(gone);
+        }
+        return;
+    }
+    struct learned *l = rule_of(p, &a, level, ids);
+    l->row = 0;
+    l->rule.support = rule->support;
+    l->rule.against = rule->against;
+    l->rule.pairs[0] = rule->pairs[0];
+    l->rule.pairs[1] = rule->pairs[1];
 }
 
 /* ---- learning ---- */
@@ -270,7 +320,7 @@ static void learn(struct sp_predictor *p, struct page *page, const struct equali
                         : sp_id_eq(page->content, other->page->content);
         for (enum level level = 0; level < LEVELS; level++)
             if (has_level(&a, level))
-                note(rule_of(p, &a, level), same, page, other->page);
+                note(rule_of(p, &a, level, of_ids(&a)), same, page, other->page);
         other->same = other->same * LEFT + (float)same;
         other->other = other->other * LEFT + (float)!same;
     }
@@ -319,7 +369,7 @@ static const struct sp_rule *rule_for(const struct sp_predictor *p, const struct
     const struct sp_rule *any = NULL;
     for (enum level level = 0; level < LEVELS; level++) {
         const struct learned *l =
-            has_level(a, level) ? sp_map_get(&p->rules, rule_key(a, level)) : NULL;
+            has_level(a, level) ? sp_map_get(&p->rules, rule_key(a, level, of_ids(a))) : NULL;
         if (l && l->rule.support + l->rule.against >= EVIDENCE_MIN - 0.5)
             return &l->rule;
         any = l ? &l->rule : any;

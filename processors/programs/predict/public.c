@@ -1,9 +1,13 @@
 /* The public calls of include/samepage/predict.h. */
+#include <math.h>
+
+#include "base/mem.h"
 #include "base/url.h"
 #include "predict/predict.h"
 #include "samepage/predict.h"
 
 static const double EXPLORE = 0.01;
+static const double EVIDENCE_MAX = 1e9; /* more than any rule has: evidence fades */
 
 struct samepage_predictor {
     struct sp_predictor *rules;
@@ -59,6 +63,32 @@ void samepage_predict_forget(struct samepage_predictor *predictor, const char *u
 {
     if (canonical(url, &predictor->url))
         sp_predict_forget(predictor->rules, sp_buf_view(&predictor->url));
+}
+
+static bool is_evidence(double pairs)
+{
+    return pairs >= 0 && pairs <= EVIDENCE_MAX;
+}
+
+int samepage_predict_rule(struct samepage_predictor *predictor,
+                          const struct samepage_url_rule *rule)
+{
+    if (!rule->host || !rule->kind || !rule->name || !rule->from != !rule->to ||
+        sp_rule_kind(rule->kind) == SP_FEATURE_KINDS || !is_evidence(rule->recent_support) ||
+        !is_evidence(rule->recent_against))
+        return -1;
+    const struct sp_rule taken = {.kind = sp_rule_kind(rule->kind),
+                                  .any = !rule->from,
+                                  .host = (char *)(uintptr_t)rule->host,
+                                  .name = (char *)(uintptr_t)rule->name,
+                                  .from = (char *)(uintptr_t)rule->from,
+                                  .to = (char *)(uintptr_t)rule->to,
+                                  .support = rule->recent_support,
+                                  .against = rule->recent_against,
+                                  .pairs = {(uint64_t)llround(rule->recent_against),
+                                            (uint64_t)llround(rule->recent_support)}};
+    sp_predict_set_rule(predictor->rules, &taken);
+    return 0;
 }
 
 int samepage_predict(struct samepage_predictor *predictor, const char *url, double confidence,

@@ -1,15 +1,20 @@
 /* Rules for people: names, order, JSON. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/json_write.h"
 #include "predict/predict.h"
 
-static const char *name_of_kind(enum sp_feature_kind kind)
+static const char *const names[SP_FEATURE_KINDS] = {
+    "scheme", "host", "case", "index", "extension", "query", "parameter", "segment", "session"};
+
+enum sp_feature_kind sp_rule_kind(const char *name)
 {
-    static const char *const names[SP_FEATURE_KINDS] = {
-        "scheme", "host", "case", "index", "extension", "query", "parameter", "segment", "session"};
-    return names[kind];
+    enum sp_feature_kind kind = 0;
+    while (kind < SP_FEATURE_KINDS && strcmp(names[kind], name) != 0)
+        kind++;
+    return kind;
 }
 
 /* Wilson 1927: the lower end of the interval that holds the true share with 95 %. */
@@ -29,7 +34,7 @@ void sp_rule_put(struct sp_buf *out, const struct sp_rule *rule)
     sp_buf_put_str(out, "{\"host\":");
     sp_json_put_text(out, rule->host);
     sp_buf_put_str(out, ",\"kind\":");
-    sp_json_put_text(out, name_of_kind(rule->kind));
+    sp_json_put_text(out, names[rule->kind]);
     sp_buf_put_str(out, ",\"name\":");
     sp_json_put_text(out, rule->name);
     sp_buf_put_str(out, ",\"from\":");
@@ -46,5 +51,9 @@ void sp_rule_put(struct sp_buf *out, const struct sp_rule *rule)
     sp_json_put_text(out, rule->example[0]);
     sp_buf_put_u8(out, ',');
     sp_json_put_text(out, rule->example[1]);
-    sp_buf_put_str(out, "]}\n");
+    sp_buf_put_str(out, "],\"recent_support\":");
+    sp_json_put_float(out, (float)rule->support);
+    sp_buf_put_str(out, ",\"recent_against\":");
+    sp_json_put_float(out, (float)rule->against);
+    sp_buf_put_str(out, "}\n");
 }

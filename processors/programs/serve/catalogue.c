@@ -1,4 +1,4 @@
-/* See catalogue.h. URLs lie one behind the other, each with a NUL; 8 bytes more for each say where.
+/* See catalogue.h. URLs lie one after the other, each with a NUL; 8 bytes more for each say where.
  * http and https of one host lie side by side: what is sorted begins at the host. */
 #include "serve/catalogue.h"
 
@@ -154,7 +154,7 @@ void sp_catalogue_unref(struct sp_catalogue *c)
 
 /* ---- looking */
 
-/* The place of the first URL behind that one. */
+/* The place of the first URL after that one. */
 static uint32_t place_behind(const struct sp_catalogue *c, const char *url)
 {
     size_t host = host_place(sp_view_str(url));

@@ -29,7 +29,7 @@ void sp_catalogue_unref(struct sp_catalogue *c);
 struct sp_catalogue_query {
     const char *text;           /* in the URL, in any case; NULL: any URL */
     const char *host;           /* exactly; NULL: any */
-    const char *after;          /* only URLs behind this one; NULL: all */
+    const char *after;          /* only URLs after this one; NULL: all */
     enum sp_page_status status; /* SP_STATUS_NONE: any */
 };
 

@@ -150,7 +150,8 @@ static void put_sizes(struct sp_buf *out, const struct sp_census *c)
     sp_buf_put_u8(out, ']');
 }
 
-/* The map that pages move to, where they are in the cells of two: no page is in one after it. */
+/* While pages are in the cells of two maps, this finds the newer one, which they move to: no page
+ * is in cells of the version after it. Versions are numbered modulo SP_CELL_VERSIONS. */
 static const uint64_t *newest_map(const struct sp_census *c)
 {
     for (size_t m = 0; m < SP_CELL_VERSIONS; m++)

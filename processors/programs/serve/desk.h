@@ -1,5 +1,5 @@
 /* Threads for responses that may take long. The threads that hold the connections never wait, so a
- * health check is answered whatever else is requested. Private to this folder. */
+ * health check gets its response whatever else is requested. Private to this folder. */
 #ifndef SP_SERVE_DESK_H
 #define SP_SERVE_DESK_H
 

@@ -1,10 +1,10 @@
-/* libmicrohttpd: from connections to requests and from answers to responses.
+/* libmicrohttpd: connections, requests, responses, limits.
  *
- * A pool of threads, each with an epoll of its own. They answer short requests at
- * once. A request that may take long is suspended and answered at the desk (desk.h), so that a
- * health check never waits for it. A connection that does not finish its request is closed by the
- * ticker, whatever trickles in meanwhile; where all places are taken, the connection whose last
- * finished request is longest ago makes room for the new one. */
+ * A pool of threads, each with an epoll of its own. They handle short requests at once. A request
+ * that may take long is suspended and handled at the desk (desk.h), so that a health check never
+ * waits for it. A connection that does not finish its request is closed by the ticker, whatever
+ * trickles in meanwhile; where all places are taken, the connection whose last finished request is
+ * longest ago makes room for the new one. */
 #include "serve/http.h"
 
 #include <inttypes.h>
@@ -48,9 +48,9 @@ struct request {
     struct connection *connection;
     const struct sp_route *route; /* NULL: to be refused */
     unsigned refusal;
-    enum { RECEIVED, AT_THE_DESK, ANSWERED } stage;
-    unsigned status; /* from the desk, with the answer */
-    struct sp_buf answer;
+    enum { RECEIVED, AT_THE_DESK, DONE } stage;
+    unsigned status; /* from the desk, with the response */
+    struct sp_buf response;
     struct sp_desk_job job;
     struct sp_query query; /* the desk's */
     int64_t started_us;
@@ -200,7 +200,7 @@ static void count(struct sp_serve *s, const struct sp_route *route, unsigned sta
         __atomic_add_fetch(&s->counters.refused[n], 1, __ATOMIC_RELAXED);
 }
 
-/* An announced body that is not going to be read: the answer comes before it. */
+/* An announced body that is not going to be read: the response comes before it. */
 static bool large_body(struct MHD_Connection *connection)
 {
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
@@ -248,12 +248,12 @@ static struct request *begin(struct sp_serve *s, const struct sp_query *q)
     sp_buf_reset(&t->out);
     const char *why = ambiguous(q->connection);
     if (why)
-        r->refusal = sp_answer_error(t, MHD_HTTP_BAD_REQUEST, "%s", why);
+        r->refusal = sp_respond_error(t, MHD_HTTP_BAD_REQUEST, "%s", why);
     else
         r->route = sp_route_find(s, t, q, &r->refusal);
     if (r->route && large_body(q->connection)) {
-        r->refusal = sp_answer_error(t, MHD_HTTP_CONTENT_TOO_LARGE,
-                                     "the body is larger than %d bytes", SP_SERVE_BODY_BYTES);
+        r->refusal = sp_respond_error(t, MHD_HTTP_CONTENT_TOO_LARGE,
+                                      "the body is larger than %d bytes", SP_SERVE_BODY_BYTES);
         r->route = NULL;
     }
     return r;
@@ -272,18 +272,18 @@ static bool take_body(struct sp_serve *s, struct request *r, const char *data, s
 }
 
 /* Into t->out; returns the status. */
-static unsigned make_answer(struct sp_serve *s, struct sp_serve_thread *t, struct request *r,
-                            struct sp_query *q)
+static unsigned make_response(struct sp_serve *s, struct sp_serve_thread *t, struct request *r,
+                              struct sp_query *q)
 {
     sp_buf_reset(&t->out);
     memset(sp_buf_reserve(&r->body, SP_REQUEST_PADDING), 0, SP_REQUEST_PADDING);
     q->body = sp_buf_view(&r->body);
     sp_state_begin(t->reader);
-    unsigned status = r->route->answer(s, t, q);
+    unsigned status = r->route->handle(s, t, q);
     if (t->state_failed && sp_state_refresh(s->state, true) == SP_OK) {
         sp_buf_reset(&t->out);
         sp_state_begin(t->reader);
-        status = r->route->answer(s, t, q);
+        status = r->route->handle(s, t, q);
     }
     t->state_failed = false;
     sp_state_end(t->reader);
@@ -297,8 +297,8 @@ static void at_the_desk(void *arg, struct sp_desk_job *job)
     struct request *r = (struct request *)(void *)((char *)job - offsetof(struct request, job));
     struct sp_serve *s = arg;
     struct sp_serve_thread *t = sp_serve_thread(s);
-    r->status = make_answer(s, t, r, &r->query);
-    sp_buf_put_view(&r->answer, sp_buf_view(&t->out));
+    r->status = make_response(s, t, r, &r->query);
+    sp_buf_put_view(&r->response, sp_buf_view(&t->out));
     MHD_resume_connection(r->query.connection);
 }
 
@@ -320,17 +320,17 @@ static enum MHD_Result finish(struct sp_serve *s, struct request *r, struct sp_q
     if (r->stage == RECEIVED && r->route->slow && hand_over(s, r, q))
         return MHD_YES;
     struct sp_serve_thread *t = sp_serve_thread(s);
-    const struct sp_buf *answer = &r->answer;
+    const struct sp_buf *response = &r->response;
     if (r->stage == RECEIVED) {
-        r->status = make_answer(s, t, r, q);
-        answer = &t->out;
+        r->status = make_response(s, t, r, q);
+        response = &t->out;
     }
-    r->stage = ANSWERED;
+    r->stage = DONE;
     count(s, r->route, r->status, sp_clock_us() - r->started_us);
-    if (r->route->answer == sp_answer_events && r->status == MHD_HTTP_OK)
+    if (r->route->handle == sp_handle_events && r->status == MHD_HTTP_OK)
         return respond_stream(s, q, r->route);
-    return respond(q, r->route, r->status, answer,
-                   r->route->answer == sp_answer_page ? t->nonce : NULL, true);
+    return respond(q, r->route, r->status, response,
+                   r->route->handle == sp_handle_page ? t->nonce : NULL, true);
 }
 
 /* Called with the headers, then with each piece of the body, then at the end. */
@@ -350,7 +350,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         /* The rest is not read, because the body could be endless. */
         return respond(&q, NULL, r->refusal, &sp_serve_thread(s)->out, NULL, false);
     }
-    if (r->stage == ANSWERED)
+    if (r->stage == DONE)
         return MHD_NO;
     if (*body_len) {
         size_t len = *body_len;
@@ -372,7 +372,7 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **st
         __atomic_store_n(&r->connection->useful_ms, sp_clock_ms(), __ATOMIC_RELAXED);
     __atomic_sub_fetch(&s->counters.body_bytes, r->body.len, __ATOMIC_RELAXED);
     sp_buf_done(&r->body);
-    sp_buf_done(&r->answer);
+    sp_buf_done(&r->response);
     sp_free(r);
     *state = NULL;
 }

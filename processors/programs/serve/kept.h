@@ -1,4 +1,4 @@
-/* Texts in a file without a name: written one behind the other, each compressed, found again by
+/* Texts in a file without a name: written one after the other, each compressed, found again by
  * their place. Private to this folder. Thread rule: one thread puts, any get. */
 #ifndef SP_SERVE_KEPT_H
 #define SP_SERVE_KEPT_H

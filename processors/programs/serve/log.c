@@ -1,5 +1,5 @@
-/* See log.h. Events have numbers; each knows the one before it of its page, so a page's history is
- * a list through the ring, up to where the ring begins. */
+/* See log.h. Events are numbered in a ring; each knows the previous one of its page, so a page's
+ * history is a list that ends where the ring begins. */
 #include "serve/log.h"
 
 #include <errno.h>

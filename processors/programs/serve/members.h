@@ -13,13 +13,13 @@ struct sp_group_member {
 
 struct sp_members {
     struct sp_id page;  /* asked for */
-    struct sp_id after; /* the part behind this member; zero: the first part */
+    struct sp_id after; /* the part after this member; zero: the first part */
     struct sp_group_id group;
     struct sp_group_member *list; /* winners first, then by rank */
     size_t count;
     size_t cap;
     struct sp_id last;            /* of the part, as the state has them in order */
-    bool more;                    /* members behind it */
+    bool more;                    /* members after it */
     struct sp_group_member other; /* of another part, see sp_members_get */
 };
 

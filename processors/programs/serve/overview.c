@@ -20,19 +20,33 @@ struct sp_overview {
     struct sp_buf json;             /* under the lock */
     struct sp_catalogue *catalogue; /* under the lock; NULL: none yet */
     bool predict;
+    bool (*learned)(void *arg, const struct sp_buf *lines);
+    void *learned_arg;
     struct sp_predictor *predictor; /* under the lock; NULL: none yet */
 };
 
-static void learn(struct sp_overview *o, struct sp_state_reader *r)
+/* False: there are no new rules. */
+static bool learn(struct sp_overview *o, struct sp_state_reader *r)
 {
     struct sp_predictor *predictor = NULL;
     if (sp_predictions_learn(r, &predictor) != SP_OK)
-        return;
+        return false;
     pthread_mutex_lock(&o->lock);
     struct sp_predictor *before = o->predictor;
     o->predictor = predictor;
     pthread_mutex_unlock(&o->lock);
     sp_predictor_free(before);
+    return true;
+}
+
+/* Outside the state: whoever gets the rules may take long. */
+static bool hand_over(const struct sp_overview *o)
+{
+    struct sp_buf lines = {0};
+    sp_predictions_put_rules(o->predictor, SP_SERVE_RULE_CONFIDENCE, &lines);
+    bool taken = o->learned(o->learned_arg, &lines);
+    sp_buf_done(&lines);
+    return taken;
 }
 
 /* What one pass over the pages fills. */
@@ -48,7 +62,8 @@ static void note(void *arg, const struct sp_page_view *page)
     sp_catalogue_note(pass->catalogue, page);
 }
 
-static void make(struct sp_overview *o, struct sp_state_reader *r)
+/* False: to be done again, even if the state does not change. */
+static bool make(struct sp_overview *o, struct sp_state_reader *r)
 {
     struct pass pass = {sp_census_new(), sp_catalogue_new(SP_CATALOGUE_BYTES)};
     struct sp_buf json = {0};
@@ -65,12 +80,12 @@ static void make(struct sp_overview *o, struct sp_state_reader *r)
         pass.catalogue = catalogue;
         pthread_mutex_unlock(&o->lock);
     }
-    if (o->predict)
-        learn(o, r);
+    bool learned = o->predict && learn(o, r);
     sp_state_end(r);
     sp_buf_done(&json);
     sp_census_free(pass.census);
     sp_catalogue_unref(pass.catalogue);
+    return !o->learned || (learned && hand_over(o));
 }
 
 static void *work(void *arg)
@@ -85,7 +100,8 @@ static void *work(void *arg)
             pthread_mutex_unlock(&o->lock);
             double start = sp_clock_seconds();
             version = sp_state_version(o->state);
-            make(o, r);
+            if (!make(o, r))
+                version = 0;
             pause = (int64_t)(PAUSE_FACTOR * (sp_clock_seconds() - start));
             pthread_mutex_lock(&o->lock);
         }
@@ -101,12 +117,15 @@ static void *work(void *arg)
     return NULL;
 }
 
-struct sp_overview *sp_overview_start(struct sp_state *state, bool predict)
+struct sp_overview *sp_overview_start(struct sp_state *state,
+                                      const struct sp_serve_options *options)
 {
     struct sp_overview *o = sp_calloc(1, sizeof *o);
     pthread_condattr_t attributes;
     o->state = state;
-    o->predict = predict;
+    o->predict = options->predict;
+    o->learned = options->learned;
+    o->learned_arg = options->learned_arg;
     pthread_mutex_init(&o->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

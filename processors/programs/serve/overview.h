@@ -1,15 +1,16 @@
-/* The whole state at a glance: counts, sizes, cells, the groups to look at first. Made by a thread
- * of its own, which reads all pages when it starts and when the state has moved on. Private to this
- * folder. */
+/* A summary of the state: counts, sizes, cells, the groups to look at first. A thread makes it,
+ * reading all pages at the start and whenever the state has changed. Private to this folder. */
 #ifndef SP_SERVE_OVERVIEW_H
 #define SP_SERVE_OVERVIEW_H
 
 #include "serve/catalogue.h"
+#include "serve/serve.h"
 
 struct sp_overview;
 
-/* NULL: no thread could be started. */
-struct sp_overview *sp_overview_start(struct sp_state *state, bool predict);
+/* NULL: no thread could be started. `options`: predict and learned of serve.h. */
+struct sp_overview *sp_overview_start(struct sp_state *state,
+                                      const struct sp_serve_options *options);
 /* NULL is allowed. */
 void sp_overview_stop(struct sp_overview *overview);
 /* Appends the members of a JSON object; false, and nothing appended, while there is none yet. */

@@ -88,6 +88,15 @@ void sp_predictions_put(const struct sp_predictor *p, struct sp_view url, double
     sp_buf_put_str(out, "}\n");
 }
 
+void sp_predictions_put_rules(const struct sp_predictor *p, double confidence, struct sp_buf *out)
+{
+    size_t count = 0;
+    const struct sp_rule **rules = sp_predict_rules(p, confidence, &count);
+    for (size_t i = 0; i < count; i++)
+        sp_rule_put(out, rules[i]);
+    sp_free(rules);
+}
+
 /* ---- for `samepage rules` ---- */
 
 enum sp_err sp_serve_rules(const char *state, uint32_t tier1, double confidence, struct sp_buf *out,
@@ -95,7 +104,6 @@ enum sp_err sp_serve_rules(const char *state, uint32_t tier1, double confidence,
 {
     struct sp_state *s = NULL;
     struct sp_predictor *p = NULL;
-    size_t count = 0;
     enum sp_err err = sp_state_open(state, tier1, &s, fault);
     if (err != SP_OK)
         return err;
@@ -103,14 +111,10 @@ enum sp_err sp_serve_rules(const char *state, uint32_t tier1, double confidence,
     sp_state_begin(r);
     err = sp_predictions_learn(r, &p);
     sp_state_end(r);
-    if (err == SP_OK) {
-        const struct sp_rule **rules = sp_predict_rules(p, confidence, &count);
-        for (size_t i = 0; i < count; i++)
-            sp_rule_put(out, rules[i]);
-        sp_free(rules);
-    } else {
+    if (err == SP_OK)
+        sp_predictions_put_rules(p, confidence, out);
+    else
         sp_fault_set(fault, err, "%s: the pages cannot be read: %s", state, sp_err_text(err));
-    }
     sp_predictor_free(p);
     sp_state_reader_free(r);
     sp_state_close(s);

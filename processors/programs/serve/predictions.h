@@ -11,6 +11,9 @@
  * the predictor lives. */
 enum sp_err sp_predictions_learn(struct sp_state_reader *r, struct sp_predictor **ret_predictor);
 
+/* Appends the rules with at least that confidence, a line of JSON each, the surest first. */
+void sp_predictions_put_rules(const struct sp_predictor *p, double confidence, struct sp_buf *out);
+
 /* Appends the prediction for a canonical URL as a JSON object. `explore`: the share of predicted
  * duplicates that should be fetched nevertheless. */
 void sp_predictions_put(const struct sp_predictor *p, struct sp_view url, double confidence,

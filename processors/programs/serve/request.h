@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* Bytes that must be readable behind a body. */
+/* Bytes that must be readable after a body. */
 enum { SP_REQUEST_PADDING = 64 };
 
 struct sp_list_item {

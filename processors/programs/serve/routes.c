@@ -16,24 +16,24 @@ static const char stream[] = "text/event-stream";
 static const char plain[] = "text/plain; version=0.0.4; charset=utf-8";
 
 const struct sp_route sp_routes[] = {
-    {"/v1/status", MHD_HTTP_METHOD_GET, json, false, false, sp_answer_status},
-    {"/v1/group", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_group},
-    {"/v1/filter", MHD_HTTP_METHOD_POST, json, false, true, sp_answer_filter},
-    {"/v1/compare", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_compare},
-    {"/v1/threshold", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_threshold},
-    {"/v1/text", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_text},
-    {"/v1/predict", MHD_HTTP_METHOD_GET, json, false, false, sp_answer_predict},
-    {"/v1/audit", MHD_HTTP_METHOD_GET, json, false, false, sp_answer_audit},
-    {"/v1/overview", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_overview},
-    {"/v1/search", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_search},
-    {"/v1/hosts", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_hosts},
-    {"/v1/history", MHD_HTTP_METHOD_GET, json, false, true, sp_answer_history},
-    {"/v1/events", MHD_HTTP_METHOD_GET, stream, false, false, sp_answer_events},
-    {"/", MHD_HTTP_METHOD_GET, html, true, false, sp_answer_page},
-    {"/openapi.json", MHD_HTTP_METHOD_GET, json, true, false, sp_answer_openapi},
-    {"/metrics", MHD_HTTP_METHOD_GET, plain, false, false, sp_answer_metrics},
-    {"/livez", MHD_HTTP_METHOD_GET, plain, true, false, sp_answer_livez},
-    {"/readyz", MHD_HTTP_METHOD_GET, plain, true, false, sp_answer_readyz},
+    {"/v1/status", MHD_HTTP_METHOD_GET, json, false, false, sp_handle_status},
+    {"/v1/group", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_group},
+    {"/v1/filter", MHD_HTTP_METHOD_POST, json, false, true, sp_handle_filter},
+    {"/v1/compare", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_compare},
+    {"/v1/threshold", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_threshold},
+    {"/v1/text", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_text},
+    {"/v1/predict", MHD_HTTP_METHOD_GET, json, false, false, sp_handle_predict},
+    {"/v1/audit", MHD_HTTP_METHOD_GET, json, false, false, sp_handle_audit},
+    {"/v1/overview", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_overview},
+    {"/v1/search", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_search},
+    {"/v1/hosts", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_hosts},
+    {"/v1/history", MHD_HTTP_METHOD_GET, json, false, true, sp_handle_history},
+    {"/v1/events", MHD_HTTP_METHOD_GET, stream, false, false, sp_handle_events},
+    {"/", MHD_HTTP_METHOD_GET, html, true, false, sp_handle_page},
+    {"/openapi.json", MHD_HTTP_METHOD_GET, json, true, false, sp_handle_openapi},
+    {"/metrics", MHD_HTTP_METHOD_GET, plain, false, false, sp_handle_metrics},
+    {"/livez", MHD_HTTP_METHOD_GET, plain, true, false, sp_handle_livez},
+    {"/readyz", MHD_HTTP_METHOD_GET, plain, true, false, sp_handle_readyz},
 };
 const size_t sp_route_count = sizeof sp_routes / sizeof *sp_routes;
 _Static_assert(sizeof sp_routes / sizeof *sp_routes <= SP_ROUTES, "SP_ROUTES");
@@ -88,15 +88,15 @@ static unsigned check_asker(struct sp_serve *s, struct sp_serve_thread *t,
     if (s->token.len)
         return same_secret(header(q, "Authorization"), &s->token)
                    ? 0
-                   : sp_answer_error(
+                   : sp_respond_error(
                          t, MHD_HTTP_UNAUTHORIZED,
                          "the token is missing or wrong: send Authorization: Bearer TOKEN");
     if (!names_this_machine(header(q, "Host")))
-        return sp_answer_error(
+        return sp_respond_error(
             t, MHD_HTTP_MISDIRECTED_REQUEST,
             "this server only accepts requests for localhost, 127.0.0.1 or [::1]");
-    return for_another_site(q) ? sp_answer_error(t, MHD_HTTP_FORBIDDEN,
-                                                 "requests from pages of other sites are refused")
+    return for_another_site(q) ? sp_respond_error(t, MHD_HTTP_FORBIDDEN,
+                                                  "requests from pages of other sites are refused")
                                : 0;
 }
 
@@ -119,14 +119,14 @@ const struct sp_route *sp_route_find(struct sp_serve *s, struct sp_serve_thread 
         if (strcmp(route->path, q->path) != 0)
             continue;
         if (strcmp(route->method, method) != 0) {
-            *ret_status = sp_answer_error(t, MHD_HTTP_METHOD_NOT_ALLOWED,
-                                          "%s requires the method %s", route->path, route->method);
+            *ret_status = sp_respond_error(t, MHD_HTTP_METHOD_NOT_ALLOWED,
+                                           "%s requires the method %s", route->path, route->method);
             return NULL;
         }
         *ret_status = check_asker(s, t, route, q);
         return *ret_status ? NULL : route;
     }
     *ret_status =
-        sp_answer_error(t, MHD_HTTP_NOT_FOUND, "there is no such path; /openapi.json lists all");
+        sp_respond_error(t, MHD_HTTP_NOT_FOUND, "there is no such path; /openapi.json lists all");
     return NULL;
 }

@@ -1,8 +1,8 @@
-/* Which path is answered by whom. Private to this folder. */
+/* Which function handles which path. Private to this folder. */
 #ifndef SP_SERVE_ROUTES_H
 #define SP_SERVE_ROUTES_H
 
-#include "serve/answer.h"
+#include "serve/handler.h"
 
 extern const struct sp_route sp_routes[];
 extern const size_t sp_route_count;

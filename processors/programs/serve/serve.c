@@ -95,7 +95,7 @@ enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_ser
         err = open_files(s, fault);
     if (err == SP_OK) {
         sp_ticker_init(s);
-        s->overview = sp_overview_start(s->state, options->predict);
+        s->overview = sp_overview_start(s->state, options);
         s->index = sp_index_new(options->method, options->filter_sentences, options->cache_bytes);
         err = s->overview ? sp_serve_http_open(s, fd, fault)
                           : sp_fault_set(fault, SP_IO, "the server cannot be started");

@@ -1,13 +1,13 @@
 /* Asking samepage over HTTP: `samepage serve`. docs/openapi.json describes every path.
  *
- * State comes from the directory of a `samepage run`, which may be writing to it meanwhile: what is
- * answered is what some commit left, at most a second older than what the run has brought to the
- * disk. Nothing here writes to that directory. Or it comes from the status topic on Kafka, which
- * has no signatures: then of two pages only that is known which their statuses say.
+ * The state is the directory of a `samepage run`, which may be writing to it meanwhile: responses
+ * show the state of some commit, at most a second older than what the run has brought to the disk.
+ * Nothing here writes to that directory. Or the state is the status topic on Kafka, which has no
+ * signatures: two pages can then only be related through their statuses.
  *
- * Whatever is sent does no harm: bodies, URLs, lists and the memory of all requests are bounded, a
- * connection that finishes no request in SP_SERVE_PATIENCE_SECONDS is closed, and where all places
- * are taken the one that has been useful longest ago makes room. */
+ * No request can do harm: bodies, URLs, lists and the memory of all requests are bounded, a
+ * connection that finishes no request in SP_SERVE_PATIENCE_SECONDS is closed, and when all places
+ * are taken the connection whose last finished request is longest ago makes room. */
 #ifndef SP_SERVE_SERVE_H
 #define SP_SERVE_SERVE_H
 
@@ -47,7 +47,14 @@ struct sp_serve_options {
     size_t status_count;
     bool predict;   /* learns rules about URLs: about 1 KiB of memory a page */
     double explore; /* share of the predicted fetches to be made all the same: predict.explore */
+    /* Gets the rules of at least SP_SERVE_RULE_CONFIDENCE, as sp_serve_rules writes them, each time
+     * that they were learned; from a thread of the server. False: it is called again, after some
+     * seconds. NULL: nobody wants them. With `predict` only. */
+    bool (*learned)(void *arg, const struct sp_buf *lines);
+    void *learned_arg;
 };
+
+static const double SP_SERVE_RULE_CONFIDENCE = 0.5;
 
 /* Whether signatures of that method hold a set that the filter can compare. */
 bool sp_serve_can(enum sp_method method);
@@ -62,7 +69,7 @@ uint16_t sp_serve_port(const struct sp_serve *serve);
 /* Ends all connections and threads. NULL is allowed. */
 void sp_serve_stop(struct sp_serve *serve);
 
-/* Appends the rules about URLs that the state's groups speak for, a line of JSON each, with at
+/* Appends the rules about URLs that follow from the state's groups, a line of JSON each, with at
  * least that confidence, the surest first. `tier1`: partitions of the group stage in that state. */
 enum sp_err sp_serve_rules(const char *state, uint32_t tier1, double confidence, struct sp_buf *out,
                            struct sp_fault *fault);

@@ -2,13 +2,13 @@
  *
  *   serve.c      start and stop
  *   ticker.c     once a second: follows the state, closes useless connections
- *   threads.c    the data of each thread that answers
+ *   threads.c    the data of each thread that handles requests
  *   desk.c       threads for responses that may take long
- *   http.c       libmicrohttpd: requests to answers, connections, limits
+ *   http.c       libmicrohttpd: requests, responses, connections, limits
  *   routes.c     the function for each path; which requests are allowed
  *   request.cc   the body of a filter request, by simdjson
- *   answer.c     what answers share: errors, arguments
- *   answers/     a file for each path, or for a few that belong together
+ *   handler.c    what handlers share: errors, arguments
+ *   handlers/    a file for each path, or for a few that belong together
  *   state.c      the state directory, read along
  *   statuses.c   the status topic on Kafka, in memory
  *   members.c    a group, copied out of the state
@@ -86,7 +86,7 @@ struct sp_ticker { /* ticker.c */
 struct sp_connections; /* http.c */
 struct sp_desk;        /* desk.h */
 struct sp_streams;     /* streams.h */
-struct sp_route;       /* answer.h */
+struct sp_route;       /* handler.h */
 struct sp_serve_thread;
 
 struct sp_serve {

@@ -1,5 +1,5 @@
-/* See state.h. Each look at the state is a database that was opened for reading, with a count of
- * the readers in it: the last one that leaves an outdated look closes it. */
+/* See state.h. Each view of the state is a database that was opened for reading, with a count of
+ * its readers: the last reader of an outdated view closes it. */
 #include "serve/state.h"
 
 #include <dirent.h>

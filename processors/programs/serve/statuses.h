@@ -12,8 +12,8 @@
 
 struct sp_statuses;
 
-/* `properties` as samepage_status_open wants them; events go to `live` too. SP_IO where no broker
- * answers or there is no such topic. */
+/* `properties` as samepage_status_open wants them; events go to `live` too. SP_IO if no broker
+ * replies or there is no such topic. */
 enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
                               struct sp_live *live, struct sp_statuses **ret_statuses,
                               struct sp_fault *fault);

@@ -1,7 +1,7 @@
 /* The texts of pages, from the inputs of a run: an index from page to its latest fetch with
- * content, made by a thread in the background. Lines of a JSONL file that is not compressed are
- * read again where they are; of all other inputs the texts are kept in a file of their own
- * (kept.h), as they cannot be read from the middle. Private to this folder. Thread rule: any. */
+ * content, made by a thread in the background. Lines of an uncompressed JSONL file are read again
+ * from that file; texts of all other inputs, which cannot be read from the middle, are kept in a
+ * temporary file (kept.h). Private to this folder. Thread rule: any. */
 #ifndef SP_SERVE_TEXTS_H
 #define SP_SERVE_TEXTS_H
 

@@ -1,4 +1,4 @@
-/* The data of each thread that answers requests. Private to this folder. */
+/* The data of each thread that handles requests. Private to this folder. */
 #ifndef SP_SERVE_THREADS_H
 #define SP_SERVE_THREADS_H
 
@@ -16,8 +16,8 @@ struct sp_serve_thread {
     struct sp_json_lists *json;
     struct sp_parser *parser;  /* made when first needed */
     char nonce[SP_NONCE_TEXT]; /* of the page under way */
-    struct sp_buf out;         /* the answer */
-    bool state_failed;         /* a file of the state was gone: the answer is worth another try */
+    struct sp_buf out;         /* the response */
+    bool state_failed;         /* a file of the state was gone: another try may succeed */
     struct sp_serve_thread *next;
 };
 

@@ -9,7 +9,8 @@
 
 enum { REFRESH_MOST_MS = 3000 };
 
-/* A look costs what the run's log is long: at most a quarter of the time is spent on it. */
+/* The cost of opening the state grows with the length of the run's log, so at most a quarter of the
+ * time is spent on it. */
 static void refresh(struct sp_serve *s)
 {
     uint64_t before = sp_state_version(s->state);
@@ -27,7 +28,7 @@ static void refresh(struct sp_serve *s)
         __atomic_store_n(&s->counters.changed_ms, now, __ATOMIC_RELAXED);
 }
 
-/* How many records there are; nothing new is nothing to look up. */
+/* The number of records; if it has not changed, there is nothing to read. */
 static void sample(struct sp_serve *s)
 {
     struct sp_history *h = &s->history;

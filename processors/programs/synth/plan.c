@@ -1,5 +1,5 @@
-/* The streams of fetches: see plan.h. Nothing is remembered of pages made, so that ten million take
- * no more memory than ten.
+/* The streams of fetches: see plan.h. Nothing is kept of earlier pages, so ten million take no more
+ * memory than ten.
  *
  * What the truth says of groups rests on these bounds, for similarity >= 0.8 of the sets of 5-word
  * shingles. A text of W words has S = W - 4 of them, and those that two texts of one document do
@@ -11,8 +11,8 @@
  *   percent    L is counted for each page. No two pages are given the same word, so the L of two
  *              pages is at least that of each: a page with 9 L > S is similar to none
  *   chainlike  blocks of W / 15 words: 9 (W / 15 + 4) <= S, but 9 * 2 * (W / 15) > S
- *   template   c W shared words, c < 0.88 of at least one of two: (cW - 4) / (2S - cW + 4) < 0.79
- */
+ *   template   c W shared words, c < 0.88 of at least one of two: (cW - 4) / (2S - cW + 4) <
+ *   0.79 */
 #include "synth/plan.h"
 
 #include "base/hash.h"

@@ -1,5 +1,5 @@
-/* Skew: what a crawl has everywhere and random pages never show. One kind of it is one stream of
- * fetches; a crawl is several of them, mixed at random in the shares that were asked for.
+/* Skew: patterns that every real crawl has and random pages lack. Each kind is a stream of fetches;
+ * a crawl mixes several at random, in the shares that were asked for.
  *
  * A stream is cut into families: pages that have to do with one another, and nothing with those of
  * other families. Thread rule: none, all of this is values. */

@@ -1,10 +1,13 @@
-/* Partitions come and go: a database for each, brought up to its changelog before the first
- * message. */
+/* Partitions are assigned and revoked. Each has a database, which is restored to the end of its
+ * changelog before the first message. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "kafka/internal.h"
+
+/* Copies stop for want of room at twice what stops the stage itself (intake.c). */
+enum { ROOM_BUFFERS = 8 };
 
 /* ---- tasks ---- */
 
@@ -14,6 +17,7 @@ static bool on_restore(void *arg, uint64_t applied, int64_t remaining)
     struct sp_worker *w = arg;
     int64_t now_ms = sp_clock_ms();
     SET(w, restore_remaining, (uint64_t)remaining);
+    w->restored = applied;
     sp_worker_alive(w);
     rd_kafka_poll(w->consumer, 0); /* else it is thought dead after max.poll.interval.ms */
     if (applied && now_ms - w->restored_ms >= SAY_MS) {
@@ -29,18 +33,23 @@ static void on_words(void *arg, const char *level, const char *text)
     sp_worker_say(arg, level, "%s", text);
 }
 
+static struct sp_states_options states_options(struct sp_worker *w)
+{
+    return (struct sp_states_options){.kafka = &w->options->kafka,
+                                      .store = &w->options->store,
+                                      .fingerprint = w->options->fingerprint,
+                                      .directory = w->options->state,
+                                      .name = w->options->stage.name,
+                                      .topic = w->topics[w->options->stage.changelog],
+                                      .watcher = w->watcher,
+                                      .waiting = on_restore,
+                                      .say = on_words,
+                                      .arg = w};
+}
+
 static void open_states(struct sp_worker *w, struct sp_task *const *tasks, size_t count)
 {
-    struct sp_states_options options = {.kafka = &w->options->kafka,
-                                        .store = &w->options->store,
-                                        .fingerprint = w->options->fingerprint,
-                                        .directory = w->options->state,
-                                        .name = w->options->stage.name,
-                                        .topic = w->topics[w->options->stage.changelog],
-                                        .watcher = w->watcher,
-                                        .waiting = on_restore,
-                                        .say = on_words,
-                                        .arg = w};
+    struct sp_states_options options = states_options(w);
     struct sp_fault fault = {""};
     size_t failed = 0;
     if (!w->states)
@@ -77,7 +86,8 @@ enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition)
     return note_lost(w, t, text);
 }
 
-/* Offsets are committed together with a marker: without one the changelog is not what it was. */
+/* Offsets are only ever committed together with a marker: if there are offsets and no marker, the
+ * changelog was lost or replaced. */
 static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
@@ -92,8 +102,8 @@ static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t)
                          : note_lost(w, t, "offsets are committed, and the changelog is empty");
 }
 
-/* If there is a state, the input must go on where the state ends: nothing in between may have been
- * deleted. */
+/* If there is a state, the input must continue where the state ends: no message in between may have
+ * been deleted. */
 static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t)
 {
     int64_t low = 0, high = 0;
@@ -160,6 +170,8 @@ static int64_t first_offset(const struct sp_worker *w, const struct sp_task *t)
 
 void sp_assignment_close(struct sp_worker *w)
 {
+    sp_standby_stop(w->standby); /* any of its copies may be assigned next */
+    w->standby = NULL;
     for (int32_t p = 0; w->tasks && p < w->partitions[w->options->stage.input]; p++)
         close_task(w, p);
 }
@@ -195,6 +207,35 @@ static void open_all(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
     sp_free(tasks);
 }
 
+/* Follows states of other instances until partitions are assigned again. */
+static void start_standby(struct sp_worker *w)
+{
+    const struct sp_worker_stage *stage = &w->options->stage;
+    char group[SP_TOPIC_NAME_MAX];
+    char *member = rd_kafka_memberid(w->consumer);
+    int32_t partitions = w->partitions[stage->input];
+    bool *own = sp_calloc((size_t)partitions, sizeof *own);
+    for (int32_t p = 0; p < partitions; p++)
+        own[p] = w->tasks[p] != NULL;
+    snprintf(group, sizeof group, "%s%s", w->options->kafka.prefix, stage->name);
+    struct sp_standby_options options = {
+        .states = states_options(w),
+        .group = group,
+        .member = member ? member : "",
+        .input = w->topics[stage->input],
+        .partitions = partitions,
+        .own = own,
+        .replicas = w->options->standby_replicas,
+        .room_bytes = ROOM_BUFFERS * w->options->store.memtable_bytes,
+        .metric_wanted = &w->options->metrics->standby_wanted,
+        .metric_copies = &w->options->metrics->standby_copies,
+        .metric_remaining = &w->options->metrics->standby_remaining};
+    w->standby = sp_standby_start(&options);
+    if (member)
+        rd_kafka_mem_free(w->consumer, member);
+    sp_free(own);
+}
+
 /* A static member that was fenced and comes back can get partitions twice without giving them back
  * in between: they are opened again, because another instance may have added to their changelogs.
  */
@@ -212,10 +253,15 @@ void sp_assignment_changed(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
         return;
     }
     give_back(w);
+    int64_t began_ms = sp_clock_ms();
+    w->restored = 0;
     open_all(w, list);
-    sp_worker_say(w, "info", "%d partitions assigned", list->cnt);
+    sp_worker_say(w, "info", "%d partitions assigned; %" PRIu64 " changelog records read in %.1f s",
+                  list->cnt, w->restored, (double)(sp_clock_ms() - began_ms) / 1000);
     rd_kafka_assign(consumer, w->failure.err == SP_OK ? list : NULL);
     if (w->paused && w->failure.err == SP_OK)
         rd_kafka_pause_partitions(consumer, list);
     SET(w, ready, w->failure.err == SP_OK);
+    if (w->options->standby_replicas && w->options->stage.stateful && w->failure.err == SP_OK)
+        start_standby(w);
 }

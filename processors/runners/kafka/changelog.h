@@ -1,4 +1,5 @@
-/* The records of a changelog, one after another, into a task's database. Private to this folder.
+/* Writes the records of a changelog, one after another, into a task's database. Private to this
+ * folder.
  *
  * Rows come to the database in batches of bounded size; the task's stored row says how far it is,
  * and whether a marker is still to come (`partial`). What a changelog holds is not trusted. */
@@ -16,7 +17,7 @@ struct sp_changelog_record {
 /* Several markers share a commit; a commit is cheaper than as many as there were transactions. */
 struct sp_changelog {
     size_t batch_bytes; /* of rows in memory; 0: 16 MiB */
-    int64_t from;       /* what lies before is in the database, and only looked at */
+    int64_t from;       /* records before it are in the database already and are only checked */
     bool each_marker;   /* commits at each */
     uint64_t applied;   /* records */
     uint64_t markers;
@@ -29,10 +30,10 @@ struct sp_changelog {
 enum sp_err sp_changelog_apply(struct sp_changelog *c, struct sp_task *t,
                                const struct sp_changelog_record *record);
 
-/* The end: what follows the last marker, if anything, is no part of the state. Where it lies in one
- * batch with what is, both are dropped, and *ret_again says that the end must be read once more.
- * SP_STATE_FORMAT: some of it is in the database already; t->read_until says where to stop when it
- * is restored from the start. */
+/* Call at the end of the changelog. Records after the last marker are not part of the state. If
+ * they share a batch with records that are, the batch is dropped, and *ret_again says that it must
+ * be read again. SP_STATE_FORMAT: some of them are in the database already; restore it from the
+ * start, up to t->read_until. */
 enum sp_err sp_changelog_end(struct sp_changelog *c, struct sp_task *t, bool *ret_again);
 
 #endif

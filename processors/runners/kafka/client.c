@@ -81,7 +81,8 @@ static void on_log(const rd_kafka_t *handle, int level, const char *facility, co
 
 /* ---- refusals ---- */
 
-/* Callbacks run in the thread that polls: while it asks why, a refusal goes here. */
+/* Callbacks run in the thread that polls. While sp_kafka_no_reply polls, they store a refusal
+ * here. */
 static _Thread_local struct sp_fault *asked;
 static _Thread_local bool asked_down; /* no address accepts connections */
 
@@ -93,10 +94,12 @@ static void on_error(rd_kafka_t *handle, int code, const char *reason, void *opa
         sp_kafka_redact(logging, asked->text);
     }
     asked_down |= code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN;
+    if (code == RD_KAFKA_RESP_ERR__TRANSPORT || code == RD_KAFKA_RESP_ERR__RESOLVE)
+        return; /* logged already, with the facility FAIL */
     on_log(handle, 3, "ERROR", reason);
 }
 
-enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault)
+enum sp_err sp_kafka_no_reply(rd_kafka_t *handle, struct sp_fault *fault)
 {
     enum { POLLS = 20 }; /* an error stays in a queue until the next poll */
     fault->text[0] = 0;
@@ -129,7 +132,7 @@ enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
             rd_kafka_metadata_destroy(metadata);
             return SP_OK;
         }
-        if (sp_kafka_no_answer(handle, fault), strncmp(fault->text, "refused", 7) == 0)
+        if (sp_kafka_no_reply(handle, fault), strncmp(fault->text, "refused", 7) == 0)
             break;
     }
     if (strncmp(fault->text, "refused", 7) == 0)

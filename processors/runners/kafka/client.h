@@ -45,8 +45,8 @@ void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
 enum sp_kafka_role {
     SP_KAFKA_GROUP_CONSUMER,   /* member of the stage's group, read_committed, no auto commit; an
                                   offset that does not exist is an error */
-    SP_KAFKA_PASSING_CONSUMER, /* the same, but leaves its group when it stops, and goes on at the
-                                  first offset there is: stages without state */
+    SP_KAFKA_PASSING_CONSUMER, /* the same, but leaves its group when it stops, and continues at the
+                                  first offset that exists: stages without state */
     SP_KAFKA_READER,           /* read_committed, assigned by hand */
     SP_KAFKA_WATCHER,          /* read_uncommitted: sees high watermarks */
     SP_KAFKA_TRANSACTIONAL,    /* producer */
@@ -59,9 +59,9 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
                           const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
                           void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault);
 
-/* Why the brokers do not answer: none is reachable, or they refuse us (TLS, user, password).
- * Returns SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
-enum sp_err sp_kafka_no_answer(rd_kafka_t *handle, struct sp_fault *fault);
+/* Says why no broker replies: none is reachable, or they refuse us (TLS, user, password). Returns
+ * SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
+enum sp_err sp_kafka_no_reply(rd_kafka_t *handle, struct sp_fault *fault);
 
 /* Whether a broker is reachable, before an interactive command asks it anything. SP_BUSY: the
  * address refuses connections (or its name is unknown) for five seconds, the broker refuses us, or

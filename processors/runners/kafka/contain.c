@@ -60,6 +60,15 @@ static enum sp_err contain_step(void *stage, struct sp_view key, struct sp_view 
     return err;
 }
 
+static void contain_measure(void *stage, struct sp_stage_measure *sum)
+{
+    struct sp_contain_stats stats;
+    sp_contain_feed_stats(((struct contain_stage *)stage)->feed, &stats);
+    sum->contain_pages += stats.pages;
+    sum->contained += stats.contained;
+    sum->contain_index_bytes += stats.index_bytes;
+}
+
 static enum sp_err contain_flush(void *stage)
 {
     return sp_contain_feed_flush(((struct contain_stage *)stage)->feed);
@@ -83,6 +92,7 @@ struct sp_worker_stage sp_stage_contain(const struct sp_stage_options *options)
                                     .output_count = 1,
                                     .open = contain_open,
                                     .step = contain_step,
+                                    .measure = contain_measure,
                                     .flush = contain_flush,
                                     .close = contain_close,
                                     .arg = (void *)(uintptr_t)options};

@@ -1,10 +1,10 @@
-/* Which failures mean that a database is of no use any more, and which pass when there is room on
- * its disk. Its changelog has all of it. */
+/* Tells failures after which a database is wiped, and restored from its changelog, from those that
+ * pass when its disk has room again. */
 #include <string.h>
 
 #include "kafka/internal.h"
 
-enum { WIPES = 3 }; /* in the life of a process; then the changelog has the damage as well */
+enum { WIPES = 3 }; /* in the life of a process; after that the damage must be in the changelog */
 
 bool sp_damage_is(enum sp_err err, const char *text)
 {

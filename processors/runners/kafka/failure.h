@@ -1,5 +1,5 @@
-/* What went wrong first in a round of the worker: everything after it fails because of it. Private
- * to this folder. */
+/* The first failure in a round of the worker; later ones are its consequences. Private to this
+ * folder. */
 #ifndef SP_KAFKA_FAILURE_H
 #define SP_KAFKA_FAILURE_H
 

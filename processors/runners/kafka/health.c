@@ -67,6 +67,8 @@ static const struct metric metrics[] = {
      "Rows in cells of the previous partition map, which pages are leaving."},
     {"cut_total", "counter", FIELD(cut), 1,
      "Pages of which only text.max_bytes were read, since their partitions were assigned."},
+    {"contain_notes_total", "counter", FIELD(contain_notes), 1,
+     "Messages sent to the contain stage."},
     {"lag", "gauge", FIELD(lag), 1,
      "Offsets of the input behind the last message handled (a transaction leaves one)."},
     {"state_bytes", "gauge", FIELD(state_bytes), 1, "Local state on disk."},
@@ -86,13 +88,19 @@ static const struct metric metrics[] = {
      "Records written to the changelog."},
     {"restore_remaining", "gauge", FIELD(restore_remaining), 1,
      "Changelog offsets still to read by the running restore."},
+    {"standby_wanted", "gauge", FIELD(standby_wanted), 1,
+     "States of other instances of which a copy is to be kept; 1 until it is known which."},
+    {"standby_copies", "gauge", FIELD(standby_copies), 1,
+     "States of other instances of which an up-to-date copy is kept."},
+    {"standby_remaining", "gauge", FIELD(standby_remaining), 1,
+     "Changelog offsets that these copies lack."},
     {"tasks", "gauge", FIELD(tasks), 1, "Input partitions this process works on."},
     {"paused", "gauge", FIELD(paused), 1,
      "1 while intake waits, for the tiers or for room on the disk."},
     {"disk_full", "gauge", FIELD(disk_full), 1,
      "1 while there is no room on the disk for the local state."},
     {"registry_down", "gauge", FIELD(registry_down), 1,
-     "1 while the schema registry does not answer."},
+     "1 while the schema registry does not respond."},
     {"ready", "gauge", FIELD(ready), 1,
      "1 while partitions are assigned and nothing is being restored."},
 };
@@ -108,6 +116,16 @@ static const struct metric audit_metrics[] = {
     {"audit_pages", "gauge", FIELD(audit_pages), 1, "Pages that are watched."},
     {"audit_late_seconds", "gauge", FIELD(audit_late_ms), 1e-3,
      "The longest that a status was not yet right, in crawl time."},
+};
+
+/* Of the contain stage, besides. */
+static const struct metric contain_metrics[] = {
+    {"contain_pages", "gauge", FIELD(contain_pages), 1,
+     "Kept pages that can contain others or be contained."},
+    {"contain_contained", "gauge", FIELD(contained), 1,
+     "Of these, pages that a larger one contains."},
+    {"contain_index_bytes", "gauge", FIELD(contain_index_bytes), 1,
+     "Memory of the indexes of containment."},
 };
 
 static uint64_t value_of(const struct sp_worker_metrics *m, size_t offset)
@@ -171,9 +189,11 @@ static void put_metrics(const struct sp_health *h, struct sp_buf *out)
     put_table(h, metrics, sizeof metrics / sizeof *metrics, out);
     if (strcmp(h->options.stage, "watch") == 0)
         put_table(h, audit_metrics, sizeof audit_metrics / sizeof *audit_metrics, out);
+    if (strcmp(h->options.stage, "contain") == 0)
+        put_table(h, contain_metrics, sizeof contain_metrics / sizeof *contain_metrics, out);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static unsigned put_livez(const struct sp_health *h, struct sp_buf *out)
 {
@@ -195,15 +215,15 @@ static unsigned put_readyz(const struct sp_health *h, struct sp_buf *out)
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }
     if (__atomic_load_n(&h->options.metrics->registry_down, __ATOMIC_RELAXED)) {
-        sp_buf_put_str(out, "not ready: the schema registry does not answer\n");
+        sp_buf_put_str(out, "not ready: the schema registry does not respond\n");
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }
     sp_buf_put_str(out, ready ? "ready\n" : "not ready\n");
     return ready ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
-static unsigned put_answer(const struct sp_health *h, const char *path, const char *method,
-                           struct sp_buf *out)
+static unsigned put_path(const struct sp_health *h, const char *path, const char *method,
+                         struct sp_buf *out)
 {
     bool live = strcmp(path, "/livez") == 0, ready = strcmp(path, "/readyz") == 0;
     if (!live && !ready && strcmp(path, "/metrics") != 0) {
@@ -222,8 +242,8 @@ static unsigned put_answer(const struct sp_health *h, const char *path, const ch
     return MHD_HTTP_OK;
 }
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status,
-                              const struct sp_buf *body)
+static enum MHD_Result respond(struct MHD_Connection *connection, unsigned status,
+                               const struct sp_buf *body)
 {
     struct MHD_Response *response =
         MHD_create_response_from_buffer(body->len, body->data, MHD_RESPMEM_MUST_COPY);
@@ -265,14 +285,14 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     if (large)
         sp_buf_put_str(&out, "the request must not have a body\n");
     else
-        status = put_answer(arg, path, method, &out);
-    enum MHD_Result result = answer(connection, status, &out);
+        status = put_path(arg, path, method, &out);
+    enum MHD_Result result = respond(connection, status, &out);
     sp_buf_done(&out);
     return result;
 }
 
 /* Runs in the server's thread, like everything that touches a connection. A request takes less than
- * a millisecond, so the oldest connection, when no place is left, is one that is only held open. */
+ * a millisecond, so when no place is left the oldest connection is an idle one. */
 static void on_connection(void *arg, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {

@@ -4,9 +4,10 @@
  *   failure.c       what went wrong first
  *   log.c           what is said meanwhile
  *   intake.c        when no messages are taken for a while
- *   damage.c        which failures a new database mends
+ *   damage.c        which failures a new database repairs
  *   assignment.c    partitions come and go
  *   states.c        their databases, opened and restored, several at a time
+ *   standby.c       copies of those of other instances
  *   transaction.c   begin, output, changelog, commit, abort
  *   lag.c           how far the tiers are behind, asked in a thread of its own
  *   meter.c         metrics that are read off; upkeep */
@@ -16,6 +17,7 @@
 #include "base/clock.h"
 #include "kafka/failure.h"
 #include "kafka/lag.h"
+#include "kafka/standby.h"
 #include "kafka/states.h"
 #include "kafka/task.h"
 #include "kafka/worker.h"
@@ -27,6 +29,7 @@ struct sp_worker {
     rd_kafka_t *producer;
     rd_kafka_t *watcher;
     struct sp_states *states;           /* NULL: none was opened yet */
+    struct sp_standby *standby;         /* NULL: nothing of other instances is followed */
     struct sp_lag *lag;                 /* NULL: intake does not wait for the tiers */
     rd_kafka_topic_t *known[SP_TOPICS]; /* to the producer */
     char topics[SP_TOPICS][SP_TOPIC_NAME_MAX];
@@ -35,12 +38,14 @@ struct sp_worker {
                                NULL: not ours */
     uint32_t *wipes;        /* how often state was wiped because a stage found it damaged */
     uint64_t *limits;       /* by topic: bytes of the largest message it may take; 0: not known */
-    size_t too_large;       /* bytes of what a stateless stage said last and no topic takes; 0 */
-    bool open;              /* a transaction */
+    size_t too_large; /* bytes of the last output of a stateless stage that no topic takes; 0 */
+    bool open;        /* a transaction */
     int64_t opened_ms;
-    uint64_t handled; /* in it */
+    uint64_t handled;   /* in it */
+    int64_t handled_ms; /* when the last of them was taken */
     int64_t measured_ms;
     int64_t restored_ms; /* when it was said how far restores are */
+    uint64_t restored;   /* records that the last restore has applied */
     int64_t room_ms;     /* when the room on the disk was looked at */
     size_t drained;      /* bytes taken from the consumer's queue since its fetcher was woken */
     int64_t opened_round_ms;
@@ -52,7 +57,8 @@ struct sp_worker {
 #define ADD(w, field, n) __atomic_add_fetch(&(w)->options->metrics->field, n, __ATOMIC_RELAXED)
 #define SET(w, field, n) __atomic_store_n(&(w)->options->metrics->field, n, __ATOMIC_RELAXED)
 
-/* Notes that the worker goes on: at each poll, and between waits, none of which takes a minute. */
+/* Notes that the worker is alive: at each poll, and between waits, each of which is shorter than a
+ * minute. */
 static inline void sp_worker_alive(struct sp_worker *w)
 {
     SET(w, last_poll_ms, sp_clock_ms());
@@ -71,7 +77,7 @@ void sp_worker_say(struct sp_worker *w, const char *level, const char *format, .
 void sp_worker_measure(struct sp_worker *w);
 /* Pauses and resumes; in each turn of the loop. */
 void sp_intake_control(struct sp_worker *w);
-/* Opens a transaction where the stage has work that no message causes. */
+/* Opens a transaction if the stage has work that no message causes. */
 void sp_worker_upkeep(struct sp_worker *w);
 
 enum sp_err sp_transaction_begin(struct sp_worker *w);
@@ -82,8 +88,8 @@ void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m
 /* Of the producer: notes where markers went, and what could not be delivered. */
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg);
 
-/* Whether files of a database are not what was written, which a new one may be; a full disk, or one
- * that cannot be written to, would stay as it is. `text`: what the database says of its error. */
+/* Whether files of a database are damaged, so that a new database would help. It would not help
+ * against a full disk, or one that cannot be written to. `text`: the database's error message. */
 bool sp_damage_is(enum sp_err err, const char *text);
 /* A failure of a stage or its database. Where that is damaged, it is wiped at the end of the round,
  * and the next one restores it. */

@@ -1,5 +1,5 @@
-/* How far the tiers are behind: asked of the broker now and then by a thread of its own, so that
- * nobody waits for the result. Private to this folder. */
+/* How far the tiers are behind. A thread asks the broker now and then, so that nobody waits for the
+ * result. Private to this folder. */
 #ifndef SP_KAFKA_LAG_H
 #define SP_KAFKA_LAG_H
 
@@ -15,7 +15,7 @@ enum sp_err sp_lag_start(const struct sp_kafka_options *options,
 /* Messages of both tiers that their groups had not handled when last asked; -1: not known, or NULL
  * was given. Any thread. */
 int64_t sp_lag(const struct sp_lag *lag);
-/* Waits for a question that is under way. NULL is allowed. */
+/* Waits for a request that is under way. NULL is allowed. */
 void sp_lag_stop(struct sp_lag *lag);
 
 #endif

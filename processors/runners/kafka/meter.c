@@ -1,5 +1,5 @@
-/* What a worker does at times and not for a message: metrics that are read off rather than counted,
- * and the stage's upkeep while no message comes. */
+/* What a worker does from time to time: it reads metrics that are not counted by messages, and runs
+ * the stage's upkeep while no message comes. */
 #include "base/clock.h"
 #include "kafka/internal.h"
 
@@ -65,9 +65,12 @@ void sp_worker_measure(struct sp_worker *w)
     SET(w, rechecks, sum.rechecks);
     SET(w, rows_to_move, sum.rows_to_move);
     SET(w, cut, sum.cut);
+    SET(w, contain_pages, sum.contain_pages);
+    SET(w, contained, sum.contained);
+    SET(w, contain_index_bytes, sum.contain_index_bytes);
 }
 
-/* A transaction must carry an offset: a task without a new message commits the old one again. */
+/* A transaction must contain an offset: a task without a new message commits its old one again. */
 void sp_worker_upkeep(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;

@@ -8,8 +8,8 @@
  *   changelogs           compacted, one partition for each of their stage's input */
 #include "kafka/topics.h"
 
-/* A standstill shorter than this loses nothing, and local state that was out of use for less can be
- * trusted: compaction has not yet forgotten what was deleted meanwhile. */
+/* Nothing is lost in a standstill shorter than this, and local state that was unused for less can
+ * be trusted: compaction has not yet removed the deletions made meanwhile. */
 static const char MONTH_MS[] = "2592000000";
 static const char MESSAGE_BYTES[] = "20000000";
 

@@ -43,9 +43,9 @@ static enum sp_err fail(struct sp_replica *r, enum sp_err err, const char *what)
     return sp_fault_set(&r->fault, err, "topic %s: %s", r->topic, what);
 }
 
-static enum sp_err no_answer(struct sp_replica *r)
+static enum sp_err no_reply(struct sp_replica *r)
 {
-    enum sp_err err = sp_kafka_no_answer(r->reader, &r->fault);
+    enum sp_err err = sp_kafka_no_reply(r->reader, &r->fault);
     return fail(r, err, r->fault.text);
 }
 
@@ -93,7 +93,7 @@ static enum sp_err check_offsets(struct sp_replica *r)
         int64_t low = 0, high = 0;
         if (rd_kafka_query_watermark_offsets(r->reader, r->topic, (int32_t)i, &low, &high,
                                              TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-            return no_answer(r);
+            return no_reply(r);
         struct lane *lane = &r->lanes[i];
         if (lane->next == 0)
             lane->next = low;
@@ -216,7 +216,7 @@ static enum sp_err open_topic(struct sp_replica *r)
     if (err == SP_NOT_FOUND)
         return fail(r, err, "does not exist: samepage topics create creates it");
     if (err != SP_OK)
-        return no_answer(r);
+        return no_reply(r);
     snprintf(what, sizeof what, "has %d partitions, and tier1.partitions is %u", (int)partitions,
              r->options.partitions);
     return (uint32_t)partitions == r->options.partitions ? SP_OK : fail(r, SP_INVALID, what);

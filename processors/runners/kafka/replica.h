@@ -1,5 +1,5 @@
-/* A copy of the group stage's state, followed from its changelog: for readers that want to know
- * more of a page than its status, without disturbing the stage.
+/* A copy of the group stage's state, kept up to date from its changelog: for readers that need more
+ * of a page than its status, without disturbing the stage.
  *
  * It is laid out as the state of a `samepage run`, so that a reader of such a state can read this
  * one. Each transaction of the stage is applied as a whole.

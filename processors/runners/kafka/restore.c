@@ -7,7 +7,7 @@ enum { POLL_MS = 10, POLL_MESSAGES = 1000 };
 enum { TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 200 };
 /* From that many records on the database is filled. */
 enum { FILL_RECORDS = 50000, FILL_BYTES = 32 << 20 };
-enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
+enum { WAKE_BYTES = 24 << 20, WAKE_MS = 100, WAKE_TIMEOUT_MS = 200 };
 
 static enum sp_err fail(struct sp_fault *fault, enum sp_err err, const struct sp_restore *r,
                         int32_t partition, const char *what)
@@ -21,21 +21,21 @@ struct reading {
     int64_t next;
     int64_t high;
     size_t drained; /* bytes since the fetcher was woken */
+    int64_t woken_ms;
     rd_kafka_queue_t *queue;
     struct sp_changelog applying;
 };
 
-/* With a full queue librdkafka's fetcher sleeps for a second, or until it gets something to send
- * (worker.c): at twice the queue a second that would be half of a restore. */
-static void wake_fetcher(struct reading *g, const rd_kafka_message_t *m)
+/* librdkafka's fetcher sleeps for a second, or until it has something to send (worker.c): when its
+ * queue is full, and often when a partition has just been assigned. A restore reads twice the queue
+ * in a second, and one of a few records takes milliseconds. */
+static void wake_fetcher(struct reading *g, int32_t partition)
 {
     int64_t low, high;
-    g->drained += m->len;
-    if (g->drained < WAKE_BYTES)
-        return;
     g->drained = 0;
-    rd_kafka_query_watermark_offsets(g->options->reader, g->options->topic, m->partition, &low,
-                                     &high, WAKE_TIMEOUT_MS);
+    g->woken_ms = sp_clock_ms();
+    rd_kafka_query_watermark_offsets(g->options->reader, g->options->topic, partition, &low, &high,
+                                     WAKE_TIMEOUT_MS);
 }
 
 static enum sp_err on_message(struct sp_task *t, const rd_kafka_message_t *m, struct reading *g)
@@ -46,7 +46,7 @@ static enum sp_err on_message(struct sp_task *t, const rd_kafka_message_t *m, st
                                              sp_view(m->payload, m->len)};
         err = sp_changelog_apply(&g->applying, t, &record);
         g->next = m->offset + 1;
-        wake_fetcher(g, m);
+        g->drained += m->len;
     } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && m->offset > g->next) {
         g->next = m->offset; /* control records and aborted ones lay between */
     }
@@ -67,7 +67,8 @@ static const char *why(const struct sp_task *t, enum sp_err err)
     }
 }
 
-/* The messages that have come, at once: one at a time costs locks and more for each. */
+/* Takes all messages that have arrived in one call: taking them one by one costs a lock for
+ * each. */
 static enum sp_err take(struct sp_task *t, struct reading *g)
 {
     rd_kafka_message_t *came[POLL_MESSAGES];
@@ -78,6 +79,8 @@ static enum sp_err take(struct sp_task *t, struct reading *g)
             err = on_message(t, came[i], g);
         rd_kafka_message_destroy(came[i]);
     }
+    if (g->drained >= WAKE_BYTES || (count < 1 && sp_clock_ms() - g->woken_ms >= WAKE_MS))
+        wake_fetcher(g, t->partition);
     return err;
 }
 

@@ -128,8 +128,8 @@ static struct known *add(struct sp_schemas *s, uint32_t id)
     return s->last = k;
 }
 
-/* Asks the registry what the id stands for. An error that may pass, or that somebody must mend, is
- * not kept. */
+/* Asks the registry which schema the id stands for. An error that may pass, or that an operator
+ * must fix, is not cached. */
 static enum sp_err look_up(struct sp_schemas *s, uint32_t id, struct known **ret_known)
 {
     const char *why = s->fault.text;

@@ -1,5 +1,5 @@
-/* Pages and statuses at a schema registry: the ids of the schemas that we write, and the schemas
- * that pages of others are in.
+/* Pages and statuses with a schema registry: the ids of the schemas that we write with, and the
+ * schemas of pages that others wrote.
  *
  * A process asks at most once for the id of a schema and for the schema of an id; for what the
  * registry does not know it asks again after SP_SCHEMAS_AGAIN_MS. At most
@@ -22,7 +22,7 @@ enum sp_err sp_schemas_new(const struct sp_registry_options *options,
 /* NULL is allowed. */
 void sp_schemas_free(struct sp_schemas *s);
 
-/* Whether the registry answers. SP_BUSY: not now; SP_INVALID: it refuses us. */
+/* Whether the registry responds. SP_BUSY: not now; SP_INVALID: it refuses us. */
 enum sp_err sp_schemas_reach(struct sp_schemas *s, struct sp_fault *fault);
 
 /* The id of our schema for what is written to SP_TOPIC_PAGES or SP_TOPIC_STATUS: of subject

@@ -68,7 +68,7 @@ static void put_key(struct mouth *mouth, struct sp_view url)
     SP_ASSERT(err == SP_OK); /* its page has an id, which was made of it */
 }
 
-/* Also under the name as it was spelt: the key of the statuses before 0.2. */
+/* Also under the URL as it was spelt, which was the key of statuses before 0.2. */
 static void take_back(struct mouth *mouth, const struct sp_status_event *event, int32_t partition)
 {
     struct sp_view url = sp_view_str(event->url), nothing = {0};
@@ -289,8 +289,8 @@ static enum sp_err group_step(void *stage, struct sp_view key, struct sp_view va
     return sp_group_stage_step(s->group, m);
 }
 
-/* Enough to tell a million pages of one partition in some minutes, little enough to leave the
- * stream its share of a transaction. */
+/* Large enough to tell a million pages of one partition their statuses in a few minutes, small
+ * enough to leave most of a transaction to the stream. */
 enum { TOLD_PER_TRANSACTION = 2000 };
 
 static bool group_upkeep(void *stage)
@@ -383,8 +383,8 @@ static enum sp_err compare_step(void *stage, struct sp_view key, struct sp_view 
     return err;
 }
 
-/* Enough to move a million pages of one partition in some minutes, little enough to leave the
- * stream its share of a transaction. */
+/* Large enough to move a million pages of one partition in a few minutes, small enough to leave
+ * most of a transaction to the stream. */
 enum { MOVES_PER_TRANSACTION = 500, WORK_PER_TRANSACTION = 2000 };
 
 static bool compare_upkeep(void *stage)

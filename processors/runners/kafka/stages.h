@@ -25,7 +25,7 @@ struct sp_stage_options {
 struct sp_worker_stage sp_stage_signature(const struct sp_stage_options *options);
 struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options);
 struct sp_worker_stage sp_stage_compare(const struct sp_stage_options *options);
-/* Which kept pages are part of larger ones: one instance works, for all pages. */
+/* Which kept pages are part of larger ones: one instance does it for all pages. */
 struct sp_worker_stage sp_stage_contain(const struct sp_stage_options *options);
 
 #endif

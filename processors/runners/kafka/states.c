@@ -93,15 +93,20 @@ static enum sp_err bring_up(struct lane *lane, struct sp_task *t, bool *ret_usel
                                  .topic = s->options.topic,
                                  .progress = on_progress,
                                  .arg = s};
-    name_directory(s, t, directory);
-    pthread_mutex_lock(&s->opening);
-    enum sp_err err =
-        sp_db_open_rocksdb(directory, s->options.fingerprint, s->options.store, &t->db, fault);
-    pthread_mutex_unlock(&s->opening);
+    enum sp_err err = SP_OK;
+    if (t->db) {
+        sp_db_adopt(t->db);
+    } else {
+        name_directory(s, t, directory);
+        pthread_mutex_lock(&s->opening);
+        err =
+            sp_db_open_rocksdb(directory, s->options.fingerprint, s->options.store, &t->db, fault);
+        pthread_mutex_unlock(&s->opening);
+    }
     bool opened = err == SP_OK;
     if (opened)
         err = sp_task_restore(t, &restore, fault);
-    /* State of other settings is refused where it is opened; of another changelog, found here. */
+    /* State of other settings is refused by the open; state of another changelog is found here. */
     *ret_useless = sp_damage_is(err, fault->text) || (opened && err == SP_STATE_FORMAT);
     return err;
 }
@@ -160,7 +165,8 @@ static void *work(void *arg)
 
 static void start(struct sp_states *s)
 {
-    size_t lanes = (size_t)s->options.store->background_threads;
+    size_t lanes =
+        s->options.lanes ? s->options.lanes : (size_t)s->options.store->background_threads;
     lanes = lanes < s->count ? lanes : s->count;
     lanes = lanes < LANES_MOST ? lanes : LANES_MOST;
     for (size_t i = 0; i < lanes; i++) {
@@ -228,6 +234,7 @@ enum sp_err sp_states_open(struct sp_states *s, struct sp_task *const *tasks, si
     s->err = SP_OK;
     start(s);
     wait_for_all(s);
+    report(s);
     if (s->err == SP_OK && s->ending && s->next < count) /* no lane was there to say so */
         s->err = sp_fault_set(&s->fault, SP_BUSY, "the restore was stopped");
     for (size_t i = 0; i < count && s->err == SP_OK; i++)

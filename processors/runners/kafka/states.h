@@ -10,7 +10,8 @@ struct sp_states;
 /* All is borrowed. */
 struct sp_states_options {
     const struct sp_kafka_options *kafka;
-    const struct sp_rocksdb_options *store; /* its background_threads: so many at a time */
+    const struct sp_rocksdb_options *store;
+    size_t lanes; /* so many at a time; 0: the store's background_threads */
     const char *fingerprint;
     const char *directory; /* partition P is in directory/name-P */
     const char *name;
@@ -28,9 +29,10 @@ struct sp_states *sp_states_new(const struct sp_states_options *options);
 /* Closes the readers; databases are the tasks' own. NULL is allowed. */
 void sp_states_free(struct sp_states *s);
 
-/* Opens the databases of these tasks and restores them (sp_task_restore); where one is damaged, or
- * of another changelog, it is wiped and restored from the start. The first that cannot be restored
- * ends the others, too: *ret_failed is its index. The databases are the caller's thread's then. */
+/* Opens the databases of these tasks, but for those that are open, and restores them
+ * (sp_task_restore); where one is damaged, or of another changelog, it is wiped and restored from
+ * the start. The first failure ends the others,
+ * too: *ret_failed is its index. Afterwards the databases belong to the calling thread. */
 enum sp_err sp_states_open(struct sp_states *s, struct sp_task *const *tasks, size_t count,
                            size_t *ret_failed, struct sp_fault *fault);
 /* Closes the database of a task and deletes its rows. */

@@ -46,7 +46,7 @@ static enum sp_err read_all(rd_kafka_t *reader, int32_t partitions, struct sp_to
     for (int32_t ended = 0; ended < partitions;) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(reader, POLL_MS);
         if (!m && sp_clock_ms() - heard_ms > SILENCE_MS)
-            return sp_kafka_no_answer(reader, fault);
+            return sp_kafka_no_reply(reader, fault);
         if (!m)
             continue;
         heard_ms = sp_clock_ms();
@@ -66,7 +66,7 @@ static enum sp_err find_topic(rd_kafka_t *handle, const char *name, int32_t *ret
     if (err == SP_NOT_FOUND)
         return sp_fault_set(fault, SP_INVALID,
                             "there is no topic %s; `samepage topics create` creates it", name);
-    return err == SP_OK ? SP_OK : sp_kafka_no_answer(handle, fault);
+    return err == SP_OK ? SP_OK : sp_kafka_no_reply(handle, fault);
 }
 
 enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_topic topic,
@@ -194,7 +194,7 @@ enum sp_err sp_topic_table_write(const struct sp_kafka_options *options, enum sp
         return err;
     send_changes(&w, is, wanted, &changes);
     if (rd_kafka_flush(w.producer, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        err = sp_kafka_no_answer(w.producer, fault);
+        err = sp_kafka_no_reply(w.producer, fault);
     else if (w.failed != RD_KAFKA_RESP_ERR_NO_ERROR)
         err = sp_fault_set(fault, SP_BUSY, "%s: %s", w.topic, rd_kafka_err2str(w.failed));
     rd_kafka_destroy(w.producer);

@@ -28,12 +28,12 @@ void sp_topic_table_done(struct sp_topic_table *t);
 void sp_topic_table_put(struct sp_topic_table *t, struct sp_view key, struct sp_view value);
 
 /* Adds what is in the topic, up to its present end. SP_INVALID: there is no such topic; SP_BUSY: no
- * broker answers. The fault says so. */
+ * broker replies. The fault says so. */
 enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_topic topic,
                                 struct sp_topic_table *t, struct sp_fault *fault);
-/* Makes the topic what `wanted` says, where `is` says what it has: writes what is new or another,
- * deletes what is not wanted. By key, in one order. All of it is with the brokers where this
- * returns SP_OK; after SP_BUSY some of it may be, and doing it again does no harm. */
+/* Makes the topic equal to `wanted`; `is` is what it contains now. Writes new and changed values
+ * and deletes keys that are not wanted, in order of keys. SP_OK: the brokers have all of it.
+ * SP_BUSY: they may have part of it; calling it again does no harm. */
 enum sp_err sp_topic_table_write(const struct sp_kafka_options *options, enum sp_topic topic,
                                  const struct sp_topic_table *is,
                                  const struct sp_topic_table *wanted,

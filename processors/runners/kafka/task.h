@@ -1,12 +1,13 @@
-/* One input partition of a stage that keeps state: its database, its changelog partition, and the
- * way from one to the other.
+/* One input partition of a stage that keeps state: its database, its changelog partition, and how
+ * one is restored from the other.
  *
  *   stored row  (meta)  "task" -> next input offset, next changelog offset, batch number, life
  *   changelog   key = stored key, value = stored value (null: deleted); the last record of each
  *               transaction is a marker, key empty: next input offset, batch number, life
  *
  * The life is a number drawn when the first marker of a changelog is written. Offsets alone cannot
- * tell a changelog from another that was made in its place; a database of another life is wiped.
+ * distinguish a changelog from a topic that was created in its place; a database of another life is
+ * wiped.
  *
  * The database is written only after the transaction that carries its changelog is committed, so it
  * is never ahead of the changelog; a restore applies what lies between the two. */

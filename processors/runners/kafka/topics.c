@@ -15,8 +15,8 @@ static enum sp_err fail(struct sp_fault *fault, enum sp_err err, const char *wha
     return sp_fault_set(fault, err, "Kafka: %s", what);
 }
 
-/* Whether the same question may get another answer later: of the rest, settings or rights must be
- * changed first. */
+/* SP_BUSY: the same request may succeed later. SP_INVALID: settings or rights must be changed
+ * first. */
 static enum sp_err err_of(rd_kafka_resp_err_t code)
 {
     switch ((int)code) {
@@ -35,9 +35,9 @@ static enum sp_err err_of(rd_kafka_resp_err_t code)
     }
 }
 
-static enum sp_err no_answer(rd_kafka_t *handle, struct sp_fault *fault)
+static enum sp_err no_reply(rd_kafka_t *handle, struct sp_fault *fault)
 {
-    sp_kafka_no_answer(handle, fault);
+    sp_kafka_no_reply(handle, fault);
     return sp_fault_set(fault, SP_BUSY, "Kafka: %s", fault->text);
 }
 
@@ -56,8 +56,8 @@ static rd_kafka_NewTopic_t *new_topic(const struct sp_topic_description *d)
     return t;
 }
 
-/* A topic appears in a broker's metadata a moment after it was created; a query before that is told
- * that there is none. */
+/* A topic appears in a broker's metadata a moment after it was created; until then a query says
+ * that it does not exist. */
 static void wait_until_known(rd_kafka_t *handle,
                              const struct sp_topic_description wanted[SP_TOPICS])
 {
@@ -101,7 +101,7 @@ enum sp_err sp_topics_create(const struct sp_kafka_options *o, const struct sp_t
     if (err == SP_OK && count == 0)
         err = event ? fail(fault, err_of(rd_kafka_event_error(event)),
                            rd_kafka_event_error_string(event))
-                    : no_answer(handle, fault);
+                    : no_reply(handle, fault);
     for (size_t i = 0; i < count; i++) {
         rd_kafka_resp_err_t code = rd_kafka_topic_result_error(results[i]);
         const char *name = rd_kafka_topic_result_name(results[i]);
@@ -124,13 +124,8 @@ enum sp_err sp_topics_create(const struct sp_kafka_options *o, const struct sp_t
     return err;
 }
 
-/* What a topic has of the settings it is to have. */
-struct found {
-    char values[SP_TOPIC_ENTRIES][32];
-};
-
 static void keep(const struct sp_topic_description *wanted, const rd_kafka_ConfigEntry_t *entry,
-                 struct found *ret_found)
+                 struct sp_topic_found *ret_found)
 {
     const char *value = rd_kafka_ConfigEntry_value(entry);
     for (size_t i = 0; i < wanted->entry_count; i++)
@@ -140,7 +135,7 @@ static void keep(const struct sp_topic_description *wanted, const rd_kafka_Confi
 
 static enum sp_err read_settings(rd_kafka_t *handle,
                                  const struct sp_topic_description wanted[SP_TOPICS],
-                                 struct found found[SP_TOPICS], struct sp_fault *fault)
+                                 struct sp_topic_found found[SP_TOPICS], struct sp_fault *fault)
 {
     rd_kafka_ConfigResource_t *resources[SP_TOPICS];
     for (int t = 0; t < SP_TOPICS; t++)
@@ -151,15 +146,15 @@ static enum sp_err read_settings(rd_kafka_t *handle,
     const rd_kafka_DescribeConfigs_result_t *result =
         event ? rd_kafka_event_DescribeConfigs_result(event) : NULL;
     size_t count = 0;
-    const rd_kafka_ConfigResource_t **answers =
+    const rd_kafka_ConfigResource_t **replies =
         result ? rd_kafka_DescribeConfigs_result_resources(result, &count) : NULL;
-    enum sp_err err = count ? SP_OK : no_answer(handle, fault);
+    enum sp_err err = count ? SP_OK : no_reply(handle, fault);
     for (size_t i = 0; i < count; i++) {
         size_t entries = 0;
         const rd_kafka_ConfigEntry_t **entry =
-            rd_kafka_ConfigResource_configs(answers[i], &entries);
+            rd_kafka_ConfigResource_configs(replies[i], &entries);
         for (int t = 0; t < SP_TOPICS; t++)
-            if (strcmp(rd_kafka_ConfigResource_name(answers[i]), wanted[t].name) == 0)
+            if (strcmp(rd_kafka_ConfigResource_name(replies[i]), wanted[t].name) == 0)
                 for (size_t k = 0; k < entries; k++)
                     keep(&wanted[t], entry[k], &found[t]);
     }
@@ -179,9 +174,8 @@ bool sp_topic_entry_holds(const struct sp_topic_entry *wanted, const char *value
     return value[0] && (is == -1 || (least != -1 && is >= least));
 }
 
-static void check_topic(const struct sp_topic_description *d,
-                        const rd_kafka_metadata_topic_t *topic, const struct found *found,
-                        char *text, size_t size)
+void sp_topic_compare(const struct sp_topic_description *d, const rd_kafka_metadata_topic_t *topic,
+                      const struct sp_topic_found *found, char *text, size_t size)
 {
     int replicas = topic && topic->partition_cnt > 0 ? topic->partitions[0].replica_cnt : 0;
     text[0] = 0;
@@ -214,7 +208,7 @@ enum sp_err sp_topics_check(const struct sp_kafka_options *o, const struct sp_to
                             uint32_t *ret_wrong, struct sp_fault *fault)
 {
     struct sp_topic_description wanted[SP_TOPICS];
-    struct found settings[SP_TOPICS] = {0};
+    struct sp_topic_found settings[SP_TOPICS] = {0};
     rd_kafka_t *handle = NULL;
     const rd_kafka_metadata_t *metadata = NULL;
     enum sp_err err = sp_kafka_open(o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, fault);
@@ -225,13 +219,13 @@ enum sp_err sp_topics_check(const struct sp_kafka_options *o, const struct sp_to
     *ret_wrong = 0;
     sp_topics_describe(o, plan, wanted);
     if (rd_kafka_metadata(handle, 1, NULL, &metadata, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        err = no_answer(handle, fault);
+        err = no_reply(handle, fault);
     if (err == SP_OK)
         err = read_settings(handle, wanted, settings, fault);
     for (int t = 0; t < SP_TOPICS && err == SP_OK; t++) {
         char text[256];
-        check_topic(&wanted[t], sp_topic_find(metadata, wanted[t].name), &settings[t], text,
-                    sizeof text);
+        sp_topic_compare(&wanted[t], sp_topic_find(metadata, wanted[t].name), &settings[t], text,
+                         sizeof text);
         *ret_wrong += text[0] != 0;
         say(arg, wanted[t].name, text[0] ? text : "is as configured");
     }

@@ -35,6 +35,17 @@ bool sp_topic_entry_holds(const struct sp_topic_entry *wanted, const char *value
 const rd_kafka_metadata_topic_t *sp_topic_find(const rd_kafka_metadata_t *metadata,
                                                const char *name);
 
+/* What a topic has of the settings it is to have, in their order; "" where it has none. */
+struct sp_topic_found {
+    char values[SP_TOPIC_ENTRIES][32];
+};
+
+/* Fills `text` with the first difference from what is wanted; empty: there is none. `topic`: what
+ * the broker reports; NULL: nothing. */
+void sp_topic_compare(const struct sp_topic_description *wanted,
+                      const rd_kafka_metadata_topic_t *topic, const struct sp_topic_found *found,
+                      char *text, size_t size);
+
 /* What each topic is to be: the one place that says so. */
 void sp_topics_describe(const struct sp_kafka_options *o, const struct sp_topic_plan *plan,
                         struct sp_topic_description ret_topics[SP_TOPICS]);

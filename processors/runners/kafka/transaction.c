@@ -1,4 +1,4 @@
-/* One transaction: what the stages say, their changelogs with a marker each, and the offsets. The
+/* One transaction: the stages' output, their changelogs with a marker each, and the offsets. The
  * local databases follow only after the commit (task.h). A commit whose outcome is not known is not
  * applied: the round ends, and the restore of the next one finds out. */
 #include <inttypes.h>
@@ -62,7 +62,7 @@ static enum sp_err produce(struct sp_worker *w, const struct outgoing *o)
     while (w->failure.err == SP_OK) {
         rd_kafka_headers_t *copy = o->headers ? rd_kafka_headers_copy(o->headers) : NULL;
         rd_kafka_resp_err_t code = rd_kafka_producev(
-            w->producer, RD_KAFKA_V_TOPIC(w->topics[o->topic]), RD_KAFKA_V_PARTITION(o->partition),
+            w->producer, RD_KAFKA_V_RKT(w->known[o->topic]), RD_KAFKA_V_PARTITION(o->partition),
             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(o->key.data, o->key.len),
             RD_KAFKA_V_VALUE((void *)(uintptr_t)o->value.data, o->value.len),
             RD_KAFKA_V_OPAQUE(o->opaque), RD_KAFKA_V_HEADERS(copy), RD_KAFKA_V_END);
@@ -97,6 +97,8 @@ void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition,
         note_too_large(w, topic, key.len + value.len);
     ADD(w, emitted, 1);
     ADD(w, emitted_bytes, key.len + value.len);
+    if (topic == SP_TOPIC_CONTAIN)
+        ADD(w, contain_notes, 1);
     if (value.len > w->options->metrics->largest_message_bytes)
         SET(w, largest_message_bytes, value.len);
 }
@@ -123,8 +125,8 @@ static struct sp_view piece(const void *data, size_t len, size_t most)
     return sp_view(data, len < most ? len : most);
 }
 
-/* A dead letter is bounded, so that whatever can be read can be one: a piece of the message, and
- * where all of it is. */
+/* A dead letter is bounded, so that any message can become one: it has the beginning of the
+ * message, and where all of it is. */
 void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, enum sp_err err,
                                 const char *why)
 {
@@ -157,9 +159,9 @@ static size_t batch_bytes(rd_kafka_t *producer)
     return strtoull(text, NULL, 10);
 }
 
-/* The broker measures a batch. One that is larger than a batch may be has one message; then the
- * topic's limit is below that, which the next round knows. Of a stage without state that message is
- * what becomes a dead letter. */
+/* The broker's limit applies to batches. A batch of more than that is a single message, so the
+ * topic's limit is below its size, which the next round takes into account. In a stage without
+ * state the message that caused it becomes a dead letter. */
 static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
 {
     const char *name = rd_kafka_topic_name(m->rkt);
@@ -272,7 +274,7 @@ static bool may_commit(struct sp_worker *w)
     return good;
 }
 
-/* Without an answer it is unknown whether the transaction is committed, and another attempt could
+/* Without a reply it is unknown whether the transaction was committed, and another attempt could
  * time out as well. The next round finds out from the changelog. */
 static enum sp_err end_transaction(struct sp_worker *w)
 {
@@ -294,7 +296,7 @@ static enum sp_err commit_offsets(struct sp_worker *w)
     rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(w->consumer);
     /* Messages may have waited long for their broker, and the worker may have left the group
      * meanwhile. It then has no member id, and the broker accepts offsets without a member id
-     * unchecked. So the check comes after the metadata were taken: either they are those of a
+     * unchecked. So may_commit is asked after the metadata were taken: either they are those of a
      * member, and the broker refuses them if they are old, or may_commit notices. */
     if (may_commit(w))
         sp_failure_check(&w->failure, w->producer,

@@ -126,8 +126,8 @@ static void on_status(struct watch *w, struct sp_view key, struct sp_view value)
     sp_shadow_status(w->shadow, &e);
 }
 
-/* Control records and aborted messages lie between, and, behind the end of the lap, messages that
- * were read too early: they are read again in the next lap. */
+/* Offsets have gaps where control records and aborted messages are. Messages after the end of the
+ * lap were read too early: the next lap reads them again. */
 static void pass_over(struct reading *r, int32_t partition, int64_t to)
 {
     r->next[partition] = to < r->end[partition] ? to : r->end[partition];
@@ -247,9 +247,10 @@ static enum sp_err has_passed(struct watch *w, const struct tier *t, bool *ret_p
                : sp_fault_set(w->fault, SP_BUSY, "%s: %s", t->topic, rd_kafka_err2str(code));
 }
 
-/* Of tier1 behind the last message, which is known. Of tier2 the end, without the control records
- * behind the last message: two at most, or a message that waits (with its control record, 3) would
- * pass for one. Where more producers than two end there, looks wait for the next message. */
+/* How far the group must have committed. For tier1: after the last message, whose offset is known.
+ * For tier2: the end of the log less the control records after the last message. At most two are
+ * allowed for, because a waiting message and its control record take three. If more than two
+ * producers end there, looks wait for the next message. */
 static enum sp_err mark(struct watch *w)
 {
     enum { CONTROL_MOST = 2 };
@@ -294,7 +295,8 @@ static enum sp_err count_partitions(struct watch *w, enum sp_topic topic, char *
     if (err == SP_NOT_FOUND)
         return sp_fault_set(w->fault, SP_INVALID,
                             "there is no topic %s: samepage topics create makes it", name);
-    return err == SP_OK ? SP_OK : sp_fault_set(w->fault, SP_BUSY, "%s: no answer", name);
+    return err == SP_OK ? SP_OK
+                        : sp_fault_set(w->fault, SP_BUSY, "%s: the broker does not reply", name);
 }
 
 static enum sp_err open_reading(struct watch *w, struct reading *r, enum sp_topic topic)
@@ -319,7 +321,7 @@ static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topi
                          w->fault);
 }
 
-/* The statuses' ends first: none behind them speaks of a fetch that was passed over. */
+/* The ends of the statuses first: then no later status is about a fetch that was skipped. */
 static enum sp_err open_all(struct watch *w)
 {
     struct sp_shadow_options audit = w->options->audit;

@@ -7,14 +7,14 @@
  *      before that end
  *   2  the fetches to there, then the statuses to there
  *
- * So of each status that it sees it has seen the fetch. Statuses that are not right yet are on
- * their way: a look (sp_shadow_judge) comes only when the tiers have handled all that was there at
- * the look before, so that the patience is counted in hops of messages and not in time: a tier that
- * stands still raises no alarm.
+ * So it has seen the fetch of each status that it sees. A wrong status may only mean that a message
+ * is still under way. A look (sp_shadow_judge) therefore comes only after the tiers have handled
+ * everything that was there at the previous look: patience is counted in hops of messages and not
+ * in time, and a tier that stands still raises no alarm.
  *
- * It begins at the present ends, with nothing watched, each time that it starts: what it has not
- * seen it does not judge. It writes nothing, and is a member of no group. Thread rule: one thread;
- * the metrics may be read by others. */
+ * At each start it begins at the present ends with nothing watched, and judges only what it has
+ * seen. It writes nothing, and is a member of no group. Thread rule: one thread; the metrics may be
+ * read by others. */
 #ifndef SP_KAFKA_WATCH_H
 #define SP_KAFKA_WATCH_H
 

@@ -30,13 +30,16 @@ int32_t sp_worker_partitions(const struct sp_worker *w, enum sp_topic topic);
 
 /* Counts of the stage, summed over its partitions, since they were opened. */
 struct sp_stage_measure {
-    uint64_t discarded;    /* versions that came late or twice, or found again what is not known */
-    uint64_t put_off;      /* messages that waited for members on their way */
-    uint64_t bounces;      /* messages for a page that had left its group */
-    uint64_t settled;      /* mode fast: versions that tier 2 only stored */
-    uint64_t rechecks;     /* mode fast: groups */
-    uint64_t rows_to_move; /* rows in cells of the partition map before */
-    uint64_t cut;          /* pages of which only text.max_bytes were read */
+    uint64_t discarded;     /* versions that came late or twice, or found again what is not known */
+    uint64_t put_off;       /* messages that waited for members on their way */
+    uint64_t bounces;       /* messages for a page that had left its group */
+    uint64_t settled;       /* mode fast: versions that tier 2 only stored */
+    uint64_t rechecks;      /* mode fast: groups */
+    uint64_t rows_to_move;  /* rows in cells of the partition map before */
+    uint64_t cut;           /* pages of which only text.max_bytes were read */
+    uint64_t contain_pages; /* this and the next two: of the contain stage, see contain.h */
+    uint64_t contained;
+    uint64_t contain_index_bytes;
 };
 
 struct sp_worker_stage {
@@ -47,17 +50,17 @@ struct sp_worker_stage {
     enum sp_topic outputs[4];
     size_t output_count;
     /* NULL, or what must be there before any partition is opened, asked at the start of each round.
-     * SP_BUSY: the schema registry does not answer. */
+     * SP_BUSY: the schema registry does not respond. */
     enum sp_err (*prepare)(void *arg, struct sp_fault *fault);
     /* An instance for one input partition; `store` is NULL for a stateless stage. */
     enum sp_err (*open)(void *arg, struct sp_worker *w, struct sp_store *store, void **ret_stage);
     /* `value` without data: a deletion of that key. SP_CLASS_BAD_RECORD: the message goes to the
-     * dead letters with *ret_why. SP_BUSY: the schema registry does not answer; the message comes
+     * dead letters with *ret_why. SP_BUSY: the schema registry does not respond; the message comes
      * again. */
     enum sp_err (*step)(void *stage, struct sp_view key, struct sp_view value,
                         const char **ret_why);
-    /* NULL, or work that no message causes, done in each transaction before the flush. True: there
-     * is none left for now. While there is, transactions come without messages, too. */
+    /* NULL, or work that no message causes, done in each transaction before the flush. True: none
+     * is left for now. While some is left, transactions are made without messages, too. */
     bool (*upkeep)(void *stage);
     void (*measure)(void *stage, struct sp_stage_measure *sum); /* adds to it; may be NULL */
     /* Writes all changes into the open batch of the store. */
@@ -69,12 +72,12 @@ struct sp_worker_stage {
 /* Why a transaction was aborted: name, and the value of the label `reason` in /metrics. */
 #define SP_ABORTS(X)                                                                               \
     X(REBALANCE, rebalance)             /* the partitions went to somebody else */                 \
-    X(TIMEOUT, timeout)                 /* the broker did not answer in time */                    \
+    X(TIMEOUT, timeout)                 /* the broker did not reply in time */                     \
     X(FENCED, fenced)                   /* somebody else has this name, or it expired */           \
     X(BROKER, broker)                   /* any other error of the broker */                        \
     X(UNKNOWN_OUTCOME, unknown_outcome) /* unknown whether the commit happened */                  \
     X(STAGE, stage)                     /* the stage or its local database failed */               \
-    X(REGISTRY, registry)               /* the schema registry does not answer */
+    X(REGISTRY, registry)               /* the schema registry does not respond */
 
 enum sp_abort {
 #define X(name, lower) SP_ABORT_##name,
@@ -101,6 +104,10 @@ struct sp_worker_metrics {
     uint64_t rechecks;
     uint64_t rows_to_move;
     uint64_t cut;
+    uint64_t contain_notes; /* sent to the contain stage */
+    uint64_t contain_pages; /* of the contain stage, as the next two: see contain.h */
+    uint64_t contained;
+    uint64_t contain_index_bytes;
     uint64_t lag;
     uint64_t state_bytes;
     uint64_t rows_read; /* this and the next three: of the databases open now, see sp_db_counts */
@@ -114,10 +121,13 @@ struct sp_worker_metrics {
     uint64_t restarts;
     uint64_t changelog_records;
     uint64_t restore_remaining;
+    uint64_t standby_wanted;    /* copies of states of other instances; 1: or not known yet */
+    uint64_t standby_copies;    /* of these, up to date */
+    uint64_t standby_remaining; /* changelog offsets that they lack */
     uint64_t tasks;
     uint64_t paused;        /* 1: intake waits, for the tiers or for room on the disk */
     uint64_t disk_full;     /* 1: there is no room for the state */
-    uint64_t registry_down; /* 1: the schema registry does not answer */
+    uint64_t registry_down; /* 1: the schema registry does not respond */
     uint64_t ready;         /* 1: partitions are assigned, and nothing is being restored */
     uint64_t audit_missing; /* of a monitor (watch.h), as these: see shadow/shadow.h */
     uint64_t audit_wrong;
@@ -134,21 +144,23 @@ struct sp_worker_options {
     const char *fingerprint; /* see sp_db_open_rocksdb */
     struct sp_rocksdb_options store;
     uint32_t commit_interval_ms;
+    uint32_t commit_idle_ms; /* without a message for that long, a commit comes earlier; 0: never */
     uint64_t commit_messages; /* or after so many */
     uint32_t timeout_ms;      /* of each question to the broker; 0: 30,000 */
     uint32_t restart_ms;      /* between an error and the next try; 0: 2,000 */
     /* How many partitions a topic must have at the start; 0: any. All that a stage writes to or
      * asks for is looked at, and the topics of both tiers. */
     int32_t must_have[SP_TOPICS];
+    uint32_t standby_replicas; /* see standby.h; 0: no copies */
     uint64_t max_lag; /* stateless: intake pauses while the tiers are further behind; 0: never */
     void (*log)(const char *level, const char *text);
     struct sp_worker_metrics *metrics;
 };
 
-/* Runs until *stop is set, then finishes the open transaction and leaves the group. Starts again by
- * itself after anything that may pass. SP_INVALID, SP_STATE_FORMAT, …: cannot go on; the
- * fault says why. One of these is another process of the same name, which has taken over twice:
- * going on would fence that one in turn, without end. */
+/* Runs until *stop is set, then finishes the open transaction and leaves the group. Restarts by
+ * itself after any failure that may pass. SP_INVALID, SP_STATE_FORMAT, …: it cannot continue; the
+ * fault says why. One of these is another process of the same name that has taken over twice: the
+ * two would fence each other without end. */
 enum sp_err sp_worker_run(const struct sp_worker_options *options,
                           const volatile sig_atomic_t *stop, struct sp_fault *fault);
 

@@ -1,4 +1,5 @@
-/* A queue and a loop: see bus.h. One FIFO for all is FIFO for every pair of partitions. */
+/* A queue and a loop: see bus.h. One queue for all keeps the order between every pair of
+ * partitions. */
 #include "local/bus.h"
 
 #include "base/assert.h"
@@ -60,7 +61,7 @@ static void on_publish(void *arg, const struct sp_status_event *said)
     e->said.contained_in = e->contained_in;
 }
 
-/* Keeps the last word on each page. A record seldom speaks of more than a few pages. */
+/* Keeps the last event of each page. One record seldom leads to events of more than a few pages. */
 static void mark_last_words(struct sp_local_bus *bus)
 {
     enum { FEW = 16 };

@@ -1,8 +1,8 @@
 /* The local bus: the stages of both tiers in one thread of one process, connected by a queue.
  *
  * One record at a time: sp_local_bus_feed delivers a crawled page and everything that follows from
- * it, until no message is under way. So the result does not depend on when barriers come, and what
- * is published for one record can be reduced to the last word on each page.
+ * it, until no message is under way. So the result does not depend on when barriers come, and of
+ * the events that one record causes only the last of each page is published.
  *
  * All partitions share one database: a commit is one atomic batch; and one table of signatures,
  * which are stored once for both tiers. Thread rule: one thread. */
@@ -21,7 +21,7 @@ struct sp_local_bus_options {
     struct sp_compare_stage_options compare;
     uint32_t tier1; /* partitions, at least 1 */
     uint32_t tier2; /* partitions, at least 1; cell c is on the map's machine of c % tier2 */
-    /* Signatures kept in memory: `contents` of both stages' options is the bus's own affair. */
+    /* Signatures kept in memory. The bus sets `contents` of both stages' options itself. */
     size_t contents_cache_bytes;
     struct sp_contain_options contain; /* threshold 0: there is no such stage */
     /* NULL, or what every message is passed through on its way (tests: the codec). Takes the

@@ -1,6 +1,6 @@
-/* The check of containment from scratch: the best container of each kept page among all of them, by
- * counting common shingles, sharing nothing with the contain stage but what it has learned to be
- * boilerplate. Private to local. */
+/* Recomputes containment from scratch: the best container of each kept page among all of them, by
+ * counting common shingles. It shares nothing with the contain stage except which shingles that
+ * stage has found to be boilerplate. Private to local. */
 #ifndef SP_LOCAL_CONTAINED_H
 #define SP_LOCAL_CONTAINED_H
 

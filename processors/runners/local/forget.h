@@ -1,6 +1,6 @@
-/* Erasure on request, in a state: pages go the way of a fetch through both tiers, and what the
- * input noted of contents that are gone with them goes too, and what the audit of the run by itself
- * keeps. Thread rule: one thread. */
+/* Erasure on request, in a state. A forgotten page passes through both tiers like a fetch. The
+ * digests of contents that no other page has, and what the run's own audit keeps of the page, are
+ * erased as well. Thread rule: one thread. */
 #ifndef SP_LOCAL_FORGET_H
 #define SP_LOCAL_FORGET_H
 

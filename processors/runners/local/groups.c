@@ -107,7 +107,7 @@ static const struct member *find_member(const struct listing *l, size_t first, s
     return NULL;
 }
 
-/* Why its winner is before it: of a loser by its content. */
+/* The reason of a loser by content. */
 static void put_rule(struct sp_buf *out, const struct listing *l, const struct member *m,
                      size_t first, size_t count)
 {
@@ -170,8 +170,8 @@ static bool is_special(const char *name)
     return stat(name, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* A file of our own: whatever has that name, what an earlier run left or a link that somebody put
- * there, is not written to. */
+/* Always a new file: a leftover of an earlier run, or a link that somebody put there under that
+ * name, is never written to. */
 static FILE *open_new(const char *name)
 {
     unlink(name);
@@ -229,8 +229,8 @@ static void count_page(void *arg, const struct sp_page_view *page)
     c->totals.status_counts[page->status]++;
     if (page->status == SP_STATUS_NONE)
         return;
-    /* A unique page is its group, and so is one that is gone and alone; only others are remembered.
-     */
+    /* A unique page is a group of its own, and so is a gone page that is alone; only other groups
+     * are remembered. */
     if (page->status == SP_STATUS_UNIQUE) {
         c->totals.groups++;
         return;

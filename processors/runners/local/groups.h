@@ -4,7 +4,7 @@
 
 #include "local/bus.h"
 
-/* What became of the pages: counts over their latest statuses. */
+/* Counts of the pages' latest statuses. */
 struct sp_group_totals {
     uint64_t status_counts[SP_STATUS_GONE + 1];
     uint64_t groups;     /* with at least one page that was fetched */

@@ -38,9 +38,9 @@ enum sp_err sp_output_open(struct sp_output *out, const char *name, struct sp_fa
                     "is being written by another samepage process, or is named twice; wait for it, "
                     "or name another file",
                     fault);
-    /* The state is going to know the file: no loss of power may leave it without its name. */
+    /* The state is about to name this file, so its directory entry must survive a loss of power. */
     if (out->file && !sp_names_sync(name, SP_NAMES_LAST))
-        return fail(out, "cannot be brought to the disk", fault);
+        return fail(out, "cannot be synced to the disk", fault);
     if (out->file) {
         out->length = (uint64_t)st.st_size;
         lseek(out->fd, 0, SEEK_END);

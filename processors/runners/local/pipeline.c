@@ -1,6 +1,6 @@
-/* A ring of slots, one chunk each, in input order. Slot k is filled by the reader, worked on by any
- * worker, and handed out when all before it were. One mutex guards the four counters; nothing is
- * copied between threads but the slot's pointers.
+/* A ring of slots, one chunk each, in input order. Slot k is filled by the reader, processed by any
+ * worker, and handed out after all slots before it. One mutex guards the four counters; threads
+ * exchange only the slot's pointers.
  *
  *   handed_out <= done... <= taken <= filled <= handed_out + ring size
  *

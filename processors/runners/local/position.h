@@ -54,8 +54,8 @@ enum sp_err sp_position_check(const struct sp_position *position, const char *di
 struct sp_input_position *sp_position_input(struct sp_position *position, const char *name);
 
 /* Whether a fetch of that time (0: none) is at most `future_ms` ahead of what was read before it;
- * 0: any is. So that a stream that has moved on is not refused indefinitely, the hundredth time in
- * a row that is ahead is accepted. */
+ * 0: any is. The hundredth time in a row that is ahead is accepted, so that a stream that really
+ * has moved on is not refused for good. */
 bool sp_fetch_clock_accepts(struct sp_fetch_clock *clock, int64_t time_ms, uint64_t future_ms);
 
 #endif

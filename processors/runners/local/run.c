@@ -23,8 +23,8 @@
 #include "local/position.h"
 #include "local/verify.h"
 
-/* How many records ahead the store is told of a record, and how many ahead its rows are prefetched.
- */
+/* How many records ahead the store reads a record's rows, and how many ahead the processor's caches
+ * get them. */
 enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256, PREFETCHED_RECORDS = 8 };
 
 struct run {
@@ -148,8 +148,8 @@ static enum sp_err put_dead_letter(struct run *r, const struct sp_dead_letter *l
     return sp_output_wrote(&r->dead_letter, r->dead_letter.buffer.len - before, r->fault);
 }
 
-/* A payload that is known by its digest: a revisit becomes a fetch of its content. An empty content
- * is not noted: its digest is that of any answer without a body. */
+/* A payload that is known by its digest: a revisit becomes a fetch of its content. Empty content is
+ * not noted: every response without a body has its digest. */
 static enum sp_err use_digest(struct run *r, struct sp_id digest, struct sp_crawled *c)
 {
     struct sp_id content;
@@ -315,7 +315,7 @@ static enum sp_err run_input(struct run *r, const char *name)
     return barrier(r);
 }
 
-/* All inputs' sizes, for the progress report; and early failure where one is missing. */
+/* Adds up the sizes of all inputs for the progress report, and fails early if one is missing. */
 static enum sp_err look_at_inputs(struct run *r)
 {
     struct sp_input *input = NULL;
@@ -344,8 +344,8 @@ static enum sp_err sync_state(struct run *r)
                              : SP_OK;
 }
 
-/* Before anything is written the state knows the outputs and their lengths, on disk: however early
- * a kill comes, the next run cuts back what this one wrote. */
+/* The state records the outputs and their lengths on disk before anything is written: however early
+ * a kill comes, the next run truncates what this one wrote. */
 static enum sp_err first_barrier(struct run *r)
 {
     sp_db_before_commits(r->db, sync_outputs, r);

@@ -74,7 +74,7 @@ struct sp_run_result {
     struct sp_group_totals totals; /* of the whole state */
     struct sp_local_bus_stats stats;
     struct sp_watching_report audit; /* over all runs of the state */
-    struct sp_db_counts store;       /* asked of the state by this run, its reports left out */
+    struct sp_db_counts store;       /* operations on the state by this run, without its reports */
 };
 
 /* Runs to the end of the inputs. The fault says what failed and what to do. Differences found by

@@ -1,6 +1,6 @@
-/* The check from scratch: all groups and statuses recomputed from the stored pages and
- * signatures by an exact join, and each kept page's container by counting; sharing F, the URL's
- * rank and the evaluation of a relation with the incremental system and nothing else. */
+/* Recomputes all groups and statuses from the stored pages and signatures by an exact join, and
+ * each kept page's container by counting. It shares only F, the URL's rank and the evaluation of a
+ * relation with the incremental system. */
 #ifndef SP_LOCAL_VERIFY_H
 #define SP_LOCAL_VERIFY_H
 

@@ -18,7 +18,7 @@ struct sp_shadow_content {
     struct sp_id hash; /* key of the map: first */
     struct sp_signature *signature;
     uint64_t draw;
-    struct sp_watched **owners; /* in no order that means anything, but always the same */
+    struct sp_watched **owners; /* in arbitrary but reproducible order */
     size_t owner_count;
     size_t owner_cap;
     uint64_t met; /* the look at the index that has met it */
@@ -133,7 +133,7 @@ void sp_shadow_near_each(struct sp_shadow *s, const struct sp_shadow_content *c,
 
 /* ---- rules.c */
 
-/* Its last status speaks of what the shadow knows of it. */
+/* Its last status is about the version that the shadow has. */
 bool sp_shadow_settled(const struct sp_watched *w);
 /* Which rule the two break now; `*ret_similarity` of the two. They are judged only where both are
  * settled: SP_RULE_NONE otherwise. `b` NULL: the rules about one page. */

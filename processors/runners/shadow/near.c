@@ -1,4 +1,5 @@
-/* Which watched contents are similar: an exact look-up, which shares nothing with tier 2 but F.
+/* Finds the watched contents that are similar, by an exact look-up that shares nothing with tier 2
+ * except F.
  *
  * Where F asks for a Jaccard similarity, a prefix filter as in similarity/join.c, in the order of
  * the hashes: of n hashes kept, the n - ceil(tau n) + 1 smallest are keys. F asks for J >= tau over
@@ -37,7 +38,8 @@ static void grow_heads(struct sp_shadow_near *near)
     near->heads = sp_calloc(count, sizeof *near->heads);
     near->head_count = count;
     for (size_t i = 0; i < old_count; i++) {
-        /* Lists are newest first; they are taken over from the oldest on, so that they stay so. */
+        /* Lists are newest first; they are copied from the oldest entry on, which keeps that
+         * order. */
         uint32_t reversed = 0;
         for (uint32_t at = old[i], next; at; at = next) {
             next = near->postings[at - 1].next;

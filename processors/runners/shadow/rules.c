@@ -1,6 +1,6 @@
-/* What the statuses of watched pages must say, whatever the pages that are not watched. Each rule
- * follows from the definition of groups and winners (winners/winners.h), and none needs to know how
- * a group hangs together:
+/* The rules that the statuses of watched pages must obey, whatever the pages that are not watched
+ * say. Each rule follows from the definition of groups and winners (winners/winners.h), and none
+ * depends on how the members of a group are linked:
  *
  *   both kept: similar pages are in one group, and each but the first in rank is covered by one
  *   before it, so not both are kept. Not under winner.relation.
@@ -21,8 +21,8 @@
  *
  *   not gone: a page whose server says that it is gone is `gone`.
  *
- * The first three are of pairs that should be found (missing), the others of what was published
- * (wrong). */
+ * The first three are about pairs that should have been found (missing), the others about what was
+ * published (wrong). */
 #include "shadow/internal.h"
 #include "winners/winners.h"
 

@@ -1,8 +1,8 @@
 /* Pages and their contents come and go; fetches and statuses meet: see shadow.h.
  *
- * A fetch is pending until a status speaks of its version, or of a newer one: only then the stages
- * have accepted it. So a late fetch, which the stages discard, changes nothing here either. A
- * status of a version without a fetch tells that the page has a content that is not watched. */
+ * A fetch is pending until a status names its version or a newer one: only then have the stages
+ * accepted it. So a late fetch, which the stages discard, changes nothing here either. A status
+ * that names a version without a fetch means that the page has content that is not watched. */
 #include "shadow/internal.h"
 
 #include "base/mem.h"
@@ -22,9 +22,10 @@ static uint64_t draw_of_page(struct sp_id page)
     return sp_mix64(page.hi ^ URL_SEED);
 }
 
-/* The hash next to NEAREST by XOR, which is as uniform a choice as the smallest one; not that,
- * because candidates are found by it. The hashes are sorted: at each bit those with NEAREST's are a
- * run. Most signatures that keep only their smallest hashes still reach that far. */
+/* The hash nearest to NEAREST by XOR. The choice is as uniform as the smallest hash would be; the
+ * smallest is not used because candidates are found by it. The hashes are sorted: at each bit those
+ * with NEAREST's are a run. Most signatures that keep only their smallest hashes still reach that
+ * far. */
 static uint64_t draw_of_content(const struct sp_signature *g)
 {
     const uint32_t *hashes = sp_signature_shingles(g);
@@ -178,7 +179,7 @@ static bool is_twice(const struct sp_watched *w, const struct sp_crawled *c)
            sp_id_eq(w->content->hash, c->signature->content_hash);
 }
 
-/* A fetch that found a content again: that of the page, or the stages know nothing of it. */
+/* A fetch that found known content: the page's own, or content that the stages do not know. */
 static void find_again(struct sp_watched *w, const struct sp_crawled *c)
 {
     if (w->pending || w->kind != SP_PAGE_CONTENT)
@@ -248,7 +249,7 @@ static void adopt(struct sp_shadow *s, struct sp_watched *w)
     drop_pending(w);
 }
 
-/* The page says something that the shadow has not seen. */
+/* The page has content that the shadow has not seen. */
 static void lose_sight(struct sp_shadow *s, struct sp_watched *w)
 {
     leave_content(s, w);

@@ -13,12 +13,13 @@
  *
  * Both are pure functions of the page, so every process and every run watches the same ones.
  *
- * What is judged are pairs of watched pages whose statuses speak of the contents that the shadow
- * holds. Nothing is said of a pair with one end outside, nor of why two pages are in one group: a
+ * It judges pairs of watched pages whose statuses are about the contents that the shadow holds. It
+ * does not judge a pair with one page outside the sample, nor why two pages are in one group: a
  * chain may lead through pages that are not watched. The rules are in rules.c.
  *
- * Statuses may be on their way. What looks wrong is suspected (suspects.c), judged again with every
- * event of its pages, and counted only after `patience` more looks (sp_shadow_judge).
+ * A status may still be under way. So what looks wrong is a suspect at first (suspects.c), is
+ * judged again with every event of its pages, and is counted only after `patience` more looks
+ * (sp_shadow_judge).
  *
  * Nothing here has an effect on stages. Memory: at most `most` pages, a signature and about 300
  * bytes each; where there are more, the share is halved. Thread rule: one thread. */
@@ -50,9 +51,9 @@ struct sp_shadow_options {
     uint32_t most;               /* pages */
     uint64_t patience;           /* looks */
     double popularity_tolerance; /* as the group stage's */
-    /* Messages are always under way (Kafka): a fetch whose status has not come at a look may still
-     * be accepted. Fetches without a time are not watched then: nothing tells which status is
-     * theirs. */
+    /* Messages are always under way (Kafka), so a fetch without a status at a look may still be
+     * accepted. Fetches without a time are not watched then, because no status can be matched to
+     * them. */
     bool streaming;
     /* Which page wins follows from rank and F alone: mode exact, no margin, no relation. */
     bool ranked;
@@ -86,10 +87,11 @@ void sp_shadow_forget(struct sp_shadow *s, struct sp_id page);
 bool sp_shadow_watches(const struct sp_shadow *s, struct sp_id page);
 /* A status was published. */
 void sp_shadow_status(struct sp_shadow *s, const struct sp_status_event *event);
-/* A look: no message is under way, but where `streaming`. Judges what has changed. `owed`: large
- * groups have pages that are told later, so nothing is counted yet. */
+/* A look: judges what has changed. Unless `streaming`, no message is under way. `owed`: large
+ * groups have yet to tell some pages their status, so nothing is counted. */
 void sp_shadow_judge(struct sp_shadow *s, bool owed);
-/* Nothing is under way nor owed: what still looks wrong is counted, whatever its age. */
+/* Call when no message is under way and nothing is owed: what still looks wrong is counted,
+ * whatever its age. */
 void sp_shadow_settle(struct sp_shadow *s);
 
 /* A page as a state has it. */

@@ -1,10 +1,10 @@
-/* What looks wrong, until it is right or old enough to be counted. A list in order of age and a
- * table by the pages that it is about. */
+/* Suspects: what looks wrong, until it turns out right or is old enough to be counted. They are in
+ * a list in order of age, and in a table by their pages. */
 #include "base/mem.h"
 #include "shadow/internal.h"
 
-/* Of suspects: a system that is wholly broken says so with fewer. While large groups owe, those
- * that may concern them are looked at now and then. */
+/* The most suspects: a system that is wholly broken shows with fewer. While large groups have
+ * statuses left to tell, suspects that this may explain are judged again now and then. */
 enum { SUSPECTS_MAX = 4096, OWED_EVERY = 64, SURELY_SMALL = 16 };
 
 static struct sp_id key_of(struct sp_id a, struct sp_id b, struct sp_id ret_pages[2])

@@ -1,4 +1,4 @@
-/* Rows of a cell; see cell.h for the layout, owners.c for the pages that own them. */
+/* The rows of a cell; see cell.h for the layout, owners.c for the pages that own them. */
 #include "compare/cell.h"
 
 #include "base/mem.h"

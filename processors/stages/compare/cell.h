@@ -6,27 +6,27 @@
  *
  * Stored as
  *   'P' slot                  -> cell, content, the star's pivot (form.c)
- *   'K' slot                  -> cell, content, a row that hangs on another one
+ *   'K' slot                  -> cell, content, a kid of a star (form.c)
  *   'R' cell content          -> first owner, its version; if there are more, the second and last
  *   'O' cell content page     -> version, the owners before and after it (each further owner)
  *   'E' slot cell content     -> that row relies on this slot (relied.c)
- *   'Q' cell cell content     -> that row is to be probed again
+ *   'Q' cell cell content     -> that row must probe again (relied.c)
  *
  * The signature is in the table of contents, which each row holds once.
  *
- *   core.c     what all files share
+ *   core.c     helpers
  *   cell.c     rows
  *   owners.c   the pages that own a row
- *   flush.c    rows go to the store and out of memory
+ *   flush.c    writing rows to the store, and eviction
  *   slots.c    which content has which slot
  *   near.c     rows enter and leave the index; edges that follow
  *   relied.c   who relies on whom
- *   debt.c     what is left to do
+ *   debt.c     deferred work
  *   form.c     stored forms
- *   load.c     a stage from its store
+ *   load.c     restoring a stage from its store
  *   maps.c, move.c   partition maps
  *
- * All functions set c->err and return NULL/0 where the store fails. */
+ * All functions set c->err and return NULL or 0 if the store fails. */
 #ifndef SP_COMPARE_CELL_H
 #define SP_COMPARE_CELL_H
 
@@ -39,23 +39,24 @@ struct sp_owner {
     int64_t content_version;
 };
 
-/* An owner of a row but the first, between its neighbours in the order in which they came. */
+/* An owner of a row other than the first, linked with its neighbours in the order in which they
+ * came. */
 struct sp_other {
     struct sp_owner owner;
     struct sp_id before; /* zero: the first owner */
     struct sp_id after;  /* zero: it is the last */
-    bool changed;        /* listed: not stored as it is */
-    bool gone;           /* no owner any more: kept until that is stored */
+    bool changed;        /* not stored yet; the row is listed */
+    bool gone;           /* no longer an owner; kept until that is stored */
 };
 
 struct sp_row {
     struct sp_owner first;
     struct sp_id second; /* zero: there is only one */
     struct sp_id last;
-    struct sp_shelf others; /* struct sp_other, by page: those that have been asked for */
+    struct sp_shelf others; /* struct sp_other, by page: those in memory */
     bool others_known;      /* all are in memory */
-    bool dirty;             /* the row itself is not stored as it is */
-    bool listed;            /* in c->dirty: it or an owner of it */
+    bool dirty;             /* the row itself has unsaved changes */
+    bool listed;            /* in c->dirty: the row or one of its owners changed */
     bool recently;          /* the clock's second chance */
     bool stored;            /* an 'R' row exists */
     struct sp_id *changed;  /* other owners that have changed since the last flush */
@@ -65,18 +66,18 @@ struct sp_row {
 
 enum { SP_ROW_BYTES = sizeof(struct sp_row) + 32 }; /* in memory, without the others */
 
-/* A slot is free, or has owners, or is a ghost: a pivot that left (stars/stars.h). */
+/* A slot is free, has owners, or is a ghost: a pivot that left (stars/stars.h). */
 struct sp_slot {
     struct sp_id content;
     struct sp_row *row; /* NULL: not cached */
     uint32_t owners;
     uint32_t next;   /* next free slot */
-    uint32_t anchor; /* the slot that it was last linked to, of its star; or NO_SLOT */
+    uint32_t anchor; /* the slot of its star to which it was last linked, or NO_SLOT */
     uint16_t cell;
-    char stored; /* 'P', 'K': the form that is stored; 0: none */
+    char stored; /* 'P', 'K': the kind of the stored row; 0: none */
     bool ghost : 1;
-    bool reformed : 1;        /* listed: its stored form has changed */
-    struct sp_relied *relied; /* by whom; or NULL */
+    bool reformed : 1;        /* in c->reformed: its stored form has changed */
+    struct sp_relied *relied; /* the rows that rely on it, or NULL */
 };
 
 struct sp_cell_actor {
@@ -89,14 +90,14 @@ struct sp_cell_actor {
     bool unsettled; /* while loading: some of its stars owe */
 };
 
-/* A row of `home` that relied on one of `at`, which has left its star. */
+/* A row of cell `home` that relied on a row of cell `at`, which has left its star. */
 struct sp_recall {
     uint32_t at; /* the cell to be probed; EVERYWHERE: all */
     uint32_t home;
     struct sp_id content;
 };
 
-/* A row that has gone: what must go from the store. */
+/* A deleted row: what must be deleted from the store. */
 struct sp_gone_row {
     uint32_t cell;
     struct sp_id content;
@@ -108,7 +109,7 @@ struct sp_compare_stage {
     struct sp_compare_stage_options options;
     struct sp_stars *stars;
     struct sp_store *store;
-    struct sp_contents *contents; /* options.contents, or */
+    struct sp_contents *contents; /* options.contents, or own_contents */
     struct sp_contents *own_contents;
     struct sp_outbox outbox;
     struct sp_cell_actor **cells; /* by sp_cell_place of the number; NULL: not met yet */
@@ -132,18 +133,19 @@ struct sp_compare_stage {
     uint32_t reformed_cap;
     struct sp_recall *queue; /* first in, first out */
     uint32_t queue_first;
-    uint32_t queue_count; /* with those before queue_first */
+    uint32_t queue_count; /* including those before queue_first */
     uint32_t queue_cap;
     struct sp_buf unsaved; /* writes of relied.c for the next flush */
-    uint32_t pay_cell;     /* where sp_compare_stage_work goes on */
-    uint32_t move_slot;    /* where sp_compare_stage_move goes on */
+    uint32_t pay_cell;     /* where sp_compare_stage_work continues */
+    uint32_t move_slot;    /* where sp_compare_stage_move continues */
     bool maps_noted;
     bool reads_ahead;    /* sp_compare_stage_expect does something */
     uint64_t seen_loads; /* at the last flush */
     uint64_t seen_probes;
     size_t row_budget;
     size_t cache_bytes; /* of rows */
-    size_t evict_above; /* no use trying below: everything left was dirty */
+    size_t evict_above; /* below it eviction is useless: the last time, all that was left was
+                         * dirty */
     enum sp_err err;
     struct sp_compare_stage_stats stats;
 };
@@ -156,119 +158,120 @@ struct sp_cell_actor *sp_cell_actor_get(struct sp_compare_stage *c, uint32_t num
 void sp_cell_actor_free(struct sp_cell_actor *cell);
 /* The cell of that slot. */
 struct sp_cell_actor *sp_cell_actor_of(const struct sp_compare_stage *c, uint32_t slot);
-/* The slot's stored form is to be written. */
+/* The slot's stored form must be written. */
 void sp_form_changed(struct sp_compare_stage *c, uint32_t slot);
-/* The first error stays. True: there is none. */
+/* Keeps the first error. Returns whether `err` is SP_OK. */
 bool sp_compare_note(struct sp_compare_stage *c, enum sp_err err);
 
 /* ---- slots.c ---- */
 
 uint32_t sp_cell_actor_find(const struct sp_compare_stage *c, const struct sp_cell_actor *cell,
                             struct sp_id content);
-/* A free slot for a content of the cell, or NO_SLOT with an error where there are too many. */
+/* A free slot for a content of the cell, or NO_SLOT with an error if there are too many. */
 uint32_t sp_cell_actor_slot_new(struct sp_compare_stage *c, struct sp_cell_actor *cell,
                                 struct sp_id content);
-/* That slot, which is free, while loading; sp_compare_slots_settle after the last. */
+/* While loading: takes that slot, which must be free. Call sp_compare_slots_settle after the
+ * last. */
 bool sp_cell_actor_slot_take(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t slot,
                              struct sp_id content);
 void sp_compare_slots_settle(struct sp_compare_stage *c);
-/* The content has this slot from now on; none any more. */
+/* Gives the content this slot, or takes its slot away. */
 void sp_cell_actor_slot_enter(struct sp_compare_stage *c, struct sp_cell_actor *cell,
                               uint32_t slot);
 void sp_cell_actor_slot_forget(struct sp_compare_stage *c, struct sp_cell_actor *cell,
                                struct sp_id content);
 void sp_compare_slot_free(struct sp_compare_stage *c, uint32_t slot);
-/* For the processor's caches: a content that will be looked for. */
+/* Prefetches into the processor's caches what a look-up of the content will read. */
 void sp_cell_actor_prefetch(const struct sp_cell_actor *cell, struct sp_id content);
 
 /* ---- cell.c ---- */
 
-/* A slot for a content that has none, with its signature held and an empty row. */
+/* Makes a slot with an empty row for a content that has none, and holds its signature. */
 uint32_t sp_cell_actor_store(struct sp_compare_stage *c, struct sp_cell_actor *cell,
                              struct sp_signature *signature);
 struct sp_row *sp_cell_actor_row(struct sp_compare_stage *c, uint32_t slot);
 /* Borrowed until the end of the step. */
 struct sp_signature *sp_cell_actor_signature(struct sp_compare_stage *c, uint32_t slot);
-/* Both will be called soon. */
+/* Announces calls of both, so that the store reads ahead. */
 void sp_cell_actor_expect_row(struct sp_compare_stage *c, uint32_t slot);
-/* The row goes to another slot of the same content. */
+/* Moves the row to another slot of the same content. */
 void sp_cell_actor_move_row(struct sp_compare_stage *c, uint32_t from, uint32_t to);
-/* An owner of the row is to be written; the row itself is. */
+/* An owner of the row must be written; the row itself must be. */
 void sp_cell_actor_list_row(struct sp_compare_stage *c, uint32_t slot);
 void sp_cell_actor_row_changed(struct sp_compare_stage *c, uint32_t slot);
-/* The key of a stored row of that kind; of 'O' without the page. */
+/* The key of a stored row of that kind; for 'O' the part before the page. */
 void sp_compare_row_key(uint32_t cell, char kind, struct sp_id content, struct sp_buf *out);
 
 /* ---- owners.c ---- */
 
-/* What became of the owners of a row. */
+/* How the owners of a row changed. */
 enum sp_owners_change {
     SP_OWNERS_SAME,
-    SP_OWNERS_FIRST, /* the first owner, its spokesman, is another page or version */
-    SP_OWNERS_ONE,   /* another owner is there, or is not */
+    SP_OWNERS_FIRST, /* the first owner, the spokesman, is now another page or version */
+    SP_OWNERS_ONE,   /* another owner came, changed or left */
     SP_OWNERS_NONE   /* the last owner has left: the caller takes the slot out of the index */
 };
 enum sp_owners_change sp_owners_add(struct sp_compare_stage *c, uint32_t slot,
                                     struct sp_owner owner);
-/* *ret_gap: of SP_OWNERS_ONE, the one that came after the one that left; or NULL. */
+/* *ret_gap: if SP_OWNERS_ONE, the owner after the one that left, or NULL. */
 enum sp_owners_change sp_owners_remove(struct sp_compare_stage *c, uint32_t slot, struct sp_id page,
                                        const struct sp_other **ret_gap);
-/* The page's entry, or NULL: it is the first owner, or none. */
+/* The page's entry; NULL if it is the first owner or not an owner. */
 const struct sp_other *sp_owners_find(struct sp_compare_stage *c, uint32_t slot, struct sp_id page);
-/* The second owner, and the one that came after another; NULL: there is none. */
+/* The second owner, and the owner after another one; NULL if there is none. */
 const struct sp_other *sp_owners_second(struct sp_compare_stage *c, uint32_t slot);
 const struct sp_other *sp_owners_after(struct sp_compare_stage *c, uint32_t slot,
                                        const struct sp_other *other);
-/* The owner that came before it. */
+/* The owner before it. */
 bool sp_owners_before(struct sp_compare_stage *c, uint32_t slot, const struct sp_other *other,
                       struct sp_owner *ret_owner);
-/* Some owner of the row other than `page`; false where there is none. */
+/* Some owner of the row other than `page`; false if there is none. */
 bool sp_owners_other_than(struct sp_compare_stage *c, uint32_t slot, struct sp_id page,
                           struct sp_owner *ret_owner);
-/* What those in memory take up. */
+/* The memory of the cached owners. */
 size_t sp_owners_bytes(const struct sp_row *row);
-/* Writes those that have changed. `key` is the row's, and scratch. */
+/* Writes the owners that have changed. `key` is the row's key, and scratch. */
 void sp_owners_flush(struct sp_compare_stage *c, struct sp_row *row, struct sp_buf *key,
                      struct sp_buf *value);
 void sp_owners_free(struct sp_row *row);
-/* SP_STATE_FORMAT: the stored form of another owner, as it was once. */
+/* Checks the stored form of an owner; SP_STATE_FORMAT if an older version wrote it. */
 enum sp_err sp_owners_check(struct sp_view value);
 
 /* ---- flush.c ---- */
 
-/* The slot has no owners any more: its row goes, with what is stored of it. */
+/* Drops the row of a slot without owners, and its stored form. */
 void sp_cell_actor_drop_row(struct sp_compare_stage *c, uint32_t slot);
 void sp_compare_rows_free(struct sp_compare_stage *c);
 enum sp_err sp_compare_rows_flush(struct sp_compare_stage *c);
-/* Drops clean rows until the cache fits its budget again. */
+/* Evicts clean rows until the cache fits its budget. */
 void sp_compare_stage_evict(struct sp_compare_stage *c);
 
 /* ---- near.c ---- */
 
 void sp_near_open(struct sp_compare_stage *c);
-/* The slot enters the index. `tell`: its first owner is told what it is similar to. */
+/* Puts the slot into the index. `tell`: its first owner is told what it is similar to. */
 void sp_near_enter(struct sp_compare_stage *c, uint32_t slot, bool tell);
-/* It leaves the index; true: it is a ghost now. */
+/* Takes the slot out of the index; returns whether it is a ghost now. */
 bool sp_near_leave(struct sp_compare_stage *c, uint32_t slot);
-/* Tells the asker what the cell has that is similar; the row of `home` relies on that from now on.
- */
+/* Tells the asker which rows of the cell are similar; its row in cell `home` relies on them from
+ * now on. */
 void sp_near_probe(struct sp_compare_stage *c, struct sp_cell_actor *cell, struct sp_owner asker,
                    uint32_t home, const struct sp_signature *signature);
-/* The same for a row of the cell, but for its own star. */
+/* The same for a row of the cell itself, except for its own star. */
 void sp_near_probe_own(struct sp_compare_stage *c, uint32_t slot);
-/* The cells that the row visits besides its own are probed for its first owner; or that one. */
+/* Probes all other cells that the row visits, or one of them, for its first owner. */
 void sp_near_probe_others(struct sp_compare_stage *c, uint32_t slot);
 void sp_near_probe_cell(struct sp_compare_stage *c, uint32_t slot, uint32_t cell);
 void sp_near_send_edge(struct sp_compare_stage *c, struct sp_owner from, struct sp_owner to);
-/* What the index did beyond the row that was asked for: rows that hang on another one are linked to
- * it, others are queued. */
+/* Handles the rows that the index has changed: links rows that have a new anchor to it, and queues
+ * rows that have left their star. */
 void sp_near_follow(struct sp_compare_stage *c);
 
 /* ---- relied.c ---- */
 
-/* A row of cell `home` relies on the slot being in its star. */
+/* Notes that a row of cell `home` relies on the slot staying in its star. */
 void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content);
-/* The slot has left its star: all that rely on it are queued. */
+/* The slot has left its star: queues all rows that rely on it. */
 void sp_relied_end(struct sp_compare_stage *c, uint32_t slot);
 void sp_relied_free(struct sp_relied *relied);
 /* While loading. */
@@ -280,19 +283,19 @@ void sp_relied_flush(struct sp_compare_stage *c);
 
 /* ---- debt.c ---- */
 
-/* Pays up to so many units: recalls, and kids of this cell's stars. */
+/* Does up to `units` units of work: recalls, and kids of this cell's stars. */
 void sp_debt_pay(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t units);
 
 /* ---- form.c ---- */
 
 void sp_form_flush(struct sp_compare_stage *c);
-/* Takes a stored row; kids after all pivots. */
+/* Loads a stored row; load all pivots before the kids. */
 enum sp_err sp_form_load(struct sp_compare_stage *c, struct sp_view key, struct sp_view value);
 
 /* Whether the stage has that cell (maps.c). */
 enum sp_err sp_compare_check_cell(const struct sp_compare_stage *c, uint32_t cell);
 
-/* The maps that the store's rows were made with are those in use, or the store is new (maps.c). */
+/* Checks that the stored rows were made with the maps in use, or that the store is new (maps.c). */
 enum sp_err sp_compare_check_maps(struct sp_compare_stage *c);
 /* Notes the maps in use, once. */
 void sp_compare_flush_maps(struct sp_compare_stage *c);

@@ -3,23 +3,22 @@
  * before B's put, then B's probe leaves b after that, and finds A, whose put came before A's probe.
  * Rows and owners are in cell.c.
  *
- * Of the pages that own a row the first that came speaks for it: matches name it and no other, so
- * that content which 100,000 pages have gives a probe one edge. Whenever the spokesman becomes
- * another page, or another version of it, it probes for the row. The owners are linked in the order
- * in which they came, each to the one before it; one that leaves, or comes back as another version,
- * costs a link between its neighbours. So however many pages have a content, each change of one
- * sends at most two edges for it. For any two neighbours, and for the spokesman and a similar page,
- * there is always an edge that was looked for after both ends were stored; an edge that goes stale
- * under way because an end has changed is corrected by that.
- */
+ * The first of the pages that own a row is its spokesman: matches name only this page, so that
+ * content which 100,000 pages have gives a probe one edge. Whenever the spokesman changes, to
+ * another page or another version, it probes for the row. The owners are linked in the order in
+ * which they came, each to the one before it. An owner that leaves, or comes back as another
+ * version, costs a link between its neighbours. So each change of an owner sends at most two edges,
+ * however many pages have the content. For any two neighbours, and for the spokesman and a similar
+ * page, one edge was always sought after both ends were stored; it replaces an edge that became
+ * stale because an end changed. */
 #include "compare/compare.h"
 
 #include "base/assert.h"
 #include "base/mem.h"
 #include "compare/cell.h"
 
-/* Of what a stage by itself may keep in memory, one part of so many is for rows: a row is that much
- * smaller than the signature of a page. */
+/* The share of rows in the memory of a stage with its own table of signatures: a row is that much
+ * smaller than a signature. */
 enum { ROWS_SHARE = 8 };
 
 struct sp_compare_stage *sp_compare_stage_new(const struct sp_compare_stage_options *options,
@@ -66,7 +65,7 @@ void sp_compare_stage_free(struct sp_compare_stage *c)
     sp_free(c);
 }
 
-/* NULL: there is nothing to link. */
+/* Links an owner to the one before it. NULL: nothing to link. */
 static void link_back(struct sp_compare_stage *c, uint32_t slot, const struct sp_other *other)
 {
     struct sp_owner before;
@@ -74,7 +73,7 @@ static void link_back(struct sp_compare_stage *c, uint32_t slot, const struct sp
         sp_near_send_edge(c, other->owner, before);
 }
 
-/* An owner has come, or is another version of itself. */
+/* Called when an owner has come or has another version. */
 static void link_both_ways(struct sp_compare_stage *c, uint32_t slot, struct sp_id page)
 {
     const struct sp_other *other = sp_owners_find(c, slot, page);
@@ -83,7 +82,7 @@ static void link_both_ways(struct sp_compare_stage *c, uint32_t slot, struct sp_
         link_back(c, slot, sp_owners_after(c, slot, other));
 }
 
-/* What is left of a row in the index stays as a ghost, or the slot is free. */
+/* Keeps the slot of a deleted row as a ghost if the index needs it, else frees it. */
 static void bury(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t slot, bool ghost)
 {
     struct sp_slot *s = &c->slots[slot];
@@ -96,15 +95,15 @@ static void bury(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_
     sp_compare_slot_free(c, slot);
 }
 
-/* A row that tier 1 has settled visits no other cell. What its own cell finds as it stores it is
- * told all the same: it costs no comparison. */
+/* A row that tier 1 has settled visits no other cell. What its own cell finds when it stores the
+ * row is still told, because that costs no further comparison. */
 static bool tells_own(const struct sp_compare_stage *c)
 {
     return c->options.canary != SP_COMPARE_QUIET_STORE;
 }
 
-/* All edges of the row were those of its spokesman, and it has another one: it leaves the index and
- * enters it again. */
+/* All edges of the row were those of its former spokesman, so the row leaves the index and enters
+ * it again. */
 static void enter_again(struct sp_compare_stage *c, struct sp_cell_actor *cell, uint32_t slot,
                         bool probe)
 {
@@ -169,7 +168,7 @@ static void put_again(struct sp_compare_stage *c, struct sp_cell_actor *cell, ui
     if (c->err)
         return;
     if (change == SP_OWNERS_FIRST) {
-        link_back(c, slot, sp_owners_second(c, slot)); /* the spokesman is another version */
+        link_back(c, slot, sp_owners_second(c, slot)); /* the spokesman has another version */
         enter_again(c, cell, slot, probe);
     } else if (change == SP_OWNERS_SAME && probe) {
         sp_near_probe_own(c, slot);
@@ -195,7 +194,7 @@ static void on_put(struct sp_compare_stage *c, struct sp_cell_actor *cell, struc
         put_again(c, cell, slot, owner, !put->settled);
 }
 
-/* A row of this cell relied on one of another, which has left its star. */
+/* A row of this cell relied on a row of another cell, which has left its star. */
 static void on_again(struct sp_compare_stage *c, struct sp_cell_actor *cell,
                      const struct sp_again *again)
 {
@@ -215,7 +214,7 @@ enum sp_err sp_compare_stage_step(struct sp_compare_stage *c, const struct sp_me
     if (standing == SP_CELL_NONE)
         return SP_MALFORMED;
     if (standing == SP_CELL_PAST && m->kind != SP_MSG_PUT)
-        return SP_OK; /* nothing lives there any more */
+        return SP_OK; /* that cell no longer exists */
     if (standing == SP_CELL_PAST || standing == SP_CELL_AHEAD)
         return SP_OTHER_MAP;
     struct sp_cell_actor *cell = sp_cell_actor_get(c, number);
@@ -262,7 +261,7 @@ static uint64_t loads(const struct sp_compare_stage *c)
     return c->stats.row_loads + contents.loads;
 }
 
-/* To look for candidates twice costs as much as a load for every so many probes. */
+/* Reading ahead looks for candidates twice, which pays if one probe in so many loads a row. */
 static void see_loads(struct sp_compare_stage *c)
 {
     enum { PROBES_A_LOAD = 32 };

@@ -7,9 +7,9 @@
  * A pure step: a message in, messages out, state changes kept in memory until
  * sp_compare_stage_flush writes them to the store's open batch. No threads, no clock.
  *
- * After an error from step, load or flush every further step and flush returns it: the stage must
- * be freed and made again from the store, with the table of signatures that it shares: that is what
- * a restart does. */
+ * After an error from step, load or flush, every further step and flush returns it. Free the stage
+ * and the table of signatures that it shares, and make both again from the store, as a restart
+ * does. */
 #ifndef SP_COMPARE_COMPARE_H
 #define SP_COMPARE_COMPARE_H
 
@@ -22,12 +22,13 @@
 /* One rule that a canary leaves out; the simulation must notice. */
 enum sp_compare_canary {
     SP_COMPARE_ALL_RULES,
-    SP_COMPARE_NO_SUCCESSOR, /* equal content falls silent with its spokesman */
-    SP_COMPARE_NO_RELIANCE, /* a row does not look again when what it relied on has left its star */
-    SP_COMPARE_QUIET_RETURN, /* a row that leaves its star enters another one unheard */
-    SP_COMPARE_NO_GAP,       /* an owner that leaves takes the link between its neighbours along */
-    SP_COMPARE_QUIET_STORE,  /* mode fast: what a row is like in its own cell is not told */
-    SP_COMPARE_QUIET_ANCHOR  /* a row that comes to hang on another one is not linked to it */
+    SP_COMPARE_NO_SUCCESSOR, /* when the spokesman leaves, no other owner speaks for the content */
+    SP_COMPARE_NO_RELIANCE,  /* a row does not probe again when a row it relied on has left its
+                              * star */
+    SP_COMPARE_QUIET_RETURN, /* a row that leaves its star enters another one without telling */
+    SP_COMPARE_NO_GAP,       /* the neighbours of an owner that leaves are not linked */
+    SP_COMPARE_QUIET_STORE,  /* mode fast: similar rows of the own cell are not told */
+    SP_COMPARE_QUIET_ANCHOR  /* a row with a new anchor is not linked to it */
 };
 
 struct sp_compare_stage_options {
@@ -36,11 +37,11 @@ struct sp_compare_stage_options {
     enum sp_routing routing;
     double rho;
     size_t cache_bytes; /* rows and own signatures kept in memory */
-    /* The table of signatures that the stage shares with others of its thread: it outlives the
-     * stage, and is flushed after it. NULL: a table of its own in `store`. */
+    /* The table of signatures that the stage shares with others of its thread. It must outlive the
+     * stage and be flushed after it. NULL: the stage has its own table in `store`. */
     struct sp_contents *contents;
     uint32_t edges_per_match; /* at most; 0: 64 */
-    uint32_t work_per_step;   /* units of debt that a message pays at most; 0: 16 */
+    uint32_t work_per_step;   /* largest number of units of deferred work in a step; 0: 16 */
     enum sp_compare_canary canary;
 };
 
@@ -51,7 +52,7 @@ struct sp_compare_stage_stats {
     uint64_t candidates; /* rows compared with a probe */
     uint64_t matches;
     uint64_t row_loads;    /* read from the store */
-    uint64_t rows_to_move; /* rows in cells of the map before */
+    uint64_t rows_to_move; /* rows in cells of the previous map */
     uint64_t index_bytes;
     uint64_t cache_bytes;
 };
@@ -65,29 +66,30 @@ struct sp_compare_stage *sp_compare_stage_new(const struct sp_compare_stage_opti
 void sp_compare_stage_free(struct sp_compare_stage *c);
 
 /* Rebuilds the index from the stored rows; call once before the first step on a store that may hold
- * some. SP_OTHER_MAP: some are in cells of a map that this stage does not have. */
+ * rows. SP_OTHER_MAP: some rows are in cells of a map that this stage does not have. */
 enum sp_err sp_compare_stage_load(struct sp_compare_stage *c);
 
-/* Handles one tier-2 message; it stays the caller's. SP_OTHER_MAP: it is for a cell of a map that
+/* Handles one tier-2 message; the caller keeps it. SP_OTHER_MAP: it is for a cell of a map that
  * this stage does not have; nothing was changed, and a stage with that map can handle it. */
 enum sp_err sp_compare_stage_step(struct sp_compare_stage *c, const struct sp_message *m);
 
-/* A page with this signature will be put soon: lets the store read ahead the rows of its cell that
- * will be compared with it, if of late many were not in memory. Changes nothing else. */
+/* Announces a put with this signature. The store reads ahead the rows that will be compared with
+ * it, if recently many rows were not in memory. Changes nothing else. */
 void sp_compare_stage_expect(struct sp_compare_stage *c, const struct sp_signature *signature);
-/* It will be put, or (`put` false) expected, very soon: for the processor's caches. */
+/* Prefetches into the processor's caches what a put (or, if `put` is false, an announcement) of
+ * this signature will read. */
 void sp_compare_stage_prefetch(const struct sp_compare_stage *c,
                                const struct sp_signature *signature, bool put);
 
-/* While there are two maps: asks the owners of up to about `max_pages` pages in cells of the map
- * before to move (docs/PROTOCOL.md, "A new partition map"). Goes round by round over what is still
- * there, so nothing is forgotten, whatever is lost on the way. Returns how many it asked; 0: those
- * cells are empty. Call it once a batch. */
+/* While there are two maps: asks about `max_pages` pages in cells of the previous map to move
+ * (docs/PROTOCOL.md, "A new partition map"). It cycles through the remaining pages, so lost
+ * messages do no harm. Returns the number of pages asked; 0: those cells are empty. Call it once a
+ * batch. */
 uint32_t sp_compare_stage_move(struct sp_compare_stage *c, uint32_t max_pages);
 
-/* Pays up to so many units of what messages have left to do: rows that probe again, or move between
- * stars. False: nothing is left. Each message pays for some of it; the rest is paid when there is
- * time, at the latest when nothing else is left to do. */
+/* Does up to `units` units of deferred work: rows that probe again, or move between stars. Returns
+ * whether work is left. Each message does some of it; the caller does the rest when it has time, at
+ * the latest when there is nothing else to do. */
 bool sp_compare_stage_work(struct sp_compare_stage *c, uint32_t units);
 bool sp_compare_stage_owes(const struct sp_compare_stage *c);
 

@@ -1,8 +1,8 @@
-/* What all files of the stage share. */
+/* Helpers for all files of the stage. */
 #include "base/mem.h"
 #include "compare/cell.h"
 
-/* The first error stays: what follows it in a step may find the store well again. */
+/* Keeps the first error, because later calls in the step may succeed. */
 bool sp_compare_note(struct sp_compare_stage *c, enum sp_err err)
 {
     if (c->err == SP_OK)

@@ -1,5 +1,5 @@
-/* What is left to do when a message has been handled: recalls, and kids of stars that move. Each
- * message pays for a bounded number of them. */
+/* Work that messages leave behind: recalls, and kids of stars that must move. Each message does a
+ * bounded part of it. */
 #include "base/mem.h"
 #include "compare/cell.h"
 

@@ -1,4 +1,4 @@
-/* Rows go to the store and out of memory. */
+/* Writes rows to the store, and evicts them. */
 #include "base/mem.h"
 #include "compare/cell.h"
 
@@ -57,7 +57,7 @@ static void flush_row(struct sp_compare_stage *c, uint32_t slot, struct sp_buf *
 {
     struct sp_row *row = c->slots[slot].row;
     if (!row || !row->listed)
-        return; /* gone since, or in another slot */
+        return; /* deleted since, or moved to another slot */
     sp_compare_row_key(c->slots[slot].cell, 'R', c->slots[slot].content, key);
     if (row->dirty) {
         row_encode(row, value);
@@ -68,7 +68,7 @@ static void flush_row(struct sp_compare_stage *c, uint32_t slot, struct sp_buf *
     sp_owners_flush(c, row, key, value);
 }
 
-/* Before rows of the same content are written that came since. */
+/* Must come before the writes, because a new row may have the same content. */
 static void flush_gone(struct sp_compare_stage *c, struct sp_gone_row *gone, struct sp_buf *key)
 {
     sp_compare_row_key(gone->cell, 'R', gone->content, key);
@@ -96,7 +96,7 @@ enum sp_err sp_compare_rows_flush(struct sp_compare_stage *c)
     return c->err;
 }
 
-/* ---- out of memory */
+/* ---- eviction */
 
 void sp_compare_stage_evict(struct sp_compare_stage *c)
 {

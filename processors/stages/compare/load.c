@@ -1,6 +1,5 @@
-/* A stage from its store: slots and index from the 'P' and 'K' rows, owner counts from
- * the 'O' rows, who relies on whom and who is to probe again from 'E' and 'Q'. No signature is
- * read. */
+/* Restores a stage from its store: slots and index from the 'P' and 'K' rows, owner counts from the
+ * 'O' rows, reliance and the queue of probes from 'E' and 'Q'. It reads no signature. */
 #include "base/mem.h"
 #include "compare/cell.h"
 
@@ -39,8 +38,7 @@ static bool load_owner(void *arg, struct sp_view key, struct sp_view value)
     return c->err == SP_OK;
 }
 
-/* Rows without any place in the index were written before there were any; and rows used to have
- * their signature in them. */
+/* Detects older formats: rows without index rows, and rows that contain their signature. */
 static bool check_first_row(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sp_compare_stage *c = arg;

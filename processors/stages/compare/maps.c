@@ -1,5 +1,6 @@
-/* Which maps the stored rows were made with: 'V' version -> hash of the map. A cell's number only
- * makes sense with its map, so a store is not continued with another map of the same version. */
+/* Records the maps with which the stored rows were made: 'V' version -> hash of the map. A cell's
+ * number only makes sense with its map, so a store is not continued with another map of the same
+ * version. */
 #include "compare/cell.h"
 
 static struct sp_view version_key(const struct sp_partition_map *map, char key[2])

@@ -1,7 +1,7 @@
-/* Pages leave the cells of a map that is being replaced. A cell knows their signatures, but only
- * the page actor may speak to the cells about its page: so the cell asks, with the signature, and
- * the actor puts the page into its new cell and takes it out of the old one. Asking twice does no
- * harm, and an answer that never comes is replaced by the next round. */
+/* Moves pages out of the cells of a map that is being replaced. The cell has their signatures, but
+ * only the page actor may put or remove its page. So the cell sends it the signature, and the actor
+ * puts the page into its new cell and removes it from the old one. Asking twice does no harm; if
+ * the page does not move, the next round asks again. */
 #include "base/mem.h"
 #include "compare/cell.h"
 
@@ -14,7 +14,7 @@ static void ask(struct sp_compare_stage *c, struct sp_owner owner, struct sp_sig
     c->outbox.send(c->outbox.arg, m);
 }
 
-/* The spokesman comes last: each new one would have to enter the index. */
+/* Asks the spokesman last, because each new spokesman would have to enter the index. */
 static uint32_t ask_owners(struct sp_compare_stage *c, uint32_t slot, uint32_t most)
 {
     const struct sp_other *other = sp_owners_second(c, slot);

@@ -1,7 +1,7 @@
-/* Rows enter and leave the index of their cell, and edges follow what it says.
+/* Puts rows into the index of their cell, takes them out, and sends the edges that follow.
  *
- * What holds: the edges that were told for rows that are there connect all rows of the stage that
- * similarity connects, but for what is still owed (debt.c).
+ * Invariant: the edges that were sent for the present rows connect all rows of the stage that
+ * similarity connects, except for the work that is still to be done (debt.c).
  *
  *   anchor    A row that hangs on another one of its star is linked to it, each time that it comes
  *             to hang on another one. So the members of a star are connected.
@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "compare/cell.h"
 
-/* ---- what the index asks and says ---- */
+/* ---- callbacks of the index ---- */
 
 static enum sp_err signature_of(void *arg, uint32_t row, const struct sp_signature **ret_signature)
 {
@@ -84,7 +84,7 @@ void sp_near_send_edge(struct sp_compare_stage *c, struct sp_owner from, struct 
     c->outbox.send(c->outbox.arg, m);
 }
 
-/* Whether anchors connect the two already. */
+/* Whether anchors already connect the two. */
 static bool are_linked(const struct sp_compare_stage *c, uint32_t a, uint32_t b)
 {
     uint32_t anchor = sp_stars_anchor(c->stars, a);
@@ -92,7 +92,7 @@ static bool are_linked(const struct sp_compare_stage *c, uint32_t a, uint32_t b)
            sp_stars_anchor(c->stars, b) != NO_SLOT;
 }
 
-/* The row of an asker has touched another one and was told of it. */
+/* Notes that the row of an asker touched another row and was told of it. */
 static void note_touch(struct sp_compare_stage *c, uint32_t slot, uint32_t home,
                        struct sp_id content, uint32_t touched)
 {
@@ -103,7 +103,7 @@ static void note_touch(struct sp_compare_stage *c, uint32_t slot, uint32_t home,
 }
 
 /* Tells the asker, which speaks for a row of content `content` in cell `home`, what it touched.
- * `slot`: that row, where it is one of this cell, else NO_SLOT. */
+ * `slot`: that row if it is in this cell, else NO_SLOT. */
 static void tell_touches(struct sp_compare_stage *c, struct sp_owner asker, uint32_t home,
                          struct sp_id content, uint32_t slot, struct sp_touches touches)
 {
@@ -120,9 +120,9 @@ static void tell_touches(struct sp_compare_stage *c, struct sp_owner asker, uint
     send_told(&t);
 }
 
-/* ---- rows come and go ---- */
+/* ---- rows enter and leave ---- */
 
-/* Whoever relies on it is to look again, and so is the row itself. */
+/* The rows that rely on it probe again, and so does the row itself. */
 static void left_star(struct sp_compare_stage *c, uint32_t slot)
 {
     struct sp_slot *s = &c->slots[slot];

@@ -1,7 +1,7 @@
-/* The pages that own a row. Those but the first are a list in the order in which they came
- * (compare.c has what the order is for). Each is a stored row of its own, which names its
- * neighbours, and is read when it is asked for: a page that joins or leaves content that a million
- * pages have (an error page) reads and writes two or three small rows, whatever is in memory. */
+/* The pages that own a row. All but the first form a list in the order in which they came;
+ * compare.c explains the order. Each has a stored row that names its neighbours and is read on
+ * demand. So if a million pages have a content (an error page), a page that gets or loses it reads
+ * and writes only two or three small rows, whatever is in memory. */
 #include "base/mem.h"
 #include "compare/cell.h"
 
@@ -20,7 +20,7 @@ static struct sp_other *cached(const struct sp_row *row, struct sp_id page)
     return other && sp_id_eq(other->owner.page, page) ? other : NULL;
 }
 
-/* Any entry but those in memory; of a page that is not there. */
+/* Caches an entry; the page must not be cached already. */
 static struct sp_other *put(struct sp_compare_stage *c, struct sp_row *row,
                             const struct sp_other *entry)
 {
@@ -86,7 +86,7 @@ static struct sp_other *read(struct sp_compare_stage *c, uint32_t slot, struct s
     return put(c, s->row, &other);
 }
 
-/* NULL: the page is the first owner, or none, or there is an error. */
+/* NULL if the page is the first owner or not an owner, or on an error. */
 static struct sp_other *find(struct sp_compare_stage *c, uint32_t slot, struct sp_id page)
 {
     struct sp_row *row = sp_cell_actor_row(c, slot);
@@ -98,7 +98,7 @@ static struct sp_other *find(struct sp_compare_stage *c, uint32_t slot, struct s
     return other && !other->gone ? other : NULL;
 }
 
-/* One that a neighbour names; NULL with an error where it is not there. */
+/* The owner that a neighbour names; NULL with an error if it is missing. */
 static struct sp_other *named(struct sp_compare_stage *c, uint32_t slot, struct sp_id page)
 {
     struct sp_other *other = find(c, slot, page);
@@ -120,7 +120,7 @@ static void note_change(struct sp_compare_stage *c, uint32_t slot, struct sp_oth
 
 /* ---- the list */
 
-/* `after` comes after `before`; zero: the first owner, or none. */
+/* Makes `after` follow `before`. A zero `before` is the first owner; a zero `after` is none. */
 static void link(struct sp_compare_stage *c, uint32_t slot, struct sp_id before, struct sp_id after)
 {
     struct sp_row *row = c->slots[slot].row;
@@ -148,7 +148,7 @@ static void append(struct sp_compare_stage *c, uint32_t slot, struct sp_owner ow
 {
     struct sp_row *row = c->slots[slot].row;
     const struct sp_other entry = {.owner = owner};
-    struct sp_other *other = cached(row, owner.page); /* it left, and that is not stored yet */
+    struct sp_other *other = cached(row, owner.page); /* it left, which is not stored yet */
     if (other) {
         other->owner = owner;
         other->gone = false;
@@ -198,7 +198,7 @@ enum sp_owners_change sp_owners_add(struct sp_compare_stage *c, uint32_t slot,
     return SP_OWNERS_ONE;
 }
 
-/* The second becomes the first. */
+/* The second owner becomes the first. */
 static enum sp_owners_change succeed(struct sp_compare_stage *c, uint32_t slot)
 {
     struct sp_slot *s = &c->slots[slot];
@@ -276,7 +276,7 @@ bool sp_owners_other_than(struct sp_compare_stage *c, uint32_t slot, struct sp_i
     return second;
 }
 
-/* ---- to the store, and out of memory */
+/* ---- storing and freeing */
 
 size_t sp_owners_bytes(const struct sp_row *row)
 {

@@ -1,13 +1,13 @@
-/* Who relies on whom, and who is to probe again.
+/* Keeps track of reliance between rows, and queues the rows that must probe again.
  *
- * A row that touched a star relies on the member that it was linked to. Nobody says when the row is
- * gone, or relies on it no more: what is noted in vain costs one probe when the member leaves, or
- * nothing where the row is gone. So that it does not pile up, a list whose rows have doubled is
- * cleaned: rows of this stage that are gone are dropped, and rows of other cells, of which nothing
- * is known, are asked to probe again. A row that comes pays for O(1) of that.
+ * A row that touched a star relies on the member to which it was linked. No message says when the
+ * row is deleted or no longer relies on it; an outdated note costs one probe when the member
+ * leaves, or nothing if the row is deleted. So that such notes do not pile up, a list that has
+ * doubled is cleaned: deleted rows of this cell are dropped, and rows of other cells, whose state
+ * is unknown, are asked to probe again. Each new row pays for O(1) of that.
  *
  * A row that probes again is noted again wherever it touches something. Such repeats are dropped
- * and do not count: if they did, two lists of the same rows would ask these in turn without end. */
+ * and do not count. Otherwise two lists of the same rows would ask these in turn endlessly. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -24,7 +24,7 @@ struct sp_relied {
     struct relier *items;
     uint32_t count;
     uint32_t cap;
-    uint32_t look_at;  /* items: then repeats are dropped */
+    uint32_t look_at;  /* number of items at which repeats are dropped */
     uint32_t clean_at; /* rows */
 };
 
@@ -42,7 +42,7 @@ static struct sp_id content_of(const struct relier *r)
     return id;
 }
 
-/* ---- what is to be written ---- */
+/* ---- unsaved writes ---- */
 
 enum { KEY_BYTES = 1 + 4 + 4 + 16 };
 
@@ -52,7 +52,7 @@ static void put_number(struct sp_buf *out, uint32_t n)
         sp_buf_put_u8(out, (uint8_t)(n >> shift));
 }
 
-/* A record of c->unsaved: whether it is put or deleted, and its key. */
+/* Appends a record to c->unsaved: whether to put or delete, and the key. */
 static void note_write(struct sp_compare_stage *c, bool put, char kind, uint32_t a, uint32_t home,
                        struct sp_id content)
 {
@@ -133,7 +133,7 @@ static uint32_t twice(uint32_t rows)
     return rows > CLEANED_AT / 2 ? 2 * rows : CLEANED_AT;
 }
 
-/* A list without repeats. */
+/* The list must have no repeats. */
 static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *list)
 {
     uint32_t kept = 0, asked = 0, at = c->slots[slot].cell;
@@ -150,7 +150,7 @@ static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *l
         }
     }
     list->count = kept;
-    /* Those asked may all come back, which is no reason to ask them again. */
+    /* The rows asked may all come back, which must not trigger another round. */
     list->clean_at = list->look_at = twice(kept + asked);
 }
 

@@ -1,10 +1,10 @@
-/* The slots of a stage, and which content of a cell has which. */
+/* The slots of a stage, and the table from the contents of a cell to its slots. */
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "compare/cell.h"
 
-/* Of an entry of by_content: slots are told apart without a look at most that have another content.
- */
+/* An entry of by_content has a slot and some bits of the hash, so that most slots with another
+ * content are skipped unread. */
 enum { SLOT_BITS = 30, MARK_BITS = 32 - SLOT_BITS };
 
 static uint32_t place(const struct sp_cell_actor *cell, struct sp_id content)
@@ -100,7 +100,7 @@ static void clear(struct sp_slot *s)
     s->reformed = reformed;
 }
 
-/* Slots up to that number. */
+/* Makes slots until there are `count`. */
 static void make_slots(struct sp_compare_stage *c, uint32_t count)
 {
     sp_grow(&c->slots, &c->slot_cap, count);

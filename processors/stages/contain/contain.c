@@ -1,6 +1,6 @@
-/* The steps of the contain stage. For a page that comes, the stage searches the best container, and
- * offers the page as a container to those that wait. When a page leaves, its contents are searched
- * a container again. */
+/* The steps of the contain stage. For a new page the stage searches the best container, and offers
+ * the page as a container to those that wait. When a page leaves, a new container is searched for
+ * each page that it contained. */
 #include "contain/contain.h"
 
 #include "base/mem.h"
@@ -18,6 +18,7 @@ struct sp_contain_stage *sp_contain_stage_new(const struct sp_contain_options *o
     c->contents = contents;
     c->say = say;
     c->say_arg = arg;
+    sp_contain_levels_init(c);
     return c;
 }
 
@@ -45,6 +46,7 @@ void sp_contain_stage_free(struct sp_contain_stage *c)
     }
     sp_map_done(&c->items);
     sp_map_done(&c->hosts);
+    sp_free(c->lengths);
     sp_free(c->changed_items.at);
     sp_free(c->changed_hosts.at);
     sp_buf_done(&c->text);
@@ -111,9 +113,9 @@ static void judge(struct sp_contain_stage *c, struct sp_contain_item *item)
         sp_contain_tell(c, item);
 }
 
-/* The pages of the host count other shingles than before. For a page that has none of those,
- * nothing has changed: its share of a container is counted on its own shingles, and it waits under
- * some of them. */
+/* The set of shingles that the host's pages count has changed. Nothing changes for a page that has
+ * none of the shingles concerned: its share is counted on its own shingles, and it waits under some
+ * of them. */
 static void judge_host(struct sp_contain_stage *c, struct sp_contain_host *host,
                        const struct sp_contain_numbers *changed)
 {
@@ -131,7 +133,7 @@ static void judge_host(struct sp_contain_stage *c, struct sp_contain_host *host,
     sp_free(pages.at);
 }
 
-/* The page is in its host; what the host repeats may be another set of shingles now. */
+/* The page has joined its host, so the set of shingles that the host repeats may have changed. */
 static void learn(struct sp_contain_stage *c, struct sp_contain_host *host)
 {
     struct sp_contain_numbers changed = {0};
@@ -144,6 +146,7 @@ static void learn(struct sp_contain_stage *c, struct sp_contain_host *host)
 static void bring_in(struct sp_contain_stage *c, struct sp_contain_item *item,
                      struct sp_signature *signature)
 {
+    c->puts++;
     if (c->slots.count >= SLOTS_MAX)
         sp_contain_reindex(c);
     sp_contain_item_enter(c, item, signature);
@@ -244,9 +247,9 @@ void sp_contain_stage_stats(const struct sp_contain_stage *c, struct sp_contain_
     *ret_stats = c->stats;
     ret_stats->index_bytes = 0;
     for (int kind = 0; kind < SP_CONTAIN_KINDS; kind++)
-        for (int i = 0; i < SP_CONTAIN_PARTS; i++) {
-            const struct sp_postings *holders = c->holders[kind].parts[i];
-            const struct sp_postings *seekers = c->seekers[kind].parts[i];
+        for (int i = 0; i < SP_CONTAIN_TABLES; i++) {
+            const struct sp_postings *holders = c->holders[kind].tables[i];
+            const struct sp_postings *seekers = c->seekers[kind].tables[i];
             ret_stats->index_bytes += holders ? sp_postings_bytes(holders) : 0;
             ret_stats->index_bytes += seekers ? sp_postings_bytes(seekers) : 0;
         }

@@ -14,7 +14,7 @@
  *
  * A pure step: a page in, changes of containment out, state changes kept in memory until
  * sp_contain_stage_flush writes them to the store's open batch. No threads, no clock. The same
- * calls lead to the same words in the same order, wherever flushes and loads lie between them.
+ * calls lead to the same reports in the same order, wherever flushes and loads come in between.
  *
  * After an error the stage must be freed and made again from the store, with the table of
  * signatures. */
@@ -35,6 +35,7 @@ struct sp_contain_stats {
     uint64_t pages;     /* kept pages that can be contained or contain */
     uint64_t contained; /* of these, in another */
     uint64_t searches;  /* for a page's best container */
+    uint64_t lists;     /* looked up, of both indexes; not those of which one is read again */
     uint64_t postings;  /* looked at, of both indexes */
     uint64_t moved; /* entries of both indexes read or moved where pages left or ceased to wait */
     uint64_t candidates; /* pairs whose shingles were compared */

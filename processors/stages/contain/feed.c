@@ -177,8 +177,8 @@ static void drop(struct sp_contain_feed *f, struct sp_id content)
         note_error(f, sp_contents_drop(f->contents, content));
 }
 
-/* The page has this content now: those before are not named again. One that never came (its message
- * was refused) is none. */
+/* The page has this content now: earlier ones will not be named again. Content that never arrived
+ * (its message was refused) counts as none. */
 static void settle(struct sp_contain_feed *f, struct fetches *p, struct sp_id content)
 {
     size_t at = find(p, content);
@@ -196,8 +196,8 @@ static void settle(struct sp_contain_feed *f, struct fetches *p, struct sp_id co
     p->changed = true;
 }
 
-/* A page that had another content in between, and no status of it, has forgotten what it was told:
- * it is put again. */
+/* A page that had another content in between, without a status about it, has forgotten what it was
+ * told, so it is put again. */
 static void on_said(struct sp_contain_feed *f, struct fetches *p, const struct sp_note *note)
 {
     bool between = p->count > 0 && sp_id_eq(note->content, p->named);
@@ -260,4 +260,9 @@ enum sp_err sp_contain_feed_flush(struct sp_contain_feed *f)
     forget_pages(f, true);
     sp_contents_flush(f->contents);
     return f->err;
+}
+
+void sp_contain_feed_stats(const struct sp_contain_feed *f, struct sp_contain_stats *ret_stats)
+{
+    sp_contain_stage_stats(f->stage, ret_stats);
 }

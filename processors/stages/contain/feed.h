@@ -1,16 +1,15 @@
 /* The contain stage where it is told by messages: on Kafka.
  *
- * In `run` the stage is called when a record has been worked off, and signatures are in a table
- * that all stages share. Here it gets notes (codec/note.h): what each page was fetched with, and
- * what each page has published since, in the order in which the page did. Of each page the feed
- * holds the content that its last status named and those that were fetched since, of which the next
- * status names one.
+ * In `run` the stage is called after each record, and signatures are in a table that all stages
+ * share. Here it gets notes (codec/note.h): the content of each fetch and each status that was
+ * published, in the page's own order. For each page the feed holds the content that its last status
+ * named and those fetched since; the next status names one of them.
  *
  *   'P' page -> flags, the content that was named, the contents fetched since
  *
- * What it says is sent to the page, and part of its statuses from then on. The page forgets what it
- * was told when its content changes, so the last word on a page must be the last that it gets: all
- * go over one channel. "None" is not said to a page that has not been told anything else.
+ * The result is sent to the page, and is part of its statuses from then on. The page forgets it
+ * when its content changes, so results must arrive in order: all travel over one channel. "None" is
+ * not sent to a page that has not been told anything else.
  *
  * A pure step, like the stage; errors and rules of threads are the stage's. */
 #ifndef SP_CONTAIN_FEED_H
@@ -34,5 +33,6 @@ enum sp_err sp_contain_feed_load(struct sp_contain_feed *f);
 enum sp_err sp_contain_feed_step(struct sp_contain_feed *f, const struct sp_note *note);
 /* Writes all changes since the last flush into the store's open batch. */
 enum sp_err sp_contain_feed_flush(struct sp_contain_feed *f);
+void sp_contain_feed_stats(const struct sp_contain_feed *f, struct sp_contain_stats *ret_stats);
 
 #endif

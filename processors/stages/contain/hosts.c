@@ -1,14 +1,14 @@
-/* What a host repeats on most of its pages: menus, legal notes, lists of the newest. It is learned
- * from a sample of the pages that the host has, when 16 of its pages have been put and whenever
- * their number has doubled since, so that learning costs each page a constant, and depends on
- * nothing but the puts before it. */
+/* What a host repeats on most of its pages: menus, legal notes, lists of news. It is learned from a
+ * sample of the host's pages when 16 of them have been put, and whenever their number has doubled
+ * since. So learning costs a constant for each page, and depends only on the puts before it. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "base/url.h"
 #include "contain/stage.h"
 
-enum { FIRST_PAGES = 16, SAMPLE_PAGES = 64 };
+/* A count of a bucket reaches more than SAMPLE_PAGES without overflow. */
+enum { FIRST_PAGES = 16, SAMPLE_PAGES = 64, BUCKETS = 1 << 16 };
 
 struct sp_id sp_contain_host_id(const char *url)
 {
@@ -94,10 +94,26 @@ static void add_shingles(struct sp_contain_numbers *n, const struct sp_signature
             n->at[n->count++] = s->hashes[i];
 }
 
+/* Drops shingles that occur too rarely: those whose bucket has too few. Sorting is what learning
+ * takes its time for, and most shingles of a host are on one page. */
+static void drop_rare(struct sp_contain_numbers *n, double often)
+{
+    size_t kept = 0;
+    uint8_t *counts = sp_calloc(BUCKETS, sizeof *counts);
+    for (size_t i = 0; i < n->count; i++)
+        counts[sp_mix64(n->at[i]) % BUCKETS] += counts[sp_mix64(n->at[i]) % BUCKETS] < UINT8_MAX;
+    for (size_t i = 0; i < n->count; i++)
+        if (counts[sp_mix64(n->at[i]) % BUCKETS] > often)
+            n->at[kept++] = n->at[i];
+    n->count = kept;
+    sp_free(counts);
+}
+
 /* Leaves those that occur more often. */
 static void keep_frequent(struct sp_contain_numbers *n, double often)
 {
     size_t kept = 0, end;
+    drop_rare(n, often);
     if (n->count)
         qsort(n->at, n->count, sizeof *n->at, by_value);
     for (size_t i = 0; i < n->count; i = end) {

@@ -2,9 +2,10 @@
  *
  *   'I' page   -> order, URL, content, container and share
  *   'H' host   -> pages ever put, boilerplate
+ *   'S' zero   -> puts ever, entries of long lists that searches let pass
  *
- * Indexes are made again from these and from the signatures: which shingles a page waits under is
- * chosen again. What the stage says does not depend on the choice. */
+ * Indexes are rebuilt from these and from the signatures: the shingles that a page waits under are
+ * chosen again. The stage's results do not depend on that choice. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -89,10 +90,28 @@ static void write_hosts(struct sp_contain_stage *c)
     c->changed_hosts.count = 0;
 }
 
+static void write_account(struct sp_contain_stage *c)
+{
+    char key[KEY_BYTES];
+    if (!c->account_changed)
+        return;
+    c->account_changed = false;
+    if (c->stats.pages == 0) {
+        sp_store_delete(c->store, make_key(key, 'S', (struct sp_id){0, 0}));
+        return;
+    }
+    sp_buf_reset(&c->text);
+    sp_buf_put_u8(&c->text, FORMAT);
+    sp_buf_put_varint(&c->text, c->puts);
+    sp_buf_put_varint(&c->text, c->dear);
+    sp_store_put(c->store, make_key(key, 'S', (struct sp_id){0, 0}), sp_buf_view(&c->text));
+}
+
 void sp_contain_write(struct sp_contain_stage *c)
 {
     write_items(c);
     write_hosts(c);
+    write_account(c);
 }
 
 /* ---- reading ---- */
@@ -232,6 +251,25 @@ enum sp_err sp_contain_each_host(struct sp_store *store,
     return walk_hosts(store, &w);
 }
 
+static void read_account(struct sp_contain_stage *c)
+{
+    char key[KEY_BYTES];
+    struct sp_view value;
+    enum sp_err err = sp_store_get(c->store, make_key(key, 'S', (struct sp_id){0, 0}), &value);
+    if (err == SP_NOT_FOUND)
+        return;
+    struct sp_reader r = sp_reader(value);
+    if (err == SP_OK && sp_read_u8(&r) == FORMAT) {
+        c->puts = sp_read_varint(&r);
+        c->dear = sp_read_varint(&r);
+    } else if (err == SP_OK) {
+        err = SP_CORRUPT;
+    }
+    if (err == SP_OK && (r.failed || sp_reader_left(&r)))
+        err = SP_CORRUPT;
+    sp_contain_note(c, err);
+}
+
 enum sp_err sp_contain_read(struct sp_contain_stage *c)
 {
     struct rows rows = {.err = SP_OK};
@@ -245,5 +283,6 @@ enum sp_err sp_contain_read(struct sp_contain_stage *c)
         sp_free(rows.at[i].url);
     sp_free(rows.at);
     sp_contain_note(c, walk_hosts(c->store, &w));
+    read_account(c);
     return c->err;
 }

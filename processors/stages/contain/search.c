@@ -1,19 +1,23 @@
-/* The best container of a page. The lists of the rarest shingles first; each time a better
- * container is found the bar rises, and fewer lists need be read: where a page of 20,000 on a site
- * has a container that has all of the site's menu, only the lists of the page's own shingles are
- * left, which are short. A page in a list also names its own container, which is likely to be that
- * of this one too: among a million pages of one manual the manual is found at once. */
+/* Finds the best container of a page. The lists of the rarest shingles are read first. Each better
+ * container raises the bar, so that fewer lists need be read: once a page on a site of 20,000 pages
+ * has a container with all of the site's menu, only the lists of its own shingles are left, which
+ * are short. A page in a list also names its own container, which is likely to contain this page
+ * too: among a million pages of one manual the manual is found at once. */
 #include "base/mem.h"
 #include "contain/stage.h"
+
+enum { PATIENCE = 8, STEPS = 3 };
+static const uint32_t LEVEL_NONE = UINT32_MAX;
 
 struct search {
     struct sp_contain_stage *c;
     struct sp_contain_counted counted;
     struct sp_contain_item *best;
     struct sp_contain_share bar;
+    uint32_t level; /* of the kind in work, whose costs are known; none of them: LEVEL_NONE */
     uint32_t *costs;
     uint32_t *left; /* of the costs, for the kind in work: 0 where the list was read to its end */
-    bool *done;
+    bool *done;     /* the list of all pages of its kind was read to its end, or of capped ones */
     uint32_t *picks;
 };
 
@@ -45,14 +49,69 @@ static bool read_list(struct search *s, enum sp_contain_kind kind, uint32_t shin
     return false;
 }
 
-/* True: a better one was found, so fewer lists may be enough. */
+static void take_costs(struct search *s)
+{
+    for (uint32_t i = 0; i < s->counted.count; i++)
+        s->left[i] = s->done[i] ? 0 : s->costs[i];
+}
+
+/* By some levels; false: the level is the last one. */
+static bool look_further(struct search *s, enum sp_contain_kind kind, uint32_t levels)
+{
+    uint32_t last = s->c->holders[kind].levels - 1;
+    if (s->level == last)
+        return false;
+    for (; levels > 0 && s->level != last; levels--)
+        sp_contain_costs(s->c, &s->counted, kind, ++s->level, s->costs);
+    take_costs(s);
+    return true;
+}
+
+/* The costs of these alone. */
+static void look_at_picks(struct search *s, enum sp_contain_kind kind, uint32_t picks)
+{
+    const struct sp_contain_index *x = &s->c->holders[kind];
+    uint32_t *shingles = sp_alloc((picks + 1) * sizeof *shingles);
+    for (uint32_t i = 0; i < picks; i++)
+        shingles[i] = s->counted.shingles[s->picks[i]];
+    for (uint32_t i = 0; i < picks; i++) {
+        uint32_t number = s->picks[i], shingle = shingles[i];
+        sp_contain_index_prefetch(x, shingles, picks, i);
+        struct sp_posting_list list = sp_contain_index_get(x, shingle);
+        s->c->stats.lists++;
+        s->left[number] = list.count - sp_contain_index_left(x, shingle, &list);
+    }
+    sp_free(shingles);
+}
+
+/* Whether rarer shingles are worth looking for. A look at the next level may have to fill it, so a
+ * few searches that read long lists are let pass: as many as cost PATIENCE entries for each page
+ * that was put. The account is stored, so that a stage that is made again decides alike. */
+static bool are_dear(struct search *s, uint32_t picks)
+{
+    uint64_t entries = 0;
+    for (uint32_t i = 0; i < picks; i++)
+        entries += s->left[s->picks[i]];
+    if (entries <= s->counted.count)
+        return false;
+    if (s->c->dear + entries > s->c->puts * PATIENCE)
+        return true;
+    s->c->dear += entries;
+    return false;
+}
+
+/* True: a better one was found, so fewer lists may be enough, or there are more to choose from. */
 static bool read_picked(struct search *s, enum sp_contain_kind kind)
 {
-    uint32_t count = sp_contain_pick(s->c, &s->counted, s->bar, kind, s->left, s->picks);
+    uint32_t count;
+    bool enough =
+        sp_contain_pick(s->c, &s->counted, s->bar, kind, s->left, s->done, s->picks, &count);
+    if (s->level == LEVEL_NONE)
+        look_at_picks(s, kind, count);
+    if (!enough ? look_further(s, kind, 1) : are_dear(s, count) && look_further(s, kind, STEPS))
+        return true;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t number = s->picks[i];
-        if (s->done[number])
-            continue;
         if (read_list(s, kind, s->counted.shingles[number]))
             return true;
         s->done[number] = true;
@@ -61,14 +120,37 @@ static bool read_picked(struct search *s, enum sp_contain_kind kind)
     return false;
 }
 
-static void search_kind(struct search *s, enum sp_contain_kind kind)
+/* The caches do not have the lists of its shingles in the capped pages' index, so any are tried
+ * that level 0 has. Most often they have few entries. */
+static void take_any(struct search *s, enum sp_contain_kind kind)
 {
-    if (s->c->holders[kind].pages == 0)
-        return;
-    memcpy(s->left, s->costs, s->counted.count * sizeof *s->left);
-    memset(s->done, 0, s->counted.count * sizeof *s->done);
+    s->level = LEVEL_NONE;
+    for (uint32_t i = 0; i < s->counted.count; i++) {
+        uint32_t part = sp_contain_part(s->counted.shingles[i]);
+        s->costs[i] = part < s->c->holders[kind].level_parts[0] ? 0 : SP_CONTAIN_UNKNOWN;
+    }
+    take_costs(s);
+}
+
+/* Lists of all pages: these miss only capped containers, as far as they know too few of the lists'
+ * shingles. A few lists more, of capped pages alone, find those. A capped page is larger than any
+ * that is not. */
+static void search_lists(struct search *s)
+{
+    enum sp_contain_kind kind = s->counted.item->kind;
+    sp_contain_costs(s->c, &s->counted, kind, s->level = 0, s->costs);
+    take_costs(s);
     while (s->c->err == SP_OK && read_picked(s, kind))
         ;
+    if (kind == SP_CONTAIN_CAPPED || s->c->holders[SP_CONTAIN_CAPPED].pages == 0)
+        return;
+    uint32_t *costs = s->costs; /* of waiting */
+    s->costs = sp_alloc((s->counted.count + 1) * sizeof *s->costs);
+    take_any(s, SP_CONTAIN_CAPPED);
+    while (s->c->err == SP_OK && read_picked(s, SP_CONTAIN_CAPPED))
+        ;
+    sp_free(s->costs);
+    s->costs = costs;
 }
 
 void sp_contain_search(struct sp_contain_stage *c, struct sp_contain_item *item)
@@ -77,15 +159,14 @@ void sp_contain_search(struct sp_contain_stage *c, struct sp_contain_item *item)
     if (!sp_contain_count(c, item, &s.counted))
         return;
     size_t room = s.counted.count + 1;
-    s.costs = sp_alloc(room * sizeof *s.costs);
     s.left = sp_alloc(room * sizeof *s.left);
     s.picks = sp_alloc(room * sizeof *s.picks);
-    s.done = sp_alloc(room * sizeof *s.done);
+    s.done = sp_calloc(room, sizeof *s.done);
     item->stamp = ++c->stamp;
     c->stats.searches++;
-    sp_contain_costs(c, &s.counted, s.costs);
-    search_kind(&s, SP_CONTAIN_CAPPED);
-    search_kind(&s, SP_CONTAIN_FULL);
+    c->account_changed = true;
+    s.costs = sp_alloc(room * sizeof *s.costs);
+    search_lists(&s);
     if (s.best)
         sp_contain_attach(c, item, s.best, s.bar);
     if (c->err == SP_OK)

@@ -1,10 +1,13 @@
 /* What the files of the contain stage have in common. Private to contain.
  *
  *   contain.c   put, remove: the steps
- *   items.c     pages in memory; which is contained in which; the share of one page that another
- * has hosts.c     what a host repeats on most of its pages seek.c      under which shingles a page
- * waits for a better container, and who is better off with a new page search.c    the best
- * container of a page rows.c      the stored form */
+ *   items.c     pages in memory; containers; the share of one page that another one has
+ *   hosts.c     what a host repeats on most of its pages
+ *   levels.c    which shingles of which pages are in the indexes
+ *   seek.c      under which shingles a page waits for a better container, and which waiting pages
+ *               a new page is better for
+ *   search.c    the best container of a page
+ *   rows.c      the stored form */
 #ifndef SP_CONTAIN_STAGE_H
 #define SP_CONTAIN_STAGE_H
 
@@ -14,19 +17,47 @@
 
 /* Signatures that know all shingles of their page, and those that know only the smallest hashes.
  * Each kind has its indexes: for the first any of a page's shingles can be those that a container
- * must have one of, for the second they must lie in every range of hashes. */
+ * must have one of, for the second they must lie in every range of hashes. Holders: the first index
+ * has pages of both kinds, because most shingles chosen for it lie in these ranges too; the second
+ * has capped ones alone. All pages are signed with one cap, so a capped one is larger than any that
+ * is not. */
 enum sp_contain_kind { SP_CONTAIN_FULL, SP_CONTAIN_CAPPED, SP_CONTAIN_KINDS };
 
-/* A table of posting lists cannot grow beyond 2^27 words: a shingle's last bits choose its part. */
-enum { SP_CONTAIN_PARTS = 16 };
+/* A shingle's last bits choose its part. Levels are numbers of parts, the first ones; levels.c. A
+ * table of posting lists cannot grow beyond 2^27 words, so there are several, each of some parts.
+ */
+enum {
+    SP_CONTAIN_PARTS = 64,
+    SP_CONTAIN_TABLES = 16,
+    SP_CONTAIN_LEVELS = 20,
+    SP_CONTAIN_HINTS = 1 << 17
+};
+
+static inline uint32_t sp_contain_part(uint32_t shingle)
+{
+    return shingle % SP_CONTAIN_PARTS;
+}
+
+static inline uint32_t sp_contain_table(uint32_t shingle)
+{
+    return sp_contain_part(shingle) / (SP_CONTAIN_PARTS / SP_CONTAIN_TABLES);
+}
 
 /* A page that leaves a long list stays in it until most of the list has left: otherwise each of
  * 20,000 pages with one menu would move the lists of the menu when it leaves. Readers of a list
  * skip pages that have left. */
 struct sp_contain_index {
-    struct sp_postings *parts[SP_CONTAIN_PARTS];
+    struct sp_postings *tables[SP_CONTAIN_TABLES];
+    uint64_t entries[SP_CONTAIN_PARTS]; /* of pages that have not left */
     struct sp_map left; /* by shingle: how many of its list have left, where there are any */
     uint64_t pages;
+    /* of holders */
+    uint32_t level_parts[SP_CONTAIN_LEVELS]; /* parts below are of the level; the last: all */
+    uint32_t levels;
+    uint32_t entered[SP_CONTAIN_LEVELS]; /* pages of slots below are in the level's parts */
+    /* Of seekers: a bit for some shingles, which is set for all that were added beyond level 0. Few
+     * pages wait there, and each page that comes asks whether any does. */
+    uint64_t hints[SP_CONTAIN_HINTS / 64];
 };
 
 struct sp_contain_host {
@@ -62,7 +93,7 @@ struct sp_contain_item {
     struct sp_contain_item *beside_prev; /* others with the same container */
     struct sp_contain_item *beside_next;
     struct sp_contain_item *contents; /* pages whose container this is */
-    uint32_t *picks; /* shingles it waits under: for full ones, then for capped; each ascending */
+    uint32_t *picks; /* shingles it waits under, by index of seekers; each ascending */
     uint32_t pick_count[SP_CONTAIN_KINDS];
     uint64_t stamp; /* what looked at it last */
     bool changed;   /* since the last flush */
@@ -98,9 +129,19 @@ struct sp_contain_stage {
     struct sp_map hosts;
     struct sp_contain_list slots; /* NULL: it has left */
     uint64_t next_order;
-    struct sp_contain_index holders[SP_CONTAIN_KINDS]; /* which pages of the kind have a shingle */
-    struct sp_contain_index seekers[SP_CONTAIN_KINDS]; /* which wait for one that has it */
+    struct sp_contain_index holders[SP_CONTAIN_KINDS]; /* which pages have a shingle */
+    /* Which wait for one that has it. For a capped one both: the second has what the first lacks
+     * for these. */
+    struct sp_contain_index seekers[SP_CONTAIN_KINDS];
+    /* Of the page that was entered last, by number of its signature's shingles: how long the lists
+     * of all holders are in level 0; others: SP_CONTAIN_UNKNOWN. A list is not looked up again. */
+    uint32_t *lengths;
+    uint32_t lengths_cap;
+    const struct sp_contain_item *lengths_of;
     uint64_t stamp;
+    uint64_t puts;        /* of new contents, ever */
+    uint64_t dear;        /* entries of long lists that searches let pass, ever: search.c */
+    bool account_changed; /* puts or dear, since the last flush */
     struct sp_contain_keys changed_items;
     struct sp_contain_keys changed_hosts;
     struct sp_buf text;
@@ -116,6 +157,16 @@ struct sp_contain_counted {
     uint32_t count;
     uint32_t *room; /* of the shingles, or NULL: they are the signature's own */
 };
+
+/* Those of a page's shingles that are in some of the parts, and their numbers, ascending. */
+struct sp_contain_selection {
+    uint32_t *shingles;
+    uint32_t *numbers;
+    uint32_t count;
+};
+
+/* As a cost: of a shingle whose part is not known to be filled. */
+static const uint32_t SP_CONTAIN_UNKNOWN = UINT32_MAX;
 
 /* ---- items.c ---- */
 
@@ -141,12 +192,6 @@ struct sp_contain_item *sp_contain_item_new(struct sp_contain_stage *c, struct s
                                             uint64_t order);
 /* NULL is allowed. It must be in no index and have no container and no contents. */
 void sp_contain_item_free(struct sp_contain_item *item);
-/* Gives it a slot, and enters it among the holders of its shingles. */
-void sp_contain_item_enter(struct sp_contain_stage *c, struct sp_contain_item *item,
-                           const struct sp_signature *signature);
-/* The pages that it contains are without container, and appended. */
-void sp_contain_item_leave(struct sp_contain_stage *c, struct sp_contain_item *item,
-                           const struct sp_signature *signature, struct sp_contain_list *ret_left);
 /* Its row is to be written. */
 void sp_contain_item_changed(struct sp_contain_stage *c, struct sp_contain_item *item);
 void sp_contain_keys_add(struct sp_contain_keys *keys, struct sp_id id);
@@ -159,6 +204,9 @@ void sp_contain_list_add(struct sp_contain_list *list, struct sp_contain_item *i
 void sp_contain_list_sort(struct sp_contain_list *list); /* by slot */
 /* Slots of pages that have left may be among them. */
 struct sp_posting_list sp_contain_index_get(const struct sp_contain_index *x, uint32_t shingle);
+void sp_contain_hint(struct sp_contain_index *x, uint32_t shingle);
+/* False: the shingle was not hinted. */
+bool sp_contain_hinted(const struct sp_contain_index *x, uint32_t shingle);
 /* How many of the list have left, though they are in it. */
 uint32_t sp_contain_index_left(const struct sp_contain_index *x, uint32_t shingle,
                                const struct sp_posting_list *list);
@@ -171,13 +219,31 @@ static inline uint32_t sp_contain_posting(const struct sp_posting_list *list, ui
 enum { SP_CONTAIN_AHEAD = 12 };
 void sp_contain_index_prefetch(const struct sp_contain_index *x, const uint32_t *shingles,
                                uint32_t count, uint32_t at);
-void sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t slot);
+/* Returns how long the list is now. */
+uint32_t sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t slot);
 /* The slot has left, and is `times` in the list. `stays` tells of the list who has not left; asked
  * of the same slot twice in a row of questions, it may say no the second time. Returns how many
  * entries were read: two a call at most, on average. */
 uint32_t sp_contain_index_leave(struct sp_contain_index *x, uint32_t shingle, uint32_t slot,
                                 uint32_t times, bool (*stays)(void *arg, uint32_t slot), void *arg);
 void sp_contain_index_done(struct sp_contain_index *x);
+
+/* ---- levels.c ---- */
+
+/* From the threshold: how many parts each level has. */
+void sp_contain_levels_init(struct sp_contain_stage *c);
+/* Parts from `first` on, below `end`. */
+struct sp_contain_selection sp_contain_select(const uint32_t *shingles, uint32_t count,
+                                              uint32_t first, uint32_t end);
+void sp_contain_selection_done(struct sp_contain_selection *selection);
+/* Gives it a slot, and enters it among the holders of its shingles. */
+void sp_contain_item_enter(struct sp_contain_stage *c, struct sp_contain_item *item,
+                           const struct sp_signature *signature);
+/* The pages that it contains are without container, and appended. */
+void sp_contain_item_leave(struct sp_contain_stage *c, struct sp_contain_item *item,
+                           const struct sp_signature *signature, struct sp_contain_list *ret_left);
+/* All pages of the kind's index are among the holders in the parts of the level. */
+void sp_contain_level_fill(struct sp_contain_stage *c, enum sp_contain_kind kind, uint32_t level);
 
 /* ---- hosts.c ---- */
 
@@ -193,17 +259,21 @@ void sp_contain_host_free(struct sp_contain_host *host);
 
 /* ---- seek.c ---- */
 
-/* How many pages have each of the shingles. */
-void sp_contain_costs(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
-                      uint32_t *ret_costs);
+/* How many pages of the kind have each of the shingles in the level's parts; fills these parts.
+ * Level 0 makes all others unknown; any other level needs what the one before left in `costs`. */
+void sp_contain_costs(struct sp_contain_stage *c, const struct sp_contain_counted *counted,
+                      enum sp_contain_kind kind, uint32_t level, uint32_t *costs);
 /* Chooses shingles of which each page of the kind that exceeds the bar has at least one, the
- * cheapest that will do: their numbers, into room for all. Returns how many. */
-uint32_t sp_contain_pick(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
-                         struct sp_contain_share bar, enum sp_contain_kind kind,
-                         const uint32_t *costs, uint32_t *ret_picks);
-/* From now on the item hears of each page that exceeds its share. `costs`: of its shingles. */
+ * cheapest known ones that will do: their numbers, into room for all. Those of `taken` are chosen
+ * already, and not returned; NULL: none. False: the known ones are too few. */
+bool sp_contain_pick(const struct sp_contain_stage *c, const struct sp_contain_counted *counted,
+                     struct sp_contain_share bar, enum sp_contain_kind kind, const uint32_t *costs,
+                     const bool *taken, uint32_t *ret_picks, uint32_t *ret_count);
+/* From now on the item hears of each page that exceeds its share. `costs`: how many pages of its
+ * own kind have each of its shingles; changed. Many pages wait under a shingle only where many of
+ * one kind have it. */
 void sp_contain_wait(struct sp_contain_stage *c, const struct sp_contain_counted *counted,
-                     const uint32_t *costs);
+                     uint32_t *costs);
 void sp_contain_wait_no_more(struct sp_contain_stage *c, struct sp_contain_item *item);
 /* Pages that are better off with this one in the place of their container get it, and are told. */
 void sp_contain_offer(struct sp_contain_stage *c, struct sp_contain_item *item,

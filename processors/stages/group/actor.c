@@ -1,26 +1,25 @@
 /* The group actor: membership, merges and splits. Every page is a member of exactly one group at
- * any time, or on its way between two, and its membership carries an epoch that grows with each
- * move.
+ * any time, or moving between two. Its membership has an epoch that grows with each move.
  *
  *   Case 1 (Zhu et al., section 3: the page stays)   change, sp_group_forest_check finds one piece
  *   Case 2 (it leaves: split)                        change, more pieces: sp_group_split
  *   Case 3 (it joins another: merge)                 link -> find_group -> union [-> dissolve]
  *                                                    -> members
  *
- * Of two merging groups the one of the lower level dissolves, of equals that with the higher
- * founder. Nothing is left of it: what was sent to it finds no member and goes back over the page
- * actor, which knows the page's new group. Members that were on their way to it make it a group
- * again, which the edge that comes with them joins to where the other end has gone.
+ * Of two merging groups the one of the lower level dissolves; on equal levels, the one whose
+ * founder's hash is higher. Nothing is left of it: messages to it find no member and bounce to the
+ * page actor, which knows the page's new group. Members that arrive later make it a group again,
+ * and the edge that comes with them joins it to the group of the other end.
  *
- * Members move in parts (handover.c). Until the last part is there, edges are missing that lead to
- * the rest, and the edge that joins all of them to the group: so the group puts off what could
- * split or dissolve it. The parts lie on one channel already, so that nothing waits for long. */
+ * Members move in parts (handover.c). Until the last part arrives, edges to the remaining members
+ * are missing, and so is the edge that joins all of them to the group; so the group postpones what
+ * could split or dissolve it. The wait is short, because all parts have been sent already. */
 #include "base/mem.h"
 #include "group/large.h"
 
 /* ---- a member's change --------------------------------------------------------------------- */
 
-/* The group; NULL where the store failed, or members are on their way to it: then the message comes
+/* The group; NULL if the store failed, or if members are moving to it: then the message is sent
  * again. */
 static struct sp_group *resolve(struct sp_group_stage *st, struct sp_message *m)
 {
@@ -91,7 +90,8 @@ static void send_applied(struct sp_group_stage *st, const struct sp_member *m, b
     sp_group_stage_send(st, a);
 }
 
-/* The same in a large group. A page that leaves unchecked takes along what redirects to it. */
+/* The same in a large group. A page that leaves unchecked takes the pages that redirect to it
+ * along. */
 static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                             const struct sp_change *c)
 {
@@ -114,7 +114,7 @@ static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struc
         sp_bonds_trust(g);
     } else if (!stays) {
         sp_large_leave(st, g, m);
-    } /* what is in doubt then is for sp_fast_recheck */
+    } /* sp_fast_recheck handles the doubts that are left */
 }
 
 static void change_content(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
@@ -199,7 +199,7 @@ static bool holds(const struct sp_group *g, struct sp_id page, int64_t content_v
     return m && (content_version == SP_NO_VERSION || m->content_version == content_version);
 }
 
-/* The asker looks for its edges again, from its page actor: an end has moved. */
+/* An end has moved, so the asker's page actor looks for its edges again. */
 static void relink(struct sp_group_stage *st, struct sp_message *m)
 {
     if (st->options.canary == SP_CANARY_NO_RELINK) {
@@ -220,10 +220,10 @@ static void ask_group(struct sp_group_stage *st, const struct sp_group *g, struc
     sp_group_stage_send(st, m);
 }
 
-/* Whether the group at the other end keeps its members, and this one moves. Of one level the hashes
- * of the founders decide, and not the ages: pages that each resemble the one before are groups in
- * the order of their ages. Each would move into the place of the next, which has left it meanwhile,
- * and only the first two of all would meet. */
+/* Whether the group at the other end keeps its members and this one moves. At equal levels the
+ * hashes of the founders decide. Ages would not do: if each page resembles the one before, each
+ * group would move into the next one, which has itself moved away, and only the first two would
+ * meet. */
 static bool far_is_higher(const struct sp_group *g, const struct sp_link *link)
 {
     if (link->far_level != g->level)
@@ -263,7 +263,7 @@ static void on_link(struct sp_group_stage *st, struct sp_message *m)
         link_edges(st, g, m);
 }
 
-/* The first edge is done with: the asker's group is this one. */
+/* The first edge is done: the asker is in this group. */
 static void next_edges(struct sp_group_stage *st, struct sp_group *g, struct sp_message *m)
 {
     if (sp_message_next_edge(m))
@@ -355,7 +355,7 @@ static void note_transfer(struct sp_group_stage *st, struct sp_group *g, struct 
     g->opens[g->open_count++] = from;
 }
 
-/* The edge that brought the members: false where it went stale meanwhile, or an end moved on at the
+/* Takes the edge that brought the members. False if it has become stale, or an end has moved at the
  * same version. */
 static bool take_edge(struct sp_group_stage *st, struct sp_group *g, const struct sp_message *m)
 {
@@ -371,7 +371,7 @@ static bool take_edge(struct sp_group_stage *st, struct sp_group *g, const struc
     return true;
 }
 
-/* All members are there: do they hang together? */
+/* Called when all members may have arrived: checks whether they are connected. */
 static void settle(struct sp_group_stage *st, struct sp_group *g)
 {
     if (!g->unsure || g->open_count)
@@ -382,7 +382,7 @@ static void settle(struct sp_group_stage *st, struct sp_group *g)
         sp_bonds_split(st, g);
         return;
     }
-    /* Unchecked departures leave tree edges behind that no longer hold. */
+    /* Unchecked departures leave tree edges that no longer hold. */
     uint32_t pieces = sp_group_checks_departures(st) ? sp_group_forest_mend(st, g)
                                                      : sp_group_forest_rebuild(st, g);
     if (pieces > 1)

@@ -1,18 +1,17 @@
-/* Does a large group still hang together?
+/* Is a large group still connected?
  *
- * Within a star all hang together. Stars hang together by bonds: when a hub comes into the index,
- * it is told of a similar row in each star that has one, and notes a bond to it. So of two similar
- * hubs of different stars the one that was probed later has a bond into the star of the other, as
- * long as the other, and the row that it was told of, stay in that star. When a row leaves its
+ * The members of a star are connected. Stars are connected by bonds: when a hub enters the index,
+ * the index reports a similar row of each star that has one, and the hub notes a bond to it. So of
+ * two similar hubs in different stars, the one that was probed later has a bond into the star of
+ * the other, as long as the other hub and the reported row stay in that star. When a row leaves its
  * star, it is probed again, and so are the hubs that have a bond to it: their bonds are found
  * again.
  *
- * When something goes, the hubs that it had held together are in doubt. From the star of each a
- * search goes along the bonds, the smaller searches first, until they have met, or all but one have
- * come to an end: what they found are pieces of their own. So the cost is that of the smaller
- * pieces.
+ * When a row leaves, the hubs that it connected are in doubt. A search from the star of each
+ * follows the bonds, the smallest search first, until all searches have met or all but one have
+ * ended. The searches that have ended are pieces. So the cost is that of the smaller pieces.
  *
- * Redirects hang with their end. Ends that are no hub are pieces of their own. */
+ * A redirect belongs to the piece of its end. An end that is not a hub is a piece of its own. */
 #include "base/mem.h"
 #include "group/large.h"
 
@@ -54,7 +53,7 @@ static void ask_again(struct sp_hub *h)
     sp_hub_list_add(&h->group->large->asking, h);
 }
 
-/* Those that have a bond to it are to be probed again. */
+/* The hubs that have a bond to it must be probed again. */
 static void ask_reliers(struct sp_hub *h)
 {
     for (struct sp_bond *b = h->in; b; b = b->next_in)
@@ -145,7 +144,7 @@ static void insert_again(struct sp_group_stage *st, struct sp_hub *h)
     sp_bonds_doubt_one(h);
 }
 
-/* Rows are the index's until its next call. */
+/* The lists of `left` are valid only until the next call of the index. */
 static void follow(struct sp_group_stage *st, struct sp_large *l, const struct sp_stars_left *left)
 {
     struct sp_hub_list again = {0};

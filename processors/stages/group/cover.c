@@ -1,14 +1,21 @@
-/* Who wins in a large group? The cover of verdicts.c, by content: hubs in the order of the ranks of
- * their best members; a hub wins unless it is similar to one that wins before it, and its best
- * member is then the winner of all its members.
+/* Which hubs of a large group win. They are the cover of verdicts.c, by content: hubs in the order
+ * of the ranks of their best members; a hub wins unless it is similar to one that wins before it,
+ * and the best member of the first such winner is the winner of all its members.
  *
- * Hubs are decided in that order, and only as far as somebody asks. When a winner comes or goes,
- * all hubs behind it are undecided again. One of them is asked about when one of its members is to
- * be told its status: if a winner in the decided part covers it, that is its winner, whatever
- * becomes of the hubs between them. Only otherwise those are decided first. Most hubs are held
- * against new winners only: each knows up to which winner it has been judged. What a hub is told
- * when depends on the members and on what they were told before, and not on which hubs are decided:
- * that is lost when the group is read again. */
+ * A hub that becomes a winner deposes the winners ranked behind it that it resembles. The hubs that
+ * a deposed winner covered are open: each finds another winner or becomes one. So a change costs a
+ * search among the winners (winning.c) for each hub that it leaves without one. If the order of the
+ * ranks is random, it changes O(1) winners on average (Censor-Hillel, Haramaty, Karnin 2016, on
+ * maximal independent sets).
+ *
+ * If a deposed winner covered many, those are not visited: all hubs ranked behind it become
+ * undecided, and are decided in the order of the ranks, only when needed. A hub is needed when one
+ * of its members is to be told its status. If a winner in the decided part covers it, that is its
+ * winner, whatever the hubs between them turn out to be; otherwise those are decided first.
+ *
+ * A hub that has been decided need be compared with newer winners only: it knows up to which winner
+ * it has been judged. The statuses that a step tells depend on the members and on what they were
+ * told before, never on which hubs are decided: that state is lost when the group is read again. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -48,18 +55,17 @@ static bool before(const struct sp_hub *a, const struct sp_hub *b)
     return sp_rank_cmp(&a->rank, a->page, &b->rank, b->page) < 0;
 }
 
-/* The hubs behind it, in order. */
-static struct sp_shelf_place first_behind(const struct sp_large *l, const struct sp_rank_place *p)
+struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct sp_rank_place *p)
 {
     const struct sp_member at = {.rank = p->rank, .page = p->page};
-    struct sp_shelf_place place = sp_shelf_find(&l->ranks, sp_hub_order, &at, 0), next = place;
-    struct sp_hub *h = sp_shelf_next(&l->ranks, &next);
+    struct sp_shelf_place place = sp_shelf_find(hubs, sp_hub_order, &at, 0), next = place;
+    struct sp_hub *h = sp_shelf_next(hubs, &next);
     return h && !is_behind(p, h) ? next : place;
 }
 
-/* ---- the list of winners */
+/* ---- winners come and go */
 
-/* So it was when it was decided last. */
+/* As of the last decision. */
 static bool wins(const struct sp_hub *h)
 {
     return h->best && h->winner == h;
@@ -69,20 +75,43 @@ static void crown(struct sp_large *l, struct sp_hub *h)
 {
     sp_hub_follow(h, h);
     h->similarity = 0;
-    h->won = ++l->wins;
-    sp_shelf_add(&l->winners, sp_hub_order, h->best, 0, h);
-    sp_hub_list_add(&l->recent, h);
+    sp_winning_add(l, h);
 }
 
+static void open_one(struct sp_large *l, struct sp_hub *h)
+{
+    sp_hub_follow(h, NULL);
+    if (h->open || h->todo)
+        return;
+    h->open = true;
+    sp_shelf_add(&l->open, sp_hub_order, h->best, 0, h);
+}
+
+static void close_one(struct sp_large *l, struct sp_hub *h)
+{
+    if (!h->open)
+        return;
+    h->open = false;
+    sp_shelf_remove(&l->open, sp_hub_order, h->best, 0);
+}
+
+/* The hubs that it covered are opened one by one if there are no more than the steps until now have
+ * paid for, so that a page that outranks the winner of all others costs O(1) on average. */
 static void depose(struct sp_large *l, struct sp_hub *h)
 {
-    sp_shelf_remove(&l->winners, sp_hub_order, h->best, 0);
+    sp_winning_remove(l, h);
     sp_hub_follow(h, NULL);
-    move_up(&l->decided, h);
+    if (h->followers > l->paid) {
+        move_up(&l->decided, h);
+        return;
+    }
+    l->paid -= h->followers;
+    while (h->first_follower)
+        open_one(l, h->first_follower);
 }
 
-/* Whether others may have been told that m wins, or during a round may have found that they need
- * not be told. */
+/* Whether other members may have been told that m wins, or may have been skipped by a round because
+ * they knew it. */
 static bool may_be_known_to_win(const struct sp_group *g, const struct sp_member *m)
 {
     bool round = g->untold && g->large->stage->options.canary != SP_CANARY_QUIET_LEAVE;
@@ -92,6 +121,7 @@ static bool may_be_known_to_win(const struct sp_group *g, const struct sp_member
 
 void sp_cover_leave(struct sp_group *g, struct sp_hub *h)
 {
+    close_one(g->large, h);
     if (h->winner == h)
         depose(g->large, h);
     sp_hub_follow(h, NULL);
@@ -116,16 +146,6 @@ void sp_cover_forget_all(struct sp_group *g)
     l->decided = (struct sp_rank_place){.set = true, .rank = {.popularity = (double)INFINITY}};
 }
 
-/* Forgets the older of the recent winners where they are many more than there are winners: what was
- * judged before them is judged in full. */
-static void trim_recent(struct sp_large *l)
-{
-    if (l->recent.count < 64 || l->recent.count < 4 * (uint64_t)l->winners.count)
-        return;
-    l->recent_from += l->recent.count;
-    l->recent.count = 0;
-}
-
 /* ---- one hub */
 
 /* The search for the winner of a hub. */
@@ -133,74 +153,43 @@ struct search {
     struct sp_group_stage *st;
     struct sp_large *l;
     struct sp_hub *hub;
-    bool full; /* no winner can be passed over because the hub was held against it before */
-    bool probed;
-    struct sp_touches touches; /* if probed: no other star has what covers the hub */
+    bool full;      /* the hub must be compared with all winners, also those it was compared with
+                     * before */
+    bool frontier;  /* all hubs ranked behind it are undecided */
+    uint32_t tried; /* winners */
     struct sp_hub *winner;
     double similarity;
 };
 
-static bool is_touched(const struct search *s, const struct sp_hub *w)
-{
-    uint32_t star = sp_stars_pivot(s->l->stars, w->row);
-    for (size_t i = 0; i < s->touches.count; i++)
-        if (s->touches.items[i].row == w->row || s->touches.items[i].pivot == star)
-            return true;
-    return false;
-}
-
-/* Whether w, a winner ranked before it, covers the hub; then it is the winner, until another is. */
+/* Whether w, a winner ranked before the hub, covers it; if so, w becomes the winner found. */
 static bool try_winner(struct search *s, struct sp_hub *w)
 {
     double similarity;
-    if (s->probed && !is_touched(s, w))
-        return false;
-    const struct sp_signature *x = sp_hub_signature(s->st, w), *y = sp_hub_signature(s->st, s->hub);
-    s->st->stats.compared++;
-    if (!x || !y || !sp_similar(&s->st->options.similarity, x, y, &similarity))
+    if (!sp_winning_resembles(s->l, s->hub, w, &s->tried, &similarity))
         return false;
     s->winner = w;
     s->similarity = similarity;
     return true;
 }
 
-/* Where there are many winners, the index says which stars can have one that covers the hub. */
-static void probe(struct search *s)
+/* The first decided winner that covers the hub: in full, of those ranked before it; otherwise of
+ * the new ones ranked before the winner that it has. */
+static void try_in_order(struct search *s)
 {
-    enum { FEW = 8 };
-    struct sp_touches touches = {NULL, 0};
-    const struct sp_signature *signature = sp_hub_signature(s->st, s->hub);
-    if (s->l->winners.count <= FEW || !signature)
-        return;
-    enum sp_err err = sp_stars_probe(s->l->domain, signature, s->hub->row, &touches);
-    if (err != SP_OK) {
-        sp_group_stage_note(s->st, err);
-        return;
-    }
-    s->probed = true; /* others are searched for before this one is found */
-    s->touches.count = touches.count;
-    s->touches.items = sp_memdup(touches.items, touches.count * sizeof *touches.items);
-}
-
-/* The first decided winner ranked before the hub that covers it. */
-static void try_all(struct search *s)
-{
-    struct sp_shelf_place place = sp_shelf_first(&s->l->winners);
-    for (struct sp_hub *w; !s->st->err && (w = sp_shelf_next(&s->l->winners, &place)) &&
-                           before(w, s->hub) && !is_behind(&s->l->decided, w);)
-        if (try_winner(s, w))
+    const struct sp_hub *h = s->hub;
+    const struct sp_hub *end = s->full || h->winner == h ? h : h->winner;
+    struct sp_winning_walk walk = sp_winning_walk(s->l, s->hub);
+    for (struct sp_hub *w; !s->st->err && (w = sp_winning_next(&walk)) && before(w, end) &&
+                           !is_behind(&s->l->decided, w);)
+        if ((s->full || w->won > h->judged) && try_winner(s, w))
             return;
 }
 
-/* The first of those crowned since it was judged, ranked before the one that it has. */
-static void try_newer(struct search *s)
+/* Tries the winners added since the hub was judged that rank before the winner that it has. */
+static void try_new(struct search *s)
 {
     const struct sp_large *l = s->l;
     struct sp_hub *h = s->hub;
-    if (h->winner != h) {
-        s->winner = h->winner;
-        s->similarity = h->similarity;
-    }
     for (uint64_t n = h->judged; n < l->wins && !s->st->err; n++) {
         struct sp_hub *w = l->recent.hubs[n - l->recent_from];
         bool current = w && w != h && wins(w) && w->won == n + 1;
@@ -216,28 +205,55 @@ static bool still_holds(const struct sp_large *l, const struct sp_hub *h)
     return wins(w) && w->won <= h->judged && before(w, h) && !is_behind(&l->decided, w);
 }
 
-static void search_decided(struct search *s)
+/* Whether no winner ranked before that of h has come since h was judged. */
+static bool is_first(const struct sp_large *l, const struct sp_hub *h)
 {
-    const struct sp_large *l = s->l;
-    const struct sp_hub *h = s->hub;
-    s->full = !h->winner || (h->winner != h && !still_holds(l, h)) || h->judged < l->recent_from ||
-              l->wins - h->judged > l->winners.count;
-    if (s->full)
-        probe(s);
-    if (s->st->err)
-        return;
-    if (s->full)
-        try_all(s);
-    else
-        try_newer(s);
+    struct sp_shelf_place place = sp_shelf_first(&l->winners);
+    return h->judged == l->wins || sp_shelf_next(&l->winners, &place) == h->winner;
 }
 
-/* What was found is so. */
+static void search_decided(struct search *s)
+{
+    enum { FEW = 32 };
+    const struct sp_large *l = s->l;
+    struct sp_hub *h = s->hub;
+    s->full = !h->winner || (h->winner != h && !still_holds(l, h)) || h->judged < l->recent_from;
+    if (!s->full && h->winner != h) {
+        s->winner = h->winner;
+        s->similarity = h->similarity;
+    }
+    if (s->full || l->wins - h->judged > FEW)
+        try_in_order(s);
+    else
+        try_new(s);
+}
+
+/* The hub has just become a winner. */
+static void depose_similar(struct sp_large *l, struct sp_hub *h)
+{
+    uint32_t tried = 0, count = 0;
+    double similarity;
+    struct sp_winning_walk walk = sp_winning_walk(l, h);
+    for (struct sp_hub *w; (w = sp_winning_next(&walk)) && !is_behind(&l->decided, w);) {
+        if (!before(h, w) || !sp_winning_resembles(l, h, w, &tried, &similarity))
+            continue;
+        w->similarity = (float)similarity;
+        sp_hub_list_add(&l->deposed, w);
+    }
+    for (; count < l->deposed.count; count++) {
+        struct sp_hub *w = l->deposed.hubs[count];
+        depose(l, w);
+        sp_hub_follow(w, h);
+        w->judged = l->wins;
+    }
+    l->deposed.count = 0;
+}
+
+/* Stores the result of the search. */
 static void take(struct search *s)
 {
     struct sp_large *l = s->l;
     struct sp_hub *h = s->hub;
-    sp_free((void *)s->touches.items);
     if (s->st->err)
         return;
     if (s->winner) {
@@ -247,28 +263,32 @@ static void take(struct search *s)
         h->similarity = (float)s->similarity;
     } else if (h->winner != h) {
         crown(l, h);
-        move_up(&l->decided, h);
+        if (!s->frontier)
+            depose_similar(l, h);
     }
+    if (h->winner != h)
+        sp_winning_forget_pattern(h);
     h->judged = l->wins;
     h->todo = false;
 }
 
-/* All before it are decided. */
-static void decide_next(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h)
+static void decide_one(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h,
+                       bool frontier)
 {
-    struct search s = {.st = st, .l = l, .hub = h};
+    struct search s = {.st = st, .l = l, .hub = h, .frontier = frontier};
     search_decided(&s);
     take(&s);
 }
 
+/* Decides the undecided hubs up to h, unless a decided winner covers it. */
 static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h)
 {
-    struct search s = {.st = st, .l = l, .hub = h};
+    struct search s = {.st = st, .l = l, .hub = h, .frontier = true};
     search_decided(&s);
-    struct sp_shelf_place place = first_behind(l, &l->decided);
+    struct sp_shelf_place place = sp_cover_after(&l->ranks, &l->decided);
     for (struct sp_hub *x; !s.winner && !st->err && (x = sp_shelf_next(&l->ranks, &place));) {
         if (x != h)
-            decide_next(st, l, x);
+            decide_one(st, l, x, true);
         if (st->err)
             break;
         put_at(&l->decided, x);
@@ -282,7 +302,10 @@ static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
 
 bool sp_cover_is_decided(const struct sp_hub *h)
 {
-    return h->best && h->winner && !h->todo && !is_behind(&h->group->large->decided, h);
+    const struct sp_large *l = h->group->large;
+    if (!h->best || !h->winner || h->todo || is_behind(&l->decided, h))
+        return false;
+    return h->winner == h || (still_holds(l, h) && is_first(l, h));
 }
 
 void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
@@ -294,7 +317,7 @@ void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
     if (is_behind(&l->decided, h))
         decide_behind(st, l, h);
     else
-        decide_next(st, l, h);
+        decide_one(st, l, h, false);
 }
 
 void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g)
@@ -302,124 +325,49 @@ void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g)
     struct sp_large *l = g->large;
     if (!l->decided.set)
         return;
-    struct sp_shelf_place place = first_behind(l, &l->decided);
+    struct sp_shelf_place place = sp_cover_after(&l->ranks, &l->decided);
     for (struct sp_hub *h; !st->err && (h = sp_shelf_next(&l->ranks, &place));) {
-        decide_next(st, l, h);
+        decide_one(st, l, h, true);
         put_at(&l->decided, h);
     }
     l->decided.set = st->err;
 }
 
-/* ---- whom a step tells */
-
-enum { AT_ONCE = 2 };
-
-/* Those who do not know their status, besides the members that have changed. */
-struct unaware {
-    struct sp_member *losers[AT_ONCE]; /* that were losers before */
-    uint32_t loser_count;
-    bool more;
-};
-
-static void tell(struct sp_large *l, struct sp_member *m, struct unaware *u)
-{
-    if (l->at_once) {
-        l->at_once--;
-        sp_group_cover_touch(m->hub->group, m);
-    } else {
-        u->more = true;
-    }
-}
-
-static void find(struct sp_large *l, struct sp_member *m, struct unaware *u)
-{
-    bool won = m->said_status == SP_STATUS_WINNER || m->said_status == SP_STATUS_UNIQUE;
-    if (won || (m->hub->winner == m->hub && m->hub->best == m))
-        tell(l, m, u);
-    else if (u->loser_count < AT_ONCE)
-        u->losers[u->loser_count++] = m;
-    else
-        u->more = true;
-}
-
-/* Of the members that knew their status before this step, all know it, or the first two do not: the
- * one that won, and one of the others. */
-static void find_holders(struct sp_group_stage *st, struct sp_hub *h, struct unaware *u)
-{
-    enum { KINDS = 2 };
-    uint32_t looked = 0, seen = 0;
-    bool aware = true;
-    struct sp_shelf_place place = sp_hub_first(h);
-    sp_cover_decide(st, h);
-    for (struct sp_member *m; !st->err && looked < KINDS && (m = sp_hub_next(h, &place)); seen++) {
-        if (m->touched)
-            continue;
-        looked++;
-        if (sp_group_is_told(h->group, m))
-            continue;
-        aware = false;
-        find(h->group->large, m, u);
-    }
-    u->more |= !aware && seen < h->holders;
-}
-
-/* Looks at the hubs that come next behind the first change: one that has won until now, or does
- * now, is most often there. */
-static void find_behind(struct sp_group_stage *st, struct sp_large *l, struct unaware *u)
-{
-    enum { NEXT = 8 };
-    struct sp_shelf_place place = first_behind(l, &l->changed);
-    struct sp_hub *h;
-    for (uint32_t looked = 0; !st->err && (h = sp_shelf_next(&l->ranks, &place)); looked++) {
-        if (looked == NEXT) {
-            u->more = true;
-            return;
-        }
-        find_holders(st, h, u);
-    }
-}
-
-/* Tells those who win or have won until now. The others as well where they are few; otherwise they
- * are told in a round. A round that is under way begins again whatever has changed: it has told
- * some what has become of them in between. */
-static void tell_unaware(struct sp_group_stage *st, struct sp_group *g)
-{
-    struct sp_large *l = g->large;
-    struct unaware u = {.loser_count = 0};
-    for (uint32_t i = 0; i < l->todo.count && !st->err; i++)
-        find_holders(st, l->todo.hubs[i], &u);
-    if (l->changed.set)
-        find_behind(st, l, &u);
-    u.more |= u.loser_count > l->at_once;
-    for (uint32_t i = 0; i < u.loser_count && !u.more; i++)
-        tell(l, u.losers[i], &u);
-    if (u.more || (l->changed.set && g->untold))
-        sp_untold_begin(st, g);
-}
-
 /* ---- all of it */
 
-static int by_rank(const void *a, const void *b)
+/* The next hub to decide in this step, in the order of ranks; NULL: none. `at`: the next of
+ * todo. */
+static struct sp_hub *next_hub(struct sp_large *l, uint32_t *at, bool *ret_todo)
 {
-    const struct sp_hub *x = *(struct sp_hub *const *)a, *y = *(struct sp_hub *const *)b;
-    return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
+    struct sp_shelf_place place = sp_shelf_first(&l->open);
+    struct sp_hub *open = sp_shelf_next(&l->open, &place);
+    struct sp_hub *todo = *at < l->todo.count ? l->todo.hubs[*at] : NULL;
+    *ret_todo = todo && (!open || before(todo, open));
+    if (*ret_todo)
+        (*at)++;
+    else if (open)
+        close_one(l, open);
+    return *ret_todo ? todo : open;
 }
 
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
 {
+    enum { EACH = 4, MOST = 1024 };
     struct sp_large *l = g->large;
-    struct sp_hub_list *todo = &l->todo;
-    l->at_once = st->options.only_rounds ? 0 : AT_ONCE;
-    sp_hub_list_drop_gone(todo);
-    if (todo->count)
-        qsort(todo->hubs, todo->count, sizeof *todo->hubs, by_rank);
-    for (uint32_t i = 0; i < todo->count && !st->err; i++) {
-        sp_cover_decide(st, todo->hubs[i]);
-        if (wins(todo->hubs[i]))
-            move_up(&l->changed, todo->hubs[i]);
+    uint32_t at = 0;
+    bool todo;
+    l->paid = l->paid + EACH < MOST ? l->paid + EACH : MOST;
+    sp_hub_list_drop_gone(&l->todo);
+    if (l->todo.count)
+        qsort(l->todo.hubs, l->todo.count, sizeof *l->todo.hubs, sp_hub_by_rank);
+    for (struct sp_hub *h; !st->err && (h = next_hub(l, &at, &todo));) {
+        if (todo || !is_behind(&l->decided, h))
+            sp_cover_decide(st, h);
+        if (todo && wins(h))
+            move_up(&l->changed, h);
     }
-    tell_unaware(st, g);
-    todo->count = 0;
+    sp_aware_tell(st, g);
+    l->todo.count = 0;
     l->changed.set = false;
-    trim_recent(l);
+    sp_winning_trim(l);
 }

@@ -1,9 +1,9 @@
-/* A page is forgotten: see docs/PROTOCOL.md, "A page that is forgotten". What follows is the way of
- * any other change, in page.c. */
+/* Forgets a page: see docs/PROTOCOL.md, "A page that is forgotten". page.c handles the rest like
+ * any other change. */
 #include "base/mem.h"
 #include "group/page_actor.h"
 
-/* It is as if it had never been fetched, but for its number, version and epoch. */
+/* Resets the page to one that was never fetched, except for its id, version and epoch. */
 static void become_husk(struct sp_page_actor *p)
 {
     sp_free(p->url);

@@ -1,29 +1,28 @@
 /* Mode fast: the approximations of tier 1. Source: Zhu et al., WWW 2012, sections 5.1 and 5.2.
  *
- * A page's representative is the signature of its winner. A changed page is held against it as it
- * was before the change, so that a changed winner, or a page that is alone, is held against its own
- * former content. A page that resembles it stays, and its cell only stores it (`settled`). Any
- * other leaves the group, and asks tier 2.
+ * A page's representative is the signature of its winner before the change. So a changed winner, or
+ * a page that is alone, is compared with its own former content. A changed page that resembles its
+ * representative stays, and its cell only stores it (`settled`). Any other page leaves the group
+ * and asks tier 2.
  *
- * In the paper a group has one winner. Here one of which the pages hang together by a chain has
- * several, and a page resembles its own, but not always the best of the group: held against that
- * one it would leave with each change. A page that has become content has no winner yet, and is
- * held against the group's best one with words.
+ * In the paper a group has one winner. Here a group that is connected by a chain has several, and a
+ * page resembles its own winner but not always the best one; compared with that one it would leave
+ * at each change. A page that has just become content has no winner yet, and is compared with the
+ * group's best page with words.
  *
- * The representative is stored once: it is the content that the winner's row names, in the table of
- * signatures. So it is read without a search, goes and moves with its page, and a restart or a
- * restored changelog has it.
+ * The representative needs no storage of its own: it is the winner's content in the table of
+ * signatures. So it is read without a search, moves with its page, and survives a restart.
  *
- * Nobody checks whether what stays still hangs together. A group hangs together as long as all of
- * it resembles its winner. So only a group of which pages are found unlike the winner can have come
- * apart: the cover knows them, as they win themselves. Where they are more than a share of the
- * group (fast.recheck_share), it is re-checked. In a small group that costs one comparison a
- * member, and for those that have come off one with each of the others (forest.c). In a large one
- * it costs no comparison, but a walk over its bonds; with a share of 0 that of the smaller pieces
- * alone (bonds.c). */
+ * When a page stays, nobody checks whether the group is still connected. A group is connected as
+ * long as all of its pages resemble its winner. So only a group with pages unlike the winner can
+ * have come apart; the cover knows these pages, as they are winners themselves. If they are more
+ * than a share of the group (fast.recheck_share), it is re-checked. In a small group that costs one
+ * comparison for each member, and for members that have come off one with each of the others
+ * (forest.c). In a large group it costs a walk over its bonds but no comparison; with a share of 0,
+ * only a walk over the smaller pieces (bonds.c). */
 #include "group/large.h"
 
-/* A page without words resembles nothing, and stands for nothing. */
+/* A page without words resembles nothing, so it cannot be a representative. */
 static bool has_words(const struct sp_group_stage *st, const struct sp_signature *s)
 {
     return sp_similar(&st->options.similarity, s, s, NULL);
@@ -46,7 +45,7 @@ static struct sp_signature *best_of_small(struct sp_group_stage *st, struct sp_g
     return NULL;
 }
 
-/* NULL: it has none with words. In a large group the cover decides late. */
+/* NULL if it has no winner with words. In a large group the cover must be decided first. */
 static struct sp_signature *winner_of(struct sp_group_stage *st, struct sp_group *g,
                                       struct sp_member *m)
 {
@@ -125,8 +124,7 @@ uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_
 
 /* ---- the repair ---- */
 
-/* Pages with words that are winners beside the group's, and how many pages with content there are
- * beside it. */
+/* The number of winners with words, and of pages with content, other than the group's best one. */
 struct unlike {
     uint32_t winners;
     uint32_t others;
@@ -158,8 +156,8 @@ static bool is_suspect(struct sp_group_stage *st, struct sp_group *g)
     return !st->err && (double)n.winners > st->options.fast_recheck_share * n.others;
 }
 
-/* With a share of 0 every group hung together before the change: either it was re-checked after the
- * change before, or all of it resembled its winner. */
+/* With a share of 0 every group was connected before the change: either it was re-checked after the
+ * previous change, or all of it resembled its winner. */
 static void recheck_large(struct sp_group_stage *st, struct sp_group *g)
 {
     if (st->options.fast_recheck_share > 0)

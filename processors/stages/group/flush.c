@@ -1,8 +1,8 @@
-/* Pages and groups into the store: what changed since the last flush.
+/* Writes the pages and groups that changed since the last flush to the store.
  *
- * A group of one, alone on its founder's partition, is no row of its own: it lies inside the
- * founder's page row, so a page without duplicates costs one small write. A small group lies in its
- * 'G' row; of a large one each member has a row, so that a change costs no more than that. */
+ * A group of only its founder has no row: it is stored inside the founder's page row, so that a
+ * page without duplicates costs one small write. A group of few members is stored in its 'G' row.
+ * In a larger one each member has a row, so that a change of one member writes one row. */
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "group/large.h"
@@ -22,7 +22,7 @@ static void delete_member_row(struct sp_group_stage *st, struct sp_group *g, str
     sp_store_delete(st->store, sp_buf_view(&st->key));
 }
 
-/* Keeps the group of one inside its founder's page row, or takes it out of there. */
+/* Stores the single-member group inside its founder's page row, or removes it from there. */
 static void flush_inline(struct sp_group_stage *st, struct sp_group *g, bool inlined)
 {
     if (!inlined && !g->inlined)
@@ -34,7 +34,7 @@ static void flush_inline(struct sp_group_stage *st, struct sp_group *g, bool inl
     bool mine = founder->inline_bytes && sp_read_varint(&r) == g->id.birth;
     g->inlined = inlined;
     if (!inlined && !mine)
-        return; /* another group of one took the place */
+        return; /* another group has taken the place */
     sp_free(founder->inline_group);
     founder->inline_group = NULL;
     founder->inline_bytes = 0;
@@ -113,13 +113,13 @@ static void flush_group(struct sp_group_stage *st, struct sp_group *g)
             m->stored = m->dirty = false;
         }
     }
-    /* The founder's row holds all of it: it is not kept in memory a second time. */
+    /* The founder's row holds the whole group, so it need not stay in memory. */
     bool again = inlined && g->inlined;
     if (again || (g->count == 0 && !wanted))
         sp_group_free(st, g);
 }
 
-/* What was changed since the last flush is more than the processor's caches hold. */
+/* Prefetches, because the changes since the last flush exceed the processor's caches. */
 static void prefetch_pages(const struct sp_page_actor *next)
 {
     if (!next)

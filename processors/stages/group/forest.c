@@ -1,11 +1,12 @@
 /* Is a group still connected after a member changed?
  *
  * Each group keeps a spanning forest: a member's `parent` is a member it has an edge with (F, or a
- * redirect). A change can only cut the tree edges at the changed member, so most changes
- * cost a few F. Where an edge is cut, the pieces look for another edge between them: first
- * against one member of the largest piece (near duplicates of one another mostly all are),
- * then each member of the smaller pieces against all others, in large groups through a
- * candidate index over the members. What stays apart is a split, Case 2 of the paper.
+ * redirect). A change can only cut the tree edges at the changed member, so most changes cost a few
+ * evaluations of F. If an edge is cut, the pieces look for another edge between them. First all
+ * members are compared with one or two members of the largest piece, since most members resemble
+ * one another. Then each member of the smaller pieces is compared with all others, or with
+ * candidates from an index if there are many pairs. Pieces that remain are a split, Case 2 of the
+ * paper.
  *
  * Invariant: following parents ends at a root, and every tree edge was verified since its ends last
  * changed. */
@@ -103,7 +104,7 @@ static void try_join(struct pieces *p, struct sp_member *a, struct sp_member *b)
     p->left--;
 }
 
-/* The set with most members; of equals the one whose first member comes first. */
+/* The set with most members; among equals the one whose first member comes first. */
 static uint32_t largest_set(const struct pieces *p, uint32_t *ret_outside)
 {
     uint32_t *sizes = sp_calloc(p->count, sizeof *sizes);
@@ -131,7 +132,7 @@ static void join_redirects(struct pieces *p)
     }
 }
 
-/* Everyone outside the largest set against one or two members of it. */
+/* Compares all members outside the largest set with one or two members of it. */
 static void join_pivots(struct pieces *p)
 {
     uint32_t outside, big = largest_set(p, &outside), pivots = 0;
@@ -190,7 +191,7 @@ static void join_by_pairs(struct pieces *p, uint32_t big)
     }
 }
 
-/* Renumbers the sets 0, 1, … by size, then by their first member, into the marks. */
+/* Sets the marks to the numbers 0, 1, … of the sets, ordered by size, then by first member. */
 static void number_pieces(struct pieces *p)
 {
     struct sp_group *g = p->g;

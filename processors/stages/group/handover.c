@@ -1,6 +1,6 @@
-/* Members on their way between groups: out of one as rows of `members` messages, or into a new
- * group of a piece that has split off, and into the other. Each move gives the membership its next
- * epoch, and tells the page its new group. */
+/* Moves members between groups as rows of `members` messages, both for merges and for pieces that
+ * have split off. Each move increments the epoch of the membership and tells the page its new
+ * group. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ static void note_gone(struct sp_group *g, const struct sp_member *m)
     g->gone[g->gone_count++] = m->page;
 }
 
-/* m, out of all lists already, becomes a row of a members message and is freed. */
+/* Makes a row of a members message from m, which is in no list any more; the caller frees m. */
 static struct sp_member_row move_out(struct sp_group_stage *st, struct sp_group *g,
                                      struct sp_member *m, struct sp_group_id to)
 {
@@ -50,7 +50,7 @@ static int by_content(const void *a, const void *b)
     return order ? order : sp_id_cmp(x->page, y->page);
 }
 
-/* About how many bytes the member takes in a message after that one. */
+/* The approximate number of bytes of the member in a message, after the member `before`. */
 static size_t row_bytes(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                         const struct sp_member *before)
 {
@@ -76,8 +76,8 @@ static uint32_t part_end(struct sp_group_stage *st, struct sp_group *g, struct s
 
 /* Sends the members to their new group in messages of about options.message_bytes, each of which
  * can be read without the others, and with the last of them the edge-bearing message that caused
- * the move (NULL for a split). A signature goes once a message. They must not be winners here any
- * more. */
+ * the move (NULL for a split). A message has each signature once. The members must no longer be
+ * winners here. */
 static void hand_over(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
                       uint32_t count, struct sp_group_id to, struct sp_message *edge)
 {
@@ -117,7 +117,7 @@ void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_
     sp_free(all);
 }
 
-/* The member, out of all lists already, was forgotten, and nothing hangs on it. */
+/* Drops a forgotten member, which is in no list and to which no page redirects. */
 static void drop(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     struct sp_message *a = sp_message_new(SP_MSG_ASSIGNED);
@@ -136,7 +136,6 @@ bool sp_group_drop_last(struct sp_group_stage *st, struct sp_group *g)
     struct sp_member *m = g->members[0];
     sp_group_cover_untouch(g, m);
     sp_member_remove(st, g, m);
-    g->said_count = 0;
     g->level = 0;
     sp_untold_end(st, g);
     drop(st, g, m);

@@ -16,6 +16,12 @@ int sp_hub_order(const void *key, const void *object)
     return sp_rank_cmp(&h->rank, h->page, &k->rank, k->page);
 }
 
+int sp_hub_by_rank(const void *a, const void *b)
+{
+    const struct sp_hub *x = *(struct sp_hub *const *)a, *y = *(struct sp_hub *const *)b;
+    return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
+}
+
 static int holder_order(const void *key, const void *object)
 {
     const struct sp_member *k = key, *m = object;
@@ -110,15 +116,38 @@ static void free_hub(struct sp_large *l, struct sp_hub *h)
     sp_free(h);
 }
 
+/* ---- who covers it */
+
+static void unfollow(struct sp_hub *h)
+{
+    struct sp_hub *winner = h->winner;
+    h->winner = NULL;
+    if (!winner || winner == h)
+        return;
+    *h->at_follower = h->next_follower;
+    if (h->next_follower)
+        h->next_follower->at_follower = h->at_follower;
+    if (--winner->followers == 0 && winner->over)
+        free_hub(h->group->large, winner);
+}
+
 void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner)
 {
-    struct sp_hub *before = h->winner;
+    if (winner == h->winner)
+        return;
+    unfollow(h);
     h->winner = winner;
-    if (winner && winner != h)
-        winner->followers++;
-    if (before && before != h && --before->followers == 0 && before->over)
-        free_hub(h->group->large, before);
+    if (!winner || winner == h)
+        return;
+    winner->followers++;
+    h->next_follower = winner->first_follower;
+    h->at_follower = &winner->first_follower;
+    if (h->next_follower)
+        h->next_follower->at_follower = &h->next_follower;
+    winner->first_follower = h;
 }
+
+/* ---- into the index and out of it */
 
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
 {
@@ -167,7 +196,7 @@ static void unmake(struct sp_group_stage *st, struct sp_group *g, struct sp_hub 
 
 /* ---- members */
 
-/* Another member stands for the hub, or none. */
+/* Sets the hub's best member; NULL: it has none. */
 static void set_best(struct sp_group *g, struct sp_hub *h, struct sp_member *best)
 {
     struct sp_large *l = g->large;
@@ -226,7 +255,7 @@ void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
         set_best(g, h, best);
 }
 
-/* ---- the end of a flush, or of all */
+/* ---- at a flush, and at the end */
 
 void sp_hubs_release(struct sp_group *g)
 {
@@ -261,6 +290,7 @@ void sp_hubs_clear(struct sp_group *g)
             sp_bond_free(h->out);
         while (h->in)
             sp_bond_free(h->in);
+        sp_winning_forget_pattern(h);
         sp_signature_unref(h->signature);
         sp_free(h);
     }
@@ -270,6 +300,8 @@ void sp_hubs_clear(struct sp_group *g)
     sp_free(l->free_rows);
     sp_free(l->todo.hubs);
     sp_free(l->recent.hubs);
+    sp_free(l->near.hubs);
+    sp_free(l->deposed.hubs);
     sp_free(l->doubts.hubs);
     sp_free(l->asking.hubs);
     sp_free(l->borrowed.hubs);

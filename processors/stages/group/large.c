@@ -84,8 +84,8 @@ static void set_loose(struct sp_group *g, struct sp_member *m, bool loose)
         sp_shelf_remove(&g->large->loose, page_order, &m->page, m->page.hi);
 }
 
-/* A redirect that hangs on nothing is hung on its target, unless that is not there, or hangs on it
- * itself: a loop. */
+/* Hangs a redirect on its target, unless the target is not a member or hangs on the redirect (a
+ * loop). */
 static void hang(struct sp_group *g, struct sp_member *m)
 {
     struct sp_member *target = m->kind == SP_PAGE_REDIRECT ? sp_large_find(g, m->target) : NULL;
@@ -96,7 +96,7 @@ static void hang(struct sp_group *g, struct sp_member *m)
     set_loose(g, m, !hangs && !m->hub);
 }
 
-/* A loop that m was a part of may have been opened: its root hangs on its target then. */
+/* If this opens a loop of which m was a part, its root can be hung on its target. */
 static void unhang(struct sp_group *g, struct sp_member *m)
 {
     if (!m->hangs)
@@ -171,7 +171,7 @@ void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
 
 /* ---- members come, change and go */
 
-/* Content with words is held by a hub. What has none resembles nothing, not even its like. */
+/* Content with words has a hub. Content without words resembles nothing, not even equal content. */
 static bool has_hub(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     if (m->kind != SP_PAGE_CONTENT)
@@ -194,7 +194,7 @@ static void hold(struct sp_group_stage *st, struct sp_group *g, struct sp_member
     sp_group_cover_touch(g, m);
 }
 
-/* The reverse of hold, but for where it hangs. */
+/* The reverse of hold, except that it does not unhang. */
 static void let_go(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     set_loose(g, m, false);
@@ -225,7 +225,7 @@ void sp_large_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank ran
     sp_group_cover_touch(g, m);
 }
 
-/* Redirects that were there before their target hang on it now. */
+/* Hangs the redirects that came before their target. */
 static void hang_those_before(struct sp_group *g, struct sp_member *m)
 {
     struct sp_shelf_place place = first_redirect(g, m);
@@ -243,7 +243,7 @@ void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_me
     sp_bonds_settle(st, g);
 }
 
-/* By page; to be freed. */
+/* By page; free the list. */
 static struct sp_member **all_members(const struct sp_group *g, uint32_t *ret_count)
 {
     struct sp_member **all = sp_alloc((g->count + 1) * sizeof *all), *m;
@@ -277,7 +277,7 @@ void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
 {
     for (uint32_t i = 0; i < count; i++)
         leaving[i]->mark = 0;
-    /* Kids before pivots: then no kid is moved for nothing. */
+    /* Kids leave before pivots, so that no kid is moved in vain. */
     for (int pivots = 0; pivots < 2; pivots++)
         for (uint32_t i = 0; i < count && !st->err; i++) {
             if (leaving[i]->mark || (!pivots && is_pivot(leaving[i])))
@@ -357,8 +357,9 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
     st->larges[st->large_count++] = g;
     for (uint32_t i = 0; i < count; i++) {
         bool touched = all[i]->touched;
+        /* Its row names the parent, which can leave without touching this member. */
+        all[i]->dirty |= !all[i]->stored || all[i]->parent;
         all[i]->parent = NULL;
-        all[i]->dirty |= !all[i]->stored;
         if (all[i]->dirty)
             sp_large_dirty(g, all[i]);
         sp_large_insert(st, g, all[i]);
@@ -369,7 +370,8 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
     for (uint32_t i = 0; i < count; i++)
         all[i]->todo = false; /* hubs are judged, not members */
     sp_bonds_trust(g);
-    g->large->changed.set = false; /* members came in any order: nobody has won in between */
+    g->large->changed.set = false; /* the order of insertion is arbitrary, so no page has won in
+                                    * between */
     if (g->untold)                 /* read from the store: its winners are not known yet */
         sp_cover_forget_all(g);
     sp_free(all);
@@ -392,6 +394,7 @@ struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group 
     sp_shelf_done(&l->holders);
     sp_shelf_done(&l->ranks);
     sp_shelf_done(&l->winners);
+    sp_shelf_done(&l->open);
     sp_shelf_done(&l->redirects);
     sp_shelf_done(&l->loose);
     sp_map_done(&l->hubs);
@@ -441,8 +444,9 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
         sp_group_split(st, g, pieces);
 }
 
-/* Small again at a quarter, so that no group changes to and fro. One that was read during a round
- * is as large as it was: what the round has left to tell does not depend on a restart. */
+/* A group becomes small again at a quarter of the limit, so that it does not switch often. A group
+ * with a round is made large when it is read, so that what the round tells does not depend on a
+ * restart. */
 void sp_group_fit(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t from = st->options.large_from ? st->options.large_from : LARGE_FROM;

@@ -1,20 +1,22 @@
-/* Groups of many members: what a page costs does not grow with its group.
+/* Groups of many members: the cost of a page does not grow with its group.
  *
- * Members lie in sorted lists of any length (base/shelf.h). Those of equal content share a hub, and
- * everything that asks for similarity is done by hubs: who wins (cover.c), whether the group still
- * hangs together (bonds.c; candidates from model/stars). Redirects hang in a forest (ends.h) whose
- * roots are their ends.
+ * Members are in sorted lists of any length (base/shelf.h). Members of equal content share a hub,
+ * and everything that depends on similarity works on hubs: who wins (cover.c), and whether the
+ * group is still connected (bonds.c, with candidates from model/stars). Redirects form a forest
+ * (ends.h) whose roots are their ends.
  *
  *   large.c   members come, go and change; a group becomes large or small
  *   hubs.c    the members of one content; rows of the star index
  *   bonds.c   edges between stars
  *   pieces.c  pieces that have come off
  *   cover.c   who wins, by content
+ *   winning.c the hubs that win
+ *   aware.c   which members a step tells
  *
- * A group of which winner.margin or winner.relation choose the winners stays small, whatever its
- * size: those choices look at all members.
+ * If winner.margin or winner.relation is set, a group of any size is handled as a small one,
+ * because those choices look at all members.
  *
- * All of it is made from the members when the group is read; nothing of it is stored. */
+ * All of this is built from the members when the group is read; none of it is stored. */
 #ifndef SP_GROUP_LARGE_H
 #define SP_GROUP_LARGE_H
 
@@ -41,17 +43,24 @@ struct sp_hub {
     struct sp_group *group;
     uint32_t row;
     uint32_t holders;
-    struct sp_member *best; /* by rank; NULL: it has gone, its row is a ghost */
+    struct sp_member *best; /* by rank; NULL: the hub has no members, and its row is a ghost */
     struct sp_rank rank;    /* of the best, with its page: how hubs are ordered */
     struct sp_id page;
     struct sp_signature *signature; /* borrowed until the next flush; a ghost's until its end */
-    struct sp_hub *winner;          /* that covers it, or itself: see sp_cover_decide; or NULL */
-    uint32_t followers;             /* other hubs whose `winner` it is: it outlives its members */
-    bool over;                      /* it is kept for those only */
-    float similarity;               /* to the winner */
-    float own_similarity;           /* of two members of it */
-    uint64_t judged;                /* it was held against the winners up to that number */
-    uint64_t won;                   /* its number as a winner */
+    struct sp_hub *winner;          /* the hub that covers it, or itself (sp_cover_decide); or
+                                     * NULL */
+    struct sp_pattern *pattern;     /* winning.c; may be NULL */
+    uint32_t followers;             /* other hubs whose `winner` it is; they keep it alive without
+                                     * members */
+    struct sp_hub *first_follower;  /* of those */
+    struct sp_hub *next_follower;   /* of its winner */
+    struct sp_hub **at_follower;
+    bool over;            /* it is kept only for its followers */
+    bool open;            /* in large->open */
+    float similarity;     /* to the winner */
+    float own_similarity; /* between two of its members */
+    uint64_t judged;      /* it was compared with the winners up to that number */
+    uint64_t won;         /* its number as a winner */
     struct sp_bond *out;
     struct sp_bond *in;
     uint32_t label; /* scratch of bonds.c */
@@ -60,7 +69,7 @@ struct sp_hub {
     bool asking;    /* in large->asking */
 };
 
-/* Behind a place in the order of ranks, if there is one. */
+/* A place in the order of ranks, if set. */
 struct sp_rank_place {
     bool set;
     struct sp_rank rank;
@@ -79,8 +88,9 @@ struct sp_large {
     struct sp_shelf holders;   /* members of hubs, by content, rank and page */
     struct sp_shelf ranks;     /* hubs, by the rank and page of the best */
     struct sp_shelf winners;   /* of those */
+    struct sp_shelf open;      /* of those: have lost their winner and may win now */
     struct sp_shelf redirects; /* members without content, by target and page */
-    struct sp_shelf loose;     /* members that hang on no hub: ends that have none, by page */
+    struct sp_shelf loose;     /* ends of chains that have no hub, by page */
     struct sp_group_stage *stage;
     struct sp_stars *stars;
     struct sp_stars_domain *domain;
@@ -90,20 +100,28 @@ struct sp_large {
     uint32_t *free_rows;
     uint32_t free_row_count;
     uint32_t free_row_cap;
-    struct sp_hub_list todo;     /* to be judged */
-    struct sp_hub_list recent;   /* winners in the order in which they came; NULL: no longer */
-    uint64_t recent_from;        /* the number of the first of them */
-    uint64_t wins;               /* the number of the last */
-    struct sp_hub_list doubts;   /* do they still hang together? */
+    struct sp_hub_list todo;   /* to be judged */
+    struct sp_hub_list recent; /* winners in the order in which they became winners; NULL: no
+                                * longer one */
+    uint64_t recent_from;      /* the number of the first of them */
+    uint64_t wins;             /* the number of the last */
+    uint32_t paid;             /* hubs that may be opened (cover.c) */
+    struct sp_rival *rivals;   /* scratch of winning.c */
+    uint32_t rival_count;
+    uint32_t rival_cap;
+    struct sp_hub_list near;     /* scratch of winning.c */
+    struct sp_hub_list deposed;  /* scratch of cover.c */
+    struct sp_hub_list doubts;   /* may no longer be connected */
     struct sp_hub_list asking;   /* to be probed again */
-    struct sp_hub_list borrowed; /* have a signature to give back */
+    struct sp_hub_list borrowed; /* hold a signature that they must release */
     struct sp_hub_list gone;     /* to be freed at the next flush */
     struct sp_member **dirty;
     uint32_t dirty_count;
     uint32_t dirty_cap;
-    uint32_t at_once;             /* further members that this step may tell */
-    struct sp_rank_place decided; /* hubs ranked behind it may have other winners than they know */
-    struct sp_rank_place changed; /* the first in this step behind which winners have changed */
+    uint32_t at_once;             /* number of further members that this step may tell */
+    struct sp_rank_place decided; /* the winners of hubs after it may be out of date */
+    struct sp_rank_place changed; /* the first place after which winners have changed in this
+                                   * step */
     uint64_t used_round;          /* of st->group_ages */
 };
 
@@ -112,45 +130,46 @@ void sp_large_free(struct sp_group_stage *st, struct sp_group *g);
 void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 struct sp_member *sp_large_find(const struct sp_group *g, struct sp_id page);
 void sp_large_dirty(struct sp_group *g, struct sp_member *m);
-/* Takes the member out of all lists but that of members, before it changes, and back. */
+/* Takes the member out of all lists except that of members before it changes, and puts it back. */
 void sp_large_out(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_large_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
-/* The member's rank becomes another, its content stays. */
+/* Changes the member's rank; its content stays. */
 void sp_large_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
-/* Those leave, all pieces whole. */
+/* These members leave and form a group; they must be whole pieces. */
 void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
                    uint32_t count);
-/* The member leaves, with all behind it, unless there are no others. */
+/* The member leaves with all redirects that end at it, unless there are no other members. */
 void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
-/* m and all behind it, appended to the list. */
+/* Appends m and all redirects that lead to it to the list. */
 void sp_large_behind(const struct sp_group *g, struct sp_member *m, struct sp_member ***list,
                      uint32_t *count, uint32_t *cap);
 uint32_t sp_large_size_behind(struct sp_member *m);
-/* The group is no longer large, and has no members: they are the caller's, with the list. */
+/* Makes the group small and empty; the caller owns the members and the list. */
 struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group *g,
                                      uint32_t *ret_count);
-/* Where the redirect ends; any other member itself. */
+/* The end of the redirect; any other member itself. */
 struct sp_member *sp_large_end(struct sp_member *m);
-/* Those that redirect to it, by page; to be freed. */
+/* The members that redirect to it, by page; free the list. */
 struct sp_member **sp_large_redirects(const struct sp_group *g, const struct sp_member *to,
                                       uint32_t *ret_count);
 bool sp_large_has_redirects(const struct sp_group *g, const struct sp_member *to);
-/* Their status may have changed: told in this step, or in a round. */
+/* Their status may have changed: they are told in this step or in a round. */
 void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
                               const struct sp_member *to);
 
 /* ---- hubs.c */
 int sp_hub_order(const void *key, const void *object); /* key: struct sp_member, the best */
+int sp_hub_by_rank(const void *a, const void *b);      /* of a list of hubs, for qsort */
 struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h);
 void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h);
-/* Leaves those that have members. */
+/* Keeps only the hubs that have members. */
 void sp_hub_list_drop_gone(struct sp_hub_list *list);
 void sp_hub_enter(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
-/* Into the index: it notes bonds to what it resembles. */
+/* Puts the hub into the index and notes bonds to the hubs that it resembles. */
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h);
-/* Gives back what hubs borrowed, and frees those that have gone. */
+/* Releases the borrowed signatures and frees the hubs that are gone. */
 void sp_hubs_release(struct sp_group *g);
 /* NULL: none. */
 void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner);
@@ -167,36 +186,68 @@ struct sp_hub *sp_hub_at(const struct sp_large *l, uint32_t row);
 /* ---- bonds.c */
 void sp_bond_free(struct sp_bond *b);
 void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches);
-/* Before the hub leaves the index. */
+/* Call before the hub leaves the index. */
 void sp_bonds_drop(struct sp_hub *h);
-/* Before a row leaves: what hung on it is in doubt. */
+/* Call before a row leaves: the hubs that it connected are in doubt. */
 void sp_bonds_doubt(struct sp_hub *h);
-/* Moves what the index wants moved, and probes again what relied on it. */
+/* Lets the index move its rows, and probes the hubs that relied on them again. */
 void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g);
 void sp_bonds_doubt_one(struct sp_hub *h);
-/* Nothing is. */
+/* Nothing is in doubt. */
 void sp_bonds_trust(struct sp_group *g);
 /* Everything is in doubt. */
 void sp_bonds_doubt_all(struct sp_group *g);
-/* Pieces that no longer hang together become groups of their own; the largest stays. */
+/* If the group is no longer connected, its pieces become new groups; the largest one stays. */
 void sp_bonds_split(struct sp_group_stage *st, struct sp_group *g);
 
+/* ---- winning.c */
+void sp_winning_add(struct sp_large *l, struct sp_hub *h);
+/* Its best member must still be that with which it was added. */
+void sp_winning_remove(struct sp_large *l, struct sp_hub *h);
+/* Forgets the list of recent winners if it is much longer than that of the winners. Hubs judged
+ * before that are judged in full. */
+void sp_winning_trim(struct sp_large *l);
+/* Whether the winner is similar to the hub. `tried`, at first 0, counts the winners that the hub is
+ * held against: of many, most are ruled out without a comparison. */
+bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
+                          uint32_t *tried, double *ret_similarity);
+/* The winners that can be similar to the hub, in rank order, and others. Valid until the next walk;
+ * winners may be removed that it has returned, but not those after them. If there are many, costs a
+ * probe of the index and its touched stars, or the number of winners, whichever is less. */
+struct sp_winning_walk {
+    struct sp_large *large;
+    bool near; /* over large->near; otherwise over all */
+    uint32_t at;
+    struct sp_shelf_place place;
+};
+struct sp_winning_walk sp_winning_walk(struct sp_large *l, struct sp_hub *h);
+struct sp_hub *sp_winning_next(struct sp_winning_walk *walk);
+/* Frees what the calls before have kept with the hub; for one that does not win. */
+void sp_winning_forget_pattern(struct sp_hub *h);
+
 /* ---- cover.c */
-/* Another member stands for the hub. */
+/* Another member is the hub's best. */
 void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h);
-/* The hub's best is about to stand for it no more. */
+/* The hub's best member is about to change or leave. */
 void sp_cover_leave(struct sp_group *g, struct sp_hub *h);
-/* A winner known from before. */
+/* Restores a winner known from before. */
 void sp_cover_restore(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                       float similarity);
-/* Nobody knows who wins: each hub is decided when that is asked. */
+/* Forgets all winners: each hub is decided when needed. */
 void sp_cover_forget_all(struct sp_group *g);
-/* Decides hubs of which the best has changed, and whom this step tells. */
+/* Decides the hubs whose best member has changed, and which members this step tells. */
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g);
-/* Makes h->winner and h->similarity what follows from the members as they are. */
+/* The first hub after the place in a list of hubs by rank. */
+struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct sp_rank_place *p);
+/* Brings h->winner and h->similarity up to date with the members. */
 void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h);
 void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g);
-/* Whether it was decided, and nothing has changed before it since. */
+/* Whether the hub is decided and no winner that could cover it has come or gone since. */
 bool sp_cover_is_decided(const struct sp_hub *h);
+
+/* ---- aware.c */
+/* Tells present and former winners, and the others as well if they are few; otherwise a round tells
+ * them. */
+void sp_aware_tell(struct sp_group_stage *st, struct sp_group *g);
 
 #endif

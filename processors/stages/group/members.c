@@ -1,6 +1,6 @@
-/* The members of a group: a list sorted by page id, so that look-ups are binary searches and every
- * walk over a group has one order, whatever its history; and those without content again, sorted by
- * what they redirect to, so that a page's redirects are found among any number of others. */
+/* The members of a group: a list sorted by page id, so that look-ups are binary searches and the
+ * order of a walk does not depend on history. Members without content are also in a list sorted by
+ * target, which finds the redirects to a page. */
 #include <stdlib.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* A group: its members, who wins among them, whether they hang together. Private to group. */
+/* A group: its members, their winners, and whether they are connected. Private to group. */
 #ifndef SP_GROUP_MEMBERS_H
 #define SP_GROUP_MEMBERS_H
 
@@ -18,7 +18,7 @@ struct sp_member {
     struct sp_member *parent; /* in the spanning forest; NULL: a root */
     struct sp_member *winner; /* content only: itself, or the winner that covers it */
     float similarity;         /* to the winner */
-    /* what was last said to the page */
+    /* what the page was last told */
     enum sp_page_status said_status;
     enum sp_reason said_reason;
     struct sp_id said_winner;
@@ -44,15 +44,15 @@ struct sp_group {
     struct sp_id key; /* key of the table: first */
     struct sp_age age;
     struct sp_group_id id;
-    uint8_t level;        /* floor(log2 of the most members it has had) */
-    uint8_t stored_level; /* in its 'G' row */
-    bool opens_changed;   /* since the last flush */
-    bool unsure;          /* its forest is to be mended when the last open transfer has ended */
-    struct sp_group_id *opens; /* groups whose members have come in part */
+    uint8_t level;             /* floor(log2 of the most members it has had) */
+    uint8_t stored_level;      /* the level in its 'G' row */
+    bool opens_changed;        /* since the last flush */
+    bool unsure;               /* its forest must be mended when the last open transfer ends */
+    struct sp_group_id *opens; /* groups of whose members only a part has arrived */
     uint32_t open_count;
     uint32_t open_cap;
     struct sp_untold *untold;   /* a round that tells members, or NULL */
-    struct sp_large *large;     /* NULL: small, and then */
+    struct sp_large *large;     /* NULL: small, and the following lists are used */
     struct sp_member **members; /* sorted by page */
     uint32_t count;
     uint32_t cap;
@@ -66,7 +66,7 @@ struct sp_group {
     uint32_t touched_count;
     uint32_t touched_cap;
     uint32_t said_count; /* members at the last publication */
-    uint32_t told_least; /* of the sizes that its winners have been told */
+    uint32_t told_least; /* least and largest size that its winners were told */
     uint32_t told_most;
     bool told_changed;  /* since the last flush */
     struct sp_id *gone; /* stored members that left since the last flush */
@@ -74,16 +74,16 @@ struct sp_group {
     uint32_t gone_cap;
     bool dirty;
     bool stored;  /* a 'G' row exists */
-    bool packed;  /* it holds the members */
+    bool packed;  /* its row holds the members */
     bool inlined; /* lies inside its founder's stored page row */
     bool holder;  /* in st->holders */
     struct sp_group *next_dirty;
 };
 
 /* ---- table.c */
-/* A group whose name is new. */
+/* Makes a group with a new id. */
 struct sp_group *sp_group_make(struct sp_group_stage *st, struct sp_group_id id);
-/* The group, made empty where it is unknown. */
+/* The group; an unknown one is made empty. */
 struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id);
 void sp_group_changed(struct sp_group_stage *st, struct sp_group *g);
 
@@ -91,13 +91,13 @@ void sp_group_changed(struct sp_group_stage *st, struct sp_group *g);
 /* For qsort of struct sp_member *. */
 int sp_member_by_page(const void *a, const void *b);
 struct sp_member *sp_member_find(const struct sp_group *g, struct sp_id page);
-/* Sorts members that were read in another order; false: a page is there twice. */
+/* Sorts members that were read in another order; false if a page is there twice. */
 bool sp_members_sort(struct sp_group *g);
 void sp_member_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
-/* Takes it out of the list, not out of the forest or the winners; it is not freed. */
+/* Takes the member out of the list, but not out of the forest or the winners; does not free it. */
 void sp_member_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_member_free(struct sp_member *m);
-/* A page that was forgotten and is to be dropped: unlike one that was never fetched it has a
+/* A page that was forgotten and will be dropped. Unlike a page that was never fetched, it has a
  * version. */
 static inline bool sp_member_is_husk(const struct sp_member *m)
 {
@@ -105,17 +105,17 @@ static inline bool sp_member_is_husk(const struct sp_member *m)
 }
 void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_kind kind,
                         struct sp_id target);
-/* Those that redirect to that page; valid until the group's next change. */
+/* The members that redirect to the page; valid until the group's next change. */
 struct sp_member *const *sp_member_redirects(const struct sp_group *g, struct sp_id page,
                                              uint32_t *ret_count);
-/* The same in any group, to be freed; how many there are. */
+/* The same for a small or large group; free the list. Returns the count. */
 uint32_t sp_member_sources(const struct sp_group *g, const struct sp_member *to,
                            struct sp_member ***ret_sources);
 void sp_member_changed(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
-/* One more member has this content, or one less. */
+/* Counts one member more, or one less, with this content. */
 void sp_member_hold_content(struct sp_group_stage *st, struct sp_signature *signature);
 void sp_member_drop_content(struct sp_group_stage *st, struct sp_id content);
-/* Signatures of the group's members are to be given back at the next flush. */
+/* Notes that members of the group borrow signatures, which the next flush releases. */
 void sp_member_note_holder(struct sp_group_stage *st, struct sp_group *g);
 /* Borrowed until the next flush. */
 struct sp_signature *sp_member_signature(struct sp_group_stage *st, struct sp_group *g,
@@ -125,44 +125,45 @@ bool sp_member_similar(struct sp_group_stage *st, struct sp_group *g, struct sp_
 enum { SP_MEMBER_BYTES = sizeof(struct sp_member) + 128 };
 
 /* ---- large.c */
-/* Makes the group large or small, as its size asks for. */
+/* Makes the group large or small according to its size. */
 void sp_group_fit(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- forest.c */
-/* After m changed: cuts the tree edges that no longer hold and mends what can be
- * mended. Returns the number of pieces; each member's `mark` is its piece's number, piece 0 being
- * the largest (of equals the one with the smallest page). */
+/* After a member changed: cuts the tree edges that no longer hold and mends the forest where
+ * possible. Returns the number of pieces; each member's `mark` is the number of its piece. Piece 0
+ * is the largest, or among equals the one with the smallest page. */
 uint32_t sp_group_forest_check(struct sp_group_stage *st, struct sp_group *g,
                                struct sp_member *changed);
-/* The same without any trust in the forest. */
+/* The same, but discards the whole forest. */
 uint32_t sp_group_forest_rebuild(struct sp_group_stage *st, struct sp_group *g);
-/* The same, but the tree edges that hold are kept: nothing is written of a group that is whole. */
+/* The same, but keeps the tree edges that hold, so that nothing is written if the group is
+ * whole. */
 uint32_t sp_group_forest_verify(struct sp_group_stage *st, struct sp_group *g);
 /* Trusts each tree edge, but not that there is one tree. */
 uint32_t sp_group_forest_mend(struct sp_group_stage *st, struct sp_group *g);
-/* Whether both hang from one root. */
+/* Whether both have the same root. */
 bool sp_group_forest_same(const struct sp_member *a, const struct sp_member *b);
 void sp_group_forest_link(struct sp_group_stage *st, struct sp_group *g, struct sp_member *child,
                           struct sp_member *parent);
 
 /* ---- fast.c */
-/* Mode fast, before a member changes: the signature that it is held against, that of its winner,
- * the caller's; NULL in mode exact, where no page of the group has words, and where the store
+/* Mode fast, before a member changes: returns the signature to compare it with, that of its winner,
+ * with a reference. NULL in mode exact, if no page of the group has words, or if the store
  * failed. */
 struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp_group *g,
                                             struct sp_member *m);
-/* Whether the member, changed, is similar to it, and whether that settles its version. */
+/* Whether the changed member is similar to it, and whether that settles its version. */
 bool sp_fast_resembles(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                        const struct sp_signature *representative, bool *ret_settled);
-/* The member leaves, with those that redirect to it, and nobody checks whether the rest still hangs
- * together. Returns the number of pieces, as sp_group_forest_check does. For small groups. */
+/* The member leaves with those that redirect to it; does not check whether the rest is connected.
+ * Returns the number of pieces, as sp_group_forest_check does. For small groups. */
 uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
-/* A member's content has changed, and the cover is up to date: the group is re-checked where more
+/* Call when a member's content has changed and the cover is up to date: re-checks the group if more
  * than the allowed share of it is unlike its winner. */
 void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- verdicts.c */
-/* m is about to change or leave: what it won must find another winner. */
+/* m is about to change or leave: its losers must find another winner. */
 void sp_group_cover_forget(struct sp_group *g, struct sp_member *m);
 /* All members of pieces other than 0 (by `mark`) are about to leave. */
 void sp_group_cover_forget_pieces(struct sp_group *g);
@@ -179,39 +180,39 @@ void sp_group_cover_touch(struct sp_group *g, struct sp_member *m);
 void sp_group_cover_update(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- statuses.c */
-/* Brings the cover up to date; the group becomes large or small, as its size asks for. */
+/* Brings the cover up to date, and makes the group large or small according to its size. */
 void sp_group_cover_renew(struct sp_group_stage *st, struct sp_group *g);
-/* Tells the pages what changed for them. */
+/* Tells the pages whose status has changed. */
 void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g);
 /* Both. */
 void sp_group_cover_publish(struct sp_group_stage *st, struct sp_group *g);
-/* Whether it knows its status. In a large group it has been decided: sp_cover_decide. */
+/* Whether the member knows its status. In a large group call sp_cover_decide first. */
 bool sp_group_is_told(const struct sp_group *g, struct sp_member *m);
-/* Tells it its status, and a winner the size of the group where that is another. False: it knows.
- */
+/* Tells the member its status and, if `resized`, a winner the size of the group. False if it
+ * knows. */
 bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                    bool resized);
 
 /* ---- handover.c */
-/* All members go to the group `higher`, and with the last of them `edge`, the message that causes
- * it. */
+/* Sends all members to the group `higher`, and with the last of them `edge`, the message that
+ * caused the move. */
 void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_group_id higher,
                        struct sp_message *edge);
-/* Pieces other than 0 (by `mark`) become groups of their own, named after their first page. */
+/* Pieces other than 0 (by `mark`) become new groups, founded by their first page. */
 void sp_group_split(struct sp_group_stage *st, struct sp_group *g, uint32_t pieces);
-/* Those, by page, become a group of their own; they are in no list of g any more. A page that was
- * forgotten and is alone becomes nothing. */
+/* The members, sorted by page and already in no list of g, become a new group. A single forgotten
+ * page is dropped instead. */
 void sp_group_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
                     uint32_t count);
-/* The only member is a page that was forgotten: the group is empty now. */
+/* If the only member is a forgotten page, drops it; returns whether it did. */
 bool sp_group_drop_last(struct sp_group_stage *st, struct sp_group *g);
-/* A page that was forgotten stays where others redirect to it, as one that was never fetched; its
- * page does the same when it hears of it. */
+/* A forgotten page to which others redirect stays, as a page that was never fetched. Its page actor
+ * does the same when it hears of it. */
 void sp_group_forget_version(struct sp_group *g, struct sp_member *m);
-/* Those that redirect to m are to forget its URL. */
+/* Tells the pages that redirect to m to forget its URL. */
 void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g,
                            const struct sp_member *m);
-/* The row's member joins the group, without a place in its forest; the row's URL is taken. */
+/* The row's member joins the group, without a place in its forest. Takes the row's URL. */
 void sp_group_take_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member_row *row);
 
 #endif

@@ -1,13 +1,13 @@
-/* The page actor: a page's version, its content's signature on the way to its cell, the pointer to
- * its group. It alone speaks to the cells about its page, and it alone publishes the page's
- * status: one writer per key gives order.
+/* The page actor: a page's version, the signature that waits to be put into its cell, and the
+ * pointer to its group. It alone sends messages about its page to the cells, and it alone publishes
+ * the page's status: one writer per key gives order.
  *
- * One version's way:  crawled -> (group: change -> applied) -> put into its cell -> matches ->
+ * The path of a version: crawled -> (group: change -> applied) -> put into its cell -> matches ->
  * link. A version with unchanged content ends at once.
  *
- * A page that is to be forgotten takes the way of a version that says nothing: its group hears of
- * it, then it leaves its cell. What is left, a husk, holds none of its texts. The group drops it,
- * and its row goes; where others redirect to it, it is a page that was never fetched. */
+ * Forgetting a page is like a version without content: its group hears of it, then the page leaves
+ * its cell. What is left is a husk without any of its texts. The group drops it and its row is
+ * deleted; if others redirect to it, it remains as a page that was never fetched. */
 #include "base/mem.h"
 #include "group/page_actor.h"
 
@@ -33,8 +33,8 @@ static void send_to_group(struct sp_group_stage *st, const struct sp_page_actor 
 
 /* ---- a new version --------------------------------------------------------------------------- */
 
-/* Of a fetch that found a content again: whether it is the one the page has here. Dates in archives
- * are of whole seconds. */
+/* Whether the known content that a fetch (a 304) found again is the one the page has here. Dates in
+ * archives are in whole seconds. */
 static bool has_content_again(const struct sp_page_actor *p, const struct sp_crawled *c)
 {
     if (!p || p->kind != SP_PAGE_CONTENT || c->as_of == SP_AS_ELSEWHERE)
@@ -54,9 +54,10 @@ static bool same_content(const struct sp_page_actor *p, const struct sp_crawled 
     return p->kind != SP_PAGE_REDIRECT || sp_id_eq(p->target, c->target);
 }
 
-/* A fetch without a time is newer than all before it. So is the one read later of two that tell of
- * one millisecond: many crawlers give seconds, and a page that redirects to itself with a cookie is
- * fetched twice in one. So is any of a page that was forgotten: it is new. */
+/* A fetch without a time is newer than all before it. If two different fetches have the same time,
+ * the one read later is newer: many crawlers give seconds, and a page that redirects to itself with
+ * a cookie is fetched twice in one second. Any fetch of a forgotten page is newer, because the page
+ * is new. */
 static int64_t version_of(const struct sp_page_actor *p, const struct sp_crawled *c)
 {
     bool tie = c->version == p->version && p->kind != SP_PAGE_UNSEEN && !same_content(p, c);
@@ -91,8 +92,8 @@ static void take_content(struct sp_page_actor *p, struct sp_crawled *c)
         c->target_url = NULL;
 }
 
-/* The signature goes along as long as the group may not have applied this content: a change that
- * was bounced can be overtaken by the next one, which must then stand for both. */
+/* Includes the signature as long as the group may not have applied this content: the next change
+ * can overtake a bounced one and must then carry both. */
 void sp_page_actor_send_change(struct sp_group_stage *st, struct sp_page_actor *p)
 {
     struct sp_message *m = sp_message_new(SP_MSG_CHANGE);
@@ -157,8 +158,8 @@ static void on_crawled(struct sp_group_stage *st, struct sp_message *m)
     announce(st, p, false);
 }
 
-/* ---- edges are looked for only when the group holds the version ---------------------------------
- */
+/* ---- pages look for edges only when their group holds the version
+ * ------------------------------ */
 
 static void leave_cell(struct sp_group_stage *st, struct sp_page_actor *p)
 {
@@ -226,10 +227,10 @@ static void on_applied(struct sp_group_stage *st, struct sp_message *m)
         p->version = p->content_version = 0;
 }
 
-/* The page's cell belongs to a map that is being replaced. A page that has moved on already, or
- * whose next version is on its way, needs no help. It looks for edges like a new page: another that
- * was put into its cell meanwhile may have asked the old cell too late and the new one too early.
- */
+/* The page's cell belongs to a map that is being replaced. A page that has moved already, or whose
+ * next version is pending, need not move. Otherwise it looks for edges like a new page: a page that
+ * was put into its cell meanwhile may have probed the old cell too late and the new one too
+ * early. */
 static void on_move(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
@@ -260,8 +261,8 @@ static void on_match(struct sp_group_stage *st, struct sp_message *m)
     send_to_group(st, p, m);
 }
 
-/* The far end has another version by now. It makes itself known to all that is similar to it, and
- * should it have spoken for other pages of equal content, its cell lets the next of them do so. */
+/* The far end has a newer version, which looks for its own edges. If it was the spokesman for pages
+ * of equal content, its cell appoints the next one. */
 static void stale_edge(struct sp_group_stage *st, struct sp_message *m)
 {
     if (sp_message_next_edge(m)) {
@@ -270,7 +271,7 @@ static void stale_edge(struct sp_group_stage *st, struct sp_message *m)
     }
 }
 
-/* An edge from m->page ends here: pass it on to the group that holds this page. */
+/* An edge from m->page ends at this page: passes the message on to this page's group. */
 static void on_find_group(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_edge edge = m->link.edges[0];
@@ -295,8 +296,8 @@ static void on_find_group(struct sp_group_stage *st, struct sp_message *m)
     send_to_group(st, p, m);
 }
 
-/* ---- what the group says ------------------------------------------------------------------------
- */
+/* ---- messages from the group
+ * -------------------------------------------------------------------- */
 
 static void take_group(struct sp_group_stage *st, struct sp_page_actor *p, struct sp_group_id group,
                        uint64_t epoch)
@@ -312,9 +313,9 @@ static bool same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Whether a consumer learns something: what the page is, or if it has no winner, which group it is
- * in, and for one that is kept, how large that is. A loser's group is the one in its winner's
- * status, so that a merge is not told to each of its losers. */
+/* Whether the status must be published: the verdict has changed, or for a kept page its group or
+ * the group's size. A loser's group is in its winner's status, so a merge publishes nothing for
+ * losers. */
 static bool is_news(const struct sp_page_actor *p, const struct sp_verdict *v)
 {
     if (p->status != v->status || p->reason != v->reason || p->similarity != v->similarity ||
@@ -324,7 +325,7 @@ static bool is_news(const struct sp_page_actor *p, const struct sp_verdict *v)
     return kept && (p->moved || p->group_size != v->group_size);
 }
 
-/* Its group has dropped it: it is crawled again already, or nothing is left of it. */
+/* Its group has dropped the page: either it has been crawled again, or nothing is left of it. */
 static void on_dropped(struct sp_group_stage *st, struct sp_page_actor *p)
 {
     if (p->kind != SP_PAGE_UNSEEN)
@@ -354,7 +355,7 @@ static void on_status(struct sp_group_stage *st, struct sp_message *m)
     take_group(st, p, v->far, v->epoch);
     if (v->content_version != p->content_version || p->kind == SP_PAGE_UNSEEN)
         return;
-    p->rule = v->rule; /* for the next event, whatever that is about */
+    p->rule = v->rule; /* for the next event, for whatever reason that is published */
     if (!is_news(p, v))
         return;
     p->status = v->status;
@@ -382,8 +383,8 @@ enum sp_err sp_group_stage_contained(struct sp_group_stage *st, struct sp_id pag
     return st->err;
 }
 
-/* A group no longer holds a page it was asked about: it told the page its new group before it
- * sent this back. */
+/* A group no longer holds a page of a message. It told the page its new group before it bounced the
+ * message. */
 static void on_bounce(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_page_actor *p = sp_page_actor_get(st, sp_message_home(m));

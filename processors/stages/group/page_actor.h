@@ -1,5 +1,5 @@
-/* A page: its version, its content on the way to its cell, its group, its last status. Private to
- * group. */
+/* A page: its version, the content that waits to be put into its cell, its group, its last status.
+ * Private to group. */
 #ifndef SP_GROUP_PAGE_ACTOR_H
 #define SP_GROUP_PAGE_ACTOR_H
 
@@ -11,12 +11,12 @@ struct sp_page_actor {
     bool dirty;
     bool announced; /* group membership was announced for content_version */
     bool in_cell;
-    bool moved; /* into another group since the last status published */
+    bool moved; /* to another group since the last published status */
     bool gone;  /* forgotten: only its row is left, until the flush */
     enum sp_page_kind kind;
     uint32_t cell;
     struct sp_id cell_content;    /* the row it owns there */
-    struct sp_signature *pending; /* from the crawl until it is put into its cell */
+    struct sp_signature *pending; /* the signature, from the crawl until it is put into its cell */
     char *url;
     char *target_url;
     int64_t version;
@@ -29,14 +29,14 @@ struct sp_page_actor {
     /* the last status published */
     enum sp_page_status status;
     enum sp_reason reason;
-    enum sp_rank_rule rule; /* of the last status told, which need not have been news */
+    enum sp_rank_rule rule; /* of the last verdict, which may not have been published */
     float similarity;
     uint32_t group_size;
     char *winner_url;
-    /* said by the contain stage of this content while the page was kept */
+    /* result of the contain stage for this content while the page was kept */
     char *contained_in; /* NULL: none */
     float containment;
-    /* the stored form of the group of one it founded, see rows.c */
+    /* the stored form of the single-member group that it founded, see rows.c */
     char *inline_group;
     uint32_t inline_bytes;
     struct sp_page_actor *next_dirty;
@@ -49,20 +49,20 @@ struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id
                                          const char *url);
 void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p);
 void sp_page_actor_free(struct sp_page_actor *p);
-/* Nothing is left of the page; who gets it from now on gets NULL. */
+/* Drops the page; from now on sp_page_actor_get returns NULL. */
 void sp_page_actor_drop(struct sp_group_stage *st, struct sp_page_actor *p);
 
 /* ---- page.c */
 /* Tells its group what the page is now. */
 void sp_page_actor_send_change(struct sp_group_stage *st, struct sp_page_actor *p);
-/* It was forgotten, and its group may not know yet. */
+/* The page was forgotten, and its group may not know yet. */
 static inline bool sp_page_actor_is_husk(const struct sp_page_actor *p)
 {
     return p->kind == SP_PAGE_UNSEEN && p->version > 0;
 }
 
 /* ---- erase.c */
-/* The message stays the caller's. */
+/* The caller keeps the message. */
 void sp_page_actor_erase(struct sp_group_stage *st, struct sp_message *m);
 
 /* ---- report.c */

@@ -1,7 +1,7 @@
-/* Which pieces has a large group come into? See bonds.c: what is in doubt, and what bonds are.
+/* Finds the pieces of a large group. bonds.c explains doubts and bonds.
  *
- * From the star of each hub in doubt a search goes along the bonds, the cheapest first, until all
- * have met, or all but one have come to an end. */
+ * A search from the star of each hub in doubt follows the bonds, the cheapest search first, until
+ * all have met or all but one have ended. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 
 struct search {
     struct sp_hub_list found; /* a hub of each star it came to */
-    uint32_t next;            /* of these, the first that it has not gone on from */
+    uint32_t next;            /* the first of these that it has not expanded */
     uint32_t cost;            /* rows it has looked at */
     uint32_t same;            /* the search that it has met, or its own number */
 };
@@ -50,7 +50,7 @@ static void meet(struct searches *s, uint32_t x, uint32_t y)
         b = c;
     }
     b->same = a->same;
-    /* What has been gone on from comes first. */
+    /* Expanded hubs come first. */
     for (uint32_t i = 0; i < b->next; i++) {
         sp_hub_list_add(&a->found,
                         a->next < a->found.count ? a->found.hubs[a->next] : b->found.hubs[i]);
@@ -97,7 +97,8 @@ static void begin(struct searches *s, const struct sp_hub *h)
     sp_hub_list_add(&s->items[s->count - 1].found, star);
 }
 
-/* What comes new to a group may hang on none of it: of the others one is asked as well. */
+/* New members may be connected to none of the others, so a search begins from one of those as
+ * well. */
 static void begin_with_rest(struct searches *s, bool any)
 {
     struct sp_shelf_place place = sp_shelf_first(&s->g->large->ranks);
@@ -106,7 +107,7 @@ static void begin_with_rest(struct searches *s, bool any)
         begin(s, h);
 }
 
-/* The cheapest of the searches that have somewhere to go; how many have. */
+/* Chooses the cheapest search that can go on; returns the number of those. */
 static uint32_t choose(struct searches *s, uint32_t *ret_at)
 {
     uint32_t open = 0;
@@ -178,7 +179,7 @@ static void collect(struct searches *s, const struct search *x, struct piece *pi
         sp_stars_each_member(s->g->large->stars, x->found.hubs[i]->row, collect_row, &c);
 }
 
-/* The larger first, of equals the one with the first page. */
+/* The larger first; among equals the one with the smaller first page. */
 static int by_size(const void *a, const void *b)
 {
     const struct piece *x = a, *y = b;
@@ -187,8 +188,8 @@ static int by_size(const void *a, const void *b)
     return sp_member_by_page(&x->members[0], &y->members[0]);
 }
 
-/* All but one search have come to an end, or all. Pieces, with their sizes: the hubs of each search
- * and the loose trees; the one that has not ended is what is left. */
+/* Called when at most one search has not ended. Fills the sizes of the pieces: the hubs of each
+ * search, and the loose trees. The size of the search that has not ended is what is left. */
 static uint32_t measure(struct searches *s, struct piece *pieces, uint32_t *ret_open)
 {
     uint32_t count = 0, outside = 0;
@@ -222,7 +223,7 @@ static void finish_search(struct searches *s, uint32_t at)
         advance(s, at);
 }
 
-/* Who is in each piece but `left_out` (UINT32_MAX: in each). */
+/* Fills in the members of each piece except `left_out` (UINT32_MAX: no exception). */
 static void fill(struct searches *s, struct piece *pieces, uint32_t left_out)
 {
     uint32_t number = 0;
@@ -249,7 +250,7 @@ static void fill(struct searches *s, struct piece *pieces, uint32_t left_out)
     }
 }
 
-/* The piece that is surely the largest, or UINT32_MAX where two are equal. */
+/* The only largest piece, or UINT32_MAX if there are several. */
 static uint32_t largest(const struct piece *pieces, uint32_t count)
 {
     uint32_t best = 0;

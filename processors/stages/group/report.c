@@ -1,5 +1,4 @@
-/* Reading a committed store of the group stage from outside: for reports, and for the check from
- * scratch. */
+/* Reads a committed store of the group stage, for reports and for the check from scratch. */
 #include "base/mem.h"
 #include "group/stored.h"
 
@@ -84,7 +83,7 @@ static struct sp_view make_key(char room[1 + 3 * sizeof(struct sp_id)], char kin
     return sp_view(room, 1 + bytes);
 }
 
-/* The page's row, or NULL and why. */
+/* The page's row, or NULL with the reason in *ret_err. */
 static struct sp_page_actor *read_page(struct sp_store *store, struct sp_id id,
                                        enum sp_err *ret_err)
 {
@@ -168,7 +167,7 @@ static void visit_packed(struct members *w, struct sp_reader *r)
     }
 }
 
-/* The group of one inside its founder's row, if it is there. */
+/* Visits the single-member group inside its founder's row, if it is there. */
 static enum sp_err visit_inline(struct sp_store *store, struct sp_group_id group, struct members *w)
 {
     enum sp_err err;
@@ -184,7 +183,7 @@ static enum sp_err visit_inline(struct sp_store *store, struct sp_group_id group
     return err == SP_NOT_FOUND ? SP_OK : err;
 }
 
-/* The rows of the members behind w->after; `prefix` is of all. */
+/* Scans the members' rows after w->after; `prefix` is that of all members. */
 static enum sp_err scan_members(struct sp_store *store, struct sp_view prefix, struct members *w)
 {
     char from[1 + 3 * sizeof(struct sp_id)];

@@ -1,5 +1,5 @@
-/* The stored form of pages and members. Inner state, read back only by this program: a format byte
- * first, then fields in fixed order; damaged rows answer SP_CORRUPT.
+/* The stored form of pages and members. Only this program reads it: a format byte, then the fields
+ * in fixed order. Decoding a damaged row returns SP_CORRUPT.
  *
  *   'P' page                  -> page row, with the group of one it founded inside it
  *   'G' birth founder         -> level, open transfers, the members of a small group
@@ -61,7 +61,7 @@ static char *read_text(struct sp_reader *r)
     return sp_view_dup(sp_read_bytes(r, sp_read_varint(r)));
 }
 
-/* A damaged row may hold any two numbers: no signed arithmetic. */
+/* Unsigned arithmetic, because a damaged row may hold any two numbers. */
 static void put_versions(struct sp_buf *out, int64_t version, int64_t content_version)
 {
     sp_buf_put_varint(out, (uint64_t)version);
@@ -212,8 +212,8 @@ void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
         put_id(out, m->said_winner);
 }
 
-/* A page's last word was about its present state: what is said is what is (verdicts.c tells at the
- * end of every step), so the stored member needs no second copy. */
+/* Every step ends by telling pages their status, so at a flush what a member was told equals its
+ * state and is stored only once. */
 static enum sp_err member_read(struct sp_reader *r, struct sp_member *m, struct sp_id *ret_parent)
 {
     if (sp_read_u8(r) != MEMBER_FORMAT)
@@ -254,7 +254,7 @@ enum sp_err sp_member_decode(struct sp_view key, struct sp_view value, struct sp
 
 /* ---- groups ---- */
 
-/* As 'M' rows would come. */
+/* The order that 'M' rows would have. */
 static void sort_by_bytes(const struct sp_member **members, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++) {

@@ -1,4 +1,4 @@
-/* The group stage as a whole: making, stepping, freeing. The actors are in page.c and actor.c. */
+/* Makes, steps and frees the group stage. The actors are in page.c and actor.c. */
 #include <stddef.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The group stage: what its actors, its table and its flush have in common. Private to group.
+/* Shared by the actors, the table and the flush of the group stage. Private to group.
  *
  *   page.c       the page actor's steps                                      page_actor.h
  *   actor.c      the group actor's steps                                     members.h
@@ -14,7 +14,7 @@
  *   flush.c      pages and groups into the store
  *   rows.c       their stored form
  *
- * Lookups return NULL where the store failed, with st->err set. */
+ * Lookups return NULL and set st->err if the store failed. */
 #ifndef SP_GROUP_STAGE_H
 #define SP_GROUP_STAGE_H
 
@@ -31,13 +31,13 @@ struct sp_untold;
 struct sp_group_stage_head {
     uint64_t clock;
     struct sp_group_id untold_paid;
-    uint64_t epochs; /* that pages which were forgotten have reached */
+    uint64_t epochs; /* highest epoch of a forgotten page */
 };
 
 struct sp_group_stage {
     struct sp_group_stage_options options;
     struct sp_store *store;
-    struct sp_contents *contents; /* options.contents, or */
+    struct sp_contents *contents; /* options.contents, or own_contents */
     struct sp_contents *own_contents;
     struct sp_outbox outbox;
     struct sp_map pages;
@@ -46,7 +46,7 @@ struct sp_group_stage {
     struct sp_ages group_ages;
     struct sp_page_actor *dirty_pages;
     struct sp_group *dirty_groups;
-    size_t cache_bytes; /* the budget of */
+    size_t cache_bytes; /* the budget for the next two */
     size_t page_bytes;
     size_t group_bytes;
     struct sp_group **larges; /* the large groups in memory */
@@ -61,7 +61,7 @@ struct sp_group_stage {
     uint32_t untold_changed_cap;
     struct sp_group_id untold_paid; /* the group whose round was paid for last */
     uint64_t clock;                 /* Lamport time: births of groups */
-    uint64_t epochs;                /* of pages that were forgotten: those of new ones are higher */
+    uint64_t epochs;                /* highest of a forgotten page; new pages get higher ones */
     struct sp_group_stage_head stored_head;
     struct sp_buf key;
     struct sp_buf value;
@@ -69,14 +69,14 @@ struct sp_group_stage {
     struct sp_group_stage_stats stats;
 };
 
-/* A step of the actor that the message is for; it is taken over. */
+/* A step of the actor that the message is for; takes ownership of it. */
 void sp_page_actor_step(struct sp_group_stage *st, struct sp_message *m);
 void sp_group_actor_step(struct sp_group_stage *st, struct sp_message *m);
-/* Keeps the first error; SP_OK is none. */
+/* Keeps the first error; SP_OK changes nothing. */
 void sp_group_stage_note(struct sp_group_stage *st, enum sp_err err);
-/* Whether a group is checked when members leave it: fast mode may leave that out. */
+/* Whether a group is checked when members leave it; fast mode may skip that. */
 bool sp_group_checks_departures(const struct sp_group_stage *st);
-/* Sends it with the stage's clock. */
+/* Sends the message with the stage's clock. */
 void sp_group_stage_send(struct sp_group_stage *st, struct sp_message *m);
 
 #endif

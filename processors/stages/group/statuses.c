@@ -1,5 +1,4 @@
-/* What a group's pages are told: of each member that may have changed its status, if it has, and of
- * winners how large the group is. */
+/* Tells the pages of a group their status if it has changed, and winners the size of the group. */
 #include "group/large.h"
 #include "group/untold.h"
 #include "winners/winners.h"
@@ -11,7 +10,7 @@ struct verdict {
     float similarity;
 };
 
-/* The page at the end of a chain of redirects, or NULL: a loop, a dead end. */
+/* The page at the end of a chain of redirects; NULL for a loop or a dead end. */
 static const struct sp_member *follow(const struct sp_group *g, const struct sp_member *m)
 {
     for (uint32_t hops = 0; m && m->kind == SP_PAGE_REDIRECT && hops <= g->empty_count; hops++)
@@ -19,7 +18,7 @@ static const struct sp_member *follow(const struct sp_group *g, const struct sp_
     return m && m->kind == SP_PAGE_CONTENT ? m : NULL;
 }
 
-/* In a large group the hub knows. */
+/* In a large group the hub has the verdict. */
 static struct verdict verdict_of_content(const struct sp_group *g, const struct sp_member *m)
 {
     const struct sp_hub *h = m->hub;
@@ -67,9 +66,9 @@ static struct verdict verdict_of(const struct sp_group *g, struct sp_member *m)
     return (struct verdict){SP_STATUS_LOSER, reason, m->winner, m->similarity};
 }
 
-/* Which rule put the winner before the member. It is told along with a status, and is none itself:
- * that a winner has become more popular, for which no loser needs to be told, is no event of each
- * of its losers. */
+/* The rule that put the winner before the member. It is sent with a status, but a change of the
+ * rule alone sends nothing: otherwise a winner that becomes more popular would cause an event for
+ * each loser. */
 static enum sp_rank_rule rule_of(const struct sp_member *m, const struct verdict *v)
 {
     if (!v->winner || v->reason == SP_REASON_REDIRECT)
@@ -77,7 +76,7 @@ static enum sp_rank_rule rule_of(const struct sp_member *m, const struct verdict
     return sp_rank_decided(&v->winner->rank, v->winner->page, &m->rank, m->page);
 }
 
-/* One that is kept is about to be told how many members there are. */
+/* Called when a kept page is told the size of the group. */
 static void note_size(struct sp_group *g)
 {
     if (!g->told_least || g->count < g->told_least) {
@@ -90,7 +89,7 @@ static void note_size(struct sp_group *g)
     }
 }
 
-/* What those that redirect to it were told of its end: the page, and how similar it is to that. */
+/* What pages that redirect to a member were told: the winner, and the similarity to it. */
 struct sight {
     struct sp_id winner; /* zero: none, it is gone */
     float similarity;
@@ -173,8 +172,8 @@ static void touch_redirects(struct sp_group *g, const struct sp_member *target)
         sp_group_cover_touch(g, redirects[i]);
 }
 
-/* The winners are told when there are twice or half as many members as one of them knows of, so
- * that as many members came or went in between: O(1) events each. */
+/* Winners are told the size when it has doubled or halved compared with what one of them knows, so
+ * this costs O(1) events for each member that came or went. */
 static bool take_new_size(struct sp_group *g)
 {
     if (g->count < 2 * (uint64_t)g->told_least && 2 * (uint64_t)g->count > g->told_most)
@@ -191,7 +190,8 @@ static void tell_small(struct sp_group_stage *st, struct sp_group *g, bool resiz
             sp_group_cover_touch(g, g->members[i]);
     for (uint32_t i = 0; resized && i < g->winner_count; i++)
         sp_group_cover_touch(g, g->winners[i]);
-    /* The list grows by whole chains. Who left took its redirects along: they share its piece. */
+    /* The list grows by whole chains. A page that left took its redirects along, as they are in its
+     * piece. */
     for (uint32_t i = 0; i < g->touched_count; i++)
         touch_redirects(g, g->touched[i]);
     for (uint32_t i = 0; i < g->touched_count; i++) {
@@ -200,8 +200,8 @@ static void tell_small(struct sp_group_stage *st, struct sp_group *g, bool resiz
     }
 }
 
-/* What lies behind a redirect is told only where its end has changed: a chain that grows at its end
- * tells nothing to those at its beginning. */
+/* Redirects to a member are told only if what they know of its end has changed, so that a chain
+ * that grows tells nothing to its other pages. */
 static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resized)
 {
     if (resized)
@@ -220,7 +220,8 @@ static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resiz
         now = seen_behind(m);
         if (!sp_id_eq(before.winner, now.winner) || before.similarity != now.similarity)
             sp_large_touch_redirects(st, g, m);
-        if (g->untold && sp_large_has_redirects(g, m)) /* which may know better than m did */
+        if (g->untold && sp_large_has_redirects(g, m)) /* which may have been told a newer status
+                                                        * than m */
             sp_untold_begin(st, g);
     }
 }

@@ -1,4 +1,4 @@
-/* Pages and groups as they are stored, and kept in memory. Private to group. */
+/* The stored form of pages and groups, and their cache. Private to group. */
 #ifndef SP_GROUP_STORED_H
 #define SP_GROUP_STORED_H
 
@@ -7,17 +7,17 @@
 
 /* ---- table.c */
 void sp_group_free(struct sp_group_stage *st, struct sp_group *g);
-/* Into st->key. */
+/* Writes the key to st->key. */
 void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id);
-/* Out of memory; it must be clean. */
+/* Frees the page's memory; it must be clean. */
 void sp_page_actor_evict(struct sp_group_stage *st, struct sp_page_actor *p);
 void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id);
-/* Drops pages and groups until they fit their budget; everything must be clean, nothing borrowed.
- */
+/* Evicts pages and groups until they fit their budget; everything must be clean, nothing
+ * borrowed. */
 void sp_group_stage_evict(struct sp_group_stage *st);
 
 /* ---- members.c */
-/* Gives back what members borrowed. */
+/* Releases the signatures that members borrowed. */
 void sp_group_stage_release(struct sp_group_stage *st);
 
 /* ---- rows.c */
@@ -27,11 +27,12 @@ void sp_member_encode(const struct sp_member *m, struct sp_buf *out);
 /* `key` ends with the page. */
 enum sp_err sp_member_decode(struct sp_view key, struct sp_view value, struct sp_member *m,
                              struct sp_id *ret_parent);
-/* Groups of up to so many lie in their 'G' row whole: one look-up, and no scan for members. */
+/* Groups of at most so many members are stored in their 'G' row: one look-up, and no scan for
+ * members. */
 enum { SP_PACKED_MEMBERS = 4 };
 void sp_group_encode(const struct sp_group *g, bool packed, struct sp_buf *out);
-/* Level and open transfers. Then the reader is at the first packed member, or at its end: members
- * have rows of their own. */
+/* Reads the level and the open transfers. Then the reader is at the first packed member, or at its
+ * end if members have their own rows. */
 enum sp_err sp_group_decode(struct sp_reader *r, struct sp_group *g);
 enum sp_err sp_member_read_packed(struct sp_reader *r, struct sp_member *m,
                                   struct sp_id *ret_parent);

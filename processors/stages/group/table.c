@@ -1,7 +1,7 @@
-/* Pages and groups between memory and the store. Both are read when first needed, kept in
- * hash tables, written at the flush where they changed (flush.c), and dropped after the flush: the
- * oldest first, but for those that were used since they were last looked at (a clock). To mark one
- * as used touches no other, as moving it in a list would. */
+/* The cache of pages and groups. Both are read when first needed, kept in hash tables, written at
+ * the flush if they changed (flush.c), and evicted after the flush by the clock algorithm: the
+ * oldest first, unless it was used since it was last examined. Marking an object as used touches no
+ * other object, unlike moving it in a list. */
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "group/large.h"
@@ -38,7 +38,7 @@ void sp_page_actor_free(struct sp_page_actor *p)
     sp_free(p);
 }
 
-/* What it is stays, so that it is found in the table and in the list of the flush. */
+/* Keeps its identity, so that it remains in the table and in the list of the flush. */
 static void page_clear(struct sp_page_actor *p)
 {
     page_done(p);
@@ -102,7 +102,7 @@ void sp_page_actor_expect(struct sp_group_stage *st, struct sp_id id)
         sp_page_actor_key(st, id);
         sp_store_expect(st->store, sp_buf_view(&st->key));
     } else if (p->kind == SP_PAGE_CONTENT) {
-        sp_contents_expect_change(st->contents, p->content); /* its group may drop it */
+        sp_contents_expect_change(st->contents, p->content); /* its group may drop this content */
     }
 }
 
@@ -184,7 +184,8 @@ struct loading {
     uint32_t cap;
 };
 
-/* Takes the member, read with that result, into the list, which is sorted when all are there. */
+/* Appends the member, which was read with the result `err`, to the list, which is sorted at the
+ * end. */
 static bool take_member(struct loading *l, struct sp_member *m, struct sp_id parent,
                         enum sp_err err)
 {
@@ -213,8 +214,8 @@ static bool load_member(void *arg, struct sp_view key, struct sp_view value)
     return take_member(arg, m, parent, err);
 }
 
-/* Following parents ends at a root, on which forest.c relies: no walk meets a member that it has
- * passed. Each member is passed once. */
+/* Checks the invariant of forest.c that following parents ends at a root: no walk meets itself.
+ * Each member is passed once. */
 static bool parents_end(const struct sp_group *g)
 {
     for (uint32_t i = 0; i < g->count; i++)
@@ -239,7 +240,7 @@ static bool resolve_members(struct loading *l)
         struct sp_id parent = l->parents[m->mark];
         if (!sp_id_is_zero(parent) && !(m->parent = sp_member_find(g, parent)))
             return false;
-        if (m->kind != SP_PAGE_CONTENT || g->untold) /* what was said may be out of date */
+        if (m->kind != SP_PAGE_CONTENT || g->untold) /* what it was told may be out of date */
             continue;
         bool loser = m->said_status == SP_STATUS_LOSER;
         m->winner = loser ? sp_member_find(g, m->said_winner) : m;
@@ -280,7 +281,7 @@ static void load_packed(struct sp_group_stage *st, struct sp_group *g, struct sp
     sp_free(l.parents);
 }
 
-/* Whether it lies inside its founder's row. */
+/* Loads the group from its founder's row; false if it is not there. */
 static bool load_inline(struct sp_group_stage *st, struct sp_group *g,
                         const struct sp_page_actor *founder)
 {
@@ -301,7 +302,7 @@ static bool load_inline(struct sp_group_stage *st, struct sp_group *g,
     return true;
 }
 
-/* The group's row; SP_NOT_FOUND where it has none. */
+/* Loads the group's row; SP_NOT_FOUND if it has none. */
 static enum sp_err load_row(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_view value;
@@ -319,8 +320,8 @@ static enum sp_err load_row(struct sp_group_stage *st, struct sp_group *g)
     return err;
 }
 
-/* A founder that is in memory is asked first, else the store for a row of the group's own: most
- * often that saves one of two look-ups. */
+/* Looks at a founder that is in memory first, otherwise at the group's own row: usually that saves
+ * one of two look-ups. */
 static void group_load(struct sp_group_stage *st, struct sp_group *g)
 {
     const struct sp_page_actor *founder = sp_map_get(&st->pages, g->id.founder);
@@ -359,8 +360,8 @@ struct sp_group *sp_group_make(struct sp_group_stage *st, struct sp_group_id id)
     return g;
 }
 
-/* A large group has no forest of members: one that was large, and is too small to be made so now,
- * gets it again. */
+/* A large group has no forest of members. If a group was large and is now small, its forest is
+ * built again. */
 static void refit(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t roots = 0;
@@ -384,7 +385,7 @@ struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id)
     g = group_new(st, key, id);
     group_load(st, g);
     group_enter(st, g);
-    if (!st->err && g->count > 1)
+    if (!st->err)
         refit(st, g);
     if (st->err) {
         sp_group_free(st, g);
@@ -395,9 +396,8 @@ struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id)
 
 /* ---- eviction ---- */
 
-/* The walks below go from the oldest to the youngest. Each object is far from the one before it,
- * and what it points to is far again: so the next ones are fetched meanwhile, a pointer further
- * each time. */
+/* The walks below go from the oldest to the youngest object. Objects, and what they point to, are
+ * scattered in memory, so each step prefetches one more pointer of the next objects. */
 static void prefetch_pages(const struct sp_group_stage *st, const struct sp_age *age)
 {
     if (!(age = sp_ages_younger(&st->page_ages, age)))
@@ -447,8 +447,8 @@ static void evict_groups(struct sp_group_stage *st, size_t budget)
     }
 }
 
-/* A large group is kept while it is used, whatever the budget: to read it again costs as much as
- * all its members. Their bytes are not counted in the budget. */
+/* A large group stays in memory while it is used, regardless of the budget, because reading it
+ * again costs as much as reading all its members. Its members do not count against the budget. */
 static void evict_larges(struct sp_group_stage *st)
 {
     enum { ROUNDS = 16 };
@@ -457,7 +457,7 @@ static void evict_larges(struct sp_group_stage *st)
             sp_group_free(st, st->larges[i]);
 }
 
-/* A third for groups: most of them are of one page, and those are not kept. */
+/* Groups get a third: most have one page, and those are not kept. */
 void sp_group_stage_evict(struct sp_group_stage *st)
 {
     evict_larges(st);

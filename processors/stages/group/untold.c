@@ -96,7 +96,7 @@ static struct sp_member *next_member(const struct sp_group *g, struct sp_untold 
 
 static void pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_t members)
 {
-    sp_group_cover_publish(st, g); /* one that was just read has no winners yet */
+    sp_group_cover_publish(st, g); /* a group that was just read has no winners yet */
     while (!st->err && g->untold && members-- > 0) {
         struct sp_member *m = next_member(g, g->untold);
         if (!m) {
@@ -109,7 +109,7 @@ static void pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_t me
     }
 }
 
-/* The round after the one that was paid for last. */
+/* The round after the one that was last paid for. */
 static struct sp_untold *next_round(const struct sp_group_stage *st)
 {
     struct sp_shelf_place place =

@@ -1,18 +1,18 @@
-/* Who wins? Winners are a cover of the group: take the members in rank order;
- * a member is a winner unless it is similar to an earlier winner, which then covers it. So no
- * page is ever called a duplicate of a page it does not resemble: the verification of Zhu et
- * al., section 5. A relation of the user (winner.relation) can forbid more; see winners.h.
+/* Chooses the winners of a group. Members are judged in order of rank: a member that is similar to
+ * a winner of higher rank is a loser of the first such winner; any other member is a winner. So
+ * every loser resembles its own winner (the verification of Zhu et al., section 5). A user's
+ * relation (winner.relation) can restrict which winner a member may lose to; see winners.h.
  *
- * The cover is a pure function of the members. It is kept up to date, not recomputed: only members
- * that changed, and those whose winner changed, are looked at again, in rank order. A
- * new winner takes over the members ranked behind it that it resembles, unless an
- * earlier winner has them; those they had won are looked at again in turn. */
+ * The result depends only on the members, but it is updated incrementally: only members that
+ * changed, and members whose winner changed, are judged again, in order of rank. A new winner takes
+ * the members of lower rank that it resembles, except those that have a winner of higher rank than
+ * its own. If such a member was itself a winner, its losers are judged again too. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "group/members.h"
 
-/* A living winner counts `margin` more popularity. Below 0 where a comes before b. */
+/* An incumbent winner gets `margin` more popularity. Negative if a comes before b. */
 static int rank_cmp(const struct sp_member *a, const struct sp_member *b, double margin)
 {
     struct sp_rank x = a->rank, y = b->rank;
@@ -62,7 +62,7 @@ void sp_group_cover_restore_winner(struct sp_group_stage *st, struct sp_group *g
     winner_insert(g, m, st->options.winner_margin);
 }
 
-/* ---- what must be looked at again -------------------------------------------------------- */
+/* ---- what must be judged again ----------------------------------------------------------- */
 
 void sp_group_cover_touch(struct sp_group *g, struct sp_member *m)
 {
@@ -160,7 +160,7 @@ static struct sp_member *find_winner(struct sp_group_stage *st, struct sp_group 
     return NULL;
 }
 
-/* y loses to the new winner x; the members y had won are to be looked at again. */
+/* y loses to the new winner x; the losers of y must be judged again. */
 static void take_over(struct sp_group_stage *st, struct sp_group *g, struct sp_member *x,
                       struct sp_member *y, double similarity, struct worklist *work, uint32_t next)
 {
@@ -236,8 +236,8 @@ static void update_cover(struct sp_group_stage *st, struct sp_group *g)
 
 /* ---- under a relation ---- */
 
-/* A relation can let a page win over one that is ranked before it, so that no part of the cover is
- * safe from a change: all of it is chosen again. */
+/* With a relation a page can win over one that is ranked before it, so any change may affect all of
+ * the cover, and all of it is chosen again. */
 struct candidates {
     struct sp_group_stage *st;
     struct sp_group *g;
@@ -298,8 +298,8 @@ static void choose_cover(struct sp_group_stage *st, struct sp_group *g)
     sp_free(work.members);
 }
 
-/* With winner.margin the cover depends on who is winner now, and see choose_cover: all of it is
- * looked at again. */
+/* Judges all members again: with winner.margin the cover depends on the present winners, and with a
+ * relation see choose_cover. */
 static void restart_cover(struct sp_group *g)
 {
     g->winner_count = 0;

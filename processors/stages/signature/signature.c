@@ -27,7 +27,7 @@ enum sp_err sp_record_message(struct sp_text *text, const struct sp_page_record 
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
     struct sp_crawled *c = &m->crawled;
     enum sp_err err = page_id(page->url, scratch, &m->page);
-    *ret_why = "the url is not usable: it needs a scheme and a host and no control characters";
+    *ret_why = SP_URL_REFUSED;
     if (err != SP_OK)
         goto out;
     if (page->fetch_time_ms >= SP_FETCH_TIME_END) {

@@ -1,4 +1,4 @@
-/* Keys and lines of the index, and looking records up in it. */
+/* Index keys, index lines, and look-ups of records by URL. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "archive/index.h"
 #include "harness.h"
 
-/* The right sides are what the archives' own tool makes of them (surt 0.3.1). */
+/* The expected keys are the output of surt 0.3.1, which web archives use. */
 TEST(keys_are_those_of_other_tools)
 {
     static const char *const pairs[][2] = {
@@ -100,7 +100,7 @@ static void remove_all(const char *dir)
     rmdir(dir);
 }
 
-/* The whole file; the caller frees it. */
+/* Reads the whole file; the caller frees the buffer. */
 static struct sp_buf read_index(const char *dir)
 {
     char path[4096];
@@ -115,8 +115,8 @@ static struct sp_buf read_index(const char *dir)
     return text;
 }
 
-/* Runs of any size merge to one index, and each URL is found in it, in the log alone, and in both.
- */
+/* Runs of any size merge into one index. Each URL is found in the index, in the log, and in
+ * both. */
 TEST(every_url_is_found)
 {
     enum { URLS = 211, VERSIONS = 3 };

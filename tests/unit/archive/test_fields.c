@@ -1,4 +1,4 @@
-/* Headers changed and back; digests. */
+/* Rewriting headers and restoring them; digests. */
 #include "archive/digest.h"
 #include "archive/fields.h"
 #include "harness.h"
@@ -60,7 +60,7 @@ TEST(a_header_of_an_archive_comes_back)
 TEST(a_header_that_could_not_come_back_is_refused)
 {
     struct sp_buf out = {0};
-    /* Its empty line is another one than ours. */
+    /* These lines end with LF only: restoring would write the empty line as CR LF. */
     CU_ASSERT_FALSE(sp_fields_change(sp_view_str("WARC/1.0\nWARC-Type: response\n\n"), changes, 3,
                                      sp_view("", 0), &out));
     CU_ASSERT_EQUAL(out.len, 0);

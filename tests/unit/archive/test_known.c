@@ -1,4 +1,5 @@
-/* What is known of an archive: by payload, URL and likeness, and again from the log. */
+/* Look-ups of an archive's records by payload, URL and similarity, before and after the log is read
+ * again. */
 #include "archive/known.h"
 #include "harness.h"
 #include "page/builder.h"
@@ -16,7 +17,7 @@ static struct sp_signature *signature_of(const uint64_t *words, size_t count)
 
 enum { WORDS = 300 };
 
-/* Text `text`, in which `changed` words in a row are others. */
+/* A signature of text `text` with `changed` consecutive words replaced. */
 static struct sp_signature *page(uint64_t text, size_t changed)
 {
     uint64_t words[WORDS];
@@ -38,10 +39,10 @@ static void check_known(struct sp_known *k, const struct sp_signature *probe)
 {
     uint32_t like[SP_KNOWN_LIKE];
     CU_ASSERT_EQUAL(sp_known_count(k), 4);
-    CU_ASSERT_EQUAL(sp_known_payload(k, (struct sp_id){10, 10}), 0); /* the first that has it */
+    CU_ASSERT_EQUAL(sp_known_payload(k, (struct sp_id){10, 10}), 0); /* the first one */
     CU_ASSERT_EQUAL(sp_known_payload(k, (struct sp_id){0, 0}), SP_KNOWN_NONE);
     CU_ASSERT_EQUAL(sp_known_payload(k, (struct sp_id){99, 99}), SP_KNOWN_NONE);
-    CU_ASSERT_EQUAL(sp_known_url(k, (struct sp_id){5, 5}), 0); /* seen again */
+    CU_ASSERT_EQUAL(sp_known_url(k, (struct sp_id){5, 5}), 0); /* a repeated URL */
     CU_ASSERT_EQUAL(sp_known_url(k, (struct sp_id){7, 7}), 3);
     CU_ASSERT_EQUAL(sp_known_url(k, (struct sp_id){8, 8}), SP_KNOWN_NONE);
     CU_ASSERT_EQUAL_FATAL(sp_known_like(k, probe, like), 2);
@@ -64,7 +65,7 @@ TEST(records_are_found_and_found_again_from_the_log)
     check_known(k, probe);
     CU_ASSERT_EQUAL(sp_known_load(again, sp_buf_view(&log)), SP_OK);
     check_known(again, probe);
-    for (size_t n = 1; n < log.len; n++) { /* any part of it is loaded or refused */
+    for (size_t n = 1; n < log.len; n++) { /* any prefix is either loaded or refused */
         struct sp_known *part = sp_known_new(0.5);
         enum sp_err err = sp_known_load(part, sp_view(log.data, n));
         CU_ASSERT_TRUE(err == SP_OK || err == SP_CORRUPT);

@@ -1,11 +1,11 @@
-/* Patches, and places. */
+/* Patches and positions. */
 #include "archive/patch.h"
 #include "archive/segments.h"
 #include "harness.h"
 
 enum { TEXT = 200000 };
 
-/* Bytes that do not compress by themselves. */
+/* Incompressible bytes. */
 static void fill(char *to, size_t len, uint64_t seed)
 {
     for (size_t i = 0; i < len; i++) {
@@ -38,7 +38,7 @@ TEST(damage_and_a_wrong_base_are_noticed)
     struct sp_patcher *p = sp_patcher_new(9);
     struct sp_buf patch = {0}, back = {0};
     fill(base, TEXT, 2);
-    memcpy(text, base, sizeof text); /* a base that shares its memory is none to Zstandard */
+    memcpy(text, base, sizeof text); /* the same address would be ignored */
     CU_ASSERT_TRUE(sp_patch_make(p, sp_view(base, TEXT), sp_view(text, sizeof text), &patch));
     CU_ASSERT_TRUE(patch.len < 100);
     struct sp_view whole = sp_buf_view(&patch);

@@ -1,4 +1,4 @@
-/* Records of a file, whole and damaged: none is invented, and what is lost is said. */
+/* Reading records of whole and damaged files: no record is invented, every loss is reported. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@ struct got {
     unsigned good;
     unsigned bad;
     enum sp_err last_bad;
-    struct sp_buf bytes; /* of the good ones */
+    struct sp_buf bytes; /* the intact records only */
 };
 
 static struct got read_all(struct sp_view content, uint64_t most)
@@ -75,7 +75,7 @@ TEST(what_is_no_record_is_passed_over_and_said)
     expect("WARC", 0, 1, "");
 }
 
-/* Every file cut short gives the records before the cut, and one that is missing. */
+/* A file cut anywhere yields the records before the cut, and reports one loss. */
 TEST(a_file_cut_anywhere_gives_what_came_before)
 {
     static const char file[] = ONE END ONE END TWO END;

@@ -1,4 +1,4 @@
-/* Buffers and readers: what is written is read back, and short input fails once and for all. */
+/* Buffers and readers: what is written is read back, and reads past the end fail. */
 #include "base/bytes.h"
 #include "base/err.h"
 #include "base/hash.h"

@@ -1,4 +1,4 @@
-/* Why a call failed: the text stays with the caller, and is whole or says that it is not. */
+/* Error texts: the caller owns them, and a truncated text shows that it was truncated. */
 #include "base/fault.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ TEST(a_fault_can_be_put_into_its_own_new_text)
     CU_ASSERT_STRING_EQUAL(fault.text, "file: line 3");
 }
 
-/* With the character over the end at each of its bytes. */
+/* The cut falls on each byte of a multi-byte character in turn. */
 TEST(a_long_fault_is_cut_between_characters_and_shows_it)
 {
     char source[SP_FAULT_BYTES + 64];

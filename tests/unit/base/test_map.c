@@ -1,4 +1,4 @@
-/* The hash table against a plain list, and the ring. */
+/* The hash table against a plain list, and the LRU ring. */
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -8,13 +8,13 @@
 enum { OBJECTS = 3000 };
 
 struct object {
-    struct sp_id id; /* first: the table's key */
+    struct sp_id id; /* the table's key; must come first */
     bool there;
     struct sp_lru node;
     int number;
 };
 
-/* `kind` of keys: 0 spread, 1 all of the same low bits, 2 counting up, 3 equal but for `hi`. */
+/* `kind` of keys: 0 random, 1 equal low bits, 2 consecutive, 3 equal except for `hi`. */
 static struct object *make_objects(int kind)
 {
     struct object *o = sp_calloc(OBJECTS, sizeof *o);
@@ -39,7 +39,7 @@ static size_t check_all(const struct sp_map *map, struct object *o)
         cells += map->cells[i].object != NULL;
     CU_ASSERT_EQUAL(wrong, 0);
     CU_ASSERT_EQUAL(map->count, count);
-    CU_ASSERT_EQUAL(cells, count); /* each once */
+    CU_ASSERT_EQUAL(cells, count); /* each exactly once */
     CU_ASSERT((map->cap & (map->cap - 1)) == 0);
     CU_ASSERT(map->cap >= map->count);
     return count;
@@ -56,7 +56,7 @@ TEST(a_map_holds_what_a_list_holds)
         CU_ASSERT_PTR_NULL(sp_map_remove(&map, o[0].id));
         for (int step = 0; step < 40000; step++) {
             random = sp_mix64(random + 1);
-            /* Growing, then shrinking to nothing, then growing again. */
+            /* The table grows, shrinks to empty, and grows again. */
             bool add = random >> 60 < (step / 10000 % 2 ? 3 : 12);
             struct object *one = &o[(random >> 8) % OBJECTS];
             if (add && !one->there) {
@@ -95,7 +95,7 @@ TEST(a_map_that_is_done_can_be_used_again)
     }
 }
 
-/* The ring from the last used to the first, both ways, against an array. */
+/* Checks the ring against an array, in both directions, most recently used first. */
 static void check_ring(struct sp_lru *head, const int *order, int count)
 {
     struct sp_lru *node = head->next;

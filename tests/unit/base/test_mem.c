@@ -1,5 +1,4 @@
-/* Arrays that grow: room for what was asked for, few moves, and an end with a message where no
- * array can be as large. */
+/* Growing arrays: enough room, few moves, and an abort with a message if the size overflows. */
 #include "base/mem.h"
 
 #include <signal.h>
@@ -24,7 +23,7 @@ TEST(an_array_has_room_for_what_was_asked)
     CU_ASSERT_EQUAL(cap, 5);
     pairs[4] = (struct pair){4, 44};
     struct pair *before = pairs;
-    sp_grow(&pairs, &cap, 5); /* there is room: nothing moves */
+    sp_grow(&pairs, &cap, 5); /* enough room: nothing moves */
     CU_ASSERT_PTR_EQUAL(pairs, before);
     sp_grow(&pairs, &cap, 6);
     CU_ASSERT_EQUAL(cap, 10);
@@ -35,7 +34,7 @@ TEST(an_array_has_room_for_what_was_asked)
     sp_free(pairs);
 }
 
-/* How often an array moved, and how many elements that copied, while n were added. */
+/* How often the array moved, and how many elements were copied, while n were added. */
 static void fill(size_t n, size_t *ret_moves, size_t *ret_copied)
 {
     size_t *numbers = NULL, cap = 0;
@@ -64,7 +63,7 @@ TEST(adding_one_by_one_copies_less_than_twice_as_many)
     CU_ASSERT_EQUAL(moves_of_4n, moves + 2);
 }
 
-/* What a child says to stderr before it ends by SIGABRT; "" where it ends otherwise. */
+/* What the child wrote to stderr before SIGABRT; "" if it ended in any other way. */
 static void last_words(void (*run)(void), char *ret_text, size_t size)
 {
     int ends[2], status = 0;
@@ -87,7 +86,7 @@ static void more_bytes_than_there_are(void)
 {
     struct pair *pairs = NULL;
     size_t cap = 0;
-    sp_grow(&pairs, &cap, SIZE_MAX / sizeof *pairs + 2); /* as bytes: 16 */
+    sp_grow(&pairs, &cap, SIZE_MAX / sizeof *pairs + 2); /* wraps to 16 bytes */
 }
 
 static void more_than_a_count_can_hold(void)
@@ -117,7 +116,7 @@ TEST(a_size_that_no_array_can_have_ends_with_a_message)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "out of memory asking for 32 bytes"));
 }
 
-/* Three of at most four: twice as many would be six. */
+/* Three of at most four elements: doubling would exceed the limit. */
 static void one_more_near_the_end(void)
 {
     uint32_t cap = 3;

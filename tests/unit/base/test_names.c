@@ -1,5 +1,5 @@
-/* Names on the disk: of what is there, by any path to it. That they are there after a loss of power
- * is tools/torn's to find. */
+/* Syncing directory entries, by any path to the file. tests/torn checks that they survive a power
+ * failure. */
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>

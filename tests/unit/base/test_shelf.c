@@ -1,4 +1,4 @@
-/* The sorted list of any length against a plain array. */
+/* The sorted list against a plain array, at any length. */
 #include "base/shelf.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ static int order(const void *key, const void *object)
     return a < b ? -1 : a > b;
 }
 
-/* Heads that decide always, sometimes, and never. */
+/* Key prefixes that always, sometimes and never decide a comparison. */
 static const uint32_t steps[] = {1, 7, NUMBERS};
 
 static size_t differences(const struct sp_shelf *s, const bool *there, uint32_t *numbers)
@@ -32,7 +32,7 @@ static size_t differences(const struct sp_shelf *s, const bool *there, uint32_t 
     return wrong + (s->count != count);
 }
 
-/* Where a look-up for each number lands: at it, or at the next that is there. */
+/* Whether the look-up of each number finds the number itself or the next larger one. */
 static size_t wrong_look_ups(const struct sp_shelf *s, const bool *there, uint32_t *numbers,
                              uint32_t step)
 {

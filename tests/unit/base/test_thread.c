@@ -1,5 +1,5 @@
-/* Threads, and what is done where the system gives none: pthread_create fails when it is told to
- * (the linker puts the function here before the C library's). */
+/* Threads, and the fallback if none can be created. The linker replaces pthread_create by a version
+ * that fails on request. */
 #include "base/thread.h"
 
 #include <errno.h>
@@ -69,7 +69,7 @@ static void mark(void *arg, unsigned thread, size_t from, size_t to)
         loop->done[i]++;
 }
 
-/* With as many threads as there are: 3 of 4, or the caller's alone. */
+/* With as many threads as can be created: three of four, or only the caller's. */
 TEST(a_loop_is_done_by_the_threads_that_can_be_had)
 {
     for (int left = -1; left <= 2; left++) {

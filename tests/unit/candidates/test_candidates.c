@@ -1,4 +1,4 @@
-/* The candidate rule, and the index against asking the rule about every slot. */
+/* The candidate rule, and the index compared with applying the rule to every slot. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* A signature of these hashes; takes them sorted. */
+/* A signature of these hashes; sorts them. */
 static struct sp_signature *signature_of(const uint32_t *hashes, uint32_t count, uint32_t total)
 {
     struct sp_signature *s = sp_signature_alloc(count, 0);
@@ -27,7 +27,7 @@ static struct sp_signature *signature_of(const uint32_t *hashes, uint32_t count,
 
 enum { SIZE_MAX_SHINGLES = 400, SLOTS = 600 };
 
-/* Draws copies of one another with all kinds of changes, some with hashes that many have. */
+/* Draws sets that copy one another with various changes; some contain very common hashes. */
 static void make_sets(uint64_t seed, uint32_t space, struct sp_signature **sets)
 {
     static uint32_t values[SLOTS][SIZE_MAX_SHINGLES];
@@ -45,7 +45,7 @@ static void make_sets(uint64_t seed, uint32_t space, struct sp_signature **sets)
             bool changed = !copy || r % 100 < change;
             values[s][i] = changed ? (uint32_t)(sp_mix64(r >> 8) % space) : values[source][i];
             if (i < 3 && s % 2)
-                values[s][i] = i; /* boilerplate: in the sketch of half of them */
+                values[s][i] = i; /* boilerplate: in half of the sketches */
         }
         uint32_t sorted[SIZE_MAX_SHINGLES];
         memcpy(sorted, values[s], sizeof sorted);
@@ -106,14 +106,14 @@ TEST(find_returns_every_slot_that_the_rule_accepts)
             check_find(c, &rule, sets, there, sets[s], &accepted, &found);
         CU_ASSERT(accepted > 2 * SLOTS);
         if (spaces[seed % 3] == UINT32_MAX)
-            CU_ASSERT(found < 20 * accepted); /* "and few others" */
+            CU_ASSERT(found < 20 * accepted); /* the filter is selective */
         sp_candidates_free(c);
         for (uint32_t s = 0; s < SLOTS; s++)
             sp_signature_unref(sets[s]);
     }
 }
 
-/* Every answer of the one is the answer of the other. */
+/* Both return the same candidates for every query. */
 static void check_same(struct sp_candidates *one_by_one, struct sp_candidates *at_once,
                        const uint32_t *sketches, uint32_t slots)
 {
@@ -127,9 +127,9 @@ static void check_same(struct sp_candidates *one_by_one, struct sp_candidates *a
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-enum { MANY = 50000 }; /* more than are kept waiting at a time */
+enum { MANY = 50000 }; /* more than the index buffers */
 
-/* The first `few` slots at once, the others one by one. */
+/* Adds the first `few` slots in bulk, the others one by one. */
 static void check_at_once(uint32_t few)
 {
     static uint32_t sketches[MANY * SP_SKETCH];
@@ -152,10 +152,10 @@ static void check_at_once(uint32_t few)
             sp_candidates_add(at_once, s, sketch, SP_SKETCH);
     }
     sp_candidates_settle(at_once);
-    sp_candidates_settle(at_once); /* nothing is left to do */
+    sp_candidates_settle(at_once); /* settling twice changes nothing */
     check_same(one_by_one, at_once, sketches, MANY);
     CU_ASSERT(sp_candidates_bytes(at_once) < sp_candidates_bytes(one_by_one) * 11 / 10);
-    for (uint32_t s = 1; s < MANY; s += 2) { /* and it goes on as usual */
+    for (uint32_t s = 1; s < MANY; s += 2) { /* later additions and removals work */
         sp_candidates_remove(one_by_one, s, sketches + s * SP_SKETCH, SP_SKETCH);
         sp_candidates_remove(at_once, s, sketches + s * SP_SKETCH, SP_SKETCH);
     }
@@ -171,7 +171,7 @@ static void check_at_once(uint32_t few)
 TEST(slots_added_at_once_are_found_like_those_added_one_by_one)
 {
     check_at_once(MANY);
-    check_at_once(30); /* shards of one or none */
+    check_at_once(30); /* some shards are empty */
 }
 
 TEST(the_rule_is_symmetric_and_accepts_a_page_itself)
@@ -209,7 +209,7 @@ TEST(the_rule_is_the_one_documented)
     }
 }
 
-/* Pairs of J = common / size_of_union exactly, of random hashes. */
+/* Share of missed pairs with J = common / size_of_union exactly, of random hashes. */
 static double miss_rate(double tau, uint32_t size_of_union, uint32_t common, int pairs,
                         uint64_t seed)
 {
@@ -245,7 +245,7 @@ TEST(the_rule_misses_next_to_none_of_the_pairs_at_the_threshold)
     CU_ASSERT(miss_rate(0.5, 100, 50, 40000, 5) < 1e-4);
     CU_ASSERT(miss_rate(0.9, 100, 90, 40000, 6) < 1e-4);
     CU_ASSERT_EQUAL(miss_rate(1.0, 100, 100, 10000, 7), 0);
-    /* It is a filter all the same. */
+    /* Dissimilar pairs are filtered out. */
     CU_ASSERT(miss_rate(0.8, 200, 6, 5000, 8) > 0.9);
     CU_ASSERT(miss_rate(0.8, 100, 0, 5000, 9) > 0.999);
 }
@@ -260,7 +260,7 @@ TEST(memory_is_bounded_a_slot_and_does_not_grow_with_turnover)
     for (int round = 0; round < 6; round++) {
         for (int adding = 1; adding >= 0; adding--)
             for (uint32_t s = 0; s < PAGES; s++) {
-                for (uint32_t i = 0; i < 16; i++) /* a quarter of the hashes are shared by ten */
+                for (uint32_t i = 0; i < 16; i++) /* shared by ten sets */
                     sketch[i] = (uint32_t)sp_mix64(((uint64_t)round << 40) +
                                                    (i % 4 ? s * 16ull + i : (s / 10) * 16ull + i));
                 qsort(sketch, 16, sizeof *sketch, by_number);
@@ -292,7 +292,7 @@ TEST(an_empty_index_and_an_empty_probe_find_nothing)
     CU_ASSERT_EQUAL_FATAL(sp_candidates_find(c, hashes, 3, 3, &found), 1);
     CU_ASSERT_EQUAL(found[0], 1);
     sp_candidates_remove(c, 1, hashes, 3);
-    sp_candidates_remove(c, 1, hashes, 3); /* nothing to take out */
+    sp_candidates_remove(c, 1, hashes, 3); /* removes nothing */
     CU_ASSERT_EQUAL(sp_candidates_find(c, hashes, 3, 3, &found), 0);
     sp_candidates_free(c);
     sp_candidates_free(NULL);

@@ -1,6 +1,7 @@
-/* Slots that leave a posting list many at a time. */
+/* Removing many slots from a posting list at once. */
 #include "candidates/postings.h"
 
+#include "base/mem.h"
 #include "harness.h"
 
 enum { KEYS = 40, SLOTS = 400 };
@@ -10,7 +11,7 @@ static bool divides(void *arg, uint32_t slot)
     return slot % *(const uint32_t *)arg == 0;
 }
 
-/* Key k has each slot that k + 1 divides, in their order: lists of 400 down to 10. */
+/* Key k lists the slots that are multiples of k + 1, in order: lists of 400 down to 10. */
 static struct sp_postings *multiples(void)
 {
     struct sp_postings *p = sp_postings_new();
@@ -35,16 +36,43 @@ static void check_list(struct sp_postings *p, uint32_t key, uint32_t step)
     CU_ASSERT_EQUAL(list.count, count);
 }
 
+/* Enough keys for every shard. */
+TEST(postings_that_are_added_together_are_those_added_one_by_one)
+{
+    enum { MANY = 20000, DIFFERENT = 5000 };
+    struct sp_posting *all = sp_alloc(MANY * sizeof *all), *scratch = sp_alloc(MANY * sizeof *all);
+    struct sp_postings *one_by_one = sp_postings_new(), *together = sp_postings_new();
+    for (uint32_t i = 0; i < MANY; i++) {
+        all[i] = (struct sp_posting){i * 2654435761u % DIFFERENT * 858993u, i};
+        sp_postings_add(one_by_one, all[i].key, i);
+    }
+    sp_postings_add_many(together, all, MANY / 2, scratch); /* also appends to existing lists */
+    sp_postings_add_many(together, all + MANY / 2, MANY / 2, scratch);
+    sp_postings_trim(together);
+    for (uint32_t key = 0; key < DIFFERENT; key++) {
+        struct sp_posting_list a = sp_postings_get(one_by_one, key * 858993u);
+        struct sp_posting_list b = sp_postings_get(together, key * 858993u);
+        CU_ASSERT_EQUAL_FATAL(a.count, b.count);
+        CU_ASSERT(a.count > 1);
+        for (uint32_t i = 0; i < a.count; i++)
+            CU_ASSERT_EQUAL(a.slots ? a.slots[i] : a.only, b.slots ? b.slots[i] : b.only);
+    }
+    sp_postings_free(one_by_one);
+    sp_postings_free(together);
+    sp_free(all);
+    sp_free(scratch);
+}
+
 TEST(a_filtered_list_has_the_others_in_their_order_and_other_lists_are_as_before)
 {
     struct sp_postings *p = multiples();
     uint32_t step = 3;
     for (uint32_t key = 0; key < KEYS; key += 2)
         sp_postings_filter(p, key, divides, &step);
-    sp_postings_filter(p, 7777, divides, &step); /* nobody has it */
+    sp_postings_filter(p, 7777, divides, &step); /* a key without a list */
     for (uint32_t key = 0; key < KEYS; key++)
         check_list(p, key, key % 2 ? 1 : step);
-    for (uint32_t key = 0; key < KEYS; key += 2) /* memory that was given back is used again */
+    for (uint32_t key = 0; key < KEYS; key += 2) /* freed memory is reused */
         sp_postings_add(p, key, SLOTS);
     for (uint32_t key = 1; key < KEYS; key += 2)
         check_list(p, key, 1);
@@ -66,7 +94,7 @@ TEST(a_list_may_be_filtered_to_one_slot_or_none)
     sp_postings_filter(p, 1, divides, &most);
     CU_ASSERT_EQUAL(sp_postings_get(p, 1).count, 0);
     sp_postings_remove(p, 2, 0);
-    sp_postings_filter(p, 2, divides, &most); /* to none, from a list */
+    sp_postings_filter(p, 2, divides, &most); /* filters out the whole list */
     CU_ASSERT_EQUAL(sp_postings_get(p, 2).count, 0);
     sp_postings_add(p, 2, 9);
     CU_ASSERT_EQUAL(sp_postings_get(p, 2).count, 1);

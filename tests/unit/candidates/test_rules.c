@@ -1,7 +1,8 @@
-/* The candidate rules of the other methods: none is missed, or few enough; and the index finds what
- * the rules accept. */
+/* The candidate rules of the other methods: they miss no pairs, or few enough, and the index finds
+ * every pair that they accept. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "candidates/candidates.h"
@@ -56,11 +57,11 @@ TEST(no_simhash_within_k_bits_is_missed)
             sp_signature_unref(b);
             sp_signature_unref(c);
         }
-        CU_ASSERT(far < (k <= 3 ? 5 : 100)); /* of unrelated ones */
+        CU_ASSERT(far < (k <= 3 ? 5 : 100)); /* unrelated pairs */
     }
 }
 
-/* Items are words and sentences of one word at once. */
+/* Signs items as words and as one-word sentences. */
 static struct sp_signature *sign(enum sp_method method, const uint64_t *items, size_t count)
 {
     struct sp_signature_options o = {
@@ -76,7 +77,7 @@ static struct sp_signature *sign(enum sp_method method, const uint64_t *items, s
     return s;
 }
 
-/* b is a with `changed` items replaced by new ones. */
+/* b is a with `changed` items replaced. */
 static void make_pair(size_t count, size_t changed, uint64_t *ret_a, uint64_t *ret_b)
 {
     for (size_t i = 0; i < count; i++)
@@ -104,7 +105,7 @@ TEST(of_cosines_at_the_threshold_hardly_any_is_missed)
         sp_signature_unref(y);
     }
     CU_ASSERT_EQUAL(pairs, 6000);
-    CU_ASSERT(missed <= 3); /* 0.6 expected */
+    CU_ASSERT(missed <= 3); /* expected: 0.6 */
 }
 
 TEST(of_sequences_at_the_threshold_hardly_any_is_missed)
@@ -123,7 +124,7 @@ TEST(of_sequences_at_the_threshold_hardly_any_is_missed)
         sp_signature_unref(x);
         sp_signature_unref(y);
     }
-    CU_ASSERT(missed <= 8); /* 4 at 1e-4 */
+    CU_ASSERT(missed <= 8); /* expected: 4, at 1e-4 */
 }
 
 TEST(minima_are_the_smallest_of_their_buckets)
@@ -142,7 +143,7 @@ TEST(minima_are_the_smallest_of_their_buckets)
     }
     for (size_t i = 0; i < SP_MINIMA_BUCKETS; i++)
         CU_ASSERT_EQUAL(in_bucket[i], SP_MINIMA_EACH);
-    /* A sentence that is not among the minima is larger than those of its bucket. */
+    /* A sentence outside the sketch is larger than the minimum of its bucket. */
     for (uint32_t i = 0; i < ITEMS_MAX; i += 2) {
         uint32_t sentence = sp_signature_sentences(s)[i];
         bool kept = false;
@@ -153,6 +154,31 @@ TEST(minima_are_the_smallest_of_their_buckets)
                 largest = s->hashes[k];
         }
         CU_ASSERT(kept || sentence > largest);
+    }
+    sp_signature_unref(s);
+}
+
+/* Flipping one sign changes the key of its band and no other; signs that belong to no band change
+ * none. */
+TEST(each_sign_that_counts_is_in_the_key_of_its_band)
+{
+    struct sp_candidate_rule rule = sp_candidate_rule(SP_METHOD_COSINE, 0.9);
+    struct sp_signature *s = sp_signature_alloc(0, SP_SIGN_WORDS);
+    uint32_t scratch[SP_SKETCH_MAX], before[SP_SIGN_BANDS], count;
+    s->shingle_total = 100;
+    for (uint32_t i = 0; i < SP_SIGN_WORDS; i++)
+        s->hashes[i] = (uint32_t)sp_mix64(i);
+    memcpy(before, sp_candidate_keys(&rule, s, scratch, &count), sizeof before);
+    CU_ASSERT_EQUAL_FATAL(count, SP_SIGN_BANDS);
+    CU_ASSERT_FATAL(rule.bits > 8 && rule.bits < SP_SIGN_BITS);
+    for (uint32_t bit = 0; bit < SP_SIGN_WORDS * 32; bit++) {
+        s->hashes[bit / 32] ^= 1u << bit % 32;
+        const uint32_t *keys = sp_candidate_keys(&rule, s, scratch, &count);
+        for (uint32_t i = 0; i < SP_SIGN_BANDS; i++) {
+            bool counts = i == bit / SP_SIGN_BITS && bit % SP_SIGN_BITS < rule.bits;
+            CU_ASSERT_EQUAL(keys[i] != before[i], counts);
+        }
+        s->hashes[bit / 32] ^= 1u << bit % 32;
     }
     sp_signature_unref(s);
 }
@@ -168,7 +194,7 @@ static void check_index(enum sp_method method, double threshold)
     size_t accepted = 0;
     make_pair(COUNT, COUNT, items, items);
     for (uint32_t s = 0; s < SLOTS; s++) {
-        items[draw(COUNT)] = sp_mix64(draw(UINT64_MAX)); /* each like the ones before it */
+        items[draw(COUNT)] = sp_mix64(draw(UINT64_MAX)); /* resembles the ones before it */
         rows[s] = sign(method, items, COUNT);
         const uint32_t *keys = sp_candidate_keys(&rule, rows[s], scratch, &count);
         sp_candidates_add(c, s, keys, count);

@@ -1,5 +1,5 @@
-/* What the commands' option parsing shares: settings, fields, help, numbers, and the exit code and
- * the sentence of a mistake. */
+/* Option parsing shared by the commands: settings, fields, help, numbers, and the exit code and
+ * message of an error. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 static const struct sp_command command = {
     "toy", "does nothing", "OPTIONS\n  --threads N   how many\n  --set KEY=VALUE\n", true, NULL};
 
-/* Runs sp_cli_common with standard output and standard error caught in `ret_said`. */
+/* Runs sp_cli_common and captures standard output and standard error in `ret_said`. */
 static int common(int option, const char *argument, struct sp_config *config, char ret_said[4096])
 {
     FILE *caught = tmpfile();
@@ -72,7 +72,7 @@ TEST(a_wrong_setting_is_named_with_the_nearest_one)
     sp_config_done(&config);
 }
 
-TEST(a_misspelt_option_is_answered_with_the_one_that_was_meant)
+TEST(a_misspelt_option_is_refused_with_the_nearest_one)
 {
     char said[4096];
     char *argv[] = {"toy", "--threats", "--nothing-like-it", NULL};
@@ -110,7 +110,7 @@ TEST(numbers_may_have_a_suffix_and_nothing_else)
                                       "1e3",
                                       "4611686018427387904",
                                       "99999999999999999999",
-                                      "18446744073709552K" /* 384, where it wraps */,
+                                      "18446744073709552K" /* wraps to 384 */,
                                       "18446744074G"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
         uint64_t n = 1;

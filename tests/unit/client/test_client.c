@@ -1,6 +1,6 @@
-/* The client of the status topic against librdkafka's mock cluster: what it refuses, what it
- * returns for events, deletions and bytes that are no event, and where it goes on after a commit.
- * (The mock has no transactions to speak of: tests/kafka has those, with a real broker.) */
+/* The status client against librdkafka's mock cluster: what it refuses, what it returns for events,
+ * deletions and undecodable bytes, and where it resumes after a commit. The mock hardly supports
+ * transactions; tests/kafka covers them with a real broker. */
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
@@ -79,7 +79,7 @@ static struct samepage_status_client *open_client(const struct broker *b, const 
     return c;
 }
 
-/* The next result that the test has produced: what only takes time is waited for. */
+/* Polls until there is a result other than a timeout. */
 static int next(struct samepage_status_client *c, struct samepage_status_event *event)
 {
     int got = SAMEPAGE_NONE;
@@ -98,7 +98,7 @@ TEST(what_cannot_be_opened_is_explained)
     CU_ASSERT_PTR_NULL(samepage_status_open(no_value, "status", NULL, error, sizeof error));
     CU_ASSERT_STRING_EQUAL(error, "client.id: the property has no value");
     CU_ASSERT_PTR_NULL(samepage_status_open(no_value, "status", NULL, error, 10));
-    CU_ASSERT_STRING_EQUAL(error, "client.id"); /* cut off */
+    CU_ASSERT_STRING_EQUAL(error, "client.id"); /* truncated */
     CU_ASSERT_PTR_NULL(samepage_status_open(no_value, "status", NULL, NULL, 0));
     samepage_status_close(NULL);
 }
@@ -126,7 +126,7 @@ TEST(events_deletions_and_other_bytes_are_told_apart)
     CU_ASSERT_EQUAL(next(c, &event), SAMEPAGE_BAD);
     CU_ASSERT_PTR_NOT_NULL(
         strstr(samepage_status_error(c), "topic status, partition 0, offset 1: "));
-    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT); /* the deletion is no event */
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT); /* the tombstone is skipped */
     CU_ASSERT_STRING_EQUAL(event.url, "https://c.example/");
     char error[256];
     CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error), SAMEPAGE_INVALID);
@@ -144,15 +144,37 @@ TEST(a_member_of_a_group_goes_on_behind_what_it_committed)
     say_loser(&b, "https://c.example/");
     struct samepage_status_client *c = open_client(&b, "indexer");
     CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error),
-                    SAMEPAGE_NONE); /* nothing yet */
+                    SAMEPAGE_NONE); /* no message yet */
     CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
     CU_ASSERT_STRING_EQUAL(event.url, "https://b.example/");
     CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error), SAMEPAGE_NONE);
-    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT); /* returned, and not committed */
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT); /* returned, but not committed */
     samepage_status_close(c);
     c = open_client(&b, "indexer");
     CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
     CU_ASSERT_STRING_EQUAL(event.url, "https://c.example/");
+    samepage_status_close(c);
+    end(&b);
+}
+
+/* The end is fixed when the client is opened: nothing before it is returned and nothing after it is
+ * missed, however late the first poll is. */
+TEST(a_reader_without_a_group_may_start_at_the_end_and_commits_nothing)
+{
+    struct broker b = begin();
+    const char *properties[] = {"bootstrap.servers", b.bootstraps, "auto.offset.reset", "latest",
+                                NULL};
+    struct samepage_status_event event;
+    char error[256] = "";
+    say_loser(&b, "https://b.example/");
+    struct samepage_status_client *c =
+        samepage_status_open(properties, "status", NULL, error, sizeof error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    say_loser(&b, "https://c.example/");
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    CU_ASSERT_STRING_EQUAL(event.url, "https://c.example/");
+    CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error), SAMEPAGE_INVALID);
+    CU_ASSERT_STRING_EQUAL(error, "a client without a group cannot commit");
     samepage_status_close(c);
     end(&b);
 }

@@ -158,7 +158,7 @@ static void fill_change(struct sample *s, struct sp_message *m)
     m->bounced = sample_below(s, 2);
 }
 
-/* What goes to a group has a group; what goes on to another, or comes from it, has a far one. */
+/* Fills the group of the page and, for messages between groups, that of the other one. */
 static void fill_link(struct sample *s, struct sp_message *m)
 {
     enum sp_message_kind kind = m->kind;
@@ -237,7 +237,7 @@ static void fill(struct sample *s, struct sp_message *m)
         m->again.cell = (uint32_t)sample_u64(s) >> sample_below(s, 32);
         m->again.from = (uint32_t)sample_u64(s) >> sample_below(s, 32);
         m->again.content = some_id(s);
-        m->page = (struct sp_id){0, 0}; /* it is about a row */
+        m->page = (struct sp_id){0, 0}; /* concerns a row, not a page */
         break;
     }
 }
@@ -251,8 +251,7 @@ struct sp_message *sample_message(struct sample *s, enum sp_message_kind kind)
     return m;
 }
 
-/* ---- sameness ----------------------------------------------------------------------------------
- */
+/* ---- equality ---- */
 
 static bool same_text(const char *a, const char *b)
 {
@@ -379,15 +378,14 @@ static bool same_payload(const struct sp_message *a, const struct sp_message *b)
     return false;
 }
 
-/* Every field, also those that travel only with other kinds of the same payload. */
+/* Compares every field, even those that this kind does not encode. */
 bool sample_same_message(const struct sp_message *a, const struct sp_message *b)
 {
     return a->kind == b->kind && a->bounced == b->bounced && a->clock == b->clock &&
            sp_id_eq(a->page, b->page) && same_payload(a, b);
 }
 
-/* ---- the edges ---------------------------------------------------------------------------------
- */
+/* ---- extreme values ---- */
 
 static const char text[] = "http://example.com/a/b?c=d text/html; charset=utf-8 <p>Some words.</p>";
 

@@ -1,4 +1,4 @@
-/* Random messages, pages and status events; a seed gives the same ones each time. */
+/* Random messages, pages and status events, reproducible by seed. */
 #ifndef SP_TEST_CODEC_SAMPLES_H
 #define SP_TEST_CODEC_SAMPLES_H
 
@@ -9,13 +9,13 @@ struct sample {
 };
 
 uint64_t sample_u64(struct sample *s);
-/* 0 … below - 1 */
+/* A number from 0 to below - 1. */
 uint64_t sample_below(struct sample *s, uint64_t below);
-/* Small, large and negative ones alike. */
+/* A mix of small, large and negative numbers. */
 int64_t sample_i64(struct sample *s);
 struct sp_group_id sample_group_id(struct sample *s);
 
-/* Fills the fields of its kind and keeps its rules; all others stay zero. */
+/* Fills the fields of this kind consistently; all others stay zero. */
 struct sp_message *sample_message(struct sample *s, enum sp_message_kind kind);
 bool sample_same_message(const struct sp_message *a, const struct sp_message *b);
 

@@ -1,11 +1,11 @@
-/* Pages, status events and group ids: what others write and read. */
+/* Pages, status events and group ids: the formats that other programs read and write. */
 #include "harness.h"
 #include "samples.h"
 
 static const struct sp_wire_format registry = {SP_FRAMING_REGISTRY, 0x01020304};
 static const struct sp_wire_format single = {SP_FRAMING_SINGLE_OBJECT, 0};
 
-TEST(pages_survive)
+TEST(pages_encode_and_decode_unchanged)
 {
     struct sp_buf out = {0};
     for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -20,7 +20,23 @@ TEST(pages_survive)
     sp_buf_done(&out);
 }
 
-TEST(status_events_survive)
+/* Avro encodes int and long alike. */
+TEST(http_status_fits_an_avro_int)
+{
+    static const int statuses[] = {INT32_MIN, -1, 0, 200, INT32_MAX};
+    for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
+        struct sp_buf out = {0};
+        struct sp_page_record page = {.url = sp_view_str("https://a.example/"),
+                                      .http_status = statuses[i]},
+                              read = {.http_status = 7};
+        sp_page_encode(&page, NULL, &out);
+        CU_ASSERT_EQUAL(sp_page_decode(sp_buf_view(&out), NULL, &read), SP_OK);
+        CU_ASSERT_EQUAL(read.http_status, statuses[i]);
+        sp_buf_done(&out);
+    }
+}
+
+TEST(status_events_encode_and_decode_unchanged)
 {
     struct sp_buf out = {0}, text = {0};
     for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -36,7 +52,8 @@ TEST(status_events_survive)
     sp_buf_done(&text);
 }
 
-/* The event as an older version wrote it: without its last bytes, under that one's fingerprint. */
+/* The event as an older version wrote it: without the newer fields at its end, under the older
+ * fingerprint. */
 static void put_old(struct sp_buf *old, const struct sp_buf *present, uint64_t fingerprint,
                     size_t bytes)
 {
@@ -48,7 +65,7 @@ static void put_old(struct sp_buf *old, const struct sp_buf *present, uint64_t f
     sp_buf_put(old, present->data + FRAME, present->len - FRAME - bytes);
 }
 
-TEST(events_of_before_there_was_a_container_are_read)
+TEST(events_without_the_container_field_are_read)
 {
     const uint64_t no_container = UINT64_C(0xcdb166bafd669f8d); /* schemas/old */
     struct sp_status_event event = {.url = "http://a.example/",
@@ -85,7 +102,7 @@ TEST(a_share_without_a_container_is_refused)
     struct sp_status_event back;
     struct sp_buf out = {0}, text = {0};
     sp_status_encode(&event, NULL, &out);
-    out.data[out.len - 1] = 2; /* the branch of a share */
+    out.data[out.len - 1] = 2; /* the union branch of the share */
     for (int i = 0; i < 4; i++)
         sp_buf_put_u8(&out, 0);
     CU_ASSERT(sp_status_decode(sp_buf_view(&out), NULL, &text, &back) == SP_MALFORMED);
@@ -93,7 +110,7 @@ TEST(a_share_without_a_container_is_refused)
     sp_buf_done(&text);
 }
 
-TEST(events_of_before_there_was_a_rule_are_read)
+TEST(events_without_the_rule_field_are_read)
 {
     struct sp_status_event event = {.url = "http://a.example/",
                                     .status = SP_STATUS_WINNER,
@@ -108,9 +125,9 @@ TEST(events_of_before_there_was_a_rule_are_read)
     CU_ASSERT_STRING_EQUAL(back.url, event.url);
     CU_ASSERT_EQUAL(back.epoch, 4);
     CU_ASSERT_EQUAL(back.rule, SP_RANK_NONE);
-    sp_buf_put_u8(&old, 0); /* the present form under the fingerprint of the old one */
+    sp_buf_put_u8(&old, 0); /* current body, old fingerprint */
     CU_ASSERT(sp_status_decode(sp_buf_view(&old), NULL, &text, &back) == SP_MALFORMED);
-    out.len--; /* and the other way round */
+    out.len--; /* old body, current fingerprint */
     CU_ASSERT(sp_status_decode(sp_buf_view(&out), NULL, &text, &back) == SP_TRUNCATED);
     sp_buf_reset(&out);
     sp_status_encode(&event, &registry, &out);
@@ -141,7 +158,7 @@ TEST(frames_are_as_documented)
     sp_buf_done(&out);
 }
 
-TEST(a_framing_is_seen)
+TEST(the_framing_is_detected)
 {
     struct sample s = {2};
     struct sp_page_record page = sample_page(&s), back;
@@ -161,7 +178,7 @@ TEST(a_framing_is_seen)
     sp_buf_done(&out);
 }
 
-/* Other writers may give an empty text where we give null, a zero where we give null. */
+/* Other writers may use an empty text or a zero where samepage writes null. */
 TEST(pages_of_other_writers_are_read)
 {
     static const uint8_t body[] = {
@@ -170,7 +187,7 @@ TEST(pages_of_other_writers_are_read)
         0x90, 3,                            /* http_status 200 */
         2,    0,   2,   0,                  /* two empty texts */
         2,    0,   0,   0,   0, 0, 0, 0, 0, /* popularity 0 */
-        2,    4,   'h', 'i',                /* content, a string */
+        2,    4,   'h', 'i',                /* content, as a string */
     };
     struct sp_wire_format format = {SP_FRAMING_REGISTRY, 0};
     struct sp_page_record page;
@@ -184,7 +201,7 @@ TEST(pages_of_other_writers_are_read)
     CU_ASSERT(page.content_is_utf8 && sp_view_eq(page.content, sp_view_str("hi")));
 }
 
-TEST(pages_of_before_a_304_could_name_a_fetch_are_read)
+TEST(pages_without_the_field_as_of_ms_are_read)
 {
     enum { FRAME = 10 };
     struct sp_page_record page = {
@@ -210,7 +227,7 @@ TEST(pages_of_before_a_304_could_name_a_fetch_are_read)
     sp_buf_done(&old);
 }
 
-TEST(group_ids_are_text_and_back)
+TEST(group_ids_print_and_parse_back)
 {
     char text[SP_GROUP_ID_TEXT];
     struct sp_group_id back;

@@ -1,5 +1,6 @@
-/* The constants of fingerprints.h are those of schemas/: Parsing Canonical Form and CRC-64-AVRO,
- * both written here from the Avro specification, so that nothing of ours vouches for itself. */
+/* The constants of fingerprints.h match the files of schemas/. Parsing Canonical Form and
+ * CRC-64-AVRO are implemented here from the Avro specification, independently of the code under
+ * test. */
 #include <jansson.h>
 #include <stdio.h>
 
@@ -36,7 +37,7 @@ static bool is_primitive(const char *name)
     return false;
 }
 
-/* A name without a dot belongs to the namespace around it. */
+/* A name without a dot is in the enclosing namespace. */
 static void put_name(struct sp_buf *out, const char *name, const char *space)
 {
     sp_buf_put_u8(out, '"');
@@ -80,7 +81,7 @@ static void put_fields(struct sp_buf *out, json_t *fields, const char *space)
     sp_buf_put_u8(out, ']');
 }
 
-/* Record, enum or fixed: name, type, then what it has. */
+/* Record, enum or fixed: name, type, then its attributes. */
 static void put_named(struct sp_buf *out, json_t *schema, const char *type, const char *space)
 {
     json_t *own = json_object_get(schema, "namespace");

@@ -1,13 +1,13 @@
-/* Bytes from the world: cut short, flipped, made up. Decoders refuse them or understand them fully:
- * what is accepted encodes to itself. Run under the address sanitizer these tests also hold the
- * decoders to their memory. */
+/* Untrusted bytes: truncated, flipped, random. Decoders refuse them or decode them completely:
+ * accepted bytes encode to themselves. Under the address sanitizer these tests also find reads out
+ * of bounds. */
 #include "base/mem.h"
 #include "harness.h"
 #include "samples.h"
 
 static const struct sp_wire_format registry = {SP_FRAMING_REGISTRY, 9};
 
-/* A copy of exactly that size, so that one byte too far is seen. */
+/* Copies to an allocation of the exact size, so that the sanitizer sees a read past the end. */
 static bool message_holds(const char *data, size_t len)
 {
     char *copy = sp_memdup(data, len);
@@ -42,7 +42,7 @@ static bool status_holds(const char *data, size_t len)
     return ok;
 }
 
-/* A page may be spelled in more than one way: its meaning is what must survive. */
+/* A page has more than one encoding, so the decoded values are compared instead of bytes. */
 static bool page_holds(const char *data, size_t len)
 {
     char *copy = sp_memdup(data, len);
@@ -59,7 +59,7 @@ static bool page_holds(const char *data, size_t len)
     return ok;
 }
 
-/* All three decoders get all bytes: one of them will like them best. */
+/* Feeds the bytes to all three decoders. */
 static void hold(const char *data, size_t len)
 {
     CU_ASSERT(message_holds(data, len));
@@ -99,10 +99,9 @@ TEST(nothing_cut_short_is_accepted)
                 struct sp_view cut = sp_view(copy, len);
                 CU_ASSERT(sp_message_decode(cut, &m) != SP_OK);
                 CU_ASSERT(sp_page_decode(cut, NULL, &page) != SP_OK);
-                /* but one that ends before what it refers to */
+                /* Older forms end before as_of_ms. */
                 CU_ASSERT(sp_page_decode(cut, &registry, &page) != SP_OK || page.as_of_ms == 0);
-                /* but one that ends before its rule or its container, as those of before there
-                 * was one do */
+                /* Older forms end before the rule or before the container. */
                 CU_ASSERT(sp_status_decode(cut, &registry, &text, &event) != SP_OK ||
                           !event.contained_in);
                 CU_ASSERT(sp_status_decode(cut, NULL, &text, &event) != SP_OK);
@@ -120,7 +119,7 @@ TEST(flipped_bytes_are_refused_or_understood)
         for (uint64_t seed = 0; seed < 2000; seed++) {
             struct sample s = {seed << 8 | which};
             write_sample(&s, which, &out);
-            /* mostly behind the frame, and near its start, where the structure is */
+            /* half of the flips hit the first 48 bytes, which hold the structure */
             size_t span = sample_below(&s, 2) && out.len > 48 ? 48 : out.len;
             for (uint64_t flips = 1 + sample_below(&s, 3); flips > 0; flips--) {
                 size_t at = sample_below(&s, 16) ? 5 + sample_below(&s, span - 5)
@@ -148,7 +147,7 @@ TEST(spliced_bytes_are_refused_or_understood)
     sp_buf_done(&b);
 }
 
-/* A count of four thousand million edges in a message of thirty bytes. */
+/* Claims four billion edges in a message of thirty bytes. */
 TEST(counts_are_bounded_by_the_bytes_there_are)
 {
     struct sample s = {1};

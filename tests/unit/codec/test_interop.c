@@ -1,5 +1,5 @@
-/* avro-c, given the schema files, reads what we write, finds every field where it belongs, and
- * writes the same bytes. It is the reader of the other side: its reading is not ours. */
+/* avro-c, with the schema files, decodes what samepage encodes, finds each field in its place, and
+ * encodes the same bytes. It is an independent implementation. */
 #include <avro.h>
 #include <stdio.h>
 
@@ -37,7 +37,7 @@ static void peer_close(struct peer *peer)
     avro_schema_decref(peer->schema);
 }
 
-/* Whether it reads exactly these bytes and writes them again. */
+/* Whether avro-c decodes exactly these bytes and encodes them again. */
 static bool peer_agrees(struct peer *peer, struct sp_view body)
 {
     char *again = sp_alloc(body.len + 1);
@@ -46,7 +46,7 @@ static bool peer_agrees(struct peer *peer, struct sp_view body)
     char beyond;
     avro_value_reset(&peer->value);
     bool same = avro_value_read(reader, &peer->value) == 0 &&
-                avro_read(reader, &beyond, 1) != 0 && /* nothing is left */
+                avro_read(reader, &beyond, 1) != 0 && /* no bytes left */
                 avro_value_write(writer, &peer->value) == 0 &&
                 avro_writer_tell(writer) == (int64_t)body.len &&
                 memcmp(again, body.data, body.len) == 0;
@@ -82,7 +82,7 @@ static int64_t long_of(avro_value_t value)
     return x;
 }
 
-/* A field that the record lacks says nothing. */
+/* True if the record has no such field. */
 static bool long_is(const avro_value_t *record, const char *name, int64_t expected)
 {
     avro_value_t value;
@@ -96,7 +96,7 @@ static bool birth_is(const avro_value_t *record, const char *name, uint64_t expe
            long_is(&value, "birth", (int64_t)expected);
 }
 
-/* The right bytes in the wrong field would read and write alike. */
+/* Swapped fields would pass a byte comparison, so values are compared too. */
 static bool payload_agrees(const avro_value_t *r, const struct sp_message *m)
 {
     switch (m->kind) {
@@ -127,7 +127,7 @@ static bool payload_agrees(const avro_value_t *r, const struct sp_message *m)
                long_is(r, "content_version", m->change.content_version) &&
                birth_is(r, "group", m->change.group.birth);
     case SP_MSG_ERASE:
-        return true; /* no numbers but the clock */
+        return true; /* no numbers except the clock */
     case SP_MSG_PUT:
         return long_is(r, "cell", m->put.cell) &&
                long_is(r, "content_version", m->put.content_version);

@@ -1,8 +1,8 @@
-/* Messages survive the way between two stages. */
+/* Messages between stages: encoding and decoding change nothing. */
 #include "harness.h"
 #include "samples.h"
 
-/* -1: the message did not come back as it was. */
+/* Returns -1 if the message changed. */
 static long round_trip(struct sample *s, enum sp_message_kind kind)
 {
     struct sp_message *m = sample_message(s, kind), *back = NULL;
@@ -17,7 +17,7 @@ static long round_trip(struct sample *s, enum sp_message_kind kind)
     return bytes;
 }
 
-TEST(every_kind_survives)
+TEST(every_kind_of_message_encodes_and_decodes_unchanged)
 {
     for (int kind = SP_MSG_CRAWLED; kind < SP_MSG_KINDS; kind++)
         for (uint64_t seed = 0; seed < 500; seed++) {
@@ -26,7 +26,7 @@ TEST(every_kind_survives)
         }
 }
 
-TEST(the_kind_can_be_seen_without_reading)
+TEST(the_kind_is_known_without_decoding)
 {
     for (int kind = SP_MSG_CRAWLED; kind < SP_MSG_KINDS; kind++) {
         struct sample s = {(uint64_t)kind << 8 | 3};
@@ -55,7 +55,7 @@ TEST(messages_are_small)
     sp_buf_done(&out);
 }
 
-/* Encoding appends: several messages fit one buffer, each with its own frame. */
+/* Encoding appends: one buffer holds several framed messages. */
 TEST(encoding_appends)
 {
     struct sample s = {7};
@@ -74,8 +74,8 @@ TEST(encoding_appends)
     sp_buf_done(&out);
 }
 
-/* What would make an actor assert is no message. */
-TEST(the_rules_of_a_kind_are_kept)
+/* Decoders reject messages on which an actor would assert. */
+TEST(messages_that_break_the_rules_of_their_kind_are_refused)
 {
     static const enum sp_message_kind need_edges[] = {SP_MSG_MATCH, SP_MSG_FIND_GROUP, SP_MSG_LINK,
                                                       SP_MSG_UNION, SP_MSG_DISSOLVE};
@@ -101,7 +101,7 @@ TEST(the_rules_of_a_kind_are_kept)
     sp_buf_reset(&out);
     sp_message_encode(m, &out);
     CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
-    m->crawled.page_kind = SP_PAGE_DEAD; /* a rank that cannot be compared */
+    m->crawled.page_kind = SP_PAGE_DEAD; /* a rank that is not a number */
     m->crawled.rank.popularity = __builtin_nan("");
     sp_buf_reset(&out);
     sp_message_encode(m, &out);

@@ -1,4 +1,4 @@
-/* What the group stage and the contain stage tell each other. */
+/* Messages between the group stage and the contain stage. */
 #include "codec/note.h"
 
 #include "base/mem.h"
@@ -58,7 +58,7 @@ static void survives(const struct sp_note *note)
     sp_buf_done(&again);
 }
 
-TEST(notes_survive)
+TEST(notes_encode_and_decode_unchanged)
 {
     each_note(survives);
 }
@@ -78,12 +78,12 @@ static void is_refused_when_cut(const struct sp_note *note)
     sp_buf_done(&out);
 }
 
-TEST(notes_that_are_cut_or_go_on_are_refused)
+TEST(notes_cut_short_or_followed_by_bytes_are_refused)
 {
     each_note(is_refused_when_cut);
 }
 
-/* Each bit flipped: refused, or a note that is written as it was read. */
+/* Flips each bit: the note is refused, or encodes to the bytes that were read. */
 static void is_refused_or_understood(const struct sp_note *note)
 {
     struct sp_buf out = {0}, again = {0};

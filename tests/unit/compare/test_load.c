@@ -1,5 +1,5 @@
-/* A compare stage made again from its rows behaves like the one that wrote them; rows that no stage
- * wrote are refused; and an error of the store is not forgotten. */
+/* A compare stage restored from its rows behaves like the one that wrote them. Rows that no stage
+ * writes are refused, and a store error persists. */
 #include "base/mem.h"
 #include "compare/cell.h"
 #include "harness.h"
@@ -10,7 +10,7 @@ struct world {
     struct sp_db *db;
     struct sp_partition_map map;
     struct sp_compare_stage *compare;
-    uint64_t said; /* hash of the edges that probes gave */
+    uint64_t said; /* hash of the edges that probes returned */
     uint64_t edges;
 };
 
@@ -61,7 +61,7 @@ static void end(struct world *w)
     sp_db_close(w->db);
 }
 
-/* Contents come in threes that resemble one another; every tenth has next to no words. */
+/* Groups of three similar contents; every tenth content has almost no words. */
 static struct sp_signature *content(uint32_t number)
 {
     uint32_t n = number % 10 == 9 ? number % 3 : SHINGLES;
@@ -107,7 +107,7 @@ static void commit(struct world *w)
     CU_ASSERT_EQUAL(sp_db_commit(w->db), SP_OK);
 }
 
-/* Each content has one page, every other one three. */
+/* Every other content has three pages instead of one. */
 static void put_all(struct world *w)
 {
     for (uint32_t page = 0; page < PAGES; page++)
@@ -144,14 +144,14 @@ static enum sp_err reopen(struct world *w)
     return open_stage(w);
 }
 
-TEST(a_stage_made_anew_answers_as_before)
+TEST(a_stage_that_is_loaded_replies_as_before)
 {
     struct world w;
     struct sp_compare_stage_stats before, after;
     begin(&w);
     put_all(&w);
     uint64_t said = probe_all(&w);
-    CU_ASSERT(w.edges > CONTENTS * 3 / 4 && w.edges < CONTENTS * 2); /* one a star */
+    CU_ASSERT(w.edges > CONTENTS * 3 / 4 && w.edges < CONTENTS * 2); /* one edge a star */
     sp_compare_stage_stats(w.compare, &before);
     CU_ASSERT_EQUAL(reopen(&w), SP_OK);
     sp_compare_stage_stats(w.compare, &after);
@@ -169,7 +169,7 @@ TEST(a_stored_form_comes_and_goes_with_its_row)
     CU_ASSERT_EQUAL(rows(&w, "R"), CONTENTS);
     CU_ASSERT_EQUAL(rows(&w, "P") + rows(&w, "K"), CONTENTS);
     CU_ASSERT(rows(&w, "K") > CONTENTS / 4);
-    for (uint32_t page = 0; page < PAGES; page += 3) /* in one batch: gone and there again */
+    for (uint32_t page = 0; page < PAGES; page += 3) /* removed and added in one batch */
         step(&w, SP_MSG_REMOVE, page, page < CONTENTS ? page : page / 2 * 2 % CONTENTS);
     for (uint32_t page = 0; page < PAGES; page += 6)
         step(&w, SP_MSG_PUT, page, page < CONTENTS ? page : page / 2 * 2 % CONTENTS);
@@ -222,7 +222,7 @@ static bool take_row(void *arg, struct sp_view key, struct sp_view value)
     return false;
 }
 
-/* Of a stored pivot, or kid. */
+/* The first stored pivot, or kid. */
 static struct row_value some_row(const char *kind)
 {
     struct row_value r = {.key_len = 0};
@@ -240,15 +240,15 @@ TEST(rows_that_no_stage_wrote_are_refused)
 {
     struct row_value pivot = some_row("P"), kid = some_row("K");
     check_refused(pivot.key, 5, pivot.value, pivot.value_len, SP_OK);
-    check_refused(kid.key, 5, kid.value, kid.value_len, SP_CORRUPT); /* without its pivot */
+    check_refused(kid.key, 5, kid.value, kid.value_len, SP_CORRUPT); /* its pivot is missing */
     for (size_t len = 0; len < pivot.value_len; len++)
         check_refused(pivot.key, 5, pivot.value, len, SP_CORRUPT);
     pivot.value[pivot.value_len] = 0;
     check_refused(pivot.key, 5, pivot.value, pivot.value_len + 1, SP_CORRUPT);
-    pivot.value[0] = CELLS; /* no such cell */
+    pivot.value[0] = CELLS; /* cell number out of range */
     check_refused(pivot.key, 5, pivot.value, pivot.value_len, SP_CORRUPT);
     pivot.value[0] = 0;
-    pivot.key[0] = 'K'; /* a pivot under a kid's key */
+    pivot.key[0] = 'K'; /* a pivot's value under a kid's key */
     check_refused(pivot.key, 5, pivot.value, pivot.value_len, SP_CORRUPT);
 }
 
@@ -295,14 +295,14 @@ TEST(a_further_owner_of_no_row_is_damage)
     end(&w);
 }
 
-/* The store fails from its call number `calls` on, in one step, and is well again in the next.
- * False: the step made no such call. */
+/* The store fails from call number `calls` on during one step, and works again in the next. Returns
+ * false if the step made fewer calls. */
 static bool fail_once(enum sp_message_kind failing, enum sp_message_kind next, long calls)
 {
     struct world w;
     begin(&w);
     put_all(&w);
-    CU_ASSERT_EQUAL(reopen(&w), SP_OK); /* nothing is in memory */
+    CU_ASSERT_EQUAL(reopen(&w), SP_OK); /* nothing cached */
     sp_db_fail_after(w.db, calls);
     enum sp_err err = try_step(&w, failing, CONTENTS, 0);
     sp_db_fail_after(w.db, -1);
@@ -313,7 +313,7 @@ static bool fail_once(enum sp_message_kind failing, enum sp_message_kind next, l
     return err != SP_OK;
 }
 
-TEST(an_error_stays_until_the_stage_is_made_anew)
+TEST(an_error_stays_until_the_stage_is_loaded_again)
 {
     static const enum sp_message_kind kinds[] = {SP_MSG_PUT, SP_MSG_REMOVE, SP_MSG_PROBE};
     for (int failing = 0; failing < 3; failing++)
@@ -321,7 +321,7 @@ TEST(an_error_stays_until_the_stage_is_made_anew)
             long calls = 0;
             while (fail_once(kinds[failing], kinds[next], calls))
                 calls++;
-            CU_ASSERT(calls >= 2); /* of the row, of its owners */
+            CU_ASSERT(calls >= 2); /* at least one read of the row and one of its owners */
         }
 }
 
@@ -342,7 +342,7 @@ static bool look_up(struct world *w, enum look_up what)
     return second && sp_owners_after(w->compare, slot, second);
 }
 
-/* Within a step as well: a look-up that succeeds leaves the error of one before it. */
+/* Within one step, too, a successful look-up must not clear the error of an earlier one. */
 TEST(a_look_up_that_succeeds_hides_no_error)
 {
     for (int failing = 0; failing < LOOK_UPS; failing++)

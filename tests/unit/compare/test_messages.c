@@ -1,6 +1,6 @@
-/* What a cell does with each message, seen from outside: which edges it reports, to whom, and what
- * it forgets. A text is a range of a hundred shingles: texts that begin ten shingles apart resemble
- * one another (J = 0.82), those that begin twenty apart do not. */
+/* What a cell does with each message, seen from outside: the edges it reports and what it drops. A
+ * text is a range of a hundred shingles: texts that begin ten shingles apart are similar (J =
+ * 0.82), those that begin twenty apart are not. */
 #include "base/mem.h"
 #include "compare/compare.h"
 #include "harness.h"
@@ -16,11 +16,11 @@ struct world {
     struct sp_partition_map maps[2];
     struct sp_maps in_use;
     struct sp_compare_stage *compare;
-    struct edge edges[MOST]; /* of matches, since the last step */
+    struct edge edges[MOST]; /* edges of matches since the last step */
     uint32_t edge_count;
     char moved[MOST]; /* pages that were asked to move */
     uint32_t move_count;
-    uint32_t probed; /* another cell, by message */
+    uint32_t probed; /* the other cell that was probed */
 };
 
 static struct sp_id id_of(char page)
@@ -117,7 +117,7 @@ static void step(struct world *w, struct sp_message *m)
         ;
 }
 
-/* The page's text becomes `from`; it had `old` before (0: none in this cell). */
+/* The page's text becomes `from`, replacing `old` (0: the page is not in this cell). */
 static void put_at(struct world *w, char page, int64_t version, uint32_t from, uint32_t old)
 {
     struct sp_message *m = sp_message_new(SP_MSG_PUT);
@@ -150,7 +150,7 @@ static void probe(struct world *w, char page, uint32_t from)
     step(w, m);
 }
 
-/* Whether some edge joins the two, in either direction. */
+/* Whether an edge joins the two, in either direction. */
 static bool joined(const struct world *w, char a, char b)
 {
     for (uint32_t i = 0; i < w->edge_count; i++)
@@ -193,9 +193,9 @@ TEST(equal_contents_share_a_row_and_its_first_owner_speaks_for_it)
     CU_ASSERT(joined(&w, 'B', 'A'));
     put(&w, 'C', 1000);
     CU_ASSERT_EQUAL(w.edge_count, 1);
-    CU_ASSERT(joined(&w, 'C', 'B')); /* which is linked to A */
+    CU_ASSERT(joined(&w, 'C', 'B')); /* C is linked to A */
     CU_ASSERT_EQUAL(rows(&w), 1);
-    probe(&w, 'P', 1010); /* names the spokesman, and no other owner */
+    probe(&w, 'P', 1010); /* names the spokesman and no other owner */
     CU_ASSERT_EQUAL(w.edge_count, 1);
     CU_ASSERT(joined(&w, 'P', 'A'));
     end(&w);
@@ -227,8 +227,8 @@ TEST(what_was_removed_is_not_found)
     CU_ASSERT_EQUAL(rows(&w), 1);
     probe(&w, 'P', 1000);
     CU_ASSERT_EQUAL(w.edge_count, 0);
-    remove_page(&w, cell(&w), 'A', 1000); /* a second time: nothing happens */
-    remove_page(&w, cell(&w), 'A', 5000); /* of which it is no owner */
+    remove_page(&w, cell(&w), 'A', 1000); /* a second remove is ignored */
+    remove_page(&w, cell(&w), 'A', 5000); /* A does not own this content */
     CU_ASSERT_EQUAL(rows(&w), 1);
     probe(&w, 'P', 5000);
     CU_ASSERT(joined(&w, 'P', 'B'));
@@ -251,8 +251,8 @@ TEST(an_owner_that_does_not_speak_for_its_row_leaves_in_silence)
 
 /* ---- successor */
 
-/* A speaks for a row that B and C own as well, and Q resembles it. When A goes, B speaks, and is
- * linked to Q; C has been linked to B since it came. */
+/* A is the spokesman of a row that B and C also own; Q resembles the row. When A leaves, B becomes
+ * the spokesman and gets an edge to Q. C has had an edge to B since it came. */
 TEST(a_successor_is_linked_to_what_its_row_resembles)
 {
     struct world w;
@@ -278,17 +278,16 @@ TEST(the_neighbours_of_an_owner_that_leaves_are_linked)
     remove_page(&w, cell(&w), 'C', 1000);
     CU_ASSERT_EQUAL(w.edge_count, 1);
     CU_ASSERT(joined(&w, 'D', 'B'));
-    remove_page(&w, cell(&w), 'E', 1000); /* the last one */
+    remove_page(&w, cell(&w), 'E', 1000); /* the last owner */
     CU_ASSERT_EQUAL(w.edge_count, 0);
-    put_at(&w, 'B', 3, 1000, 1000); /* another version: the edges of the first are stale */
+    put_at(&w, 'B', 3, 1000, 1000); /* a new version invalidates the edges of the first */
     CU_ASSERT_EQUAL(w.edge_count, 2);
     CU_ASSERT(joined(&w, 'B', 'A'));
     CU_ASSERT(joined(&w, 'D', 'B'));
     end(&w);
 }
 
-/* Owners leave in any order: as they came, the other way round, and in the order of their ids,
- * which is the order of the store. */
+/* Owners leave in order of arrival, in reverse, and by id, which is the order of the store. */
 TEST(a_change_of_one_owner_sends_two_edges_at_most_however_many_there_are)
 {
     for (uint32_t n = 15; n <= 60; n *= 4)
@@ -322,8 +321,17 @@ TEST(a_new_version_of_the_spokesman_is_a_successor_too)
 
 /* ---- move */
 
-/* The map is replaced. The old cell asks its owners to move, with the signature, until it is empty;
- * a page that has moved is found in its new cell, and by probes from the old one all the while. */
+static void next_map(struct world *w)
+{
+    CU_ASSERT_EQUAL(sp_compare_stage_flush(w->compare), SP_OK);
+    CU_ASSERT_EQUAL(sp_db_commit(w->db), SP_OK);
+    sp_compare_stage_free(w->compare);
+    CU_ASSERT_EQUAL_FATAL(sp_maps_make(&w->maps[1], &w->maps[0], &w->in_use), SP_OK);
+    open_stage(w);
+}
+
+/* After the map is replaced, the old cell asks its owners to move, with the signature, until it is
+ * empty. Meanwhile a page that has moved is found in its new cell, and by probes of the old one. */
 TEST(a_cell_of_the_old_map_asks_its_owners_to_move_until_it_is_empty)
 {
     struct world w;
@@ -332,30 +340,53 @@ TEST(a_cell_of_the_old_map_asks_its_owners_to_move_until_it_is_empty)
     put(&w, 'B', 1000);
     put(&w, 'C', 5000);
     uint32_t old_cell = cell(&w);
-    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 0); /* one map: nowhere to go */
-    CU_ASSERT_EQUAL(sp_compare_stage_flush(w.compare), SP_OK);
-    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
-    sp_compare_stage_free(w.compare);
-    CU_ASSERT_EQUAL_FATAL(sp_maps_make(&w.maps[1], &w.maps[0], &w.in_use), SP_OK);
-    open_stage(&w);
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 0); /* with one map no page moves */
+    next_map(&w);
     CU_ASSERT_NOT_EQUAL(cell(&w), old_cell);
 
     w.move_count = 0;
     CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 3);
     CU_ASSERT_EQUAL(w.move_count, 3);
-    CU_ASSERT(memchr(w.moved, 'B', 3) < memchr(w.moved, 'A', 3)); /* the spokesman last */
+    CU_ASSERT(memchr(w.moved, 'B', 3) < memchr(w.moved, 'A', 3)); /* the spokesman moves last */
 
     put(&w, 'B', 1000);
     CU_ASSERT_EQUAL(w.edge_count, 0);
-    CU_ASSERT_EQUAL(w.probed, 1); /* the old cell, where A still is */
+    CU_ASSERT_EQUAL(w.probed, 1); /* A is still in the old cell */
     remove_page(&w, old_cell, 'B', 1000);
     w.move_count = 0;
-    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 1), 1); /* at most one: and round by round */
+    CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 1), 1); /* one page a call */
     CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 2);
     remove_page(&w, old_cell, 'A', 1000);
     remove_page(&w, old_cell, 'C', 5000);
     CU_ASSERT_EQUAL(sp_compare_stage_move(w.compare, 100), 0);
     probe(&w, 'P', 1010);
     CU_ASSERT(joined(&w, 'P', 'B'));
+    end(&w);
+}
+
+/* A cell requests a probe again when what it found has changed. The maps may have changed since,
+ * and cells that no page can be in are not probed. */
+TEST(a_probe_is_repeated_in_cells_where_pages_live_and_in_no_other)
+{
+    struct world w;
+    begin(&w);
+    uint32_t leaving = cell(&w);
+    next_map(&w);
+    put(&w, 'A', 1000);
+    uint32_t present = cell(&w), version = 1u << SP_CELL_BITS;
+    const struct {
+        uint32_t from, probes;
+    } cases[] = {{leaving, 1},
+                 {(leaving - version) & (SP_CELL_VERSIONS * version - 1), 0}, /* past */
+                 {present + version, 0},                                      /* future */
+                 {present + 1, 0}};                                           /* no such cell */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_message *m = sp_message_new(SP_MSG_AGAIN);
+        m->page = id_of('A');
+        m->again = (struct sp_again){present, cases[i].from, content_of(1000)};
+        w.probed = 0;
+        step(&w, m);
+        CU_ASSERT_EQUAL(w.probed, cases[i].probes);
+    }
     end(&w);
 }

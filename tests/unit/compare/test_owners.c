@@ -1,5 +1,5 @@
-/* The owners of a row are those of a plain list, whatever of them is in memory; and what one of
- * them costs does not depend on how many there are. */
+/* The owners of a row equal a plain list, cached or not, and the cost of changing one does not
+ * depend on their number. */
 #include "base/mem.h"
 #include "compare/cell.h"
 #include "harness.h"
@@ -10,7 +10,7 @@ struct world {
     struct sp_db *db;
     struct sp_partition_map map;
     struct sp_compare_stage *compare;
-    struct sp_owner list[PAGES]; /* in the order in which they came */
+    struct sp_owner list[PAGES]; /* in order of arrival */
     uint32_t count;
 };
 
@@ -31,7 +31,7 @@ static enum sp_err open_stage(struct world *w)
                                          .maps = {&w->map, NULL},
                                          .routing = SP_ROUTING_LOSSLESS,
                                          .rho = 1,
-                                         .cache_bytes = 1}; /* keeps nothing that it can read */
+                                         .cache_bytes = 1}; /* too small to keep any row */
     struct sp_outbox outbox = {on_send, on_publish, w};
     w->compare = sp_compare_stage_new(&o, sp_db_store(w->db, 1), &outbox);
     return sp_compare_stage_load(w->compare);
@@ -188,7 +188,7 @@ struct cost {
     uint64_t rows_written;
 };
 
-/* Of owners that leave, change and come in the midst and at both ends, each after a commit. */
+/* Owners leave, change and arrive in the middle and at both ends, with a commit after each. */
 static struct cost cost_of(uint32_t owners)
 {
     struct world w;
@@ -218,7 +218,7 @@ TEST(an_owner_costs_as_many_rows_among_four_thousand_as_among_a_thousand)
     struct cost few = cost_of(1000), many = cost_of(4000);
     CU_ASSERT_EQUAL(few.rows_read, many.rows_read);
     CU_ASSERT_EQUAL(few.rows_written, many.rows_written);
-    CU_ASSERT(few.rows_read <= 200); /* of forty changes, and the first read each has a cell */
+    CU_ASSERT(few.rows_read <= 200); /* forty changes; the first read of each also loads the cell */
 }
 
 /* ---- damage */

@@ -1,5 +1,5 @@
-/* Rows of one cell that resemble two rows of another one, which do not resemble each other: they
- * are noted at both, and asked to look again now and then, but not in turn without end. */
+/* Rows of one cell resemble two rows of another cell that are not similar to each other. Both
+ * depend on them and ask them to probe again, but must not do so in turn endlessly. */
 #include "base/mem.h"
 #include "compare/compare.h"
 #include "harness.h"
@@ -13,7 +13,7 @@ struct world {
     struct sp_db *db;
     struct sp_partition_map map;
     struct sp_compare_stage *compare;
-    struct sp_message *messages[ROWS * STEPS_A_ROW]; /* from tier 2 to tier 2 */
+    struct sp_message *messages[ROWS * STEPS_A_ROW]; /* messages within tier 2 */
     uint32_t first, count;
     uint32_t edges;
 };
@@ -22,7 +22,7 @@ static void on_send(void *arg, struct sp_message *m)
 {
     struct world *w = arg;
     if (sp_message_tier(m) == SP_TIER_2) {
-        CU_ASSERT_FATAL(w->count < ROWS * STEPS_A_ROW); /* else: without end */
+        CU_ASSERT_FATAL(w->count < ROWS * STEPS_A_ROW); /* otherwise the rows probe endlessly */
         w->messages[w->count++] = m;
         return;
     }
@@ -63,13 +63,13 @@ static uint32_t cell_of(const struct world *w, uint32_t length)
     return sp_maps_cell(&maps, (const uint32_t[SP_DIMS]){length, 0, 0});
 }
 
-/* The least length above 100 that is another cell's. */
+/* The smallest length above 100 that routes to the other cell. */
 static uint32_t length_next_door(const struct world *w)
 {
     uint32_t length = SHINGLES;
     while (cell_of(w, length) == cell_of(w, SHINGLES))
         length++;
-    CU_ASSERT_FATAL(length * 0.8 < SHINGLES); /* so that pages of both can be similar */
+    CU_ASSERT_FATAL(length * 0.8 < SHINGLES); /* so that pages of the two cells can be similar */
     return length;
 }
 
@@ -79,6 +79,13 @@ static void deliver(struct world *w)
         CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, w->messages[w->first]), SP_OK);
         sp_message_free(w->messages[w->first]);
     }
+}
+
+static void finish(struct world *w)
+{
+    do
+        deliver(w);
+    while (sp_compare_stage_work(w->compare, 100) || w->first < w->count);
 }
 
 static void put(struct world *w, uint64_t page, uint32_t from, uint32_t length)
@@ -97,12 +104,27 @@ static void put(struct world *w, uint64_t page, uint32_t from, uint32_t length)
     m->put = (struct sp_put){.cell = cell_of(w, length), .content_version = 1, .signature = s};
     CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, m), SP_OK);
     sp_message_free(m);
-    do
-        deliver(w);
-    while (sp_compare_stage_work(w->compare, 100) || w->first < w->count);
+    finish(w);
 }
 
-TEST(rows_noted_at_two_others_are_not_called_in_turn_without_end)
+static void remove_page(struct world *w, uint64_t page, uint32_t length)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_REMOVE);
+    m->page = (struct sp_id){0, page};
+    m->remove = (struct sp_remove){cell_of(w, length), 2, {1, page}};
+    CU_ASSERT_EQUAL(sp_compare_stage_step(w->compare, m), SP_OK);
+    sp_message_free(m);
+    finish(w);
+}
+
+static uint64_t probes(const struct world *w)
+{
+    struct sp_compare_stage_stats stats;
+    sp_compare_stage_stats(w->compare, &stats);
+    return stats.probes;
+}
+
+TEST(rows_that_rely_on_two_others_do_not_probe_endlessly)
 {
     struct world w;
     begin(&w);
@@ -112,10 +134,23 @@ TEST(rows_noted_at_two_others_are_not_called_in_turn_without_end)
     for (uint64_t page = 3; page < 3 + ROWS; page++)
         put(&w, page, MIDDLE, length_next_door(&w));
     CU_ASSERT(w.edges >= 2 * ROWS);
-    /* A row looks once when it comes, and is asked again each time that a list has doubled. */
-    struct sp_compare_stage_stats stats;
-    sp_compare_stage_stats(w.compare, &stats);
-    CU_ASSERT(stats.probes > 2 * ROWS); /* some were asked: else this test shows nothing */
-    CU_ASSERT(stats.probes < 12 * ROWS);
+    /* A row probes once on arrival, and again each time a list doubles. */
+    CU_ASSERT(probes(&w) > 2 * ROWS); /* the lists doubled */
+    CU_ASSERT(probes(&w) < 12 * ROWS);
+    end(&w);
+}
+
+/* By then the lists have been purged of duplicates and of nothing else. */
+TEST(all_rows_that_relied_on_one_look_again_when_it_leaves)
+{
+    struct world w;
+    begin(&w);
+    put(&w, 1, LEFT, SHINGLES);
+    put(&w, 2, RIGHT, SHINGLES);
+    for (uint64_t page = 3; page < 3 + ROWS; page++)
+        put(&w, page, MIDDLE, length_next_door(&w));
+    uint64_t before = probes(&w);
+    remove_page(&w, 1, SHINGLES);
+    CU_ASSERT(probes(&w) >= before + ROWS);
     end(&w);
 }

@@ -23,7 +23,8 @@ static void check_ok(struct sp_config *c, const char *assignment)
     }
 }
 
-/* Asserts that it is refused with `words` in the fault, and that nothing changed. */
+/* Asserts that the assignment is refused, that the message contains `words`, and that no setting
+ * changed. */
 static void check_refused(const char *assignment, const char *words)
 {
     struct sp_config c = defaults(), before = c;
@@ -40,7 +41,7 @@ TEST(the_defaults_are_those_documented)
     struct sp_config c = defaults();
     CU_ASSERT_EQUAL(c.mode, SP_CONFIG_MODE_EXACT);
     CU_ASSERT_EQUAL(c.similarity_method, SP_CONFIG_METHOD_SHINGLES);
-    CU_ASSERT_EQUAL(c.similarity_threshold, 0); /* the method's own */
+    CU_ASSERT_EQUAL(c.similarity_threshold, 0); /* the default of the method */
     CU_ASSERT_EQUAL(c.signature_repeats, SP_CONFIG_REPEATS_ONCE);
     CU_ASSERT_EQUAL(c.signature_max_shingles, 1024);
     CU_ASSERT_EQUAL(c.text_scope, SP_CONFIG_SCOPE_MAIN);
@@ -123,7 +124,7 @@ TEST(sizes_take_units)
     check_refused("cache.bytes=inf", "is not a size");
 }
 
-TEST(numbers_that_are_none_are_refused)
+TEST(malformed_numbers_are_refused)
 {
     check_refused("threads=two", "is not a number");
     check_refused("threads=", "is not a number");
@@ -136,7 +137,7 @@ TEST(numbers_that_are_none_are_refused)
     check_refused("similarity.threshold=0,8", "is not a number");
 }
 
-TEST(an_unknown_key_is_answered_with_the_nearest)
+TEST(an_unknown_key_is_refused_with_the_nearest_one)
 {
     check_refused("similarity.treshold=0.8", "\"similarity.threshold\"");
     check_refused("thread=1", "nearest is \"threads\"");
@@ -164,7 +165,7 @@ TEST(very_long_keys_and_values_are_refused)
     CU_ASSERT_EQUAL(sp_config_assign(&c, text, &fault), SP_INVALID);
     memcpy(text, "mode=exact", 10);
     CU_ASSERT_EQUAL(sp_config_assign(&c, text, &fault), SP_INVALID);
-    /* Not a number, although its first hundred characters are one. */
+    /* The first hundred characters are a number, the whole is not. */
     memset(text, '0', sizeof text - 1);
     memcpy(text, "threads=", 8);
     text[4000] = 'x';
@@ -253,7 +254,7 @@ TEST(the_fingerprint_holds_the_settings_that_give_a_state_its_meaning_and_no_oth
     struct sp_buf usual = {0};
     struct sp_config c = defaults();
     sp_config_fingerprint(&c, &usual);
-    CU_ASSERT_PTR_NULL(strstr(usual.data, "containment.")); /* a feature that is off */
+    CU_ASSERT_PTR_NULL(strstr(usual.data, "containment.")); /* a disabled feature */
     sp_buf_reset(&usual);
     check_ok(&c, "containment.threshold=0.9");
     sp_config_fingerprint(&c, &usual);

@@ -82,7 +82,7 @@ struct sp_signature *world_signature(const uint32_t *shingles, uint32_t count, u
 
 enum sp_err world_try_put(struct world *w, uint32_t page, const char *url, struct sp_signature *s)
 {
-    enum sp_err err = sp_contents_hold(w->contents, s); /* as a group does */
+    enum sp_err err = sp_contents_hold(w->contents, s); /* as a group would */
     if (err == SP_OK)
         err = sp_contain_stage_put(w->stage, (struct sp_id){0, page}, url, s->content_hash);
     enum sp_err dropped = sp_contents_drop(w->contents, s->content_hash);

@@ -1,6 +1,6 @@
-/* The contain stage against its definition, computed from scratch: of random pages that come,
- * change and go nothing is missed and nothing is invented, after each step; and a stage that is
- * made again from its rows now and then says the same in the same order. */
+/* The contain stage against its definition, computed from scratch. After each step of a random
+ * crawl no container is missed and none is invented; a stage restored from its rows reports the
+ * same in the same order. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -9,9 +9,9 @@
 
 enum { HOSTS = 2, SECTIONS = 12, STEPS = 260, WORLDS = 36, NO_CAP = 1 << 16 };
 
-/* What the oracle knows of a page. */
+/* The oracle's view of a page. */
 struct page {
-    struct sp_signature *signature; /* NULL: it is not there */
+    struct sp_signature *signature; /* NULL: no such page */
     uint64_t order;
 };
 
@@ -23,7 +23,7 @@ struct oracle {
     uint64_t ever[HOSTS];
     uint32_t *learned[HOSTS];
     uint32_t learned_count[HOSTS];
-    uint64_t contained; /* of all checks */
+    uint64_t contained; /* pages with a container, over all checks */
     uint64_t learnings;
 };
 
@@ -116,8 +116,8 @@ static void check_page(struct oracle *o, const struct said *said, uint32_t page)
             named = share;
     }
     o->contained += best > 0;
-    CU_ASSERT_EQUAL(said->containment, (float)best); /* nothing missed */
-    CU_ASSERT_EQUAL((float)named, (float)best);      /* nothing invented */
+    CU_ASSERT_EQUAL(said->containment, (float)best); /* none missed */
+    CU_ASSERT_EQUAL((float)named, (float)best);      /* none invented */
     CU_ASSERT_EQUAL(said->url[0] != 0, best > 0);
 }
 
@@ -130,8 +130,8 @@ static void check(struct oracle *o, const struct world *w)
 
 /* ---- random worlds ---- */
 
-/* A menu that the host's pages share, some of the sections that all pages are made of, and a few
- * words of its own. */
+/* A menu shared by the host's pages, some of the sections that all hosts draw from, and a few words
+ * of its own. */
 static struct sp_signature *random_page(uint64_t *random, uint32_t page, uint32_t cap)
 {
     uint32_t shingles[SECTIONS * 40 + 64], count = 0;
@@ -172,7 +172,7 @@ static void take(struct oracle *o, uint32_t page)
     for (uint32_t p = host_of(page); p < WORLD_PAGES; p += HOSTS)
         if (o->pages[p].signature)
             return;
-    o->ever[host_of(page)] = o->learned_count[host_of(page)] = 0; /* the host is forgotten */
+    o->ever[host_of(page)] = o->learned_count[host_of(page)] = 0; /* the host's last page is gone */
 }
 
 static void one_step(struct oracle *o, struct world *steady, struct world *restarted,
@@ -230,11 +230,11 @@ TEST(nothing_is_missed_and_nothing_invented)
     uint64_t contained = 0, learnings = 0;
     for (uint64_t seed = 1; seed <= WORLDS; seed++)
         one_world(seed, &contained, &learnings);
-    CU_ASSERT(contained > 3000); /* there was something to find */
+    CU_ASSERT(contained > 3000); /* the crawl contained pages to find */
     CU_ASSERT(learnings > WORLDS / 2);
 }
 
-/* ---- one thing each ---- */
+/* ---- single cases ---- */
 
 static struct sp_signature *range(uint32_t from, uint32_t count, uint32_t own)
 {
@@ -263,13 +263,13 @@ TEST(a_page_is_told_as_its_container_comes_changes_and_goes)
     world_open(&w, &usual);
     put_range(&w, 1, 0, 100, 0);
     CU_ASSERT_STRING_EQUAL(w.said[1].url, "");
-    put_range(&w, 2, 0, 95, 1); /* smaller than page 1, and 95 of its 98 are there */
+    put_range(&w, 2, 0, 95, 1); /* smaller than page 1, which has 95 of its 98 shingles */
     CU_ASSERT_STRING_EQUAL(w.said[2].url, "http://h1.test/1");
-    put_range(&w, 3, 0, 200, 0); /* all of page 1, and of page 2 no more than page 1 has */
+    put_range(&w, 3, 0, 200, 0); /* contains all of page 1, and as much of page 2 as page 1 does */
     CU_ASSERT_STRING_EQUAL(w.said[1].url, "http://h1.test/3");
     CU_ASSERT_EQUAL(w.said[1].containment, 1);
     CU_ASSERT_STRING_EQUAL(w.said[2].url, "http://h1.test/1");
-    put_range(&w, 1, 300, 100, 0); /* becomes something else */
+    put_range(&w, 1, 300, 100, 0); /* its text changes */
     CU_ASSERT_STRING_EQUAL(w.said[1].url, "");
     CU_ASSERT_STRING_EQUAL(w.said[2].url, "http://h1.test/3");
     CU_ASSERT_EQUAL(w.said[2].containment, (float)(95.0 / 98));
@@ -288,6 +288,47 @@ TEST(a_page_with_another_url_is_named_by_it)
     world_put(&w, 3, "HTTP://h1.test/3", s);
     CU_ASSERT_STRING_EQUAL(w.said[1].url, "HTTP://h1.test/3");
     sp_signature_unref(s);
+    world_close(&w);
+}
+
+/* When the page arrives, only a share of its shingles is indexed; in some trials that share has
+ * none that a later container keeps. So the page waits under further shingles. */
+TEST(a_page_waits_for_a_container_that_keeps_few_of_its_shingles)
+{
+    enum { TRIALS = 1000, PART = 100, WHOLE = 2 * PART };
+    for (uint32_t trial = 0; trial < TRIALS; trial++) {
+        struct world w;
+        uint32_t shingles[WHOLE];
+        for (uint32_t i = 0; i < PART; i++)
+            shingles[i] = (uint32_t)sp_mix64(1000 * trial + i) / 2;
+        for (uint32_t i = PART; i < WHOLE; i++) /* shingles that the container drops */
+            shingles[i] = UINT32_MAX - i;
+        struct sp_signature *part = world_signature(shingles, PART, WHOLE),
+                            *whole = world_signature(shingles, WHOLE, SP_CONTAIN_LEAST);
+        world_open(&w, &usual);
+        world_put(&w, 1, "http://h1.test/1", part);
+        world_put(&w, 2, "http://h2.test/2", whole);
+        CU_ASSERT_STRING_EQUAL(w.said[1].url, "http://h2.test/2");
+        CU_ASSERT_EQUAL(w.said[1].containment, 1);
+        sp_signature_unref(part);
+        sp_signature_unref(whole);
+        world_close(&w);
+    }
+}
+
+/* Equal pages wait under the same shingles. Most of them leave, so the lists are rebuilt. */
+TEST(pages_wait_on_after_others_have_left)
+{
+    enum { WAITING = WORLD_PAGES - 1, LEAVING = WAITING - 5 };
+    struct world w;
+    world_open(&w, &(struct sp_contain_options){0.9, 1});
+    for (uint32_t page = 0; page < WAITING; page++)
+        put_range(&w, page, 0, 100, 0);
+    for (uint32_t page = 0; page < LEAVING; page++)
+        world_remove(&w, page);
+    put_range(&w, WAITING, 0, 200, 0);
+    for (uint32_t page = LEAVING; page < WAITING; page++)
+        CU_ASSERT_EQUAL(w.said[page].containment, 1);
     world_close(&w);
 }
 
@@ -377,7 +418,7 @@ TEST(an_error_of_the_store_is_not_forgotten)
         sp_db_fail_after(w.db, -1);
         failed += err != SP_OK;
         if (err != SP_OK && sp_contain_stage_flush(w.stage) == SP_OK)
-            CU_ASSERT(calls == 0); /* it was not the stage that asked */
+            CU_ASSERT(calls == 0); /* the call was not one of the stage */
         sp_signature_unref(s);
         world_close(&w);
     }

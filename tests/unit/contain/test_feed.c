@@ -1,7 +1,7 @@
-/* The contain stage behind messages that take their time. Pages are fetched, told a status, kept
- * and lost and forgotten, faster than notes and words get through; the feed is made again from its
- * rows now and then. When all has arrived, each kept page says its best container, as counted here
- * from scratch, and the feed holds nothing that no page needs. */
+/* The contain stage with delayed messages. Pages are fetched, published, put, removed and erased
+ * faster than messages arrive; the feed is restored from its rows now and then. Once all messages
+ * have arrived, each page has its best container, as computed from scratch, and the feed holds
+ * nothing that no page needs. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -12,11 +12,11 @@
 enum { PAGES = 14, CONTENTS = 24, WORLDS = 60, STEPS = 220, URL = 32, CACHE = 1 << 14 };
 enum { NO_CONTENT = CONTENTS };
 
-/* As the page actor of the group stage has it. */
+/* A page as the group stage's page actor holds it. */
 struct page {
-    unsigned content; /* NO_CONTENT: none */
+    unsigned content; /* NO_CONTENT: no content */
     bool kept;
-    bool unsaid; /* a status of it is still to come */
+    bool unsaid; /* a status of the page is pending */
     char contained_in[URL];
     float containment;
 };
@@ -48,7 +48,7 @@ static uint32_t below(struct flow *w, uint32_t n)
     return (uint32_t)(sp_mix64(w->random += 0x9e3779b97f4a7c15ull) % n);
 }
 
-/* Parts of three texts, from any place to any other, and a little of their own. */
+/* Ranges of three texts, with a few shingles of their own. */
 static struct sp_signature *make_content(struct flow *w, unsigned number)
 {
     uint32_t shingles[400], count = 0, text = below(w, 3), from = below(w, 60);
@@ -94,7 +94,7 @@ static void fetch_as(struct flow *w, uint32_t n, unsigned content)
     send(w, (struct sp_note){.kind = SP_NOTE_FETCHED,
                              .page = {0, n},
                              .signature = content == NO_CONTENT ? NULL : w->contents[content]});
-    if (below(w, 8)) /* else it is late, and the page takes no notice */
+    if (below(w, 8)) /* otherwise the fetch is late, and the page ignores it */
         change(&w->pages[n], content);
 }
 
@@ -102,7 +102,7 @@ static void fetch(struct flow *w, uint32_t n)
 {
     unsigned before = w->pages[n].content;
     fetch_as(w, n, below(w, 9) ? below(w, CONTENTS) : NO_CONTENT);
-    if (before != NO_CONTENT && below(w, 3) == 0) /* and back, before it has said anything */
+    if (before != NO_CONTENT && below(w, 3) == 0) /* and restored before anything was reported */
         fetch_as(w, n, before);
 }
 
@@ -150,7 +150,7 @@ static bool take_note(struct flow *w)
     return true;
 }
 
-/* As sp_group_stage_contained does: what is news is published, and so said. */
+/* Like sp_group_stage_contained: a result that differs from the last one is published. */
 static bool take_word(struct flow *w)
 {
     if (w->word_next == w->word_count)
@@ -307,5 +307,58 @@ TEST(what_arrives_late_leads_to_the_same_containers)
     for (uint64_t seed = 0; seed < WORLDS; seed++)
         contained += play(w, seed);
     CU_ASSERT(contained > 5 * WORLDS);
+    sp_free(w);
+}
+
+struct row {
+    struct sp_buf key;
+    struct sp_buf value;
+};
+
+static bool take_row(void *arg, struct sp_view key, struct sp_view value)
+{
+    struct row *row = arg;
+    sp_buf_put(&row->key, key.data, key.len);
+    sp_buf_put(&row->value, value.data, value.len);
+    return true;
+}
+
+/* Truncates the row: the first step that reads it fails, and so does every later one. */
+static void check_cut(struct flow *w, const struct row *row, size_t bytes)
+{
+    sp_store_put(sp_db_store(w->db, 1), sp_buf_view(&row->key), sp_view(row->value.data, bytes));
+    CU_ASSERT_EQUAL(sp_db_commit(w->db), SP_OK);
+    make(w);
+    CU_ASSERT_EQUAL(sp_contain_feed_step(w->feed, &w->notes[0]), SP_CORRUPT);
+    CU_ASSERT_EQUAL(sp_contain_feed_step(w->feed, &w->notes[1]), SP_CORRUPT);
+    CU_ASSERT_EQUAL(sp_contain_feed_flush(w->feed), SP_CORRUPT);
+    sp_contain_feed_free(w->feed);
+}
+
+TEST(a_cut_row_of_a_page_is_reported_as_damage)
+{
+    enum { LEAST = 2 + sizeof(struct sp_id) }; /* the shortest row */
+    struct flow *w = sp_calloc(1, sizeof *w);
+    struct row row = {{0}, {0}};
+    w->options = (struct sp_contain_options){.threshold = 0.6, .boilerplate = 1};
+    w->db = sp_db_open_memory();
+    w->contents[0] = make_content(w, 0);
+    fetch_as(w, 0, 0);
+    fetch_as(w, 1, 0);
+    make(w);
+    CU_ASSERT_TRUE(take_note(w));
+    commit(w);
+    sp_contain_feed_free(w->feed);
+    CU_ASSERT_EQUAL(
+        sp_store_scan(sp_db_store(w->db, 1), sp_view("P", 1), sp_view("", 0), take_row, &row),
+        SP_OK);
+    CU_ASSERT_EQUAL_FATAL(row.value.len, LEAST + sizeof(struct sp_id));
+    for (size_t bytes = 0; bytes < row.value.len; bytes++)
+        if (bytes != LEAST) /* at this length it is a valid row: a page without a pending status */
+            check_cut(w, &row, bytes);
+    sp_db_close(w->db);
+    sp_signature_unref(w->contents[0]);
+    sp_buf_done(&row.key);
+    sp_buf_done(&row.value);
     sp_free(w);
 }

@@ -1,5 +1,4 @@
-/* Skewed crawls, by what is looked at: four times the pages are at most about four times the work.
- */
+/* Skewed crawls, by counts of work: four times the pages cost at most about four times the work. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -19,7 +18,7 @@ static uint32_t number(uint64_t x)
     return (uint32_t)sp_mix64(x);
 }
 
-/* A page of `menu` shingles that all have, and `own` that no other has. */
+/* A page of `menu` shingles that all pages share, and `own` that no other page has. */
 static struct sp_signature *menu_page(uint32_t page, uint32_t menu, uint32_t own)
 {
     uint32_t shingles[1200];
@@ -44,7 +43,8 @@ static struct work work_of(const struct world *w)
     return (struct work){stats.postings, stats.candidates, stats.contained};
 }
 
-/* `hosts` 1: one site. Sizes vary, so that nearly all pages have larger ones with the same menu. */
+/* One host, or a host for each page. Sizes vary, so that nearly every page has a larger one with
+ * the same menu. */
 static struct work menus(uint32_t pages, uint32_t menu, double boilerplate, bool one_host)
 {
     struct world w;
@@ -70,7 +70,7 @@ TEST(pages_of_one_site_with_a_long_menu)
     check_linear(menus(SMALL, 300, 0.5, true), learned);
     check_linear(menus(SMALL, 300, 1, true), all);
     CU_ASSERT(learned.contained < 20); /* before the menu was learned */
-    CU_ASSERT(all.contained > 100);    /* it makes a page part of others that it has nothing of */
+    CU_ASSERT(all.contained > 100);    /* through the shared menu */
 }
 
 TEST(pages_of_many_sites_with_the_same_text)
@@ -79,7 +79,7 @@ TEST(pages_of_many_sites_with_the_same_text)
     check_linear(menus(SMALL, 150, 0.5, false), menus(LARGE, 150, 0.5, false));
 }
 
-/* Parts of a manual of 1,000 shingles, with `own` of their own. */
+/* A part of a manual of 1,000 shingles, plus `own` of its own. */
 static struct sp_signature *part(uint32_t page, uint32_t own)
 {
     uint32_t shingles[200], first = (uint32_t)(sp_mix64(page) % 900);
@@ -90,7 +90,7 @@ static struct sp_signature *part(uint32_t page, uint32_t own)
     return world_signature(shingles, 100 + own, NO_CAP);
 }
 
-/* The manual comes as number `manual_at`. */
+/* The whole manual is page number `manual_at`. */
 static struct work parts(uint32_t pages, uint32_t manual_at, uint32_t cap)
 {
     struct world w;
@@ -111,15 +111,61 @@ static struct work parts(uint32_t pages, uint32_t manual_at, uint32_t cap)
     return work;
 }
 
+/* A page that shares no shingle with any other. */
+static void put_unlike(struct world *w, uint32_t page, uint32_t count)
+{
+    put(w, page, page, menu_page(page, 0, count));
+}
+
+/* Pages are indexed by a share of their shingles until a page arrives that needs the others. */
+TEST(pages_that_have_nothing_in_common_are_not_entered_whole)
+{
+    enum { PAGES = 3000, SHINGLES = 300, TINY = 17 };
+    struct world w;
+    struct sp_contain_options options = {0.9, 1};
+    world_open(&w, &options);
+    for (uint32_t page = 0; page < PAGES; page++)
+        put_unlike(&w, page, SHINGLES);
+    uint64_t few = world_stats(&w).index_bytes;
+    for (uint32_t page = 0; page < 100; page++) /* many have too few shingles in the share */
+        put_unlike(&w, PAGES + page, TINY);
+    uint64_t more = world_stats(&w).index_bytes;
+    world_restart(&w); /* a restart indexes all shingles */
+    uint64_t all = world_stats(&w).index_bytes;
+    CU_ASSERT(few < more && more < all && all > 2 * few);
+    world_close(&w);
+}
+
+/* The lists of the share are looked up once, when the page is indexed. All other lists, those of
+ * capped pages and those of waiting pages are looked up only if they may contain something. */
+TEST(pages_that_have_nothing_in_common_look_up_few_lists)
+{
+    enum { PAGES = 2000, SHINGLES = 300, CAP = 280 };
+    struct world w;
+    struct sp_contain_options options = {0.8, 1};
+    world_open(&w, &options);
+    for (uint32_t page = 0; page < PAGES; page++) {
+        uint32_t count = page % 20 == 0 ? SHINGLES : CAP - page % 100, shingles[SHINGLES];
+        for (uint32_t i = 0; i < count; i++)
+            shingles[i] = number(1000000ull * (page + 1) + i);
+        put(&w, page, page, world_signature(shingles, count, CAP));
+    }
+    struct sp_contain_stats stats = world_stats(&w);
+    CU_ASSERT_EQUAL(stats.searches, PAGES);
+    CU_ASSERT(stats.lists < 30ull * PAGES);
+    world_close(&w);
+}
+
 TEST(parts_of_one_manual)
 {
     check_linear(parts(SMALL, 0, NO_CAP), parts(LARGE, 0, NO_CAP));
 }
 
-/* Until it comes, its parts find one another in their lists, and that they are no larger. */
+/* Until the manual comes, its parts find one another as candidates, but none that is large
+ * enough. */
 TEST(parts_of_a_manual_that_comes_later)
 {
     struct work half = parts(LARGE, LARGE / 2, NO_CAP), last = parts(LARGE, LARGE, NO_CAP);
     CU_ASSERT(half.candidates < 2 * LARGE && last.candidates < 2 * LARGE);
-    CU_ASSERT(parts(LARGE, 0, 500).candidates < 2 * LARGE); /* known by half of its shingles */
+    CU_ASSERT(parts(LARGE, 0, 500).candidates < 2 * LARGE); /* capped at half of its shingles */
 }

@@ -1,5 +1,5 @@
-/* The table of signatures against a plain array of counts: whatever is held, dropped, flushed and
- * read again, each content has one signature and the right count, in memory and in the store. */
+/* The signature table against a plain array of counts. After any sequence of holds, drops, flushes
+ * and reads each content has one signature and the right count, in memory and in the store. */
 #include "contents/contents.h"
 #include "harness.h"
 
@@ -172,7 +172,7 @@ TEST(what_is_kept_in_memory_fits_its_budget)
     for (uint32_t i = 0; i < CONTENTS; i++)
         hold(&w, i);
     sp_contents_stats(w.table, &stats);
-    CU_ASSERT(stats.cache_bytes > 2000); /* what is not stored cannot be dropped */
+    CU_ASSERT(stats.cache_bytes > 2000); /* unstored signatures are not evicted */
     commit(&w);
     sp_contents_stats(w.table, &stats);
     CU_ASSERT(stats.cache_bytes > 0 && stats.cache_bytes <= 2000);
@@ -200,7 +200,7 @@ TEST(what_is_used_again_and_again_stays_in_memory)
     }
     sp_contents_stats(w.table, &stats);
     CU_ASSERT_EQUAL(stats.loads, 0);
-    check_get(&w, 5); /* long gone */
+    check_get(&w, 5); /* evicted */
     sp_contents_stats(w.table, &stats);
     CU_ASSERT_EQUAL(stats.loads, 1);
     end(&w);
@@ -233,7 +233,7 @@ TEST(rows_that_no_table_wrote_are_refused)
     struct sp_signature *s;
     begin(&w, 1 << 20);
     put(&w, 'S', "\1nonsense", 9);
-    CU_ASSERT_EQUAL(sp_contents_check(w.table), SP_STATE_FORMAT); /* its count was in it */
+    CU_ASSERT_EQUAL(sp_contents_check(w.table), SP_STATE_FORMAT); /* an old format */
     put(&w, 'N', "\0", 1);
     CU_ASSERT_EQUAL(sp_contents_check(w.table), SP_OK);
     CU_ASSERT_EQUAL(sp_contents_drop(w.table, id_of(1)), SP_CORRUPT);

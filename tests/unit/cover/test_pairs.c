@@ -1,4 +1,4 @@
-/* The index of shingles against comparing everything with everything. */
+/* The index of shingles compared with comparing all pairs. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static void note(void *arg, unsigned thread, size_t a, size_t b, uint32_t overla
     struct world *w = arg;
     (void)thread;
     pthread_mutex_lock(&w->mutex);
-    CU_ASSERT_EQUAL(w->found[a][b], 0); /* once */
+    CU_ASSERT_EQUAL(w->found[a][b], 0); /* reported only once */
     w->found[a][b] = overlap + 1;
     w->calls++;
     pthread_mutex_unlock(&w->mutex);
@@ -34,7 +34,7 @@ static int by_value(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-/* Sets that copy parts of one another, some of them much smaller or larger than their source. */
+/* Sets that copy parts of one another; some are much smaller or larger than their source. */
 static void make_world(struct world *w, uint64_t seed, uint32_t blocks)
 {
     uint64_t random = sp_mix64(seed + 1);
@@ -127,7 +127,7 @@ TEST(blocks_threads_and_little_memory_change_nothing)
     }
 }
 
-TEST(nothing_shares_more_than_all)
+TEST(an_empty_collection_has_no_pairs)
 {
     struct sp_pairs_options o = {.share = {1.5, 0}, .threads = 1, .memory_bytes = 1 << 20};
     struct sp_pairs_stats stats = {0};

@@ -1,4 +1,4 @@
-/* What is pushed down. */
+/* Which conditions the plan uses for look-ups. */
 #include <math.h>
 #include <stdio.h>
 
@@ -52,7 +52,7 @@ TEST(every_atom_has_its_place)
     CU_ASSERT_EQUAL(p->range_count, 1);
     CU_ASSERT_EQUAL(p->sided_count[0], 1);
     CU_ASSERT_EQUAL(p->sided_count[1], 1);
-    CU_ASSERT_EQUAL(p->atom_count, 2); /* titles differ; popularity is length */
+    CU_ASSERT_EQUAL(p->atom_count, 2); /* titles; popularity = length */
     CU_ASSERT_EQUAL(plan.order_count, 1);
     CU_ASSERT_EQUAL(plan.exact, 1u << SP_FIELD_host | 1u << SP_FIELD_language |
                                     1u << SP_FIELD_length | 1u << SP_FIELD_title |
@@ -106,7 +106,8 @@ TEST(alternatives_become_paths_up_to_a_limit)
     CU_ASSERT_EQUAL(plan.path_count, 16);
     for (size_t i = 0; i < plan.path_count; i++) {
         CU_ASSERT(plan.paths[i].share[0] > 0.49);
-        CU_ASSERT_EQUAL(plan.paths[i].atom_count, 1); /* the last "or" is only asked */
+        CU_ASSERT_EQUAL(plan.paths[i].atom_count,
+                        1); /* the last "or" is not expanded but checked for each pair */
     }
     sp_plan_done(&plan);
     sp_relation_free(r);

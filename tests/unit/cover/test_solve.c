@@ -1,4 +1,4 @@
-/* The solver against trying everything. */
+/* The solver against exhaustive search. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "cover/solve.h"
@@ -12,7 +12,7 @@ struct graph {
     struct sp_digraph graph;
 };
 
-/* An arc with probability permille / 1000. */
+/* A random graph; each arc exists with probability permille / 1000. */
 static void make_graph(struct graph *g, uint64_t seed, uint32_t count, uint32_t permille)
 {
     uint32_t end = 0;
@@ -42,7 +42,7 @@ static bool is_cover(const struct sp_digraph *g, const uint8_t *kept)
     return n == g->count;
 }
 
-/* Whether every kept document is needed. */
+/* Whether no kept document can be dropped. */
 static bool is_minimal(const struct sp_digraph *g, uint8_t *kept)
 {
     bool minimal = true;
@@ -64,7 +64,7 @@ static uint32_t size_of(const uint8_t *kept, uint32_t count)
     return n;
 }
 
-/* The size of the smallest cover, by trying all subsets. */
+/* The size of the smallest cover, by exhaustive search. */
 static uint32_t smallest(const struct sp_digraph *g)
 {
     uint32_t best = g->count, all = (1u << g->count) - 1;
@@ -141,7 +141,7 @@ TEST(trees_and_cliques_need_no_search)
     struct sp_solve_options o = {.exact_max = 0};
     struct sp_solve_stats stats = {0};
     uint8_t kept[MOST];
-    make_graph(&g, 1, 50, 1000); /* everything covers everything */
+    make_graph(&g, 1, 50, 1000); /* a complete graph */
     sp_solve(&g.graph, &o, kept, &stats);
     CU_ASSERT_EQUAL(size_of(kept, 50), 1);
     CU_ASSERT_EQUAL(kept[0], 1);

@@ -1,4 +1,4 @@
-/* Memory on disk, and sorting what does not fit in memory. */
+/* Memory-mapped spool files, and external sorting. */
 #include <stdlib.h>
 
 #include "base/hash.h"
@@ -12,7 +12,7 @@ static const char *temp(void)
     return directory && *directory ? directory : "/tmp";
 }
 
-TEST(what_is_put_is_read_again)
+TEST(the_spool_returns_what_was_written)
 {
     struct sp_spool s;
     struct sp_fault fault;
@@ -71,7 +71,7 @@ static void check_sorter(size_t count, uint64_t memory_bytes)
     sp_sorter_close(&s);
 }
 
-TEST(records_come_out_in_order_whatever_the_memory)
+TEST(the_sorter_is_right_for_any_memory)
 {
     check_sorter(0, 1 << 20);
     check_sorter(1, 0);

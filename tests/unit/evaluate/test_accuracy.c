@@ -1,5 +1,5 @@
-/* The ways of Table 1 over made-up crawls: what must be exact is, what approximates is seen to, and
- * the number of threads changes nothing. */
+/* The methods of Table 1 over synthetic crawls: exact methods make no errors, approximate ones do,
+ * and the result does not depend on the number of threads. */
 #include "base/mem.h"
 #include "crawl.h"
 #include "evaluate/examples.h"
@@ -39,8 +39,8 @@ static void made_up(struct world *w, uint64_t pages, uint64_t seed)
     crawl_done(&made);
 }
 
-/* Pages that slide over a few long texts: chains come and go with every fetch. They are of any
- * length, so that near duplicates lie in several cells. */
+/* Pages whose text slides along a few long texts, so that chains form and break with every fetch.
+ * Lengths vary, so that near duplicates are in several cells. */
 static void sliding(struct world *w, uint64_t seed)
 {
     enum { PAGES = 60, FETCHES = 600, WORDS = 100, TEXTS = 6, SLIDE = 90, SHORTER = 30 };
@@ -67,7 +67,7 @@ static void sliding(struct world *w, uint64_t seed)
     sp_builder_free(b);
 }
 
-/* pages 0: sliding. */
+/* pages 0: a sliding crawl. */
 static void setup(struct world *w, uint64_t pages, uint64_t seed)
 {
     *w = (struct world){.crawl = sp_crawl_new(), .a = sp_calloc(1, sizeof *w->a)};
@@ -101,7 +101,7 @@ static bool exact_at(const struct sp_errors *e)
            e->winners.wrong == 0 && e->winners.missed == 0;
 }
 
-TEST(exact_ways_have_no_errors_and_delayed_ones_lose_theirs)
+TEST(exact_methods_make_no_errors_and_errors_by_delay_vanish)
 {
     struct world w;
     setup(&w, 700, 1);
@@ -114,20 +114,20 @@ TEST(exact_ways_have_no_errors_and_delayed_ones_lose_theirs)
         const struct sp_errors *last = &w.a->variants[v].decay[SP_DECAY_STEPS - 1];
         CU_ASSERT(exact_at(last) && last->pending == 0);
     }
-    /* Half of the messages is too few. */
+    /* After half of the messages the result is still incomplete. */
     const struct sp_errors *half = w.a->variants[SP_VARIANTS - 1].errors;
     CU_ASSERT(half[SP_MILESTONES - 1].pending > 0 && !exact_at(&half[SP_MILESTONES - 1]));
     teardown(&w);
 }
 
-/* Skip alone never puts pages together wrongly, leave alone never misses a pair: in any crawl. */
+/* In any crawl, "skip" alone only misses pairs and "leave" alone only adds wrong ones. */
 TEST(each_approximation_errs_on_its_side)
 {
     uint64_t false_pairs = 0, missed = 0;
     for (uint64_t seed = 2; seed < 8; seed++) {
         struct world w;
         setup(&w, seed % 2 ? 400 : 0, seed);
-        w.options.replay.bus.group.fast_recheck_share = 1; /* no repair */
+        w.options.replay.bus.group.fast_recheck_share = 1; /* disables the repair */
         measure(&w, 2);
         for (size_t m = 0; m < SP_MILESTONES; m++) {
             const struct sp_group_pairs *skip = &w.a->variants[SP_SKIP_ONLY].errors[m].groups;
@@ -139,7 +139,7 @@ TEST(each_approximation_errs_on_its_side)
         }
         teardown(&w);
     }
-    CU_ASSERT(false_pairs > 0 && missed > 0); /* else this test shows nothing */
+    CU_ASSERT(false_pairs > 0 && missed > 0); /* the test must see both kinds of error */
 }
 
 TEST(examples_are_what_they_say)
@@ -148,7 +148,7 @@ TEST(examples_are_what_they_say)
     for (uint64_t seed = 2; seed < 8; seed++) {
         struct world w;
         setup(&w, seed % 2 ? 400 : 0, seed);
-        w.options.replay.bus.group.fast_recheck_share = 1; /* no repair */
+        w.options.replay.bus.group.fast_recheck_share = 1; /* disables the repair */
         measure(&w, 2);
         const struct sp_baseline *b = &w.a->baselines[SP_MILESTONES - 1];
         for (size_t i = 0; i < SP_EXAMPLES; i++) {
@@ -164,7 +164,7 @@ TEST(examples_are_what_they_say)
             CU_ASSERT(strlen(e->verdict) > 20);
             right += e->good;
             together += !e->good && !one_component;
-            CU_ASSERT_EQUAL(one_component, similar); /* also of a missed pair */
+            CU_ASSERT_EQUAL(one_component, similar); /* holds for missed pairs, too */
         }
         teardown(&w);
     }

@@ -1,4 +1,4 @@
-/* What the first screen of the report calculates from what was counted. */
+/* The derived figures on the first screen of the report. */
 #include "evaluate/bring.h"
 #include "harness.h"
 
@@ -13,7 +13,7 @@ TEST(the_interval_of_a_share_gets_narrower_with_the_cases)
         CU_ASSERT(most - least < width);
         width = most - least;
     }
-    sp_share_interval(0.5, 100, &least, &most); /* as tables of Wilson's interval have it */
+    sp_share_interval(0.5, 100, &least, &most); /* values from tables of the Wilson interval */
     CU_ASSERT_DOUBLE_EQUAL(least, 0.4038, 0.0001);
     CU_ASSERT_DOUBLE_EQUAL(most, 0.5962, 0.0001);
     sp_share_interval(0, 50, &least, &most);
@@ -41,12 +41,12 @@ TEST(the_cost_of_a_fetch_grows_as_it_grew_and_at_most_as_the_cube_root)
     sp_bring_cost(&cheaper, 800e3, &least, &most);
     CU_ASSERT_DOUBLE_EQUAL(least, 1e-4, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(most, 2e-4, 1e-9);
-    sp_bring_cost(&dearer, 800e3, &least, &most); /* 1.2 for a factor of 3: 3.15 for 1,000 */
+    sp_bring_cost(&dearer, 800e3, &least, &most); /* 1.2 per factor of 3: 3.15 */
     CU_ASSERT_DOUBLE_EQUAL(least, 1e-4, 1e-9);
     CU_ASSERT_DOUBLE_EQUAL(most, 1.2e-4 * 3.147, 1e-6);
     sp_bring_cost(&leaping, 800e3, &least, &most);
     CU_ASSERT_DOUBLE_EQUAL(most, 9e-4 * 10, 1e-6);
-    sp_bring_cost(&leaping, 400, &least, &most); /* fewer than there were */
+    sp_bring_cost(&leaping, 400, &least, &most); /* fewer pages than were measured */
     CU_ASSERT_DOUBLE_EQUAL(most, 9e-4, 1e-9);
 }
 

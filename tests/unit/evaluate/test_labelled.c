@@ -1,4 +1,4 @@
-/* Labelled data: the forms it may have, and what is said of bad ones. */
+/* Labelled data: its formats, and the messages for bad input. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
-/* Tiny crawls whose errors can be counted by hand, and made-up ones in which exact mode has none.
+/* Tiny crawls whose errors can be counted by hand, and generated ones in which exact mode makes
+ * none.
  *
- * A page's text is a window of a long sequence of words: two windows of 100 words that begin d
- * words apart have J = (96 - d) / (96 + d): 0.846 for 8, 0.829 for 9, 0.745 for 14, below 0.72 from
- * 16 on. */
+ * A text is a window of 100 words in a long sequence. Windows that begin d words apart have J = (96
+ * - d) / (96 + d): 0.846 for 8, 0.829 for 9, 0.745 for 14, below 0.72 from 16 on. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -28,7 +28,7 @@ static struct sp_signature *window(size_t start, size_t words)
     return s;
 }
 
-/* A fetch of page 'A', 'B' …: earlier letters rank higher. */
+/* A fetch of page 'A', 'B', …; earlier letters rank higher. */
 static void add(struct sp_crawl *c, char page, int64_t version, enum sp_page_kind kind,
                 size_t start, size_t words, char target)
 {
@@ -56,7 +56,7 @@ static void add_content(struct sp_crawl *c, char page, int64_t version, size_t s
     add(c, page, version, SP_PAGE_CONTENT, start, WORDS, 0);
 }
 
-/* ---- a replay and what is found at its end */
+/* ---- a replay and its result */
 
 struct outcome {
     const struct sp_crawl *crawl;
@@ -116,7 +116,7 @@ static void finish(struct outcome *o)
     sp_partition_done(&o->map);
 }
 
-/* Two cells, cut along one axis. */
+/* A map of two cells, cut along one axis. */
 static void cut_in_two(struct outcome *o, int axis, uint32_t at)
 {
     sp_partition_done(&o->map);
@@ -131,7 +131,7 @@ struct ways {
     bool skip;
     bool leave;
     double share;    /* fast.recheck_share */
-    uint32_t cut_at; /* pages of as many shingles live in a second cell; 0: there is one */
+    uint32_t cut_at; /* pages of at least this many shingles are in a second cell; 0: one cell */
 };
 
 static struct sp_group_pairs errors_at_end(const struct sp_crawl *c, struct ways ways)
@@ -146,7 +146,7 @@ static struct sp_group_pairs errors_at_end(const struct sp_crawl *c, struct ways
     o.options.bus.group.fast_recheck_share = ways.share;
     replay(&o);
     finish(&o);
-    CU_ASSERT_EQUAL(o.winners[POINTS - 1].wrong, 0); /* a loser resembles its winner in any mode */
+    CU_ASSERT_EQUAL(o.winners[POINTS - 1].wrong, 0); /* in every mode */
     return o.groups[POINTS - 1];
 }
 
@@ -158,16 +158,16 @@ TEST(pairs_are_counted_as_by_hand)
     static const uint32_t components[] = {10, 10, 11, 11, 12, 12, SP_NO_NUMBER};
     struct sp_group_pairs p;
     sp_group_pairs_count(groups, components, 7, &p);
-    CU_ASSERT_EQUAL(p.system, 4);   /* 01 02 12 34 */
-    CU_ASSERT_EQUAL(p.baseline, 3); /* 01 23 45 */
-    CU_ASSERT_EQUAL(p.both, 1);     /* 01 */
+    CU_ASSERT_EQUAL(p.system, 4);   /* pairs 01 02 12 34 */
+    CU_ASSERT_EQUAL(p.baseline, 3); /* pairs 01 23 45 */
+    CU_ASSERT_EQUAL(p.both, 1);     /* pair 01 */
     CU_ASSERT_DOUBLE_EQUAL(sp_group_pairs_rep(&p), 3.0 / 4, 1e-12);
     CU_ASSERT_DOUBLE_EQUAL(sp_group_pairs_rer(&p), 2.0 / 3, 1e-12);
     CU_ASSERT(p.worst_group == 1 && p.worst_false == 2 && p.false_groups == 2);
     CU_ASSERT(p.worst_component == 11 && p.worst_missed == 1 && p.missed_components == 2);
 }
 
-TEST(nothing_has_no_errors)
+TEST(an_empty_crawl_has_no_errors)
 {
     struct sp_group_pairs p;
     sp_group_pairs_count(NULL, NULL, 0, &p);
@@ -189,7 +189,7 @@ TEST(winners_are_counted_as_by_hand)
     CU_ASSERT(b.alive == 4 && b.contents == 4 && b.edges == 2);
     CU_ASSERT(b.component[0] == b.component[1] && b.component[1] == b.component[2]);
     CU_ASSERT(b.component[3] != b.component[0]);
-    /* A chain: A covers B, nobody covers C. */
+    /* A chain: A covers B, nothing covers C. */
     CU_ASSERT(b.winner[0] == 0 && b.winner[1] == 0 && b.winner[2] == 2 && b.winner[3] == 3);
     struct sp_said said[] = {{SP_STATUS_WINNER, SP_NO_NUMBER, 0, 0, 1},
                              {SP_STATUS_WINNER, SP_NO_NUMBER, 0, 0, 1}, /* missed */
@@ -211,7 +211,7 @@ TEST(the_baseline_sees_what_is_alive)
     struct sp_baseline b;
     sp_similarity_options_default(&o);
     add_content(c, 'A', 5, 0);
-    add_content(c, 'A', 3, UNLIKE); /* late: says nothing */
+    add_content(c, 'A', 3, UNLIKE); /* late, so ignored */
     add_content(c, 'B', 1, 0);
     add_content(c, 'C', 1, 0);
     add(c, 'D', 1, SP_PAGE_REDIRECT, 0, 0, 'A');
@@ -252,8 +252,8 @@ TEST(pages_without_words_are_alone)
 
 /* ---- what each approximation costs */
 
-/* A - B - C is a chain. B becomes another page: A and C have nothing left in common. Each is all
- * that the other has in its group: more than any share but 1. */
+/* A - B - C is a chain. B becomes another page, and A and C are no longer connected. Each is the
+ * only other member left, so any recheck_share below 1 re-checks the group. */
 TEST(a_bridge_that_leaves_unchecked_costs_precision)
 {
     struct sp_crawl *c = sp_crawl_new();
@@ -272,8 +272,8 @@ TEST(a_bridge_that_leaves_unchecked_costs_precision)
     sp_crawl_free(c);
 }
 
-/* A and B are a group, D is alone, and lives in another cell. B moves between them: still like A,
- * and now like D. In one cell D would have been found as B was stored. */
+/* A and B are a group; D is alone in another cell. B changes so that it resembles both. In a single
+ * cell, storing B would have found D. */
 TEST(a_page_that_skips_tier_2_costs_recall)
 {
     struct sp_crawl *c = sp_crawl_new();
@@ -293,8 +293,8 @@ TEST(a_page_that_skips_tier_2_costs_recall)
     sp_crawl_free(c);
 }
 
-/* Short pages whose lengths differ much in one dimension: within the paper's bound at rho = 1 they
- * do not meet. */
+/* Short pages whose lengths differ much in one dimension do not meet within the paper's bound at
+ * rho = 1. */
 TEST(bounded_routing_costs_recall)
 {
     struct sp_crawl *c = sp_crawl_new();
@@ -324,7 +324,7 @@ TEST(bounded_routing_costs_recall)
     sp_crawl_free(c);
 }
 
-/* ---- made-up crawls */
+/* ---- generated crawls */
 
 static struct sp_crawl *made_up(uint64_t pages, uint64_t seed)
 {
@@ -368,7 +368,7 @@ TEST(exact_mode_agrees_with_the_baseline)
     }
 }
 
-/* The count can find fault: the same groups against the baseline of another threshold. */
+/* The counts detect errors: groups of one threshold against the baseline of another. */
 TEST(another_threshold_is_noticed)
 {
     struct sp_crawl *c = made_up(900, 4);
@@ -400,7 +400,7 @@ TEST(a_backlog_builds_up_and_is_worked_off)
     CU_ASSERT(o.pending[POINTS - 1] > o.pending[0] && o.pending[0] > 0);
     CU_ASSERT(sp_group_pairs_rer(&o.groups[POINTS - 1]) > 0);
     CU_ASSERT(o.winners[POINTS - 1].missed > 0);
-    /* When nothing is under way any more, nothing is wrong. */
+    /* Once no message is in flight, there are no errors. */
     size_t last = POINTS + 9;
     CU_ASSERT_EQUAL(o.pending[last], 0);
     CU_ASSERT(o.groups[last].system == o.groups[last].both &&
@@ -427,7 +427,7 @@ TEST(tiers_that_are_fast_enough_have_no_backlog)
     sp_crawl_free(c);
 }
 
-TEST(a_timed_replay_is_the_same_one)
+TEST(timing_a_replay_does_not_change_it)
 {
     struct sp_crawl *c = made_up(500, 7);
     struct outcome o, timed;
@@ -481,9 +481,9 @@ TEST(replays_in_threads_share_a_crawl)
     sp_crawl_free(c);
 }
 
-/* Each page of a large group outranks those before it, and their statuses are told later: a look
- * comes after that. */
-TEST(a_look_comes_after_what_large_groups_tell_later)
+/* Each page of a large group outranks those before it, so statuses are published late: the counts
+ * are taken after that. */
+TEST(counts_are_taken_after_the_deferred_statuses_of_large_groups)
 {
     struct outcome o;
     struct sp_crawl *c = sp_crawl_new();

@@ -1,4 +1,4 @@
-/* Scores against counting by the definition. */
+/* Scores against their definitions. */
 #include <math.h>
 
 #include "base/hash.h"
@@ -15,7 +15,7 @@ static uint64_t draw(uint64_t below)
     return state % below;
 }
 
-/* Hubert and Arabie's index from the four counts of pairs of pages. */
+/* Hubert and Arabie's adjusted Rand index, from the four counts of page pairs. */
 static double rand_by_definition(const uint32_t *x, const uint32_t *y)
 {
     double both = 0, only_x = 0, only_y = 0, none = 0;

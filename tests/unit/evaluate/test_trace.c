@@ -1,4 +1,4 @@
-/* Traces in memory: which pages are alive when, and contents read again. */
+/* Traces in memory: which pages are alive at a time, and contents that are read again. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ TEST(a_trace_holds_every_fetch_and_shares_equal_contents)
     CU_ASSERT_EQUAL(t->fetch_count, 7);
     CU_ASSERT_EQUAL(t->files[0].dead_letters, 1);
     CU_ASSERT_EQUAL(t->files[0].ignored, 1);
-    CU_ASSERT_EQUAL(t->page_count, 4); /* 1, 2, 3 and 4, first as a target */
+    CU_ASSERT_EQUAL(t->page_count, 4); /* 1, 2, 3 and 4; the first appears as a redirect target */
     CU_ASSERT_EQUAL(t->distinct, 4);
     CU_ASSERT_PTR_EQUAL(t->fetches[0].signature, t->fetches[1].signature);
     CU_ASSERT_STRING_EQUAL(t->pages[t->fetches[2].target].url, "http://a.org/4");
@@ -76,10 +76,10 @@ TEST(a_page_is_alive_with_its_latest_content)
     struct sp_trace *t = read_trace();
     CU_ASSERT_EQUAL(sp_trace_alive(t, 0, 2, alive), 2);
     CU_ASSERT_EQUAL_FATAL(sp_trace_alive(t, 0, 7, alive), 2);
-    CU_ASSERT_EQUAL(alive[0], 3); /* not the late one */
+    CU_ASSERT_EQUAL(alive[0], 3); /* the late fetch is ignored */
     CU_ASSERT_EQUAL(alive[1], 6);
     CU_ASSERT_EQUAL(sp_trace_alive(t, 4, 5, alive),
-                    1); /* nothing is late when nothing was before */
+                    1); /* without an earlier fetch nothing is late */
     CU_ASSERT_EQUAL(sp_trace_alive(t, 0, 0, alive), 0);
     done(t);
 }

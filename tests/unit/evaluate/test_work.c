@@ -1,4 +1,4 @@
-/* Compare work: every way to do it and every lossless map finds the same pairs. */
+/* Comparison counts: every method and every lossless map finds the same pairs. */
 #include <string.h>
 
 #include "base/mem.h"

@@ -1,4 +1,4 @@
-/* The filter against a comparison of all with all that knows no shortcut. */
+/* The filter against a plain comparison of all pairs. */
 #include <stdio.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void free_all(struct samepage_document **documents, size_t count)
         samepage_document_free(documents[i]);
 }
 
-/* Documents that change into one another, in steps of `changed` of a hundred hashes. */
+/* Documents each derived from the one before, with `changed` of a hundred hashes replaced. */
 static void family(struct samepage_document **ret, size_t count, size_t hashes, uint32_t changed,
                    size_t keep)
 {
@@ -48,7 +48,7 @@ static void family(struct samepage_document **ret, size_t count, size_t hashes, 
     }
 }
 
-/* Keeps the first of all that are similar, asking every pair to the end. */
+/* Keeps a document unless it resembles one kept before; compares every pair in full. */
 static void check_list(struct samepage_document **documents, size_t count, double threshold)
 {
     struct samepage_filter *filter = samepage_filter_new(threshold, 4);
@@ -184,11 +184,11 @@ TEST(a_document_survives_as_bytes_and_damaged_bytes_are_refused)
     for (size_t i = 0; i < 12; i++) {
         bytes[i] ^= 0x55;
         struct samepage_document *damaged = samepage_document_unpack(bytes, size);
-        CU_ASSERT(!damaged || (i >= 4 && i < 8)); /* another total may make sense */
+        CU_ASSERT(!damaged || (i >= 4 && i < 8)); /* a changed total can still be valid */
         samepage_document_free(damaged);
         bytes[i] ^= 0x55;
     }
-    memset(bytes + 12, 0xff, 4); /* not ascending any more */
+    memset(bytes + 12, 0xff, 4); /* no longer ascending */
     CU_ASSERT_PTR_NULL(samepage_document_unpack(bytes, size));
     samepage_document_free(back);
     samepage_document_free(d);

@@ -8,15 +8,18 @@ struct sp_id id_of(char page)
     return (struct sp_id){0, (uint64_t)page};
 }
 
+static const uint32_t NO_WORDS = UINT32_MAX; /* as the first shingle of a text without words */
+
 static struct sp_signature *signature(uint32_t from)
 {
-    struct sp_signature *s = sp_signature_alloc(SHINGLES, 0);
+    uint32_t count = from == NO_WORDS ? 0 : SHINGLES;
+    struct sp_signature *s = sp_signature_alloc(count, 0);
     s->params = 1;
     s->content_hash = (struct sp_id){1, from};
-    s->length[0] = s->shingle_total = SHINGLES;
+    s->length[0] = s->shingle_total = count;
     s->length[1] = s->length[2] = 0;
     s->language = 0;
-    for (uint32_t i = 0; i < SHINGLES; i++)
+    for (uint32_t i = 0; i < count; i++)
         s->hashes[i] = (from + i) * 1000;
     return s;
 }
@@ -30,7 +33,7 @@ void push(struct world *w, struct sp_message *m)
     w->last = &m->next;
 }
 
-/* What resembles the page among those in the cell, as one match. */
+/* Sends one match with an edge to every page in the cell that resembles this one. */
 static void find_edges(struct world *w, struct sp_id page, int64_t version, uint32_t from)
 {
     struct sp_message *m = sp_message_new(SP_MSG_MATCH);
@@ -65,7 +68,8 @@ static void on_send(void *arg, struct sp_message *m)
     CU_ASSERT_FATAL(m->kind == SP_MSG_PUT || m->kind == SP_MSG_REMOVE);
     *row = (struct text){0};
     if (m->kind == SP_MSG_PUT) {
-        uint32_t from = m->put.signature->hashes[0] / 1000;
+        const struct sp_signature *s = m->put.signature;
+        uint32_t from = s->shingle_count ? s->hashes[0] / 1000 : NO_WORDS;
         *row = (struct text){from, m->put.content_version};
         if (m->put.settled)
             w->settled++;
@@ -96,10 +100,10 @@ void drain(struct world *w)
                 w->last = &w->first;
             CU_ASSERT_EQUAL_FATAL(sp_group_stage_step(w->stage, m), SP_OK);
         }
-    while (sp_group_stage_work(w->stage, 100) || w->first);
+    while ((!w->busy && sp_group_stage_work(w->stage, 100)) || w->first);
 }
 
-/* ---- what a story is made of ---- */
+/* ---- steps of a story ---- */
 
 static void start(struct world *w)
 {
@@ -146,7 +150,7 @@ static void fetch(struct world *w, char page, enum sp_page_kind kind, uint32_t f
     c->version = ++w->now;
     c->page_kind = kind;
     c->url = sp_strdup(url);
-    c->rank.popularity = 'Z' - page; /* A ranks before B, and so on */
+    c->rank.popularity = 'Z' - page + w->favour; /* A ranks before B, and so on */
     c->rank.url_bytes = sizeof url - 1;
     if (kind == SP_PAGE_CONTENT)
         c->signature = signature(from);
@@ -162,6 +166,18 @@ static void fetch(struct world *w, char page, enum sp_page_kind kind, uint32_t f
 void crawl(struct world *w, char page, uint32_t from)
 {
     fetch(w, page, SP_PAGE_CONTENT, from, 0);
+}
+
+void crawl_wordless(struct world *w, char page)
+{
+    fetch(w, page, SP_PAGE_CONTENT, NO_WORDS, 0);
+}
+
+void crawl_favoured(struct world *w, char page, uint32_t from, double favour)
+{
+    w->favour = favour;
+    crawl(w, page, from);
+    w->favour = 0;
 }
 
 void redirect(struct world *w, char page, char target)
@@ -194,11 +210,11 @@ bool is(const struct world *w, char page, enum sp_page_status status, char winne
     return w->said[page - 'A'].status == status && w->winner[page - 'A'] == winner;
 }
 
-uint64_t rechecks(const struct world *w)
+struct sp_group_stage_stats stats_of(const struct world *w)
 {
     struct sp_group_stage_stats stats;
     sp_group_stage_stats(w->stage, &stats);
-    return stats.rechecks;
+    return stats;
 }
 
 void tell_in(enum sp_mode mode, double recheck_share, void (*story)(struct world *w))

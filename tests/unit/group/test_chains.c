@@ -1,6 +1,5 @@
-/* Pages that each resemble the one before, or redirect to it, and that all come at once: as many
- * merges are under way as there are pages, in step with one another. The number of messages must
- * not be a square of theirs. */
+/* Pages that arrive at once, each similar to the one before or redirecting to it: as many merges as
+ * pages run concurrently. The number of messages must not be quadratic. */
 #include "base/mem.h"
 #include "group/page_actor.h"
 #include "harness.h"
@@ -13,7 +12,7 @@ struct world {
     struct sp_db *db;
     struct sp_partition_map map;
     struct sp_group_stage *stage;
-    struct sp_message *first; /* of a queue */
+    struct sp_message *first; /* the message queue */
     struct sp_message **last;
     uint64_t steps;
 };
@@ -95,7 +94,7 @@ static void crawl(struct world *w, uint32_t page, enum kind kind)
     push(w, m);
 }
 
-/* What a cell says of pages of one content: each is linked to the one that came before it. */
+/* What a cell reports for pages of equal content: an edge to the page before. */
 static void match(struct world *w, uint32_t page)
 {
     struct sp_message *m = sp_message_new(SP_MSG_MATCH);
@@ -114,7 +113,7 @@ static struct sp_group_id group_of(const struct world *w, uint32_t page)
     return p->group;
 }
 
-/* Messages a page until all are in one group. */
+/* Messages a page until all pages are in one group. */
 static double steps_a_page(enum kind kind, uint32_t pages)
 {
     struct world w = {.db = sp_db_open_memory()};
@@ -147,7 +146,7 @@ static double steps_a_page(enum kind kind, uint32_t pages)
 static void check(enum kind kind)
 {
     double few = steps_a_page(kind, LEAST), many = steps_a_page(kind, 4 * LEAST);
-    CU_ASSERT(many < 1.5 * few); /* a logarithm of four times as much is 1.3 times as much */
+    CU_ASSERT(many < 1.5 * few); /* logarithmic growth: a factor of 1.3 for four times the pages */
     CU_ASSERT(many < 80);
 }
 

@@ -1,4 +1,4 @@
-/* Ends of redirects and how many lie behind a page, against a plain walk. */
+/* The end of a redirect chain and the number of redirects to a page, against a plain walk. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "group/ends.h"
@@ -60,8 +60,8 @@ TEST(ends_and_sizes_are_those_of_a_plain_walk)
         sp_free(f.ends[i]);
 }
 
-/* The pages of a chain, hung one behind the other, and looked at from its beginning. */
-TEST(a_chain_of_a_million_is_no_walk)
+/* The pages of a chain are linked one after another, and its first page is looked up each time. */
+TEST(a_look_up_in_a_chain_of_a_million_is_not_linear)
 {
     enum { HOPS = 1000 * 1000 };
     struct sp_end **chain = sp_alloc(HOPS * sizeof *chain);
@@ -69,7 +69,7 @@ TEST(a_chain_of_a_million_is_no_walk)
     size_t wrong = 0;
     for (uint32_t i = 1; i < HOPS; i++) {
         chain[i] = sp_end_new(NULL);
-        sp_end_link(chain[i - 1], chain[i]); /* it grows at its end, as it is crawled */
+        sp_end_link(chain[i - 1], chain[i]); /* grows at its end, in the order of crawling */
         wrong += sp_end_root(chain[0]) != chain[i];
     }
     CU_ASSERT_EQUAL(wrong, 0);

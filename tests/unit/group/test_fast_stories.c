@@ -1,9 +1,11 @@
-/* Stories of mode fast (Zhu et al., section 5): what tier 1 settles by itself, and what it mends.
- */
+/* Stories of mode fast (Zhu et al., section 5): what tier 1 settles by itself, and what it
+ * repairs. */
 #include "story.h"
 
-/* A page that is alone is held against its own former content, which a restart knows as well. It
- * may move far in small steps. */
+#include "winners/winners.h"
+
+/* A page that is alone is compared with its own former content, also after a restart, so it may
+ * move far in small steps. */
 static void alone(struct world *w)
 {
     crawl(w, 'A', 1000);
@@ -18,7 +20,7 @@ static void alone(struct world *w)
 
     crawl(w, 'A', 5000);
     CU_ASSERT(w->asked == 2 && w->settled == 2);
-    CU_ASSERT_EQUAL(rechecks(w), 0);
+    CU_ASSERT_EQUAL(stats_of(w).rechecks, 0);
 }
 
 TEST(fast_a_page_alone_that_changes_a_little_is_settled)
@@ -26,7 +28,7 @@ TEST(fast_a_page_alone_that_changes_a_little_is_settled)
     tell_in(SP_MODE_FAST, 0, alone);
 }
 
-/* So is a winner; a loser is held against its winner. */
+/* A winner is compared with its own former content as well; a loser is compared with its winner. */
 static void winner_and_loser(struct world *w)
 {
     crawl(w, 'A', 1000);
@@ -37,30 +39,30 @@ static void winner_and_loser(struct world *w)
     crawl(w, 'A', 1005);
     CU_ASSERT(w->asked == 0 && w->settled == 1);
     restart(w);
-    crawl(w, 'B', 1015); /* as 1000, which A had, it would not be */
+    crawl(w, 'B', 1015); /* similar to the present text of A, not to its former one, 1000 */
     CU_ASSERT(w->asked == 0 && w->settled == 2);
     CU_ASSERT(together(w, "AB") && is(w, 'B', SP_STATUS_LOSER, 'A'));
-    CU_ASSERT_EQUAL(rechecks(w), 0);
+    CU_ASSERT_EQUAL(stats_of(w).rechecks, 0);
 
-    crawl(w, 'B', 1024); /* it resembles what it was, and not A */
+    crawl(w, 'B', 1024); /* similar to its own former text, not to A */
     CU_ASSERT(w->asked == 1 && w->settled == 2);
     CU_ASSERT(!together(w, "AB"));
     CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0) && is(w, 'B', SP_STATUS_UNIQUE, 0));
 
-    crawl(w, 'B', 1005); /* back again, and the winner goes */
+    crawl(w, 'B', 1005); /* it resembles A again; then A changes */
     CU_ASSERT(w->asked == 2 && together(w, "AB"));
     crawl(w, 'A', 5000);
     CU_ASSERT(w->asked == 3 && !together(w, "AB"));
     CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0) && is(w, 'B', SP_STATUS_UNIQUE, 0));
 }
 
-TEST(fast_a_winner_is_held_against_what_it_was_and_a_loser_against_its_winner)
+TEST(fast_a_winner_is_compared_with_its_former_self_and_a_loser_with_its_winner)
 {
     tell_in(SP_MODE_FAST, 0, winner_and_loser);
 }
 
-/* A chain has more winners than one: C is unlike A, and a loser of C is held against C, which is
- * held against what it was. */
+/* A chain has several winners: C is not similar to A. A loser of C is compared with C, and C with
+ * its own former content. */
 static void two_winners(struct world *w)
 {
     crawl(w, 'A', 1000);
@@ -78,7 +80,7 @@ static void two_winners(struct world *w)
     crawl(w, 'C', 1018);
     CU_ASSERT(w->asked == 0 && w->settled == 2);
     restart(w);
-    crawl(w, 'D', 1026); /* C was 1020, and is 1018 */
+    crawl(w, 'D', 1026); /* C was at 1020 and is now at 1018 */
     CU_ASSERT(w->asked == 0 && w->settled == 3);
     CU_ASSERT(together(w, "ABCD") && is(w, 'D', SP_STATUS_LOSER, 'C'));
 
@@ -86,13 +88,13 @@ static void two_winners(struct world *w)
     CU_ASSERT(w->asked == 1 && w->settled == 3);
 }
 
-TEST(fast_a_page_is_held_against_the_winner_that_it_lost_to)
+TEST(fast_a_loser_is_compared_with_the_winner_that_it_lost_to)
 {
     tell_in(SP_MODE_FAST, 0, two_winners);
 }
 
-/* A winner goes away from its losers in small steps: each is settled, until a loser is unlike it.
- * That one is published as no loser of it in any case. */
+/* A winner moves away from its losers in small steps. Each step is settled until a loser is no
+ * longer similar; from then on that page is never published as its loser. */
 static void drift(struct world *w)
 {
     crawl(w, 'A', 1000);
@@ -102,7 +104,7 @@ static void drift(struct world *w)
     crawl(w, 'A', 1005);
     crawl(w, 'C', 1015);
     crawl(w, 'A', 1010);
-    CU_ASSERT(w->asked == 0 && w->settled == 3 && rechecks(w) == 0);
+    CU_ASSERT(w->asked == 0 && w->settled == 3 && stats_of(w).rechecks == 0);
     CU_ASSERT(together(w, "ABC"));
     CU_ASSERT(is(w, 'B', SP_STATUS_LOSER, 'A') && is(w, 'C', SP_STATUS_LOSER, 'A'));
 
@@ -116,19 +118,19 @@ static void drift(struct world *w)
 static void drift_is_mended(struct world *w)
 {
     drift(w);
-    CU_ASSERT_EQUAL(rechecks(w), 1);
+    CU_ASSERT_EQUAL(stats_of(w).rechecks, 1);
     CU_ASSERT(!together(w, "AB") && is(w, 'B', SP_STATUS_UNIQUE, 0));
 }
 
 static void drift_is_left(struct world *w)
 {
     drift(w);
-    CU_ASSERT_EQUAL(rechecks(w), 0);
+    CU_ASSERT_EQUAL(stats_of(w).rechecks, 0);
     CU_ASSERT(together(w, "AB") && is(w, 'B', SP_STATUS_WINNER, 0));
 
-    crawl(w, 'C', 9000); /* one of one is more than half */
+    crawl(w, 'C', 9000); /* one of one exceeds half */
 
-    CU_ASSERT_EQUAL(rechecks(w), 1);
+    CU_ASSERT_EQUAL(stats_of(w).rechecks, 1);
     CU_ASSERT(!together(w, "AB") && is(w, 'A', SP_STATUS_UNIQUE, 0));
     CU_ASSERT(is(w, 'B', SP_STATUS_UNIQUE, 0));
 }
@@ -144,7 +146,7 @@ TEST(fast_a_group_is_not_checked_for_less_than_the_share_that_was_set)
     tell_in(SP_MODE_FAST, 0.5, drift_is_left);
 }
 
-/* The page that joined two others leaves (section 5.2, group splitting). */
+/* A page that connects two others leaves (section 5.2, group splitting). */
 static void bridge(struct world *w)
 {
     crawl(w, 'A', 1010);
@@ -158,7 +160,7 @@ static void bridge(struct world *w)
 static void bridge_is_missed(struct world *w)
 {
     bridge(w);
-    CU_ASSERT_EQUAL(rechecks(w), 1);
+    CU_ASSERT_EQUAL(stats_of(w).rechecks, 1);
     CU_ASSERT(!together(w, "AC"));
     CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0) && is(w, 'C', SP_STATUS_UNIQUE, 0));
 }
@@ -166,18 +168,18 @@ static void bridge_is_missed(struct world *w)
 static void bridge_is_forgotten(struct world *w)
 {
     bridge(w);
-    CU_ASSERT_EQUAL(rechecks(w), 0);
+    CU_ASSERT_EQUAL(stats_of(w).rechecks, 0);
     CU_ASSERT(together(w, "AC"));
     CU_ASSERT(is(w, 'A', SP_STATUS_WINNER, 0) && is(w, 'C', SP_STATUS_WINNER, 0));
 }
 
-TEST(fast_what_a_page_held_together_comes_apart_when_it_leaves)
+TEST(fast_a_group_splits_when_its_bridge_leaves)
 {
     tell_in(SP_MODE_FAST, 0, bridge_is_missed);
     tell_in(SP_MODE_FAST, 1, bridge_is_forgotten);
 }
 
-/* The page that stands for the group dies: the next winner does. */
+/* The representative of the group dies; the next winner replaces it. */
 static void death(struct world *w)
 {
     crawl(w, 'A', 1000);
@@ -188,18 +190,112 @@ static void death(struct world *w)
     restart(w);
     w->asked = 0;
 
-    crawl(w, 'C', 1020); /* as B; A was unlike it */
+    crawl(w, 'C', 1020); /* similar to its present winner B, not to A, which is dead */
 
     CU_ASSERT(w->asked == 0 && w->settled == 1);
     CU_ASSERT(together(w, "BC") && is(w, 'C', SP_STATUS_LOSER, 'B'));
 
-    crawl(w, 'C', 990); /* as A was */
+    crawl(w, 'C', 990); /* similar to the former text of A, not to B */
 
     CU_ASSERT(w->asked == 1 && w->settled == 1);
     CU_ASSERT(!together(w, "BC"));
 }
 
-TEST(fast_when_the_representative_dies_the_next_winner_stands_for_the_group)
+TEST(fast_when_the_representative_dies_the_next_winner_replaces_it)
 {
     tell_in(SP_MODE_FAST, 0, death);
+}
+
+/* With winner.relation a group has several winners, too. A page that was a redirect is compared
+ * with the best of them, and a group in which every page resembles that winner is not
+ * re-checked. */
+static void related(struct world *w)
+{
+    struct sp_fault fault;
+    struct sp_relation *relation = NULL;
+    CU_ASSERT_EQUAL_FATAL(
+        sp_winner_relation_parse("a.host = b.host", SP_METHOD_SHINGLES, &relation, &fault), SP_OK);
+    w->options.winner_relation = relation;
+    restart(w);
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1009);
+    crawl(w, 'C', 1010);
+    redirect(w, 'R', 'A');
+    CU_ASSERT(together(w, "ABCR") && is(w, 'B', SP_STATUS_LOSER, 'A'));
+    w->asked = w->settled = 0;
+
+    crawl(w, 'R', 992); /* similar to A, not to the losers */
+
+    CU_ASSERT(w->asked == 0 && w->settled == 1);
+    CU_ASSERT(together(w, "ABCR") && is(w, 'R', SP_STATUS_LOSER, 'A'));
+    CU_ASSERT_EQUAL(stats_of(w).rechecks, 0);
+    w->options.winner_relation = NULL;
+    restart(w);
+    sp_relation_free(relation);
+}
+
+TEST(fast_a_relation_leaves_a_group_its_best_winner)
+{
+    tell_in(SP_MODE_FAST, 0, related);
+}
+
+static bool count_row(void *arg, struct sp_view key, struct sp_view value)
+{
+    (void)key, (void)value;
+    ++*(uint32_t *)arg;
+    return true;
+}
+
+static uint32_t member_rows(struct world *w)
+{
+    uint32_t rows = 0;
+    restart(w);
+    CU_ASSERT_EQUAL(
+        sp_store_scan(sp_db_store(w->db, 1), sp_view("M", 1), sp_view(NULL, 0), count_row, &rows),
+        SP_OK);
+    return rows;
+}
+
+/* If a re-check splits a large group, what remains is stored as a small group, without a row for
+ * each member. */
+static void left_alone(struct world *w)
+{
+    bool large = w->options.large_from == 1;
+    crawl(w, 'A', 1010);
+    crawl(w, 'C', 1030);
+    crawl(w, 'B', 1020);
+    CU_ASSERT_EQUAL(member_rows(w), large ? 3 : 0);
+    crawl(w, 'B', 9000);
+    CU_ASSERT(!together(w, "AB") && !together(w, "AC"));
+    CU_ASSERT_EQUAL(member_rows(w), 0);
+}
+
+TEST(fast_the_rest_of_a_split_large_group_is_stored_as_a_small_one)
+{
+    tell_in(SP_MODE_FAST, 0, left_alone);
+}
+
+/* A page without words represents no other page: one that redirected to it and now has content of
+ * its own is compared with nothing and leaves. */
+static void wordless(struct world *w)
+{
+    crawl_wordless(w, 'A');
+    redirect(w, 'R', 'A');
+    redirect(w, 'S', 'A');
+    CU_ASSERT(together(w, "ARS"));
+    CU_ASSERT(is(w, 'A', SP_STATUS_WINNER, 0) && is(w, 'R', SP_STATUS_LOSER, 'A'));
+
+    crawl(w, 'R', 1000);
+    CU_ASSERT(together(w, "AS") && !together(w, "AR"));
+    CU_ASSERT(is(w, 'R', SP_STATUS_UNIQUE, 0) && is(w, 'S', SP_STATUS_LOSER, 'A'));
+
+    crawl_wordless(w, 'S'); /* not even similar to a page with the same text */
+    CU_ASSERT(!together(w, "AS"));
+    CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0) && is(w, 'S', SP_STATUS_UNIQUE, 0));
+    CU_ASSERT_EQUAL(stats_of(w).compared, 0);
+}
+
+TEST(fast_a_page_without_words_represents_no_other)
+{
+    tell_in(SP_MODE_FAST, 0, wordless);
 }

@@ -1,4 +1,4 @@
-/* Pages that are forgotten on request. */
+/* Pages that are erased on request. */
 #include <string.h>
 
 #include "base/mem.h"
@@ -28,7 +28,7 @@ static bool look_for(void *arg, struct sp_view key, struct sp_view value)
     return true;
 }
 
-/* In how many rows its URL is. */
+/* The number of rows that contain its URL. */
 static uint32_t rows_with(struct world *w, char page)
 {
     char url[] = "https://a.example/?";
@@ -47,21 +47,13 @@ static bool is_known(struct world *w, char page)
     return sp_page_actor_get(w->stage, id_of(page)) != NULL;
 }
 
-static uint64_t count_forgotten(struct world *w, uint64_t *ret_unknown)
-{
-    struct sp_group_stage_stats stats;
-    sp_group_stage_stats(w->stage, &stats);
-    *ret_unknown = stats.erased_unknown;
-    return stats.erased;
-}
-
 static void forgotten_winner(struct world *w)
 {
     crawl(w, 'A', 1000);
     crawl(w, 'B', 1005);
     crawl(w, 'C', 1010);
     redirect(w, 'R', 'A');
-    CU_ASSERT(rows_with(w, 'A') >= 3); /* its own, and those that name it */
+    CU_ASSERT(rows_with(w, 'A') >= 3); /* its own row and those that name it */
 
     forget(w, 'A');
 
@@ -70,7 +62,7 @@ static void forgotten_winner(struct world *w)
     CU_ASSERT_EQUAL(rows_with(w, 'A'), 0);
     CU_ASSERT(together(w, "BC") && !together(w, "BR") && together(w, "AR"));
 
-    w->now = 0; /* it is a new page: a fetch of any time */
+    w->now = 0; /* an erased page is new: a fetch of any time counts */
     crawl(w, 'A', 1000);
 
     CU_ASSERT(together(w, "ABCR"));
@@ -85,7 +77,6 @@ TEST(a_forgotten_winner_leaves_its_losers_to_the_best_of_them)
 
 static void forgotten_others(struct world *w)
 {
-    uint64_t unknown;
     for (int page = 'A'; page < 'M'; page++)
         crawl(w, (char)page, 1000);
     redirect(w, 'R', 'B');
@@ -106,8 +97,8 @@ static void forgotten_others(struct world *w)
     forget(w, 'C');
     forget(w, 'Y');
     forget(w, 'B');
-    CU_ASSERT_EQUAL(count_forgotten(w, &unknown), 4);
-    CU_ASSERT_EQUAL(unknown, 3);
+    CU_ASSERT_EQUAL(stats_of(w).erased, 4);
+    CU_ASSERT_EQUAL(stats_of(w).erased_unknown, 3);
 
     for (int page = 'A'; page < 'M'; page++)
         forget(w, (char)page);

@@ -1,5 +1,5 @@
-/* The stage says at once when a store is not one to go on from; where members of a group lie in
- * it, as the group grows and shrinks; and which rows it calls damaged. */
+/* Stores that the stage refuses, the rows in which members are stored as a group grows and shrinks,
+ * and which rows are reported as damaged. */
 #include "base/mem.h"
 #include "group/stored.h"
 #include "harness.h"
@@ -26,7 +26,7 @@ static enum sp_err error_of(struct sp_store *store)
     return err;
 }
 
-TEST(a_store_that_cannot_be_gone_on_from_is_told_at_once)
+TEST(a_store_that_cannot_be_continued_is_refused_at_once)
 {
     struct sp_db *db = sp_db_open_memory();
     struct sp_store *store = sp_db_store(db, 1);
@@ -37,7 +37,7 @@ TEST(a_store_that_cannot_be_gone_on_from_is_told_at_once)
     CU_ASSERT_EQUAL(error_of(store), SP_CORRUPT);
     sp_store_put(store, sp_view(key, sizeof key), sp_view("\1a signature", 12));
     CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
-    CU_ASSERT_EQUAL(error_of(store), SP_STATE_FORMAT); /* its count was in front of it */
+    CU_ASSERT_EQUAL(error_of(store), SP_STATE_FORMAT); /* an old format */
     sp_db_close(db);
 }
 
@@ -97,7 +97,7 @@ TEST(members_have_rows_of_their_own_only_in_large_groups)
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "G"), 1);
     join(st, g, 6);
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), 5);
-    leave(st, g, 2); /* and comes back at once */
+    leave(st, g, 2); /* leaves and joins within one flush */
     join(st, g, 2);
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), 5);
     leave(st, g, 2);
@@ -123,8 +123,8 @@ static struct sp_group *group_with_signature(struct sp_group_stage *st, uint64_t
     return g;
 }
 
-/* A release drops the signatures of all groups that were noted since the last one, and of no other.
- * What a group still holds the cache cannot evict. */
+/* A release drops the signatures of the groups noted since the last release, and of no others. The
+ * cache cannot evict what a group still holds. */
 TEST(a_release_drops_the_signatures_of_the_groups_that_were_noted)
 {
     struct sp_group_stage_options options = {.mode = SP_MODE_EXACT, .cache_bytes = 1 << 20};
@@ -147,12 +147,44 @@ TEST(a_release_drops_the_signatures_of_the_groups_that_were_noted)
     sp_db_close(db);
 }
 
+/* ---- the spanning forest */
+
+static bool is_one_tree(const struct sp_group *g)
+{
+    for (uint32_t i = 1; i < g->count; i++)
+        if (!sp_group_forest_same(g->members[0], g->members[i]))
+            return false;
+    return true;
+}
+
+/* Linking any members of two trees makes a valid tree. */
+TEST(linking_two_trees_makes_one_of_them)
+{
+    enum { MEMBERS = 6 };
+    struct sp_group_stage_options options = {.mode = SP_MODE_EXACT, .cache_bytes = 1 << 20};
+    struct sp_outbox outbox = {on_message, on_event, NULL};
+    struct sp_db *db = sp_db_open_memory();
+    struct sp_group_stage *st = sp_group_stage_new(&options, sp_db_store(db, 1), &outbox);
+    struct sp_group *g = sp_group_make(st, (struct sp_group_id){1, {1, 1}});
+    for (uint64_t page = 1; page <= MEMBERS; page++)
+        join(st, g, page);
+    for (uint32_t from = 0; from < MEMBERS / 2; from++)
+        for (uint32_t to = MEMBERS / 2; to < MEMBERS; to++) {
+            for (uint32_t i = 0; i < MEMBERS; i++) /* two chains */
+                g->members[i]->parent = i % (MEMBERS / 2) ? g->members[i - 1] : NULL;
+            CU_ASSERT_FALSE(is_one_tree(g));
+            sp_group_forest_link(st, g, g->members[from], g->members[to]);
+            CU_ASSERT_TRUE(is_one_tree(g));
+        }
+    sp_group_stage_free(st);
+    sp_db_close(db);
+}
+
 /* ---- damaged rows */
 
 static const struct sp_group_id some_group = {1, {1, 1}};
 
-/* What becomes of a group of that many members when it is read again; `damage` changes it before it
- * is written. */
+/* Writes a group of that many members, changed by `damage`, and returns the error of reading it. */
 static enum sp_err reread(uint64_t members, void (*damage)(struct sp_group *g))
 {
     struct sp_group_stage_options options = {.mode = SP_MODE_EXACT, .cache_bytes = 1 << 20};
@@ -181,7 +213,7 @@ static void chain(struct sp_group *g)
         g->members[i]->parent = g->members[i - 1];
 }
 
-/* Beside a tree, so that not every walk over parents meets it. */
+/* The circle hangs beside a tree, so that not every walk along the parents meets it. */
 static void circle(struct sp_group *g)
 {
     chain(g);

@@ -1,9 +1,9 @@
-/* Rows of groups as they are stored: what no group can have is damage. */
+/* Stored rows of groups: impossible values are reported as damage. */
 #include "base/bytes.h"
 #include "group/stored.h"
 #include "harness.h"
 
-/* A row of a group: its level, what it told, and how many transfers are open. */
+/* Decodes a group's row with this level and this number of open transfers. */
 static enum sp_err decode(uint8_t level, uint64_t opens)
 {
     struct sp_buf out = {0};

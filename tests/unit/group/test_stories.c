@@ -1,9 +1,8 @@
 /* The cases of Zhu et al. (WWW 2012, section 3) as stories: pages are fetched one after another,
- * and after each fetch, when no message is under way, the groups and statuses are those of the
- * paper.
+ * and once the messages of a fetch are handled, the groups and statuses are those of the paper.
  *
- * Each story is told twice: with groups that compare their members, and with groups that are
- * handled by content from two members on. Nothing in it may depend on that. */
+ * Each story is told twice: with small groups, whose members are compared one by one, and with
+ * groups that are treated as large, by content, from two members on. The results must be equal. */
 #include "story.h"
 
 /* Case 1: the new content still resembles the group. The page stays, and only its own status is
@@ -33,8 +32,8 @@ TEST(case_1_a_page_that_still_resembles_its_group_stays)
     tell(case_1);
 }
 
-/* Case 2: the new content resembles nothing in the group. The page leaves, and what redirects to it
- * comes along. */
+/* Case 2: the new content resembles nothing in the group. The page leaves, together with the
+ * redirects to it. */
 static void case_2(struct world *w)
 {
     crawl(w, 'A', 1000);
@@ -61,7 +60,7 @@ TEST(case_2_a_page_that_resembles_its_group_no_more_leaves_with_its_redirects)
     tell(case_2);
 }
 
-/* Case 3: the new content resembles another group. The page leaves the one and joins the other. */
+/* Case 3: the new content resembles another group. The page moves from one to the other. */
 static void case_3(struct world *w)
 {
     crawl(w, 'A', 1000);
@@ -84,7 +83,7 @@ TEST(case_3_a_page_that_resembles_another_group_joins_it)
     tell(case_3);
 }
 
-/* The winner dies. Its losers resemble one another: the best of them takes over. */
+/* The winner dies. Its losers are similar to one another: the best of them takes over. */
 static void winners_death(struct world *w)
 {
     crawl(w, 'A', 1000);
@@ -96,12 +95,12 @@ static void winners_death(struct world *w)
     die(w, 'A');
 
     CU_ASSERT(is(w, 'A', SP_STATUS_GONE, 0));
-    CU_ASSERT(is(w, 'R', SP_STATUS_GONE, 0)); /* it leads to no content any more */
+    CU_ASSERT(is(w, 'R', SP_STATUS_GONE, 0)); /* it leads to no content */
     CU_ASSERT(together(w, "BC") && !together(w, "AB"));
     CU_ASSERT(is(w, 'B', SP_STATUS_WINNER, 0));
     CU_ASSERT(is(w, 'C', SP_STATUS_LOSER, 'B'));
 
-    crawl(w, 'A', 1000); /* and comes back */
+    crawl(w, 'A', 1000); /* A comes back */
 
     CU_ASSERT(together(w, "ABCR"));
     CU_ASSERT(is(w, 'A', SP_STATUS_WINNER, 0));
@@ -114,8 +113,8 @@ TEST(when_the_winner_dies_the_best_of_its_losers_takes_over)
     tell(winners_death);
 }
 
-/* A redirect that moves leaves the group of its old target for that of the new one, which may not
- * have been fetched yet. */
+/* A redirect with a new target leaves the group of the old target for that of the new one, which
+ * may not have been fetched yet. */
 static void moving_redirect(struct world *w)
 {
     crawl(w, 'A', 1000);
@@ -147,8 +146,8 @@ TEST(a_redirect_that_moves_changes_its_group)
     tell(moving_redirect);
 }
 
-/* B and C resemble one another, A and B as well, A and C do not: one group by way of B. Without B
- * it falls apart, and with it comes together again. */
+/* A and B are similar, B and C as well, A and C are not: B connects them. Without B the group
+ * splits; with B it merges again. */
 static void split_and_merge(struct world *w)
 {
     crawl(w, 'A', 1010);
@@ -158,7 +157,7 @@ static void split_and_merge(struct world *w)
     CU_ASSERT(together(w, "ABC"));
     CU_ASSERT(is(w, 'A', SP_STATUS_WINNER, 0));
     CU_ASSERT(is(w, 'B', SP_STATUS_LOSER, 'A'));
-    CU_ASSERT(is(w, 'C', SP_STATUS_WINNER, 0)); /* it resembles no winner before it */
+    CU_ASSERT(is(w, 'C', SP_STATUS_WINNER, 0)); /* not similar to A, the winner before it */
     uint64_t epoch = w->said['B' - 'A'].epoch;
 
     crawl(w, 'B', 9000);

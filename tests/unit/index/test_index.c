@@ -1,9 +1,10 @@
-/* The public index against a comparison of all with all. */
+/* The public index against a comparison of all pairs. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "harness.h"
 #include "samepage/index.h"
 
@@ -50,7 +51,7 @@ struct world {
     struct samepage_index *index;
     struct texts texts;
     struct samepage_signature *signatures[MOST];
-    uint32_t text_of[MOST]; /* of a document; MOST: there is none */
+    uint32_t text_of[MOST]; /* each document's text; MOST: no document */
 };
 
 static void start(struct world *w, const char *const *settings, size_t count)
@@ -92,7 +93,7 @@ static void drop(struct world *w, uint32_t document)
     w->text_of[document] = MOST;
 }
 
-/* The matches of a text are those of a comparison with every document. */
+/* The matches of a text equal a comparison with every document. */
 static size_t check_query(struct world *w, uint32_t text)
 {
     struct samepage_match found[MOST], nearest;
@@ -142,7 +143,7 @@ static void check_method(const char *method)
             similar += check_query(&w, chance(300));
         CU_ASSERT_EQUAL(samepage_index_count(w.index), live);
     }
-    CU_ASSERT(similar > 100); /* else this was no test */
+    CU_ASSERT(similar > 100); /* the test must see similar pairs */
     for (uint32_t d = 0; d < MOST; d++)
         if (w.text_of[d] < MOST)
             drop(&w, d);
@@ -160,6 +161,38 @@ TEST(finds_it_with_keys_instead_of_shingles)
 {
     check_method("simhash");
     check_method("combined");
+}
+
+/* Texts of 5, 10 and 15 distinct words. The same five occur a hundred times in each, so the cosine
+ * is near 1 whatever the others are. */
+TEST(a_text_is_found_by_cosine_in_one_of_more_words)
+{
+    enum { TEXTS = 3, COMMON = 5, TIMES = 100 };
+    static const char *const settings[] = {"similarity.method", "cosine", NULL};
+    struct world w;
+    struct samepage_match found[TEXTS];
+    struct sp_buf text = {0};
+    uint32_t document;
+    char word[16];
+    start(&w, settings, 0);
+    for (int i = 0; i < COMMON * TIMES; i++) {
+        snprintf(word, sizeof word, "w%d ", i % COMMON);
+        sp_buf_put_str(&text, word);
+    }
+    for (int i = 0; i < TEXTS; i++) {
+        struct samepage_signature *s = samepage_read(w.reader, text.data, text.len, "text/plain");
+        CU_ASSERT_EQUAL(samepage_index_query(w.index, s, found, TEXTS), i);
+        for (int k = 0; k < i; k++)
+            CU_ASSERT(found[k].similarity > 0.999);
+        CU_ASSERT_EQUAL(samepage_index_add(w.index, s, &document), 0);
+        samepage_signature_free(s);
+        for (int own = 0; own < COMMON; own++) {
+            snprintf(word, sizeof word, "x%d ", i * COMMON + own);
+            sp_buf_put_str(&text, word);
+        }
+    }
+    sp_buf_done(&text);
+    end(&w);
 }
 
 TEST(a_text_without_words_is_similar_to_nothing)

@@ -1,4 +1,4 @@
-/* Writes files, reads them back through the input module: see input_helper.h. */
+/* Writes files and reads them through the input module: see input_helper.h. */
 #include "input_helper.h"
 
 #include <brotli/encode.h>
@@ -35,7 +35,7 @@ static void remove_folder(void)
 
 const char *make_file(struct sp_view bytes)
 {
-    static char names[8][NAME_BYTES]; /* as many as a test needs at a time */
+    static char names[8][NAME_BYTES]; /* more than a test needs at a time */
     char *name = names[file_count % 8];
     if (!folder[0]) {
         const char *place = getenv("TMPDIR");

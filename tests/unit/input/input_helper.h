@@ -1,30 +1,30 @@
-/* Files made by a test, and everything the reader says about them. */
+/* Files made by a test, and everything the reader returns for them. */
 #ifndef SP_TEST_INPUT_HELPER_H
 #define SP_TEST_INPUT_HELPER_H
 
 #include "base/bytes.h"
 #include "input/input.h"
 
-/* A new file of these bytes in a folder that is removed at the end; the name stays valid. */
+/* Creates a file of these bytes in a folder that is removed at exit; the name stays valid. */
 const char *make_file(struct sp_view bytes);
 const char *make_text(const char *text);
 
-/* Appended: one gzip member, one Zstandard frame, one Brotli stream, printed text, `count` times
- * the same byte. */
+/* Append one gzip member, one Zstandard frame, one Brotli stream, formatted text, or `count` equal
+ * bytes. */
 void put_gzip(struct sp_buf *out, struct sp_view bytes);
 void put_zstd(struct sp_buf *out, struct sp_view bytes);
 void put_brotli(struct sp_buf *out, struct sp_view bytes);
 void put_format(struct sp_buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void put_times(struct sp_buf *out, char byte, size_t count);
 
-/* Copies of items, their views too. */
+/* Copies of items, including what their views point to. */
 struct got {
     struct sp_input_item *items;
     size_t count;
     size_t cap;
     size_t pages; /* items without an error */
     size_t chunks;
-    enum sp_err end; /* SP_END, or why reading stopped */
+    enum sp_err end; /* SP_END, or the error that ended reading */
     char message[512];
 };
 
@@ -43,9 +43,9 @@ void got_done(struct got *g);
 
 /* Asserts that item i is a page with this URL and content. */
 void check_page(const struct got *g, size_t i, const char *url, const char *content);
-/* Asserts that item i is a dead letter, and that its reason holds `part_of_why`. */
+/* Asserts that item i is a dead letter whose reason contains `part_of_why`. */
 void check_bad(const struct got *g, size_t i, enum sp_err err, const char *part_of_why);
-/* Whether a and b say the same of a record; of a record too large `raw` may differ. */
+/* Whether a and b describe the same record; `raw` may differ if the record is too large. */
 bool same_item(const struct sp_input_item *a, const struct sp_input_item *b);
 bool same_page(const struct sp_page_record *a, const struct sp_page_record *b);
 bool view_is(struct sp_view v, const char *text);

@@ -1,4 +1,4 @@
-/* ARC files, versions 1 and 2: which records are pages, what is in them, and wrong lengths. */
+/* ARC files, versions 1 and 2: which records are pages, their content, and wrong lengths. */
 #include "harness.h"
 #include "input_helper.h"
 
@@ -17,7 +17,7 @@ static void put_head(struct sp_buf *out)
     put_block(out, "1", "URL IP-address Archive-date Content-type Archive-length");
 }
 
-/* `more` bytes are added to the true length. */
+/* The stated length is the true one plus `more`. */
 static void put_record_as(struct sp_buf *out, const char *url, const char *between,
                           const char *body, long more)
 {
@@ -138,7 +138,7 @@ TEST(a_date_that_is_none_leaves_the_page_without_a_time)
     }
 }
 
-/* A record of a wrong length between two good ones. */
+/* A record with a wrong length between two intact ones. */
 static struct got read_wrong_length(long more)
 {
     struct sp_buf file = {0};
@@ -179,7 +179,7 @@ TEST(behind_a_length_too_short_the_rest_is_a_dead_letter)
 
 TEST(an_unusable_length_loses_that_record_only)
 {
-    struct got g = read_wrong_length(-20); /* less than none */
+    struct got g = read_wrong_length(-20); /* below zero */
     CU_ASSERT_EQUAL_FATAL(g.count, 4);
     check_bad(&g, 1, SP_MALFORMED, "no usable length");
     got_done(&g);
@@ -225,7 +225,8 @@ TEST(a_truncated_file_keeps_its_whole_records)
     sp_buf_done(&file);
 }
 
-/* A body may hold what looks like a record; only where a length is wrong is it looked for. */
+/* A body may contain what looks like a record header; the reader searches for one only after a
+ * wrong length. */
 TEST(a_body_may_look_like_the_start_of_a_record)
 {
     static const char content[] =
@@ -241,7 +242,8 @@ TEST(a_body_may_look_like_the_start_of_a_record)
     got_done(&g);
 }
 
-/* Too long a length in a member of its own takes nothing along, and feigns no page. */
+/* In a member of its own, a record with too long a length costs no other record and creates no
+ * false page. */
 TEST(a_record_with_a_member_of_its_own_ends_where_the_next_one_begins)
 {
     static const char body[] = "text\nhttp://feigned/ 192.0.2.1 20231114221320 text/html 1\nx\n";

@@ -38,7 +38,7 @@ static void put_block(struct sp_buf *out, int64_t count, struct sp_view bytes)
     sp_buf_put(out, sync_marker, 16);
 }
 
-/* As the codec wants it. */
+/* Compresses the block with the codec. */
 static void put_packed(struct sp_buf *out, int64_t count, struct sp_view bytes, const char *codec)
 {
     struct sp_buf packed = {0};
@@ -302,7 +302,7 @@ TEST(arrays_in_blocks_with_their_size_are_passed_over)
     struct sp_buf file = {0}, block = {0};
     put_header(&file, schema, NULL);
     sp_buf_put_zigzag(&block, -2);
-    sp_buf_put_zigzag(&block, 4); /* bytes of the two */
+    sp_buf_put_zigzag(&block, 4); /* bytes of the two records */
     put_text(&block, "a");
     put_text(&block, "b");
     sp_buf_put_zigzag(&block, 1);
@@ -337,7 +337,7 @@ TEST(a_broken_sync_marker_is_a_dead_letter_and_reading_goes_on_behind_the_next)
                     file.data[file.len - 7] ^= 1;
             }
             struct got g = read_bytes(sp_buf_view(&file), NULL);
-            /* The next marker is the next block's. */
+            /* The marker after a lost block is that of the next block. */
             size_t lost = broken == 4 ? 2 : 4;
             CU_ASSERT_EQUAL_FATAL(g.count, 10 - lost + 1);
             for (int i = 0; i < 2 * broken; i++)
@@ -364,7 +364,7 @@ TEST(a_damaged_block_is_one_dead_letter_for_all_its_records)
                 continue;
             size_t at = file.len;
             put_packed(&file, 3, sp_buf_view(&block), codecs[c]);
-            if (i == 5) { /* its first bytes say how it is compressed */
+            if (i == 5) { /* the first bytes identify the compression */
                 struct sp_reader r = sp_reader(sp_view(file.data + at, file.len - at));
                 CU_ASSERT_EQUAL(sp_read_zigzag(&r), 3);
                 sp_read_zigzag(&r);
@@ -410,7 +410,7 @@ TEST(a_count_that_its_block_cannot_hold_is_a_dead_letter)
     }
 }
 
-TEST(records_without_bytes_are_not_counted_out_one_by_one)
+TEST(records_without_bytes_cost_no_time_each)
 {
     static const char *const schemas[] = {
         "{\"type\":\"record\",\"name\":\"p\",\"fields\":[{\"name\":\"url\",\"type\":\"null\"}]}",
@@ -475,7 +475,7 @@ TEST(hostile_lengths_within_a_record_are_dead_letters)
             put_block(&file, 1, sp_buf_view(&block));
             struct got g = read_bytes(sp_buf_view(&file), NULL);
             CU_ASSERT_EQUAL_FATAL(g.count, 1);
-            check_bad(&g, 0, SP_MALFORMED, "do not fit the schema");
+            check_bad(&g, 0, SP_MALFORMED, "do not match the schema");
             got_done(&g);
             sp_buf_done(&file);
             sp_buf_done(&block);
@@ -492,12 +492,12 @@ TEST(a_record_nested_without_end_is_a_dead_letter)
     put_header(&file, schema, "null");
     put_text(&block, "http://u/");
     for (int i = 0; i < 1000000; i++)
-        sp_buf_put(&block, "\2\0", 2); /* branch 1, an empty url */
+        sp_buf_put(&block, "\2\0", 2); /* union branch 1, an empty url */
     sp_buf_put_zigzag(&block, 0);
     put_block(&file, 1, sp_buf_view(&block));
     struct got g = read_bytes(sp_buf_view(&file), NULL);
     CU_ASSERT_EQUAL_FATAL(g.count, 1);
-    check_bad(&g, 0, SP_MALFORMED, "do not fit the schema");
+    check_bad(&g, 0, SP_MALFORMED, "do not match the schema");
     got_done(&g);
     sp_buf_done(&file);
     sp_buf_done(&block);

@@ -1,4 +1,4 @@
-/* gzip and Zstandard around lines and WARC, whole and damaged. */
+/* Lines and WARC in gzip and Zstandard, intact and damaged. */
 #include <stdio.h>
 #include <zlib.h>
 #include <zstd.h>
@@ -25,7 +25,7 @@ static void put_lines(struct sp_buf *out, int from, int to)
         put_line(out, i);
 }
 
-/* A member of lines [from, to); returns its length. */
+/* Appends a member of lines [from, to); returns its length. */
 static size_t put_member(struct sp_buf *file, int from, int to)
 {
     struct sp_buf text = {0};
@@ -44,7 +44,7 @@ static void put_frame(struct sp_buf *file, int from, int to)
     sp_buf_done(&text);
 }
 
-/* Words that compress badly, so that the damage is not at the member's end. */
+/* Words that hardly compress, so that the damage is not at the end of the member. */
 static void put_noise(struct sp_buf *out, uint64_t seed, size_t bytes)
 {
     static const char digits[] = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+-";
@@ -58,9 +58,9 @@ TEST(gzip_members_are_read_as_one_text)
 {
     struct sp_buf file = {0};
     put_member(&file, 0, 3);
-    put_gzip(&file, sp_view_str("")); /* an empty member is allowed */
+    put_gzip(&file, sp_view_str("")); /* an empty member is valid */
     put_member(&file, 3, 4);
-    put_gzip(&file, sp_view_str("{\"url\":\"http://u/4\",\"con")); /* a line across members */
+    put_gzip(&file, sp_view_str("{\"url\":\"http://u/4\",\"con")); /* spans two members */
     put_gzip(&file, sp_view_str("tent\":\"text 4\"}\n"));
     struct got g = read_bytes(sp_buf_view(&file), NULL);
     CU_ASSERT_EQUAL_FATAL(g.count, 5);
@@ -100,7 +100,7 @@ TEST(offsets_are_those_of_the_decompressed_file)
     sp_buf_done(&text);
 }
 
-/* Damage of every byte of the second of three members, one at a time. */
+/* Damages each byte of the second of three members, one at a time. */
 TEST(after_a_damaged_gzip_member_reading_goes_on_at_the_next)
 {
     struct sp_buf file = {0};
@@ -109,7 +109,7 @@ TEST(after_a_damaged_gzip_member_reading_goes_on_at_the_next)
     for (size_t at = first; at < first + second; at++) {
         size_t in_member = at - first;
         if (in_member >= 4 && in_member < 10)
-            continue; /* time, flags and system: they mean nothing */
+            continue; /* time, flags and system: ignored by the reader */
         struct sp_buf copy = {0};
         sp_buf_put_view(&copy, sp_buf_view(&file));
         copy.data[at] ^= 0x55;
@@ -151,7 +151,7 @@ TEST(what_was_read_before_the_damage_of_a_large_member_stays)
     check_line(&g, g.count - 3, 100);
     check_bad(&g, g.count - 4, SP_MALFORMED, "damaged here");
     CU_ASSERT_EQUAL(g.items[g.count - 4].records, 1);
-    for (size_t i = 0; i + 4 < g.pages; i++) /* the last before the damage may show it */
+    for (size_t i = 0; i + 4 < g.pages; i++) /* the last page before the damage may be incomplete */
         CU_ASSERT_EQUAL(g.items[i].page.content.len, 20000);
     got_done(&g);
     sp_buf_done(&file);
@@ -162,7 +162,7 @@ TEST(garbage_between_gzip_members_is_passed_over)
 {
     struct sp_buf file = {0};
     put_member(&file, 0, 2);
-    put_noise(&file, 1, 500000); /* more than is read at a time */
+    put_noise(&file, 1, 500000); /* more than one read */
     sp_buf_put(&file, "\x1f\x8b\x08 not a member \x1f", 18);
     put_member(&file, 2, 4);
     struct got g = read_bytes(sp_buf_view(&file), NULL);
@@ -189,7 +189,7 @@ TEST(a_truncated_gzip_file_says_so_once_and_keeps_what_came_before)
         for (size_t i = 3; i < g.count - 1; i++)
             if (g.items[i].err == SP_OK)
                 check_line(&g, i, (int)i);
-        /* Of a member's first two bytes nobody can tell what they are. */
+        /* One or two bytes are not enough to recognise a member. */
         check_bad(&g, g.count - 1, len < first + 3 ? SP_MALFORMED : SP_TRUNCATED,
                   "compressed file");
         got_done(&g);
@@ -214,7 +214,7 @@ TEST(a_truncated_zstandard_file_says_so_once_and_keeps_what_came_before)
     sp_buf_done(&file);
 }
 
-/* Whole blocks before the cut are there, however small the pieces are that are asked for. */
+/* The blocks before the cut are returned, however small the reads are. */
 TEST(a_truncated_zstandard_file_gives_the_same_pages_in_pieces_of_any_size)
 {
     struct sp_buf file = {0}, text = {0};
@@ -223,7 +223,7 @@ TEST(a_truncated_zstandard_file_gives_the_same_pages_in_pieces_of_any_size)
         put_noise(&text, (uint64_t)i, 10000);
         sp_buf_put_str(&text, "\"}\n");
     }
-    /* Blocks of at most 128 KiB; one ends where `lens` begins. */
+    /* Blocks of at most 128 KiB; one begins where `lens` does. */
     ZSTD_CCtx *z = ZSTD_createCCtx();
     ZSTD_inBuffer in = {text.data, text.len / 2, 0};
     ZSTD_outBuffer out = {sp_buf_reserve(&file, 2 * text.len), 2 * text.len, 0};
@@ -268,7 +268,7 @@ TEST(a_damaged_zstandard_file_ends_there)
     CU_ASSERT_EQUAL_FATAL(g.count, 5);
     check_line(&g, 2, 2);
     check_bad(&g, 3, SP_MALFORMED, "damaged here");
-    check_line(&g, 4, 6); /* of the next file */
+    check_line(&g, 4, 6); /* the lines of the next file */
     got_done(&g);
     sp_buf_done(&file);
 }
@@ -298,7 +298,7 @@ TEST(the_format_is_found_behind_a_first_member_that_is_lost)
     struct sp_buf file = {0};
     put_gzip(&file,
              sp_view_str("WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n"));
-    file.data[10] = (char)0xff; /* no such kind of block: nothing of it can be read */
+    file.data[10] = (char)0xff; /* an invalid block type: no content can be decoded */
     put_gzip(&file, sp_view_str(record));
     struct got g = read_bytes(sp_buf_view(&file), NULL);
     CU_ASSERT_EQUAL_FATAL(g.count, 2);

@@ -1,4 +1,4 @@
-/* Bodies of responses in the content codings of HTTP. */
+/* Response bodies in the content codings of HTTP. */
 #include <zlib.h>
 
 #include "harness.h"
@@ -90,7 +90,7 @@ static void put_coded(struct sp_buf *out, const char *coding, struct sp_view byt
         put_gzip(out, bytes);
 }
 
-/* A response with that header and that body as it is. */
+/* A response with this header line and exactly this body. */
 static struct got read_coded(const char *header, struct sp_view body)
 {
     struct sp_buf wire = {0};
@@ -157,7 +157,7 @@ TEST(codings_on_top_of_one_another_are_undone_from_the_last_to_the_first)
     check_text(&g, sp_buf_view(&text));
     g = read_coded("gzip ,br,zstd", sp_buf_view(&third));
     check_text(&g, sp_buf_view(&text));
-    g = read_coded("gzip, gzip", sp_buf_view(&first)); /* said twice, done once */
+    g = read_coded("gzip, gzip", sp_buf_view(&first)); /* named twice, applied once */
     check_text(&g, sp_buf_view(&text));
     g = read_coded("identity, gzip, br, zstd, br", sp_buf_view(&third));
     check_bad(&g, 0, SP_MALFORMED, "compression is damaged");
@@ -220,7 +220,7 @@ TEST(a_zstandard_window_above_that_of_the_rfc_is_refused)
     struct got g = read_coded("zstd", sp_view(frame, sizeof frame - 1));
     check_bad(&g, 0, SP_TOO_LARGE, "zstd window");
     got_done(&g);
-    static const char small[] = "\x28\xb5\x2f\xfd\x00\x68\x01\x00\x00"; /* 8 MiB */
+    static const char small[] = "\x28\xb5\x2f\xfd\x00\x68\x01\x00\x00"; /* a window of 8 MiB */
     g = read_coded("zstd", sp_view(small, sizeof small - 1));
     check_page(&g, 0, "http://u/a/b", "");
     got_done(&g);

@@ -1,4 +1,4 @@
-/* Files made to cost much time or memory, or to shift the numbers of the records behind. */
+/* Files crafted to cost much time or memory, or to shift the numbers of later records. */
 #include "harness.h"
 #include "input_helper.h"
 
@@ -8,7 +8,7 @@ static void put_text(struct sp_buf *out, const char *text)
     sp_buf_put_str(out, text);
 }
 
-/* A file of this schema with one block of one record. */
+/* A file with this schema and one block of one record. */
 static struct got read_one_record(const char *schema, const struct sp_buf *record)
 {
     static const char sync[] = "0123456789abcdef";
@@ -29,7 +29,7 @@ static struct got read_one_record(const char *schema, const struct sp_buf *recor
     return g;
 }
 
-/* Each record type has two fields of the one before: 2^28 nulls, and not one byte. */
+/* Each record type has two fields of the previous type: 2^28 nulls in zero bytes. */
 TEST(an_avro_schema_that_doubles_with_each_line_costs_no_more_than_its_block)
 {
     struct sp_buf schema = {0}, record = {0};
@@ -46,7 +46,7 @@ TEST(an_avro_schema_that_doubles_with_each_line_costs_no_more_than_its_block)
     put_text(&record, "http://a.example/");
     struct got g = read_one_record(schema.data, &record);
     CU_ASSERT_EQUAL_FATAL(g.count, 1);
-    check_bad(&g, 0, SP_MALFORMED, "do not fit");
+    check_bad(&g, 0, SP_MALFORMED, "do not match");
     got_done(&g);
     sp_buf_done(&schema);
     sp_buf_done(&record);
@@ -66,7 +66,7 @@ TEST(avro_arrays_of_nulls_cost_no_more_than_their_block)
                         "{\"name\":\"url\",\"type\":\"string\"}]}",
                         &record);
     CU_ASSERT_EQUAL_FATAL(g.count, 1);
-    check_bad(&g, 0, SP_MALFORMED, "do not fit");
+    check_bad(&g, 0, SP_MALFORMED, "do not match");
     got_done(&g);
     sp_buf_done(&record);
 }

@@ -42,7 +42,7 @@ TEST(fields_come_in_any_order_with_others_between_them)
     enum { FIELDS = sizeof fields / sizeof *fields };
     for (size_t step = 1; step < FIELDS; step++) {
         if (FIELDS % step == 0 && step > 1)
-            continue; /* would leave fields out */
+            continue; /* out of range for a field */
         for (size_t start = 0; start < FIELDS; start++) {
             struct sp_buf text = {0};
             size_t k = start;
@@ -139,10 +139,10 @@ TEST(a_bad_line_is_a_dead_letter_with_its_reason_and_place)
         {"{\"url\":\"http://u/\"} {}", SP_MALFORMED, "not a JSON object"},
         {"{\"url\" \"http://u/\"}", SP_MALFORMED, ""},
         {"{\"url\":\"http://u/\" \"content\":\"x\"}", SP_MALFORMED, ""},
-        {"{}", SP_NO_URL, "no url"},
-        {"{\"url\":\"\"}", SP_NO_URL, "no url"},
-        {"{\"url\":null}", SP_NO_URL, "no url"},
-        {"{\"content\":\"x\"}", SP_NO_URL, "no url"},
+        {"{}", SP_NO_URL, "no \"url\""},
+        {"{\"url\":\"\"}", SP_NO_URL, "no \"url\""},
+        {"{\"url\":null}", SP_NO_URL, "no \"url\""},
+        {"{\"content\":\"x\"}", SP_NO_URL, "no \"url\""},
         {"{\"url\":7}", SP_MALFORMED, "url is not a string"},
         {"{\"url\":nope}", SP_MALFORMED, ""},
         {"{\"url\":nul}", SP_MALFORMED, ""},
@@ -189,7 +189,7 @@ TEST(a_bad_line_is_a_dead_letter_with_its_reason_and_place)
     }
 }
 
-TEST(blank_lines_count_for_nothing)
+TEST(blank_lines_are_not_records)
 {
     struct got g =
         read_text("\n\r\n  \t\r\n{\"url\":\"http://u/\"}\n\n\n{\"url\":\"http://v/\"}\n\n");
@@ -264,7 +264,7 @@ TEST(a_line_far_too_long_is_passed_over_in_bounded_memory)
     CU_ASSERT_EQUAL(g.items[1].offset, 20);
     check_page(&g, 2, "http://w/", "");
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    CU_ASSERT(after.ru_maxrss - before.ru_maxrss < 32 << 10); /* KiB; the line has 256 MiB */
+    CU_ASSERT(after.ru_maxrss - before.ru_maxrss < 32 << 10); /* in KiB; the line has 256 MiB */
 #endif
     got_done(&g);
     sp_buf_done(&piece);
@@ -368,7 +368,7 @@ TEST(a_pipe_is_read_to_its_end)
     got_done(&g);
     sp_input_options_default(&o);
     CU_ASSERT_EQUAL_FATAL(sp_input_open(files, 1, &o, &in, &fault), SP_OK);
-    CU_ASSERT_EQUAL(sp_input_total_bytes(in), 0); /* not known */
+    CU_ASSERT_EQUAL(sp_input_total_bytes(in), 0); /* unknown */
     sp_input_close(in);
     dup2(kept, STDIN_FILENO);
     close(kept);

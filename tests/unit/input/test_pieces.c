@@ -1,5 +1,5 @@
-/* What holds of every format: the pieces read at a time do not matter, skipping is reading on
- * behind, and a cut-off file holds no page that the whole one lacks. */
+/* Properties of every format: the read size does not matter, skipping equals reading from a later
+ * record, and a truncated file yields no page that the whole file lacks. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -14,7 +14,7 @@ struct sample {
 
 enum { SAMPLES = 21, PAGES = 7 };
 
-/* Much less to allocate than by default. */
+/* Allocates much less than the default. */
 static const struct reading small = {.chunk_bytes = 2048};
 
 static void put_json(struct sp_buf *out, int number)
@@ -268,7 +268,7 @@ TEST(records_too_large_are_the_same_ones_in_chunks_of_any_size)
     samples_done(s);
 }
 
-/* Items from record n on, where a dead letter may stand for several. */
+/* Compares the items from record n on; one dead letter may stand for several records. */
 static void check_tail(const char *name, const struct got *whole, const struct got *tail,
                        uint64_t n)
 {
@@ -336,7 +336,7 @@ TEST(a_file_cut_off_anywhere_holds_no_page_that_the_whole_one_lacks)
                 if (s[i].clean) {
                     known &= k == pages && same_item(&g.items[k], &whole.items[k]);
                 } else {
-                    /* Not its content: a length too long may fit the end by chance. */
+                    /* The content is not compared, because a damaged length may still parse. */
                     bool found = false;
                     for (size_t w = 0; w < whole.count; w++)
                         found |= whole.items[w].err == SP_OK &&
@@ -348,7 +348,8 @@ TEST(a_file_cut_off_anywhere_holds_no_page_that_the_whole_one_lacks)
             if (!known)
                 printf("%s: cut off at %zu\n", s[i].name, len);
             CU_ASSERT(known);
-            if (s[i].clean) { /* more bytes never hold less, and one dead letter ends it */
+            if (s[i].clean) { /* a longer file never yields fewer pages, and one dead letter ends it
+                               */
                 CU_ASSERT(pages >= before);
                 CU_ASSERT(g.count <= pages + 2);
                 before = pages;
@@ -360,7 +361,7 @@ TEST(a_file_cut_off_anywhere_holds_no_page_that_the_whole_one_lacks)
     samples_done(s);
 }
 
-/* Any byte may be wrong: reading goes on to the end, whatever it finds. */
+/* Whichever byte is wrong, reading continues to the end. */
 TEST(a_file_with_any_byte_changed_is_read_to_its_end)
 {
     static const unsigned char changes[] = {0x01, 0x80, 0xff, 0x20};

@@ -1,4 +1,4 @@
-/* WARC and WET: which records are pages, what is in them, and wrong lengths. */
+/* WARC and WET: which records are pages, their content, and wrong lengths. */
 #include <stdio.h>
 
 #include "harness.h"
@@ -53,7 +53,7 @@ TEST(wrong_chunk_lengths_are_a_dead_letter)
         struct got g = read_wire(sp_buf_view(&wire));
         CU_ASSERT(g.items[0].err == SP_MALFORMED || g.items[0].err == SP_TRUNCATED);
         check_bad(&g, 0, g.items[0].err, "chunk lengths");
-        CU_ASSERT(g.items[0].raw.len > wire.len); /* header and all */
+        CU_ASSERT(g.items[0].raw.len > wire.len); /* includes the header */
         got_done(&g);
         sp_buf_done(&wire);
     }
@@ -87,11 +87,11 @@ TEST(other_statuses_are_kept)
     check_page(&g, 0, "http://u/a/b", "gone");
     CU_ASSERT_EQUAL(g.items[0].page.http_status, 404);
     got_done(&g);
-    g = read_wire_text("HTTP/2 204 \r\nServer: x\r\n"); /* headers only */
+    g = read_wire_text("HTTP/2 204 \r\nServer: x\r\n"); /* a header without a body */
     check_page(&g, 0, "http://u/a/b", "");
     CU_ASSERT_EQUAL(g.items[0].page.http_status, 204);
     got_done(&g);
-    g = read_wire_text("HTTP/2 203\nA: b\n\nbody"); /* without a reason */
+    g = read_wire_text("HTTP/2 203\nA: b\n\nbody"); /* without a reason phrase */
     check_page(&g, 0, "http://u/a/b", "body");
     CU_ASSERT_EQUAL(g.items[0].page.http_status, 203);
     got_done(&g);
@@ -158,7 +158,7 @@ TEST(records_that_are_no_pages_are_passed_over_and_not_counted)
     sp_buf_done(&file);
 }
 
-/* A revisit of http://u/a with these header lines and this block. */
+/* A revisit record of http://u/a with these header lines and this block. */
 static struct got read_revisit(const char *fields, const char *block)
 {
     struct sp_buf file = {0};
@@ -203,7 +203,7 @@ TEST(a_revisit_is_a_304_with_the_time_it_refers_to)
     got_done(&g);
 }
 
-/* Of a 304 the digest may be that of an empty body. */
+/* With the profile of HTTP 304 the digest may be that of an empty body. */
 TEST(a_digest_is_that_of_a_payload_and_of_no_other_revisit)
 {
     static const char digest[] = "WARC-Payload-Digest: sha1:ABC\r\n";
@@ -235,7 +235,7 @@ TEST(a_response_without_url_is_a_dead_letter)
     sp_buf_done(&file);
 }
 
-/* A record of a wrong length between two good ones. */
+/* A record with a wrong length between two intact ones. */
 static struct got read_wrong_length(long difference, bool last)
 {
     static const char body[] = "HTTP/1.1 200 OK\r\n\r\nthe middle one";
@@ -274,7 +274,7 @@ TEST(a_length_too_long_ends_at_the_next_record)
     got_done(&g);
 }
 
-/* A record whose length is much too long, each record in a member of its own or not. */
+/* A record whose length is much too long; each record has its own member, or all share one. */
 static struct got read_length(const char *type, long long length, bool members, bool cut)
 {
     static const char feigned[] = "text\r\n\r\nWARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: "
@@ -424,7 +424,7 @@ TEST(a_truncated_file_keeps_its_whole_records)
     sp_buf_done(&file);
 }
 
-TEST(lone_line_feeds_will_do)
+TEST(line_feeds_alone_end_header_lines)
 {
     struct sp_buf file = {0};
     put_record_as(&file, "\n", "warcinfo", NULL, "", sp_view_str("x: y\n"), -1);
@@ -534,7 +534,7 @@ TEST(a_member_for_each_record_as_crawlers_write_them)
         put_response(&record, url, "text");
         put_gzip(&file, sp_buf_view(&record));
         if (i == 30)
-            file.data[file.len - 60] ^= 0x7f; /* damage within this one */
+            file.data[file.len - 60] ^= 0x7f; /* damages this member */
     }
     struct got g = read_bytes(sp_buf_view(&file), NULL);
     CU_ASSERT(g.pages >= 49);

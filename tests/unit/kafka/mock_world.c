@@ -11,7 +11,7 @@
 
 struct world world;
 
-/* ---- the toy: adds numbers up ---- */
+/* ---- the toy stage: adds numbers ---- */
 
 struct toy {
     struct sp_worker *worker;
@@ -54,6 +54,11 @@ static enum sp_err toy_step(void *stage, struct sp_view key, struct sp_view valu
         world.corruptions--;
         return SP_CORRUPT;
     }
+    if (number == 9 && world.silences > 0) {
+        world.silences--;
+        *ret_why = "the registry does not respond";
+        return SP_BUSY;
+    }
     toy->sum += number;
     *ret_why = NULL;
     sp_worker_emit(toy->worker, SP_TOPIC_STATUS, 0, sp_view("", 0), value);
@@ -63,7 +68,10 @@ static enum sp_err toy_step(void *stage, struct sp_view key, struct sp_view valu
 static enum sp_err toy_flush(void *stage)
 {
     struct toy *toy = stage;
-    sp_store_put(toy->store, sp_view_str("sum"), sp_view(&toy->sum, sizeof toy->sum));
+    if (world.deletes)
+        sp_store_delete(toy->store, sp_view_str("sum"));
+    else
+        sp_store_put(toy->store, sp_view_str("sum"), sp_view(&toy->sum, sizeof toy->sum));
     return SP_OK;
 }
 
@@ -294,7 +302,7 @@ void world_wait_committed(uint64_t received)
 {
     CU_ASSERT_FATAL(world_wait_for(&world.metrics.received, received));
     uint64_t commits = world_count_of(&world.metrics.commits);
-    world_feed_topic("t.tier1", 1, 0, 1); /* one more, behind the others */
+    world_feed_topic("t.tier1", 1, 0, 1); /* a message that arrives after the others */
     CU_ASSERT_FATAL(world_wait_for(&world.metrics.commits, commits + 1));
     CU_ASSERT_FATAL(world_wait_for(&world.metrics.received, received + 1));
 }

@@ -1,4 +1,4 @@
-/* Partitions come and go: a stage is open once for each, and closed as often as it was opened. */
+/* Assigning and revoking partitions: a stage is opened once for each and closed as often. */
 #include "harness.h"
 #include "kafka/internal.h"
 
@@ -59,10 +59,10 @@ static rd_kafka_topic_partition_list_t *pages(int count)
     return list;
 }
 
-/* Somebody added partitions to the topic: the next round counts them again. */
+/* Partitions were added to the topic: the next round counts them again. */
 TEST(a_partition_that_was_not_there_at_the_start_ends_the_round)
 {
-    struct sp_task *tasks[PARTITIONS + 1] = {0}; /* the last lies behind the worker's own */
+    struct sp_task *tasks[PARTITIONS + 1] = {0}; /* one more than the worker knows */
     struct sp_worker w;
     init_worker(&w, tasks);
     rd_kafka_topic_partition_list_t *list = pages(PARTITIONS + 1);

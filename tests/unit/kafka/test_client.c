@@ -1,4 +1,4 @@
-/* Handles: librdkafka's own log lines come through the callback, and no text has a secret. */
+/* Handles: librdkafka's log lines arrive through the callback, and no text contains a secret. */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -30,8 +30,8 @@ TEST(secrets_are_replaced_and_nothing_else)
     check_redacted("password hunter22!", "password ***!");
     check_redacted("hunter22hunter22", "******");
     check_redacted("[hunter22-and-more]", "[***]");
-    check_redacted("hunter2", "***");        /* cut off by the end */
-    check_redacted("x hunter22-a", "x ***"); /* the longest counts */
+    check_redacted("hunter2", "***");        /* a secret cut off by the end of the text */
+    check_redacted("x hunter22-a", "x ***"); /* the longest match is replaced */
     check_redacted("abc", "abc");            /* too short to be a secret */
     check_redacted("hunter23 hun", "hunter23 hun");
 }
@@ -49,7 +49,109 @@ TEST(a_secret_is_not_in_the_message_that_refuses_it)
     CU_ASSERT_PTR_NULL(strstr(fault.text, "hunter22"));
 }
 
-/* ---- what a stage cannot work with ---- */
+TEST(a_secret_of_four_characters_is_one_and_the_first_property_may_be_it)
+{
+    struct sp_config_property secrets[] = {{"sasl.password", "abcd"}, {"ssl.key.password", "xyz"}};
+    struct sp_kafka_options o = {
+        .properties = secrets, .property_count = 2, .prefix = "t.", .instance = "1"};
+    char text[] = "abcd and xyz";
+    sp_kafka_redact(&o, text);
+    CU_ASSERT_STRING_EQUAL(text, "*** and xyz");
+}
+
+/* ---- why a broker does not respond ---- */
+
+static void (*on_error)(rd_kafka_t *handle, int code, const char *reason, void *opaque);
+static const char *refusal; /* what the next poll reports; NULL: no error */
+
+void __real_rd_kafka_conf_set_error_cb(rd_kafka_conf_t *conf,
+                                       void (*cb)(rd_kafka_t *, int, const char *, void *));
+void __wrap_rd_kafka_conf_set_error_cb(rd_kafka_conf_t *conf,
+                                       void (*cb)(rd_kafka_t *, int, const char *, void *));
+int __real_rd_kafka_poll(rd_kafka_t *handle, int timeout_ms);
+int __wrap_rd_kafka_poll(rd_kafka_t *handle, int timeout_ms);
+
+void __wrap_rd_kafka_conf_set_error_cb(rd_kafka_conf_t *conf,
+                                       void (*cb)(rd_kafka_t *, int, const char *, void *))
+{
+    on_error = cb;
+    __real_rd_kafka_conf_set_error_cb(conf, cb);
+}
+
+int __wrap_rd_kafka_poll(rd_kafka_t *handle, int timeout_ms)
+{
+    const char *reason = refusal;
+    refusal = NULL;
+    if (reason)
+        on_error(handle, RD_KAFKA_RESP_ERR__AUTHENTICATION, reason, NULL);
+    return __real_rd_kafka_poll(handle, timeout_ms);
+}
+
+static volatile int refusals_logged; /* librdkafka logs from its own threads */
+
+static void look_for_refusal(const char *level, const char *text)
+{
+    if (strcmp(level, "error") == 0 && strstr(text, "PLAIN: *** is not a password"))
+        refusals_logged++;
+}
+
+TEST(a_refusal_is_told_and_logged_without_secrets)
+{
+    struct sp_config_property secret[] = {{"sasl.password", "hunter22"}};
+    struct sp_kafka_options o = {.properties = secret,
+                                 .property_count = 1,
+                                 .prefix = "t.",
+                                 .instance = "1",
+                                 .log = look_for_refusal};
+    struct sp_fault fault = {"what was said before"};
+    rd_kafka_t *handle = NULL;
+    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, &fault),
+                          SP_OK);
+    refusal = "PLAIN: hunter22 is not a password";
+    CU_ASSERT_EQUAL(sp_kafka_no_reply(handle, &fault), SP_BUSY);
+    CU_ASSERT_STRING_EQUAL(fault.text, "refused: PLAIN: *** is not a password");
+    CU_ASSERT_EQUAL(refusals_logged, 1);
+    CU_ASSERT_EQUAL(sp_kafka_no_reply(handle, &fault), SP_BUSY);
+    CU_ASSERT_STRING_EQUAL(fault.text, "no broker is reachable; see kafka.bootstrap.servers");
+    rd_kafka_destroy(handle);
+}
+
+/* ---- names ---- */
+
+static void check_conf(rd_kafka_t *handle, const char *key, const char *expected)
+{
+    char text[64] = "";
+    size_t size = sizeof text;
+    CU_ASSERT_EQUAL(rd_kafka_conf_get(rd_kafka_conf(handle), key, text, &size),
+                    expected ? RD_KAFKA_CONF_OK : RD_KAFKA_CONF_UNKNOWN);
+    CU_ASSERT_STRING_EQUAL(text, expected ? expected : "");
+}
+
+/* Static membership keeps the partitions of a stage that restarts. A reader in the same process
+ * must not use the same instance id. */
+TEST(only_a_stage_with_state_is_a_static_member_of_its_group)
+{
+    static const struct {
+        enum sp_kafka_role role;
+        const char *instance, *member;
+    } cases[] = {{SP_KAFKA_GROUP_CONSUMER, "1", "t.toy-1"},
+                 {SP_KAFKA_GROUP_CONSUMER, "", NULL},
+                 {SP_KAFKA_PASSING_CONSUMER, "1", NULL},
+                 {SP_KAFKA_READER, "1", NULL},
+                 {SP_KAFKA_WATCHER, "1", NULL}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_kafka_options o = {.prefix = "t.", .instance = cases[i].instance};
+        struct sp_fault fault = {""};
+        rd_kafka_t *handle = NULL;
+        CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, cases[i].role, "toy", NULL, NULL, &handle, &fault),
+                              SP_OK);
+        check_conf(handle, "group.instance.id", cases[i].member);
+        check_conf(handle, "group.id", "t.toy");
+        rd_kafka_destroy(handle);
+    }
+}
+
+/* ---- properties that a stage refuses ---- */
 
 static enum sp_err open_with(char *strategy, enum sp_kafka_role role, struct sp_fault *fault)
 {
@@ -75,10 +177,10 @@ TEST(a_stage_refuses_partitions_that_come_and_go_one_by_one)
         CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "cooperative-sticky"));
         CU_ASSERT_EQUAL(open_with(both, stages[i], &fault), SP_OK);
     }
-    CU_ASSERT_EQUAL(open_with(cooperative, SP_KAFKA_READER, &fault), SP_OK); /* in no group */
+    CU_ASSERT_EQUAL(open_with(cooperative, SP_KAFKA_READER, &fault), SP_OK); /* it is in no group */
 }
 
-/* A transaction that its worker has left blocks readers until it times out. */
+/* A transaction that its worker abandoned blocks readers until it times out. */
 TEST(transactions_time_out_after_half_a_minute_unless_set)
 {
     static struct sp_config_property shorter[] = {{"transaction.timeout.ms", "12000"}};

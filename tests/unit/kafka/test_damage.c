@@ -1,11 +1,11 @@
-/* Which failures of a stage mean that its database is damaged, and is to be restored. */
+/* Which errors of a stage mean that its database is damaged and must be restored. */
 #include "harness.h"
 #include "kafka/internal.h"
 
 static bool wiped(enum sp_err err, const char *detail, uint32_t *wipes)
 {
     struct sp_worker w = {.wipes = wipes};
-    struct sp_task t = {.db = sp_db_open_memory()}; /* its own message is no corruption */
+    struct sp_task t = {.db = sp_db_open_memory()}; /* an undamaged database */
     sp_damage_note(&w, &t, err, "a stage", detail);
     CU_ASSERT_NOT_EQUAL(w.failure.err, SP_OK);
     sp_db_close(t.db);
@@ -17,7 +17,7 @@ TEST(the_database_itself_says_whether_it_is_damaged)
     uint32_t wipes = 0;
     CU_ASSERT_TRUE(wiped(SP_CORRUPT, "a row", &wipes));
     CU_ASSERT_EQUAL(wipes, 1);
-    /* A stage may repeat an older message; what counts is the database's present one. */
+    /* The stage may report an older error; only the database's present one counts. */
     CU_ASSERT_FALSE(wiped(SP_STORE, "RocksDB: Corruption: a block", &wipes));
     CU_ASSERT_FALSE(wiped(SP_INVALID, "RocksDB: Corruption: a block", &wipes));
     CU_ASSERT_EQUAL(wipes, 1);

@@ -1,5 +1,5 @@
-/* A worker against a broker that answers with the errors it is told to: what aborts, what does not,
- * and that no batch is applied before its commit. */
+/* A worker with a broker that returns chosen errors: which errors abort a transaction, and that no
+ * batch is applied before its commit. */
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,14 +9,14 @@
 
 #define ERR(name) RD_KAFKA_RESP_ERR_##name
 
-/* ---- clocks of our own: the linker puts them before those of the libraries ---- */
+/* ---- fake clocks: the linker puts them before those of the libraries ---- */
 
 time_t __wrap_time(time_t *ret_time);
 int64_t __wrap_sp_clock_us(void);
 
 enum { STEP_SECONDS = 3600, STEP_US = 700 };
 
-/* The clock on the wall, set forward an hour each time that it is looked at. */
+/* The wall clock jumps forward by an hour each time it is read. */
 time_t __wrap_time(time_t *ret_time)
 {
     static time_t now = 1000000000;
@@ -26,16 +26,16 @@ time_t __wrap_time(time_t *ret_time)
     return t;
 }
 
-/* What lies between two looks takes 0.7 ms. */
+/* Each reading is 0.7 ms after the one before. */
 int64_t __wrap_sp_clock_us(void)
 {
     static int64_t now_us;
     return __atomic_add_fetch(&now_us, STEP_US, __ATOMIC_RELAXED);
 }
 
-/* ---- what librdkafka deals with itself ---- */
+/* ---- errors that librdkafka handles itself ---- */
 
-TEST(errors_that_pass_abort_nothing)
+TEST(transient_errors_abort_nothing)
 {
     static const struct {
         int16_t request;
@@ -62,12 +62,12 @@ TEST(errors_that_pass_abort_nothing)
         CU_ASSERT(world_wait_for(&world.metrics.received, (uint64_t)(i + 1) * MESSAGES));
         CU_ASSERT(world_wait_for(&world.metrics.commits, (uint64_t)i + 1));
     }
-    CU_ASSERT(world_wait_for(&world.metrics.rows_written, COUNT)); /* measured once a second */
+    CU_ASSERT(world_wait_for(&world.metrics.rows_written, COUNT)); /* updated once a second */
     CU_ASSERT_EQUAL(world_stop(), SP_OK);
     CU_ASSERT_EQUAL(world_aborts(), 0);
     CU_ASSERT_EQUAL(world.metrics.restarts, 0);
     CU_ASSERT_EQUAL(world.metrics.received, (uint64_t)COUNT * MESSAGES);
-    uint64_t digits = 0; /* what each message says is said again */
+    uint64_t digits = 0; /* each message is emitted once */
     for (int i = 0; i < COUNT * MESSAGES; i++)
         digits += i < 10 ? 1 : i < 100 ? 2 : 3;
     CU_ASSERT(COUNT * MESSAGES <= 1000);
@@ -96,7 +96,7 @@ TEST(coordinators_that_move_abort_nothing)
 
 /* ---- what aborts ---- */
 
-/* After some good transactions one fails: it is aborted for that cause, and not applied. */
+/* After some good transactions one fails: it is aborted for this cause and not applied. */
 static void check_abort(int16_t request, size_t times, rd_kafka_resp_err_t err, enum sp_abort cause)
 {
     world_create(true);
@@ -150,7 +150,7 @@ TEST(a_member_that_is_expelled_aborts)
     world_destroy();
 }
 
-TEST(a_commit_without_an_answer_is_not_applied)
+TEST(a_commit_without_a_reply_is_not_applied)
 {
     world_create(true);
     world.stop_at_restart = true;
@@ -168,7 +168,7 @@ TEST(a_commit_without_an_answer_is_not_applied)
     world_destroy();
 }
 
-/* ---- and then ---- */
+/* ---- after an abort ---- */
 
 TEST(after_an_abort_everything_is_handled_again)
 {
@@ -204,14 +204,15 @@ TEST(brokers_that_go_and_come_back_are_waited_for)
     world_feed(2 * MESSAGES, MESSAGES);
     CU_ASSERT(world_wait_for(&world.metrics.commits, commits + 1));
     rd_kafka_mock_broker_set_down(world.cluster, -1);
-    CU_ASSERT_EQUAL(world_stop(), SP_OK); /* without anybody to say good-bye to */
+    CU_ASSERT_EQUAL(world_stop(), SP_OK); /* although no broker can be reached to leave the group */
     rd_kafka_mock_broker_set_up(world.cluster, -1);
     world_destroy();
 }
 
-/* ---- another process of the same name ---- */
+/* ---- another process with the same transactional id ---- */
 
-/* The first time it takes its name back, which fences the other; the second time it ends. */
+/* The first time, the worker takes its id back, which fences the other process; the second time it
+ * ends. */
 static void check_gives_way(int16_t request, rd_kafka_resp_err_t err)
 {
     world_create(true);
@@ -245,8 +246,8 @@ TEST(a_producer_that_is_fenced_twice_gives_way)
     check_gives_way(ADD_PARTITIONS, ERR(INVALID_PRODUCER_EPOCH));
 }
 
-/* As after a transaction that took too long, or a restart of the broker during a rebalance. */
-TEST(who_is_fenced_once_starts_again)
+/* As after a transaction that timed out, or a broker restart during a rebalance. */
+TEST(a_worker_that_is_fenced_once_starts_again)
 {
     check_abort(ADD_PARTITIONS, 1, ERR(INVALID_PRODUCER_EPOCH), SP_ABORT_FENCED);
     check_abort(COMMIT_OFFSETS, 1, ERR(FENCED_INSTANCE_ID), SP_ABORT_FENCED);
@@ -258,13 +259,13 @@ TEST(partitions_that_come_while_intake_waits_wait_as_well)
 {
     world_create(false);
     world.options.max_lag = 10;
-    world_feed_topic("t.tier1", 0, 0, 100); /* nobody handles these */
+    world_feed_topic("t.tier1", 0, 0, 100); /* handled by no stage */
     world_start();
     CU_ASSERT(world_wait_for(&world.metrics.paused, 1));
     CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
     world_feed_topic("t.pages", 0, 0, MESSAGES);
-    /* Away and back. Then another consumer comes, and gets all there is: the worker, which was
-     * there before it, could have had it as well. */
+    /* The worker loses its partitions and gets them back. Another consumer then reads all messages,
+     * so the worker, assigned earlier, had the time to read them, too. */
     world_inject(HEARTBEAT, 1, ERR(REBALANCE_IN_PROGRESS));
     CU_ASSERT(world_wait_for(&world.assignments, 2));
     world_read_topic("t.pages", 0, MESSAGES);
@@ -287,7 +288,7 @@ TEST(a_clock_that_is_set_does_not_end_a_restore)
     world_wait_committed(MESSAGES);
     CU_ASSERT_EQUAL(world_stop(), SP_OK);
     world_forget_state();
-    /* So the first poll is without a record. */
+    /* The first poll returns no record. */
     rd_kafka_mock_broker_push_request_error_rtts(world.cluster, OUTPUT_BROKER, FETCH, 1,
                                                  RD_KAFKA_RESP_ERR_NO_ERROR, 600);
     world.stop_at_restart = true;
@@ -307,5 +308,81 @@ TEST(commits_are_measured_in_microseconds)
     world_wait_committed(MESSAGES);
     CU_ASSERT_EQUAL(world_stop(), SP_OK);
     CU_ASSERT_EQUAL(world.metrics.commit_microseconds, STEP_US * world.metrics.commits);
+    world_destroy();
+}
+
+TEST(a_transaction_ends_early_where_no_more_messages_come)
+{
+    world_create(true);
+    world.options.commit_interval_ms = 60000;
+    world.options.commit_idle_ms = 50;
+    world_start();
+    world_feed(0, MESSAGES);
+    CU_ASSERT(world_wait_for(&world.metrics.received, MESSAGES));
+    CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+/* ---- upkeep ---- */
+
+static bool always_more(void *stage)
+{
+    (void)stage;
+    return false;
+}
+
+/* An upkeep transaction commits the current offset; if messages were handled in it, it must not
+ * commit an older one. */
+TEST(upkeep_takes_back_no_message_that_was_handled)
+{
+    world_create(true);
+    world.options.stage.upkeep = always_more;
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    uint64_t commits = world_count_of(&world.metrics.commits);
+    CU_ASSERT(world_wait_for(&world.metrics.commits, commits + 5)); /* commits without a message */
+    world_feed(MESSAGES, MESSAGES);
+    world_wait_committed(2 * MESSAGES + 1);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_check_applied(2 * MESSAGES);
+    world_destroy();
+}
+
+/* Else it would have no pause, and leave nothing to the stream. */
+TEST(a_transaction_of_upkeep_alone_does_not_end_early)
+{
+    world_create(true);
+    world.options.stage.upkeep = always_more;
+    world.options.commit_interval_ms = 60000;
+    world.options.commit_idle_ms = 10;
+    world_start();
+    world_feed(0, 1);
+    CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
+    usleep(300000);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.commits), 1);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.commits, 2);
+    world_destroy();
+}
+
+/* The mock does not list the members of a group. */
+TEST(a_stage_works_without_knowing_the_members_of_its_group)
+{
+    world_create(true);
+    world.options.standby_replicas = 1;
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    int64_t before_ms = sp_clock_ms();
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_TRUE(sp_clock_ms() - before_ms < PATIENCE_MS / 3);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    CU_ASSERT_EQUAL(world.metrics.standby_copies, 0);
+    CU_ASSERT_EQUAL(world.metrics.standby_wanted, 1); /* so that an alert can fire */
+    world_check_applied(MESSAGES);
     world_destroy();
 }

@@ -1,5 +1,5 @@
-/* The server of /livez, /readyz and /metrics over real sockets: what it answers, and that nothing
- * that is sent to it does harm. */
+/* The server of /livez, /readyz and /metrics over real sockets: its responses, and that no request
+ * harms it. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static int dial(const struct fixture *f)
     return fd;
 }
 
-/* False: the server does not listen any more, which is its right. */
+/* Returns false if the server has closed the connection, which it may. */
 static bool say(int fd, const char *data, size_t len)
 {
     while (len > 0) {
@@ -56,86 +56,88 @@ static bool say(int fd, const char *data, size_t len)
     return true;
 }
 
-/* Reads to the end and closes; returns the status; 0: there was no response. */
-static int hear(int fd, struct sp_buf *answer)
+/* Reads to the end and closes; returns the status, 0 if there was no response. */
+static int hear(int fd, struct sp_buf *response)
 {
     ssize_t n;
-    sp_buf_reset(answer);
-    while ((n = recv(fd, sp_buf_reserve(answer, 4096), 4096, 0)) > 0)
-        answer->len += (size_t)n;
+    sp_buf_reset(response);
+    while ((n = recv(fd, sp_buf_reserve(response, 4096), 4096, 0)) > 0)
+        response->len += (size_t)n;
     close(fd);
-    sp_buf_put_u8(answer, 0);
-    return strncmp(answer->data, "HTTP/1.", 7) == 0 ? (int)strtol(answer->data + 9, NULL, 10) : 0;
+    sp_buf_put_u8(response, 0);
+    return strncmp(response->data, "HTTP/1.", 7) == 0 ? (int)strtol(response->data + 9, NULL, 10)
+                                                      : 0;
 }
 
-static int ask(const struct fixture *f, const char *request, struct sp_buf *answer)
+static int ask(const struct fixture *f, const char *request, struct sp_buf *response)
 {
     int fd = dial(f);
     say(fd, request, strlen(request));
-    return hear(fd, answer);
+    return hear(fd, response);
 }
 
-static int get(const struct fixture *f, const char *path, struct sp_buf *answer)
+static int get(const struct fixture *f, const char *path, struct sp_buf *response)
 {
     char request[512];
     snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path);
-    return ask(f, request, answer);
+    return ask(f, request, response);
 }
 
-/* Whatever happened before: it still answers, and at once. */
+/* After anything, the server still responds, and at once. */
 static void check_unharmed(const struct fixture *f)
 {
-    struct sp_buf answer = {0};
+    struct sp_buf response = {0};
     int64_t before = now_ms();
-    CU_ASSERT_EQUAL(get(f, "/livez", &answer), 200);
-    CU_ASSERT_EQUAL(get(f, "/metrics", &answer), 200);
+    CU_ASSERT_EQUAL(get(f, "/livez", &response), 200);
+    CU_ASSERT_EQUAL(get(f, "/metrics", &response), 200);
     CU_ASSERT(now_ms() - before < 3000);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
-static const char *body_of(const struct sp_buf *answer)
+static const char *body_of(const struct sp_buf *response)
 {
-    const char *end = strstr(answer->data, "\r\n\r\n");
+    const char *end = strstr(response->data, "\r\n\r\n");
     return end ? end + 4 : "";
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 TEST(livez_says_whether_the_worker_has_polled_within_a_minute)
 {
     struct fixture f;
-    struct sp_buf answer = {0};
+    struct sp_buf response = {0};
     start(&f);
-    CU_ASSERT_EQUAL(get(&f, "/livez", &answer), 200);
+    CU_ASSERT_EQUAL(get(&f, "/livez", &response), 200);
     f.metrics.last_poll_ms = now_ms() - 55000;
-    CU_ASSERT_EQUAL(get(&f, "/livez", &answer), 200);
+    CU_ASSERT_EQUAL(get(&f, "/livez", &response), 200);
     f.metrics.last_poll_ms = now_ms() - 60001;
-    CU_ASSERT_EQUAL(get(&f, "/livez", &answer), 503);
-    f.metrics.last_poll_ms = 0; /* it has just been started */
-    CU_ASSERT_EQUAL(get(&f, "/livez", &answer), 200);
+    CU_ASSERT_EQUAL(get(&f, "/livez", &response), 503);
+    f.metrics.last_poll_ms = 0; /* it has just started */
+    CU_ASSERT_EQUAL(get(&f, "/livez", &response), 200);
     sp_health_stop(f.server);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
 TEST(readyz_follows_the_worker)
 {
     struct fixture f;
-    struct sp_buf answer = {0};
+    struct sp_buf response = {0};
     start(&f);
-    CU_ASSERT_EQUAL(get(&f, "/readyz", &answer), 200);
-    CU_ASSERT_STRING_EQUAL(body_of(&answer), "ready\n");
+    CU_ASSERT_EQUAL(get(&f, "/readyz", &response), 200);
+    CU_ASSERT_STRING_EQUAL(body_of(&response), "ready\n");
     f.metrics.ready = 0;
-    CU_ASSERT_EQUAL(get(&f, "/readyz", &answer), 503);
-    CU_ASSERT_EQUAL(get(&f, "/readyz?verbose=1", &answer), 503);
+    CU_ASSERT_EQUAL(get(&f, "/readyz", &response), 503);
+    CU_ASSERT_EQUAL(get(&f, "/readyz?verbose=1", &response), 503);
     f.metrics.ready = 1;
     f.metrics.disk_full = 1;
-    CU_ASSERT_EQUAL(get(&f, "/readyz", &answer), 503);
-    CU_ASSERT_PTR_NOT_NULL(strstr(body_of(&answer), "no room on the disk"));
+    CU_ASSERT_EQUAL(get(&f, "/readyz", &response), 503);
+    CU_ASSERT_PTR_NOT_NULL(strstr(body_of(&response), "no room on the disk"));
     sp_health_stop(f.server);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
-/* A metric is HELP, TYPE and its samples; returns the number of samples, and the value of one. */
+/* Checks that each metric is HELP, TYPE and samples; returns the number of samples, and the value
+ * of one. */
 static size_t check_metrics(char *text, const char *wanted, char ret_value[64])
 {
     size_t count = 0, samples = 1;
@@ -172,8 +174,9 @@ static size_t check_metrics(char *text, const char *wanted, char ret_value[64])
 
 #define MESSAGES(kind) "messages_total{stage=\"group\",kind=\"" kind "\"}"
 #define ABORTS(reason) "aborts_total{stage=\"group\",reason=\"" reason "\"}"
-/* A sample of each metric, and the value that the test below gives it. */
+/* A sample of each metric, with the value that the test below sets. */
 static const char *const samples_of_all[][2] = {
+    {"contain_notes_total{stage=\"group\"}", "27"},
     {"received_total{stage=\"group\"}", "18446744073709551615"},
     {"emitted_total{stage=\"group\"}", "2"},
     {"dead_letters_total{stage=\"group\"}", "3"},
@@ -189,6 +192,9 @@ static const char *const samples_of_all[][2] = {
     {"restarts_total{stage=\"group\"}", "7"},
     {"changelog_records_total{stage=\"group\"}", "8"},
     {"restore_remaining{stage=\"group\"}", "9"},
+    {"standby_wanted{stage=\"group\"}", "30"},
+    {"standby_copies{stage=\"group\"}", "28"},
+    {"standby_remaining{stage=\"group\"}", "29"},
     {"tasks{stage=\"group\"}", "10"},
     {"paused{stage=\"group\"}", "1"},
     {"disk_full{stage=\"group\"}", "1"},
@@ -233,7 +239,7 @@ TEST(metrics_are_prometheus_text_line_by_line)
 {
     enum { COUNT = sizeof samples_of_all / sizeof *samples_of_all };
     struct fixture f;
-    struct sp_buf answer = {0};
+    struct sp_buf response = {0};
     start(&f);
     f.metrics = (struct sp_worker_metrics){.received = UINT64_MAX,
                                            .emitted = 2,
@@ -244,6 +250,9 @@ TEST(metrics_are_prometheus_text_line_by_line)
                                            .restarts = 7,
                                            .changelog_records = 8,
                                            .restore_remaining = 9,
+                                           .standby_wanted = 30,
+                                           .standby_copies = 28,
+                                           .standby_remaining = 29,
                                            .tasks = 10,
                                            .paused = 1,
                                            .disk_full = 1,
@@ -254,6 +263,7 @@ TEST(metrics_are_prometheus_text_line_by_line)
                                            .bounces = 14,
                                            .rows_to_move = 15,
                                            .cut = 26,
+                                           .contain_notes = 27,
                                            .lag = 16,
                                            .state_bytes = 17,
                                            .emitted_bytes = 18,
@@ -270,15 +280,15 @@ TEST(metrics_are_prometheus_text_line_by_line)
     f.metrics.messages[SP_MSG_PROBE] = 115;
     for (size_t i = 0; i < COUNT; i++) {
         char value[64];
-        CU_ASSERT_EQUAL_FATAL(get(&f, "/metrics", &answer), 200);
-        CU_ASSERT_PTR_NOT_NULL(strstr(answer.data, "Content-Type: text/plain; version=0.0.4"));
-        CU_ASSERT_EQUAL(answer.data[answer.len - 2], '\n');
-        char *body = answer.data + (body_of(&answer) - answer.data);
+        CU_ASSERT_EQUAL_FATAL(get(&f, "/metrics", &response), 200);
+        CU_ASSERT_PTR_NOT_NULL(strstr(response.data, "Content-Type: text/plain; version=0.0.4"));
+        CU_ASSERT_EQUAL(response.data[response.len - 2], '\n');
+        char *body = response.data + (body_of(&response) - response.data);
         CU_ASSERT_EQUAL(check_metrics(body, samples_of_all[i][0], value), COUNT);
         CU_ASSERT_STRING_EQUAL(value, samples_of_all[i][1]);
     }
     sp_health_stop(f.server);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
 TEST(other_paths_and_methods_are_refused)
@@ -289,48 +299,48 @@ TEST(other_paths_and_methods_are_refused)
     static const char *const methods[] = {"POST",  "PUT",   "DELETE", "OPTIONS",
                                           "PATCH", "TRACE", "get",    "ANYTHING"};
     struct fixture f;
-    struct sp_buf answer = {0};
+    struct sp_buf response = {0};
     char request[256];
     start(&f);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        CU_ASSERT_EQUAL(get(&f, none[i], &answer), 404);
+        CU_ASSERT_EQUAL(get(&f, none[i], &response), 404);
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         snprintf(request, sizeof request, "%s /metrics HTTP/1.1\r\nHost: x\r\n\r\n", methods[i]);
-        CU_ASSERT_EQUAL(ask(&f, request, &answer), 405);
-        CU_ASSERT_PTR_NOT_NULL(strstr(answer.data, "Allow: GET, HEAD"));
+        CU_ASSERT_EQUAL(ask(&f, request, &response), 405);
+        CU_ASSERT_PTR_NOT_NULL(strstr(response.data, "Allow: GET, HEAD"));
     }
-    CU_ASSERT_EQUAL(ask(&f, "HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n", &answer), 200);
-    CU_ASSERT_STRING_EQUAL(body_of(&answer), "");
+    CU_ASSERT_EQUAL(ask(&f, "HEAD /metrics HTTP/1.1\r\nHost: x\r\n\r\n", &response), 200);
+    CU_ASSERT_STRING_EQUAL(body_of(&response), "");
     CU_ASSERT_EQUAL(
-        ask(&f, "POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", &answer), 405);
+        ask(&f, "POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", &response), 405);
     CU_ASSERT_EQUAL(
-        ask(&f, "GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", &answer), 200);
+        ask(&f, "GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc", &response), 200);
     sp_health_stop(f.server);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
-/* ---- no harm ---- */
+/* ---- harm ---- */
 
-/* Sends the request and `size` bytes behind it; the answer may be lost when the server closes while
- * we are still sending. */
+/* Sends the request followed by `size` bytes. The response may be lost if the server closes while
+ * bytes are still being sent. */
 static void check_large(const char *request, size_t size, int status, int other)
 {
     struct fixture f;
-    struct sp_buf answer = {0};
+    struct sp_buf response = {0};
     char *body = sp_alloc(size);
     memset(body, 'x', size);
     start(&f);
     int fd = dial(&f);
     CU_ASSERT(say(fd, request, strlen(request)));
     say(fd, body, size);
-    int got = hear(fd, &answer);
+    int got = hear(fd, &response);
     if (got != 0 && got != status && got != other)
         printf("%s: %d\n", request, got);
     CU_ASSERT(got == 0 || got == status || got == other);
     check_unharmed(&f);
     sp_health_stop(f.server);
     sp_free(body);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
 TEST(large_bodies_do_no_harm)
@@ -347,19 +357,37 @@ TEST(large_bodies_do_no_harm)
     check_large("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n", 60000, 404, 404);
 }
 
+/* A client that has not sent everything when the server closes may lose the response. */
+TEST(a_small_body_is_read_before_the_response)
+{
+    static const char head[] = "POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\n";
+    struct fixture f;
+    struct sp_buf response = {0};
+    char byte;
+    start(&f);
+    int fd = dial(&f);
+    CU_ASSERT(say(fd, head, sizeof head - 1));
+    usleep(200000);
+    CU_ASSERT_EQUAL(recv(fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK), -1);
+    CU_ASSERT(say(fd, "abc", 3));
+    CU_ASSERT_EQUAL(hear(fd, &response), 405);
+    sp_health_stop(f.server);
+    sp_buf_done(&response);
+}
+
 TEST(an_announced_large_body_is_refused_before_it_is_sent)
 {
     struct fixture f;
-    struct sp_buf answer = {0};
+    struct sp_buf response = {0};
     start(&f);
     CU_ASSERT_EQUAL(
-        ask(&f, "POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n", &answer),
+        ask(&f, "POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 10000000\r\n\r\n", &response),
         413);
     CU_ASSERT_EQUAL(
-        ask(&f, "POST /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", &answer),
+        ask(&f, "POST /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n", &response),
         413);
     sp_health_stop(f.server);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
 TEST(large_headers_and_paths_do_no_harm)
@@ -368,19 +396,19 @@ TEST(large_headers_and_paths_do_no_harm)
     check_large("GET /", 1 << 20, 414, 431);
     check_large("", 1 << 20, 400, 414);
     struct fixture f;
-    struct sp_buf many = {0}, answer = {0};
+    struct sp_buf many = {0}, response = {0};
     sp_buf_put_str(&many, "GET /livez HTTP/1.1\r\nHost: x\r\n");
     for (int i = 0; i < 100000; i++)
         sp_buf_put_str(&many, "A: b\r\n");
     start(&f);
     int fd = dial(&f);
     say(fd, many.data, many.len);
-    int status = hear(fd, &answer);
+    int status = hear(fd, &response);
     CU_ASSERT(status == 0 || status == 431 || status == 413);
     check_unharmed(&f);
     sp_health_stop(f.server);
     sp_buf_done(&many);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
 TEST(half_a_request_does_no_harm)
@@ -392,7 +420,7 @@ TEST(half_a_request_does_no_harm)
         struct linger at_once = {.l_onoff = 1};
         int fd = dial(&f);
         say(fd, request, n);
-        if (n % 2) /* a reset instead of an end */
+        if (n % 2) /* a reset instead of a close */
             setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(fd);
     }
@@ -403,7 +431,7 @@ TEST(half_a_request_does_no_harm)
 TEST(garbage_does_no_harm)
 {
     struct fixture f;
-    struct sp_buf answer = {0};
+    struct sp_buf response = {0};
     uint64_t seed = 7;
     start(&f);
     for (int round = 0; round < 200; round++) {
@@ -418,12 +446,12 @@ TEST(garbage_does_no_harm)
         say(fd, bytes, 1 + seed % sizeof bytes);
         say(fd, "\r\n\r\n", 4);
         shutdown(fd, SHUT_WR);
-        int status = hear(fd, &answer);
+        int status = hear(fd, &response);
         CU_ASSERT(status == 0 || status == 200 || status >= 400);
     }
     check_unharmed(&f);
     sp_health_stop(f.server);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
 TEST(idle_connections_without_end_do_not_keep_a_probe_out)
@@ -443,11 +471,11 @@ TEST(idle_connections_without_end_do_not_keep_a_probe_out)
     sp_health_stop(f.server);
 }
 
-TEST(two_hundred_requests_at_once_are_all_answered)
+TEST(two_hundred_requests_at_once_all_get_responses)
 {
     enum { COUNT = 200 };
     struct fixture f;
-    struct sp_buf answer = {0};
+    struct sp_buf response = {0};
     int fds[COUNT], answered = 0;
     start(&f);
     for (int i = 0; i < COUNT; i++) {
@@ -455,11 +483,11 @@ TEST(two_hundred_requests_at_once_are_all_answered)
         say(fds[i], "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n", 34);
     }
     for (int i = 0; i < COUNT; i++)
-        answered += hear(fds[i], &answer) == 200;
-    CU_ASSERT(answered > COUNT - 20); /* a burst may push out the oldest */
+        answered += hear(fds[i], &response) == 200;
+    CU_ASSERT(answered > COUNT - 20); /* a burst may drop the oldest connections */
     check_unharmed(&f);
     sp_health_stop(f.server);
-    sp_buf_done(&answer);
+    sp_buf_done(&response);
 }
 
 TEST(an_open_connection_does_not_hold_up_the_end)
@@ -499,7 +527,7 @@ TEST(addresses_that_are_none_are_refused_with_the_setting_named)
                                        "127.0.0.1: 1", "127.0.0.1:+1",  "[127.0.0.1:1"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         check_refused(none[i], SP_INVALID);
-    check_refused("192.0.2.1:8080", SP_IO); /* of the documentation's network, never ours */
+    check_refused("192.0.2.1:8080", SP_IO); /* reserved: never a local address */
 }
 
 TEST(a_port_in_use_is_refused_and_free_again_after_the_end)

@@ -1,4 +1,4 @@
-/* A worker among messages, topics and operators that nobody would wish for. */
+/* A worker with hostile messages, unsuitable topics and operator errors. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static bool header_of(const rd_kafka_message_t *m, const char *name, char *ret_t
 
 static const char *expected_reason;
 
-/* The message was the second of partition 1. */
+/* The dead letter names the second message of partition 1. */
 static void check_letter(const rd_kafka_message_t *m)
 {
     char text[64];
@@ -39,8 +39,8 @@ static void check_letter(const rd_kafka_message_t *m)
     CU_ASSERT(header_of(m, "bytes", text, sizeof text) && strtol(text, NULL, 10) == LARGE);
 }
 
-/* A large message between two small ones: they are handled, it is a dead letter, nothing is tried
- * more than `restarts` times again. */
+/* A large message between two small ones: the small ones are handled, the large one is a dead
+ * letter, and the worker restarts at most `restarts` times. */
 static void check_poison(char fill, const char *reason, uint64_t restarts)
 {
     expected_reason = reason;
@@ -71,7 +71,7 @@ TEST(what_becomes_too_large_is_a_dead_letter)
     check_poison('7', "too_large", 0);
 }
 
-/* The topic takes less than the client knows: once is enough to learn it. */
+/* The topic's limit is below the client's: one failure is enough to learn it. */
 TEST(what_the_broker_finds_too_large_is_a_dead_letter)
 {
     world_create(false);
@@ -90,7 +90,8 @@ TEST(what_the_broker_finds_too_large_is_a_dead_letter)
     world_destroy();
 }
 
-/* What a stage with state says belongs to its state: it is not left out, but not tried again. */
+/* An oversized message of a stage with state belongs to its state, so it cannot be left out, and
+ * the stage ends without a retry. */
 static void check_ends(void)
 {
     CU_ASSERT_EQUAL(world_join(), SP_INVALID);
@@ -141,7 +142,7 @@ TEST(every_stage_refuses_tiers_of_another_size)
     check_refuses(false, SP_TOPIC_TIER2, "t.tier2: ", "tier2.partitions is 3");
 }
 
-/* ---- input that was deleted before it was read ---- */
+/* ---- input deleted before it was read ---- */
 
 enum { DROPPED = 20 }; /* times LARGE: more than the mock keeps of a partition, which is 5 MiB */
 
@@ -173,7 +174,7 @@ TEST(a_stage_refuses_a_gap_behind_its_last_marker)
     check_lost();
 }
 
-/* No marker, no gap: what was deleted before the first start was never ours. */
+/* Without a marker there is no gap: messages deleted before the first start do not count. */
 TEST(a_stage_without_a_marker_begins_with_what_there_is)
 {
     world_create(true);
@@ -206,10 +207,10 @@ TEST(a_changelog_without_its_beginning_is_refused)
     world_destroy();
 }
 
-/* ---- state of another life ---- */
+/* ---- state of another cluster ---- */
 
-/* Two clusters whose topics have the same names. The state of the first lies within the changelog
- * of the second, which is longer. */
+/* Two clusters whose topics have the same names. The state's offset in the first is within the
+ * changelog of the second, which is longer. */
 TEST(a_state_of_another_changelog_is_wiped)
 {
     enum { BATCHES = 4 };
@@ -240,21 +241,21 @@ TEST(a_state_of_another_changelog_is_wiped)
     world_destroy();
 }
 
-/* A marker that only a version of ours to come can read is not a reason to wipe and read again. */
+/* A marker of a newer version is refused and does not cause a wipe. */
 TEST(a_changelog_of_another_version_is_refused)
 {
     world_create(true);
-    world_feed_large("t.tier1-changelog", 0, '7', 10); /* without a key: a marker */
+    world_feed_large("t.tier1-changelog", 0, '7', 10); /* an empty key: a marker */
     world_start();
     CU_ASSERT_EQUAL(world_join(), SP_INVALID);
     CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "another version of samepage"));
     world_destroy();
 }
 
-/* ---- waits ---- */
+/* ---- time-outs ---- */
 
-/* The broker ends a transaction that is open for too long and fences the producer off. That is not
- * the work of another process, however often it happens. */
+/* The broker ends a transaction that is open for too long and fences the producer. The worker must
+ * not blame another process for it, however often it happens. */
 TEST(a_transaction_that_was_open_too_long_says_so)
 {
     world_create(true);
@@ -274,7 +275,7 @@ TEST(a_transaction_that_was_open_too_long_says_so)
     world_destroy();
 }
 
-/* As long as any question to the broker, not a minute. */
+/* The wait has the time-out of any broker request, not a minute. */
 TEST(a_full_queue_is_waited_for_once)
 {
     world_create(true);
@@ -308,7 +309,7 @@ rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *handle,
     return __real_rd_kafka_committed(handle, list, timeout_ms);
 }
 
-TEST(the_loop_does_not_ask_for_the_lag_itself)
+TEST(the_main_loop_does_not_query_the_lag)
 {
     world_create(false);
     world.options.max_lag = 1000;
@@ -325,7 +326,7 @@ TEST(the_loop_does_not_ask_for_the_lag_itself)
 static const char *damaged_suffix;
 static int damaged_files;
 
-/* All of a file but its first half is gone; CURRENT is empty. */
+/* Cuts each file to its first half, and CURRENT to nothing. */
 static int damage(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
     size_t n = strlen(path), s = strlen(damaged_suffix);
@@ -381,7 +382,7 @@ TEST(damage_that_a_stage_finds_is_restored)
     world_destroy();
 }
 
-/* Restoring does not help where the changelog itself has it. */
+/* A restore does not help if the changelog itself is damaged. */
 TEST(damage_that_comes_back_ends_a_stage)
 {
     world_create(true);
@@ -424,7 +425,7 @@ TEST(a_stage_waits_for_room_on_its_disk)
     CU_ASSERT(world_wait_for(&world.metrics.disk_full, 1));
     CU_ASSERT(world_wait_for(&world.metrics.paused, 1));
     world_feed(MESSAGES, MESSAGES);
-    world_read_topic("t.tier1", 0, 2 * MESSAGES); /* as it could have done */
+    world_read_topic("t.tier1", 0, 2 * MESSAGES); /* long enough for the worker to have read them */
     CU_ASSERT_EQUAL(world_count_of(&world.metrics.received), received);
     set_free(2 * reserve);
     CU_ASSERT(world_wait_for(&world.metrics.received, received + MESSAGES));

@@ -1,4 +1,4 @@
-/* A copy of the group stage's state, followed from a changelog on librdkafka's mock cluster. */
+/* A copy of the group stage's state that follows a changelog, on librdkafka's mock cluster. */
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "kafka/task.h"
 #include "local/bus.h"
 
-#include <librdkafka/rdkafka_mock.h> /* behind rdkafka.h */
+#include <librdkafka/rdkafka_mock.h> /* needs rdkafka.h before it */
 
 enum { PARTITIONS = 2, PATIENCE_MS = 20000 };
 static const char TOPIC[] = "t.tier1-changelog", FINGERPRINT[] = "made.by=test\n";
@@ -21,7 +21,7 @@ struct world {
     char bootstraps[256];
     char directory[64];
     struct sp_replica *replica;
-    struct sp_id life; /* of the changelog */
+    struct sp_id life; /* the changelog's id */
     bool failed;       /* atomic */
     char failure[256];
 };
@@ -73,7 +73,7 @@ static void write_record(struct world *w, int32_t partition, struct sp_view key,
     CU_ASSERT_EQUAL(err, RD_KAFKA_RESP_ERR_NO_ERROR);
 }
 
-/* A row of the stage; NULL: it is deleted. */
+/* Writes a row of the stage; NULL deletes it. */
 static void write_row(struct world *w, int32_t partition, const char *key, const char *value)
 {
     char stored[64];
@@ -128,7 +128,7 @@ static void stop(struct world *w)
     w->replica = NULL;
 }
 
-/* What a stopped copy has; "-": nothing. */
+/* Checks a row of a stopped copy; "-": no row. */
 static void check_row(struct world *w, int partition, const char *key, const char *expected)
 {
     struct sp_db *db = NULL;
@@ -145,7 +145,7 @@ static void check_row(struct world *w, int partition, const char *key, const cha
     sp_db_close(db);
 }
 
-/* Whether somebody who reads along has the row: it is committed then. */
+/* Whether a concurrent reader sees the row, that is, whether it is committed. */
 static bool can_be_read(struct world *w, int partition, const char *key)
 {
     char scratch[] = "/tmp/samepage-replica-XXXXXX";
@@ -207,7 +207,7 @@ TEST(a_copy_goes_on_where_it_was_left)
     teardown(&w);
 }
 
-TEST(what_comes_while_it_follows_is_applied)
+TEST(new_records_are_applied_while_a_copy_follows)
 {
     struct world w;
     setup(&w);
@@ -223,7 +223,7 @@ TEST(what_comes_while_it_follows_is_applied)
     teardown(&w);
 }
 
-/* A copy that starts and then ends by itself, for that reason. */
+/* Starts a copy that ends by itself for this reason. */
 static void check_gives_up(struct world *w, const char *why)
 {
     struct sp_fault fault = {""};
@@ -236,7 +236,7 @@ static void check_gives_up(struct world *w, const char *why)
     teardown(w);
 }
 
-TEST(what_is_no_changelog_of_ours_ends_it_with_a_message)
+TEST(a_foreign_changelog_ends_a_copy_with_a_message)
 {
     struct world w;
     setup(&w);
@@ -245,7 +245,7 @@ TEST(what_is_no_changelog_of_ours_ends_it_with_a_message)
     check_gives_up(&w, "marker");
 }
 
-/* The topics were deleted and created again, and the copy's offsets lie within them. */
+/* The topics were deleted and created again; the copy's offsets are within the new ones. */
 TEST(a_copy_of_another_life_ends_with_a_message)
 {
     struct world w;
@@ -275,7 +275,7 @@ TEST(a_copy_of_something_else_is_refused)
     written(&w);
     follow(&w);
     stop(&w);
-    rd_kafka_destroy(w.host); /* another cluster: its changelog ends before the copy's offset */
+    rd_kafka_destroy(w.host); /* another cluster, whose changelog ends before the copy's offset */
     char directory[sizeof w.directory];
     memcpy(directory, w.directory, sizeof directory);
     setup(&w);

@@ -1,4 +1,4 @@
-/* A restore from a changelog with one marker, as compaction leaves it, in small memory. */
+/* A restore with little memory, from a changelog with one marker, as compaction leaves it. */
 #include <stdio.h>
 
 #include "harness.h"
@@ -8,18 +8,38 @@ enum { ROWS = 100, ROW_BYTES = 1000, BATCH_BYTES = 10000 };
 static const char TOPIC[] = "t.tier1-changelog";
 static const struct sp_id LIFE = {1, 2};
 
-/* ---- the linker puts this before the store's own ---- */
+/* ---- wrappers that the linker puts before librdkafka's functions and the store's ---- */
+
+rd_kafka_resp_err_t __real_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
+                                                            int32_t of, int64_t *low, int64_t *high,
+                                                            int timeout_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
+                                                            int32_t of, int64_t *low, int64_t *high,
+                                                            int timeout_ms);
+
+static rd_kafka_t *reading;
+static size_t woken; /* queries by that fetcher */
+
+rd_kafka_resp_err_t __wrap_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
+                                                            int32_t of, int64_t *low, int64_t *high,
+                                                            int timeout_ms)
+{
+    if (handle == reading)
+        woken++;
+    return __real_rd_kafka_query_watermark_offsets(handle, topic, of, low, high, timeout_ms);
+}
 
 enum sp_err __real_sp_db_commit(struct sp_db *db);
 enum sp_err __wrap_sp_db_commit(struct sp_db *db);
 
 static size_t commits, batch, largest_batch;
 
-/* Where a meeting is wanted, the first commit of each thread waits for that of another one. */
+/* While a meeting is wanted, the first commit of each thread waits for one of another thread. */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool wanted;
+    int patience_ms;
     pthread_t first;
     int came;
 } meeting = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
@@ -28,7 +48,7 @@ static void meet(void)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_sec += PATIENCE_MS / 1000;
+    until.tv_sec += meeting.patience_ms / 1000;
     pthread_mutex_lock(&meeting.lock);
     if (meeting.came == 0)
         meeting.first = pthread_self();
@@ -110,7 +130,10 @@ static enum sp_err restore(struct sp_task *t, struct sp_fault *fault)
     CU_ASSERT_EQUAL_FATAL(sp_kafka_open(o, SP_KAFKA_WATCHER, "w", NULL, NULL, &r.watcher, fault),
                           SP_OK);
     commits = largest_batch = 0;
+    reading = r.reader;
+    woken = 0;
     enum sp_err err = sp_task_restore(t, &r, fault);
+    reading = NULL;
     rd_kafka_destroy(r.reader);
     rd_kafka_destroy(r.watcher);
     return err;
@@ -135,7 +158,25 @@ static void check_rows(struct sp_task *t, int expected, int64_t input_next)
     CU_ASSERT_FALSE(t->partial);
 }
 
-/* As many times the rows, as many times the commits, and batches as large as before. */
+TEST(an_idle_fetcher_is_woken)
+{
+    struct sp_fault fault = {""};
+    struct sp_task t = {.input_next = -1};
+    world_create(true);
+    t.db = sp_db_open_memory();
+    go_on = true;
+    write_rows(0, ROWS);
+    write_marker(7);
+    CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_mock_broker_set_rtt(world.cluster, OUTPUT_BROKER, 300);
+    CU_ASSERT_EQUAL(restore(&t, &fault), SP_OK);
+    CU_ASSERT_TRUE(woken > 0);
+    check_rows(&t, ROWS, 7);
+    sp_db_close(t.db);
+    world_destroy();
+}
+
+/* More rows cause more commits, not larger batches. */
 TEST(rows_do_not_wait_in_memory_for_their_marker)
 {
     for (int times = 1; times <= 4; times *= 4) {
@@ -154,8 +195,8 @@ TEST(rows_do_not_wait_in_memory_for_their_marker)
     }
 }
 
-/* Nobody knows whether what was read before its first marker is still of the same changelog. */
-TEST(what_was_interrupted_before_its_first_marker_is_useless)
+/* What was read before the first marker may be from another changelog, so it is dropped. */
+TEST(a_restore_interrupted_before_its_first_marker_starts_over)
 {
     struct sp_fault fault = {""};
     struct sp_task t = {.db = sp_db_open_memory()};
@@ -163,7 +204,8 @@ TEST(what_was_interrupted_before_its_first_marker_is_useless)
     go_on = false;
     write_rows(0, ROWS);
     write_marker(7);
-    /* Asked at the first message and once a second: nothing may be committed by then. */
+    /* The stop flag is read at the first message and once a second, before anything is
+     * committed. */
     CU_ASSERT_EQUAL(restore(&t, &fault), SP_BUSY);
     sp_db_close(t.db);
     t = (struct sp_task){.db = sp_db_open_memory(), .input_next = -1, .changelog_next = 30};
@@ -177,8 +219,8 @@ TEST(what_was_interrupted_before_its_first_marker_is_useless)
     world_destroy();
 }
 
-/* Behind a marker that it knows, a restore that was interrupted goes on. */
-TEST(what_was_interrupted_behind_a_marker_goes_on)
+/* After a marker that it knows, an interrupted restore resumes. */
+TEST(a_restore_interrupted_after_a_marker_resumes)
 {
     struct sp_fault fault = {""};
     struct sp_task t = {.db = sp_db_open_memory(), .input_next = 5, .changelog_next = 30};
@@ -196,8 +238,28 @@ TEST(what_was_interrupted_behind_a_marker_goes_on)
     world_destroy();
 }
 
-/* More rows than a batch behind the last marker: they cannot be taken back, but left out next time.
- */
+/* Offset 0 in a marker means that no message was handled yet; the state is valid all the same. */
+TEST(a_state_without_the_marker_that_it_speaks_of_belongs_to_another_changelog)
+{
+    for (int64_t input_next = 0; input_next < 2; input_next++) {
+        struct sp_fault fault = {""};
+        struct sp_task t = {.db = sp_db_open_memory(),
+                            .input_next = input_next,
+                            .changelog_next = ROWS,
+                            .life = LIFE};
+        world_create(true);
+        sp_task_save(&t);
+        CU_ASSERT_EQUAL(sp_db_commit(t.db), SP_OK);
+        go_on = true;
+        write_rows(0, ROWS);
+        CU_ASSERT_EQUAL(restore(&t, &fault), SP_STATE_FORMAT);
+        sp_db_close(t.db);
+        world_destroy();
+    }
+}
+
+/* More than a batch of rows after the last marker: the first restore fails because they cannot be
+ * removed, the next one leaves them out. */
 TEST(a_long_end_without_a_marker_is_left_out_the_second_time)
 {
     struct sp_fault fault = {""};
@@ -216,7 +278,7 @@ TEST(a_long_end_without_a_marker_is_left_out_the_second_time)
     world_destroy();
 }
 
-/* The mock keeps five megabytes of a partition: the first record is dropped, and no other. */
+/* The mock keeps five megabytes of a partition, so exactly the first record is dropped. */
 TEST(one_record_that_was_deleted_is_a_part_of_the_state)
 {
     static char value[900000];
@@ -238,6 +300,18 @@ TEST(one_record_that_was_deleted_is_a_part_of_the_state)
 
 /* ---- several partitions ---- */
 
+static int not_held; /* unlocks of a mutex that was not held */
+
+int __real_pthread_mutex_unlock(pthread_mutex_t *mutex);
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex);
+
+int __wrap_pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    if (pthread_mutex_trylock(mutex) == 0)
+        __atomic_add_fetch(&not_held, 1, __ATOMIC_RELAXED);
+    return __real_pthread_mutex_unlock(mutex);
+}
+
 static uint64_t seen_applied;
 
 static bool waiting(void *arg, uint64_t applied, int64_t remaining)
@@ -252,13 +326,16 @@ static void say(void *arg, const char *level, const char *text)
     (void)arg, (void)level, (void)text;
 }
 
-static enum sp_err restore_both(struct sp_task tasks[PARTITIONS], size_t *ret_failed,
-                                struct sp_fault *fault)
+static int background_threads = PARTITIONS;
+
+static enum sp_err bring_up(struct sp_task tasks[PARTITIONS], size_t *ret_failed,
+                            struct sp_fault *fault)
 {
     struct sp_rocksdb_options store;
     struct sp_task *all[PARTITIONS];
     rd_kafka_t *watcher = NULL;
     sp_rocksdb_options_default(&store);
+    store.background_threads = background_threads;
     CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
     CU_ASSERT_EQUAL_FATAL(
         sp_kafka_open(&world.options.kafka, SP_KAFKA_WATCHER, "w", NULL, NULL, &watcher, fault),
@@ -273,14 +350,21 @@ static enum sp_err restore_both(struct sp_task tasks[PARTITIONS], size_t *ret_fa
                                         .waiting = waiting,
                                         .say = say};
     struct sp_states *states = sp_states_new(&options);
-    for (int32_t p = 0; p < PARTITIONS; p++) {
-        tasks[p] = (struct sp_task){.partition = p, .input_next = -1};
+    for (int32_t p = 0; p < PARTITIONS; p++)
         all[p] = &tasks[p];
-    }
     enum sp_err err = sp_states_open(states, all, PARTITIONS, ret_failed, fault);
     sp_states_free(states);
+    CU_ASSERT_EQUAL(not_held, 0);
     rd_kafka_destroy(watcher);
     return err;
+}
+
+static enum sp_err restore_both(struct sp_task tasks[PARTITIONS], size_t *ret_failed,
+                                struct sp_fault *fault)
+{
+    for (int32_t p = 0; p < PARTITIONS; p++)
+        tasks[p] = (struct sp_task){.partition = p, .input_next = -1};
+    return bring_up(tasks, ret_failed, fault);
 }
 
 static void close_both(struct sp_task tasks[PARTITIONS])
@@ -291,7 +375,8 @@ static void close_both(struct sp_task tasks[PARTITIONS])
     world_destroy();
 }
 
-TEST(partitions_are_restored_at_the_same_time)
+/* The number of threads that met; each waits this long for another. */
+static int restore_with(int threads, int patience_ms)
 {
     struct sp_fault fault = {""};
     struct sp_task tasks[PARTITIONS];
@@ -303,13 +388,48 @@ TEST(partitions_are_restored_at_the_same_time)
         write_marker(7 + partition);
     }
     meeting.wanted = true;
+    meeting.came = 0;
+    meeting.patience_ms = patience_ms;
+    background_threads = threads;
     CU_ASSERT_EQUAL_FATAL(restore_both(tasks, &failed, &fault), SP_OK);
+    background_threads = PARTITIONS;
     meeting.wanted = false;
-    CU_ASSERT_EQUAL(meeting.came, 2);
     CU_ASSERT_EQUAL(seen_applied, PARTITIONS * ROWS + 1);
     for (int32_t p = 0; p < PARTITIONS; p++)
         check_rows(&tasks[p], ROWS + p, 7 + p);
     close_both(tasks);
+    return meeting.came;
+}
+
+TEST(partitions_are_restored_at_the_same_time)
+{
+    CU_ASSERT_EQUAL(restore_with(2, PATIENCE_MS), 2);
+}
+
+TEST(databases_that_are_open_are_brought_up_to_what_came_since)
+{
+    struct sp_fault fault = {""};
+    struct sp_task tasks[PARTITIONS];
+    size_t failed;
+    world_create(true);
+    go_on = true;
+    for (int part = 0; part < 3; part++) {
+        for (partition = 0; partition < PARTITIONS; partition++) {
+            write_rows(part * ROWS, ROWS);
+            write_marker(7 + part);
+        }
+        CU_ASSERT_EQUAL_FATAL(
+            part ? bring_up(tasks, &failed, &fault) : restore_both(tasks, &failed, &fault), SP_OK);
+        CU_ASSERT_EQUAL(seen_applied, PARTITIONS * ROWS);
+        for (int32_t p = 0; p < PARTITIONS; p++)
+            check_rows(&tasks[p], (part + 1) * ROWS, 7 + part);
+    }
+    close_both(tasks);
+}
+
+TEST(no_more_partitions_are_restored_at_a_time_than_there_may_be_threads)
+{
+    CU_ASSERT_EQUAL(restore_with(1, 1000), 1);
 }
 
 TEST(a_partition_that_cannot_be_restored_is_named_and_ends_the_others)
@@ -322,7 +442,7 @@ TEST(a_partition_that_cannot_be_restored_is_named_and_ends_the_others)
     for (partition = 0; partition < PARTITIONS; partition++)
         write_rows(0, ROWS);
     partition = 1;
-    write_record(sp_view("", 0), sp_view("?", 1)); /* not a marker */
+    write_record(sp_view("", 0), sp_view("?", 1)); /* an invalid marker */
     CU_ASSERT_EQUAL(restore_both(tasks, &failed, &fault), SP_INVALID);
     CU_ASSERT_EQUAL(failed, 1);
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "[1]: a marker cannot be read"));
@@ -340,7 +460,7 @@ TEST(restores_end_when_they_are_told_to)
         write_rows(0, ROWS);
         write_marker(7);
     }
-    /* The broker says nothing for longer than the first question of the caller takes. */
+    /* The broker is silent for longer than the caller's first wait. */
     rd_kafka_mock_broker_set_rtt(world.cluster, OUTPUT_BROKER, 1000);
     CU_ASSERT_EQUAL(restore_both(tasks, &failed, &fault), SP_BUSY);
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "the restore was stopped"));

@@ -1,4 +1,5 @@
-/* The marker of a changelog and the stored row of a task: there and back, and what is neither. */
+/* Encoding and decoding a changelog marker and the stored row of a task; other bytes are
+ * refused. */
 #include "harness.h"
 #include "kafka/task.h"
 
@@ -13,7 +14,7 @@ static void check_marker(int64_t input_next, uint64_t batch)
     CU_ASSERT_EQUAL(read.input_next, input_next);
     CU_ASSERT_EQUAL(read.batch, batch);
     CU_ASSERT_TRUE(sp_id_eq(read.life, LIFE));
-    for (size_t n = 0; n < out.len; n++) { /* in memory of its own: reading on is noticed */
+    for (size_t n = 0; n < out.len; n++) { /* in an allocation of its size */
         char *cut = n ? sp_memdup(out.data, n) : NULL;
         CU_ASSERT_FALSE(sp_marker_read(sp_view(cut, n), &read));
         sp_free(cut);
@@ -110,7 +111,7 @@ static void put_row(struct sp_db *db, struct sp_view row)
     CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
 }
 
-TEST(a_damaged_row_is_answered_as_corrupt)
+TEST(a_damaged_row_is_corrupt)
 {
     struct sp_db *db = sp_db_open_memory();
     struct sp_task t = {.db = db, .input_next = 300, .changelog_next = 400, .batch = 500};

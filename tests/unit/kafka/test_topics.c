@@ -1,4 +1,7 @@
-/* Creating topics: which errors may pass, and which ask for other settings. */
+/* Creating topics: which errors are retried, and which call for other settings. Checking topics:
+ * the message for each problem. */
+#include <glob.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "harness.h"
@@ -9,7 +12,7 @@ static void ignore(void *arg, const char *topic, const char *text)
     (void)arg, (void)topic, (void)text;
 }
 
-/* Where there is no broker: nobody is asked. */
+/* No broker listens there. */
 static enum sp_err create(int32_t partitions, struct sp_fault *fault)
 {
     char at[] = "127.0.0.1:1";
@@ -24,11 +27,22 @@ static enum sp_err create(int32_t partitions, struct sp_fault *fault)
     return sp_topics_create(&o, &plan, ignore, NULL, fault);
 }
 
-TEST(a_topic_that_cannot_be_is_no_error_that_passes)
+static size_t count_threads(void)
+{
+    glob_t found;
+    CU_ASSERT_EQUAL_FATAL(glob("/proc/self/task/*", 0, NULL, &found), 0);
+    size_t count = found.gl_pathc;
+    globfree(&found);
+    return count;
+}
+
+TEST(an_impossible_topic_is_a_permanent_error)
 {
     struct sp_fault fault = {""};
+    size_t threads = count_threads();
     CU_ASSERT_EQUAL(create(1 << 30, &fault), SP_INVALID);
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "number of partitions"));
+    CU_ASSERT_EQUAL(count_threads(), threads); /* the threads of the client have ended */
 }
 
 TEST(a_topic_is_found_wherever_the_broker_lists_it)
@@ -57,4 +71,45 @@ TEST(a_topic_may_keep_more_than_is_asked_and_never_less)
     CU_ASSERT_FALSE(holds("-1", "1073741824"));
     CU_ASSERT_TRUE(holds("compact", "compact"));
     CU_ASSERT_FALSE(holds("compact", "compact,delete"));
+}
+
+/* ---- topics check ---- */
+
+enum { WANTED_PARTITIONS = 4, WANTED_REPLICAS = 3 };
+
+/* The message for a topic whose retention is `retention`. */
+static const char *said_of(const rd_kafka_metadata_topic_t *topic, const char *retention)
+{
+    static char text[256];
+    struct sp_topic_description wanted = {
+        .name = "t.pages",
+        .partitions = WANTED_PARTITIONS,
+        .replicas = WANTED_REPLICAS,
+        .entry_count = 2,
+        .entries = {{"cleanup.policy", "compact"}, {"retention.ms", "1000"}}};
+    struct sp_topic_found found = {{"compact"}};
+    snprintf(found.values[1], sizeof found.values[1], "%s", retention);
+    sp_topic_compare(&wanted, topic, &found, text, sizeof text);
+    return text;
+}
+
+TEST(a_topic_that_is_missing_or_not_as_wanted_is_told_in_words)
+{
+    char name[] = "t.pages";
+    rd_kafka_metadata_partition_t partitions[WANTED_PARTITIONS + 1] = {
+        {.replica_cnt = WANTED_REPLICAS}};
+    rd_kafka_metadata_topic_t topic = {
+        .topic = name, .partitions = partitions, .partition_cnt = WANTED_PARTITIONS};
+    CU_ASSERT_STRING_EQUAL(said_of(NULL, ""), "is missing");
+    CU_ASSERT_STRING_EQUAL(said_of(&topic, "1000"), "");
+    CU_ASSERT_STRING_EQUAL(said_of(&topic, "999"), "has retention.ms 999, it must be 1000");
+    CU_ASSERT_STRING_EQUAL(said_of(&topic, ""), "has retention.ms unset, it must be 1000");
+    topic.err = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    CU_ASSERT_STRING_EQUAL(said_of(&topic, "1000"), "is missing");
+    topic.err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    topic.partition_cnt++;
+    CU_ASSERT_STRING_EQUAL(said_of(&topic, "1000"), "has 5 partitions, configured are 4");
+    topic.partition_cnt = WANTED_PARTITIONS;
+    partitions[0].replica_cnt = 1;
+    CU_ASSERT_STRING_EQUAL(said_of(&topic, "1000"), "has 1 replicas, configured are 3");
 }

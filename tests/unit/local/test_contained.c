@@ -1,4 +1,4 @@
-/* The check of containment from scratch can fail. */
+/* The check of containment from scratch detects errors. */
 #include "base/mem.h"
 #include "harness.h"
 #include "local/contained.h"
@@ -24,7 +24,7 @@ static void note(void *arg, size_t page, const char *what)
     *(uint64_t *)arg += 1 + 100 * page;
 }
 
-/* Of the 100 shingles of page 0 page 1 has 95, page 2 none. */
+/* Page 1 has 95 of the 100 shingles of page 0, page 2 none. */
 static uint64_t differences(const char *contained_in, float containment)
 {
     const struct sp_contain_options options = {.threshold = 0.9, .boilerplate = 1};

@@ -1,5 +1,6 @@
-/* The local bus: the codec between stages changes nothing, and a store that fails at any call is
- * reported, leaks nothing, and is continued behind the last barrier. */
+/* The local bus: encoding and decoding messages between stages changes nothing. If a store call
+ * fails, whichever it is, the error is reported, nothing leaks, and the run continues after the
+ * last barrier. */
 #include "codec/codec.h"
 #include "crawl.h"
 #include "harness.h"
@@ -22,12 +23,12 @@ static bool same_events(const struct crawl_run *a, const struct crawl_run *b)
     return sp_view_eq(sp_buf_view(&a->events), sp_buf_view(&b->events));
 }
 
-/* ---- the codec between stages */
+/* ---- messages encoded and decoded between stages */
 
 struct wire {
     uint64_t kinds[SP_MSG_KINDS];
     struct sp_buf bytes;
-    uint64_t lose_after; /* the canary: from then on the version of a match is wrong */
+    uint64_t lose_after; /* the canary: matches after this many have a wrong version */
     uint64_t passed;
 };
 
@@ -38,7 +39,7 @@ static struct sp_message *through_codec(void *arg, struct sp_message *m)
     wire->kinds[m->kind]++;
     sp_buf_reset(&wire->bytes);
     sp_message_encode(m, &wire->bytes);
-    /* Exactly these bytes on the heap: the address sanitizer sees what reads beyond them. */
+    /* A heap copy of the exact size: the address sanitizer finds reads past its end. */
     char *exact = sp_memdup(wire->bytes.data, wire->bytes.len);
     enum sp_err err = sp_message_decode(sp_view(exact, wire->bytes.len), &decoded);
     CU_ASSERT_EQUAL(err, SP_OK);
@@ -67,7 +68,8 @@ static bool count_row(void *arg, struct sp_view key, struct sp_view value)
     return true;
 }
 
-/* Each member with content and each row of a cell holds a signature, and nobody else. */
+/* Each member with content and each row of a cell holds a reference to a signature, and nothing
+ * else does. */
 static uint64_t holders_missing(struct sp_db *db, const struct crawl_run *run)
 {
     uint64_t n = 0;
@@ -89,7 +91,7 @@ static uint64_t differences(struct sp_db *db, const struct crawl_run *run)
     return n;
 }
 
-/* The same crawl with and without `wire`: whether the same was published, byte for byte. */
+/* Runs the same crawl with and without `wire` and returns whether the published bytes are equal. */
 static bool wire_changes_nothing(uint32_t tier1, uint32_t tier2, uint32_t cells, enum sp_mode mode,
                                  struct wire *wire)
 {
@@ -132,7 +134,7 @@ TEST(the_codec_between_many_partitions_changes_nothing)
     CU_ASSERT(wire_changes_nothing(7, 3, 5, SP_MODE_EXACT, &wire));
     for (int kind = SP_MSG_CRAWLED; kind < SP_MSG_KINDS; kind++)
         CU_ASSERT(wire.kinds[kind] > 0 || kind == SP_MSG_ERASE || kind == SP_MSG_MOVE ||
-                  kind == SP_MSG_AGAIN); /* nothing is forgotten; see the test of a new map */
+                  kind == SP_MSG_AGAIN); /* no page is erased here; see the test of a new map */
 }
 
 TEST(the_codec_in_fast_mode_changes_nothing)
@@ -224,17 +226,17 @@ TEST(the_number_of_records_between_barriers_changes_nothing)
     crawl_done(&crawl);
 }
 
-/* ---- read from outside */
+/* ---- the read-only interface */
 
 struct reading {
     struct sp_page_view pages[4000];
     size_t page_count;
-    struct sp_id page; /* to be found among the members */
+    struct sp_id page; /* must be among the members */
     struct sp_id before;
     uint32_t members;
     uint32_t found;
     uint32_t disorder;
-    uint32_t sizes[8]; /* how many pages are in groups of that size */
+    uint32_t sizes[8]; /* number of pages in groups of each size */
 };
 
 static bool on_member(void *arg, const struct sp_member_view *m)
@@ -251,10 +253,10 @@ static void note_page(void *arg, const struct sp_page_view *page)
 {
     struct reading *r = arg;
     if (page->status != SP_STATUS_NONE && r->page_count < sizeof r->pages / sizeof *r->pages)
-        r->pages[r->page_count++] = *page; /* its texts are gone after the call */
+        r->pages[r->page_count++] = *page; /* its texts are invalid after the call */
 }
 
-/* In whatever row they lie: their founder's, their group's, or each its own. */
+/* In each stored form: the founder's row, the group's row, or a row for each member. */
 TEST(each_page_is_among_the_members_of_its_group)
 {
     struct crawl crawl;
@@ -287,8 +289,8 @@ TEST(each_page_is_among_the_members_of_its_group)
 
 /* ---- a new partition map */
 
-/* The first half with one map, then another map's cells while the crawl goes on, with the store
- * failing after `fail_after` calls (never: -1) and the bus is made again. */
+/* Feeds the first half with one map and the second with another. The store fails after `fail_after`
+ * calls (-1: never), and the bus is opened again. */
 static void move_in_the_middle(const struct crawl *crawl, struct crawl_run *run, long fail_after)
 {
     struct wire wire = {.lose_after = UINT64_MAX};
@@ -303,7 +305,7 @@ static void move_in_the_middle(const struct crawl *crawl, struct crawl_run *run,
     old = run->map;
     CU_ASSERT_EQUAL(sp_partition_default(7, &run->map), SP_OK);
     run->map.version = old.version + 1;
-    CU_ASSERT_EQUAL(crawl_feed(run, crawl, db), SP_OTHER_MAP); /* the map before is still needed */
+    CU_ASSERT_EQUAL(crawl_feed(run, crawl, db), SP_OTHER_MAP); /* the old map is still needed */
     run->before = &old;
     sp_db_fail_after(db, fail_after);
     if (fail_after >= 0) {
@@ -318,7 +320,7 @@ static void move_in_the_middle(const struct crawl *crawl, struct crawl_run *run,
     CU_ASSERT(wire.kinds[SP_MSG_AGAIN] > 0);
     run->before = NULL;
     CU_ASSERT_EQUAL(crawl_feed(run, crawl, db), SP_OK);
-    run->map.boxes[0].hi[SP_DIMS]--; /* not the map the cells were made with */
+    run->map.boxes[0].hi[SP_DIMS]--; /* the cells were made with another map */
     run->map.boxes[1].lo[SP_DIMS]--;
     CU_ASSERT_EQUAL(crawl_feed(run, crawl, db), SP_OTHER_MAP);
     sp_partition_done(&old);
@@ -347,7 +349,8 @@ TEST(pages_move_to_a_new_map_and_nothing_else_changes)
 
 /* ---- fail the Nth call */
 
-/* Fails at every call in turn, then goes on from what is committed. How many runs failed. */
+/* Fails each store call in turn, then continues from what is committed. Returns the number of
+ * failed runs. */
 static long fail_everywhere(const struct crawl *crawl, uint32_t partitions, size_t cache_bytes)
 {
     struct crawl_run want;
@@ -389,7 +392,7 @@ TEST(a_store_that_fails_at_any_call_is_reported_and_continued)
     struct crawl crawl;
     make(&crawl, 40, 5);
     CU_ASSERT(fail_everywhere(&crawl, 1, 1 << 20) > 20);
-    CU_ASSERT(fail_everywhere(&crawl, 1, 0) > 200); /* nothing kept: everything is read again */
+    CU_ASSERT(fail_everywhere(&crawl, 1, 0) > 200); /* no cache: everything is read again */
     crawl_done(&crawl);
 }
 
@@ -401,7 +404,7 @@ TEST(a_store_of_many_partitions_that_fails_is_reported_and_continued)
     crawl_done(&crawl);
 }
 
-/* ---- a wire that breaks */
+/* ---- a failing wire */
 
 static struct sp_message *breaks(void *arg, struct sp_message *m)
 {

@@ -1,6 +1,5 @@
-/* The pipeline's end: where reading fails or threads are missing, and what is left of that for the
- * caller. pthread_create fails when it is told to (the linker puts the function here before the C
- * library's). */
+/* How the pipeline ends if reading fails or threads cannot be created, and what the caller is told.
+ * The linker replaces pthread_create by a version that fails on request. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ static void make_line(char name[64])
     close(fd);
 }
 
-/* Reads two files, the second of which goes away meanwhile; returns how that ended. */
+/* Reads two files, the second of which is deleted meanwhile; returns the error that ended it. */
 static enum sp_err read_what_goes_away(uint32_t workers, const char *const names[2],
                                        struct sp_fault *fault)
 {
@@ -75,7 +74,7 @@ TEST(why_reading_ended_outlives_the_pipeline)
     }
 }
 
-/* Two workers and a reader are wanted. */
+/* The pipeline needs two workers and a reader. */
 TEST(a_limit_of_threads_is_an_error_of_the_first_batch)
 {
     char name[64];

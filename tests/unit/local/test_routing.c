@@ -1,5 +1,5 @@
-/* No pair is lost by routing, on real pages: every pair that a brute-force comparison found (the
- * folder oracle-pairs beside the checkout), under trained maps of all kinds. */
+/* Routing loses no pair of real pages: every pair that a brute-force comparison found (in the
+ * folder oracle-pairs beside the checkout), under trained maps of every kind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 struct real {
     const struct sp_sample *sample; /* for training */
     struct sp_dictionary dictionary;
-    struct sp_signature **signatures; /* of all documents, by number */
+    struct sp_signature **signatures; /* all documents, by number */
     size_t count;
 };
 
@@ -128,7 +128,8 @@ static bool reaches(const struct sp_partition_map *map, const struct sp_signatur
     return false;
 }
 
-/* Every pair of the list whose similarity reaches tau, both ways; returns those across cells. */
+/* Checks every listed pair with similarity tau or more, in both directions; returns the number of
+ * pairs across cells. */
 static size_t check_pairs(const struct real *d, const struct sp_partition_map *map, char *pairs,
                           double tau, size_t *ret_similar)
 {
@@ -161,7 +162,7 @@ static void check_map(const struct real *d, struct sp_train_options *o, char *pa
     for (size_t i = 0; i < sizeof taus / sizeof *taus; i++) {
         size_t similar, across = check_pairs(d, &map, pairs, taus[i], &similar);
         CU_ASSERT(similar > 500);
-        CU_ASSERT(across > 20); /* else it would be no test */
+        CU_ASSERT(across > 20); /* the test must see pairs across cells */
     }
     sp_partition_done(&map);
     sp_free(lengths);
@@ -198,7 +199,7 @@ static int by_vector(const void *a, const void *b)
     return memcmp(a, b, sizeof(struct sp_lengths));
 }
 
-/* The vectors of distinct contents, as bags and as signatures say it. */
+/* The length vectors computed from bags equal those of the signatures. */
 TEST(bags_and_signatures_have_the_same_length_vectors)
 {
     if (!sp_test_shared_data())

@@ -1,5 +1,5 @@
-/* The check from scratch can fail: states that were tampered with, and states made by other rules
- * than the ones they are held against. */
+/* The check from scratch detects states that were tampered with, and states made under other
+ * settings than those of the check. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ static void teardown(struct world *w)
     crawl_done(&w->crawl);
 }
 
-/* Differences are listed on standard error: not here. */
+/* Differences are printed to standard error, which is discarded here. */
 static enum sp_err verify(struct sp_db *db, uint32_t tier1,
                           const struct sp_group_stage_options *rules, uint64_t *ret_differences)
 {
@@ -95,7 +95,7 @@ static void free_rows(struct rows *rows)
     sp_free(rows);
 }
 
-/* A copy of the state in which one row was deleted, or (with a value) replaced. */
+/* A copy of the state with one row deleted, or replaced by `value`. */
 static struct sp_db *tampered(const struct world *w, struct sp_view key, struct sp_view value)
 {
     struct sp_db *copy = sp_db_copy_memory(w->db);
@@ -141,7 +141,7 @@ static void count_content(void *arg, const struct sp_page_view *page)
     *count += page->kind == SP_PAGE_CONTENT && page->status == SP_STATUS_UNIQUE;
 }
 
-/* The page of a signature that nobody else has cannot go unnoticed. */
+/* A deleted page is noticed if its content is unique. */
 TEST(a_unique_page_that_was_deleted_is_noticed)
 {
     struct world w;
@@ -162,7 +162,7 @@ TEST(a_unique_page_that_was_deleted_is_noticed)
     teardown(&w);
 }
 
-/* Group, status and content of the one under the name of the other. */
+/* A row with the group, status and content of another page. */
 TEST(a_page_with_another_ones_row_is_noticed)
 {
     struct world w;
@@ -176,7 +176,7 @@ TEST(a_page_with_another_ones_row_is_noticed)
         same += differences(&w, db) == 0;
         sp_db_close(db);
     }
-    /* Where both are gone or unseen nothing is wrong with either. */
+    /* Swapping the rows of two pages that are dead or were never fetched changes nothing. */
     CU_ASSERT(same * 10 < rows->count);
     free_rows(rows);
     teardown(&w);
@@ -205,7 +205,7 @@ TEST(a_damaged_row_is_an_error_or_a_difference_and_never_a_crash)
     teardown(&w);
 }
 
-/* ---- other rules */
+/* ---- other settings */
 
 TEST(groups_made_with_another_threshold_are_noticed)
 {
@@ -243,12 +243,12 @@ TEST(winners_under_a_relation_are_checked_under_it)
     sp_relation_free(relation);
 }
 
-/* Matches that find nobody: all near duplicates stay apart. */
+/* Matches are lost: all near duplicates stay apart. */
 static struct sp_message *deaf(void *arg, struct sp_message *m)
 {
     uint64_t *count = arg;
     if (m->kind == SP_MSG_MATCH && ++*count % 10 == 0)
-        m->link.content_version++; /* of a version that never was: it is ignored */
+        m->link.content_version++; /* no such version: the stage ignores the match */
     return m;
 }
 

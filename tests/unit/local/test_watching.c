@@ -1,5 +1,5 @@
-/* A run that watches itself: it finds nothing where the stages are right, and each of three kinds
- * of fault in the time that its sample needs. */
+/* A run that audits itself: no reports for correct stages, and each of three kinds of fault is
+ * found in the time that its sample needs. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -18,7 +18,7 @@ struct audited {
     struct sp_local_bus *bus;
     struct sp_watching *watching;
     struct sp_shadow_options options;
-    uint64_t lost; /* by the canary, until the first alarm */
+    uint64_t lost; /* by the canary, before the first alarm */
 };
 
 static void on_status(void *arg, const struct sp_status_event *event)
@@ -57,7 +57,7 @@ static bool has_alarm(const struct audited *a)
     return report.missing + report.wrong > 0;
 }
 
-/* Up to the first alarm, or record `to`. */
+/* Feeds records until the first alarm, or up to record `to`. */
 static void audit_feed(struct audited *a, struct crawl *crawl, size_t from, size_t to)
 {
     for (size_t i = from; i < to && i < crawl->count && !has_alarm(a); i++) {
@@ -126,7 +126,7 @@ static struct sp_message *page_of_words(struct sp_builder *b, uint32_t family, u
     return m;
 }
 
-/* Pairs of a text and nine tenths of it, J = 0.9: they mostly lie in two cells. */
+/* Pairs of a text and nine tenths of it, J = 0.9, mostly in two cells. */
 static void make_halves(struct crawl *crawl, uint32_t families)
 {
     struct sp_signature_options options = {.max_shingles = 1024};
@@ -170,8 +170,7 @@ TEST(a_right_system_raises_nothing)
 }
 
 /* ---- canaries: a pair is watched with a probability of at least J >= 0.8 times the share, so the
- * chance that none of N lost ones is seen is under exp(-0.8 N share): 12 / share for one in 15,000
- */
+ * chance to see none of N lost ones is below exp(-0.8 N share): 12 / share for one in 15,000 */
 
 static const double SHARE = 0.05;
 enum { EXPECTED_LOST = 240 };
@@ -184,12 +183,12 @@ static void check_alarm(const struct audited *a)
     CU_ASSERT(report.example_count > 0);
 }
 
-/* Candidates: whoever looks for near duplicates in its own cell finds none. */
+/* Candidates: no near duplicate in the page's own cell is found. */
 static struct sp_message *lose_matches(void *arg, struct sp_message *m)
 {
     struct audited *a = arg;
     if (m->kind == SP_MSG_MATCH) {
-        m->link.content_version--; /* of no version that there is */
+        m->link.content_version--; /* no such version */
         a->lost += m->link.edge_count;
     }
     return m;
@@ -210,8 +209,7 @@ TEST(lost_candidates_raise_the_alarm)
     crawl_done(&crawl);
 }
 
-/* Routing: no cell is asked but the page's own. What is lost are the pairs that lie in two cells.
- */
+/* Routing: only the page's own cell is probed, so pairs across two cells are lost. */
 static struct sp_message *lose_probes(void *arg, struct sp_message *m)
 {
     (void)arg;
@@ -280,8 +278,8 @@ TEST(without_the_canary_that_crawl_raises_nothing)
 
 /* ---- the state */
 
-/* Killed at any record: it goes on from the last barrier, watches the same pages, raises nothing.
- */
+/* Killed at any record, the run resumes from the last barrier, watches the same pages, and reports
+ * nothing. */
 TEST(a_killed_run_watches_on)
 {
     struct crawl whole, crawl;
@@ -298,7 +296,7 @@ TEST(a_killed_run_watches_on)
         audit_open(&killed);
         audit_feed(&killed, &crawl, at, at + 150);
         audit_barrier(&killed);
-        audit_feed(&killed, &crawl, at + 150, at + 200); /* of which nothing is left */
+        audit_feed(&killed, &crawl, at + 150, at + 200); /* lost by the kill */
         audit_close(&killed);
         sp_db_discard(killed.db);
         crawl_done(&crawl);
@@ -339,7 +337,7 @@ TEST(what_was_found_stays_with_the_state)
     sp_watching_report_done(&after);
     audit_open(&a);
     audit_settle(&a);
-    CU_ASSERT_EQUAL(report_of(&a).missing, 1); /* not again */
+    CU_ASSERT_EQUAL(report_of(&a).missing, 1); /* not reported again */
     sp_buf_done(&examples);
     audit_done(&a);
     crawl_done(&crawl);

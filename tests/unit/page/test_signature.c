@@ -1,4 +1,4 @@
-/* Shingles, signatures and their packed form; golden vectors pin what is stored. */
+/* Shingles, signatures and their packed form; golden values fix the stored format. */
 #include <stdio.h>
 #include <zlib.h>
 
@@ -23,7 +23,7 @@ static struct sp_signature *make(enum sp_repeats repeats, uint32_t max_shingles,
     return s;
 }
 
-/* Words as the text stage hashes them, repeated every `period`. */
+/* Hashes of words as the text stage computes them, repeating after `period`. */
 static void fill_words(uint64_t *words, size_t count, size_t period)
 {
     for (size_t i = 0; i < count; i++)
@@ -58,7 +58,7 @@ TEST(golden_signatures_never_change_within_a_version)
 TEST(a_repeated_shingle_counts_once_or_with_its_label)
 {
     uint64_t words[100];
-    fill_words(words, 100, 10); /* ten distinct shingles, each about ten times */
+    fill_words(words, 100, 10); /* ten distinct shingles, about ten times each */
     struct sp_signature *once = make(SP_REPEATS_ONCE, 1024, words, 100);
     struct sp_signature *labelled = make(SP_REPEATS_LABELLED, 1024, words, 100);
     CU_ASSERT_EQUAL(once->shingle_total, 10);
@@ -150,7 +150,7 @@ TEST(sentences_are_hashed_in_order_and_empty_ones_are_none)
     sp_builder_sentence_end(b);
     sp_builder_words(b, words + 2, 2);
     sp_builder_sentence_end(b);
-    sp_builder_words(b, words, 2); /* as the first; ended by finish */
+    sp_builder_words(b, words, 2); /* equals the first; finish ends the input */
     struct sp_signature *s = sp_builder_finish(b, 0);
     CU_ASSERT_EQUAL(s->sentence_count, 3);
     const uint32_t *sentences = sp_signature_sentences(s);
@@ -159,7 +159,7 @@ TEST(sentences_are_hashed_in_order_and_empty_ones_are_none)
     sp_builder_free(b);
 }
 
-/* The numbers of the sentences 1 2, 3 and 4 5 6, and the content's hash. */
+/* The sentence numbers of 1 2, 3 and 4 5 6, and the content's hash. */
 static struct sp_signature *sentences_hashed(enum sp_sentence_hash how, uint32_t max_sentences)
 {
     struct sp_signature_options o = {
@@ -188,7 +188,7 @@ TEST(a_sentence_is_a_crc_where_that_is_asked_for)
     CU_ASSERT_EQUAL(numbers[1], crc32(0, (const Bytef *)(words + 1), 16));
     CU_ASSERT_EQUAL(numbers[2], crc32(0, (const Bytef *)(words + 3), 24));
     CU_ASSERT_NOT_EQUAL(numbers[0], sp_signature_sentences(xxh3)[0]);
-    CU_ASSERT_NOT_EQUAL(crc->params, xxh3->params); /* the two are never compared */
+    CU_ASSERT_NOT_EQUAL(crc->params, xxh3->params); /* never compared */
     CU_ASSERT_EQUAL(none->sentence_count, 0);
     CU_ASSERT(!sp_id_eq(none->content_hash, xxh3->content_hash));
     CU_ASSERT_EQUAL(none->shingle_count, xxh3->shingle_count);
@@ -263,7 +263,7 @@ TEST(packed_signatures_read_back_and_damage_is_noticed)
     sp_buf_put_u8(&packed, 0);
     CU_ASSERT_EQUAL(sp_signature_decode(sp_buf_view(&packed), &back), SP_MALFORMED);
     packed.len--;
-    /* A flipped bit is noticed, or gives another signature that is as good as any. */
+    /* A flipped bit is detected, or yields another valid signature. */
     for (size_t bit = 0; bit < packed.len * 8; bit += 3) {
         packed.data[bit / 8] ^= (char)(1 << bit % 8);
         if (sp_signature_decode(sp_buf_view(&packed), &back) == SP_OK) {

@@ -1,4 +1,4 @@
-/* Maps as text: what is written reads back, what is wrong is named with its line. */
+/* Maps as text: what is written reads back, and errors name their line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -95,7 +95,7 @@ TEST(a_file_that_is_not_there_is_named)
     sp_partition_done(&some);
 }
 
-/* A map of two cells and two words, and what to change in it. */
+/* A valid map of two cells and two words; each test changes something in it. */
 static const char good[] = "# a comment\n\n"
                            "format = 1\nversion = 3\nslicing = kd\nthreshold = 0.8\n"
                            "pages = 10\ndims = 3\nwords = 2\nmachines = 2\ncells = 2\n"
@@ -114,6 +114,9 @@ static const struct {
     {"version = 3", "version = +3", "name:4: expected \"version = N\""},
     {"version = 3", "version =  3", "name:4: expected \"version = N\""},
     {"version = 3", "version = ", "name:4: expected \"version = N\""},
+    {"version = 3", "3", "name:4: expected \"version = N\""},
+    {"version = 3", "version 3", "name:4: expected \"version = N\""},
+    {"slicing = kd", "kd", "name:5: expected \"slicing = kd\" or"},
     {"slicing = kd", "slicing = kdd", "name:5: expected \"slicing = kd\" or"},
     {"threshold = 0.8", "threshold = 1.8", "name:6: expected \"threshold = T\""},
     {"dims = 3", "dims = 4", "name:8: expected \"dims = N\" with N from 1 to 3"},
@@ -126,9 +129,12 @@ static const struct {
     {"L 0-99", "L 99-0", "name:12: expected \"cell 0: L1"},
     {"L 0-99", "L 0-99999999999", "name:12: expected \"cell 0: L1"},
     {"pages 6", "pages 18446744073709551616", "name:12: expected \"cell 0: L1"},
+    {"L 0-99", "0-99", "name:12: expected \"cell 0: L1"},
+    {"machine 0 pages", "0 pages", "name:12: expected \"cell 0: L1"},
     {"machine 1", "machine 2", "name:13: there is no machine 2 among 2"},
     {"words = 2", "words = 3", "the file ends after 2 of 3 words"},
     {"words = 2", "words = 1", "name:15: expected \"words N: …\" with 1 words"},
+    {"words 2:", "2:", "name:15: expected \"words N: …\""},
     {"words 2:", "words 4:", "name:15: expected \"words N: …\""},
     {"3fffffff", "4fffffff", "name:15: expected \"words N: …\""},
     {"3fffffff", "0000000a", "a word is in the dictionary twice"},
@@ -159,7 +165,7 @@ TEST(every_mistake_in_a_file_is_named_with_its_line)
     }
 }
 
-/* A line as long as the reader takes, but for the mistake in it. */
+/* The line has the largest size that is read, and one error. */
 TEST(a_line_that_is_too_long_or_no_text_is_refused)
 {
     struct sp_partition_map map;
@@ -173,7 +179,7 @@ TEST(a_line_that_is_too_long_or_no_text_is_refused)
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "name:2: the line is longer than"));
     sp_buf_reset(&text);
     sp_buf_put(&text, good, sizeof good - 1);
-    text.data[4] = 0; /* in the comment of the first line */
+    text.data[4] = 0; /* in the comment on the first line */
     CU_ASSERT_EQUAL(sp_partition_parse(sp_buf_view(&text), "name", &map, &fault), SP_INVALID);
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "name:1: the line is longer than"));
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "or is not text"));
@@ -187,7 +193,7 @@ TEST(a_file_cut_off_anywhere_is_refused)
     for (size_t n = 0; n < sizeof good - 2; n++) {
         if (sp_partition_parse(sp_view(good, n), "name", &map, &fault) != SP_OK)
             continue;
-        CU_ASSERT(n > sizeof good - 12); /* a shorter last word is a word as well */
+        CU_ASSERT(n > sizeof good - 12); /* a truncated last word is a valid word */
         sp_partition_done(&map);
     }
 }

@@ -1,4 +1,4 @@
-/* Two maps at once: numbers, and whose cell a number is. */
+/* Two maps at a time: cell numbers, and the map of a number. */
 #include "harness.h"
 #include "partition/maps.h"
 

@@ -1,4 +1,4 @@
-/* Cells fill the space, and routing reaches every cell it must. */
+/* Cells fill the space, and routing reaches every cell that it must. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static double unit(uint64_t *random)
     return (double)(*random >> 11) / 9007199254740992.0;
 }
 
-/* Totals from 0 to some 30,000, most of a few hundred. */
+/* Totals from 0 to about 30,000, most of them a few hundred. */
 static void random_vector(uint64_t *random, uint32_t length[SP_DIMS])
 {
     double total = exp(unit(random) * 10.3) - 1, a = unit(random), b = unit(random);
@@ -25,7 +25,7 @@ static void random_vector(uint64_t *random, uint32_t length[SP_DIMS])
     length[2] = (uint32_t)(total * (1 - a) * (1 - b));
 }
 
-/* A vector that is near to `from`, so that bounds about tau are met. */
+/* A vector near `from`, so that bounds near tau are tested. */
 static void near_vector(uint64_t *random, const uint32_t from[SP_DIMS], uint32_t length[SP_DIMS])
 {
     for (int d = 0; d < SP_DIMS; d++)
@@ -42,7 +42,7 @@ static bool inside(const struct sp_box *box, const uint32_t length[SP_DIMS])
     return true;
 }
 
-/* A map that divides every axis, as a trained one may. */
+/* A map that divides every axis, like a trained one may. */
 static struct sp_partition_map grid_map(void)
 {
     static const uint32_t edges[SP_AXES][5] = {{0, 20, 90, 400, UINT32_MAX},
@@ -59,7 +59,7 @@ static struct sp_partition_map grid_map(void)
     return map;
 }
 
-/* Map number `which`, up to 6. */
+/* Map number `which`, from 0 to 6. */
 static struct sp_partition_map map_of(int which)
 {
     static const uint32_t cells[] = {1, 2, 7, 64, 1000, SP_MAX_CELLS};
@@ -169,7 +169,7 @@ TEST(lossless_routing_reaches_every_cell_that_may_hold_a_similar_page)
             }
         }
         CU_ASSERT(met > rounds);
-        CU_ASSERT(map.cells < 4 || far > rounds / 100); /* else it would be no test */
+        CU_ASSERT(map.cells < 4 || far > rounds / 100); /* the test must see pairs across cells */
         sp_partition_done(&map);
     }
 }
@@ -205,7 +205,7 @@ TEST(bounded_routing_visits_no_more_cells)
             check_targets(&map, a, bounded, m);
             all += n;
             fewer += m;
-            if (which < 6) /* slices of the total length: where it has nothing to leave out */
+            if (which < 6) /* with slices of the total length the bound leaves nothing out */
                 for (uint32_t k = 0; k < m; k++)
                     CU_ASSERT(holds(lossless, n, bounded[k]));
         }
@@ -247,13 +247,13 @@ TEST(boxes_that_overlap_or_leave_gaps_are_refused)
             }
         map.boxes[1].hi[1] += which == 1; /* overlap */
         map.boxes[1].lo[1] += which == 2; /* gap */
-        map.boxes[2].hi[3] -= which == 3; /* a hole at the rim */
+        map.boxes[2].hi[3] -= which == 3; /* a hole at the border */
         CU_ASSERT_EQUAL(sp_partition_finish(&map), which == 0 ? SP_OK : SP_INVALID);
         sp_partition_done(&map);
     }
 }
 
-/* As the header says it, box by box: the best total by trying all of them. */
+/* The definition in the header, box by box: the best quotient over all totals. */
 static double best_quotient(const struct sp_box *box, const uint32_t a[SP_DIMS])
 {
     double best = 0;
@@ -269,7 +269,8 @@ static double best_quotient(const struct sp_box *box, const uint32_t a[SP_DIMS])
     return best;
 }
 
-/* Cells 0 (outside) and 1 (the box) are not what cuts leave; cut it out with many. */
+/* Cuts do not lead to a map of cell 0 (outside) and cell 1 (the box); the test cuts the box out
+ * with many cuts. */
 static struct sp_partition_map map_with_box(const struct sp_box *box)
 {
     struct sp_partition_map map = {.cells = 9, .boxes = sp_calloc(9, sizeof *map.boxes)};
@@ -309,7 +310,7 @@ TEST(a_box_is_visited_exactly_where_one_of_its_vectors_reaches_tau)
         box.hi[SP_DIMS] = box.lo[SP_DIMS] + 1 + (uint32_t)(unit(&random) * (to - from) / 2);
         double tau = 0.3 + 0.7 * unit(&random), best = best_quotient(&box, a);
         if (best == 0)
-            continue; /* the box has no vector, or none that shares anything */
+            continue; /* the box has no vector, or none that shares a shingle */
         struct sp_partition_map map = map_with_box(&box);
         uint32_t count = sp_partition_targets(&map, a, tau, SP_ROUTING_LOSSLESS, 1, targets);
         bool visits = holds(targets, count, map.cells - 1);

@@ -1,5 +1,6 @@
-/* The paper's slicing, packing, and sub-dictionaries from words. */
+/* The paper's slicing and packing, and sub-dictionaries from words. */
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void check_merged(const uint64_t *fine, uint32_t count, const uint64_t *w
     }
 }
 
-/* The second has a fine interval that is too full and cannot be cut. */
+/* The second input has a fine interval that is overfull and cannot be cut. */
 TEST(merged_intervals_have_the_counts_of_the_papers_examples)
 {
     static const uint64_t fine[] = {2, 3, 4, 5, 2, 1}, want[] = {5, 4, 5, 3};
@@ -64,9 +65,8 @@ TEST(merging_makes_no_more_intervals_than_there_are_fine_ones)
     CU_ASSERT_EQUAL(first[2], 2);
 }
 
-/* Memory that was used before is not zero. glibc fills it with large numbers here, unless a block
- * is so small that it comes from a thread's own cache; with another allocator the call has no
- * effect. */
+/* Memory from malloc is not zero. glibc fills it with nonzero bytes here, except for blocks from a
+ * thread's own cache; with another allocator the call has no effect. */
 TEST(merging_does_not_depend_on_what_lay_in_memory)
 {
     enum { FINE = 200, PARTS = 4 };
@@ -265,6 +265,43 @@ TEST(dictionaries_do_not_depend_on_the_order_of_the_pages)
         sp_dictionary_done(&b);
     }
     free_bags(bags);
+}
+
+/* A state can be used only with the dictionary that it was made with. Change these numbers only if
+ * training is meant to change. */
+TEST(dictionaries_of_the_same_pages_stay_the_same_from_version_to_version)
+{
+    static const uint64_t expected[][2] = {
+        {0x44b7d613, 0xc37dd8e7}, {0x98089a53, 0x0f09e7f5}}; /* by rule; for 2 and 3 dimensions */
+    struct sp_bag *bags[BAGS];
+    make_bags(bags);
+    for (int rule = SP_WORDS_SPREAD; rule <= SP_WORDS_BALANCED; rule++)
+        for (uint32_t dims = 2; dims <= 3; dims++) {
+            struct sp_dictionary d;
+            CU_ASSERT_EQUAL_FATAL(sp_words_train(rule, dims, 500, bags, BAGS, &d), SP_OK);
+            if (d.fingerprint != expected[rule][dims - 2])
+                printf("%d %u: 0x%016llx\n", rule, dims, (unsigned long long)d.fingerprint);
+            CU_ASSERT_EQUAL(d.fingerprint, expected[rule][dims - 2]);
+            sp_dictionary_done(&d);
+        }
+    free_bags(bags);
+}
+
+/* Three words, each in its own dimension; the last one of a bag counts like the first. */
+TEST(the_lengths_of_a_bag_count_every_word_in_its_dimension)
+{
+    uint64_t words[] = {5ull << 40, 7ull << 40, 7ull << 40, 9ull << 40};
+    uint32_t entries[] = {(5u << 6) << 2 | 1, (7u << 6) << 2 | 2, (9u << 6) << 2 | 3};
+    uint32_t length[SP_DIMS];
+    struct sp_dictionary d;
+    struct sp_bag *bag = sp_bag_new(words, 4);
+    CU_ASSERT_EQUAL_FATAL(sp_dictionary_init(3, entries, 3, &d), SP_OK);
+    sp_bag_lengths(bag, &d, length);
+    CU_ASSERT_EQUAL(length[0], 1);
+    CU_ASSERT_EQUAL(length[1], 2);
+    CU_ASSERT_EQUAL(length[2], 1);
+    sp_dictionary_done(&d);
+    sp_free(bag);
 }
 
 TEST(pages_without_words_make_a_dictionary_without_words)

@@ -1,16 +1,18 @@
-/* Training: loads come out even, the answer depends on the pages only, and nothing is lost. */
+/* Training: loads are even, the map depends only on the pages, and routing loses no pair. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "harness.h"
+#include "partition/maps.h"
 #include "partition/rho.h"
 #include "partition/train.h"
 #include "similarity/similarity.h"
 
 enum { PAGES = 20000 };
 
-/* Lengths as crawls have them: lognormal by sums, a spike of equal ones, some empty pages. */
+/* Lengths as in crawls: lognormal, a spike of equal ones, some empty pages. */
 static struct sp_lengths *some_pages(uint64_t seed)
 {
     struct sp_lengths *pages = sp_calloc(PAGES, sizeof *pages);
@@ -51,7 +53,7 @@ TEST(loads_of_a_trained_map_are_even_for_any_number_of_cells)
         struct sp_partition_map map = train(&o, pages);
         CU_ASSERT_EQUAL(map.cells, cells[i]);
         sp_partition_measure(&map, pages, PAGES, 0.9, SP_ROUTING_LOSSLESS, 1, &m);
-        /* Short pages have few vectors to be told apart by: some 50 pages share one. */
+        /* Short pages have few distinct vectors: about 50 pages share one. */
         CU_ASSERT(m.imbalance >= 1 && m.imbalance < (cells[i] < 50 ? 1.1 : 1.25));
         CU_ASSERT(m.cells_mean >= 1 && m.cells_mean <= cells[i]);
         CU_ASSERT(m.contacts_mean <= m.cells_mean - 1 + 1e-9);
@@ -153,8 +155,7 @@ TEST(more_cells_than_vectors_leave_no_cell_empty)
 
 TEST(rho_follows_from_the_deviations_of_a_sample)
 {
-    /* 300 words in equal parts; 330 with one part of 110, two of 100 and 120; no words; one part
-     * empty. */
+    /* 300 words in equal parts; 330 in parts of 110, 100 and 120; no words; one empty part. */
     static const struct sp_lengths pages[] = {
         {{100, 100, 100}}, {{110, 100, 120}}, {{0, 0, 0}}, {{30, 30, 0}}};
     CU_ASSERT_EQUAL(sp_rho_deviation(pages[0].at, 3), 0);
@@ -168,4 +169,92 @@ TEST(rho_follows_from_the_deviations_of_a_sample)
     CU_ASSERT(isinf(sp_rho_of_sample(pages, 4, 3, 1).rho));
     CU_ASSERT_EQUAL(sp_rho_of_sample(pages + 2, 1, 3, 0.5).rho, 1);
     CU_ASSERT_EQUAL(sp_rho_of_sample(NULL, 0, 3, 0.5).rho, 1);
+}
+
+/* ---- golden maps ---- */
+
+struct trained {
+    enum sp_slicing slicing;
+    enum sp_packing packing;
+    uint32_t dims, cells, machines;
+    uint64_t hash; /* sp_map_hash: boxes and machines */
+};
+
+/* Any version of the program partitions the same sample into the same map. Change these numbers
+ * only if training is meant to change. */
+TEST(maps_of_the_same_pages_stay_the_same_from_version_to_version)
+{
+    static const struct trained expected[] = {
+        {SP_SLICING_KD, SP_PACKING_NEIGHBOURS, 3, 64, 64, 0xac911f2c6df18a58},
+        {SP_SLICING_KD, SP_PACKING_NEIGHBOURS, 3, 100, 7, 0x8e55fa5522a0b07f},
+        {SP_SLICING_KD, SP_PACKING_BALANCED, 3, 100, 7, 0xfa79e7591e697e09},
+        {SP_SLICING_KD, SP_PACKING_NEIGHBOURS, 2, 37, 37, 0xf064a0c3276e90b1},
+        {SP_SLICING_KD, SP_PACKING_NEIGHBOURS, 1, 16, 16, 0x624c15a7c7f2f10c},
+        {SP_SLICING_GRID, SP_PACKING_NEIGHBOURS, 3, 64, 5, 0x6adbf94fa91f432e},
+        {SP_SLICING_GRID, SP_PACKING_BALANCED, 3, 512, 4, 0x193e2269f61a961d},
+        {SP_SLICING_GRID, SP_PACKING_NEIGHBOURS, 2, 49, 49, 0xf699d8a6d4de4600},
+        {SP_SLICING_GRID, SP_PACKING_NEIGHBOURS, 1, 30, 30, 0xd418672ce2d00831}};
+    struct sp_lengths *pages = some_pages(4);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        const struct trained *e = &expected[i];
+        struct sp_train_options o;
+        sp_train_options_default(&o);
+        o.slicing = e->slicing;
+        o.packing = e->packing;
+        o.dims = e->dims;
+        o.cells = e->cells;
+        o.machines = e->machines;
+        struct sp_partition_map map = train(&o, pages);
+        if (sp_map_hash(&map) != e->hash)
+            printf("%zu: 0x%016llx\n", i, (unsigned long long)sp_map_hash(&map));
+        CU_ASSERT_EQUAL(sp_map_hash(&map), e->hash);
+        sp_partition_done(&map);
+    }
+    sp_free(pages);
+}
+
+/* Two cells, cut by one length. */
+static struct sp_partition_map halve(const struct sp_lengths *pages, size_t count)
+{
+    struct sp_dictionary dictionary;
+    struct sp_partition_map map;
+    struct sp_train_options o;
+    sp_train_options_default(&o);
+    o.cells = o.machines = 2;
+    o.dims = 1;
+    CU_ASSERT_EQUAL_FATAL(sp_dictionary_init(1, NULL, 0, &dictionary), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_partition_train(&o, pages, count, &dictionary, &map), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(map.cells, 2);
+    return map;
+}
+
+/* If the median is among equal lengths, the cut goes to the nearer end of them. */
+TEST(a_cut_among_equal_lengths_is_made_where_the_halves_are_most_equal)
+{
+    static const uint32_t low[] = {1, 1, 2, 2, 5, 5, 5, 5, 5, 9};
+    static const uint32_t high[] = {1, 5, 5, 5, 5, 5, 8, 8, 9, 9};
+    const struct {
+        const uint32_t *lengths;
+        uint32_t below;
+    } samples[] = {{low, 4}, {high, 6}};
+    for (size_t k = 0; k < 2; k++) {
+        struct sp_lengths pages[10];
+        for (size_t i = 0; i < 10; i++)
+            pages[i] = (struct sp_lengths){{samples[k].lengths[i], 0, 0}};
+        struct sp_partition_map map = halve(pages, 10);
+        CU_ASSERT_EQUAL(map.load[0], samples[k].below);
+        CU_ASSERT_EQUAL(map.load[1], 10 - samples[k].below);
+        sp_partition_done(&map);
+    }
+}
+
+TEST(two_pages_are_told_apart_in_either_order)
+{
+    static const struct sp_lengths pages[] = {{{1000, 0, 0}}, {{10, 0, 0}}, {{1000, 0, 0}}};
+    for (size_t first = 0; first < 2; first++) {
+        struct sp_partition_map map = halve(pages + first, 2);
+        CU_ASSERT_EQUAL(map.load[0], 1);
+        CU_ASSERT_EQUAL(map.load[1], 1);
+        sp_partition_done(&map);
+    }
 }

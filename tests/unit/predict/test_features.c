@@ -1,8 +1,8 @@
-/* Which URLs make a pair, in which feature. */
+/* Which URLs make a pair, and by which feature. */
 #include "harness.h"
 #include "predict/features.h"
 
-/* Whether the two make a pair in a feature of that kind; SP_FEATURE_KINDS: in any. */
+/* Whether the two make a pair by a feature of this kind; SP_FEATURE_KINDS: of any kind. */
 static bool are_pair(const char *a, const char *b, enum sp_feature_kind kind)
 {
     struct sp_feature x[SP_PREDICT_FEATURES], y[SP_PREDICT_FEATURES];
@@ -60,7 +60,7 @@ TEST(a_url_without_a_parameter_is_found_by_one_with_it)
     CU_ASSERT_EQUAL(found, 1);
 }
 
-/* As many as there is room for, of URLs of any length. */
+/* The number of features is limited, for URLs of any length. */
 TEST(features_are_bounded)
 {
     struct sp_feature f[SP_PREDICT_FEATURES];
@@ -72,7 +72,7 @@ TEST(features_are_bounded)
         sp_buf_put_str(&url, i ? "&p=1" : "?p=1");
     size_t n = sp_features(sp_buf_view(&url), f);
     CU_ASSERT_TRUE(n > 20 && n <= SP_PREDICT_FEATURES);
-    for (size_t len = 0; len < url.len; len += 7) /* and cut anywhere */
+    for (size_t len = 0; len < url.len; len += 7) /* cut at any byte */
         CU_ASSERT_TRUE(sp_features(sp_view(url.data, len), f) <= SP_PREDICT_FEATURES);
     sp_buf_done(&url);
 }

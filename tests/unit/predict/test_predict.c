@@ -1,6 +1,7 @@
-/* Rules are learned from the past, and forgotten when they are not true any more. */
+/* Rules are learned from the past, and dropped when they no longer hold. */
 #include <stdio.h>
 
+#include "base/mem.h"
 #include "harness.h"
 #include "predict/predict.h"
 
@@ -21,7 +22,7 @@ static double ask(const struct sp_predictor *p, const char *url, struct sp_predi
     return sp_predict_ask(p, sp_view_str(url), 0, ret_said) ? ret_said->confidence : 0;
 }
 
-/* Pages 0 … n - 1, each with two visitor ids. */
+/* Pages 0 to n - 1, each with two visitor ids. */
 static void learn_visitors(struct sp_predictor *p, const char *format, unsigned n, bool same)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -30,7 +31,7 @@ static void learn_visitors(struct sp_predictor *p, const char *format, unsigned 
     }
 }
 
-TEST(nothing_is_said_without_evidence)
+TEST(no_prediction_without_evidence)
 {
     struct sp_predictor *p = sp_predictor_new();
     struct sp_prediction said;
@@ -50,7 +51,7 @@ TEST(a_parameter_that_does_not_matter_is_learned)
     CU_ASSERT_EQUAL(said.rule->kind, SP_FEATURE_PARAMETER);
     CU_ASSERT_STRING_EQUAL(said.rule->name, "sid");
     CU_ASSERT_TRUE(sp_view_eq(said.url, sp_view_str("http://a.example/7?sid=100015")));
-    /* Of a page that is not known nothing is said. */
+    /* No prediction for an unknown page. */
     CU_ASSERT_EQUAL(ask(p, "http://a.example/77777?sid=5", &said) > 0.5, false);
     sp_predictor_free(p);
 }
@@ -64,7 +65,7 @@ TEST(a_parameter_that_matters_is_not)
     sp_predictor_free(p);
 }
 
-/* What one host does says nothing against another's own evidence. */
+/* A host's failures do not count against the evidence of another. */
 TEST(hosts_have_rules_of_their_own)
 {
     struct sp_predictor *p = sp_predictor_new();
@@ -74,7 +75,7 @@ TEST(hosts_have_rules_of_their_own)
     CU_ASSERT_TRUE(ask(p, "http://a.example/7?id=5", &said) < 0.1);
     CU_ASSERT_TRUE(ask(p, "http://b.example/7?id=5", &said) > 0.9);
     CU_ASSERT_STRING_EQUAL(said.rule->host, "b.example");
-    /* A host without evidence has what all hosts have. */
+    /* A host without evidence uses the rules of all hosts. */
     learn(p, 5, "http://c.example/%u?id=%u", 1, 1);
     double other = ask(p, "http://c.example/1?id=2", &said);
     CU_ASSERT_TRUE(other > 0.1 && other < 0.9);
@@ -91,7 +92,7 @@ TEST(ids_and_versions_in_paths_are_learned)
         learn(p, i, "http://a.example/v%u/page-%u", 2, i);
         learn(p, 500 + i, "http://a.example/v%u/page-%u", 3, i);
     }
-    /* Version 2 is version 1, version 3 is neither. */
+    /* Version 2 equals version 1; version 3 equals neither. */
     learn(p, 99, "http://a.example/v%u/page-%u", 1, 99);
     CU_ASSERT_TRUE(ask(p, "http://a.example/v2/page-99", &said) > 0.85);
     CU_ASSERT_STRING_EQUAL(said.rule->from, "v1");
@@ -110,13 +111,13 @@ TEST(a_rule_that_fails_expires)
     for (unsigned i = 0; i < 3; i++)
         learn(p, 5000 + i, "http://a.example/%u?sid=%u", i, 7);
     CU_ASSERT_TRUE(ask(p, "http://a.example/77?sid=5", &said) < 0.1);
-    /* And is learned again when it is true again. */
+    /* The rule is learned again once it holds again. */
     learn_visitors(p, "http://a.example/again-%u?sid=%u", 100, true);
     CU_ASSERT_TRUE(ask(p, "http://a.example/77?sid=5", &said) > 0.9);
     sp_predictor_free(p);
 }
 
-TEST(a_page_fetched_again_as_it_was_is_no_evidence)
+TEST(an_unchanged_refetch_is_no_evidence)
 {
     struct sp_predictor *p = sp_predictor_new();
     struct sp_prediction said;
@@ -128,7 +129,7 @@ TEST(a_page_fetched_again_as_it_was_is_no_evidence)
     sp_predictor_free(p);
 }
 
-TEST(a_page_that_is_gone_is_nobodys_copy)
+TEST(a_page_that_is_gone_is_no_duplicate)
 {
     struct sp_predictor *p = sp_predictor_new();
     struct sp_prediction said;
@@ -139,7 +140,7 @@ TEST(a_page_that_is_gone_is_nobodys_copy)
     sp_predictor_free(p);
 }
 
-/* The same calls, the same rules, as text. */
+/* The same calls produce the same rules, as text. */
 TEST(rules_are_listed_best_first_and_alike_each_time)
 {
     struct sp_buf texts[2] = {{0}, {0}};
@@ -174,4 +175,100 @@ TEST(a_share_is_explored)
         CU_ASSERT_TRUE(sp_predict_explores(sp_view_str(url), 1));
     }
     CU_ASSERT_TRUE(explored > 350 && explored < 650);
+}
+
+/* ---- rules of another predictor ---- */
+
+static void take_rules(struct sp_predictor *to, const struct sp_predictor *from)
+{
+    size_t count = 0;
+    const struct sp_rule **rules = sp_predict_rules(from, 0, &count);
+    CU_ASSERT_TRUE(count > 0);
+    for (size_t i = 0; i < count; i++)
+        sp_predict_set_rule(to, rules[i]);
+    sp_free(rules);
+}
+
+static void check_same_rules(const struct sp_predictor *a, const struct sp_predictor *b)
+{
+    size_t counts[2] = {0};
+    const struct sp_rule **x = sp_predict_rules(a, 0, &counts[0]),
+                         **y = sp_predict_rules(b, 0, &counts[1]);
+    CU_ASSERT_EQUAL_FATAL(counts[0], counts[1]);
+    for (size_t i = 0; i < counts[0]; i++) {
+        CU_ASSERT_TRUE(sp_id_eq(x[i]->key, y[i]->key));
+        CU_ASSERT_EQUAL(sp_rule_confidence(x[i]), sp_rule_confidence(y[i]));
+        CU_ASSERT_STRING_EQUAL(x[i]->host, y[i]->host);
+        CU_ASSERT_STRING_EQUAL(x[i]->name, y[i]->name);
+    }
+    sp_free(x);
+    sp_free(y);
+}
+
+/* Of every kind and level. */
+static void learn_all_sorts(struct sp_predictor *p)
+{
+    static const char *const formats[] = {
+        "http://a.example/%u?sid=%u",      "http://www.a.example/%u?sid=%u",
+        "https://a.example/%u?sid=%u",     "http://a.example/id%u0000/v%u/index.html",
+        "http://a.example/id%u0000/v%u/",  "http://a.example/x%u;jsessionid=%u",
+        "http://a.example/x%u/y.html.%u",  "http://a.example/q?a=%u&b=%u",
+        "http://a.example/V%u/S%u0000000", "http://a.example/v%u/s%u0000000"};
+    for (unsigned i = 0; i < 12; i++)
+        for (size_t f = 0; f < sizeof formats / sizeof *formats; f++)
+            for (unsigned visit = 0; visit < 2; visit++)
+                learn(p, i, formats[f], i, 2 * i + visit);
+}
+
+TEST(rules_of_another_predictor_are_those_of_the_same_pairs)
+{
+    struct sp_predictor *p = sp_predictor_new(), *q = sp_predictor_new();
+    learn_all_sorts(p);
+    take_rules(q, p);
+    check_same_rules(p, q);
+    take_rules(q, p); /* again: nothing is counted twice */
+    check_same_rules(p, q);
+    sp_predictor_free(p);
+    sp_predictor_free(q);
+}
+
+TEST(a_page_is_predicted_by_a_rule_that_others_learned)
+{
+    struct sp_predictor *p = sp_predictor_new(), *q = sp_predictor_new();
+    struct sp_prediction said, own;
+    learn_visitors(p, "http://a.example/%u?sid=%u", 50, true);
+    take_rules(q, p);
+    CU_ASSERT_EQUAL(ask(q, "http://a.example/7?sid=5", &said), 0); /* which page, nobody knows */
+    learn(q, 7, "http://a.example/%u?sid=%u", 7, 1);
+    CU_ASSERT_TRUE_FATAL(ask(q, "http://a.example/7?sid=5", &said) > 0.9);
+    CU_ASSERT_TRUE(sp_view_eq(said.url, sp_view_str("http://a.example/7?sid=1")));
+    ask(p, "http://a.example/7?sid=5", &own);
+    CU_ASSERT_EQUAL(sp_rule_confidence(said.rule), sp_rule_confidence(own.rule));
+    sp_predictor_free(p);
+    sp_predictor_free(q);
+}
+
+TEST(a_rule_that_others_learned_expires)
+{
+    struct sp_predictor *p = sp_predictor_new(), *q = sp_predictor_new();
+    struct sp_prediction said;
+    learn_visitors(p, "http://a.example/%u?sid=%u", 500, true);
+    take_rules(q, p);
+    learn_visitors(q, "http://a.example/%u?sid=%u", 3, false); /* here it is wrong */
+    CU_ASSERT_TRUE(ask(q, "http://a.example/1?sid=5", &said) < 0.5);
+    take_rules(q, p);
+    learn(q, 7, "http://a.example/%u?sid=%u", 7, 1);
+    CU_ASSERT_TRUE(ask(q, "http://a.example/7?sid=5", &said) > 0.9);
+    size_t count = 0;
+    const struct sp_rule **rules = sp_predict_rules(p, 0, &count);
+    for (size_t i = 0; i < count; i++) { /* the others have found out as well */
+        struct sp_rule gone = *rules[i];
+        gone.support = gone.against = 0;
+        sp_predict_set_rule(q, &gone);
+        sp_predict_set_rule(q, &gone);
+    }
+    sp_free(rules);
+    CU_ASSERT_EQUAL(ask(q, "http://a.example/7?sid=5", &said), 0);
+    sp_predictor_free(p);
+    sp_predictor_free(q);
 }

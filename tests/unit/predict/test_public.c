@@ -1,4 +1,5 @@
-/* The public calls. */
+/* The public functions. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,8 +39,8 @@ TEST(a_crawler_asks_before_it_fetches)
     samepage_predictor_free(p);
 }
 
-/* How many of 1,000 predictions say that they are to be fetched; each says what the call by itself
- * says. */
+/* Returns how many of 1,000 predictions ask for a fetch to explore; each must equal a single
+ * call. */
 static unsigned explored(struct samepage_predictor *p, double share)
 {
     unsigned count = 0;
@@ -58,7 +59,7 @@ TEST(a_share_of_the_predictions_is_to_be_fetched_all_the_same)
 {
     struct samepage_predictor *p = samepage_predictor_new();
     learn_pages(p, 60);
-    unsigned unasked = explored(p, 0.01); /* nothing was chosen */
+    unsigned unasked = explored(p, 0.01); /* no URL was chosen to be explored */
     CU_ASSERT_TRUE(unasked > 0 && unasked < 30);
     CU_ASSERT_EQUAL(samepage_predictor_explore(p, 0.2), 0);
     unsigned fifth = explored(p, 0.2);
@@ -73,7 +74,7 @@ TEST(a_share_of_the_predictions_is_to_be_fetched_all_the_same)
     samepage_predictor_free(p);
 }
 
-TEST(what_is_no_url_is_refused)
+TEST(texts_that_are_not_urls_are_refused)
 {
     struct samepage_predictor *p = samepage_predictor_new();
     struct samepage_prediction said;
@@ -85,4 +86,45 @@ TEST(what_is_no_url_is_refused)
     samepage_predict_forget(p, "no url");
     samepage_predictor_free(p);
     samepage_predictor_free(NULL);
+}
+
+TEST(a_crawler_takes_rules_from_the_topic)
+{
+    struct samepage_predictor *p = samepage_predictor_new();
+    struct samepage_prediction said;
+    const char *url = "http://a.example/7?sid=5";
+    struct samepage_url_rule rule = {"a.example", "parameter", "sid", NULL, NULL, 119.5, 1.25};
+    learn(p, 7, 100);
+    CU_ASSERT_EQUAL(samepage_predict(p, url, 0.9, &said), 0);
+    CU_ASSERT_EQUAL(samepage_predict_rule(p, &rule), 0);
+    CU_ASSERT_EQUAL_FATAL(samepage_predict(p, url, 0.9, &said), 1);
+    CU_ASSERT_STRING_EQUAL(said.url, "http://a.example/7?sid=100");
+    CU_ASSERT_PTR_NOT_NULL(strstr(said.rule, "\"support\":120,\"against\":1,"));
+    CU_ASSERT_PTR_NOT_NULL(strstr(said.rule, "\"recent_support\":119.5,\"recent_against\":1.25}"));
+    rule.recent_support = rule.recent_against = 0;
+    CU_ASSERT_EQUAL(samepage_predict_rule(p, &rule), 0);
+    CU_ASSERT_EQUAL(samepage_predict(p, url, 0, &said), 0);
+    samepage_predictor_free(p);
+}
+
+TEST(what_is_no_rule_is_refused)
+{
+    struct samepage_predictor *p = samepage_predictor_new();
+    struct samepage_prediction said;
+    const struct samepage_url_rule wrong[] = {
+        {NULL, "parameter", "sid", NULL, NULL, 120, 1},
+        {"a.example", "parameters", "sid", NULL, NULL, 120, 1},
+        {"a.example", NULL, "sid", NULL, NULL, 120, 1},
+        {"a.example", "parameter", NULL, NULL, NULL, 120, 1},
+        {"a.example", "parameter", "sid", "1", NULL, 120, 1},
+        {"a.example", "parameter", "sid", NULL, "1", 120, 1},
+        {"a.example", "parameter", "sid", NULL, NULL, -1, 1},
+        {"a.example", "parameter", "sid", NULL, NULL, 1e300, 1},
+        {"a.example", "parameter", "sid", NULL, NULL, 120, NAN},
+    };
+    learn(p, 7, 100);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CU_ASSERT_EQUAL(samepage_predict_rule(p, &wrong[i]), -1);
+    CU_ASSERT_EQUAL(samepage_predict(p, "http://a.example/7?sid=5", 0, &said), 0);
+    samepage_predictor_free(p);
 }

@@ -1,5 +1,5 @@
-/* The client of schema registries against a server that says what each test wants: what is asked,
- * what becomes of each kind of answer, and what a message may not hold. */
+/* The schema registry client against a server that each test scripts: the requests, how each kind
+ * of response is handled, and what a message must not contain. */
 #include <stdio.h>
 #include <time.h>
 
@@ -32,7 +32,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* Asks for schema 7 where one response is given; what it is told. */
+/* Requests schema 7 from a server with this script; returns the client's result. */
 static enum sp_err ask_schema(const struct said *script, struct sp_buf *ret_schema,
                               struct sp_fault *ret_fault)
 {
@@ -102,16 +102,16 @@ TEST(each_status_has_its_error)
         int status;
         enum sp_err err;
         const char *says;
-    } cases[] = {{404, SP_NOT_FOUND, "says 404: Schema 7 not found"},
+    } cases[] = {{404, SP_NOT_FOUND, "status 404: Schema 7 not found"},
                  {401, SP_INVALID, "refuses access (401); see schema.registry.basic.auth"},
                  {403, SP_INVALID, "refuses access (403); see schema.registry.basic.auth"},
-                 {400, SP_INVALID, "says 400"},
-                 {409, SP_INVALID, "says 409"},
-                 {422, SP_INVALID, "says 422"},
-                 {302, SP_INVALID, "says 302"},
-                 {429, SP_BUSY, "says 429"},
-                 {500, SP_BUSY, "says 500"},
-                 {503, SP_BUSY, "says 503"}};
+                 {400, SP_INVALID, "status 400"},
+                 {409, SP_INVALID, "status 409"},
+                 {422, SP_INVALID, "status 422"},
+                 {302, SP_INVALID, "status 302"},
+                 {429, SP_BUSY, "status 429"},
+                 {500, SP_BUSY, "status 500"},
+                 {503, SP_BUSY, "status 503"}};
     struct sp_buf schema = {0};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct said script[] = {
@@ -125,7 +125,7 @@ TEST(each_status_has_its_error)
     sp_buf_done(&schema);
 }
 
-TEST(what_is_no_answer_of_a_registry_is_said_to_be_none)
+TEST(a_response_that_no_registry_sends_is_reported)
 {
     static const struct said bodies[] = {{200, "", 0},
                                          {200, "<html>Welcome</html>", 0},
@@ -148,7 +148,7 @@ TEST(what_is_no_answer_of_a_registry_is_said_to_be_none)
     sp_buf_done(&schema);
 }
 
-/* A long reason is cut: a message has an end. */
+/* A long reason is truncated. */
 TEST(an_endless_reason_or_schema_is_bounded)
 {
     enum { LONG = 3000, HUGE_BODY = 3 << 20 };
@@ -160,7 +160,7 @@ TEST(an_endless_reason_or_schema_is_bounded)
     memcpy(body + n + LONG, "\"}", 3);
     CU_ASSERT_EQUAL(ask_schema((const struct said[]){{422, body, 0}, {0}}, &schema, &fault),
                     SP_INVALID);
-    CU_ASSERT(has(fault.text, "says 422: xxxx") && strlen(fault.text) < 600);
+    CU_ASSERT(has(fault.text, "status 422: xxxx") && strlen(fault.text) < 600);
     memset(body, 'x', HUGE_BODY);
     CU_ASSERT_EQUAL(ask_schema((const struct said[]){{200, body, HUGE_BODY}, {0}}, &schema, &fault),
                     SP_BUSY);
@@ -169,25 +169,25 @@ TEST(an_endless_reason_or_schema_is_bounded)
     sp_buf_done(&schema);
 }
 
-TEST(who_does_not_answer_is_waited_for_no_longer_than_it_says)
+TEST(a_silent_server_is_waited_for_no_longer_than_said)
 {
     static const struct said silent[] = {{SILENCE, "", 0}, {0}}, gone[] = {{HANG_UP, "", 0}, {0}},
                              half[] = {{HALF, "{\"schema\":\"\\\"long\\\"\"}", 0}, {0}};
     struct sp_buf schema = {0};
     struct sp_fault fault = {""};
     CU_ASSERT_EQUAL(ask_schema(gone, &schema, &fault), SP_BUSY);
-    CU_ASSERT(has(fault.text, "does not answer: "));
+    CU_ASSERT(has(fault.text, "does not respond: "));
     CU_ASSERT_EQUAL(ask_schema(half, &schema, &fault), SP_BUSY);
     CU_ASSERT_EQUAL(schema.len, 0);
     int64_t start = now_ms();
     CU_ASSERT_EQUAL(ask_schema(silent, &schema, &fault), SP_BUSY);
     int64_t waited = now_ms() - start;
-    CU_ASSERT(has(fault.text, "does not answer: "));
-    CU_ASSERT(waited >= SP_REGISTRY_ANSWER_MS - 50 && waited < 4 * SP_REGISTRY_ANSWER_MS);
+    CU_ASSERT(has(fault.text, "does not respond: "));
+    CU_ASSERT(waited >= SP_REGISTRY_RESPONSE_MS - 50 && waited < 4 * SP_REGISTRY_RESPONSE_MS);
     sp_buf_done(&schema);
 }
 
-TEST(the_next_address_is_asked_where_one_does_not_answer)
+TEST(the_next_address_is_tried_if_one_does_not_respond)
 {
     static const struct said good[] = {{200, "{\"schema\":\"1\"}", 0}, {0}}, nothing[] = {{0}},
                              bad[] = {{503, "", 0}, {0}}, unknown[] = {{404, "{}", 0}, {0}};
@@ -199,12 +199,12 @@ TEST(the_next_address_is_asked_where_one_does_not_answer)
         char urls[160];
         stand_in_start(&first, firsts[i]);
         stand_in_start(&second, good);
-        if (i == 0) /* nobody listens there */
+        if (i == 0) /* no server listens there */
             stand_in_stop(&first);
         snprintf(urls, sizeof urls, " %s/ ,\t%s//", first.url, second.url);
         struct sp_registry *r = client(urls, NULL, false);
         enum sp_err err = sp_registry_schema(r, 7, &schema, &fault);
-        /* That there is no such schema is an answer. */
+        /* HTTP 404 is a valid response. */
         CU_ASSERT_EQUAL(err, i == 2 ? SP_NOT_FOUND : SP_OK);
         sp_registry_free(r);
         if (i > 0)
@@ -263,7 +263,7 @@ TEST(an_id_that_is_none_is_refused)
     sp_buf_done(&request);
 }
 
-TEST(what_became_of_a_subject_is_said)
+TEST(failed_look_ups_and_registrations_are_reported)
 {
     static const struct said unknown[] = {{404, "{\"message\":\"Subject not found.\"}", 0}, {0}},
                              other[] = {{409, "{\"message\":\"incompatible\"}", 0}, {0}};
@@ -272,10 +272,10 @@ TEST(what_became_of_a_subject_is_said)
     uint32_t id = 4711;
     CU_ASSERT_EQUAL(ask_id(unknown, false, &request, &id, &fault), SP_NOT_FOUND);
     CU_ASSERT(has(fault.text, "the schema of subject samepage.status value/é cannot be found: "));
-    CU_ASSERT(has(fault.text, "says 404: Subject not found."));
+    CU_ASSERT(has(fault.text, "status 404: Subject not found."));
     CU_ASSERT_EQUAL(ask_id(other, true, &request, &id, &fault), SP_INVALID);
     CU_ASSERT(has(fault.text, "cannot be registered: "));
-    CU_ASSERT(has(fault.text, "says 409: incompatible"));
+    CU_ASSERT(has(fault.text, "status 409: incompatible"));
     CU_ASSERT_EQUAL(id, 4711);
     struct sp_registry *r = client("http://127.0.0.1:1", NULL, true);
     CU_ASSERT_EQUAL(sp_registry_id(r, "s", sp_view_str("\"\xff\""), &id, &fault), SP_INVALID);
@@ -308,7 +308,7 @@ TEST(credentials_are_sent_and_never_shown)
     stand_in_done(&s);
     r = client(url, NULL, false);
     CU_ASSERT_EQUAL(sp_registry_reach(r, &fault), SP_BUSY);
-    CU_ASSERT(has(fault.text, "does not answer"));
+    CU_ASSERT(has(fault.text, "does not respond"));
     CU_ASSERT_PTR_NULL(strstr(fault.text, "secret"));
     sp_registry_free(r);
 }

@@ -1,4 +1,5 @@
-/* The relation language: what is understood, what is refused and where, and what it says. */
+/* The relation language: what it accepts, what it refuses and at which position, and how it
+ * evaluates. */
 #include <stdio.h>
 
 #include "harness.h"
@@ -82,7 +83,7 @@ TEST(mistakes_are_shown_where_they_are)
     check_refused(SP_RELATION, "", "column 1:", "missing");
     check_refused(SP_RELATION, "a.host = b.host &&", "column 19:", "missing");
     check_refused(SP_RELATION, "a.host = 3", "column 1:", "a text on its left and a number");
-    check_refused(SP_RELATION, "a.host", "column 1:", "a condition is wanted");
+    check_refused(SP_RELATION, "a.host", "column 1:", "a condition is needed");
     check_refused(SP_RELATION, "a.length < b.length < 3", "column 21:", "chained");
     check_refused(SP_RELATION, "(a.host = b.host", "column 1:", "never closed");
     check_refused(SP_RELATION, "a.host = b.host)", "column 16:", "operator");
@@ -126,7 +127,7 @@ TEST(deep_and_long_input_is_refused_not_fatal)
     CU_ASSERT(strstr(message, "too long") != NULL);
 }
 
-/* ---- what it says ---- */
+/* ---- evaluation ---- */
 
 struct example {
     union sp_cell cells[2][SP_FIELD_COUNT];

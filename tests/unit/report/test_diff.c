@@ -1,4 +1,4 @@
-/* The differences of two texts: what is not marked is the same sequence in both. */
+/* Differences of two texts: what is not marked is the same sequence in both. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -8,7 +8,7 @@
 
 enum { MOST = 60 };
 
-/* The length of the longest common subsequence, by the table everybody knows. */
+/* The length of the longest common subsequence, by dynamic programming. */
 static size_t common(const uint64_t *a, size_t n, const uint64_t *b, size_t m)
 {
     size_t table[MOST + 1][MOST + 1] = {{0}};
@@ -26,7 +26,7 @@ static void check(const uint64_t *a, size_t n, const uint64_t *b, size_t m, size
     bool in_a[MOST], in_b[MOST];
     uint64_t kept_a[MOST], kept_b[MOST];
     size_t x = 0, y = 0;
-    memset(in_a, 2, sizeof in_a); /* every mark must be written */
+    memset(in_a, 2, sizeof in_a); /* every mark must be overwritten */
     memset(in_b, 2, sizeof in_b);
     sp_diff_words(a, n, b, m, most, in_a, in_b);
     for (size_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* A report is a whole page, whatever it is given to show. */
+/* A report is a complete page, whatever its content. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static struct sp_buf read_file(const char *name)
 
 static void remove_directory(void)
 {
-    CU_ASSERT_EQUAL(rmdir(directory), 0); /* nothing else was written */
+    CU_ASSERT_EQUAL(rmdir(directory), 0); /* removable, so no other file was written */
 }
 
 static struct sp_buf close_report(struct sp_report *r)
@@ -59,7 +59,7 @@ static size_t count_of(const struct sp_buf *text, const char *part)
     return n;
 }
 
-/* Every tag that is opened is closed, in order. */
+/* Every open tag is closed, in order. */
 static bool well_formed(const char *page)
 {
     static const char *const empty[] = {"!doctype", "meta", "link"};
@@ -173,11 +173,39 @@ TEST(tables_round_for_people_and_keep_everything_in_the_csv)
     remove_directory();
 }
 
+TEST(a_time_is_shown_in_the_unit_in_which_it_is_easily_read)
+{
+    static const struct {
+        double seconds;
+        const char *shown;
+    } times[] = {{0.031, "0.03 s"}, {9.94, "9.9 s"},      {119, "119 s"},
+                 {120, "2.0 min"},  {7199, "120 min"},    {7200, "2.0 h"},
+                 {100800, "28 h"},  {1814400, "21 days"}, {172800, "2.0 days"}};
+    enum { COUNT = sizeof times / sizeof *times };
+    static const char *const columns[] = {"time"};
+    struct sp_report *r = open_report("times");
+    struct sp_table *t = sp_table_new("times", "Times", columns, 1);
+    for (size_t i = 0; i < COUNT; i++)
+        sp_table_seconds(t, times[i].seconds);
+    sp_report_table(r, t);
+    struct sp_buf page = close_report(r), csv = read_file("times.csv");
+    for (size_t i = 0; i < COUNT; i++) {
+        char cell[48];
+        snprintf(cell, sizeof cell, "<td class=\"n\">%s</td>", times[i].shown);
+        CU_ASSERT_EQUAL(count_of(&page, cell), 1);
+    }
+    CU_ASSERT_STRING_EQUAL(csv.data, "time\r\n0.031\r\n9.94\r\n119\r\n1.2e+02\r\n7199\r\n"
+                                     "7.2e+03\r\n1.008e+05\r\n1.8144e+06\r\n1.728e+05\r\n");
+    sp_buf_done(&page);
+    sp_buf_done(&csv);
+    remove_directory();
+}
+
 static void check_plot(const struct sp_plot *plot)
 {
     struct sp_report *r = open_report("plots");
     sp_report_plot(r, plot);
-    sp_report_plot(r, plot); /* ids of a second one must be its own */
+    sp_report_plot(r, plot); /* the second plot must not repeat ids of the first */
     struct sp_buf page = close_report(r), csv = read_file("figure-4.csv"),
                   svg = read_file("figure-4.svg"), png = read_file("figure-4.png");
     CU_ASSERT(well_formed(page.data));
@@ -296,12 +324,12 @@ TEST(all_ticks_of_an_axis_are_written_alike)
                 (const char *const[]){"10⁻⁶", "10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²", "10⁻¹", NULL});
     check_ticks(0, 1e-4, false,
                 (const char *const[]){"0", "2·10⁻⁵", "4·10⁻⁵", "6·10⁻⁵", "8·10⁻⁵", "10⁻⁴", NULL});
-    /* More digits where three would not tell them apart. */
+    /* More digits if three do not distinguish the ticks. */
     check_ticks(1000000, 1004000, false,
                 (const char *const[]){"1M", "1.001M", "1.002M", "1.003M", "1.004M", NULL});
 }
 
-/* How many letters are drawn; each of them has to lie on the drawing. */
+/* The number of letters drawn; checks that each is inside the drawing. */
 static size_t letters_inside(const struct sp_buf *svg)
 {
     double width = 0, height = 0, x, y;
@@ -361,8 +389,7 @@ TEST(labels_are_whole_however_long_they_are)
     plot.series = many;
     plot.x_label = plot.y_label = words;
     svg = drawn(&plot, 1000);
-    size_t after = letters_inside(&svg),
-           breaks = 60; /* a space at the end of a line is no letter */
+    size_t after = letters_inside(&svg), breaks = 60; /* spaces at line ends are not drawn */
     size_t more = 8 * (sizeof words - 2) + 6 * (sizeof name - 2);
     CU_ASSERT(after - before <= more && after - before >= more - breaks);
     sp_buf_done(&svg);
@@ -386,7 +413,7 @@ TEST(a_curve_behind_another_is_wider)
     CU_ASSERT_EQUAL(count_of(&svg, "stroke-width:4;"), 1);
     CU_ASSERT_EQUAL(count_of(&svg, "stroke-width:1.8"), 1 + 3); /* and in the legend */
     sp_buf_done(&svg);
-    series[1].y = other; /* on it only at its end */
+    series[1].y = other; /* equals the first curve at its ends only */
     plot.series_count = 2;
     svg = drawn(&plot, 1000);
     CU_ASSERT_EQUAL(count_of(&svg, "stroke-width:4;"), 0);
@@ -430,7 +457,7 @@ TEST(a_small_sample_is_marked_with_its_size)
         }
         remove_directory();
     }
-    /* The plot's own files say it, too. */
+    /* The plot's own files contain it, too. */
     struct sp_buf large = drawn(&plot, 1000), small = drawn(&plot, 999);
     CU_ASSERT_EQUAL(letters_inside(&small) - letters_inside(&large),
                     strlen("small sample: 999 pages, below 1,000"));

@@ -1,4 +1,4 @@
-/* The catalogue of URLs: its order, its parts, and what it does where pages do not fit. */
+/* The catalogue of URLs: its order, its parts, and what it does if pages do not fit. */
 #include "harness.h"
 #include "serve/catalogue.h"
 
@@ -32,7 +32,7 @@ TEST(urls_are_in_the_order_of_hosts_and_a_host_is_not_the_beginning_of_another)
     CU_ASSERT_EQUAL_FATAL(
         sp_catalogue_find(c, &(struct sp_catalogue_query){.host = "b.example"}, CRAWL, urls), 3);
     CU_ASSERT_STRING_EQUAL(urls[0], "http://b.example/1");
-    for (size_t i = 0; i < CRAWL; i++) { /* whatever it begins behind, the rest follows */
+    for (size_t i = 0; i < CRAWL; i++) { /* after any page, the listing continues with the next */
         struct sp_catalogue_query behind = {.after = order[i]};
         CU_ASSERT_EQUAL(sp_catalogue_find(c, &behind, CRAWL, urls), CRAWL - 1 - i);
         CU_ASSERT(i + 1 == CRAWL || strcmp(urls[0], order[i + 1]) == 0);
@@ -41,7 +41,7 @@ TEST(urls_are_in_the_order_of_hosts_and_a_host_is_not_the_beginning_of_another)
     sp_catalogue_unref(c);
 }
 
-TEST(pages_that_do_not_fit_are_left_out_and_that_is_said)
+TEST(pages_that_do_not_fit_are_left_out_and_reported)
 {
     for (size_t bytes = 0; bytes < 200; bytes++) {
         struct sp_catalogue *c = of(bytes, crawl, CRAWL);
@@ -59,7 +59,7 @@ TEST(pages_that_do_not_fit_are_left_out_and_that_is_said)
     }
 }
 
-TEST(a_catalogue_of_nothing_has_nothing)
+TEST(an_empty_catalogue_has_no_urls)
 {
     struct sp_catalogue *c = of(1 << 20, NULL, 0);
     const char *urls[1];

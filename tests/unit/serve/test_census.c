@@ -1,4 +1,4 @@
-/* The cells in the census, of one map and of two. */
+/* The cells in the census, with one map and with two. */
 #include "harness.h"
 #include "serve/census.h"
 
@@ -11,7 +11,7 @@ static void note(struct sp_census *census, uint32_t map, uint32_t cell, int page
     }
 }
 
-/* The part of the census that speaks of cells. */
+/* Checks the part of the census about cells. */
 static void check_cells(const struct sp_census *census, const char *wanted)
 {
     struct sp_state *state = sp_state_of_statuses(sp_statuses_new());

@@ -1,4 +1,4 @@
-/* The latest events, as they are sent to who follows them. */
+/* The latest events, as they are sent to subscribers. */
 #include <stdio.h>
 
 #include "harness.h"
@@ -21,11 +21,11 @@ static void check_read(struct sp_live *l, uint64_t from, size_t bytes, const cha
     sp_buf_done(&out);
 }
 
-TEST(events_are_read_once_each_from_where_one_is)
+TEST(a_reader_gets_each_event_once_from_its_position)
 {
     struct sp_live *l = sp_live_new();
     check_read(l, 0, 1000, "", 1);
-    check_read(l, 7, 1000, "", 1); /* a number that nobody had: what comes next */
+    check_read(l, 7, 1000, "", 1); /* a number of the future: reading starts with the next event */
     say(l, "{\"a\":1}");
     say(l, "{\"a\":2}");
     CU_ASSERT_EQUAL(sp_live_next(l), 3);
@@ -39,7 +39,7 @@ TEST(events_are_read_once_each_from_where_one_is)
     sp_live_free(NULL);
 }
 
-TEST(who_is_too_slow_is_told_how_much_was_passed_over)
+TEST(a_slow_reader_is_told_how_many_events_it_missed)
 {
     struct sp_live *l = sp_live_new();
     char text[32];

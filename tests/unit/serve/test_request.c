@@ -1,4 +1,4 @@
-/* The body of a filter request: what is read of it, and that nothing in it does harm. */
+/* The body of a filter request: what is read from it, and that hostile bodies do no harm. */
 #include "harness.h"
 #include "serve/request.h"
 

@@ -1,15 +1,15 @@
-/* Which path goes where, and who may ask: the rules of routes.c, without a socket. */
+/* Routing of paths and access rules in routes.c, without a socket. */
 #include "harness.h"
 #include "serve/routes.h"
 
 #include <strings.h>
 
-/* The headers of the request that is asked about. */
+/* The headers of the current request. */
 static struct {
     const char *host, *authorization, *origin, *site;
 } sent;
 
-/* In place of libmicrohttpd's: there is no connection. */
+/* Replaces libmicrohttpd's function: there is no connection. */
 const char *MHD_lookup_connection_value(struct MHD_Connection *connection, enum MHD_ValueKind kind,
                                         const char *key)
 {
@@ -42,7 +42,7 @@ static void end(void)
     sp_buf_done(&thread.out);
 }
 
-/* 0 where the route was found, else the status of the refusal. */
+/* Returns 0 if the route was found, else the status of the refusal. */
 static unsigned ask(const char *method, const char *path)
 {
     struct sp_query q = {.method = method, .path = path};
@@ -51,7 +51,7 @@ static unsigned ask(const char *method, const char *path)
     const struct sp_route *route = sp_route_find(&serve, &thread, &q, &status);
     CU_ASSERT((route == NULL) == (status != 0));
     CU_ASSERT(!route || strcmp(route->path, path) == 0);
-    CU_ASSERT((status != 0) == (thread.out.len > 0)); /* a refusal says why */
+    CU_ASSERT((status != 0) == (thread.out.len > 0)); /* a refusal has a reason in its body */
     return status;
 }
 
@@ -101,7 +101,7 @@ TEST(a_browser_may_not_ask_for_another_site)
     CU_ASSERT_EQUAL(ask("GET", "/v1/status"), MHD_HTTP_FORBIDDEN);
     sent.site = "same-site";
     CU_ASSERT_EQUAL(ask("GET", "/v1/status"), MHD_HTTP_FORBIDDEN);
-    sent.site = "none"; /* typed by the user */
+    sent.site = "none"; /* the user entered the URL */
     CU_ASSERT_EQUAL(ask("GET", "/v1/status"), 0);
     sent.site = "same-origin";
     sent.origin = "http://127.0.0.1:8080";

@@ -1,4 +1,4 @@
-/* What is kept of the events of the status topic. */
+/* What is stored of the events of the status topic. */
 #include <stdio.h>
 
 #include "harness.h"
@@ -91,7 +91,7 @@ TEST(the_last_event_of_a_page_counts)
     sp_state_close(state);
 }
 
-TEST(a_version_says_that_there_is_something_new)
+TEST(each_change_has_a_new_version)
 {
     struct sp_statuses *statuses = sp_statuses_new();
     struct sp_state *state = sp_state_of_statuses(statuses);

@@ -1,5 +1,5 @@
-/* The shadow: what it says of statuses that are right, wrong and on their way. Statuses are made by
- * hand here; with those of the stages: test_watching.c. */
+/* The shadow audit: what it reports about statuses that are right, wrong or pending. The statuses
+ * are made by hand; test_watching.c uses those of the stages. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 enum { HASHES = 100 };
 
-/* A content of a hundred shingles, of which `other` are not those of the same family's others. */
+/* A content of a hundred shingles, `other` of which differ from the rest of the family. */
 static struct sp_signature *content(uint32_t family, uint32_t other)
 {
     struct sp_signature *g = sp_signature_alloc(HASHES, 0);
@@ -98,7 +98,7 @@ static void fetch(struct test *t, uint32_t page, int64_t version, enum sp_page_k
     m->crawled.page_kind = kind;
     m->crawled.signature = g;
     m->crawled.rank = sp_rank_of(sp_view_str(text), 0);
-    m->crawled.rank.popularity = -(double)page; /* the lower number is ahead */
+    m->crawled.rank.popularity = -(double)page; /* the lower number ranks higher */
     sp_shadow_fetch(t->shadow, m);
     sp_message_free(m);
 }
@@ -122,7 +122,7 @@ static void say(struct test *t, uint32_t page, int64_t version, enum sp_page_sta
     sp_shadow_status(t->shadow, &e);
 }
 
-/* Pages 1 and 2, near duplicates: 90 of 110 shingles. */
+/* Pages 1 and 2 are near duplicates: 90 of 110 shingles. */
 static const float NEAR = 90.0f / 110;
 
 static void fetch_both(struct test *t)
@@ -164,7 +164,7 @@ TEST(a_pair_that_is_not_found_is_missing)
     check_both(&t, "both are kept");
     sp_shadow_judge(t.shadow, false);
     sp_shadow_settle(t.shadow);
-    CU_ASSERT_EQUAL(t.alarms, 1); /* once */
+    CU_ASSERT_EQUAL(t.alarms, 1); /* reported only once */
     struct sp_shadow_counts counts = end(&t);
     CU_ASSERT_EQUAL(counts.missing, 1);
     CU_ASSERT_EQUAL(counts.wrong, 0);
@@ -176,7 +176,7 @@ TEST(a_unique_page_that_resembles_a_loser_is_missing)
     begin(&t, 1);
     fetch_both(&t);
     say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
-    say(&t, 2, 1000, SP_STATUS_LOSER, 77, 0.9f, 2); /* of a page that is not watched */
+    say(&t, 2, 1000, SP_STATUS_LOSER, 77, 0.9f, 2); /* a page that is not watched */
     check_both(&t, "as unique");
     CU_ASSERT_EQUAL(end(&t).missing, 1);
 }
@@ -267,7 +267,7 @@ TEST(a_dead_page_must_be_gone)
     end(&t);
 }
 
-/* ---- what is on its way, and what nobody can know */
+/* ---- pending statuses, and what cannot be judged */
 
 TEST(nothing_is_said_of_a_page_whose_status_has_not_come)
 {
@@ -289,7 +289,7 @@ TEST(a_late_fetch_changes_nothing)
     fetch(&t, 2, 500, SP_PAGE_CONTENT, content(9, 0));
     say(&t, 2, 1000, SP_STATUS_LOSER, 1, NEAR, 1);
     check_both(&t, NULL);
-    fetch(&t, 2, 1000, SP_PAGE_CONTENT, content(9, 0)); /* without a status: discarded */
+    fetch(&t, 2, 1000, SP_PAGE_CONTENT, content(9, 0)); /* has no status */
     check_both(&t, NULL);
     end(&t);
 }
@@ -301,7 +301,7 @@ TEST(a_content_that_is_not_watched_is_not_judged)
     fetch_both(&t);
     say(&t, 1, 1000, SP_STATUS_WINNER, 0, 0, 1);
     say(&t, 2, 1000, SP_STATUS_LOSER, 1, NEAR, 1);
-    say(&t, 2, 2000, SP_STATUS_UNIQUE, 0, 0, 2); /* of a fetch that was not seen */
+    say(&t, 2, 2000, SP_STATUS_UNIQUE, 0, 0, 2); /* of a fetch that the shadow has not seen */
     check_both(&t, NULL);
     end(&t);
 }
@@ -349,7 +349,7 @@ TEST(what_stays_wrong_is_counted_after_the_patience)
     end(&t);
 }
 
-/* ---- where messages are always under way */
+/* ---- a stream with messages always in flight */
 
 TEST(in_a_stream_a_status_may_come_many_looks_later)
 {
@@ -371,7 +371,7 @@ TEST(in_a_stream_a_fetch_that_comes_twice_is_one)
     fetch_both(&t);
     say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
     say(&t, 2, 1000, SP_STATUS_UNIQUE, 0, 0, 2);
-    fetch_both(&t); /* of which no status will come */
+    fetch_both(&t); /* these fetches get no status */
     check_both(&t, "both are kept");
     end(&t);
 }
@@ -435,13 +435,13 @@ TEST(a_page_that_is_forgotten_is_judged_no_more)
     fetch_both(&t);
     say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
     say(&t, 2, 1000, SP_STATUS_UNIQUE, 0, 0, 2);
-    check_both(&t, NULL); /* suspected */
+    check_both(&t, NULL); /* suspected, but not yet reported */
     fetch(&t, 2, 2000, SP_PAGE_CONTENT, content(1, 5));
     CU_ASSERT_TRUE(sp_shadow_watches(t.shadow, id_of(2)));
     CU_ASSERT_FALSE(sp_shadow_watches(t.shadow, id_of(3)));
     sp_shadow_forget(t.shadow, id_of(2));
     CU_ASSERT_FALSE(sp_shadow_watches(t.shadow, id_of(2)));
-    sp_shadow_forget(t.shadow, id_of(3)); /* of which nothing is known */
+    sp_shadow_forget(t.shadow, id_of(3)); /* an unknown page */
     CU_ASSERT_EQUAL(t.watched, 1);
     sp_shadow_settle(t.shadow);
     CU_ASSERT_EQUAL(t.alarms, 0);
@@ -460,8 +460,8 @@ static void fetch_families(struct test *t, uint32_t families)
     sp_shadow_judge(t->shadow, false);
 }
 
-/* At J = 9/11 a share of 0.05 watches 0.041 of 4,000 pairs by content: 164. Drawn one by one there
- * would be 10, or, with both draws, 39. */
+/* At J = 9/11 a share of 0.05 watches 0.041 of 4,000 pairs by content: 164. If both pages of a pair
+ * were drawn separately it would be 10, or 39 with both kinds of draws. */
 TEST(near_duplicates_are_watched_together)
 {
     struct test t = {0};
@@ -469,7 +469,7 @@ TEST(near_duplicates_are_watched_together)
     fetch_families(&t, 4000);
     CU_ASSERT(t.alarms > 100 && t.alarms < 250);
     struct sp_shadow_counts counts = end(&t);
-    CU_ASSERT(counts.pages > 500 && counts.pages < 1100); /* of 8,000: about a tenth */
+    CU_ASSERT(counts.pages > 500 && counts.pages < 1100); /* about a tenth of 8,000 */
 }
 
 TEST(a_full_shadow_halves_its_share)
@@ -477,7 +477,8 @@ TEST(a_full_shadow_halves_its_share)
     struct test t = {.options = {.most = 100}};
     begin(&t, 1);
     fetch_families(&t, 1000);
-    CU_ASSERT(t.alarms > 20); /* all found before there were too many, and a share of the others */
+    CU_ASSERT(t.alarms >
+              20); /* all faults found before the shadow was full, and a share of the later ones */
     struct sp_shadow_counts counts = end(&t);
     CU_ASSERT(counts.pages <= 100 && counts.pages > 20);
     CU_ASSERT(counts.share <= 0.0625 && counts.share >= 0.01);

@@ -1,4 +1,4 @@
-/* The exact join against comparing everything with everything. */
+/* The exact join against a comparison of all pairs. */
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -17,7 +17,7 @@ static void note(void *arg, size_t i, size_t j, double similarity)
 {
     struct pairs *p = arg;
     CU_ASSERT(i < j && similarity > 0);
-    CU_ASSERT(!p->found[i][j]); /* once */
+    CU_ASSERT(!p->found[i][j]); /* reported only once */
     p->found[i][j] = 1;
     p->count++;
 }
@@ -91,7 +91,7 @@ TEST(the_join_is_exact_for_capped_signatures_too)
     check(0.6, 40);
 }
 
-TEST(nothing_joins_nothing)
+TEST(an_empty_join_has_no_pairs)
 {
     struct sp_similarity_options o = {.threshold = 0.8};
     CU_ASSERT_EQUAL(sp_join(&o, NULL, 0, false, note, NULL), SP_OK);

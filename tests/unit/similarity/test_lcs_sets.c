@@ -15,7 +15,7 @@ static struct sp_signature *page_of(const uint32_t *sentences, uint32_t count)
     return s;
 }
 
-/* Sentences from..from+count-1 of a text. */
+/* Sentences `from` to `from + count - 1` of a text. */
 static struct sp_signature *part_of(uint32_t text, uint32_t from, uint32_t count)
 {
     uint32_t sentences[SENTENCES * 4];
@@ -47,12 +47,12 @@ TEST(a_common_fingerprint_puts_pages_together)
     CU_ASSERT_EQUAL(set[0], 0);
     CU_ASSERT_EQUAL(set[1], 1);
     CU_ASSERT_EQUAL(set[2], 0);
-    CU_ASSERT_EQUAL(set[3], 3); /* nothing is common to pages without sentences */
+    CU_ASSERT_EQUAL(set[3], 3); /* pages without sentences have nothing in common */
     CU_ASSERT_EQUAL(set[4], 4);
     drop(pages, 5);
 }
 
-/* One minimum of a bucket is no fingerprint: it takes all three. */
+/* A fingerprint consists of three minima of a bucket; fewer make none. */
 TEST(three_minima_make_a_fingerprint)
 {
     struct sp_lcs_sets o = defaults();
@@ -62,7 +62,7 @@ TEST(three_minima_make_a_fingerprint)
         all[i] = other[i] = i + 1;
     for (uint32_t i = 1; i < SENTENCES; i++)
         least = sp_mix64((uint64_t)all[i] + 1) < sp_mix64((uint64_t)all[least] + 1) ? i : least;
-    for (uint32_t i = 0; i < SENTENCES; i++) /* others, none of which is smaller */
+    for (uint32_t i = 0; i < SENTENCES; i++) /* others, none of which is a minimum */
         while (i != least && (other[i] == all[i] || sp_mix64((uint64_t)other[i] + 1) <
                                                         sp_mix64((uint64_t)all[least] + 1)))
             other[i] += 1000;
@@ -91,8 +91,8 @@ TEST(no_set_grows_above_its_bound)
     drop(pages, PAGES);
 }
 
-/* A and B are unlike, C is like both: it goes to the first in order, and B is not compared with it.
- */
+/* A and B are unlike, C resembles both: it joins the first in order and is not compared with the
+ * second. */
 TEST(a_page_with_a_set_is_compared_no_more)
 {
     struct sp_lcs_sets o = defaults();
@@ -114,7 +114,7 @@ TEST(a_page_with_a_set_is_compared_no_more)
     drop(pages, 3);
 }
 
-/* Two pages of one template, which is long: head 25, tail 25 of 70 sentences. */
+/* Two pages of one long template: 25 sentences at the head and 25 at the tail, of 70. */
 TEST(a_template_at_both_ends_is_not_trusted)
 {
     enum { HEAD = 25, MIDDLE = 20, WHOLE = HEAD + MIDDLE + HEAD };
@@ -125,7 +125,7 @@ TEST(a_template_at_both_ends_is_not_trusted)
     for (uint32_t p = 0; p < 3; p++)
         for (uint32_t i = 0; i < WHOLE; i++)
             sentences[p][i] = i < HEAD || i >= HEAD + MIDDLE ? i + 1 : 1000 * (p + 1) + i;
-    /* the third has the first's middle, but every fourth sentence: in order, and not coherent */
+    /* every fourth sentence of the first page's middle: in order, but not coherent */
     for (uint32_t i = HEAD; i < HEAD + MIDDLE; i += 4)
         sentences[2][i] = sentences[0][i];
     struct sp_signature *pages[3];
@@ -142,7 +142,7 @@ TEST(a_template_at_both_ends_is_not_trusted)
     drop(pages, 3);
 }
 
-/* The filter drops what is in no LCS. */
+/* The filter drops only what is in no LCS. */
 TEST(filtered_sketches_change_no_set)
 {
     struct sp_lcs_sets o = defaults();

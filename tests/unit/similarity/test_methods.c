@@ -1,4 +1,5 @@
-/* Each method against a direct computation on small random texts, and what F promises of all. */
+/* Each method against a direct computation on small random texts, and the guarantees that hold for
+ * all methods. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,7 +11,7 @@
 
 enum { WORDS_MAX = 400, SENTENCES_MAX = 60, SENTENCE_WORDS = 6 };
 
-/* A text: words by number, and how many each sentence has. */
+/* A text: words as numbers, and the number of words in each sentence. */
 struct text {
     uint64_t words[WORDS_MAX];
     size_t word_count;
@@ -43,7 +44,7 @@ static void random_text(struct text *t)
         add_sentence(t);
 }
 
-/* `of` with some sentences changed, left out or added. */
+/* A copy of `of` with some sentences changed, dropped or added. */
 static void edit(const struct text *of, struct text *ret_text)
 {
     const uint64_t *words = of->words;
@@ -184,7 +185,7 @@ static bool same_shingle(const uint64_t *a, const uint64_t *b)
     return memcmp(a, b, SP_SHINGLE_WORDS * sizeof *a) == 0;
 }
 
-/* Of texts of at least one shingle. */
+/* Both texts have at least one shingle. */
 static double shingles_by_definition(const struct text *a, const struct text *b)
 {
     double shared = 0, all = 0;
@@ -217,7 +218,7 @@ static double by_definition(enum sp_method method, const struct text *a, const s
     case SP_METHOD_LCS:
         return lcs_by_definition(a, b);
     case SP_METHOD_SHINGLES:
-    case SP_METHOD_COMBINED: /* its band decides apart */
+    case SP_METHOD_COMBINED: /* differs only through its band, which has a test of its own */
     case SP_METHOD_COUNT:
         break;
     }
@@ -257,7 +258,7 @@ TEST(each_measure_is_that_of_the_definition)
     }
 }
 
-/* Symmetry, identity, early endings, and that F is what its parts say. */
+/* Symmetry, identity, early termination, and that F is the product of its parts. */
 static void check_f(const struct sp_similarity_options *o, const struct sp_signature *a,
                     const struct sp_signature *b, size_t *ret_similar)
 {
@@ -292,7 +293,7 @@ TEST(f_is_symmetric_reflexive_and_its_measure_at_the_threshold)
                                               .threshold = info->least + span,
                                               .band = (double)draw(4) / 10,
                                               .lcs_min = (double)draw(11) / 10};
-            uint32_t kept = draw(3) ? 1024 : 40; /* capped: an estimate */
+            uint32_t kept = draw(3) ? 1024 : 40; /* capped at 40: an estimate */
             struct sp_signature *x = sign(method, kept, &a), *y = sign(method, kept, &b);
             check_f(&o, x, y, &similar);
             sp_signature_unref(x);

@@ -1,4 +1,4 @@
-/* F and its parts against definitions written out. */
+/* F and its parts against their definitions. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Sorted values below `range`; small ranges repeat some. */
+/* Sorted values below `range`; a small range repeats some. */
 static struct sp_signature *random_signature(uint32_t count, uint32_t total, uint32_t range)
 {
     struct sp_signature *s = sp_signature_alloc(count, 0);
@@ -59,7 +59,7 @@ TEST(every_kernel_counts_what_two_sets_share)
     const char *before = sp_similarity_kernel();
     for (size_t kernel = 0; kernel < 3; kernel++) {
         if (!sp_similarity_use(kernels[kernel]))
-            continue; /* not on this machine */
+            continue; /* not supported by this machine */
         for (int round = 0; round < 4000; round++) {
             uint32_t range = round % 3 == 0 ? 200 : round % 3 == 1 ? 3000 : 1u << 31;
             uint32_t na = (uint32_t)draw(120), nb = (uint32_t)draw(120);
@@ -133,7 +133,7 @@ TEST(a_page_without_words_resembles_nothing)
     b->params = 2;
     struct sp_signature *c = random_signature(5, 5, 1000);
     memcpy(c->hashes, b->hashes, sizeof *c->hashes * 5);
-    CU_ASSERT(!sp_similar(&o, b, c, NULL)); /* other parameters never meet */
+    CU_ASSERT(!sp_similar(&o, b, c, NULL)); /* signatures of other parameters are never similar */
     sp_signature_unref(a);
     sp_signature_unref(b);
     sp_signature_unref(c);
@@ -141,7 +141,7 @@ TEST(a_page_without_words_resembles_nothing)
 
 TEST(the_estimate_of_capped_signatures_is_close)
 {
-    /* Two pages of 20,000 shingles, of which they share nine tenths each way; 1,024 kept. */
+    /* Two pages of 20,000 shingles, nine tenths of each shared, capped at 1,024. */
     enum { N = 20000, KEPT = 1024 };
     double worst = 0;
     for (int round = 0; round < 20; round++) {
@@ -194,7 +194,7 @@ TEST(inside_the_band_the_sentences_decide)
     b->hashes[9] = 99; /* J = 9/11 */
     for (uint32_t i = 0; i < 4; i++) {
         a->hashes[10 + i] = 100 + i;
-        b->hashes[10 + i] = 100 + 3 - i; /* the same sentences, backwards: LCS 1 of 4 */
+        b->hashes[10 + i] = 100 + 3 - i; /* the same sentences in reverse: LCS 1 of 4 */
     }
     a->params = b->params = 1;
     a->shingle_total = b->shingle_total = 10;
@@ -203,13 +203,13 @@ TEST(inside_the_band_the_sentences_decide)
     struct sp_similarity_options o;
     sp_similarity_options_default(&o);
     CU_ASSERT_DOUBLE_EQUAL(sp_lcs_ratio(a, b), 1.0 / 7, 1e-15);
-    CU_ASSERT(sp_similar(&o, a, b, NULL)); /* the sentences count with `combined` only */
+    CU_ASSERT(sp_similar(&o, a, b, NULL)); /* only `combined` uses the sentences */
     o.method = SP_METHOD_COMBINED;
     o.band = 0;
     CU_ASSERT(sp_similar(&o, a, b, NULL));
     o.band = 0.1;
     CU_ASSERT(!sp_similar(&o, a, b, NULL));
-    o.band = 0.01; /* 9/11 lies above it */
+    o.band = 0.01; /* 9/11 is above the band */
     CU_ASSERT(sp_similar(&o, a, b, NULL));
     sp_signature_unref(a);
     sp_signature_unref(b);

@@ -18,8 +18,8 @@ static bool is_posted(const struct star *c, uint32_t place)
     return c->posted[place / 8] >> place % 8 & 1;
 }
 
-/* Of the member's shingles more are posted than a similar signature may lack, or all that
- * the pivot has in common with it. */
+/* More of the member's shingles are posted than a similar signature may lack, or all that the pivot
+ * shares with it. */
 static bool is_covered(const struct sp_stars *s, const struct star *c,
                        const struct sp_signature *pivot, const struct sp_signature *member)
 {
@@ -79,6 +79,29 @@ static const char *broken_kid(struct sample *x, uint32_t row)
     return NULL;
 }
 
+/* As far as the star knows, the row resembles no other row of it. */
+static bool is_alone(const struct sp_stars *s, uint32_t row)
+{
+    return sp_stars_pivot(s, row) != row && sp_stars_anchor(s, row) == row;
+}
+
+/* Two rows connected to the same star are reported as together, provided that the star has a
+ * pivot. */
+static bool knows_together(const struct sp_stars *s, uint32_t a, uint32_t b)
+{
+    uint32_t pivot = sp_stars_pivot(s, a);
+    if (pivot == SP_STARS_NONE || sp_stars_anchor(s, a) == SP_STARS_NONE ||
+        sp_stars_anchor(s, b) == SP_STARS_NONE)
+        return true;
+    bool expected = a == b || (pivot == sp_stars_pivot(s, b) && !is_alone(s, a) && !is_alone(s, b));
+    return sp_stars_together(s, a, b) == expected;
+}
+
+size_t counted_shingles(const struct sample *x)
+{
+    return x->stars->common.used;
+}
+
 const char *broken_invariant(struct sample *x)
 {
     struct sp_stars *s = x->stars;
@@ -89,6 +112,9 @@ const char *broken_invariant(struct sample *x)
             return "a row is in no star";
         if (!x->live[row])
             continue;
+        for (uint32_t other = row > 8 ? row - 8 : 0; other <= row; other++)
+            if (x->live[other] && !knows_together(s, row, other))
+                return "two rows are not together, or are";
         const struct star *c = &s->stars[s->rows[row].star];
         if (c->pivot == row) {
             const struct sp_signature *pivot = x->signatures[row];

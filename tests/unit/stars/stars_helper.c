@@ -1,5 +1,5 @@
-/* See stars_helper.h. The caller's part is here as the group stage plays it: a row's edges are what
- * its last probe touched, and a row whose witness left its star is probed again. */
+/* See stars_helper.h. The helper plays the part of the group stage: a row's edges are what its last
+ * probe touched, and a row whose witness left its star is probed again. */
 #include "stars_helper.h"
 
 #include <stdlib.h>
@@ -16,11 +16,19 @@ static enum sp_err signature_of_row(void *arg, uint32_t row, const struct sp_sig
     return SP_OK;
 }
 
+static void note_changed(void *arg, uint32_t row)
+{
+    struct sample *s = arg;
+    s->reported[row] = true;
+}
+
 static void open_index(struct sample *s, const struct sp_similarity_options *similarity,
                        uint32_t max_shingles, bool small)
 {
-    struct sp_stars_options options = {
-        .similarity = *similarity, .signature = signature_of_row, .arg = s};
+    struct sp_stars_options options = {.similarity = *similarity,
+                                       .signature = signature_of_row,
+                                       .changed = note_changed,
+                                       .arg = s};
     s->similarity = *similarity;
     s->max_shingles = max_shingles;
     s->stars = sp_stars_new(&options);
@@ -35,6 +43,8 @@ void sample_init(struct sample *s, const struct sp_similarity_options *similarit
     s->live = sp_calloc(MAX_ROWS, sizeof *s->live);
     s->ghost = sp_calloc(MAX_ROWS, sizeof *s->ghost);
     s->edges = sp_calloc(MAX_ROWS, sizeof *s->edges);
+    s->reported = sp_calloc(MAX_ROWS, sizeof *s->reported);
+    s->forms = sp_calloc(MAX_ROWS, sizeof *s->forms);
     open_index(s, similarity, max_shingles, small);
 }
 
@@ -50,6 +60,8 @@ void sample_done(struct sample *s)
     sp_free(s->live);
     sp_free(s->ghost);
     sp_free(s->edges);
+    sp_free(s->reported);
+    sp_free(s->forms);
 }
 
 uint64_t sample_random(struct sample *s, uint64_t below)
@@ -106,7 +118,7 @@ uint32_t sample_add(struct sample *s, struct sp_signature *signature)
     return row;
 }
 
-/* Rows that relied on one that has left its star look again. */
+/* Probes the rows again that relied on one that has left its star. */
 static void left_star(struct sample *s, uint32_t gone)
 {
     for (uint32_t row = 0; row < s->rows; row++) {
@@ -252,4 +264,37 @@ void sample_restore(struct sample *s)
         sp_free((void *)rows[i].row.parity);
     }
     sp_free(rows);
+}
+
+static uint64_t form_of(struct sample *s, uint32_t row)
+{
+    struct sp_star_row r;
+    struct sp_buf form = {0};
+    SP_ASSERT(sp_stars_row_get(s->domain, row, &r) == SP_OK);
+    const uint64_t numbers[] = {r.role, r.other, r.adopter, r.passed,
+                                r.kept, r.total, r.overlap, r.indexed};
+    sp_buf_put(&form, numbers, sizeof numbers);
+    sp_buf_put(&form, r.hashes, r.hash_count * sizeof *r.hashes);
+    if (r.posted)
+        sp_buf_put(&form, r.posted, (r.kept + 7) / 8);
+    if (r.parity)
+        sp_buf_put(&form, r.parity, sp_stars_parity_words(r.kept) * sizeof *r.parity);
+    uint64_t hash = sp_hash128(form.data, form.len).lo;
+    sp_buf_done(&form);
+    return hash;
+}
+
+uint32_t sample_unreported(struct sample *s)
+{
+    uint32_t found = SP_STARS_NONE;
+    for (uint32_t row = 0; row < s->rows; row++) {
+        if (!s->live[row] && !s->ghost[row])
+            continue;
+        uint64_t form = form_of(s, row);
+        if (form != s->forms[row] && !s->reported[row] && found == SP_STARS_NONE)
+            found = row;
+        s->forms[row] = form;
+        s->reported[row] = false;
+    }
+    return found;
 }

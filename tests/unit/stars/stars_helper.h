@@ -1,4 +1,4 @@
-/* A star index over made-up signatures, and the components computed from scratch. */
+/* A star index over made-up signatures, and its components computed from scratch. */
 #ifndef SP_TESTS_STARS_HELPER_H
 #define SP_TESTS_STARS_HELPER_H
 
@@ -21,7 +21,9 @@ struct sample {
     struct sp_signature **signatures; /* by row */
     bool *live;
     bool *ghost;
-    struct edges *edges; /* what each row's last probe touched */
+    struct edges *edges; /* what the last probe of each row touched */
+    bool *reported;      /* since the last call of sample_unreported */
+    uint64_t *forms;     /* a hash of each row's stored form at that call */
     uint32_t rows;
     uint64_t random;
 };
@@ -31,21 +33,24 @@ void sample_init(struct sample *s, const struct sp_similarity_options *similarit
 void sample_done(struct sample *s);
 uint64_t sample_random(struct sample *s, uint64_t below);
 
-/* A signature of these shingles (sorted here, repeats kept), of which at most max_shingles are
- * kept. `serial` makes its content hash. */
+/* A signature of these shingles (sorted here, repeats kept), capped at max_shingles. `serial`
+ * determines its content hash. */
 struct sp_signature *signature_of_set(const struct sample *s, uint32_t *shingles, uint32_t count,
                                       uint64_t serial);
 
-/* Takes the signature over; the new row. */
+/* Adds a row, taking ownership of the signature; returns its number. */
 uint32_t sample_add(struct sample *s, struct sp_signature *signature);
 void sample_remove(struct sample *s, uint32_t row);
-/* Moves so many children of pivots that left, or all of them. */
+/* Moves this many children of pivots that left, or all of them. */
 void sample_work(struct sample *s, uint32_t children);
 void sample_settle(struct sample *s);
 
-/* Whether stars and edges connect exactly the rows that similarity does. */
+/* Whether stars and edges connect exactly the similar rows. */
 bool sample_is_exact(struct sample *s);
-/* The index again, from its stored rows. */
+/* Returns a row whose stored form changed since the last call without a report by the index, or
+ * SP_STARS_NONE. */
+uint32_t sample_unreported(struct sample *s);
+/* Opens the index again from its stored rows. */
 void sample_restore(struct sample *s);
 
 #endif

@@ -1,12 +1,12 @@
-/* What a probe costs does not grow with the number of near duplicates, nor with what pages of a
- * site share: counts at n and at 4n. */
+/* The cost of a probe grows neither with the number of near duplicates nor with the shingles that
+ * pages of a site share: counts at n and at 4n. */
 #include "base/mem.h"
 #include "harness.h"
 #include "stars_helper.h"
 
 enum { SIZE = 300 };
 
-/* Replaces `changes` runs of five shingles, as words do. */
+/* Replaces `changes` runs of five shingles, as changing one word does. */
 static struct sp_signature *variant(struct sample *s, uint32_t family, uint32_t changes)
 {
     uint32_t shingles[SIZE];

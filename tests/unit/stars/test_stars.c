@@ -1,5 +1,4 @@
 /* The star index against components computed from scratch. */
-#include <stdio.h>
 
 #include "base/mem.h"
 #include "harness.h"
@@ -14,7 +13,7 @@ static struct sp_similarity_options shingles_at(double threshold)
 }
 
 /* A crawl of families: a member is its family's base with up to `most` of `size` shingles replaced,
- * often by ones that other members use, too; families share a part of their base. */
+ * often by ones that other members use; families share a part of their base. */
 static struct sp_signature *member(struct sample *s, uint32_t families, uint32_t size,
                                    uint32_t most)
 {
@@ -40,7 +39,7 @@ static void check_invariants(struct sample *s)
     CU_ASSERT_PTR_NULL(broken);
 }
 
-/* Nothing is left behind by rows that leave. */
+/* Removing all rows leaves nothing in the index. */
 static void check_ends_empty(struct sample *s)
 {
     struct sp_stars_stats stats;
@@ -94,6 +93,29 @@ static void check_churn(const struct churn *c)
     sample_done(&s);
 }
 
+/* Kids of one pivot, so many that their shingles are counted, not listed. Every third has five
+ * shingles that the pivot lacks: too few such kids for one of them to become the pivot. */
+TEST(what_many_kids_share_is_counted_and_forgotten_with_them)
+{
+    enum { KIDS = 300, SIZE = 100, SHARED = 5 };
+    struct sample s;
+    struct sp_similarity_options o = shingles_at(0.8);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t row = 0; row <= KIDS; row++) {
+        uint32_t shingles[SIZE];
+        for (uint32_t i = 0; i < SIZE; i++)
+            shingles[i] = (row % 3 == 1 && i < SHARED ? 5000 + i : i) * 1000;
+        if (row > 0)
+            shingles[SIZE - 1] = 1000000 + row;
+        sample_add(&s, signature_of_set(&s, shingles, SIZE, row));
+    }
+    check_invariants(&s);
+    CU_ASSERT_EQUAL(counted_shingles(&s), SHARED);
+    check_ends_empty(&s);
+    CU_ASSERT_EQUAL(counted_shingles(&s), 0);
+    sample_done(&s);
+}
+
 TEST(components_are_exact_whatever_comes_and_goes)
 {
     for (uint32_t most = 2; most <= 40; most += 6)
@@ -125,7 +147,7 @@ TEST(short_pages_are_found)
         check_churn(&(struct churn){0.8, 1024, false, 6, size, 2, 60, 40});
 }
 
-/* All of a page's shingles may hash alike. */
+/* Every shingle of a page may have the same hash. */
 TEST(repeated_shingles_lose_nothing)
 {
     struct sample s;
@@ -145,14 +167,14 @@ TEST(repeated_shingles_lose_nothing)
     sample_done(&s);
 }
 
-/* Large stars: their index, common shingles, members that the pivot does not resemble. */
+/* Large stars: their index, common shingles, and members that do not resemble the pivot. */
 TEST(large_stars_are_exact)
 {
     check_churn(&(struct churn){0.8, 1024, false, 1, 100, 16, 400, 300});
     check_churn(&(struct churn){0.8, 1024, false, 2, 60, 9, 500, 200});
 }
 
-/* Of two long pages one knows a smaller range: what is posted must lie in it. */
+/* Of two long pages, one has a sketch of a smaller range; the posted shingles must be in it. */
 TEST(a_capped_signature_is_found_by_its_lowest_shingles)
 {
     for (uint32_t trial = 0; trial < 200; trial++) {
@@ -163,7 +185,8 @@ TEST(a_capped_signature_is_found_by_its_lowest_shingles)
         sample_init(&s, &o, 100, false);
         for (uint32_t i = 0; i < 130; i++)
             shingles[i] = (uint32_t)sp_mix64(trial * 1000 + i);
-        /* The first has what the second keeps, and lists make its highest ones the rarest. */
+        /* The first keeps everything that the second keeps, and the lists make its highest shingles
+         * the rarest. */
         struct sp_signature *first = signature_of_set(&s, shingles, 100 + trial % 2 * 25, trial);
         for (uint32_t i = 0; i < 76 + trial % 5; i++)
             sample_add(&s, signature_of_set(&s, (uint32_t[]){first->hashes[i]}, 1, 5000 + i));
@@ -201,7 +224,7 @@ static uint32_t own_shingle(uint64_t serial, uint32_t place)
     return (uint32_t)sp_mix64(serial * 1000 + place);
 }
 
-/* A page of a family: what all have in common, and shingles of its own in the first places. */
+/* A page of a family: shingles of its own in the first places, then those that all share. */
 static struct sp_signature *relative(struct sample *s, uint64_t serial)
 {
     uint32_t shingles[RELATIVE];
@@ -210,8 +233,7 @@ static struct sp_signature *relative(struct sample *s, uint64_t serial)
     return signature_of_set(s, shingles, RELATIVE, serial);
 }
 
-/* Similar to that one only: with its own shingles, and others instead of some of the common ones.
- */
+/* Similar to that page only: with its own shingles, and with some of the common ones replaced. */
 static struct sp_signature *friend_of(struct sample *s, uint64_t other, uint64_t serial)
 {
     uint32_t shingles[RELATIVE];
@@ -224,7 +246,7 @@ static struct sp_signature *friend_of(struct sample *s, uint64_t other, uint64_t
     return signature_of_set(s, shingles, RELATIVE, serial);
 }
 
-/* The first serial from there whose row is among the first in the order of names. */
+/* The first serial from there whose row is among the first in name order. */
 static uint64_t early_serial(uint64_t serial)
 {
     while (sp_hash128(&serial, sizeof serial).lo >> 56)
@@ -232,12 +254,13 @@ static uint64_t early_serial(uint64_t serial)
     return serial;
 }
 
-/* Without that, every page that resembles only the rival costs a look at all of the star. */
+/* Otherwise every page that resembles only the rival would search the whole star. */
 TEST(a_star_drains_into_that_of_a_child_that_resembles_what_its_pivot_does_not)
 {
     enum { CHILDREN = 128, FRIENDS = 40 };
     struct sample s;
     struct sp_similarity_options o = shingles_at(0.8);
+    struct sp_stars_stats before, after;
     sample_init(&s, &o, 1024, false);
     uint32_t count, rows[CHILDREN];
     for (count = 0; count < 70; count++)
@@ -249,7 +272,12 @@ TEST(a_star_drains_into_that_of_a_child_that_resembles_what_its_pivot_does_not)
     CU_ASSERT_FALSE(sp_stars_owes(s.domain));
     for (; count < CHILDREN && !sp_stars_owes(s.domain); count++)
         rows[count] = sample_add(&s, relative(&s, 1000 + count));
-    CU_ASSERT_EQUAL(count, CHILDREN); /* with the rival, and without the pivot: as many children */
+    CU_ASSERT_EQUAL(count, CHILDREN); /* as many children as the rival has */
+    sp_stars_stats(s.stars, &before);
+    sample_work(&s, 100); /* inserts the friends again; the rest of the hundred moves children */
+    sp_stars_stats(s.stars, &after);
+    CU_ASSERT_EQUAL(after.moved, before.moved + 100 - FRIENDS);
+    CU_ASSERT_TRUE(sp_stars_owes(s.domain));
     sample_settle(&s);
     uint32_t moved = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -258,4 +286,97 @@ TEST(a_star_drains_into_that_of_a_child_that_resembles_what_its_pivot_does_not)
     check_invariants(&s);
     CU_ASSERT_TRUE(sample_is_exact(&s));
     sample_done(&s);
+}
+
+/* A row with the shingles from `from` on. */
+static uint32_t add_range(struct sample *s, uint32_t from)
+{
+    enum { LENGTH = 100 };
+    uint32_t shingles[LENGTH];
+    for (uint32_t i = 0; i < LENGTH; i++)
+        shingles[i] = (from + i) * 1000;
+    return sample_add(s, signature_of_set(s, shingles, LENGTH, from));
+}
+
+/* The row shares 85 of 100 shingles with the pivot: not similar, but found through its star. A
+ * child that resembles both makes it a member. */
+TEST(a_row_on_the_fringe_is_connected_with_a_star_while_a_child_adopts_it)
+{
+    struct sample s;
+    struct sp_similarity_options o = shingles_at(0.8);
+    sample_init(&s, &o, 1024, false);
+    uint32_t pivot = add_range(&s, 100), row = add_range(&s, 85);
+    CU_ASSERT_EQUAL(sp_stars_members(s.stars, row), 2);
+    CU_ASSERT_EQUAL(sp_stars_anchor(s.stars, row), row);
+    CU_ASSERT_FALSE(sp_stars_together(s.stars, row, pivot));
+    uint32_t child = add_range(&s, 93);
+    CU_ASSERT_EQUAL(sp_stars_anchor(s.stars, child), pivot);
+    CU_ASSERT_EQUAL(sp_stars_anchor(s.stars, row), child);
+    CU_ASSERT_TRUE(sp_stars_together(s.stars, row, pivot));
+    sample_remove(&s, child);
+    CU_ASSERT_EQUAL(sp_stars_anchor(s.stars, row), SP_STARS_NONE);
+    CU_ASSERT_FALSE(sp_stars_together(s.stars, row, pivot));
+    sample_settle(&s);
+    CU_ASSERT_EQUAL(sp_stars_anchor(s.stars, row), row);
+    CU_ASSERT_EQUAL(sp_stars_members(s.stars, row), 2);
+    CU_ASSERT_EQUAL(sp_stars_anchor(s.stars, pivot), pivot);
+    sample_done(&s);
+}
+
+/* The stage stores only rows that are reported. */
+static void check_reported(struct sample *s)
+{
+    uint32_t row = sample_unreported(s);
+    if (row != SP_STARS_NONE)
+        printf("row %u is stored in another form, and was not reported\n", row);
+    CU_ASSERT_EQUAL(row, SP_STARS_NONE);
+}
+
+TEST(every_row_whose_stored_form_changes_is_reported)
+{
+    static const bool small[] = {false, true};
+    for (size_t i = 0; i < 2; i++) {
+        struct sample s;
+        struct sp_similarity_options o = shingles_at(0.8);
+        sample_init(&s, &o, 1024, small[i]);
+        for (uint32_t step = 0; step < 300; step++) {
+            uint32_t row = s.rows ? (uint32_t)sample_random(&s, s.rows) : 0;
+            if (step > 100 && s.live[row])
+                sample_remove(&s, row);
+            if (sample_random(&s, 2))
+                sample_work(&s, (uint32_t)sample_random(&s, 4));
+            sample_add(&s, member(&s, 4, 60, 12));
+            check_reported(&s);
+        }
+        sample_done(&s);
+    }
+}
+
+/* The callback of an index whose signatures are no longer readable. */
+static enum sp_err lost_signature(void *arg, uint32_t row, const struct sp_signature **ret)
+{
+    (void)row, (void)ret;
+    return *(bool *)arg ? SP_STORE : SP_OK;
+}
+
+TEST(a_probe_that_cannot_read_a_signature_fails_and_reports_nothing)
+{
+    bool lost = true;
+    struct sp_stars_options options = {
+        .similarity = shingles_at(0.8), .signature = lost_signature, .arg = &lost};
+    struct sp_stars *stars = sp_stars_new(&options);
+    struct sp_stars_domain *domain = sp_stars_domain_new(stars, 1, false);
+    struct sample s = {.random = 1};
+    struct sp_signature *x = member(&s, 1, 50, 0);
+    struct sp_touches touches, none = {NULL, 12345};
+    CU_ASSERT_EQUAL_FATAL(sp_stars_insert(domain, 0, x, &touches), SP_OK);
+    touches = none;
+    CU_ASSERT_EQUAL(sp_stars_probe(domain, x, SP_STARS_NONE, &touches), SP_STORE);
+    CU_ASSERT_EQUAL(touches.count, none.count);
+    CU_ASSERT_EQUAL(sp_stars_insert(domain, 1, x, &touches), SP_STORE);
+    CU_ASSERT_EQUAL(touches.count, none.count);
+    CU_ASSERT_EQUAL(sp_stars_domain_rows(domain), 1);
+    sp_signature_unref(x);
+    sp_stars_free(stars);
+    sp_stars_domain_free(domain);
 }

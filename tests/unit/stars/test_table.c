@@ -54,13 +54,13 @@ TEST(lists_hold_what_was_added_and_not_removed)
             for (uint32_t k = 0; k < KEYS; k++)
                 check_key(t, m, k);
     }
-    sp_star_table_remove(t, 0xdeadbeef, 1); /* not there */
+    sp_star_table_remove(t, 0xdeadbeef, 1); /* an absent entry */
     CU_ASSERT_EQUAL(sp_star_table_postings(t), postings);
     sp_free(m);
     sp_star_table_free(t);
 }
 
-/* Removing everything gives the lists' memory back to later lists. */
+/* Removed lists give their memory to later ones. */
 TEST(memory_is_used_again)
 {
     struct sp_star_table *t = sp_star_table_new();
@@ -75,5 +75,26 @@ TEST(memory_is_used_again)
         CU_ASSERT_EQUAL(sp_star_table_postings(t), 0);
     }
     CU_ASSERT(sp_star_table_bytes(t) <= bytes + bytes / 4);
+    sp_star_table_free(t);
+}
+
+/* Fifteen keys a shard, so that each shard grows more than once. */
+TEST(no_list_is_lost_when_the_table_grows)
+{
+    enum { MANY = 1000000 };
+    struct sp_star_table *t = sp_star_table_new();
+    uint32_t lost = 0;
+    for (uint32_t i = 0; i < MANY; i++)
+        sp_star_table_add(t, (uint32_t)sp_mix64(i), i);
+    for (uint32_t i = 0; i < MANY; i++) {
+        struct sp_star_list list = sp_star_table_get(t, (uint32_t)sp_mix64(i));
+        const uint32_t *numbers = list.numbers ? list.numbers : &list.only;
+        bool found = false;
+        for (uint32_t k = 0; k < list.count; k++)
+            found |= numbers[k] == i;
+        lost += !found;
+    }
+    CU_ASSERT_EQUAL(lost, 0);
+    CU_ASSERT_EQUAL(sp_star_table_postings(t), MANY);
     sp_star_table_free(t);
 }

@@ -1,4 +1,4 @@
-/* Temporary directories for the store's tests, and taking them away. */
+/* Creating and removing temporary directories for the store's tests. */
 #include "temporary.h"
 
 #include <ftw.h>

@@ -1,4 +1,4 @@
-/* What both implementations promise; RocksDB with commits at once and in the background. */
+/* The contract of both implementations; RocksDB with synchronous and with background commits. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static void put(struct sp_store *s, const char *key, const char *value)
     sp_store_put(s, sp_view_str(key), sp_view_str(value));
 }
 
-/* Asserts the committed value; NULL: there is none. */
+/* Asserts the committed value; NULL: no row. */
 static void check_get(struct sp_store *s, const char *key, const char *value)
 {
     struct sp_view v = {0};
@@ -137,17 +137,17 @@ static void check_scans(struct sp_db *db)
     check_scan(s, "ab", "abc", 99, "abc=v abd=v ");
     check_scan(s, "ab", "abcc", 99, "abd=v ");
     check_scan(s, "ab", "abz", 99, "");
-    check_scan(s, "ab", "a", 99, "ab=v abc=v abd=v "); /* from before the prefix */
-    check_scan(s, "ab", "ac", 99, "");                 /* from behind it */
+    check_scan(s, "ab", "a", 99, "ab=v abc=v abd=v "); /* starts before the prefix */
+    check_scan(s, "ab", "ac", 99, "");                 /* starts after it */
     check_scan(s, "ab", "b", 99, "");
     check_scan(s, "", "abd", 99, "abd=v ac=v b=v b\xff=v c=v \xff\xff=v ");
     check_scan(s, "b", "", 99, "b=v b\xff=v ");
     check_scan(s, "b\xff", "", 99, "b\xff=v ");
     check_scan(s, "\xff", "", 99, "\xff\xff=v ");
     check_scan(s, "bb", "", 99, "");
-    check_scan(s, "", "", 3, "a=v ab=v abc=v "); /* the callback ends it */
+    check_scan(s, "", "", 3, "a=v ab=v abc=v "); /* stopped by the callback */
     check_scan(s, "ab", "", 1, "ab=v ");
-    check_get(s, "ab", "v"); /* calls are allowed again */
+    check_get(s, "ab", "v"); /* the store can be used again */
 }
 
 TEST(scans_give_what_starts_with_the_prefix_in_ascending_order)
@@ -168,7 +168,7 @@ static void check_batch(struct sp_db *db)
     check_get(s, "other", NULL);
     CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
     check_scan(s, "", "", 99, "kept=2 new=2 ");
-    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK); /* an empty one */
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK); /* an empty commit */
     check_scan(s, "", "", 99, "kept=2 new=2 ");
 }
 
@@ -257,7 +257,7 @@ TEST(partitions_do_not_see_one_another)
     on_both(check_partitions);
 }
 
-/* Random writes against a table of what should be there. */
+/* Random writes against a table of the expected values. */
 enum { KEYS = 600, ROUNDS = 60 };
 
 struct model {
@@ -336,7 +336,7 @@ TEST(random_writes_leave_what_a_table_holds)
     on_both(check_random);
 }
 
-/* Reads that were asked for before a commit, and while it is on its way: what they found is old. */
+/* Rows prefetched before a commit, and while it is running, must not be returned stale. */
 static void check_expected(struct sp_db *db)
 {
     enum { EXPECTED = 500, OTHERS = 5000 };
@@ -356,7 +356,7 @@ static void check_expected(struct sp_db *db)
         for (uint32_t k = 0; k < EXPECTED; k += 1 + round % 4)
             sp_store_expect(s, sp_view((char *)&k, sizeof k));
         if (round % 2)
-            CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK); /* it arrives before they are read */
+            CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK); /* before the rows are read */
         uint32_t wrong = 0;
         for (uint32_t i = 0; i < 2 * EXPECTED; i++) {
             uint32_t k = i % EXPECTED;
@@ -369,7 +369,7 @@ static void check_expected(struct sp_db *db)
     }
 }
 
-TEST(what_is_expected_is_read_as_it_is_when_it_is_read)
+TEST(prefetched_rows_are_never_stale)
 {
     on_both(check_expected);
 }
@@ -398,7 +398,7 @@ TEST(the_size_is_about_that_of_the_rows)
 
 /* ---- the memory implementation only ---- */
 
-TEST(from_the_call_asked_for_on_everything_fails)
+TEST(every_call_fails_from_the_chosen_one_on)
 {
     struct sp_view v;
     for (long calls = 0; calls < 4; calls++) {
@@ -419,7 +419,7 @@ TEST(from_the_call_asked_for_on_everything_fails)
         CU_ASSERT_EQUAL(sp_db_commit(db), SP_STORE);
         sp_db_fail_after(db, -1);
         check_scan(s, "", "", 99, "a=1 ");
-        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK); /* the batch was emptied */
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK); /* the failed commit emptied the batch */
         check_scan(s, "", "", 99, "a=1 ");
         sp_db_close(db);
     }
@@ -451,7 +451,7 @@ static void check_counts(struct sp_db *db)
     CU_ASSERT_EQUAL(c.rows_put, 3);
 }
 
-TEST(what_is_asked_of_a_database_is_counted)
+TEST(calls_of_a_database_are_counted)
 {
     on_both(check_counts);
 }

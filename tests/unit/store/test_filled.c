@@ -1,4 +1,4 @@
-/* Databases that are filled with sorted files, and databases that share what a process has. */
+/* Databases filled from sorted files, and databases that share the budgets of a process. */
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "harness.h"
+#include "store/shared.h"
 #include "store/store.h"
 #include "temporary.h"
 
@@ -29,7 +30,7 @@ static struct sp_db *open_with(const char *directory, struct sp_rocksdb_shared *
     return db;
 }
 
-/* Random writes, some to the same keys, some of them deletions; notes what must be there. */
+/* Random writes, some to the same keys, some of them deletions; updates the expected table. */
 static void fill(struct sp_db *db, uint32_t seed, uint32_t *table)
 {
     static char value[VALUE];
@@ -63,7 +64,7 @@ static void check(struct sp_db *db, const uint32_t *table)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-TEST(what_a_database_was_filled_with_is_there_and_stays)
+TEST(filled_rows_are_read_back_and_persist)
 {
     static uint32_t table[KEYS];
     const char *directory = temporary_directory();
@@ -71,7 +72,7 @@ TEST(what_a_database_was_filled_with_is_there_and_stays)
         struct sp_view v;
         struct sp_db *db = open_with(directory, NULL, 1 << 20);
         check(db, table);
-        fill(db, 10 * round, table); /* partly in write buffers when the first file comes */
+        fill(db, 10 * round, table); /* partly in write buffers when the first file is added */
         CU_ASSERT_EQUAL(sp_db_fill(db, true), SP_OK);
         fill(db, 10 * round + 1, table);
         sp_store_put(sp_db_store(db, 0), sp_view_str("open"), sp_view_str("1"));
@@ -79,11 +80,11 @@ TEST(what_a_database_was_filled_with_is_there_and_stays)
         CU_ASSERT_EQUAL(sp_db_fill(db, false), SP_OK);
         check(db, table);
         CU_ASSERT_EQUAL(sp_store_get(sp_db_store(db, 0), sp_view_str("open"), &v), SP_NOT_FOUND);
-        if (round == 2) { /* and it goes on as usual, */
+        if (round == 2) { /* writing continues as usual, */
             fill(db, 10 * round + 2, table);
             check(db, table);
         }
-        if (round == 3) /* or is closed in the middle */
+        if (round == 3) /* or the database is closed during a fill */
             CU_ASSERT_EQUAL(sp_db_fill(db, true), SP_OK);
         if (round == 3)
             fill(db, 10 * round + 3, table);
@@ -96,8 +97,8 @@ TEST(what_a_database_was_filled_with_is_there_and_stays)
     sp_db_close(db);
 }
 
-/* A process was killed after the database had taken the file over, and before its other name went:
- * both are one file, which must not be written to. */
+/* A process was killed after the database had linked the file and before its other name was
+ * removed: both names are one file, which must not be overwritten. */
 TEST(a_file_that_was_left_is_not_written_over)
 {
     static uint32_t table[KEYS];
@@ -130,7 +131,7 @@ TEST(a_file_that_was_left_is_not_written_over)
     sp_db_close(db);
 }
 
-/* Keys that have much in common, more than once in a batch. */
+/* Keys with long common prefixes, some more than once in a batch. */
 TEST(rows_of_one_batch_are_put_in_order)
 {
     enum { ROWS = 4000, LONG_KEYS = 997 };
@@ -157,10 +158,60 @@ TEST(rows_of_one_batch_are_put_in_order)
     sp_db_close(db);
 }
 
+/* A batch larger than the room reserved for large batches. */
+TEST(a_batch_may_have_any_size)
+{
+    enum { ROWS = 1200, MOST = 80000 };
+    static char value[MOST];
+    struct sp_db *db = open_with(temporary_directory(), NULL, 64 << 20);
+    for (uint32_t fills = 0; fills < 2; fills++) {
+        CU_ASSERT_EQUAL(sp_db_fill(db, fills), SP_OK);
+        for (uint32_t i = 0; i < ROWS; i++) {
+            uint32_t key = sp_mix64(i) & UINT32_MAX;
+            memcpy(value, &i, sizeof i);
+            sp_store_put(sp_db_store(db, (uint16_t)fills), sp_view(&key, sizeof key),
+                         sp_view(value, 4 + i * 64));
+        }
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    }
+    CU_ASSERT_EQUAL(sp_db_fill(db, false), SP_OK);
+    size_t wrong = 0;
+    for (uint32_t i = 0; i < 2 * ROWS; i++) {
+        uint32_t row = i % ROWS, key = sp_mix64(row) & UINT32_MAX;
+        struct sp_view v = {0};
+        enum sp_err err =
+            sp_store_get(sp_db_store(db, (uint16_t)(i / ROWS)), sp_view(&key, sizeof key), &v);
+        wrong += err != SP_OK || v.len != 4 + row * 64 || memcmp(v.data, &row, sizeof row) != 0;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    sp_db_close(db);
+}
+
+TEST(blocks_that_are_read_are_kept_in_the_cache_that_databases_share)
+{
+    static uint32_t table[KEYS];
+    struct sp_rocksdb_options o;
+    sp_rocksdb_options_default(&o);
+    struct sp_rocksdb_shared *shared = sp_rocksdb_shared_new(&o);
+    const char *directory = temporary_directory();
+    struct sp_db *db = open_with(directory, shared, 1 << 30);
+    fill(db, 1, table);
+    CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+    CU_ASSERT_EQUAL(sp_db_compact(db), SP_OK);
+    size_t before = rocksdb_cache_get_usage(sp_rocksdb_shared_cache(shared));
+    check(db, table);
+    size_t after = rocksdb_cache_get_usage(sp_rocksdb_shared_cache(shared));
+    CU_ASSERT(after > before + (100 << 10));
+    check(db, table);
+    CU_ASSERT_EQUAL(rocksdb_cache_get_usage(sp_rocksdb_shared_cache(shared)), after);
+    sp_db_close(db);
+    sp_rocksdb_shared_free(shared);
+}
+
 TEST(databases_that_share_have_one_budget_of_write_buffers)
 {
     static uint32_t tables[DATABASES][KEYS];
-    enum { MEMTABLE = 20 << 20 }; /* what is written is less, and more than three shares */
+    enum { MEMTABLE = 20 << 20 }; /* less than is written, but more than three shares */
     struct sp_rocksdb_options o;
     struct sp_db *dbs[DATABASES];
     sp_rocksdb_options_default(&o);
@@ -182,7 +233,7 @@ TEST(databases_that_share_have_one_budget_of_write_buffers)
     sp_db_close(dbs[3]);
     sp_db_close(dbs[2]);
     check(dbs[0], tables[0]);
-    for (uint32_t i = 0; i < 3; i++) /* it has the budget for itself now */
+    for (uint32_t i = 0; i < 3; i++) /* it now has the whole budget */
         fill(dbs[0], 10 + i, tables[0]);
     check(dbs[0], tables[0]);
     sp_db_close(dbs[0]);

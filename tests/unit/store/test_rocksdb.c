@@ -1,4 +1,4 @@
-/* The state directory: what stays in it, and who is refused. */
+/* The state directory: what persists in it, and which opens are refused. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static struct sp_db *open_it(const char *directory)
     return db;
 }
 
-/* Asserts that opening fails so, with all of these words in the message. */
+/* Asserts that opening fails with this error and all of these words in the message. */
 static void check_refused(const char *directory, const char *fingerprint, enum sp_err err,
                           const char *const words[], size_t count)
 {
@@ -115,8 +115,9 @@ TEST(reopening_keeps_what_was_committed_and_nothing_else)
     }
 }
 
-/* Another process that runs this program's case of that name, which finds itself to be the child by
- * SP_CHILD: a fork alone would lack RocksDB's threads. It writes to CHILD_PIPE. */
+/* Starts a process that runs the named case of this program; the environment variable SP_CHILD
+ * tells it that it is the child. A plain fork would lack RocksDB's threads. It writes to
+ * CHILD_PIPE. */
 static pid_t start_child(const char *name, const char *directory, int pipe_end)
 {
     fflush(NULL);
@@ -153,7 +154,7 @@ static void commit_until_killed(const char *directory, bool write_ahead_log, boo
     }
 }
 
-/* Rows are numbered from 0 without a gap. */
+/* Checks that rows are numbered from 0 without a gap. */
 static bool count_row(void *arg, struct sp_view key, struct sp_view value)
 {
     uint32_t *rows = arg;
@@ -165,7 +166,7 @@ static bool count_row(void *arg, struct sp_view key, struct sp_view value)
     return true;
 }
 
-/* How many of the child's commits are there after it was killed, of *ret_last + 1 at least. */
+/* The number of commits that survive a kill of the child, which reported *ret_last + 1. */
 static uint32_t commits_after_a_kill(const char *name, uint32_t *ret_last)
 {
     const char *directory = temporary_directory();
@@ -191,7 +192,7 @@ static uint32_t commits_after_a_kill(const char *name, uint32_t *ret_last)
     CU_ASSERT_EQUAL(
         sp_store_scan(sp_db_store(db, 900), sp_view("", 0), sp_view("", 0), count_row, &rows[1]),
         SP_OK);
-    CU_ASSERT_EQUAL(rows[0], rows[1]); /* each commit is there whole, or not at all */
+    CU_ASSERT_EQUAL(rows[0], rows[1]); /* each commit is complete or absent */
     sp_db_close(db);
     return rows[0];
 }
@@ -213,7 +214,7 @@ TEST(without_the_log_a_kill_leaves_the_first_commits_whole)
     uint32_t found =
         commits_after_a_kill("without_the_log_a_kill_leaves_the_first_commits_whole", &last);
     CU_ASSERT(found > 0);
-    CU_ASSERT(found <= last + 2); /* one may have been committed and not told */
+    CU_ASSERT(found <= last + 2); /* one may have been committed before it was reported */
 }
 
 TEST(a_kill_leaves_the_first_commits_whole_that_were_made_in_the_background)
@@ -224,7 +225,7 @@ TEST(a_kill_leaves_the_first_commits_whole_that_were_made_in_the_background)
     uint32_t found = commits_after_a_kill(
         "a_kill_leaves_the_first_commits_whole_that_were_made_in_the_background", &last);
     CU_ASSERT(found > 0);
-    CU_ASSERT(found <= last + 2); /* one may have been committed and not told */
+    CU_ASSERT(found <= last + 2); /* one may have been committed before it was reported */
 }
 
 TEST(another_configuration_is_refused_with_the_keys_and_both_values)
@@ -242,7 +243,7 @@ TEST(another_configuration_is_refused_with_the_keys_and_both_values)
     REFUSED(directory, "mode=exact\nsimilarity.threshold=\n", SP_STATE_FORMAT,
             "similarity.threshold was 0.8 and is now ;");
     REFUSED(directory, "mode=exact\nsimilarity.threshold=0.80\n", SP_STATE_FORMAT, "0.80");
-    /* The right one still opens it, in any order of the lines. */
+    /* The right fingerprint still opens it, with its lines in any order. */
     sp_db_close(open_it(directory));
     struct sp_db *db;
     struct sp_fault fault = {""};
@@ -282,7 +283,8 @@ TEST(another_version_of_the_format_is_refused)
     const char *directory = temporary_directory();
     sp_db_close(open_it(directory));
     write_file(directory, "FORMAT", "samepage state 99\n" FINGERPRINT);
-    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "state format 99", "uses 4");
+    REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "state format 99,",
+            "this samepage uses 4; run");
     write_file(directory, "FORMAT", "");
     REFUSED(directory, FINGERPRINT, SP_STATE_FORMAT, "damaged");
     write_file(directory, "FORMAT", "samepage state 4");
@@ -347,7 +349,7 @@ TEST(a_second_opener_is_told_who_has_it)
     snprintf(own, sizeof own, "%ld", (long)getpid());
     REFUSED(directory, FINGERPRINT, SP_BUSY, "in use", own);
 
-    /* From another process too, and its attempt does no harm. */
+    /* Another process is refused, too, and its attempt does no harm. */
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
     pid_t child = start_child("a_second_opener_is_told_who_has_it", directory, nothing);
     close(nothing);
@@ -357,7 +359,7 @@ TEST(a_second_opener_is_told_who_has_it)
     put(db, "k", "v");
     CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
     sp_db_close(db);
-    db = open_it(directory); /* the lock went with the holder */
+    db = open_it(directory); /* the lock ended with its holder */
     CU_ASSERT(has(db, "k", "v"));
     sp_db_close(db);
 }
@@ -395,6 +397,106 @@ TEST(a_state_of_one_file_is_read_whole)
     sp_db_close(reading);
 }
 
+TEST(what_is_opened_for_reading_must_be_there)
+{
+    const char *directory = temporary_directory(), *scratch = temporary_directory();
+    struct sp_db *reading = NULL;
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(sp_db_open_reading(directory, scratch, NULL, NULL, &reading, &fault), SP_STORE);
+    CU_ASSERT_PTR_NULL(reading);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, directory));
+    CU_ASSERT(!exists(directory, "rocksdb"));
+}
+
+/* Writes the rows twice and deletes all but a few. */
+TEST(compaction_gives_back_the_room_of_what_was_deleted)
+{
+    enum { ROWS = 20000, KEPT = 10 };
+    struct sp_db *db = open_it(temporary_directory());
+    struct sp_store *store = sp_db_store(db, 1);
+    uint64_t before, after, memory;
+    for (uint32_t round = 0; round < 3; round++) {
+        for (uint32_t i = 0; i < ROWS; i++) {
+            uint64_t value[8] = {i, round, i * 2654435761u, ~i, i * 7, i * 31, i ^ 99, round + i};
+            if (round < 2)
+                sp_store_put(store, sp_view(&i, sizeof i), sp_view(value, sizeof value));
+            else if (i >= KEPT)
+                sp_store_delete(store, sp_view(&i, sizeof i));
+        }
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+        CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+    }
+    sp_db_size(db, &before, &memory);
+    CU_ASSERT_EQUAL(sp_db_compact(db), SP_OK);
+    sp_db_size(db, &after, &memory);
+    CU_ASSERT(before > 200 << 10);
+    CU_ASSERT(after < 20 << 10);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        struct sp_view value;
+        CU_ASSERT_EQUAL(sp_store_get(store, sp_view(&i, sizeof i), &value),
+                        i < KEPT ? SP_OK : SP_NOT_FOUND);
+    }
+    sp_db_close(db);
+}
+
+static enum sp_err count_call(void *arg)
+{
+    ++*(uint32_t *)arg;
+    return SP_OK;
+}
+
+/* Ten buffers of a megabyte in commits of ten kilobytes: the dependency is synced once for each
+ * buffer, not for each commit. */
+TEST(dependencies_are_synced_once_for_each_buffer)
+{
+    enum { COMMITS = 1000, VALUE = 10000 };
+    static char value[VALUE];
+    struct sp_db *db = open_it(temporary_directory());
+    uint32_t calls = 0;
+    uint64_t disk, memory;
+    sp_db_before_commits(db, count_call, &calls);
+    for (uint32_t i = 0; i < COMMITS; i++) {
+        sp_store_put(sp_db_store(db, 1), sp_view(&i, sizeof i), sp_view(value, VALUE));
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    }
+    CU_ASSERT(calls >= 5 && calls <= 20);
+    sp_db_size(db, &disk, &memory);
+    CU_ASSERT(memory < 8 << 20);
+    sp_db_close(db);
+}
+
+static enum sp_err refuse(void *arg)
+{
+    (void)arg;
+    return SP_STORE;
+}
+
+TEST(a_commit_without_its_dependencies_does_not_reach_the_disk)
+{
+    const char *directory = temporary_directory();
+    struct sp_db *db = open_it(directory);
+    sp_db_before_commits(db, refuse, NULL);
+    put(db, "k", "v");
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK); /* fills the write buffer */
+    CU_ASSERT_EQUAL(sp_db_sync(db), SP_STORE);
+    CU_ASSERT_STRING_EQUAL(sp_db_message(db),
+                           "data that it depends on could not be written to the disk");
+    put(db, "k", "w");
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_STORE); /* from here on */
+    sp_db_close(db);
+}
+
+/* RocksDB may flush a full buffer at any time, and one commit can fill it. */
+TEST(a_commit_of_the_size_of_a_buffer_syncs_its_dependencies_first)
+{
+    static char large[700 << 10]; /* of the buffer's megabyte */
+    struct sp_db *db = open_it(temporary_directory());
+    sp_db_before_commits(db, refuse, NULL);
+    sp_store_put(sp_db_store(db, 1), sp_view_str("k"), sp_view(large, sizeof large));
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_STORE);
+    sp_db_close(db);
+}
+
 TEST(a_wiped_state_is_empty_and_keeps_its_configuration)
 {
     const char *directory = temporary_directory();
@@ -411,7 +513,7 @@ TEST(a_wiped_state_is_empty_and_keeps_its_configuration)
     db = open_it(directory);
     CU_ASSERT(!has(db, "k", "v"));
     sp_db_close(db);
-    /* Killed in the middle, and wiped or opened next. */
+    /* Killed in the middle of a wipe, then wiped again or opened. */
     for (int next = 0; next < 2; next++) {
         snprintf(name, sizeof name, "%s/rocksdb.wiped", directory);
         CU_ASSERT_EQUAL(mkdir(name, 0700), 0);

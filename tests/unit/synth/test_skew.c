@@ -1,5 +1,5 @@
-/* The skewed crawl: the same for the same seed, exact shares, and texts as alike as they should be.
- * That groups are as the truth says is the affair of tests/integration/skew.py. */
+/* The skewed crawl: reproducible by seed, with exact shares, and texts as similar as specified.
+ * tests/integration/skew.py checks the groups against the truth. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,12 +27,12 @@ static uint64_t make(const struct sp_synth_options *o, struct sp_buf *lines, str
     uint64_t count = 0;
     while (sp_synth_next(s, lines, truth))
         count++;
-    CU_ASSERT(!sp_synth_next(s, lines, truth)); /* it stays over */
+    CU_ASSERT(!sp_synth_next(s, lines, truth)); /* the end */
     sp_synth_free(s);
     return count;
 }
 
-/* ---- bytes ---- */
+/* ---- reproducibility ---- */
 
 TEST(the_same_seed_makes_the_same_bytes_and_another_seed_others)
 {
@@ -54,7 +54,7 @@ TEST(the_same_seed_makes_the_same_bytes_and_another_seed_others)
     }
 }
 
-/* A crawl is known by its seed, on every machine and in every version. */
+/* A crawl is identified by its seed, on every machine and in every version. */
 TEST(the_bytes_of_the_mix_are_those_that_they_always_were)
 {
     struct sp_synth_options o = options("mix", 3000);
@@ -180,7 +180,7 @@ TEST(group_sizes_follow_zipf_up_to_the_largest_and_take_little_memory)
             sizes[group]++;
             groups = group + 1;
         }
-        for (uint64_t r = 0; r + 1 < groups; r++) { /* the last gets what is left */
+        for (uint64_t r = 0; r + 1 < groups; r++) { /* the last group gets the rest */
             uint64_t size = largest[c] / (r + 1);
             CU_ASSERT_EQUAL(sizes[r], size ? size : 1);
         }
@@ -207,7 +207,7 @@ static void split(struct page *p, char *text)
     }
 }
 
-/* The fetches of a crawl of one kind; *ret_text is what their words point into. */
+/* The fetches of a crawl of one kind; *ret_texts is what their words point into. */
 static struct page *pages_of(const struct sp_synth_options *o, char **ret_texts)
 {
     struct page *pages = sp_calloc(o->pages, sizeof *pages);
@@ -215,7 +215,7 @@ static struct page *pages_of(const struct sp_synth_options *o, char **ret_texts)
     uint64_t count = make(o, &lines, NULL);
     const char *at = lines.data;
     texts.cap = lines.len + 1;
-    texts.data = sp_alloc(texts.cap); /* does not move */
+    texts.data = sp_alloc(texts.cap); /* large enough never to move */
     for (uint64_t i = 0; i < count; i++) {
         const char *end = memchr(at, '\n', (size_t)(lines.data + lines.len - at));
         pages[i].line = json_loadb(at, (size_t)(end - at), JSON_REJECT_DUPLICATES, NULL);
@@ -259,7 +259,7 @@ static bool same_shingle(const struct page *a, size_t i, const struct page *b, s
     return true;
 }
 
-/* Jaccard similarity, of texts in which no shingle comes twice. */
+/* Jaccard similarity of texts without repeated shingles. */
 static double similarity(const struct page *a, const struct page *b)
 {
     size_t shared = 0, sum = a->count + b->count - 8;
@@ -293,7 +293,7 @@ TEST(near_pages_differ_in_few_words_and_all_of_them_from_one_another)
     for (size_t i = 1; i < o.pages; i++) {
         CU_ASSERT_EQUAL(words_different(&pages[0], &pages[i]), 3);
         for (size_t k = 1; k < i; k++) {
-            CU_ASSERT(words_different(&pages[i], &pages[k]) >= 3); /* no word is given twice */
+            CU_ASSERT(words_different(&pages[i], &pages[k]) >= 3); /* the least */
             CU_ASSERT(similarity(&pages[i], &pages[k]) >= 0.8);
         }
     }
@@ -303,7 +303,7 @@ TEST(near_pages_differ_in_few_words_and_all_of_them_from_one_another)
     size_t different = 0;
     for (size_t i = 1; i < o.pages; i++)
         different += words_different(&pages[0], &pages[i]);
-    CU_ASSERT(different > 300 && different < 500); /* of 399 pages of 100 words */
+    CU_ASSERT(different > 300 && different < 500); /* 399 pages of 100 words */
     pages_free(pages, o.pages, texts);
 }
 

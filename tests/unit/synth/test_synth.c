@@ -1,4 +1,4 @@
-/* The made-up crawl: the same for the same seed, valid JSON, and the shares that were asked for. */
+/* The synthetic crawl: reproducible by seed, valid JSON, and the requested shares. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static uint64_t make(const struct sp_synth_options *o, struct sp_buf *lines, str
     while (sp_synth_next(s, lines, truth))
         count++;
     size_t len = lines->len;
-    CU_ASSERT(!sp_synth_next(s, lines, truth)); /* it stays over */
+    CU_ASSERT(!sp_synth_next(s, lines, truth)); /* the end */
     CU_ASSERT_EQUAL(lines->len, len);
     sp_synth_free(s);
     return count;
@@ -52,7 +52,7 @@ TEST(the_same_options_make_the_same_crawl_and_another_seed_another)
     sp_buf_done(&other);
 }
 
-/* A crawl is known by its seed, on every machine and in every version: reports name it so. */
+/* Reports identify a crawl by its seed, on every machine and in every version. */
 TEST(the_bytes_of_a_crawl_without_skew_are_those_that_they_always_were)
 {
     struct sp_synth_options o, late = options(900);
@@ -73,7 +73,7 @@ TEST(the_bytes_of_a_crawl_without_skew_are_those_that_they_always_were)
     sp_buf_done(&late_lines);
 }
 
-/* The line without its time: what is before, and what is behind. */
+/* Splits a line at its time: the part before and the part after. */
 static void cut_time(struct sp_view line, struct sp_view *ret_before, struct sp_view *ret_behind)
 {
     const char *time = memmem(line.data, line.len, ",\"fetch_time_ms\"", 16);
@@ -110,14 +110,14 @@ TEST(the_later_part_of_a_crawl_is_that_of_the_whole)
             break;
     }
     CU_ASSERT(same >= 100);
-    CU_ASSERT(!sp_synth_next(s, &a, NULL)); /* both are over */
+    CU_ASSERT(!sp_synth_next(s, &a, NULL)); /* both have ended */
     sp_synth_free(s);
     sp_synth_free(t);
     sp_buf_done(&a);
     sp_buf_done(&b);
 }
 
-/* What the lines and the truth say, counted. */
+/* Counts over the lines and the truth. */
 struct counts {
     uint64_t lines;
     uint64_t original, near, exact, redirect, gone, again;
@@ -241,7 +241,7 @@ TEST(shares_of_nothing_and_of_all_are_exact)
     o.plain_permille = 0;
     c = count(&o);
     CU_ASSERT_EQUAL(c.lines, 1000);
-    CU_ASSERT_EQUAL(c.original, 1); /* the first has nothing to be a copy of */
+    CU_ASSERT_EQUAL(c.original, 1); /* the first page has no original to copy */
     CU_ASSERT_EQUAL(c.exact, 499);
     CU_ASSERT_EQUAL(c.plain, 0);
     o = options(300);
@@ -262,7 +262,7 @@ TEST(crawls_of_no_page_and_of_one)
         CU_ASSERT(c.lines == 1 || c.lines == 2);
         CU_ASSERT_EQUAL(c.original, 1);
         o.recrawl_permille = 1000;
-        o.words = 0; /* as good as 1 */
+        o.words = 0; /* treated as 1 */
         CU_ASSERT_EQUAL(count(&o).lines, 2);
         o.pages = 2;
         o.redirect_permille = 1000;
@@ -297,7 +297,7 @@ TEST(plain_pages_have_about_the_words_asked_for)
     sp_buf_done(&lines);
 }
 
-/* Pages of one document without edits have equal text; with edits another. */
+/* Pages of one document have equal text without edits, and different text with edits. */
 TEST(exact_copies_have_the_text_of_their_document)
 {
     struct sp_synth_options o = options(3000);

@@ -1,4 +1,4 @@
-/* Charsets: by mark, header, meta tag or the bytes themselves. */
+/* Charsets: from a byte order mark, a header, a meta tag, or the bytes themselves. */
 #include "text/repair.h"
 #include "text_helper.h"
 
@@ -26,10 +26,10 @@ TEST(from_a_meta_tag)
          "<html><META http-equiv='Content-Type' content='text/html; charset=shift_jis'>\x93\xfa",
          "日\n");
     TEXT("text/html", "<?xml version='1.0' encoding='iso-8859-2'?><p>\xb3", "ł\n");
-    /* Not from a comment, and the header wins. */
+    /* A meta tag in a comment does not count, and the header has priority. */
     TEXT("text/html", "<!-- <meta charset=koi8-r> --><p>caf\xe9", "café\n");
     TEXT("text/html; charset=windows-1252", "<meta charset=koi8-r>caf\xe9", "café\n");
-    /* A page whose meta tag can be read is not UTF-16. */
+    /* A page whose meta tag is readable as bytes is not UTF-16. */
     TEXT("text/html", "<meta charset=utf-16>caf\xc3\xa9", "café\n");
 }
 
@@ -52,7 +52,7 @@ TEST(unknown_or_missing)
     TEXT("text/plain", "caf\xe9", "café\n");
     TEXT("text/plain; charset=no-such-charset", "caf\xe9", "café\n");
     TEXT("text/plain; charset=no-such-charset", "caf\xc3\xa9", "café\n");
-    /* Names that iconv knows and the Encoding Standard does not: UTF-7 hides markup. */
+    /* Names that iconv knows but the Encoding Standard does not: UTF-7 hides markup. */
     TEXT("text/plain; charset=utf-7", "+AGE-", "+AGE-\n");
     TEXT("text/plain; charset=cp037", "abc", "abc\n");
     TEXT("text/plain; charset=iso-2022-kr", "abc", "abc\n");

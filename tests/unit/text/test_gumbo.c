@@ -1,6 +1,6 @@
-/* The scanner's text against that of a real HTML5 parser (gumbo): the same words in the same
- * order, on small pages and on real ones. Gumbo builds the tree; which of its nodes a reader
- * sees is decided here by the rules of text.h, written a second time. */
+/* The scanner's text against that of a real HTML5 parser (gumbo): the same words in the same order,
+ * on small pages and real ones. Gumbo builds the tree; this file decides which nodes are visible,
+ * by a second implementation of the rules of text.h. */
 #include <gumbo.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -77,7 +77,7 @@ static void gumbo_text(const GumboNode *node, struct sp_buf *out)
         sp_buf_put_u8(out, '\n');
 }
 
-/* Gumbo takes quadratic time and deep recursion on deep nesting: such pages are left out. */
+/* Gumbo needs quadratic time and deep recursion for deep nesting, so such pages are skipped. */
 static bool is_shallow(struct sp_view html)
 {
     int depth = 0, deepest = 0;
@@ -95,7 +95,8 @@ static int compare_words(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Words of plain text as sorted hashes; ASCII runs and whole non-ASCII runs are enough here. */
+/* Sorted hashes of the words of plain text; runs of ASCII letters and of non-ASCII bytes are
+ * precise enough here. */
 static size_t hashes_of(struct sp_view text, uint64_t **ret_hashes)
 {
     uint64_t *hashes = sp_alloc((text.len / 2 + 1) * sizeof *hashes);
@@ -116,7 +117,7 @@ static size_t hashes_of(struct sp_view text, uint64_t **ret_hashes)
     return count;
 }
 
-/* The share of words, of both together, that only one side has. */
+/* The share of words that only one side has. */
 static double difference(struct sp_view html, struct sp_text *t, struct sp_buf *ours,
                          struct sp_buf *theirs)
 {
@@ -178,7 +179,7 @@ TEST(small_pages_have_the_words_of_a_real_parser)
     sp_text_free(t);
 }
 
-/* Every step-th page of a file, `most` of them: at least 99 % of them within 1 %. */
+/* Every step-th page of a file, at most `most`: at least 99 % of them differ by 1 % or less. */
 static void compare_file(const char *file, size_t step, size_t most)
 {
     char command[600];
@@ -196,7 +197,7 @@ static void compare_file(const char *file, size_t step, size_t most)
         json_t *json = json_loads(line, 0, NULL);
         const json_t *content = json_object_get(json, "content");
         struct sp_view html = sp_view(json_string_value(content), json_string_length(content));
-        /* Pages held in script templates have no text for gumbo. */
+        /* Gumbo returns no text for pages in script templates. */
         if (html.len && is_shallow(html) && !memmem(html.data, html.len, "text/x-handlebars", 17)) {
             double d = difference(html, t, &ours, &theirs);
             pages++;

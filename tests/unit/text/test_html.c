@@ -7,14 +7,14 @@ TEST(named_references)
 {
     ALL("a &amp; b &lt;c&gt; &quot;d&quot;", "a & b <c> \"d\"\n");
     ALL("&eacute;&Eacute;&nbsp;&hellip;&CounterClockwiseContourIntegral;", "éÉ\u00a0…∳\n");
-    ALL("&nGt;&NotEqualTilde;", "≫⃒≂̸\n"); /* two code points, the text longer than the name */
+    ALL("&nGt;&NotEqualTilde;", "≫⃒≂̸\n"); /* two code points, longer than the name */
     ALL("&AMP;&COPY;", "&©\n");
 }
 
 TEST(references_without_semicolon)
 {
     ALL("AT&ampT &copy2020 &notit; &notin; &ltb", "AT&T ©2020 ¬it; ∉ <b\n");
-    ALL("&noti &unknown; &hellip", "¬i &unknown; &hellip\n"); /* …; is no old name */
+    ALL("&noti &unknown; &hellip", "¬i &unknown; &hellip\n"); /* names that need the semicolon */
     ALL("a & b && c &; &", "a & b && c &; &\n");
 }
 
@@ -29,14 +29,14 @@ TEST(numeric_references)
 
 TEST(comments_and_declarations)
 {
-    ALL("<!DOCTYPE html PUBLIC \"a>b\">x", "b\">x\n"); /* '>' ends it even in quotes */
+    ALL("<!DOCTYPE html PUBLIC \"a>b\">x", "b\">x\n"); /* '>' ends it even inside quotes */
     ALL("a<!-- b > c -- d -->e", "ae\n");
     ALL("a<!-->b", "ab\n");
     ALL("a<!--->b", "ab\n");
     ALL("a<!----!>b<!--x--!>c", "abc\n");
     ALL("a<!--!>b-->c", "ac\n");
     ALL("a<?php echo 1 ?>b</ bogus>c</>d", "abcd\n");
-    ALL("a<![CDATA[x]]>b", "ab\n"); /* a comment outside of foreign content */
+    ALL("a<![CDATA[x]]>b", "ab\n"); /* a comment, except in foreign content */
     ALL("<math><mi><![CDATA[x<y]]></mi></math>", "x<y\n");
 }
 
@@ -53,7 +53,7 @@ TEST(attributes_hide_what_they_contain)
 {
     ALL("<p title='a > b'>x</p>", "x\n");
     ALL("<p title=\"<b>'\" data-x = 'c\">'>x</p>", "x\n");
-    ALL("<i a=b\"c>x</i>", "x\n"); /* a quote within an unquoted value */
+    ALL("<i a=b\"c>x</i>", "x\n"); /* a quote inside an unquoted value */
     ALL("<i \"a>x</i>", "x\n");    /* a quote in a name */
     ALL("<i a=/x?b=\"c>x</i>", "x\n");
     ALL("<i =\"a\">x</i>", "x\n"); /* a name that begins with = */
@@ -83,7 +83,7 @@ TEST(invisible_elements)
     ALL("a<template>b<template>c</template>d</template>e", "ae\n");
     ALL("a<svg><title>b</title><path/><text>c</text></svg>d", "ad\n");
     ALL("a<svg><svg/><g>b</svg>c", "ac\n");
-    ALL("a<svg><path>b<p>c", "a\nc\n"); /* never closed: a paragraph ends it */
+    ALL("a<svg><path>b<p>c", "a\nc\n"); /* never closed, so a paragraph ends it */
     ALL("a<svg/>b", "ab\n");
     ALL("<p>Born (<span style=\"display: none\">1920<span>x</span></span>1920)</p>",
         "Born (1920)\n");
@@ -91,7 +91,7 @@ TEST(invisible_elements)
 
 TEST(scripts_that_hold_the_page)
 {
-    /* Template scripts are text only where the page has little else. */
+    /* Script templates count as text only if the page has little other text. */
     ALL("<script type=\"text/x-handlebars-template\"><p>All of the <b>content</b>."
         "</p><table><tr><td>x</script><p>y",
         "All of the content.\nx\ny\n");
@@ -150,7 +150,7 @@ static struct sp_view repeated(const char *what, size_t count, struct sp_buf *ou
 
 TEST(nesting_bombs)
 {
-    /* Two million tags each, in time that only linear work can keep (the case's time-out). */
+    /* Two million tags each; only linear work finishes within the case's time-out. */
     static const char *const bombs[] = {
         "<div>",
         "<div><nav>",
@@ -188,7 +188,7 @@ TEST(nesting_bombs)
 
 TEST(contexts_close_beyond_the_deepest_level)
 {
-    /* The stack is bounded: what is nested deeper must not leave its context behind. */
+    /* The stack is bounded: an element nested deeper must not leave its context behind. */
     struct sp_buf html = {0};
     repeated("<div>", 1000, &html);
     sp_buf_put_str(&html, "<nav><a href=x>menu</a></nav>");

@@ -1,8 +1,9 @@
-/* A page costs what it is long, whatever it contains: no construct of HTML, Markdown or plain text
- * makes the text module go over the same bytes again and again.
+/* The cost of a page is linear in its length, whatever it contains: no construct of HTML, Markdown
+ * or plain text makes the text module read the same bytes repeatedly.
  *
- * The module is built for this test with a call in every basic block (trace-pc), and the bytes that
- * libc's searches look at are counted as well: work is a number, the same on every machine. */
+ * The module is compiled for this test with a call in every basic block (trace-pc), and the bytes
+ * that libc's searches read are counted as well, so that work is a number, equal on every
+ * machine. */
 #include "text_helper.h"
 
 #include <stdlib.h>
@@ -10,13 +11,13 @@
 
 enum {
     SMALL_BYTES = 256 << 10,
-    /* 0.1 s a megabyte are about 300 million instructions, three hundred a byte. */
+    /* 0.1 s a megabyte is about 300 million instructions, 300 a byte. */
     WORK_A_BYTE = 90
 };
 
 static uint64_t work;
 
-void __sanitizer_cov_trace_pc(void); /* called by the counted code: its name is the compiler's */
+void __sanitizer_cov_trace_pc(void); /* called by the counted code */
 void __sanitizer_cov_trace_pc(void)
 {
     work++;
@@ -43,7 +44,7 @@ void *__wrap_memchr(const void *in, int c, size_t len)
 struct construct {
     const char *name;
     const char *first;
-    const char *again; /* as often as there is room for */
+    const char *again; /* repeated to fill the page */
     const char *last;
 };
 
@@ -149,7 +150,7 @@ static void check_type(const char *type, uint32_t max_sentences)
             printf("%s, %s: %.1f a byte, %.1f at four times the size\n", type, c->name,
                    (double)few / SMALL_BYTES, (double)many / (4.0 * SMALL_BYTES));
         CU_ASSERT_TRUE(linear);
-        CU_ASSERT_TRUE(few > 1000); /* else nothing is counted */
+        CU_ASSERT_TRUE(few > 1000); /* otherwise nothing was counted */
     }
     sp_buf_done(&page);
 }

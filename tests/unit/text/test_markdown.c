@@ -6,7 +6,7 @@
     CU_ASSERT_STRING_EQUAL(                                                                        \
         helper_extract(SP_TEXT_MAIN, "text/markdown", sp_view_str(markdown), true), text)
 
-/* The same words as in plain text. */
+/* Whether Markdown and plain text have the same words. */
 static bool md_words(const char *markdown, const char *plain)
 {
     struct sp_signature *a = helper_signature("text/markdown", sp_view_str(markdown), true);
@@ -80,7 +80,7 @@ TEST(hostile_markdown_is_linear)
     sp_buf_done(&text);
 }
 
-/* Each by its own, as the first search does it. */
+/* Compares searches that share a cache with the first search of a new one. */
 static void check_ends(struct sp_view text, struct sp_ends *tags, struct sp_ends *targets,
                        size_t *found)
 {
@@ -102,7 +102,7 @@ static void check_ends(struct sp_view text, struct sp_ends *tags, struct sp_ends
     }
 }
 
-TEST(ends_by_table_are_those_of_a_search)
+TEST(cached_ends_equal_those_of_a_search)
 {
     static const char *const pieces[] = {"](", "<a", "=\"", "='", "\"", "'",  "\\",
                                          "\n", "(",  ")",   ">",  "]",  "<a", "]("};

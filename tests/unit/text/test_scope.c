@@ -1,4 +1,4 @@
-/* Main content against furniture, and the language of what was chosen. */
+/* Main content against boilerplate, and the language of the chosen text. */
 #include "text_helper.h"
 
 #define PROSE                                                                                      \
@@ -14,7 +14,7 @@ static bool has(const char *text, const char *part)
     return strstr(text, part) != NULL;
 }
 
-TEST(furniture_is_left_out_of_main)
+TEST(main_content_excludes_boilerplate)
 {
     static const char html[] =
         "<title>Title</title><header><p>Site name</p></header><nav><a href=/>Home</a></nav>"
@@ -42,20 +42,20 @@ TEST(context_ends_with_its_element)
     const char *text = main_of_html("<nav><div><ul><li>One</nav>" PROSE "<p>Two</p>");
     CU_ASSERT_FALSE(has(text, "One"));
     CU_ASSERT_TRUE(has(text, "Two"));
-    /* an end tag in a cell does not close what is open around the table */
+    /* an end tag in a cell does not close elements outside the table */
     text = main_of_html("<div class=menu><table><tr><td>One</div>two</table>three</div>" PROSE);
     CU_ASSERT_FALSE(has(text, "two"));
     CU_ASSERT_FALSE(has(text, "three"));
     CU_ASSERT_TRUE(has(text, "quick brown"));
 }
 
-TEST(lists_of_links_are_furniture_beside_prose)
+TEST(lists_of_links_beside_prose_are_boilerplate)
 {
     const char *text = main_of_html("<ul><li><a href=a>First</a><li><a href=b>Second</a></ul>"
                                     "<div><a href=c>Third</a></div>" PROSE "<hr>");
     CU_ASSERT_FALSE(has(text, "First"));
     CU_ASSERT_TRUE(has(text, "quick brown"));
-    /* an anchor is no link */
+    /* an anchor is not a link */
     CU_ASSERT_TRUE(has(main_of_html("<p><a name=x>Section one</a></p><hr><p><a id=b>Two</p>" PROSE),
                        "Section one"));
 }
@@ -68,7 +68,7 @@ TEST(a_page_of_links_keeps_them)
     CU_ASSERT_TRUE(has(text, "Second page"));
 }
 
-TEST(where_nothing_stands_out_all_is_kept)
+TEST(a_page_without_a_clear_main_part_is_kept_whole)
 {
     CU_ASSERT_STRING_EQUAL(main_of_html("<nav>Only a menu</nav>"), "Only a menu\n");
     CU_ASSERT_STRING_EQUAL(main_of_html("<title>Only a title</title>"), "Only a title\n");
@@ -77,7 +77,7 @@ TEST(where_nothing_stands_out_all_is_kept)
     CU_ASSERT_TRUE(has(main_of_html("<main>Loading</main><div>" PROSE "</div>"), "quick brown"));
 }
 
-TEST(furniture_does_not_change_the_signature)
+TEST(boilerplate_does_not_change_the_signature)
 {
     struct sp_signature *a = helper_signature(
         "text/html", BYTES("<nav>A menu</nav><main>" PROSE "</main><footer>2019</footer>"), true);
@@ -124,7 +124,7 @@ TEST(the_language_does_not_depend_on_earlier_pages)
         CU_ASSERT_EQUAL(s->language, 'e' << 8 | 'n');
         sp_signature_unref(s);
         sp_text_signature(t, sp_view_str("text/plain"), BYTES("\xff\xfe \xc3 x"), true, &s);
-        CU_ASSERT_EQUAL(s->language, 0); /* is_utf8 was wrong: no language, no crash */
+        CU_ASSERT_EQUAL(s->language, 0); /* is_utf8 was set wrongly: no language, and no crash */
         sp_signature_unref(s);
     }
     sp_text_free(t);

@@ -1,4 +1,5 @@
-/* Sentence signatures: against a direct computation on random texts, and what they forgive. */
+/* Sentence signatures against a direct computation on random texts, and the edits that they
+ * tolerate. */
 #include <libstemmer.h>
 #include <stdlib.h>
 
@@ -127,7 +128,7 @@ TEST(edits_of_short_words_and_endings_change_no_sentence)
     CU_ASSERT_EQUAL(similarity(BEGIN "Nobody painted.", BEGIN "Somebody painted."), 1.0 / 3);
     CU_ASSERT_EQUAL(similarity(BEGIN, ""), 0);
     CU_ASSERT_EQUAL(similarity("", ""), 0);
-    CU_ASSERT_EQUAL(similarity("It is he.", "It is he."), 0); /* nothing but short words */
+    CU_ASSERT_EQUAL(similarity("It is he.", "It is he."), 0); /* only short words */
 }
 
 TEST(equal_words_in_other_sentences_are_another_content)
@@ -156,14 +157,14 @@ static uint64_t stem_of(struct sp_stems *s, const char *word)
 TEST(stems_are_those_of_the_language)
 {
     struct sp_stems *s = sp_stems_new();
-    for (int pass = 0; pass < 2; pass++) { /* the second from memory */
+    for (int pass = 0; pass < 2; pass++) { /* the second pass reads the cache */
         sp_stems_language(s, 0x656e);
         CU_ASSERT_EQUAL(stem_of(s, "running"), stem_of(s, "RUNS"));
         CU_ASSERT_NOT_EQUAL(stem_of(s, "running"), 0);
         sp_stems_language(s, 0x6465); /* German */
         CU_ASSERT_EQUAL(stem_of(s, "Hausern"), stem_of(s, "hauser"));
         CU_ASSERT_NOT_EQUAL(stem_of(s, "running"), stem_of(s, "runner"));
-        sp_stems_language(s, 0x6672); /* French, as folded: e + U+0301 */
+        sp_stems_language(s, 0x6672); /* French, normalised: e + U+0301 */
         CU_ASSERT_EQUAL(stem_of(s, "pre\xcc\x81"
                                    "fe\xcc\x81re\xcc\x81"
                                    "es"),
@@ -171,7 +172,7 @@ TEST(stems_are_those_of_the_language)
                                    "f\xc3\xa9r\xc3\xa9"));
         sp_stems_language(s, 0);
         CU_ASSERT_NOT_EQUAL(stem_of(s, "running"), stem_of(s, "runs"));
-        sp_stems_language(s, 0x7a7a); /* no such language */
+        sp_stems_language(s, 0x7a7a); /* an unknown language */
         CU_ASSERT_EQUAL(stem_of(s, "Running"), stem_of(s, "running"));
     }
     sp_stems_free(s);

@@ -1,4 +1,4 @@
-/* Words, in any script; and the kernels against each other. */
+/* Words in any script, and the kernels against one another. */
 #include "text/scan.h"
 #include "text/words.h"
 #include "text_helper.h"
@@ -19,7 +19,7 @@ TEST(ascii_words)
 
 TEST(words_of_every_length_and_place)
 {
-    /* A word's hash must not depend on where it lies or on what follows. */
+    /* A word's hash must not depend on its position or on what follows. */
     char text[400];
     for (size_t n = 1; n < 100; n++) {
         char word[100];
@@ -109,7 +109,7 @@ TEST(sentences_are_counted)
     char text[40000];
     memset(text, ' ', sizeof text);
     text[sizeof text - 1] = 0;
-    for (size_t at = 16370; at < 16390; at++) { /* where bitmaps are cut into chunks */
+    for (size_t at = 16370; at < 16390; at++) { /* around the boundary of two bitmap chunks */
         memcpy(text + at, "a3.14b", 6);
         CU_ASSERT_EQUAL(sentence_count(text), 1);
         memset(text + at, ' ', 6);
@@ -147,7 +147,7 @@ TEST(kernels_agree_on_random_bytes)
     CU_ASSERT_TRUE(sp_scan_use(before));
 }
 
-/* Pages made of pieces that the scanner treats specially. */
+/* Pages made of pieces that the scanner has special code for. */
 static struct sp_view random_page(uint64_t *state, struct sp_buf *out)
 {
     static const char *const pieces[] = {

@@ -1,5 +1,5 @@
-/* What the tests of the text module share: content to text, content to signature, a
- * generator of random bytes. Results live until the next call. */
+/* Helpers of the text module's tests: content to text, content to signature, a generator of random
+ * bytes. Results are valid until the next call. */
 #ifndef SP_TEST_TEXT_HELPER_H
 #define SP_TEST_TEXT_HELPER_H
 
@@ -14,7 +14,7 @@ static inline struct sp_text *helper_text(enum sp_text_scope scope, uint32_t max
     sp_text_options_default(&options);
     options.scope = scope;
     options.signature.max_sentences = max_sentences;
-    options.signature.repeats = SP_REPEATS_LABELLED; /* then |A| is the number of words */
+    options.signature.repeats = SP_REPEATS_LABELLED; /* makes |A| the number of words */
     return sp_text_new(&options);
 }
 
@@ -39,7 +39,7 @@ static inline const char *main_of_html(const char *html)
     return helper_extract(SP_TEXT_MAIN, "text/html", sp_view_str(html), true);
 }
 
-/* For content with zero bytes: a string literal. */
+/* Content that may contain zero bytes: a string literal. */
 #define BYTES(literal) sp_view(literal, sizeof(literal) - 1)
 
 static inline struct sp_signature *helper_signature(const char *type, struct sp_view content,
@@ -52,7 +52,7 @@ static inline struct sp_signature *helper_signature(const char *type, struct sp_
     return s;
 }
 
-/* Whether two plain texts are the same words. */
+/* Whether two plain texts have the same words. */
 static inline bool same_words(const char *a, const char *b)
 {
     struct sp_signature *x = helper_signature("text/plain", sp_view_str(a), true);

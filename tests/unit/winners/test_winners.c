@@ -1,4 +1,4 @@
-/* The winner rule: which winners a group gets, and what a relation may ask. */
+/* The winner rule: the winners of a group, and what a relation may use. */
 #include <math.h>
 #include <stdio.h>
 
@@ -6,7 +6,7 @@
 #include "harness.h"
 #include "winners/winners.h"
 
-/* ---- the cover: covers[i] lists, for member 'a' + i, those that cover it ---- */
+/* ---- the cover: covers[i] lists the members that cover member 'a' + i ---- */
 
 static bool covers(void *table, uint32_t loser, uint32_t winner, float *ret_similarity)
 {
@@ -41,22 +41,22 @@ TEST(the_first_by_rank_wins_where_all_cover_each_other)
 
 TEST(a_winner_goes_where_a_later_one_covers_all_it_stood_for)
 {
-    /* Each is covered by all that come later, as under a.timestamp <= b.timestamp. */
+    /* Each is covered by all later ones, as with a.timestamp <= b.timestamp. */
     check_choice((const char *[]){"bcd", "cd", "d", ""}, "dddd");
-    /* b covers a, but c, which a stands for, only a covers. */
+    /* b covers a, but a stays a winner, because nothing else covers c. */
     check_choice((const char *[]){"b", "", "a"}, "aba");
-    /* d wins because c lost to a, and makes both a and b needless. */
+    /* d becomes a winner because c loses to a; d then also covers the losers of a and b. */
     check_choice((const char *[]){"cd", "cd", "ad", "c"}, "dddd");
 }
 
 TEST(a_loser_names_the_first_winner_that_covers_it)
 {
-    /* c loses to b at first; a wins over b and c only once b is gone. */
+    /* c loses to b at first; a covers b, and c as well once b is gone. */
     check_choice((const char *[]){"", "a", "ab"}, "aaa");
     check_choice((const char *[]){"d", "cd", "bd", ""}, "dddd");
 }
 
-/* ---- popularity about the same ---- */
+/* ---- popularity classes ---- */
 
 static bool same_class(double a, double b, double tolerance)
 {
@@ -77,7 +77,7 @@ TEST(popularities_about_the_same_are_of_one_class)
     CU_ASSERT_EQUAL(sp_popularity_class(0.1, 1e-300), 0.1);
 }
 
-/* The order of classes is that of popularities, and a class is no wider than the tolerance. */
+/* Classes are ordered like popularities, and none is wider than the tolerance. */
 TEST(classes_are_in_order_and_narrow)
 {
     static const double tolerances[] = {1, 0.4, 0.3, 0.15, 0.1, 0.01, 1e-6};
@@ -143,11 +143,11 @@ static bool holds(const char *source, const struct page *a, const struct page *b
     for (int i = 0; i < 2; i++)
         sp_winner_facts_init(&facts[i], r, sp_view_str(pages[i]->url), pages[i]->since_ms,
                              pages[i]->popularity, pages[i]->signature);
-    bool answer = sp_winner_relation_holds(r, &facts[0], &facts[1]);
+    bool holds = sp_winner_relation_holds(r, &facts[0], &facts[1]);
     sp_winner_facts_done(&facts[0]);
     sp_winner_facts_done(&facts[1]);
     sp_relation_free(r);
-    return answer;
+    return holds;
 }
 
 TEST(a_relation_compares_what_groups_know)

@@ -1,4 +1,4 @@
-/* samepage archive: WARC files in, WARC files out that keep nothing twice; and back. */
+/* samepage archive: stores WARC files without duplicates, and restores them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -250,25 +250,25 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_archive = {
-    "archive", "WARC files that keep nothing twice: copies as revisits, near copies as patches",
+    "archive", "stores WARC files without duplicates: copies as revisits, near copies as patches",
     "NAME\n"
-    "  samepage archive - WARC files in, smaller WARC files out, and back\n\n"
+    "  samepage archive - stores WARC files without duplicates, and restores them\n\n"
     "SYNOPSIS\n"
     "  samepage archive --output DIR [OPTION]... INPUT...\n"
     "  samepage archive --restore URL|ALL [--output FILE] DIR\n\n"
     "DESCRIPTION\n"
     "  Writes the records of WARC files (plain, .gz or .zst) to the archive DIR: a payload that is\n"
-    "  already there becomes a revisit record, a near copy of a page a patch of that page, all\n"
-    "  else is stored unchanged. Other tools can read the WARC files of the archive and its\n"
-    "  index.cdxj; patches are an extension that only samepage reads (docs/ARCHIVE.md).\n\n"
+    "  already there becomes a revisit record, a near copy of a page a patch of that page, and all\n"
+    "  other records are stored unchanged. Other tools can read the WARC files of the archive and\n"
+    "  its index.cdxj; patches are an extension that only samepage reads (docs/ARCHIVE.md).\n\n"
     "  Further calls add to an archive. After a kill, the same call continues from the last commit\n"
-    "  and ends with the same files as without the kill.\n\n"
+    "  and writes the same files as an undisturbed one.\n\n"
     "  --restore writes the original records, byte for byte: all of them, or those of a URL.\n\n"
     "OPTIONS\n"
     "  -o, --output DIR     the archive; with --restore: a file, default standard output\n"
     "  --restore URL|ALL    write the records of a URL, or all, instead\n"
     "  --depth N            longest chain of patches on patches; 0: no patches; default: 8\n"
-    "  --similarity X       least similarity of a page that is tried as a base; default: 0.5\n"
+    "  --similarity X       least similarity of a base to the page; default: 0.5\n"
     "  --level N            Zstandard's level for patches, 1 to 19; default: 9\n"
     "  --gzip N             gzip's level for records, 1 to 9; default: 6\n"
     "  --segment BYTES      begin another WARC file after this many bytes; default: 1 GiB\n"

@@ -1,4 +1,4 @@
-/* samepage audit: checks a deduplication that any program made. */
+/* samepage audit: checks a deduplication made by any program. */
 #include <stdio.h>
 
 #include "audit/audit.h"
@@ -36,7 +36,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     if (optind == argc)
         return sp_cli_usage(command, "no input: name the collection before its deduplication");
     if (!o->removed == !o->kept)
-        return sp_cli_usage(command, "name one list: --removed, or else --kept");
+        return sp_cli_usage(command, "give one list: --removed or --kept");
     o->inputs = sp_cli_inputs(argv + optind, argc - optind, &o->input_count);
     return -1;
 }
@@ -52,22 +52,22 @@ static void print_summary(const struct sp_audit_result *r)
     print_row("removed", r->removed);
     print_row("  rightly", r->right);
     print_row("  lost in a chain", r->by_chain);
-    print_row("  like no other document", r->wrong);
+    print_row("  similar to no other", r->wrong);
     if (r->wordless)
         print_row("  without words", r->wordless);
     if (r->survivor_known) {
-        print_row("  for a document that is named", r->survivor_known);
-        print_row("    which it does not resemble", r->survivor_unlike);
-        print_row("    which was removed, too", r->survivor_gone);
+        print_row("  for a named document", r->survivor_known);
+        print_row("    that is not similar", r->survivor_unlike);
+        print_row("    that was removed as well", r->survivor_gone);
     }
-    print_row("kept, and could be removed", r->missed);
-    print_row("  pairs of them", r->missed_pairs);
+    print_row("kept, could be removed", r->missed);
+    print_row("  pairs of both kept", r->missed_pairs);
     if (r->clusters)
         print_row("clusters", r->clusters);
     if (r->clusters_lost)
-        print_row("  of which nothing was kept", r->clusters_lost);
+        print_row("  without a kept document", r->clusters_lost);
     if (r->unknown)
-        print_row("ids of no document", r->unknown);
+        print_row("ids without a document", r->unknown);
     if (r->dead_letters)
         print_row("records that cannot be read", r->dead_letters);
 }
@@ -80,7 +80,7 @@ static int report(const struct arguments *a, const struct sp_audit_result *r)
         fprintf(stderr, "%s/index.html is written\n", a->options.report);
     if (r->unknown > 0 && r->removed == 0)
         return sp_cli_failed(
-            "no id in the lists is that of a document of the input; --id-field names the field of the id");
+            "no id in the lists matches a document of the input; --id-field names the field of the id");
     return SP_EXIT_DONE;
 }
 
@@ -129,9 +129,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_audit = {
-    "audit", "checks a deduplication that any program made",
+    "audit", "checks a deduplication made by any program",
     "NAME\n"
-    "  samepage audit - checks a deduplication that any program made\n\n"
+    "  samepage audit - checks a deduplication made by any program\n\n"
     "SYNOPSIS\n"
     "  samepage audit --removed FILE [--clusters FILE] [--report DIR] [--json FILE] INPUT...\n"
     "  samepage audit --kept FILE [--clusters FILE] [--report DIR] [--json FILE] INPUT...\n\n"
@@ -139,14 +139,14 @@ const struct sp_command sp_command_audit = {
     "  INPUT is the collection before the deduplication (formats as for `samepage dedup`). The lists\n"
     "  name what samepage, text-dedup, datatrove, datasketch or your own program removed or kept.\n"
     "  An exact join finds all pairs of documents that reach the threshold. A removed document was\n"
-    "  removed correctly if a kept one is similar to it; lost in a chain if only documents that were\n"
-    "  removed as well are similar to it; and removed wrongly if no document is. A kept document\n"
+    "  removed correctly if a kept one is similar to it; lost in a chain if only other removed\n"
+    "  documents are similar to it; and removed wrongly if no document is. A kept document\n"
     "  could be removed if an earlier kept one is similar to it.\n\n"
     "  A list has a line per document: its id, as text or JSON; or an object with \"id\" or \"url\"\n"
     "  (or the field of --id-field) and perhaps the document it was removed for (\"kept\", \"survivor\",\n"
     "  \"duplicate_of\", \"winner_url\") or its cluster (\"cluster\", \"cluster_id\", \"__cluster__\",\n"
     "  \"minhash_cluster_id\", also in \"metadata\"); in --clusters also {\"kept\",\"removed\":[...]} or an\n"
-    "  array of ids. Of several documents with one id the later ones are taken as removed.\n\n"
+    "  array of ids. If several documents have the same id, the later ones count as removed.\n\n"
     "OPTIONS\n"
     "  -r, --removed FILE  the documents removed\n"
     "  -k, --kept FILE     or the documents kept; all others were removed\n"

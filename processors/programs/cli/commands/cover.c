@@ -1,4 +1,4 @@
-/* samepage cover: the smallest part of an archive that covers all of it. */
+/* samepage cover: the fewest documents that cover an archive. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             return code;
     }
     if (!a->cover.relation)
-        return sp_cli_usage(command, "--relation says when a document is covered by another");
+        return sp_cli_usage(
+            command, "no --relation: the condition under which document b covers document a");
     if (a->cover.host_most && a->cover.host_least > a->cover.host_most)
         return sp_cli_usage(command, "--host-least is more than --host-most");
     if (optind == argc && !a->explain)
@@ -90,7 +91,6 @@ static void settings(struct arguments *a)
     o->threads = (uint32_t)c->threads;
     o->memory_bytes = c->cover_memory_bytes;
     o->exact_documents = (uint32_t)c->cover_exact_documents;
-    o->exact_steps = c->cover_exact_steps;
     if (!o->temp)
         o->temp = temp && *temp ? temp : "/tmp";
 }
@@ -210,9 +210,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_cover = {
-    "cover", "the smallest part of an archive that covers all of it, by a relation you write",
+    "cover", "the fewest documents that cover an archive, by a relation that you write",
     "NAME\n"
-    "  samepage cover - the smallest part of an archive that covers all of it\n\n"
+    "  samepage cover - the fewest documents that cover an archive\n\n"
     "SYNOPSIS\n"
     "  samepage cover --relation CONDITION [--where CONDITION] [OPTION]... INPUT...\n\n"
     "DESCRIPTION\n"
@@ -221,11 +221,11 @@ const struct sp_command sp_command_cover = {
     "  with content is a document (formats as for `samepage run`).\n\n"
     "  A relation compares the documents a and b:\n"
     "    measures    containment(a, b): the share of a's 5-word shingles that b has;\n"
-    "                jaccard(a, b), dice(a, b); over all distinct shingles, none left out\n"
+    "                jaccard(a, b), dice(a, b); all distinct shingles count\n"
     "    fields      a.url a.host a.timestamp a.mime a.title a.language a.popularity\n"
     "                a.length (words) a.shingles (distinct) a.bytes; and of b\n"
-    "                a.versions: documents of its URL, of those that the rest of --where lets\n"
-    "                through; a.text: kept in memory, but for a --where\n"
+    "                a.versions: the number of documents of its URL that meet the rest of\n"
+    "                --where; a.text: the text, kept in memory unless only --where uses it\n"
     "    values      0.7, \"text\", 7d 12h 30m 45s 250ms 2w, 2024-05-01, 2024-05-01T12:30:00Z\n"
     "    operators   = (or ==) != < > <= >=   + - * / abs()   && || ! (or: and or not)   ( )\n"
     "                of texts: starts_with ends_with, matches (* and ? stand for anything),\n"

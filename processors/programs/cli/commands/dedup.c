@@ -1,6 +1,7 @@
 /* samepage dedup: a collection without its near duplicates. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/clock.h"
 #include "cli/cli.h"
@@ -27,6 +28,18 @@ static const char *twice(const struct sp_dedup_options *o)
     return NULL;
 }
 
+/* The name of a table, which no output is. */
+static bool is_named_table(const char *name)
+{
+    static const char *const ends[] = {".csv",    ".tsv",     ".csv.gz",
+                                       ".tsv.gz", ".csv.zst", ".tsv.zst"};
+    size_t len = name ? strlen(name) : 0;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (len > strlen(ends[i]) && strcasecmp(name + len - strlen(ends[i]), ends[i]) == 0)
+            return true;
+    return false;
+}
+
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
     static const struct option table[] = {SP_LIST_OPTIONS,
@@ -51,7 +64,13 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     if (optind == argc)
         return sp_cli_usage(command, "no input: name files, or - for standard input");
     if (!o->kept && !o->removed && !o->clusters)
-        return sp_cli_usage(command, "nothing is asked for: name --kept, --removed or --clusters");
+        return sp_cli_usage(command, "no output: give --kept, --removed or --clusters");
+    if (is_named_table(o->kept))
+        return sp_cli_usage(
+            command,
+            "--kept %s: no table is written; the documents of one become JSON lines: "
+            "give a name that ends with .jsonl",
+            o->kept);
     const char *same = twice(o);
     if (same)
         return sp_cli_usage(command, "%s is named for two outputs", same);
@@ -85,8 +104,8 @@ static int report(const struct arguments *a, const struct sp_dedup_result *r,
                     100 * (double)r->removed_bytes / (double)r->bytes);
         fprintf(stderr, "  %-22s %15.1f\n", "seconds", seconds);
     }
-    const char *behind = a->quiet ? NULL : ""; /* --dead-letter says it of each */
-    sp_cli_reasons(readings, a->options.dead_letter ? behind : "; --dead-letter FILE keeps them");
+    const char *advice = a->quiet ? NULL : ""; /* --dead-letter says it of each */
+    sp_cli_reasons(readings, a->options.dead_letter ? advice : "; --dead-letter FILE keeps them");
     return sp_cli_verdict(&a->config, readings);
 }
 
@@ -140,25 +159,28 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_dedup = {
-    "dedup", "a collection without its near duplicates, in the format it came in",
+    "dedup", "removes near duplicates from a collection and keeps its format",
     "NAME\n"
-    "  samepage dedup - a collection without its near duplicates, in the format it came in\n\n"
+    "  samepage dedup - removes near duplicates from a collection and keeps its format\n\n"
     "SYNOPSIS\n"
     "  samepage dedup [OPTION]... INPUT... --kept FILE [--removed FILE] [--clusters FILE]\n\n"
     "DESCRIPTION\n"
     "  Reads documents (formats as for `samepage run`) and keeps the first of those that are near\n"
     "  duplicates. A document is removed if a kept one is similar to it, and kept otherwise: no two\n"
-    "  kept documents are near duplicates, and each removed one is similar to the kept one that it is\n"
-    "  removed for: chains of similar documents remove nothing else. Kept records are written\n"
-    "  byte for byte, in their order: lines of JSON, or records of WARC. Each record is a\n"
-    "  document, even if two have the same id.\n\n"
+    "  kept documents are near duplicates, and each removed document is similar to the kept one that\n"
+    "  it was removed for. Chains of similar documents remove no others. Kept records are written\n"
+    "  byte for byte, in their order: lines of JSON, or records of WARC. The documents of\n"
+    "  a JSON array, a table or a dump of MediaWiki become JSON lines, files of text become WARC.\n"
+    "  FILE may not end with .jsonl or .json where it would be WARC, nor with .warc where it would\n"
+    "  be JSON lines.\n"
+    "  Each record is a document, even if two have the same id.\n\n"
     "  WARC records of images, errors and redirects are kept; those that are not responses\n"
     "  (requests, metadata) are left out.\n\n"
-    "  With --state, documents are compared with all that earlier calls with this state have kept,\n"
-    "  so that a later snapshot loses what an earlier one had. Outputs are appended to; after a kill,\n"
-    "  repeat the call with the same arguments.\n\n"
+    "  With --state, documents are also compared with those that earlier calls with this state have\n"
+    "  kept, so that a later snapshot does not repeat an earlier one. Outputs are appended to. After\n"
+    "  a crash, repeat the call with the same arguments.\n\n"
     "OPTIONS\n"
-    "  -k, --kept FILE      write the documents kept; compressed where FILE ends with .gz or .zst;\n"
+    "  -k, --kept FILE      write the documents kept; compressed if FILE ends with .gz or .zst;\n"
     "                       - is standard output\n"
     "  -r, --removed FILE   write one line per removed document: the kept one, and the similarity\n"
     "  -c, --clusters FILE  write one line per kept document with the ids removed for it;\n"

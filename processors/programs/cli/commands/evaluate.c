@@ -24,6 +24,7 @@ struct arguments {
 };
 
 struct waiting {
+    bool quiet;
     bool shown;
     char what[128]; /* is under way, since: */
     int64_t start_ms;
@@ -50,9 +51,33 @@ static void show(void *arg, const char *what, uint64_t done, uint64_t of)
     fflush(stderr);
 }
 
-/* Adds each name of a list "a,b"; `before` makes "4" into "figure4". */
-static int add_names(const struct sp_command *command, struct arguments *a, const char *list,
-                     const char *before)
+/* "40 seconds", "3 minutes": upwards, in fives of seconds. */
+static struct sp_thousands in_words(double seconds, const char **ret_unit)
+{
+    bool minutes = seconds >= 90;
+    *ret_unit = minutes ? "minutes" : "seconds";
+    return sp_thousands(minutes ? (uint64_t)(seconds / 60 + 0.999)
+                                : (uint64_t)(seconds / 5 + 1) * 5);
+}
+
+/* What takes a few seconds is not worth a line. The range is that of machines and of contents. */
+static void expect(void *arg, size_t experiments, size_t contents, double seconds)
+{
+    enum { WORTH_SECONDS = 10 };
+    const struct waiting *w = arg;
+    const char *least_unit, *most_unit;
+    struct sp_thousands least = in_words(seconds / 2, &least_unit);
+    struct sp_thousands most = in_words(seconds * 2, &most_unit);
+    if (w->quiet || seconds < WORTH_SECONDS)
+        return;
+    fprintf(stderr, "%ssamepage: %zu experiments on %s distinct contents: about %s%s%s to %s %s\n",
+            w->shown ? "\r\033[K" : "", experiments, sp_thousands(contents).text, least.text,
+            least_unit == most_unit ? "" : " ", least_unit == most_unit ? "" : least_unit,
+            most.text, most_unit);
+}
+
+/* Adds each name of a list "a,b". */
+static int add_names(const struct sp_command *command, struct arguments *a, const char *list)
 {
     SP_ASSERT(list);
     for (const char *at = list; *at;) {
@@ -61,10 +86,10 @@ static int add_names(const struct sp_command *command, struct arguments *a, cons
         if (*count == NAMES_MAX)
             return sp_cli_usage(command, "\"%s\": too many experiments", list);
         char *name = a->names[*count];
-        int len = snprintf(name, NAME_BYTES, "%s%.*s", before, (int)n, at);
+        int len = snprintf(name, NAME_BYTES, "%.*s", (int)n, at);
         if (len >= NAME_BYTES || !sp_experiment_named(name))
-            return sp_cli_usage(command, "there is no experiment \"%s%.*s\"; --list names them",
-                                before, (int)n, at);
+            return sp_cli_usage(command, "there is no experiment \"%.*s\"; --list names them",
+                                (int)n, at);
         a->only[(*count)++] = name;
         at += n + (at[n] == ',');
     }
@@ -116,7 +141,7 @@ static int add_cost(const struct sp_command *command, struct arguments *a, const
         *parameters[i].at = x;
         at += n + (at[n] == ',');
     }
-    return add_names(command, a, "9", "figure");
+    return add_names(command, a, "figure9");
 }
 
 static int list_experiments(void)
@@ -130,7 +155,6 @@ static int list_experiments(void)
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
     static const struct option table[] = {{"report", required_argument, NULL, 'r'},
-                                          {"figures", required_argument, NULL, 'f'},
                                           {"only", required_argument, NULL, 'n'},
                                           {"cost", optional_argument, NULL, 'c'},
                                           {"labelled", required_argument, NULL, 'd'},
@@ -147,10 +171,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         int code = -1;
         if (c == 'r')
             a->evaluate.report = optarg;
-        else if (c == 'f')
-            code = add_names(command, a, optarg, "figure");
         else if (c == 'n')
-            code = add_names(command, a, optarg, "");
+            code = add_names(command, a, optarg);
         else if (c == 'c')
             code = add_cost(command, a, optarg ? optarg : "");
         else if (c == 'k' && a->evaluate.key_count < NAMES_MAX)
@@ -236,9 +258,10 @@ static int run(const struct sp_command *command, int argc, char **argv)
         a->evaluate.command = line.data;
         a->evaluate.settings = settings.fingerprint.data;
         sp_progress_start(&progress, NULL);
-        struct waiting waiting = {.shown = progress.shown && !a->quiet};
+        struct waiting waiting = {.quiet = a->quiet, .shown = progress.shown && !a->quiet};
         a->evaluate.progress = show;
         a->evaluate.progress_arg = &waiting;
+        a->evaluate.expect = expect;
         enum sp_err err = sp_evaluate(&a->evaluate, &fault);
         if (waiting.shown)
             fputs("\r\033[K", stderr);
@@ -257,9 +280,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_evaluate = {
-    "evaluate", "the paper's evaluation on your own crawl, as a report",
+    "evaluate", "reports what deduplication would save on your crawl",
     "NAME\n"
-    "  samepage evaluate - the paper's evaluation on your own crawl, as a report\n\n"
+    "  samepage evaluate - reports what deduplication would save on your crawl\n\n"
     "SYNOPSIS\n"
     "  samepage evaluate --report DIR [--labelled WHERE]... [OPTION]... TRACE...\n\n"
     "DESCRIPTION\n"
@@ -268,11 +291,11 @@ const struct sp_command sp_command_evaluate = {
     "  Reads traces (formats as for `samepage run`; each file in order of time) once, runs the\n"
     "  experiments on them, and writes DIR/index.html: tables, plots, the settings and the command,\n"
     "  in one file that needs no network. Beside it lie the numbers (CSV) and each plot as SVG and\n"
-    "  PNG. All signatures are kept in memory: about 4 bytes a word of each distinct content.\n\n"
+    "  PNG. All signatures are kept in memory: about 4 bytes a word of each distinct content. Once\n"
+    "  the traces are read, standard error says how long the experiments take.\n\n"
     "OPTIONS\n"
     "  -r, --report DIR    directory of the report; created if missing\n"
-    "  --figures LIST      only these figures of the paper, as 4,5,6,7\n"
-    "  --only LIST         only these experiments, by name\n"
+    "  --only LIST         only these experiments, as figure4,table1; --list names them\n"
     "  --cost[=LIST]       Figure 9, the cost model, with these parameters: pages, rate (fetches a "
     "day),\n"
     "                      cores, utilisation, memory (GiB), price (of a machine-hour), hours (between\n"

@@ -157,7 +157,7 @@ static enum sp_err send_all(const struct arguments *a, struct sending *s, struct
     enum { FLUSH_MS = 120000 };
     enum sp_err err = sp_kafka_partitions(s->producer, s->topic, &s->partitions);
     if (err == SP_BUSY)
-        return sp_kafka_no_answer(s->producer, fault);
+        return sp_kafka_no_reply(s->producer, fault);
     if (err != SP_OK)
         return sp_fault_set(fault, err, "there is no topic for pages");
     for (size_t i = 0; i < a->count; i++) {
@@ -268,16 +268,20 @@ const struct sp_command sp_command_forget = {
     "  samepage forget [--config FILE] [OPTION]... URL...\n"
     "  samepage forget [OPTION]... --forget FILE\n\n"
     "DESCRIPTION\n"
-    "  Forgets pages as if they had never been fetched: URL, signature, status, redirect. Groups and\n"
-    "  winners become those of the pages that are left, and what changes for these is published.\n"
-    "  With --state, of a run that is not running; give the settings and --output of that run. Each\n"
-    "  page that was known gets a line with the status \"forgotten\". At the end all files of the "
-    "state\n"
-    "  are rewritten, so that no byte of the pages is left in them; that needs as much room again.\n"
+    "  Forgets pages as if they had never been fetched: URL, signature, status, redirect. The groups\n"
+    "  and winners become those of the remaining pages; a changed status is written as an event.\n"
+    "\n"
+    "  With --state: DIR is the state of a `samepage run` that is not running; give the settings and\n"
+    "  --output of that run. Each known page gets a line with the status \"forgotten\". At the end all\n"
+    "  files of the state are rewritten, so that none contains the URL or the signature of a page;\n"
+    "  this needs as much free space as the state takes. What other pages need is kept: a signature\n"
+    "  of the same content, the hash of the URL that they redirect to.\n"
+    "\n"
     "  Without --state, on Kafka: a deletion for each page goes to the topic of pages, and from there\n"
-    "  through the stages; the topic of statuses gets a deletion, the changelogs too.\n"
-    "  A page that is fetched again is a new page. Inputs, and what was written to --output before,\n"
-    "  are files of yours, which are not touched. An id that is no URL is that of a document.\n\n"
+    "  through the stages; the status topic and the changelogs get deletions too.\n"
+    "\n"
+    "  If a page is fetched again, it is a new page. Your inputs, and what was written to --output\n"
+    "  before, are not changed. An id that is not a URL means the document doc:ID.\n\n"
     "OPTIONS\n"
     "  --state DIR         the state of a run\n"
     "  -o, --output FILE   append status events to FILE; default: standard output\n"

@@ -62,7 +62,7 @@ static const char *unusable(struct ingest *in, const struct sp_input_item *item)
     if (item->err != SP_OK)
         return item->why;
     if (sp_url_canonical(page->url, &in->url) != SP_OK)
-        return "the url is not usable: it needs a scheme and a host and no control characters";
+        return SP_URL_REFUSED;
     if (page->http_status < 200 || page->http_status > 299 || !sp_text_readable(page->content_type))
         return NULL;
     return sp_page_record_lacks_content(page);
@@ -192,7 +192,7 @@ static int ingest(const struct sp_config *config, const char *payloads, const ch
     if (reached)
         err = sp_kafka_partitions(in.producer, in.topic, &in.partitions);
     if (reached && err == SP_BUSY)
-        sp_kafka_no_answer(in.producer, &fault);
+        sp_kafka_no_reply(in.producer, &fault);
     else if (reached && err != SP_OK)
         sp_fault_set(&fault, err,
                      "there is no topic for pages; `samepage topics create` creates it");
@@ -257,8 +257,8 @@ const struct sp_command sp_command_ingest = {
     "  Reads pages (formats as for `samepage run`) and publishes each as Avro (schemas/page.avsc) to\n"
     "  the topic of pages, all fetches of a page to one partition. A page that is too large for the\n"
     "  topic is named and left out. A WARC revisit becomes a fetch of the content that was read before\n"
-    "  under its payload digest, else a 304 that names the fetch it found again; one of another page\n"
-    "  whose content was not read is left out, and that is said.\n\n"
+    "  under its payload digest. If no such content was read, it becomes a 304 that names the earlier\n"
+    "  fetch; if that was a fetch of another page, the revisit is left out and counted.\n\n"
     "OPTIONS\n"
     "  --payloads DIR      remember the contents of WARC records by their digests in DIR, for revisits\n"
     "                      now and next time; without it 256 MiB are remembered, in memory\n" SP_FIELD_HELP

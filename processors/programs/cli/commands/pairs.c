@@ -312,16 +312,16 @@ const struct sp_command sp_command_pairs = {
     "  samepage pairs [--threshold T] [OPTION]... INPUT...\n\n"
     "DESCRIPTION\n"
     "  Reads all pages (formats as for `samepage run`), finds all similar pairs with an exact prefix\n"
-    "  filter (with simhash, cosine and lcs: among candidates), and prints each\n"
+    "  filter (with simhash, cosine and lcs: all those among candidates), and prints each\n"
     "  near-duplicate pair once. If a page was fetched several times, its last fetch counts.\n"
     "  Signatures are kept in memory: about 4 bytes per word.\n\n"
     "OPTIONS\n"
     "  -t, --threshold T   same as --set similarity.threshold=T\n"
     "  -o, --output FILE   write there; default: standard output\n"
-    "  --sets FILE         also write the sets of similar pages: what pairs connect, or, with\n"
-    "                      similarity.method=lcs and lcs.sets=paper, the sets of Huang, Wang\n"
-    "                      and Li, whose pairs are then printed: of a page and the page that\n"
-    "                      its set was made around\n" SP_FIELD_HELP
+    "  --sets FILE         also write the sets of similar pages: those that pairs connect. With\n"
+    "                      similarity.method=lcs and lcs.sets=paper: the sets of Huang, Wang and\n"
+    "                      Li; the pairs printed are then those of a page and the page that its\n"
+    "                      set started from\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
@@ -329,8 +329,8 @@ const struct sp_command sp_command_pairs = {
     "  --help              this text\n\n"
     "OUTPUT\n"
     "  {\"a\":URL,\"b\":URL,\"similarity\":J}; J by similarity.method\n"
-    "  --sets: {\"url\":URL,\"set\":URL} for each page of a set of two and more; `set` is the page\n"
-    "  that stands for it: the first one, or the page that it was made around\n\n"
+    "  --sets: {\"url\":URL,\"set\":URL} for each page of a set of two and more; `set` names the set by\n"
+    "  its first page, or by the page that it started from\n\n"
     "EXAMPLE\n"
     "  samepage pairs --threshold 0.9 articles.jsonl\n\n" SP_READING_EXIT_HELP,
     true, run};

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/mem.h"
 #include "cli/kafka_options.h"
-#include "kafka/table.h"
+#include "cli/rules_topic.h"
 #include "serve/serve.h"
 #include "store/store.h"
 
@@ -60,7 +59,7 @@ static int parse(int argc, char **argv, struct arguments *a, struct sp_config *c
     if (optind < argc)
         return sp_cli_usage(a->command, "%s: this command takes options only", argv[optind]);
     if (a->kafka ? a->state || a->publish : !a->state)
-        return sp_cli_usage(a->command, "say --state DIR, with --publish or without, or --kafka");
+        return sp_cli_usage(a->command, "give --state DIR, with or without --publish, or --kafka");
     return -1;
 }
 
@@ -93,95 +92,16 @@ static int write_out(const char *name, struct sp_view text)
     return good ? SP_EXIT_DONE : sp_cli_failed("%s: cannot be written", name);
 }
 
-/* ---- the topic ---- */
-
-static const char confidence_field[] = ",\"confidence\":";
-
-/* What the line of a rule is about, the key of its record: what stands before its counts. */
-static void put_key(struct sp_buf *key, const char *line)
+static int publish(const struct sp_config *config, const struct sp_buf *lines)
 {
-    const char *end = strstr(line, confidence_field);
-    sp_buf_reset(key);
-    sp_buf_put(key, line, end ? (size_t)(end - line) : strlen(line));
-    sp_buf_put_u8(key, '}');
-}
-
-static double confidence_of(const char *line)
-{
-    const char *at = strstr(line, confidence_field);
-    return at ? strtod(at + sizeof confidence_field - 1, NULL) : 0;
-}
-
-/* `lines` ends in a NUL, and is cut up. */
-static void make_table(char *lines, struct sp_topic_table *ret_table)
-{
-    struct sp_buf key = {0};
-    char *save = NULL;
-    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
-        put_key(&key, line);
-        sp_topic_table_put(ret_table, sp_buf_view(&key), sp_view_str(line));
-    }
-    sp_buf_done(&key);
-}
-
-static int publish(const struct sp_config *config, struct sp_buf *lines)
-{
-    struct sp_topic_table is = {0}, wanted = {0};
     struct sp_topic_changes changes;
-    struct sp_kafka_options kafka;
     struct sp_fault fault;
-    sp_cli_kafka_options(config, &kafka);
-    sp_buf_put_u8(lines, 0);
-    make_table(lines->data, &wanted);
-    enum sp_err err = sp_topic_table_read(&kafka, SP_TOPIC_RULES, &is, &fault);
-    if (err == SP_OK)
-        err = sp_topic_table_write(&kafka, SP_TOPIC_RULES, &is, &wanted, &changes, &fault);
-    sp_topic_table_done(&is);
-    sp_topic_table_done(&wanted);
-    if (err != SP_OK)
+    if (sp_cli_rules_publish(config, lines, &changes, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
-    fprintf(stderr, "%llu rules published, %llu deleted, %llu were as before\n",
+    fprintf(stderr, "%llu rules published, %llu deleted, %llu unchanged\n",
             (unsigned long long)changes.written, (unsigned long long)changes.deleted,
             (unsigned long long)changes.unchanged);
     return SP_EXIT_DONE;
-}
-
-static int surest_first(const void *a, const void *b)
-{
-    const struct sp_topic_row *x = *(struct sp_topic_row *const *)a;
-    const struct sp_topic_row *y = *(struct sp_topic_row *const *)b;
-    double p = confidence_of(x->value), q = confidence_of(y->value);
-    return p != q ? (p < q) - (p > q) : strcmp(x->key, y->key);
-}
-
-static void put_lines(const struct sp_topic_table *t, double confidence, struct sp_buf *out)
-{
-    const struct sp_topic_row **rows = sp_alloc((t->rows.count + 1) * sizeof *rows);
-    size_t count = 0;
-    for (size_t i = 0; i < t->rows.cap; i++) {
-        const struct sp_topic_row *row = t->rows.cells[i].object;
-        if (row && row->value && confidence_of(row->value) >= confidence)
-            rows[count++] = row;
-    }
-    qsort(rows, count, sizeof *rows, surest_first);
-    for (size_t i = 0; i < count; i++) {
-        sp_buf_put_str(out, rows[i]->value);
-        sp_buf_put_u8(out, '\n');
-    }
-    sp_free(rows);
-}
-
-static enum sp_err read_topic(const struct sp_config *config, double confidence, struct sp_buf *out,
-                              struct sp_fault *fault)
-{
-    struct sp_topic_table t = {0};
-    struct sp_kafka_options kafka;
-    sp_cli_kafka_options(config, &kafka);
-    enum sp_err err = sp_topic_table_read(&kafka, SP_TOPIC_RULES, &t, fault);
-    if (err == SP_OK)
-        put_lines(&t, confidence, out);
-    sp_topic_table_done(&t);
-    return err;
 }
 
 /* ---- the command ---- */
@@ -192,7 +112,7 @@ static int act(const struct arguments *a, const struct sp_config *config, struct
     uint32_t tier1 = 0;
     enum sp_err err = SP_OK;
     if (a->kafka) {
-        err = read_topic(config, a->confidence, out, &fault);
+        err = sp_cli_rules_read(config, a->confidence, out, &fault);
     } else {
         err = partitions_of(a->state, &tier1, &fault);
         if (err == SP_OK)
@@ -205,7 +125,8 @@ static int act(const struct arguments *a, const struct sp_config *config, struct
 
 static int run(const struct sp_command *command, int argc, char **argv)
 {
-    struct arguments a = {.command = command, .output = "-", .confidence = 0.5, .code = -1};
+    struct arguments a = {
+        .command = command, .output = "-", .confidence = SP_SERVE_RULE_CONFIDENCE, .code = -1};
     struct sp_config config;
     struct sp_buf out = {0};
     int code = parse(argc, argv, &a, &config);
@@ -225,19 +146,18 @@ const struct sp_command sp_command_rules = {
     "  samepage rules --state DIR --publish [--config FILE] [--set KEY=VALUE]...\n"
     "  samepage rules --kafka [OPTION]... [--config FILE] [--set KEY=VALUE]...\n\n"
     "DESCRIPTION\n"
-    "  Looks at the pages of a `samepage run` in the order of their last fetches: pairs of URLs "
-    "that\n"
-    "  differ in one thing only (a parameter, a directory, the host, ...) and have one winner, "
-    "or not,\n"
-    "  count for a rule or against it (docs/PREDICT.md). Prints the rules by confidence. The state\n"
-    "  is only read, also while a run is writing to it.\n\n"
-    "  With --publish the rules go to the topic `rules` instead: what is new or has other counts is\n"
-    "  written, what is no rule any more is deleted. The state is then that of `samepage serve\n"
-    "  --kafka --state DIR`. With --kafka the rules are read from there.\n\n"
+    "  Reads the pages of a `samepage run` in the order of their last fetches. A pair of URLs that\n"
+    "  differ in one thing only (a parameter, a directory, the host, ...) counts for a rule if both\n"
+    "  have the same winner, otherwise against it (docs/PREDICT.md). Prints the rules by confidence.\n"
+    "  The state is only read, also while a run is writing to it.\n\n"
+    "  --publish updates the topic `rules` instead: rules that are new or have other counts are\n"
+    "  written, rules that no longer hold are deleted. DIR is then the --state of `samepage serve\n"
+    "  --kafka`, which does the same by itself with --publish-rules. --kafka prints the rules of the\n"
+    "  topic.\n\n"
     "OPTIONS\n"
     "  --state DIR          the state of a run, or the copy of `serve --kafka`\n"
-    "  --publish            make the topic `rules` what the state says\n"
-    "  --kafka              the rules in the topic\n"
+    "  --publish            update the topic `rules` to those of the state\n"
+    "  --kafka              print the rules in the topic\n"
     "  -o, --output FILE    write there; default: standard output\n"
     "  --confidence X       least confidence of a rule; default: 0.5\n"
     "  --config FILE        read settings from FILE: where the brokers are\n"
@@ -247,8 +167,10 @@ const struct sp_command sp_command_rules = {
     "OUTPUT, a line for each rule\n"
     "  "
     "{\"host\":HOST,\"kind\":\"parameter\",\"name\":\"sid\",\"from\":null,\"to\":null,\"confidence\":0.93,\n"
-    "   \"support\":120,\"against\":1,\"example\":[URL,URL]}\n"
+    "   \"support\":120,\"against\":1,\"example\":[URL,URL],\n"
+    "   \"recent_support\":112.9,\"recent_against\":0.9}\n"
     "  kind: scheme, host, case, index, extension, query, parameter, segment, session; host "
     "\"*\": any.\n"
-    "  from, to: the two values of a rule; null: any values.\n",
+    "  from, to: the two values of a rule; null: any values.\n"
+    "  recent_support, recent_against: what still counts of the pairs, as evidence fades.\n",
     true, run};

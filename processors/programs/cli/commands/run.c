@@ -210,10 +210,10 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
 static int report(const struct arguments *a, struct sp_run_result *r, struct sp_readings *readings)
 {
     /* With --quiet as well, unless --dead-letter says it of each. */
-    const char *behind = a->quiet ? NULL : "";
+    const char *advice = a->quiet ? NULL : "";
     if (!a->quiet)
         print_summary(r);
-    sp_cli_reasons(readings, a->dead_letter ? behind : "; --dead-letter FILE keeps them");
+    sp_cli_reasons(readings, a->dead_letter ? advice : "; --dead-letter FILE keeps them");
     print_audit(&r->audit);
     if (a->summary && !write_summary(a->summary, r))
         return sp_cli_failed("%s: the summary cannot be written", a->summary);
@@ -280,17 +280,16 @@ const struct sp_command sp_command_run = {
     "  samepage run [OPTION]... INPUT...\n\n"
     "DESCRIPTION\n"
     "  Reads crawled pages in order, keeps the groups of near duplicates, and writes a status event\n"
-    "  for each new version of a page, and for each page whose status changes with it. INPUT is\n"
+    "  for each new version of a page, and for each other page whose status changes. INPUT is\n"
     "  JSONL, a JSON array, CSV, TSV, WARC, WET, ARC, an Avro container file or a dump of MediaWiki,\n"
     "  plain or as .gz or .zst (found by content, not by name), or a folder of such files or of\n"
-    "  texts; - is standard input.\n"
+    "  text files; - is standard input.\n"
     "  A JSONL line: {\"url\", \"content\", and optionally \"fetch_time_ms\", \"http_status\",\n"
     "  \"redirect_url\", \"content_type\", \"popularity\"}.\n\n"
-    "  With --state the groups outlive the process. Run again with the same state and more input, "
-    "and\n"
-    "  it continues; run again after a crash with the same arguments, and state and --output are as\n"
-    "  without the crash. An input is identified by its name and first bytes, and continued after\n"
-    "  the last barrier.\n\n"
+    "  With --state the groups are kept on disk. To continue, run again with the same state and more\n"
+    "  input. After a crash, run again with the same arguments: the state and --output become what\n"
+    "  they would have been without the crash. An input is recognised by its name and first bytes,\n"
+    "  and read on from the last commit.\n\n"
     "OPTIONS\n"
     "  --state DIR         keep the state there (RocksDB); without it, in memory\n"
     "  -o, --output FILE   append status events to FILE; default: standard output\n"
@@ -311,12 +310,12 @@ const struct sp_command sp_command_run = {
     "   \"reason\":\"content|redirect|exact\"|null,\"group_id\",\"group_size\",\"epoch\",\n"
     "   \"rule\":\"popularity|static|short|market|id|override\"|null}\n"
     "  The last event of a URL is its status. A loser names the winner it is similar to,\n"
-    "  and the rule that put that winner first. With containment.threshold, a kept page that is\n"
+    "  and the rule that ranked that winner higher. With containment.threshold, a kept page that is\n"
     "  part of a larger one has \"contained_in\" and \"containment\" as well.\n\n"
     "EXAMPLES\n"
     "  samepage synth --pages 20000 | samepage run --groups groups.jsonl -o status.jsonl -\n"
     "  samepage run --state state -o status.jsonl crawl-*.warc.gz\n\n"
     "EXIT STATUS\n"
-    "  0 done; 1 failed, no record could be read, or more than input.max_unreadable could not, or\n"
-    "  --verify found differences; 2 wrong usage\n",
+    "  0 done; 1 failed, no record could be read, more were unreadable than input.max_unreadable\n"
+    "  allows, or --verify found differences; 2 wrong usage\n",
     true, run};

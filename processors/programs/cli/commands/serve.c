@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "cli/kafka_options.h"
 #include "cli/progress.h"
+#include "cli/rules_topic.h"
 #include "cli/settings.h"
 #include "kafka/replica.h"
 #include "serve/serve.h"
@@ -27,7 +28,8 @@ struct arguments {
     struct sp_partition_map map;  /* of map_file: its dictionary */
     struct sp_relation *relation; /* winner.relation of the state, or NULL */
     bool kafka;
-    int code; /* of a wrong option; -1: none */
+    bool publish; /* the rules, to their topic */
+    int code;     /* of a wrong option; -1: none */
     const struct sp_command *command;
     const char *pages[PAGES_MAX];
     const char *statuses[PAGES_MAX];
@@ -88,6 +90,9 @@ static int take(const struct sp_command *command, int option, struct arguments *
     case 'r':
         o->predict = true;
         return -1;
+    case 'P':
+        o->predict = a->publish = true;
+        return -1;
     default:
         return -2;
     }
@@ -116,6 +121,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
                                             {"pages", required_argument, NULL, 'p'},
                                             {"statuses", required_argument, NULL, 'u'},
                                             {"predict", no_argument, NULL, 'r'},
+                                            {"publish-rules", no_argument, NULL, 'P'},
                                             {"filter", required_argument, NULL, 'f'},
                                             {"filter-threshold", required_argument, NULL, 'T'},
                                             SP_COMMON_OPTIONS,
@@ -132,6 +138,9 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         return sp_cli_usage(command, "%s: this command takes options only", argv[optind]);
     if (!a->kafka && !a->options.state)
         return sp_cli_usage(command, "give --state DIR, --kafka or both");
+    /* From the statuses alone the rules would be those of a part, until the topic is read. */
+    if (a->publish && !(a->kafka && a->options.state))
+        return sp_cli_usage(command, "--publish-rules needs --kafka and --state DIR");
     return -1;
 }
 
@@ -164,8 +173,9 @@ static enum sp_err use_dictionary(struct arguments *a, const char *digits, struc
 {
     char given[16] = "";
     if (!a->map_file)
-        return sp_fault_set(fault, SP_INVALID,
-                            "it was made with a trained partition map: --map FILE names it");
+        return sp_fault_set(
+            fault, SP_INVALID,
+            "it was made with a trained partition map: give that map with --map FILE");
     enum sp_err err = sp_partition_read(a->map_file, &a->map, fault);
     if (err != SP_OK)
         return err;
@@ -176,8 +186,8 @@ static enum sp_err use_dictionary(struct arguments *a, const char *digits, struc
                         "the map of --map has another dictionary than the one it was made with");
 }
 
-/* What result lists are compared by, and from which similarity on: as the state's pages, or by
- * sentences as Smith's paper does, whose example of a threshold is that of the method. */
+/* How result lists are compared, and from which similarity on: as the state's pages, or by
+ * sentences with the threshold that Smith's paper gives as an example. */
 static int choose_filter(struct arguments *a, const struct sp_config *config)
 {
     struct sp_serve_options *o = &a->options;
@@ -337,7 +347,22 @@ static bool catch_up(struct copying *c)
     return ready;
 }
 
-static int serve_copy(struct arguments *a, const struct sp_config *config)
+/* From a thread of the server. */
+static bool on_learned(void *config, const struct sp_buf *lines)
+{
+    struct sp_topic_changes changes;
+    struct sp_fault fault;
+    if (sp_cli_rules_publish(config, lines, &changes, &fault) != SP_OK) {
+        fprintf(stderr, "samepage: the rules are not published: %s; tries again\n", fault.text);
+        return false;
+    }
+    if (changes.written + changes.deleted > 0)
+        fprintf(stderr, "samepage: %s rules published, %s deleted\n",
+                sp_thousands(changes.written).text, sp_thousands(changes.deleted).text);
+    return true;
+}
+
+static int serve_copy(struct arguments *a, struct sp_config *config)
 {
     struct copying c = {0};
     struct sp_settings settings;
@@ -351,6 +376,10 @@ static int serve_copy(struct arguments *a, const struct sp_config *config)
                                    .failed = on_failed,
                                    .arg = &c};
     sp_cli_kafka_options(config, &o.kafka);
+    if (a->publish) {
+        a->options.learned = on_learned;
+        a->options.learned_arg = config;
+    }
     block_ends();
     int code = SP_EXIT_DONE;
     if (sp_replica_start(&o, &c.replica, &fault) != SP_OK)
@@ -397,12 +426,9 @@ const struct sp_command sp_command_serve = {
     "  samepage serve --state DIR [OPTION]...\n"
     "  samepage serve --kafka [--state DIR] [--set KEY=VALUE]... [OPTION]...\n\n"
     "DESCRIPTION\n"
-    "  Reads the state of a `samepage run` along, also while the run is writing: what is "
-    "answered is "
-    "at\n"
-    "  most a second older than what the run has brought to the disk (with "
-    "store.write_ahead_log=on:\n"
-    "  than its last barrier). Nothing in DIR is changed.\n\n"
+    "  Reads the state of a `samepage run`, also while the run is writing to it. Responses are at most\n"
+    "  a second older than what the run has written to disk (with store.write_ahead_log=on: than its\n"
+    "  last commit). DIR is not changed.\n\n"
     "  GET /v1/status?url=URL   the page's status\n"
     "  GET /v1/group?url=URL    its group: members, winners, similarities, and what links them\n"
     "  POST /v1/filter          {\"urls\":[...]}: a ranked list in, the list without near "
@@ -410,46 +436,38 @@ const struct sp_command sp_command_serve = {
     "                           out; {\"documents\":[{\"url\",\"text\"}]} for pages not seen yet\n"
     "  GET /openapi.json        describes these and all others; / is a page to look at\n"
     "  GET /livez /readyz /metrics\n\n"
-    "  With --kafka and --state the state is that of the group stage: DIR becomes a copy, "
-    "followed\n"
-    "  from the stage's changelog, and everything is answered as from a run. It goes on where it "
-    "was\n"
-    "  left. The settings must be the stage's.\n\n"
-    "  With --kafka alone what is known are the statuses of the topic, kept in memory: there are "
-    "no\n"
-    "  signatures in it, so pages repeat one another that have the same winner, and two pages "
-    "cannot "
-    "be\n"
-    "  compared.\n\n"
-    "  Ends at SIGINT or SIGTERM.\n\n"
+    "  With --kafka and --state, DIR becomes a copy of the group stage's state, which the stage's\n"
+    "  changelog keeps up to date, and all requests work as on the state of a run. After a restart it\n"
+    "  continues where it stopped. The settings must be those of the stage.\n\n"
+    "  With --kafka alone, only the statuses in the topic are known; they are kept in memory. There are\n"
+    "  no signatures, so the filter takes pages with the same winner for duplicates, and two pages\n"
+    "  cannot be compared.\n\n"
+    "  Runs until SIGINT or SIGTERM.\n\n"
     "OPTIONS\n"
     "  --state DIR         the directory of a `samepage run`; with --kafka, of the copy\n"
-    "  --kafka             what the stages on Kafka know\n"
+    "  --kafka             serve what the stages on Kafka publish\n"
     "  --listen ADDRESS    address:port; default: 127.0.0.1:8080. Port 0: any that is free\n"
-    "  --token-file FILE   requests must send the first line of FILE as a bearer token; must be "
-    "given\n"
-    "                      where other machines can reach the address\n"
-    "  --pages FILE        inputs of the run: the texts of pages are shown from them; may be "
-    "repeated.\n"
-    "                      Of compressed files and WARC the texts are kept in TMPDIR, up to 8 GiB\n"
-    "  --statuses FILE     what the run writes with -o: the history of each page is shown from "
-    "it, and\n"
-    "                      statuses as they come; may be repeated\n"
+    "  --token-file FILE   requests must send the first line of FILE as a bearer token; required\n"
+    "                      if other machines can reach the address\n"
+    "  --pages FILE        input of the run, to show the texts of pages from; may be repeated. Texts\n"
+    "                      from compressed files and WARC are kept in TMPDIR, up to 8 GiB\n"
+    "  --statuses FILE     the file that the run writes with -o: adds the history of each page, and new\n"
+    "                      statuses as they are written; may be repeated\n"
     "  --predict           learn rules about URLs for GET /v1/predict?url=URL: is this URL, not "
     "fetched\n"
     "                      yet, a page that is known? About 1 KiB of memory a page\n"
-    "  --filter WHAT       what result lists are compared by: shingles (the default; as the "
-    "state's\n"
-    "                      pages), or sentences (the 64 smallest hashes of a page), where the "
-    "state\n"
-    "                      has them: signature.sentences=keep, or a method that compares "
-    "sentences\n"
-    "  --filter-threshold X  from which similarity on a result repeats another; default: that of\n"
-    "                      the state, of --filter sentences 0.5\n"
+    "  --publish-rules     --predict, and keep the topic `rules` equal to what was learned; with --kafka\n"
+    "                      and --state. For one server of a cluster\n"
+    "  --filter WHAT       what result lists are compared by: shingles (the default; as pages are\n"
+    "                      in the state), or sentences (the 64 smallest hashes of a page), if the\n"
+    "                      state has them: signature.sentences=keep, or a method that compares\n"
+    "                      sentences\n"
+    "  --filter-threshold X  least similarity at which a result repeats another; default: the\n"
+    "                      threshold of the state; with --filter sentences 0.5\n"
     "  --map FILE          the partition map of the run, if it had one\n"
     "  --cache BYTES       memory for the filter's documents; default: 512M\n"
-    "  --threads N         threads that answer; default: one a core\n"
-    "  --config FILE       read settings from FILE (of the topic; a state knows its own)\n"
+    "  --threads N         threads that handle requests; default: one a core\n"
+    "  --config FILE       read settings from FILE (for Kafka; a state has its own settings)\n"
     "  --set KEY=VALUE     change one setting, as kafka.bootstrap.servers=HOST:9092\n"
     "  --help-settings     all settings, with their defaults\n"
     "  --help              this text\n\n"

@@ -37,7 +37,9 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                         .fingerprint = run.fingerprint,
                                         .store = run.store,
                                         .commit_interval_ms = (uint32_t)config->commit_interval_ms,
+                                        .commit_idle_ms = (uint32_t)config->commit_interval_ms / 10,
                                         .commit_messages = config->commit_messages,
+                                        .standby_replicas = (uint32_t)config->standby_replicas,
                                         .max_lag = config->flow_max_lag,
                                         .log = sp_cli_log,
                                         .metrics = &metrics};
@@ -98,36 +100,42 @@ static int run(const struct sp_command *command, int argc, char **argv)
     return code;
 }
 
-#define STAGE_HELP(name, does)                                                                            \
-    "NAME\n"                                                                                              \
-    "  samepage " name " - " does "\n\n"                                                                  \
-    "SYNOPSIS\n"                                                                                          \
-    "  samepage " name " [--config FILE] [--set KEY=VALUE]...\n\n"                                        \
-    "DESCRIPTION\n"                                                                                       \
-    "  Runs until SIGTERM or SIGINT, then ends its transaction and stops. Any number of\n"                \
-    "  instances share the work; each needs its own name (`instance`). The partitions of one\n"           \
-    "  that stopped stay reserved for kafka.session.timeout.ms, so that a restart moves nothing.\n"       \
-    "  Settings `kafka.*` are passed to librdkafka, first of all kafka.bootstrap.servers; TLS and SASL\n" \
-    "  are set in the same way. http.listen serves /livez, /readyz and /metrics.\n\n"                     \
-    "OPTIONS\n"                                                                                           \
-    "  --config FILE       read settings from FILE\n"                                                     \
-    "  --set KEY=VALUE     change one setting; may be repeated\n"                                         \
-    "  --help-settings     all settings, with their defaults\n"                                           \
-    "  --help              this text\n\n"                                                                 \
-    "ENVIRONMENT\n"                                                                                       \
-    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"       \
+#define STAGE_HELP(name, does, instances)                                                            \
+    "NAME\n"                                                                                         \
+    "  samepage " name " - " does "\n\n"                                                             \
+    "SYNOPSIS\n"                                                                                     \
+    "  samepage " name " [--config FILE] [--set KEY=VALUE]...\n\n"                                   \
+    "DESCRIPTION\n"                                                                                  \
+    "  Runs until SIGTERM or SIGINT, then ends its transaction and stops. " instances                \
+    "  Each instance needs its own name (`instance`). The partitions of an instance that stopped\n"  \
+    "  stay reserved for kafka.session.timeout.ms, so that a restart does not move them.\n"          \
+    "  Settings `kafka.*` are passed to librdkafka: kafka.bootstrap.servers, and those of TLS and\n" \
+    "  SASL. http.listen serves /livez, /readyz and /metrics.\n\n"                                   \
+    "OPTIONS\n"                                                                                      \
+    "  --config FILE       read settings from FILE\n"                                                \
+    "  --set KEY=VALUE     change one setting; may be repeated\n"                                    \
+    "  --help-settings     all settings, with their defaults\n"                                      \
+    "  --help              this text\n\n"                                                            \
+    "ENVIRONMENT\n"                                                                                  \
+    "  SAMEPAGE_SET_<KEY>  changes a setting, between the file and --set: the key in upper case,\n"  \
     "                      with _ for each dot\n"
+
+#define SHARED "Any number of\n  instances share the work.\n"
+#define ONE_ACTIVE "One instance\n  works at a time; others take over if it stops.\n"
 
 const struct sp_command sp_command_signature = {
     "signature", "the signature stage on Kafka: pages to signatures",
-    STAGE_HELP("signature", "the signature stage on Kafka: pages to signatures"), true, run};
+    STAGE_HELP("signature", "the signature stage on Kafka: pages to signatures", SHARED), true,
+    run};
 const struct sp_command sp_command_group = {
     "group", "the group stage on Kafka: groups, winners, statuses",
-    STAGE_HELP("group", "the group stage on Kafka: groups, winners, statuses"), true, run};
+    STAGE_HELP("group", "the group stage on Kafka: groups, winners, statuses", SHARED), true, run};
 const struct sp_command sp_command_compare = {
     "compare", "the compare stage on Kafka: near duplicates of a page",
-    STAGE_HELP("compare", "the compare stage on Kafka: near duplicates of a page"), true, run};
+    STAGE_HELP("compare", "the compare stage on Kafka: near duplicates of a page", SHARED), true,
+    run};
 const struct sp_command sp_command_contain = {
     "contain", "the contain stage on Kafka: pages that are part of larger ones",
-    STAGE_HELP("contain", "the contain stage on Kafka: pages that are part of larger ones"), true,
-    run};
+    STAGE_HELP("contain", "the contain stage on Kafka: pages that are part of larger ones",
+               ONE_ACTIVE),
+    true, run};

@@ -76,7 +76,7 @@ static int look_up(struct lookup *l, const char *url)
     if (rd_kafka_query_watermark_offsets(l->watcher, l->topic, partition, &low, &high,
                                          TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR) {
         struct sp_fault fault;
-        sp_kafka_no_answer(l->watcher, &fault);
+        sp_kafka_no_reply(l->watcher, &fault);
         return sp_cli_failed("%s", fault.text);
     }
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
@@ -226,7 +226,7 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
         code = sp_cli_failed("%s", fault.text);
     else if ((err = sp_kafka_partitions(l.watcher, l.topic, &l.partitions)) == SP_NOT_FOUND)
         code = sp_cli_failed("there is no topic %s; `samepage topics create` creates it", l.topic);
-    else if (err != SP_OK && sp_kafka_no_answer(l.watcher, &fault) != SP_OK)
+    else if (err != SP_OK && sp_kafka_no_reply(l.watcher, &fault) != SP_OK)
         code = sp_cli_failed("%s", fault.text);
     /* Before the list is read, so that nothing falls between the two. */
     else if (asked->follow && !(client = open_client(&kafka, l.topic, error, sizeof error)))
@@ -289,7 +289,7 @@ const struct sp_command sp_command_status = {
     "  Prints the latest status event of each URL, as `samepage run` writes them, read from the\n"
     "  status topic. A URL without one is an error.\n\n"
     "OPTIONS\n"
-    "  --all               the latest event of every URL, up to the present end of the topic\n"
+    "  --all               the latest event of every URL, up to the current end of the topic\n"
     "  --follow            then print new events as they arrive, until interrupted\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"

@@ -1,4 +1,4 @@
-/* samepage topics: creates or verifies the topics. */
+/* samepage topics: creates or checks the Kafka topics. */
 #include <stdio.h>
 #include <string.h>
 
@@ -71,15 +71,14 @@ static int run(const struct sp_command *command, int argc, char **argv)
 }
 
 const struct sp_command sp_command_topics = {
-    "topics", "creates or verifies the topics",
+    "topics", "creates or checks the Kafka topics",
     "NAME\n"
-    "  samepage topics - creates or verifies the topics\n\n"
+    "  samepage topics - creates or checks the Kafka topics\n\n"
     "SYNOPSIS\n"
     "  samepage topics create|check|manifest [--config FILE] [--set KEY=VALUE]...\n\n"
     "DESCRIPTION\n"
-    "  `create` makes the topics that are missing and leaves the others alone. `check` compares\n"
-    "  partition counts, replicas, clean-up, retention and sizes with the settings, and fails "
-    "where\n"
+    "  `create` creates the topics that are missing and does not change the others. `check` compares\n"
+    "  partition counts, replicas, clean-up, retention and sizes with the settings, and fails if\n"
     "  they differ. `manifest` prints the topics as resources for Strimzi's operator.\n\n"
     "OPTIONS\n"
     "  --config FILE       read settings from FILE\n"

@@ -41,7 +41,8 @@ static int run(const struct sp_command *command, int argc, char **argv)
     if (code < 0 && optind != argc)
         code = sp_cli_usage(command, "\"%s\" is not an option", argv[optind]);
     if (code < 0 && config.audit_share <= 0)
-        code = sp_cli_usage(command, "audit.share is 0: say --set audit.share=0.001");
+        code = sp_cli_usage(
+            command, "audit.share is 0, so no page would be watched: give --set audit.share=0.001");
     if (code < 0)
         code = watch(&config, &fault) == SP_OK ? SP_EXIT_DONE : sp_cli_failed("%s", fault.text);
     sp_config_done(&config);
@@ -55,16 +56,12 @@ const struct sp_command sp_command_watch = {
     "SYNOPSIS\n"
     "  samepage watch [--config FILE] [--set KEY=VALUE]...\n\n"
     "DESCRIPTION\n"
-    "  Reads the fetches and the statuses of a share of the pages (audit.share), compares those "
-    "pages\n"
-    "  by an exact join, and logs and counts near duplicates that their statuses keep apart, and\n"
-    "  statuses that the pages contradict, once these have lasted for audit.patience rounds of all\n"
-    "  messages. docs/AUDIT.md says what each count proves. Takes the settings of the stages, "
-    "writes\n"
-    "  nothing and disturbs nothing. Begins with the present ends of the topics, each time that it\n"
-    "  starts. Runs until it gets SIGTERM or SIGINT. With http.listen, /livez, /readyz and "
-    "/metrics\n"
-    "  answer there.\n\n"
+    "  Reads the fetches and statuses of a share of the pages (audit.share) and compares these pages\n"
+    "  by an exact join. Logs and counts near duplicates with statuses that keep them apart, and\n"
+    "  statuses that the pages contradict, if they last for audit.patience rounds of all messages;\n"
+    "  docs/AUDIT.md explains what each count proves. Uses the settings of the stages and writes to\n"
+    "  no topic. Starts at the current ends of the topics and runs until SIGTERM or SIGINT.\n"
+    "  http.listen serves /livez, /readyz and /metrics.\n\n"
     "OPTIONS\n"
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"

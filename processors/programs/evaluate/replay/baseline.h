@@ -1,4 +1,4 @@
-/* The centralised run that a trace's groups are held against (Zhu et al., WWW 2012, section 6.3):
+/* The centralised run that a trace's groups are compared with (Zhu et al., WWW 2012, section 6.3):
  * at one moment of the crawl, all pages alive are compared with all others, by F alone. No
  * partitions, no candidate rule, no groups kept: the exact join (similarity/join.h) over the
  * distinct contents, and components from scratch.

@@ -1,4 +1,4 @@
-/* See crawl.h. The maps number pages and contents; nothing is ever walked in their order. */
+/* See crawl.h. The maps number pages and contents; nothing depends on their iteration order. */
 #include "replay/crawl.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
-/* A crawl in memory, to be replayed as often as an experiment needs: what the signature stage made
- * of each fetch.
+/* A crawl in memory, as the output of the signature stage for each fetch, so that an experiment can
+ * replay it several times.
  *
  * Pages and distinct contents are numbered in order of appearance; a fetch is a few numbers. Equal
  * contents share one signature.

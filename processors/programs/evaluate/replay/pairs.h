@@ -1,6 +1,6 @@
-/* How far what was published at one moment is from the baseline at that moment. Source: Zhu et al.,
- * WWW 2012, section 6.3 (relative error in precision, REP, and in recall, RER). The paper does not
- * say which pairs count; here it is:
+/* The difference between what was published at one moment and the baseline at that moment. Source:
+ * Zhu et al., WWW 2012, section 6.3 (relative error in precision, REP, and in recall, RER). The
+ * paper does not say which pairs count; here it is:
  *
  *   pages      those alive by the baseline: the latest fetch has content
  *   group pairs

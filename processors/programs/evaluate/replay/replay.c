@@ -1,5 +1,5 @@
-/* See replay.h. The stages keep what changed until a flush: one comes now and then, so that a
- * long trace does not keep what is gone. */
+/* See replay.h. The stages keep changed objects until a flush, so one is made now and then to free
+ * what a long trace no longer needs. */
 #include "replay/replay.h"
 
 #include "base/clock.h"
@@ -35,7 +35,8 @@ struct replay {
     double tier_start;
 };
 
-/* Every message passes here before its step: the time since the last one passed was that one's. */
+/* Every message passes here before its step, so the time since the previous call belongs to the
+ * previous message. */
 static struct sp_message *on_wire(void *arg, struct sp_message *m)
 {
     struct replay *r = arg;

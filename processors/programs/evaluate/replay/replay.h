@@ -1,4 +1,4 @@
-/* A trace through both tiers, looked at while it runs.
+/* Runs a trace through both tiers, and observes what is published at given points.
  *
  * The local bus, in memory. With `budget` 0 each fetch and all that follows from it is delivered
  * before the next (drained). Else the tiers deliver only `budget` messages for each fetch, as tiers
@@ -6,10 +6,9 @@
  * When the trace is at its end, the backlog is worked off, with a look at each of `decay_steps`
  * equal steps of what was pending then; the last is where nothing is.
  *
- * What is looked at is what was published: the last status of each page, as an indexer knows it. A
- * page whose first version still waits is in no group. A look at which no message is under way
- * comes after what large groups tell later, so that only what is late for want of budget counts as
- * late.
+ * An observation sees what was published: the last status of each page, as an indexer knows it. A
+ * page whose first version still waits is in no group. If no message is under way, the statuses
+ * that large groups tell later are told first, so that only a lack of budget counts as delay.
  *
  * Thread rule: each call is one thread's; several can share a trace. */
 #ifndef SP_REPLAY_REPLAY_H
@@ -28,7 +27,7 @@ struct sp_said {
 };
 
 struct sp_replay_moment {
-    size_t point;   /* of options.points; behind them the steps of the decay */
+    size_t point;   /* of options.points; after them the steps of the decay */
     size_t fetches; /* fed so far */
     uint64_t pending;
     const struct sp_said *said; /* by page number */

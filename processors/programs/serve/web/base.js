@@ -136,12 +136,12 @@ const headers = () => {
 
 async function ask(path, parameters) {
   const query = parameters ? '?' + new URLSearchParams(parameters) : '';
-  const answer = await fetch(path + query, {headers: headers()});
-  if (answer.status === 401) $('unlock').hidden = false;
-  const body = await answer.json().catch(() => ({error: 'the answer cannot be read'}));
-  if (!answer.ok) {
-    const error = new Error(body.error || 'status ' + answer.status);
-    error.status = answer.status;
+  const response = await fetch(path + query, {headers: headers()});
+  if (response.status === 401) $('unlock').hidden = false;
+  const body = await response.json().catch(() => ({error: 'the response cannot be read'}));
+  if (!response.ok) {
+    const error = new Error(body.error || 'status ' + response.status);
+    error.status = response.status;
     throw error;
   }
   return body;

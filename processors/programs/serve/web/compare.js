@@ -54,7 +54,7 @@ function verdict(c) {
   return ['Similarity ' + share(c.similarity) + (c.exact ? ', exact' : ', estimated') + '; threshold ' + c.threshold + ': ' +
     (c.near_duplicates ? 'near duplicates' : 'not near duplicates') + (c.equal_words ? ', the words are the same.' : '.'),
   number(c.a.shingles) + ' and ' + number(c.b.shingles) + ' shingles, lengths (' + c.a.lengths.join(', ') + ') and (' + c.b.lengths.join(', ') +
-    '), ' + number(c.shared_kept) + ' of the kept ones shared. No pages of these lengths are more similar than ' + share(c.length_bound) + '.'];
+    '), ' + number(c.shared_kept) + ' of the kept shingles are shared. Pages of these lengths are at most this similar: ' + share(c.length_bound) + '.'];
 }
 
 async function compare(a, b) {
@@ -65,7 +65,7 @@ async function compare(a, b) {
     let texts = null;
     try {
       texts = await Promise.all([ask('/v1/text', {url: a}), ask('/v1/text', {url: b})]);
-      lines.push('Marked: what the other text does not have.');
+      lines.push('Marked words are missing from the other text.');
     } catch (error) {
       lines.push('Texts: ' + error.message);
     }

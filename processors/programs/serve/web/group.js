@@ -3,11 +3,11 @@ const MEMBERS_SHOWN = 100, MEMBERS_ASKED = 1000, PART = 20000;
 const chosen = new Set(); // URLs to compare
 let group = null; // as the server tells, with the members that are shown
 let looked = ''; // the URL whose group it is
-let parts = ['']; // of a large group: behind which member each part begins, up to the one that is shown
+let parts = ['']; // of a large group: after which member each part begins, up to the one that is shown
 
 function why(member) {
-  if (!member.link) return 'the root of its group';
-  return [member.link.reason === 'redirect' ? 'redirect with ' : share(member.link.similarity) + ' to ', link(member.link.url)];
+  if (!member.link) return 'first of the group: the others are linked to it';
+  return [member.link.reason === 'redirect' ? 'redirect to or from ' : share(member.link.similarity) + ' similar to ', link(member.link.url)];
 }
 
 function diff(loser, winner) {
@@ -51,7 +51,7 @@ function showMembers() {
   showGraph();
 }
 
-// Where a step leads: within the part that is shown, or to the one before or behind it.
+// Where a step leads: within the part that is shown, or to the one before or after it.
 function step(by) {
   const offset = group.offset + by;
   if (offset >= group.size && group.next_after) return {offset: 0, parts: [...parts, group.next_after]};
@@ -81,7 +81,7 @@ async function turn(by) {
 
 // What put the winner first, when the page was last told its status.
 const RULES = {popularity: 'is more popular', static: 'has a URL without a query', short: 'has the shorter URL',
-  market: 'is of the market', id: 'ranks the same and comes first by id', override: 'ranks behind, but winner.relation or winner.margin decided'};
+  market: 'is in the preferred market', id: 'has the same rank and the lower id', override: 'has a lower rank, but winner.relation or winner.margin decided'};
 
 function facts(status) {
   const said = [line(status.url, ' is ', make('strong', status.status), '. ', outside(status.url))];

@@ -8,8 +8,8 @@ function showLive() {
   const table = $('live');
   refill(table.tBodies[0], latestStatuses, () => latestStatuses.map((event) => row(table, [link(event.url), event.status,
     event.winner_url ? link(event.winner_url) : '', share(event.similarity), day(event.version_ms)])));
-  $('live-said').textContent = latestStatuses.length === 0 ? 'Nothing new since this page is open.' :
-    'The latest ' + number(latestStatuses.length) + (passedOver ? '; ' + number(passedOver) + ' came too fast to be shown.' : '.');
+  $('live-said').textContent = latestStatuses.length === 0 ? 'Nothing new since this page was opened.' :
+    'The latest ' + number(latestStatuses.length) + (passedOver ? '; ' + number(passedOver) + ' more came too fast to be shown.' : '.');
 }
 
 function take(block) {
@@ -22,9 +22,9 @@ function take(block) {
 }
 
 async function readLive() {
-  const answer = await fetch('/v1/events', {headers: lastEvent ? {...headers(), 'Last-Event-ID': lastEvent} : headers()});
-  if (!answer.ok) throw new Error((await answer.json()).error);
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  const response = await fetch('/v1/events', {headers: lastEvent ? {...headers(), 'Last-Event-ID': lastEvent} : headers()});
+  if (!response.ok) throw new Error((await response.json()).error);
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   document.body.dataset.live = 'open';
   for (let text = '';;) {
     const {value, done} = await reader.read();

@@ -2,7 +2,7 @@
 const REFRESH_MS = 5000, FIRST_MS = 1000;
 
 function cards(all) {
-  const since = all.inputs_ended ? 'inputs read to their end' : 'state moved on ' + number(Math.round(all.unchanged_ms / 1000)) + ' s ago';
+  const since = all.inputs_ended ? 'all input is read' : 'state changed ' + number(Math.round(all.unchanged_ms / 1000)) + ' s ago';
   const rows = [['pages', all.pages], ['groups', all.groups], ['groups of several', all.duplicate_groups],
     ...STATUSES.map((name) => [name, all[name]]), ['records; ' + since, all.records]];
   return rows.map(([name, value]) => {
@@ -23,7 +23,7 @@ function showAudit(audit) {
   if (!audit) return;
   $('audit-said').textContent = number(audit.pages) + ' pages are watched, ' + number(audit.judged) +
     ' similar pairs were judged: ' + number(audit.missing) + ' missing, ' + number(audit.wrong) +
-    ' wrong; statuses were at most ' + number(Math.round(audit.late_seconds)) + ' s late in crawl time.';
+    ' wrong. Statuses were at most ' + number(Math.round(audit.late_seconds)) + ' s of crawl time late.';
   $('audit-found').hidden = audit.examples.length === 0;
   refill($('alarms').tBodies[0], audit.examples, () => audit.examples.map((e) =>
     row($('alarms'), [e.kind + ': ' + e.what, link(e.url), e.other_url ? link(e.other_url) : '', share(e.similarity)])));

@@ -46,13 +46,17 @@ $('later').addEventListener('click', () => turn(MEMBERS_SHOWN));
 $('pause').addEventListener('click', pause);
 $('csv').addEventListener('click', () => saveGroup(true));
 $('json').addEventListener('click', () => saveGroup(false));
+$('pages-csv').addEventListener('click', () => savePages(true));
+$('pages-json').addEventListener('click', () => savePages(false));
+$('hosts-csv').addEventListener('click', () => saveHosts(true));
+$('hosts-json').addEventListener('click', () => saveHosts(false));
 on('texts', () => {
   $('sides').hidden = false;
   $('a-url').textContent = 'First text';
   $('b-url').textContent = 'Second text';
   const n = sideBySide($('own-a').value, $('own-b').value);
   show([number(n.a) + ' and ' + number(n.b) + ' shingles, ' + number(n.both) + ' shared: ' +
-    share(n.a + n.b ? n.both / (n.a + n.b - n.both) : 0) + '. Marked: what the other text does not have.']);
+    share(n.a + n.b ? n.both / (n.a + n.b - n.both) : 0) + '. Marked words are missing from the other text.']);
 });
 document.querySelectorAll('table').forEach(nameRoles);
 addEventListener('hashchange', follow);

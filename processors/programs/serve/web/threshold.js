@@ -21,7 +21,7 @@ async function tryThreshold() {
     scroll.appendChild(trialTable(trial));
     into.replaceChildren(line('At ' + trial.threshold + ' instead of ' + trial.was + ': ' + number(trial.groups.length) +
       (trial.groups.length === 1 ? ' group, ' : ' groups, ') + number(changes) + ' of ' + number(all.length) + ' members would change.' +
-      (trial.threshold < trial.was ? ' Pages of other groups might join; they are not looked at here.' : '')), scroll);
+      (trial.threshold < trial.was ? ' Pages of other groups might join, but are not compared here.' : '')), scroll);
     document.body.dataset.tried = String(changes);
   } catch (error) {
     into.replaceChildren(line(error.message));

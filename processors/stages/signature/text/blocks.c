@@ -1,11 +1,10 @@
 /* Main content by shallow features of blocks: the context their elements give, the share of
  * their text that is links, and what stands beside them.
  *
- * Source: Kohlschuetter, Fankhauser, Nejdl, "Boilerplate Detection using Shallow Text
- * Features" (WSDM 2010), section 4: link density and text length of a block and its
- * neighbours decide; with the elements' and class names' hints that jusText and
- * trafilatura use. What is removed must be surely furniture: a sentence lost costs
- * a near duplicate as much as a menu kept.
+ * Source: Kohlschuetter, Fankhauser, Nejdl, "Boilerplate Detection using Shallow Text Features"
+ * (WSDM 2010), section 4: link density and text length of a block and its neighbours decide; with
+ * the elements' and class names' hints that jusText and trafilatura use. Only what is certainly
+ * furniture may be removed: losing a sentence harms the similarity as much as keeping a menu.
  *
  * Invariant: a page with text keeps some. Nothing here can fail. */
 #include "text/blocks.h"

@@ -1,8 +1,8 @@
-/* Where tags and targets of links in Markdown end, for all of a stretch of text at once.
+/* Finds where tags and link targets in Markdown end, for a whole stretch of text at once.
  *
- * A search for an end that is not there looks at SP_ENDS_REACH bytes. Text that opens and does not
- * close would pay that for every byte; so after one search in vain a table of the ends is made, in
- * one pass over twice that length, and serves what opens in the first half. */
+ * A search for a missing end reads SP_ENDS_REACH bytes. Text that opens many tags and closes none
+ * would pay that for every byte. So after one search in vain a table of the ends is made, in one
+ * pass over twice that length, for everything that opens in the first half. */
 #ifndef SP_TEXT_ENDS_H
 #define SP_TEXT_ENDS_H
 

@@ -219,7 +219,7 @@ static size_t raw_text(struct sp_html *h, enum sp_tag tag, size_t at)
     unsigned context = h->context;
     h->context |= tag == SP_TAG_title ? SP_IN_TITLE : tag == SP_TAG_textarea ? SP_IN_FORM : 0;
     while (at < end) {
-        size_t next = sp_markup_find(h->page.angle, at + (h->page.data[at] == '<'), end);
+        size_t next = sp_scan_find(h->page.angle, at + (h->page.data[at] == '<'), end);
         if (next > end)
             next = end;
         if (next > at)
@@ -261,8 +261,10 @@ static size_t start_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
 {
     unsigned flags = sp_tag_flags[tag];
     struct sp_attributes attributes = {0};
-    bool wanted =
-        (flags & SP_TAG_STACK) || tag == SP_TAG_a || tag == SP_TAG_span || tag == SP_TAG_script;
+    enum sp_wanted wanted = flags & SP_TAG_STACK ? SP_WANT_ALL
+                            : tag == SP_TAG_a || tag == SP_TAG_span || tag == SP_TAG_script
+                                ? SP_WANT_OWN
+                                : SP_WANT_NONE;
     size_t end = sp_markup_tag_end(&h->page, name_end, wanted, &attributes);
     bool closed = end >= 2 && h->page.data[end - 2] == '/';
     if (h->drop_depth && start_dropped(h, tag, closed))
@@ -303,7 +305,7 @@ static size_t start_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
 static size_t end_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
 {
     struct sp_attributes unused = {0};
-    size_t end = sp_markup_tag_end(&h->page, name_end, false, &unused);
+    size_t end = sp_markup_tag_end(&h->page, name_end, SP_WANT_NONE, &unused);
     unsigned flags = sp_tag_flags[tag];
     if (h->drop_depth) {
         h->drop_depth -= tag == h->drop;
@@ -326,11 +328,6 @@ static size_t end_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
     return end;
 }
 
-static inline bool ends_name(char c)
-{
-    return c == '>' || c == ' ' || c == '/' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
-}
-
 /* The '<' at `at`: returns behind the markup, or behind '<' where it is text. */
 static size_t markup(struct sp_html *h, size_t at)
 {
@@ -340,7 +337,7 @@ static size_t markup(struct sp_html *h, size_t at)
     size_t name = at + 1 + (c == '/');
     if (name < len && is_letter(data[name])) {
         size_t end = name + 1;
-        while (end < len && !ends_name(data[end]))
+        while (end < len && !sp_markup_ends_name(data[end], '>'))
             end++;
         enum sp_tag tag = sp_tag_find(data + name, end - name, len - name);
         return c == '/' ? end_tag(h, tag, end) : start_tag(h, tag, end);
@@ -381,7 +378,7 @@ void sp_html_scan(struct sp_html *h, struct sp_view html, struct sp_blocks *ret_
     memset(h->beyond, 0, sizeof h->beyond);
     sp_buf_reserve(&ret_blocks->text, html.len + html.len / 4 + 64);
     for (size_t at = 0; at < html.len;) {
-        size_t next = sp_markup_find(h->page.angle, at, html.len);
+        size_t next = sp_scan_find(h->page.angle, at, html.len);
         if (next > at && !h->drop_depth)
             put_text(h, at, next);
         if (next == html.len)

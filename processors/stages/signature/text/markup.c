@@ -10,37 +10,46 @@ static inline bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
-static void take(struct sp_view name, struct sp_view value, struct sp_attributes *attributes)
+/* An attribute's name, lower case, zeros behind it. */
+#define NAME(text) ((const char[8]){text})
+
+static bool is_name(uint64_t name, const char known[8])
 {
-    char lower[6];
-    if (name.len < 2 || name.len > sizeof lower)
-        return;
-    for (size_t i = 0; i < name.len; i++)
-        lower[i] = (char)(name.data[i] | 0x20);
-    if (name.len == 2 && memcmp(lower, "id", 2) == 0)
-        attributes->context |= sp_tag_class_context(value);
-    else if (name.len == 5 && memcmp(lower, "class", 5) == 0)
-        attributes->context |= sp_tag_class_context(value);
-    else if (name.len == 4 && memcmp(lower, "role", 4) == 0)
-        attributes->context |= sp_tag_role_context(value);
-    else if (name.len == 4 && memcmp(lower, "href", 4) == 0)
-        attributes->has_href = true;
-    else if (name.len == 4 && memcmp(lower, "type", 4) == 0)
-        attributes->is_template = sp_tag_type_is_template(value);
-    else if (name.len == 6 && memcmp(lower, "hidden", 6) == 0)
-        attributes->hidden = true;
-    else if (name.len == 5 && memcmp(lower, "style", 5) == 0)
-        attributes->hidden |= sp_tag_style_hides(value);
+    uint64_t x;
+    memcpy(&x, known, sizeof x);
+    return name == x;
 }
 
-size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, bool wanted,
+static void take(const struct sp_markup *m, struct sp_view name, struct sp_view value,
+                 enum sp_wanted wanted, struct sp_attributes *attributes)
+{
+    if (name.len < 2 || name.len > 6)
+        return;
+    uint64_t key = sp_tag_name(name, (size_t)(m->data + m->len - name.data));
+    size_t room = (size_t)(m->data + m->len - value.data);
+    if (is_name(key, NAME("class")) || is_name(key, NAME("id"))) {
+        if (wanted == SP_WANT_ALL)
+            attributes->context |= sp_tag_class_context(value, room);
+    } else if (is_name(key, NAME("href")))
+        attributes->has_href = true;
+    else if (is_name(key, NAME("style")))
+        attributes->hidden |= sp_tag_style_hides(value);
+    else if (is_name(key, NAME("hidden")))
+        attributes->hidden = true;
+    else if (is_name(key, NAME("type")))
+        attributes->is_template = sp_tag_type_is_template(value);
+    else if (is_name(key, NAME("role")) && wanted == SP_WANT_ALL)
+        attributes->context |= sp_tag_role_context(value);
+}
+
+size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, enum sp_wanted wanted,
                          struct sp_attributes *ret_attributes)
 {
     const char *data = m->data;
     size_t len = m->len;
     if (!wanted) {
         /* Without a quote before it, a '>' ends the tag in every state. */
-        size_t first = sp_markup_find(m->close, at, len);
+        size_t first = sp_scan_find(m->close, at, len);
         if (first < len && data[first] == '>')
             return first + 1;
     }
@@ -53,8 +62,7 @@ size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, bool wanted,
             continue;
         }
         size_t name = at++; /* whatever it is: a name may begin with '=' */
-        while (at < len && !is_space(data[at]) && data[at] != '/' && data[at] != '>' &&
-               data[at] != '=')
+        while (at < len && !sp_markup_ends_name(data[at], '='))
             at++;
         struct sp_view value = sp_view(data, 0);
         size_t name_end = at;
@@ -69,9 +77,9 @@ size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, bool wanted,
             size_t start = at;
             if (data[at] == '"' || data[at] == '\'') {
                 char quote = data[at];
-                at = sp_markup_find(m->close, ++start, len);
+                at = sp_scan_find(m->close, ++start, len);
                 while (at < len && data[at] != quote)
-                    at = sp_markup_find(m->close, at + 1, len);
+                    at = sp_scan_find(m->close, at + 1, len);
                 value = sp_view(data + start, at - start);
                 at++;
             } else {
@@ -81,7 +89,7 @@ size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, bool wanted,
             }
         }
         if (wanted)
-            take(sp_view(data + name, name_end - name), value, ret_attributes);
+            take(m, sp_view(data + name, name_end - name), value, wanted, ret_attributes);
     }
     return len;
 }
@@ -90,7 +98,7 @@ static size_t comment_end(const struct sp_markup *m, size_t text)
 {
     const char *data = m->data;
     for (size_t at = text;; at++) {
-        at = sp_markup_find(m->close, at, m->len);
+        at = sp_scan_find(m->close, at, m->len);
         if (at >= m->len)
             return m->len;
         if (data[at] != '>')
@@ -106,7 +114,7 @@ static size_t comment_end(const struct sp_markup *m, size_t text)
 static size_t cdata_end(const struct sp_markup *m, size_t text)
 {
     for (size_t at = text;; at++) {
-        at = sp_markup_find(m->close, at, m->len);
+        at = sp_scan_find(m->close, at, m->len);
         if (at >= m->len)
             return m->len;
         if (at >= text + 2 && m->data[at] == '>' && m->data[at - 1] == ']' &&
@@ -142,8 +150,7 @@ static bool names(const struct sp_markup *m, size_t at, const char *name)
     for (size_t i = 0; i < n; i++)
         if ((m->data[at + i] | 0x20) != name[i])
             return false;
-    char c = m->data[at + n];
-    return is_space(c) || c == '/' || c == '>';
+    return sp_markup_ends_name(m->data[at + n], '>');
 }
 
 static bool begins(const struct sp_markup *m, size_t at, const char *text)
@@ -155,8 +162,8 @@ static bool begins(const struct sp_markup *m, size_t at, const char *text)
 /* Where "-->" lies behind a "<!--" whose text begins at `at`: at its '>'. */
 static size_t escape_end(const struct sp_markup *m, size_t at)
 {
-    for (size_t i = sp_markup_find(m->close, at, m->len); i < m->len;
-         i = sp_markup_find(m->close, i + 1, m->len))
+    for (size_t i = sp_scan_find(m->close, at, m->len); i < m->len;
+         i = sp_scan_find(m->close, i + 1, m->len))
         if (m->data[i] == '>' && m->data[i - 1] == '-' && m->data[i - 2] == '-')
             return i;
     return m->len;
@@ -167,8 +174,8 @@ static size_t script_end(const struct sp_markup *m, size_t at)
 {
     bool twice = false;
     size_t escaped = 0; /* "<!--" … up to here; 0: none */
-    for (at = sp_markup_find(m->angle, at, m->len); at < m->len;
-         at = sp_markup_find(m->angle, at + 1, m->len)) {
+    for (at = sp_scan_find(m->angle, at, m->len); at < m->len;
+         at = sp_scan_find(m->angle, at + 1, m->len)) {
         if (m->data[at] != '<' || m->len - at < 2)
             continue;
         if (escaped && at > escaped) {
@@ -198,8 +205,8 @@ size_t sp_markup_raw_end(const struct sp_markup *m, size_t at, enum sp_tag tag)
     };
     if (tag == SP_TAG_script)
         return script_end(m, at);
-    for (at = sp_markup_find(m->angle, at, m->len); at < m->len;
-         at = sp_markup_find(m->angle, at + 1, m->len))
+    for (at = sp_scan_find(m->angle, at, m->len); at < m->len;
+         at = sp_scan_find(m->angle, at + 1, m->len))
         if (m->data[at] == '<' && m->len - at > 2 && m->data[at + 1] == '/' &&
             names(m, at + 2, raw_names[tag]))
             return at;

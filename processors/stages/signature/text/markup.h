@@ -5,6 +5,7 @@
 #define SP_TEXT_MARKUP_H
 
 #include "base/bytes.h"
+#include "text/scan.h"
 #include "text/tags.h"
 
 struct sp_markup {
@@ -21,34 +22,34 @@ struct sp_attributes {
     bool hidden;      /* by a hidden attribute or display: none */
 };
 
-/* The first set bit at or behind `at`; len if there is none. */
-static inline size_t sp_markup_find(const uint64_t *bits, size_t at, size_t len)
+/* White space, '/' and '>', and where `more` is '=' that as well: they end a tag's or an
+ * attribute's name. All are below 64. */
+static inline bool sp_markup_ends_name(char c, char more)
 {
-    if (at >= len)
-        return len;
-    size_t i = at / 64;
-    uint64_t word = bits[i] >> (at % 64);
-    if (word)
-        return at + (size_t)__builtin_ctzll(word);
-    size_t last = len / 64;
-    while (++i <= last)
-        if (bits[i])
-            return i * 64 + (size_t)__builtin_ctzll(bits[i]);
-    return len;
+    const uint64_t ends = 1ull << ' ' | 1ull << '\t' | 1ull << '\n' | 1ull << '\f' | 1ull << '\r' |
+                          1ull << '/' | 1ull << '>' | 1ull << more;
+    return (uint8_t)c < 64 && (ends >> c & 1);
 }
 
 /* Behind the next '>' at or behind `at`. */
 static inline size_t sp_markup_behind_close(const struct sp_markup *m, size_t at)
 {
-    at = sp_markup_find(m->close, at, m->len);
+    at = sp_scan_find(m->close, at, m->len);
     while (at < m->len && m->data[at] != '>')
-        at = sp_markup_find(m->close, at + 1, m->len);
+        at = sp_scan_find(m->close, at + 1, m->len);
     return at < m->len ? at + 1 : m->len;
 }
 
-/* Behind the '>' of a tag whose name ends at `at`. What the attributes say is read only where
- * `wanted`. *ret_attributes must be zeroed. */
-size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, bool wanted,
+/* Which attributes of a tag are read; most tags are inline elements, whose classes are many and say
+ * nothing about the text around them. */
+enum sp_wanted {
+    SP_WANT_NONE,
+    SP_WANT_OWN, /* all but the context */
+    SP_WANT_ALL
+};
+
+/* Behind the '>' of a tag whose name ends at `at`. *ret_attributes must be zeroed. */
+size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, enum sp_wanted wanted,
                          struct sp_attributes *ret_attributes);
 
 /* Behind the comment, doctype or processing instruction at `at` ("<!" or "<?" or "</x"). In

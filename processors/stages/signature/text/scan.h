@@ -39,6 +39,22 @@ static inline size_t sp_scan_words(size_t len)
     return len / 64 + 1;
 }
 
+/* The first set bit at or behind `at`; len if there is none. */
+static inline size_t sp_scan_find(const uint64_t *bits, size_t at, size_t len)
+{
+    if (at >= len)
+        return len;
+    size_t i = at / 64;
+    uint64_t word = bits[i] >> (at % 64);
+    if (word)
+        return at + (size_t)__builtin_ctzll(word);
+    size_t last = len / 64;
+    while (++i <= last)
+        if (bits[i])
+            return i * 64 + (size_t)__builtin_ctzll(bits[i]);
+    return len;
+}
+
 /* The kernel in use: by default the fastest this processor has. */
 const struct sp_scan_kernel *sp_scan_kernel(void);
 

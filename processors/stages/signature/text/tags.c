@@ -9,12 +9,18 @@
 #include <strings.h>
 
 #include "base/assert.h"
+#include "text/scan.h"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 enum {
     TAG_SLOTS = 256,
     HINT_SLOTS = 256,
     NAME_MAX_LEN = 16,
-    CLASS_MAX_LEN = 128 /* of an attribute's value is looked at */
+    CLASS_MAX_LEN = 128, /* of an attribute's value is looked at */
+    VALUE_WORDS = CLASS_MAX_LEN / 64 + 1
 };
 
 const uint16_t sp_tag_flags[SP_TAG_COUNT] = {0,
@@ -57,6 +63,7 @@ struct name_slot {
 
 static struct name_slot tag_slots[TAG_SLOTS];
 static struct name_slot hint_slots[HINT_SLOTS];
+static uint32_t hint_lengths[32]; /* by the first letter: lengths of the hints, as bits */
 
 static inline uint32_t slot_of(struct name_key k)
 {
@@ -69,22 +76,28 @@ static inline uint64_t lower_bytes(uint64_t x, size_t n)
                   : (x | 0x2020202020202020ull) & ((1ull << (8 * n)) - 1);
 }
 
-/* len from 1 to NAME_MAX_LEN */
-static inline struct name_key key_of(const char *name, size_t len, size_t room)
+static __attribute__((noinline)) struct name_key long_key_of(const char *name, size_t len,
+                                                             size_t room)
 {
     uint64_t words[2] = {0, 0};
-    if (room >= sizeof words)
-        memcpy(words, name, sizeof words);
-    else
-        memcpy(words, name, len);
+    memcpy(words, name, room >= sizeof words ? sizeof words : len);
     return (struct name_key){lower_bytes(words[0], len),
                              len > 8 ? lower_bytes(words[1], len - 8) : 0};
 }
 
+/* len from 1 to NAME_MAX_LEN; most names have at most 8 bytes. */
+static inline struct name_key key_of(const char *name, size_t len, size_t room)
+{
+    uint64_t word;
+    if (len > sizeof word || room < sizeof word)
+        return long_key_of(name, len, room);
+    memcpy(&word, name, sizeof word);
+    return (struct name_key){lower_bytes(word, len), 0};
+}
+
 static void slot_put(struct name_slot *slots, const char *name, uint8_t value)
 {
-    size_t len = strlen(name);
-    struct name_key k = key_of(name, len < NAME_MAX_LEN ? len : NAME_MAX_LEN, 0);
+    struct name_key k = key_of(name, strlen(name), 0);
     uint32_t at = slot_of(k);
     while (slots[at].value)
         at = (at + 1) % TAG_SLOTS;
@@ -101,14 +114,20 @@ static inline uint8_t slot_get(const struct name_slot *slots, struct name_key k)
 
 enum { HINT_FURNITURE = 1, HINT_NEGATION = 2 };
 
+static void hint_put(const char *name, uint8_t value)
+{
+    slot_put(hint_slots, name, value);
+    hint_lengths[name[0] & 31] |= 1u << strlen(name);
+}
+
 __attribute__((constructor)) static void fill_slots(void)
 {
     for (int i = 1; i < SP_TAG_COUNT; i++)
         slot_put(tag_slots, tag_names[i], (uint8_t)i);
     for (size_t i = 0; i < sizeof hint_names / sizeof *hint_names; i++)
-        slot_put(hint_slots, hint_names[i], HINT_FURNITURE);
+        hint_put(hint_names[i], HINT_FURNITURE);
     for (size_t i = 0; i < sizeof negations / sizeof *negations; i++)
-        slot_put(hint_slots, negations[i], HINT_NEGATION);
+        hint_put(negations[i], HINT_NEGATION);
 }
 
 enum sp_tag sp_tag_find(const char *name, size_t len, size_t room)
@@ -118,6 +137,33 @@ enum sp_tag sp_tag_find(const char *name, size_t len, size_t room)
     return (enum sp_tag)slot_get(tag_slots, key_of(name, len, room));
 }
 
+uint64_t sp_tag_name(struct sp_view name, size_t room)
+{
+    return key_of(name.data, name.len, room).head;
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static inline uint8_t hint_of(const char *word, size_t len, size_t room)
+{
+    if (len > NAME_MAX_LEN || !(hint_lengths[word[0] & 31] >> len & 1))
+        return 0;
+    return slot_get(hint_slots, key_of(word, len, room));
+}
+
+/* Bitmaps of a class or id attribute's value, as scan.h has them. */
+struct value_map {
+    uint64_t starts[VALUE_WORDS]; /* of words: of runs of letters, and capitals that begin a word in
+                                   * one: topNav, sideBar, NAV */
+    uint64_t ends[VALUE_WORDS];   /* letters that begin a word, and what is no letter */
+    uint64_t runs[VALUE_WORDS];   /* of starts, those behind no letter */
+    uint64_t spaces[VALUE_WORDS];
+};
+
+#if !defined(__x86_64__)
 static inline bool is_letter(char c)
 {
     return (unsigned)((c | 0x20) - 'a') < 26u;
@@ -127,50 +173,92 @@ static inline bool is_upper(char c)
 {
     return (unsigned)(c - 'A') < 26u;
 }
+#endif
 
-static bool is_space(char c)
+/* 64 bytes: which are letters, capitals, white space. */
+static inline void classify(const char *data, uint64_t *ret_letters, uint64_t *ret_uppers,
+                            uint64_t *ret_spaces)
 {
-    return c == ' ' || (c >= '\t' && c <= '\r');
+    uint64_t letters = 0, uppers = 0, spaces = 0;
+#if defined(__x86_64__)
+    /* Bytes are moved so that a range begins at the least signed one: one comparison a range. */
+    for (unsigned i = 0; i < 64; i += 16) {
+        __m128i x = _mm_loadu_si128((const void *)(data + i));
+        __m128i upper = _mm_cmplt_epi8(_mm_add_epi8(x, _mm_set1_epi8((char)(128 - 'A'))),
+                                       _mm_set1_epi8(26 - 128));
+        __m128i lower = _mm_cmplt_epi8(_mm_add_epi8(x, _mm_set1_epi8((char)(128 - 'a'))),
+                                       _mm_set1_epi8(26 - 128));
+        __m128i blank = _mm_cmplt_epi8(_mm_add_epi8(x, _mm_set1_epi8((char)(128 - '\t'))),
+                                       _mm_set1_epi8(5 - 128));
+        __m128i space = _mm_or_si128(blank, _mm_cmpeq_epi8(x, _mm_set1_epi8(' ')));
+        uppers |= (uint64_t)(unsigned)_mm_movemask_epi8(upper) << i;
+        letters |= (uint64_t)(unsigned)_mm_movemask_epi8(_mm_or_si128(lower, upper)) << i;
+        spaces |= (uint64_t)(unsigned)_mm_movemask_epi8(space) << i;
+    }
+#else
+    for (unsigned i = 0; i < 64; i++) {
+        letters |= (uint64_t)is_letter(data[i]) << i;
+        uppers |= (uint64_t)is_upper(data[i]) << i;
+        spaces |= (uint64_t)is_space(data[i]) << i;
+    }
+#endif
+    *ret_letters = letters;
+    *ret_uppers = uppers;
+    *ret_spaces = spaces;
 }
 
-static uint8_t hint_of(const char *name, size_t len)
+static void map_value(const char *value, size_t len, size_t room, struct value_map *ret_map)
 {
-    return len <= NAME_MAX_LEN ? slot_get(hint_slots, key_of(name, len, 0)) : 0;
+    char copy[64];
+    uint64_t last_letter = 0, last_upper = 0; /* of the 64 bytes before */
+    for (size_t i = 0; i < sp_scan_words(len); i++) {
+        const char *data = value + i * 64;
+        size_t left = len - i * 64;
+        uint64_t valid = left < 64 ? (1ull << left) - 1 : ~0ull;
+        if (room - i * 64 < sizeof copy)
+            data = memcpy(copy, data, left);
+        uint64_t letters, uppers, spaces;
+        classify(data, &letters, &uppers, &spaces);
+        letters &= valid;
+        uppers &= valid;
+        uint64_t after_letter = letters << 1 | last_letter, after_upper = uppers << 1 | last_upper;
+        uint64_t runs = letters & ~after_letter, starts = runs | (uppers & ~after_upper);
+        ret_map->runs[i] = runs;
+        ret_map->starts[i] = starts;
+        ret_map->ends[i] = (starts | ~letters) & valid;
+        ret_map->spaces[i] = spaces & valid;
+        last_letter = letters >> 63;
+        last_upper = uppers >> 63;
+    }
 }
 
-unsigned sp_tag_class_context(struct sp_view value)
+unsigned sp_tag_class_context(struct sp_view value, size_t room)
 {
     size_t len = value.len < CLASS_MAX_LEN ? value.len : CLASS_MAX_LEN;
     const char *v = value.data;
     unsigned context = 0, token = 0;
     bool negated = false; /* has-sidebar, no-menu: the class of something else */
-    for (size_t i = 0; i < len;) {
-        if (!is_letter(v[i])) {
-            if (is_space(v[i])) {
-                context |= token;
-                token = 0;
-                negated = false;
-            }
-            i++;
-            continue;
+    struct value_map map = {0};
+    map_value(v, len, room, &map);
+    size_t run = 0, end = 0;
+    for (size_t word = sp_scan_find(map.starts, 0, len); word < len;
+         word = sp_scan_find(map.starts, end, len)) {
+        if (sp_scan_find(map.spaces, end, word) < word) {
+            context |= token;
+            token = 0;
+            negated = false;
         }
-        /* A run of letters, and the words that capitals begin in it: topNav, sideBar, NAV. */
-        size_t run = i, word = i;
-        while (i < len && is_letter(v[i])) {
-            i++;
-            bool more = i < len && is_letter(v[i]);
-            if (more && !(is_upper(v[i]) && !is_upper(v[i - 1])))
-                continue;
-            uint8_t hint = hint_of(v + word, i - word);
-            if (!hint && word != run)
-                hint = hint_of(v + run, i - run);
-            if (hint == HINT_NEGATION) {
-                negated = true;
-                token = 0;
-            } else if (hint == HINT_FURNITURE && !negated) {
-                token = SP_IN_HINT;
-            }
-            word = i;
+        if (map.runs[word / 64] >> word % 64 & 1)
+            run = word;
+        end = sp_scan_find(map.ends, word + 1, len);
+        uint8_t hint = hint_of(v + word, end - word, room - word);
+        if (!hint && word != run)
+            hint = hint_of(v + run, end - run, room - run);
+        if (hint == HINT_NEGATION) {
+            negated = true;
+            token = 0;
+        } else if (hint == HINT_FURNITURE && !negated) {
+            token = SP_IN_HINT;
         }
     }
     return context | token;

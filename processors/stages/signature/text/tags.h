@@ -113,6 +113,10 @@ extern const uint16_t sp_tag_flags[SP_TAG_COUNT];
 /* The element by its name in any case, len >= 1. `room` bytes can be read at name. */
 enum sp_tag sp_tag_find(const char *name, size_t len, size_t room);
 
+/* A name of at most 8 bytes as a number: its bytes in lower case, in memory order, zeros behind
+ * them. `room` bytes can be read at its data. */
+uint64_t sp_tag_name(struct sp_view name, size_t room);
+
 /* What is known of a piece of text from the elements around it. */
 enum sp_context {
     SP_IN_BOILER = 1, /* <nav>, <footer>, <aside>, role="navigation",  … */
@@ -125,8 +129,8 @@ enum sp_context {
     SP_IN_TEMPLATE = 128 /* a <script> that holds HTML for a script to show */
 };
 
-/* The context that a class or id attribute's value gives. */
-unsigned sp_tag_class_context(struct sp_view value);
+/* The context that a class or id attribute's value gives. `room` bytes can be read at its data. */
+unsigned sp_tag_class_context(struct sp_view value, size_t room);
 unsigned sp_tag_role_context(struct sp_view value);
 
 /* Whether a script's type says that it holds HTML. */

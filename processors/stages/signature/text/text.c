@@ -1,7 +1,7 @@
 /* The way of a page from bytes to signature: see text.h for the picture.
  *
- * Main content is chosen before words are split, so that furniture costs no hashing; blocks
- * that stand side by side in the text are given to the splitter as one range.
+ * Main content is chosen before words are split, so that page furniture is never hashed; adjacent
+ * blocks are given to the splitter as one range.
  *
  * The language is looked for in a bounded sample of the chosen text and remembered by the
  * sample's hash: pages are fetched again with the same beginning, and CLD2 costs more than

@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 /** One fetch, as schemas/page.avsc has it. Fields that are null were not given. */
 public final class Page {
     /** CRC-64-AVRO of schemas/page.avsc. */
-    private static final long FINGERPRINT = 0x00a830ce6fffec2bL;
+    private static final long FINGERPRINT = 0x7b26edb74909b9f8L;
 
     public final String url;
     public Long fetchTimeMs;
@@ -43,6 +43,7 @@ public final class Page {
             little(out, Double.doubleToLongBits(popularity));
         number(out, text == null ? 0 : 1);
         bytes(out, text == null ? body : text.getBytes(StandardCharsets.UTF_8));
+        present(out, null); // refers_to_ms: a 304 is of the last fetch
         return out.toByteArray();
     }
 

@@ -100,7 +100,7 @@ public class PagesBolt extends BaseRichBolt {
         }
     }
 
-    /** A header of the answer: plain, or with the prefix that protocol.md.prefix gives. */
+    /** A header of the response: plain, or with the prefix that protocol.md.prefix gives. */
     private static String first(Metadata metadata, String header) {
         for (String key : metadata.keySet())
             if (key.equalsIgnoreCase(header) || key.toLowerCase(java.util.Locale.ROOT).endsWith("." + header))

@@ -1,0 +1,56 @@
+/* See parity.h. */
+#include "similarity/parity.h"
+
+#include <string.h>
+
+uint32_t sp_parity_words(uint32_t shingles, uint32_t bits_each)
+{
+    uint32_t words = 1;
+    while (words < SP_PARITY_WORDS_MAX && 64ull * words < (uint64_t)shingles * bits_each)
+        words *= 2;
+    return words;
+}
+
+void sp_parity_of(const struct sp_signature *x, uint32_t words, uint64_t *ret_words)
+{
+    uint32_t bits = 64 * words;
+    memset(ret_words, 0, bits / 8);
+    for (uint32_t i = 0; i < x->shingle_count; i++) {
+        uint32_t at = (x->hashes[i] * 2654435761u >> 4) & (bits - 1);
+        ret_words[at / 64] ^= 1ull << at % 64;
+    }
+}
+
+static inline __attribute__((always_inline)) uint32_t
+distance(const uint64_t *small, uint32_t least, const uint64_t *large, uint32_t most)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < least; i++) {
+        uint64_t folded = small[i];
+        for (uint32_t k = i; k < most; k += least)
+            folded ^= large[k];
+        bits += (uint32_t)__builtin_popcountll(folded);
+    }
+    return bits;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("popcnt"))) static uint32_t
+distance_popcnt(const uint64_t *small, uint32_t least, const uint64_t *large, uint32_t most)
+{
+    return distance(small, least, large, most);
+}
+#endif
+
+uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,
+                            uint32_t b_words)
+{
+    const uint64_t *large = a_words > b_words ? a : b, *small = a_words > b_words ? b : a;
+    uint32_t most = a_words > b_words ? a_words : b_words;
+    uint32_t least = a_words > b_words ? b_words : a_words;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("popcnt"))
+        return distance_popcnt(small, least, large, most);
+#endif
+    return distance(small, least, large, most);
+}

@@ -1,0 +1,25 @@
+/* A lower bound of the number of shingles that only one of two signatures has, from a pattern of a
+ * few words for each.
+ *
+ * Each shingle flips one bit of its pattern, so each bit in which two patterns differ means at
+ * least one shingle that only one of the signatures has. Patterns of different sizes are compared
+ * after folding the larger one. The more bits there are for a shingle, the fewer flip back. Our
+ * own; odd sketches (Mitzenmacher, Pagh, Pham 2014) estimate J from the same pattern. */
+#ifndef SP_SIMILARITY_PARITY_H
+#define SP_SIMILARITY_PARITY_H
+
+#include <stdint.h>
+
+#include "page/signature.h"
+
+enum { SP_PARITY_WORDS_MAX = 1024 };
+
+/* The number of words of a pattern: a power of two, with at least that many bits for each shingle,
+ * at most SP_PARITY_WORDS_MAX. */
+uint32_t sp_parity_words(uint32_t shingles, uint32_t bits_each);
+void sp_parity_of(const struct sp_signature *x, uint32_t words, uint64_t *ret_words);
+/* At most the number of shingles, with repeats, that only one of the two signatures has. */
+uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,
+                            uint32_t b_words);
+
+#endif

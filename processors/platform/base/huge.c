@@ -1,0 +1,95 @@
+/* See huge.h. An arena of jemalloc whose memory comes from `extent_alloc`. */
+#include "base/huge.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/mman.h>
+
+#include <jemalloc/jemalloc.h>
+
+#include "base/mem.h"
+
+/* Weak: a library of ours may be part of a process that allocates by other means. */
+#pragma weak mallctl
+#pragma weak mallocx
+#pragma weak dallocx
+
+enum { HUGE_PAGE = 2 << 20, NO_ARENA = 0 };
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static int arena_flags = NO_ARENA;
+
+/* jemalloc keeps what it gets (retain), in extents that grow. */
+static void *extent_alloc(extent_hooks_t *hooks, void *wanted, size_t bytes, size_t alignment,
+                          bool *zero, bool *commit, unsigned arena)
+{
+    (void)hooks, (void)arena;
+    if (wanted)
+        return NULL;
+    size_t aligned = alignment > HUGE_PAGE ? alignment : HUGE_PAGE;
+    if (bytes > SIZE_MAX - aligned)
+        return NULL;
+    char *mapped = mmap(NULL, bytes + aligned, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (mapped == MAP_FAILED)
+        return NULL;
+    size_t before = (aligned - (uintptr_t)mapped % aligned) % aligned;
+    if (before)
+        munmap(mapped, before);
+    munmap(mapped + before + bytes, aligned - before);
+    madvise(mapped + before, bytes, MADV_HUGEPAGE);
+    *zero = *commit = true;
+    return mapped + before;
+}
+
+/* The arena splits and merges extents; without a hook to release them, it keeps their memory. */
+static bool extent_split(extent_hooks_t *hooks, void *p, size_t bytes, size_t a, size_t b,
+                         bool committed, unsigned arena)
+{
+    (void)hooks, (void)p, (void)bytes, (void)a, (void)b, (void)committed, (void)arena;
+    return false;
+}
+
+static bool extent_merge(extent_hooks_t *hooks, void *a, size_t a_bytes, void *b, size_t b_bytes,
+                         bool committed, unsigned arena)
+{
+    (void)hooks, (void)a, (void)a_bytes, (void)b, (void)b_bytes, (void)committed, (void)arena;
+    return false;
+}
+
+static void make_arena(void)
+{
+    static extent_hooks_t hooks = {
+        .alloc = extent_alloc, .split = extent_split, .merge = extent_merge};
+    extent_hooks_t *of_arena = &hooks;
+    unsigned arena;
+    size_t bytes = sizeof arena;
+    if (mallctl && mallocx && dallocx &&
+        mallctl("arenas.create", &arena, &bytes, &of_arena, sizeof of_arena) == 0)
+        arena_flags = MALLOCX_ARENA(arena) | MALLOCX_TCACHE_NONE;
+}
+
+void *sp_huge_calloc(size_t count, size_t bytes)
+{
+    pthread_once(&once, make_arena);
+    void *p = NULL;
+    if (arena_flags != NO_ARENA && count && bytes && count <= SIZE_MAX / bytes)
+        p = mallocx(count * bytes, arena_flags | MALLOCX_ZERO);
+    return p ? p : sp_calloc(count, bytes);
+}
+
+void sp_huge_free(void *p)
+{
+    if (arena_flags != NO_ARENA && p)
+        dallocx(p, MALLOCX_TCACHE_NONE);
+    else
+        sp_free(p);
+}
+
+void sp_huge_advise(void *p, size_t bytes)
+{
+    size_t before = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;
+    if (bytes >= before + HUGE_PAGE)
+        madvise((char *)p + before, (bytes - before) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+}

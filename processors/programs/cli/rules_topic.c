@@ -1,0 +1,92 @@
+/* See rules_topic.h. */
+#include "cli/rules_topic.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "cli/kafka_options.h"
+
+static const char confidence_field[] = ",\"confidence\":";
+
+/* What the line of a rule is about, the key of its record: what stands before its counts. */
+static void put_key(struct sp_buf *key, const char *line)
+{
+    const char *end = strstr(line, confidence_field);
+    sp_buf_reset(key);
+    sp_buf_put(key, line, end ? (size_t)(end - line) : strlen(line));
+    sp_buf_put_u8(key, '}');
+}
+
+static double confidence_of(const char *line)
+{
+    const char *at = strstr(line, confidence_field);
+    return at ? strtod(at + sizeof confidence_field - 1, NULL) : 0;
+}
+
+/* `lines` is cut up. */
+static void make_table(char *lines, struct sp_topic_table *ret_table)
+{
+    struct sp_buf key = {0};
+    char *save = NULL;
+    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        put_key(&key, line);
+        sp_topic_table_put(ret_table, sp_buf_view(&key), sp_view_str(line));
+    }
+    sp_buf_done(&key);
+}
+
+enum sp_err sp_cli_rules_publish(const struct sp_config *config, const struct sp_buf *lines,
+                                 struct sp_topic_changes *ret_changes, struct sp_fault *fault)
+{
+    struct sp_topic_table is = {0}, wanted = {0};
+    struct sp_kafka_options kafka;
+    char *text = sp_view_dup(sp_buf_view(lines));
+    sp_cli_kafka_options(config, &kafka);
+    make_table(text, &wanted);
+    enum sp_err err = sp_topic_table_read(&kafka, SP_TOPIC_RULES, &is, fault);
+    if (err == SP_OK)
+        err = sp_topic_table_write(&kafka, SP_TOPIC_RULES, &is, &wanted, ret_changes, fault);
+    sp_topic_table_done(&is);
+    sp_topic_table_done(&wanted);
+    sp_free(text);
+    return err;
+}
+
+static int surest_first(const void *a, const void *b)
+{
+    const struct sp_topic_row *x = *(struct sp_topic_row *const *)a;
+    const struct sp_topic_row *y = *(struct sp_topic_row *const *)b;
+    double p = confidence_of(x->value), q = confidence_of(y->value);
+    return p != q ? (p < q) - (p > q) : strcmp(x->key, y->key);
+}
+
+static void put_lines(const struct sp_topic_table *t, double confidence, struct sp_buf *out)
+{
+    const struct sp_topic_row **rows = sp_alloc((t->rows.count + 1) * sizeof *rows);
+    size_t count = 0;
+    for (size_t i = 0; i < t->rows.cap; i++) {
+        const struct sp_topic_row *row = t->rows.cells[i].object;
+        if (row && row->value && confidence_of(row->value) >= confidence)
+            rows[count++] = row;
+    }
+    qsort(rows, count, sizeof *rows, surest_first);
+    for (size_t i = 0; i < count; i++) {
+        sp_buf_put_str(out, rows[i]->value);
+        sp_buf_put_u8(out, '\n');
+    }
+    sp_free(rows);
+}
+
+enum sp_err sp_cli_rules_read(const struct sp_config *config, double confidence, struct sp_buf *out,
+                              struct sp_fault *fault)
+{
+    struct sp_topic_table t = {0};
+    struct sp_kafka_options kafka;
+    sp_cli_kafka_options(config, &kafka);
+    enum sp_err err = sp_topic_table_read(&kafka, SP_TOPIC_RULES, &t, fault);
+    if (err == SP_OK)
+        put_lines(&t, confidence, out);
+    sp_topic_table_done(&t);
+    return err;
+}

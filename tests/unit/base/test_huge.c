@@ -1,0 +1,66 @@
+/* Memory in huge pages; needs jemalloc, so it is skipped under a sanitizer. */
+#include "base/huge.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "harness.h"
+
+enum { BLOCKS = 2000, MOST_BYTES = 20000 };
+
+static size_t bytes_of(uint64_t seed)
+{
+    return 1 + sp_mix64(seed) % MOST_BYTES;
+}
+
+static size_t set_bytes(const unsigned char *block, size_t bytes)
+{
+    size_t set = 0;
+    for (size_t i = 0; i < bytes; i++)
+        set += block[i] != 0;
+    return set;
+}
+
+TEST(memory_is_zero_also_where_it_was_used_before)
+{
+    unsigned char *blocks[BLOCKS] = {0};
+    size_t set = 0;
+    for (uint64_t step = 1; step <= 5 * BLOCKS; step++) {
+        size_t at = sp_mix64(step) % BLOCKS, bytes = bytes_of(step);
+        sp_huge_free(blocks[at]);
+        blocks[at] = sp_huge_calloc(bytes, 1);
+        set += set_bytes(blocks[at], bytes);
+        memset(blocks[at], 0xff, bytes);
+    }
+    CU_ASSERT_EQUAL(set, 0);
+    for (size_t i = 0; i < BLOCKS; i++)
+        sp_huge_free(blocks[i]);
+}
+
+TEST(a_block_is_as_large_as_asked)
+{
+    enum { BYTES = 64 << 20 };
+    unsigned char *large = sp_huge_calloc(BYTES / 8, 8);
+    large[0] = large[BYTES - 1] = 1;
+    CU_ASSERT_EQUAL(set_bytes(large, BYTES), 2);
+    sp_huge_free(large);
+    sp_huge_free(sp_huge_calloc(0, 8)); /* a size of zero */
+}
+
+TEST(memory_of_any_kind_keeps_its_content_when_huge_pages_are_asked_for)
+{
+    enum { BYTES = 7 << 20, PIECE = 65537 };
+    unsigned char *block = sp_alloc(BYTES);
+    size_t wrong = 0;
+    for (size_t i = 0; i < BYTES; i++)
+        block[i] = (unsigned char)sp_mix64(i / 64);
+    for (size_t at = 0; at < BYTES; at += PIECE)
+        sp_huge_advise(block + at, BYTES - at);
+    sp_huge_advise(block, 0);
+    sp_huge_advise(block + 1, 1);
+    for (size_t i = 0; i < BYTES; i++)
+        wrong += block[i] != (unsigned char)sp_mix64(i / 64);
+    CU_ASSERT_EQUAL(wrong, 0);
+    sp_free(block);
+}

@@ -1,0 +1,85 @@
+/* Groups that grew or shrank across the limit in memory, written and read again. This happens all
+ * the time in a crawl larger than the cache, and once at each restart. */
+#include "group/members.h"
+#include "story.h"
+
+enum { MOST_SMALL = 6 }; /* the most members of a small group */
+
+/* The texts differ by at most 6 of 100 shingles, so all are similar. F to A arrive in this order:
+ * each wins when it arrives, and none of those that win later is its parent. G, which changes no
+ * status, makes the group large. The group is written after each. */
+static void crawl_seven(struct world *w)
+{
+    const char pages[] = "FEDCBAG";
+    w->options.large_from = MOST_SMALL;
+    for (int i = 0; i <= MOST_SMALL; i++) {
+        restart(w);
+        crawl(w, pages[i], (uint32_t)(pages[i] - 'A'));
+    }
+    restart(w);
+    CU_ASSERT(together(w, "ABCDEFG"));
+}
+
+/* In a small group a member's row names its parent in the group's forest. A large group has no
+ * forest, so a member leaves without changing the rows that name it. */
+static void leave(struct world *w, char page, const char *others)
+{
+    crawl_seven(w);
+    die(w, page);
+    restart(w);
+    crawl(w, 'G', MOST_SMALL + 1); /* reads the group */
+    CU_ASSERT(together(w, others));
+}
+
+static void first_leaves(struct world *w)
+{
+    leave(w, 'F', "ABCDEG");
+}
+
+static void second_leaves(struct world *w)
+{
+    leave(w, 'E', "ABCDFG");
+}
+
+static void third_leaves(struct world *w)
+{
+    leave(w, 'D', "ABCEFG");
+}
+
+TEST(a_large_group_is_read_after_a_member_has_left_that_others_named)
+{
+    tell(first_leaves);
+    tell(second_leaves);
+    tell(third_leaves);
+}
+
+static bool take_key(void *arg, struct sp_view key, struct sp_view value)
+{
+    (void)value;
+    sp_buf_put(arg, key.data, key.len);
+    return false; /* stops at the first */
+}
+
+/* A damaged group is reported on every read, and never half loaded. */
+static void damaged(struct world *w)
+{
+    struct sp_buf key = {0};
+    crawl(w, 'A', 0);
+    crawl(w, 'B', 1);
+    struct sp_group_id group = group_of(w, 'A');
+    restart(w);
+    struct sp_store *store = sp_db_store(w->db, 1);
+    CU_ASSERT_EQUAL(sp_store_scan(store, sp_view("G", 1), sp_view(NULL, 0), take_key, &key), SP_OK);
+    CU_ASSERT_FATAL(key.len > 1);
+    sp_store_put(store, sp_buf_view(&key), sp_view("?", 1));
+    CU_ASSERT_EQUAL_FATAL(sp_db_commit(w->db), SP_OK);
+    for (int times = 0; times < 2; times++)
+        CU_ASSERT_PTR_NULL(sp_group_get(w->stage, group));
+    CU_ASSERT_EQUAL(sp_group_stage_flush(w->stage), SP_CORRUPT);
+    sp_buf_done(&key);
+}
+
+TEST(a_group_that_cannot_be_read_is_not_read_in_part)
+{
+    tell(damaged);
+}

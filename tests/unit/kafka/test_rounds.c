@@ -1,0 +1,138 @@
+/* The rounds of a worker: what it asks the broker before it handles messages, what it writes, and
+ * how long it waits before the next round. */
+#include <unistd.h>
+
+#include "harness.h"
+#include "mock_world.h"
+
+/* ---- topics ---- */
+
+static int count_topics(void)
+{
+    const rd_kafka_metadata_t *metadata = NULL;
+    CU_ASSERT_EQUAL_FATAL(rd_kafka_metadata(world.host, 1, NULL, &metadata, PATIENCE_MS),
+                          RD_KAFKA_RESP_ERR_NO_ERROR);
+    int count = metadata->topic_cnt;
+    rd_kafka_metadata_destroy(metadata);
+    return count;
+}
+
+/* A broker may create a topic on request, with settings of its own. */
+static void check_no_new_topic(bool stateful)
+{
+    world_create(stateful);
+    int before = count_topics();
+    world_start();
+    world_feed_topic(stateful ? "t.tier1" : "t.pages", 0, 1, 1);
+    CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(count_topics(), before);
+    world_destroy();
+}
+
+TEST(a_stage_asks_for_no_topic_that_it_does_not_use)
+{
+    check_no_new_topic(true);
+    check_no_new_topic(false);
+}
+
+/* ---- /livez before the first message ---- */
+
+static int questions, silent_questions;
+static int64_t last_alive_ms;
+
+enum sp_err __real_sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
+enum sp_err __wrap_sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
+
+/* A slow broker. */
+enum sp_err __wrap_sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count)
+{
+    int64_t alive_ms = __atomic_load_n(&world.metrics.last_poll_ms, __ATOMIC_RELAXED);
+    questions++;
+    silent_questions += alive_ms == last_alive_ms;
+    last_alive_ms = alive_ms;
+    usleep(20000);
+    return __real_sp_kafka_partitions(handle, topic, ret_count);
+}
+
+TEST(a_worker_says_that_it_is_alive_before_each_topic_that_it_asks_for)
+{
+    world_create(true);
+    questions = silent_questions = 0;
+    last_alive_ms = 0;
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(questions, 4); /* input, changelog, output, dead letters */
+    CU_ASSERT_EQUAL(silent_questions, 0);
+    world_destroy();
+}
+
+/* ---- a registry that does not respond ---- */
+
+static uint64_t waited_ms;
+
+int __real_usleep(useconds_t microseconds);
+int __wrap_usleep(useconds_t microseconds);
+
+/* Counts the pauses between rounds, which consist of sleeps of a tenth of a second. */
+int __wrap_usleep(useconds_t microseconds)
+{
+    if (microseconds == 100000 && pthread_equal(pthread_self(), world.thread))
+        __atomic_add_fetch(&waited_ms, 100, __ATOMIC_RELAXED);
+    return __real_usleep(microseconds);
+}
+
+static int refusals;
+
+static enum sp_err ask_registry(void *arg, struct sp_fault *fault)
+{
+    (void)arg;
+    return refusals-- > 0 ? sp_fault_set(fault, SP_BUSY, "the registry does not respond") : SP_OK;
+}
+
+/* The toy needs a registry at the start of a round, and for message 9. */
+TEST(a_registry_is_asked_half_as_often_each_time_until_a_round_begins)
+{
+    world_create(true);
+    world.options.stage.prepare = ask_registry;
+    refusals = 3;
+    waited_ms = 0;
+    world.silences = 2;
+    world_start();
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.ready, 1));
+    CU_ASSERT_EQUAL(world_count_of(&waited_ms), 100 + 200 + 400);
+    world_feed(9, 1);
+    CU_ASSERT(world_wait_for(&world.metrics.restarts, 3 + 2));
+    CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(waited_ms, 700 + 100 + 100);
+    world_destroy();
+}
+
+/* ---- the changelog ---- */
+
+static int tombstones, others;
+
+static void check_record(const rd_kafka_message_t *m)
+{
+    if (m->key_len == 0)
+        return; /* the marker */
+    tombstones += m->payload == NULL && m->len == 0;
+    others += m->payload != NULL || m->len != 0;
+}
+
+TEST(what_a_stage_deletes_is_a_record_without_a_value)
+{
+    world_create(true);
+    world.deletes = true;
+    tombstones = others = 0;
+    world_start();
+    world_feed(1, 1);
+    CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    world_read_each("t.tier1-changelog", 0, 2, check_record);
+    CU_ASSERT_EQUAL(tombstones, 1);
+    CU_ASSERT_EQUAL(others, 0);
+    world_destroy();
+}

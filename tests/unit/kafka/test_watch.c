@@ -1,0 +1,214 @@
+/* The monitor beside the stages, on a mock cluster: the tests produce fetches and statuses, and set
+ * the stages' committed offsets. */
+#include "base/clock.h"
+#include "base/url.h"
+#include "codec/codec.h"
+#include "harness.h"
+#include "kafka/watch.h"
+#include "mock_world.h"
+#include "winners/winners.h"
+
+enum { HASHES = 100 };
+
+static struct sp_watch_options options;
+static volatile sig_atomic_t stop;
+static enum sp_err result;
+static struct sp_fault fault;
+static pthread_t thread;
+
+static void *watch(void *arg)
+{
+    (void)arg;
+    result = sp_watch_run(&options, &stop, &fault);
+    sp_message_thread_done();
+    return NULL;
+}
+
+/* In an existing world. */
+static void start(void)
+{
+    stop = 0;
+    options = (struct sp_watch_options){
+        .kafka = world.options.kafka,
+        .audit = {.share = 1, .most = 1000, .patience = 1, .ranked = true},
+        .interval_ms = 20,
+        .restart_ms = 50,
+        .metrics = &world.metrics};
+    sp_similarity_options_default(&options.audit.similarity);
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, watch, NULL), 0);
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.ready, 1));
+}
+
+static void begin(void)
+{
+    world_create(true);
+    start();
+}
+
+static enum sp_err end(void)
+{
+    stop = 1;
+    pthread_join(thread, NULL);
+    world_destroy();
+    return result;
+}
+
+static struct sp_id id_of(const char *url)
+{
+    struct sp_buf name = {0};
+    CU_ASSERT_EQUAL(sp_url_canonical(sp_view_str(url), &name), SP_OK);
+    struct sp_id id = sp_hash128(name.data, name.len);
+    sp_buf_done(&name);
+    return id;
+}
+
+static void produce(const char *topic, const char *key, struct sp_buf *value)
+{
+    CU_ASSERT_EQUAL(rd_kafka_producev(world.host, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(0),
+                                      RD_KAFKA_V_KEY(key, strlen(key)),
+                                      RD_KAFKA_V_VALUE(value->data, value->len),
+                                      RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
+                    RD_KAFKA_RESP_ERR_NO_ERROR);
+    CU_ASSERT_EQUAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    sp_buf_done(value);
+}
+
+/* A page with the same text as all others here. */
+static void fetch(const char *url, int64_t version)
+{
+    struct sp_buf value = {0};
+    struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
+    struct sp_signature *s = sp_signature_alloc(HASHES, 0);
+    for (uint32_t i = 0; i < HASHES; i++)
+        s->hashes[i] = i * 40000000u;
+    s->params = 1;
+    s->language = 0;
+    s->length[0] = s->shingle_total = HASHES;
+    s->length[1] = s->length[2] = 0;
+    s->content_hash = (struct sp_id){1, 1};
+    m->page = id_of(url);
+    m->crawled.url = sp_strdup(url);
+    m->crawled.version = version;
+    m->crawled.page_kind = SP_PAGE_CONTENT;
+    m->crawled.signature = s;
+    m->crawled.rank = sp_rank_of(sp_view_str(url), 0);
+    sp_message_encode(m, &value);
+    sp_message_free(m);
+    produce("t.tier1", "", &value);
+}
+
+/* `winner`: of its group of two, possibly the page itself; NULL: the page is alone. */
+static void tell(const char *url, int64_t version, const char *winner)
+{
+    struct sp_buf value = {0};
+    bool loses = winner && strcmp(winner, url) != 0;
+    struct sp_status_event e = {.url = url,
+                                .version_ms = version,
+                                .status = loses    ? SP_STATUS_LOSER
+                                          : winner ? SP_STATUS_WINNER
+                                                   : SP_STATUS_UNIQUE,
+                                .winner_url = loses ? winner : NULL,
+                                .similarity = loses ? 1 : 0,
+                                .reason = loses ? SP_REASON_EXACT : SP_REASON_NONE,
+                                .group = {.birth = 1, .founder = id_of(winner ? winner : url)},
+                                .group_size = winner ? 2 : 1};
+    sp_status_encode(&e, NULL, &value);
+    produce("t.status", url, &value);
+}
+
+/* The stages have handled everything up to this offset; the monitor checks only up to there. */
+static void handled(int64_t fetches)
+{
+    world_commit_offset("t.group", "t.tier1", fetches);
+    world_commit_offset("t.compare", "t.tier2", 0);
+}
+
+TEST(two_equal_pages_that_stay_apart_are_told_as_missing_and_only_once)
+{
+    begin();
+    fetch("https://a.example/", 1);
+    fetch("https://b.example/", 2);
+    tell("https://a.example/", 1, NULL);
+    tell("https://b.example/", 2, NULL);
+    CU_ASSERT(world_wait_for(&world.metrics.received, 4));
+    usleep(100000);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_missing), 0); /* may be on their way */
+    handled(2);
+    CU_ASSERT(world_wait_for(&world.metrics.audit_missing, 1));
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_pages), 2);
+    usleep(200000);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_missing), 1);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_wrong), 0);
+    CU_ASSERT(world_count_of(&world.metrics.audit_judged) >= 1);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.received), 4); /* nothing is read twice */
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.errors), 0);
+    CU_ASSERT_EQUAL(end(), SP_OK);
+}
+
+TEST(statuses_that_are_right_are_judged_and_raise_nothing)
+{
+    begin();
+    fetch("https://a.example/", 1);
+    tell("https://a.example/", 1, NULL);
+    fetch("https://b.example/longer", 2);
+    tell("https://b.example/longer", 2, NULL); /* before tier 2 has compared it */
+    CU_ASSERT(world_wait_for(&world.metrics.received, 4));
+    tell("https://a.example/", 1, "https://a.example/");
+    tell("https://b.example/longer", 2, "https://a.example/");
+    CU_ASSERT(world_wait_for(&world.metrics.received, 6));
+    handled(2);
+    CU_ASSERT(world_wait_for(&world.metrics.audit_judged, 1));
+    usleep(200000);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_missing), 0);
+    CU_ASSERT_EQUAL(end(), SP_OK);
+}
+
+TEST(what_was_there_before_the_monitor_is_not_judged)
+{
+    world_create(true);
+    fetch("https://a.example/", 1);
+    fetch("https://b.example/", 2);
+    tell("https://a.example/", 1, NULL);
+    tell("https://b.example/", 2, NULL);
+    start();
+    handled(2);
+    usleep(300000);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.received), 0);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_pages), 0);
+    CU_ASSERT_EQUAL(end(), SP_OK);
+}
+
+/* ---- laps ---- */
+
+static int questions; /* two a lap */
+
+rd_kafka_resp_err_t __real_rd_kafka_committed(rd_kafka_t *handle,
+                                              rd_kafka_topic_partition_list_t *list, int ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *handle,
+                                              rd_kafka_topic_partition_list_t *list, int ms);
+
+rd_kafka_resp_err_t __wrap_rd_kafka_committed(rd_kafka_t *handle,
+                                              rd_kafka_topic_partition_list_t *list, int ms)
+{
+    __atomic_add_fetch(&questions, 1, __ATOMIC_RELAXED);
+    return __real_rd_kafka_committed(handle, list, ms);
+}
+
+TEST(a_quiet_crawl_is_looked_at_once_in_an_interval)
+{
+    world_create(true);
+    options = (struct sp_watch_options){.kafka = world.options.kafka,
+                                        .audit = {.share = 1, .most = 1000, .patience = 1},
+                                        .interval_ms = 60000,
+                                        .metrics = &world.metrics};
+    sp_similarity_options_default(&options.audit.similarity);
+    questions = 0;
+    stop = 0;
+    CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, watch, NULL), 0);
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.ready, 1));
+    usleep(500000);
+    CU_ASSERT(__atomic_load_n(&questions, __ATOMIC_RELAXED) <= 2);
+    int64_t start_ms = sp_clock_ms();
+    CU_ASSERT_EQUAL(end(), SP_OK); /* stopping does not wait for the end of a lap */
+    CU_ASSERT(sp_clock_ms() - start_ms < 20000);
+}

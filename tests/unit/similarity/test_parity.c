@@ -1,0 +1,70 @@
+/* The distance bound from bit patterns, against the true differences of made-up signatures. */
+#include "harness.h"
+#include "similarity/parity.h"
+
+enum { SHARED = 90 };
+
+/* Shingles 1 to SHARED of every series, and `own` of its own. */
+static struct sp_signature *make(uint32_t series, uint32_t own)
+{
+    struct sp_signature *s = sp_signature_alloc(SHARED + own, 0);
+    for (uint32_t i = 0; i < SHARED; i++)
+        s->hashes[i] = (uint32_t)sp_mix64(i + 1);
+    for (uint32_t i = 0; i < own; i++)
+        s->hashes[SHARED + i] = (uint32_t)sp_mix64(1000000 * series + i);
+    return s;
+}
+
+static uint32_t distance(const struct sp_signature *a, uint32_t a_words,
+                         const struct sp_signature *b, uint32_t b_words)
+{
+    uint64_t x[SP_PARITY_WORDS_MAX], y[SP_PARITY_WORDS_MAX];
+    sp_parity_of(a, a_words, x);
+    sp_parity_of(b, b_words, y);
+    uint32_t d = sp_parity_distance(x, a_words, y, b_words);
+    CU_ASSERT_EQUAL(sp_parity_distance(y, b_words, x, a_words), d);
+    return d;
+}
+
+TEST(patterns_have_the_bits_that_are_asked_for)
+{
+    CU_ASSERT_EQUAL(sp_parity_words(0, 4), 1);
+    CU_ASSERT_EQUAL(sp_parity_words(64, 1), 1);
+    CU_ASSERT_EQUAL(sp_parity_words(65, 1), 2);
+    CU_ASSERT_EQUAL(sp_parity_words(100, 4), 8);
+    CU_ASSERT_EQUAL(sp_parity_words(UINT32_MAX, 4), SP_PARITY_WORDS_MAX);
+}
+
+TEST(a_distance_is_never_more_than_the_difference_and_mostly_close_to_it)
+{
+    const uint32_t words[] = {1, 2, 8, 64};
+    uint32_t close = 0, pairs = 0;
+    for (uint32_t series = 1; series <= 20; series++)
+        for (uint32_t own = 0; own <= 20; own++) {
+            struct sp_signature *a = make(2 * series, own), *b = make(2 * series + 1, 20 - own);
+            for (int i = 0; i < 4; i++)
+                for (int k = 0; k < 4; k++) {
+                    uint32_t d = distance(a, words[i], b, words[k]);
+                    CU_ASSERT_TRUE(d <= 20);
+                    CU_ASSERT_EQUAL(d % 2, 0); /* two shingles on the same bit cancel out */
+                }
+            close += distance(a, 8, b, 8) >= 18;
+            pairs++;
+            CU_ASSERT_EQUAL(distance(a, 8, a, 8), 0);
+            sp_signature_unref(a);
+            sp_signature_unref(b);
+        }
+    CU_ASSERT_TRUE(close > pairs * 3 / 4);
+}
+
+TEST(a_shingle_that_repeats_counts_each_time)
+{
+    struct sp_signature *once = make(1, 1), *thrice = make(1, 3);
+    thrice->hashes[SHARED + 1] = thrice->hashes[SHARED + 2] = thrice->hashes[SHARED];
+    once->hashes[SHARED] = thrice->hashes[SHARED];
+    CU_ASSERT_EQUAL(distance(once, 8, thrice, 8), 0); /* a bound, not the distance */
+    thrice->hashes[SHARED + 2] = 77;
+    CU_ASSERT_EQUAL(distance(once, 8, thrice, 8), 2);
+    sp_signature_unref(once);
+    sp_signature_unref(thrice);
+}

@@ -1,0 +1,115 @@
+/* Classes and ids: words found by bitmaps of 64 bytes are those found byte by byte. */
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/mem.h"
+#include "harness.h"
+#include "text/tags.h"
+
+static unsigned context_of(const char *value)
+{
+    return sp_tag_class_context(sp_view_str(value), strlen(value));
+}
+
+TEST(furniture_is_a_word_of_a_class)
+{
+    CU_ASSERT_EQUAL(context_of("sidebar"), SP_IN_HINT);
+    CU_ASSERT_EQUAL(context_of("page-sidebar wide"), SP_IN_HINT);
+    CU_ASSERT_EQUAL(context_of("topNav"), SP_IN_HINT);
+    CU_ASSERT_EQUAL(context_of("NAV"), SP_IN_HINT);
+    CU_ASSERT_EQUAL(context_of("NavBar"), SP_IN_HINT); /* the whole run, after its last word */
+    CU_ASSERT_EQUAL(context_of("navigate"), 0);
+    CU_ASSERT_EQUAL(context_of("sidebars"), 0);
+    CU_ASSERT_EQUAL(context_of(""), 0);
+    CU_ASSERT_EQUAL(context_of(" -\n"), 0);
+}
+
+TEST(a_negation_holds_for_its_class_only)
+{
+    CU_ASSERT_EQUAL(context_of("has-sidebar"), 0);
+    CU_ASSERT_EQUAL(context_of("sidebar-no"), 0);
+    CU_ASSERT_EQUAL(context_of("has-text sidebar"), SP_IN_HINT);
+    CU_ASSERT_EQUAL(context_of("sidebar\thas-text"), SP_IN_HINT);
+}
+
+/* What the words mean, one byte after the other. Hints that stand for all: "ad" and "menu"; of the
+ * negations "no". */
+static unsigned plainly(const char *v, size_t len)
+{
+    unsigned context = 0, token = 0;
+    bool negated = false;
+    size_t run = 0, word = 0;
+    for (size_t i = 0; i < len; i++) {
+        if (isspace((unsigned char)v[i])) {
+            context |= token;
+            token = 0;
+            negated = false;
+        }
+        if (!isalpha((unsigned char)v[i]))
+            continue;
+        bool in_run = i > 0 && isalpha((unsigned char)v[i - 1]);
+        if (!in_run)
+            run = i;
+        if (!in_run || (isupper((unsigned char)v[i]) && !isupper((unsigned char)v[i - 1])))
+            word = i;
+        bool ends = i + 1 == len || !isalpha((unsigned char)v[i + 1]) ||
+                    (isupper((unsigned char)v[i + 1]) && !isupper((unsigned char)v[i]));
+        if (!ends)
+            continue;
+        for (size_t from = word;; from = run) {
+            size_t n = i + 1 - from;
+            bool no = n == 2 && strncasecmp(v + from, "no", 2) == 0;
+            bool hint = (n == 2 && strncasecmp(v + from, "ad", 2) == 0) ||
+                        (n == 4 && strncasecmp(v + from, "menu", 4) == 0);
+            if (no) {
+                negated = true;
+                token = 0;
+            } else if (hint && !negated) {
+                token = SP_IN_HINT;
+            }
+            if (no || hint || from == run)
+                break;
+        }
+    }
+    return context | token;
+}
+
+TEST(words_lie_anywhere_in_a_value_of_any_length)
+{
+    static const char *const pieces[] = {"ad", "menu", "no", "Ad", "MENU", "-", " ",
+                                         "\t", "x",    "Ze", "_",  "\xe9", "9", "zzzzzzzzzzz"};
+    enum { PIECES = sizeof pieces / sizeof *pieces, READ = 128 };
+    uint32_t state = 1;
+    unsigned hints = 0, wrong = 0;
+    for (int n = 0; n < 20000; n++) {
+        char text[256];
+        size_t len = 0, most = (size_t)n % 200;
+        while (len < most) {
+            state = state * 1664525 + 1013904223;
+            const char *piece = pieces[(state >> 16) % PIECES];
+            memcpy(text + len, piece, strlen(piece));
+            len += strlen(piece);
+        }
+        char *exact = sp_alloc(len + 1); /* a read behind it is seen by the address sanitizer */
+        memcpy(exact, text, len);
+        unsigned want = plainly(text, len < READ ? len : READ);
+        wrong += sp_tag_class_context(sp_view(exact, len), len) != want;
+        wrong += sp_tag_class_context(sp_view(text, len), sizeof text) != want;
+        hints += want != 0;
+        sp_free(exact);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(hints > 2000 && hints < 18000);
+}
+
+TEST(names_are_compared_without_case)
+{
+    CU_ASSERT_EQUAL(sp_tag_find("SpAn", 4, 4), SP_TAG_span);
+    CU_ASSERT_EQUAL(sp_tag_find("spanx>  ", 4, 8), SP_TAG_span);
+    CU_ASSERT_EQUAL(sp_tag_find("spanx>  ", 5, 8), SP_TAG_OTHER);
+    CU_ASSERT_EQUAL(sp_tag_find("blockquote", 10, 10), SP_TAG_blockquote);
+    CU_ASSERT_EQUAL(sp_tag_find("blockquote        ", 10, 18), SP_TAG_blockquote);
+    CU_ASSERT_EQUAL(sp_tag_find("textarea", 8, 8), SP_TAG_textarea);
+    CU_ASSERT_EQUAL(sp_tag_find("averyveryverylongname", 21, 21), SP_TAG_OTHER);
+}
