@@ -48,6 +48,8 @@ struct sp_candidate_rule {
     uint32_t bits;       /* cosine: in each band */
 };
 
+/* The rule of a method at threshold tau, which must be at least the method's `least`
+ * (similarity.h). */
 struct sp_candidate_rule sp_candidate_rule(enum sp_method method, double threshold);
 
 /* Returns the signature's keys, ascending: its own hashes, or keys written to scratch. */
@@ -65,7 +67,9 @@ bool sp_candidate_pair(const struct sp_candidate_rule *rule, const struct sp_sig
 
 struct sp_candidates;
 
+/* An empty index. The rule is copied. Never NULL. */
 struct sp_candidates *sp_candidates_new(const struct sp_candidate_rule *rule);
+/* NULL is allowed. */
 void sp_candidates_free(struct sp_candidates *c);
 
 /* The caller numbers the slots, densely from 0 and below 2^27. `keys` are the signature's keys
@@ -77,6 +81,7 @@ void sp_candidates_add(struct sp_candidates *c, uint32_t slot, const uint32_t *k
 void sp_candidates_add_later(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
                              uint32_t count);
 void sp_candidates_settle(struct sp_candidates *c);
+/* Removes the slot; `keys` are those with which it was added. */
 void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t *keys,
                           uint32_t count);
 
@@ -85,6 +90,7 @@ void sp_candidates_remove(struct sp_candidates *c, uint32_t slot, const uint32_t
 size_t sp_candidates_find(struct sp_candidates *c, const uint32_t *keys, uint32_t count,
                           uint32_t total, const uint32_t **ret_slots);
 
+/* Memory of the index in bytes. */
 size_t sp_candidates_bytes(const struct sp_candidates *c);
 
 #endif

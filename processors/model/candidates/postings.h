@@ -3,7 +3,8 @@
  * A key with one slot takes one 6-byte cell of an open-addressing table: 20 bits of the key, whose
  * other 12 bits select the shard, and 28 bits of value. A key with more slots points into an arena
  * of small arrays. The 4,096 shards grow separately, by half, so the table is a sixth to half empty
- * and never copied as a whole. Cells lie in pages of 2 MiB (base/huge.h). */
+ * and never copied as a whole. Cells are in pages of 2 MiB (base/huge.h). Thread rule: one thread
+ * at a time. */
 #ifndef SP_CANDIDATES_POSTINGS_H
 #define SP_CANDIDATES_POSTINGS_H
 
@@ -13,7 +14,9 @@
 
 struct sp_postings;
 
+/* Never NULL. */
 struct sp_postings *sp_postings_new(void);
+/* NULL is allowed. */
 void sp_postings_free(struct sp_postings *p);
 /* Returns how many slots the key has now. */
 uint32_t sp_postings_add(struct sp_postings *p, uint32_t key, uint32_t slot);
@@ -49,6 +52,7 @@ struct sp_posting_list sp_postings_get(struct sp_postings *p, uint32_t key);
  * for the shard's header. */
 void sp_postings_prefetch(struct sp_postings *p, uint32_t key);
 void sp_postings_prefetch_shard(const struct sp_postings *p, uint32_t key);
+/* Memory of the table in bytes. */
 size_t sp_postings_bytes(const struct sp_postings *p);
 
 #endif

@@ -21,15 +21,15 @@ struct sp_dead_letter {
     struct sp_view raw;
 };
 
-/* Appends {"file","record","offset","reason","detail","raw"} and a newline; If the bytes are not
+/* Appends {"file","record","offset","reason","detail","raw"} and a newline. If the bytes are not
  * UTF-8, `raw_base64` replaces `raw`. */
 void sp_lines_put_dead_letter(struct sp_buf *out, const struct sp_dead_letter *letter);
 
-/* Appends ,"similarity","reason" of an object: of the page and its winner. The similarity is null
- * if the page has no winner (`matched` is false). */
+/* Appends ,"similarity":…,"reason":… to an object about a page and its winner. The similarity is
+ * null if the page has no winner (`matched` is false). */
 void sp_lines_put_match(struct sp_buf *out, bool matched, float similarity, enum sp_reason reason);
 
-/* The id as text, in quotes. */
+/* Appends the id as text, in quotes. */
 void sp_lines_put_group_id(struct sp_buf *out, struct sp_group_id id);
 
 #endif

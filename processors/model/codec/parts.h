@@ -16,6 +16,7 @@ struct sp_decoder {
     bool no_rule; /* written before verdicts named a rule */
 };
 
+/* Keeps the error, if it is the first, and makes all later reads return zeros. */
 static inline void sp_codec_refuse(struct sp_decoder *d, enum sp_err err)
 {
     if (d->err == SP_OK)
@@ -25,6 +26,7 @@ static inline void sp_codec_refuse(struct sp_decoder *d, enum sp_err err)
 
 /* ---- framing */
 
+/* Appends the frame of a page or status event: the fingerprint, or the schema id of the format. */
 void sp_codec_put_frame(struct sp_buf *out, const struct sp_wire_format *format,
                         uint64_t fingerprint);
 /* Reads the frame of a page or status event. */

@@ -47,7 +47,7 @@ enum sp_err sp_contents_get(struct sp_contents *t, struct sp_id content,
 enum sp_err sp_contents_find(struct sp_contents *t, struct sp_id content,
                              struct sp_signature **ret_signature);
 
-/* Announces a get (or a hold or drop) that will come soon, so that the store can read ahead. */
+/* Announce a get, or a hold or drop, that will come soon, so that the store can read ahead. */
 void sp_contents_expect(struct sp_contents *t, struct sp_id content);
 void sp_contents_expect_change(struct sp_contents *t, struct sp_id content);
 /* Prefetches into the processor's caches what a look-up in memory will read. */
@@ -69,7 +69,9 @@ void sp_contents_stats(const struct sp_contents *t, struct sp_contents_stats *re
  * the content has no holder. */
 enum sp_err sp_contents_read(struct sp_store *store, struct sp_id content,
                              struct sp_signature **ret_signature);
-/* Calls `each` for every signature, or every count, in the order of the content hash's bytes. */
+/* Call `each` for every signature, or every count, of a committed store, in the order of the
+ * content hash's bytes. The signature is borrowed until `each` returns. SP_STORE; SP_CORRUPT if a
+ * row is damaged. */
 enum sp_err sp_contents_each(struct sp_store *store,
                              void (*each)(void *arg, struct sp_signature *signature), void *arg);
 enum sp_err sp_contents_each_count(struct sp_store *store,

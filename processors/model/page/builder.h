@@ -39,6 +39,7 @@ struct sp_builder;
 struct sp_builder *sp_builder_new(const struct sp_signature_options *options);
 void sp_builder_free(struct sp_builder *b);
 
+/* Begins a page; what was given of another page is dropped. */
 void sp_builder_begin(struct sp_builder *b);
 
 /* Adds the next `count` words as 64-bit hashes: sp_hash64 of the folded word's UTF-8, or any other

@@ -27,8 +27,8 @@
 enum { SP_AS_ELSEWHERE = -1 };
 enum { SP_NO_VERSION = 0 }; /* of a redirect edge, which is valid for any version of its target */
 
-/* The id of a group, ordered by (birth, founder). Births are Lamport times, so no id is used
- * twice. */
+/* The id of a group, ordered by (birth, founder). Births are Lamport times, so no id is used twice;
+ * wall-clock times play no part in it. */
 struct sp_group_id {
     uint64_t birth; /* 0: no group */
     struct sp_id founder;
@@ -50,7 +50,7 @@ enum sp_page_kind {
     SP_PAGE_UNSEEN,   /* known only as the target of a redirect */
     SP_PAGE_CONTENT,  /* has a signature */
     SP_PAGE_REDIRECT, /* has a target */
-    SP_PAGE_DEAD      /* 404, 410: was there, or is said not to be */
+    SP_PAGE_DEAD      /* the last fetch gave 404 or 410 */
 };
 
 enum sp_page_status {
@@ -174,7 +174,7 @@ struct sp_assigned {
 };
 
 struct sp_verdict {
-    struct sp_group_id far; /* the group that says it */
+    struct sp_group_id far; /* the group that decided it */
     uint64_t epoch;
     int64_t content_version;
     struct sp_id winner; /* zero: none */
@@ -205,7 +205,7 @@ struct sp_change {
 struct sp_erase {
     struct sp_id target; /* zero: erase all of the page; else erase the URL of this redirect's
                           * target */
-    char *url;           /* owned; as the request spelt it; "" if there is a target */
+    char *url;           /* owned; as it is spelt in the request; "" if there is a target */
 };
 
 struct sp_put {
@@ -270,6 +270,7 @@ bool sp_message_next_edge(struct sp_message *m);
 
 /* The edges and members in the message; NULL if its kind has none. */
 const struct sp_link *sp_message_link(const struct sp_message *m);
+/* A lower-case word for logs and metrics; a literal. */
 const char *sp_message_name(enum sp_message_kind kind);
 /* The actor that handles it now; a bounced message goes to a page actor. */
 enum sp_actor sp_message_actor(const struct sp_message *m);
@@ -281,6 +282,7 @@ uint32_t sp_message_cell(const struct sp_message *m);
 /* The group that a message goes to, to be read or set. Only for kinds that go to a group actor. */
 struct sp_group_id *sp_message_group(struct sp_message *m);
 
+/* Frees what the row owns: its URL and its reference to the signature. */
 void sp_member_row_done(struct sp_member_row *row);
 
 /* What is published for a page. Borrowed views, valid during the call. SP_STATUS_NONE: the page was
@@ -304,6 +306,7 @@ struct sp_status_event {
     struct sp_id content;     /* for the runner: not written; zero where there is none */
 };
 
+/* The words of status events; literals. */
 const char *sp_status_name(enum sp_page_status status);
 const char *sp_reason_name(enum sp_reason reason);     /* NULL for none */
 const char *sp_rank_rule_name(enum sp_rank_rule rule); /* NULL for none */

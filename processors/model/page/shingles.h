@@ -21,19 +21,22 @@ void sp_shingles_lengths(const uint64_t *words, size_t count,
 
 /* Keeps the first occurrence of each shingle, in the page's order, and counts the kept ones by the
  * sub-dictionary of their first word. `table` has room for sp_shingles_table(count). Returns the
- * number of kept shingles. */
+ * number of kept shingles. `words` and `shingles` have `count` elements each; shingle i starts at
+ * word i. */
 size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
                         const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS]);
+/* The number of elements that a table for `count` shingles must have. */
 size_t sp_shingles_table(size_t count);
 
 /* The same, but keeps the first words of these shingles; overwrites `words` with them. */
 size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t count,
                                uint32_t *table);
 
-/* Sorts ascending; `scratch` has room for count. */
+/* Sorts in ascending order; `scratch` has room for `count`. */
 void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count);
 
-/* Gives each further occurrence of a shingle a hash of its own; in and out are sorted. */
+/* Replaces the second and later occurrences of a shingle by hashes of their own (the labels of Zhu
+ * et al., section 3). Input and result are sorted; `scratch` has room for `count`. */
 void sp_shingles_label(uint32_t *shingles, uint32_t *scratch, size_t count);
 
 #endif

@@ -78,6 +78,7 @@ static inline const uint32_t *sp_signature_sentences(const struct sp_signature *
  * initialised. */
 struct sp_signature *sp_signature_alloc(uint32_t shingle_count, uint32_t sentence_count);
 
+/* Adds a reference and returns the signature. */
 static inline struct sp_signature *sp_signature_ref(struct sp_signature *s)
 {
     s->refs++;

@@ -66,6 +66,7 @@ uint32_t sp_maps_targets(const struct sp_maps *maps, const uint32_t length[SP_DI
 /* The machine of a cell of our maps; any other number is returned unchanged. */
 uint32_t sp_maps_machine(const struct sp_maps *maps, uint32_t number);
 
+/* What a cell's number means under these maps. */
 enum sp_cell_standing sp_maps_standing(const struct sp_maps *maps, uint32_t number);
 
 #endif

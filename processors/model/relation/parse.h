@@ -31,6 +31,7 @@ struct sp_lexer {
     char error[512];
 };
 
+/* Reads the next token. */
 void sp_lexer_next(struct sp_lexer *l);
 
 /* Reports a mistake; only the first one is kept. */

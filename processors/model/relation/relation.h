@@ -14,10 +14,9 @@
  *              | 0.7 | "text" | 'text' | 7d 12h 30m 45s 250ms 2w
  *              | 2024-05-01 | 2024-05-01T12:30:00Z
  *
- * `and`, `or`, `not` are &&
- *
- * !. Precedence is that of C, except that ! applies to a whole comparison. A filter (--where) has
- * one document, and its fields have no prefix.
+ * The words `and`, `or` and `not` may be written for the three signs. Precedence is that of C,
+ * except that ! applies to a whole comparison. A filter (--where) has one document, and its fields
+ * have no prefix.
  *
  * Tests compare texts. matches: the second text is a pattern, in which * stands for any bytes and ?
  * for one character. contains: the words of the second text follow one another in the first, as
@@ -64,7 +63,7 @@ enum sp_type { SP_TYPE_NUMBER, SP_TYPE_TEXT, SP_TYPE_TIME, SP_TYPE_DURATION, SP_
 enum sp_op {
     SP_OP_CONSTANT,
     SP_OP_FIELD,
-    SP_OP_CONTAINMENT, /* |a n b| / |a| of its first argument */
+    SP_OP_CONTAINMENT, /* |x n y| / |x| of its arguments x, y */
     SP_OP_JACCARD,
     SP_OP_DICE,
     SP_OP_MINUS, /* of one value */
@@ -99,7 +98,7 @@ static inline bool sp_op_compares(enum sp_op op)
     return op >= SP_OP_EQUAL && op <= SP_OP_AT_LEAST;
 }
 
-/* Of two texts. */
+/* Tests of two texts. */
 static inline bool sp_op_tests(enum sp_op op)
 {
     return op >= SP_OP_STARTS_WITH && op <= SP_OP_CONTAINS;
@@ -136,19 +135,21 @@ struct sp_relation {
     size_t node_cap;
 };
 
-/* SP_INVALID: the fault says what is wrong, on several lines; the last has a caret below the place.
- * Thread rule: any thread; a relation is read-only. */
+/* Parses a text, which is copied. SP_INVALID: the fault says what is wrong, on several lines; the
+ * last has a caret below the place. Thread rule: any thread; a relation is read-only. */
 enum sp_err sp_relation_parse(const char *source, enum sp_relation_kind kind,
                               struct sp_relation **ret_relation, struct sp_fault *fault);
+/* NULL is allowed. */
 void sp_relation_free(struct sp_relation *r);
 
 /* Appends the relation as text with as few parentheses as possible; it parses to the same tree. */
 void sp_relation_put(const struct sp_node *node, enum sp_relation_kind kind, struct sp_buf *out);
 
+/* Names as in the language; literals. */
 const char *sp_field_name(enum sp_field field);
 bool sp_field_is_text(enum sp_field field);
 const char *sp_type_name(enum sp_type type);
-/* "<=" */
+/* The sign or word of an operation, such as "<="; a literal. */
 const char *sp_op_text(enum sp_op op);
 
 /* ---- values ---- */
@@ -166,8 +167,9 @@ struct sp_relation_pair {
     uint32_t overlap;                 /* shared shingles */
 };
 
-/* A page without words resembles nothing, so its measures are 0. Division by zero follows IEEE 754:
- * comparisons with NaN do not hold, except !=. */
+/* Evaluate a node of that type; texts are borrowed from the pair or the relation. A page without
+ * words resembles nothing, so its measures are 0. Division by zero follows IEEE 754: comparisons
+ * with NaN do not hold, except !=. */
 bool sp_relation_holds(const struct sp_node *condition, const struct sp_relation_pair *pair);
 double sp_relation_number(const struct sp_node *value, const struct sp_relation_pair *pair);
 struct sp_view sp_relation_text(const struct sp_node *value, const struct sp_relation_pair *pair);

@@ -1,4 +1,4 @@
-/* Counts the shingles that two sorted multisets share. */
+/* Counts the shingles that two sorted multisets share. Thread rule: any thread. */
 #ifndef SP_SIMILARITY_INTERSECT_H
 #define SP_SIMILARITY_INTERSECT_H
 

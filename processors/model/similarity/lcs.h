@@ -1,4 +1,5 @@
-/* The longest common subsequence of two sequences. Private to this folder and its tests. */
+/* The longest common subsequence of two sequences, by Myers, "An O(ND) Difference Algorithm and Its
+ * Variations", 1986. Private to this folder and its tests. */
 #ifndef SP_SIMILARITY_LCS_H
 #define SP_SIMILARITY_LCS_H
 

@@ -55,6 +55,7 @@ enum sp_lcs_parted {
     SP_LCS_PARTINGS
 };
 
+/* The options of the paper, and the defaults above. */
 void sp_lcs_sets_default(struct sp_lcs_sets *ret_options);
 
 /* Stage 1; needs signatures with sentences. ret_set[i] becomes the smallest page number in i's

@@ -17,8 +17,9 @@ enum { SP_PARITY_WORDS_MAX = 1024 };
 /* The number of words of a pattern: a power of two, with at least that many bits for each shingle,
  * at most SP_PARITY_WORDS_MAX. */
 uint32_t sp_parity_words(uint32_t shingles, uint32_t bits_each);
+/* Writes the pattern of a signature's shingles: `words` words, as sp_parity_words returns. */
 void sp_parity_of(const struct sp_signature *x, uint32_t words, uint64_t *ret_words);
-/* At most the number of shingles, with repeats, that only one of the two signatures has. */
+/* The lower bound from two patterns; shingles that are repeated count each time. */
 uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,
                             uint32_t b_words);
 

@@ -12,6 +12,7 @@ struct sp_frequencies {
     unsigned shift;
 };
 
+/* Counts the shingles of all signatures. Free the result with sp_frequencies_done. */
 void sp_frequencies_count(struct sp_frequencies *f, struct sp_signature *const *signatures,
                           size_t count);
 void sp_frequencies_done(struct sp_frequencies *f);
@@ -33,7 +34,7 @@ struct sp_prefix_index {
     } * postings;
 };
 
-/* Room for that many postings. */
+/* Makes an empty index with room for that many postings. */
 void sp_prefix_index_init(struct sp_prefix_index *x, size_t postings);
 void sp_prefix_index_done(struct sp_prefix_index *x);
 /* Adds the page to the shingle's list; returns the list as it was before (posting + 1, or 0). */

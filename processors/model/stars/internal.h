@@ -217,7 +217,6 @@ uint32_t sp_star_bound_hits(const struct sp_stars *s, uint32_t kept, uint32_t ma
 
 /* ---- cover.c ---- */
 
-uint32_t sp_star_domain_key(const struct sp_stars_domain *d, uint32_t shingle);
 /* Posts a star that consists of its pivot alone. `lengths`: those of its shingles' posting lists,
  * or NULL. */
 void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
@@ -244,14 +243,31 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
 void sp_star_litter_leave(struct sp_stars *s, uint32_t row);
 /* Makes orphans of the rows that `adopter` has adopted. */
 void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter);
+/* Kids of all kinds; NULL is allowed. */
+uint32_t sp_star_kids_count(const struct kids *kids);
+/* Kids of one kind. */
+uint32_t sp_star_kids_of_kind(const struct kids *kids, enum kid_kind kind);
+/* The row as a kid of its star. */
+struct kid sp_star_kid_at(const struct sp_stars *s, uint32_t row);
+/* Calls `each` for every kid. */
+void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
+                       void (*each)(void *arg, struct kid kid), void *arg);
 
 /* ---- beside.c ---- */
 
-/* Fills s->hashes with the child's shingles that the pivot does not have, each once. */
-uint32_t sp_star_beside_of(struct sp_stars *s, const struct sp_signature *child,
-                           const struct sp_signature *pivot);
+/* Writes the shingles of `child` that `pivot` does not have, each once, to ret_hashes (room
+ * for those of `child`); returns how many. */
+uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_signature *pivot,
+                            uint32_t *ret_hashes);
+/* Add the kid of a large star to the index of these shingles, or remove it. `pivot` is the number
+ * of the pivot's row. */
+void sp_star_kid_beside_put(struct sp_stars *s, uint32_t pivot, uint32_t row,
+                            const uint32_t *hashes, uint32_t count);
 void sp_star_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row, const uint32_t *hashes,
                          uint32_t count);
+/* The same as sp_star_kid_beside, into s->hashes. */
+uint32_t sp_star_beside_of(struct sp_stars *s, const struct sp_signature *child,
+                           const struct sp_signature *pivot);
 /* Indexes all kids of a star that has become large. */
 void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot);
 /* Fills s->gathered with the kids that share a shingle with x that the pivot does not have, sorted
@@ -262,6 +278,8 @@ uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct s
 
 /* ---- kids.c ---- */
 
+/* Adds the row to the star as a kid: posts what covers it, indexes it in a large star, and reports
+ * the rows that have changed. */
 void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
                      const struct sp_signature *pivot, const struct sp_signature *child,
                      enum kid_kind kind, uint32_t adopter);
@@ -269,25 +287,12 @@ void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
 struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star);
 /* Restores a kid. */
 void sp_star_kid_put(struct sp_stars *s, uint32_t star, struct kid kid, uint32_t total);
-/* Kids of all kinds; NULL is allowed. */
-uint32_t sp_star_kids_count(const struct kids *kids);
-uint32_t sp_star_kids_of_kind(const struct kids *kids, enum kid_kind kind);
-/* The row as a kid of its star. */
-struct kid sp_star_kid_at(const struct sp_stars *s, uint32_t row);
 /* Takes the kid out of its star; the rows that it adopted keep it as their adopter. */
 bool sp_star_kid_remove(struct sp_stars *s, uint32_t row, const struct sp_signature *child);
 /* The same for good: the rows that it adopted become orphans. */
 bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signature *child);
 /* A child of the star adopts the row, which was on the star's fringe. */
 void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter);
-/* The shingles of `child` that `pivot` does not have, each once. */
-uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_signature *pivot,
-                            uint32_t *ret_hashes);
-/* Indexes the kid of a large star by these shingles. */
-void sp_star_kid_beside_put(struct sp_stars *s, uint32_t pivot, uint32_t row,
-                            const uint32_t *hashes, uint32_t count);
-void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
-                       void (*each)(void *arg, struct kid kid), void *arg);
 /* Fills the queue of an owing star with its kids. */
 void sp_star_kids_line_up(struct sp_stars *s, uint32_t star);
 void sp_star_kids_free(struct sp_stars *s, uint32_t star);
@@ -302,44 +307,63 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
                       uint32_t except, const struct sp_signature *pivot, uint32_t overlap,
                       bool members);
 
-/* ---- probe.c ---- */
+/* ---- core.c ---- */
 
+/* The signature of a row, from the caller's callback; borrowed until the call of the index
+ * returns. */
 bool sp_star_signature_of(struct sp_stars *s, uint32_t row,
                           const struct sp_signature **ret_signature);
+/* Whether the signature does not have all shingles of its page. */
 bool sp_star_is_capped(const struct sp_signature *signature);
+/* The number of shingles that repeat another one (hash collisions). */
+uint32_t sp_star_repeats_of(const struct sp_signature *x);
+/* F of two signatures; counted in the statistics. */
+bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y,
+                    double *ret_similarity);
+/* The entry of a row; makes room for it. Valid until the next call. */
+struct row *sp_star_row_at(struct sp_stars *s, uint32_t row);
+/* Tells the caller that the stored form of the row has changed. */
+void sp_star_row_changed(struct sp_stars *s, uint32_t row);
+/* The key of a shingle in the posting lists, which all domains share. */
+uint32_t sp_star_domain_key(const struct sp_stars_domain *d, uint32_t shingle);
+/* Appends to s->touched. */
+void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct, double similarity);
+
+/* ---- probe.c ---- */
+
 /* Fills s->found with the stars that the signature may touch. */
 void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x);
 /* Fills s->touched, most similar first, and s->lengths if the domain is posted. */
 bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint32_t except);
 /* Converts s->touched for the caller. */
 void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches);
-void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct, double similarity);
-/* The number of shingles that repeat another one (hash collisions). */
-uint32_t sp_star_repeats_of(const struct sp_signature *x);
-bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y,
-                    double *ret_similarity);
 
-/* ---- stars.c ---- */
+/* ---- place.c ---- */
 
-struct row *sp_star_row_at(struct sp_stars *s, uint32_t row);
-/* Makes a star of this pivot alone; does not post it. */
+/* Puts the row, which is in no star, into the domain. Its probe must have come just before. */
+bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x);
+
+/* ---- star.c ---- */
+
+/* Makes a star of this pivot alone; does not post it. The second function also reports that the
+ * pivot's row has changed. */
 uint32_t sp_star_make(struct sp_stars_domain *d, uint32_t pivot, uint32_t kept, uint32_t total);
 uint32_t sp_star_new(struct sp_stars_domain *d, uint32_t pivot,
                      const struct sp_signature *signature);
-/* Puts the row, which is in no star, into the domain. Its probe must have come just before. */
-bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x);
 void sp_star_free(struct sp_stars *s, uint32_t star);
 /* Makes the star headless and queues its kids. */
 void sp_star_lose_pivot(struct sp_stars *s, uint32_t star);
+/* Makes the star draining: its kids will move to the star of the pivot `heir`. */
 void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir);
 /* Stops draining; the star keeps the members it has. */
 void sp_star_keep(struct sp_stars *s, uint32_t star);
-void sp_star_row_changed(struct sp_stars *s, uint32_t row);
 
 /* ---- centre.c ---- */
 
 /* Called when the star has got a child, while s->touched holds the result of the child's probe. */
 bool sp_star_centre(struct sp_stars *s, uint32_t star);
+/* Called after that; false as elsewhere. Stars whose pivots the probe touched and that are similar
+ * to this one's pivot become one with it: the smaller one drains into the larger one. */
 bool sp_star_gather(struct sp_stars *s, uint32_t star);
 
 #endif

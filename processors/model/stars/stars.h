@@ -93,6 +93,7 @@ struct sp_stars_stats {
 /* Options are copied. Never NULL. */
 struct sp_stars *sp_stars_new(const struct sp_stars_options *options);
 void sp_stars_free(struct sp_stars *s);
+/* Counts since the index was made; `stars`, `rows`, `postings` and `bytes` are those of now. */
 void sp_stars_stats(const struct sp_stars *s, struct sp_stars_stats *ret_stats);
 
 /* ---- domains: sets of rows that can meet ---- */
@@ -104,6 +105,7 @@ struct sp_stars_domain;
 struct sp_stars_domain *sp_stars_domain_new(struct sp_stars *s, uint64_t name, bool small);
 /* The domain must have no rows. NULL is allowed. */
 void sp_stars_domain_free(struct sp_stars_domain *d);
+/* The number of its rows. */
 uint32_t sp_stars_domain_rows(const struct sp_stars_domain *d);
 /* Whether its stars are posted. A domain that was posted when its rows were stored must be restored
  * with `small` false. */
@@ -166,6 +168,7 @@ bool sp_stars_owes(const struct sp_stars_domain *d);
 uint32_t sp_stars_pivot(const struct sp_stars *s, uint32_t row);
 /* An upper bound of the number of rows in its star. */
 uint32_t sp_stars_members(const struct sp_stars *s, uint32_t row);
+/* Whether the row is in a domain; false for a ghost. */
 bool sp_stars_has(const struct sp_stars *s, uint32_t row);
 
 /* The similar row that connects the row with its star: the pivot, or its adopter. The row itself if
@@ -209,6 +212,7 @@ struct sp_star_row {
     uint32_t hash_count;
 };
 
+/* The number of words of a pivot's parity pattern. */
 uint32_t sp_stars_parity_words(uint32_t kept);
 /* The stored form of a ghost or of a row in the domain. Valid until the next call. */
 enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_star_row *ret_row);

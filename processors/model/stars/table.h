@@ -14,10 +14,12 @@ enum { SP_STAR_NUMBERS = 0x7fffffff }; /* numbers are below it */
 
 struct sp_star_table;
 
+/* Never NULL. */
 struct sp_star_table *sp_star_table_new(void);
 /* NULL is allowed. */
 void sp_star_table_free(struct sp_star_table *t);
 
+/* Adds one occurrence of the number, which must be below SP_STAR_NUMBERS. */
 void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number);
 /* Removes one occurrence, if there is one. O(length of the list). */
 void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number);
@@ -36,6 +38,7 @@ struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t ke
 void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key);
 void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key);
 
+/* Memory of the table in bytes. */
 size_t sp_star_table_bytes(const struct sp_star_table *t);
 /* The number of entries in all lists. */
 uint64_t sp_star_table_postings(const struct sp_star_table *t);

@@ -1,8 +1,9 @@
 /* The objects of a cache by age, for the clock algorithm (Corbato's second chance): the oldest is
  * evicted first, unless it was used since it was last examined. Noting a use touches only that
  * object; moving it in a list would also touch its neighbours, which are far away in memory. Uses
- * in the round in which an object entered do not count, because every object has them. Thread rule:
- * one thread at a time. */
+ * in the round in which an object entered do not count, because every object has them. The cache
+ * increments `round`, usually at each flush. The list owns nothing. Thread rule: one thread at a
+ * time. */
 #ifndef SP_BASE_AGES_H
 #define SP_BASE_AGES_H
 
@@ -15,9 +16,9 @@ struct sp_ages {
     uint32_t round;
 };
 
-/* In an object; SP_LRU_OBJECT finds that. */
+/* A member of each object; SP_LRU_OBJECT returns the object. */
 struct sp_age {
-    struct sp_lru ring; /* first */
+    struct sp_lru ring; /* must be the first field */
     uint32_t entered;   /* in which round */
     bool used;
 };
@@ -45,21 +46,22 @@ static inline void sp_ages_leave(struct sp_age *age)
     sp_lru_remove(&age->ring);
 }
 
-/* The next younger one, or NULL. */
+/* The next younger object, or NULL. */
 static inline struct sp_age *sp_ages_younger(const struct sp_ages *ages, const struct sp_age *age)
 {
     struct sp_lru *node = age->ring.prev;
     return node == &ages->ring ? NULL : (struct sp_age *)node;
 }
 
-/* NULL: there are none. */
+/* The oldest object, or NULL. */
 static inline struct sp_age *sp_ages_oldest(const struct sp_ages *ages)
 {
     struct sp_lru *node = ages->ring.prev;
     return node == &ages->ring ? NULL : (struct sp_age *)node;
 }
 
-/* Whether it is kept this time; it is then the youngest. */
+/* Examines an object, the oldest. True: it was used, so it is kept and becomes the youngest. False:
+ * the caller may evict it. */
 static inline bool sp_ages_spare(struct sp_ages *ages, struct sp_age *age)
 {
     bool spared = age->used;

@@ -1,12 +1,14 @@
 /* Byte buffers and views.
  *
  *   struct sp_view    borrowed bytes, valid as long as their owner says
- *   struct sp_buf     growable bytes the caller owns (init/done, reset keeps memory)
- *   struct sp_reader  reads little-endian and variable-length numbers from a view
- *                     that is not trusted: after any short read `failed` is set and
- *                     every further read returns 0, so that a decoder checks once.
+ *   struct sp_buf     growable bytes that the caller owns: zeroed it is empty, sp_buf_reset empties
+ *                     it and keeps the memory, sp_buf_done frees the memory
+ *   struct sp_reader  reads numbers and bytes from a view that is not trusted: a read beyond the
+ *                     end sets `failed`, and all later reads return 0, so that a decoder checks
+ *                     once, at its end
  *
- * Numbers are written little-endian; "varint" is unsigned LEB128, "zigzag" Avro's long. */
+ * Numbers are little-endian; a varint is unsigned LEB128, a zigzag is Avro's long. Thread rule: one
+ * thread at a time for each buffer or reader. */
 #ifndef SP_BASE_BYTES_H
 #define SP_BASE_BYTES_H
 
@@ -41,7 +43,7 @@ static inline bool sp_view_eq(struct sp_view a, struct sp_view b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* A copy as a text, with a NUL behind. */
+/* A copy that ends with a NUL. Free it with sp_free. */
 static inline char *sp_view_dup(struct sp_view v)
 {
     char *text = (char *)sp_alloc(v.len + 1);
@@ -68,7 +70,8 @@ static inline void sp_buf_reset(struct sp_buf *b)
     b->len = 0;
 }
 
-/* Makes room for `more` bytes after the end; returns their address. */
+/* Makes room for `more` bytes after the end and returns their address, which is valid until the
+ * buffer grows. The length stays as it is. */
 static inline char *sp_buf_reserve(struct sp_buf *b, size_t more)
 {
     const size_t first = 256;

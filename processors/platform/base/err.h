@@ -1,6 +1,6 @@
-/* Every error of samepage, in one list. A function that can fail returns enum
- * sp_err; SP_OK is 0. The class says what the runner does with it: only the
- * runner acts on classes and only programs exit. */
+/* Every error of samepage, in one list. A function that can fail returns enum sp_err; SP_OK is 0.
+ * The class says what the runner does with an error; nothing else acts on it. Libraries return
+ * errors and leave it to programs to exit. */
 #ifndef SP_BASE_ERR_H
 #define SP_BASE_ERR_H
 
@@ -11,7 +11,7 @@ enum sp_err_class {
     SP_CLASS_FATAL       /* stop the process with a message */
 };
 
-/* name, the same for people, class, text */
+/* name, name in metrics and dead letters, class, text */
 #define SP_ERRORS(X)                                                                                \
     X(OK, ok, NONE, "no error")                                                                     \
     X(END, end, NONE, "end of input")                                                               \
@@ -50,6 +50,7 @@ enum sp_err {
 const char *sp_err_text(enum sp_err err);
 /* A stable lower-case word for metrics and dead letters ("too_large"); never NULL. */
 const char *sp_err_name(enum sp_err err);
+/* SP_CLASS_FATAL for a number that is none of the above. */
 enum sp_err_class sp_err_class(enum sp_err err);
 
 #endif

@@ -1,5 +1,4 @@
-/* Why a call failed, as a text for people. The caller owns it, so it stays as long as the caller
- * wants, and two calls do not share one:
+/* Why a call failed, as a text for people, in memory of the caller:
  *
  *     struct sp_fault fault;
  *     if (sp_config_load(&config, file, &fault) != SP_OK)
@@ -20,10 +19,10 @@ struct sp_fault {
     char text[SP_FAULT_BYTES];
 };
 
-/* Returns err, so that a failing function ends with `return sp_fault_set(fault, SP_IO, ...)`. A
- * text that is too long is cut between two characters and ends with "…". The arguments may lie in
- * the fault itself: sp_fault_set(fault, err, "%s: %s", file, fault->text). Never NULL: a caller who
- * does not want the text passes a fault nevertheless. */
+/* Both set the text and return err, so that a failing function ends with `return
+ * sp_fault_set(fault, SP_IO, ...)`. A text that is too long is cut between two characters and ends
+ * with "…". The arguments may lie in the fault itself: sp_fault_set(fault, err, "%s: %s", file,
+ * fault->text). `fault` must not be NULL, even if the caller does not want the text. */
 enum sp_err sp_fault_set(struct sp_fault *fault, enum sp_err err, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 enum sp_err sp_fault_setv(struct sp_fault *fault, enum sp_err err, const char *format, va_list args)

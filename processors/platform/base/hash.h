@@ -1,5 +1,5 @@
-/* Hashes and the 128-bit ids made of them. XXH3 throughout; results are part of the
- * stored format, so the functions and seeds here never change within a format version. */
+/* Hashes and the 128-bit ids made of them. They are part of the stored format, so the functions
+ * here never change within a format version. Thread rule: any thread. */
 #ifndef SP_BASE_HASH_H
 #define SP_BASE_HASH_H
 
@@ -14,6 +14,8 @@ struct sp_id {
     uint64_t lo;
 };
 
+/* XXH3 of 128 and of 64 bits, with seed 0. They are not keyed: whoever chooses the data can
+ * construct collisions. */
 struct sp_id sp_hash128(const void *data, size_t len);
 uint64_t sp_hash64(const void *data, size_t len);
 
@@ -27,7 +29,7 @@ static inline bool sp_id_is_zero(struct sp_id a)
     return (a.hi | a.lo) == 0;
 }
 
-/* <0, 0, >0 */
+/* Negative, 0 or positive, like strcmp. */
 static inline int sp_id_cmp(struct sp_id a, struct sp_id b)
 {
     if (a.hi != b.hi)
@@ -35,7 +37,9 @@ static inline int sp_id_cmp(struct sp_id a, struct sp_id b)
     return a.lo < b.lo ? -1 : a.lo > b.lo;
 }
 
-/* Finaliser of splitmix64: spreads every input bit over the word. A bijection. */
+/* The finaliser of splitmix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+ * generators", OOPSLA 2014; Stafford's variant 13): every input bit affects every output bit. A
+ * bijection. */
 static inline uint64_t sp_mix64(uint64_t x)
 {
     x ^= x >> 30;

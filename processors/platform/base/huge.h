@@ -1,22 +1,23 @@
-/* Memory of large tables that are read at random. The processor translates an address with a table
- * of its own that covers 8 MB of pages of 4 KiB, and gigabytes of pages of 2 MiB: a look-up in
- * small pages waits twice, for the address and for the line of memory.
+/* Memory for large tables that are read at random, in pages of 2 MiB. The processor's cache of
+ * address translations (TLB) covers about 8 MB in pages of 4 KiB, but gigabytes in pages of 2 MiB.
+ * In small pages most look-ups miss it, and wait for the translation as well as for the data.
  *
- * In the program, memory from here lies in pages of 2 MiB where the system has them ("madvise" or
- * "always" in /sys/kernel/mm/transparent_hugepage/enabled), and stays with the process once freed.
- * In a process without jemalloc, or whose jemalloc takes no arenas, it is sp_calloc's. Thread rule:
- * any thread. */
+ * The system gives such pages if /sys/kernel/mm/transparent_hugepage/enabled is "madvise" or
+ * "always"; otherwise pages are small. Freed memory is reused by later calls and not returned to
+ * the system. In a process without jemalloc, or if jemalloc cannot make an arena, the memory is
+ * that of sp_calloc. Thread rule: any thread. */
 #ifndef SP_BASE_HUGE_H
 #define SP_BASE_HUGE_H
 
 #include <stddef.h>
 
-/* Zeroed; never NULL. Freed with sp_huge_free alone. */
+/* Zeroed memory for `count` elements of `bytes` each; never NULL (lack of memory ends the process).
+ * Free it with sp_huge_free only. */
 void *sp_huge_calloc(size_t count, size_t bytes);
 /* NULL is allowed. */
 void sp_huge_free(void *p);
-/* Asks the system for such pages in memory of any other kind, where whole ones lie in it. It stays
- * as it is otherwise, and need not be told when it is freed. */
+/* Asks the system to use large pages for memory that was allocated in any other way: for the part
+ * of it that consists of whole, aligned pages. How the memory is freed does not change. */
 void sp_huge_advise(void *p, size_t bytes);
 
 #endif

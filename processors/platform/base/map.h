@@ -1,6 +1,6 @@
-/* A hash table of objects that begin with their struct sp_id key, and an intrusive LRU
- * list. Keys are hashes already, so the table uses their low bits as they are. Iteration
- * order is not part of anything. Thread rule: one thread at a time. */
+/* A hash table of objects that begin with their struct sp_id key, and an intrusive LRU list. Keys
+ * are hashes already, so the table uses their low bits as they are. It owns its cells and not the
+ * objects. Nothing may depend on the order of the cells. Thread rule: one thread at a time. */
 #ifndef SP_BASE_MAP_H
 #define SP_BASE_MAP_H
 
@@ -9,28 +9,34 @@
 #include "base/hash.h"
 
 struct sp_map_cell {
-    uint64_t lo; /* of the object's key: a search need not look at objects of other keys */
-    void *object;
+    uint64_t lo;  /* of the object's key: a search need not read objects with other keys */
+    void *object; /* NULL: the cell is free */
 };
 
+/* Initialise with zeros. */
 struct sp_map {
     struct sp_map_cell *cells;
     size_t cap; /* 0 or a power of two */
     size_t count;
 };
 
+/* Frees the cells, not the objects. */
 void sp_map_done(struct sp_map *map);
+/* The object with that key, or NULL. */
 void *sp_map_get(const struct sp_map *map, struct sp_id key);
-/* The key must not be there. The object stays the caller's. */
+/* No object with that key may be in the map. The object must stay where it is, with the same key,
+ * until it is removed. */
 void sp_map_add(struct sp_map *map, void *object);
-/* The key will be looked up soon. */
+/* Prefetches the cell that a look-up of this key reads first. */
 void sp_map_prefetch(const struct sp_map *map, struct sp_id key);
-/* What sp_map_get will most likely return, without a look at the object. */
+/* Returns what sp_map_get will most likely return, without reading the object; use it only to
+ * prefetch. */
 const void *sp_map_guess(const struct sp_map *map, struct sp_id key);
-/* The object taken out, or NULL. */
+/* Returns the object that was removed, or NULL. */
 void *sp_map_remove(struct sp_map *map, struct sp_id key);
 
-/* A ring: the list head is a node of its own. */
+/* A node of a ring, and its head. push puts a node first; so the last one, head->prev, is the one
+ * that was pushed or touched longest ago. */
 struct sp_lru {
     struct sp_lru *prev;
     struct sp_lru *next;
@@ -61,6 +67,7 @@ static inline void sp_lru_touch(struct sp_lru *head, struct sp_lru *node)
     sp_lru_push(head, node);
 }
 
+/* The object of that type whose member `field` is the node. */
 #define SP_LRU_OBJECT(node, type, field) ((type *)(void *)((char *)(node)-offsetof(type, field)))
 
 #endif

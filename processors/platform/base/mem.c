@@ -23,7 +23,7 @@ static void *checked(void *p, size_t bytes)
 {
     if (!p && bytes) {
         fprintf(stderr,
-                "samepage: out of memory asking for %zu bytes; lower the cache.* options or give "
+                "samepage: out of memory asking for %zu bytes; lower cache.bytes or give "
                 "the process more memory. The state is as the last barrier left it: run again.\n",
                 bytes);
         abort();

@@ -9,13 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Never return NULL. Memory of sp_alloc is not zeroed, of sp_calloc it is. */
+/* None of these returns NULL for a size above 0. Memory of sp_alloc is not zeroed; that of
+ * sp_calloc is. Free all of it with sp_free. */
 void *sp_alloc(size_t bytes);
 void *sp_calloc(size_t count, size_t bytes);
 void *sp_realloc(void *old, size_t bytes);
 void *sp_memdup(const void *data, size_t bytes);
 /* A copy of a text, NUL included; NULL for NULL. */
 char *sp_strdup(const char *text);
+/* NULL is allowed. */
 void sp_free(void *p);
 
 /* sp_grow(&array, &cap, need) makes room for `need` elements in an array of *cap (uint32_t or
@@ -24,23 +26,24 @@ void sp_free(void *p);
  *     sp_grow(&list->items, &list->cap, list->count + 1);
  *     list->items[list->count++] = item;
  *
- * It at least doubles: n elements, added one by one, are copied less than 2n times. The new
- * elements are not zeroed; sp_free frees them. A size that no array can have (of uint32_t:
+ * The capacity at least doubles, so adding n elements one by one copies fewer than 2n. New elements
+ * are not zeroed; sp_free frees the array. A size that no array can have (with a uint32_t capacity:
  * UINT32_MAX and more, so that `count + 1` never wraps) ends the process as lack of memory does.
  *
- * A macro for the sake of the types: its arguments are evaluated more than once. */
+ * This is a macro because the type of the array varies. It evaluates its arguments more than
+ * once. */
 #define sp_grow(array, cap, need)                                                                  \
     ((size_t)(need) > *(cap)                                                                       \
          ? (void)(*(array) = _Generic(*(cap), uint32_t                                             \
                                       : sp_grow_u32, size_t                                        \
                                       : sp_grow_size)(*(array), (cap), (need), sizeof **(array)))  \
          : (void)0)
-/* What it calls: the array, moved, of elements of so many bytes. */
+/* sp_grow calls these. They return the array, which may have moved; an element has `bytes`. */
 void *sp_grow_u32(void *array, uint32_t *cap, size_t need, size_t bytes);
 void *sp_grow_size(void *array, size_t *cap, size_t need, size_t bytes);
 
-/* Tests: calls_left more calls succeed, then all fail; -1 turns it off. The program takes the
- * number from SAMEPAGE_TEST_FAIL_ALLOCATION. */
+/* For tests: the next `calls_left` allocations succeed and all later ones fail; -1 turns this off.
+ * The program `samepage` takes the number from the variable SAMEPAGE_TEST_FAIL_ALLOCATION. */
 void sp_mem_fail_after(long calls_left);
 
 #endif

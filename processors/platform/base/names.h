@@ -1,19 +1,19 @@
-/* fsync() brings a file's bytes to the disk. Its name is an entry of its folder, which is brought
- * there by fsync() of the folder: without that, a loss of power may leave the file without a name.
- */
+/* Makes the names of new files survive a loss of power. fsync() of a file writes its bytes to the
+ * disk, but its name is an entry of its folder, which needs an fsync() of its own. */
 #ifndef SP_BASE_NAMES_H
 #define SP_BASE_NAMES_H
 
 #include <stdbool.h>
 
 enum sp_names {
-    SP_NAMES_LAST, /* the file's own, in its folder */
-    SP_NAMES_ALL   /* and those of all folders on the way to it */
+    SP_NAMES_LAST, /* the name of the file in its folder */
+    SP_NAMES_ALL   /* also the names of all folders above it */
 };
 
-/* Brings the names of `path`, which exists, to the disk. Skips folders that this user may not read
- * and file systems that cannot sync a folder. False: a disk is failing; errno says how. Thread
- * rule: any thread. */
+/* Writes the names in `path`, which must exist, to the disk; symbolic links are resolved first.
+ * Folders that this user may not read are skipped, and so are file systems that cannot sync a
+ * folder. False: the path cannot be resolved, or a disk failed; errno says why. Thread rule: any
+ * thread. */
 bool sp_names_sync(const char *path, enum sp_names names);
 
 #endif

@@ -1,5 +1,6 @@
-/* Hints for the processor's caches, for loops over objects that are scattered over gigabytes of
- * memory: each is fetched while the ones before it are processed. They affect only the speed. */
+/* Prefetching for loops over objects that are scattered over gigabytes of memory: the processor
+ * fetches an object while the loop works on the objects before it. It affects only the speed, and
+ * any address is allowed, NULL included. */
 #ifndef SP_BASE_PREFETCH_H
 #define SP_BASE_PREFETCH_H
 
@@ -11,7 +12,7 @@ static inline void sp_prefetch(const void *at)
     __builtin_prefetch(at);
 }
 
-/* All of an object; NULL does no harm. */
+/* Every cache line of an object of that many bytes. */
 static inline void sp_prefetch_bytes(const void *object, size_t bytes)
 {
     enum { LINE = 64 };

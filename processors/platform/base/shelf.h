@@ -1,10 +1,11 @@
-/* A sorted list of pointers of any length: look-ups by binary search, insertion and removal in
- * O(log n) and a move of at most a few kilobytes. It owns nothing that it points to. Zeroed: empty.
+/* A sorted list of pointers, of any length. A look-up is a binary search; insertion and removal
+ * also move up to 4 KB of entries, and now and then a list of boards (24 bytes for each 128 to 256
+ * entries). The list does not own the objects. A zeroed list is empty.
  *
- * The order is given with each call, always the same one; what it reads of an object must not
- * change while the object is in the list. An object's head is a number that never decreases along
- * the order: the first bytes of what is compared, or 0 for all objects. If two heads differ, the
- * objects need not be read; in a long list they are seldom in the processor's caches.
+ * Each call is given the order, which must be the same one for a list. The parts of an object that
+ * the order reads must not change while the object is in the list. An object's head is a number
+ * that never decreases along the order: the first bytes of the sort key, or 0 for all objects. Only
+ * objects with equal heads are read and compared, which saves cache misses in a long list.
  *
  * Thread rule: one thread at a time. */
 #ifndef SP_BASE_SHELF_H
@@ -22,26 +23,28 @@ struct sp_shelf {
     uint32_t count;
 };
 
-/* Negative if `object` comes before the object that `key` describes, 0 if it is that object. */
+/* Compares an object with the object that `key` describes: negative if `object` comes first, 0 if
+ * it is that object, otherwise positive. */
 typedef int sp_shelf_order(const void *key, const void *object);
 
-/* A place in the list; valid until it changes. */
+/* A place in the list; valid until the list changes. */
 struct sp_shelf_place {
     uint32_t board;
     uint32_t at;
 };
 
+/* Frees the list, not the objects; the list is then empty. */
 void sp_shelf_done(struct sp_shelf *s);
-/* The first object that does not come before the key. */
+/* The place of the first object that does not come before the key. */
 struct sp_shelf_place sp_shelf_find(const struct sp_shelf *s, sp_shelf_order *order,
                                     const void *key, uint64_t head);
 struct sp_shelf_place sp_shelf_first(const struct sp_shelf *s);
 /* Returns the object at that place, or NULL after the last one, and moves the place to the next. */
 void *sp_shelf_next(const struct sp_shelf *s, struct sp_shelf_place *place);
-/* `key` is the object's own; none that is equal may be there. */
+/* `key` and `head` are the object's own. No equal object may be in the list. */
 void sp_shelf_add(struct sp_shelf *s, sp_shelf_order *order, const void *key, uint64_t head,
                   void *object);
-/* False: it is not there. */
+/* Removes the object that the key describes. False: it is not in the list. */
 bool sp_shelf_remove(struct sp_shelf *s, sp_shelf_order *order, const void *key, uint64_t head);
 
 #endif

@@ -1,4 +1,4 @@
-/* Threads of our own. */
+/* Starts threads. */
 #ifndef SP_BASE_THREAD_H
 #define SP_BASE_THREAD_H
 
@@ -6,8 +6,8 @@
 
 #include "base/fault.h"
 
-/* Starts a thread, to be joined. SP_IO: the system allows no more threads; the fault says which
- * limits to check. Thread rule: any thread. */
+/* Starts a thread that calls run(arg); the caller joins it with pthread_join. SP_IO: the system
+ * allows no more threads; the fault names the limits to check. Thread rule: any thread. */
 enum sp_err sp_thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg,
                             struct sp_fault *fault);
 

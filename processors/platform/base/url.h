@@ -1,4 +1,5 @@
-/* URLs as identities: two spellings of one address are one page. */
+/* URLs as identities: spellings of a URL that cannot differ in meaning are one page. Thread rule:
+ * any thread. */
 #ifndef SP_BASE_URL_H
 #define SP_BASE_URL_H
 
@@ -7,23 +8,24 @@
 
 enum { SP_URL_MAX_BYTES = 8192 };
 
-/* Why a record is refused whose URL is SP_NO_URL. */
+/* The message for a record whose URL gives SP_NO_URL. */
 #define SP_URL_REFUSED                                                                             \
     "the url is not usable: it needs a scheme and a host and no control characters"
 
-/* Appends the canonical form of an absolute URL (RFC 3986 section 6.2.2, the parts that
- * never change what is addressed): scheme and host in lower case, no default port, no
- * fragment, "/" for an empty path. Nothing else is touched: path and query are the
- * server's business. A document that has no URL is doc:ID, which stays as it is. SP_NO_URL, and
- * nothing appended, where there is no scheme, no host, a control character or space, or more than
- * SP_URL_MAX_BYTES. Thread rule: any thread. */
+/* Appends the canonical form of an absolute URL, by the rules of RFC 3986, sections 6.2.2
+ * and 6.2.3, that never change what is addressed: scheme and host in lower case, no default port
+ * (http and https), no fragment, "/" for an empty path. User information, path and query are not
+ * changed, because only the server knows what they mean. doc:ID, the name of a document without a
+ * URL, keeps its ID (up to a fragment). SP_NO_URL: no scheme, no host, a space or control
+ * character, or more than SP_URL_MAX_BYTES; nothing is then appended. */
 enum sp_err sp_url_canonical(struct sp_view url, struct sp_buf *out);
 
-/* The host of a canonical URL, with its port where that is not the scheme's; borrowed. */
+/* The host of a canonical URL, with the port unless it is the scheme's default; a part of
+ * `canonical`. Empty for doc:ID. */
 struct sp_view sp_url_host(struct sp_view canonical);
 
-/* Appends `reference` made absolute against `base` (RFC 3986 section 5.2). SP_NO_URL where the
- * result would have no scheme or host. */
+/* Appends `reference` resolved against `base` (RFC 3986, section 5.2); the result is not canonical.
+ * SP_NO_URL if it would have no scheme or no host; nothing is then appended. */
 enum sp_err sp_url_resolve(struct sp_view base, struct sp_view reference, struct sp_buf *out);
 
 #endif

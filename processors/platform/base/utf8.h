@@ -1,4 +1,4 @@
-/* UTF-8, one code point at a time. */
+/* UTF-8 (RFC 3629), one code point at a time. */
 #ifndef SP_BASE_UTF8_H
 #define SP_BASE_UTF8_H
 
@@ -8,7 +8,7 @@
 
 enum { SP_REPLACEMENT = 0xFFFD };
 
-/* Writes the code point (at most 4 bytes), returns how many. */
+/* Writes a code point to `out`, which has room for 4 bytes, and returns how many it took. */
 static inline size_t sp_utf8_put(char *out, uint32_t x)
 {
     if (x < 0x80) {
@@ -38,9 +38,9 @@ static inline bool sp_utf8_continues(char c)
     return ((uint8_t)c & 0xC0) == 0x80;
 }
 
-/* The code point at the start of text (len >= 1); *ret_size is how many bytes it takes. A
- * byte that starts no valid sequence gives SP_REPLACEMENT, and the bytes that the WHATWG
- * decoder would replace with it. */
+/* Returns the code point at the start of `text` (len >= 1) and sets *ret_size to the bytes it
+ * takes. If no valid sequence starts there, returns SP_REPLACEMENT, and *ret_size is the number of
+ * bytes that one U+FFFD replaces in a decoder of the WHATWG Encoding Standard (1 to 3). */
 static inline uint32_t sp_utf8_get(const char *text, size_t len, size_t *ret_size)
 {
     uint8_t a = (uint8_t)text[0];
@@ -70,7 +70,7 @@ static inline uint32_t sp_utf8_get(const char *text, size_t len, size_t *ret_siz
            ((uint8_t)text[3] & 0x3Fu);
 }
 
-/* Bytes of the character at the start of text (len >= 1); 0 where there is no valid one. */
+/* The number of bytes of the code point at the start of `text` (len >= 1); 0 if it is not valid. */
 static inline size_t sp_utf8_length(const char *text, size_t len)
 {
     size_t size;

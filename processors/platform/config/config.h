@@ -1,8 +1,9 @@
-/* The configuration: every setting of samepage in one table (options.c), from which come parsing,
- * the help text, docs/CONFIGURATION.md and config/samepage.properties.
+/* The configuration: every setting of samepage in one table (options.c). Parsing, the help text,
+ * docs/CONFIGURATION.md and config/samepage.properties are derived from it.
  *
- * A file holds lines `key = value`; `#` starts a comment. Sizes take KiB, MiB, GiB. Thread rule: a
- * configuration is read-only once made. */
+ * A file holds lines `key = value`; a line that begins with `#` is a comment. Sizes are numbers of
+ * bytes, or numbers with KiB, MiB or GiB (or K, M, G, which mean the same). Thread rule: one thread
+ * changes a configuration; any number may read it. */
 #ifndef SP_CONFIG_CONFIG_H
 #define SP_CONFIG_CONFIG_H
 
@@ -33,7 +34,7 @@ enum sp_config_language {
 };
 enum sp_config_log { SP_CONFIG_LOG_PLAIN, SP_CONFIG_LOG_JSON };
 
-enum { SP_CONFIG_TEXT = 256 };
+enum { SP_CONFIG_TEXT = 256 }; /* bytes of a text, the final NUL included */
 
 /* A setting "kafka.<key>", for librdkafka. */
 struct sp_config_property {
@@ -41,7 +42,8 @@ struct sp_config_property {
     char *value;
 };
 
-/* Choices are stored as the number of the chosen word. */
+/* Times are in milliseconds and sizes in bytes, as the names say. A choice is stored as the number
+ * of its word (the enums above). */
 struct sp_config {
     uint64_t mode;
     double fast_recheck_share;
@@ -119,38 +121,46 @@ struct sp_config {
     size_t kafka_count;
 };
 
+/* All settings at their defaults. Free the result with sp_config_done. */
 void sp_config_default(struct sp_config *ret_config);
 void sp_config_done(struct sp_config *config);
 
-/* Sets one key. SP_INVALID: the fault says what is wrong and what is allowed. */
+/* Sets one key; key and value are copied. "kafka.X" is accepted for any X, because librdkafka
+ * checks these later. SP_INVALID, and nothing is changed: there is no such setting, or the value is
+ * not allowed; the fault says what is. */
 enum sp_err sp_config_set(struct sp_config *config, struct sp_view key, struct sp_view value,
                           struct sp_fault *fault);
 
-/* Sets "key=value". */
+/* The same for "key=value"; blanks around both are ignored. */
 enum sp_err sp_config_assign(struct sp_config *config, const char *assignment,
                              struct sp_fault *fault);
 
-/* Reads a file on top of what is set. The fault names file and line. */
+/* Applies the lines of a file. SP_INVALID: the file cannot be read, or a line is wrong; the fault
+ * names file and line, and the lines before that one stay applied. */
 enum sp_err sp_config_load(struct sp_config *config, const char *file, struct sp_fault *fault);
 
-/* Reads the environment on top of what is set: SAMEPAGE_SET_<KEY>, the key in upper case with _ for
- * each dot and underscore (SAMEPAGE_SET_COMMIT_INTERVAL_MS, SAMEPAGE_SET_KAFKA_BOOTSTRAP_SERVERS).
- */
+/* Applies the variables SAMEPAGE_SET_<KEY> of an environment ("NAME=value" strings, NULL at the
+ * end). KEY is in upper case with _ for each dot: SAMEPAGE_SET_COMMIT_INTERVAL_MS,
+ * SAMEPAGE_SET_KAFKA_BOOTSTRAP_SERVERS. SP_INVALID as above; the variables before stay applied. */
 enum sp_err sp_config_environment(struct sp_config *config, const char *const *environment,
                                   struct sp_fault *fault);
 
-/* The settings that give a state its meaning, as lines "key=value\n": a state made with others
- * cannot be continued. */
+/* Appends the settings that give a state its meaning, as lines "key=value\n": a state made with
+ * other values cannot be continued. Settings of a feature that is off are left out. A NUL follows
+ * the text; out->len does not count it. */
 void sp_config_fingerprint(const struct sp_config *config, struct sp_buf *out);
 
-/* All settings with what they mean: as a properties file, as a Markdown table, as help text. */
+/* Append all settings with their meanings and defaults: as a properties file, as a Markdown table,
+ * as help text. */
 void sp_config_put_properties(struct sp_buf *out);
 void sp_config_put_markdown(struct sp_buf *out);
 void sp_config_put_help(struct sp_buf *out);
 
-/* How many letters two words differ by (Levenshtein): for suggestions. */
+/* The edit distance of two words in bytes (Levenshtein), for suggestions; 64 if b has 64 bytes or
+ * more. */
 size_t sp_config_distance(const char *a, const char *b);
-/* The first setting whose last part is `name`, '-' being '_' as well; NULL where there is none. */
+/* The key of the first setting whose last part is `name`, in which '-' also stands for '_'; NULL if
+ * there is none. */
 const char *sp_config_key_ending(const char *name);
 
 #endif

@@ -17,11 +17,11 @@ enum sp_option_type {
 struct sp_option {
     const char *key;
     enum sp_option_type type;
-    size_t offset; /* in struct sp_config */
-    bool identity; /* part of the state's fingerprint */
-    const char *initial;
-    double least;        /* of numbers */
-    double most;         /* of texts: bytes, the final NUL included */
+    size_t offset;       /* in struct sp_config */
+    bool identity;       /* part of the state's fingerprint */
+    const char *initial; /* the default, as a user would write it */
+    double least;        /* of numbers; allowed itself */
+    double most;         /* the same; of texts: bytes, the final NUL included */
     const char *choices; /* "a|b" */
     const char *help;
 };

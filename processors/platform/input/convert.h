@@ -1,7 +1,7 @@
-/* Files of other formats as JSON lines, so that all that comes after need know only these: JSON
- * arrays, tables (CSV, TSV), dumps of MediaWiki. Bytes go in as they are read, lines come out; what
- * cannot be read becomes a line that is none, and so a dead letter that says why. Private to this
- * folder. */
+/* Converts JSON arrays, tables (CSV, TSV) and MediaWiki dumps to JSON lines, so that only these
+ * need a parser. Bytes go in as they are read, and lines come out. A record that cannot be read
+ * becomes a line that is not JSON; the parser makes a dead letter of it that says why. Private to
+ * this folder. Thread rule: one thread at a time for each converter. */
 #ifndef SP_INPUT_CONVERT_H
 #define SP_INPUT_CONVERT_H
 
@@ -10,29 +10,30 @@
 
 enum sp_convert_kind { SP_CONVERT_NONE, SP_CONVERT_ARRAY, SP_CONVERT_TABLE, SP_CONVERT_WIKI };
 
-/* Without the byte order mark and the blanks in front. */
+/* The bytes after a byte order mark and blanks. */
 struct sp_view sp_convert_start(struct sp_view head);
-/* By the first bytes of a file. A table is known by its first line, which names the column of the
- * text; *ret_separator is what parts its columns. */
+/* Recognises the format from the first bytes of a file. A table is recognised by its first line,
+ * which must name the column of the text; *ret_separator is then the separator of its columns. */
 enum sp_convert_kind sp_convert_detect(struct sp_view head, const struct sp_input_fields *fields,
                                        char *ret_separator);
-/* The first line, if it is one of a table without a column for the text: of a file with the name of
- * a table, or with a column of a name that people give to texts, ids and URLs. Else an empty view.
- */
+/* Recognises a table that has no column for the text, either by the name of the file or because a
+ * column has a name that is common for texts, ids and URLs. Returns its first line; empty if it is
+ * no such table. */
 struct sp_view sp_convert_foreign_table(struct sp_view head, const char *file);
-/* Bytes that sp_convert_detect may want to see, where the file does not begin with '{'. */
+/* The most bytes that sp_convert_detect needs, for a file that does not begin with '{'. */
 enum { SP_CONVERT_HEAD = 1 << 16 };
 
 struct sp_convert;
 
-/* `max_record`: the bytes of a record of which no more is kept. Never NULL. */
+/* The fields must outlive the converter. In tables and dumps, a record of more than `max_record`
+ * bytes becomes a dead letter. Never NULL. */
 struct sp_convert *sp_convert_new(enum sp_convert_kind kind, char separator,
                                   const struct sp_input_fields *fields, uint64_t max_record);
 /* NULL is allowed. */
 void sp_convert_free(struct sp_convert *c);
-/* Appends what the next bytes of the file complete. */
+/* Takes the next bytes of the file and appends the lines that they complete. */
 void sp_convert_feed(struct sp_convert *c, struct sp_view bytes, struct sp_buf *out);
-/* The file has ended. */
+/* Appends the last lines at the end of the file. */
 void sp_convert_end(struct sp_convert *c, struct sp_buf *out);
 
 /* What each kind implements. */

@@ -6,14 +6,18 @@
 #include "base/bytes.h"
 #include "base/err.h"
 
-/* Undoes the coding of that name (any case; x-gzip is gzip) of a whole body; `out` is reset first
- * and never much longer than `max` bytes, however long the body would become.
+/* Decodes a whole body from the coding of that name (in any case; x-gzip is gzip). `out` is reset
+ * first, and never grows much beyond `max` bytes, whatever the body would become.
  *
- *   SP_OK            out is the body
- *   SP_END           the body is not coded, or not any more: out is empty, take it as it is
- *   SP_NOT_FOUND     no coding of that name is known
- *   SP_TOO_LARGE     it grows beyond max; or it is zstd with a window above 8 MiB (RFC 9659)
- *   SP_TRUNCATED, SP_MALFORMED */
+ *   SP_OK            `out` is the decoded body
+ *   SP_END           the body is not coded, or was decoded already: `out` is empty, use the body
+ *   SP_NOT_FOUND     the coding is unknown
+ *   SP_TOO_LARGE     the decoded body exceeds `max`, or it is zstd with a window above 8 MiB (the
+ *                    limit of RFC 9659)
+ *   SP_TRUNCATED     the body ends too early
+ *   SP_MALFORMED     the body is damaged
+ *
+ * Thread rule: any thread. */
 enum sp_err sp_encoding_undo(struct sp_view name, struct sp_view body, uint64_t max,
                              struct sp_buf *out);
 

@@ -1,10 +1,10 @@
-/* What the fields of a record are called in JSON lines, JSON arrays and tables. */
+/* The names of a record's fields in JSON lines, JSON arrays and tables. */
 #ifndef SP_INPUT_FIELDS_H
 #define SP_INPUT_FIELDS_H
 
 #include <stdbool.h>
 
-/* Names; texts of the caller's, which outlive all that is made with them. */
+/* The names are borrowed and must outlive everything that is made with them. */
 struct sp_input_fields {
     const char *id;           /* "url" */
     const char *text;         /* "content" */
@@ -13,16 +13,17 @@ struct sp_input_fields {
     const char *redirect;     /* "redirect_url" */
     const char *content_type; /* "content_type" */
     const char *popularity;   /* "popularity" */
-    /* An id need not be a URL: what is none becomes doc:ID, its unusual bytes as %XX, and may be a
-     * whole number. */
+    /* An id need not be a URL and may be a whole number: an id that is no URL becomes doc:ID, with
+     * control characters, spaces, % and # as %XX. */
     bool any_id;
-    /* A time may be in seconds: what is below 100,000,000,000. */
+    /* Numbers below 100,000,000,000 are times in seconds, others in milliseconds. */
     bool any_time;
-    /* The records of a dataset: the text may be called "text" as well, and the id "id"; a record
-     * without one is known by its number. */
+    /* The records of a dataset: the text may also be called "text", and the id "id"; the id of a
+     * record without one is its number. */
     bool dataset;
 };
 
+/* The names in the comments above; all switches off. */
 void sp_input_fields_default(struct sp_input_fields *ret_fields);
 
 #endif

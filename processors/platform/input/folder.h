@@ -1,5 +1,6 @@
-/* A folder of texts and HTML files as one WARC stream: each file is a `resource` record of the URL
- * doc:PATH, in order of path. Private to this folder. */
+/* Reads a folder of text and HTML files as one WARC stream: each file becomes a `resource` record
+ * with the URL doc:PATH, in the order of paths. Private to this folder. Thread rule: one thread at
+ * a time. */
 #ifndef SP_INPUT_FOLDER_H
 #define SP_INPUT_FOLDER_H
 
@@ -10,15 +11,17 @@
 
 struct sp_folder;
 
-/* Looks for the files: all below with a name of a text (txt, md, html and their like), hidden ones
- * left out. SP_INVALID where there is none. */
+/* Lists the files of the folder and its subfolders whose names are those of texts (txt, md, html
+ * and similar), without hidden ones. SP_INVALID: there is none. */
 enum sp_err sp_folder_open(const char *path, struct sp_folder **ret_folder, struct sp_fault *fault);
-/* The MIME type of a text of that name; NULL: the name is none of a text. */
+/* The MIME type that the name of a text file stands for; NULL: it is not the name of a text file.
+ */
 const char *sp_folder_type_of(const char *name);
 /* NULL is allowed. */
 void sp_folder_close(struct sp_folder *f);
-/* As sp_source_read. */
+/* Like sp_source_read. */
 enum sp_err sp_folder_read(struct sp_folder *f, char *to, size_t cap, size_t *ret_len);
+/* Bytes of all files; bytes read so far. */
 uint64_t sp_folder_total_bytes(const struct sp_folder *f);
 uint64_t sp_folder_read_bytes(const struct sp_folder *f);
 

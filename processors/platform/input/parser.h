@@ -1,5 +1,5 @@
-/* What the parsers of the formats work with and on: a slice of a chunk becomes items. Private to
- * this folder. */
+/* The parsers of the formats, which turn a slice of a chunk into items. Private to this folder.
+ * Thread rule: one thread at a time for each parser. */
 #ifndef SP_INPUT_PARSER_H
 #define SP_INPUT_PARSER_H
 
@@ -12,27 +12,28 @@ struct sp_parser {
     struct sp_input_fields fields;
     const struct sp_json_ops *json;
     void *json_parser;
-    struct sp_buf body;  /* HTTP body without its transfer encoding */
-    struct sp_buf plain; /* and without its content encoding */
-    struct sp_buf url;   /* absolute redirect */
-    struct sp_buf doc;   /* url of a document that has none */
+    struct sp_buf body;  /* HTTP body without its transfer coding */
+    struct sp_buf plain; /* the same without its content coding */
+    struct sp_buf url;   /* absolute URL of a redirect */
+    struct sp_buf doc;   /* doc:ID of a document without a URL */
 };
 
-/* Fills in item->page, or item->err and item->why. */
+/* Each fills in item->page, or item->err and item->why. */
 void sp_lines_parse(struct sp_parser *p, struct sp_view line, struct sp_input_item *item);
 void sp_warc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_item *item);
 void sp_arc_parse(struct sp_parser *p, struct sp_view record, struct sp_input_item *item);
-/* Calls `each` once for each of the slice's records, from number item->number on, passing over the
- * first `skip`. */
+/* Calls `each` for every record of the slice except the first `skip`. item->number is the number of
+ * the slice's first record. */
 void sp_avro_parse(struct sp_parser *p, const struct sp_chunk *chunk, const struct sp_slice *slice,
                    uint64_t skip, struct sp_input_item *item,
                    void (*each)(void *arg, const struct sp_input_item *item), void *arg);
 
-/* Fills in page->redirect_url from a reference, in place of what it was. */
+/* Replaces page->redirect_url, a reference, by the absolute URL. */
 void sp_parser_resolve(struct sp_parser *p, struct sp_page_record *page);
-/* Makes the id a URL where the fields allow any: doc:ID. */
+/* If the fields allow any id, or are those of a dataset: turns an id that is no URL into doc:ID. A
+ * dataset's record without an id gets its number. */
 void sp_parser_identify(struct sp_parser *p, struct sp_page_record *page, uint64_t number);
-/* `why`: a literal. */
+/* Makes the item a dead letter. `why` is a literal. */
 void sp_item_fail(struct sp_input_item *item, enum sp_err err, const char *why);
 
 #endif

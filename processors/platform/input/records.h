@@ -1,24 +1,24 @@
-/* Cutting files of records that say their length in a header: WARC (warc.c) and ARC (arc.c).
- * Private to this folder. */
+/* Cuts files whose records have their length in a header: WARC (warc.c) and ARC (arc.c). Private to
+ * this folder. */
 #ifndef SP_INPUT_RECORDS_H
 #define SP_INPUT_RECORDS_H
 
 #include "input/window.h"
 
 struct sp_record_kind {
-    /* So many bytes are enough to recognise the beginning of a record, unless the file ends
-     * first. */
+    /* The number of bytes that are enough to recognise the beginning of a record. */
     size_t mark;
     /* Whether a record begins at `at`. */
     bool (*begins)(const struct sp_window *w, size_t at);
     /* The next place from `from` on where a line begins a record; the window's length if none. */
     size_t (*find)(const struct sp_window *w, size_t from);
-    /* How long the header is; 0: it does not end within the text. */
+    /* The length of the header in bytes; 0: it does not end within the text. */
     size_t (*header_end)(struct sp_view text);
-    /* Of what header_end found. The length is what follows the header, in bytes. */
+    /* Whether a header (the bytes that header_end found) is that of a page. */
     bool (*is_page)(struct sp_view header);
+    /* The number of bytes that follow the header. False: the header does not say. */
     bool (*length)(struct sp_view header, uint64_t *ret_length);
-    struct { /* of dead letters; literals */
+    struct { /* reasons of dead letters; literals */
         const char *no_end;
         const char *cut_header;
         const char *no_length;
@@ -47,8 +47,8 @@ struct sp_record_kind {
                       "wrong",                                                                     \
     }
 
-/* Cuts records from the start of the window (see window.h). Those that are no pages are passed
- * over. */
+/* Cuts records from the start of the window, like the functions at the end of window.h. Records
+ * that are no pages are skipped. */
 size_t sp_records_split(struct sp_window *w, struct sp_chunk *chunk,
                         const struct sp_record_kind *kind);
 

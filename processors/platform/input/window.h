@@ -1,5 +1,5 @@
-/* What the readers of the formats work on: a window over the decompressed file, and the chunk
- * that is being cut from it. Private to this folder. */
+/* A window over the decompressed file, and the chunk that a format's reader cuts from it. Private
+ * to this folder. Thread rule: one thread at a time. */
 #ifndef SP_INPUT_WINDOW_H
 #define SP_INPUT_WINDOW_H
 
@@ -8,79 +8,81 @@
 #include "input/input.h"
 #include "input/source.h"
 
-enum { SP_RAW_MAX = 65536 };
+enum { SP_RAW_MAX = 65536 }; /* bytes of a bad record that its dead letter shows */
 
-/* Where records lie in a chunk. */
+/* The place of a record in a chunk; in an Avro file, that of a block of records. */
 struct sp_slice {
     size_t at;
     size_t len;
     uint64_t offset; /* in the decompressed file */
     uint32_t records;
-    bool open_end; /* lines: the file ends without a newline; more of it may be written later */
-    enum sp_err err;
-    const char *why; /* a literal */
+    bool open_end;   /* lines: the file ends without a newline; more of it may be written later */
+    enum sp_err err; /* SP_OK, or the slice is a dead letter */
+    const char *why; /* with err; a literal */
 };
 
 struct sp_avro_file;
 
 struct sp_chunk {
-    const char *file; /* the input's */
+    const char *file; /* borrowed from the input */
     enum sp_input_format format;
-    struct sp_buf data; /* with padding behind */
+    struct sp_buf data; /* followed by padding (SP_JSON_PADDING) */
     struct sp_slice *slices;
     size_t slice_count;
     size_t slice_cap;
     uint64_t first;
     uint64_t count;
-    uint64_t skip;             /* records at the start that are not wanted */
-    struct sp_avro_file *avro; /* shared, counted */
+    uint64_t skip;             /* records at the start that are to be skipped */
+    struct sp_avro_file *avro; /* one reference; NULL in other formats */
 };
 
 struct sp_window {
     struct sp_source *source;
-    struct sp_convert *convert; /* NULL: the file is read as it is; else lines are made of it */
-    bool converted;             /* to its end */
-    struct sp_buf raw;          /* what goes into `convert` */
+    struct sp_convert *convert; /* NULL: the file needs no conversion */
+    bool converted;             /* the conversion has reached the end of the file */
+    struct sp_buf raw;          /* the input of `convert` */
     struct sp_buf buf;          /* bytes [0, len) of it start at `offset` of the file */
     uint64_t offset;
-    bool end;           /* nothing more can be read just now: the end, or damage */
-    enum sp_err damage; /* SP_OK, or why the end came */
-    enum sp_err io;     /* reading failed */
-    size_t block;       /* bytes to ask for */
-    uint64_t max_record;
-    size_t seen;       /* lines: no newline before here */
-    bool discard_line; /* lines: the rest of a line too long */
-    uint64_t discard;  /* WARC, ARC: bytes of a record too large still to come */
-    bool discard_own;  /* WARC, ARC: that record began a member */
-    bool resync; /* WARC, ARC: a dead letter has been made of what comes before the next record */
-    struct sp_avro_file *avro;
-    uint64_t *members; /* where in the file gzip members or Zstandard frames begin, ascending */
+    bool end;            /* nothing more can be read for now: the end of the file, or damage */
+    enum sp_err damage;  /* SP_OK, or the damage that caused `end` */
+    enum sp_err io;      /* SP_OK, or reading failed */
+    size_t block;        /* bytes of one read */
+    uint64_t max_record; /* bytes */
+    size_t seen;         /* lines: there is no newline before this byte */
+    bool discard_line;   /* lines: what follows is the rest of a line that is too long */
+    uint64_t discard;    /* WARC, ARC: bytes still to come of a record that is too large */
+    bool discard_own;    /* WARC, ARC: that record began a member */
+    bool resync; /* WARC, ARC: what comes before the next record already has a dead letter */
+    struct sp_avro_file *avro; /* one reference */
+    uint64_t *members; /* offsets in the file at which gzip members or frames begin, ascending */
     size_t member_count;
     size_t member_cap;
 };
 
-/* The first member that begins at `at` or behind it, or the window's length. */
+/* The place in the window of the first member that begins at or after `at`; the window's length if
+ * there is none. */
 size_t sp_window_member(const struct sp_window *w, size_t at);
-/* Forgets the members in the first `bytes`; the caller moves the bytes themselves. */
+/* Moves `offset` on by `bytes` and forgets the members before; the caller moves the bytes. */
 void sp_window_moved(struct sp_window *w, size_t bytes);
 
-/* Reads more; false where nothing came, and then `end` is set. */
+/* Reads more. False: nothing could be read, and `end` is set. */
 bool sp_window_more(struct sp_window *w);
-/* Makes at least `want` bytes available; false: the file ends before. */
+/* Reads until at least `want` bytes are in the window. False: the file ends before. */
 bool sp_window_want(struct sp_window *w, size_t want);
 
 void sp_chunk_add(struct sp_chunk *chunk, struct sp_slice slice);
-/* One record that is none. */
+/* Adds a dead letter for `len` bytes at `at`, of which it shows the first SP_RAW_MAX. */
 void sp_chunk_add_bad(struct sp_chunk *chunk, const struct sp_window *w, size_t at, size_t len,
                       enum sp_err err, const char *why);
 
-/* Each cuts records from the start of the window into slices and returns how many bytes they took;
- * at least one byte, unless the window is empty at the end of the file. */
+/* Each cuts records from the start of the window into slices and returns the number of bytes that
+ * these took: at least one, unless the window is empty at the end of the file. */
 size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk);
 size_t sp_warc_split(struct sp_window *w, struct sp_chunk *chunk);
 size_t sp_arc_split(struct sp_window *w, struct sp_chunk *chunk);
 size_t sp_avro_split(struct sp_window *w, struct sp_chunk *chunk);
 
+/* Add and drop a reference; any thread. NULL is allowed for the second. */
 struct sp_avro_file *sp_avro_file_ref(struct sp_avro_file *f);
 void sp_avro_file_unref(struct sp_avro_file *f);
 

@@ -27,26 +27,29 @@
 
 struct sp_report;
 
-/* Makes the directory where it is missing; files of an earlier report in it are replaced. The
- * fault says what failed and what to do. */
+/* Creates the directory if it is missing. Files of an earlier report are replaced if this one has a
+ * file of that name; others stay. SP_IO or SP_INVALID: the fault says what failed and what to do.
+ */
 enum sp_err sp_report_open(const char *directory, const char *title, struct sp_report **ret_report,
                            struct sp_fault *fault);
-/* Writes index.html and frees the report, whatever happened before. */
+/* Writes index.html, unless there was an error, and frees the report in any case. Returns the first
+ * error of the report; the fault is its text. */
 enum sp_err sp_report_close(struct sp_report *r, struct sp_fault *fault);
 
-/* Everything until the next section; the page begins with a list of them. */
+/* Begins a section, which ends at the next one. The page begins with a list of them. */
 void sp_report_section(struct sp_report *r, const char *heading);
-/* Declares what the tables and plots count from here to the end of the section, or to the next
- * call: `what` ("pages"), how many there are, and how many are enough. With fewer, each of them is
- * marked as a small sample, with both numbers. */
+/* Declares the sample behind the tables and plots from here to the end of the section, or to the
+ * next call: `what` it counts ("pages"), how many there are, and how many are enough. If there are
+ * fewer, each table and plot is marked as a small sample, with both numbers. */
 void sp_report_sample(struct sp_report *r, uint64_t count, uint64_t enough, const char *what);
-/* From here on they are no sample: definitions. */
+/* The tables and plots from here on are not about a sample, so none is marked. */
 void sp_report_no_sample(struct sp_report *r);
 void sp_report_heading(struct sp_report *r, const char *heading); /* inside a section */
 void sp_report_text(struct sp_report *r, const char *text);       /* one paragraph */
+/* The same, formatted; at most 2,047 bytes. */
 void sp_report_textf(struct sp_report *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Lines as they are: commands, settings. */
+/* Shows lines unchanged, in a fixed-width font: commands, settings. */
 void sp_report_code(struct sp_report *r, const char *lines);
 
 /* ---- tables ----
@@ -59,16 +62,18 @@ void sp_report_code(struct sp_report *r, const char *lines);
 
 struct sp_table;
 
-/* `name` is the file's: lower-case letters, digits and `-`, once in a report. Never NULL. */
+/* `name` is that of the CSV file: lower-case letters, digits and `-`, used once in a report. Texts
+ * are copied. Never NULL. */
 struct sp_table *sp_table_new(const char *name, const char *caption, const char *const *columns,
                               size_t column_count);
 void sp_table_text(struct sp_table *t, const char *text);
-/* Shown with that many decimals; kept exactly in the CSV. NaN and infinity: an empty cell. */
+/* The page shows that many decimals, the CSV the exact number. NaN and infinity give an empty
+ * cell. */
 void sp_table_number(struct sp_table *t, double x, int decimals);
-/* A share, shown in percent; the CSV has the share. */
+/* A share from 0 to 1: the page shows percent, the CSV has the share. */
 void sp_table_percent(struct sp_table *t, double share, int decimals);
-/* Shown in the largest unit of which there are at least two: s, min, h or days. The CSV has
- * seconds. */
+/* The page shows the largest of the units s, min, h and days of which there are at least two; the
+ * CSV has seconds. */
 void sp_table_seconds(struct sp_table *t, double seconds);
 void sp_table_count(struct sp_table *t, uint64_t n);
 void sp_table_blank(struct sp_table *t);
@@ -84,7 +89,7 @@ enum { SP_SERIES_MAX = 12 };
 struct sp_series {
     const char *label;
     const double *y; /* x_count of them; NaN: no point there */
-    bool printed;    /* values printed in the paper: dashed, hollow */
+    bool printed;    /* values printed in the paper: drawn dashed, with hollow marks */
 };
 
 struct sp_plot {
@@ -94,15 +99,16 @@ struct sp_plot {
     const char *x_label;
     const char *y_label;
     const double *x;            /* ascending; NULL for bars with names */
-    const char *const *x_names; /* of bars; NULL: the numbers */
+    const char *const *x_names; /* names of the bars; NULL: the numbers in `x` */
     size_t x_count;
-    bool x_log; /* logarithmic axes: values must be above 0, others are left out */
+    bool x_log; /* logarithmic axes; values that are not above 0 are left out */
     bool y_log;
-    bool y_from_zero; /* else the axis begins near the smallest value */
+    bool y_from_zero; /* otherwise the axis begins near the smallest value */
     const struct sp_series *series;
     size_t series_count; /* at most SP_SERIES_MAX */
 };
 
+/* Draws the plot, adds it to the report, and writes its SVG, PNG and CSV. */
 void sp_report_plot(struct sp_report *r, const struct sp_plot *plot);
 
 /* ---- pairs of texts ---- */
@@ -113,11 +119,11 @@ struct sp_pair {
     struct sp_view a;
     struct sp_view b;
     const char *verdict; /* one line, above the texts */
-    bool good;           /* the verdict is right: its colour */
+    bool good;           /* whether the verdict is right; sets its colour */
 };
 
-/* Side by side; words that only one of them has are marked (Myers' O(ND) over words). Of a long
- * text only the beginning is shown, with a note. */
+/* Shows two texts side by side and marks the words that only one of them has (Myers 1986, over
+ * words). Of a text of more than 4,000 words only the beginning is shown, with a note. */
 void sp_report_pair(struct sp_report *r, const struct sp_pair *pair);
 
 #endif

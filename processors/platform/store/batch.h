@@ -1,5 +1,5 @@
-/* The writes of one commit to RocksDB: in order of arrival, and then sorted, so that they can be
- * read until RocksDB has them. Private to this folder. */
+/* The writes of one commit to RocksDB: first in order of arrival, then sorted by key, so that they
+ * can be read until RocksDB has them. Private to this folder. Thread rule: one thread at a time. */
 #ifndef SP_STORE_BATCH_H
 #define SP_STORE_BATCH_H
 
@@ -8,8 +8,8 @@
 #include "store/store.h"
 
 struct sp_write {
-    uint64_t first; /* bytes of the key, as a number: tells most keys apart */
-    uint64_t at;    /* in bytes: the key, then the value */
+    uint64_t first; /* the first bytes of the key, as a number; they differ for most keys */
+    uint64_t at;    /* place of the key in `bytes`; the value follows it */
     uint32_t key_len;
     uint32_t value_len; /* SP_WRITE_ERASED: a deletion */
 };
@@ -23,7 +23,8 @@ struct sp_write_batch {
     size_t cap;
 };
 
-/* value.data NULL and erased: a deletion. Both are copied. */
+/* Adds a write; key and value are copied. With `erased` it is a deletion, and the value is
+ * ignored. */
 void sp_write_batch_note(struct sp_write_batch *b, struct sp_view key, struct sp_view value,
                          bool erased);
 void sp_write_batch_clear(struct sp_write_batch *b);
@@ -33,12 +34,13 @@ struct sp_view sp_write_batch_key(const struct sp_write_batch *b, const struct s
 /* Empty for a deletion. */
 struct sp_view sp_write_batch_value(const struct sp_write_batch *b, const struct sp_write *w);
 
-/* By key; of several writes to one key only the last one stays. */
+/* Sorts the writes by key, and keeps only the last of several writes to one key. */
 void sp_write_batch_sort(struct sp_write_batch *b);
-/* Of a sorted batch: the number of the first write at or behind the key. */
+/* In a sorted batch, the index of the first write whose key is not less. */
 size_t sp_write_batch_from(const struct sp_write_batch *b, struct sp_view key);
-/* Of a sorted batch: the write to that key, or NULL. */
+/* In a sorted batch, the write to that key, or NULL. */
 const struct sp_write *sp_write_batch_find(const struct sp_write_batch *b, struct sp_view key);
+/* Appends all writes to a batch of RocksDB. */
 void sp_write_batch_fill(const struct sp_write_batch *b, rocksdb_writebatch_t *to);
 
 #endif

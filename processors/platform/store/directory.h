@@ -1,7 +1,7 @@
-/* The state directory around the database: its format, the configuration it was written with, and
- * which process has it open.
+/* The state directory around the database: its format, the configuration that it was written with,
+ * and the process that has it open.
  *
- *   DIR/FORMAT    "samepage state 4", then the creator's fingerprint, lines key=value
+ *   DIR/FORMAT    "samepage state 4", then the fingerprint of the configuration, lines key=value
  *   DIR/LOCK      flock()ed while open; the holder's process id
  *   DIR/rocksdb/  the database
  *
@@ -11,9 +11,10 @@
 
 #include "base/fault.h"
 
-/* Creates, checks and locks `directory`. On success *ret_lock holds the lock until it is
- * closed; otherwise the fault says what is wrong and what to do. Nothing is written to a directory
- * that is not ours. */
+/* Creates `directory` if it is missing, checks it and locks it. *ret_lock is a descriptor that
+ * holds the lock until the caller closes it. Nothing is written to a directory that is not a state.
+ * SP_STATE_FORMAT, SP_BUSY, SP_STORE as in sp_db_open_rocksdb; the fault says what is wrong and
+ * what to do. */
 enum sp_err sp_directory_open(const char *directory, const char *fingerprint, int *ret_lock,
                               struct sp_fault *fault);
 

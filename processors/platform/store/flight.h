@@ -1,6 +1,6 @@
-/* A thread that applies commits to RocksDB: the caller continues meanwhile, and reads rows that
- * RocksDB does not have yet from the batch. One commit is under way at a time, so they arrive in
- * order. Private to this folder. */
+/* A thread that applies commits to RocksDB while the caller continues. The caller reads rows that
+ * RocksDB does not have yet from the batch. Only one commit is under way at a time, so commits
+ * arrive in order. Private to this folder. Thread rule: one thread calls, except where noted. */
 #ifndef SP_STORE_FLIGHT_H
 #define SP_STORE_FLIGHT_H
 
@@ -8,24 +8,24 @@
 
 struct sp_flight;
 
-/* `apply` is borrowed, and used by the thread while a batch is under way. NULL where no thread can
- * be started. */
+/* `apply` is borrowed; the thread uses it while a batch is under way. NULL: no thread can be
+ * started. */
 struct sp_flight *sp_flight_new(struct sp_apply *apply);
-/* Waits. NULL is allowed. */
+/* Waits for the batch under way. NULL is allowed. */
 void sp_flight_free(struct sp_flight *f);
 
-/* Waits for the batch under way; returns the first error of any, or NULL. */
+/* Waits for the batch under way. Returns the first error of all batches so far, valid until the
+ * flight is freed, or NULL. */
 const char *sp_flight_wait(struct sp_flight *f);
-/* Takes the sorted writes, of which `batch` is empty then. Nothing may be under way:
- * sp_flight_wait.
- */
+/* Starts to apply the writes of a sorted batch, and leaves `batch` empty. No batch may be under
+ * way; call sp_flight_wait before. */
 void sp_flight_start(struct sp_flight *f, struct sp_write_batch *batch);
-/* The batch under way; NULL: none, RocksDB has everything. Valid until the next start, even if it
- * was applied meanwhile. Any thread may ask whether there is one; only the thread that starts
- * commits may read it. */
+/* The batch under way; NULL: none, RocksDB has everything. `f` may be NULL. Valid until the next
+ * start, even if the batch was applied meanwhile. Any thread may ask whether there is one; only the
+ * thread that starts commits may read it. */
 const struct sp_write_batch *sp_flight_batch(const struct sp_flight *f);
-/* The batch that was started last, whether or not it has been applied; for the thread that starts
- * commits. */
+/* The batch that was started last, whether or not it has been applied. Only for the thread that
+ * starts commits. */
 const struct sp_write_batch *sp_flight_last(const struct sp_flight *f);
 
 #endif

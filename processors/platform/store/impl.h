@@ -1,6 +1,6 @@
-/* What the two implementations of store.h share. Keys here are full keys: the partition
- * as two big-endian bytes, then the stage's key; store.c adds and removes the partition, so that an
- * implementation sees one ordered key space. Private to this folder. */
+/* Shared by the two implementations of store.h. Keys here are full keys: the partition as two
+ * big-endian bytes, then the stage's key. store.c adds and removes the partition, so that an
+ * implementation has one ordered key space. Private to this folder. */
 #ifndef SP_STORE_IMPL_H
 #define SP_STORE_IMPL_H
 
@@ -10,10 +10,10 @@
 
 struct sp_db_ops {
     enum sp_err (*get)(struct sp_db *db, struct sp_view key, struct sp_view *ret_value);
-    void (*expect)(struct sp_db *db, struct sp_view key); /* NULL: of no use */
+    void (*expect)(struct sp_db *db, struct sp_view key); /* NULL: nothing to do */
     void (*put)(struct sp_db *db, struct sp_view key, struct sp_view value);
     void (*erase)(struct sp_db *db, struct sp_view key);
-    /* Full keys >= from that start with prefix; from >= prefix. */
+    /* Visits the full keys >= from that start with prefix; from >= prefix. */
     enum sp_err (*scan)(struct sp_db *db, struct sp_view prefix, struct sp_view from,
                         bool (*each)(void *arg, struct sp_view key, struct sp_view value),
                         void *arg);
@@ -31,7 +31,7 @@ struct sp_db_ops {
                        void *arg);
     void (*size)(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes);
     void (*fail_after)(struct sp_db *db, long calls);
-    void (*close)(struct sp_db *db); /* everything but the fields below */
+    void (*close)(struct sp_db *db); /* frees everything but the fields of struct sp_db */
 };
 
 struct sp_store {
@@ -39,15 +39,15 @@ struct sp_store {
     unsigned char partition[SP_PARTITION_BYTES];
 };
 
-/* The head of each implementation's struct. */
+/* The first member of each implementation's struct. */
 struct sp_db {
     const struct sp_db_ops *ops;
     struct sp_store *stores[256]; /* by high byte of the partition: 256 each, or NULL */
     struct sp_buf key;            /* the full key of the call under way */
-    struct sp_buf from;
-    bool scanning;
+    struct sp_buf from;           /* the key at which the scan under way starts */
+    bool scanning;                /* a scan is under way: no other call is allowed */
     struct sp_db_counts counts;
-    char message[1024];
+    char message[1024]; /* of the last error */
 };
 
 #endif

@@ -1,5 +1,5 @@
-/* What the databases of a process have in common, as rocksdb.c sees it. NULL: nothing. Private to
- * this folder. */
+/* The part of struct sp_rocksdb_shared (store.h) that rocksdb.c uses. Private to this folder.
+ * Thread rule: the thread that opens and closes databases. */
 #ifndef SP_STORE_SHARED_H
 #define SP_STORE_SHARED_H
 
@@ -7,11 +7,14 @@
 
 #include "store/store.h"
 
+/* The block cache; borrowed. */
 rocksdb_cache_t *sp_rocksdb_shared_cache(struct sp_rocksdb_shared *s);
-/* Bytes of a write buffer of one database more; the others give way. */
+/* Returns the size of a write buffer, in bytes, for one more database, and reduces those of the
+ * others if necessary. */
 uint64_t sp_rocksdb_shared_memtable_bytes(struct sp_rocksdb_shared *s);
+/* Adds an open database. If `s` is NULL, it does nothing. */
 void sp_rocksdb_shared_join(struct sp_rocksdb_shared *s, rocksdb_t *handle);
-/* Nothing where it has not joined. */
+/* Removes a database before it is closed. Does nothing if it was not added, or `s` is NULL. */
 void sp_rocksdb_shared_leave(struct sp_rocksdb_shared *s, rocksdb_t *handle);
 
 #endif

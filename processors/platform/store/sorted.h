@@ -1,9 +1,10 @@
-/* Writes a commit as a sorted file, which RocksDB ingests without write buffers or write-ahead log,
- * in one pass over the rows. For large batches only: each is one more file to search until
- * compactions have merged it. Private to this folder.
+/* Writes a commit as a sorted file, in one pass over the rows. RocksDB ingests the file without
+ * write buffers or write-ahead log. This is for large batches only, because each file has to be
+ * searched until compactions have merged it. Private to this folder. Thread rule: one thread at a
+ * time.
  *
- * RocksDB brings the file to the disk before its manifest names it, so a kill or a loss of power
- * leaves all of a commit or none. */
+ * RocksDB syncs the file before its manifest names it, so a kill or a loss of power leaves all of a
+ * commit or none. */
 #ifndef SP_STORE_SORTED_H
 #define SP_STORE_SORTED_H
 
@@ -11,15 +12,16 @@
 
 struct sp_sorted;
 
-/* All is borrowed. */
+/* The handle and the options are borrowed; the name is copied. The file is in `directory`, the
+ * state directory. Never NULL. */
 struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const rocksdb_options_t *options,
                                 const char *directory);
 /* NULL is allowed. */
 void sp_sorted_free(struct sp_sorted *s);
-/* NULL, or RocksDB's error (rocksdb_free): nothing of the batch is there. Waits where compactions
- * are far behind. */
+/* Applies a sorted batch; waits if compactions are far behind. Returns NULL, or RocksDB's error (to
+ * be freed with rocksdb_free): nothing of the batch was applied. */
 char *sp_sorted_apply(struct sp_sorted *s, const struct sp_write_batch *batch);
-/* Deletes what a process that was killed has left of its file. */
+/* Deletes the file that a killed process may have left. */
 void sp_sorted_clear(const char *directory);
 
 #endif

@@ -1,4 +1,5 @@
-/* RocksDB's options as rocksdb.c wants them. Private to this folder. */
+/* How the state's databases configure RocksDB; tuning.c has the reasons and measurements. Private
+ * to this folder. */
 #ifndef SP_STORE_TUNING_H
 #define SP_STORE_TUNING_H
 
@@ -6,22 +7,22 @@
 
 #include "store/store.h"
 
-/* The caller's to destroy. The cache is borrowed. */
+/* The options of a database; the caller destroys them. The cache is borrowed. */
 rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
                                             rocksdb_cache_t *cache);
 
-/* For each thread that reads or writes: RocksDB counts every comparison of keys, and nobody asks.
- */
+/* Turns off RocksDB's performance counters, which nothing reads, for the calling thread. Each
+ * thread that reads or writes calls it. */
 void sp_rocksdb_tuned_thread(void);
 
-/* While a database is filled with sorted files, RocksDB merges more of them at a time. NULL, or why
- * not: rocksdb_free it. */
+/* With `filled`, RocksDB merges more files at a time, for a database that is filled with sorted
+ * files; without, it returns to its default. Returns NULL, or the error (rocksdb_free). */
 char *sp_rocksdb_filled(rocksdb_t *handle, bool filled);
-/* Whether so many files wait to be merged that another one must wait. */
+/* Whether so many files wait to be merged that the next one should not be added yet. */
 bool sp_rocksdb_files_wait(rocksdb_t *handle);
 
-/* Rewrites all files, also those that hold nothing deleted as far as RocksDB knows. NULL, or why
- * not: rocksdb_free it. *ret_broken: it has begun and failed. */
+/* Rewrites all files, also those in which RocksDB knows of nothing deleted; waits for it. Returns
+ * NULL, or the error (rocksdb_free). *ret_broken becomes true if rewriting failed. */
 char *sp_rocksdb_compact(rocksdb_t *handle, bool *ret_broken);
 
 #endif
