@@ -124,11 +124,12 @@ static const char *address_of(const struct sp_kafka_options *o);
 enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
                            struct sp_fault *fault)
 {
-    enum { STEP_MS = 500, DOWN_MS = 5000, SILENT_MS = 30000 };
     const struct rd_kafka_metadata *metadata = NULL;
     asked_down = false;
-    for (int waited = 0; waited < (asked_down ? DOWN_MS : SILENT_MS); waited += STEP_MS) {
-        if (rd_kafka_metadata(handle, 0, NULL, &metadata, STEP_MS) == RD_KAFKA_RESP_ERR_NO_ERROR) {
+    for (int waited = 0; waited < (asked_down ? SP_KAFKA_REACH_DOWN_MS : SP_KAFKA_REACH_SILENT_MS);
+         waited += SP_KAFKA_REACH_STEP_MS) {
+        if (rd_kafka_metadata(handle, 0, NULL, &metadata, SP_KAFKA_REACH_STEP_MS) ==
+            RD_KAFKA_RESP_ERR_NO_ERROR) {
             rd_kafka_metadata_destroy(metadata);
             return SP_OK;
         }

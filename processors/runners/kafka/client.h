@@ -63,11 +63,18 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
  * SP_BUSY. Polls the handle; thread rule: as rd_kafka_poll. */
 enum sp_err sp_kafka_no_reply(rd_kafka_t *handle, struct sp_fault *fault);
 
-/* Whether a broker is reachable, before an interactive command asks it anything. SP_BUSY: the
- * address refuses connections (or its name is unknown) for five seconds, the broker refuses us, or
- * nothing at all was heard in thirty; the fault says which, and what to do. Thread rule: as
- * rd_kafka_poll.
- */
+/* How long sp_kafka_reach waits. An interactive command without a broker has to fail within five
+ * seconds, of which starting and ending librdkafka take a part. */
+enum {
+    SP_KAFKA_REACH_STEP_MS = 500,    /* of one request */
+    SP_KAFKA_REACH_DOWN_MS = 4000,   /* if no address accepts connections */
+    SP_KAFKA_REACH_SILENT_MS = 30000 /* if there is no reply at all */
+};
+
+/* Checks that a broker is reachable, before an interactive command sends a request. SP_BUSY: for
+ * SP_KAFKA_REACH_DOWN_MS no address accepted a connection (or its name is unknown), for
+ * SP_KAFKA_REACH_SILENT_MS there was no reply at all, or the broker refused the connection; the
+ * fault says which, and what to do. Thread rule: as rd_kafka_poll. */
 enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
                            struct sp_fault *fault);
 

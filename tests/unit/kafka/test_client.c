@@ -202,6 +202,52 @@ TEST(transactions_time_out_after_half_a_minute_unless_set)
     }
 }
 
+/* ---- how long a command waits for a broker ---- */
+
+static bool metadata_fails;
+static int metadata_timeouts_ms; /* the sum of those that librdkafka was given */
+
+rd_kafka_resp_err_t __real_rd_kafka_metadata(rd_kafka_t *handle, int all, rd_kafka_topic_t *topic,
+                                             const struct rd_kafka_metadata **ret, int timeout_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_metadata(rd_kafka_t *handle, int all, rd_kafka_topic_t *topic,
+                                             const struct rd_kafka_metadata **ret, int timeout_ms);
+
+rd_kafka_resp_err_t __wrap_rd_kafka_metadata(rd_kafka_t *handle, int all, rd_kafka_topic_t *topic,
+                                             const struct rd_kafka_metadata **ret, int timeout_ms)
+{
+    if (!metadata_fails)
+        return __real_rd_kafka_metadata(handle, all, topic, ret, timeout_ms);
+    metadata_timeouts_ms += timeout_ms;
+    on_error(handle, RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN, "1/1 brokers are down", NULL);
+    return RD_KAFKA_RESP_ERR__TRANSPORT;
+}
+
+static void log_nothing(const char *level, const char *text)
+{
+    (void)level, (void)text;
+}
+
+TEST(a_command_without_a_broker_gives_up_before_five_seconds_are_over)
+{
+    struct sp_config_property address[] = {{"bootstrap.servers", "127.0.0.1:1"}};
+    struct sp_kafka_options o = {.properties = address,
+                                 .property_count = 1,
+                                 .prefix = "t.",
+                                 .instance = "1",
+                                 .log = log_nothing};
+    struct sp_fault fault = {""};
+    rd_kafka_t *handle = NULL;
+    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, SP_KAFKA_PRODUCER, NULL, NULL, NULL, &handle, &fault),
+                          SP_OK);
+    metadata_fails = true;
+    CU_ASSERT_EQUAL(sp_kafka_reach(&o, handle, &fault), SP_BUSY);
+    metadata_fails = false;
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "no broker is reachable at 127.0.0.1:1"));
+    CU_ASSERT_EQUAL(metadata_timeouts_ms, SP_KAFKA_REACH_DOWN_MS);
+    CU_ASSERT(SP_KAFKA_REACH_DOWN_MS <= 4500); /* the rest is for starting and ending librdkafka */
+    rd_kafka_destroy(handle);
+}
+
 /* ---- the log ---- */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
