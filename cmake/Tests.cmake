@@ -7,7 +7,7 @@
 function(sp_unit_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPENDS;INTERNALS;LABELS" ${ARGN})
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 120)
+    set(ARG_TIMEOUT 300)
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS fast)
