@@ -6,7 +6,10 @@
 
 import json
 import os
+import random
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import urllib.error
@@ -21,8 +24,8 @@ def words(number):
     return " ".join(f"w{number * 7919 % 1000003}x{k}" for k in range(80))
 
 
-def crawl(place, name, hosts, pages=60):
-    """Pages of each host under two sessions each."""
+def crawl(place, name, hosts, pages=60, text=0):
+    """Pages of each host under two sessions each; texts of other numbers are other texts."""
     with open(place.path(name), "w", encoding="utf-8") as file:
         for page in range(pages):
             for visit in range(2):
@@ -30,7 +33,7 @@ def crawl(place, name, hosts, pages=60):
                     file.write(json.dumps({
                         "url": f"http://{host}.example/{page}?sid={page * 1000 + visit * 37 + 11}",
                         "fetch_time_ms": 1700000000000 + (page * 2 + visit) * 1000, "http_status": 200,
-                        "content_type": "text/plain", "content": words(1000 * number + page)}) + "\n")
+                        "content_type": "text/plain", "content": words(text + 1000 * number + page)}) + "\n")
     place.call("run", "-q", "--state", place.path(name + ".state"), "-o", place.path(name + ".out"), place.path(name))
 
 
@@ -76,6 +79,14 @@ def contradict(place, name, host, pages=60):
                     "content_type": "text/plain", "content": words(5000000 + 2 * page + visit)}) + "\n")
 
 
+def publications(log):
+    """Of a server: rules written, rules deleted and records read each time."""
+    with open(log, encoding="utf-8") as file:
+        return [tuple(int(number.replace(",", "")) for number in found)
+                for found in re.findall(r"(?m)^samepage: ([\d,]+) rules published, ([\d,]+) deleted; ([\d,]+) records read$",
+                                        file.read())]
+
+
 def published_by_a_server(place, first):
     """The stages group a crawl; a server with a copy of their state learns the rules and keeps the topic equal to them, also
     after a restart, and when rules expire. A server without a copy predicts from the statuses."""
@@ -89,6 +100,10 @@ def published_by_a_server(place, first):
             place.ingest(crawl="two")
             until(lambda: sorted(of_topic(place)) == first, lambda: f"the rules {first}, not {of_topic(place)}", pause=1)
             until(lambda: predicted(port, url) == "http://a.example/7?sid=7048", lambda: predicted(port, url), pause=1)
+            crawl(place, "more", "d", text=100000)
+            place.ingest(crawl="more")
+            until(lambda: on(place, "d"), "a rule of d.example", pause=1)
+        check_costs_of(publications(place.path(f"{place.prefix}serve.log")))
         before = of_topic(place)
         contradict(place, "third", "a")
         place.ingest(crawl="third")  # while nobody publishes
@@ -96,6 +111,35 @@ def published_by_a_server(place, first):
         with place.started(*keeps):
             until(lambda: not on(place, "a"), lambda: f"no rule of a.example, not {on(place, 'a')}", pause=1)
             check(on(place, "b"), "the rules of b.example went too")
+        published_after_kills(place, keeps)
+
+
+def check_costs_of(done):
+    """The first publication reads what an earlier program left in the topic, a later one nothing: nobody else writes."""
+    print("rules published, deleted, records read:", done)
+    check(len(done) > 1, "publications:", done)
+    check(done[0][2] > 0, "the topic was not empty:", done)
+    check_equal([read for _, _, read in done[1:]], [0] * (len(done) - 1), "records read later")
+
+
+def published_after_kills(place, keeps):
+    """A server that is killed again and again while the crawl goes on leaves a topic that the next one completes."""
+    log, rng = place.path("killed.log"), random.Random(1)
+    for number, host in enumerate("efgh"):
+        crawl(place, host, host, text=200000 + 10000 * number)
+        server = place.processes.start("killed", keeps, log)
+        place.ingest(crawl=host)
+        try:
+            server.wait(rng.uniform(0, 4))
+        except subprocess.TimeoutExpired:
+            pass
+        check(server.poll() is None, "the server ended by itself; see", log)
+        check_equal(place.processes.stop("killed", signal.SIGKILL), -signal.SIGKILL, f"kill {number}")
+    inputs = ["two", "more", "third", *"efgh"]
+    place.call("run", "-q", "--state", place.path("all.state"), "-o", place.path("all.out"), *map(place.path, inputs))
+    want = of_state(place, "all")
+    with place.started(*keeps):
+        until(lambda: sorted(of_topic(place)) == want, lambda: f"the rules {want}, not {of_topic(place)}", pause=1)
 
 
 def rules(work, program):

@@ -37,17 +37,17 @@ static void make_table(char *lines, struct sp_topic_table *ret_table)
 }
 
 enum sp_err sp_cli_rules_publish(const struct sp_config *config, const struct sp_buf *lines,
-                                 struct sp_topic_changes *ret_changes, struct sp_fault *fault)
+                                 struct sp_topic_table *topic, struct sp_topic_changes *ret_changes,
+                                 struct sp_fault *fault)
 {
-    struct sp_topic_table is = {0}, wanted = {0};
+    struct sp_topic_table wanted = {0};
     struct sp_kafka_options kafka;
     char *text = sp_view_dup(sp_buf_view(lines));
     sp_cli_kafka_options(config, &kafka);
     make_table(text, &wanted);
-    enum sp_err err = sp_topic_table_read(&kafka, SP_TOPIC_RULES, &is, fault);
+    enum sp_err err = sp_topic_table_read(&kafka, SP_TOPIC_RULES, topic, fault);
     if (err == SP_OK)
-        err = sp_topic_table_write(&kafka, SP_TOPIC_RULES, &is, &wanted, ret_changes, fault);
-    sp_topic_table_done(&is);
+        err = sp_topic_table_write(&kafka, SP_TOPIC_RULES, topic, &wanted, ret_changes, fault);
     sp_topic_table_done(&wanted);
     sp_free(text);
     return err;
@@ -67,7 +67,7 @@ static void put_lines(const struct sp_topic_table *t, double confidence, struct 
     size_t count = 0;
     for (size_t i = 0; i < t->rows.cap; i++) {
         const struct sp_topic_row *row = t->rows.cells[i].object;
-        if (row && row->value && confidence_of(row->value) >= confidence)
+        if (row && confidence_of(row->value) >= confidence)
             rows[count++] = row;
     }
     qsort(rows, count, sizeof *rows, surest_first);

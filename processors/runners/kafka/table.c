@@ -7,25 +7,41 @@
 #include "base/mem.h"
 
 enum { POLL_MS = 200, SILENCE_MS = 30000, FLUSH_MS = 60000, WAIT_MS = 50 };
+/* A day, and so much less than the 30 for which brokers keep a deletion (delete.retention.ms). */
+enum { STALE_MS = 24 * 3600 * 1000 };
 
 /* ---- in memory ---- */
 
+static void free_row(struct sp_topic_row *row)
+{
+    if (!row)
+        return;
+    sp_free(row->key);
+    sp_free(row->value);
+    sp_free(row);
+}
+
+static void clear(struct sp_topic_table *t)
+{
+    for (size_t i = 0; i < t->rows.cap; i++)
+        free_row(t->rows.cells[i].object);
+    sp_map_done(&t->rows);
+    t->rows = (struct sp_map){0};
+}
+
 void sp_topic_table_done(struct sp_topic_table *t)
 {
-    for (size_t i = 0; i < t->rows.cap; i++) {
-        struct sp_topic_row *row = t->rows.cells[i].object;
-        if (!row)
-            continue;
-        sp_free(row->key);
-        sp_free(row->value);
-        sp_free(row);
-    }
-    sp_map_done(&t->rows);
+    clear(t);
+    sp_free(t->next);
 }
 
 void sp_topic_table_put(struct sp_topic_table *t, struct sp_view key, struct sp_view value)
 {
     struct sp_id id = sp_hash128(key.data, key.len);
+    if (!value.data) {
+        free_row(sp_map_remove(&t->rows, id));
+        return;
+    }
     struct sp_topic_row *row = sp_map_get(&t->rows, id);
     if (!row) {
         row = sp_calloc(1, sizeof *row);
@@ -34,28 +50,63 @@ void sp_topic_table_put(struct sp_topic_table *t, struct sp_view key, struct sp_
         sp_map_add(&t->rows, row);
     }
     sp_free(row->value);
-    row->value = value.data ? sp_view_dup(value) : NULL;
+    row->value = sp_view_dup(value);
 }
 
 /* ---- from the topic ---- */
 
-static enum sp_err read_all(rd_kafka_t *reader, int32_t partitions, struct sp_topic_table *t,
+static void start_over(struct sp_topic_table *t, int32_t partitions)
+{
+    clear(t);
+    sp_free(t->next);
+    t->next = sp_calloc((size_t)partitions + 1, sizeof *t->next);
+    t->partitions = partitions;
+}
+
+static void assign(rd_kafka_t *reader, const char *name, const struct sp_topic_table *t)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
+    for (int32_t p = 0; p < t->partitions; p++)
+        rd_kafka_topic_partition_list_add(list, name, p)->offset =
+            t->next[p] ? t->next[p] : RD_KAFKA_OFFSET_BEGINNING;
+    rd_kafka_assign(reader, list);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* False: the topic does not have the offset where the table ends. */
+static bool enter(struct sp_topic_table *t, const rd_kafka_message_t *m, int32_t *ended)
+{
+    if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        sp_topic_table_put(t, sp_view(m->key, m->key_len), sp_view(m->payload, m->len));
+        t->next[m->partition] = m->offset + 1;
+        t->records++;
+    } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
+        t->next[m->partition] = m->offset;
+        (*ended)++;
+    }
+    return m->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET;
+}
+
+static enum sp_err read_all(rd_kafka_t *reader, const char *name, struct sp_topic_table *t,
                             struct sp_fault *fault)
 {
     int64_t heard_ms = sp_clock_ms();
-    for (int32_t ended = 0; ended < partitions;) {
+    assign(reader, name, t);
+    for (int32_t ended = 0; ended < t->partitions;) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(reader, POLL_MS);
         if (!m && sp_clock_ms() - heard_ms > SILENCE_MS)
             return sp_kafka_no_reply(reader, fault);
         if (!m)
             continue;
         heard_ms = sp_clock_ms();
-        if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR)
-            sp_topic_table_put(t, sp_view(m->key, m->key_len), sp_view(m->payload, m->len));
-        else
-            ended += m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+        if (!enter(t, m, &ended)) {
+            start_over(t, t->partitions);
+            assign(reader, name, t);
+            ended = 0;
+        }
         rd_kafka_message_destroy(m);
     }
+    t->read_ms = sp_clock_ms();
     return SP_OK;
 }
 
@@ -69,6 +120,13 @@ static enum sp_err find_topic(rd_kafka_t *handle, const char *name, int32_t *ret
     return err == SP_OK ? SP_OK : sp_kafka_no_reply(handle, fault);
 }
 
+/* An offset that no longer exists is an error: records before it may be missing in the table. */
+static void no_reset(rd_kafka_conf_t *conf, void *arg)
+{
+    (void)arg;
+    rd_kafka_conf_set(conf, "auto.offset.reset", "error", NULL, 0);
+}
+
 enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_topic topic,
                                 struct sp_topic_table *t, struct sp_fault *fault)
 {
@@ -76,19 +134,16 @@ enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_
     rd_kafka_t *reader = NULL;
     int32_t partitions = 0;
     sp_topic_name(options, topic, name);
-    enum sp_err err = sp_kafka_open(options, SP_KAFKA_READER, NULL, NULL, NULL, &reader, fault);
+    enum sp_err err = sp_kafka_open(options, SP_KAFKA_READER, NULL, no_reset, NULL, &reader, fault);
     if (err != SP_OK)
         return err;
     err = sp_kafka_reach(options, reader, fault);
     if (err == SP_OK)
         err = find_topic(reader, name, &partitions, fault);
     if (err == SP_OK) {
-        rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
-        for (int32_t p = 0; p < partitions; p++)
-            rd_kafka_topic_partition_list_add(list, name, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
-        rd_kafka_assign(reader, list);
-        rd_kafka_topic_partition_list_destroy(list);
-        err = read_all(reader, partitions, t, fault);
+        if (partitions != t->partitions || sp_clock_ms() - t->read_ms > STALE_MS)
+            start_over(t, partitions);
+        err = read_all(reader, name, t, fault);
     }
     rd_kafka_consumer_close(reader);
     rd_kafka_destroy(reader);
@@ -97,18 +152,32 @@ enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_
 
 /* ---- to the topic ---- */
 
+struct change {
+    const char *key;
+    const char *value; /* NULL: a deletion */
+    bool acknowledged;
+    int64_t offset; /* then; below 0: unknown */
+};
+
 struct writing {
     rd_kafka_t *producer;
     char topic[SP_TOPIC_NAME_MAX];
+    struct change *changes; /* in order of keys, deletions last */
+    size_t count;
     rd_kafka_resp_err_t failed; /* the first delivery that did */
 };
 
 static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *m, void *arg)
 {
     struct writing *w = arg;
+    struct change *c = m->_private;
     (void)producer;
-    if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR && w->failed == RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        c->acknowledged = true;
+        c->offset = m->offset;
+    } else if (w->failed == RD_KAFKA_RESP_ERR_NO_ERROR) {
         w->failed = m->err;
+    }
 }
 
 static void configure(rd_kafka_conf_t *conf, void *arg)
@@ -117,13 +186,14 @@ static void configure(rd_kafka_conf_t *conf, void *arg)
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
 }
 
-static void produce(struct writing *w, const struct sp_topic_row *row, const char *value)
+static void produce(struct writing *w, struct change *c)
 {
     for (;;) {
         rd_kafka_resp_err_t code = rd_kafka_producev(
             w->producer, RD_KAFKA_V_TOPIC(w->topic), RD_KAFKA_V_PARTITION(0),
-            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(row->key, strlen(row->key)),
-            RD_KAFKA_V_VALUE((void *)(uintptr_t)value, value ? strlen(value) : 0), RD_KAFKA_V_END);
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(c->key, strlen(c->key)),
+            RD_KAFKA_V_VALUE((void *)(uintptr_t)c->value, c->value ? strlen(c->value) : 0),
+            RD_KAFKA_V_OPAQUE(c), RD_KAFKA_V_END);
         if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
             rd_kafka_poll(w->producer, WAIT_MS);
             continue;
@@ -151,53 +221,74 @@ static struct sp_topic_row **sorted(const struct sp_topic_table *t)
     return rows;
 }
 
-static const char *value_in(const struct sp_topic_table *t, struct sp_id id)
+/* The caller frees the array of changes, which refers to both tables. */
+static struct sp_topic_changes plan(const struct sp_topic_table *is,
+                                    const struct sp_topic_table *wanted, struct writing *w)
 {
-    const struct sp_topic_row *row = sp_map_get(&t->rows, id);
-    return row ? row->value : NULL;
-}
-
-static void send_changes(struct writing *w, const struct sp_topic_table *is,
-                         const struct sp_topic_table *wanted, struct sp_topic_changes *changes)
-{
+    struct sp_topic_changes changes = {0};
+    w->changes = sp_alloc((is->rows.count + wanted->rows.count + 1) * sizeof *w->changes);
     struct sp_topic_row **rows = sorted(wanted);
     for (size_t i = 0; i < wanted->rows.count; i++) {
-        const char *before = value_in(is, rows[i]->id);
-        bool same = before && rows[i]->value && strcmp(before, rows[i]->value) == 0;
-        changes->unchanged += same;
-        changes->written += !same && rows[i]->value;
-        if (!same && rows[i]->value)
-            produce(w, rows[i], rows[i]->value);
+        const struct sp_topic_row *before = sp_map_get(&is->rows, rows[i]->id);
+        bool same = before && strcmp(before->value, rows[i]->value) == 0;
+        changes.unchanged += same;
+        changes.written += !same;
+        if (!same)
+            w->changes[w->count++] = (struct change){rows[i]->key, rows[i]->value, false, -1};
     }
     sp_free(rows);
     rows = sorted(is);
     for (size_t i = 0; i < is->rows.count; i++) {
-        if (!rows[i]->value || value_in(wanted, rows[i]->id))
+        if (sp_map_get(&wanted->rows, rows[i]->id))
             continue;
-        changes->deleted++;
-        produce(w, rows[i], NULL);
+        changes.deleted++;
+        w->changes[w->count++] = (struct change){rows[i]->key, NULL, false, -1};
     }
     sp_free(rows);
+    return changes;
+}
+
+static enum sp_err send_all(const struct sp_kafka_options *options, struct writing *w,
+                            struct sp_fault *fault)
+{
+    enum sp_err err =
+        sp_kafka_open(options, SP_KAFKA_PRODUCER, NULL, configure, w, &w->producer, fault);
+    if (err != SP_OK)
+        return err;
+    for (size_t i = 0; i < w->count; i++)
+        produce(w, &w->changes[i]);
+    if (rd_kafka_flush(w->producer, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        err = sp_kafka_no_reply(w->producer, fault);
+    else if (w->failed != RD_KAFKA_RESP_ERR_NO_ERROR)
+        err = sp_fault_set(fault, SP_BUSY, "%s: %s", w->topic, rd_kafka_err2str(w->failed));
+    rd_kafka_destroy(w->producer);
+    return err;
+}
+
+/* What the brokers acknowledged; behind a record of others the rest is read again. */
+static void enter_own(struct sp_topic_table *is, const struct writing *w)
+{
+    for (size_t i = 0; i < w->count; i++) {
+        const struct change *c = &w->changes[i];
+        if (!c->acknowledged)
+            continue;
+        if (is->partitions > 0 && c->offset == is->next[0])
+            is->next[0]++;
+        struct sp_view key = sp_view_str(c->key);
+        sp_topic_table_put(is, key, c->value ? sp_view_str(c->value) : sp_view(NULL, 0));
+    }
 }
 
 enum sp_err sp_topic_table_write(const struct sp_kafka_options *options, enum sp_topic topic,
-                                 const struct sp_topic_table *is,
-                                 const struct sp_topic_table *wanted,
+                                 struct sp_topic_table *is, const struct sp_topic_table *wanted,
                                  struct sp_topic_changes *ret_changes, struct sp_fault *fault)
 {
     struct writing w = {.failed = RD_KAFKA_RESP_ERR_NO_ERROR};
-    struct sp_topic_changes changes = {0};
     sp_topic_name(options, topic, w.topic);
-    enum sp_err err =
-        sp_kafka_open(options, SP_KAFKA_PRODUCER, NULL, configure, &w, &w.producer, fault);
-    if (err != SP_OK)
-        return err;
-    send_changes(&w, is, wanted, &changes);
-    if (rd_kafka_flush(w.producer, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        err = sp_kafka_no_reply(w.producer, fault);
-    else if (w.failed != RD_KAFKA_RESP_ERR_NO_ERROR)
-        err = sp_fault_set(fault, SP_BUSY, "%s: %s", w.topic, rd_kafka_err2str(w.failed));
-    rd_kafka_destroy(w.producer);
+    struct sp_topic_changes changes = plan(is, wanted, &w);
+    enum sp_err err = w.count > 0 ? send_all(options, &w, fault) : SP_OK;
+    enter_own(is, &w);
+    sp_free(w.changes);
     if (err == SP_OK)
         *ret_changes = changes;
     return err;

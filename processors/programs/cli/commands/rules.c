@@ -94,9 +94,12 @@ static int write_out(const char *name, struct sp_view text)
 
 static int publish(const struct sp_config *config, const struct sp_buf *lines)
 {
+    struct sp_topic_table topic = {0};
     struct sp_topic_changes changes;
     struct sp_fault fault;
-    if (sp_cli_rules_publish(config, lines, &changes, &fault) != SP_OK)
+    enum sp_err err = sp_cli_rules_publish(config, lines, &topic, &changes, &fault);
+    sp_topic_table_done(&topic);
+    if (err != SP_OK)
         return sp_cli_failed("%s", fault.text);
     fprintf(stderr, "%llu rules published, %llu deleted, %llu unchanged\n",
             (unsigned long long)changes.written, (unsigned long long)changes.deleted,

@@ -347,24 +347,33 @@ static bool catch_up(struct copying *c)
     return ready;
 }
 
+struct publishing {
+    const struct sp_config *config;
+    struct sp_topic_table topic; /* the rules in it; of the server's thread while that runs */
+};
+
 /* From a thread of the server. */
-static bool on_learned(void *config, const struct sp_buf *lines)
+static bool on_learned(void *arg, const struct sp_buf *lines)
 {
+    struct publishing *p = arg;
     struct sp_topic_changes changes;
     struct sp_fault fault;
-    if (sp_cli_rules_publish(config, lines, &changes, &fault) != SP_OK) {
+    uint64_t before = p->topic.records;
+    if (sp_cli_rules_publish(p->config, lines, &p->topic, &changes, &fault) != SP_OK) {
         fprintf(stderr, "samepage: the rules are not published: %s; tries again\n", fault.text);
         return false;
     }
     if (changes.written + changes.deleted > 0)
-        fprintf(stderr, "samepage: %s rules published, %s deleted\n",
-                sp_thousands(changes.written).text, sp_thousands(changes.deleted).text);
+        fprintf(stderr, "samepage: %s rules published, %s deleted; %s records read\n",
+                sp_thousands(changes.written).text, sp_thousands(changes.deleted).text,
+                sp_thousands(p->topic.records - before).text);
     return true;
 }
 
 static int serve_copy(struct arguments *a, struct sp_config *config)
 {
     struct copying c = {0};
+    struct publishing publishing = {.config = config};
     struct sp_settings settings;
     struct sp_fault fault;
     if (sp_settings_init(config, &settings, &fault) != SP_OK)
@@ -378,7 +387,7 @@ static int serve_copy(struct arguments *a, struct sp_config *config)
     sp_cli_kafka_options(config, &o.kafka);
     if (a->publish) {
         a->options.learned = on_learned;
-        a->options.learned_arg = config;
+        a->options.learned_arg = &publishing;
     }
     block_ends();
     int code = SP_EXIT_DONE;
@@ -387,6 +396,8 @@ static int serve_copy(struct arguments *a, struct sp_config *config)
     else if (catch_up(&c) && (code = read_settings(a)) < 0)
         code = serve(&a->options);
     sp_replica_stop(c.replica);
+    a->options.learned_arg = NULL;
+    sp_topic_table_done(&publishing.topic);
     if (__atomic_load_n(&c.failed, __ATOMIC_SEQ_CST))
         code = sp_cli_failed("%s", c.failure);
     sp_settings_done(&settings);
