@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+import random
 import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
 
+from crash import MOST_KILLS, after_a_while, after_some_output, arguments, kill, size, undisturbed
 from harness import check, check_equal, check_in, free_port, main, until
 
 
@@ -149,6 +151,185 @@ def the_replay_makes_the_fetches_that_it_explores(work):
     saved, explored = saved_and_explored(work, 0.3)
     check(0 < explored < saved < all_saved, saved, explored, all_saved)
     check_equal(saved_and_explored(work, 0.3), (saved, explored), "again")
+
+
+# ---- after kills and deletions, and in skewed crawls ----
+
+
+def all_rules(work, state, code=0):
+    """Every rule of the state, as `rules` prints it."""
+    return work.run("rules", "--state", state, "--confidence", "0", code=code)
+
+
+def key_of(rule):
+    return tuple(rule[name] for name in ("host", "kind", "name", "from", "to"))
+
+
+def changing_crawl(work, pages=900):
+    """Hosts that visitors_crawl has, where some pages are fetched again with another text, and some die; returns the
+    last line of each page that is left."""
+    left, lines = {}, []
+
+    def fetch(url, text, status=200):
+        line = {"url": url, "fetch_time_ms": 1700000000000 + len(lines) * 1000, "http_status": status}
+        if status == 200:
+            line.update(content_type="text/plain", content=words(text))
+        lines.append(json.dumps(line))
+        left[url] = lines[-1]
+        if status != 200:
+            del left[url]
+
+    for page in range(pages):
+        for visit in range(2):
+            for host, text in ("a", page), ("b", 100000 + 2 * page + visit):
+                fetch(f"http://{host}.example/{page}?sid={page * 1000 + visit * 37 + 11}", text)
+        if page % 5 == 4:
+            fetch(f"http://a.example/{page - 2}?sid={(page - 2) * 1000 + 11}", 200000 + page)
+        if page % 7 == 6:
+            fetch(f"http://a.example/{page - 3}?sid={(page - 3) * 1000 + 48}", 0, 404)
+    work.write("crawl.jsonl", "\n".join(lines) + "\n")
+    return left
+
+
+def check_part(rules, of):
+    """A crawl that is not at its end supports no rule more often."""
+    whole = {key_of(rule): rule for rule in map(json.loads, of.splitlines())}
+    for rule in map(json.loads, rules.splitlines()):
+        check(key_of(rule) in whole, "a rule that the whole crawl does not have:", rule)
+        pairs = rule["support"] + rule["against"], whole[key_of(rule)]["support"] + whole[key_of(rule)]["against"]
+        check(pairs[0] <= pairs[1], "pairs of", rule, pairs)
+
+
+def learn_with_kills(work, barrier, inputs, seeds):
+    """Runs that were killed until one ended by itself have the rules of an undisturbed run. Returns these, and those of
+    each state right after a kill."""
+    undisturbed(work, barrier, *inputs)
+    total = size(work, "calm.out")
+    want, after_kills = all_rules(work, "calm.state").out, []
+    check(want.count("\n") > 3, "few rules:", want)
+    for seed in seeds:
+        tag, rng = f"killed-{seed}", random.Random(seed)
+        for _ in range(MOST_KILLS):
+            process = work.start(*arguments(tag, barrier, *inputs))
+            after_some_output(work, rng, process, tag, total)
+            if not kill(process):
+                break
+            done = all_rules(work, f"{tag}.state", code=None)
+            after_kills.append(done.out if done.code == 0 else "")  # killed before there was a state
+        work.run(*arguments(tag, barrier, *inputs))
+        check_equal(all_rules(work, f"{tag}.state").out, want, f"seed {seed}: rules")
+    print(f"{len(after_kills)} kills")
+    check(len(after_kills) >= len(seeds), "only", len(after_kills), "kills")
+    return want, after_kills
+
+
+def a_killed_run_has_the_rules_of_an_undisturbed_one(work):
+    """The rules are those of the pages that are left, whatever happened to the process or to other pages."""
+    left = changing_crawl(work)
+    want, _ = learn_with_kills(work, 37, ["crawl.jsonl"], range(4))
+    lines = sorted(left.values(), key=lambda line: json.loads(line)["fetch_time_ms"])
+    work.write("left.jsonl", "\n".join(lines) + "\n")
+    work.run("run", "-q", "--state", "left.state", "-o", "left.out", "left.jsonl")
+    check_equal(all_rules(work, "left.state").out, want, "rules, and those of the last fetches alone")
+
+
+def a_state_right_after_a_kill_has_the_rules_of_a_part_of_the_crawl(work):
+    visitors_crawl(work, pages=900)
+    want, after_kills = learn_with_kills(work, 37, ["--set", "store.write_ahead_log=on", "crawl.jsonl"], range(10, 13))
+    check_equal(all_rules(work, "state").out, want, "with other barriers")
+    parts = [rules for rules in after_kills if rules not in ("", want)]
+    check(parts, "no kill left a part of the rules")
+    for rules in parts:
+        check_part(rules, want)
+
+
+def forgotten_pages_leave_no_trace_in_the_rules(work):
+    """Also if `forget` is killed: the rules are those of a crawl that never had the pages."""
+    visitors_crawl(work, pages=600)
+    fetches = work.json_lines("crawl.jsonl")
+    urls = sorted({f["url"] for f in fetches})
+    names = urls[::7] + [u for u in urls if "a.example" in u and u.endswith("11")][::5]
+    work.write("list", "\n".join(sorted(set(names))))
+    work.write("left.jsonl", "".join(json.dumps(f) + "\n" for f in fetches if f["url"] not in names))
+    work.run("run", "-q", "--state", "left.state", "-o", "left.out", "left.jsonl")
+    want, before = all_rules(work, "left.state").out, all_rules(work, "state").out
+    check(want != before, "nothing was learned from the pages")
+    args = ["forget", "-q", "--state", "state", "-o", "status.jsonl", "--forget", "list"]
+    rng, kills = random.Random(3), 0
+    for _ in range(6):
+        process = work.start(*args)
+        after_a_while(work, rng, process, 0.15)
+        kills += kill(process)
+    work.run(*args)
+    check(kills > 0, "no kill")
+    rules = all_rules(work, "state").out
+    check_equal(rules, want, "rules, and those without the pages")
+    check(not [n for n in set(names) if f'"{n}"' in rules], "a forgotten page is an example")
+
+
+def a_killed_run_of_a_skewed_crawl_has_the_rules_of_an_undisturbed_one(work):
+    two_visitors(work, "skewed", 2000, "mix")
+    learn_with_kills(work, 41, ["skewed"], range(20, 23))
+
+
+def rules_of(work, crawl):
+    """The number of rules, and of those that `rules` lists by default."""
+    work.run("run", "-q", "--state", f"{crawl}.state", "-o", f"{crawl}.out", crawl)
+    return all_rules(work, f"{crawl}.state").out.count("\n"), work.run("rules", "--state", f"{crawl}.state").out.count("\n")
+
+
+def two_visitors(work, name, pages, kind):
+    """A skewed crawl in which two visitors fetch each page, each with an id of its own."""
+    work.run("synth", "--pages", str(pages), "--skew", kind, "--words", "100", "-o", "plain")
+    with open(work.path(name), "w", encoding="utf-8") as file:
+        for number, line in enumerate(work.json_lines("plain")):
+            for visitor in range(2):
+                fetch = {**line, "fetch_time_ms": 2 * line["fetch_time_ms"] + visitor}
+                if line["http_status"] == 200:
+                    fetch["url"] += f"?sid={100000 + 2 * number + visitor}"
+                file.write(json.dumps(fetch) + "\n")
+
+
+def a_skewed_crawl_four_times_as_long_has_no_more_rules_a_host(work):
+    """Visitor ids over large groups, redirects and pages that die or change: the rules are about hosts, not about pages.
+    """
+    for kind in "mix", "same", "near-url", "zipf", "redirects-random", "die-random", "flap-winner":
+        counts = []
+        for pages in 400, 1600:
+            two_visitors(work, f"{kind}-{pages}", pages, kind)
+            hosts = {fetch["url"].split("/")[2] for fetch in work.json_lines(f"{kind}-{pages}")}
+            counts.append((len(hosts), *rules_of(work, f"{kind}-{pages}")))
+        (few_hosts, few, sure_few), (many_hosts, many, sure_many) = counts
+        print(f"{kind}: {few_hosts} and {many_hosts} hosts, {few} and {many} rules, {sure_few} and {sure_many} listed")
+        check(sure_few > 0, kind, "has no rules")
+        for rules in (few, many), (sure_few, sure_many):
+            check(rules[1] / many_hosts <= 1.1 * rules[0] / few_hosts + 0.5, kind, "(hosts, rules, listed):", counts)
+
+
+def trap(work, name, fetches):
+    """A host with a visitor id in each URL, one that invents parameters, and one with forty parameters."""
+    with open(work.path(name), "w", encoding="utf-8") as file:
+        for number in range(fetches):
+            page, forty = number // 8, "&".join(f"p{k}={number >> k % 8 & 1}" for k in range(40))
+            for host, query, text in (("ids", f"?sid={100000 + number}", page),
+                                      ("names", f"?p{number}=1" if number % 8 else "", 50000 + page),
+                                      ("forty", f"?sid={100000 + number}&{forty}", 60000 + page)):
+                file.write(json.dumps({
+                    "url": f"http://{host}.example/{page}{query}", "fetch_time_ms": 1700000000000 + number * 1000,
+                    "http_status": 200, "content_type": "text/plain", "content": words(text)}) + "\n")
+
+
+def hosts_with_endless_parameters_and_visitor_ids_have_few_rules_to_publish(work):
+    """Of four times as many visitor ids there are no more rules. Invented names have a rule each, of one pair or two:
+    too few to be listed."""
+    listed = []
+    for fetches in 200, 800:
+        trap(work, f"trap-{fetches}", fetches)
+        listed.append(rules_of(work, f"trap-{fetches}"))
+    (few, sure_few), (many, sure_many) = listed
+    print(f"{few} and {many} rules, {sure_few} and {sure_many} of them with a confidence of 0.5")
+    check(many <= 4 * few, "rules:", few, many)
+    check(sure_few > 0 and sure_many <= sure_few + 4, "rules to publish:", sure_few, sure_many)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 /* Rules are learned from the past, and dropped when they no longer hold. */
 #include <stdio.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "harness.h"
 #include "predict/predict.h"
@@ -271,4 +272,130 @@ TEST(a_rule_that_others_learned_expires)
     CU_ASSERT_EQUAL(ask(q, "http://a.example/7?sid=5", &said), 0);
     sp_predictor_free(p);
     sp_predictor_free(q);
+}
+
+/* ---- hosts with very many parameters, visitor ids and directories ---- */
+
+static uint64_t touched; /* rows of tables that were looked up or added */
+void *__real_sp_map_get(const struct sp_map *map, struct sp_id key);
+void *__wrap_sp_map_get(const struct sp_map *map, struct sp_id key);
+void __real_sp_map_add(struct sp_map *map, void *object);
+void __wrap_sp_map_add(struct sp_map *map, void *object);
+
+void *__wrap_sp_map_get(const struct sp_map *map, struct sp_id key)
+{
+    touched++;
+    return __real_sp_map_get(map, key);
+}
+
+void __wrap_sp_map_add(struct sp_map *map, void *object)
+{
+    touched++;
+    __real_sp_map_add(map, object);
+}
+
+/* What the i-th fetch of a crawl of one host is. */
+struct skew {
+    const char *name;
+    void (*url)(unsigned i, char *ret_url, size_t size);
+    bool grows; /* the rules do, with the fetches, but not faster */
+};
+
+static void visitors_of_a_page(unsigned i, char *url, size_t size)
+{
+    snprintf(url, size, "http://a.example/page?sid=%u", 100000 + i);
+}
+
+static void visitors_of_pages(unsigned i, char *url, size_t size)
+{
+    snprintf(url, size, "http://a.example/page-%u?sid=%u", i / 8, 100000 + i);
+}
+
+static void visitors_in_paths(unsigned i, char *url, size_t size)
+{
+    snprintf(url, size, "http://a.example/session%08u/page-%u", i, i / 8);
+}
+
+/* A page, and then the same with one parameter after the other. */
+static void names_without_end(unsigned i, char *url, size_t size)
+{
+    if (i % 8 == 0)
+        snprintf(url, size, "http://a.example/page-%u", i / 8);
+    else
+        snprintf(url, size, "http://a.example/page-%u?p%u=1", i / 8, i);
+}
+
+static void long_queries(unsigned i, char *url, size_t size)
+{
+    size_t n = (size_t)snprintf(url, size, "http://a.example/page?sid=%u", 100000 + i);
+    for (unsigned k = 0; k < 40; k++)
+        n += (size_t)snprintf(url + n, size - n, "&p%u=%u", k, (i >> (k % 8)) & 1);
+}
+
+static void deep_paths(unsigned i, char *url, size_t size)
+{
+    size_t n = (size_t)snprintf(url, size, "http://a.example");
+    for (unsigned k = 0; k < 11; k++)
+        n += (size_t)snprintf(url + n, size - n, "/d%u", i % 11 == k ? i / 11 % 4 : 0);
+    snprintf(url + n, size - n, "/page.html?a=1&b=2");
+}
+
+static void pages_of_a_directory(unsigned i, char *url, size_t size)
+{
+    snprintf(url, size, "http://a.example/dir/p%u", i);
+}
+
+struct cost {
+    double mean;   /* rows a fetch */
+    uint64_t most; /* of one fetch */
+    uint64_t ask;  /* of one prediction, at the end */
+    size_t rules;
+};
+
+static struct cost cost_of(const struct skew *skew, unsigned fetches)
+{
+    struct sp_predictor *p = sp_predictor_new();
+    struct sp_prediction said;
+    struct cost cost = {0};
+    char url[600];
+    for (unsigned i = 0; i < fetches; i++) {
+        skew->url(i, url, sizeof url);
+        touched = 0;
+        sp_predict_learn(p, sp_view_str(url), content(i / 8));
+        cost.mean += (double)touched / fetches;
+        cost.most = touched > cost.most ? touched : cost.most;
+    }
+    for (unsigned i = 0; i < 16; i++) {
+        skew->url(fetches + i, url, sizeof url);
+        touched = 0;
+        ask(p, url, &said);
+        cost.ask = touched > cost.ask ? touched : cost.ask;
+    }
+    const struct sp_rule **rules = sp_predict_rules(p, 0, &cost.rules);
+    sp_free(rules);
+    sp_predictor_free(p);
+    return cost;
+}
+
+TEST(a_fetch_of_a_skewed_host_costs_the_same_in_a_crawl_four_times_as_long)
+{
+    enum { FETCHES = 2000, LEARN_MOST = 220, ASK_MOST = 31 * 5 };
+    static const struct skew kinds[] = {{"visitors of a page", visitors_of_a_page, false},
+                                        {"visitors of pages", visitors_of_pages, true},
+                                        {"visitors in paths", visitors_in_paths, true},
+                                        {"names without end", names_without_end, true},
+                                        {"long queries", long_queries, false},
+                                        {"deep paths", deep_paths, false},
+                                        {"pages of a directory", pages_of_a_directory, true}};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        struct cost few = cost_of(&kinds[k], FETCHES), many = cost_of(&kinds[k], 4 * FETCHES);
+        printf("%s: %.1f and %.1f rows a fetch, at most %u and %u; %u and %u to predict; "
+               "%zu and %zu rules\n",
+               kinds[k].name, few.mean, many.mean, (unsigned)few.most, (unsigned)many.most,
+               (unsigned)few.ask, (unsigned)many.ask, few.rules, many.rules);
+        CU_ASSERT_TRUE(many.mean <= 1.05 * few.mean);
+        CU_ASSERT_TRUE(many.most <= LEARN_MOST);
+        CU_ASSERT_TRUE(many.ask <= ASK_MOST);
+        CU_ASSERT_TRUE(many.rules <= (kinds[k].grows ? 4 * few.rules + 16 : few.rules));
+    }
 }
