@@ -60,7 +60,11 @@ def dashboard(test):
 
 def serve_takes_its_arguments(work):
     """The program accepts every option: it fails only for lack of a broker."""
-    cluster = secure(work)
+    for overlay in "overlays/secure", "overlays/rules":
+        check_arguments_of_serve(work, manifests.Cluster(work, overlay))
+
+
+def check_arguments_of_serve(work, cluster):
     arguments = cluster.container("serve")["args"]
     state, token = work.path("copy"), work.write("token", "0123456789abcdef0123\n")
     settings = work.write("s.properties", cluster.text)
@@ -85,6 +89,30 @@ def serve_wants_a_token(work):
     check_equal(volumes["token"]["secret"]["secretName"], "samepage-serve", "the Secret of the README")
     with open(os.path.join(work.source, "k8s", "README.md"), encoding="utf-8") as file:
         check_in("create secret generic samepage-serve --from-file=token", file.read(), "README")
+
+
+def rules_are_published_by_one_pod_that_has_room_for_them(work):
+    """In one overlay: `serve` with the arguments of `secure` and one more, the topic, and the right to write it."""
+    found = []
+    for overlay in manifests.OVERLAYS:
+        cluster = manifests.Cluster(work, overlay)
+        if "serve" not in cluster.pods or "--publish-rules" not in cluster.container("serve")["args"]:
+            continue
+        found.append(overlay)
+        check_equal(cluster.container("serve")["args"], [*secure(work).container("serve")["args"], "--publish-rules"],
+                    "arguments")
+        check_equal(cluster.environment("serve"), secure(work).environment("serve"), f"{overlay}: variables")
+        check_equal(cluster.workload("serve")["spec"]["replicas"], 1, "processes that publish")
+        name = cluster.settings["topics.prefix"] + "rules"
+        check_equal(cluster.one("KafkaTopic", name)["spec"]["partitions"], 1, name)
+        rights = {operation for acl in cluster.one("KafkaUser", "samepage")["spec"]["authorization"]["acls"]
+                  if acl["resource"]["type"] == "topic" and name.startswith(acl["resource"]["name"])
+                  for operation in acl["operations"]}
+        check({"Read", "Write", "Describe"} <= rights, name, "rights:", rights)
+        limits = [manifests.size_of(c.container("serve")["resources"]["limits"]["memory"])
+                  for c in (secure(work), cluster)]
+        check(limits[0] + 2 * 1024 * 1_000_000 <= limits[1], "the rules of a million pages do not fit:", limits)
+    check_equal(found, ["overlays/rules"], "overlays that publish rules")
 
 
 # ---- contain ----

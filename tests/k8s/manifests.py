@@ -18,7 +18,8 @@ sys.dont_write_bytecode = True
 import kustomize  # noqa: E402
 from harness import Skip, check, check_equal, check_in, main  # noqa: E402
 
-OVERLAYS = ["base", "overlays/small", "overlays/large", "overlays/secure", "overlays/contain"]
+OVERLAYS = ["base", "overlays/small", "overlays/large", "overlays/secure", "overlays/contain",
+            "overlays/rules"]
 FOLDERS = [*OVERLAYS, "serve", "contain", "watch", "registry", "monitoring"]  # every folder with a kustomization
 STAGES = {"signature": "Deployment", "group": "StatefulSet", "compare": "StatefulSet"}
 BESIDE = {"serve": "StatefulSet", "watch": "Deployment", "contain": "StatefulSet"}
