@@ -311,20 +311,6 @@ TEST(commits_are_measured_in_microseconds)
     world_destroy();
 }
 
-TEST(a_transaction_ends_early_where_no_more_messages_come)
-{
-    world_create(true);
-    world.options.commit_interval_ms = 60000;
-    world.options.commit_idle_ms = 50;
-    world_start();
-    world_feed(0, MESSAGES);
-    CU_ASSERT(world_wait_for(&world.metrics.received, MESSAGES));
-    CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
-    CU_ASSERT_EQUAL(world_stop(), SP_OK);
-    world_check_applied(MESSAGES);
-    world_destroy();
-}
-
 /* ---- upkeep ---- */
 
 static bool always_more(void *stage)

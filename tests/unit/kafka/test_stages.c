@@ -10,7 +10,8 @@
 #include "kafka/task.h"
 #include "signature/signature.h"
 
-enum { PARTITIONS = 2, STATUS_PARTITIONS = 3, CACHE = 1 << 20, MOST = 4096, URL = 64 };
+enum { PARTITIONS = 2, STATUS_PARTITIONS = 3, CACHE = 1 << 20, URL = 64 };
+enum { MESSAGE_BYTES = 8 << 10 }; /* of members on their way to another group */
 enum { SIGNATURE, GROUP, COMPARE, CONTAIN, STAGES };
 
 struct record {
@@ -39,11 +40,13 @@ static struct stages {
     struct sp_partition_map maps[2];
     struct instance instances[STAGES][PARTITIONS];
     const struct sp_worker_stage *speaks; /* the stage that runs the current step */
-    struct record queue[MOST];
-    size_t next, end;
-    struct told told[16];
-    size_t told_count;
+    struct record *queue;
+    size_t next, end, cap;
+    struct told *told;
+    size_t told_count, told_cap;
     uint64_t counted; /* messages between the stages */
+    uint64_t events;
+    size_t largest; /* bytes of a message between the stages */
 } s;
 
 /* ---- the worker, as the stages call it ---- */
@@ -75,11 +78,14 @@ void __wrap_sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t par
         declared |= s.speaks->outputs[i] == topic;
     CU_ASSERT(declared); /* a worker opens no undeclared topic */
     CU_ASSERT(partition >= 0 && partition < __wrap_sp_worker_partitions(w, topic));
-    CU_ASSERT_FATAL(s.end < MOST);
+    sp_grow(&s.queue, &s.cap, s.end + 1);
     struct record *r = &s.queue[s.end++];
     *r = (struct record){.topic = topic, .partition = partition, .deletes = !value.data};
     sp_buf_put_view(&r->key, key);
     sp_buf_put_view(&r->value, value);
+    if (topic != SP_TOPIC_STATUS && value.len > s.largest)
+        s.largest = value.len;
+    s.events += topic == SP_TOPIC_STATUS;
 }
 
 /* ---- all stages ---- */
@@ -121,6 +127,7 @@ static void begin(double contain)
     s.options.group.maps = s.options.compare.maps;
     s.options.contain = (struct sp_contain_options){.threshold = contain, .boilerplate = 1};
     s.options.contents_cache_bytes = CACHE;
+    s.options.group.message_bytes = MESSAGE_BYTES;
     for (int stage = 0; stage < STAGES; stage++)
         for (int32_t p = 0; p < PARTITIONS; p++)
             if (stage != CONTAIN || (contain > 0 && p == 0))
@@ -137,10 +144,12 @@ static void end(void)
             if (i->db)
                 sp_db_close(i->db);
         }
-    for (size_t i = 0; i < s.end; i++) {
+    for (size_t i = s.next; i < s.end; i++) {
         sp_buf_done(&s.queue[i].key);
         sp_buf_done(&s.queue[i].value);
     }
+    sp_free(s.queue);
+    sp_free(s.told);
     sp_partition_done(&s.maps[0]);
     sp_partition_done(&s.maps[1]);
 }
@@ -165,10 +174,10 @@ static struct told *told_of(const char *key)
     for (size_t i = 0; i < s.told_count; i++)
         if (strcmp(s.told[i].key, key) == 0)
             return &s.told[i];
-    CU_ASSERT_FATAL(s.told_count < sizeof s.told / sizeof *s.told);
+    sp_grow(&s.told, &s.told_cap, s.told_count + 1);
     struct told *t = &s.told[s.told_count++];
+    *t = (struct told){.partition = -1};
     snprintf(t->key, URL, "%s", key);
-    t->partition = -1;
     return t;
 }
 
@@ -209,18 +218,32 @@ static enum sp_err step(int stage, int32_t partition, struct sp_view key, struct
 static void drain(void)
 {
     while (s.next < s.end) {
-        const struct record *r = &s.queue[s.next++];
+        struct record r = s.queue[s.next++]; /* the queue may move in a step */
         const char *why = NULL;
-        int stage = r->topic == SP_TOPIC_TIER1   ? GROUP
-                    : r->topic == SP_TOPIC_TIER2 ? COMPARE
-                                                 : CONTAIN;
-        if (r->topic == SP_TOPIC_STATUS)
-            tell(r);
+        int stage = r.topic == SP_TOPIC_TIER1   ? GROUP
+                    : r.topic == SP_TOPIC_TIER2 ? COMPARE
+                                                : CONTAIN;
+        if (r.topic == SP_TOPIC_STATUS)
+            tell(&r);
         else
             CU_ASSERT_EQUAL(
-                step(stage, r->partition, sp_buf_view(&r->key), sp_buf_view(&r->value), &why),
-                SP_OK);
+                step(stage, r.partition, sp_buf_view(&r.key), sp_buf_view(&r.value), &why), SP_OK);
+        sp_buf_done(&r.key);
+        sp_buf_done(&r.value);
     }
+    s.next = s.end = 0;
+}
+
+/* Pays in each instance for work that no message causes; false: none is left. */
+static bool has_work(int stage)
+{
+    bool left = false;
+    for (int32_t p = 0; p < PARTITIONS; p++) {
+        struct instance *i = &s.instances[stage][p];
+        s.speaks = &i->stage;
+        left |= !i->stage.upkeep(i->made);
+    }
+    return left;
 }
 
 /* A text of that many words from word `first` of a list of distinct words. */
@@ -390,17 +413,6 @@ TEST(each_stage_takes_only_the_notes_that_the_other_one_writes)
 
 /* ---- work without a message ---- */
 
-static bool has_work(int stage)
-{
-    bool left = false;
-    for (int32_t p = 0; p < PARTITIONS; p++) {
-        struct instance *i = &s.instances[stage][p];
-        s.speaks = &i->stage;
-        left |= !i->stage.upkeep(i->made);
-    }
-    return left;
-}
-
 static uint64_t rows_to_move(void)
 {
     struct sp_stage_measure sum = {0};
@@ -424,4 +436,114 @@ TEST(pages_move_to_the_cells_of_a_new_map_without_being_fetched)
     fetch("https://c.example/longer", 3, 0, 300);
     check("https://c.example/longer", SP_STATUS_LOSER, "https://a.example/");
     end();
+}
+
+/* ---- what a page costs in a group four times as large ---- */
+
+struct cost {
+    double messages; /* a page */
+    double events;   /* a page */
+    size_t largest;  /* message, in bytes */
+};
+
+static void settle(void)
+{
+    for (bool more = true; more;) {
+        drain();
+        more = has_work(GROUP) | has_work(COMPARE);
+        more |= s.next < s.end;
+    }
+}
+
+static void fetch_pages(const char *host, int count, int64_t time_ms, int first)
+{
+    for (int i = 0; i < count; i++) {
+        char url[URL];
+        snprintf(url, sizeof url, "https://%s.example/%d", host, i);
+        fetch(url, time_ms + i, first, 300);
+    }
+}
+
+static struct cost cost_of(int pages)
+{
+    settle();
+    return (struct cost){(double)s.counted / pages, (double)s.events / pages, s.largest};
+}
+
+/* All pages but the winner are its losers. */
+static void check_one_group(int pages)
+{
+    size_t winners = 0, losers = 0;
+    for (size_t i = 0; i < s.told_count; i++) {
+        winners += s.told[i].status == SP_STATUS_WINNER;
+        losers += s.told[i].status == SP_STATUS_LOSER;
+    }
+    CU_ASSERT_EQUAL(winners, 1);
+    CU_ASSERT_EQUAL(losers, (size_t)pages - 1);
+}
+
+/* A page that was there before all others gets their content. It joins them, and not they it. */
+static struct cost an_older_page_joins(int pages)
+{
+    static const char old[] = "https://old.example/a/long/path/that/does/not/win";
+    begin(0);
+    fetch(old, 1, 5000, 300);
+    fetch_pages("young", pages - 1, 2, 0);
+    settle();
+    uint64_t counted = s.counted;
+    fetch(old, 1000000, 0, 300);
+    struct cost all = cost_of(pages);
+    CU_ASSERT(s.counted - counted < 40);
+    check_one_group(pages);
+    end();
+    return all;
+}
+
+/* The same, and all others become its losers. */
+static struct cost an_older_page_joins_and_wins(int pages)
+{
+    begin(0);
+    fetch("https://old.example/", 1, 5000, 300);
+    fetch_pages("young", pages - 1, 2, 0);
+    fetch("https://old.example/", 1000000, 0, 300);
+    struct cost all = cost_of(pages);
+    check_one_group(pages);
+    end();
+    return all;
+}
+
+/* A page that resembles both connects two groups of equal pages. */
+static struct cost two_groups_merge(int pages)
+{
+    begin(0);
+    fetch_pages("one", pages / 2, 1, 0);
+    fetch_pages("two", pages / 2, 1, 60);
+    fetch("https://bridge.example/", 1000000, 30, 300);
+    struct cost all = cost_of(pages);
+    CU_ASSERT_EQUAL(s.told_count, (size_t)pages / 2 * 2 + 1);
+    end();
+    return all;
+}
+
+static void check_costs(struct cost (*cost)(int pages), double messages)
+{
+    enum { FEW = 150 };
+    struct cost few = cost(FEW), many = cost(4 * FEW);
+    printf("a page of %d: %.1f messages, %.1f events, largest %zu bytes; of %d: %.1f, %.1f, %zu\n",
+           FEW, few.messages, few.events, few.largest, 4 * FEW, many.messages, many.events,
+           many.largest);
+    CU_ASSERT(many.messages < 1.1 * few.messages && many.messages < messages);
+    CU_ASSERT(many.events < 1.1 * few.events && many.events <= 4);
+    CU_ASSERT(few.largest < 2 * MESSAGE_BYTES && many.largest < 2 * MESSAGE_BYTES);
+}
+
+TEST(an_older_page_that_joins_equal_pages_costs_the_same_however_many_they_are)
+{
+    check_costs(an_older_page_joins, 15);
+    check_costs(an_older_page_joins_and_wins, 15);
+}
+
+TEST(two_groups_that_merge_cost_a_page_the_same_however_large_they_are)
+{
+    check_costs(two_groups_merge, 15);
 }

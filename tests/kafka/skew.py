@@ -1,0 +1,92 @@
+"""Equal pages on Kafka: `skew.py WORK PROGRAM`.
+
+A page that was there before all others gets their content and joins them. What a page costs must not depend on how
+many they are: messages, and transactions. Groups that began apart, because messages about equal pages were on their way
+at the same time, are handed over in messages of a bounded size.
+"""
+
+import json
+import os
+import re
+import shutil
+import sys
+
+import cluster
+from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
+from harness import check, free_port
+
+WORDS = 400
+FEW = 500
+LARGEST = 1 << 20  # bytes; groups hand members over in parts of 900 KiB (docs/PROTOCOL.md)
+ALLOWED = 1.3  # of the cost a page, where there are four times as many
+
+
+def text(first):
+    return " ".join(f"word{i}" for i in range(first, first + WORDS))
+
+
+def write_crawl(path, pages):
+    """The first page, the others, and the first one again, now equal to the others."""
+    def fetch(url, time_ms, content):
+        return json.dumps({"url": url, "fetch_time_ms": time_ms, "content": content}) + "\n"
+    old, shared = "https://old.example/page", text(0)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(fetch(old, 1, text(5000)))
+        file.writelines(fetch(f"https://young.example/page-{i}", 2 + i, shared) for i in range(pages - 1))
+        file.write(fetch(old, pages + 2, shared))
+
+
+def counts(metrics, stage):
+    def value(name):
+        found = re.search(rf'^samepage_{name}{{stage="{stage}"}} (\d+)$', metrics, re.MULTILINE)
+        check(found, name, "of", stage, "is missing")
+        return int(found[1])
+    return {name: value(name) for name in ("emitted_total", "commits_total", "largest_message_bytes")}
+
+
+def through_the_stages(place):
+    ports = {stage: free_port() for stage in cluster.STAGES}
+    for stage, port in ports.items():
+        listen = cluster.arguments({"http.listen": f"127.0.0.1:{port}"})
+        place.processes.start(stage, [place.program, stage, *place.settings(stage), *listen],
+                              place.path(stage + ".log"))
+    want = place.expected()
+    place.ingest()
+    place.settle(want)
+    check_same(decided(place.all()), want, "the stages and `samepage run`")
+    found = {}
+    for stage, port in ports.items():
+        found[stage] = counts(ask(f"http://127.0.0.1:{port}", "/metrics"), stage)
+        check(place.processes.stop(stage) == 0, stage, "did not end well")
+    return found
+
+
+def cost(work, program, pages):
+    place = Place(os.path.join(work, str(pages)), program, f"skew-{os.getpid()}-{pages}.")
+    os.makedirs(place.work)
+    write_crawl(place.path("crawl.jsonl"), pages)
+    place.call("topics", "create", *place.settings())
+    try:
+        found = through_the_stages(place)
+    finally:
+        place.processes.kill()
+    for stage, values in found.items():
+        print(f"{pages} pages, {stage}: {values['emitted_total'] / pages:.1f} messages a page, "
+              f"{values['commits_total'] / pages:.3f} transactions a page, "
+              f"largest message {values['largest_message_bytes']} bytes")
+    return found
+
+
+def skew(work, program):
+    shutil.rmtree(work, ignore_errors=True)
+    few, many = (cost(work, program, pages) for pages in (FEW, 4 * FEW))
+    for stage in cluster.STAGES:
+        for name in "emitted_total", "commits_total":
+            check(many[stage][name] <= 4 * ALLOWED * few[stage][name] + 4, stage, name, few[stage][name], "at", FEW,
+                  "pages,", many[stage][name], "at", 4 * FEW)
+        check(many[stage]["largest_message_bytes"] <= LARGEST, stage, "has a message of",
+              many[stage]["largest_message_bytes"], "bytes")
+
+
+if __name__ == "__main__":
+    main(skew, *sys.argv[1:])

@@ -1,0 +1,99 @@
+/* When a transaction ends. The worker's clock stands still unless a test moves it, so that the
+ * number of transactions does not depend on the speed of the machine. */
+#include "harness.h"
+#include "mock_world.h"
+
+enum { START_MS = 1000000, IDLE_MS = 100, INTERVAL_MS = 1000 };
+
+static int64_t clock_ms;
+
+int64_t __real_sp_clock_ms(void);
+int64_t __wrap_sp_clock_ms(void);
+
+int64_t __wrap_sp_clock_ms(void)
+{
+    return pthread_equal(pthread_self(), world.thread)
+               ? __atomic_load_n(&clock_ms, __ATOMIC_RELAXED)
+               : __real_sp_clock_ms();
+}
+
+static void begin(void)
+{
+    __atomic_store_n(&clock_ms, START_MS, __ATOMIC_RELAXED);
+    world_create(true);
+    world.options.commit_interval_ms = INTERVAL_MS;
+    world.options.commit_idle_ms = IDLE_MS;
+    world_start();
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.ready, 1));
+}
+
+static void end(int messages)
+{
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_check_applied(messages);
+    world_destroy();
+}
+
+static void pass(int64_t ms)
+{
+    __atomic_fetch_add(&clock_ms, ms, __ATOMIC_RELAXED);
+}
+
+static uint64_t commits(void)
+{
+    return world_count_of(&world.metrics.commits);
+}
+
+/* Feeds so many messages, and waits until they are handled. */
+static void feed(int first, int count)
+{
+    world_feed(first, count);
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.received, (uint64_t)first + (uint64_t)count));
+}
+
+/* Bursts of messages with a pause after each. */
+static uint64_t commits_of_bursts(int bursts, int messages)
+{
+    begin();
+    for (int i = 0; i < bursts; i++) {
+        feed(i * messages, messages);
+        CU_ASSERT_EQUAL(commits(), (uint64_t)i); /* more might come */
+        pass(IDLE_MS);
+        CU_ASSERT_FATAL(world_wait_for(&world.metrics.commits, (uint64_t)i + 1));
+    }
+    uint64_t count = commits();
+    end(bursts * messages);
+    return count;
+}
+
+TEST(a_transaction_ends_early_after_a_burst_and_not_for_each_of_its_messages)
+{
+    enum { BURSTS = 3 };
+    CU_ASSERT_EQUAL(commits_of_bursts(BURSTS, MESSAGES), BURSTS);
+    CU_ASSERT_EQUAL(commits_of_bursts(BURSTS, 4 * MESSAGES), BURSTS);
+}
+
+/* A stream without pauses, one message each 0.8 of the time after which a transaction ends early.
+ */
+static uint64_t commits_of_stream(int messages)
+{
+    enum { GAP_MS = IDLE_MS * 8 / 10 };
+    begin();
+    for (int i = 0; i < messages; i++) {
+        uint64_t due = (uint64_t)i * GAP_MS / INTERVAL_MS;
+        feed(i, 1);
+        pass(GAP_MS);
+        CU_ASSERT(commits() <= due + 1);
+    }
+    uint64_t count = commits();
+    end(messages);
+    return count;
+}
+
+TEST(a_stream_without_pauses_has_a_transaction_an_interval)
+{
+    uint64_t few = commits_of_stream(MESSAGES), many = commits_of_stream(4 * MESSAGES);
+    CU_ASSERT(few >= 3 && few <= 4); /* 50 messages take 4 seconds */
+    CU_ASSERT(many >= 14 && many <= 16);
+}
