@@ -57,3 +57,9 @@ void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct,
     s->touched[s->touched_count++] =
         (struct touched){star, row, direct, s->rows[row].name, similarity};
 }
+
+void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max)
+{
+    *ret_min = c->kids ? c->kids->min_total : c->total;
+    *ret_max = c->kids ? c->kids->max_total : c->total;
+}

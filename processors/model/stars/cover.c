@@ -17,6 +17,8 @@ static void post(struct sp_stars *s, uint32_t star, const struct sp_signature *p
 {
     struct star *c = &s->stars[star];
     c->posted[place / 8] |= (uint8_t)(1 << place % 8);
+    if (pivot->hashes[place] > c->reach)
+        c->reach = pivot->hashes[place];
     sp_star_table_add(s->posted, sp_star_domain_key(c->domain, pivot->hashes[place]), star);
 }
 
@@ -50,6 +52,7 @@ static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_sig
         qsort(s->order, count, sizeof *s->order, by_number);
     for (uint32_t i = 0; i < count && i < want; i++)
         post(s, star, pivot, (uint32_t)s->order[i]);
+    sp_star_reach_note(s, star);
 }
 
 /* ---- by keys ---- */
@@ -96,8 +99,9 @@ static uint32_t only_unmet(struct sp_stars *s, uint32_t count)
 }
 
 void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
-                         const uint32_t *lengths)
+                         bool probed)
 {
+    enum { AT_ONCE = 32 };
     struct star *c = &s->stars[star];
     if (s->by_keys) {
         count_keys_of(s, star, pivot, true);
@@ -108,12 +112,14 @@ void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_sign
     sp_grow(&s->order, &s->order_cap, n);
     c->parity = sp_alloc(sp_parity_words(n, PARITY_BITS) * sizeof *c->parity);
     sp_parity_of(pivot, sp_parity_words(n, PARITY_BITS), c->parity);
+    s->length_count = probed ? s->length_count : 0;
     for (uint32_t i = 0; i < n && unmet < want; i++) {
+        if (i == s->length_count)
+            sp_star_look_up(c->domain, pivot->hashes, i + AT_ONCE < n ? i + AT_ONCE : n, false);
         if (is_repeat(pivot, i))
             continue;
-        uint32_t length = lengths ? lengths[i] : length_of(s, c->domain, pivot->hashes[i]);
-        s->order[count++] = entry(length, i);
-        unmet += length == 0;
+        s->order[count++] = entry(s->lengths[i], i);
+        unmet += s->lengths[i] == 0;
     }
     if (unmet == want)
         count = only_unmet(s, count);
@@ -242,7 +248,7 @@ static bool post_star(struct sp_stars *s, uint32_t star)
     struct posting p = {s, NULL, star};
     if (!sp_star_signature_of(s, s->stars[star].pivot, &p.pivot))
         return false;
-    sp_star_cover_pivot(s, star, p.pivot, NULL);
+    sp_star_cover_pivot(s, star, p.pivot, false);
     sp_star_row_changed(s, s->stars[star].pivot);
     sp_star_kids_each(s, s->stars[star].kids, post_kid, &p);
     return s->err == SP_OK;

@@ -8,6 +8,8 @@
  *   beside.c   which of them have what the pivot does not have
  *   try.c      which of them are similar to a probe
  *   probe.c    which stars a signature touches
+ *   look.c     looks them up
+ *   reach.c    how many of its shingles it must look up
  *   stars.c    the interface: rows come and go
  *   core.c     what all files ask of the index
  *   star.c     a star comes and goes
@@ -106,6 +108,7 @@ struct star {
     uint32_t kept; /* of the pivot */
     uint32_t total;
     uint32_t place; /* in its domain's list of all stars, or of those that owe */
+    uint32_t reach; /* its largest posted shingle */
     bool headless;  /* the pivot has left */
     bool draining;  /* its members are moving to a larger star */
 };
@@ -116,7 +119,8 @@ struct sp_stars_domain {
     uint32_t salt;
     uint32_t rows;
     bool posted;
-    uint32_t *all; /* live stars; only if the domain is not posted */
+    uint32_t *reach; /* by size, see reach.c; NULL: nothing is posted */
+    uint32_t *all;   /* live stars; only if the domain is not posted */
     uint32_t all_count;
     uint32_t all_cap;
     uint32_t *orphans; /* by name, last first */
@@ -168,7 +172,8 @@ struct sp_stars {
     uint16_t *hits;     /* of each star, during a probe */
     uint32_t hits_cap;
     /* scratch, valid until the next use of its file */
-    uint32_t *lengths; /* of the posting lists of the probe's shingles */
+    uint32_t *lengths; /* of the posting lists of the probe's first shingles */
+    uint32_t length_count;
     uint32_t lengths_cap;
     struct found *found;
     uint32_t found_count;
@@ -217,10 +222,10 @@ uint32_t sp_star_bound_hits(const struct sp_stars *s, uint32_t kept, uint32_t ma
 
 /* ---- cover.c ---- */
 
-/* Posts a star that consists of its pivot alone. `lengths`: those of its shingles' posting lists,
- * or NULL. */
+/* Posts a star that consists of its pivot alone. `probed`: its probe has come just before, so that
+ * s->lengths are those of its shingles. */
 void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
-                         const uint32_t *lengths);
+                         bool probed);
 /* Whether the pivot's shingles can cover that child. */
 bool sp_star_cover_possible(const struct sp_stars *s, const struct sp_signature *pivot,
                             const struct sp_signature *child);
@@ -296,8 +301,6 @@ void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter);
 /* Fills the queue of an owing star with its kids. */
 void sp_star_kids_line_up(struct sp_stars *s, uint32_t star);
 void sp_star_kids_free(struct sp_stars *s, uint32_t star);
-/* The least and largest total of all members. */
-void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max);
 
 /* ---- try.c ---- */
 
@@ -326,6 +329,8 @@ struct row *sp_star_row_at(struct sp_stars *s, uint32_t row);
 void sp_star_row_changed(struct sp_stars *s, uint32_t row);
 /* The key of a shingle in the posting lists, which all domains share. */
 uint32_t sp_star_domain_key(const struct sp_stars_domain *d, uint32_t shingle);
+/* The least and largest total of all members. */
+void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max);
 /* Appends to s->touched. */
 void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct, double similarity);
 
@@ -337,6 +342,19 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x);
 bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint32_t except);
 /* Converts s->touched for the caller. */
 void sp_star_probe_report(struct sp_stars *s, struct sp_touches *ret_touches);
+
+/* ---- look.c ---- */
+
+/* Extends s->lengths from s->length_count to the first `count` keys. `hits`: also counts them, by
+ * star, and fills s->found. A repeated key counts once. */
+void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count, bool hits);
+
+/* ---- reach.c ---- */
+
+/* Called when the star has a larger posted shingle, or members of other sizes. */
+void sp_star_reach_note(struct sp_stars *s, uint32_t star);
+/* The number of shingles, the smallest, that a probe must look up. */
+uint32_t sp_star_reach(const struct sp_stars_domain *d, const struct sp_signature *x);
 
 /* ---- place.c ---- */
 

@@ -26,12 +26,6 @@ struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star)
     return c->kids;
 }
 
-void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max)
-{
-    *ret_min = c->kids ? c->kids->min_total : c->total;
-    *ret_max = c->kids ? c->kids->max_total : c->total;
-}
-
 static void litters_done(struct litters *l)
 {
     for (uint32_t i = 0; i < l->count; i++)
@@ -70,6 +64,7 @@ void sp_star_kid_put(struct sp_stars *s, uint32_t star, struct kid kid, uint32_t
     if (kid.kept < kids->min_kept)
         kids->min_kept = kid.kept;
     meet(kids, kid.kept, total);
+    sp_star_reach_note(s, star);
 }
 
 void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,

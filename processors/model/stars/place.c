@@ -4,13 +4,14 @@
 #include "base/mem.h"
 #include "stars/internal.h"
 
+/* `probed`: s->lengths are those of x. */
 static uint32_t found(struct sp_stars_domain *d, uint32_t row, const struct sp_signature *x,
-                      const uint32_t *lengths)
+                      bool probed)
 {
     struct sp_stars *s = d->stars;
     uint32_t star = sp_star_new(d, row, x);
     if (d->posted)
-        sp_star_cover_pivot(s, star, x, s->by_keys ? NULL : lengths);
+        sp_star_cover_pivot(s, star, x, probed);
     return star;
 }
 
@@ -29,7 +30,7 @@ static bool star_of(struct sp_stars *s, const struct touched *t, uint32_t *ret_s
         return true;
     if (!sp_star_signature_of(s, t->row, &x) || !sp_star_kid_leave(s, t->row, x))
         return false;
-    *ret_star = found(d, t->row, x, NULL);
+    *ret_star = found(d, t->row, x, false);
     return true;
 }
 
@@ -244,7 +245,7 @@ static bool absorb(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
     *ret_absorbed = count >= 2;
     if (count < 2 || s->err)
         return s->err == SP_OK;
-    uint32_t to = found(d, row, x, s->lengths);
+    uint32_t to = found(d, row, x, true);
     for (uint32_t i = 0; i < count; i++)
         if (!merge_into(s, &s->absorbed[i], to, x))
             return false;
@@ -264,6 +265,6 @@ bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
     if (!done && !join_fringe(s, row, x, &done))
         return false;
     if (!done)
-        found(d, row, x, s->lengths);
+        found(d, row, x, true);
     return true;
 }

@@ -1,4 +1,4 @@
-/* Finds the stars that a signature touches. Look-ups of all its shingles count hits by star. For
+/* Finds the stars that a signature touches. Look-ups of its shingles count hits by star. For
  * each star that the counts and the sizes do not rule out, it compares the pivot, then the kids. */
 #include <math.h>
 #include <stdlib.h>
@@ -8,47 +8,6 @@
 #include "stars/internal.h"
 
 /* ---- hits ---- */
-
-static void hit(struct sp_stars *s, const struct sp_stars_domain *d, uint32_t star)
-{
-    if (s->stars[star].domain != d)
-        return; /* a shingle of another domain has the same key */
-    if (s->hits[star] == 0) {
-        sp_grow(&s->found, &s->found_cap, s->found_count + 1);
-        s->found[s->found_count++].star = star;
-    }
-    s->hits[star] += s->hits[star] < UINT16_MAX;
-}
-
-/* Counts the hits of all keys and writes the lengths of their lists to s->lengths. A repeated key
- * counts once. */
-static void look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count)
-{
-    enum { AHEAD = 16 };
-    struct sp_stars *s = d->stars;
-    sp_grow(&s->lengths, &s->lengths_cap, count);
-    for (uint32_t i = 0; i < count && i < AHEAD; i++)
-        sp_star_table_prefetch_shard(s->posted, sp_star_domain_key(d, keys[i]));
-    for (uint32_t i = 0; i < count && i < AHEAD; i++)
-        sp_star_table_prefetch_cell(s->posted, sp_star_domain_key(d, keys[i]));
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + 2 * AHEAD < count)
-            sp_star_table_prefetch_shard(s->posted, sp_star_domain_key(d, keys[i + 2 * AHEAD]));
-        if (i + AHEAD < count)
-            sp_star_table_prefetch_cell(s->posted, sp_star_domain_key(d, keys[i + AHEAD]));
-        if (i > 0 && keys[i] == keys[i - 1]) {
-            s->lengths[i] = s->lengths[i - 1];
-            continue;
-        }
-        struct sp_star_list list = sp_star_table_get(s->posted, sp_star_domain_key(d, keys[i]));
-        const uint32_t *stars = list.numbers ? list.numbers : &list.only;
-        s->lengths[i] = list.count;
-        s->stats.scanned += list.count;
-        for (uint32_t k = 0; k < list.count; k++)
-            hit(s, d, stars[k]);
-    }
-    s->stats.looked_up += count;
-}
 
 static uint32_t least_hits(const struct sp_stars *s, const struct star *c,
                            const struct sp_signature *x)
@@ -101,11 +60,13 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
     struct sp_stars *s = d->stars;
     uint32_t scratch[SP_SKETCH_MAX], count = x->shingle_count;
     const uint32_t *keys = x->hashes;
-    s->found_count = 0;
+    s->found_count = s->length_count = 0;
     if (s->by_keys)
         keys = sp_candidate_keys(&s->rule, x, scratch, &count);
+    else
+        count = sp_star_reach(d, x);
     if (d->posted) {
-        look_up(d, keys, count);
+        sp_star_look_up(d, keys, count, true);
     } else {
         sp_grow(&s->found, &s->found_cap, d->all_count + d->owing_count);
         for (uint32_t i = 0; i < d->all_count; i++)
@@ -252,6 +213,6 @@ void sp_stars_prefetch(const struct sp_stars_domain *d, const struct sp_signatur
 {
     if (!d->posted || d->stars->by_keys)
         return;
-    for (uint32_t i = 0; i < signature->shingle_count; i++)
+    for (uint32_t i = 0, count = sp_star_reach(d, signature); i < count; i++)
         sp_star_table_prefetch_shard(d->stars->posted, sp_star_domain_key(d, signature->hashes[i]));
 }

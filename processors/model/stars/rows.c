@@ -94,6 +94,8 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
         s->stars[star].posted = sp_memdup(in->posted, (in->kept + 7) / 8);
         for (uint32_t i = 0; i < in->hash_count; i++)
             sp_star_table_add(s->posted, sp_star_domain_key(d, in->hashes[i]), star);
+        s->stars[star].reach = in->hash_count ? in->hashes[in->hash_count - 1] : 0;
+        sp_star_reach_note(s, star);
     }
     if (s->by_keys && d->posted)
         sp_star_cover_keys(s, star, in->hashes, in->hash_count);

@@ -75,6 +75,7 @@ void sp_stars_domain_free(struct sp_stars_domain *d)
 {
     if (!d)
         return;
+    sp_free(d->reach);
     sp_free(d->all);
     sp_free(d->orphans);
     sp_free(d->owing);

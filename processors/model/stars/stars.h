@@ -13,9 +13,9 @@
  * no fewer hashes than y, and the two share tau times that many.)
  *
  *   cover    The posted set S of a star has at least D + 1 shingles of each member y. So at least
- *            one of them is in x, which looks up all of its shingles. No order of the shingles is
- *            assumed: S takes those whose lists are shortest when it is made, so that shingles
- *            which all pages of a site share are hardly ever posted.
+ *            one of them is in x, which looks up all of its shingles that can be posted (reach.c).
+ *            No order of the shingles is assumed: S takes those whose lists are shortest when it is
+ *            made, so that shingles which all pages of a site share are hardly ever posted.
  *   count    x has at least D + 1 - (n - the least overlap of x and y) shingles of S: a star with
  *            fewer hits is skipped without reading a signature.
  *   parity   A few words for each star bound the overlap with its pivot from above
@@ -40,10 +40,10 @@
  * The index gets signatures by row from a callback (sp_stars_options); each must stay valid until
  * the call of the index returns.
  *
- * Cost for n kept shingles: a probe makes n look-ups. A new star makes D + 1 postings, a child
- * usually none. Removing a row costs O(n). If it is a pivot, its star becomes headless and
- * sp_stars_work moves the kids in steps, at one comparison each. The heir is chosen by a hash, so
- * that a removal costs O(1) in a crawl without an adversary.
+ * Cost for n kept shingles: a probe makes n look-ups, or a third of that among unlike texts. A new
+ * star makes D + 1 postings, a child usually none. Removing a row costs O(n). If it is a pivot, its
+ * star becomes headless and sp_stars_work moves the kids in steps, at one comparison each. The heir
+ * is chosen by a hash, so that a removal costs O(1) in a crawl without an adversary.
  *
  * The choice of pivots and reported rows depends only on the rows and the order of the calls, even
  * if rows were stored and restored in between. Errors: if the callback fails, the call returns its

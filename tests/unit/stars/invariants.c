@@ -33,6 +33,18 @@ static bool is_covered(const struct sp_stars *s, const struct star *c,
     return posted > sp_star_bound_missing(s, member->shingle_count) || posted == common;
 }
 
+/* A probe with the member's signature looks up all posted shingles that the member has. */
+static bool is_reached(const struct star *c, const struct sp_signature *pivot,
+                       const struct sp_signature *member)
+{
+    uint32_t looked_up = sp_star_reach(c->domain, member);
+    for (uint32_t i = 0; i < pivot->shingle_count; i++)
+        for (uint32_t k = looked_up; is_posted(c, i) && k < member->shingle_count; k++)
+            if (member->hashes[k] == pivot->hashes[i])
+                return false;
+    return true;
+}
+
 static uint32_t overlap(const struct sp_signature *x, const struct sp_signature *y)
 {
     uint32_t hashes[4096];
@@ -66,6 +78,8 @@ static const char *broken_kid(struct sample *x, uint32_t row)
         return "a kid's sizes";
     if (c->domain->posted && !is_covered(s, c, pivot, kid))
         return "a kid is not covered";
+    if (c->domain->posted && !is_reached(c, pivot, kid))
+        return "a kid is not reached";
     if (c->kids->indexed && !is_listed(s, c, pivot, kid, row))
         return "a kid is not listed";
     if (k.kind == CHILD && !sp_similar(&x->similarity, kid, pivot, NULL))
@@ -120,6 +134,8 @@ const char *broken_invariant(struct sample *x)
             const struct sp_signature *pivot = x->signatures[row];
             if (c->domain->posted && !is_covered(s, c, pivot, pivot))
                 return "a pivot is not covered";
+            if (c->domain->posted && !is_reached(c, pivot, pivot))
+                return "a pivot is not reached";
             continue;
         }
         kids++;

@@ -71,3 +71,24 @@ TEST(a_loose_family_costs_few_comparisons)
 {
     check_flat(2000, one_in_a_hundred, 10);
 }
+
+static uint64_t look_ups_of_unlike(uint32_t rows)
+{
+    struct sample s;
+    struct sp_similarity_options o;
+    struct sp_stars_stats stats;
+    sp_similarity_options_default(&o);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t i = 0; i < rows; i++)
+        sample_add(&s, variant(&s, i + 1, 0));
+    sp_stars_stats(s.stars, &stats);
+    sample_done(&s);
+    return stats.looked_up;
+}
+
+TEST(a_probe_among_unlike_rows_looks_up_a_third_of_its_shingles)
+{
+    enum { ROWS = 2000 };
+    CU_ASSERT(look_ups_of_unlike(ROWS) < ROWS * SIZE * 2ull / 5);
+    CU_ASSERT(look_ups_of_unlike(4 * ROWS) < 4 * ROWS * SIZE * 2ull / 5);
+}
