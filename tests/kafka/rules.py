@@ -1,4 +1,4 @@
-"""The topic of rules: `rules.py WORK PROGRAM`.
+"""The topic of rules: `rules.py WORK PROGRAM ADMIN`.
 
 `rules --publish` updates it to the rules of a state: new rules are written, unchanged ones are not, old ones are deleted.
 `rules --kafka` prints it. Rules about the stages' groups are learned from the copy of `serve --kafka --state`.
@@ -87,7 +87,7 @@ def publications(log):
                                         file.read())]
 
 
-def published_by_a_server(place, first):
+def published_by_a_server(place, first, admin):
     """The stages group a crawl; a server with a copy of their state learns the rules and keeps the topic equal to them, also
     after a restart, and when rules expire. A server without a copy predicts from the statuses."""
     keeps = [place.program, "serve", "--kafka", "--state", place.path("copy"), "--publish-rules", "--listen",
@@ -111,7 +111,7 @@ def published_by_a_server(place, first):
         with place.started(*keeps):
             until(lambda: not on(place, "a"), lambda: f"no rule of a.example, not {on(place, 'a')}", pause=1)
             check(on(place, "b"), "the rules of b.example went too")
-        published_after_kills(place, keeps)
+        published_after_kills(place, keeps, admin)
 
 
 def check_costs_of(done):
@@ -122,11 +122,21 @@ def check_costs_of(done):
     check_equal([read for _, _, read in done[1:]], [0] * (len(done) - 1), "records read later")
 
 
-def published_after_kills(place, keeps):
-    """A server that is killed again and again while the crawl goes on leaves a topic that the next one completes."""
+def state_of(place, name, inputs):
+    """The rules of a run over all these crawls."""
+    place.call("run", "-q", "--state", place.path(f"{name}.state"), "-o", place.path(f"{name}.out"),
+               *map(place.path, inputs))
+    return of_state(place, name)
+
+
+def published_after_kills(place, keeps, admin):
+    """A server that is killed again and again while the crawl goes on leaves a topic that the next one completes. One
+    whose topic is deleted and created again publishes all rules, not just the changed ones."""
     log, rng = place.path("killed.log"), random.Random(1)
+    inputs = ["two", "more", "third"]
     for number, host in enumerate("efgh"):
         crawl(place, host, host, text=200000 + 10000 * number)
+        inputs.append(host)
         server = place.processes.start("killed", keeps, log)
         place.ingest(crawl=host)
         try:
@@ -135,14 +145,26 @@ def published_after_kills(place, keeps):
             pass
         check(server.poll() is None, "the server ended by itself; see", log)
         check_equal(place.processes.stop("killed", signal.SIGKILL), -signal.SIGKILL, f"kill {number}")
-    inputs = ["two", "more", "third", *"efgh"]
-    place.call("run", "-q", "--state", place.path("all.state"), "-o", place.path("all.out"), *map(place.path, inputs))
-    want = of_state(place, "all")
+    want = state_of(place, "all", inputs)
     with place.started(*keeps):
+        until(lambda: sorted(of_topic(place)) == want, lambda: f"the rules {want}, not {of_topic(place)}", pause=1)
+        subprocess.run([admin, place.address, "delete", place.prefix + "rules"], check=True)
+        until(lambda: is_empty_again(place), "a new topic", pause=1)
+        crawl(place, "i", "i", text=300000)
+        place.ingest(crawl="i")
+        want = state_of(place, "last", [*inputs, "i"])
         until(lambda: sorted(of_topic(place)) == want, lambda: f"the rules {want}, not {of_topic(place)}", pause=1)
 
 
-def rules(work, program):
+def is_empty_again(place):
+    subprocess.run([place.program, "topics", "create", *place.settings()], check=False, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    done = subprocess.run([place.program, "rules", "--kafka", *place.settings()], check=False, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    return done.returncode == 0 and done.stdout == ""
+
+
+def rules(work, program, admin):
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
     place = Place(work, program, f"rules-{os.getpid()}.")
@@ -173,7 +195,7 @@ def rules(work, program):
     sure = [line for line in second if json.loads(line)["confidence"] >= 0.97]
     check(len(sure) < len(second), "all are sure")
     check_equal(sorted(of_topic(place, "--confidence", "0.97")), sure, "--confidence")
-    published_by_a_server(place, first)
+    published_by_a_server(place, first, admin)
 
 
 if __name__ == "__main__":
