@@ -66,6 +66,11 @@ printf '%s\n' "${COMPREPLY[@]}"
 """
 
 
+def the_help_of_run_fits_a_screen(work):
+    lines = work.run("run", "--help").out.splitlines()
+    check(len(lines) <= 40 and max(map(len, lines)) <= 100, len(lines), "lines, the longest of", max(map(len, lines)))
+
+
 def bash_completes(work):
     os.makedirs(work.path("a folder"))
     work.write("a crawl.jsonl", "")
@@ -177,12 +182,17 @@ def in_a_terminal(work, *arguments, feed=(), shown=None):
 def a_bar_counts_what_it_names(work):
     work.crawl(pages=3000)
     lines = work.read("crawl.jsonl")
-    bar = rb"[0-9,]+ pages  [0-9,]+ pages/s  [0-9]+ MB/s"
-    shown = in_a_terminal(work, "pairs", "-o", "pairs.jsonl", "-", feed=[lines], shown=bar)
+
+    def bar(unit):
+        return rf"[0-9,]+ {unit}  [0-9,]+ {unit}/s  [0-9]+ MB/s".encode()
+
+    shown = in_a_terminal(work, "pairs", "-o", "pairs.jsonl", "-", feed=[lines], shown=bar("pages"))
     check("groups" not in shown, "pairs knows of no groups:", shown)
-    shown = in_a_terminal(work, "train", "-o", "map", "--cells", "2", "-", feed=[lines], shown=bar)
+    shown = in_a_terminal(work, "train", "-o", "map", "--cells", "2", "-", feed=[lines], shown=bar("records"))
     check("groups" not in shown, "train knows of no groups:", shown)
-    shown = in_a_terminal(work, "run", "-o", "status.jsonl", "-", feed=[lines], shown=bar)
+    shown = in_a_terminal(work, "dedup", "--kept", "kept.jsonl", "-", feed=[lines], shown=bar("documents"))
+    check_in(" kept", shown)
+    shown = in_a_terminal(work, "run", "-o", "status.jsonl", "-", feed=[lines], shown=bar("records"))
     check_in(" groups", shown)
     shown = in_a_terminal(work, "synth", "--pages", "20K", "-o", "more.jsonl")
     check(re.search(r"writing +\[#* *\] +\d+%", shown), "no bar of synth:", shown)

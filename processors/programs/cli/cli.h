@@ -76,11 +76,10 @@ enum { SP_OPT_HELP = 1000, SP_OPT_HELP_SETTINGS, SP_OPT_CONFIG, SP_OPT_SET, SP_O
     {                                                                                              \
         "popularity-field", required_argument, NULL, SP_OPT_FIELD + 6                              \
     }
-#define SP_FIELD_HELP                                                                                  \
-    "  --id-field NAME, --text-field NAME, --time-field NAME, --status-field NAME,\n"                  \
-    "  --redirect-field NAME, --type-field NAME, --popularity-field NAME\n"                            \
-    "                      names of the fields or columns of the input; with --id-field, an id need\n" \
-    "                      not be a URL\n"
+#define SP_FIELD_HELP                                                                              \
+    "  --id-field NAME, --text-field NAME, --time-field NAME, --status-field NAME,\n"              \
+    "  --redirect-field NAME, --type-field NAME, --popularity-field NAME\n"                        \
+    "                      names of the input's fields; with --id-field, ids need not be URLs\n"
 
 /* What commands that compare documents accept: the options above, --threshold and --quiet. */
 #define SP_DOCUMENT_OPTIONS                                                                        \

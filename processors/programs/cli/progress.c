@@ -27,8 +27,10 @@ struct sp_thousands sp_thousands(uint64_t n)
 
 void sp_progress_start(struct sp_progress *p, const char *counted)
 {
-    *p = (struct sp_progress){
-        .shown = isatty(STDERR_FILENO), .start = sp_clock_seconds(), .counted = counted};
+    *p = (struct sp_progress){.shown = isatty(STDERR_FILENO),
+                              .start = sp_clock_seconds(),
+                              .unit = "pages",
+                              .counted = counted};
     p->last = p->start;
 }
 
@@ -43,7 +45,7 @@ static void draw_bar(uint64_t bytes, uint64_t total, double elapsed)
             WIDTH - full, "", share * 100, left / 60, left % 60);
 }
 
-void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
+void sp_progress_show(void *arg, uint64_t units, uint64_t bytes, uint64_t bytes_total,
                       uint64_t count)
 {
     struct sp_progress *p = arg;
@@ -55,8 +57,9 @@ void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_
     fputs("\r\033[K", stderr);
     if (bytes_total)
         draw_bar(bytes, bytes_total, elapsed);
-    fprintf(stderr, "  %s pages  %s pages/s  %.0f MB/s", sp_thousands(pages).text,
-            sp_thousands((uint64_t)((double)pages / elapsed)).text, 1e-6 * (double)bytes / elapsed);
+    fprintf(stderr, "  %s %s  %s %s/s  %.0f MB/s", sp_thousands(units).text, p->unit,
+            sp_thousands((uint64_t)((double)units / elapsed)).text, p->unit,
+            1e-6 * (double)bytes / elapsed);
     if (p->counted)
         fprintf(stderr, "  %s %s", sp_thousands(count).text, p->counted);
     fflush(stderr);

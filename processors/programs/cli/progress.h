@@ -1,4 +1,4 @@
-/* What people see while they wait, and numbers as they read them. Private to this folder. */
+/* The progress bar, and numbers with commas. Private to this folder. Thread rule: one thread. */
 #ifndef SP_CLI_PROGRESS_H
 #define SP_CLI_PROGRESS_H
 
@@ -9,24 +9,26 @@ struct sp_progress {
     bool shown; /* standard error is a terminal */
     double start;
     double last;
-    uint64_t first_bytes;
     bool drawn;
-    const char *counted; /* what the last number of sp_progress_show is; NULL: it is not shown */
+    const char *unit;    /* of the first number of sp_progress_show; "pages" at first */
+    const char *counted; /* what its last number counts; NULL: it is not shown */
     const char *phase;   /* of sp_progress_phase */
 };
 
-/* `counted` stays the caller's. */
+/* `counted` is borrowed. */
 void sp_progress_start(struct sp_progress *p, const char *counted);
-/* Matches sp_run_options.progress. */
-void sp_progress_show(void *arg, uint64_t pages, uint64_t bytes, uint64_t bytes_total,
+/* Matches sp_run_options.progress: how many units were read, in how many bytes of how many (0: not
+ * known), and the number of `counted`. */
+void sp_progress_show(void *arg, uint64_t units, uint64_t bytes, uint64_t bytes_total,
                       uint64_t count);
-/* A number that grows and of which nobody knows the end: "comparing  1,234 pairs". */
+/* A growing number whose final value is not known: "comparing  1,234 pairs". */
 void sp_progress_count(struct sp_progress *p, const char *phase, uint64_t count, const char *what);
-/* A bar of one step of several, with the time it still takes; call with rising `done`. */
+/* The bar of one step of several, with the time left: `done` of `total` (0: not known; then `done`
+ * is shown as bytes). Call it with rising `done`. */
 void sp_progress_phase(struct sp_progress *p, const char *phase, uint64_t done, uint64_t total);
 /* Removes the bar. */
 void sp_progress_end(struct sp_progress *p);
-/* "1,234,567": sp_thousands(n).text, which lasts as long as the expression that it is part of. */
+/* "1,234,567": sp_thousands(n).text, valid until the end of the expression. */
 struct sp_thousands {
     char text[32];
 };

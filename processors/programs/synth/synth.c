@@ -263,6 +263,17 @@ static uint64_t fetches_again(const struct sp_synth *s, uint64_t page)
     return permille / 1000 + (random_of(s, page, AGAIN) % 1000 < permille % 1000);
 }
 
+uint64_t sp_synth_fetches(const struct sp_synth *s)
+{
+    const struct sp_synth_options *o = &s->options;
+    if (s->skewed)
+        return o->pages;
+    uint64_t count = 0;
+    for (uint64_t page = o->from; page < o->pages; page++)
+        count += 1 + fetches_again(s, page);
+    return count;
+}
+
 bool sp_synth_next(struct sp_synth *s, struct sp_buf *line, struct sp_buf *truth)
 {
     struct fetch f;

@@ -40,6 +40,10 @@ struct sp_synth;
 struct sp_synth *sp_synth_new(const struct sp_synth_options *options);
 void sp_synth_free(struct sp_synth *s);
 
+/* The number of fetches of the whole crawl, for a progress report: O(pages), a few nanoseconds
+ * each, and O(1) for a skewed crawl. */
+uint64_t sp_synth_fetches(const struct sp_synth *s);
+
 /* Appends the next fetch as one line of JSON to `line`, and what is true of it as one line to
  * `truth` (may be NULL):
  *   {"url","version_ms","kind":"original|near|exact|redirect|gone|again","document","edit_permille",

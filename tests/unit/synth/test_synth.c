@@ -27,6 +27,7 @@ static uint64_t make(const struct sp_synth_options *o, struct sp_buf *lines, str
     size_t len = lines->len;
     CU_ASSERT(!sp_synth_next(s, lines, truth)); /* the end */
     CU_ASSERT_EQUAL(lines->len, len);
+    CU_ASSERT_EQUAL(count, sp_synth_fetches(s));
     sp_synth_free(s);
     return count;
 }

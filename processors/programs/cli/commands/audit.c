@@ -100,6 +100,7 @@ static int audit(struct arguments *a)
     o->input.fields.dataset = true;
     o->similarity = settings.run.bus.group.similarity;
     sp_progress_start(&progress, "distinct texts");
+    progress.unit = "documents";
     progress.shown &= !a->quiet;
     o->readings = &readings;
     o->progress = sp_progress_show;

@@ -132,6 +132,7 @@ static int dedup(struct arguments *a)
     o->similarity = settings.run.bus.group.similarity;
     o->store = settings.run.store;
     sp_progress_start(&progress, "kept");
+    progress.unit = "documents";
     progress.shown &= !a->quiet;
     o->readings = &readings;
     o->progress = sp_progress_show;

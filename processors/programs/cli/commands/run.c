@@ -249,6 +249,7 @@ static int run_inputs(const struct arguments *a, int argc, char **argv)
     options.verify = a->verify;
     options.readings = &readings;
     sp_progress_start(&progress, "groups");
+    progress.unit = "records";
     progress.shown &= !a->quiet;
     options.progress = sp_progress_show;
     options.progress_arg = &progress;
@@ -279,43 +280,30 @@ const struct sp_command sp_command_run = {
     "SYNOPSIS\n"
     "  samepage run [OPTION]... INPUT...\n\n"
     "DESCRIPTION\n"
-    "  Reads crawled pages in order, keeps the groups of near duplicates, and writes a status event\n"
-    "  for each new version of a page, and for each other page whose status changes. INPUT is\n"
-    "  JSONL, a JSON array, CSV, TSV, WARC, WET, ARC, an Avro container file or a dump of MediaWiki,\n"
-    "  plain or as .gz or .zst (found by content, not by name), or a folder of such files or of\n"
-    "  text files; - is standard input.\n"
-    "  A JSONL line: {\"url\", \"content\", and optionally \"fetch_time_ms\", \"http_status\",\n"
-    "  \"redirect_url\", \"content_type\", \"popularity\"}.\n\n"
-    "  With --state the groups are kept on disk. To continue, run again with the same state and more\n"
-    "  input. After a crash, run again with the same arguments: the state and --output become what\n"
-    "  they would have been without the crash. An input is recognised by its name and first bytes,\n"
-    "  and read on from the last commit.\n\n"
+    "  Groups the near duplicates among crawled pages, and writes a status event for each new version\n"
+    "  of a page and for each other page whose status changes. INPUT: JSONL, a JSON array, CSV, TSV,\n"
+    "  WARC, WET, ARC, Avro or a MediaWiki dump, plain, .gz or .zst; a folder of such files or of\n"
+    "  texts; - for standard input. A JSONL line has \"url\", \"content\", and optionally\n"
+    "  \"fetch_time_ms\", \"http_status\", \"redirect_url\", \"content_type\", \"popularity\".\n"
+    "  Repeat --state to add input; after a crash, repeat all arguments: nothing is lost or doubled.\n\n"
     "OPTIONS\n"
     "  --state DIR         keep the state there (RocksDB); without it, in memory\n"
     "  -o, --output FILE   append status events to FILE; default: standard output\n"
     "  --groups FILE       at the end, write all groups to FILE, one JSON line each\n"
     "  --dead-letter FILE  append records that cannot be read, with reason and offset\n"
     "  --summary FILE      at the end, write all counts to FILE, as JSON\n"
-    "  --verify            at the end, recompute all groups from scratch and compare; differences\n"
-    "                      are listed, and the exit code is 1\n" SP_FIELD_HELP
+    "  --verify            at the end, compare all groups with those computed from scratch\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
     "  -q, --quiet         no progress bar, no summary\n"
     "  --help              this text\n\n"
     "OUTPUT\n"
-    "  "
-    "{\"url\",\"version_ms\",\"status\":\"unique|winner|loser|gone\",\"winner_url\",\"similarity\","
-    "\n"
-    "   \"reason\":\"content|redirect|exact\"|null,\"group_id\",\"group_size\",\"epoch\",\n"
-    "   \"rule\":\"popularity|static|short|market|id|override\"|null}\n"
-    "  The last event of a URL is its status. A loser names the winner it is similar to,\n"
-    "  and the rule that ranked that winner higher. With containment.threshold, a kept page that is\n"
-    "  part of a larger one has \"contained_in\" and \"containment\" as well.\n\n"
+    "  {\"url\",\"version_ms\",\"status\",\"winner_url\",\"similarity\",\"reason\",\"group_id\",\"group_size\",\n"
+    "   \"epoch\",\"rule\"} and, with containment.threshold, \"contained_in\",\"containment\". The last\n"
+    "  event of a URL is its status: unique, winner, loser or gone.\n\n"
     "EXAMPLES\n"
-    "  samepage synth --pages 20000 | samepage run --groups groups.jsonl -o status.jsonl -\n"
-    "  samepage run --state state -o status.jsonl crawl-*.warc.gz\n\n"
+    "  samepage synth --pages 20000 | samepage run --groups groups.jsonl -o status.jsonl -\n\n"
     "EXIT STATUS\n"
-    "  0 done; 1 failed, no record could be read, more were unreadable than input.max_unreadable\n"
-    "  allows, or --verify found differences; 2 wrong usage\n",
+    "  0 done; 1 failed, too much unreadable (input.max_unreadable), or --verify differs; 2 wrong usage\n",
     true, run};

@@ -151,13 +151,12 @@ static int write_crawl(const struct arguments *a, FILE *out, FILE *truth)
     struct sp_buf lines = {0}, truths = {0};
     struct sp_synth *synth = sp_synth_new(&a->synth);
     struct sp_progress progress;
-    const struct sp_synth_options *o = &a->synth;
-    uint64_t fetches = 0, all = o->pages - (o->from < o->pages ? o->from : o->pages);
-    if (!sp_skew_wanted(&o->skew))
-        all += all * o->recrawl_permille / 1000;
+    uint64_t fetches = 0, all = 0;
     bool good = true;
     sp_progress_start(&progress, NULL);
     progress.shown &= out != stdout; /* there the program that reads the crawl has a bar */
+    if (progress.shown)
+        all = sp_synth_fetches(synth);
     while (good && sp_synth_next(synth, &lines, truth ? &truths : NULL)) {
         good = flush_to(out, &lines, BLOCK) && flush_to(truth, &truths, BLOCK);
         if (++fetches % 64 == 0)

@@ -187,6 +187,7 @@ static enum sp_err read_sample(const struct arguments *a, const char *const *inp
     if (dictionary && !a->sample)
         o.most = UINT64_MAX;
     sp_progress_start(&progress, NULL);
+    progress.unit = "records";
     progress.shown &= !a->quiet;
     err = sp_sample_read(inputs, count, &o, ret_sample, fault);
     sp_progress_end(&progress);
