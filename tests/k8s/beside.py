@@ -1,5 +1,5 @@
-"""What lies beside the stages in k8s/: `serve`, `contain`, `watch`, the network policy, TLS and SASL, alerts, the
-dashboard. As manifests.py, whose cases these join.
+"""Tests of the resources in k8s/ other than the three stages: `serve`, `contain`, `watch`, the network policy, TLS and
+SASL, alerts and the dashboard. Run like manifests.py, of which this is the second part.
 """
 
 import json

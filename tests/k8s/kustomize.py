@@ -1,7 +1,7 @@
-"""As much of kustomize as k8s/ uses: resources, patches by path, configMapGenerator with files.
+"""The part of kustomize that k8s/ uses: resources, patches by path, configMapGenerator with files.
 
-A patch of one of Kubernetes' own kinds is a strategic merge: lists of things with a name are merged
-by it, other lists replaced. A patch of a custom resource replaces lists.
+A patch of a built-in kind of Kubernetes is a strategic merge: lists of named items are merged by name, other lists are
+replaced. A patch of a custom resource replaces all lists.
 """
 
 import os

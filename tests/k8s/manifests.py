@@ -1,7 +1,7 @@
-"""The resources in k8s/: that they are whole, agree with each other and with the program.
+"""Checks that the resources in k8s/ are complete, and agree with each other and with the program.
 
-`kustomize.py` puts base and overlays together; where kubectl or kustomize is installed, its result
-is compared with theirs.
+`kustomize.py` combines base and overlays. If kubectl or kustomize is installed, their result must equal that of
+`kustomize.py`.
 """
 
 import json
