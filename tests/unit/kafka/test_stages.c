@@ -450,8 +450,8 @@ static void settle(void)
 {
     for (bool more = true; more;) {
         drain();
-        more = has_work(GROUP) | has_work(COMPARE);
-        more |= s.next < s.end;
+        const bool group = has_work(GROUP), compare = has_work(COMPARE);
+        more = group || compare || s.next < s.end;
     }
 }
 
