@@ -188,6 +188,7 @@ def a_bar_counts_what_it_names(work):
 
     shown = in_a_terminal(work, "pairs", "-o", "pairs.jsonl", "-", feed=[lines], shown=bar("pages"))
     check("groups" not in shown, "pairs knows of no groups:", shown)
+    check(all(m == "pairs found" for m in re.findall(r"comparing +[0-9,]+ ([a-z ]+)", shown)), "what is counted:", shown)
     shown = in_a_terminal(work, "train", "-o", "map", "--cells", "2", "-", feed=[lines], shown=bar("records"))
     check("groups" not in shown, "train knows of no groups:", shown)
     shown = in_a_terminal(work, "dedup", "--kept", "kept.jsonl", "-", feed=[lines], shown=bar("documents"))

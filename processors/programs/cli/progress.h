@@ -21,7 +21,7 @@ void sp_progress_start(struct sp_progress *p, const char *counted);
  * known), and the number of `counted`. */
 void sp_progress_show(void *arg, uint64_t units, uint64_t bytes, uint64_t bytes_total,
                       uint64_t count);
-/* A growing number whose final value is not known: "comparing  1,234 pairs". */
+/* A growing number whose final value is not known: "comparing  1,234 pairs found". */
 void sp_progress_count(struct sp_progress *p, const char *phase, uint64_t count, const char *what);
 /* The bar of one step of several, with the time left: `done` of `total` (0: not known; then `done`
  * is shown as bytes). Call it with rising `done`. */

@@ -134,7 +134,7 @@ static void write_pair(struct writer *w, size_t i, size_t j, double similarity)
     fwrite(w->line.data, 1, w->line.len, w->out);
     w->pairs++;
     if (w->pairs % 64 == 0) /* the clock costs more than a pair */
-        sp_progress_count(w->progress, "comparing", w->pairs, "pairs");
+        sp_progress_count(w->progress, "comparing", w->pairs, "pairs found");
 }
 
 static uint32_t set_of(uint32_t *set, uint32_t page)
