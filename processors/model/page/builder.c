@@ -25,6 +25,7 @@ struct sp_builder {
     size_t sentence_start;
     struct sp_buf stems; /* of the current sentence */
     uint32_t salt;       /* of the page's language, or 0 */
+    bool repeats;        /* the page before had a shingle twice */
 };
 
 /* Replaces the words after the end of the text. */
@@ -145,14 +146,40 @@ static size_t hash_shingles(struct sp_builder *b)
     return n;
 }
 
+static bool has_repeats(const uint32_t *sorted, size_t count)
+{
+    size_t repeats = 0;
+    for (size_t i = 1; i < count; i++)
+        repeats += sorted[i] == sorted[i - 1];
+    return repeats > 0;
+}
+
+/* Keeps each of the n shingles once, and sorts them; returns their number. Where none occurs twice,
+ * which sorting shows, they need not be looked up one by one. Pages of a crawl are alike in that.
+ */
+static size_t make_distinct(struct sp_builder *b, size_t n, uint32_t ret_length[SP_DIMS])
+{
+    const struct sp_dictionary *dictionary = b->options.dictionary;
+    if (!b->repeats) {
+        sp_shingles_sort(b->shingles, b->scratch, n);
+        if (!has_repeats(b->shingles, n)) {
+            sp_shingles_lengths(b->words, n, dictionary, ret_length);
+            return n;
+        }
+        hash_shingles(b);
+    }
+    size_t kept = sp_shingles_once(b->words, b->shingles, n, b->scratch, dictionary, ret_length);
+    b->repeats = kept < n;
+    sp_shingles_sort(b->shingles, b->scratch, kept);
+    return kept;
+}
+
 /* Fills b->shingles with the sorted shingles; returns |A|. */
 static size_t make_shingles(struct sp_builder *b, uint32_t ret_length[SP_DIMS])
 {
     size_t n = hash_shingles(b);
     if (b->options.repeats == SP_REPEATS_ONCE) {
-        n = sp_shingles_once(b->words, b->shingles, n, b->scratch, b->options.dictionary,
-                             ret_length);
-        sp_shingles_sort(b->shingles, b->scratch, n);
+        n = make_distinct(b, n, ret_length);
     } else {
         sp_shingles_lengths(b->words, n, b->options.dictionary, ret_length);
         sp_shingles_sort(b->shingles, b->scratch, n);

@@ -65,8 +65,20 @@ void sp_shingles_lengths(const uint64_t *words, size_t count,
                          const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
 {
     memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
-    for (size_t i = 0; i < count; i++)
-        ret_length[sp_dictionary_sub(dictionary, words[i])]++;
+    if (dictionary) {
+        for (size_t i = 0; i < count; i++)
+            ret_length[sp_dictionary_sub(dictionary, words[i])]++;
+        return;
+    }
+    uint32_t beyond_first = 0, last = 0; /* counters in registers do not wait for one another */
+    for (size_t i = 0; i < count; i++) {
+        uint32_t sub = sp_dictionary_sub(NULL, words[i]);
+        beyond_first += sub > 0;
+        last += sub > 1;
+    }
+    ret_length[0] = (uint32_t)count - beyond_first;
+    ret_length[1] = beyond_first - last;
+    ret_length[2] = last;
 }
 
 size_t sp_shingles_table(size_t count)

@@ -69,6 +69,32 @@ TEST(a_repeated_shingle_counts_once_or_with_its_label)
     sp_signature_unref(labelled);
 }
 
+/* A builder takes another way for a page after one with repeated shingles. */
+TEST(a_signature_does_not_depend_on_the_pages_before)
+{
+    uint64_t words[600];
+    struct sp_signature_options o = {.max_shingles = 1024, .repeats = SP_REPEATS_ONCE};
+    struct sp_builder *b = sp_builder_new(&o);
+    for (unsigned i = 0; i < 64; i++) {
+        size_t n = 100 + 7 * i;
+        fill_words(words, n, i % 4 < 2 ? n : n - 30); /* without and with repeats */
+        sp_builder_begin(b);
+        sp_builder_words(b, words, n);
+        struct sp_signature *used = sp_builder_finish(b, 0x656e);
+        struct sp_signature *fresh = make(SP_REPEATS_ONCE, 1024, words, n);
+        struct sp_buf packed[2] = {{0}, {0}};
+        sp_signature_encode(used, &packed[0]);
+        sp_signature_encode(fresh, &packed[1]);
+        CU_ASSERT(sp_view_eq(sp_buf_view(&packed[0]), sp_buf_view(&packed[1])));
+        CU_ASSERT_EQUAL(used->shingle_total, i % 4 < 2 ? n - 4 : n - 30);
+        for (unsigned k = 0; k < 2; k++)
+            sp_buf_done(&packed[k]);
+        sp_signature_unref(used);
+        sp_signature_unref(fresh);
+    }
+    sp_builder_free(b);
+}
+
 TEST(the_length_vector_sums_up_to_the_number_of_shingles)
 {
     uint64_t words[3000];
