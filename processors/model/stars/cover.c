@@ -44,14 +44,40 @@ static uint64_t entry(uint32_t length, uint32_t place)
     return (uint64_t)length << 32 | place;
 }
 
-/* Posts the `want` entries with the shortest lists among the `count` entries of s->order. */
+/* Posts all entries of s->order with lists of the least length from *length on, in order, but not
+ * more than `want`; *length becomes that length plus one. Returns their number. */
+static uint32_t post_next_length(struct sp_stars *s, uint32_t star,
+                                 const struct sp_signature *pivot, uint32_t count, uint32_t want,
+                                 uint32_t *length)
+{
+    uint32_t least = UINT32_MAX, posted = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t one = (uint32_t)(s->order[i] >> 32);
+        least = one >= *length && one < least ? one : least;
+    }
+    for (uint32_t i = 0; i < count && posted < want; i++)
+        if (s->order[i] >> 32 == least) {
+            post(s, star, pivot, (uint32_t)s->order[i]);
+            posted++;
+        }
+    *length = least + 1;
+    return posted;
+}
+
+/* Posts the `want` entries with the shortest lists among the `count` entries of s->order, which are
+ * in order of their places. Nearly all lists are of a few lengths, so that sorting would cost
+ * more. */
 static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
                           uint32_t count, uint32_t want)
 {
-    if (want < count)
+    enum { LENGTHS = 4 };
+    uint32_t posted = 0, length = 0;
+    for (unsigned i = 0; i < LENGTHS && want < count && posted < want; i++)
+        posted += post_next_length(s, star, pivot, count, want - posted, &length);
+    if (want < count && posted < want)
         qsort(s->order, count, sizeof *s->order, by_number);
-    for (uint32_t i = 0; i < count && i < want; i++)
-        post(s, star, pivot, (uint32_t)s->order[i]);
+    for (; posted < count && posted < want; posted++)
+        post(s, star, pivot, (uint32_t)s->order[posted]);
     sp_star_reach_note(s, star);
 }
 
@@ -172,17 +198,22 @@ static uint32_t count_posted(const struct star *c, const struct sp_signature *pi
 }
 
 /* Puts the entries of the child's shingles that the pivot has and that are not posted into
- * s->order. */
+ * s->order: all of them, or `want` whose lists are empty, which are then the shortest. */
 static uint32_t order_unposted(struct sp_stars *s, const struct star *c,
-                               const struct sp_signature *pivot, const struct sp_signature *child)
+                               const struct sp_signature *pivot, const struct sp_signature *child,
+                               uint32_t want)
 {
     struct shared shared = {pivot, child, 0, 0};
-    uint32_t count = 0, at;
+    uint32_t count = 0, unmet = 0, at;
     sp_grow(&s->order, &s->order_cap, child->shingle_count);
-    while (next_shared(&shared, &at))
-        if (!is_posted(c, at))
-            s->order[count++] = entry(length_of(s, c->domain, pivot->hashes[at]), at);
-    return count;
+    while (unmet < want && next_shared(&shared, &at)) {
+        if (is_posted(c, at))
+            continue;
+        uint32_t length = length_of(s, c->domain, pivot->hashes[at]);
+        s->order[count++] = entry(length, at);
+        unmet += length == 0;
+    }
+    return unmet == want ? only_unmet(s, count) : count;
 }
 
 bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
@@ -199,7 +230,8 @@ bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_sign
     uint32_t posted = count_posted(c, pivot, child, want);
     if (posted == want)
         return false;
-    post_shortest(s, star, pivot, order_unposted(s, c, pivot, child), want - posted);
+    uint32_t count = order_unposted(s, c, pivot, child, want - posted);
+    post_shortest(s, star, pivot, count, want - posted);
     return true;
 }
 

@@ -175,6 +175,8 @@ struct sp_stars {
     uint32_t *lengths; /* of the posting lists of the probe's first shingles */
     uint32_t length_count;
     uint32_t lengths_cap;
+    struct sp_star_list *lists; /* these posting lists */
+    uint32_t lists_cap;
     struct found *found;
     uint32_t found_count;
     uint32_t found_cap;

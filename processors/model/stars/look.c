@@ -15,29 +15,20 @@ static void hit(struct sp_stars *s, const struct sp_stars_domain *d, uint32_t st
 
 void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count, bool hits)
 {
-    enum { AHEAD = 16 };
     struct sp_stars *s = d->stars;
     uint32_t from = s->length_count;
     sp_grow(&s->lengths, &s->lengths_cap, count);
-    for (uint32_t i = from; i < count && i < from + AHEAD; i++)
-        sp_star_table_prefetch_shard(s->posted, sp_star_domain_key(d, keys[i]));
-    for (uint32_t i = from; i < count && i < from + AHEAD; i++)
-        sp_star_table_prefetch_cell(s->posted, sp_star_domain_key(d, keys[i]));
+    sp_grow(&s->lists, &s->lists_cap, count);
+    sp_star_table_get_all(s->posted, keys + from, d->salt, count - from, s->lists + from);
     for (uint32_t i = from; i < count; i++) {
-        if (i + 2 * AHEAD < count)
-            sp_star_table_prefetch_shard(s->posted, sp_star_domain_key(d, keys[i + 2 * AHEAD]));
-        if (i + AHEAD < count)
-            sp_star_table_prefetch_cell(s->posted, sp_star_domain_key(d, keys[i + AHEAD]));
-        if (i > 0 && keys[i] == keys[i - 1]) {
-            s->lengths[i] = s->lengths[i - 1];
-            continue;
-        }
-        struct sp_star_list list = sp_star_table_get(s->posted, sp_star_domain_key(d, keys[i]));
+        struct sp_star_list list = s->lists[i];
         const uint32_t *stars = list.numbers ? list.numbers : &list.only;
         s->lengths[i] = list.count;
-        for (uint32_t k = 0; hits && k < list.count; k++)
+        if (!hits || !list.count || (i > 0 && keys[i] == keys[i - 1]))
+            continue;
+        s->stats.scanned += list.count;
+        for (uint32_t k = 0; k < list.count; k++)
             hit(s, d, stars[k]);
-        s->stats.scanned += hits ? list.count : 0;
     }
     s->stats.looked_up += count - from;
     s->length_count = count;

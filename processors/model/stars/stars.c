@@ -35,6 +35,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_free(s->stars);
     sp_free(s->hits);
     sp_free(s->lengths);
+    sp_free(s->lists);
     sp_free(s->found);
     sp_free(s->touched);
     sp_free(s->absorbed);

@@ -1,9 +1,9 @@
 /* See table.h. A shard is an array of buckets, each of which is a cache line. A key's home bucket
  * is its remainder times the number of buckets. If the home is full, the key goes to the next
- * bucket with room, and the home records the distance, so that a search for an absent key usually
- * reads one line. Lists live in one arena of 32-bit words, in size classes with free lists: word 0
- * holds the count, the class is a function of the count. Offsets count units of UNIT_WORDS
- * words. */
+ * bucket with room, and the home records the distance and three bits of the key, so that a search
+ * for an absent key nearly always reads one line. Lists live in one arena of 32-bit words, in size
+ * classes with free lists: word 0 holds the count, the class is a function of the count. Offsets
+ * count units of UNIT_WORDS words. */
 #include "stars/table.h"
 
 #include <stdbool.h>
@@ -33,9 +33,10 @@ static const uint32_t EMPTY = UINT32_MAX; /* the end of a free list */
 struct bucket {
     uint16_t keys[BUCKET_KEYS]; /* the mixed keys without the bits that select the shard */
     uint8_t used;
-    uint8_t reach;                /* its keys are at most so many buckets away; UINT8_MAX:
-                                   * anywhere */
-    uint16_t displaced;           /* keys whose home this is and that are in another bucket */
+    uint8_t reach;     /* its keys are at most so many buckets away; UINT8_MAX: anywhere */
+    uint8_t displaced; /* keys whose home this is and that are in another bucket; UINT8_MAX: or
+                        * more, and no longer counted */
+    uint8_t filter;    /* a bit for each of them, see filter_bit */
     uint32_t values[BUCKET_KEYS]; /* a number; LIST_BIT | offset of a list */
 };
 
@@ -82,7 +83,7 @@ static uint32_t *words_at(const struct sp_star_table *t, uint32_t offset)
 struct sp_star_table *sp_star_table_new(void)
 {
     struct sp_star_table *t = sp_calloc(1, sizeof *t);
-    t->shards = sp_calloc(SHARDS, sizeof *t->shards);
+    t->shards = sp_huge_calloc(SHARDS, sizeof *t->shards);
     for (unsigned i = 0; i < CLASSES; i++)
         t->free_lists[i] = EMPTY;
     return t;
@@ -94,7 +95,7 @@ void sp_star_table_free(struct sp_star_table *t)
         return;
     for (unsigned i = 0; i < SHARDS; i++)
         sp_huge_free(t->shards[i].buckets);
-    sp_free(t->shards);
+    sp_huge_free(t->shards);
     for (uint32_t i = 0; i < t->chunk_count; i++)
         sp_free(t->chunks[i]);
     sp_free(t->chunks);
@@ -171,6 +172,12 @@ static inline struct bucket *home_of(const struct shard *s, uint16_t key)
     return s->buckets + (((uint64_t)key * s->count) >> KEY_BITS);
 }
 
+/* Of a displaced key. Home buckets are chosen by the upper bits. */
+static inline uint8_t filter_bit(uint16_t key)
+{
+    return (uint8_t)(1 << key % 8);
+}
+
 static inline struct bucket *after(const struct shard *s, struct bucket *b)
 {
     return b + 1 == s->buckets + s->count ? s->buckets : b + 1;
@@ -202,6 +209,8 @@ static inline struct bucket *find(const struct shard *s, uint16_t key, int *ret_
         return NULL;
     struct bucket *home = home_of(s, key), *b = home;
     *ret_place = place_of(b, key);
+    if (*ret_place < 0 && !(home->filter & filter_bit(key)))
+        return NULL;
     uint32_t left = home->reach < UINT8_MAX ? home->reach : s->count;
     for (; *ret_place < 0 && left > 0; left--) {
         b = after(s, b);
@@ -217,7 +226,8 @@ static void put(struct shard *s, uint16_t key, uint32_t value)
     for (; b->used == BUCKET_KEYS; distance++)
         b = after(s, b);
     if (distance) {
-        home->displaced++;
+        home->displaced += home->displaced < UINT8_MAX;
+        home->filter |= filter_bit(key);
         if (distance > home->reach)
             home->reach = distance < UINT8_MAX ? (uint8_t)distance : UINT8_MAX;
     }
@@ -246,8 +256,8 @@ static void grow(struct sp_star_table *t, struct shard *s)
 static void take(struct shard *s, struct bucket *b, int place)
 {
     struct bucket *home = home_of(s, b->keys[place]);
-    if (b != home && --home->displaced == 0)
-        home->reach = 0;
+    if (b != home && home->displaced < UINT8_MAX && --home->displaced == 0)
+        home->reach = home->filter = 0;
     b->used--;
     b->keys[place] = b->keys[b->used];
     b->values[place] = b->values[b->used];
@@ -341,9 +351,8 @@ void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number
     }
 }
 
-struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key)
+static inline struct sp_star_list list_of(const struct sp_star_table *t, uint32_t mixed_key)
 {
-    uint32_t mixed_key = mixed(key);
     int place;
     const struct bucket *b = find(shard_of(t, mixed_key), remainder_of(mixed_key), &place);
     if (!b)
@@ -355,6 +364,41 @@ struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t ke
     return (struct sp_star_list){list + 1, list[0], 0};
 }
 
+struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key)
+{
+    return list_of(t, mixed(key));
+}
+
+static inline void prefetch_home(const struct sp_star_table *t, uint32_t mixed_key)
+{
+    const struct shard *s = shard_of(t, mixed_key);
+    if (s->count)
+        sp_prefetch(home_of(s, remainder_of(mixed_key)));
+}
+
+void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                           uint32_t count, struct sp_star_list *ret_lists)
+{
+    enum { AT_ONCE = 256, AHEAD = 16 };
+    uint32_t mixed_keys[AT_ONCE];
+    for (uint32_t from = 0; from < count; from += AT_ONCE) {
+        uint32_t n = count - from < AT_ONCE ? count - from : AT_ONCE;
+        for (uint32_t i = 0; i < n; i++)
+            mixed_keys[i] = mixed(keys[from + i] ^ salt);
+        for (uint32_t i = 0; i < n && i < 2 * AHEAD; i++)
+            sp_prefetch(shard_of(t, mixed_keys[i]));
+        for (uint32_t i = 0; i < n && i < AHEAD; i++)
+            prefetch_home(t, mixed_keys[i]);
+        for (uint32_t i = 0; i < n; i++) {
+            if (i + 2 * AHEAD < n)
+                sp_prefetch(shard_of(t, mixed_keys[i + 2 * AHEAD]));
+            if (i + AHEAD < n)
+                prefetch_home(t, mixed_keys[i + AHEAD]);
+            ret_lists[from + i] = list_of(t, mixed_keys[i]);
+        }
+    }
+}
+
 void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key)
 {
     sp_prefetch(shard_of(t, mixed(key)));
@@ -362,10 +406,7 @@ void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key)
 
 void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key)
 {
-    uint32_t mixed_key = mixed(key);
-    const struct shard *s = shard_of(t, mixed_key);
-    if (s->count)
-        sp_prefetch(home_of(s, remainder_of(mixed_key)));
+    prefetch_home(t, mixed(key));
 }
 
 size_t sp_star_table_bytes(const struct sp_star_table *t)

@@ -33,6 +33,11 @@ struct sp_star_list {
 /* Valid until the next add or remove. */
 struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key);
 
+/* The lists of `count` keys, each of them combined with `salt` by exclusive or; overlaps the waits
+ * for memory. */
+void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                           uint32_t count, struct sp_star_list *ret_lists);
+
 /* With sp_star_table_get these make a get in three parts, for many keys at once: each part
  * prefetches what the next one reads. */
 void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key);

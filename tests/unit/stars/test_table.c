@@ -60,6 +60,48 @@ TEST(lists_hold_what_was_added_and_not_removed)
     sp_star_table_free(t);
 }
 
+/* With so many keys some homes are full, and displaced keys come and go. */
+TEST(displaced_keys_are_found_and_absent_ones_are_not)
+{
+    enum { ALL = 400000, STEP = 3 };
+    struct sp_star_table *t = sp_star_table_new();
+    for (uint32_t i = 0; i < ALL; i++)
+        sp_star_table_add(t, (uint32_t)sp_mix64(i), i);
+    for (uint32_t i = 0; i < ALL; i += STEP)
+        sp_star_table_remove(t, (uint32_t)sp_mix64(i), i);
+    for (uint32_t i = 0; i < 2 * ALL; i++) {
+        struct sp_star_list list = sp_star_table_get(t, (uint32_t)sp_mix64(i));
+        bool here = i < ALL && i % STEP, found = false;
+        const uint32_t *numbers = list.numbers ? list.numbers : &list.only;
+        for (uint32_t k = 0; k < list.count; k++)
+            found |= numbers[k] == i;
+        CU_ASSERT_EQUAL(found, here);
+    }
+    sp_star_table_free(t);
+}
+
+TEST(lists_of_many_keys_at_once_are_those_of_each)
+{
+    enum { ALL = 1000, SALT = 77 };
+    struct sp_star_table *t = sp_star_table_new();
+    uint32_t keys[ALL];
+    struct sp_star_list lists[ALL];
+    for (uint32_t i = 0; i < ALL; i++) {
+        keys[i] = key_of(i) ^ SALT;
+        for (uint32_t k = 0; k < i % 4; k++)
+            sp_star_table_add(t, key_of(i), 10 * i + k);
+    }
+    for (uint32_t count = 0; count <= ALL; count += count < 40 ? 1 : 120) {
+        sp_star_table_get_all(t, keys, SALT, count, lists);
+        for (uint32_t i = 0; i < count; i++) {
+            struct sp_star_list one = sp_star_table_get(t, key_of(i));
+            CU_ASSERT(lists[i].numbers == one.numbers && lists[i].count == one.count &&
+                      lists[i].only == one.only);
+        }
+    }
+    sp_star_table_free(t);
+}
+
 /* Removed lists give their memory to later ones. */
 TEST(memory_is_used_again)
 {
