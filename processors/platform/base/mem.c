@@ -38,7 +38,9 @@ void *sp_alloc(size_t bytes)
 
 void *sp_calloc(size_t count, size_t bytes)
 {
-    return checked(fails() ? NULL : calloc(count, bytes), count * bytes);
+    size_t all = 0;
+    bool wraps = __builtin_mul_overflow(count, bytes, &all);
+    return checked(fails() || wraps ? NULL : calloc(count, bytes), wraps ? SIZE_MAX : all);
 }
 
 void *sp_realloc(void *old, size_t bytes)

@@ -96,6 +96,12 @@ static void more_than_a_count_can_hold(void)
     sp_grow(&bytes, &cap, UINT32_MAX);
 }
 
+static void zeroed_bytes_that_wrap_to_none(void)
+{
+    volatile size_t count = SIZE_MAX / 2 + 1;
+    sp_free(sp_calloc(count, 2));
+}
+
 static void no_memory(void)
 {
     struct pair *pairs = NULL;
@@ -112,6 +118,8 @@ TEST(a_size_that_no_array_can_have_ends_with_a_message)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "entries of 16 bytes are more than a list can hold"));
     last_words(more_than_a_count_can_hold, text, sizeof text);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "4294967295 entries of 1 bytes"));
+    last_words(zeroed_bytes_that_wrap_to_none, text, sizeof text);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "out of memory asking for 18446744073709551615 bytes"));
     last_words(no_memory, text, sizeof text);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "out of memory asking for 32 bytes"));
 }
