@@ -62,6 +62,7 @@ endif()
 if(SP_SANITIZE)
   add_compile_options(-fsanitize=${SP_SANITIZE} -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SP_SANITIZE})
+  add_compile_definitions(SP_SANITIZED) # tests of memory ask for it
 endif()
 if(SP_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)

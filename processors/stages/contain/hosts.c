@@ -155,8 +155,10 @@ static void add_differences(const uint32_t *a, size_t a_count, const uint32_t *b
         bool in_b = b_count > 0 && (a_count == 0 || *b <= *a);
         if (in_a != in_b)
             out->at[out->count++] = in_a ? *a : *b;
-        a += in_a, a_count -= in_a;
-        b += in_b, b_count -= in_b;
+        if (in_a)
+            a++, a_count--;
+        if (in_b)
+            b++, b_count--;
     }
 }
 

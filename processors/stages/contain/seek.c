@@ -173,9 +173,10 @@ static int by_number(const void *a, const void *b)
 static bool waits_under(const struct sp_contain_item *item, enum sp_contain_kind kind,
                         uint32_t shingle)
 {
+    if (item->pick_count[kind] == 0)
+        return false;
     const uint32_t *picks = item->picks + (kind == SP_CONTAIN_FULL ? 0 : item->pick_count[0]);
-    return item->pick_count[kind] &&
-           bsearch(&shingle, picks, item->pick_count[kind], sizeof *picks, by_number);
+    return bsearch(&shingle, picks, item->pick_count[kind], sizeof *picks, by_number);
 }
 
 /* Unknown costs are higher than all that are known, and then by how many wait under the shingle
