@@ -32,6 +32,22 @@ class Skip(Exception):
     """The test cannot run here; the argument is the reason."""
 
 
+def with_packages(folder, *requirements):
+    """Returns the Python of a virtual environment with packages of PyPI, which is made where it is not yet."""
+    python = os.path.join(folder, "bin", "python")
+    done = os.path.join(folder, "complete")
+    if not os.path.exists(done):
+        shutil.rmtree(folder, ignore_errors=True)
+        for command in ([sys.executable, "-m", "venv", folder],
+                        [python, "-m", "pip", "install", "-q", "--only-binary", ":all:", *requirements]):
+            made = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+            if made.returncode:
+                raise Skip(f"{requirements[0]} cannot be had from PyPI: {made.stdout[-500:]}")
+        with open(done, "w", encoding="utf-8") as f:
+            f.write("\n".join(requirements))
+    return python
+
+
 class Failure(Exception):
     """A check that did not hold."""
 
@@ -130,6 +146,11 @@ class Work:
         program = options.pop("program", None)
         argv = list(arguments) if program else [self.program, *arguments]
         return subprocess.Popen(argv, cwd=self.directory, **options)
+
+    def with_packages(self, name, version):
+        """The same for one package; all builds of a checkout share it."""
+        builds = os.path.dirname(os.path.dirname(self.program))
+        return with_packages(os.path.join(builds, "from-pypi", name), f"{name}=={version}")
 
     def run(self, *arguments, code=0, stdin=b""):
         """Runs the program to its end; returns its standard error and output as texts."""

@@ -26,7 +26,7 @@ import urllib.request
 
 import cluster
 import statuses
-from harness import Skip, check, check_in, free_port, until
+from harness import Skip, check, check_in, free_port, until, with_packages
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST_ID = 100_001
@@ -196,21 +196,6 @@ def read(address, broker, topic):
 
 # ---- the test ----
 
-def python_with_serializers(folder):
-    python = os.path.join(folder, "bin", "python")
-    wanted = "import confluent_kafka.schema_registry.avro"
-    if not os.path.exists(python) or subprocess.run([python, "-c", wanted], check=False,
-                                                    stderr=subprocess.DEVNULL).returncode:
-        for command in ([sys.executable, "-m", "venv", folder],
-                        [python, "-m", "pip", "install", "-q", "--only-binary", ":all:",
-                         "confluent-kafka[avro,schemaregistry]"]):
-            done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  check=False)
-            if done.returncode:
-                raise Skip("confluent-kafka cannot be had: " + done.stdout[-500:])
-    return python
-
-
 APICURIO = "2.6.13.Final"
 
 
@@ -263,7 +248,7 @@ def new_place(work, program, name):
 
 
 def real(work, program, reader):
-    python = python_with_serializers(work + "-python")
+    python = with_packages(work + "-python", "confluent-kafka[avro,schemaregistry]")
     place = new_place(work, program, "real")
     with apicurio(work + "-apicurio") as address:
         place.more = {"schema.registry.url": address + "/"}
@@ -271,7 +256,7 @@ def real(work, program, reader):
 
 
 def fixed(work, program, reader):
-    python = python_with_serializers(work + "-python")
+    python = with_packages(work + "-python", "confluent-kafka[avro,schemaregistry]")
     place = new_place(work, program, "fixed")
     with registry() as address:
         pages, topic = place.prefix + "pages", place.prefix + "status"

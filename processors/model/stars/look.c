@@ -17,6 +17,8 @@ void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t c
 {
     struct sp_stars *s = d->stars;
     uint32_t from = s->length_count;
+    if (count == from)
+        return;
     sp_grow(&s->lengths, &s->lengths_cap, count);
     sp_grow(&s->lists, &s->lists_cap, count);
     sp_star_table_get_all(s->posted, keys + from, d->salt, count - from, s->lists + from);

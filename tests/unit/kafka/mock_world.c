@@ -91,6 +91,8 @@ static void on_log(const char *level, const char *text)
     }
     if (strncmp(text, "wiping", 6) == 0)
         __atomic_add_fetch(&world.wipes, 1, __ATOMIC_RELAXED);
+    if (strstr(text, "retrying"))
+        __atomic_add_fetch(&world.retries, 1, __ATOMIC_RELAXED);
     if (strstr(text, "partitions assigned"))
         __atomic_add_fetch(&world.assignments, 1, __ATOMIC_RELAXED);
 }

@@ -33,6 +33,7 @@ struct world {
     uint64_t wipes;       /* number of wipes of the state */
     char restarted[1024]; /* the reason of the last restart */
     uint64_t assignments; /* number of assignments */
+    uint64_t retries;     /* number of log lines about something that librdkafka retries */
     volatile sig_atomic_t stop;
     pthread_t thread;
     enum sp_err result;

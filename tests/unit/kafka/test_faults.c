@@ -372,3 +372,19 @@ TEST(a_stage_works_without_knowing_the_members_of_its_group)
     world_check_applied(MESSAGES);
     world_destroy();
 }
+
+TEST(a_coordinator_that_is_still_loading_is_asked_again_without_a_word)
+{
+    world_create(true);
+    world.options.timeout_ms = PATIENCE_MS; /* librdkafka asks again twice a second */
+    world_inject(INIT_PRODUCER, 3, ERR(COORDINATOR_LOAD_IN_PROGRESS));
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world_count_of(&world.retries), 0);
+    CU_ASSERT_STRING_EQUAL(world.restarted, "");
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
