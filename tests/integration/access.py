@@ -208,6 +208,13 @@ def every_other_control_is_pressed_on_a_dark_phone(work):
         browser.wait("!document.getElementById('unlock').hidden", "the question for a token")
         check(browser.value("document.getElementById('found').hidden"), "a group without a token")
         fits("the question for a token")
+        # Refusals of the group are late.
+        browser.value("""{ const real = fetch; window.late = [];
+            window.fetch = async (path, ...rest) => {
+                const response = await real(path, ...rest);
+                if (response.status === 401 && path.startsWith('/v1/group')) await new Promise((go) => late.push(go));
+                return response;
+            }; } 0""")
         for token in "a-token-that-is-wrong-enough", "a-token-that-is-long-enough":
             browser.value("document.getElementById('token').value = ''; document.body.dataset.looked = ''")
             tab_to(browser, "e.id === 'token'", "the token")
@@ -216,7 +223,8 @@ def every_other_control_is_pressed_on_a_dark_phone(work):
                 browser.wait("!document.getElementById('unlock').hidden && document.getElementById('say').textContent",
                              "the refusal of a wrong token")
         browser.wait("document.body.dataset.looked", "the group")
-        check(browser.value("document.getElementById('unlock').hidden"), "the token is asked for again")
+        browser.wait("late.length > 0", "the late refusal of the wrong token")
+        browser.value("late.forEach((go) => go()); 0")
         # Members, and back.
         browser.wait("document.getElementById('range').textContent === '1 to 100 of 250'", "the first members")
         press_on(browser, "#later", "later members")
@@ -224,6 +232,7 @@ def every_other_control_is_pressed_on_a_dark_phone(work):
         press_on(browser, "#later", "later members")
         browser.wait("document.getElementById('range').textContent === '201 to 250 of 250'", "the last members")
         check(browser.value("document.getElementById('later').disabled"), "behind the last")
+        check(browser.value("document.getElementById('unlock').hidden"), "the token is asked for again")
         fits("the last members")
         press_on(browser, "#earlier", "earlier members")
         browser.wait("document.getElementById('range').textContent === '101 to 200 of 250'", "back again")

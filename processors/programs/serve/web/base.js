@@ -136,8 +136,12 @@ const headers = () => {
 
 async function ask(path, parameters) {
   const query = parameters ? '?' + new URLSearchParams(parameters) : '';
-  const response = await fetch(path + query, {headers: headers()});
-  if (response.status === 401) $('unlock').hidden = false;
+  const mine = headers();
+  const response = await fetch(path + query, {headers: mine});
+  if (response.status === 401) {
+    if (mine.Authorization !== headers().Authorization) return ask(path, parameters); // the user has entered another
+    $('unlock').hidden = false;
+  }
   const body = await response.json().catch(() => ({error: 'the response cannot be read'}));
   if (!response.ok) {
     const error = new Error(body.error || 'status ' + response.status);
