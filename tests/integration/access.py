@@ -272,6 +272,7 @@ def every_other_control_is_pressed_on_a_dark_phone(work):
         browser.wait("document.querySelectorAll('#pages tbody tr').length === 100 &&"
                      " [...document.querySelectorAll('#pages td:nth-child(2)')].every(t => t.textContent === 'loser')",
                      "only losers")
+        browser.wait("document.body.dataset.searched.includes('loser')", "the end of the search, which moves the focus")
         fits("losers of a host")
         # Live statuses: paused and resumed.
         browser.wait("document.body.dataset.live", "the stream")

@@ -236,7 +236,8 @@ def a_part_of_a_url_and_a_host_are_found(work):
         check_in("No page", browser.text("#pages-said"))
         # All pages of the host as a file, not only those displayed.
         browser.value("location.hash = '#host=many.example'")
-        browser.wait(pages + ".length === 100", "the host again")
+        browser.wait("""document.body.dataset.searched === '{"host":"many.example"}'""", "the host again, and the focus at rest")
+        check_equal(browser.value(pages + ".length"), 100, "pages of the host")
         for name in "csv", "json":
             browser.type("#pages-" + name, ENTER)
             until(lambda: os.path.exists(work.path("saved/pages." + name)), "the file, " + name)
