@@ -192,5 +192,13 @@ def a_fetch_of_a_large_group_reads_few_rows_however_small_the_cache(work):
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def a_group_that_becomes_large_costs_as_few_comparisons_as_a_small_one(work):
+    """A group of more than 64 members has an index of its own, whose first star chooses its pivot again."""
+    for kind in "near-words", "near-url":
+        for family in "60", "100", "200":
+            found = counts(work, kind, 3000, "--family", family, seeds="1")["comparisons"]
+            check(found <= 8, kind, "in groups of", family, "takes", found, "comparisons a fetch")
+
+
 if __name__ == "__main__":
     main(__name__)

@@ -4,13 +4,16 @@
  * out by their overlap with the pivot, and a pivot far from what the members have in common rules
  * out fewer. */
 #include "base/mem.h"
-#include "similarity/intersect.h"
 #include "stars/internal.h"
+
+enum { CENTRES_TRIED = 8 };
 
 struct crowd {
     struct sp_stars *stars;
     struct kid kids[CENTRED_MOST + 1]; /* the pivot first */
     const struct sp_signature *signatures[CENTRED_MOST + 1];
+    uint64_t overlap[CENTRED_MOST + 1]; /* with all others */
+    struct sp_counts held;              /* shingle -> members that have it */
     uint32_t count;
 };
 
@@ -22,38 +25,69 @@ static void join_crowd(void *arg, struct kid kid)
     c->kids[c->count++] = kid;
 }
 
-/* The sum of overlaps with all others; 0 if it cannot be their pivot. */
-static uint64_t centrality(struct crowd *c, uint32_t candidate)
+/* Calls visit for each shingle of the signature: a different number for each occurrence of a hash,
+ * so that the overlap of two signatures is the count of numbers that both have. */
+static uint64_t each_shingle(struct crowd *c, const struct sp_signature *x,
+                             uint64_t (*visit)(struct sp_counts *counts, uint64_t shingle))
 {
-    const struct sp_signature *x = c->signatures[candidate];
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const struct sp_signature *y = c->signatures[i];
-        double similarity;
-        if (i == candidate)
-            continue;
-        if (!sp_star_cover_possible(c->stars, x, y) ||
-            (c->kids[i].kind == CHILD && !sp_star_verify(c->stars, x, y, &similarity)))
-            return 0;
-        sum += sp_intersect(x->hashes, x->shingle_count, y->hashes, y->shingle_count, 0);
+    uint64_t sum = 0, occurrence = 0;
+    for (uint32_t i = 0; i < x->shingle_count; i++) {
+        occurrence = i && x->hashes[i] == x->hashes[i - 1] ? occurrence + 1 : 0;
+        sum += visit(&c->held, occurrence << 32 | x->hashes[i]);
     }
     return sum;
 }
 
+static uint64_t count_holder(struct sp_counts *held, uint64_t shingle)
+{
+    return sp_counts_add(held, shingle, 1);
+}
+
+static uint64_t other_holders(struct sp_counts *held, uint64_t shingle)
+{
+    return sp_counts_get(held, shingle) - 1;
+}
+
+/* Whether all others can be its kids, and all children its children. */
+static bool can_be_pivot(struct crowd *c, uint32_t candidate)
+{
+    const struct sp_signature *x = c->signatures[candidate];
+    double similarity;
+    for (uint32_t i = 0; i < c->count; i++)
+        if (i != candidate && (!sp_star_cover_possible(c->stars, x, c->signatures[i]) ||
+                               (c->kids[i].kind == CHILD &&
+                                !sp_star_verify(c->stars, x, c->signatures[i], &similarity))))
+            return false;
+    return true;
+}
+
+/* Whether a's overlap with all others is larger than b's; equal ones are ordered by name. */
+static bool more_central(const struct crowd *c, uint32_t a, uint32_t b)
+{
+    return c->overlap[a] != c->overlap[b]
+               ? c->overlap[a] > c->overlap[b]
+               : c->stars->rows[c->kids[a].row].name < c->stars->rows[c->kids[b].row].name;
+}
+
+/* The most central member that can be the pivot, of the first few; 0: the pivot remains. Overlaps
+ * are summed by the number of members that hold each shingle, in time linear in the crowd. */
 static uint32_t centre_of(struct crowd *c)
 {
-    uint32_t best = 0;
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < c->count; i++) {
-        uint64_t sum = c->kids[i].kind != CHILD ? 0 : centrality(c, i);
-        if (sum > most ||
-            (sum == most && sum &&
-             c->stars->rows[c->kids[i].row].name < c->stars->rows[c->kids[best].row].name)) {
-            most = sum;
-            best = i;
-        }
+    for (uint32_t i = 0; i < c->count; i++)
+        each_shingle(c, c->signatures[i], count_holder);
+    for (uint32_t i = 0; i < c->count; i++)
+        c->overlap[i] =
+            c->kids[i].kind == CHILD ? each_shingle(c, c->signatures[i], other_holders) : 0;
+    for (uint32_t tries = 0; tries < CENTRES_TRIED; tries++) {
+        uint32_t best = 0;
+        for (uint32_t i = 1; i < c->count; i++)
+            if (more_central(c, i, best))
+                best = i;
+        if (best == 0 || c->overlap[best] == 0 || can_be_pivot(c, best))
+            return best;
+        c->overlap[best] = 0;
     }
-    return best;
+    return 0;
 }
 
 /* The kind of a member under the new pivot. */
@@ -95,6 +129,7 @@ static bool centre_small(struct sp_stars *s, uint32_t star)
     uint32_t centre = s->err ? 0 : centre_of(c);
     if (centre)
         repivot(c, star, centre);
+    sp_counts_done(&c->held);
     sp_free(c);
     return s->err == SP_OK;
 }

@@ -1,9 +1,10 @@
-/* See table.h. A shard is an array of buckets, each of which is a cache line. A key's home bucket
- * is its remainder times the number of buckets. If the home is full, the key goes to the next
- * bucket with room, and the home records the distance and three bits of the key, so that a search
- * for an absent key nearly always reads one line. Lists live in one arena of 32-bit words, in size
- * classes with free lists: word 0 holds the count, the class is a function of the count. Offsets
- * count units of UNIT_WORDS words. */
+/* See table.h. A table of few keys is one small hash table (cells.h), so that the index of a small
+ * group takes memory by its size; a table of many has shards. A shard is an array of buckets, each
+ * of which is a cache line. A key's home bucket is its remainder times the number of buckets. If
+ * the home is full, the key goes to the next bucket with room, and the home records the distance
+ * and three bits of the key, so that a search for an absent key nearly always reads one line. Lists
+ * live in one arena of 32-bit words, in size classes with free lists: word 0 holds the count, the
+ * class is a function of the count. Offsets count units of UNIT_WORDS words. */
 #include "stars/table.h"
 
 #include <stdbool.h>
@@ -13,6 +14,7 @@
 #include "base/huge.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
+#include "stars/cells.h"
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -25,6 +27,8 @@ enum {
     BUCKET_KEYS = 10,
     UNIT_WORDS = 4,
     CHUNK_WORDS = 1 << 18,
+    FIRST_WORDS = 1 << 8, /* of the first chunk, which grows */
+    FEW = 3 << 16,        /* keys in cells: as many as fill 2 MiB, which shards would exceed */
     CLASSES = 64
 };
 static const uint32_t LIST_BIT = 1u << 31;
@@ -47,12 +51,14 @@ struct shard {
 };
 
 struct sp_star_table {
-    struct shard *shards;
+    struct sp_star_cells few;
+    struct shard *shards; /* NULL: all keys are in `few` */
     uint32_t *
         *chunks; /* a list larger than a chunk has several, side by side, reached by the first */
     uint32_t chunk_count;
     uint32_t chunk_cap;
     uint32_t tail; /* words used of the last chunk */
+    uint32_t room; /* words of the last chunk: CHUNK_WORDS, or less if it is the first */
     uint32_t free_lists[CLASSES];
     uint64_t buckets;
     uint64_t postings;
@@ -83,7 +89,6 @@ static uint32_t *words_at(const struct sp_star_table *t, uint32_t offset)
 struct sp_star_table *sp_star_table_new(void)
 {
     struct sp_star_table *t = sp_calloc(1, sizeof *t);
-    t->shards = sp_huge_calloc(SHARDS, sizeof *t->shards);
     for (unsigned i = 0; i < CLASSES; i++)
         t->free_lists[i] = EMPTY;
     return t;
@@ -93,7 +98,8 @@ void sp_star_table_free(struct sp_star_table *t)
 {
     if (!t)
         return;
-    for (unsigned i = 0; i < SHARDS; i++)
+    sp_star_cells_free(&t->few);
+    for (unsigned i = 0; t->shards && i < SHARDS; i++)
         sp_huge_free(t->shards[i].buckets);
     sp_huge_free(t->shards);
     for (uint32_t i = 0; i < t->chunk_count; i++)
@@ -104,19 +110,32 @@ void sp_star_table_free(struct sp_star_table *t)
 
 /* ---- the arena of lists ---- */
 
+/* Makes the first chunk larger, if it is the last as well and is not full. */
+static bool first_chunk_grow(struct sp_star_table *t, uint32_t words)
+{
+    if (t->chunk_count != 1 || t->room >= CHUNK_WORDS || t->tail + words > CHUNK_WORDS)
+        return false;
+    while (t->room < t->tail + words)
+        t->room = t->room < CHUNK_WORDS / 2 ? 2 * t->room : CHUNK_WORDS;
+    t->chunks[0] = sp_realloc(t->chunks[0], (size_t)t->room * 4);
+    return true;
+}
+
 /* Adds chunks for so many words; returns the first. */
 static uint32_t arena_grow(struct sp_star_table *t, uint32_t words)
 {
     uint32_t chunks = (words + CHUNK_WORDS - 1) / CHUNK_WORDS, first = t->chunk_count;
     SP_ASSERT((uint64_t)(first + chunks) * (CHUNK_WORDS / UNIT_WORDS) < LIST_BIT);
     sp_grow(&t->chunks, &t->chunk_cap, first + chunks);
-    t->chunks[first] = sp_alloc((size_t)chunks * CHUNK_WORDS * 4);
+    t->room = words < CHUNK_WORDS ? words : CHUNK_WORDS;
+    t->chunks[first] = sp_alloc(4 * (chunks > 1 ? (size_t)chunks * CHUNK_WORDS : t->room));
     for (uint32_t i = 1; i < chunks; i++)
         t->chunks[first + i] = NULL;
     t->chunk_count += chunks;
     return first;
 }
 
+/* Lists that words_at returned before may have moved. */
 static uint32_t list_new(struct sp_star_table *t, unsigned class)
 {
     if (t->free_lists[class] != EMPTY) {
@@ -130,8 +149,9 @@ static uint32_t list_new(struct sp_star_table *t, unsigned class)
         t->tail = CHUNK_WORDS; /* the next small list starts a chunk */
         return first * (CHUNK_WORDS / UNIT_WORDS);
     }
-    if (t->chunk_count == 0 || t->tail + words > CHUNK_WORDS) {
-        arena_grow(t, CHUNK_WORDS);
+    if (t->chunk_count == 0 || (t->tail + words > t->room && !first_chunk_grow(t, words))) {
+        uint32_t least = words < FIRST_WORDS ? FIRST_WORDS : words;
+        arena_grow(t, t->chunk_count == 0 ? least : CHUNK_WORDS);
         t->tail = 0;
     }
     uint32_t offset = (t->chunk_count - 1) * (CHUNK_WORDS / UNIT_WORDS) + t->tail / UNIT_WORDS;
@@ -253,9 +273,12 @@ static void grow(struct sp_star_table *t, struct shard *s)
     sp_huge_free(old.buckets);
 }
 
-static void take(struct shard *s, struct bucket *b, int place)
+static void take(struct shard *s, uint16_t key)
 {
-    struct bucket *home = home_of(s, b->keys[place]);
+    int place;
+    struct bucket *home = home_of(s, key), *b = find(s, key, &place);
+    if (!b)
+        return;
     if (b != home && home->displaced < UINT8_MAX && --home->displaced == 0)
         home->reach = home->filter = 0;
     b->used--;
@@ -282,6 +305,7 @@ static void list_append(struct sp_star_table *t, uint32_t *value, uint32_t numbe
     if (count + 2 > class_words(class)) {
         uint32_t larger = list_new(t, class + 1);
         uint32_t *to = words_at(t, larger);
+        list = words_at(t, offset);
         memcpy(to, list, (count + 1) * sizeof *to);
         list_release(t, offset, class);
         *value = LIST_BIT | larger;
@@ -291,22 +315,49 @@ static void list_append(struct sp_star_table *t, uint32_t *value, uint32_t numbe
     list[count + 1] = number;
 }
 
+static inline uint32_t *value_of(const struct sp_star_table *t, uint32_t mixed_key)
+{
+    if (!t->shards)
+        return sp_star_cells_find(&t->few, mixed_key);
+    int place;
+    struct bucket *b = find(shard_of(t, mixed_key), remainder_of(mixed_key), &place);
+    return b ? &b->values[place] : NULL;
+}
+
+static void put_in_shard(struct sp_star_table *t, uint32_t mixed_key, uint32_t value)
+{
+    struct shard *s = shard_of(t, mixed_key);
+    if (is_full(s))
+        grow(t, s);
+    put(s, remainder_of(mixed_key), value);
+    s->used++;
+}
+
+static void make_shards(struct sp_star_table *t)
+{
+    t->shards = sp_huge_calloc(SHARDS, sizeof *t->shards);
+    for (uint32_t i = 0; i < t->few.count; i++)
+        if (t->few.cells[i].value != SP_STAR_NO_VALUE)
+            put_in_shard(t, t->few.cells[i].key, t->few.cells[i].value);
+    sp_star_cells_free(&t->few);
+}
+
 void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
 {
     SP_ASSERT(number < SP_STAR_NUMBERS);
     uint32_t mixed_key = mixed(key);
-    struct shard *s = shard_of(t, mixed_key);
-    int place;
-    struct bucket *b = find(s, remainder_of(mixed_key), &place);
-    if (b) {
-        list_append(t, &b->values[place], number);
-    } else {
-        if (is_full(s))
-            grow(t, s);
-        put(s, remainder_of(mixed_key), number);
-        s->used++;
-    }
+    uint32_t *value = value_of(t, mixed_key);
     t->postings++;
+    if (value) {
+        list_append(t, value, number);
+        return;
+    }
+    if (!t->shards && t->few.used == FEW)
+        make_shards(t);
+    if (t->shards)
+        put_in_shard(t, mixed_key, number);
+    else
+        sp_star_cells_put(&t->few, mixed_key, number);
 }
 
 /* Removes one occurrence from the list; false if there is none. */
@@ -328,7 +379,7 @@ static bool list_remove(struct sp_star_table *t, uint32_t *value, uint32_t numbe
         list_release(t, offset, class);
     } else if (class_of(count) < class) {
         uint32_t smaller = list_new(t, class_of(count));
-        memcpy(words_at(t, smaller), list, (count + 1) * sizeof *list);
+        memcpy(words_at(t, smaller), words_at(t, offset), (count + 1) * sizeof *list);
         list_release(t, offset, class);
         *value = LIST_BIT | smaller;
     }
@@ -338,29 +389,28 @@ static bool list_remove(struct sp_star_table *t, uint32_t *value, uint32_t numbe
 void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number)
 {
     uint32_t mixed_key = mixed(key);
-    struct shard *s = shard_of(t, mixed_key);
-    int place;
-    struct bucket *b = find(s, remainder_of(mixed_key), &place);
-    if (!b)
+    uint32_t *value = value_of(t, mixed_key);
+    if (!value)
         return;
-    if (b->values[place] & LIST_BIT) {
-        t->postings -= list_remove(t, &b->values[place], number);
-    } else if (b->values[place] == number) {
-        take(s, b, place);
+    if (*value & LIST_BIT) {
+        t->postings -= list_remove(t, value, number);
+    } else if (*value == number) {
+        if (t->shards)
+            take(shard_of(t, mixed_key), remainder_of(mixed_key));
+        else
+            sp_star_cells_take(&t->few, value);
         t->postings--;
     }
 }
 
 static inline struct sp_star_list list_of(const struct sp_star_table *t, uint32_t mixed_key)
 {
-    int place;
-    const struct bucket *b = find(shard_of(t, mixed_key), remainder_of(mixed_key), &place);
-    if (!b)
+    const uint32_t *value = value_of(t, mixed_key);
+    if (!value)
         return (struct sp_star_list){NULL, 0, 0};
-    uint32_t value = b->values[place];
-    if (!(value & LIST_BIT))
-        return (struct sp_star_list){NULL, 1, value};
-    const uint32_t *list = words_at(t, value & ~LIST_BIT);
+    if (!(*value & LIST_BIT))
+        return (struct sp_star_list){NULL, 1, *value};
+    const uint32_t *list = words_at(t, *value & ~LIST_BIT);
     return (struct sp_star_list){list + 1, list[0], 0};
 }
 
@@ -369,8 +419,18 @@ struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t ke
     return list_of(t, mixed(key));
 }
 
+static inline void prefetch_first(const struct sp_star_table *t, uint32_t mixed_key)
+{
+    if (t->shards)
+        sp_prefetch(shard_of(t, mixed_key));
+    else if (t->few.count)
+        sp_prefetch(&t->few.cells[mixed_key & (t->few.count - 1)]);
+}
+
 static inline void prefetch_home(const struct sp_star_table *t, uint32_t mixed_key)
 {
+    if (!t->shards)
+        return;
     const struct shard *s = shard_of(t, mixed_key);
     if (s->count)
         sp_prefetch(home_of(s, remainder_of(mixed_key)));
@@ -386,12 +446,12 @@ void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, 
         for (uint32_t i = 0; i < n; i++)
             mixed_keys[i] = mixed(keys[from + i] ^ salt);
         for (uint32_t i = 0; i < n && i < 2 * AHEAD; i++)
-            sp_prefetch(shard_of(t, mixed_keys[i]));
+            prefetch_first(t, mixed_keys[i]);
         for (uint32_t i = 0; i < n && i < AHEAD; i++)
             prefetch_home(t, mixed_keys[i]);
         for (uint32_t i = 0; i < n; i++) {
             if (i + 2 * AHEAD < n)
-                sp_prefetch(shard_of(t, mixed_keys[i + 2 * AHEAD]));
+                prefetch_first(t, mixed_keys[i + 2 * AHEAD]);
             if (i + AHEAD < n)
                 prefetch_home(t, mixed_keys[i + AHEAD]);
             ret_lists[from + i] = list_of(t, mixed_keys[i]);
@@ -401,7 +461,7 @@ void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, 
 
 void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key)
 {
-    sp_prefetch(shard_of(t, mixed(key)));
+    prefetch_first(t, mixed(key));
 }
 
 void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key)
@@ -411,8 +471,10 @@ void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key)
 
 size_t sp_star_table_bytes(const struct sp_star_table *t)
 {
-    return sizeof *t + SHARDS * sizeof *t->shards + (size_t)t->buckets * sizeof(struct bucket) +
-           (size_t)t->chunk_count * CHUNK_WORDS * 4;
+    size_t chunks = t->chunk_count > 1 ? (size_t)t->chunk_count * CHUNK_WORDS : t->room;
+    return sizeof *t + t->few.count * sizeof *t->few.cells +
+           (t->shards ? SHARDS * sizeof *t->shards : 0) +
+           (size_t)t->buckets * sizeof(struct bucket) + chunks * 4;
 }
 
 uint64_t sp_star_table_postings(const struct sp_star_table *t)

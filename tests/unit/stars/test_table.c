@@ -29,11 +29,14 @@ static void check_key(const struct sp_star_table *t, const struct model *m, uint
     CU_ASSERT_EQUAL(sum, wanted);
 }
 
-TEST(lists_hold_what_was_added_and_not_removed)
+/* Beside the lists that are held against the model, there are `others` keys. */
+static void check_lists(uint32_t others)
 {
     struct sp_star_table *t = sp_star_table_new();
     struct model *m = sp_calloc(1, sizeof *m);
-    uint64_t random = 1, postings = 0;
+    uint64_t random = 1, postings = others;
+    for (uint32_t i = 0; i < others; i++)
+        sp_star_table_add(t, (uint32_t)sp_mix64(KEYS + i), i);
     for (uint32_t step = 0; step < 200000; step++) {
         random = sp_mix64(random + step);
         uint32_t i = random % 3 ? random % KEYS : random % 7; /* some lists are long */
@@ -60,24 +63,59 @@ TEST(lists_hold_what_was_added_and_not_removed)
     sp_star_table_free(t);
 }
 
-/* With so many keys some homes are full, and displaced keys come and go. */
-TEST(displaced_keys_are_found_and_absent_ones_are_not)
+TEST(lists_hold_what_was_added_and_not_removed)
 {
-    enum { ALL = 400000, STEP = 3 };
+    check_lists(0);
+}
+
+TEST(lists_of_a_table_of_many_keys_hold_what_was_added_and_not_removed)
+{
+    check_lists(250000);
+}
+
+static void check_displaced(uint32_t all)
+{
+    enum { STEP = 3 };
     struct sp_star_table *t = sp_star_table_new();
-    for (uint32_t i = 0; i < ALL; i++)
+    for (uint32_t i = 0; i < all; i++)
         sp_star_table_add(t, (uint32_t)sp_mix64(i), i);
-    for (uint32_t i = 0; i < ALL; i += STEP)
+    for (uint32_t i = 0; i < all; i += STEP)
         sp_star_table_remove(t, (uint32_t)sp_mix64(i), i);
-    for (uint32_t i = 0; i < 2 * ALL; i++) {
+    for (uint32_t i = 0; i < 2 * all; i++) {
         struct sp_star_list list = sp_star_table_get(t, (uint32_t)sp_mix64(i));
-        bool here = i < ALL && i % STEP, found = false;
+        bool here = i < all && i % STEP, found = false;
         const uint32_t *numbers = list.numbers ? list.numbers : &list.only;
         for (uint32_t k = 0; k < list.count; k++)
             found |= numbers[k] == i;
         CU_ASSERT_EQUAL(found, here);
     }
     sp_star_table_free(t);
+}
+
+/* With the larger number of keys some homes are full, and displaced keys come and go. */
+TEST(displaced_keys_are_found_and_absent_ones_are_not)
+{
+    for (uint32_t all = 10; all <= 10000; all *= 10)
+        check_displaced(all);
+    check_displaced(400000);
+}
+
+static size_t bytes_of_lists(uint32_t keys)
+{
+    struct sp_star_table *t = sp_star_table_new();
+    for (uint32_t i = 0; i < 3 * keys; i++)
+        sp_star_table_add(t, (uint32_t)sp_mix64(i % keys), i);
+    size_t bytes = sp_star_table_bytes(t);
+    sp_star_table_free(t);
+    return bytes;
+}
+
+/* Each large group has tables of its own. */
+TEST(a_table_takes_memory_by_its_keys)
+{
+    CU_ASSERT(bytes_of_lists(1) < 4096);
+    for (uint32_t keys = 100; keys < 1000000; keys *= 4)
+        CU_ASSERT(bytes_of_lists(keys) < 200 * keys);
 }
 
 TEST(lists_of_many_keys_at_once_are_those_of_each)
