@@ -58,14 +58,64 @@ def on(place, host):
     return [line for line in of_topic(place) if f'"{host}.example"' in line]
 
 
-def predicted(port, url):
-    """By `serve`; None: it has no rules yet."""
+def predict(port, url, **arguments):
+    """The response of `serve`; None: it has no rules yet, or does not run."""
+    query = urllib.parse.urlencode({"explore": 0, "url": url, **arguments})
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/predict?explore=0&url={urllib.parse.quote(url, safe='')}",
-                                    timeout=PATIENCE_SECONDS) as response:
-            return json.load(response)["duplicate_of"]
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/predict?{query}", timeout=PATIENCE_SECONDS) as response:
+            return json.load(response)
     except (urllib.error.URLError, OSError):
         return None
+
+
+def predicted(port, url):
+    return (predict(port, url) or {"duplicate_of": None})["duplicate_of"]
+
+
+class Follower:
+    """A server without a state that predicts by the rules in the topic."""
+
+    def __init__(self, place):
+        self.place, self.port = place, free_port()
+        self.command = [place.program, "serve", "--kafka", "--follow-rules", "--listen", f"127.0.0.1:{self.port}",
+                        *place.settings()]
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        if "follows" in self.place.processes.running:
+            self.kill()
+
+    def start(self):
+        self.place.processes.start("follows", self.command, self.place.path("follows.log"))
+
+    def kill(self):
+        check_equal(self.place.processes.stop("follows", signal.SIGKILL), -signal.SIGKILL, "the follower")
+
+    def metric(self, name):
+        """None: it does not reply yet."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=PATIENCE_SECONDS) as response:
+                text = response.read().decode()
+        except (urllib.error.URLError, OSError):
+            return None
+        return float(re.search(rf"(?m)^samepage_serve_{name} (\S+)$", text).group(1))
+
+    def has(self, lines):
+        until(lambda: self.metric("rules") == len(lines), lambda: f"{len(lines)} rules, not {self.metric('rules')}", pause=1)
+
+    def predicts_as(self, port):
+        """The server at the other port learned the rules."""
+        urls = [f"http://{host}.example/{page}?{query}" for host in "abcd" for page in (7, 8, 99)
+                for query in ("sid=999999", "sid=1&x=2", "y=1")]
+
+        def said(at):
+            responses = [predict(at, url, confidence=0) for url in urls]
+            return [r and (r["duplicate_of"], round(r["confidence"], 4), r["rule"] and r["rule"]["kind"]) for r in responses]
+
+        until(lambda: said(self.port) == said(port), lambda: f"{said(port)}, not {said(self.port)}", pause=1)
 
 
 def contradict(place, name, host, pages=60):
@@ -89,20 +139,29 @@ def publications(log):
 
 def published_by_a_server(place, first, admin):
     """The stages group a crawl; a server with a copy of their state learns the rules and keeps the topic equal to them, also
-    after a restart, and when rules expire. A server without a copy predicts from the statuses."""
+    after a restart, and when rules expire. A server without a copy predicts from the statuses, and another one by the
+    rules in the topic; it is killed in between."""
+    port, own = free_port(), free_port()
     keeps = [place.program, "serve", "--kafka", "--state", place.path("copy"), "--publish-rules", "--listen",
-             "127.0.0.1:0", *place.settings()]
-    port = free_port()
+             f"127.0.0.1:{own}", *place.settings()]
+    follower = Follower(place)
     looks = [place.program, "serve", "--kafka", "--predict", "--listen", f"127.0.0.1:{port}", *place.settings()]
     url = "http://a.example/7?sid=999999"
-    with place.stages(), place.processes.during("looks", looks, place.path("looks.log")):
+    with place.stages(), place.processes.during("looks", looks, place.path("looks.log")), follower:
         with place.started(*keeps):
             place.ingest(crawl="two")
             until(lambda: sorted(of_topic(place)) == first, lambda: f"the rules {first}, not {of_topic(place)}", pause=1)
             until(lambda: predicted(port, url) == "http://a.example/7?sid=7048", lambda: predicted(port, url), pause=1)
+            follower.has(first)
+            follower.predicts_as(own)
+            follower.kill()
             crawl(place, "more", "d", text=100000)
             place.ingest(crawl="more")
             until(lambda: on(place, "d"), "a rule of d.example", pause=1)
+            follower.start()
+            follower.has(of_topic(place))
+            follower.predicts_as(own)
+            check(predicted(follower.port, "http://d.example/7?sid=999999"), "no prediction on d.example")
         check_costs_of(publications(place.path(f"{place.prefix}serve.log")))
         before = of_topic(place)
         contradict(place, "third", "a")
@@ -111,7 +170,10 @@ def published_by_a_server(place, first, admin):
         with place.started(*keeps):
             until(lambda: not on(place, "a"), lambda: f"no rule of a.example, not {on(place, 'a')}", pause=1)
             check(on(place, "b"), "the rules of b.example went too")
-        published_after_kills(place, keeps, admin)
+            follower.has(of_topic(place))
+            follower.predicts_as(own)
+            check_equal(predicted(follower.port, url), None, "by a rule that has expired")
+        published_after_kills(place, keeps, admin, follower)
 
 
 def check_costs_of(done):
@@ -129,9 +191,10 @@ def state_of(place, name, inputs):
     return of_state(place, name)
 
 
-def published_after_kills(place, keeps, admin):
+def published_after_kills(place, keeps, admin, follower):
     """A server that is killed again and again while the crawl goes on leaves a topic that the next one completes. One
-    whose topic is deleted and created again publishes all rules, not just the changed ones."""
+    whose topic is deleted and created again publishes all rules, not just the changed ones. A follower keeps its rules until
+    there is a topic again."""
     log, rng = place.path("killed.log"), random.Random(1)
     inputs = ["two", "more", "third"]
     for number, host in enumerate("efgh"):
@@ -149,11 +212,16 @@ def published_after_kills(place, keeps, admin):
     with place.started(*keeps):
         until(lambda: sorted(of_topic(place)) == want, lambda: f"the rules {want}, not {of_topic(place)}", pause=1)
         subprocess.run([admin, place.address, "delete", place.prefix + "rules"], check=True)
+        until(lambda: follower.metric("rules_failures_total"), "a failure to read", pause=1)
+        check(follower.metric("rules") > 0, "the follower has lost its rules")
         until(lambda: is_empty_again(place), "a new topic", pause=1)
         crawl(place, "i", "i", text=300000)
         place.ingest(crawl="i")
         want = state_of(place, "last", [*inputs, "i"])
         until(lambda: sorted(of_topic(place)) == want, lambda: f"the rules {want}, not {of_topic(place)}", pause=1)
+        follower.has(want)
+        check(follower.metric("rules_age_seconds") < 30, "the rules are old:", follower.metric("rules_age_seconds"))
+        check_equal(follower.metric("rules_unreadable"), 0, "unreadable rules")
 
 
 def is_empty_again(place):

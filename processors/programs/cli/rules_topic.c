@@ -1,11 +1,13 @@
 /* See rules_topic.h. */
 #include "cli/rules_topic.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
 #include "cli/kafka_options.h"
+#include "cli/progress.h"
 
 static const char confidence_field[] = ",\"confidence\":";
 
@@ -78,15 +80,52 @@ static void put_lines(const struct sp_topic_table *t, double confidence, struct 
     sp_free(rows);
 }
 
-enum sp_err sp_cli_rules_read(const struct sp_config *config, double confidence, struct sp_buf *out,
+enum sp_err sp_cli_rules_read(const struct sp_config *config, struct sp_topic_table *topic,
+                              uint64_t seen, double confidence, struct sp_buf *out,
                               struct sp_fault *fault)
 {
-    struct sp_topic_table t = {0};
     struct sp_kafka_options kafka;
     sp_cli_kafka_options(config, &kafka);
-    enum sp_err err = sp_topic_table_read(&kafka, SP_TOPIC_RULES, &t, fault);
-    if (err == SP_OK)
-        put_lines(&t, confidence, out);
-    sp_topic_table_done(&t);
+    enum sp_err err = sp_topic_table_read(&kafka, SP_TOPIC_RULES, topic, fault);
+    if (err == SP_OK && topic->version != seen)
+        put_lines(topic, confidence, out);
     return err;
+}
+
+/* ---- for a server ---- */
+
+bool sp_cli_rules_learned(void *arg, const struct sp_buf *lines)
+{
+    struct sp_cli_rules_topic *t = arg;
+    struct sp_topic_changes changes;
+    struct sp_fault fault;
+    uint64_t before = t->topic.records;
+    if (sp_cli_rules_publish(t->config, lines, &t->topic, &changes, &fault) != SP_OK) {
+        fprintf(stderr, "samepage: the rules are not published: %s; tries again\n", fault.text);
+        return false;
+    }
+    if (changes.written + changes.deleted > 0)
+        fprintf(stderr, "samepage: %s rules published, %s deleted; %s records read\n",
+                sp_thousands(changes.written).text, sp_thousands(changes.deleted).text,
+                sp_thousands(t->topic.records - before).text);
+    return true;
+}
+
+enum sp_err sp_cli_rules_follow(void *arg, struct sp_buf *lines, bool *ret_changed,
+                                struct sp_fault *fault)
+{
+    struct sp_cli_rules_topic *t = arg;
+    enum sp_err err = sp_cli_rules_read(t->config, &t->topic, t->seen, 0, lines, fault);
+    if (err != SP_OK) {
+        if (t->seen > 0 && !t->failed) /* the first failure ends the server, which says why */
+            fprintf(stderr, "samepage: the rules cannot be read: %s; tries again\n", fault->text);
+        t->failed = true;
+        return err;
+    }
+    if (t->failed)
+        fprintf(stderr, "samepage: the rules can be read again\n");
+    t->failed = false;
+    *ret_changed = t->topic.version != t->seen;
+    t->seen = t->topic.version;
+    return SP_OK;
 }

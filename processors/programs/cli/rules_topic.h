@@ -13,8 +13,25 @@
 enum sp_err sp_cli_rules_publish(const struct sp_config *config, const struct sp_buf *lines,
                                  struct sp_topic_table *topic, struct sp_topic_changes *ret_changes,
                                  struct sp_fault *fault);
-/* Appends the rules in the topic with at least that confidence, the surest first. */
-enum sp_err sp_cli_rules_read(const struct sp_config *config, double confidence, struct sp_buf *out,
+/* Reads the topic to its end, and appends its rules with at least that confidence, the surest
+ * first, if they may have changed since `seen`, a version of the table. `topic`: as above. */
+enum sp_err sp_cli_rules_read(const struct sp_config *config, struct sp_topic_table *topic,
+                              uint64_t seen, double confidence, struct sp_buf *out,
                               struct sp_fault *fault);
+
+/* The topic as a server uses it, through callbacks from one of the server's threads, which say on
+ * standard error what happens. The caller ends the table. */
+struct sp_cli_rules_topic {
+    const struct sp_config *config;
+    struct sp_topic_table topic;
+    uint64_t seen; /* version of the table that the server has */
+    bool failed;   /* the last reading */
+};
+
+/* `learned` of serve/serve.h: publishes the rules. */
+bool sp_cli_rules_learned(void *arg, const struct sp_buf *lines);
+/* `read` of struct sp_serve_rules_source. */
+enum sp_err sp_cli_rules_follow(void *arg, struct sp_buf *lines, bool *ret_changed,
+                                struct sp_fault *fault);
 
 #endif

@@ -167,6 +167,12 @@ static struct sp_id rule_key(const struct about *a, enum level level, bool ids)
     return key;
 }
 
+static void set_text(char **text, struct sp_view to)
+{
+    sp_free(*text);
+    *text = sp_view_dup(to);
+}
+
 static struct learned *rule_of(struct sp_predictor *p, const struct about *a, enum level level,
                                bool ids)
 {
@@ -211,17 +217,20 @@ static struct about about_rule(const struct sp_rule *r, enum level *ret_level, b
                           turned ? from : to};
 }
 
+static void drop_rule(struct sp_predictor *p, struct sp_id key)
+{
+    struct learned *gone = sp_map_remove(&p->rules, key);
+    if (gone)
+        free_rule(gone);
+}
+
 void sp_predict_set_rule(struct sp_predictor *p, const struct sp_rule *rule)
 {
     enum level level;
     bool ids;
     struct about a = about_rule(rule, &level, &ids);
     if (rule->support + rule->against <= 0) {
-        struct learned *gone = sp_map_get(&p->rules, rule_key(&a, level, ids));
-        if (gone) {
-            sp_map_remove(&p->rules, gone->rule.key);
-            free_rule(gone);
-        }
+        drop_rule(p, rule_key(&a, level, ids));
         return;
     }
     struct learned *l = rule_of(p, &a, level, ids);
@@ -230,15 +239,23 @@ void sp_predict_set_rule(struct sp_predictor *p, const struct sp_rule *rule)
     l->rule.against = rule->against;
     l->rule.pairs[0] = rule->pairs[0];
     l->rule.pairs[1] = rule->pairs[1];
+    for (int i = 0; i < 2 && rule->example[i]; i++)
+        set_text(&l->rule.example[i], sp_view_str(rule->example[i]));
+}
+
+void sp_predict_take_rules(struct sp_predictor *p, const struct sp_rule *rules, size_t count,
+                           double confidence)
+{
+    size_t before = 0;
+    const struct sp_rule **own = sp_predict_rules(p, confidence, &before);
+    for (size_t i = 0; i < before; i++)
+        drop_rule(p, own[i]->key);
+    sp_free(own);
+    for (size_t i = 0; i < count; i++)
+        sp_predict_set_rule(p, &rules[i]);
 }
 
 /* ---- learning ---- */
-
-static void set_text(char **text, struct sp_view to)
-{
-    sp_free(*text);
-    *text = sp_view_dup(to);
-}
 
 static void note(struct learned *l, bool same, const struct page *a, const struct page *b)
 {

@@ -82,9 +82,13 @@ void sp_predict_learn_by(struct sp_predictor *p, struct sp_view url, uint64_t co
 void sp_predict_forget(struct sp_predictor *p, struct sp_view url);
 
 /* Gives a rule the evidence that was found elsewhere, in place of its own; what is learned later is
- * added to it. Evidence of 0: the rule is removed. Texts are copied; `key` and examples are not
- * read. */
+ * added to it. Evidence of 0: the rule is removed. Texts are copied; `key` is not read, and
+ * examples may be NULL. */
 void sp_predict_set_rule(struct sp_predictor *p, const struct sp_rule *rule);
+/* Replaces all rules with at least that confidence by these, as sp_predict_set_rule. Own rules with
+ * less stay: they are evidence against more general ones. */
+void sp_predict_take_rules(struct sp_predictor *p, const struct sp_rule *rules, size_t count,
+                           double confidence);
 
 /* Returns false if no rule with at least that confidence predicts a duplicate. */
 bool sp_predict_ask(const struct sp_predictor *p, struct sp_view url, double confidence,

@@ -13,6 +13,7 @@ enum { PAUSE_MIN_SECONDS = 5, PAUSE_FACTOR = 10 /* times what a pass took */ };
 
 struct sp_overview {
     struct sp_state *state;
+    struct sp_followed *followed; /* NULL: none */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -31,6 +32,7 @@ static bool learn(struct sp_overview *o, struct sp_state_reader *r)
     struct sp_predictor *predictor = NULL;
     if (sp_predictions_learn(r, &predictor) != SP_OK)
         return false;
+    sp_followed_apply(o->followed, predictor);
     pthread_mutex_lock(&o->lock);
     struct sp_predictor *before = o->predictor;
     o->predictor = predictor;
@@ -88,6 +90,12 @@ static bool make(struct sp_overview *o, struct sp_state_reader *r)
     return !o->learned || (learned && hand_over(o));
 }
 
+/* Grows when there is something new to read. */
+static uint64_t version_now(const struct sp_overview *o)
+{
+    return sp_state_version(o->state) + sp_followed_version(o->followed);
+}
+
 static void *work(void *arg)
 {
     struct sp_overview *o = arg;
@@ -96,10 +104,10 @@ static void *work(void *arg)
     int64_t pause = 0;
     pthread_mutex_lock(&o->lock);
     while (!o->ending) {
-        if (sp_state_version(o->state) != version) {
+        if (version_now(o) != version) {
             pthread_mutex_unlock(&o->lock);
             double start = sp_clock_seconds();
-            version = sp_state_version(o->state);
+            version = version_now(o);
             if (!make(o, r))
                 version = 0;
             pause = (int64_t)(PAUSE_FACTOR * (sp_clock_seconds() - start));
@@ -117,12 +125,13 @@ static void *work(void *arg)
     return NULL;
 }
 
-struct sp_overview *sp_overview_start(struct sp_state *state,
+struct sp_overview *sp_overview_start(struct sp_state *state, struct sp_followed *followed,
                                       const struct sp_serve_options *options)
 {
     struct sp_overview *o = sp_calloc(1, sizeof *o);
     pthread_condattr_t attributes;
     o->state = state;
+    o->followed = followed;
     o->predict = options->predict;
     o->learned = options->learned;
     o->learned_arg = options->learned_arg;

@@ -4,12 +4,14 @@
 #define SP_SERVE_OVERVIEW_H
 
 #include "serve/catalogue.h"
+#include "serve/followed.h"
 #include "serve/serve.h"
 
 struct sp_overview;
 
-/* NULL: no thread could be started. `options`: predict and learned of serve.h. */
-struct sp_overview *sp_overview_start(struct sp_state *state,
+/* NULL: no thread could be started. `followed`: the rules to predict by; NULL: those that it
+ * learns. `options`: predict and learned of serve.h. */
+struct sp_overview *sp_overview_start(struct sp_state *state, struct sp_followed *followed,
                                       const struct sp_serve_options *options);
 /* NULL is allowed. */
 void sp_overview_stop(struct sp_overview *overview);

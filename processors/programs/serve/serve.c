@@ -93,9 +93,11 @@ enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_ser
         err = open_state(s, fault);
     if (err == SP_OK)
         err = open_files(s, fault);
+    if (err == SP_OK && options->rules.read)
+        err = sp_followed_start(&options->rules, &s->followed, fault);
     if (err == SP_OK) {
         sp_ticker_init(s);
-        s->overview = sp_overview_start(s->state, options);
+        s->overview = sp_overview_start(s->state, s->followed, options);
         s->index = sp_index_new(options->method, options->filter_sentences, options->cache_bytes);
         err = s->overview ? sp_serve_http_open(s, fd, fault)
                           : sp_fault_set(fault, SP_IO, "the server cannot be started");
@@ -130,6 +132,7 @@ void sp_serve_stop(struct sp_serve *s)
     sp_texts_stop(s->texts);
     sp_log_stop(s->log);
     sp_overview_stop(s->overview);
+    sp_followed_stop(s->followed);
     sp_ticker_done(s);
     sp_index_free(s->index);
     sp_state_close(s->state);

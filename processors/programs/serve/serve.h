@@ -24,6 +24,15 @@ enum {
     SP_SERVE_TEXT_BYTES = 1 << 20          /* of one text that is sent along */
 };
 
+/* Where rules about URLs come from that others have learned. */
+struct sp_serve_rules_source {
+    /* Appends all rules, as sp_serve_rules writes them, if they may have changed since the last
+     * call; from a thread of the server, at the start and every few seconds. An error: what was
+     * read before stays, and it is called again. NULL: there is no such source. */
+    enum sp_err (*read)(void *arg, struct sp_buf *lines, bool *ret_changed, struct sp_fault *fault);
+    void *arg;
+};
+
 struct sp_serve_options {
     const char *listen; /* base/listen.h */
     const char *token;  /* NULL: none, allowed on loopback only */
@@ -52,6 +61,7 @@ struct sp_serve_options {
      * seconds. NULL: nobody wants them. With `predict` only. */
     bool (*learned)(void *arg, const struct sp_buf *lines);
     void *learned_arg;
+    struct sp_serve_rules_source rules; /* predicts by these; with `predict` only */
 };
 
 static const double SP_SERVE_RULE_CONFIDENCE = 0.5;
@@ -61,8 +71,8 @@ bool sp_serve_can(enum sp_method method);
 
 struct sp_serve;
 
-/* SP_INVALID, SP_IO, SP_STORE, SP_STATE_FORMAT: the fault says what and what to do. Texts of the
- * options are borrowed until the stop. Start and stop in one thread. */
+/* SP_INVALID, SP_IO, SP_STORE, SP_STATE_FORMAT, errors of rules.read: the fault says what and what
+ * to do. Texts of the options are borrowed until the stop. Start and stop in one thread. */
 enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_serve **ret_serve,
                            struct sp_fault *fault);
 uint16_t sp_serve_port(const struct sp_serve *serve);

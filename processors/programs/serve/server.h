@@ -14,6 +14,9 @@
  *   members.c    a group, copied out of the state
  *   index.c      documents of known pages
  *   overview.c   the counts of /v1/overview: a thread
+ *   predictions.c  rules about URLs, learned from all pages
+ *   followed.c   rules that others have learned: a thread
+ *   rule_line.cc  one of these, by simdjson
  *   census.c     what it counts
  *   catalogue.c  the URLs of all pages, by host
  *   live.c       the latest status events
@@ -30,6 +33,7 @@
 #include <microhttpd.h>
 #include <pthread.h>
 
+#include "serve/followed.h"
 #include "serve/index.h"
 #include "serve/live.h"
 #include "serve/log.h"
@@ -99,6 +103,7 @@ struct sp_serve {
     size_t route_count;            /* at most SP_ROUTES */
     struct sp_state *state;
     struct sp_index *index;
+    struct sp_followed *followed; /* NULL: rules are its own */
     struct sp_overview *overview;
     struct sp_texts *texts; /* NULL: no inputs are named */
     struct sp_live *live;   /* NULL: there is no source of events */

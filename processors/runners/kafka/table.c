@@ -26,6 +26,7 @@ static void clear(struct sp_topic_table *t)
     for (size_t i = 0; i < t->rows.cap; i++)
         free_row(t->rows.cells[i].object);
     sp_map_done(&t->rows);
+    t->version++;
     t->rows = (struct sp_map){0};
 }
 
@@ -38,6 +39,7 @@ void sp_topic_table_done(struct sp_topic_table *t)
 void sp_topic_table_put(struct sp_topic_table *t, struct sp_view key, struct sp_view value)
 {
     struct sp_id id = sp_hash128(key.data, key.len);
+    t->version++;
     if (!value.data) {
         free_row(sp_map_remove(&t->rows, id));
         return;

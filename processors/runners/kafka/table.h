@@ -22,6 +22,7 @@ struct sp_topic_table {
     int32_t partitions;
     int64_t read_ms;  /* when it was last read to the end */
     uint64_t records; /* read so far */
+    uint64_t version; /* grows when rows may have changed */
 };
 
 /* What writing came to. */

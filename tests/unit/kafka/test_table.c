@@ -171,6 +171,9 @@ TEST(a_table_is_read_from_all_partitions_of_its_topic)
     CU_ASSERT_EQUAL(rd_kafka_flush(c.host, 10000), RD_KAFKA_RESP_ERR_NO_ERROR);
     read_topic(&is);
     CU_ASSERT_EQUAL(is.rows.count, 6);
+    uint64_t version = is.version;
+    read_topic(&is); /* nothing new */
+    CU_ASSERT_EQUAL(is.version, version);
     CU_ASSERT_STRING_EQUAL(value_of(&is, "k5"), "v5");
     sp_topic_table_done(&is);
     rd_kafka_destroy(c.host);

@@ -115,7 +115,9 @@ static int act(const struct arguments *a, const struct sp_config *config, struct
     uint32_t tier1 = 0;
     enum sp_err err = SP_OK;
     if (a->kafka) {
-        err = sp_cli_rules_read(config, a->confidence, out, &fault);
+        struct sp_topic_table topic = {0};
+        err = sp_cli_rules_read(config, &topic, 0, a->confidence, out, &fault);
+        sp_topic_table_done(&topic);
     } else {
         err = partitions_of(a->state, &tier1, &fault);
         if (err == SP_OK)

@@ -29,6 +29,7 @@ struct arguments {
     struct sp_relation *relation; /* winner.relation of the state, or NULL */
     bool kafka;
     bool publish; /* the rules, to their topic */
+    bool follow;  /* predict by the rules in their topic */
     int code;     /* of a wrong option; -1: none */
     const struct sp_command *command;
     const char *pages[PAGES_MAX];
@@ -90,6 +91,9 @@ static int take(const struct sp_command *command, int option, struct arguments *
     case 'r':
         o->predict = true;
         return -1;
+    case 'F':
+        o->predict = a->follow = true;
+        return -1;
     case 'P':
         o->predict = a->publish = true;
         return -1;
@@ -122,6 +126,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
                                             {"statuses", required_argument, NULL, 'u'},
                                             {"predict", no_argument, NULL, 'r'},
                                             {"publish-rules", no_argument, NULL, 'P'},
+                                            {"follow-rules", no_argument, NULL, 'F'},
                                             {"filter", required_argument, NULL, 'f'},
                                             {"filter-threshold", required_argument, NULL, 'T'},
                                             SP_COMMON_OPTIONS,
@@ -141,6 +146,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     /* From the statuses alone the rules would be those of a part, until the topic is read. */
     if (a->publish && !(a->kafka && a->options.state))
         return sp_cli_usage(command, "--publish-rules needs --kafka and --state DIR");
+    if (a->follow && (!a->kafka || a->publish))
+        return sp_cli_usage(command, "--follow-rules needs --kafka, and no --publish-rules");
     return -1;
 }
 
@@ -347,33 +354,10 @@ static bool catch_up(struct copying *c)
     return ready;
 }
 
-struct publishing {
-    const struct sp_config *config;
-    struct sp_topic_table topic; /* the rules in it; of the server's thread while that runs */
-};
-
-/* From a thread of the server. */
-static bool on_learned(void *arg, const struct sp_buf *lines)
-{
-    struct publishing *p = arg;
-    struct sp_topic_changes changes;
-    struct sp_fault fault;
-    uint64_t before = p->topic.records;
-    if (sp_cli_rules_publish(p->config, lines, &p->topic, &changes, &fault) != SP_OK) {
-        fprintf(stderr, "samepage: the rules are not published: %s; tries again\n", fault.text);
-        return false;
-    }
-    if (changes.written + changes.deleted > 0)
-        fprintf(stderr, "samepage: %s rules published, %s deleted; %s records read\n",
-                sp_thousands(changes.written).text, sp_thousands(changes.deleted).text,
-                sp_thousands(p->topic.records - before).text);
-    return true;
-}
-
 static int serve_copy(struct arguments *a, struct sp_config *config)
 {
     struct copying c = {0};
-    struct publishing publishing = {.config = config};
+    struct sp_cli_rules_topic rules = {.config = config};
     struct sp_settings settings;
     struct sp_fault fault;
     if (sp_settings_init(config, &settings, &fault) != SP_OK)
@@ -386,8 +370,8 @@ static int serve_copy(struct arguments *a, struct sp_config *config)
                                    .arg = &c};
     sp_cli_kafka_options(config, &o.kafka);
     if (a->publish) {
-        a->options.learned = on_learned;
-        a->options.learned_arg = &publishing;
+        a->options.learned = sp_cli_rules_learned;
+        a->options.learned_arg = &rules;
     }
     block_ends();
     int code = SP_EXIT_DONE;
@@ -397,7 +381,7 @@ static int serve_copy(struct arguments *a, struct sp_config *config)
         code = serve(&a->options);
     sp_replica_stop(c.replica);
     a->options.learned_arg = NULL;
-    sp_topic_table_done(&publishing.topic);
+    sp_topic_table_done(&rules.topic);
     if (__atomic_load_n(&c.failed, __ATOMIC_SEQ_CST))
         code = sp_cli_failed("%s", c.failure);
     sp_settings_done(&settings);
@@ -412,6 +396,9 @@ static int run(const struct sp_command *command, int argc, char **argv)
     a.options.pages = a.pages;
     a.options.statuses = a.statuses;
     a.options.explore = config.predict_explore;
+    struct sp_cli_rules_topic rules = {.config = &config};
+    if (a.follow)
+        a.options.rules = (struct sp_serve_rules_source){sp_cli_rules_follow, &rules};
     if (code < 0 && a.token_file)
         code = read_token(&a);
     if (!a.map_file && a.kafka && config.partition_map[0])
@@ -422,6 +409,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
         code = serve_topic(&a, &config);
     else if (code < 0 && (code = read_settings(&a)) < 0)
         code = serve(&a.options);
+    sp_topic_table_done(&rules.topic);
     sp_partition_done(&a.map);
     sp_relation_free(a.relation);
     sp_config_done(&config);
@@ -469,6 +457,8 @@ const struct sp_command sp_command_serve = {
     "                      yet, a page that is known? About 1 KiB of memory a page\n"
     "  --publish-rules     --predict, and keep the topic `rules` equal to what was learned; with --kafka\n"
     "                      and --state. For one server of a cluster\n"
+    "  --follow-rules      --predict, by the rules in the topic `rules` in place of its own; with "
+    "--kafka\n"
     "  --filter WHAT       what result lists are compared by: shingles (the default; as pages are\n"
     "                      in the state), or sentences (the 64 smallest hashes of a page), if the\n"
     "                      state has them: signature.sentences=keep, or a method that compares\n"

@@ -44,6 +44,21 @@ static void one(struct sp_buf *out, const char *name, const char *type, const ch
     put(out, "samepage_serve_%s %.*f\n", name, value == (double)(int64_t)value ? 0 : 3, value);
 }
 
+static void put_rules(struct sp_serve *s, struct sp_buf *out)
+{
+    struct sp_followed_stats r;
+    if (!s->followed)
+        return;
+    sp_followed_stats(s->followed, &r);
+    one(out, "rules", "gauge", "Rules about URLs in the topic.", (double)r.rules);
+    one(out, "rules_unreadable", "gauge", "Records in the topic that are no rules.",
+        (double)r.unreadable);
+    one(out, "rules_age_seconds", "gauge", "Since the topic of rules was last read to its end.",
+        (double)(sp_clock_ms() - r.read_ms) / 1e3);
+    one(out, "rules_failures_total", "counter", "Times that the topic of rules could not be read.",
+        (double)r.failures);
+}
+
 /* Of the run, and so without the server's prefix. */
 static void put_audit(struct sp_serve_thread *t)
 {
@@ -105,6 +120,7 @@ unsigned sp_handle_metrics(struct sp_serve *s, struct sp_serve_thread *t, const 
         (double)(now - __atomic_load_n(&c->changed_ms, __ATOMIC_RELAXED)) / 1e3);
     one(out, "refresh_failures_total", "counter", "Times that the state could not be followed.",
         (double)get(&c->refresh_failures));
+    put_rules(s, out);
     put_audit(t);
     return MHD_HTTP_OK;
 }

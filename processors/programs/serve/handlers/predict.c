@@ -25,8 +25,9 @@ unsigned sp_handle_predict(struct sp_serve *s, struct sp_serve_thread *t, const 
     double confidence = 0, explore = 0;
     struct sp_buf canonical = {0};
     if (!s->options.predict)
-        return sp_respond_error(t, MHD_HTTP_NOT_FOUND,
-                                "this server does not predict: start it with --predict");
+        return sp_respond_error(
+            t, MHD_HTTP_NOT_FOUND,
+            "this server does not predict: start it with --predict or --follow-rules");
     if (!url)
         return sp_respond_error(t, MHD_HTTP_BAD_REQUEST, "the argument url is missing");
     if (!share(q, "confidence", CONFIDENCE, &confidence) ||

@@ -1,0 +1,170 @@
+/* See followed.h. */
+#include "serve/followed.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/thread.h"
+#include "serve/rule_line.h"
+
+enum { PAUSE_SECONDS = 5 };
+
+struct rules {
+    struct sp_rule *items;
+    size_t count;
+    size_t cap;
+};
+
+struct sp_followed {
+    struct sp_serve_rules_source source;
+    struct sp_rule_reader *reader;
+    pthread_t thread;
+    bool running;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    bool ending; /* under the lock, as all below */
+    struct rules rules;
+    struct sp_followed_stats stats; /* `rules` is not filled */
+    uint64_t version;               /* atomic */
+};
+
+static void free_rules(struct rules *rules)
+{
+    for (size_t i = 0; i < rules->count; i++)
+        sp_rule_done(&rules->items[i]);
+    sp_free(rules->items);
+}
+
+/* The text is cut up. Returns the number of lines that are no rules. */
+static size_t read_lines(struct sp_followed *f, char *text, struct rules *rules)
+{
+    size_t unreadable = 0;
+    char *save = NULL;
+    for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        sp_grow(&rules->items, &rules->cap, rules->count + 1);
+        if (sp_rule_read(f->reader, sp_view_str(line), &rules->items[rules->count]) == SP_OK)
+            rules->count++;
+        else
+            unreadable++;
+    }
+    return unreadable;
+}
+
+static void replace(struct sp_followed *f, struct sp_buf *lines)
+{
+    struct rules rules = {0};
+    sp_buf_put_u8(lines, 0);
+    size_t unreadable = read_lines(f, lines->data, &rules);
+    pthread_mutex_lock(&f->lock);
+    struct rules before = f->rules;
+    f->rules = rules;
+    f->stats.unreadable = unreadable;
+    pthread_mutex_unlock(&f->lock);
+    __atomic_add_fetch(&f->version, 1, __ATOMIC_SEQ_CST);
+    free_rules(&before);
+}
+
+static enum sp_err read_once(struct sp_followed *f, struct sp_fault *fault)
+{
+    struct sp_buf lines = {0};
+    bool changed = false;
+    enum sp_err err = f->source.read(f->source.arg, &lines, &changed, fault);
+    if (err == SP_OK && changed)
+        replace(f, &lines);
+    sp_buf_done(&lines);
+    pthread_mutex_lock(&f->lock);
+    if (err == SP_OK)
+        f->stats.read_ms = sp_clock_ms();
+    else
+        f->stats.failures++;
+    pthread_mutex_unlock(&f->lock);
+    return err;
+}
+
+/* False: it is to end. */
+static bool pause_between(struct sp_followed *f)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += PAUSE_SECONDS;
+    pthread_mutex_lock(&f->lock);
+    while (!f->ending && pthread_cond_timedwait(&f->wake, &f->lock, &until) == 0)
+        ;
+    bool more = !f->ending;
+    pthread_mutex_unlock(&f->lock);
+    return more;
+}
+
+static void *follow(void *arg)
+{
+    struct sp_followed *f = arg;
+    struct sp_fault ignored; /* counted, and tried again */
+    while (pause_between(f))
+        read_once(f, &ignored);
+    return NULL;
+}
+
+enum sp_err sp_followed_start(const struct sp_serve_rules_source *source,
+                              struct sp_followed **ret_followed, struct sp_fault *fault)
+{
+    struct sp_followed *f = sp_calloc(1, sizeof *f);
+    pthread_condattr_t attributes;
+    f->source = *source;
+    f->reader = sp_rule_reader_new();
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&f->wake, &attributes);
+    pthread_condattr_destroy(&attributes);
+    enum sp_err err = read_once(f, fault);
+    if (err == SP_OK)
+        err = sp_thread_start(&f->thread, follow, f, fault);
+    f->running = err == SP_OK;
+    if (err == SP_OK)
+        *ret_followed = f;
+    else
+        sp_followed_stop(f);
+    return err;
+}
+
+void sp_followed_stop(struct sp_followed *f)
+{
+    if (!f)
+        return;
+    pthread_mutex_lock(&f->lock);
+    f->ending = true;
+    pthread_cond_signal(&f->wake);
+    pthread_mutex_unlock(&f->lock);
+    if (f->running)
+        pthread_join(f->thread, NULL);
+    free_rules(&f->rules);
+    sp_rule_reader_free(f->reader);
+    pthread_cond_destroy(&f->wake);
+    pthread_mutex_destroy(&f->lock);
+    sp_free(f);
+}
+
+uint64_t sp_followed_version(const struct sp_followed *f)
+{
+    return f ? __atomic_load_n(&f->version, __ATOMIC_SEQ_CST) : 0;
+}
+
+void sp_followed_apply(struct sp_followed *f, struct sp_predictor *predictor)
+{
+    if (!f)
+        return;
+    pthread_mutex_lock(&f->lock);
+    sp_predict_take_rules(predictor, f->rules.items, f->rules.count, SP_SERVE_RULE_CONFIDENCE);
+    pthread_mutex_unlock(&f->lock);
+}
+
+void sp_followed_stats(struct sp_followed *f, struct sp_followed_stats *ret_stats)
+{
+    pthread_mutex_lock(&f->lock);
+    *ret_stats = f->stats;
+    ret_stats->rules = f->rules.count;
+    pthread_mutex_unlock(&f->lock);
+}
