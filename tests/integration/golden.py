@@ -50,7 +50,8 @@ def counts_are_those_of_the_golden_file(work):
     rows = []
     for kind in [*KINDS, "mix"]:
         work.run("synth", "--pages", "400", "--skew", kind, "--words", "100", "-o", "crawl")
-        work.run("run", "-q", "-o", "out", "--summary", "summary", "--set", "barrier.pages=20", "crawl")
+        work.run("run", "-q", "--state", f"state-{kind}", "-o", "out", "--summary", "summary", "--set", "barrier.pages=20",
+                 "crawl")
         summary = work.json_lines("summary")[0]
         rows.append([kind, *(summary[count] for count in COUNTS)])
     hold_against(work, "counts.txt", ["kind", *COUNTS], rows)

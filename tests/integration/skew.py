@@ -1,6 +1,8 @@
 """Skewed crawls: groups equal the truth, and the cost of a fetch does not grow with the crawl."""
 
 import collections
+import json
+import shutil
 
 from growth import wrong_growth
 from harness import check, check_equal, main
@@ -139,7 +141,8 @@ def counts(work, kind, pages, *options, seeds=SEEDS, settings=(), counters=COUNT
     sums = collections.Counter()
     for seed in seeds:
         make(work, kind, pages, "--words", "100", "--seed", seed, *options)
-        work.run("run", "-q", "-o", "out", "--summary", "summary", *set_options, "crawl")
+        shutil.rmtree(work.path("state"), ignore_errors=True)
+        work.run("run", "-q", "--state", "state", "-o", "out", "--summary", "summary", *set_options, "crawl")
         summary = work.json_lines("summary")[0]
         check_equal(summary["records"], pages, "records")
         for counter, fields in counters.items():
@@ -198,6 +201,22 @@ def a_group_that_becomes_large_costs_as_few_comparisons_as_a_small_one(work):
         for family in "60", "100", "200":
             found = counts(work, kind, 3000, "--family", family, seeds="1")["comparisons"]
             check(found <= 8, kind, "in groups of", family, "takes", found, "comparisons a fetch")
+
+
+def in_memory_rows_are_written_only_where_that_frees_memory(work):
+    """Pages for a report at the end; all rows once more records were read than there are pages, so that what fetches
+    leave behind does not add up."""
+    make(work, "unlike", 500, "--words", "100")
+    work.run("run", "-q", "-o", "out", "--summary", "summary", "--groups", "groups", "--set", "barrier.pages=20", "crawl")
+    check_equal(work.json_lines("summary")[0]["rows_put"], 0, "rows written before the reports")
+    check_equal(work.json_lines("summary")[0]["unique"], 500, "unique pages")
+    check_equal(len(work.json_lines("groups")), 500, "groups")
+    lines = ({"url": f"http://h.example/{at % 40}", "content": f"version {at} of the same few words",
+              "fetch_time_ms": at + 1} for at in range(70_000))
+    work.write("crawl", "".join(json.dumps(line) + "\n" for line in lines))
+    work.run("run", "-q", "-o", "out", "--summary", "summary", "--verify", "crawl")
+    summary = work.json_lines("summary")[0]
+    check(0 < summary["rows_put"] < 1000, summary["rows_put"], "rows written, once for all")
 
 
 if __name__ == "__main__":

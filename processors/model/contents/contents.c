@@ -53,10 +53,23 @@ struct sp_contents *sp_contents_new(struct sp_store *store, size_t cache_bytes)
 
 /* ---- entries in memory ---- */
 
+/* Until the next flush. */
+static bool is_waste(const struct entry *e)
+{
+    return e->dirty && e->holders == 0;
+}
+
+static size_t bytes_of(const struct entry *e)
+{
+    return ENTRY_BYTES + (e->signature ? sp_signature_bytes(e->signature) : 0);
+}
+
 static void set_signature(struct sp_contents *t, struct entry *e, struct sp_signature *signature)
 {
     e->signature = signature;
     t->stats.cache_bytes += sp_signature_bytes(signature);
+    if (is_waste(e))
+        t->stats.waste_bytes += sp_signature_bytes(signature);
 }
 
 static void entry_free(struct sp_contents *t, struct entry *e)
@@ -64,7 +77,7 @@ static void entry_free(struct sp_contents *t, struct entry *e)
     sp_map_remove(&t->entries, e->content);
     if (!e->dirty)
         sp_ages_leave(&e->age);
-    t->stats.cache_bytes -= ENTRY_BYTES + (e->signature ? sp_signature_bytes(e->signature) : 0);
+    t->stats.cache_bytes -= bytes_of(e);
     sp_signature_unref(e->signature);
     sp_free(e);
 }
@@ -155,6 +168,8 @@ enum sp_err sp_contents_hold(struct sp_contents *t, struct sp_signature *signatu
         return err;
     if (!e->signature)
         set_signature(t, e, sp_signature_ref(signature));
+    if (is_waste(e))
+        t->stats.waste_bytes -= bytes_of(e);
     e->holders++;
     changed(t, e);
     return SP_OK;
@@ -170,6 +185,8 @@ enum sp_err sp_contents_drop(struct sp_contents *t, struct sp_id content)
         return err;
     e->holders--;
     changed(t, e);
+    if (is_waste(e))
+        t->stats.waste_bytes += bytes_of(e);
     return SP_OK;
 }
 
@@ -297,6 +314,7 @@ void sp_contents_flush(struct sp_contents *t)
         flush_entry(t, e);
     }
     t->dirty = NULL;
+    t->stats.waste_bytes = 0;
     sp_contents_trim(t);
     t->clean.round++;
 }

@@ -22,6 +22,7 @@ struct sp_contents;
 struct sp_contents_stats {
     uint64_t loads;       /* signatures read from the store */
     uint64_t cache_bytes; /* of memory */
+    uint64_t waste_bytes; /* of these, contents without holders, which the next flush frees */
 };
 
 /* Never NULL. The store is borrowed; its keys that begin with 'S' and 'N' are the table's. */

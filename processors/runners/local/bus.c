@@ -319,11 +319,30 @@ enum sp_err sp_local_bus_move(struct sp_local_bus *bus, uint32_t max_pages, uint
     return err;
 }
 
-enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
+enum sp_err sp_local_bus_flush_pages(struct sp_local_bus *bus)
 {
     enum sp_err err = SP_OK;
     for (uint32_t i = 0; i < bus->options.tier1 && err == SP_OK; i++)
         err = sp_group_stage_flush(bus->group[i]);
+    return err;
+}
+
+/* A record leaves behind some hundred bytes in the stages' lists of changes, and a content: so the
+ * waste is bounded by the pages and the contents that are there, and a flush, which looks at all of
+ * these, comes as seldom as they double. */
+bool sp_local_bus_has_waste(const struct sp_local_bus *bus, uint64_t records)
+{
+    enum { FEW_RECORDS = 1 << 16, FEW_BYTES = 64 << 20 };
+    struct sp_local_bus_stats s;
+    sp_local_bus_stats(bus, &s);
+    uint64_t waste = s.contents.waste_bytes;
+    return records > FEW_RECORDS + 2 * s.group.pages ||
+           (waste > FEW_BYTES && waste > s.contents.cache_bytes / 2);
+}
+
+enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
+{
+    enum sp_err err = sp_local_bus_flush_pages(bus);
     for (uint32_t i = 0; i < bus->options.tier2 && err == SP_OK; i++)
         err = sp_compare_stage_flush(bus->compare[i]);
     if (bus->contain && err == SP_OK)

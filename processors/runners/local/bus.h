@@ -86,6 +86,11 @@ bool sp_local_bus_owes(const struct sp_local_bus *bus);
 /* Writes all stages' changes into the database's open batch; the caller commits it. Messages under
  * way are no part of it: it is a state to go on from only where there are none. */
 enum sp_err sp_local_bus_flush(struct sp_local_bus *bus);
+/* The same for pages and groups only: what a reader of these finds, and no state to go on from. */
+enum sp_err sp_local_bus_flush_pages(struct sp_local_bus *bus);
+/* For a database in memory, where a flush makes no state safe: whether one is due, to let go of
+ * what the stages no longer need. `records` were fed since the last. */
+bool sp_local_bus_has_waste(const struct sp_local_bus *bus, uint64_t records);
 
 void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stats *ret_stats);
 

@@ -51,7 +51,8 @@ static struct sp_view key_of(char key[KEY_BYTES], struct sp_id digest)
     return sp_view(key, KEY_BYTES);
 }
 
-enum sp_err sp_digests_find(struct sp_digests *d, struct sp_id digest, struct sp_id *ret_content)
+/* The content last noted for the digest, or SP_NOT_FOUND. */
+static enum sp_err find(struct sp_digests *d, struct sp_id digest, struct sp_id *ret_content)
 {
     char key[KEY_BYTES];
     struct sp_view value;
@@ -68,7 +69,7 @@ enum sp_err sp_digests_find(struct sp_digests *d, struct sp_id digest, struct sp
     return err;
 }
 
-void sp_digests_note(struct sp_digests *d, struct sp_id digest, struct sp_id content)
+static void note(struct sp_digests *d, struct sp_id digest, struct sp_id content)
 {
     char key[KEY_BYTES];
     struct entry *e = sp_map_get(&d->open, digest);
@@ -83,6 +84,26 @@ void sp_digests_note(struct sp_digests *d, struct sp_id digest, struct sp_id con
     }
     e->content = content;
     sp_store_put(d->store, key_of(key, digest), sp_view(&content, sizeof content));
+}
+
+enum sp_err sp_digests_use(struct sp_digests *d, struct sp_local_bus *bus, struct sp_id digest,
+                           struct sp_crawled *c)
+{
+    struct sp_id content;
+    struct sp_signature *s = NULL;
+    if (c->page_kind == SP_PAGE_CONTENT && c->signature->shingle_total > 0)
+        note(d, digest, c->signature->content_hash);
+    if (c->page_kind != SP_PAGE_UNSEEN)
+        return SP_OK;
+    enum sp_err err = find(d, digest, &content);
+    if (err == SP_OK)
+        err = sp_local_bus_signature(bus, content, &s);
+    if (err != SP_OK)
+        return err == SP_NOT_FOUND ? SP_OK : err;
+    c->page_kind = SP_PAGE_CONTENT;
+    c->signature = sp_signature_ref(s);
+    c->as_of = 0;
+    return SP_OK;
 }
 
 struct sweep {

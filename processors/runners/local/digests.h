@@ -11,6 +11,7 @@
 #define SP_LOCAL_DIGESTS_H
 
 #include "base/map.h"
+#include "local/bus.h"
 #include "store/store.h"
 
 struct sp_digests;
@@ -19,10 +20,11 @@ struct sp_digests;
 struct sp_digests *sp_digests_new(struct sp_store *store);
 void sp_digests_free(struct sp_digests *d); /* NULL is allowed */
 
-/* The content last noted for the digest; SP_NOT_FOUND, SP_STORE, SP_CORRUPT. */
-enum sp_err sp_digests_find(struct sp_digests *d, struct sp_id digest, struct sp_id *ret_content);
-/* Goes into the store's open batch. */
-void sp_digests_note(struct sp_digests *d, struct sp_id digest, struct sp_id content);
+/* Notes the digest of a fetch's content, which is not empty: every response without a body has one
+ * digest. A fetch of unseen content that has a known digest becomes one of that content. Notes go
+ * into the store's open batch. SP_STORE, SP_CORRUPT. */
+enum sp_err sp_digests_use(struct sp_digests *d, struct sp_local_bus *bus, struct sp_id digest,
+                           struct sp_crawled *c);
 /* Deletes the rows of these contents (a map by content hash), in the store's open batch. Reads all
  * rows; nothing may have been noted since the last commit. */
 enum sp_err sp_digests_forget(struct sp_digests *d, const struct sp_map *contents);

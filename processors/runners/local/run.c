@@ -21,6 +21,7 @@
 #include "local/output.h"
 #include "local/pipeline.h"
 #include "local/position.h"
+#include "local/rates.h"
 #include "local/verify.h"
 
 /* How many records ahead the store reads a record's rows, and how many ahead the processor's caches
@@ -36,16 +37,16 @@ struct run {
     struct sp_digests *digests;
     struct sp_watching *watching; /* NULL: no audit */
     bool reads_ahead;             /* the store does, and is to be told of records */
+    bool passing;                 /* the state ends with the process: see is_due */
     struct sp_position position;
     struct sp_output output;
     struct sp_output dead_letter;
     enum sp_err output_err; /* of an event: reported once the feed is over */
     uint64_t since_barrier;
+    uint64_t since_flush;
     uint64_t read_bytes; /* of inputs that came to their end */
     uint64_t total_bytes;
-    uint64_t rate_from; /* records and times at which the current rate starts */
-    double rate_start;
-    double rate_cpu_start;
+    struct sp_rates rates;
 };
 
 static enum sp_err fail(struct run *r, enum sp_err err, const char *what)
@@ -82,6 +83,29 @@ static void set_name(char **at, const char *name)
     *at = sp_strdup(name);
 }
 
+/* In memory a state of its own would be a second copy of what the stages have, which nobody goes
+ * on from. It is written where that lets go of memory, and at the end for those who read it. */
+static bool is_due(const struct run *r)
+{
+    return !r->passing || sp_local_bus_has_waste(r->bus, r->since_flush);
+}
+
+static enum sp_err flush(struct run *r)
+{
+    enum sp_err err = sp_local_bus_flush(r->bus);
+    r->since_flush = 0;
+    if (err != SP_OK)
+        return err;
+    set_name(&r->position.output, r->output.name);
+    set_name(&r->position.dead_letter, r->dead_letter.name);
+    r->position.output_bytes = r->output.length;
+    r->position.dead_letter_bytes = r->dead_letter.length;
+    r->position.barriers++;
+    sp_position_save(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
+    sp_watching_save(r->watching);
+    return SP_OK;
+}
+
 static enum sp_err barrier(struct run *r)
 {
     enum sp_err err =
@@ -93,15 +117,8 @@ static enum sp_err barrier(struct run *r)
         err = sp_output_flush(&r->dead_letter, r->fault);
     if (err != SP_OK)
         return err;
-    err = sp_local_bus_flush(r->bus);
+    err = is_due(r) ? flush(r) : SP_OK;
     if (err == SP_OK) {
-        set_name(&r->position.output, r->output.name);
-        set_name(&r->position.dead_letter, r->dead_letter.name);
-        r->position.output_bytes = r->output.length;
-        r->position.dead_letter_bytes = r->dead_letter.length;
-        r->position.barriers++;
-        sp_position_save(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
-        sp_watching_save(r->watching);
         err = sp_db_commit(r->db);
         sp_digests_committed(r->digests);
     }
@@ -148,32 +165,12 @@ static enum sp_err put_dead_letter(struct run *r, const struct sp_dead_letter *l
     return sp_output_wrote(&r->dead_letter, r->dead_letter.buffer.len - before, r->fault);
 }
 
-/* A payload that is known by its digest: a revisit becomes a fetch of its content. Empty content is
- * not noted: every response without a body has its digest. */
-static enum sp_err use_digest(struct run *r, struct sp_id digest, struct sp_crawled *c)
-{
-    struct sp_id content;
-    struct sp_signature *s = NULL;
-    if (c->page_kind == SP_PAGE_CONTENT && c->signature->shingle_total > 0)
-        sp_digests_note(r->digests, digest, c->signature->content_hash);
-    if (c->page_kind != SP_PAGE_UNSEEN)
-        return SP_OK;
-    enum sp_err err = sp_digests_find(r->digests, digest, &content);
-    if (err == SP_OK)
-        err = sp_local_bus_signature(r->bus, content, &s);
-    if (err != SP_OK)
-        return err == SP_NOT_FOUND ? SP_OK : err;
-    c->page_kind = SP_PAGE_CONTENT;
-    c->signature = sp_signature_ref(s);
-    c->as_of = 0;
-    return SP_OK;
-}
-
 static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_item *item)
 {
     r->result->records += item->records;
     r->result->cut += item->cut;
     r->since_barrier++;
+    r->since_flush++;
     struct sp_dead_letter letter = {file,      item->number, item->offset,
                                     item->err, item->why,    item->raw};
     if (item->err == SP_OK && item->message &&
@@ -197,7 +194,7 @@ static enum sp_err handle_item(struct run *r, const char *file, struct sp_batch_
     r->result->bytes += item->content_bytes;
     enum sp_err err = SP_OK;
     if (!sp_id_is_zero(item->digest))
-        err = use_digest(r, item->digest, &message->crawled);
+        err = sp_digests_use(r->digests, r->bus, item->digest, &message->crawled);
     if (err == SP_OK) {
         sp_watching_fetch(r->watching, message);
         err = sp_local_bus_feed(r->bus, message);
@@ -221,22 +218,6 @@ static void report_progress(struct run *r, uint64_t file_bytes)
     uint64_t groups = stats.group.pages + stats.group.splits - stats.group.merges;
     o->progress(o->progress_arg, r->result->records, r->read_bytes + file_bytes, r->total_bytes,
                 groups);
-}
-
-static void note_rate(struct run *r)
-{
-    struct sp_run_result *result = r->result;
-    double records = (double)(result->records - r->rate_from);
-    if (records < SP_RUN_RATE_RECORDS)
-        return;
-    double time = sp_clock_seconds(), cpu = sp_clock_process_seconds();
-    result->rates = sp_realloc(result->rates, (result->rate_count + 1) * sizeof *result->rates);
-    result->rates[result->rate_count++] =
-        (struct sp_run_rate){.by_clock = records / (time - r->rate_start),
-                             .by_cpu = records / (cpu - r->rate_cpu_start)};
-    r->rate_from = result->records;
-    r->rate_start = time;
-    r->rate_cpu_start = cpu;
 }
 
 static void prefetch(struct run *r, const struct sp_batch *batch, size_t at, bool fed)
@@ -266,7 +247,7 @@ static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, str
         in->records += batch->items[i].half ? 0 : batch->items[i].records;
         if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)
             err = barrier(r);
-        note_rate(r);
+        sp_rates_note(&r->rates, r->result);
         if (r->result->records % PROGRESS_RECORDS == 0)
             report_progress(r, batch->read_bytes);
     }
@@ -361,6 +342,7 @@ static enum sp_err open_state(struct run *r)
     store.background = o->threads != 1 && !o->store.write_ahead_log;
     store.looks_for_room = true;
     r->reads_ahead = o->state && store.background;
+    r->passing = !o->state && o->bus.contain.threshold == 0 && o->audit.share == 0;
     if (o->state)
         err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &r->db, r->fault);
     else
@@ -417,6 +399,19 @@ static enum sp_err settle(struct run *r)
     return barrier(r);
 }
 
+/* Writes what the reports at the end will read. */
+static enum sp_err write_for_reports(struct run *r)
+{
+    const struct sp_run_options *o = r->options;
+    enum sp_err err = SP_OK;
+    if (!r->passing || !(o->totals || o->groups || o->verify))
+        return SP_OK;
+    err = o->verify ? sp_local_bus_flush(r->bus) : sp_local_bus_flush_pages(r->bus);
+    if (err == SP_OK)
+        err = sp_db_commit(r->db);
+    return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be read");
+}
+
 static enum sp_err finish(struct run *r)
 {
     const struct sp_run_options *o = r->options;
@@ -425,7 +420,11 @@ static enum sp_err finish(struct run *r)
     if (err != SP_OK)
         return err;
     sp_db_counts(r->db, &r->result->store);
-    err = sp_groups_count(r->db, o->bus.tier1, &r->result->totals);
+    err = write_for_reports(r);
+    if (err != SP_OK)
+        return err;
+    if (o->totals)
+        err = sp_groups_count(r->db, o->bus.tier1, &r->result->totals);
     if (err != SP_OK)
         return fail(r, err, "the state cannot be read");
     sp_local_bus_stats(r->bus, &r->result->stats);
@@ -462,8 +461,8 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
         err = open_outputs(&r);
     if (err == SP_OK)
         err = first_barrier(&r);
-    double start = r.rate_start = sp_clock_seconds();
-    r.rate_cpu_start = sp_clock_process_seconds();
+    double start = sp_clock_seconds();
+    sp_rates_start(&r.rates, 0);
     for (size_t i = 0; i < options->input_count && err == SP_OK; i++)
         err = run_input(&r, options->inputs[i]);
     if (err == SP_OK && options->forget_count)

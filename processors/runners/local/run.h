@@ -26,6 +26,7 @@ struct sp_run_options {
     const char *output;      /* status events; NULL: not wanted */
     const char *groups;      /* NULL: not wanted */
     const char *dead_letter; /* NULL: counted only */
+    bool totals;             /* counts the pages of the whole state at the end */
     bool verify;
     const char *const *forget; /* URLs of pages to forget, after the inputs */
     size_t forget_count;
@@ -71,7 +72,7 @@ struct sp_run_result {
     uint64_t left_to_move;     /* distinct contents in cells of the map before */
     struct sp_run_rate *rates; /* of each SP_RUN_RATE_RECORDS: is a large state slower? */
     size_t rate_count;
-    struct sp_group_totals totals; /* of the whole state */
+    struct sp_group_totals totals; /* of the whole state; zeros unless asked for */
     struct sp_local_bus_stats stats;
     struct sp_watching_report audit; /* over all runs of the state */
     struct sp_db_counts store;       /* operations on the state by this run, without its reports */

@@ -116,5 +116,5 @@ void sp_compare_stage_evict(struct sp_compare_stage *c)
         c->slots[c->hand].row = NULL;
         row_free(row);
     }
-    c->evict_above = c->cache_bytes > budget ? c->cache_bytes + budget / 16 : 0;
+    c->evict_above = c->cache_bytes > budget ? c->cache_bytes + c->cache_bytes / 16 : 0;
 }

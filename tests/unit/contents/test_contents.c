@@ -206,6 +206,55 @@ TEST(what_is_used_again_and_again_stays_in_memory)
     end(&w);
 }
 
+static uint64_t waste(const struct world *w)
+{
+    struct sp_contents_stats stats;
+    sp_contents_stats(w->table, &stats);
+    return stats.waste_bytes;
+}
+
+TEST(contents_without_holders_are_waste_until_the_flush)
+{
+    struct world w;
+    struct sp_contents_stats stats;
+    begin(&w, 1 << 20);
+    hold(&w, 1);
+    hold(&w, 2);
+    CU_ASSERT_EQUAL(waste(&w), 0);
+    drop(&w, 1);
+    uint64_t one = waste(&w);
+    drop(&w, 2);
+    CU_ASSERT(one > 0 && waste(&w) > one);
+    hold(&w, 2); /* again */
+    CU_ASSERT_EQUAL(waste(&w), one);
+    drop(&w, 2);
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT_EQUAL(stats.waste_bytes, stats.cache_bytes);
+    commit(&w);
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT_EQUAL(stats.waste_bytes, 0);
+    CU_ASSERT_EQUAL(stats.cache_bytes, 0);
+    end(&w);
+}
+
+TEST(a_signature_read_from_the_store_can_be_waste)
+{
+    struct world w;
+    begin(&w, 1 << 20);
+    hold(&w, 1);
+    commit(&w);
+    reopen(&w);
+    drop(&w, 1); /* counted, but not read */
+    uint64_t counted = waste(&w);
+    hold(&w, 1);
+    CU_ASSERT_EQUAL(waste(&w), 0);
+    drop(&w, 1);
+    CU_ASSERT(counted > 0 && waste(&w) > counted);
+    commit(&w);
+    CU_ASSERT_EQUAL(waste(&w), 0);
+    end(&w);
+}
+
 TEST(a_content_that_nobody_holds_is_damage)
 {
     struct world w;

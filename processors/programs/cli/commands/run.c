@@ -246,6 +246,7 @@ static int run_inputs(const struct arguments *a, int argc, char **argv)
     options.output = a->output;
     options.groups = a->groups;
     options.dead_letter = a->dead_letter;
+    options.totals = !a->quiet || a->summary;
     options.verify = a->verify;
     options.readings = &readings;
     sp_progress_start(&progress, "groups");
