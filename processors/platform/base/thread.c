@@ -2,6 +2,8 @@
 #include "base/thread.h"
 
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 enum sp_err sp_thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void *arg,
                             struct sp_fault *fault)
@@ -15,4 +17,10 @@ enum sp_err sp_thread_start(pthread_t *ret_thread, void *(*run)(void *arg), void
                             strerror(code));
     *ret_thread = thread;
     return SP_OK;
+}
+
+void sp_thread_background(void)
+{
+    id_t mine = (id_t)gettid(); /* Linux has a nice value for each thread */
+    setpriority(PRIO_PROCESS, mine, getpriority(PRIO_PROCESS, mine) + SP_THREAD_BACKGROUND_NICE);
 }

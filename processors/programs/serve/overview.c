@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "serve/census.h"
 #include "serve/predictions.h"
 
@@ -20,6 +21,7 @@ struct sp_overview {
     bool ending;
     struct sp_buf json;             /* under the lock */
     struct sp_catalogue *catalogue; /* under the lock; NULL: none yet */
+    bool background;                /* a pass blocks nobody, so requests may delay it */
     bool predict;
     bool (*learned)(void *arg, const struct sp_buf *lines);
     void *learned_arg;
@@ -99,6 +101,8 @@ static uint64_t version_now(const struct sp_overview *o)
 static void *work(void *arg)
 {
     struct sp_overview *o = arg;
+    if (o->background)
+        sp_thread_background();
     struct sp_state_reader *r = sp_state_reader_new(o->state);
     uint64_t version = 0;
     int64_t pause = 0;
@@ -132,6 +136,7 @@ struct sp_overview *sp_overview_start(struct sp_state *state, struct sp_followed
     pthread_condattr_t attributes;
     o->state = state;
     o->followed = followed;
+    o->background = options->state != NULL; /* on Kafka, new statuses wait until a pass ends */
     o->predict = options->predict;
     o->learned = options->learned;
     o->learned_arg = options->learned_arg;

@@ -10,6 +10,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/thread.h"
 #include "base/url.h"
 #include "input/input.h"
 #include "serve/kept.h"
@@ -118,6 +119,7 @@ static void *work(void *arg)
 {
     struct sp_texts *x = arg;
     struct reading r = {.x = x, .text = sp_text_new(x->options)};
+    sp_thread_background();
     for (r.file = 0; r.file < x->count; r.file++)
         read_file(&r);
     sp_buf_done(&r.url);

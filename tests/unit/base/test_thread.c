@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/parallel.h"
 #include "harness.h"
@@ -39,6 +40,26 @@ TEST(a_thread_runs)
     CU_ASSERT_EQUAL_FATAL(sp_thread_start(&thread, say_so, &said, &fault), SP_OK);
     pthread_join(thread, NULL);
     CU_ASSERT_TRUE(said);
+}
+
+static void *lower(void *arg)
+{
+    sp_thread_background();
+    *(int *)arg = getpriority(PRIO_PROCESS, 0);
+    return NULL;
+}
+
+TEST(a_thread_lowers_its_own_priority_only)
+{
+    struct sp_fault fault;
+    pthread_t thread;
+    int before = getpriority(PRIO_PROCESS, 0), lowered = 0;
+    int expected =
+        before + SP_THREAD_BACKGROUND_NICE < 19 ? before + SP_THREAD_BACKGROUND_NICE : 19;
+    CU_ASSERT_EQUAL_FATAL(sp_thread_start(&thread, lower, &lowered, &fault), SP_OK);
+    pthread_join(thread, NULL);
+    CU_ASSERT_EQUAL(lowered, expected);
+    CU_ASSERT_EQUAL(getpriority(PRIO_PROCESS, 0), before);
 }
 
 TEST(a_limit_of_threads_is_an_error_that_names_it)
