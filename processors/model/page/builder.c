@@ -154,9 +154,9 @@ static bool has_repeats(const uint32_t *sorted, size_t count)
     return repeats > 0;
 }
 
-/* Keeps each of the n shingles once, and sorts them; returns their number. Where none occurs twice,
- * which sorting shows, they need not be looked up one by one. Pages of a crawl are alike in that.
- */
+/* Keeps each of the n shingles once, and sorts them; returns their number. If sorting shows that no
+ * shingle occurs twice, the slower removal of repeats is not needed. Most pages of a crawl are
+ * alike in this, so sorting is tried first unless the last page had repeats. */
 static size_t make_distinct(struct sp_builder *b, size_t n, uint32_t ret_length[SP_DIMS])
 {
     const struct sp_dictionary *dictionary = b->options.dictionary;

@@ -57,7 +57,7 @@ static void make_common(struct sp_stars *s, uint32_t pivot, uint32_t shingle)
     }
 }
 
-/* A list lies anywhere: reading one after another would wait for memory as often. */
+/* Lists are scattered in memory. Prefetching them avoids a wait for each of them in turn. */
 static void prefetch(const struct sp_stars *s, uint32_t pivot, const uint32_t *hashes,
                      uint32_t count)
 {

@@ -45,7 +45,7 @@ static uint32_t next_kid(struct sp_stars *s, uint32_t star)
 static bool has_heir(const struct sp_stars *s, const struct kids *kids)
 {
     if (kids->heir >= s->row_cap || s->rows[kids->heir].star == NONE)
-        return false; /* or the heir had left when the stage was restored */
+        return false; /* the heir left before the stage was restored */
     const struct star *c = &s->stars[s->rows[kids->heir].star];
     return c->pivot == kids->heir && !c->headless && !c->draining;
 }

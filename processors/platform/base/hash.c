@@ -1,4 +1,4 @@
-/* XXH3 behind the two calls the rest of samepage uses. */
+/* XXH3, wrapped in the two functions that samepage uses. */
 #include "base/hash.h"
 
 #define XXH_INLINE_ALL

@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 
-/* Weak: a library of ours may be part of a process that allocates by other means. */
+/* Weak, because a library of ours may be part of a process with another allocator. */
 #pragma weak mallctl
 #pragma weak mallocx
 #pragma weak dallocx
@@ -20,7 +20,7 @@ enum { HUGE_PAGE = 2 << 20, NO_ARENA = 0 };
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int arena_flags = NO_ARENA;
 
-/* jemalloc keeps what it gets (retain), in extents that grow. */
+/* jemalloc keeps the memory that it got (retain), and asks for larger extents each time. */
 static void *extent_alloc(extent_hooks_t *hooks, void *wanted, size_t bytes, size_t alignment,
                           bool *zero, bool *commit, unsigned arena)
 {

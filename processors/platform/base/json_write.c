@@ -88,8 +88,8 @@ static bool is_read_as_float(const char *text, double x)
     return strtof(text, NULL) == (float)x;
 }
 
-/* With as few digits as give the number back; `most` always do. One digit, which is common, is
- * tried first, then halves of what is left. */
+/* Writes x with the fewest digits that read back as x; `most` digits always suffice. One digit,
+ * which is common, is tried first; then bisection finds the number of digits. */
 static void put_shortest(struct sp_buf *out, double x, int most,
                          bool (*is_read_as)(const char *text, double x))
 {
@@ -114,8 +114,8 @@ void sp_json_put_double(struct sp_buf *out, double x)
     put_shortest(out, x, 17, is_read_as_double);
 }
 
-/* The same text as put_shortest for a float from 0.001 to 1, as similarities are, without its
- * tries. False: one of the others. */
+/* Writes the same text as put_shortest, but faster, for floats from 0.001 to 1, which similarities
+ * are. Returns false if it cannot: then put_shortest must write it. */
 static bool put_fraction(struct sp_buf *out, float x)
 {
     enum { MOST = 11 };

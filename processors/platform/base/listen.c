@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* "host:port" in two; false where it is none. */
+/* Splits "host:port"; false if the text is not of that form. */
 static bool split(const char *text, char host[256], char port[8])
 {
     const char *colon = strrchr(text, ':');

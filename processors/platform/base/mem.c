@@ -48,7 +48,7 @@ void *sp_realloc(void *old, size_t bytes)
     return checked(fails() ? NULL : realloc(old, bytes), bytes);
 }
 
-/* The capacity after this one: for `need` elements of so many bytes, at most `most`. */
+/* Returns the next capacity: for at least `need` elements of `bytes` each, and at most `most`. */
 static size_t grown(size_t cap, size_t need, size_t bytes, size_t most)
 {
     if (most > PTRDIFF_MAX / bytes)

@@ -28,7 +28,7 @@ bool sp_names_sync(const char *path, enum sp_names names)
     while (good && more) {
         char *slash = strrchr(whole, '/');
         more = names == SP_NAMES_ALL && slash > whole;
-        slash[slash == whole] = 0; /* the folder of all has its slash for a name */
+        slash[slash == whole] = 0; /* the root folder's name is its slash */
         good = sync_folder(whole);
     }
     return good;

@@ -93,7 +93,7 @@ static bool is_default_port(struct sp_view scheme, struct sp_view port)
            (scheme_is(scheme, "https") && sp_view_eq(port, sp_view_str("443")));
 }
 
-/* All of them if there are several: the rest must not have a canonical form of its own. */
+/* Removes default ports until none is left, so that the result is its own canonical form. */
 static struct sp_view without_default_port(struct sp_view scheme, struct sp_view host)
 {
     for (;;) {
@@ -140,7 +140,7 @@ enum sp_err sp_url_canonical(struct sp_view url, struct sp_buf *out)
         return SP_NO_URL;
     put_lower(out, p.scheme);
     sp_buf_put_str(out, "://");
-    sp_buf_put_view(out, user); /* keeps its case, the host does not */
+    sp_buf_put_view(out, user); /* user information keeps its case, the host does not */
     put_lower(out, host);
     if (p.path.len == 0)
         sp_buf_put_str(out, "/");
@@ -148,7 +148,7 @@ enum sp_err sp_url_canonical(struct sp_view url, struct sp_buf *out)
     sp_buf_put_view(out, p.query);
     if (out->len - before <= SP_URL_MAX_BYTES)
         return SP_OK;
-    out->len = before; /* the slash was too much */
+    out->len = before; /* the slash that was added made it too long */
     return SP_NO_URL;
 }
 

@@ -236,7 +236,7 @@ static enum sp_err assign(struct sp_config *config, struct sp_view line, struct 
 {
     const char *equals = line.len ? memchr(line.data, '=', line.len) : NULL;
     if (!equals)
-        return sp_fault_set(fault, SP_INVALID, /* what it is may be a password */
+        return sp_fault_set(fault, SP_INVALID, /* the text is not shown: it may be a password */
                             "a setting is not of the form key=value: it has no \"=\"");
     if (memchr(line.data, 0, line.len))
         return sp_fault_set(fault, SP_INVALID,
@@ -425,7 +425,7 @@ void sp_config_put_properties(struct sp_buf *out)
     }
 }
 
-/* Text inside a table, whose columns a bar would end. */
+/* Appends text to a cell of a Markdown table; escapes bars, which would end the cell. */
 static void put_cell(struct sp_buf *out, const char *text)
 {
     for (; *text; text++) {

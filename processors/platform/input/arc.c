@@ -1,13 +1,13 @@
 /* ARC files, the Internet Archive's format before WARC ("Arc File Format", Burner and Kahle, 1996),
- * versions 1 and 2. A record is a line and so many bytes:
+ * versions 1 and 2. A record is one line, followed by `length` bytes:
  *
- *   URL IP-address date content-type length                                       version 1
- *   URL IP-address date content-type status checksum location offset name length  version 2
+ *   URL IP-address date content-type length                                        version 1
+ *   URL IP-address date content-type status checksum location offset name length   version 2
  *
- * The date has 14 digits, in UTC; of http URLs the bytes are the response as it came. A URL may
- * hold spaces, as crawlers wrote it, so the line is read from its first date behind an address.
- * Records have no other marker: any line of this form begins one. The file's first record,
- * filedesc://, and those of other schemes (dns:) are passed over. */
+ * The date has 14 digits, in UTC. For http URLs the bytes are the response as it was received. A
+ * URL may contain spaces, because crawlers wrote it unescaped, so it ends before the first address
+ * that is followed by a date. Records have no other marker: any line of this form begins one. The
+ * file's first record, filedesc://, and records of other schemes (dns:) are skipped. */
 #include <strings.h>
 #include <time.h>
 
@@ -22,7 +22,7 @@ struct line {
     struct sp_view url;
     struct sp_view date;
     struct sp_view type;
-    struct sp_view length; /* the last word; -1 is seen */
+    struct sp_view length; /* the last word; may be -1 */
 };
 
 static bool is_digit(char c)
@@ -43,7 +43,7 @@ static bool is_date(struct sp_view word)
     return word.len == DATE_DIGITS && word.data[0] != '-' && is_number(word);
 }
 
-/* Of either kind, or a dash. */
+/* Whether the word is an IPv4 or IPv6 address, or a dash. */
 static bool is_address(struct sp_view word)
 {
     for (size_t i = 0; i < word.len; i++)
@@ -61,7 +61,7 @@ static bool has_scheme(struct sp_view url)
     return i > 0 && i < url.len && url.data[i] == ':' && !is_digit(url.data[0]);
 }
 
-/* The word that ends before `end`; *ret_from is where it begins. */
+/* Returns the word that ends at `end`. */
 static struct sp_view word_before(struct sp_view text, size_t end)
 {
     size_t from = end;
@@ -77,7 +77,7 @@ static struct sp_view word_from(struct sp_view text, size_t from)
     return sp_view(text.data + from, from < end ? end - from : 0);
 }
 
-/* `text`: the line without its end. */
+/* Parses a line without its line end. */
 static bool parse_line(struct sp_view text, struct line *ret_line)
 {
     if (!has_scheme(text))
@@ -101,7 +101,7 @@ static bool parse_line(struct sp_view text, struct line *ret_line)
     return false;
 }
 
-/* The line at the start of the text, without its end; 0: it does not end there. */
+/* Returns the length of the first line with its line end; 0 if the text has no line end. */
 static size_t line_end(struct sp_view text)
 {
     const char *newline = memchr(text.data, '\n', text.len);

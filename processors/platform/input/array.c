@@ -1,7 +1,7 @@
-/* A JSON array of objects as lines: one element a line, byte for byte, but newlines between tokens,
- * which become spaces. Only strings and brackets are looked at (RFC 8259); whether an element is an
- * object, and a sound one, is for the parser of lines to say. What follows the array is passed on.
- */
+/* Converts a JSON array of objects to lines: one line for each element, byte for byte, except that
+ * newlines between tokens become spaces. Only strings and brackets are recognised (RFC 8259);
+ * whether an element is a valid object is left to the parser of lines. Bytes after the array are
+ * passed on unchanged. */
 #include "base/mem.h"
 #include "input/convert.h"
 
@@ -10,7 +10,7 @@ struct array {
     bool begun;
     bool in_string;
     bool escaped;
-    bool inside; /* something of an element is out */
+    bool inside; /* a part of an element has been written */
     bool over;   /* the array has ended */
 };
 
@@ -27,7 +27,7 @@ static void end_element(struct array *a, struct sp_buf *out)
     a->inside = false;
 }
 
-/* Inside a string: true if the byte belongs to it. */
+/* Returns true if the byte belongs to a string. */
 static bool string_byte(struct array *a, char c)
 {
     if (!a->in_string)
@@ -41,7 +41,7 @@ static bool string_byte(struct array *a, char c)
     return true;
 }
 
-/* A byte outside of strings: whether it is part of an element. */
+/* Handles a byte outside of strings; returns whether it is part of an element. */
 static bool token_byte(struct array *a, char c, struct sp_buf *out)
 {
     switch (c) {
@@ -94,7 +94,8 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
 
 static void end(void *state, struct sp_buf *out)
 {
-    end_element(state, out); /* the array does not end: what is there of it becomes a dead letter */
+    /* If the array does not end, its last, incomplete element becomes a dead letter. */
+    end_element(state, out);
 }
 
 const struct sp_convert_ops sp_convert_array = {make, sp_free, feed, end};

@@ -4,8 +4,8 @@
  *   "Obj" 1, map of metadata, sync marker
  *   blocks: number of records, size in bytes, bytes, sync marker
  *
- * A block whose marker is not where it should be is a dead letter, and reading goes on behind the
- * next marker. */
+ * A block without its marker in the right place is a dead letter; reading continues after the next
+ * marker. */
 #include "input/avro.h"
 
 #include <zlib.h>
@@ -51,7 +51,7 @@ static const char *set_metadata(struct sp_avro_file *f, struct sp_view key, stru
     return NULL;
 }
 
-/* Reads the header from r; NULL with *ret_why NULL: it is not complete yet. */
+/* Reads the header from r. Returns NULL with *ret_why NULL if it is not complete yet. */
 static struct sp_avro_file *read_header(struct sp_reader *r, const char **ret_why)
 {
     struct sp_avro_file *f = sp_calloc(1, sizeof *f);
@@ -82,7 +82,8 @@ static struct sp_avro_file *read_header(struct sp_reader *r, const char **ret_wh
     return NULL;
 }
 
-/* The bytes of the header, once it is read; 0: the file cannot be read, and the chunk says why. */
+/* Reads the header; returns its length, or 0 if the file cannot be read: the chunk then has a dead
+ * letter that says why. */
 static size_t open_file(struct sp_window *w, struct sp_chunk *chunk)
 {
     const char *why = NULL;
@@ -94,7 +95,7 @@ static size_t open_file(struct sp_window *w, struct sp_chunk *chunk)
         if (why || w->buf.len > HEADER_MAX || !sp_window_more(w))
             break;
     }
-    sp_window_want(w, SP_RAW_MAX); /* the same dead letter whatever was read at a time */
+    sp_window_want(w, SP_RAW_MAX); /* the dead letter must not depend on the size of reads */
     sp_chunk_add_bad(chunk, w, 0, w->buf.len, SP_MALFORMED,
                      why ? why : "the Avro file's header is not complete");
     return 0;
@@ -102,7 +103,8 @@ static size_t open_file(struct sp_window *w, struct sp_chunk *chunk)
 
 /* ---- blocks ---- */
 
-/* The place behind the next sync marker from `from` on; all that is left where there is none. */
+/* Returns the place after the next sync marker from `from` on, or the end of the data if there is
+ * none. */
 static size_t behind_sync(struct sp_window *w, size_t from)
 {
     for (;;) {

@@ -1,10 +1,10 @@
-/* Avro binary data, by the writer's schema: fields that a page has are taken by name, whatever
- * their order and width, all others are passed over.
+/* Decodes Avro binary data by the writer's schema. Fields that a page has are found by name, in any
+ * order and of any width; all others are skipped.
  *
- * avro-c reads the schema; the data is read here, because avro-c trusts counts and lengths (an
- * array of nulls of five bytes takes it 766 MB). Every length is bounded by the bytes that are
- * left, nesting by DEPTH_MAX, and the values of a block by its steps: nulls and records of nothing
- * else take no bytes, and a schema of a few lines can have 2^30 of them. */
+ * avro-c only reads the schema. The data is read here, because avro-c trusts counts and lengths (an
+ * array of nulls, five bytes long, makes it allocate 766 MB). Every length is limited by the bytes
+ * that are left, nesting by DEPTH_MAX, and the number of values in a block by its steps, because
+ * nulls, and records of nothing else, take no bytes, and a short schema can have 2^30 of them. */
 #include <avro.h>
 
 #include "base/mem.h"
@@ -32,7 +32,7 @@ void sp_avro_schema_free(void *schema)
         avro_schema_decref((avro_schema_t)schema);
 }
 
-/* A value of a field that is wanted. */
+/* The value of a field that pages have. */
 struct value {
     avro_type_t type; /* AVRO_NULL: absent */
     struct sp_view bytes;
@@ -83,7 +83,7 @@ static void pass_blocks(avro_schema_t items, bool keys, struct sp_avro_data *d, 
         if (count == 0 || r->failed)
             return;
         if ((uint64_t)count > sp_reader_left(r)) {
-            fail(r); /* also of items without bytes: nothing real has more of them than bytes */
+            fail(r); /* also if items take no bytes: real data never has more items than bytes */
             return;
         }
         for (; count > 0 && !r->failed; count--) {

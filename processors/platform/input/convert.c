@@ -1,4 +1,4 @@
-/* See convert.h: which kind it is. */
+/* See convert.h. Detects what kind of file it is. */
 #include "input/convert.h"
 
 #include "base/mem.h"
@@ -19,7 +19,8 @@ void sp_input_fields_default(struct sp_input_fields *ret_fields)
                                            .popularity = "popularity"};
 }
 
-/* The length of the column name at the start of the line; without its quotes in *ret_name. */
+/* Returns the length of the column name at the start of the line; *ret_name is the name without
+ * quotes. */
 static size_t column(struct sp_view line, char separator, struct sp_view *ret_name)
 {
     const char *end = line.len ? memchr(line.data, separator, line.len) : NULL;

@@ -1,4 +1,4 @@
-/* Ids that are no URLs, times as people write them, and pages without content. */
+/* Ids that are not URLs, times in the formats that people write, and pages without content. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -28,7 +28,8 @@ const char *sp_page_record_lacks_content(const struct sp_page_record *page)
                               : "the page has no \"content\": that is the field of its text";
 }
 
-/* "+02:00", "-0530", "Z" or nothing, in minutes; false where it is none of them. */
+/* Reads a time zone ("+02:00", "-0530", "Z" or nothing) as minutes; false if the text has another
+ * form. */
 static bool read_zone(const char *text, int64_t *ret_minutes)
 {
     int64_t sign = text[0] == '-' ? -1 : 1;

@@ -1,12 +1,13 @@
 /* See encoding.h.
  *
- * Archives often store bodies already decoded under the headers of the encoded ones. gzip and zstd
- * begin with a mark, whose want tells; deflate breaks at its first bytes. Brotli has neither a mark
- * nor a checksum, so text may go some way as brotli: where it breaks, or ends before its bytes do,
- * the body counts as stored decoded if its first bytes are those of a text. Of 1,024 compressed
- * bytes about 100 are control characters.
+ * Archives often store decoded bodies under the headers of the encoded ones. This must be detected:
+ * gzip and zstd begin with a mark, and deflate fails at its first bytes. Brotli has neither a mark
+ * nor a checksum, so text may seem to be valid brotli for a while. If it fails, or ends before its
+ * bytes do, the body counts as stored decoded if its first 1,024 bytes are those of a text; as many
+ * compressed bytes have about 100 control characters.
  *
- * All decode in pieces and stop at the limit: what a small body claims to become costs nothing. */
+ * All functions decode in pieces and stop at the limit, so that a small body that expands to a huge
+ * one costs nothing. */
 #include "input/encoding.h"
 
 #include <brotli/decode.h>
@@ -19,7 +20,7 @@
 
 enum { PIECE = 1 << 16, ZSTD_WINDOW_LOG = 23, TEXT_BYTES = 1024 };
 
-/* `bits` as for inflateInit2. */
+/* `bits` has the meaning that it has for inflateInit2. */
 static enum sp_err inflate_with(struct sp_view body, int bits, uint64_t max, struct sp_buf *out)
 {
     z_stream z = {0};
@@ -58,7 +59,7 @@ static enum sp_err undo_gzip(struct sp_view body, uint64_t max, struct sp_buf *o
 static enum sp_err undo_deflate(struct sp_view body, uint64_t max, struct sp_buf *out)
 {
     enum sp_err err = inflate_with(body, 15, max, out);
-    if (err == SP_MALFORMED && out->len == 0) /* raw, as some servers send it */
+    if (err == SP_MALFORMED && out->len == 0) /* raw deflate, which some servers send */
         err = inflate_with(body, -15, max, out);
     return err == SP_MALFORMED && out->len == 0 ? SP_END : err;
 }
@@ -99,7 +100,7 @@ static enum sp_err undo_brotli(struct sp_view body, uint64_t max, struct sp_buf 
     return result == BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT ? SP_TRUNCATED : SP_MALFORMED;
 }
 
-/* All frames of the body, one after another. */
+/* Decompresses all frames of the body, one after another. */
 static enum sp_err unpack_frames(ZSTD_DCtx *zstd, struct sp_view body, uint64_t max,
                                  struct sp_buf *out)
 {
@@ -114,7 +115,7 @@ static enum sp_err unpack_frames(ZSTD_DCtx *zstd, struct sp_view body, uint64_t 
                        : SP_MALFORMED;
         if (out->len > max)
             return SP_TOO_LARGE;
-        if (in.pos == in.size && to.pos < PIECE) /* and nothing waits to be handed out */
+        if (in.pos == in.size && to.pos < PIECE) /* no input and no output is left */
             return left == 0 ? SP_OK : SP_TRUNCATED;
     }
 }

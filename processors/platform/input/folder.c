@@ -1,5 +1,5 @@
-/* See folder.h. A file's length is taken when it is opened; if it is shorter when it is read,
- * newlines fill the gap. */
+/* See folder.h. A file's length is determined when it is opened. If less can be read later,
+ * newlines replace what is missing. */
 #include "input/folder.h"
 
 #include <errno.h>
@@ -21,10 +21,10 @@ struct sp_folder {
     size_t next;
     uint64_t total;
     uint64_t read_bytes;
-    struct sp_buf pending; /* [pending_at, len): to be given out before the file goes on */
+    struct sp_buf pending; /* [pending_at, len): returned before more of the file is read */
     size_t pending_at;
-    int fd;        /* of the file; -1: none */
-    uint64_t left; /* of it */
+    int fd;        /* of the current file; -1: none */
+    uint64_t left; /* bytes left of it */
 };
 
 const char *sp_folder_type_of(const char *name)
@@ -152,7 +152,7 @@ static enum sp_err read_file(struct sp_folder *f, char *to, size_t cap, size_t *
     ssize_t n = want ? read(f->fd, to, want) : 0;
     if (n < 0)
         return errno == EINTR ? SP_OK : SP_IO;
-    if (n == 0 && want > 0) { /* shorter than it was */
+    if (n == 0 && want > 0) { /* shorter than when it was opened */
         memset(to, '\n', want);
         n = (ssize_t)want;
     }

@@ -18,7 +18,7 @@ struct sp_input {
     bool is_text;         /* a file of text or HTML: one document */
     struct sp_buf header; /* of a table without a column for the text */
     struct sp_window window;
-    uint64_t records; /* given out or passed over */
+    uint64_t records; /* returned or skipped */
     uint64_t to_skip;
     uint64_t closed_bytes;
     uint64_t total_bytes;
@@ -57,7 +57,8 @@ static const char *foreign_format(struct sp_view head)
     return NULL;
 }
 
-/* A tar archive, in any of its formats since 1988: not an input format, whatever it contains. */
+/* Whether it is a tar archive, in any of the formats since 1988. These are not read, whatever they
+ * contain. */
 static bool is_tar(struct sp_window *w)
 {
     if (w->buf.len == 0 || w->buf.data[0] == '{')
@@ -73,15 +74,16 @@ static bool is_named_text(const struct sp_input *in)
            sp_folder_type_of(in->files[in->next_file - 1]);
 }
 
-/* Markdown and HTML, which may begin with what begins other formats. */
+/* Whether the file's name says Markdown or HTML. Such files may begin like files of other formats.
+ */
 static bool is_named_markup(const struct sp_input *in)
 {
     return is_named_text(in) &&
            strcmp(sp_folder_type_of(in->files[in->next_file - 1]), "text/plain") != 0;
 }
 
-/* What is of no format: a document by its name, unless JSON lines are in it; or a table that is not
- * known for one. */
+/* Called if the file has no known format. It is a document if its name says so, unless it has JSON
+ * lines; otherwise it may be a table without the wanted columns. */
 static void find_document(struct sp_input *in, struct sp_view head)
 {
     const char *name = in->files[in->next_file - 1];
@@ -115,7 +117,7 @@ static void find_conversion(struct sp_input *in)
     sp_buf_done(&head);
 }
 
-/* Decides by the first bytes that can be read, which may come after damaged ones. */
+/* Detects the format by the first bytes that can be read, which may come after damaged ones. */
 static void find_format(struct sp_input *in)
 {
     struct sp_window *w = &in->window;
@@ -149,7 +151,7 @@ static enum sp_err refuse_table(const struct sp_input *in, struct sp_fault *faul
                         (int)(in->header.len < SHOWN ? in->header.len : SHOWN), in->header.data);
 }
 
-/* Opens files[next_file - 1] by `open` and looks what it is. */
+/* Opens files[next_file - 1] by `open` and detects its format. */
 static enum sp_err open_as(struct sp_input *in, struct sp_fault *fault,
                            enum sp_err (*open)(const char *, struct sp_source **,
                                                struct sp_fault *))
@@ -172,7 +174,7 @@ static enum sp_err open_next(struct sp_input *in, struct sp_fault *fault)
     in->next_file++;
     enum sp_err err = open_as(in, fault, sp_source_open);
     if (err == SP_OK && in->is_text) {
-        uint64_t closed_bytes = in->closed_bytes; /* what was looked at is read again */
+        uint64_t closed_bytes = in->closed_bytes; /* the bytes read for detection are read again */
         close_current(in);
         in->closed_bytes = closed_bytes;
         err = open_as(in, fault, sp_source_open_text);
@@ -214,7 +216,8 @@ enum sp_err sp_input_open(const char *const *files, size_t file_count,
     in->files = sp_calloc(file_count + 1, sizeof *in->files);
     in->file_count = file_count;
     enum sp_err err = SP_OK;
-    /* From the last to the first, which stays open. */
+    /* Opens each file, to detect errors and to add up the sizes. The first is opened last and stays
+     * open. */
     for (size_t i = file_count; i-- > 0 && err == SP_OK;) {
         in->files[i] = sp_strdup(files[i]);
         in->next_file = i;
@@ -287,7 +290,7 @@ void sp_chunk_free(struct sp_chunk *chunk)
     sp_free(chunk);
 }
 
-/* The window's bytes become the chunk's; what was not consumed is copied to a new window. */
+/* Moves the consumed bytes from the window to the chunk; the rest is copied to a new window. */
 static void take_window(struct sp_window *w, struct sp_chunk *chunk, size_t consumed)
 {
     struct sp_buf rest = {0};
@@ -327,11 +330,11 @@ static void note_damage(struct sp_input *in, struct sp_chunk *chunk)
     chunk->slices[chunk->slice_count - 1].offset = w->offset;
     w->damage = SP_OK;
     w->end = false;
-    w->discard_line = false; /* its rest is what was lost */
+    w->discard_line = false; /* the rest of the line was lost as well */
     w->discard = 0;
 }
 
-/* A chunk of the current file, perhaps without records; NULL: the file has ended. */
+/* Returns a chunk of the current file, perhaps without records; NULL at the end of the file. */
 static struct sp_chunk *cut_chunk(struct sp_input *in)
 {
     struct sp_window *w = &in->window;

@@ -22,7 +22,7 @@ static size_t discard_line(struct sp_window *w)
 
 static void add_line(struct sp_window *w, struct sp_chunk *chunk, size_t at, size_t len)
 {
-    static const char mark[] = "\xef\xbb\xbf"; /* of the byte order, in front of the file */
+    static const char mark[] = "\xef\xbb\xbf"; /* a byte order mark at the start of the file */
     if (w->offset == 0 && at == 0 && len >= 3 && memcmp(w->buf.data, mark, 3) == 0) {
         at += 3;
         len -= 3;
@@ -70,7 +70,7 @@ size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk)
             break;
         }
     }
-    w->seen = 0; /* the rest moves to the front: it is looked through again, once */
+    w->seen = 0; /* the rest moves to the front and is searched once more */
     return at;
 }
 

@@ -20,7 +20,7 @@ static bool is_newline(char c)
     return c == '\r' || c == '\n';
 }
 
-/* At most HEADER_MAX of them at a time: a file of nothing else must fit as well. */
+/* Skips at most HEADER_MAX newlines at a time, because a file may consist of newlines only. */
 static size_t skip_newlines(struct sp_window *w, size_t at)
 {
     size_t most = at + HEADER_MAX;
@@ -29,9 +29,9 @@ static size_t skip_newlines(struct sp_window *w, size_t at)
     return at;
 }
 
-/* Skips everything before the next record; a dead letter has been made of it. Returns the place of
- * that record, or where to continue the search: bytes that may be the start of the mark, and the
- * byte before them, are kept. */
+/* Skips everything before the next record, for which a dead letter was made already. Returns the
+ * place of that record, or where to continue the search: bytes that may be the start of the mark,
+ * and the byte before them, are kept. */
 static size_t resync_more(struct sp_window *w, const struct sp_record_kind *kind, size_t from)
 {
     size_t next = kind->find(w, from);
@@ -41,12 +41,12 @@ static size_t resync_more(struct sp_window *w, const struct sp_record_kind *kind
     return w->resync ? from : next;
 }
 
-/* A bad record from `at`: everything up to the next one, however far that is. The search for the
- * next one begins at `from`. Returns where to continue. */
+/* Reports a bad record at `at`: everything up to the next record, however far away that is. The
+ * search for the next one begins at `from`. Returns where to continue. */
 static size_t resync(struct sp_window *w, struct sp_chunk *chunk, const struct sp_record_kind *kind,
                      size_t at, size_t from, const char *why)
 {
-    /* The dead letter is the same in chunks of any size. */
+    /* So that the dead letter does not depend on the size of chunks. */
     sp_window_want(w, at + SP_RAW_MAX + kind->mark);
     sp_chunk_add_bad(chunk, w, at, kind->find(w, from) - at, SP_MALFORMED, why);
     return resync_more(w, kind, from);
@@ -110,7 +110,8 @@ static size_t too_large(struct sp_window *w, struct sp_chunk *chunk, size_t at, 
     return at + header_len + (size_t)pass;
 }
 
-/* Reads the header of the record at `at`. Its length, or 0: *ret_next is where to go on then. */
+/* Reads the header of the record at `at`. Returns its length, or 0 with *ret_next, the place to
+ * continue at. */
 static size_t want_header(struct sp_window *w, struct sp_chunk *chunk,
                           const struct sp_record_kind *kind, size_t at, size_t *ret_next)
 {
@@ -132,7 +133,7 @@ static size_t want_header(struct sp_window *w, struct sp_chunk *chunk,
     }
 }
 
-/* One record at `at`, which is where a record starts. Returns where the next thing is. */
+/* Reads one record, which starts at `at`. Returns where to continue. */
 static size_t split_record(struct sp_window *w, struct sp_chunk *chunk,
                            const struct sp_record_kind *kind, size_t at)
 {
@@ -163,8 +164,8 @@ static size_t split_record(struct sp_window *w, struct sp_chunk *chunk,
     return end;
 }
 
-/* Skips more of a record that is too large; returns how much. What comes behind its end must
- * be a record like anywhere else. */
+/* Skips more of a record that is too large; returns how many bytes. After its end the next record
+ * must follow, as anywhere else. */
 static size_t discard(struct sp_window *w, struct sp_chunk *chunk,
                       const struct sp_record_kind *kind)
 {
@@ -172,7 +173,7 @@ static size_t discard(struct sp_window *w, struct sp_chunk *chunk,
     size_t pass = w->discard < w->buf.len ? (size_t)w->discard : w->buf.len;
     size_t next = w->discard_own ? find_member_record(w, kind, 0) : w->buf.len;
     if (next < pass) {
-        w->discard = 0; /* the length was wrong */
+        w->discard = 0; /* the length in the header was wrong */
         sp_chunk_add_bad(chunk, w, next, 0, SP_MALFORMED, kind->why.comes_early);
         return next;
     }
@@ -193,9 +194,9 @@ size_t sp_records_split(struct sp_window *w, struct sp_chunk *chunk,
     if (w->resync) {
         bool more = sp_window_want(w, kind->mark + 1);
         w->resync = w->buf.len > 1;
-        /* The first byte is only there to be looked at. */
+        /* The first byte is only context for the search. */
         at = w->resync ? resync_more(w, kind, 1) : w->buf.len;
-        if (w->resync && !more) { /* what is left is too short, and nothing follows it */
+        if (w->resync && !more) { /* the rest is too short, and the file has ended */
             w->resync = false;
             return w->buf.len;
         }

@@ -1,9 +1,9 @@
 /* An HTTP response as it came over the wire: status, headers, transfer and content encoding (RFC
  * 9112 sections 4 to 7).
  *
- * Archives often store bodies already decoded under the headers of the encoded ones. So a body that
- * does not even begin as its header says is taken as it is; one that begins so and breaks later
- * is a dead letter. */
+ * Archives often store decoded bodies under the headers of the encoded ones. So a body that does
+ * not begin as its header says is taken as it is; one that begins correctly and is damaged later is
+ * a dead letter. */
 #include "input/response.h"
 
 #include <strings.h>
@@ -21,7 +21,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* The size line of a chunk; bytes it takes, or 0. */
+/* Reads the size line of a chunk; returns the length of the line, or 0. */
 static size_t chunk_size(struct sp_view at, uint64_t *ret_size)
 {
     uint64_t size = 0;
@@ -67,7 +67,7 @@ static bool has_word(struct sp_view list, const char *word)
     return false;
 }
 
-/* The last coding of the list, which is the one that was applied last; the list becomes shorter. */
+/* Removes and returns the last coding of the list, which was applied last. */
 static struct sp_view take_last(struct sp_view *list)
 {
     size_t end = list->len;
@@ -126,7 +126,7 @@ void sp_http_response_parse(struct sp_parser *p, struct sp_view response,
 {
     size_t header_len = sp_header_end(response);
     if (header_len == 0)
-        header_len = response.len; /* headers only */
+        header_len = response.len; /* the response has only headers */
     struct sp_view header = sp_view(response.data, header_len);
     struct sp_page_record *page = &item->page;
     const char *end = memchr(header.data, '\n', header.len);

@@ -1,9 +1,9 @@
-/* Reading and decompression: plain, gzip (members one after another, as WARC files have them), and
- * Zstandard (frames one after another). Which one is found by the first bytes.
+/* Reading and decompression: plain files, gzip (one member after another, as in WARC files), and
+ * Zstandard (one frame after another). The first bytes tell which.
  *
  * Damage is reported once. In gzip, reading continues at the next bytes that look like the head of
- * a member; if they are not one, that is the next damage, so no data is made up. Damage is often
- * noticed only after the end of the member, so the search starts a little earlier. */
+ * a member. If they are not one, that is reported as the next damage, so no data is made up. Damage
+ * is often noticed only after the member's end, so the search starts a little earlier. */
 #include "input/source.h"
 
 #include <errno.h>
@@ -27,13 +27,13 @@ struct sp_source {
     enum kind kind;
     uint64_t total;
     uint64_t read_bytes;
-    unsigned char *raw; /* read but not yet handed on: [at, len) */
+    unsigned char *raw; /* read but not yet returned: [at, len) */
     size_t at;
     size_t len;
     bool raw_end;
     z_stream gzip;
     bool inside; /* a member or frame */
-    bool fresh;  /* nothing was handed on of the one that was begun last */
+    bool fresh;  /* no data of the member that began last was returned yet */
     bool begins; /* see sp_source_begins_member */
     bool lost;   /* damage: look for the next member */
     size_t next; /* the least place in raw where the next member may start */
@@ -164,7 +164,7 @@ uint64_t sp_source_read_bytes(const struct sp_source *s)
 
 static enum sp_err read_plain(struct sp_source *s, char *to, size_t cap, size_t *ret_len)
 {
-    if (s->at < s->len) { /* what detection has read */
+    if (s->at < s->len) { /* the bytes that were read to detect the format */
         *ret_len = s->len - s->at < cap ? s->len - s->at : cap;
         memcpy(to, s->raw + s->at, *ret_len);
         s->at += *ret_len;
@@ -183,7 +183,8 @@ static enum sp_err read_plain(struct sp_source *s, char *to, size_t cap, size_t 
     }
 }
 
-/* Moves to the next head of a member; false: there is none in what is read. */
+/* Moves to the next bytes that look like the head of a member; false if the data read so far has
+ * none. */
 static bool find_member(struct sp_source *s)
 {
     for (; s->at + 3 <= s->len; s->at++)
@@ -258,7 +259,7 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
         ZSTD_outBuffer out = {to, cap, 0};
         size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
         if (ZSTD_isError(left)) {
-            s->inside = false; /* frames have no mark to go on from */
+            s->inside = false; /* frames have no mark at which reading could continue */
             s->raw_end = true;
             s->at = s->len;
             return SP_MALFORMED;
@@ -268,7 +269,7 @@ static enum sp_err read_zstd(struct sp_source *s, char *to, size_t cap, size_t *
         *ret_len = out.pos;
         if (out.pos > 0)
             return SP_OK;
-        if (last && s->inside) { /* and nothing is left of what was read before */
+        if (last && s->inside) { /* no data is left in the decoder either */
             s->inside = false;
             return SP_TRUNCATED;
         }

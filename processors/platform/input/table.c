@@ -1,5 +1,6 @@
-/* A table as lines, by libcsv: the first row names the columns, each other one becomes an object of
- * its cells. Cells are texts, but for those of the columns of numbers where they are one. */
+/* Converts a table to lines, by libcsv: the first row names the columns, each other row becomes an
+ * object of its cells. Cells become texts; numbers only in columns that are numbers and if the cell
+ * is one. */
 #include <csv.h>
 
 #include "base/json_write.h"
@@ -10,11 +11,11 @@ struct table {
     struct csv_parser parser;
     const struct sp_input_fields *fields;
     uint64_t max_record;
-    struct sp_buf names; /* of the columns, NUL behind each */
+    struct sp_buf names; /* of the columns, each NUL-terminated */
     size_t *name_at;
     size_t name_cap;
     size_t columns;
-    size_t column; /* of the cell to come */
+    size_t column; /* of the next cell */
     bool begun;
     bool header_over;
     bool broken;
@@ -80,7 +81,7 @@ static void on_cell(void *data, size_t len, void *arg)
         return;
     }
     size_t column = t->column++;
-    /* What is empty is absent, but for the text. */
+    /* An empty cell is left out, unless it is the text. */
     if (column >= t->columns)
         return;
     const char *name = t->names.data + t->name_at[column];

@@ -1,7 +1,7 @@
 /* WARC and WET files (ISO 28500): which records there are, and reading one. records.h cuts them.
  *
  * The record types that are pages count as records: response, resource, conversion (of WET) and
- * revisit, with an http or https URL. All others are passed over.
+ * revisit, with an http or https URL. All others are skipped.
  *
  * A revisit (6.7) is a fetch that found known content: it becomes a 304, with the time of the fetch
  * that it refers to. If its HTTP header is that of a redirect, an error or a missing page, that
@@ -93,7 +93,7 @@ static int64_t parse_date(struct sp_view text)
     if (!rest)
         return -1;
     int64_t ms = (int64_t)timegm(&t) * 1000;
-    if (*rest == '.') { /* fractions, up to nanoseconds */
+    if (*rest == '.') { /* fractions of a second, up to nanoseconds */
         int64_t unit = 100;
         for (rest++; *rest >= '0' && *rest <= '9'; rest++, unit /= 10)
             ms += (*rest - '0') * unit;
@@ -101,8 +101,8 @@ static int64_t parse_date(struct sp_view text)
     return ms;
 }
 
-/* The profile of a payload that was fetched and is known. With any other profile the digest may be
- * that of an empty payload. */
+/* Whether the revisit's profile says that the payload was fetched and is known. With any other
+ * profile the digest may be that of an empty payload. */
 static bool is_identical(struct sp_view header)
 {
     struct sp_view profile = sp_header_field(header, "WARC-Profile");

@@ -1,6 +1,6 @@
-/* A dump of MediaWiki (its export format) as lines, by expat: each revision of each page is a fetch
- * of it. The id is the page's URL, made of the dump's <base> as the wiki makes it, or its title
- * where there is none; a page with <redirect> is a redirect. The text is wikitext. */
+/* Converts a MediaWiki dump (its export format) to lines, by expat: each revision of a page is a
+ * fetch of it. The id is the page's URL, made from the dump's <base> as the wiki makes it, or the
+ * title if there is no <base>. A page with <redirect> is a redirect. The text is wikitext. */
 #include <expat.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ struct wiki {
     XML_Parser parser;
     const struct sp_input_fields *fields;
     uint64_t max_record;
-    enum element inside; /* whose characters are being read */
+    enum element inside; /* the element whose characters are being read */
     struct sp_buf values[ELEMENTS];
     struct sp_buf redirect;
     struct sp_buf url;
@@ -62,7 +62,7 @@ static void on_text(void *arg, const char *text, int len)
         sp_buf_put(value, text, (size_t)len);
 }
 
-/* A title as it stands in the wiki's URLs. */
+/* Appends a title in the form that it has in the wiki's URLs. */
 static void put_title(struct sp_buf *out, struct sp_view title)
 {
     static const char hex[] = "0123456789ABCDEF";

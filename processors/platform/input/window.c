@@ -50,7 +50,7 @@ bool sp_window_more(struct sp_window *w)
     return n > 0;
 }
 
-/* The first of w->members that is `offset` or more. */
+/* Returns the index of the first of w->members that is `offset` or more. */
 static size_t find_member(const struct sp_window *w, uint64_t offset)
 {
     size_t low = 0, high = w->member_count;

@@ -21,7 +21,7 @@ struct sp_registry {
 
 /* ---- addresses ---- */
 
-/* Without "USER:PASSWORD@", for messages. */
+/* Returns the URL without "USER:PASSWORD@", for messages. */
 static struct sp_fault shown(const char *url)
 {
     struct sp_fault text;
@@ -75,7 +75,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *arg)
     return size * count;
 }
 
-/* Asks one address. True: it responded, with that status. */
+/* Sends the request to one address. Returns true with the status if it responded. */
 static bool ask(struct sp_registry *r, const char *base, const char *path, const char *post,
                 long *ret_status, struct sp_fault *fault)
 {
@@ -105,7 +105,7 @@ static bool ask(struct sp_registry *r, const char *base, const char *path, const
     return false;
 }
 
-/* What the registry says of an error, for the message; one line. */
+/* Returns the error message in the registry's response, as one line. */
 static struct sp_fault reason(const struct sp_registry *r)
 {
     struct sp_fault text = {{0}};
@@ -120,7 +120,7 @@ static struct sp_fault reason(const struct sp_registry *r)
     return text;
 }
 
-/* Asks the addresses in turn. `what` is what is asked for, in messages. */
+/* Tries the addresses in turn. `what` names, in messages, what is requested. */
 static enum sp_err request(struct sp_registry *r, const char *path, const char *post,
                            const char *what, struct sp_fault *fault)
 {
@@ -216,7 +216,7 @@ void sp_registry_free(struct sp_registry *r)
 enum sp_err sp_registry_reach(struct sp_registry *r, struct sp_fault *fault)
 {
     enum sp_err err = request(r, "/schemas/types", NULL, "the kinds of schemas", fault);
-    return err == SP_NOT_FOUND ? SP_OK : err; /* an old one has no such path */
+    return err == SP_NOT_FOUND ? SP_OK : err; /* an old registry does not have this path */
 }
 
 enum sp_err sp_registry_schema(struct sp_registry *r, uint32_t id, struct sp_buf *ret_schema,

@@ -1,4 +1,4 @@
-/* What surrounds tables and plots: the element that scrolls, and the mark of a small sample. */
+/* What surrounds tables and plots: the scrolling element, and the mark of a small sample. */
 #include <stdio.h>
 
 #include "report/axis.h"

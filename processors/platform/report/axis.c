@@ -44,7 +44,7 @@ void sp_axis_init(struct sp_axis *a, double lo, double hi, bool log_scale)
 {
     memset(a, 0, sizeof *a);
     a->log = log_scale;
-    if (!(lo <= hi)) /* no value at all */
+    if (!(lo <= hi)) /* there are no values */
         lo = hi = 1;
     if (!log_scale && hi - lo < 1e-12 * fmax(fabs(lo), 1e-300)) {
         double around = lo != 0 ? fabs(lo) * 0.1 : 1;
@@ -129,7 +129,7 @@ static void put_plain(const struct sp_axis *a, double value, char *ret_text, siz
     int decimals = 0;
     while (decimals < 6 && fabs(remainder(value, pow(10, -decimals))) > 1e-6 * least)
         decimals++;
-    if (!a->log) /* all labels alike */
+    if (!a->log) /* so that all labels have the same number of digits */
         for (size_t i = 0; i < a->tick_count; i++)
             while (decimals < 6 && fabs(remainder(a->ticks[i], pow(10, -decimals))) > 1e-6 * least)
                 decimals++;
@@ -143,7 +143,8 @@ static void put_units(double value, int digits, char *ret_text, size_t size)
     static const char *const units[] = {"", "k", "M", "G", "T", "P"};
     size_t unit = 0;
     char rounded[32];
-    snprintf(rounded, sizeof rounded, "%.*e", digits - 1, value); /* 999,999 is 1M */
+    /* Rounding first, because it may change the unit: 999,999 becomes 1M. */
+    snprintf(rounded, sizeof rounded, "%.*e", digits - 1, value);
     value = strtod(rounded, NULL);
     while (unit + 1 < sizeof units / sizeof *units && fabs(value) >= 1000) {
         value /= 1000;
@@ -185,7 +186,8 @@ static void put_rounded(enum style style, double value, int digits, char *ret_te
 
 void sp_axis_label(const struct sp_axis *a, double value, char *ret_text, size_t size)
 {
-    enum { DIGITS = 3, DIGITS_MOST = 9 }; /* more where neighbouring ticks would look alike */
+    /* More than DIGITS only where neighbouring ticks would have equal labels. */
+    enum { DIGITS = 3, DIGITS_MOST = 9 };
     enum style style = style_of(a);
     char one[64], next[64];
     int digits = DIGITS;

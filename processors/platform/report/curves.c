@@ -1,20 +1,20 @@
-/* The series of a plot of lines.
+/* Draws the series of a plot of lines.
  *
- * Curves often coincide: a lossless map and another, the paper's number and ours. The later one
- * would hide the earlier, so the earlier one is drawn wider there, with larger points: it is seen
- * on both sides of the later one, like a road and its border. */
+ * Curves often coincide: two lossless maps, or the paper's numbers and ours. The later curve would
+ * hide the earlier one, so there the earlier one is drawn wider, with larger points, and is visible
+ * on both sides of the later one, like the border of a road. */
 #include <math.h>
 
 #include "report/canvas.h"
 
 static const double PI = 3.14159265358979323846;
 static const double WIDTH = 1.8;
-static const double BORDER = 2.2; /* that much wider for each curve on top of it */
-static const double CLOSE = 2;    /* points nearer than that hide each other */
-enum { COVERED_MOST = 3 };        /* borders are no wider than that many of them */
+static const double BORDER = 2.2; /* added to the width for each curve on top of it */
+static const double CLOSE = 2;    /* points nearer to each other than this coincide */
+enum { COVERED_MOST = 3 };        /* a border grows no further than for this many curves */
 
-/* The colours of Okabe and Ito, but that black, which is the text's, is a brown, and that yellow,
- * which is hard to see on white, is a grey. */
+/* The colours of Okabe and Ito, with two changes: brown instead of black, which is the text's
+ * colour, and grey instead of yellow, which is hard to see on white. */
 static const double colours[][3] = {{0.00, 0.45, 0.70}, {0.84, 0.37, 0.00}, {0.00, 0.62, 0.45},
                                     {0.80, 0.47, 0.65}, {0.90, 0.62, 0.00}, {0.34, 0.71, 0.91},
                                     {0.55, 0.55, 0.55}, {0.60, 0.40, 0.20}};
@@ -44,7 +44,7 @@ static void polygon(cairo_t *c, const double (*corners)[2], size_t count, double
         cairo_line_to(c, x + r * corners[i][0], y + r * corners[i][1]);
 }
 
-/* There are fewer shapes than colours, and their counts have no common divisor: no two series look
+/* The numbers of shapes and colours have no common divisor, so no two of the first 40 series look
  * alike. */
 void sp_curve_marker(const struct sp_canvas *v, size_t series, double x, double y, size_t covered)
 {
@@ -93,7 +93,7 @@ static bool hides(const struct sp_canvas *v, size_t upper, size_t lower, size_t 
            fabs(height_of(v, upper, i) - height_of(v, lower, i)) < CLOSE;
 }
 
-/* How many later series lie on this one at the points from and to. */
+/* Counts the later series that coincide with this one between the points from and to. */
 static size_t covered(const struct sp_canvas *v, size_t series, size_t from, size_t to)
 {
     size_t count = 0;
@@ -104,7 +104,7 @@ static size_t covered(const struct sp_canvas *v, size_t series, size_t from, siz
 
 void sp_curve_draw(const struct sp_canvas *v, size_t series)
 {
-    enum { MARKED = 40 }; /* more points than that are a curve */
+    enum { MARKED = 40 }; /* with more points than this, none is marked */
     const struct sp_plot *p = v->plot;
     size_t last = SIZE_MAX, width = 0;
     sp_curve_colour(v, series);
@@ -113,7 +113,7 @@ void sp_curve_draw(const struct sp_canvas *v, size_t series)
     cairo_new_path(v->c);
     for (size_t i = 0; i < p->x_count; i++) {
         if (!there(p, series, i))
-            continue; /* the line goes on to the next point there is */
+            continue; /* the line continues at the next point that has a value */
         double x = sp_axis_place(&v->x, p->x[i]), y = height_of(v, series, i);
         size_t now = last == SIZE_MAX ? 0 : covered(v, series, last, i);
         if (last != SIZE_MAX && now != width && cairo_has_current_point(v->c)) {
@@ -121,7 +121,7 @@ void sp_curve_draw(const struct sp_canvas *v, size_t series)
             cairo_stroke(v->c);
             cairo_move_to(v->c, sp_axis_place(&v->x, p->x[last]), height_of(v, series, last));
         }
-        cairo_line_to(v->c, x, y); /* of a new path: a move */
+        cairo_line_to(v->c, x, y); /* at the start of a path, this only moves */
         width = now;
         last = i;
     }

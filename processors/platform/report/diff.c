@@ -1,4 +1,4 @@
-/* Which words two texts do not share: E. W. Myers, "An O(ND) Difference Algorithm and Its
+/* Finds the words that two texts do not share: E. W. Myers, "An O(ND) Difference Algorithm and Its
  * Variations", 1986, the greedy algorithm with its trace kept: (D + 1)^2 numbers, 4 MB for the
  * 1,000 differences that pair.c asks for. */
 #include <limits.h>
@@ -15,7 +15,7 @@ struct problem {
     int m;
 };
 
-/* Row d of the trace holds diagonals -d … d; diagonal k is x - y. */
+/* Row d of the trace has the diagonals -d … d; diagonal k is x - y. */
 static int *row(int *trace, int d)
 {
     return trace + (size_t)d * (size_t)d + d;
@@ -41,7 +41,7 @@ static int furthest(const struct problem *p, int *trace, int d, int k)
     return x;
 }
 
-/* The number of differences, or -1 where they are more than `most`. */
+/* Returns the number of differences, or -1 if there are more than `most`. */
 static int search(const struct problem *p, int *trace, int most)
 {
     for (int d = 0; d <= most; d++) {

@@ -1,4 +1,4 @@
-/* Text from anywhere, made harmless for HTML and for spreadsheets. */
+/* Makes text from any source harmless in HTML and in spreadsheets. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* The files of a report. The first failure is kept until the report is closed, and nothing is
- * written after it. */
+/* The files of a report. The first failure is kept until the report is closed; after it nothing
+ * more is written. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

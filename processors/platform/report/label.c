@@ -27,8 +27,8 @@ static size_t next_letter(struct sp_view text, size_t at)
     return at;
 }
 
-/* How much of the text, which has no line breaks, goes into one line: up to a space, all of it, or
- * at least one letter. */
+/* Returns how much of the text, which has no line breaks, fits into one line: all of it, or up to a
+ * space, or at least one letter. */
 static size_t fitting(cairo_t *c, struct sp_view text, double most)
 {
     if (width_of(c, text) <= most)
@@ -73,7 +73,7 @@ void sp_label_init(struct sp_label *l, cairo_t *c, const char *text, double most
             n++;
         rest = sp_view(rest.data + n, rest.len - n);
     }
-    const char *at = l->text.data; /* it moves no more */
+    const char *at = l->text.data; /* the buffer does not move any more */
     for (size_t i = 0; i < l->count; i++, at += strlen(at) + 1)
         l->lines[i] = at;
     sp_buf_done(&clean);

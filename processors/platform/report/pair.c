@@ -1,19 +1,19 @@
-/* Two texts side by side, the words that only one has marked. */
+/* Shows two texts side by side and marks the words that only one of them has. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "report/internal.h"
 
 enum {
-    WORDS_SHOWN = 4000, /* of each text: what a reader will scroll through */
-    DIFFERENCES = 1000  /* told apart; see diff.c for what they cost */
+    WORDS_SHOWN = 4000, /* of each text: as much as a reader will scroll through */
+    DIFFERENCES = 1000  /* searched for; diff.c says what they cost */
 };
 
 struct words {
     struct sp_view *words;
     uint64_t *hashes;
-    bool *only; /* not in the other text */
+    bool *only; /* the word is not in the other text */
     size_t count;
-    bool more; /* the text goes on */
+    bool more; /* the text continues */
 };
 
 static bool is_space(char c)
@@ -51,7 +51,8 @@ static void words_done(struct words *w)
     sp_free(w->only);
 }
 
-/* The text between this word and the last: a space or a line's end, as it was. */
+/* Writes the white space between this word and the one before it: a space or a line break, as in
+ * the text. */
 static void put_gap(struct sp_buf *out, const struct words *w, size_t i)
 {
     const char *end = w->words[i - 1].data + w->words[i - 1].len;

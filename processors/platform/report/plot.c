@@ -1,10 +1,9 @@
-/* Plots, drawn once onto cairo, for three targets: a file SVG and a PNG on white, and the page's
- * own SVG without a background.
+/* Draws plots with cairo, each once, for three targets: an SVG file and a PNG file on white, and
+ * the page's own SVG without a background.
  *
- * Axes and text are black (svg.c makes that the page's text colour). Fonts are fontconfig's choice
- * of "sans-serif"; an SVG has its letters as paths. The margins are as wide as their labels, and
- * the plot is higher where its legend is.
- */
+ * Axes and text are black (svg.c replaces that by the page's text colour). Fonts are fontconfig's
+ * choice of "sans-serif"; an SVG contains its letters as paths. The margins are as wide as their
+ * labels, and the plot is higher if its legend is. */
 #include <cairo-svg.h>
 #include <cairo.h>
 #include <fontconfig/fontconfig.h>
@@ -20,7 +19,7 @@ enum { PNG_SCALE = 2 };
 
 static const double PI = 3.14159265358979323846;
 static const double FONT = 12, WIDTH = 760, HEIGHT = 400;
-static const double EDGE = 8, GAP = 14, TICK = 10, KEY = 28; /* KEY: of a series, in the legend */
+static const double EDGE = 8, GAP = 14, TICK = 10, KEY = 28; /* KEY: the line in the legend */
 static const double LEGEND_MOST = 230;
 
 static void ink(const struct sp_canvas *v, double alpha)
@@ -37,7 +36,7 @@ static double text_width(const struct sp_canvas *v, const char *text)
     return width;
 }
 
-/* A short one, in one line. */
+/* Draws a short text in one line. */
 static void put_text(const struct sp_canvas *v, double x, double y, double align, const char *text)
 {
     struct sp_label l;
@@ -135,7 +134,7 @@ static void line(const struct sp_canvas *v, double x0, double y0, double x1, dou
     cairo_stroke(v->c);
 }
 
-/* Labels that would run into their left neighbour are left out: the ticks stay. */
+/* Leaves out labels that would overlap their left neighbour; their ticks stay. */
 static void draw_x_labels(const struct sp_canvas *v)
 {
     const struct sp_plot *p = v->plot;
@@ -234,7 +233,7 @@ static void draw_legend(const struct sp_canvas *v)
     }
 }
 
-/* Letters are as wide on every target. */
+/* So that letters have the same width on every target. */
 static void choose_font(cairo_t *c)
 {
     cairo_font_options_t *o = cairo_font_options_create();
@@ -261,7 +260,7 @@ static void draw(struct sp_canvas *v, bool paper)
     draw_legend(v);
 }
 
-/* What cairo and fontconfig keep for the next plot, so that nothing is left at the end. */
+/* Frees what cairo and fontconfig keep for the next plot, so that leak checkers find nothing. */
 void sp_plots_done(void)
 {
     cairo_debug_reset_static_data();
@@ -276,7 +275,7 @@ static cairo_status_t append(void *buf, const unsigned char *data, unsigned leng
 
 enum surface { SURFACE_SVG, SURFACE_PNG };
 
-/* How the plot is laid out, measured on a surface of its own: the size of the target follows. */
+/* Computes the layout on a surface of its own, because the target's size depends on it. */
 static void measure(struct sp_canvas *v)
 {
     cairo_surface_t *s = cairo_image_surface_create(CAIRO_FORMAT_A8, 1, 1);
@@ -287,7 +286,8 @@ static void measure(struct sp_canvas *v)
     cairo_surface_destroy(s);
 }
 
-/* Draws onto a file's bytes. With `paper` on white; else on nothing, for the page's own colours. */
+/* Appends the plot as the bytes of a file. `paper`: on white; otherwise without a background, in
+ * the page's colours. */
 static enum sp_err draw_file(struct sp_canvas *v, enum surface surface, bool paper,
                              struct sp_buf *out)
 {

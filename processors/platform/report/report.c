@@ -1,5 +1,5 @@
-/* The page itself: see report.h. The body is collected in memory and written at the end, under
- * another name first, so that an index.html is always a whole one. */
+/* The page itself: see report.h. The body is collected in memory and written at the end, first
+ * under another name, so that an index.html is always complete. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -154,7 +154,7 @@ void sp_report_textf(struct sp_report *r, const char *format, ...)
 
 void sp_report_code(struct sp_report *r, const char *lines)
 {
-    sp_buf_put_str(&r->body, "<pre tabindex=\"0\">"); /* it may scroll to the side */
+    sp_buf_put_str(&r->body, "<pre tabindex=\"0\">"); /* it may scroll horizontally */
     sp_html_put_str(&r->body, lines);
     sp_buf_put_str(&r->body, "</pre>\n");
 }

@@ -1,11 +1,11 @@
-/* An SVG file of cairo's as an element of a page.
+/* Turns cairo's SVG file into an element of a page.
  *
- * Its ids (of glyphs and clips) are the same in every file, so each gets the plot's number; black
- * is what the plot draws axes and text with (plot.c), so black becomes the page's text colour,
- * light or dark. */
+ * Every file uses the same ids (of glyphs and clips), so the plot's number is added to each. Axes
+ * and text are drawn in black (plot.c), so black is replaced by the page's text colour, light or
+ * dark. */
 #include "report/internal.h"
 
-/* What an id follows. */
+/* What precedes an id. */
 static const char *const before_ids[] = {"id=\"", "href=\"#", "url(#"};
 
 static const char black[] = "rgb(0%,0%,0%)";

@@ -1,8 +1,8 @@
 /* A table of slots, indexed by the hash of the key, and a queue of the slots that wait for the
- * reading thread. A slot's state says who owns it:
+ * reading thread. A slot's state says which thread may use it:
  *
- *   FREE, READ   the caller: empty, or with a value
- *   ASKED        nobody: the thread takes it to read, or the caller takes it back
+ *   FREE, READ   the caller: the slot is empty, or has a value
+ *   ASKED        the thread may take it to read; the caller may take it back
  *   READING      the thread
  *
  * A failed read leaves no value: the caller then reads the key itself and gets the error. */
@@ -16,10 +16,10 @@
 #include "store/tuning.h"
 
 enum {
-    SLOTS = 16384, /* the more, the fewer rows are lost to other keys: some 800 are under way */
+    SLOTS = 16384, /* some 800 are in use; more slots make collisions, which lose rows, rarer */
     QUEUE = 16384, /* a power of two */
     KEY_BYTES = 32,
-    WORTH_WAKING = 64, /* keys; fewer wait for others */
+    WORTH_WAKING = 64, /* keys; with fewer, the thread is not woken */
 };
 
 enum state { FREE, ASKED, READING, READ };
@@ -30,7 +30,7 @@ struct slot {
     bool failed;
     uint8_t key_len;
     char key[KEY_BYTES];
-    uint64_t commits; /* before the read began */
+    uint64_t commits; /* number of commits when the read began */
     rocksdb_pinnableslice_t *value;
 };
 
@@ -44,7 +44,7 @@ struct sp_ahead {
     _Atomic uint32_t taken;
     _Atomic uint64_t commits;
     _Atomic bool asleep;
-    bool ending; /* with the lock */
+    bool ending; /* under the lock */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
@@ -56,9 +56,9 @@ static void read_slot(struct sp_ahead *a, struct slot *s)
 {
     int asked = ASKED;
     if (!atomic_compare_exchange_strong(&s->state, &asked, READING))
-        return; /* taken back */
+        return; /* the caller took it back */
     char *error = NULL;
-    /* In this order: a commit is counted after it has started. */
+    /* The order matters, because a commit is counted after it has started. */
     s->commits = atomic_load(&a->commits);
     s->settled = !sp_flight_batch(a->flight);
     s->value = rocksdb_get_pinned(a->handle, a->options, s->key, s->key_len, &error);
@@ -67,7 +67,7 @@ static void read_slot(struct sp_ahead *a, struct slot *s)
     atomic_store(&s->state, READ);
 }
 
-/* False: the end. */
+/* Returns false when the thread must end. */
 static bool wait_for_work(struct sp_ahead *a)
 {
     pthread_mutex_lock(&a->lock);

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <sys/statvfs.h>
 
-enum { ROW_BYTES = 128 }; /* that a row takes in a write buffer besides key and value, at most */
-enum { MERGED = 4 };      /* write buffers: of files that are merged meanwhile */
+enum { ROW_BYTES = 128 }; /* at most, of a row in a write buffer, besides key and value */
+enum { MERGED = 4 };      /* write buffers: the size of files that may be merged meanwhile */
 
 void sp_apply_before(struct sp_apply *a, enum sp_err (*before)(void *arg), void *arg)
 {
@@ -19,7 +19,7 @@ void sp_apply_before(struct sp_apply *a, enum sp_err (*before)(void *arg), void 
     const char *const names[] = {"write_buffer_size"}, *const values[] = {text};
     rocksdb_set_options(a->handle, 1, names, values, &error);
     if (error)
-        a->log = true; /* RocksDB may flush at any time: each commit counts as being on the disk */
+        a->log = true; /* RocksDB may flush at any time, so each commit counts as on disk */
     rocksdb_free(error);
 }
 
@@ -37,7 +37,7 @@ static uint64_t property(const struct sp_apply *a, const char *name, uint64_t ot
     return rocksdb_property_int(a->handle, name, &value) == 0 ? value : otherwise;
 }
 
-/* The content of write buffers may reach the disk at any time. */
+/* Checks for room on the disk before a commit, because write buffers may be flushed at any time. */
 static bool has_room(struct sp_apply *a, uint64_t batch_bytes)
 {
     struct statvfs disk;
@@ -56,7 +56,7 @@ static bool has_room(struct sp_apply *a, uint64_t batch_bytes)
     return !a->full;
 }
 
-/* Starts to write the full buffer; the next one takes what comes. */
+/* Starts to write the full buffer to the disk; following commits go to the next buffer. */
 static bool flush(struct sp_apply *a, char **ret_error)
 {
     if (!sp_apply_prepare(a))

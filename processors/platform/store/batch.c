@@ -8,7 +8,7 @@
 #include "base/huge.h"
 #include "base/mem.h"
 
-/* The room of a large batch is got at once; what is not written to takes no memory. */
+/* A large batch reserves its memory at once; pages of it that are not written to take no memory. */
 enum { LARGE_BYTES = 4 << 20, ROOM_BYTES = 40 << 20 };
 
 static uint64_t first_bytes(struct sp_view key)
@@ -18,8 +18,9 @@ static uint64_t first_bytes(struct sp_view key)
     return be64toh(bytes);
 }
 
-/* Rows are stored in order of arrival, and read in that of their keys: in small pages a third of
- * the work of a large batch was to translate addresses. */
+/* Rows are stored in order of arrival but read in order of their keys. With small memory pages,
+ * address translation took a third of the time of a large batch; so large batches use huge pages.
+ */
 static void reserve(struct sp_buf *bytes, size_t more)
 {
     if (bytes->cap - bytes->len >= more)
@@ -69,7 +70,7 @@ struct sp_view sp_write_batch_value(const struct sp_write_batch *b, const struct
                    w->value_len == SP_WRITE_ERASED ? 0 : w->value_len);
 }
 
-/* Below 0 where the write's key comes before this one. */
+/* Negative if the write's key comes before this one. */
 static int compare(const struct sp_write_batch *b, const struct sp_write *w, uint64_t first,
                    struct sp_view key)
 {
@@ -89,8 +90,7 @@ static int by_key_then_age(const void *a, const void *b, void *batch)
     return order ? order : x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* ---- sorting: by the first bytes as a number, from its last byte to its first, and then those
- * whose first bytes are the same ---- */
+/* ---- sorting: by radix for the first bytes, by comparison for the rest ---- */
 
 enum { DIGITS = 8, VALUES = 256, FEW = 256 };
 
@@ -106,7 +106,7 @@ static void count_digits(const struct sp_write_batch *b, size_t counts[DIGITS][V
             counts[at][digit(&b->writes[i], at)]++;
 }
 
-/* Keeps the order of equal ones. `counts` becomes where each value begins. */
+/* A stable step of the sort. `counts` becomes the place where each value begins. */
 static void sort_by_digit(const struct sp_write *from, size_t count, int at, size_t counts[VALUES],
                           struct sp_write *to)
 {
@@ -120,8 +120,7 @@ static void sort_by_digit(const struct sp_write *from, size_t count, int at, siz
         to[counts[digit(&from[i], at)]++] = from[i];
 }
 
-/* Digits that are the same in all keys are left out: most have their store and their kind in
- * common. */
+/* Skips digits that are the same in all keys: most keys share their store and their kind. */
 static void sort_by_first_bytes(struct sp_write_batch *b)
 {
     static const size_t none[DIGITS][VALUES];

@@ -30,7 +30,7 @@
 #define DATABASE "rocksdb"
 #define WIPED DATABASE ".wiped"
 
-/* What the steps of an open share. */
+/* What the steps of opening share. */
 struct opening {
     const char *directory;
     struct sp_fault *fault;
@@ -71,7 +71,7 @@ static const char *path(struct sp_buf *buf, const char *directory, const char *n
     return buf->data;
 }
 
-/* mkdir -p. */
+/* Creates the directory with its parents, like mkdir -p. */
 static enum sp_err create(const struct opening *o)
 {
     struct sp_buf buf = {0};
@@ -199,7 +199,7 @@ static void differences(struct sp_view keys, struct sp_view others, bool keys_ar
     }
 }
 
-/* Whether these are the bytes of a FORMAT file of this version. */
+/* Checks that the bytes are those of a FORMAT file of this version. */
 static enum sp_err check_version(const struct opening *o, struct sp_view stored)
 {
     size_t word = strlen(FORMAT_WORD), line = strlen(FORMAT_LINE);
@@ -351,7 +351,7 @@ static void remove_wiped(const char *directory)
 }
 
 /* The database is renamed first, then its files are removed; FORMAT stays. A kill in between must
- * not leave files without FORMAT: such a directory is refused as somebody else's. */
+ * not leave files without FORMAT, because such a directory would be refused as not ours. */
 enum sp_err sp_db_wipe(const char *directory, struct sp_fault *fault)
 {
     struct opening o = {directory, fault};
@@ -383,7 +383,7 @@ enum sp_err sp_directory_open(const char *directory, const char *fingerprint, in
     if (!err)
         err = check_format(&o, fingerprint);
     if (!err)
-        remove_wiped(directory); /* of a wipe that was killed */
+        remove_wiped(directory); /* the remains of a wipe that was killed */
     if (!err)
         *ret_lock = fd;
     else if (fd >= 0)

@@ -30,7 +30,7 @@ static void *work(void *arg)
             break;
         pthread_mutex_unlock(&f->lock);
         char *error = NULL;
-        sp_apply(f->apply, &f->batch, f->writes, &error); /* a refusal stays with it */
+        sp_apply(f->apply, &f->batch, f->writes, &error); /* sp_apply remembers a refusal itself */
         pthread_mutex_lock(&f->lock);
         if (f->error)
             rocksdb_free(error);

@@ -1,5 +1,5 @@
-/* The memory store: committed rows, and those of the open batch. Commit moves the batch's rows
- * over. Fails only where sp_db_fail_after asks for it. */
+/* The memory store: committed rows, and those of the open batch, which a commit moves to the
+ * committed ones. It fails only if sp_db_fail_after asks for it. */
 #include <stdio.h>
 
 #include "base/assert.h"

@@ -1,21 +1,22 @@
 /* The RocksDB store: one database, one column family, one write-ahead log.
  *
- *   durability   without a write-ahead log (the default): write buffers reach the disk whole and in
- *                order, so what a kill, or a crash of the machine, leaves is what some commit left.
- *                A caller that commits state and input position together loses only time. The log
- *                took a seventh of a run's. With the log each commit is on the disk at once
- *   values       of 512 bytes and more live in blob files, apart from their keys: signatures are
- *                random bytes that no compaction can shrink, so it should not copy them either
- *   order        a batch is applied in key order: neighbours in the memtable's skip list are found
- * from one another, in half the time of a search from its top
+ *   durability   without a write-ahead log (the default), write buffers reach the disk whole and in
+ *                order, so after a kill or a crash of the machine the database is as some commit
+ *                left it. A caller that commits state and input position together loses only time.
+ *                The log took a seventh of the time of a run. With the log each commit is on disk
+ *                at once
+ *   values       of 512 bytes and more are in blob files, apart from their keys: signatures are
+ *                random bytes that compactions cannot shrink, so they should not copy them
+ *   order        a batch is applied in key order: in the memtable's skip list a search from the
+ *                neighbour takes half the time of a search from the top
  *   look-ups     most miss (a page never seen): a filter of 10 bits a key decides those in memory
- *   filling      commits become sorted files (sorted.h): no write buffer at all. Their values stay
- *                with the keys until a compaction takes the large ones out
+ *   filling      commits become sorted files (sorted.h) without a write buffer. Their values stay
+ *                with the keys until a compaction moves the large ones to blob files
  *   sharing      background threads are RocksDB's default ones, which all databases of a process
- *                have in common; block cache and write buffers are, where the caller says so
+ *                share; block cache and write buffers are shared if the caller says so
  *
- * Fails with SP_STORE and RocksDB's own message; after that the handle returns nothing but
- * failures, because RocksDB turns read-only. */
+ * Fails with SP_STORE and RocksDB's own message. After that every call fails, because RocksDB
+ * becomes read-only. */
 #include <errno.h>
 #include <rocksdb/c.h>
 #include <stdio.h>
@@ -33,7 +34,7 @@
 
 struct rocks_db {
     struct sp_db db;
-    struct sp_rocksdb_shared *process; /* NULL: nothing in common with others */
+    struct sp_rocksdb_shared *process; /* NULL: shares nothing with other databases */
     int lock;
     rocksdb_t *handle;
     rocksdb_options_t *options;
@@ -45,11 +46,11 @@ struct rocks_db {
     struct sp_write_batch open;
     struct sp_apply apply;
     char *directory;
-    struct sp_flight *flight;        /* commits in the background; NULL: at once */
-    bool fills;                      /* the flight is there for that alone */
-    struct sp_ahead *ahead;          /* NULL without a flight, and with that one */
-    rocksdb_pinnableslice_t *pinned; /* the view that the last get gave out */
-    bool shared;                     /* everything of RocksDB's is another handle's */
+    struct sp_flight *flight;        /* commits in the background; NULL: commits at once */
+    bool fills;                      /* the flight exists only for filling */
+    struct sp_ahead *ahead;          /* NULL without a flight, and while filling */
+    rocksdb_pinnableslice_t *pinned; /* the value that the last get returned */
+    bool shared;                     /* all RocksDB objects belong to another handle */
     bool borrows_cache;
 };
 
@@ -244,7 +245,7 @@ static enum sp_err rocks_compact(struct sp_db *db)
 
 static enum sp_err fill_begin(struct rocks_db *r)
 {
-    enum sp_err err = rocks_sync(&r->db); /* else the first file has to wait for that */
+    enum sp_err err = rocks_sync(&r->db); /* otherwise the first file would have to wait for it */
     char *error = err == SP_OK ? sp_rocksdb_filled(r->handle, true) : NULL;
     if (err != SP_OK || error)
         return error ? failed(r, error) : err;
@@ -266,7 +267,7 @@ static enum sp_err fill_end(struct rocks_db *r)
     }
     sp_sorted_free(r->apply.sorted);
     r->apply.sorted = NULL;
-    sp_write_batch_done(&r->open); /* it was large */
+    sp_write_batch_done(&r->open); /* frees its memory, which is large after filling */
     char *error = sp_rocksdb_filled(r->handle, false);
     if (err == SP_OK && error)
         return failed(r, error);
@@ -287,17 +288,17 @@ static enum sp_err rocks_fill(struct sp_db *db, bool on)
 static void rocks_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), void *arg)
 {
     struct rocks_db *r = rocks(db);
-    land(r); /* an error is said by the next commit */
+    land(r); /* the next commit returns its error */
     sp_apply_before(&r->apply, before, arg);
 }
 
 static void rocks_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes)
 {
     struct rocks_db *r = rocks(db);
-    land(r); /* an error is said again */
+    land(r); /* the next commit returns its error */
     *ret_disk_bytes = property(r, "rocksdb.total-sst-files-size") +
                       property(r, "rocksdb.total-blob-file-size") +
-                      property(r, "rocksdb.cur-size-all-mem-tables"); /* as the log holds it */
+                      property(r, "rocksdb.cur-size-all-mem-tables"); /* about the log's size */
     *ret_memory_bytes = property(r, "rocksdb.size-all-mem-tables") +
                         property(r, "rocksdb.estimate-table-readers-mem");
 }
@@ -314,7 +315,7 @@ static void rocks_close(struct sp_db *db)
     if (r->handle)
         sp_rocksdb_shared_leave(r->process, r->handle);
     if (r->handle) {
-        sp_apply_prepare(&r->apply); /* what is in write buffers goes to the disk now */
+        sp_apply_prepare(&r->apply); /* write buffers reach the disk now */
         rocksdb_close(r->handle);
     }
     rocksdb_writebatch_destroy(r->writes);
@@ -413,11 +414,11 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
     return err;
 }
 
-/* ---- reading along
+/* ---- reading a database that another process writes
  *
  * Secondary instances are meant for this, but they crash on blob files (facebook/rocksdb issue
- * 13296). So the database is opened again, read-only, when its files have changed, which takes
- * milliseconds with the block cache handed on. Every table stays open, because the writer deletes
+ * 13296). So the database is opened again, read-only, when its files have changed. This takes
+ * milliseconds, because the block cache is kept. Every table stays open, because the writer deletes
  * files. A read from a deleted blob file fails, and succeeds after the next open. */
 
 static rocksdb_t *open_read_only(struct rocks_db *r, const char *directory, const char *scratch,
@@ -429,8 +430,9 @@ static rocksdb_t *open_read_only(struct rocks_db *r, const char *directory, cons
     rocksdb_options_set_create_if_missing(r->options, 0);
     rocksdb_options_set_max_open_files(r->options, -1);
     rocksdb_options_set_db_log_dir(r->options, scratch);
-    /* Where all rows lie in one level, and nothing has to be merged, RocksDB opens another
-     * implementation (CompactedDBImpl), which finds no value that lies in a blob file. */
+    /* If all rows are in one level and nothing has to be merged, RocksDB opens another
+     * implementation (CompactedDBImpl), which does not find values in blob files. A merge operator
+     * prevents this. */
     rocksdb_options_set_uint64add_merge_operator(r->options);
     rocksdb_t *handle = rocksdb_open_for_read_only(r->options, path.data, 0, ret_error);
     sp_buf_done(&path);

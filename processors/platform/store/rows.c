@@ -13,15 +13,15 @@ enum { LEAF_ROWS = 62, INNER_KIDS = 84, MERGED_ROWS = LEAF_ROWS * 3 / 4, MOST_LE
 
 struct sp_rows_leaf {
     uint32_t count;
-    uint64_t heads[LEAF_ROWS]; /* of the keys: in the same order, but not all of it */
+    uint64_t heads[LEAF_ROWS]; /* first bytes of the keys, in the same order */
     struct sp_stored_row *rows[LEAF_ROWS];
     struct sp_rows_leaf *before, *after;
 };
 
 /* All keys of kids[i + 1], and none of kids[i], are bounds[i] or greater. */
 struct inner {
-    uint32_t count;             /* of kids */
-    uint64_t heads[INNER_KIDS]; /* of the bounds */
+    uint32_t count;             /* number of kids */
+    uint64_t heads[INNER_KIDS]; /* first bytes of the bounds */
     struct sp_stored_row *bounds[INNER_KIDS];
     void *kids[INNER_KIDS];
 };
@@ -52,7 +52,7 @@ static size_t row_bytes(const struct sp_stored_row *row)
     return sizeof *row + row->key.len + row->value.len;
 }
 
-/* ---- order */
+/* ---- order ---- */
 
 static uint64_t head_of(struct sp_view key)
 {
@@ -71,7 +71,7 @@ static int compare(struct sp_view a, struct sp_view b)
     return a.len < b.len ? -1 : a.len > b.len;
 }
 
-/* How many of the sorted heads are less. */
+/* Counts the sorted heads that are less. */
 static uint32_t heads_below(const uint64_t *heads, uint32_t count, uint64_t head)
 {
     const uint64_t *at = heads;
@@ -83,7 +83,7 @@ static uint32_t heads_below(const uint64_t *heads, uint32_t count, uint64_t head
     return (uint32_t)(at - heads) + (count && *at < head);
 }
 
-/* The first whose key is not less. */
+/* Returns the index of the first row whose key is not less. */
 static uint32_t first_not_below(const uint64_t *heads, struct sp_stored_row *const *rows,
                                 uint32_t count, uint64_t head, struct sp_view key)
 {
@@ -100,7 +100,7 @@ static uint32_t first_not_below(const uint64_t *heads, struct sp_stored_row *con
     return low;
 }
 
-/* ---- looking up */
+/* ---- looking up ---- */
 
 static uint32_t kid_of(const struct inner *n, uint64_t head, struct sp_view key)
 {
@@ -167,7 +167,7 @@ struct sp_stored_row *sp_rows_find(const struct sp_rows *rows, struct sp_view ke
     return has_at(leaf, at, head, key) ? leaf->rows[at] : NULL;
 }
 
-/* ---- inner nodes */
+/* ---- inner nodes ---- */
 
 static void move_up(uint64_t *heads, void *entries, uint32_t from, uint32_t end)
 {
@@ -194,8 +194,8 @@ static void insert_kid(struct inner *n, uint32_t at, struct sp_stored_row *bound
     n->count++;
 }
 
-/* The upper half of a full node, which begins at *ret_bound. Where keys come in order, `at` is
- * the last and the lower part stays full. */
+/* Splits a full node; returns its upper half, which begins at *ret_bound. If keys arrive in order,
+ * `at` is the last place, and the lower node stays full. */
 static struct inner *split_inner(struct inner *low, uint32_t at, struct sp_stored_row **ret_bound)
 {
     uint32_t kept = at + 1 == INNER_KIDS ? INNER_KIDS - 1 : INNER_KIDS / 2;
@@ -264,7 +264,7 @@ static void unhang(struct sp_rows *rows, struct path *path, uint32_t level, uint
     }
 }
 
-/* ---- leaves */
+/* ---- leaves ---- */
 
 static struct sp_rows_leaf *new_leaf(struct sp_rows *rows, struct sp_rows_leaf *before)
 {
@@ -290,7 +290,7 @@ static void free_leaf(struct sp_rows *rows, struct sp_rows_leaf *leaf)
     sp_free(leaf);
 }
 
-/* Behind the other's rows. */
+/* Appends the other leaf's rows from `at` on. */
 static void append_rows(struct sp_rows_leaf *to, const struct sp_rows_leaf *from, uint32_t at)
 {
     uint32_t count = from->count - at;
@@ -307,7 +307,7 @@ static void insert_row(struct sp_rows_leaf *leaf, uint32_t at, struct sp_stored_
     leaf->count++;
 }
 
-/* A full leaf becomes two: where rows come in order, the first stays full. */
+/* Splits a full leaf and inserts the row; if rows arrive in order, the first leaf stays full. */
 static void split_and_insert(struct sp_rows *rows, struct path *path, uint32_t at,
                              struct sp_stored_row *row)
 {
@@ -348,7 +348,7 @@ void sp_rows_put(struct sp_rows *rows, struct sp_stored_row *row)
         split_and_insert(rows, &path, at, row);
 }
 
-/* After a removal: an empty leaf goes, one of few rows takes in its right neighbour. */
+/* After a removal: frees an empty leaf; merges a leaf of few rows with its right neighbour. */
 static void tidy(struct sp_rows *rows, struct path *path)
 {
     if (!rows->height)
@@ -382,7 +382,7 @@ void sp_rows_erase(struct sp_rows *rows, struct sp_view key)
     tidy(rows, &path);
 }
 
-/* ---- the end */
+/* ---- the end ---- */
 
 static void free_inner(struct inner *n, uint32_t height)
 {

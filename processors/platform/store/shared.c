@@ -14,7 +14,7 @@ enum { MEMTABLE_MIN_BYTES = 1 << 20 };
 struct sp_rocksdb_shared {
     rocksdb_cache_t *cache;
     uint64_t memtable_bytes;
-    uint64_t shares; /* each has memtable_bytes / shares: a power of two, count or a little more */
+    uint64_t shares; /* each database has memtable_bytes / shares; at least one each */
     rocksdb_t **handles;
     size_t count;
     size_t cap;
@@ -51,8 +51,8 @@ static uint64_t share(const struct sp_rocksdb_shared *s)
     return bytes > MEMTABLE_MIN_BYTES ? bytes : MEMTABLE_MIN_BYTES;
 }
 
-/* Shares change only when the number of databases has doubled or halved: each change writes a file
- * for each database. */
+/* Shares change only when the number of databases has doubled or halved, because each change writes
+ * a file for each database. */
 static void divide(struct sp_rocksdb_shared *s, size_t count)
 {
     uint64_t shares = s->shares;
@@ -69,7 +69,7 @@ static void divide(struct sp_rocksdb_shared *s, size_t count)
     for (size_t i = 0; i < s->count; i++) {
         char *error = NULL;
         rocksdb_set_options(s->handles[i], 1, names, values, &error);
-        rocksdb_free(error); /* it keeps what it has */
+        rocksdb_free(error); /* the database keeps the size that it has */
     }
 }
 

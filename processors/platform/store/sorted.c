@@ -55,8 +55,8 @@ void sp_sorted_free(struct sp_sorted *s)
     sp_free(s);
 }
 
-/* Rows are stored in order of arrival, so reading them in key order jumps through memory: waiting
- * for it took half of the time. */
+/* Rows are stored in order of arrival, so reading them in key order jumps through memory; without
+ * prefetching, half of the time was waiting. */
 static void fetch(const struct sp_write_batch *batch, size_t i)
 {
     if (i >= batch->count)

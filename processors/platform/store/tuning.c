@@ -13,14 +13,15 @@ enum {
     BLOB_MIN_BYTES = 512,
     BLOB_FILE_BYTES = 256 << 20,
     FILLED_FILES_MOST = 48,
-    FILES_MERGED = 4,  /* at a time, RocksDB's own choice; the next level holds as much */
-    OPEN_FILES = 4096, /* a file that is opened again reads its index and filter again */
+    FILES_MERGED = 4,  /* at a time, which is RocksDB's default; the next level has the same size */
+    OPEN_FILES = 4096, /* reopening a file means reading its index and filter again */
     OPEN_FILES_LEAST = 64,
     LOG_FILES = 2
 };
 
-/* The age of blob files, as a share of all, whose living values a compaction copies on, however
- * few are dead: signatures mostly live, and at RocksDB's 0.25 that was a sixth of all work. */
+/* The share of blob files, the oldest, whose live values a compaction copies, however few values in
+ * them are dead. Most signatures stay live: with RocksDB's 0.25 this copying was a sixth of all
+ * work. */
 static const double BLOB_GC_SHARE = 0.05;
 static const char BLOB_GC_SHARE_TEXT[] = "0.05";
 
@@ -30,8 +31,8 @@ static void set_tables(rocksdb_options_t *to, rocksdb_cache_t *cache)
     rocksdb_block_based_options_set_block_cache(table, cache);
     rocksdb_block_based_options_set_filter_policy(
         table, rocksdb_filterpolicy_create_bloom_full(FILTER_BITS));
-    /* Filters stay in memory, four bytes a page: through the cache each look-up would lock it once
-     * for every file. */
+    /* Filters stay in memory, four bytes a page. In the cache each look-up would lock it once for
+     * each file. */
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 0);
     rocksdb_block_based_options_set_format_version(table, 5);
     rocksdb_options_set_block_based_table_factory(to, table);
@@ -45,11 +46,12 @@ static void set_memtables(rocksdb_options_t *to, const struct sp_rocksdb_options
     rocksdb_options_set_max_write_buffer_number(to, MEMTABLES);
     rocksdb_options_set_memtable_prefix_bloom_size_ratio(to, 0.05);
     rocksdb_options_set_memtable_whole_key_filtering(to, 1);
-    /* With less, large buffers are copied through one level more. */
+    /* With a smaller value, large buffers would be copied through one more level. */
     rocksdb_options_set_max_bytes_for_level_base(to, FILES_MERGED * bytes);
 }
 
-/* A share of half of what the process may have, after it was allowed all it can get. */
+/* Returns an equal share of half of the file descriptors, after raising the process's limit as far
+ * as allowed. */
 static int open_files(uint32_t databases)
 {
     struct rlimit limit;
@@ -65,10 +67,10 @@ static int open_files(uint32_t databases)
     return share < OPEN_FILES ? (int)share : OPEN_FILES;
 }
 
-/* A commit's rows come in order of their keys: each is looked for from where the one before it went
- * into the memtable (the empty prefix: one such place for all), not from its head. That was a third
- * of the work of a commit. The C interface has no function for this option; without it all is well
- * too. */
+/* A commit's rows come in key order. With this hint, the search for a row's place in the memtable
+ * begins at the place of the row before it (one such place for all keys: the prefix is empty) and
+ * not at the head. This saved a third of a commit's time. The C interface has no function for the
+ * option; if it cannot be set, only speed is lost. */
 static rocksdb_options_t *with_hint(rocksdb_options_t *options)
 {
     rocksdb_options_t *with = rocksdb_options_create();
@@ -106,8 +108,8 @@ void sp_rocksdb_tuned_thread(void)
     rocksdb_set_perf_level(rocksdb_disable);
 }
 
-/* RocksDB compacts by itself, or not, and how old blob files are whose living values a compaction
- * copies on. */
+/* Sets whether RocksDB compacts on its own, and the age of blob files whose live values a
+ * compaction copies. */
 static char *set_compaction(rocksdb_t *handle, const char *not_by_itself, const char *share)
 {
     const char *const keys[] = {"disable_auto_compactions", "blob_garbage_collection_age_cutoff"};
@@ -123,8 +125,8 @@ static uint64_t number_of(rocksdb_t *handle, const char *property)
     return rocksdb_property_int(handle, property, &value) == 0 ? value : 0;
 }
 
-/* Sixteen files merged at a time are a quarter of the work of four, RocksDB's own choice, to which
- * it returns. */
+/* Merging sixteen files at a time is a quarter of the work of merging four, RocksDB's default,
+ * which is restored after filling. */
 char *sp_rocksdb_filled(rocksdb_t *handle, bool filled)
 {
     static const char *const keys[] = {"level0_file_num_compaction_trigger"};
@@ -145,11 +147,12 @@ bool sp_rocksdb_files_wait(rocksdb_t *handle)
                                           number_of(handle, "rocksdb.compaction-pending"));
 }
 
-/* A compaction of RocksDB's own that is under way would leave its results out: what there is to do
- * is looked for before that one is waited for. */
+/* Stops RocksDB's own compactions first, and waits for those that run: rocksdb_compact_range_opt
+ * chooses its files before it waits for a running compaction, so it would leave out that one's
+ * results. */
 char *sp_rocksdb_compact(rocksdb_t *handle, bool *ret_broken)
 {
-    enum { FORCE = 2, WAIT_US = 5000 }; /* kForce: the C interface has no name for it */
+    enum { FORCE = 2, WAIT_US = 5000 }; /* kForce, for which the C interface has no name */
     char *error = set_compaction(handle, "true", "1.0");
     if (error)
         return error;
@@ -160,7 +163,7 @@ char *sp_rocksdb_compact(rocksdb_t *handle, bool *ret_broken)
     rocksdb_compact_range_opt(handle, options, NULL, 0, NULL, 0);
     rocksdb_compactoptions_destroy(options);
     error = set_compaction(handle, "false", BLOB_GC_SHARE_TEXT);
-    /* It does not say whether it failed, but RocksDB counts that. */
+    /* The call does not report failures, but RocksDB counts them. */
     *ret_broken = number_of(handle, "rocksdb.background-errors") > 0;
     return error;
 }

@@ -16,7 +16,7 @@ static char lower(char c)
 static void put_lower(struct sp_buf *out, struct sp_view text)
 {
     char *to = sp_buf_reserve(out, text.len + 1);
-    for (size_t i = 0; i < text.len; i++) /* a key has no spaces, and ends with its line */
+    for (size_t i = 0; i < text.len; i++) /* a key has no spaces and no line breaks */
         to[i] = (unsigned char)text.data[i] <= ' ' ? '+' : lower(text.data[i]);
     out->len += text.len;
 }
@@ -43,7 +43,7 @@ static bool drop(struct sp_view *text, const char *prefix)
     return true;
 }
 
-/* "www.", "www2.": as in surt. */
+/* Removes "www.", "www2." and so on, as the surt library does. */
 static struct sp_view without_www(struct sp_view host)
 {
     struct sp_view rest = host;
@@ -80,7 +80,8 @@ static int by_bytes(const void *a, const void *b)
     return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* In lower case already. More than PARAMETERS_MOST stay in their order. */
+/* Appends the parameters, which are in lower case, in sorted order. If there are more than
+ * PARAMETERS_MOST, they keep their order. */
 static void put_query(struct sp_buf *out, struct sp_view query)
 {
     struct sp_view parts[PARAMETERS_MOST], rest = query;
@@ -101,7 +102,7 @@ static void put_query(struct sp_buf *out, struct sp_view query)
     }
 }
 
-/* Without repeated slashes. */
+/* Appends the path in lower case, without repeated slashes. */
 static void put_path(struct sp_buf *out, struct sp_view path)
 {
     size_t start = 0;
@@ -148,7 +149,7 @@ static void put_member(struct sp_buf *out, const char *name, struct sp_view valu
     sp_json_put_string(out, value);
 }
 
-/* 14 digits of a WARC-Date, 2020-01-31T10:20:30Z; what it lacks is 0. */
+/* Appends the 14 digits of a WARC-Date (2020-01-31T10:20:30Z); missing digits are 0. */
 static void put_stamp(struct sp_buf *out, struct sp_view date)
 {
     char digits[15] = "00000000000000";
@@ -178,7 +179,7 @@ void sp_cdxj_line(const struct sp_cdxj *r, struct sp_buf *out)
     sp_buf_put_str(out, "}\n");
 }
 
-/* The value of the last member of that name, digits or a name without escapes. */
+/* Returns the value of the last member of that name: digits, or a name without escapes. */
 static struct sp_view last_value(struct sp_view line, const char *member)
 {
     size_t n = strlen(member);
@@ -197,7 +198,7 @@ bool sp_cdxj_place(struct sp_view line, struct sp_view url, struct sp_place *ret
     size_t key = start.len;
     sp_buf_put_str(&start, " {\"url\": ");
     sp_json_put_string(&start, url);
-    size_t stamp = 15, rest = start.len - key; /* of the line, between the two */
+    size_t stamp = 15, rest = start.len - key; /* of the line, after the time stamp */
     bool good = line.len >= start.len + stamp && memcmp(line.data, start.data, key) == 0 &&
                 memcmp(line.data + key + stamp, start.data + key, rest) == 0;
     if (good) {

@@ -9,7 +9,7 @@
 static const char version[] = "Samepage-Version: 1\r\n";
 static const char was[] = "Samepage-Was: ";
 
-/* The next line with its end; empty: there is none. */
+/* Returns the next line with its line end; empty if there is none. */
 static struct sp_view next_line(struct sp_view *text)
 {
     const char *newline = text->len ? memchr(text->data, '\n', text->len) : NULL;
@@ -37,8 +37,8 @@ static bool starts_with(struct sp_view line, const char *text)
     return line.len >= n && memcmp(line.data, text, n) == 0;
 }
 
-/* Our part: from the last line with our version on. Empty: there is none. A header that came with
- * such lines is changed as well, and its own come before ours. */
+/* Returns our part of the header: from the last line with our version on; empty if there is none.
+ * If a header came with such lines, it counts as changed, and its own lines precede ours. */
 static struct sp_view own_part(struct sp_view header)
 {
     struct sp_view rest = header, own = sp_view(header.data, 0);
@@ -112,7 +112,7 @@ struct sp_view sp_fields_own(struct sp_view changed, const char *name)
     return sp_header_field(own_part(changed), name);
 }
 
-/* The next note: its number, kind ('=' or '+') and line. false: there is none. */
+/* Reads the next note: its number, kind ('=' or '+') and line; false if there is none. */
 static bool next_note(struct sp_view *notes, unsigned long *ret_number, char *ret_kind,
                       struct sp_view *ret_line)
 {

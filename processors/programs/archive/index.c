@@ -13,10 +13,10 @@ enum { PATH_BYTES = 4096 };
 /* ---- writing ---- */
 
 struct run {
-    FILE *file; /* sorted lines */
+    FILE *file; /* has sorted lines */
     char *line;
     size_t cap;
-    ssize_t len; /* of the line at hand; < 0: there are no more */
+    ssize_t len; /* of the current line; < 0: no more lines */
 };
 
 static int by_bytes(const void *a, const void *b)
@@ -26,7 +26,7 @@ static int by_bytes(const void *a, const void *b)
     return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* Sorts the lines of `text` into a file without a name. NULL: it cannot be written. */
+/* Sorts the lines of `text` into an unnamed file; NULL if it cannot be written. */
 static FILE *sorted(struct sp_view text)
 {
     struct sp_view *lines = NULL;
@@ -62,7 +62,7 @@ static bool is_before(const struct run *a, const struct run *b)
     return by_bytes(&x, &y) < 0;
 }
 
-/* A heap of runs, the least line on top: O(log runs) a line. */
+/* A heap of runs with the least line on top: O(log runs) for each line. */
 static void sift(struct run *heap, size_t count, size_t at)
 {
     for (size_t child; (child = 2 * at + 1) < count; at = child) {
@@ -82,7 +82,7 @@ static void end_run(struct run *r)
         fclose(r->file);
     char *line = r->line;
     *r = (struct run){0};
-    free(line); /* getline's */
+    free(line); /* allocated by getline */
 }
 
 static void merge(struct run *heap, size_t count, FILE *out)
@@ -101,7 +101,7 @@ static void merge(struct run *heap, size_t count, FILE *out)
     }
 }
 
-/* Reads up to `most` bytes, whole lines. */
+/* Reads whole lines, up to `most` bytes. */
 static size_t read_lines(FILE *in, uint64_t left, uint64_t most, struct sp_buf *out)
 {
     size_t want = (size_t)(left < most ? left : most);
@@ -171,7 +171,7 @@ static void take(struct places *p, struct sp_view line, struct sp_view url)
     p->items[p->count++] = place;
 }
 
-/* The line that starts at `at`, or the first behind it. */
+/* Reads the line that starts at `at`, or else the first line that starts after it. */
 static ssize_t line_from(FILE *in, off_t at, char **line, size_t *cap)
 {
     if (fseeko(in, at > 0 ? at - 1 : 0, SEEK_SET) != 0)
@@ -181,7 +181,8 @@ static ssize_t line_from(FILE *in, off_t at, char **line, size_t *cap)
     return getline(line, cap, in);
 }
 
-/* Each step halves the bytes in which the first line of the key, or behind it, starts. */
+/* Binary search by bytes: each step halves the range in which the first line that is not before the
+ * key starts. */
 static void find_sorted(FILE *in, struct sp_view url, struct places *found)
 {
     struct sp_buf key = {0};
@@ -253,7 +254,7 @@ enum sp_err sp_index_find(const char *dir, struct sp_view url, uint64_t from, ui
     }
     if (found.count > 0)
         qsort(found.items, found.count, sizeof *found.items, by_place);
-    for (size_t i = 0; i < found.count; i++) /* what is in both */
+    for (size_t i = 0; i < found.count; i++) /* removes lines that both parts have */
         if (i == 0 || by_place(&found.items[i], &found.items[kept - 1]) != 0)
             found.items[kept++] = found.items[i];
     *ret_places = found.items;

@@ -17,16 +17,16 @@ struct spot {
 
 struct entry {
     struct sp_known_record record;
-    uint64_t keys; /* where its sketch starts */
+    uint64_t keys; /* index of its sketch's first key */
     uint32_t key_count;
 };
 
 struct sp_known {
     struct sp_candidate_rule rule;
-    struct sp_candidates *like; /* slots are places in `sketched` */
+    struct sp_candidates *like; /* its slots are indexes into `sketched` */
     struct sp_map payloads;     /* struct spot */
     struct sp_map urls;
-    struct spot **spots; /* all of them, to be freed */
+    struct spot **spots; /* all of them, for freeing */
     size_t spot_count;
     size_t spot_cap;
     struct entry *entries;
@@ -232,7 +232,7 @@ size_t sp_known_like(struct sp_known *k, const struct sp_signature *signature,
     const uint32_t *keys = sp_candidate_keys(&k->rule, signature, scratch, &count);
     size_t n = sp_candidates_find(k->like, keys, count, signature->shingle_total, &slots);
     for (size_t i = 0; i < n && i < LOOKED_AT; i++) {
-        uint32_t number = k->sketched[slots[n - 1 - i]]; /* the latest first */
+        uint32_t number = k->sketched[slots[n - 1 - i]]; /* the latest record first */
         const struct entry *e = &k->entries[number];
         uint32_t same = shared(keys, count, k->keys + e->keys, e->key_count);
         size_t at = found < SP_KNOWN_LIKE ? found++ : SP_KNOWN_LIKE;

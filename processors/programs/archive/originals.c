@@ -126,7 +126,8 @@ static enum sp_err damaged(struct sp_place place, enum sp_err err, struct sp_fau
 static enum sp_err get(struct sp_originals *o, struct sp_place place, unsigned depth,
                        struct kept **ret_kept, struct sp_fault *fault);
 
-/* Appends the original block of a changed record, made of what is stored and of its base. */
+/* Appends the original block of a record that was stored changed, made from the stored block and
+ * its base. */
 static enum sp_err restore_block(struct sp_originals *o, struct sp_place base_place,
                                  struct sp_warc_record stored, unsigned depth, struct sp_buf *out,
                                  struct sp_fault *fault)
@@ -148,7 +149,7 @@ static enum sp_err restore_block(struct sp_originals *o, struct sp_place base_pl
     return SP_OK;
 }
 
-/* Appends the original of what is stored; header first. */
+/* Appends the original of a stored record, the header first. */
 static enum sp_err restore(struct sp_originals *o, struct sp_place place,
                            struct sp_warc_record stored, unsigned depth, struct sp_buf *out,
                            size_t *ret_header_len, struct sp_fault *fault)
@@ -169,7 +170,7 @@ static enum sp_err restore(struct sp_originals *o, struct sp_place place,
     return restore_block(o, base_place, stored, depth, out, fault);
 }
 
-/* The header and block of a stored record, which CR LF CR LF follows. */
+/* Splits a stored record, which CR LF CR LF follows, into header and block. */
 static bool parse(struct sp_view bytes, struct sp_warc_record *ret_record)
 {
     uint64_t length = 0;

@@ -1,5 +1,5 @@
-/* See patch.h. The window has to reach from the text's end to the prefix's start, or the prefix is
- * not seen. */
+/* See patch.h. The window must reach from the end of the text to the start of the prefix; otherwise
+ * the prefix is not used. */
 #include "archive/patch.h"
 
 #include <zstd.h>

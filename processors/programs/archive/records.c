@@ -20,13 +20,13 @@ void sp_records_close(struct sp_records *r)
     *r = (struct sp_records){0};
 }
 
-/* Reads more; false: nothing came. */
+/* Reads more; false if nothing more can be read. */
 static bool more(struct sp_records *r)
 {
     size_t got = 0;
     if (r->end || r->damage != SP_OK)
         return false;
-    if (r->at > 0 && r->at >= r->window.len / 2) { /* each byte is moved once at most */
+    if (r->at > 0 && r->at >= r->window.len / 2) { /* so that each byte is moved at most once */
         memmove(r->window.data, r->window.data + r->at, r->window.len - r->at);
         r->window.len -= r->at;
         r->offset += r->at;
@@ -69,7 +69,7 @@ static bool starts_record(struct sp_records *r)
     return want(r, 5) && memcmp(here(r), "WARC/", 5) == 0;
 }
 
-/* Moves to the next line that starts a record, or to the end of what can be read. */
+/* Skips to the next line that starts a record, or to the end of what can be read. */
 static void find(struct sp_records *r)
 {
     while (!starts_record(r)) {
@@ -87,7 +87,7 @@ static enum sp_err bad(struct sp_records *r, enum sp_err err, const char *why, c
     return err;
 }
 
-/* The compression is damaged: what was read of the record does not count. */
+/* The compressed data is damaged: the part of the record that was read does not count. */
 static enum sp_err damaged(struct sp_records *r, const char **ret_why)
 {
     enum sp_err err = r->damage;
@@ -118,7 +118,8 @@ static enum sp_err cut_off(struct sp_records *r, const char *why, const char **r
     return SP_TRUNCATED;
 }
 
-/* To the start of a record. SP_END, or an error: what is there is none. */
+/* Skips to the start of a record. Returns SP_END at the end, or an error if the bytes there do not
+ * start a record. */
 static enum sp_err start(struct sp_records *r, const char **ret_why)
 {
     discard(r);

@@ -39,7 +39,7 @@ static enum sp_err get(struct job *j, struct sp_place place, struct sp_original 
     return sp_originals_get(j->originals, place, ret_record, j->fault);
 }
 
-/* Our own record at the start of each file. */
+/* Whether it is the record that we write at the start of each file. */
 static bool is_info(const struct sp_original *record)
 {
     return sp_header_field(record->header, "Samepage-Info").len > 0;

@@ -14,12 +14,12 @@ enum { RAW_BYTES = 1 << 15, PATH_BYTES = 4096 };
 
 struct sp_segments {
     char *dir;
-    int fd; /* written to, or -1 */
+    int fd; /* open for writing, or -1 */
     uint32_t number;
     uint64_t length;
     z_stream deflate;
     struct sp_buf packed;
-    int read_fd; /* or -1 */
+    int read_fd; /* open for reading, or -1 */
     uint32_t read_number;
     z_stream inflate;
     unsigned char raw[RAW_BYTES];
@@ -102,7 +102,7 @@ static void remove_later(const struct sp_segments *s)
     for (uint32_t n = s->number + 1;; n++) {
         path_of(s, n, path);
         if (unlink(path) != 0)
-            break; /* they are numbered without gaps */
+            break; /* segments are numbered without gaps */
     }
 }
 

@@ -1,4 +1,5 @@
-/* See state.h. Lines of words; "end" is the last, so that a copy cut short is noticed. */
+/* See state.h. The file consists of lines of words. The last line is "end", so that a truncated
+ * copy is detected. */
 #include "archive/state.h"
 
 #include <errno.h>
@@ -30,7 +31,7 @@ struct sp_archive_input *sp_archive_state_input(struct sp_archive_state *state, 
     *input = (struct sp_archive_input){.id = id, .name = sp_strdup(name)};
     for (char *at = input->name; *at; at++)
         if (*at == '\n')
-            *at = '?'; /* it is there for people */
+            *at = '?'; /* names are only for people */
     return input;
 }
 
@@ -88,7 +89,7 @@ enum sp_err sp_archive_state_load(const char *dir, struct sp_archive_state *ret_
         end = load_line(&state, line);
     if (err == SP_OK && !end)
         err = sp_fault_set(fault, SP_CORRUPT, "%s: ends too early", path);
-    free(line); /* getline's */
+    free(line); /* allocated by getline */
     fclose(in);
     if (err == SP_OK)
         *ret_state = state;

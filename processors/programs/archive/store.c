@@ -20,8 +20,8 @@
 
 enum {
     PAYLOAD_MIN = 256, /* bytes: below it a revisit's header is larger than what it saves */
-    /* A patch of at most so many bytes, or of a 32nd of the block: the search for a better base
-     * ends, and the record gets no sketch, because its base serves as well. */
+    /* After a patch of at most SMALL_BYTES, or of a 32nd of the block, no better base is searched
+     * for, and the record gets no sketch, because its base serves as well as the record would. */
     SMALL_BYTES = 256,
     SMALL_SHARE = 32
 };
@@ -38,11 +38,11 @@ struct about {
     struct sp_warc_record record;
     struct sp_view url;
     struct sp_view type;
-    struct sp_view http; /* header of a response, or empty */
+    struct sp_view http; /* header of an HTTP response, or empty */
     struct sp_view payload;
-    char digest[SP_DIGEST_BYTES]; /* where the record has none */
+    char digest[SP_DIGEST_BYTES]; /* set if the record has no digest */
     bool page;
-    bool sketched; /* its signature was asked for */
+    bool sketched; /* its signature was computed, or cannot be */
     struct sp_signature *signature;
 };
 
@@ -102,7 +102,8 @@ static enum sp_err store_whole(struct sp_archive_writer *w, const struct about *
 {
     struct sp_view header = a->record.header;
     sp_buf_reset(&w->header);
-    if (sp_fields_changed(header)) { /* it is of an archive itself: what is its own must stay */
+    /* The input is an archive itself: its own lines must be kept. */
+    if (sp_fields_changed(header)) {
         if (!sp_fields_change(header, NULL, 0, sp_view("", 0), &w->header))
             return sp_fault_set(w->fault, SP_MALFORMED,
                                 "a header has a Samepage-Version line, and line endings that "
@@ -162,7 +163,7 @@ static enum sp_err store_patch(struct sp_archive_writer *w, const struct about *
 
 /* ---- which way ---- */
 
-/* The record that a patch of this one may be based on. */
+/* Returns the record itself, or the ancestor to use as the base if its chain is too long. */
 static uint32_t climb(const struct sp_archive_writer *w, uint32_t record)
 {
     uint32_t most = w->options->depth;
@@ -173,7 +174,7 @@ static uint32_t climb(const struct sp_archive_writer *w, uint32_t record)
     return record;
 }
 
-/* Tries a base; *best is it where its patch is the smallest so far. */
+/* Tries a base; *best becomes the base if its patch is the smallest so far. */
 static enum sp_err try_base(struct sp_archive_writer *w, const struct about *a, uint32_t base,
                             int64_t *best)
 {
@@ -220,7 +221,7 @@ static bool pays(struct sp_archive_writer *w, const struct about *a)
            w->best.len < w->patch.len / 4 * 3;
 }
 
-/* *ret_base: the record to be a patch of, which is in w->best; or WHOLE. */
+/* Chooses the base of a patch: *ret_base is the base, with the patch in w->best, or WHOLE. */
 static enum sp_err choose(struct sp_archive_writer *w, struct about *a, struct sp_id url,
                           int64_t *ret_base)
 {
@@ -243,7 +244,8 @@ static enum sp_err choose(struct sp_archive_writer *w, struct about *a, struct s
     return err;
 }
 
-/* Stores a record whose payload may be there; *ret_done: it was. */
+/* Stores the record as a revisit if its payload is stored already; *ret_done says whether it was.
+ */
 static enum sp_err store_copy(struct sp_archive_writer *w, const struct about *a,
                               struct sp_id payload, struct sp_id url, bool *ret_done)
 {
@@ -257,7 +259,7 @@ static enum sp_err store_copy(struct sp_archive_writer *w, const struct about *a
     if (err != SP_OK)
         return err;
     if (!sp_view_eq(sp_payload(base.header, base.block), a->payload))
-        return SP_OK; /* equal hashes of different bytes */
+        return SP_OK; /* different bytes with equal hashes */
     err = store_revisit(w, a, &base, place);
     if (err == SP_NOT_FOUND)
         return SP_OK;
@@ -301,7 +303,7 @@ static enum sp_err store_new(struct sp_archive_writer *w, struct about *a, struc
     return SP_OK;
 }
 
-/* ---- the index's line ---- */
+/* ---- the line of the index ---- */
 
 static void put_line(struct sp_archive_writer *w, const struct about *a, struct sp_place place,
                      const char *stored_as)

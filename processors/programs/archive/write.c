@@ -264,7 +264,7 @@ static enum sp_err read_input(struct job *j, const char *file, struct sp_records
         if (!input)
             input = sp_archive_state_input(&j->state, input_id(file, err, record.header), file);
         bool here = number >= input->records;
-        number += err != SP_TRUNCATED; /* the rest may come later */
+        number += err != SP_TRUNCATED; /* the rest of the record may arrive later */
         if (!here) {
             w->result->passed++;
             sp_readings_pass(w->options->readings, 1);
@@ -296,7 +296,8 @@ static uint64_t size_of(const char *file)
     return stat(file, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-/* Refuses what is known to be another format; standard input can be read only once. */
+/* Refuses a file that is known to have another format. Standard input is not checked, because it
+ * can be read only once. */
 static enum sp_err look_at(const char *file, struct sp_fault *fault)
 {
     struct sp_input_options options;

@@ -9,7 +9,7 @@
 #include "local/pipeline.h"
 #include "local/run.h"
 
-/* An id, a content or a source, by the hash of it. */
+/* An id, a content or a source, found by its hash. */
 struct name {
     struct sp_id hash; /* key of the map: first */
     uint32_t first;
@@ -48,7 +48,7 @@ void sp_audit_documents_done(struct sp_audit *a)
     sp_buf_done(&a->ids);
 }
 
-/* The entry of that name, a new one with first SP_AUDIT_NONE. */
+/* Returns the entry of the name; a new one has first = SP_AUDIT_NONE. */
 static struct name *name_of(struct sp_map *map, struct sp_id hash)
 {
     struct name *n = sp_map_get(map, hash);
@@ -75,7 +75,7 @@ static size_t put_text(struct sp_audit *a, struct sp_view text)
     return at;
 }
 
-/* The host of its URL; of other documents the file. */
+/* The source is the host of the URL, or the file if the document's id is not a URL. */
 static uint32_t source_of(struct sp_audit *a, struct sp_view url, const char *file)
 {
     struct sp_buf canonical = {0};
@@ -112,7 +112,7 @@ static uint32_t content_of(struct sp_audit *a, struct sp_signature *signature)
     return n->first;
 }
 
-/* What a worker makes of a record: the id, the URL, the packed signature. */
+/* Computes in a worker what is needed of a record: the id, the URL, the packed signature. */
 static enum sp_err make(void *arg, struct sp_text *text, const struct sp_page_record *page,
                         struct sp_buf *scratch, struct sp_buf *out, const char **ret_why)
 {

@@ -1,5 +1,5 @@
-/* Decides what was removed rightly. All similar pairs of distinct contents are examined once. For
- * each content only its nearest kept one is remembered, so a cluster costs time for its pairs but
+/* Decides which removals were right. All similar pairs of distinct contents are examined once. For
+ * each content only its nearest kept content is remembered, so the pairs of a cluster cost time but
  * no memory. */
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct cluster_name {
 struct reading {
     struct sp_audit *a;
     struct sp_map clusters;
-    bool clusters_only; /* the list says nothing of what was removed */
+    bool clusters_only; /* the list does not say what was removed */
     bool kept;          /* the list names what was kept */
 };
 
@@ -287,7 +287,7 @@ static void count_clusters(struct sp_audit *a)
             c->first_kept = i;
     }
     a->result->clusters = a->cluster_count;
-    /* A list of the removed that names their clusters leaves the kept ones out. */
+    /* A list of removed documents that names their clusters lacks the kept ones. */
     bool whole = a->options->clusters || a->options->kept;
     for (uint32_t i = 0; whole && a->clusters && i < a->cluster_count; i++)
         a->result->clusters_lost += a->clusters[i].kept == 0;

@@ -1,4 +1,4 @@
-/* The audit as a page: the result first, then where it comes from, examples last. */
+/* The audit as a page: the result first, then its sources, examples last. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* ---- texts of the examples, read again ---- */
+/* ---- the texts of the examples, which are read again ---- */
 
 struct shown {
     uint32_t document;
@@ -25,7 +25,7 @@ struct texts {
     struct shown *list; /* by document, which is by file and number */
     size_t count;
     size_t next;
-    size_t end; /* of those in this file */
+    size_t end; /* end of the documents of this file */
     struct sp_text *text;
 };
 
@@ -60,7 +60,7 @@ static enum sp_err read_file(struct texts *t, uint32_t file, struct sp_fault *fa
     }
     sp_parser_free(parser);
     sp_input_close(input);
-    t->next = t->end; /* a file that has changed lacks texts, and no more */
+    t->next = t->end; /* a file that changed since lacks texts, which does no harm */
     return err == SP_END ? SP_OK : err;
 }
 

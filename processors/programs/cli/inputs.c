@@ -1,5 +1,5 @@
-/* A folder among the inputs stands for the files in it; and what it means that records of inputs
- * could not be read. */
+/* Replaces folders among the inputs by the files in them, and reports records that could not be
+ * read. */
 #include <fts.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static struct {
     char **names;
     size_t count;
     size_t cap;
-} inputs; /* of the process */
+} inputs; /* of this process */
 
 static void add(const char *name)
 {
@@ -31,7 +31,7 @@ static bool ends_with(const char *name, size_t len, const char *end)
     return len > n && strncasecmp(name + len - n, end, n) == 0;
 }
 
-/* By its name: a folder holds much that is not meant. */
+/* Decides by the name, because a folder may contain other files. */
 static bool holds_records(const char *name)
 {
     static const char *const packed[] = {".gz", ".zst"};
@@ -71,7 +71,7 @@ static void add_folder(char *path)
     if (tree)
         fts_close(tree);
     if (texts || inputs.count == before)
-        add(path); /* reading it says what is wrong, if anything is */
+        add(path); /* reading the path reports what is wrong with it */
 }
 
 const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)

@@ -18,7 +18,7 @@ int sp_cli_kafka_parse(const struct sp_command *command, int argc, char **argv,
     struct sp_fault fault;
     const char *letters = options->letters ? options->letters : "";
     sp_config_default(config);
-    /* The file, then the environment, then --set: so the file is looked for first. */
+    /* In this order: the file, the environment, --set. So the first pass looks for the file. */
     for (int pass = 0; pass < 2; pass++) {
         optind = 0;
         opterr = pass == 0;
@@ -123,12 +123,12 @@ void sp_cli_log(const char *level, const char *text)
         const char *const parts[] = {stamp, " ", level, " ", log_stage, ": ", text};
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
             sp_buf_put_str(&line, parts[i]);
-        for (size_t i = 0; i < line.len; i++) /* one line stays one */
+        for (size_t i = 0; i < line.len; i++) /* an entry must stay one line */
             if ((unsigned char)line.data[i] < ' ')
                 line.data[i] = ' ';
     }
     sp_buf_put_u8(&line, '\n');
-    fwrite(line.data, 1, line.len, stderr); /* in one piece: stderr is locked meanwhile */
+    fwrite(line.data, 1, line.len, stderr); /* as one write, because other threads log as well */
     sp_buf_done(&line);
 }
 

@@ -1,4 +1,4 @@
-/* samepage: the program's front door. */
+/* samepage: finds the command and runs it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,7 @@ static int no_such_command(const char *name)
     return SP_EXIT_USAGE;
 }
 
-/* What was printed and never arrived is a failure, whichever command it was. */
+/* Any command fails if its output could not be written. */
 static int flushed(int code)
 {
     if ((fflush(stdout) != 0 || ferror(stdout)) && code == SP_EXIT_DONE)
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     const struct sp_command *command = find(name);
     if (!command)
         return no_such_command(name);
-    char program[64]; /* as getopt's messages begin */
+    char program[64]; /* getopt's messages begin with it */
     snprintf(program, sizeof program, "samepage %s", name);
     argv[1] = program;
     sp_cli_arguments(argv + 1);

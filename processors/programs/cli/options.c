@@ -1,4 +1,4 @@
-/* What the commands' option handling shares. */
+/* Option handling that the commands share. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ void sp_cli_arguments(char **argv)
     arguments = argv;
 }
 
-/* The long option of the help that is nearest to the one that getopt refused; false: none is near.
- */
+/* Finds the option in the help that is nearest to the one that getopt refused; false if none is
+ * near. */
 static bool nearest_option(const char *help, char *ret_name, size_t size)
 {
     const char *wrong = arguments ? arguments[optind - 1] : NULL;
@@ -46,10 +46,10 @@ static bool nearest_option(const char *help, char *ret_name, size_t size)
         snprintf(ret_name, size, "%s", name);
         found = true;
     }
-    return found && least > 0; /* a known one lacks its argument, which getopt has said */
+    return found && least > 0; /* a known option lacks its argument, which getopt has reported */
 }
 
-/* The setting that somebody takes for an option of the command; NULL: none. */
+/* Returns the setting that the user may have meant by the option; NULL if there is none. */
 static const char *setting_like(const char *help)
 {
     const char *wrong = arguments ? arguments[optind - 1] : NULL;
@@ -99,7 +99,7 @@ int sp_cli_common(const struct sp_command *command, int option, struct sp_config
         err = sp_config_set(config, sp_view_str(field_settings[option - SP_OPT_FIELD]),
                             sp_view_str(optarg), &fault);
         break;
-    default: /* getopt has said what is wrong */
+    default: /* getopt has reported what is wrong */
         suggest_option(command);
         return SP_EXIT_USAGE;
     }

@@ -11,7 +11,7 @@ struct sp_payloads {
     struct sp_db *db;
     struct sp_store *store;
     struct sp_buf value;
-    struct sp_buf found; /* what the last revisit's views point into */
+    struct sp_buf found; /* the last revisit's views point into it */
     uint64_t bytes_left;
     uint64_t forgone;
 };
@@ -53,7 +53,7 @@ enum sp_err sp_payloads_close(struct sp_payloads *p, struct sp_fault *fault)
     return err;
 }
 
-/* If two contents had one digest, the later would count, as in `run`. */
+/* If two contents have the same digest, the later one counts, as in `run`. */
 static enum sp_err note(struct sp_payloads *p, struct sp_view key,
                         const struct sp_page_record *page)
 {

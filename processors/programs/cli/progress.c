@@ -1,5 +1,5 @@
-/* The progress bar: one line on standard error, redrawn a few times a second. The clock is read
- * here and nowhere near the data. */
+/* The progress bar: one line on standard error, redrawn a few times a second. The clock affects
+ * nothing else. */
 #include "cli/progress.h"
 
 #include <stdio.h>

@@ -11,7 +11,8 @@
 
 static const char confidence_field[] = ",\"confidence\":";
 
-/* What the line of a rule is about, the key of its record: what stands before its counts. */
+/* Appends the key of a rule's record: the part of its line before the counts, which says what the
+ * rule is about. */
 static void put_key(struct sp_buf *key, const char *line)
 {
     const char *end = strstr(line, confidence_field);
@@ -26,7 +27,7 @@ static double confidence_of(const char *line)
     return at ? strtod(at + sizeof confidence_field - 1, NULL) : 0;
 }
 
-/* `lines` is cut up. */
+/* Modifies `lines`. */
 static void make_table(char *lines, struct sp_topic_table *ret_table)
 {
     struct sp_buf key = {0};
@@ -117,7 +118,7 @@ enum sp_err sp_cli_rules_follow(void *arg, struct sp_buf *lines, bool *ret_chang
     struct sp_cli_rules_topic *t = arg;
     enum sp_err err = sp_cli_rules_read(t->config, &t->topic, t->seen, 0, lines, fault);
     if (err != SP_OK) {
-        if (t->seen > 0 && !t->failed) /* the first failure ends the server, which says why */
+        if (t->seen > 0 && !t->failed) /* the first failure ends the server, which reports it */
             fprintf(stderr, "samepage: the rules cannot be read: %s; tries again\n", fault->text);
         t->failed = true;
         return err;

@@ -1,5 +1,5 @@
-/* From the configuration's table to the options of the stages: with settings/settings.h, the one
- * place that knows both. */
+/* Converts the configuration to the options of the stages; together with settings/settings.h the
+ * only code that knows both. */
 #include "cli/settings.h"
 
 #include <stdio.h>
@@ -25,8 +25,8 @@ void sp_settings_input(const struct sp_config *c, struct sp_input_options *ret_o
     f->any_time = strcmp(f->time, usual.fields.time) != 0;
 }
 
-/* What a state means: settings, and the dictionary of a trained map. The cells may change: the
- * store knows those of its rows. */
+/* Appends what identifies a state: settings, and the dictionary of a trained map. The map's cells
+ * may change, because the store records the map of each row. */
 static void put_fingerprint(const struct sp_config *c, const struct sp_partition_map *map,
                             struct sp_buf *out)
 {
@@ -37,7 +37,7 @@ static void put_fingerprint(const struct sp_config *c, const struct sp_partition
         snprintf(line, sizeof line, SP_SETTINGS_DICTIONARY "%08x\n", map->dictionary.fingerprint);
         sp_buf_put_str(out, line);
     }
-    sp_config_fingerprint(c, out); /* ends the text */
+    sp_config_fingerprint(c, out); /* also terminates the text */
 }
 
 enum sp_err sp_settings_map(const char *name, uint64_t cells, struct sp_partition_map *ret_map,
@@ -49,7 +49,8 @@ enum sp_err sp_settings_map(const char *name, uint64_t cells, struct sp_partitio
     return err == SP_OK ? SP_OK : sp_fault_set(fault, err, "partition.cells is out of its range");
 }
 
-/* Pages can move where both maps make the same length vectors, and one follows the other. */
+/* Opens the previous map. Pages can move to the new map if both compute the same length vectors and
+ * the new one is the next version. */
 static enum sp_err open_before(const struct sp_config *c, struct sp_settings *s,
                                struct sp_fault *fault)
 {
@@ -73,7 +74,7 @@ static enum sp_err open_before(const struct sp_config *c, struct sp_settings *s,
     return SP_OK;
 }
 
-/* Of a run's caches; the rest is for pages and groups. */
+/* Shares of a run's caches; the rest is for pages and groups. */
 enum { CONTENTS_PERCENT = 60, ROWS_PERCENT = 8 };
 
 static void set_run(const struct sp_config *c, struct sp_run_options *ret_options)

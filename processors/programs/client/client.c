@@ -1,6 +1,6 @@
-/* See samepage/status.h. A consumer that remembers what it has returned: the offset after an event
- * is stored when the next one is asked for or on commit, so that a commit covers what the caller
- * has seen and never what librdkafka has fetched ahead. */
+/* See samepage/status.h. The offset after an event is stored when the next event is asked for, or
+ * on commit. So a commit covers what the caller has seen, and not what librdkafka has fetched
+ * ahead. */
 #include <librdkafka/rdkafka.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ struct samepage_status_client {
     struct sp_buf text;
     char group_id[SP_GROUP_ID_TEXT];
     char message[MESSAGE_BYTES];
-    char refusal[256]; /* what brokers say who do not let us in */
+    char refusal[256]; /* why brokers refused the connection */
 };
 
 __attribute__((format(printf, 3, 4))) static void say(char *error, size_t size, const char *format,
@@ -32,10 +32,10 @@ __attribute__((format(printf, 3, 4))) static void say(char *error, size_t size, 
     va_end(args);
 }
 
-/* ---- opening */
+/* ---- opening ---- */
 
-/* Offsets of revoked partitions must not be committed any more: the partitions may come back after
- * another member has gone further. */
+/* Forgets the offsets of revoked partitions, which must not be committed: another member may have
+ * read further before the partitions come back. */
 static void on_rebalance(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
                          rd_kafka_topic_partition_list_t *list, void *arg)
 {
@@ -71,7 +71,7 @@ static bool configure(rd_kafka_conf_t *conf, const char *const *properties, cons
                                         "fetch.wait.max.ms",
                                         "20",
                                         NULL};
-    /* Without a group librdkafka wants a name all the same; nothing is ever committed to it. */
+    /* librdkafka requires a name even without a group; nothing is committed under it */
     const char *last[] = {"group.id",
                           group ? group : "samepage-status",
                           "isolation.level",
@@ -104,7 +104,7 @@ static void on_error(rd_kafka_t *consumer, int code, const char *reason, void *o
         snprintf(c->refusal, sizeof c->refusal, "%s", reason);
 }
 
-/* Errors wait in a queue until somebody polls; there are no messages yet. */
+/* Polls for errors, which wait in a queue; no messages can arrive yet. */
 static bool wait_for_refusal(struct samepage_status_client *c)
 {
     for (int i = 0; i < 20 && !c->refusal[0]; i++) {
@@ -115,7 +115,8 @@ static bool wait_for_refusal(struct samepage_status_client *c)
     return c->refusal[0] != 0;
 }
 
-/* The number of partitions; 0 with a message: there is no such topic, or no broker is reachable. */
+/* Returns the number of partitions; 0 with a message if there is no such topic or no broker is
+ * reachable. */
 static int32_t count_partitions(struct samepage_status_client *c, const char *topic, char *error,
                                 size_t size)
 {
@@ -152,9 +153,9 @@ static bool starts_at_end(const rd_kafka_conf_t *conf)
            strcmp(value, "end") == 0;
 }
 
-/* Where a reader without a group starts: auto.offset.reset, as librdkafka does it for groups. The
- * end is queried at once, so that events that come after this call are new to the caller as
- * well. */
+/* Assigns all partitions to a reader without a group, from auto.offset.reset on, as librdkafka does
+ * for groups. The end is queried now, so that events after this call are new to the caller as well.
+ */
 static rd_kafka_resp_err_t assign_all(rd_kafka_t *consumer, rd_kafka_topic_partition_list_t *list,
                                       const char *topic, int32_t partitions)
 {
@@ -235,7 +236,7 @@ void samepage_status_close(struct samepage_status_client *client)
     sp_free(client);
 }
 
-/* ---- events */
+/* ---- events ---- */
 
 static void note_returned(struct samepage_status_client *c, const rd_kafka_message_t *m)
 {
@@ -291,7 +292,8 @@ int samepage_status_commit(struct samepage_status_client *client, char *error, s
     if (client->returned->cnt == 0)
         return SAMEPAGE_NONE;
     rd_kafka_resp_err_t code = rd_kafka_commit(client->consumer, client->returned, 0);
-    /* Also on failure: what may have moved to another reader must not be committed later. */
+    /* Also on failure, because partitions that may have moved to another reader must not be
+     * committed later. */
     rd_kafka_topic_partition_list_destroy(client->returned);
     client->returned = rd_kafka_topic_partition_list_new(4);
     if (code == RD_KAFKA_RESP_ERR_NO_ERROR)

@@ -1,7 +1,7 @@
-/* See decode.h; and the words of samepage/status.h. */
+/* See decode.h. Also the texts of samepage/status.h. */
 #include "client/decode.h"
 
-/* The public numbers are ours: nothing to translate. */
+/* The public numbers equal ours, so no conversion is needed. */
 _Static_assert((int)SAMEPAGE_STATUS_UNIQUE == SP_STATUS_UNIQUE &&
                    (int)SAMEPAGE_STATUS_WINNER == SP_STATUS_WINNER &&
                    (int)SAMEPAGE_STATUS_LOSER == SP_STATUS_LOSER &&

@@ -20,7 +20,7 @@ struct arguments {
     struct sp_archive_options archive;
 };
 
-/* What callbacks of both directions need. */
+/* What the callbacks of storing and restoring need. */
 struct watch {
     struct sp_progress progress;
     uint64_t complaints;
@@ -137,7 +137,7 @@ static double seconds_since(const struct timespec *start)
     return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
-/* A record's time is that since the one before it: finding, restoring and writing it. */
+/* The time since the last record: to find, restore and write this one. */
 static void on_restored(void *arg, uint64_t bytes)
 {
     struct watch *w = arg;

@@ -153,7 +153,7 @@ static bool write_summary(const char *name, const struct sp_cover_result *r)
     return fclose(out) == 0;
 }
 
-/* A relation that cannot be understood is wrong usage. */
+/* Reports an error; a relation that cannot be parsed is wrong usage. */
 static int complain(const struct sp_command *command, enum sp_err err, const char *message)
 {
     return err == SP_INVALID ? sp_cli_usage(command, "%s", message) : sp_cli_failed("%s", message);

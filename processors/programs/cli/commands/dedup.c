@@ -1,4 +1,4 @@
-/* samepage dedup: a collection without its near duplicates. */
+/* samepage dedup: removes the near duplicates of a collection. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -15,7 +15,7 @@ struct arguments {
     struct sp_config config;
 };
 
-/* Two outputs in one file; NULL: there are none. */
+/* Returns a name that two outputs share; NULL if none do. */
 static const char *twice(const struct sp_dedup_options *o)
 {
     const char *names[] = {o->kept, o->removed, o->clusters, o->dead_letter};
@@ -28,7 +28,7 @@ static const char *twice(const struct sp_dedup_options *o)
     return NULL;
 }
 
-/* The name of a table, which no output is. */
+/* Whether the name is that of a table; outputs cannot be tables. */
 static bool is_named_table(const char *name)
 {
     static const char *const ends[] = {".csv",    ".tsv",     ".csv.gz",
@@ -104,7 +104,7 @@ static int report(const struct arguments *a, const struct sp_dedup_result *r,
                     100 * (double)r->removed_bytes / (double)r->bytes);
         fprintf(stderr, "  %-22s %15.1f\n", "seconds", seconds);
     }
-    const char *advice = a->quiet ? NULL : ""; /* --dead-letter says it of each */
+    const char *advice = a->quiet ? NULL : ""; /* --dead-letter reports each of them */
     sp_cli_reasons(readings, a->options.dead_letter ? advice : "; --dead-letter FILE keeps them");
     return sp_cli_verdict(&a->config, readings);
 }

@@ -26,11 +26,11 @@ struct arguments {
 struct waiting {
     bool quiet;
     bool shown;
-    char what[128]; /* is under way, since: */
+    char what[128]; /* in progress, since start_ms */
     int64_t start_ms;
 };
 
-enum { SURE_MS = 1000 /* before that, what is left is anybody's guess */ };
+enum { SURE_MS = 1000 /* earlier, an estimate would be a guess */ };
 
 static void show(void *arg, const char *what, uint64_t done, uint64_t of)
 {
@@ -51,7 +51,7 @@ static void show(void *arg, const char *what, uint64_t done, uint64_t of)
     fflush(stderr);
 }
 
-/* "40 seconds", "3 minutes": upwards, in fives of seconds. */
+/* Rounds up, to five seconds or one minute: "40 seconds", "3 minutes". */
 static struct sp_thousands in_words(double seconds, const char **ret_unit)
 {
     bool minutes = seconds >= 90;
@@ -60,7 +60,8 @@ static struct sp_thousands in_words(double seconds, const char **ret_unit)
                                 : (uint64_t)(seconds / 5 + 1) * 5);
 }
 
-/* What takes a few seconds is not worth a line. The range is that of machines and of contents. */
+/* Prints the expected duration if it is more than a few seconds. The range allows for differences
+ * of machines and contents. */
 static void expect(void *arg, size_t experiments, size_t contents, double seconds)
 {
     enum { WORTH_SECONDS = 10 };
@@ -96,7 +97,7 @@ static int add_names(const struct sp_command *command, struct arguments *a, cons
     return -1;
 }
 
-/* A number above 0, with an optional K, M or G; 0 where it is none. */
+/* Parses a number above 0, with an optional K, M or G; returns 0 if it is not one. */
 static double positive(const char *text, size_t len)
 {
     static const char units[] = "KMG";
@@ -112,7 +113,7 @@ static double positive(const char *text, size_t len)
     return end[unit != NULL] || !(x > 0 && x < 1e18) ? 0 : x;
 }
 
-/* "price=0.5,rate=20M": the cost model's parameters; and Figure 9 is wanted. */
+/* Parses parameters of the cost model ("price=0.5,rate=20M"), and selects Figure 9. */
 static int add_cost(const struct sp_command *command, struct arguments *a, const char *list)
 {
     struct sp_cost_options *c = &a->evaluate.cost;
@@ -192,7 +193,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     }
     if (optind == argc && a->evaluate.labelled_count == 0)
         return sp_cli_usage(command, "no trace: name files, or - for standard input");
-    if (optind == argc && a->evaluate.only_count == 0) { /* all that looks at labelled pages */
+    /* The experiments that use labelled pages. */
+    if (optind == argc && a->evaluate.only_count == 0) {
         a->only[a->evaluate.only_count++] = "methods";
         a->only[a->evaluate.only_count++] = "huang";
     }
@@ -210,7 +212,7 @@ static bool plain(const char *text)
                                  "-_./=,:+@%") == strlen(text);
 }
 
-/* The command line as a shell would take it again. getopt has moved the arguments, not lost any. */
+/* Writes the command line so that a shell can run it again. getopt has reordered the arguments. */
 static void put_command(struct sp_buf *out, int argc, char **argv)
 {
     sp_buf_put_str(out, argv[0]); /* "samepage evaluate" */

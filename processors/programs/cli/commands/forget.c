@@ -23,7 +23,7 @@ struct arguments {
 
 /* ---- which pages ---- */
 
-/* An id that is no URL is that of a document, as input.id_field reads it. */
+/* Adds a page by its URL. Another id is that of a document, as with input.id_field. */
 static void add_name(struct arguments *a, struct sp_view name)
 {
     struct sp_buf scratch = {0}, doc = {0};
@@ -79,7 +79,8 @@ static int forget_in_state(const struct arguments *a, const struct sp_config *co
     struct sp_run_result result;
     struct sp_fault fault;
     struct sp_buf lines = {0};
-    enum sp_err err = sp_db_read_fingerprint(a->state, &lines, &fault); /* or one would be made */
+    /* An open would create the directory. */
+    enum sp_err err = sp_db_read_fingerprint(a->state, &lines, &fault);
     sp_buf_done(&lines);
     if (err != SP_OK || sp_settings_init(config, &settings, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
@@ -90,7 +91,7 @@ static int forget_in_state(const struct arguments *a, const struct sp_config *co
     options.forget = (const char *const *)a->names;
     options.forget_count = a->count;
     options.compact = true;
-    options.audit.share = 0; /* what is watched is looked at again by the next run */
+    options.audit.share = 0; /* the next run audits as before */
     err = sp_run(&options, &result, &fault);
     sp_settings_done(&settings);
     int code = err == SP_OK ? report(a, &result) : sp_cli_failed("%s", fault.text);
@@ -133,8 +134,8 @@ static void send_deletion(struct sending *s, struct sp_view key, int32_t partiti
     s->failed += code != RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-/* To the partition that has the page's fetches, behind them; and with the name as it was given,
- * which was the key of statuses before 0.2. */
+/* Sends deletions to the partition of the page's fetches, so that they come after these. One is for
+ * the name as it was given, which was the key of statuses before 0.2. */
 static void send_name(struct sending *s, const char *name)
 {
     struct sp_buf url = {0};

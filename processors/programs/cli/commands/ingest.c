@@ -28,7 +28,7 @@ struct ingest {
     uint64_t failed;
 };
 
-/* Trying again would not make it smaller; the rest of the crawl goes on. */
+/* Skips the page, because a retry would fail as well, and continues with the rest of the crawl. */
 static void leave_out(struct ingest *in, struct sp_view url, size_t bytes)
 {
     in->too_large++;
@@ -55,7 +55,7 @@ static void configure(rd_kafka_conf_t *conf, void *arg)
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
 }
 
-/* Why a record is no page that the signature stage could take, a sentence; NULL: it is one. */
+/* Returns why the signature stage could not use the record, as a sentence; NULL if it can. */
 static const char *unusable(struct ingest *in, const struct sp_input_item *item)
 {
     const struct sp_page_record *page = &item->page;
@@ -126,7 +126,7 @@ static enum sp_err publish(struct ingest *in, const struct sp_input_options *opt
                          sp_input_total_bytes(input), 0);
     }
     sp_input_close(input);
-    for (size_t i = 0; err == SP_END && i < count; i++) /* read as one */
+    for (size_t i = 0; err == SP_END && i < count; i++) /* the inputs were read as one */
         sp_readings_end_input(&in->readings, files[i], in->readings.records);
     sp_parser_free(parser);
     return err == SP_END ? SP_OK : err;
@@ -139,16 +139,16 @@ static void say(const struct ingest *in)
             sp_thousands(in->too_large).text);
     if (in->revisits)
         fprintf(stderr,
-                "%s revisits of other pages' contents were left out: none of these was read\n",
+                "%s revisits of other pages' contents were left out, because these were not read\n",
                 sp_thousands(in->revisits).text);
     if (sp_payloads_forgone(in->payloads))
         fprintf(stderr,
-                "%s contents were too much to remember for revisits of them; with --payloads DIR "
-                "all are\n",
+                "%s contents were not remembered for revisits of them, for lack of memory; "
+                "--payloads DIR remembers all\n",
                 sp_thousands(sp_payloads_forgone(in->payloads)).text);
 }
 
-/* With a registry, the format that it knows pages by. */
+/* Finds the format of pages: with a registry, the schema id that the registry has. */
 static enum sp_err find_format(const struct sp_config *config, const struct sp_kafka_options *kafka,
                                struct sp_wire_format *format, struct sp_fault *fault)
 {

@@ -1,5 +1,5 @@
-/* samepage pairs: all near-duplicate pairs of a collection, from scratch, and the sets of pages
- * that they make. */
+/* samepage pairs: all near-duplicate pairs of a collection, computed from scratch, and the sets of
+ * pages that they form. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static struct document *document_of(struct collection *c, struct sp_message *m)
     return d;
 }
 
-/* The last fetch of a page with content is the page. */
+/* Keeps a page's last fetch with content. */
 static void note_item(struct collection *c, struct sp_batch_item *item)
 {
     sp_readings_add(&c->readings, item->records, item->err == SP_OK ? NULL : item->why);
@@ -117,7 +117,8 @@ struct writer {
     FILE *out;
     struct sp_buf line;
     uint64_t pairs;
-    uint32_t *set; /* of each page: one of its set; a page that stands for itself is the set's */
+    /* Union-find over pages, or, with the paper's sets, the page that each set was made around. */
+    uint32_t *set;
     struct sp_progress *progress;
 };
 
@@ -133,7 +134,7 @@ static void write_pair(struct writer *w, size_t i, size_t j, double similarity)
     sp_buf_put_str(&w->line, "}\n");
     fwrite(w->line.data, 1, w->line.len, w->out);
     w->pairs++;
-    if (w->pairs % 64 == 0) /* the clock costs more than a pair */
+    if (w->pairs % 64 == 0) /* reading the clock costs more than writing a pair */
         sp_progress_count(w->progress, "comparing", w->pairs, "pairs found");
 }
 
@@ -144,7 +145,7 @@ static uint32_t set_of(uint32_t *set, uint32_t page)
     return page;
 }
 
-/* The first page of a component stands for it. */
+/* Joins two components; the first page of a component is its root. */
 static void note_pair(void *arg, size_t i, size_t j, double similarity)
 {
     struct writer *w = arg;
@@ -153,7 +154,8 @@ static void note_pair(void *arg, size_t i, size_t j, double similarity)
     write_pair(w, i, j, similarity);
 }
 
-/* Each page of a set with the page that the set was made around. */
+/* Makes the sets of the paper, and writes each page of a set with the page that the set was made
+ * around. */
 static void make_sets_of_paper(struct writer *w, const struct sp_similarity_options *similarity)
 {
     const struct collection *c = w->collection;
@@ -170,7 +172,8 @@ static void make_sets_of_paper(struct writer *w, const struct sp_similarity_opti
     sp_free(perhaps);
 }
 
-/* A line for each page that has company; the number of sets, or -1 where the file failed. */
+/* Writes a line for each page of a set of two or more; returns the number of sets, or -1 if the
+ * file could not be written. */
 static int64_t write_sets(struct writer *w, const char *name)
 {
     uint32_t count = (uint32_t)w->collection->count;
@@ -221,7 +224,8 @@ static int join(struct collection *c, const struct sp_similarity_options *simila
     struct writer w = {.collection = c, .out = stdout, .progress = &c->progress};
     if (strcmp(output, "-") != 0 && !(w.out = fopen(output, "w")))
         return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
-    c->progress.shown &= w.out != stdout || !isatty(STDOUT_FILENO); /* not among the pairs */
+    /* Not between lines of pairs on a terminal. */
+    c->progress.shown &= w.out != stdout || !isatty(STDOUT_FILENO);
     enum sp_err err = find_pairs(&w, similarity, a);
     sp_progress_end(&c->progress);
     bool good = !ferror(w.out) && (w.out == stdout ? fflush(w.out) : fclose(w.out)) == 0;

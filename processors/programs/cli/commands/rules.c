@@ -1,4 +1,4 @@
-/* samepage rules: what a state's groups say about URLs, and the topic of rules. */
+/* samepage rules: learns rules about URLs from a state's groups, and publishes them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ struct arguments {
     double confidence;
     bool publish;
     bool kafka;
-    int code; /* of an option that cannot be; -1: none */
+    int code; /* exit code for a wrong option; -1: none */
 };
 
 static bool own_option(void *arg, int option)
@@ -63,7 +63,8 @@ static int parse(int argc, char **argv, struct arguments *a, struct sp_config *c
     return -1;
 }
 
-/* The partitions that the state was made with; of its other settings none matters here. */
+/* Reads the number of partitions that the state was made with; its other settings do not matter
+ * here. */
 static enum sp_err partitions_of(const char *state, uint32_t *ret_tier1, struct sp_fault *fault)
 {
     static const char key[] = "tier1.partitions=";

@@ -135,7 +135,7 @@ static void write_audit(FILE *out, const struct sp_watching_report *report)
     sp_buf_done(&json);
 }
 
-/* Also with --quiet: it should never be said. */
+/* Prints what the audit found, also with --quiet: there should be nothing. */
 static void print_audit(const struct sp_watching_report *report)
 {
     if (report->missing + report->wrong == 0)
@@ -206,10 +206,10 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     return fclose(out) == 0;
 }
 
-/* What the run came to, and the exit code. */
+/* Prints the result; returns the exit code. */
 static int report(const struct arguments *a, struct sp_run_result *r, struct sp_readings *readings)
 {
-    /* With --quiet as well, unless --dead-letter says it of each. */
+    /* Reasons are printed with --quiet as well, unless --dead-letter reports each of them. */
     const char *advice = a->quiet ? NULL : "";
     if (!a->quiet)
         print_summary(r);

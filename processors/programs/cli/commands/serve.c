@@ -1,4 +1,4 @@
-/* samepage serve: the state of a run, asked over HTTP. */
+/* samepage serve: answers questions about the state of a run over HTTP. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -28,9 +28,9 @@ struct arguments {
     struct sp_partition_map map;  /* of map_file: its dictionary */
     struct sp_relation *relation; /* winner.relation of the state, or NULL */
     bool kafka;
-    bool publish; /* the rules, to their topic */
+    bool publish; /* publish rules to their topic */
     bool follow;  /* predict by the rules in their topic */
-    int code;     /* of a wrong option; -1: none */
+    int code;     /* exit code for a wrong option; -1: none */
     const struct sp_command *command;
     const char *pages[PAGES_MAX];
     const char *statuses[PAGES_MAX];
@@ -102,7 +102,7 @@ static int take(const struct sp_command *command, int option, struct arguments *
     }
 }
 
-/* Whether the option is our own. */
+/* Handles an option of this command; returns whether it is one. */
 static bool own_option(void *arg, int option)
 {
     struct arguments *a = arg;
@@ -143,7 +143,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         return sp_cli_usage(command, "%s: this command takes options only", argv[optind]);
     if (!a->kafka && !a->options.state)
         return sp_cli_usage(command, "give --state DIR, --kafka or both");
-    /* From the statuses alone the rules would be those of a part, until the topic is read. */
+    /* The statuses alone give rules of a part of the pages only, until the topic has been read. */
     if (a->publish && !(a->kafka && a->options.state))
         return sp_cli_usage(command, "--publish-rules needs --kafka and --state DIR");
     if (a->follow && (!a->kafka || a->publish))
@@ -151,7 +151,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     return -1;
 }
 
-/* The first line of the file. */
+/* Reads the token, the first line of the file. */
 static int read_token(struct arguments *a)
 {
     FILE *in = fopen(a->token_file, "r");
@@ -174,8 +174,8 @@ static int read_token(struct arguments *a)
     return -1;
 }
 
-/* Texts are only comparable with the state's pages under the dictionary that those were read with:
- * eight hexadecimal digits. */
+/* Texts are comparable with the state's pages only under the dictionary that these were made with.
+ * `digits`: its fingerprint, eight hexadecimal digits. */
 static enum sp_err use_dictionary(struct arguments *a, const char *digits, struct sp_fault *fault)
 {
     char given[16] = "";
@@ -193,7 +193,7 @@ static enum sp_err use_dictionary(struct arguments *a, const char *digits, struc
                         "the map of --map has another dictionary than the one it was made with");
 }
 
-/* How result lists are compared, and from which similarity on: as the state's pages, or by
+/* Chooses how the entries of lists are compared, and the threshold: like the state's pages, or by
  * sentences with the threshold that Smith's paper gives as an example. */
 static int choose_filter(struct arguments *a, const struct sp_config *config)
 {
@@ -207,13 +207,15 @@ static int choose_filter(struct arguments *a, const struct sp_config *config)
     sp_settings_text(config, &text);
     if (!o->filter_sentences || text.signature.max_sentences > 0)
         return -1;
-    return sp_cli_failed("the state in %s has no sentences to filter by: it is to be made with "
-                         "--set signature.sentences=keep, or similarity.method = sentences, lcs or "
-                         "combined",
-                         o->state);
+    return sp_cli_failed(
+        "the state in %s has no sentences to filter by: make it with "
+        "--set signature.sentences=keep, or with similarity.method = sentences, lcs "
+        "or combined",
+        o->state);
 }
 
-/* The settings the state was made with are those its signatures can be compared by. */
+/* Reads the settings that the state was made with, because its signatures are only comparable under
+ * these. */
 static int read_settings(struct arguments *a)
 {
     struct sp_serve_options *o = &a->options;
@@ -259,7 +261,7 @@ static int read_settings(struct arguments *a)
     return code;
 }
 
-/* Connections, and every table of the state, are descriptors. */
+/* Raises the limit of file descriptors: each connection and each table of the state needs one. */
 static void allow_descriptors(void)
 {
     struct rlimit limit;
@@ -269,7 +271,7 @@ static void allow_descriptors(void)
     }
 }
 
-/* The signals that end it, blocked in all threads that are started from now on. */
+/* Blocks the signals that end the server, in all threads that are started from now on. */
 static sigset_t block_ends(void)
 {
     sigset_t ends;
@@ -319,7 +321,7 @@ static int serve_topic(struct arguments *a, const struct sp_config *config)
     return code;
 }
 
-/* ---- a copy of the group stage's state, followed ---- */
+/* ---- a copy of the group stage's state, kept up to date ---- */
 
 struct copying {
     struct sp_replica *replica;
@@ -327,7 +329,7 @@ struct copying {
     bool failed; /* atomic */
 };
 
-/* From the following thread: ends the server, which then says why. */
+/* Called in the following thread: ends the server, which then reports the message. */
 static void on_failed(void *arg, const char *message)
 {
     struct copying *c = arg;
@@ -336,7 +338,8 @@ static void on_failed(void *arg, const char *message)
     kill(getpid(), SIGTERM);
 }
 
-/* Until all that was in the changelog is in the copy; false: a signal came, or it failed. */
+/* Waits until the copy has everything that was in the changelog; false after a signal or a failure.
+ */
 static bool catch_up(struct copying *c)
 {
     const struct timespec slice = {.tv_nsec = 200 * 1000000L};

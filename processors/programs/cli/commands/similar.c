@@ -32,7 +32,8 @@ static bool read_file(const char *name, struct sp_buf *out)
     return good;
 }
 
-/* Markdown cannot be told from plain text by its bytes: there the name decides. */
+/* The type of a file whose name says Markdown, which cannot be told from plain text by its bytes.
+ */
 static struct sp_view content_type(const char *name)
 {
     size_t n = strlen(name);
@@ -136,7 +137,7 @@ static void print_text(struct sp_text *text, const struct document *d)
     sp_buf_done(&out);
 }
 
-enum { SP_EXIT_TROUBLE = 2 }; /* as diff has it */
+enum { SP_EXIT_TROUBLE = 2 }; /* like diff */
 
 static int compare(const struct sp_config *config, char **names, bool show_text)
 {
@@ -145,7 +146,7 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
     struct document documents[2] = {{.name = names[0]}, {.name = names[1]}};
     if (sp_settings_init(config, &settings, &fault) != SP_OK) {
         sp_cli_failed("%s", fault.text);
-        return SP_EXIT_TROUBLE; /* 1 says that they are not near duplicates */
+        return SP_EXIT_TROUBLE; /* 1 means that they are not near duplicates */
     }
     settings.run.text.detect_language |= config->text_language != SP_CONFIG_LANGUAGE_OFF;
     struct sp_text *text = sp_text_new(&settings.run.text);

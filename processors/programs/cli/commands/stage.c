@@ -29,8 +29,9 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                      .compare = run.bus.compare,
                                      .contain = run.bus.contain,
                                      .contents_cache_bytes = config->cache_bytes};
-    /* The caches of the stages are for a process that has all partitions; the store's are shared by
-     * those that it has. */
+    /* The settings are cache sizes of a process with all partitions. A stage's own caches are
+     * divided by the number of partitions; the store's caches are shared by those that the process
+     * has. */
     stage.group.cache_bytes = config->cache_bytes / config->tier1_partitions;
     stage.compare.cache_bytes = config->cache_bytes / config->tier2_partitions;
     struct sp_worker_options options = {.state = config->state_directory,
@@ -73,7 +74,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     return err;
 }
 
-/* Where the log is for machines, its last line is one, too. */
+/* Reports an error; if the log is in JSON, its last line must be JSON, too. */
 static int failed(const struct sp_config *config, const char *message)
 {
     if (config->log_format == SP_CONFIG_LOG_PLAIN)

@@ -42,8 +42,8 @@ static bool read_event(struct lookup *l, const rd_kafka_message_t *m)
     return true;
 }
 
-/* Reads the partition to its end and keeps the last event of the page in l->line; false: none, or
- * it was deleted. */
+/* Reads the partition to its end and keeps the page's last event in l->line; false if there is
+ * none, or if it was deleted. */
 static bool find_last(struct lookup *l, struct sp_view key, int32_t partition, int64_t high)
 {
     bool found = false;
@@ -84,7 +84,7 @@ static int look_up(struct lookup *l, const char *url)
     rd_kafka_assign(l->reader, list);
     rd_kafka_topic_partition_list_destroy(list);
     struct sp_buf key = {0};
-    sp_buf_put_view(&key, sp_buf_view(&l->text)); /* what is read goes over the text */
+    sp_buf_put_view(&key, sp_buf_view(&l->text)); /* reading overwrites l->text */
     bool found = low < high && find_last(l, sp_buf_view(&key), partition, high);
     sp_buf_done(&key);
     rd_kafka_assign(l->reader, NULL);
@@ -94,7 +94,7 @@ static int look_up(struct lookup *l, const char *url)
     return SP_EXIT_DONE;
 }
 
-/* The last event of every page, as lines in order of its key, the canonical URL. */
+/* The last event of every page as a line, in order of keys, which are canonical URLs. */
 struct known {
     struct sp_id url; /* key of the map: first */
     char *name;
@@ -164,7 +164,7 @@ static int list_all(struct lookup *l)
     return SP_EXIT_DONE;
 }
 
-/* ---- --follow, with the client that everybody else uses */
+/* ---- --follow, which uses the public client ---- */
 
 static struct samepage_status_client *open_client(const struct sp_kafka_options *kafka,
                                                   const char *topic, char *error, size_t size)
@@ -179,7 +179,7 @@ static struct samepage_status_client *open_client(const struct sp_kafka_options 
 static void put_line(struct sp_buf *line, const struct samepage_status_event *event)
 {
     struct sp_status_event e;
-    sp_client_event(event, &e); /* its group's id was formatted by the client */
+    sp_client_event(event, &e); /* the client has formatted the group's id */
     sp_buf_reset(line);
     sp_lines_put_status(line, &e);
 }
@@ -228,7 +228,7 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
         code = sp_cli_failed("there is no topic %s; `samepage topics create` creates it", l.topic);
     else if (err != SP_OK && sp_kafka_no_reply(l.watcher, &fault) != SP_OK)
         code = sp_cli_failed("%s", fault.text);
-    /* Before the list is read, so that nothing falls between the two. */
+    /* Opened before the list is read, so that no event between the two is missed. */
     else if (asked->follow && !(client = open_client(&kafka, l.topic, error, sizeof error)))
         code = sp_cli_failed("%s", error);
     signal(SIGINT, on_signal);

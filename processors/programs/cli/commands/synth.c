@@ -15,7 +15,8 @@ struct arguments {
     struct sp_synth_options synth;
 };
 
-/* A number from `least` to `most`, as "2.24": how much it is above `least`, times `scale`. */
+/* Parses a number from `least` to `most`, such as "2.24"; *ret_permille becomes (number - least) *
+ * scale. */
 static bool permille(const char *text, double least, double most, double scale,
                      uint32_t *ret_permille)
 {
@@ -27,7 +28,7 @@ static bool permille(const char *text, double least, double most, double scale,
     return true;
 }
 
-/* Options that only one of the two kinds of crawl has; NULL: not given. */
+/* The last option given that only one of the two kinds of crawl has; NULL: none. */
 struct given {
     const char *ordinary;
     const char *skewed;
@@ -43,7 +44,7 @@ static void note_given(struct given *given, const char *name)
             given->ordinary = name;
 }
 
-/* The mix may be the next argument, for there are no others. */
+/* The mix may be a separate argument, because the command has no other arguments. */
 static int parse_skew(const struct sp_command *command, int argc, char **argv, struct sp_skew *skew)
 {
     const char *mix = optarg;
@@ -154,7 +155,7 @@ static int write_crawl(const struct arguments *a, FILE *out, FILE *truth)
     uint64_t fetches = 0, all = 0;
     bool good = true;
     sp_progress_start(&progress, NULL);
-    progress.shown &= out != stdout; /* there the program that reads the crawl has a bar */
+    progress.shown &= out != stdout; /* if the crawl is piped, the reading program shows a bar */
     if (progress.shown)
         all = sp_synth_fetches(synth);
     while (good && sp_synth_next(synth, &lines, truth ? &truths : NULL)) {

@@ -10,7 +10,7 @@ static void say(void *arg, const char *topic, const char *text)
     printf("%s %s\n", topic, text);
 }
 
-/* What Strimzi's topic operator wants to hear. */
+/* Prints the topics as resources of Strimzi's topic operator. */
 static void print_manifest(const struct sp_kafka_options *kafka, const struct sp_topic_plan *plan)
 {
     struct sp_topic_description topics[SP_TOPICS];

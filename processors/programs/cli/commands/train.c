@@ -1,4 +1,4 @@
-/* samepage train: partition maps from data, and a look at them. */
+/* samepage train: makes partition maps from data, and shows them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +16,9 @@
 enum { DICTIONARY_WORDS = 8192, SAMPLE_PAGES = 100000 };
 
 struct arguments {
-    const char *map;   /* to be written */
-    const char *show;  /* to be shown */
-    const char *after; /* whose dictionary is kept, and whose version is followed */
+    const char *map;   /* to write */
+    const char *show;  /* to print */
+    const char *after; /* map whose dictionary is kept and whose version is continued */
     struct sp_train_options train;
     enum sp_words_rule rule;
     uint64_t words;
@@ -45,7 +45,7 @@ static const struct option options[] = {{"output", required_argument, NULL, 'o'}
                                         SP_SETTING_OPTIONS,
                                         {0}};
 
-/* The number of a word among those that are allowed, which end with NULL; -1: it is none. */
+/* Returns the index of the word in `allowed`, which ends with NULL; -1 if it is not there. */
 static int choice(const char *word, const char *const *allowed)
 {
     for (int i = 0; allowed[i]; i++)
@@ -81,7 +81,7 @@ static bool read_threshold(double *ret_threshold)
     return true;
 }
 
-/* -1: go on, else the exit code. */
+/* Returns -1 to continue, else the exit code. */
 static int parse_option(const struct sp_command *command, int c, struct arguments *a)
 {
     static const char *const slicings[] = {"kd", "grid", NULL},
@@ -172,7 +172,7 @@ static enum sp_err read_sample(const struct arguments *a, const char *const *inp
     struct sp_settings settings;
     struct sp_progress progress;
     struct sp_config config = a->config;
-    memset(config.partition_map, 0, sizeof config.partition_map); /* it may be the one to be made */
+    memset(config.partition_map, 0, sizeof config.partition_map); /* it may be the map to be made */
     enum sp_err err = sp_settings_init(&config, &settings, fault);
     if (err != SP_OK)
         return err;
@@ -225,7 +225,7 @@ static int show(const struct arguments *a, const char *const *inputs, size_t cou
 
 /* ---- training ---- */
 
-/* A map that replaces one counts on from its version. */
+/* A map that replaces an old one gets the next version. */
 static uint32_t version_after(const struct sp_partition_map *old)
 {
     return old->version == UINT32_MAX ? 1 : old->version + 1;
@@ -242,8 +242,8 @@ static uint32_t next_version(const char *file)
     return version;
 }
 
-/* The dictionary and the version of the map to be made: trained, or what lets a state move from the
- * map before. */
+/* Makes the dictionary and the version of the new map. The dictionary is trained, or with --after
+ * that of the old map, so that a state can move to the new one. */
 static enum sp_err make_dictionary(const struct arguments *a, const struct sp_sample *sample,
                                    struct sp_dictionary *ret_dictionary, uint32_t *ret_version,
                                    struct sp_fault *fault)
@@ -268,7 +268,7 @@ static enum sp_err make_dictionary(const struct arguments *a, const struct sp_sa
     return SP_OK;
 }
 
-/* For bounded routing. */
+/* Prints the choices of partition.rho for bounded routing. */
 static void print_rho(const struct sp_lengths *lengths, size_t count, uint32_t dims)
 {
     static const double shares[] = {0.5, 0.9, 0.99};
