@@ -11,6 +11,10 @@
  * follows the bonds, the smallest search first, until all searches have met or all but one have
  * ended. The searches that have ended are pieces. So the cost is that of the smaller pieces.
  *
+ * In most groups one winner covers all hubs, which shows that they are connected without any
+ * search. So the index is built when it is needed for the first time, and hubs that come later wait
+ * until it is needed again (sp_hubs_index). In the index each hub costs as much as in its cell's.
+ *
  * A redirect belongs to the piece of its end. An end that is not a hub is a piece of its own. */
 #include "base/mem.h"
 #include "group/large.h"
@@ -123,6 +127,13 @@ void sp_bonds_doubt_all(struct sp_group *g)
         sp_bonds_doubt_one(h);
 }
 
+bool sp_bonds_one_covers_all(const struct sp_large *l)
+{
+    struct sp_shelf_place place = sp_shelf_first(&l->winners);
+    const struct sp_hub *first = sp_shelf_next(&l->winners, &place);
+    return l->ranks.count <= 1 || (first && first->followers + 1 == l->ranks.count);
+}
+
 static void probe_again(struct sp_group_stage *st, struct sp_hub *h)
 {
     struct sp_touches touches = {NULL, 0};
@@ -167,6 +178,8 @@ void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g)
     enum { KIDS = 1 << 20 };
     struct sp_large *l = g->large;
     struct sp_stars_left left;
+    if (!l->stars)
+        return;
     while (!st->err && sp_stars_owes(l->domain)) {
         enum sp_err err = sp_stars_work(l->domain, KIDS, &left);
         if (err == SP_OK)

@@ -84,7 +84,7 @@ struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *
     return s;
 }
 
-enum sp_err sp_hub_row_signature(void *arg, uint32_t row, const struct sp_signature **ret_signature)
+static enum sp_err row_signature(void *arg, uint32_t row, const struct sp_signature **ret_signature)
 {
     struct sp_large *l = arg;
     const struct sp_signature *s = sp_hub_signature(l->stage, sp_hub_at(l, row));
@@ -149,6 +149,45 @@ void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner)
 
 /* ---- into the index and out of it */
 
+static void make_index(struct sp_large *l)
+{
+    l->stars = sp_stars_new(&(struct sp_stars_options){
+        .similarity = l->stage->options.similarity, .signature = row_signature, .arg = l});
+    l->domain = sp_stars_domain_new(l->stars, 1, true);
+}
+
+static void wait_for_index(struct sp_large *l, struct sp_hub *h)
+{
+    h->place_in = l->unindexed.count;
+    sp_hub_list_add(&l->unindexed, h);
+}
+
+static void wait_no_longer(struct sp_large *l, struct sp_hub *h)
+{
+    struct sp_hub *last = l->unindexed.hubs[--l->unindexed.count];
+    l->unindexed.hubs[h->place_in] = last;
+    last->place_in = h->place_in;
+}
+
+void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct sp_large *l = g->large;
+    uint32_t doubts = l->doubts.count;
+    if (!l->unindexed.count || st->err)
+        return;
+    if (!l->stars)
+        make_index(l);
+    for (uint32_t i = 0; i < l->unindexed.count; i++) {
+        l->unindexed.hubs[i]->indexed = true;
+        if (!st->err)
+            sp_hub_put_into_index(st, l->unindexed.hubs[i]);
+    }
+    l->unindexed.count = 0;
+    sp_bonds_settle(st, g);
+    while (l->doubts.count > doubts) /* no hub has left since, so those were connected */
+        l->doubts.hubs[--l->doubts.count]->doubted = false;
+}
+
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
 {
     struct sp_touches touches = {NULL, 0};
@@ -174,24 +213,42 @@ static struct sp_hub *make(struct sp_group_stage *st, struct sp_group *g, const 
     if (s)
         sp_similar(&st->options.similarity, s, s, &own);
     h->own_similarity = (float)own;
-    sp_hub_put_into_index(st, h);
+    wait_for_index(g->large, h);
     sp_bonds_doubt_one(h);
     return h;
 }
 
-static void unmake(struct sp_group_stage *st, struct sp_group *g, struct sp_hub *h)
+/* Takes the hub out of the index. False: it is still used there, as a ghost. */
+static bool take_out(struct sp_group_stage *st, struct sp_large *l, struct sp_hub *h, bool whole)
 {
     bool ghost = true;
-    sp_bonds_doubt(h);
+    if (st->err)
+        return false;
+    if (!whole)
+        sp_bonds_doubt(h);
     sp_bonds_drop(h);
-    sp_map_remove(&g->large->hubs, h->content);
     if (!sp_hub_signature(st, h))
-        return;
-    enum sp_err err = sp_stars_remove(g->large->domain, h->row, &ghost);
+        return false;
+    enum sp_err err = sp_stars_remove(l->domain, h->row, &ghost);
     if (err != SP_OK)
         sp_group_stage_note(st, err);
-    if (!ghost)
-        sp_hub_list_add(&g->large->gone, h);
+    return !ghost;
+}
+
+/* The index tells which hubs it connected, unless it is known that the others do not need it. */
+static void unmake(struct sp_group_stage *st, struct sp_group *g, struct sp_hub *h)
+{
+    struct sp_large *l = g->large;
+    bool whole = sp_bonds_one_covers_all(l), gone = true;
+    if (!whole)
+        sp_hubs_index(st, g);
+    sp_map_remove(&l->hubs, h->content);
+    if (h->indexed)
+        gone = take_out(st, l, h, whole);
+    else
+        wait_no_longer(l, h);
+    if (gone)
+        sp_hub_list_add(&l->gone, h);
 }
 
 /* ---- members */
@@ -296,6 +353,7 @@ void sp_hubs_clear(struct sp_group *g)
     }
     sp_stars_domain_free(l->domain);
     sp_stars_free(l->stars);
+    sp_free(l->unindexed.hubs);
     sp_free(l->rows);
     sp_free(l->free_rows);
     sp_free(l->todo.hubs);

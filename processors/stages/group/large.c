@@ -269,7 +269,8 @@ static void forget(struct sp_group_stage *st, struct sp_group *g, struct sp_memb
 
 static bool is_pivot(const struct sp_member *m)
 {
-    return m->hub && sp_stars_pivot(m->hub->group->large->stars, m->hub->row) == m->hub->row;
+    return m->hub && m->hub->indexed &&
+           sp_stars_pivot(m->hub->group->large->stars, m->hub->row) == m->hub->row;
 }
 
 void sp_large_part(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
@@ -349,9 +350,6 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
     clear_lists(g);
     g->large = sp_calloc(1, sizeof *g->large);
     g->large->stage = st;
-    g->large->stars = sp_stars_new(&(struct sp_stars_options){
-        .similarity = st->options.similarity, .signature = sp_hub_row_signature, .arg = g->large});
-    g->large->domain = sp_stars_domain_new(g->large->stars, 1, true);
     g->large->used_round = st->group_ages.round;
     sp_grow(&st->larges, &st->large_cap, st->large_count + 1);
     st->larges[st->large_count++] = g;

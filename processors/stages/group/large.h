@@ -42,6 +42,8 @@ struct sp_hub {
     struct sp_id content; /* key of the table: first */
     struct sp_group *group;
     uint32_t row;
+    bool indexed;      /* in the index; else in large->unindexed */
+    uint32_t place_in; /* large->unindexed */
     uint32_t holders;
     struct sp_member *best; /* by rank; NULL: the hub has no members, and its row is a ghost */
     struct sp_rank rank;    /* of the best, with its page: how hubs are ordered */
@@ -92,9 +94,10 @@ struct sp_large {
     struct sp_shelf redirects; /* members without content, by target and page */
     struct sp_shelf loose;     /* ends of chains that have no hub, by page */
     struct sp_group_stage *stage;
-    struct sp_stars *stars;
+    struct sp_stars *stars; /* NULL: no hub is indexed */
     struct sp_stars_domain *domain;
-    struct sp_hub **rows; /* of each row there */
+    struct sp_hub_list unindexed; /* hubs that the index gets when it is needed (bonds.c) */
+    struct sp_hub **rows;         /* of each row of the index */
     uint32_t row_count;
     uint32_t row_cap;
     uint32_t *free_rows;
@@ -169,6 +172,8 @@ void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
 /* Puts the hub into the index and notes bonds to the hubs that it resembles. */
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h);
+/* The same for all hubs that are not there. */
+void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g);
 /* Releases the borrowed signatures and frees the hubs that are gone. */
 void sp_hubs_release(struct sp_group *g);
 /* NULL: none. */
@@ -178,9 +183,6 @@ void sp_hubs_clear(struct sp_group *g);
 /* Each member of the hub, best first; `place` starts at sp_hub_first. */
 struct sp_shelf_place sp_hub_first(const struct sp_hub *h);
 struct sp_member *sp_hub_next(const struct sp_hub *h, struct sp_shelf_place *place);
-/* The callback of the stage's star index. */
-enum sp_err sp_hub_row_signature(void *arg, uint32_t row,
-                                 const struct sp_signature **ret_signature);
 struct sp_hub *sp_hub_at(const struct sp_large *l, uint32_t row);
 
 /* ---- bonds.c */
@@ -190,6 +192,8 @@ void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches);
 void sp_bonds_drop(struct sp_hub *h);
 /* Call before a row leaves: the hubs that it connected are in doubt. */
 void sp_bonds_doubt(struct sp_hub *h);
+/* Whether one hub is known to be similar to all others, so that they are connected. */
+bool sp_bonds_one_covers_all(const struct sp_large *l);
 /* Lets the index move its rows, and probes the hubs that relied on them again. */
 void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g);
 void sp_bonds_doubt_one(struct sp_hub *h);

@@ -159,16 +159,20 @@ struct collecting {
     bool count_only;
 };
 
-static void collect_row(void *arg, uint32_t row)
+static void collect_hub(const struct collecting *c, const struct sp_hub *h)
 {
-    const struct collecting *c = arg;
-    const struct sp_hub *h = sp_hub_at(c->s->g->large, row);
     struct sp_shelf_place place = sp_hub_first(h);
     for (struct sp_member *m; (m = sp_hub_next(h, &place));)
         if (c->count_only)
             c->piece->size += sp_large_size_behind(m);
         else
             sp_large_behind(c->s->g, m, &c->piece->members, &c->piece->count, &c->piece->cap);
+}
+
+static void collect_row(void *arg, uint32_t row)
+{
+    const struct collecting *c = arg;
+    collect_hub(c, sp_hub_at(c->s->g->large, row));
 }
 
 static void collect(struct searches *s, const struct search *x, struct piece *piece,
@@ -245,7 +249,7 @@ static void fill(struct searches *s, struct piece *pieces, uint32_t left_out)
         place = sp_shelf_first(&s->g->large->ranks);
         for (struct sp_hub *h; (h = sp_shelf_next(&s->g->large->ranks, &place));) {
             struct collecting c = {s, &pieces[number], false};
-            collect_row(&c, h->row);
+            collect_hub(&c, h);
         }
     }
 }
@@ -297,10 +301,41 @@ static void part(struct searches *s, uint32_t count)
     sp_bonds_trust(s->g);
 }
 
+/* Whether the first winner covers all hubs, but for a few that nobody has judged yet, and is
+ * similar to these. */
+static bool is_whole(struct sp_group_stage *st, struct sp_large *l)
+{
+    enum { FEW = 4 };
+    struct sp_shelf_place place = sp_shelf_first(&l->winners);
+    struct sp_hub *first = sp_shelf_next(&l->winners, &place);
+    if (sp_bonds_one_covers_all(l))
+        return true;
+    if (!first || l->todo.count > FEW)
+        return false;
+    uint32_t similar = first->followers + 1;
+    for (uint32_t i = 0; i < l->todo.count && !st->err; i++) {
+        struct sp_hub *h = l->todo.hubs[i];
+        const struct sp_signature *x, *y;
+        if (!h->best || h->winner || !(x = sp_hub_signature(st, first)) ||
+            !(y = sp_hub_signature(st, h)))
+            continue;
+        st->stats.repair_compared++;
+        st->stats.compared++;
+        similar += sp_similar(&st->options.similarity, x, y, NULL);
+    }
+    return similar == l->ranks.count;
+}
+
 void sp_bonds_split(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_large *l = g->large;
     struct searches s = {.st = st, .g = g};
+    if (l->doubts.count && is_whole(st, l))
+        sp_bonds_trust(g);
+    if (l->doubts.count)
+        sp_hubs_index(st, g);
+    if (st->err)
+        return;
     for (uint32_t i = 0; i < l->doubts.count; i++) {
         struct sp_hub *h = l->doubts.hubs[i];
         h->doubted = false;

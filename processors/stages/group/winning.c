@@ -113,6 +113,8 @@ static bool index_is_cheaper(const struct sp_large *l)
         return l->winners.count % 2;
     if (l->winners.count <= PROBE)
         return false;
+    if (!l->stars)
+        return true;
     sp_stars_stats(l->stars, &stats);
     return l->winners.count > PROBE + MEMBER * stats.rows / (stats.stars + 1);
 }
@@ -133,6 +135,7 @@ static bool gather(struct sp_large *l, struct sp_hub *h)
     struct sp_group_stage *st = l->stage;
     const struct sp_signature *s = sp_hub_signature(st, h);
     l->near.count = 0;
+    sp_hubs_index(st, h->group);
     if (!s)
         return false;
     sp_stars_stats(l->stars, &before);
