@@ -84,7 +84,7 @@ struct samepage_status_event {
 /* What samepage_status_next and samepage_status_commit return. */
 enum samepage_result {
     SAMEPAGE_EVENT = 1,    /* next: there is an event */
-    SAMEPAGE_NONE = 0,     /* next: none came in time, or a page was deleted; commit: done */
+    SAMEPAGE_NONE = 0,     /* next: none came in time, or a page was erased; commit: done */
     SAMEPAGE_RETRY = -1,   /* an error that may pass by itself: call again */
     SAMEPAGE_BAD = -2,     /* skipped a record that is not a status event: call again */
     SAMEPAGE_INVALID = -3, /* commit of a client without a group */
@@ -120,6 +120,11 @@ SAMEPAGE_API struct samepage_status_client *samepage_status_open(const char *con
  * away. */
 SAMEPAGE_API int samepage_status_next(struct samepage_status_client *client, int timeout_ms,
                                       struct samepage_status_event *out);
+
+/* The canonical URL of the page that was erased (`samepage forget`), if that is why the last
+ * samepage_status_next returned SAMEPAGE_NONE; otherwise NULL. What you keep of the page should go.
+ * Several calls in a row may name the same page. Valid until the next call with this client. */
+SAMEPAGE_API const char *samepage_status_erased(const struct samepage_status_client *client);
 
 /* Tells the group that every event returned so far has been handled: the next reader of its
  * partition, after a close or a crash, starts after it. Waits for the broker. SAMEPAGE_NONE: done,

@@ -222,6 +222,39 @@ def published_after_kills(place, keeps, admin, follower):
         follower.has(want)
         check(follower.metric("rules_age_seconds") < 30, "the rules are old:", follower.metric("rules_age_seconds"))
         check_equal(follower.metric("rules_unreadable"), 0, "unreadable rules")
+    published_from_statuses(place, [*inputs, "i"], want)
+
+
+def published_from_statuses(place, inputs, before):
+    """A server without a state learns from the status topic alone what a state of these pages says, also if it is killed
+    again and again. It publishes nothing before it has read all statuses. Pages that are erased are no evidence."""
+    port, log = free_port(), place.path("statuses.log")
+    server = [place.program, "serve", "--kafka", "--publish-rules", "--listen", f"127.0.0.1:{port}", *place.settings()]
+    crawl(place, "j", "j", text=400000)
+    place.ingest(crawl="j")
+    want = state_of(place, "j-last", [*inputs, "j"])
+    for seconds in 0.3, 1, 3:
+        process = place.processes.start("statuses", server, log)
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            pass
+        check_equal(place.processes.stop("statuses", signal.SIGKILL), -signal.SIGKILL, "killed")
+    with place.processes.during("statuses", server, log):
+        until(lambda: sorted(of_topic(place)) == want, lambda: f"the rules {want}, not {of_topic(place)}", pause=1)
+        gone = keys_of(before) - keys_of(want)
+        check_equal(sum(deleted for _, deleted, _ in publications(log)), len(gone), "deleted rules")
+        with open(place.path("j"), encoding="utf-8") as file:
+            urls = {json.loads(line)["url"] for line in file}
+        with open(place.path("erased"), "w", encoding="utf-8") as file:
+            file.write("\n".join(sorted(urls)))
+        place.call("forget", *place.settings(), "--forget", place.path("erased"))
+        until(lambda: sorted(of_topic(place)) == before, lambda: f"the rules {before}, not {of_topic(place)}", pause=1)
+        check_equal(predicted(port, "http://j.example/7?sid=999999"), None, "by an erased page")
+
+
+def keys_of(lines):
+    return {json.dumps([rule[name] for name in ("host", "kind", "name", "from", "to")]) for rule in map(json.loads, lines)}
 
 
 def is_empty_again(place):
@@ -253,8 +286,7 @@ def rules(work, program, admin):
     check_equal(shares, sorted(shares, reverse=True), "the surest first")
     check_equal(publish(place, "two"), (0, 0, len(first)), "nothing has changed")
 
-    keys = [{json.dumps([r[name] for name in ("host", "kind", "name", "from", "to")]) for r in map(json.loads, lines)}
-            for lines in (first, second)]
+    keys = [keys_of(first), keys_of(second)]
     written, deleted, left = publish(place, "other")
     check_equal(deleted, len(keys[0] - keys[1]), "deleted")
     check_equal((written + left, left), (len(second), len(set(first) & set(second))), "written, and left")

@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "client/decode.h"
+#include "client/ends.h"
 
 enum { METADATA_MS = 10000, MESSAGE_BYTES = 512 };
 
@@ -15,6 +16,9 @@ struct samepage_status_client {
     rd_kafka_t *consumer;
     bool grouped;
     rd_kafka_topic_partition_list_t *returned; /* the next offset of each partition */
+    bool *ended; /* by partition: its end was reached; NULL: nobody asks */
+    int32_t behind;
+    char *erased; /* URL; NULL: the last record was another */
     struct sp_buf text;
     char group_id[SP_GROUP_ID_TEXT];
     char message[MESSAGE_BYTES];
@@ -62,7 +66,7 @@ static bool set(rd_kafka_conf_t *conf, const char *key, const char *value, char 
 }
 
 static bool configure(rd_kafka_conf_t *conf, const char *const *properties, const char *group,
-                      char *error, size_t size)
+                      bool ends, char *error, size_t size)
 {
     static const char *const first[] = {"bootstrap.servers",
                                         "127.0.0.1:9092",
@@ -81,7 +85,7 @@ static bool configure(rd_kafka_conf_t *conf, const char *const *properties, cons
                           "enable.auto.offset.store",
                           "false",
                           "enable.partition.eof",
-                          "false",
+                          ends ? "true" : "false",
                           NULL};
     const char *const *lists[] = {first, properties, last};
     for (int i = 0; i < 3; i++)
@@ -190,13 +194,14 @@ static bool start(struct samepage_status_client *c, const char *topic, int32_t p
     return code == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-struct samepage_status_client *samepage_status_open(const char *const *properties,
-                                                    const char *topic, const char *group,
-                                                    char *error, size_t size)
+/* `ends`: it can be asked whether it has caught up. */
+static struct samepage_status_client *open_client(const char *const *properties, const char *topic,
+                                                  const char *group, bool ends, char *error,
+                                                  size_t size)
 {
     char why[384];
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    if (!configure(conf, properties, group, error, size)) {
+    if (!configure(conf, properties, group, ends, error, size)) {
         rd_kafka_conf_destroy(conf);
         return NULL;
     }
@@ -216,11 +221,26 @@ struct samepage_status_client *samepage_status_open(const char *const *propertie
     }
     rd_kafka_poll_set_consumer(c->consumer);
     int32_t partitions = count_partitions(c, topic, error, size);
+    c->behind = partitions;
+    c->ended = ends ? sp_calloc((size_t)partitions + 1, sizeof *c->ended) : NULL;
     if (partitions == 0 || !start(c, topic, partitions, error, size)) {
         samepage_status_close(c);
         return NULL;
     }
     return c;
+}
+
+struct samepage_status_client *samepage_status_open(const char *const *properties,
+                                                    const char *topic, const char *group,
+                                                    char *error, size_t size)
+{
+    return open_client(properties, topic, group, false, error, size);
+}
+
+struct samepage_status_client *sp_client_open(const char *const *properties, const char *topic,
+                                              char *error, size_t size)
+{
+    return open_client(properties, topic, NULL, true, error, size);
 }
 
 void samepage_status_close(struct samepage_status_client *client)
@@ -233,6 +253,8 @@ void samepage_status_close(struct samepage_status_client *client)
     }
     rd_kafka_topic_partition_list_destroy(client->returned);
     sp_buf_done(&client->text);
+    sp_free(client->ended);
+    sp_free(client->erased);
     sp_free(client);
 }
 
@@ -253,8 +275,10 @@ static int take(struct samepage_status_client *c, const rd_kafka_message_t *m,
 {
     struct sp_view value = sp_view(m->payload, m->len);
     note_returned(c, m);
-    if (!m->payload)
+    if (!m->payload) {
+        c->erased = m->key_len > 0 ? sp_view_dup(sp_view(m->key, m->key_len)) : NULL;
         return SAMEPAGE_NONE;
+    }
     enum sp_err err = sp_client_decode(value, &c->text, c->group_id, out);
     if (err != SP_OK) {
         say(c->message, sizeof c->message, "topic %s, partition %d, offset %lld: %s",
@@ -264,16 +288,31 @@ static int take(struct samepage_status_client *c, const rd_kafka_message_t *m,
     return SAMEPAGE_EVENT;
 }
 
+static void note_end(struct samepage_status_client *c, int32_t partition)
+{
+    c->behind -= !c->ended[partition];
+    c->ended[partition] = true;
+}
+
+bool sp_client_caught_up(const struct samepage_status_client *client)
+{
+    return client->behind == 0;
+}
+
 int samepage_status_next(struct samepage_status_client *client, int timeout_ms,
                          struct samepage_status_event *out)
 {
     rd_kafka_message_t *m = rd_kafka_consumer_poll(client->consumer, timeout_ms);
     int result = SAMEPAGE_NONE;
+    sp_free(client->erased);
+    client->erased = NULL;
     if (rd_kafka_fatal_error(client->consumer, client->message, sizeof client->message) !=
         RD_KAFKA_RESP_ERR_NO_ERROR) {
         result = SAMEPAGE_FATAL;
     } else if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         result = take(client, m, out);
+    } else if (m && m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && client->ended) {
+        note_end(client, m->partition);
     } else if (m) {
         say(client->message, sizeof client->message, "%s", rd_kafka_message_errstr(m));
         result = SAMEPAGE_RETRY;
@@ -281,6 +320,11 @@ int samepage_status_next(struct samepage_status_client *client, int timeout_ms,
     if (m)
         rd_kafka_message_destroy(m);
     return result;
+}
+
+const char *samepage_status_erased(const struct samepage_status_client *client)
+{
+    return client->erased;
 }
 
 int samepage_status_commit(struct samepage_status_client *client, char *error, size_t size)

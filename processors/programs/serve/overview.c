@@ -71,6 +71,7 @@ static bool make(struct sp_overview *o, struct sp_state_reader *r)
 {
     struct pass pass = {sp_census_new(), sp_catalogue_new(SP_CATALOGUE_BYTES)};
     struct sp_buf json = {0};
+    bool complete = sp_state_complete(o->state); /* a part has other rules */
     sp_state_begin(r);
     if (sp_state_each_page(r, note, &pass) == SP_OK) {
         sp_census_put(pass.census, r, &json);
@@ -89,7 +90,7 @@ static bool make(struct sp_overview *o, struct sp_state_reader *r)
     sp_buf_done(&json);
     sp_census_free(pass.census);
     sp_catalogue_unref(pass.catalogue);
-    return !o->learned || (learned && hand_over(o));
+    return !o->learned || (complete && learned && hand_over(o));
 }
 
 /* Grows when there is something new to read. */

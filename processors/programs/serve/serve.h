@@ -57,8 +57,8 @@ struct sp_serve_options {
     bool predict;   /* learns rules about URLs: about 1 KiB of memory a page */
     double explore; /* share of the predicted fetches to be made all the same: predict.explore */
     /* Gets the rules of at least SP_SERVE_RULE_CONFIDENCE, as sp_serve_rules writes them, each time
-     * that they were learned; from a thread of the server. False: it is called again, after some
-     * seconds. NULL: nobody wants them. With `predict` only. */
+     * that they were learned from all pages; from a thread of the server. False: it is called
+     * again, after some seconds. NULL: nobody wants them. With `predict` only. */
     bool (*learned)(void *arg, const struct sp_buf *lines);
     void *learned_arg;
     struct sp_serve_rules_source rules; /* predicts by these; with `predict` only */

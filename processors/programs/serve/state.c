@@ -188,6 +188,11 @@ uint64_t sp_state_version(const struct sp_state *s)
     return __atomic_load_n(&s->version, __ATOMIC_SEQ_CST);
 }
 
+bool sp_state_complete(const struct sp_state *s)
+{
+    return !s->statuses || sp_statuses_caught_up(s->statuses);
+}
+
 struct sp_state_reader *sp_state_reader_new(struct sp_state *state)
 {
     struct sp_state_reader *r = sp_calloc(1, sizeof *r);

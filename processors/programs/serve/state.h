@@ -27,6 +27,9 @@ enum sp_err sp_state_refresh(struct sp_state *state, bool must);
 /* Grows when there is something new to see; any thread. */
 uint64_t sp_state_version(const struct sp_state *state);
 
+/* False: it is the statuses of a topic that is still being read for the first time; any thread. */
+bool sp_state_complete(const struct sp_state *state);
+
 struct sp_state_reader *sp_state_reader_new(struct sp_state *state);
 void sp_state_reader_free(struct sp_state_reader *r);
 void sp_state_begin(struct sp_state_reader *r);

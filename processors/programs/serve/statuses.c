@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/url.h"
+#include "client/ends.h"
 #include "client/event.h"
 #include "codec/lines.h"
 
@@ -36,6 +37,7 @@ struct sp_statuses {
     struct sp_live *live;
     struct sp_buf line;
     uint64_t version; /* atomic */
+    bool caught_up;   /* atomic */
     bool ending;      /* atomic */
 };
 
@@ -122,6 +124,20 @@ void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *even
     __atomic_add_fetch(&s->version, 1, __ATOMIC_SEQ_CST);
 }
 
+void sp_statuses_forget(struct sp_statuses *s, const char *url)
+{
+    struct sp_id page = page_id(s, url);
+    pthread_rwlock_wrlock(&s->lock);
+    struct known *k = sp_map_remove(&s->pages, page);
+    if (k) {
+        leave_ring(s, k);
+        free_texts(k);
+        sp_free(k);
+    }
+    pthread_rwlock_unlock(&s->lock);
+    __atomic_add_fetch(&s->version, 1, __ATOMIC_SEQ_CST);
+}
+
 static void take(struct sp_statuses *s, const struct samepage_status_event *event)
 {
     struct sp_status_event e;
@@ -141,6 +157,10 @@ static void *follow(void *arg)
         int got = samepage_status_next(s->client, POLL_MS, &event);
         if (got == SAMEPAGE_EVENT)
             take(s, &event);
+        const char *erased = samepage_status_erased(s->client);
+        if (erased)
+            sp_statuses_forget(s, erased);
+        __atomic_store_n(&s->caught_up, sp_client_caught_up(s->client), __ATOMIC_SEQ_CST);
         if (got == SAMEPAGE_FATAL) {
             __atomic_store_n(&s->version, UINT64_MAX, __ATOMIC_SEQ_CST);
             break;
@@ -161,6 +181,7 @@ struct sp_statuses *sp_statuses_new(void)
     pthread_rwlock_init(&s->lock, &attributes);
     pthread_rwlockattr_destroy(&attributes);
     s->version = 1;
+    s->caught_up = true;
     return s;
 }
 
@@ -170,7 +191,8 @@ enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
 {
     struct sp_statuses *s = sp_statuses_new();
     s->live = live;
-    s->client = samepage_status_open(properties, topic, NULL, fault->text, sizeof fault->text);
+    s->caught_up = false;
+    s->client = sp_client_open(properties, topic, fault->text, sizeof fault->text);
     if (s->client && pthread_create(&s->thread, NULL, follow, s) != 0) {
         samepage_status_close(s->client);
         s->client = NULL;
@@ -213,6 +235,11 @@ void sp_statuses_stop(struct sp_statuses *s)
 uint64_t sp_statuses_version(const struct sp_statuses *s)
 {
     return __atomic_load_n(&s->version, __ATOMIC_SEQ_CST);
+}
+
+bool sp_statuses_caught_up(const struct sp_statuses *s)
+{
+    return __atomic_load_n(&s->caught_up, __ATOMIC_SEQ_CST);
 }
 
 void sp_statuses_begin(struct sp_statuses *s)

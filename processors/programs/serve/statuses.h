@@ -23,9 +23,14 @@ void sp_statuses_stop(struct sp_statuses *s);
 struct sp_statuses *sp_statuses_new(void);
 struct sp_status_event;
 void sp_statuses_apply(struct sp_statuses *s, const struct sp_status_event *event);
+/* The page was erased. */
+void sp_statuses_forget(struct sp_statuses *s, const char *url);
 
 /* Events so far; UINT64_MAX after the topic could no longer be followed. */
 uint64_t sp_statuses_version(const struct sp_statuses *s);
+
+/* Whether all events that the topic had at the start have been read; true without a thread. */
+bool sp_statuses_caught_up(const struct sp_statuses *s);
 
 void sp_statuses_begin(struct sp_statuses *s);
 void sp_statuses_end(struct sp_statuses *s);

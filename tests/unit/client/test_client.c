@@ -5,6 +5,7 @@
 #include <librdkafka/rdkafka_mock.h>
 
 #include "base/mem.h"
+#include "client/ends.h"
 #include "codec/codec.h"
 #include "harness.h"
 #include "samepage/status.h"
@@ -131,6 +132,47 @@ TEST(events_deletions_and_other_bytes_are_told_apart)
     char error[256];
     CU_ASSERT_EQUAL(samepage_status_commit(c, error, sizeof error), SAMEPAGE_INVALID);
     CU_ASSERT_STRING_EQUAL(error, "a client without a group cannot commit");
+    samepage_status_close(c);
+    end(&b);
+}
+
+TEST(an_erased_page_is_named_until_the_next_call)
+{
+    struct broker b = begin();
+    produce(&b, sp_view(NULL, 0)); /* its key is "k" */
+    struct samepage_status_client *c = open_client(&b, NULL);
+    struct samepage_status_event event;
+    CU_ASSERT_PTR_NULL(samepage_status_erased(c));
+    for (int ms = 0; ms < TIMEOUT_MS && !samepage_status_erased(c); ms += 100)
+        CU_ASSERT_EQUAL(samepage_status_next(c, 100, &event), SAMEPAGE_NONE);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(samepage_status_erased(c));
+    CU_ASSERT_STRING_EQUAL(samepage_status_erased(c), "k");
+    CU_ASSERT_EQUAL(samepage_status_next(c, 0, &event), SAMEPAGE_NONE);
+    CU_ASSERT_PTR_NULL(samepage_status_erased(c));
+    samepage_status_close(c);
+    end(&b);
+}
+
+TEST(a_reader_has_caught_up_when_it_has_returned_all_that_the_topic_had)
+{
+    struct broker b = begin();
+    const char *properties[] = {"bootstrap.servers", b.bootstraps, NULL};
+    struct samepage_status_event event;
+    char error[256] = "";
+    say_loser(&b, "https://b.example/");
+    say_loser(&b, "https://c.example/");
+    struct samepage_status_client *c = sp_client_open(properties, "status", error, sizeof error);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+    for (int i = 0; i < 2; i++) {
+        CU_ASSERT_FALSE(sp_client_caught_up(c));
+        CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    }
+    for (int ms = 0; ms < TIMEOUT_MS && !sp_client_caught_up(c); ms += 100)
+        CU_ASSERT_EQUAL(samepage_status_next(c, 100, &event), SAMEPAGE_NONE);
+    CU_ASSERT_TRUE(sp_client_caught_up(c));
+    say_loser(&b, "https://d.example/");
+    CU_ASSERT_EQUAL_FATAL(next(c, &event), SAMEPAGE_EVENT);
+    CU_ASSERT_TRUE(sp_client_caught_up(c));
     samepage_status_close(c);
     end(&b);
 }

@@ -91,6 +91,39 @@ TEST(the_last_event_of_a_page_counts)
     sp_state_close(state);
 }
 
+TEST(nothing_is_kept_of_a_page_that_was_erased)
+{
+    struct sp_statuses *statuses = sp_statuses_new();
+    struct sp_state *state = sp_state_of_statuses(statuses);
+    struct sp_state_reader *r = sp_state_reader_new(state);
+    struct said said;
+    CU_ASSERT_TRUE(sp_state_complete(state));
+    say(statuses, "http://a.example/", SP_STATUS_WINNER, NULL, 1);
+    say(statuses, "http://b.example/", SP_STATUS_LOSER, "http://a.example/", 1);
+    say(statuses, "http://c.example/", SP_STATUS_LOSER, "http://a.example/", 1);
+    uint64_t before = sp_statuses_version(statuses);
+    sp_statuses_forget(statuses, "http://b.example/");
+    CU_ASSERT_TRUE(sp_statuses_version(statuses) > before);
+    sp_statuses_forget(statuses, "http://b.example/");
+    sp_statuses_forget(statuses, "http://unknown.example/");
+    sp_statuses_forget(statuses, "no URL");
+    CU_ASSERT_EQUAL(ask(r, "http://b.example/", &said), SP_NOT_FOUND);
+    CU_ASSERT_EQUAL(members(r, 1), 2);
+    sp_statuses_forget(statuses,
+                       "http://a.example/"); /* the winner, before its loser has another */
+    CU_ASSERT_EQUAL(ask(r, "http://c.example/", &said), SP_OK);
+    sp_statuses_forget(statuses, "http://c.example/");
+    struct said all = {0};
+    sp_state_begin(r);
+    CU_ASSERT_EQUAL(sp_state_each_page(r, note, &all), SP_OK);
+    sp_state_end(r);
+    CU_ASSERT_EQUAL(all.count, 0);
+    say(statuses, "http://b.example/", SP_STATUS_UNIQUE, NULL, 2); /* fetched again */
+    CU_ASSERT_EQUAL(ask(r, "http://b.example/", &said), SP_OK);
+    sp_state_reader_free(r);
+    sp_state_close(state);
+}
+
 TEST(each_change_has_a_new_version)
 {
     struct sp_statuses *statuses = sp_statuses_new();

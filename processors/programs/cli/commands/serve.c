@@ -143,9 +143,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
         return sp_cli_usage(command, "%s: this command takes options only", argv[optind]);
     if (!a->kafka && !a->options.state)
         return sp_cli_usage(command, "give --state DIR, --kafka or both");
-    /* The statuses alone give rules of a part of the pages only, until the topic has been read. */
-    if (a->publish && !(a->kafka && a->options.state))
-        return sp_cli_usage(command, "--publish-rules needs --kafka and --state DIR");
+    if (a->publish && !a->kafka)
+        return sp_cli_usage(command, "--publish-rules needs --kafka");
     if (a->follow && (!a->kafka || a->publish))
         return sp_cli_usage(command, "--follow-rules needs --kafka, and no --publish-rules");
     return -1;
@@ -360,7 +359,6 @@ static bool catch_up(struct copying *c)
 static int serve_copy(struct arguments *a, struct sp_config *config)
 {
     struct copying c = {0};
-    struct sp_cli_rules_topic rules = {.config = config};
     struct sp_settings settings;
     struct sp_fault fault;
     if (sp_settings_init(config, &settings, &fault) != SP_OK)
@@ -372,10 +370,6 @@ static int serve_copy(struct arguments *a, struct sp_config *config)
                                    .failed = on_failed,
                                    .arg = &c};
     sp_cli_kafka_options(config, &o.kafka);
-    if (a->publish) {
-        a->options.learned = sp_cli_rules_learned;
-        a->options.learned_arg = &rules;
-    }
     block_ends();
     int code = SP_EXIT_DONE;
     if (sp_replica_start(&o, &c.replica, &fault) != SP_OK)
@@ -383,8 +377,6 @@ static int serve_copy(struct arguments *a, struct sp_config *config)
     else if (catch_up(&c) && (code = read_settings(a)) < 0)
         code = serve(&a->options);
     sp_replica_stop(c.replica);
-    a->options.learned_arg = NULL;
-    sp_topic_table_done(&rules.topic);
     if (__atomic_load_n(&c.failed, __ATOMIC_SEQ_CST))
         code = sp_cli_failed("%s", c.failure);
     sp_settings_done(&settings);
@@ -400,6 +392,8 @@ static int run(const struct sp_command *command, int argc, char **argv)
     a.options.statuses = a.statuses;
     a.options.explore = config.predict_explore;
     struct sp_cli_rules_topic rules = {.config = &config};
+    a.options.learned = a.publish ? sp_cli_rules_learned : NULL;
+    a.options.learned_arg = &rules;
     if (a.follow)
         a.options.rules = (struct sp_serve_rules_source){sp_cli_rules_follow, &rules};
     if (code < 0 && a.token_file)
@@ -458,8 +452,8 @@ const struct sp_command sp_command_serve = {
     "  --predict           learn rules about URLs for GET /v1/predict?url=URL: is this URL, not "
     "fetched\n"
     "                      yet, a page that is known? About 1 KiB of memory a page\n"
-    "  --publish-rules     --predict, and keep the topic `rules` equal to what was learned; with --kafka\n"
-    "                      and --state. For one server of a cluster\n"
+    "  --publish-rules     --predict, and keep the topic `rules` equal to what was learned; with\n"
+    "                      --kafka. For one server of a cluster\n"
     "  --follow-rules      --predict, by the rules in the topic `rules` in place of its own; with "
     "--kafka\n"
     "  --filter WHAT       what result lists are compared by: shingles (the default; as pages are\n"
