@@ -262,6 +262,7 @@ def run(program, source, document, part, work):
     if part == "clone":
         copy_repository(source, work)
         environment["HOME"] = work  # installs go to ~/.local
+        environment["CCACHE_BASEDIR"] = work  # the copy's objects are those of the original (tools/test)
     else:
         environment["PATH"] = os.path.dirname(program) + ":" + environment["PATH"]
         for name in "tools", "schemas":

@@ -9,7 +9,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-from crash import MOST_KILLS, after_a_while, after_some_output, arguments, kill, size, undisturbed
+from crash import MOST_KILLS, after_a_while, after_some_output, arguments, few_of, kill, size, undisturbed
 from harness import check, check_equal, check_in, free_port, main, until
 
 
@@ -203,6 +203,7 @@ def check_part(rules, of):
 def learn_with_kills(work, barrier, inputs, seeds):
     """Runs that were killed until one ended by itself have the rules of an undisturbed run. Returns these, and those of
     each state right after a kill."""
+    seeds = few_of(seeds)
     undisturbed(work, barrier, *inputs)
     total = size(work, "calm.out")
     want, after_kills = all_rules(work, "calm.state").out, []
