@@ -1,14 +1,25 @@
 /* Group ids as text. Each id has one spelling, because readers of status events compare the
  * text. */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "codec/codec.h"
+
+/* The last `digits` digits; returns where they end. */
+static char *put_hex(char *out, uint64_t value, int digits)
+{
+    for (int i = digits; i-- > 0; value >>= 4)
+        out[i] = "0123456789abcdef"[value & 15];
+    return out + digits;
+}
 
 void sp_group_id_format(struct sp_group_id id, char out[SP_GROUP_ID_TEXT])
 {
-    snprintf(out, SP_GROUP_ID_TEXT, "%" PRIx64 "-%016" PRIx64 "%016" PRIx64, id.birth,
-             id.founder.hi, id.founder.lo);
+    int digits = 1;
+    while (digits < 16 && id.birth >> 4 * digits)
+        digits++;
+    out = put_hex(out, id.birth, digits);
+    *out++ = '-';
+    out = put_hex(out, id.founder.hi, 16);
+    out = put_hex(out, id.founder.lo, 16);
+    *out = 0;
 }
 
 static bool parse_hex(const char *text, size_t len, uint64_t *ret_value)

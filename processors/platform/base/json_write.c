@@ -149,6 +149,12 @@ void sp_json_put_float(struct sp_buf *out, float x)
 void sp_json_put_i64(struct sp_buf *out, int64_t x)
 {
     char text[24];
-    int n = snprintf(text, sizeof text, "%lld", (long long)x);
-    sp_buf_put(out, text, (size_t)n);
+    size_t at = sizeof text;
+    uint64_t rest = x < 0 ? -(uint64_t)x : (uint64_t)x;
+    do {
+        text[--at] = (char)('0' + rest % 10);
+    } while (rest /= 10);
+    if (x < 0)
+        text[--at] = '-';
+    sp_buf_put(out, text + at, sizeof text - at);
 }

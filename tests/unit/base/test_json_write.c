@@ -29,6 +29,19 @@ TEST(json_is_valid_whatever_the_bytes)
     sp_buf_done(&out);
 }
 
+TEST(integers_are_written_to_their_limits)
+{
+    static const int64_t numbers[] = {0, 9, 10, -10, INT64_MAX, INT64_MIN, -1, 1234567890123};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        struct sp_buf out = {0};
+        char text[24];
+        snprintf(text, sizeof text, "%lld", (long long)numbers[i]);
+        sp_json_put_i64(&out, numbers[i]);
+        CU_ASSERT(sp_view_eq(sp_buf_view(&out), sp_view_str(text)));
+        sp_buf_done(&out);
+    }
+}
+
 /* The shortest number that reads back as x, found by trying one digit after another. */
 static bool is_shortest(double x, bool is_float)
 {
