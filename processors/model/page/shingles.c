@@ -5,10 +5,12 @@
  * compiler uses vector code if the machine has 64-bit vector multiplication (AVX-512DQ).
  *
  * Sorting: hashes are uniform, so one scatter into about as many buckets as there are shingles puts
- * each within a few places of its final one, and an insertion sort finishes. The order of equal
- * keys does not matter. A page that repeats one word fills one bucket, which is then sorted
- * already. To make the sort quadratic, an attacker would have to find many different hashes for one
- * bucket; the insertion sort has a limit even so, and qsort takes over. */
+ * each within a few places of its final one. With vectors, as many rounds of an odd-even
+ * transposition sort (Habermann 1972; Knuth 5.3.4) finish as the fullest bucket has keys; without,
+ * or if a bucket has many, an insertion sort. The order of equal keys does not matter. A page that
+ * repeats one word fills one bucket, which is then sorted already. To make the sort quadratic, an
+ * attacker would have to find many different hashes for one bucket; the insertion sort has a limit
+ * even so, and qsort takes over. */
 #include "page/shingles.h"
 
 #include <stdlib.h>
@@ -165,27 +167,80 @@ static bool insertion_sort(uint32_t *keys, size_t count)
     return true;
 }
 
+#if defined(__x86_64__)
+/* Each pair of neighbours is a number of 64 bits, whose upper half is the second: the greater of it
+ * and of the pair turned round is in order. The compiler makes vector code of it. */
+static inline __attribute__((always_inline)) void sort_rounds(uint32_t *keys, size_t count,
+                                                              size_t rounds)
+{
+    for (size_t round = 0; round < rounds; round++) {
+        uint32_t *from = keys + (round & 1);
+        for (size_t i = 0; i < (count - (round & 1)) / 2; i++) {
+            uint64_t pair;
+            memcpy(&pair, from + 2 * i, sizeof pair);
+            uint64_t turned = pair << 32 | pair >> 32;
+            pair = pair > turned ? pair : turned;
+            memcpy(from + 2 * i, &pair, sizeof pair);
+        }
+    }
+}
+
+__attribute__((target(AVX512))) static void sort_rounds_avx512(uint32_t *keys, size_t count,
+                                                               size_t rounds)
+{
+    sort_rounds(keys, count, rounds);
+}
+
+__attribute__((target("avx2"))) static void sort_rounds_avx2(uint32_t *keys, size_t count,
+                                                             size_t rounds)
+{
+    sort_rounds(keys, count, rounds);
+}
+#endif
+
+/* Sorts keys that are in order but for those of one bucket, of which the fullest has so many.
+ * Returns false if it cannot do that quickly. */
+static bool sort_within(uint32_t *keys, size_t count, size_t fullest)
+{
+#if defined(__x86_64__)
+    enum { MOST_ROUNDS = 24 };
+    if (count > 0 && fullest <= MOST_ROUNDS) {
+        if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+            sort_rounds_avx512(keys, count, fullest);
+            return true;
+        }
+        if (__builtin_cpu_supports("avx2")) {
+            sort_rounds_avx2(keys, count, fullest);
+            return true;
+        }
+    }
+#endif
+    (void)fullest;
+    return insertion_sort(keys, count);
+}
+
 void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count)
 {
     enum { MIN_BITS = 4, MAX_BITS = 16 };
     uint32_t ends[1u << MAX_BITS];
     unsigned bits = MIN_BITS;
-    while (bits < MAX_BITS && (1u << bits) < count)
+    while (bits < MAX_BITS && (2u << bits) <= count)
         bits++;
     unsigned shift = 32 - bits;
     memset(ends, 0, sizeof *ends << bits);
     for (size_t i = 0; i < count; i++)
         ends[shingles[i] >> shift]++;
-    uint32_t sum = 0;
+    uint32_t sum = 0, fullest = 0;
     for (size_t b = 0; b < 1u << bits; b++) {
         uint32_t n = ends[b];
         ends[b] = sum;
         sum += n;
+        fullest = n > fullest ? n : fullest;
     }
     for (size_t i = 0; i < count; i++)
         scratch[ends[shingles[i] >> shift]++] = shingles[i];
     memcpy(shingles, scratch, count * sizeof *shingles);
-    if (!insertion_sort(shingles, count))
+    if (!sort_within(shingles, count, fullest))
         qsort(shingles, count, sizeof *shingles, by_value);
 }
 

@@ -1,5 +1,6 @@
 /* Shingles, signatures and their packed form; golden values fix the stored format. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <zlib.h>
 
 #include "base/mem.h"
@@ -162,6 +163,29 @@ TEST(sorting_is_right_for_uniform_and_for_hostile_keys)
         }
         CU_ASSERT_EQUAL(sum, after);
     }
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Uniform keys, and clusters of up to so many neighbours in descending order: the fullest bucket
+ * has any number of keys, from both an even and an odd place on. */
+TEST(sorting_is_right_for_any_number_of_keys_in_a_bucket)
+{
+    enum { N = 300, CLUSTER = 60 };
+    static uint32_t keys[N], wanted[N], scratch[N];
+    for (uint32_t cluster = 1; cluster <= CLUSTER; cluster++)
+        for (size_t n = 0; n <= N; n += 1 + n / 7) {
+            for (uint32_t i = 0; i < n; i++)
+                keys[i] = (uint32_t)sp_mix64(cluster * N + i / cluster) - i % cluster;
+            memcpy(wanted, keys, n * sizeof *keys);
+            qsort(wanted, n, sizeof *wanted, by_value);
+            sp_shingles_sort(keys, scratch, n);
+            CU_ASSERT(memcmp(keys, wanted, n * sizeof *keys) == 0);
+        }
 }
 
 TEST(sentences_are_hashed_in_order_and_empty_ones_are_none)
