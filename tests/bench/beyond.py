@@ -219,11 +219,12 @@ def audit_watch(bench):
         crawl, log = os.path.join(work, "crawl"), os.path.join(work, "watch.log")
         bench.command([bench.SAMEPAGE, "synth", "--pages", str(WATCH_PAGES), "--seed", "7", "-o", crawl])
         with bench.Kafka(work) as kafka:
+            kafka.more = {"audit.share": 0.001}
             kafka.create("watch.")
             kafka.start("watch.", kafka.STAGES)
             with open(log, "wb") as err:
-                watch = subprocess.Popen([bench.SAMEPAGE, "watch", *kafka.settings("watch."), "--set",
-                                          "audit.share=0.001"], stderr=err, cwd=bench.ROOT)
+                watch = subprocess.Popen([bench.SAMEPAGE, "watch", *kafka.settings("watch.")], stderr=err,
+                                         cwd=bench.ROOT)
             kafka.running["monitor"] = watch  # the caller kills it if something fails
             wait_for(bench, log, "watches from now on")
             pages, _ = kafka.ingest("watch.", crawl)
@@ -231,10 +232,14 @@ def audit_watch(bench):
             time.sleep(2)  # one more lap, which reads the last statuses
             cpu = cpu_of(kafka.running.pop("monitor"))
             kafka.stop(kafka.STAGES)
+            topics = {topic: kafka.sizes("watch." + topic) for topic in ("tier1", "status", "audit")}
         stages = sum(kafka.cpu[stage] for stage in kafka.STAGES)
         wait_for(bench, log, "pairs judged: 0 missing, 0 wrong")
+        counts = {f"{topic}_{what}": round(value) for topic, (count, size) in topics.items()
+                  for what, value in (("messages", count), ("bytes", count * size))}
         yield bench.below(name, 100 * cpu / stages, 2, "% of the stages' processor time",
-                          {"pages": pages, "cpu_seconds": round(cpu, 2), "cpu_seconds_of_stages": round(stages, 1)}, 1)
+                          {"pages": pages, "cpu_seconds": round(cpu, 2), "cpu_seconds_of_stages": round(stages, 1),
+                           **counts}, 1)
 
     return figure
 

@@ -171,11 +171,14 @@ def watch_takes_its_arguments(work):
     """The program accepts every option and setting, and tries to reach its broker until it is ended."""
     cluster = secure(work)
     check_equal(cluster.pods[-2:], ["serve", "watch"], "beside the stages")
+    share = cluster.environment("watch")["SAMEPAGE_SET_AUDIT_SHARE"]
+    check_equal(cluster.environment("signature")["SAMEPAGE_SET_AUDIT_SHARE"], share, "the share that is copied")
     settings = work.write("s.properties", cluster.text)
     place = {"/etc/samepage/samepage.properties": settings}
     arguments = [place.get(a, a) for a in cluster.container("watch")["args"]]
     with open(work.path("log"), "wb") as log:
-        process = work.start(*arguments, "--set", manifests.NOWHERE, "--set", "http.listen=127.0.0.1:0", stderr=log)
+        process = work.start(*arguments, "--set", manifests.NOWHERE, "--set", "http.listen=127.0.0.1:0", "--set",
+                             "audit.share=" + share, stderr=log)
     until(lambda: b"Connection refused" in work.read("log") or process.poll() is not None, "a try")
     process.terminate()
     check_equal(process.wait(), 0, work.read("log"))

@@ -351,7 +351,7 @@ def topics_are_those_that_the_program_makes(work):
     for number, cluster in enumerate(clusters(work)):
         path = work.write(f"{number}.properties", known_settings(work, cluster.text))
         wanted = list(kustomize.yaml.safe_load_all(work.run("topics", "manifest", "--config", path).out))
-        check_equal(len(wanted), 10, "topics of the program")
+        check_equal(len(wanted), 11, "topics of the program")
         found = cluster.all("KafkaTopic")
         for topic in found:
             check(topic["metadata"]["labels"].get("strimzi.io/cluster"), "whose topic?", topic)
@@ -366,8 +366,9 @@ def operations_say_how_long_topics_keep_what(work):
     for topic in kustomize.yaml.safe_load_all(work.run("topics", "manifest").out):
         name, config = topic["spec"]["topicName"].partition(".")[2], topic["spec"]["config"]
         policy = config["cleanup.policy"]
-        days = config["retention.ms" if policy == "delete" else "delete.retention.ms"] // 86400000
-        words = f"delete after {days} days" if policy == "delete" else f"compact; deletions {days} days"
+        days = config["delete.retention.ms" if policy == "compact" else "retention.ms"] // 86400000
+        words = {"delete": f"delete after {days} days", "compact": f"compact; deletions {days} days",
+                 "compact,delete": f"compact, and delete after {days} days"}[policy]
         check(rows.get(name, "").startswith(words), name, words, "OPERATIONS:", rows.get(name))
 
 

@@ -141,6 +141,14 @@ def forgotten(place):
         key = name.encode().hex()
         return place.seen.get(key, b"")
 
+    def left_in(topic):
+        """The forgotten pages of which compaction leaves something."""
+        # The URL ends before a number, so no longer URL that begins with it matches.
+        values = [v for v in rows(topic).values() if v]
+        return [n for n in names if any(n.encode() in v for v in values)
+                and not any(u != n and u.startswith(n) for u in last)]
+
+    place.more["audit.share"] = 1
     with place.stages():
         place.ingest(crawl="first")
         place.settled(place.expected("first"), "before")
@@ -151,6 +159,8 @@ def forgotten(place):
         holders = sum(any(n.encode() in v for n in names)
                       for v in rows("tier1-changelog").values() if v)
         check(holders >= len(names), "rows that hold them:", holders)
+        copied = left_in("audit")
+        check(len(copied) > len(names) // 2, "their fetches that were copied:", copied)
         with open(place.path("names"), "w", encoding="utf-8") as file:
             file.write("\n".join(names[1:] + ["http://nobody.example/"]))
         place.call("forget", *place.settings(), names[0])
@@ -165,13 +175,8 @@ def forgotten(place):
         for name in names + ["http://nobody.example/"]:
             check(row_of(name) is None, "what the topic of statuses says of", name, row_of(name))
 
-        def in_changelog():
-            # The URL ends before a number, so no longer URL that begins with it matches.
-            values = [v for v in rows("tier1-changelog").values() if v]
-            return [n for n in names if any(n.encode() in v for v in values)
-                    and not any(u != n and u.startswith(n) for u in last)]
-
-        until(lambda: not in_changelog(), lambda: f"rows without {in_changelog()}")
+        until(lambda: not left_in("tier1-changelog"), lambda: f"rows without {left_in('tier1-changelog')}")
+        check(left_in("audit") == [], "copied fetches of forgotten pages:", left_in("audit"))
         place.ingest(crawl="first")  # erased pages are new; the others are known
         os.remove(place.path("want.jsonl"))
         place.settled(place.expected("first"), "pages that were fetched again")

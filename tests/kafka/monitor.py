@@ -34,7 +34,7 @@ class Monitor:
     def __init__(self, place, name, **settings):
         self.place, self.name, self.port = place, name, free_port()
         self.command = [place.program, "watch", *place.settings(),
-                        *cluster.arguments({"audit.share": 1, "audit.pages": 100000, "audit.patience": PATIENCE,
+                        *cluster.arguments({"audit.pages": 100000, "audit.patience": PATIENCE,
                                             "http.listen": f"127.0.0.1:{self.port}", **settings})]
 
     def start(self):
@@ -64,6 +64,7 @@ def watching(work, program):
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)
     place = Place(work, program, f"watching-{os.getpid()}.")
+    place.more = {"audit.share": 1}  # the signature stage copies all fetches
     place.crawl()
     want = place.expected()
     with open(place.path("crawl.jsonl"), encoding="utf-8") as file:

@@ -221,8 +221,9 @@ const struct sp_option sp_options[] = {
     {"input.popularity_field", SP_OPTION_TEXT, FIELD(input_popularity_field), false, "popularity",
      1, SP_CONFIG_TEXT, NULL, "name of the field or column with the popularity"},
     {"audit.share", SP_OPTION_REAL, FIELD(audit_share), false, "0", 0, 1, NULL,
-     "run, watch: the share of pages, by URL and by content, that is watched while the stages work; "
-     "the statuses of those that are similar are checked (docs/AUDIT.md). 0: none"},
+     "run, signature, watch: the share of pages, by URL and by content, that is watched while the "
+     "stages work; the statuses of those that are similar are checked (docs/AUDIT.md). On Kafka the "
+     "signature stage copies their fetches for watch. 0: none"},
     {"audit.pages", SP_OPTION_COUNT, FIELD(audit_pages), false, "4096", 2, 1e6, NULL,
      "most pages that are watched; when there are more, audit.share is halved"},
     {"audit.patience", SP_OPTION_COUNT, FIELD(audit_patience), false, "300", 1, 1e9, NULL,

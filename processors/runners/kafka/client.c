@@ -8,16 +8,11 @@
 void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
                    char ret_name[SP_TOPIC_NAME_MAX])
 {
-    static const char *const names[SP_TOPICS] = {"pages",
-                                                 "tier1",
-                                                 "tier2",
-                                                 "status",
-                                                 "dead-letter",
-                                                 "tier1-changelog",
-                                                 "tier2-changelog",
-                                                 "contain",
-                                                 "contain-changelog",
-                                                 "rules"};
+    static const char *const names[SP_TOPICS] = {
+        "pages",           "tier1",       "tier2",
+        "status",          "dead-letter", "tier1-changelog",
+        "tier2-changelog", "contain",     "contain-changelog",
+        "rules",           "audit"};
     snprintf(ret_name, SP_TOPIC_NAME_MAX, "%s%s", o->prefix, names[topic]);
 }
 

@@ -33,6 +33,7 @@ enum sp_topic {
     SP_TOPIC_CONTAIN,
     SP_TOPIC_CONTAIN_CHANGELOG,
     SP_TOPIC_RULES,
+    SP_TOPIC_AUDIT,
     SP_TOPICS
 };
 

@@ -5,6 +5,7 @@
  *   contain              the same; never by size, as nothing there may go before it is read
  *   status               compacted, keyed by URL: the last event of each is kept
  *   rules                compacted, keyed by what the rule is about
+ *   audit                compacted and deleted after a month, keyed by page: its last sampled fetch
  *   changelogs           compacted, one partition for each of their stage's input */
 #include "kafka/topics.h"
 
@@ -30,6 +31,7 @@ void sp_topics_describe(const struct sp_kafka_options *o, const struct sp_topic_
                                            plan->tier2_partitions,
                                            1,
                                            1,
+                                           1,
                                            1};
     for (int i = 0; i < SP_TOPICS; i++) {
         bool compacted = i == SP_TOPIC_STATUS || i == SP_TOPIC_TIER1_CHANGELOG ||
@@ -39,7 +41,10 @@ void sp_topics_describe(const struct sp_kafka_options *o, const struct sp_topic_
         *t = (struct sp_topic_description){.partitions = partitions[i],
                                            .replicas = plan->replication};
         sp_topic_name(o, (enum sp_topic)i, t->name);
-        add(t, "cleanup.policy", compacted ? "compact" : "delete");
+        add(t, "cleanup.policy",
+            compacted             ? "compact"
+            : i == SP_TOPIC_AUDIT ? "compact,delete"
+                                  : "delete");
         add(t, compacted ? "delete.retention.ms" : "retention.ms", MONTH_MS);
         if (i == SP_TOPIC_TIER1 || i == SP_TOPIC_TIER2 || i == SP_TOPIC_CONTAIN)
             add(t, "retention.bytes", "-1");

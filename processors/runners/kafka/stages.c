@@ -1,7 +1,8 @@
 /* The partitions of messages and statuses are chosen here and nowhere else: a message goes to the
  * partition of the page or founder it is for (tier 1), or of its cell's machine (tier 2); a status
- * to that of its page; notes for the contain stage all go to one partition. All messages from one
- * input partition to another keep their order: one producer, one log. */
+ * to that of its page. Notes for the contain stage all go to one partition, and so do the fetches
+ * for the audit. All messages from one input partition to another keep their order: one producer,
+ * one log. */
 #include "kafka/stages.h"
 
 #include "base/assert.h"
@@ -11,6 +12,7 @@
 #include "codec/note.h"
 #include "input/input.h"
 #include "kafka/notes.h"
+#include "shadow/shadow.h"
 #include "signature/signature.h"
 
 /* ---- what all of them say ---- */
@@ -111,7 +113,8 @@ struct signature_stage {
     struct sp_wire_format registry;
     struct sp_schemas *schemas; /* NULL: no registry is asked */
     struct sp_text *text;
-    uint64_t cut; /* pages */
+    uint64_t audited; /* bound of the draws of pages in the sample; 0: there is none */
+    uint64_t cut;     /* pages */
     struct sp_buf scratch;
 };
 
@@ -130,6 +133,7 @@ static enum sp_err signature_open(void *arg, struct sp_worker *w, struct sp_stor
     s->schemas = o->schemas;
     s->parser = sp_parser_new(&input);
     s->text = sp_text_new(&o->text);
+    s->audited = sp_shadow_limit(o->audit_share);
     *ret_stage = s;
     return SP_OK;
 }
@@ -167,6 +171,20 @@ static enum sp_err read_deletion(struct signature_stage *s, struct sp_view key,
     return sp_erase_message(key, &s->scratch, ret_message);
 }
 
+/* A copy for the audit (watch.h), in the same transaction. An erased page is deleted there, sampled
+ * or not: what it said before is not known here. A fetch without a time is not watched. */
+static void send_fetch(struct signature_stage *s, struct sp_message *m)
+{
+    struct sp_id page = m->page;
+    bool erased = m->kind == SP_MSG_ERASE;
+    bool copied =
+        s->audited > 0 && !erased && m->crawled.version > 0 && sp_shadow_draws(s->audited, m);
+    on_send(&s->mouth, m);
+    if (copied || (erased && s->audited > 0))
+        sp_worker_emit(s->mouth.worker, SP_TOPIC_AUDIT, 0, sp_view(&page, sizeof page),
+                       erased ? (struct sp_view){0} : sp_buf_view(&s->mouth.bytes));
+}
+
 static enum sp_err signature_step(void *stage, struct sp_view key, struct sp_view value,
                                   const char **ret_why)
 {
@@ -179,7 +197,7 @@ static enum sp_err signature_step(void *stage, struct sp_view key, struct sp_vie
         err = sp_record_message(s->text, &page, &s->scratch, &m, ret_why);
     s->cut += sp_text_take_cut(s->text);
     if (err == SP_OK && m)
-        on_send(&s->mouth, m);
+        send_fetch(s, m);
     return err;
 }
 
@@ -209,8 +227,8 @@ struct sp_worker_stage sp_stage_signature(const struct sp_stage_options *options
 {
     return (struct sp_worker_stage){.name = "signature",
                                     .input = SP_TOPIC_PAGES,
-                                    .outputs = {SP_TOPIC_TIER1},
-                                    .output_count = 1,
+                                    .outputs = {SP_TOPIC_TIER1, SP_TOPIC_AUDIT},
+                                    .output_count = 1 + (options->audit_share > 0),
                                     .prepare = signature_prepare,
                                     .open = signature_open,
                                     .step = signature_step,

@@ -19,6 +19,7 @@ struct sp_stage_options {
     struct sp_compare_stage_options compare;
     struct sp_contain_options contain; /* threshold 0: off */
     size_t contents_cache_bytes;       /* of the contain stage */
+    double audit_share; /* of pages whose fetches are copied to the topic audit; 0: none */
 };
 
 /* `options` must outlive the stage. */

@@ -13,6 +13,7 @@
 enum { POLL_MS = 200, TIMEOUT_MS = 30000, STALLED_MS = 60000, RESTART_MS = 2000, SLICE_MS = 50 };
 enum { SAID_MOST = 100 };
 enum { BATCH = 512 }; /* messages that are taken from librdkafka under one lock */
+enum { TAIL = 16 };   /* offsets at the end of tier1 among which its last message is looked for */
 
 /* Where a topic was read to, and where a lap ends, by partition. */
 struct reading {
@@ -40,6 +41,7 @@ struct watch {
     rd_kafka_queue_t *queue; /* of the reader */
     struct reading fetches;
     struct reading statuses;
+    struct reading tail; /* of tier1 */
     struct tier tiers[2];
     struct sp_shadow_counts before; /* of shadows that an error ended */
     struct sp_buf text;
@@ -93,19 +95,19 @@ static void measure(struct watch *w)
 
 /* ---- messages ---- */
 
+/* Its key is the page's id. Without a value the page is erased. */
 static void on_fetch(struct watch *w, struct sp_view key, struct sp_view value)
 {
-    (void)key;
     struct sp_message *m = NULL;
-    int kind = sp_message_peek(value);
-    if (kind != SP_MSG_CRAWLED && kind != SP_MSG_ERASE)
-        return;
-    if (sp_message_decode(value, &m) != SP_OK)
+    struct sp_id page;
+    if (!value.data && key.len == sizeof page) {
+        memcpy(&page, key.data, sizeof page);
+        sp_shadow_forget(w->shadow, page);
+    }
+    if (!value.data || sp_message_peek(value) != SP_MSG_CRAWLED ||
+        sp_message_decode(value, &m) != SP_OK)
         return; /* the group stage tells of those that cannot be read */
-    if (kind == SP_MSG_CRAWLED)
-        sp_shadow_fetch(w->shadow, m);
-    else if (sp_id_is_zero(m->erase.target))
-        sp_shadow_forget(w->shadow, m->page);
+    sp_shadow_fetch(w->shadow, m);
     sp_message_free(m);
 }
 
@@ -113,7 +115,7 @@ static void on_fetch(struct watch *w, struct sp_view key, struct sp_view value)
  * decoded. */
 static void on_status(struct watch *w, struct sp_view key, struct sp_view value)
 {
-    if (key.len && !sp_shadow_watches(w->shadow, sp_hash128(key.data, key.len)))
+    if (!value.data || (key.len && !sp_shadow_watches(w->shadow, sp_hash128(key.data, key.len))))
         return;
     struct sp_wire_format format = sp_wire_format_seen(value);
     struct sp_status_event e;
@@ -133,6 +135,7 @@ static void pass_over(struct reading *r, int32_t partition, int64_t to)
     r->next[partition] = to < r->end[partition] ? to : r->end[partition];
 }
 
+/* `each` may be NULL: only offsets matter. */
 static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_message_t *m,
                         void (*each)(struct watch *w, struct sp_view key, struct sp_view value))
 {
@@ -146,9 +149,10 @@ static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_messa
     if (m->partition >= r->partitions || m->offset >= r->end[m->partition])
         return SP_OK; /* of a later lap */
     r->next[m->partition] = r->data[m->partition] = m->offset + 1;
+    if (!each)
+        return SP_OK;
     __atomic_add_fetch(&w->options->metrics->received, 1, __ATOMIC_RELAXED);
-    if (m->payload)
-        each(w, sp_view(m->key, m->key_len), sp_view(m->payload, m->len));
+    each(w, sp_view(m->key, m->key_len), sp_view(m->payload, m->len));
     return SP_OK;
 }
 
@@ -247,22 +251,42 @@ static enum sp_err has_passed(struct watch *w, const struct tier *t, bool *ret_p
                : sp_fault_set(w->fault, SP_BUSY, "%s: %s", t->topic, rd_kafka_err2str(code));
 }
 
-/* How far the group must have committed. For tier1: after the last message, whose offset is known.
- * For tier2: the end of the log less the control records after the last message. At most two are
- * allowed for, because a waiting message and its control record take three. If more than two
- * producers end there, looks wait for the next message. */
+/* After the last message of tier1: the end of its log is read, because many producers may have left
+ * control records there. If even its first offsets are such records, the last message is before
+ * them. */
+static enum sp_err mark_tier1(struct watch *w)
+{
+    struct reading *r = &w->tail;
+    enum sp_err err = ends_of(w, w->reader, r->topic, r->partitions, r->end);
+    for (int32_t p = 0; p < r->partitions; p++) {
+        int64_t from = r->end[p] > TAIL ? r->end[p] - TAIL : 0;
+        r->next[p] = r->next[p] > from ? r->next[p] : from;
+        r->data[p] = r->data[p] > from ? r->data[p] : from;
+    }
+    if (err == SP_OK)
+        err = read_to_end(w, r, NULL);
+    memcpy(w->tiers[0].mark, r->data, (size_t)r->partitions * sizeof *r->data);
+    return err;
+}
+
+/* How far the groups must have committed. For tier2: the end of the log less the control records
+ * after the last message. At most two are allowed for, because a waiting message and its control
+ * record take three. If more than two producers end there, looks wait for the next message. */
 static enum sp_err mark(struct watch *w)
 {
     enum { CONTROL_MOST = 2 };
     struct tier *tier2 = &w->tiers[1];
-    memcpy(w->tiers[0].mark, w->fetches.data,
-           (size_t)w->fetches.partitions * sizeof *w->fetches.data);
-    enum sp_err err = ends_of(w, tier2->group, tier2->topic, tier2->partitions, tier2->mark);
+    enum sp_err err = mark_tier1(w);
+    if (err == SP_OK)
+        err = ends_of(w, tier2->group, tier2->topic, tier2->partitions, tier2->mark);
     for (int32_t p = 0; p < tier2->partitions; p++)
         tier2->mark[p] -= CONTROL_MOST;
     return err;
 }
 
+/* The end of the fetches is that of what is written, committed or not: a transaction's end reaches
+ * each of its topics at its own time, so the group stage may have handled a fetch whose copy is not
+ * to be read yet. Reading waits for it. */
 static enum sp_err lap(struct watch *w)
 {
     bool passed[2] = {false, false};
@@ -272,7 +296,8 @@ static enum sp_err lap(struct watch *w)
     if (err == SP_OK)
         err = ends_of(w, w->reader, w->statuses.topic, w->statuses.partitions, w->statuses.end);
     if (err == SP_OK)
-        err = ends_of(w, w->reader, w->fetches.topic, w->fetches.partitions, w->fetches.end);
+        err =
+            ends_of(w, w->tiers[0].group, w->fetches.topic, w->fetches.partitions, w->fetches.end);
     if (err == SP_OK)
         err = read_to_end(w, &w->fetches, on_fetch);
     if (err == SP_OK)
@@ -336,7 +361,9 @@ static enum sp_err open_all(struct watch *w)
     if (err == SP_OK)
         err = open_reading(w, &w->statuses, SP_TOPIC_STATUS);
     if (err == SP_OK)
-        err = open_reading(w, &w->fetches, SP_TOPIC_TIER1);
+        err = open_reading(w, &w->fetches, SP_TOPIC_AUDIT);
+    if (err == SP_OK)
+        err = open_reading(w, &w->tail, SP_TOPIC_TIER1);
     if (err == SP_OK)
         err = open_tier(w, &w->tiers[0], SP_TOPIC_TIER1, "group");
     if (err == SP_OK)
@@ -378,6 +405,7 @@ static void close_all(struct watch *w)
     }
     close_reading(&w->fetches);
     close_reading(&w->statuses);
+    close_reading(&w->tail);
 }
 
 static void pause_for(struct watch *w, uint32_t milliseconds)

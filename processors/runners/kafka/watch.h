@@ -1,10 +1,11 @@
 /* A monitor beside the stages: a sample of the pages (shadow/shadow.h), from the topics alone.
  * docs/AUDIT.md.
  *
- * It reads the fetches in tier1 and all statuses, in laps:
+ * It reads the topic audit, to which the signature stage copies the fetches of the sample, and all
+ * statuses, in laps:
  *
- *   1  where the statuses end, and then where tier1 ends: each of these statuses speaks of a fetch
- *      before that end
+ *   1  where the statuses end, and then where the fetches end: each of these statuses speaks of a
+ *      fetch before that end
  *   2  the fetches to there, then the statuses to there
  *
  * So it has seen the fetch of each status that it sees. A wrong status may only mean that a message

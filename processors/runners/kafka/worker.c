@@ -240,6 +240,11 @@ static void check_partitions(struct sp_worker *w, enum sp_topic topic)
             "must have one partition: all that is contained in one another meets there");
         return;
     }
+    if (topic == SP_TOPIC_AUDIT) {
+        sp_failure_note(&w->failure, SP_INVALID, w->topics[topic],
+                        "must have one partition, the only one that is written");
+        return;
+    }
     snprintf(text, sizeof text,
              "has %d partitions, and %s.partitions is %d; the number cannot change while there is "
              "state: create topics with another topics.prefix, and publish the pages again",

@@ -2,7 +2,9 @@
  *
  * A fetch is pending until a status names its version or a newer one: only then have the stages
  * accepted it. So a late fetch, which the stages discard, changes nothing here either. A status
- * that names a version without a fetch means that the page has content that is not watched. */
+ * that names a version without a fetch means that the page has content that is not watched. While
+ * streaming, only drawn fetches are seen, and a newer version may be of a fetch that was not: the
+ * status must name the very version. */
 #include "shadow/internal.h"
 
 #include "base/mem.h"
@@ -50,6 +52,21 @@ static uint64_t draw_of_content(const struct sp_signature *g)
 static bool says_something(const struct sp_signature *g)
 {
     return g && g->shingle_total > 0;
+}
+
+uint64_t sp_shadow_limit(double share)
+{
+    return share >= 1 ? UINT64_MAX : share > 0 ? (uint64_t)(share * 0x1p64) : 0;
+}
+
+static bool is_drawn(uint64_t limit, struct sp_id page, const struct sp_signature *g)
+{
+    return draw_of_page(page) < limit || (says_something(g) && draw_of_content(g) < limit);
+}
+
+bool sp_shadow_draws(uint64_t limit, const struct sp_message *m)
+{
+    return limit > 0 && is_drawn(limit, m->page, m->crawled.signature);
 }
 
 static bool is_wanted(const struct sp_shadow *s, const struct sp_watched *w)
@@ -180,8 +197,13 @@ static bool is_twice(const struct sp_watched *w, const struct sp_crawled *c)
 }
 
 /* A fetch that found known content: the page's own, or content that the stages do not know. */
-static void find_again(struct sp_watched *w, const struct sp_crawled *c)
+static void find_again(const struct sp_shadow *s, struct sp_watched *w, const struct sp_crawled *c)
 {
+    if (w->pending && s->options.streaming) {
+        w->pending_version = c->version; /* the one that the status will name */
+        w->pending_rank = c->rank;
+        return;
+    }
     if (w->pending || w->kind != SP_PAGE_CONTENT)
         return;
     w->pending = true;
@@ -210,16 +232,14 @@ void sp_shadow_fetch(struct sp_shadow *s, const struct sp_message *m)
     if (c->version > s->now_ms)
         s->now_ms = c->version;
     if (!w) {
-        bool drawn = draw_of_page(m->page) < s->limit ||
-                     (says_something(c->signature) && draw_of_content(c->signature) < s->limit);
-        if (!drawn || c->page_kind == SP_PAGE_UNSEEN)
+        if (c->page_kind == SP_PAGE_UNSEEN || !sp_shadow_draws(s->limit, m))
             return;
         w = watch(s, m->page, c->url);
     }
     if (is_late(w, c->version) || (s->options.streaming && is_twice(w, c)))
         return;
     if (c->page_kind == SP_PAGE_UNSEEN)
-        find_again(w, c);
+        find_again(s, w, c);
     else
         make_pending(w, c);
     w->pending_rank.popularity =
@@ -249,9 +269,17 @@ static void adopt(struct sp_shadow *s, struct sp_watched *w)
     drop_pending(w);
 }
 
+static bool is_accepted(const struct sp_shadow *s, const struct sp_watched *w, int64_t version)
+{
+    return w->pending &&
+           (s->options.streaming ? version == w->pending_version : version >= w->pending_version);
+}
+
 /* The page has content that the shadow has not seen. */
 static void lose_sight(struct sp_shadow *s, struct sp_watched *w)
 {
+    if (w->version >= w->pending_version)
+        drop_pending(w);
     leave_content(s, w);
     w->kind = SP_PAGE_UNSEEN;
 }
@@ -279,7 +307,7 @@ void sp_shadow_status(struct sp_shadow *s, const struct sp_status_event *e)
     w->said = said_of(e);
     if (e->version_ms > w->version) {
         w->version = e->version_ms;
-        if (w->pending && e->version_ms >= w->pending_version)
+        if (is_accepted(s, w, e->version_ms))
             adopt(s, w);
         else
             lose_sight(s, w);
@@ -293,9 +321,7 @@ void sp_shadow_status(struct sp_shadow *s, const struct sp_status_event *e)
 bool sp_shadow_restore(struct sp_shadow *s, const struct sp_shadow_page_state *page,
                        const struct sp_status_event *status)
 {
-    bool drawn = draw_of_page(page->page) < s->limit ||
-                 (says_something(page->signature) && draw_of_content(page->signature) < s->limit);
-    if (!drawn || sp_map_get(&s->by_page, page->page))
+    if (!is_drawn(s->limit, page->page, page->signature) || sp_map_get(&s->by_page, page->page))
         return false;
     struct sp_watched *w = watch(s, page->page, page->url);
     w->version = page->version;
@@ -384,7 +410,7 @@ struct sp_shadow *sp_shadow_new(const struct sp_shadow_options *options)
     s->jaccard = sp_method_info(o->method)->jaccard;
     if (!s->jaccard)
         s->rule = sp_candidate_rule(o->method, o->threshold);
-    s->limit = options->share >= 1 ? UINT64_MAX : (uint64_t)(options->share * 0x1p64);
+    s->limit = sp_shadow_limit(options->share);
     s->counts.share = options->share;
     return s;
 }

@@ -31,6 +31,12 @@
 
 struct sp_shadow;
 
+/* The bound of the draws for a share from 0 to 1; 0: no page is drawn. */
+uint64_t sp_shadow_limit(double share);
+/* Whether either draw of a fetch (a SP_MSG_CRAWLED) is below the bound. A fetch without content
+ * (SP_PAGE_UNSEEN, a redirect, a dead page) has only the draw by URL. Pure. */
+bool sp_shadow_draws(uint64_t limit, const struct sp_message *crawled);
+
 enum sp_shadow_kind {
     SP_SHADOW_MISSING, /* two near duplicates that their statuses keep apart */
     SP_SHADOW_WRONG    /* a status that its own pages contradict */
@@ -53,7 +59,8 @@ struct sp_shadow_options {
     double popularity_tolerance; /* as the group stage's */
     /* Messages are always under way (Kafka), so a fetch without a status at a look may still be
      * accepted. Fetches without a time are not watched then, because no status can be matched to
-     * them. */
+     * them. Only fetches that are drawn are seen, so a status is about the fetch with its own
+     * version, and if there is none, about content that is not watched. */
     bool streaming;
     /* Which page wins follows from rank and F alone: mode exact, no margin, no relation. */
     bool ranked;

@@ -132,7 +132,8 @@ void world_create(bool stateful)
     CU_ASSERT_PTR_NOT_NULL_FATAL(world.host);
     world.cluster = rd_kafka_handle_mock_cluster(world.host);
     static const char *const topics[] = {"t.tier1", "t.tier2",           "t.status",
-                                         "t.pages", "t.tier1-changelog", "t.dead-letter"};
+                                         "t.pages", "t.tier1-changelog", "t.dead-letter",
+                                         "t.audit"};
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
         bool input = strcmp(topics[i], "t.tier1") == 0 || strcmp(topics[i], "t.pages") == 0;
         rd_kafka_mock_topic_create(world.cluster, topics[i], PARTITIONS, 1);

@@ -46,7 +46,12 @@ static struct stages {
     size_t told_count, told_cap;
     uint64_t counted; /* messages between the stages */
     uint64_t events;
-    size_t largest; /* bytes of a message between the stages */
+    size_t largest;   /* bytes of a message between the stages */
+    uint64_t fetches; /* messages from the signature stage, and their copies for the audit */
+    uint64_t copies;
+    struct sp_buf fetched; /* the last of either */
+    struct sp_buf copied;
+    struct sp_id copied_page;
 } s;
 
 /* ---- the worker, as the stages call it ---- */
@@ -61,6 +66,7 @@ int32_t __wrap_sp_worker_partitions(const struct sp_worker *w, enum sp_topic top
     (void)w;
     return topic == SP_TOPIC_STATUS    ? STATUS_PARTITIONS
            : topic == SP_TOPIC_CONTAIN ? 1
+           : topic == SP_TOPIC_AUDIT   ? 1
                                        : PARTITIONS;
 }
 
@@ -148,6 +154,8 @@ static void end(void)
         sp_buf_done(&s.queue[i].key);
         sp_buf_done(&s.queue[i].value);
     }
+    sp_buf_done(&s.fetched);
+    sp_buf_done(&s.copied);
     sp_free(s.queue);
     sp_free(s.told);
     sp_partition_done(&s.maps[0]);
@@ -214,6 +222,15 @@ static enum sp_err step(int stage, int32_t partition, struct sp_view key, struct
     return err;
 }
 
+static void keep(const struct record *r)
+{
+    CU_ASSERT_EQUAL_FATAL(r->key.len, sizeof s.copied_page);
+    memcpy(&s.copied_page, r->key.data, r->key.len);
+    sp_buf_reset(&s.copied);
+    sp_buf_put_view(&s.copied, sp_buf_view(&r->value));
+    s.copies++;
+}
+
 /* Handles messages until none is left. */
 static void drain(void)
 {
@@ -225,6 +242,8 @@ static void drain(void)
                                                 : CONTAIN;
         if (r.topic == SP_TOPIC_STATUS)
             tell(&r);
+        else if (r.topic == SP_TOPIC_AUDIT)
+            keep(&r);
         else
             CU_ASSERT_EQUAL(
                 step(stage, r.partition, sp_buf_view(&r.key), sp_buf_view(&r.value), &why), SP_OK);
@@ -264,6 +283,11 @@ static enum sp_err give_page(struct sp_view key, struct sp_view value)
     const char *why = NULL;
     enum sp_err err = step(SIGNATURE, 0, key, value, &why);
     CU_ASSERT(err == SP_OK || why);
+    if (s.next < s.end) {
+        sp_buf_reset(&s.fetched);
+        sp_buf_put_view(&s.fetched, sp_buf_view(&s.queue[s.next].value));
+        s.fetches++;
+    }
     drain();
     return err;
 }
@@ -321,6 +345,81 @@ TEST(a_deletion_takes_back_the_status_under_each_name_of_the_page)
     CU_ASSERT_TRUE(told_of("HTTPS://A.example/x")->deleted); /* the key before 0.2 */
     check("https://b.example/longer", SP_STATUS_UNIQUE, "");
     CU_ASSERT_EQUAL(give_page(sp_view("", 0), sp_view(NULL, 0)), SP_NO_URL);
+    end();
+}
+
+/* ---- copies for the audit ---- */
+
+static void begin_audited(double share)
+{
+    begin(0);
+    close_instance(&s.instances[SIGNATURE][0]);
+    s.options.audit_share = share;
+    open_instance(SIGNATURE, 0);
+}
+
+static bool is_copied(const char *url, int64_t time_ms, int first)
+{
+    uint64_t before = s.copies;
+    fetch(url, time_ms, first, 300);
+    return s.copies > before;
+}
+
+TEST(fetches_are_copied_for_the_audit_as_the_group_stage_gets_them)
+{
+    begin_audited(1);
+    CU_ASSERT_TRUE(is_copied("HTTPS://A.example/x", 1, 0));
+    CU_ASSERT(sp_view_eq(sp_buf_view(&s.copied), sp_buf_view(&s.fetched)));
+    CU_ASSERT(sp_id_eq(s.copied_page, sp_hash128("https://a.example/x", 19)));
+    CU_ASSERT_FALSE(is_copied("https://b.example/", 0, 500)); /* without a time */
+    CU_ASSERT_EQUAL(s.fetches, 2);
+    end();
+}
+
+TEST(without_a_share_nothing_is_copied_for_the_audit)
+{
+    begin_audited(0);
+    CU_ASSERT_FALSE(is_copied("https://a.example/", 1, 0));
+    CU_ASSERT_EQUAL(give_page(sp_view_str("https://a.example/"), sp_view(NULL, 0)), SP_OK);
+    CU_ASSERT_EQUAL(s.copies, 0);
+    end();
+}
+
+/* What the page said before is not known when it is erased. */
+TEST(an_erased_page_is_deleted_from_the_audit_whether_sampled_or_not)
+{
+    begin_audited(1e-9);
+    CU_ASSERT_FALSE(is_copied("https://a.example/", 1, 0));
+    CU_ASSERT_EQUAL(give_page(sp_view_str("HTTPS://a.example/"), sp_view(NULL, 0)), SP_OK);
+    CU_ASSERT_EQUAL(s.copies, 1);
+    CU_ASSERT_EQUAL(s.copied.len, 0);
+    CU_ASSERT(sp_id_eq(s.copied_page, sp_hash128("https://a.example/", 18)));
+    end();
+}
+
+/* A fetch is copied if its page or its content is drawn: whatever else is fetched, and when. */
+TEST(the_audit_gets_all_fetches_of_a_drawn_page_and_of_a_drawn_content)
+{
+    enum { URLS = 12, CONTENTS = 12 };
+    bool copied[URLS][CONTENTS], of_url[URLS], of_content[CONTENTS];
+    uint32_t copies = 0;
+    begin_audited(0.2);
+    memset(of_url, true, sizeof of_url);
+    memset(of_content, true, sizeof of_content);
+    for (int i = 0; i < URLS * CONTENTS; i++) {
+        int u = i / CONTENTS, c = i % CONTENTS;
+        char url[64];
+        snprintf(url, sizeof url, "https://%d.example/", u);
+        copied[u][c] = is_copied(url, 1 + i, 400 * c);
+        CU_ASSERT_EQUAL(is_copied(url, 1000 + i, 400 * c), copied[u][c]);
+        of_url[u] &= copied[u][c];
+        of_content[c] &= copied[u][c];
+        copies += copied[u][c];
+    }
+    for (int u = 0; u < URLS; u++)
+        for (int c = 0; c < CONTENTS; c++)
+            CU_ASSERT_EQUAL(copied[u][c], of_url[u] || of_content[c]);
+    CU_ASSERT(copies > 0 && copies < URLS * CONTENTS);
     end();
 }
 

@@ -62,18 +62,18 @@ static struct sp_id id_of(const char *url)
     return id;
 }
 
-static void produce(const char *topic, const char *key, struct sp_buf *value)
+static void produce(const char *topic, struct sp_view key, struct sp_view value)
 {
     CU_ASSERT_EQUAL(rd_kafka_producev(world.host, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(0),
-                                      RD_KAFKA_V_KEY(key, strlen(key)),
-                                      RD_KAFKA_V_VALUE(value->data, value->len),
+                                      RD_KAFKA_V_KEY(key.data, key.len),
+                                      RD_KAFKA_V_VALUE((void *)(uintptr_t)value.data, value.len),
                                       RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
                     RD_KAFKA_RESP_ERR_NO_ERROR);
     CU_ASSERT_EQUAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
-    sp_buf_done(value);
 }
 
-/* A page with the same text as all others here. */
+/* A page with the same text as all others here. The signature stage sends it to the group stage and
+ * copies it for the audit. */
 static void fetch(const char *url, int64_t version)
 {
     struct sp_buf value = {0};
@@ -93,8 +93,16 @@ static void fetch(const char *url, int64_t version)
     m->crawled.signature = s;
     m->crawled.rank = sp_rank_of(sp_view_str(url), 0);
     sp_message_encode(m, &value);
+    produce("t.audit", sp_view(&m->page, sizeof m->page), sp_buf_view(&value));
+    produce("t.tier1", sp_view(&m->page, sizeof m->page), sp_buf_view(&value));
     sp_message_free(m);
-    produce("t.tier1", "", &value);
+    sp_buf_done(&value);
+}
+
+static void erase(const char *url)
+{
+    struct sp_id page = id_of(url);
+    produce("t.audit", sp_view(&page, sizeof page), (struct sp_view){0});
 }
 
 /* `winner`: of its group of two, possibly the page itself; NULL: the page is alone. */
@@ -113,7 +121,8 @@ static void tell(const char *url, int64_t version, const char *winner)
                                 .group = {.birth = 1, .founder = id_of(winner ? winner : url)},
                                 .group_size = winner ? 2 : 1};
     sp_status_encode(&e, NULL, &value);
-    produce("t.status", url, &value);
+    produce("t.status", sp_view_str(url), sp_buf_view(&value));
+    sp_buf_done(&value);
 }
 
 /* The stages have handled everything up to this offset; the monitor checks only up to there. */
@@ -175,6 +184,60 @@ TEST(what_was_there_before_the_monitor_is_not_judged)
     usleep(300000);
     CU_ASSERT_EQUAL(world_count_of(&world.metrics.received), 0);
     CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_pages), 0);
+    CU_ASSERT_EQUAL(end(), SP_OK);
+}
+
+TEST(an_erased_page_is_watched_no_longer)
+{
+    begin();
+    fetch("https://a.example/", 1);
+    fetch("https://b.example/", 2);
+    tell("https://a.example/", 1, NULL);
+    tell("https://b.example/", 2, NULL);
+    CU_ASSERT(world_wait_for(&world.metrics.audit_pages, 2));
+    erase("https://b.example/");
+    CU_ASSERT(world_wait_for(&world.metrics.received, 5));
+    handled(2);
+    usleep(200000);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_pages), 1);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_missing), 0);
+    CU_ASSERT_EQUAL(end(), SP_OK);
+}
+
+/* Nothing tells the monitor what the newer version says: no copy of it was made. */
+TEST(a_status_of_a_version_that_was_not_copied_is_not_judged)
+{
+    begin();
+    fetch("https://a.example/", 1);
+    tell("https://a.example/", 1, NULL);
+    fetch("https://b.example/", 2);
+    tell("https://b.example/", 3, NULL);
+    CU_ASSERT(world_wait_for(&world.metrics.received, 4));
+    handled(2);
+    usleep(300000);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_missing), 0);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_judged), 0);
+    CU_ASSERT_EQUAL(end(), SP_OK);
+}
+
+/* The group stage still has a message to handle, of another page, that no sample has. */
+TEST(a_message_that_waits_in_tier_1_keeps_a_look_waiting)
+{
+    begin();
+    fetch("https://a.example/", 1);
+    fetch("https://b.example/", 2);
+    tell("https://a.example/", 1, NULL);
+    tell("https://b.example/", 2, NULL);
+    CU_ASSERT(world_wait_for(&world.metrics.received, 4));
+    for (int i = 0; i < 40; i++)
+        produce("t.tier1", sp_view_str("another"), sp_view_str("message"));
+    usleep(100000);
+    handled(41);
+    usleep(300000);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.audit_missing), 0);
+    CU_ASSERT_EQUAL(world_count_of(&world.metrics.received), 4);
+    handled(42);
+    CU_ASSERT(world_wait_for(&world.metrics.audit_missing, 1));
     CU_ASSERT_EQUAL(end(), SP_OK);
 }
 

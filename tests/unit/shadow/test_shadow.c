@@ -390,6 +390,30 @@ TEST(in_a_stream_a_status_of_an_older_fetch_settles_nothing)
     end(&t);
 }
 
+/* It is of a fetch that was not drawn, whose content is not known. */
+TEST(in_a_stream_a_status_of_a_newer_fetch_settles_nothing)
+{
+    struct test t = {.options = {.streaming = true}};
+    begin(&t, 1);
+    fetch_both(&t);
+    say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
+    say(&t, 2, 2000, SP_STATUS_UNIQUE, 0, 0, 2);
+    check_both(&t, NULL);
+    end(&t);
+}
+
+TEST(in_a_stream_a_page_found_again_before_its_status_has_the_same_content)
+{
+    struct test t = {.options = {.streaming = true}};
+    begin(&t, 1);
+    fetch_both(&t);
+    say(&t, 1, 1000, SP_STATUS_UNIQUE, 0, 0, 1);
+    fetch(&t, 2, 2000, SP_PAGE_UNSEEN, NULL);
+    say(&t, 2, 2000, SP_STATUS_UNIQUE, 0, 0, 2);
+    check_both(&t, "both are kept");
+    end(&t);
+}
+
 TEST(in_a_stream_a_fetch_without_a_time_is_not_watched)
 {
     struct test t = {.options = {.streaming = true}};

@@ -28,7 +28,8 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                      .group = run.bus.group,
                                      .compare = run.bus.compare,
                                      .contain = run.bus.contain,
-                                     .contents_cache_bytes = config->cache_bytes};
+                                     .contents_cache_bytes = config->cache_bytes,
+                                     .audit_share = config->audit_share};
     /* The settings are cache sizes of a process with all partitions. A stage's own caches are
      * divided by the number of partitions; the store's caches are shared by those that the process
      * has. */
@@ -48,6 +49,8 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     options.must_have[SP_TOPIC_TIER2] = (int32_t)config->tier2_partitions;
     if (config->containment_threshold > 0 && strcmp(command->name, "signature") != 0)
         options.must_have[SP_TOPIC_CONTAIN] = 1;
+    if (config->audit_share > 0 && strcmp(command->name, "signature") == 0)
+        options.must_have[SP_TOPIC_AUDIT] = 1;
     struct sp_rocksdb_shared *shared = sp_rocksdb_shared_new(&run.store);
     options.store.shared = shared;
     options.store.databases = contain ? 1
