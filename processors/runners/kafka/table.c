@@ -2,6 +2,7 @@
 #include "kafka/table.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -34,6 +35,7 @@ void sp_topic_table_done(struct sp_topic_table *t)
 {
     clear(t);
     sp_free(t->next);
+    sp_free(t->last);
 }
 
 void sp_topic_table_put(struct sp_topic_table *t, struct sp_view key, struct sp_view value)
@@ -61,54 +63,91 @@ static void start_over(struct sp_topic_table *t, int32_t partitions)
 {
     clear(t);
     sp_free(t->next);
+    sp_free(t->last);
     t->next = sp_calloc((size_t)partitions + 1, sizeof *t->next);
+    t->last = sp_calloc((size_t)partitions + 1, sizeof *t->last);
     t->partitions = partitions;
 }
 
-static void assign(rd_kafka_t *reader, const char *name, const struct sp_topic_table *t)
+static struct sp_topic_last last_of(int64_t offset, int64_t time_ms, struct sp_view key,
+                                    struct sp_view value)
 {
+    struct sp_id parts[] = {sp_hash128(key.data, key.len),
+                            value.data ? sp_hash128(value.data, value.len) : (struct sp_id){0, 0}};
+    return (struct sp_topic_last){offset, time_ms, sp_hash128(parts, sizeof parts)};
+}
+
+/* One reading of the topic. */
+struct reading {
+    rd_kafka_t *reader;
+    const char *name;
+    struct sp_topic_table *table;
+    bool *unseen; /* by partition: the record that the table ended with is still to come */
+    int32_t ended;
+};
+
+/* From the last records that are known, where there are any. */
+static void assign(struct reading *r)
+{
+    const struct sp_topic_table *t = r->table;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
-    for (int32_t p = 0; p < t->partitions; p++)
-        rd_kafka_topic_partition_list_add(list, name, p)->offset =
-            t->next[p] ? t->next[p] : RD_KAFKA_OFFSET_BEGINNING;
-    rd_kafka_assign(reader, list);
+    r->ended = 0;
+    for (int32_t p = 0; p < t->partitions; p++) {
+        r->unseen[p] = !sp_id_is_zero(t->last[p].id);
+        rd_kafka_topic_partition_list_add(list, r->name, p)->offset =
+            r->unseen[p] ? t->last[p].offset
+            : t->next[p] ? t->next[p]
+                         : RD_KAFKA_OFFSET_BEGINNING;
+    }
+    rd_kafka_assign(r->reader, list);
     rd_kafka_topic_partition_list_destroy(list);
 }
 
-/* False: the topic does not have the offset where the table ends. */
-static bool enter(struct sp_topic_table *t, const rd_kafka_message_t *m, int32_t *ended)
+/* False: the topic is another one, or no longer has the record that the table ended with. */
+static bool enter(struct reading *r, const rd_kafka_message_t *m)
 {
+    struct sp_topic_table *t = r->table;
+    struct sp_view key = sp_view(m->key, m->key_len), value = sp_view(m->payload, m->len);
     if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        sp_topic_table_put(t, sp_view(m->key, m->key_len), sp_view(m->payload, m->len));
+        rd_kafka_timestamp_type_t type;
+        int64_t time_ms = rd_kafka_message_timestamp(m, &type);
+        struct sp_topic_last is = last_of(m->offset, time_ms, key, value);
+        struct sp_topic_last *was = &t->last[m->partition];
+        if (r->unseen[m->partition]) {
+            r->unseen[m->partition] = false;
+            return is.offset == was->offset && sp_id_eq(is.id, was->id) &&
+                   (is.time_ms == was->time_ms || type != RD_KAFKA_TIMESTAMP_CREATE_TIME);
+        }
+        sp_topic_table_put(t, key, value);
+        *was = is;
         t->next[m->partition] = m->offset + 1;
         t->records++;
     } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         t->next[m->partition] = m->offset;
-        (*ended)++;
+        r->ended++;
+        return !r->unseen[m->partition];
     }
     return m->err != RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET;
 }
 
-static enum sp_err read_all(rd_kafka_t *reader, const char *name, struct sp_topic_table *t,
-                            struct sp_fault *fault)
+static enum sp_err read_all(struct reading *r, struct sp_fault *fault)
 {
     int64_t heard_ms = sp_clock_ms();
-    assign(reader, name, t);
-    for (int32_t ended = 0; ended < t->partitions;) {
-        rd_kafka_message_t *m = rd_kafka_consumer_poll(reader, POLL_MS);
+    assign(r);
+    while (r->ended < r->table->partitions) {
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(r->reader, POLL_MS);
         if (!m && sp_clock_ms() - heard_ms > SILENCE_MS)
-            return sp_kafka_no_reply(reader, fault);
+            return sp_kafka_no_reply(r->reader, fault);
         if (!m)
             continue;
         heard_ms = sp_clock_ms();
-        if (!enter(t, m, &ended)) {
-            start_over(t, t->partitions);
-            assign(reader, name, t);
-            ended = 0;
+        if (!enter(r, m)) {
+            start_over(r->table, r->table->partitions);
+            assign(r);
         }
         rd_kafka_message_destroy(m);
     }
-    t->read_ms = sp_clock_ms();
+    r->table->read_ms = sp_clock_ms();
     return SP_OK;
 }
 
@@ -145,7 +184,9 @@ enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_
     if (err == SP_OK) {
         if (partitions != t->partitions || sp_clock_ms() - t->read_ms > STALE_MS)
             start_over(t, partitions);
-        err = read_all(reader, name, t, fault);
+        struct reading r = {reader, name, t, sp_calloc((size_t)partitions + 1, 1), 0};
+        err = read_all(&r, fault);
+        sp_free(r.unseen);
     }
     rd_kafka_consumer_close(reader);
     rd_kafka_destroy(reader);
@@ -159,6 +200,7 @@ struct change {
     const char *value; /* NULL: a deletion */
     bool acknowledged;
     int64_t offset; /* then; below 0: unknown */
+    int64_t time_ms;
 };
 
 struct writing {
@@ -188,14 +230,22 @@ static void configure(rd_kafka_conf_t *conf, void *arg)
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
 }
 
+static int64_t wall_clock_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 static void produce(struct writing *w, struct change *c)
 {
+    c->time_ms = wall_clock_ms();
     for (;;) {
         rd_kafka_resp_err_t code = rd_kafka_producev(
             w->producer, RD_KAFKA_V_TOPIC(w->topic), RD_KAFKA_V_PARTITION(0),
             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(c->key, strlen(c->key)),
             RD_KAFKA_V_VALUE((void *)(uintptr_t)c->value, c->value ? strlen(c->value) : 0),
-            RD_KAFKA_V_OPAQUE(c), RD_KAFKA_V_END);
+            RD_KAFKA_V_TIMESTAMP(c->time_ms), RD_KAFKA_V_OPAQUE(c), RD_KAFKA_V_END);
         if (code == RD_KAFKA_RESP_ERR__QUEUE_FULL) {
             rd_kafka_poll(w->producer, WAIT_MS);
             continue;
@@ -236,7 +286,7 @@ static struct sp_topic_changes plan(const struct sp_topic_table *is,
         changes.unchanged += same;
         changes.written += !same;
         if (!same)
-            w->changes[w->count++] = (struct change){rows[i]->key, rows[i]->value, false, -1};
+            w->changes[w->count++] = (struct change){rows[i]->key, rows[i]->value, false, -1, 0};
     }
     sp_free(rows);
     rows = sorted(is);
@@ -244,7 +294,7 @@ static struct sp_topic_changes plan(const struct sp_topic_table *is,
         if (sp_map_get(&wanted->rows, rows[i]->id))
             continue;
         changes.deleted++;
-        w->changes[w->count++] = (struct change){rows[i]->key, NULL, false, -1};
+        w->changes[w->count++] = (struct change){rows[i]->key, NULL, false, -1, 0};
     }
     sp_free(rows);
     return changes;
@@ -274,10 +324,13 @@ static void enter_own(struct sp_topic_table *is, const struct writing *w)
         const struct change *c = &w->changes[i];
         if (!c->acknowledged)
             continue;
-        if (is->partitions > 0 && c->offset == is->next[0])
-            is->next[0]++;
         struct sp_view key = sp_view_str(c->key);
-        sp_topic_table_put(is, key, c->value ? sp_view_str(c->value) : sp_view(NULL, 0));
+        struct sp_view value = c->value ? sp_view_str(c->value) : sp_view(NULL, 0);
+        if (is->partitions > 0 && c->offset == is->next[0]) {
+            is->next[0]++;
+            is->last[0] = last_of(c->offset, c->time_ms, key, value);
+        }
+        sp_topic_table_put(is, key, value);
     }
 }
 

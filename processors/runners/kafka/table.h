@@ -15,10 +15,19 @@ struct sp_topic_row {
     char *value;
 };
 
+/* The last record that was read or written: if the topic has another one at its offset, the topic
+ * was created again. */
+struct sp_topic_last {
+    int64_t offset;
+    int64_t time_ms; /* when it was made */
+    struct sp_id id; /* of key and value; zero: there was none */
+};
+
 /* All zero: empty, nothing read. */
 struct sp_topic_table {
     struct sp_map rows;
-    int64_t *next; /* the offset that each partition is read from next time */
+    int64_t *next;              /* the offset that each partition is read from next time */
+    struct sp_topic_last *last; /* of each partition */
     int32_t partitions;
     int64_t read_ms;  /* when it was last read to the end */
     uint64_t records; /* read so far */
@@ -37,10 +46,10 @@ void sp_topic_table_done(struct sp_topic_table *t);
 void sp_topic_table_put(struct sp_topic_table *t, struct sp_view key, struct sp_view value);
 
 /* Adds what is in the topic, up to its present end: all of it the first time, then the records from
- * where the table ends. Starts over if the topic no longer has that offset (it was created again)
- * or has other partitions, or a day after the last reading (the brokers keep a deletion for a
- * limited time). SP_INVALID: there is no such topic; SP_BUSY: no broker replies. The fault says so;
- * the table can be read on. */
+ * where the table ends. Starts over if the topic no longer has that offset or the last record
+ * before it (it was created again), or has other partitions, or a day after the last reading (the
+ * brokers keep a deletion for a limited time). SP_INVALID: there is no such topic; SP_BUSY: no
+ * broker replies. The fault says so; the table can be read on. */
 enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_topic topic,
                                 struct sp_topic_table *t, struct sp_fault *fault);
 /* Makes the topic equal to `wanted`; `is` is what it contains now, read to the end. Writes new and

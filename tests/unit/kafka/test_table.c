@@ -199,13 +199,15 @@ TEST(an_update_reads_and_writes_as_much_of_a_topic_four_times_as_large)
         CU_ASSERT_EQUAL(written(), n);
         change_some(&wanted, n);
         struct sp_topic_changes changes = update(&kept, &wanted);
-        CU_ASSERT_EQUAL(received, 0); /* its own records are not read back */
+        CU_ASSERT_EQUAL(received, 1); /* of its own records only the last, to know the topic */
         CU_ASSERT_EQUAL(written(), n + 6);
         CU_ASSERT_EQUAL(changes.written, 5);
         CU_ASSERT_EQUAL(changes.deleted, 1);
         CU_ASSERT_EQUAL(changes.unchanged, n - 4);
+        CU_ASSERT_EQUAL(kept.records, 0);
+        received = 0;
         update(&kept, &wanted);
-        CU_ASSERT_EQUAL(received, 0);
+        CU_ASSERT_EQUAL(received, 1);
         CU_ASSERT_EQUAL(written(), n + 6);
         check_topic_is(&wanted);
         sp_topic_table_done(&kept);
@@ -228,7 +230,8 @@ TEST(a_table_is_read_on_from_where_it_ends)
     update(&other, &wanted);
     received = 0;
     struct sp_topic_changes changes = update(&kept, &wanted);
-    CU_ASSERT_EQUAL(received, 6);
+    CU_ASSERT_EQUAL(received, 7); /* the last one known, and the new ones */
+    CU_ASSERT_EQUAL(kept.records, 56);
     CU_ASSERT_EQUAL(changes.written + changes.deleted, 0);
     check_topic_is(&kept);
     sp_topic_table_done(&kept);
@@ -256,12 +259,15 @@ TEST(a_record_of_another_writer_is_not_missed)
     CU_ASSERT_STRING_EQUAL(value_of(&kept, "key5"), "first"); /* not read yet */
     received = 0;
     changes = update(&kept, &wanted);
-    CU_ASSERT_EQUAL(received, 4); /* two of theirs, two of our own behind them */
+    CU_ASSERT_EQUAL(received,
+                    5); /* the last one known, two of theirs, two of our own behind them */
     CU_ASSERT_EQUAL(changes.written, 1);
     check_topic_is(&wanted);
     received = 0;
+    uint64_t before = kept.records;
     update(&kept, &wanted);
-    CU_ASSERT_EQUAL(received, 0);
+    CU_ASSERT_EQUAL(received, 1);
+    CU_ASSERT_EQUAL(kept.records, before);
     sp_topic_table_done(&kept);
     sp_topic_table_done(&wanted);
     rd_kafka_destroy(c.host);
@@ -275,6 +281,7 @@ TEST(a_table_is_read_anew_if_its_topic_is_another_or_it_is_old)
     update(&kept, &wanted);
     put(&kept, "stale", "of a topic that was deleted");
     kept.next[0] = 1000; /* the topic was created again, and has fewer records */
+    kept.last[0].offset = 999;
     received = 0;
     struct sp_topic_changes changes = update(&kept, &wanted);
     CU_ASSERT_EQUAL(received, 10);
@@ -286,6 +293,62 @@ TEST(a_table_is_read_anew_if_its_topic_is_another_or_it_is_old)
     CU_ASSERT_EQUAL(received, 10);
     CU_ASSERT_EQUAL(changes.written + changes.deleted, 0);
     check_topic_is(&kept);
+    sp_topic_table_done(&kept);
+    sp_topic_table_done(&wanted);
+    rd_kafka_destroy(c.host);
+}
+
+/* Another topic under the name, with as many records as the table has read, or with more. */
+static void replace_topic(unsigned records)
+{
+    struct sp_topic_table others = {0};
+    rd_kafka_destroy(c.host);
+    begin(1);
+    for (unsigned i = 0; i < records; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "other%u", i);
+        put(&others, key, "theirs");
+    }
+    write_topic(&others);
+    sp_topic_table_done(&others);
+}
+
+TEST(a_topic_that_was_created_again_and_has_grown_is_noticed)
+{
+    static const unsigned sizes[] = {9, 10, 11, 40};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        struct sp_topic_table kept = {0}, wanted = {0};
+        begin(1);
+        put_many(&wanted, 0, 10, "first");
+        update(&kept, &wanted);
+        if (i % 2)
+            read_topic(&kept); /* not only written, but read as well */
+        replace_topic(sizes[i]);
+        struct sp_topic_changes changes = update(&kept, &wanted);
+        CU_ASSERT_EQUAL(changes.written, 10);
+        CU_ASSERT_EQUAL(changes.deleted, sizes[i]);
+        CU_ASSERT_EQUAL(changes.unchanged, 0);
+        check_topic_is(&wanted);
+        sp_topic_table_done(&kept);
+        sp_topic_table_done(&wanted);
+        rd_kafka_destroy(c.host);
+    }
+}
+
+/* The same keys and values, written again at another time. */
+TEST(a_topic_with_the_same_records_of_another_time_is_another)
+{
+    struct sp_topic_table kept = {0}, wanted = {0};
+    begin(1);
+    put_many(&wanted, 0, 10, "first");
+    update(&kept, &wanted);
+    rd_kafka_destroy(c.host);
+    begin(1);
+    write_topic(&wanted);
+    received = 0;
+    struct sp_topic_changes changes = update(&kept, &wanted);
+    CU_ASSERT_EQUAL(received, 11); /* the last one, which is another, and then all */
+    CU_ASSERT_EQUAL(changes.written + changes.deleted, 0);
     sp_topic_table_done(&kept);
     sp_topic_table_done(&wanted);
     rd_kafka_destroy(c.host);
