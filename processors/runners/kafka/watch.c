@@ -30,6 +30,8 @@ struct tier {
     char topic[SP_TOPIC_NAME_MAX];
     int32_t partitions;
     int64_t *mark;
+    int64_t committed; /* by the group when last asked, all partitions */
+    bool stands;       /* that was what it had committed a lap before */
 };
 
 struct watch {
@@ -41,7 +43,8 @@ struct watch {
     rd_kafka_queue_t *queue; /* of the reader */
     struct reading fetches;
     struct reading statuses;
-    struct reading tail; /* of tier1 */
+    struct reading tail; /* of tier1, up to the mark */
+    bool tail_is_read;
     struct tier tiers[2];
     struct sp_shadow_counts before; /* of shadows that an error ended */
     struct sp_buf text;
@@ -234,49 +237,58 @@ static enum sp_err read_to_end(struct watch *w, struct reading *r,
 }
 
 /* Whether the group has committed all that was there at the last mark. */
-static enum sp_err has_passed(struct watch *w, const struct tier *t, bool *ret_passed)
+static enum sp_err has_passed(struct watch *w, struct tier *t, bool *ret_passed)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
     for (int32_t p = 0; p < t->partitions; p++)
         rd_kafka_topic_partition_list_add(list, t->topic, p);
     rd_kafka_resp_err_t code = rd_kafka_committed(t->group, list, TIMEOUT_MS);
+    int64_t committed = 0;
     *ret_passed = true;
     for (int i = 0; i < list->cnt; i++) {
         int64_t at = list->elems[i].offset;
+        committed += at > 0 ? at : 0;
         *ret_passed &= (at > 0 ? at : 0) >= t->mark[i];
     }
+    t->stands = committed == t->committed;
+    t->committed = committed;
     rd_kafka_topic_partition_list_destroy(list);
     return code == RD_KAFKA_RESP_ERR_NO_ERROR
                ? SP_OK
                : sp_fault_set(w->fault, SP_BUSY, "%s: %s", t->topic, rd_kafka_err2str(code));
 }
 
-/* After the last message of tier1: the end of its log is read, because many producers may have left
- * control records there. If even its first offsets are such records, the last message is before
- * them. */
-static enum sp_err mark_tier1(struct watch *w)
+/* Moves the mark of tier1 from the end of its log to after its last message, by reading the last
+ * offsets: many producers may have left control records there. If all that is read are such
+ * records, the last message is before them. Once for each look, and only where the group does not
+ * go on: in a crawl that runs, it soon passes the end. */
+static enum sp_err read_tail(struct watch *w)
 {
     struct reading *r = &w->tail;
-    enum sp_err err = ends_of(w, w->reader, r->topic, r->partitions, r->end);
+    if (!w->tiers[0].stands || w->tail_is_read)
+        return SP_OK;
     for (int32_t p = 0; p < r->partitions; p++) {
         int64_t from = r->end[p] > TAIL ? r->end[p] - TAIL : 0;
         r->next[p] = r->next[p] > from ? r->next[p] : from;
         r->data[p] = r->data[p] > from ? r->data[p] : from;
     }
-    if (err == SP_OK)
-        err = read_to_end(w, r, NULL);
+    w->tail_is_read = true;
+    enum sp_err err = read_to_end(w, r, NULL);
     memcpy(w->tiers[0].mark, r->data, (size_t)r->partitions * sizeof *r->data);
     return err;
 }
 
-/* How far the groups must have committed. For tier2: the end of the log less the control records
+/* How far the groups must have committed. For tier1: the end of the log, or less (read_tail). For
+ * tier2: the end of the log less the control records
  * after the last message. At most two are allowed for, because a waiting message and its control
  * record take three. If more than two producers end there, looks wait for the next message. */
 static enum sp_err mark(struct watch *w)
 {
     enum { CONTROL_MOST = 2 };
     struct tier *tier2 = &w->tiers[1];
-    enum sp_err err = mark_tier1(w);
+    enum sp_err err = ends_of(w, w->reader, w->tail.topic, w->tail.partitions, w->tail.end);
+    memcpy(w->tiers[0].mark, w->tail.end, (size_t)w->tail.partitions * sizeof *w->tail.end);
+    w->tail_is_read = false;
     if (err == SP_OK)
         err = ends_of(w, tier2->group, tier2->topic, tier2->partitions, tier2->mark);
     for (int32_t p = 0; p < tier2->partitions; p++)
@@ -293,6 +305,8 @@ static enum sp_err lap(struct watch *w)
     enum sp_err err = SP_OK;
     for (int i = 0; i < 2 && err == SP_OK; i++)
         err = has_passed(w, &w->tiers[i], &passed[i]);
+    if (err == SP_OK && !passed[0])
+        err = read_tail(w);
     if (err == SP_OK)
         err = ends_of(w, w->reader, w->statuses.topic, w->statuses.partitions, w->statuses.end);
     if (err == SP_OK)
