@@ -28,6 +28,7 @@ static const struct {
                 {"quiet-anchor", 0, SP_COMPARE_QUIET_ANCHOR},
                 {"late-representative", SP_CANARY_LATE_REPRESENTATIVE, 0},
                 {"no-recheck", SP_CANARY_NO_RECHECK, 0},
+                {"quiet-alone", SP_CANARY_QUIET_ALONE, 0},
                 {"quiet-store", 0, SP_COMPARE_QUIET_STORE},
                 {"no-opens", SP_CANARY_NO_OPENS, 0}};
 

@@ -19,6 +19,12 @@ struct process {
     struct world *world;
 };
 
+/* A page that was left alone in a group of its own; none: birth 0. */
+struct left_alone {
+    struct sp_group_id group;
+    int64_t version;
+};
+
 struct world {
     struct sim_options o;
     struct rnd rnd;
@@ -37,6 +43,9 @@ struct world {
     bool says[MAX_PAGES];
     struct truth truth[MAX_PAGES];
     struct sp_signature *crawled[EVENTS_MAX]; /* by version - 1; NULL: no content, or unchanged */
+    uint32_t page_of[EVENTS_MAX];             /* by version - 1 */
+    struct left_alone alone[MAX_PAGES];
+    struct sp_group_id came[MAX_PAGES]; /* the group that the page last came to */
     bool known[MAX_PAGES];
     uint32_t pages;
     struct sim_result result;
@@ -46,6 +55,8 @@ struct world {
 void sim_fail(struct world *w, const char *why);
 /* The number of the page. */
 uint32_t sim_page_number(const struct world *w, struct sp_id id);
+/* alone.c: to be called with each message before its step. */
+void sim_check_alone(struct world *w, const struct sp_message *m);
 /* check.c: once no message is pending, compares the stored state and the published statuses with
  * the oracle. */
 void sim_check(struct world *w);

@@ -128,6 +128,7 @@ static bool step(struct world *w, struct process *p, struct sp_message *m)
     if (w->o.trace)
         print_step(p, m);
     check_settled(w, m);
+    sim_check_alone(w, m);
     enum sp_err err;
     if (p->tier == SP_TIER_1) {
         err = sp_group_stage_step(p->group, m);
@@ -273,6 +274,7 @@ static void crawl(struct world *w, uint32_t span)
     w->result.events++;
     w->known[page] = true;
     t->version = (int64_t)w->result.events;
+    w->page_of[t->version - 1] = page;
     if (rnd_chance(&w->rnd, 20))
         t->popularity = rnd_below(&w->rnd, 3);
     if (t->kind == SP_PAGE_UNSEEN || rnd_chance(&w->rnd, 80)) { /* else unchanged */

@@ -120,7 +120,8 @@ enum sp_message_kind {
     SP_MSG_UNION,    /* link: to the group of the first edge's page; far: the asker's */
     SP_MSG_DISSOLVE, /* link: to the asker's group, the lower; far: the higher */
     SP_MSG_MEMBERS,  /* link: some rows of the group `far`, which move here; the last part has the
-                      * edges, or none after a split */
+                      * edges; after a split it has none, and names the page whose change
+                      * caused it if that page is among the rows */
     /* to a page actor (key: page) */
     SP_MSG_ERASE, /* erase: forget the page, or the URL of the target of a redirect */
     /* to a cell actor (key: cell) */

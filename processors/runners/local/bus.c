@@ -361,6 +361,7 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     X(erased)                                                                                      \
     X(erased_unknown)                                                                              \
     X(settled)                                                                                     \
+    X(left_alone)                                                                                  \
     X(rechecks)                                                                                    \
     X(merges)                                                                                      \
     X(splits)                                                                                      \

@@ -403,6 +403,8 @@ static void on_members(struct sp_group_stage *st, struct sp_message *m)
     plant(g, link);
     note_transfer(st, g, link->far, link->more);
     bool fresh = !link->edge_count || st->err || take_edge(st, g, m);
+    if (!link->edge_count && !link->more && sp_id_is_zero(m->page))
+        sp_fast_part(st, g);
     if (!st->err)
         settle(st, g);
     if (g->large)

@@ -13,6 +13,11 @@
  * The representative needs no storage of its own: it is the winner's content in the table of
  * signatures. So it is read without a search, moves with its page, and survives a restart.
  *
+ * A page that is left alone has been parted from its group by the change of another page, so it has
+ * not asked tier 2 since. It was hardly unlike the pages that it has lost, and often resembles them
+ * again as soon as it gets the same change as they. So its next change asks tier 2, however small
+ * (`parted`). The page whose change parted them asks at once.
+ *
  * When a page stays, nobody checks whether the group is still connected. A group is connected as
  * long as all of its pages resemble its winner. So only a group with pages unlike the winner can
  * have come apart; the cover knows these pages, as they are winners themselves. If they are more
@@ -75,19 +80,45 @@ struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp
     return s ? sp_signature_ref(s) : NULL;
 }
 
+static bool has_one_content(const struct sp_group *g)
+{
+    uint32_t without = g->large ? g->large->redirects.count : g->empty_count;
+    return g->count - without == 1;
+}
+
+void sp_fast_part(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (st->options.mode != SP_MODE_FAST || g->parted || !has_one_content(g))
+        return;
+    g->parted = true;
+    sp_group_changed(st, g);
+}
+
+/* Whether the changed page was left alone and must look for what it has lost. */
+static bool seeks(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (!g->parted)
+        return false;
+    g->parted = false;
+    sp_group_changed(st, g);
+    return has_one_content(g) && st->options.canary != SP_CANARY_QUIET_ALONE;
+}
+
 bool sp_fast_resembles(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                        const struct sp_signature *representative, bool *ret_settled)
 {
     struct sp_signature *s = sp_member_signature(st, g, m);
     if (st->options.canary == SP_CANARY_LATE_REPRESENTATIVE)
         representative = s;
+    bool seeking = seeks(st, g);
     *ret_settled = false;
     if (!s || !representative)
         return false;
     st->stats.compared++;
     bool similar = sp_similar(&st->options.similarity, s, representative, NULL);
-    *ret_settled = similar && !st->options.fast_asks_tier2;
+    *ret_settled = similar && !seeking && !st->options.fast_asks_tier2;
     st->stats.settled += *ret_settled;
+    st->stats.left_alone += similar && seeking;
     return similar;
 }
 
@@ -119,6 +150,7 @@ uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_
             sp_member_changed(st, g, x);
         }
     }
+    m->asks = true;
     return 2;
 }
 

@@ -11,7 +11,7 @@
 
 static bool is_inline(const struct sp_group *g)
 {
-    return g->count == 1 && !g->large && g->level == 0 && !g->open_count &&
+    return g->count == 1 && !g->large && g->level == 0 && !g->open_count && !g->parted &&
            sp_id_eq(g->members[0]->page, g->id.founder);
 }
 

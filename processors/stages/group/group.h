@@ -36,10 +36,11 @@ enum sp_canary {
     SP_CANARY_NO_ROUND,            /* pages that are not told at once are never told */
     SP_CANARY_LATE_REPRESENTATIVE, /* a changed winner is compared with its new content */
     SP_CANARY_NO_RECHECK,          /* a group with pages unlike its winner is not re-checked */
-    SP_CANARY_SHORT_ROUND,         /* a running round does not start again when something changes */
-    SP_CANARY_STALE_COVER,         /* a hub keeps its winner when hubs before it change */
-    SP_CANARY_QUIET_LEAVE /* only a page that was told that it wins counts as a winner when it
-                           * leaves */
+    SP_CANARY_QUIET_ALONE, /* a page that its group has left alone is settled as any other */
+    SP_CANARY_SHORT_ROUND, /* a running round does not start again when something changes */
+    SP_CANARY_STALE_COVER, /* a hub keeps its winner when hubs before it change */
+    SP_CANARY_QUIET_LEAVE  /* only a page that was told that it wins counts as a winner when it
+                            * leaves */
 };
 
 enum { SP_GROUP_MESSAGE_BYTES = 900 << 10 };
@@ -81,6 +82,8 @@ struct sp_group_stage_stats {
     uint64_t erased;         /* pages forgotten on request */
     uint64_t erased_unknown; /* requests to forget pages that were not known */
     uint64_t settled;        /* versions settled by the representative (fast mode) */
+    uint64_t left_alone;     /* versions that would have been settled if their page had not been
+                              * left alone by its group (fast mode) */
     uint64_t rechecks;       /* groups re-checked because pages were unlike their winner (fast
                               * mode) */
     uint64_t merges;

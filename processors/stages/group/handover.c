@@ -75,17 +75,17 @@ static uint32_t part_end(struct sp_group_stage *st, struct sp_group *g, struct s
 }
 
 /* Sends the members to their new group in messages of about options.message_bytes, each of which
- * can be read without the others, and with the last of them the edge-bearing message that caused
- * the move (NULL for a split). A message has each signature once. The members must no longer be
- * winners here. */
+ * can be read without the others. The last of them is `last`, with the edge that caused the move;
+ * after a split it has none, and may be NULL. A message has each signature once. The members must
+ * no longer be winners here. */
 static void hand_over(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
-                      uint32_t count, struct sp_group_id to, struct sp_message *edge)
+                      uint32_t count, struct sp_group_id to, struct sp_message *last)
 {
     qsort(leaving, count, sizeof(struct sp_member *), by_content);
     for (uint32_t from = 0, end; from < count; from = end) {
         end = part_end(st, g, leaving, count, from);
         bool more = end < count;
-        struct sp_message *m = edge && !more ? edge : sp_message_new(SP_MSG_MEMBERS);
+        struct sp_message *m = last && !more ? last : sp_message_new(SP_MSG_MEMBERS);
         struct sp_link *link = &m->link;
         sp_message_turn(m, SP_MSG_MEMBERS);
         link->far = g->id;
@@ -111,6 +111,7 @@ void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_
     st->group_bytes -= g->count * (size_t)SP_MEMBER_BYTES;
     g->count = g->empty_count = g->winner_count = g->touched_count = 0;
     g->level = 0;
+    g->parted = false;
     sp_untold_end(st, g);
     st->stats.merges++;
     hand_over(st, g, all, count, higher, edge);
@@ -169,6 +170,27 @@ void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g, const 
     sp_free(sources);
 }
 
+static bool has_content(struct sp_member *const *members, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (members[i]->kind == SP_PAGE_CONTENT)
+            return true;
+    return false;
+}
+
+/* The last message for a page that leaves because of its own change names it; NULL for other
+ * pieces. */
+static struct sp_message *of_change(struct sp_member *const *leaving, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (leaving[i]->asks) {
+            struct sp_message *m = sp_message_new(SP_MSG_MEMBERS);
+            m->page = leaving[i]->page;
+            return m;
+        }
+    return NULL;
+}
+
 void sp_group_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member **leaving,
                     uint32_t count)
 {
@@ -177,8 +199,11 @@ void sp_group_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
         return;
     }
     struct sp_group_id id = {++st->clock, leaving[0]->page};
+    bool content = has_content(leaving, count);
     st->stats.splits++;
-    hand_over(st, g, leaving, count, id, NULL);
+    hand_over(st, g, leaving, count, id, of_change(leaving, count));
+    if (content)
+        sp_fast_part(st, g);
 }
 
 void sp_group_split(struct sp_group_stage *st, struct sp_group *g, uint32_t pieces)

@@ -298,6 +298,7 @@ void sp_large_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_mem
     sp_large_behind(g, m, &leaving, &count, &cap);
     if (count < g->count) {
         unhang(g, m);
+        m->asks = true;
         qsort(leaving, count, sizeof *leaving, sp_member_by_page);
         sp_large_part(st, g, leaving, count);
     }

@@ -26,6 +26,7 @@ struct sp_member {
     uint64_t said_epoch;
     int64_t said_version;
     uint32_t mark;  /* scratch of forest.c */
+    bool asks;      /* mode fast: leaves because of its own change, with which it asks tier 2 */
     bool incumbent; /* was a winner before this step (winner.margin) */
     bool todo;      /* scratch of verdicts.c */
     bool touched;   /* its status may have changed */
@@ -46,6 +47,8 @@ struct sp_group {
     struct sp_group_id id;
     uint8_t level;             /* floor(log2 of the most members it has had) */
     uint8_t stored_level;      /* the level in its 'G' row */
+    bool parted;               /* mode fast: the one page with content that it has was left alone by
+                                * others, and has not changed since */
     bool opens_changed;        /* since the last flush */
     bool unsure;               /* its forest must be mended when the last open transfer ends */
     struct sp_group_id *opens; /* groups of whose members only a part has arrived */
@@ -155,6 +158,10 @@ struct sp_signature *sp_fast_representative(struct sp_group_stage *st, struct sp
 /* Whether the changed member is similar to it, and whether that settles its version. */
 bool sp_fast_resembles(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                        const struct sp_signature *representative, bool *ret_settled);
+/* Call when pages with content have left the group, and when pages have arrived that were parted
+ * from their group without a change of their own. If only one page with content is here, its next
+ * change will not be settled. Does nothing in mode exact. */
+void sp_fast_part(struct sp_group_stage *st, struct sp_group *g);
 /* The member leaves with those that redirect to it; does not check whether the rest is connected.
  * Returns the number of pieces, as sp_group_forest_check does. For small groups. */
 uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);

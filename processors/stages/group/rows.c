@@ -2,7 +2,7 @@
  * in fixed order. Decoding a damaged row returns SP_CORRUPT.
  *
  *   'P' page                  -> page row, with the group of one it founded inside it
- *   'G' birth founder         -> level, open transfers, the members of a small group
+ *   'G' birth founder         -> level and `parted`, open transfers, the members of a small group
  *   'M' birth founder page    -> member row
  *   'T' birth founder         -> where its round is (untold.c)
  *   'B'                       -> struct sp_group_stage_head */
@@ -19,6 +19,7 @@ enum {
     MOVED = 32,
     CONTAINED = 64
 };
+enum { GROUP_PARTED = 128 }; /* beside the level */
 enum { MEMBER_PARENT = 1, MEMBER_WINNER = 2, MEMBER_TARGET = 4 };
 
 static void put_id(struct sp_buf *out, struct sp_id id)
@@ -269,7 +270,7 @@ static void sort_by_bytes(const struct sp_member **members, uint32_t count)
 void sp_group_encode(const struct sp_group *g, bool packed, struct sp_buf *out)
 {
     const struct sp_member *members[SP_PACKED_MEMBERS];
-    sp_buf_put_u8(out, g->level);
+    sp_buf_put_u8(out, (uint8_t)(g->level | (g->parted ? GROUP_PARTED : 0)));
     sp_buf_put_varint(out, g->told_least);
     sp_buf_put_varint(out, g->told_most);
     sp_buf_put_varint(out, g->open_count);
@@ -290,7 +291,9 @@ void sp_group_encode(const struct sp_group *g, bool packed, struct sp_buf *out)
 
 enum sp_err sp_group_decode(struct sp_reader *r, struct sp_group *g)
 {
-    g->level = g->stored_level = sp_read_u8(r);
+    uint8_t level = sp_read_u8(r);
+    g->parted = (level & GROUP_PARTED) != 0;
+    g->level = g->stored_level = level & (GROUP_PARTED - 1);
     g->told_least = (uint32_t)sp_read_varint(r);
     g->told_most = (uint32_t)sp_read_varint(r);
     uint64_t opens = sp_read_varint(r);

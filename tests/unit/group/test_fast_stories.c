@@ -179,6 +179,119 @@ TEST(fast_a_group_splits_when_its_bridge_leaves)
     tell_in(SP_MODE_FAST, 1, bridge_is_forgotten);
 }
 
+/* B leaves because of its own change and asks at once. A is left alone: it asks at its next change,
+ * also after a restart, and finds B. */
+static void left_behind(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1010);
+    CU_ASSERT(together(w, "AB"));
+    crawl(w, 'B', 1020);
+    CU_ASSERT(!together(w, "AB"));
+    restart(w);
+    w->asked = w->settled = 0;
+
+    crawl(w, 'A', 1010); /* similar to its former text */
+
+    CU_ASSERT(w->asked == 1 && w->settled == 0 && stats_of(w).left_alone == 1);
+    CU_ASSERT(together(w, "AB") && is(w, 'B', SP_STATUS_LOSER, 'A'));
+}
+
+TEST(fast_a_page_that_another_leaves_alone_finds_it_again)
+{
+    tell_in(SP_MODE_FAST, 0, left_behind);
+}
+
+/* It asks once; the page that left because of its own change does not ask again. */
+static void asks_once(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1010);
+    crawl(w, 'B', 1024);
+    w->asked = w->settled = 0;
+
+    crawl(w, 'B', 1025);
+    CU_ASSERT(w->asked == 0 && w->settled == 1);
+    crawl(w, 'A', 1001);
+    CU_ASSERT(w->asked == 1 && w->settled == 1);
+    restart(w);
+    crawl(w, 'A', 1002);
+    CU_ASSERT(w->asked == 1 && w->settled == 2);
+    CU_ASSERT(!together(w, "AB"));
+}
+
+TEST(fast_a_page_that_is_left_alone_asks_once)
+{
+    tell_in(SP_MODE_FAST, 0, asks_once);
+}
+
+/* A re-check parts A and C, one of which moves to a new group. Both ask at their next change. */
+static void parted(struct world *w)
+{
+    crawl(w, 'A', 1010);
+    crawl(w, 'C', 1030);
+    crawl(w, 'B', 1020);
+    crawl(w, 'B', 9000);
+    CU_ASSERT(!together(w, "AC"));
+    restart(w);
+    w->asked = w->settled = 0;
+
+    crawl(w, 'A', 1014);
+    CU_ASSERT(w->asked == 1 && !together(w, "AC"));
+    crawl(w, 'C', 1024);
+    CU_ASSERT(w->asked == 2 && w->settled == 0 && together(w, "AC"));
+    crawl(w, 'B', 9001);
+    CU_ASSERT(w->asked == 2 && w->settled == 1);
+}
+
+TEST(fast_pages_that_a_recheck_parts_ask_at_their_next_change)
+{
+    tell_in(SP_MODE_FAST, 0, parted);
+}
+
+/* A page that dies, or turns into a redirect, is nothing to look for. */
+static void left_by_the_dead(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1010);
+    die(w, 'B');
+    crawl(w, 'C', 5000);
+    crawl(w, 'D', 5010);
+    redirect(w, 'D', 'A');
+    CU_ASSERT(!together(w, "AB") && !together(w, "CD"));
+    w->asked = w->settled = 0;
+
+    crawl(w, 'A', 1001);
+    crawl(w, 'C', 5001);
+
+    CU_ASSERT(w->asked == 0 && w->settled == 2);
+}
+
+TEST(fast_a_page_whose_group_has_lost_its_content_is_settled)
+{
+    tell_in(SP_MODE_FAST, 0, left_by_the_dead);
+}
+
+/* Others may find it before it changes: then it is not alone, and is settled as any other. */
+static void found_again(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1010);
+    crawl(w, 'B', 1024);
+    crawl(w, 'C', 1001);
+    CU_ASSERT(together(w, "AC") && !together(w, "AB"));
+    w->asked = w->settled = 0;
+
+    crawl(w, 'A', 1002);
+
+    CU_ASSERT(w->asked == 0 && w->settled == 1);
+}
+
+TEST(fast_a_page_that_was_left_alone_and_found_by_others_is_settled)
+{
+    tell_in(SP_MODE_FAST, 0, found_again);
+}
+
 /* The representative of the group dies; the next winner replaces it. */
 static void death(struct world *w)
 {

@@ -169,7 +169,8 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("largest_message", s->largest_message);
     N("merges", s->group.merges), N("splits", s->group.splits), N("put_off", s->group.put_off);
     N("told_later", s->group.told_later);
-    N("settled", s->group.settled), N("rechecks", s->group.rechecks);
+    N("settled", s->group.settled), N("left_alone", s->group.left_alone);
+    N("rechecks", s->group.rechecks);
     N("bounces", s->group.bounces), N("relinks", s->group.relinks);
     N("unchanged", s->group.unchanged), N("late", s->group.late);
     N("again_unknown", s->group.again_unknown);

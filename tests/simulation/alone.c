@@ -1,0 +1,50 @@
+/* Mode fast: a page that was parted from its group by the change of another page must look for
+ * edges at its next change. Seen from outside, a `members` message without edges and without a page
+ * of its own brings such a page, alone, to a new group. The page that stays behind is not seen. */
+#include "state.h"
+
+static void note_members(struct world *w, const struct sp_message *m)
+{
+    const struct sp_link *link = &m->link;
+    uint32_t first = sim_page_number(w, link->rows[0].page);
+    bool others = false;
+    for (uint32_t i = 0; i < w->pages; i++) {
+        if (sp_group_id_eq(w->alone[i].group, link->group))
+            w->alone[i] = (struct left_alone){0};                        /* another page joins it */
+        others |= i != first && sp_group_id_eq(w->came[i], link->group); /* an earlier part */
+    }
+    for (uint32_t i = 0; i < link->row_count; i++) {
+        uint32_t page = sim_page_number(w, link->rows[i].page);
+        w->alone[page] = (struct left_alone){0};
+        w->came[page] = link->group;
+    }
+    if (others || link->edge_count || link->more || link->row_count != 1 || !sp_id_is_zero(m->page))
+        return;
+    w->alone[first] = (struct left_alone){link->group, link->rows[0].version};
+}
+
+/* Whether this version of the page is the first after the one that was left alone. If the first was
+ * overtaken by the next, the group has seen both. */
+static bool is_next(const struct world *w, uint32_t page, int64_t version)
+{
+    for (int64_t i = w->alone[page].version + 1; i < version; i++)
+        if (w->page_of[i - 1] == page)
+            return false;
+    return version > w->alone[page].version;
+}
+
+void sim_check_alone(struct world *w, const struct sp_message *m)
+{
+    if (w->o.mode != SP_MODE_FAST)
+        return;
+    if (m->kind == SP_MSG_MEMBERS)
+        note_members(w, m);
+    if (m->kind != SP_MSG_PUT)
+        return;
+    uint32_t page = sim_page_number(w, m->page);
+    if (!w->alone[page].group.birth || !is_next(w, page, m->put.content_version))
+        return;
+    if (m->put.settled)
+        sim_fail(w, "a page that was left alone is settled");
+    w->alone[page] = (struct left_alone){0};
+}
