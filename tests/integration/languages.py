@@ -36,6 +36,30 @@ def languages_that_are_kept_apart_never_meet(work):
     check_equal(work.run("similar", "--set", "similarity.languages=apart", "crawl.jsonl", "crawl.jsonl").code, 0, "equal")
 
 
+def refused(work, *settings):
+    options = [word for setting in settings for word in ("--set", setting)]
+    process = work.run("run", "-q", *options, "crawl.jsonl", code=None)
+    check(process.code != 0, "taken:", settings)
+    return process.err
+
+
+def languages_have_cells_of_their_own(work):
+    write(work)
+    for languages in "", "en", "en,fr":
+        work.run("run", "-q", "--verify", "-o", "out", "--groups", "groups",
+                 "--set", "similarity.languages=apart", "--set", "partition.cells=4",
+                 "--set", "partition.languages=" + languages, "crawl.jsonl")
+        check_equal(sorted(sorted(m["url"][7] for m in g["members"]) for g in work.json_lines("groups")),
+                    [["a", "b"], ["c", "d"], ["e", "f"]], languages)
+    apart = "similarity.languages=apart"
+    check_in("needs similarity.languages=apart", refused(work, "partition.languages=en"))
+    check_in("no list of codes of two letters", refused(work, apart, "partition.languages=english"))
+    check_in("at most 4096 are allowed", refused(work, apart, "partition.languages=en", "partition.cells=2049"))
+    work.run("run", "-q", "--state", "state", "-o", "o", "--set", apart, "--set", "partition.languages=en", "crawl.jsonl")
+    process = work.run("run", "-q", "--state", "state", "-o", "o", "--set", apart, "crawl.jsonl", code=None)
+    check(process.code != 0, "a state is continued without its languages")
+
+
 def what_languages_would_save_and_lose_is_measured(work):
     write(work)
     work.run("evaluate", "--only", "language", "--report", "report", "crawl.jsonl")

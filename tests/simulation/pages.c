@@ -7,18 +7,19 @@
 
 /* A page of `words` consecutive items from `first` on: neighbours overlap, so that chains, merges
  * and splits are frequent. Item i counts for dimension i % 3. */
-struct sp_signature *page_by_items(uint32_t first, uint32_t words)
+struct sp_signature *page_by_items(uint32_t first, uint32_t words, uint16_t language)
 {
     struct sp_signature *s = sp_signature_alloc(words, 0);
     uint32_t name[2] = {first, words};
     s->params = 1;
-    s->language = 0;
+    s->language = language;
     s->content_hash = sp_hash128(name, sizeof name);
+    s->content_hash.lo ^= language ? sp_mix64(language) : 0;
     s->shingle_total = s->shingle_count = words;
     s->sentence_count = 0;
     memset(s->length, 0, sizeof s->length);
     for (uint32_t i = 0; i < words; i++) {
-        uint32_t hash = (uint32_t)sp_mix64(first + i + 1), at = i;
+        uint32_t hash = (uint32_t)sp_mix64(((uint64_t)language << 32) + first + i + 1), at = i;
         s->length[(first + i) % SP_DIMS]++;
         for (; at > 0 && s->hashes[at - 1] > hash; at--)
             s->hashes[at] = s->hashes[at - 1];

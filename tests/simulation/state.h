@@ -32,6 +32,7 @@ struct world {
     struct sp_compare_stage_options compare;
     struct sp_relation *relation;       /* or NULL */
     struct sp_partition_map maps[MAPS]; /* each replaces the one before */
+    struct sp_languages languages;      /* with cells of their own */
     uint32_t map;                       /* the present map */
     bool moving;                        /* pages may be in cells of the previous map */
     struct process processes[2 * MAX_PARTITIONS];

@@ -218,7 +218,9 @@ static void transaction(struct world *w, struct process *p)
 
 static struct sp_signature *some_signature(const struct world *w, uint32_t first, uint32_t words)
 {
-    return w->o.method == SP_METHOD_SHINGLES ? page_by_items(first, words)
+    static const uint16_t languages[] = {0, 'e' << 8 | 'n', 'f' << 8 | 'r', 'd' << 8 | 'e'};
+    uint32_t which = w->languages.count ? (first / 4 + words) % 4 : 0;
+    return w->o.method == SP_METHOD_SHINGLES ? page_by_items(first, words, languages[which])
                                              : page_by_builder(w->o.method, first, words);
 }
 
@@ -328,6 +330,7 @@ static void use_map(struct world *w)
     enum sp_err err =
         sp_maps_make(&w->maps[w->map], w->moving ? &w->maps[w->map - 1] : NULL, &maps);
     SP_ASSERT(err == SP_OK);
+    maps.languages = w->languages;
     w->group.maps = w->compare.maps = maps;
 }
 
@@ -354,6 +357,10 @@ static void build(struct world *w)
         uint32_t count = i ? or_choice(0, &w->rnd, cells, 3) : w->o.cells;
         cells_make(&w->maps[i], routed ? count : 1, i);
     }
+    /* Canaries keep the worlds that find them. A third language and none share a slice. */
+    if (w->o.seed % 7 == 5 && w->o.method == SP_METHOD_SHINGLES && !w->o.canary &&
+        !w->o.compare_canary)
+        w->languages = (struct sp_languages){2, {'f' << 8 | 'r', 'e' << 8 | 'n'}};
     size_t cache = rnd_chance(&w->rnd, 50) ? 0 : 1 << 20;
     /* Low enough that pages with overlapping items are similar. */
     static const double thresholds[SP_METHOD_COUNT] = {0.8, 57.0 / 64, 0.7, 0.6, 0.5, 0.5};

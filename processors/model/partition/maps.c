@@ -6,9 +6,9 @@
 enum { FURTHEST_AHEAD = SP_CELL_VERSIONS / 2 - 1 };
 _Static_assert(SP_MAX_CELLS == 1 << SP_CELL_BITS, "a cell's number has room for all cells");
 
-static uint32_t number_of(const struct sp_partition_map *map, uint32_t cell)
+static uint32_t number_of(const struct sp_partition_map *map, uint32_t slice, uint32_t cell)
 {
-    return map->version % SP_CELL_VERSIONS << SP_CELL_BITS | cell;
+    return map->version % SP_CELL_VERSIONS << SP_CELL_BITS | (slice * map->cells + cell);
 }
 
 enum sp_err sp_maps_make(const struct sp_partition_map *now, const struct sp_partition_map *before,
@@ -16,7 +16,7 @@ enum sp_err sp_maps_make(const struct sp_partition_map *now, const struct sp_par
 {
     if (before && now->version != before->version + 1)
         return SP_INVALID;
-    *ret_maps = (struct sp_maps){now, before};
+    *ret_maps = (struct sp_maps){.now = now, .before = before};
     return SP_OK;
 }
 
@@ -25,26 +25,39 @@ uint64_t sp_map_hash(const struct sp_partition_map *map)
     return sp_partition_fingerprint(map) ^ sp_mix64(map->version);
 }
 
-uint32_t sp_maps_cell(const struct sp_maps *maps, const uint32_t length[SP_DIMS])
+uint64_t sp_maps_hash(const struct sp_maps *maps, const struct sp_partition_map *map)
 {
-    return number_of(maps->now, sp_partition_cell(maps->now, length));
+    return sp_map_hash(map) ^ sp_languages_hash(&maps->languages);
 }
 
-static uint32_t targets(const struct sp_partition_map *map, const uint32_t length[SP_DIMS],
-                        double tau, enum sp_routing routing, double rho, uint32_t *ret_cells)
+uint64_t sp_maps_cells(const struct sp_maps *maps, const struct sp_partition_map *map)
 {
-    uint32_t count = sp_partition_targets(map, length, tau, routing, rho, ret_cells);
+    return (uint64_t)map->cells * (maps->languages.count + 1);
+}
+
+uint32_t sp_maps_cell(const struct sp_maps *maps, const struct sp_signature *signature)
+{
+    return number_of(maps->now, sp_languages_slice(&maps->languages, signature->language),
+                     sp_partition_cell(maps->now, signature->length));
+}
+
+static uint32_t targets(const struct sp_maps *maps, const struct sp_partition_map *map,
+                        const struct sp_signature *signature, double tau, enum sp_routing routing,
+                        double rho, uint32_t *ret_cells)
+{
+    uint32_t slice = sp_languages_slice(&maps->languages, signature->language);
+    uint32_t count = sp_partition_targets(map, signature->length, tau, routing, rho, ret_cells);
     for (uint32_t i = 0; i < count; i++)
-        ret_cells[i] = number_of(map, ret_cells[i]);
+        ret_cells[i] = number_of(map, slice, ret_cells[i]);
     return count;
 }
 
-uint32_t sp_maps_targets(const struct sp_maps *maps, const uint32_t length[SP_DIMS], double tau,
-                         enum sp_routing routing, double rho, uint32_t *ret_cells)
+uint32_t sp_maps_targets(const struct sp_maps *maps, const struct sp_signature *signature,
+                         double tau, enum sp_routing routing, double rho, uint32_t *ret_cells)
 {
-    uint32_t count = targets(maps->now, length, tau, routing, rho, ret_cells);
+    uint32_t count = targets(maps, maps->now, signature, tau, routing, rho, ret_cells);
     if (maps->before)
-        count += targets(maps->before, length, tau, routing, rho, ret_cells + count);
+        count += targets(maps, maps->before, signature, tau, routing, rho, ret_cells + count);
     return count;
 }
 
@@ -55,18 +68,23 @@ enum sp_cell_standing sp_maps_standing(const struct sp_maps *maps, uint32_t numb
         return SP_CELL_NONE;
     uint32_t ahead = (version - maps->now->version) % SP_CELL_VERSIONS;
     if (ahead == 0)
-        return cell < maps->now->cells ? SP_CELL_PRESENT : SP_CELL_NONE;
+        return cell < sp_maps_cells(maps, maps->now) ? SP_CELL_PRESENT : SP_CELL_NONE;
     if (maps->before && ahead == SP_CELL_VERSIONS - 1)
-        return cell < maps->before->cells ? SP_CELL_LEAVING : SP_CELL_NONE;
+        return cell < sp_maps_cells(maps, maps->before) ? SP_CELL_LEAVING : SP_CELL_NONE;
     return ahead <= FURTHEST_AHEAD ? SP_CELL_AHEAD : SP_CELL_PAST;
+}
+
+static uint32_t machine_of(const struct sp_partition_map *map, uint32_t cell)
+{
+    return cell / map->cells * map->machines + map->machine[cell % map->cells];
 }
 
 uint32_t sp_maps_machine(const struct sp_maps *maps, uint32_t number)
 {
     enum sp_cell_standing standing = sp_maps_standing(maps, number);
     if (standing == SP_CELL_PRESENT)
-        return maps->now->machine[sp_cell_in_map(number)];
+        return machine_of(maps->now, sp_cell_in_map(number));
     if (standing == SP_CELL_LEAVING)
-        return maps->before->machine[sp_cell_in_map(number)];
+        return machine_of(maps->before, sp_cell_in_map(number));
     return number;
 }

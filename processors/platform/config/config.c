@@ -351,6 +351,8 @@ static void put_value(struct sp_buf *out, const struct sp_config *config, const 
 static bool is_off(const struct sp_config *config, const struct sp_option *o)
 {
     static const char feature[] = "containment.";
+    if (strcmp(o->key, "partition.languages") == 0)
+        return !config->partition_languages[0];
     return config->containment_threshold == 0 && strncmp(o->key, feature, sizeof feature - 1) == 0;
 }
 

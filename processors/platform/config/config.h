@@ -69,6 +69,7 @@ struct sp_config {
     char partition_map[SP_CONFIG_TEXT];
     char partition_previous_map[SP_CONFIG_TEXT];
     uint64_t partition_cells;
+    char partition_languages[SP_CONFIG_TEXT];
     uint64_t partition_routing;
     double partition_rho;
     uint64_t tier1_partitions;

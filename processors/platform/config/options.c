@@ -102,6 +102,11 @@ const struct sp_option sp_options[] = {
      "has to move"},
     {"partition.cells", SP_OPTION_COUNT, FIELD(partition_cells), true, "1", 1, 4096, NULL,
      "cells that tier 2 divides the length space into if partition.map is empty"},
+    {"partition.languages", SP_OPTION_TEXT, FIELD(partition_languages), true, "", 0, SP_CONFIG_TEXT,
+     NULL,
+     "languages whose pages have cells and machines of their own, as many as the map has: en,fr. "
+     "Pages of other or unknown languages share one more set. Needs similarity.languages = apart; "
+     "at most 4,096 cells in all. Empty: cells do not depend on the language"},
     {"partition.routing", SP_OPTION_CHOICE, FIELD(partition_routing), true, "lossless", 0, 0,
      "lossless|bounded",
      "lossless: a page is compared in every cell that may hold a near duplicate. bounded: the "

@@ -2,6 +2,7 @@
  * only code that knows both. */
 #include "cli/settings.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -149,6 +150,31 @@ static enum sp_err check_containment(double threshold, enum sp_method method,
     return SP_OK;
 }
 
+/* The maps of both tiers, with the languages. */
+static enum sp_err set_maps(const struct sp_config *c, struct sp_settings *s,
+                            struct sp_fault *fault)
+{
+    struct sp_maps maps = {.now = &s->map, .before = s->before.cells ? &s->before : NULL};
+    enum sp_err err = sp_languages_parse(c->partition_languages, &maps.languages, fault);
+    if (err != SP_OK)
+        return err;
+    if (maps.languages.count && c->similarity_languages != SP_CONFIG_LANGUAGES_APART)
+        return sp_fault_set(fault, SP_INVALID,
+                            "partition.languages needs similarity.languages=apart; otherwise pairs "
+                            "in two languages would be lost");
+    uint64_t cells = sp_maps_cells(&maps, &s->map);
+    uint64_t cells_before = maps.before ? sp_maps_cells(&maps, maps.before) : 0;
+    if (cells > SP_MAX_CELLS || cells_before > SP_MAX_CELLS)
+        return sp_fault_set(
+            fault, SP_INVALID,
+            "partition.languages: with %u languages the map has %" PRIu64
+            " cells, and at most %d are allowed: name fewer languages, or use a map "
+            "of fewer cells",
+            maps.languages.count, cells > cells_before ? cells : cells_before, SP_MAX_CELLS);
+    s->run.bus.group.maps = s->run.bus.compare.maps = maps;
+    return sp_similarity_check(&s->run.bus.group.similarity, (uint32_t)cells, fault);
+}
+
 enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings *ret_settings,
                              struct sp_fault *fault)
 {
@@ -167,7 +193,7 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
     set_run(config, &s->run);
     s->run.bus.group.winner_relation = s->relation;
     set_audit(config, &s->run);
-    err = sp_similarity_check(&s->run.bus.group.similarity, s->map.cells, fault);
+    err = set_maps(config, s, fault);
     enum sp_method method = s->run.bus.group.similarity.method;
     if (err == SP_OK)
         err = check_containment(config->containment_threshold, method, fault);
@@ -187,8 +213,6 @@ enum sp_err sp_settings_init(const struct sp_config *config, struct sp_settings 
     put_fingerprint(config, &s->map, &s->fingerprint);
     s->run.fingerprint = s->fingerprint.data;
     s->run.text.signature.dictionary = &s->map.dictionary;
-    s->run.bus.group.maps = s->run.bus.compare.maps =
-        (struct sp_maps){&s->map, s->before.cells ? &s->before : NULL};
     return SP_OK;
 }
 

@@ -95,7 +95,7 @@ static enum sp_err run_variant(struct job *job, size_t number)
     o.arg = &w;
     for (size_t k = 0; k < SP_MACHINES; k++)
         if (sp_machines[k] == variant->machines)
-            o.bus.group.maps = o.bus.compare.maps = (struct sp_maps){&job->options->maps[k], NULL};
+            o.bus.group.maps = o.bus.compare.maps = (struct sp_maps){.now = &job->options->maps[k]};
     o.bus.group.mode = variant->skip || variant->leave ? SP_MODE_FAST : SP_MODE_EXACT;
     o.bus.group.fast_asks_tier2 = !variant->skip;
     o.bus.group.fast_rechecks = !variant->leave;

@@ -48,7 +48,7 @@ struct sp_replay_options sp_evaluate_replay(const struct sp_local_bus_options *s
 {
     struct sp_replay_options r = {.bus = *settings};
     r.bus.tier1 = r.bus.tier2 = 1;
-    r.bus.group.maps = r.bus.compare.maps = (struct sp_maps){map, NULL};
+    r.bus.group.maps = r.bus.compare.maps = (struct sp_maps){.now = map};
     r.bus.group.cache_bytes = r.bus.compare.cache_bytes = CACHE_BYTES;
     r.bus.contents_cache_bytes = CACHE_BYTES;
     r.bus.group.winner_margin = 0;

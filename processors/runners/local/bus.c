@@ -253,8 +253,8 @@ void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_messa
     const struct sp_signature *s = crawled->crawled.signature;
     sp_group_stage_prefetch(group_of(bus, crawled), crawled);
     if (s)
-        sp_compare_stage_prefetch(
-            compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s->length)), s, fed);
+        sp_compare_stage_prefetch(compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s)), s,
+                                  fed);
 }
 
 void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled)
@@ -262,8 +262,7 @@ void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *craw
     const struct sp_signature *s = crawled->crawled.signature;
     sp_group_stage_expect(group_of(bus, crawled), crawled);
     if (s)
-        sp_compare_stage_expect(
-            compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s->length)), s);
+        sp_compare_stage_expect(compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s)), s);
 }
 
 enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)

@@ -227,8 +227,7 @@ enum sp_err sp_compare_stage_step(struct sp_compare_stage *c, const struct sp_me
         break;
     case SP_MSG_PROBE:
         sp_near_probe(c, cell, (struct sp_owner){m->page, m->probe.content_version},
-                      sp_maps_cell(&c->options.maps, m->probe.signature->length),
-                      m->probe.signature);
+                      sp_maps_cell(&c->options.maps, m->probe.signature), m->probe.signature);
         break;
     case SP_MSG_AGAIN:
         on_again(c, cell, &m->again);
@@ -277,7 +276,7 @@ static void expect_slot(void *arg, uint32_t slot)
 
 void sp_compare_stage_expect(struct sp_compare_stage *c, const struct sp_signature *signature)
 {
-    uint32_t number = sp_maps_cell(&c->options.maps, signature->length);
+    uint32_t number = sp_maps_cell(&c->options.maps, signature);
     struct sp_cell_actor *cell = c->cells[sp_cell_place(number)];
     if (cell && c->reads_ahead)
         sp_stars_expect(cell->domain, signature, expect_slot, c);
@@ -286,7 +285,7 @@ void sp_compare_stage_expect(struct sp_compare_stage *c, const struct sp_signatu
 void sp_compare_stage_prefetch(const struct sp_compare_stage *c,
                                const struct sp_signature *signature, bool put)
 {
-    uint32_t number = sp_maps_cell(&c->options.maps, signature->length);
+    uint32_t number = sp_maps_cell(&c->options.maps, signature);
     const struct sp_cell_actor *cell = c->cells[sp_cell_place(number)];
     if (!cell || !(put || c->reads_ahead))
         return;

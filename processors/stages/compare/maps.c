@@ -14,7 +14,7 @@ static enum sp_err check(struct sp_compare_stage *c, const struct sp_partition_m
 {
     char key[2];
     struct sp_view value;
-    uint64_t hash = map ? sp_map_hash(map) : 0;
+    uint64_t hash = map ? sp_maps_hash(&c->options.maps, map) : 0;
     if (!map)
         return SP_OK;
     enum sp_err err = sp_store_get(c->store, version_key(map, key), &value);
@@ -42,7 +42,7 @@ enum sp_err sp_compare_check_maps(struct sp_compare_stage *c)
 static void note(struct sp_compare_stage *c, const struct sp_partition_map *map)
 {
     char key[2];
-    uint64_t hash = sp_map_hash(map);
+    uint64_t hash = sp_maps_hash(&c->options.maps, map);
     sp_store_put(c->store, version_key(map, key), sp_view(&hash, sizeof hash));
 }
 

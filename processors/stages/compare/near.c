@@ -228,9 +228,8 @@ void sp_near_probe_others(struct sp_compare_stage *c, uint32_t slot)
     struct sp_row *row = signature ? sp_cell_actor_row(c, slot) : NULL;
     if (!row)
         return;
-    uint32_t count =
-        sp_maps_targets(&c->options.maps, signature->length, c->options.similarity.threshold,
-                        c->options.routing, c->options.rho, c->targets);
+    uint32_t count = sp_maps_targets(&c->options.maps, signature, c->options.similarity.threshold,
+                                     c->options.routing, c->options.rho, c->targets);
     c->stats.contacts += count;
     for (uint32_t i = 0; i < count; i++)
         if (c->targets[i] != c->slots[slot].cell)

@@ -174,7 +174,7 @@ static void leave_cell(struct sp_group_stage *st, struct sp_page_actor *p)
 
 static void put_into_cell(struct sp_group_stage *st, struct sp_page_actor *p, bool settled)
 {
-    uint32_t cell = sp_maps_cell(&st->options.maps, p->pending->length);
+    uint32_t cell = sp_maps_cell(&st->options.maps, p->pending);
     if (p->in_cell && p->cell != cell)
         leave_cell(st, p);
     struct sp_message *m = sp_message_new(SP_MSG_PUT);
@@ -235,7 +235,7 @@ static void on_move(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
     if (!p || !p->in_cell || !p->announced || m->move.content_version != p->content_version ||
-        p->cell == sp_maps_cell(&st->options.maps, m->move.signature->length))
+        p->cell == sp_maps_cell(&st->options.maps, m->move.signature))
         return;
     p->pending = m->move.signature;
     m->move.signature = NULL;

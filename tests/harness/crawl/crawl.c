@@ -134,7 +134,8 @@ static enum sp_err barrier(struct crawl_run *run, struct sp_local_bus *bus, stru
 enum sp_err crawl_feed(struct crawl_run *run, const struct crawl *crawl, struct sp_db *db)
 {
     struct sp_local_bus *bus;
-    run->options.group.maps = run->options.compare.maps = (struct sp_maps){&run->map, run->before};
+    run->options.group.maps = run->options.compare.maps =
+        (struct sp_maps){.now = &run->map, .before = run->before};
     run->events.len = run->committed_events;
     enum sp_err err = sp_local_bus_new(&run->options, db, on_status, run, &bus);
     if (err != SP_OK)

@@ -48,7 +48,7 @@ static struct sp_signature *signature(uint32_t from)
 
 static uint32_t cell(const struct world *w)
 {
-    return sp_maps_cell(&w->in_use, (const uint32_t[SP_DIMS]){SHINGLES, 0, 0});
+    return sp_maps_cell(&w->in_use, &(struct sp_signature){.length = {SHINGLES}});
 }
 
 static void on_send(void *arg, struct sp_message *m)

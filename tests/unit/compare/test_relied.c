@@ -59,8 +59,8 @@ static void end(struct world *w)
 
 static uint32_t cell_of(const struct world *w, uint32_t length)
 {
-    struct sp_maps maps = {&w->map, NULL};
-    return sp_maps_cell(&maps, (const uint32_t[SP_DIMS]){length, 0, 0});
+    struct sp_maps maps = {.now = &w->map};
+    return sp_maps_cell(&maps, &(struct sp_signature){.length = {length}});
 }
 
 /* The smallest length above 100 that routes to the other cell. */

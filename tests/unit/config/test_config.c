@@ -255,8 +255,10 @@ TEST(the_fingerprint_holds_the_settings_that_give_a_state_its_meaning_and_no_oth
     struct sp_config c = defaults();
     sp_config_fingerprint(&c, &usual);
     CU_ASSERT_PTR_NULL(strstr(usual.data, "containment.")); /* a disabled feature */
+    CU_ASSERT_PTR_NULL(strstr(usual.data, "partition.languages="));
     sp_buf_reset(&usual);
     check_ok(&c, "containment.threshold=0.9");
+    check_ok(&c, "partition.languages=en");
     sp_config_fingerprint(&c, &usual);
     CU_ASSERT_EQUAL(strlen(usual.data), usual.len);
     CU_ASSERT_PTR_NOT_NULL(strstr(usual.data, "mode=exact\n"));
@@ -266,6 +268,7 @@ TEST(the_fingerprint_holds_the_settings_that_give_a_state_its_meaning_and_no_oth
         struct sp_buf changed = {0};
         c = defaults();
         check_ok(&c, "containment.threshold=0.9");
+        check_ok(&c, "partition.languages=en");
         if (o->type == SP_OPTION_TEXT)
             snprintf(text, sizeof text, "%s=another", o->key);
         else if (o->type == SP_OPTION_CHOICE) {

@@ -106,7 +106,7 @@ static void prepare(struct outcome *o, const struct sp_crawl *crawl, uint32_t ce
 static void replay(struct outcome *o)
 {
     o->options.arg = o;
-    o->options.bus.group.maps = o->options.bus.compare.maps = (struct sp_maps){&o->map, NULL};
+    o->options.bus.group.maps = o->options.bus.compare.maps = (struct sp_maps){.now = &o->map};
     o->looks = 0;
     CU_ASSERT_EQUAL(sp_replay(o->crawl, &o->options, &o->result), SP_OK);
 }

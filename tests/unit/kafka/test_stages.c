@@ -166,7 +166,7 @@ static void end(void)
  * one. */
 static void restart_with_next_map(void)
 {
-    s.options.compare.maps = (struct sp_maps){&s.maps[1], &s.maps[0]};
+    s.options.compare.maps = (struct sp_maps){.now = &s.maps[1], .before = &s.maps[0]};
     s.options.group.maps = s.options.compare.maps;
     for (int stage = 0; stage <= COMPARE; stage++)
         for (int32_t p = 0; p < PARTITIONS; p++) {
@@ -470,7 +470,7 @@ TEST(a_stage_refuses_messages_that_are_for_another)
     struct sp_message *m = sp_message_new(SP_MSG_REMOVE);
     begin(0);
     m->page = (struct sp_id){1, 2};
-    m->remove.cell = sp_maps_cell(&s.options.compare.maps, (const uint32_t[SP_DIMS]){0});
+    m->remove.cell = sp_maps_cell(&s.options.compare.maps, &(struct sp_signature){.length = {0}});
     sp_message_encode(m, &tier2);
     m->remove.cell |= SP_MAX_CELLS - 1; /* no such cell in a map of two */
     sp_message_encode(m, &nowhere);

@@ -180,7 +180,7 @@ TEST(messages_are_counted_by_kind_and_by_what_they_carry)
     struct sp_db *db = sp_db_open_memory();
     make(&crawl, 500, 5);
     crawl_run_init(&run, 3);
-    run.options.group.maps = run.options.compare.maps = (struct sp_maps){&run.map, NULL};
+    run.options.group.maps = run.options.compare.maps = (struct sp_maps){.now = &run.map};
     run.options.wire = count_on_the_way;
     run.options.wire_arg = &seen;
     CU_ASSERT_EQUAL_FATAL(sp_local_bus_new(&run.options, db, ignore_status, NULL, &bus), SP_OK);

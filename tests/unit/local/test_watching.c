@@ -38,7 +38,7 @@ static void audit_init(struct audited *a, double share, uint32_t cells)
 static void audit_open(struct audited *a)
 {
     struct sp_local_bus_options *o = &a->run.options;
-    o->group.maps = o->compare.maps = (struct sp_maps){&a->run.map, NULL};
+    o->group.maps = o->compare.maps = (struct sp_maps){.now = &a->run.map};
     CU_ASSERT_EQUAL_FATAL(sp_local_bus_new(o, a->db, on_status, a, &a->bus), SP_OK);
     CU_ASSERT_EQUAL_FATAL(sp_watching_new(&a->options, a->db, o->tier1, a->bus, &a->watching),
                           SP_OK);
