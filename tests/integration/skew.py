@@ -2,6 +2,7 @@
 
 import collections
 import json
+import os
 import shutil
 
 from growth import wrong_growth
@@ -79,8 +80,12 @@ def every_kind_is_in_the_help_and_in_the_message_about_kinds(work):
     text = work.run("synth", "--help").out
     message = work.run("synth", "--skew", "nonsense", code=2).err
     check_equal(message.split("there are ")[1].split("\n")[0].split(", "), KINDS, "kinds")
+    named = text.split("\nSKEW\n")[1].split("\n\n")[0].split(":\n")[1].split()
+    check_equal(named, KINDS, "kinds in the help")
+    with open(os.path.join(work.source, "docs", "OPERATIONS.md"), encoding="utf-8") as document:
+        rows = [line.split(" | ")[0] for line in document if line.startswith("| `")]
     for kind in KINDS:
-        check(f"\n  {kind} " in text, kind, "is not in the help")
+        check(any(f"`{kind}`" in row for row in rows), kind, "is not described in OPERATIONS.md")
 
 
 def options_that_do_not_go_together_are_refused(work):

@@ -122,8 +122,7 @@ struct sp_readings;
 /* The end of the help of every command that reads pages or documents. */
 #define SP_READING_EXIT_HELP                                                                       \
     "EXIT STATUS\n"                                                                                \
-    "  0 done; 1 failed, no record could be read, or more were unreadable than\n"                  \
-    "  input.max_unreadable allows; 2 wrong usage\n"
+    "  0 done; 1 failed, or too much unreadable (input.max_unreadable); 2 wrong usage\n"
 
 /* Prints how many records could not be read and the commonest reasons. `advice` follows the number:
  * what else the user can do; NULL: nothing is printed. */
