@@ -41,7 +41,7 @@ static void begin(struct world *w)
     *w = (struct world){.db = sp_db_open_memory()};
     CU_ASSERT_EQUAL_FATAL(sp_partition_default(CELLS, &w->map), SP_OK);
     struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
-                                         .maps = {&w->map, NULL},
+                                         .maps = {.now = &w->map},
                                          .routing = SP_ROUTING_LOSSLESS,
                                          .rho = 1,
                                          .cache_bytes = 1 << 20};
