@@ -120,7 +120,7 @@ static bool live(struct sp_db *db, const struct sp_partition_map *map, unsigned 
 {
     struct sp_store *store = sp_db_store(db, 1);
     struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
-                                         .maps = {map, NULL},
+                                         .maps = {.now = map},
                                          .routing = SP_ROUTING_LOSSLESS,
                                          .rho = 1,
                                          .cache_bytes = 1 << 16};

@@ -37,7 +37,7 @@ static struct sp_store *store(struct world *w)
 static enum sp_err open_stage(struct world *w)
 {
     struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
-                                         .maps = {&w->map, NULL},
+                                         .maps = {.now = &w->map},
                                          .routing = SP_ROUTING_LOSSLESS,
                                          .rho = 1,
                                          .cache_bytes = 1 << 16,

@@ -28,7 +28,7 @@ static void on_publish(void *arg, const struct sp_status_event *event)
 static enum sp_err open_stage(struct world *w)
 {
     struct sp_compare_stage_options o = {.similarity = {.threshold = 0.8},
-                                         .maps = {&w->map, NULL},
+                                         .maps = {.now = &w->map},
                                          .routing = SP_ROUTING_LOSSLESS,
                                          .rho = 1,
                                          .cache_bytes = 1}; /* too small to keep any row */

@@ -125,7 +125,7 @@ static void begin(struct world *w, uint32_t large_from, enum sp_mode mode, doubl
     w->last = &w->first;
     CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->map), SP_OK);
     w->options = (struct sp_group_stage_options){.similarity = w->similarity,
-                                                 .maps = {&w->map, NULL},
+                                                 .maps = {.now = &w->map},
                                                  .mode = mode,
                                                  .fast_recheck_share = recheck_share,
                                                  .large_from = large_from,

@@ -119,7 +119,7 @@ static double steps_a_page(enum kind kind, uint32_t pages)
     struct world w = {.db = sp_db_open_memory()};
     struct sp_group_stage_options options = {.similarity = {.threshold = 0.8},
                                              .mode = SP_MODE_EXACT,
-                                             .maps = {&w.map, NULL},
+                                             .maps = {.now = &w.map},
                                              .cache_bytes = 1 << 20};
     struct sp_outbox outbox = {on_send, on_publish, &w};
     w.last = &w.first;
