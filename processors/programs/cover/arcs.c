@@ -12,8 +12,8 @@ struct ref {
     uint64_t block; /* hash of the path's keys */
     uint32_t content;
     uint32_t document;
-    double from, to; /* its window as a */
-    double value;    /* as b; within a unit documents are sorted by it */
+    double from, to; /* as a: the range of values that b may have */
+    double value;    /* as b; the documents of a unit are sorted by it */
 };
 
 struct search {
@@ -22,9 +22,9 @@ struct search {
     const struct sp_path *path;
     struct sp_graph *graph;
     struct sp_pairs_stats *stats;
-    struct ref *refs; /* documents of the units, unit by unit */
+    struct ref *refs; /* documents, sorted by unit */
     size_t ref_count;
-    struct sp_unit *units; /* block by block */
+    struct sp_unit *units; /* sorted by block */
     size_t unit_count;
 };
 
@@ -75,14 +75,14 @@ static struct ref make_ref(const struct search *s, uint32_t document)
     double rounding = 1e-12 * (fabs(f) + 1);
     double from = f - w->below - rounding - 1e-12 * fabs(w->below);
     double to = f + w->above + rounding + 1e-12 * fabs(w->above);
-    /* Where infinite values leave no bound, all are asked; what is no number has no window. */
+    /* If infinite values give no bound, all documents are compared. NaN has no window. */
     ref.from = f != f ? INFINITY : from == from ? from : -INFINITY;
     ref.to = f != f ? -INFINITY : to == to ? to : INFINITY;
-    ref.value = g == g ? g : INFINITY; /* in nobody's window, and asked where it is */
+    ref.value = g == g ? g : INFINITY; /* NaN comes last, outside of every bounded window */
     return ref;
 }
 
-/* Widens the unit by a document. */
+/* Extends the unit by a document. */
 static void join_unit(const struct search *s, struct sp_unit *u, const struct ref *ref)
 {
     u->count++;
@@ -133,7 +133,7 @@ static void ask(struct search *s, unsigned thread, uint32_t a, uint32_t b, uint3
         sp_graph_add(s->graph, thread, (struct sp_arc){b, a, overlap});
 }
 
-/* The first document of the unit with a value of `from` and more. */
+/* Returns the first document of the unit whose value is at least `from`. */
 static uint32_t first_from(const struct search *s, const struct sp_unit *u, double from)
 {
     uint32_t lo = u->first, hi = u->first + u->count;
@@ -147,7 +147,7 @@ static uint32_t first_from(const struct search *s, const struct sp_unit *u, doub
     return lo;
 }
 
-/* The pairs (document of unit a, document of unit b) within the window. */
+/* Compares the pairs (document of unit a, document of unit b) within the window. */
 static void ask_units(void *arg, unsigned thread, size_t a, size_t b, uint32_t overlap)
 {
     struct search *s = arg;
@@ -175,7 +175,7 @@ static void on_progress(void *arg, uint64_t done, uint64_t total)
         s->options->progress(s->options->progress_arg, done, total);
 }
 
-/* Without a measure: everything of the block that comes after unit u, and u. */
+/* Without a measure: compares each unit with all later units of its block. */
 static void block_step(void *arg, unsigned thread, size_t from, size_t to)
 {
     struct search *s = arg;

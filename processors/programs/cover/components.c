@@ -14,7 +14,7 @@ struct component {
     struct sp_record4 *arcs; /* by from, to; keys[0] is the component */
     size_t arc_count;
     size_t arc_cap;
-    uint32_t *local; /* of each document of the archive: its number in the component */
+    uint32_t *local; /* number of each of the archive's documents within the component */
 };
 
 static void add_document(struct component *c, uint32_t document)
@@ -30,7 +30,7 @@ static void add_arc(struct component *c, struct sp_record4 arc)
 {
     const struct sp_record4 *last = c->arc_count ? &c->arcs[c->arc_count - 1] : NULL;
     if (last && last->key[1] == arc.key[1] && last->key[2] == arc.key[2])
-        return; /* found on two paths */
+        return; /* the arc was found on two paths */
     sp_grow(&c->arcs, &c->arc_cap, c->arc_count + 1);
     SP_ASSERT(c->arcs);
     c->arcs[c->arc_count++] = arc;
@@ -55,11 +55,11 @@ static void decide(const struct component *c, const uint8_t *kept, struct sp_dec
         d->covered_by[to] = from;
         d->overlap[to] = overlap;
     }
-    for (size_t i = 0; i < c->count; i++) /* the solver's promise */
+    for (size_t i = 0; i < c->count; i++) /* which the solver promises */
         SP_ASSERT(kept[i] || d->covered_by[c->documents[i]] != SP_KEPT);
 }
 
-/* NULL where the documents have none. */
+/* NULL if the documents have no weights. */
 static double *weights_of(const struct component *c, const struct sp_documents *documents)
 {
     if (!documents->weights)
@@ -74,7 +74,7 @@ static void solve(struct component *c, const struct sp_documents *documents,
                   const struct sp_solve_options *options, struct sp_decisions *decisions,
                   struct sp_components_stats *stats)
 {
-    SP_ASSERT(c->documents && c->arcs); /* a component has an arc */
+    SP_ASSERT(c->documents && c->arcs); /* every component has an arc */
     qsort(c->documents, c->count, sizeof *c->documents, by_number);
     for (size_t i = 0; i < c->count; i++)
         c->local[c->documents[i]] = (uint32_t)i;
@@ -83,7 +83,8 @@ static void solve(struct component *c, const struct sp_documents *documents,
     uint8_t *kept = sp_alloc(c->count);
     for (size_t i = 0; i < c->arc_count; i++) {
         starts[c->local[c->arcs[i].key[1]] + 1]++;
-        covers[i] = c->local[c->arcs[i].key[2]]; /* numbers rise with documents: still sorted */
+        /* Local numbers are in the documents' order: still sorted. */
+        covers[i] = c->local[c->arcs[i].key[2]];
     }
     for (size_t i = 0; i < c->count; i++)
         starts[i + 1] += starts[i];
@@ -105,7 +106,7 @@ static void solve(struct component *c, const struct sp_documents *documents,
     sp_free(kept);
 }
 
-/* A document that another one stands for gets the decision of that one. */
+/* A document that is represented by another one gets the decision about that one. */
 static void decide_for_others(const struct sp_components_options *o, struct sp_decisions *d)
 {
     const struct sp_documents *documents = o->documents;

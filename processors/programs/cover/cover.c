@@ -1,4 +1,4 @@
-/* See cover.h: the order of the steps, and what each hands to the next. */
+/* See cover.h. This file has the order of the steps, and what each passes to the next. */
 #include "cover/cover.h"
 
 #include "base/mem.h"
@@ -28,7 +28,7 @@ struct cover {
 
 /* ---- the question ---- */
 
-/* Says which of the two conditions is meant. */
+/* Parses a condition; the error message names its option. */
 static enum sp_err parse(const char *option, const char *source, enum sp_relation_kind kind,
                          struct sp_relation **ret_relation, struct sp_fault *fault)
 {
@@ -119,7 +119,8 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
     text.signature.repeats = SP_REPEATS_ONCE;
     enum sp_err err = sp_input_open(o->inputs, o->input_count, &o->input, &input, fault);
     if (err != SP_OK)
-        return err == SP_INVALID ? SP_IO : err; /* invalid is a relation, not a foreign format */
+        /* SP_INVALID means a wrong relation, not a wrong input format. */
+        return err == SP_INVALID ? SP_IO : err;
     c->total_bytes = sp_input_total_bytes(input);
     struct sp_batch *batch;
     struct sp_pipeline *pipeline =
@@ -129,7 +130,7 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
             break;
     sp_pipeline_stop(pipeline);
     sp_input_close(input);
-    for (size_t i = 0; i < o->input_count; i++) /* read as one */
+    for (size_t i = 0; i < o->input_count; i++) /* the inputs were read as one */
         sp_readings_end_input(o->readings, o->inputs[i], c->result->records);
     if (c->documents.bad_weight && err == SP_END)
         return sp_fault_set(fault, SP_INVALID, "--weight: the weight of record %llu is not above 0",
@@ -140,7 +141,7 @@ static enum sp_err read_inputs(struct cover *c, struct sp_fault *fault)
 
 /* ---- the result ---- */
 
-/* Reports the present phase to the caller. */
+/* Reports the progress of the present phase to the caller. */
 struct phase {
     const struct sp_cover_options *options;
     enum sp_cover_phase phase;
@@ -267,7 +268,7 @@ static enum sp_err compute(struct cover *c, struct sp_fault *fault)
     return err;
 }
 
-/* The fields that are asked for once all documents are read. */
+/* The fields that are still needed when all documents have been read. */
 static uint32_t kept_fields(const struct cover *c)
 {
     bool quota = c->options->host_least || c->options->host_most;

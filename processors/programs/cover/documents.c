@@ -1,4 +1,4 @@
-/* See documents.h. Workers make documents into bytes, the caller's thread adds them in order. */
+/* See documents.h. Workers convert documents to bytes; the caller's thread adds them in order. */
 #include "cover/documents.h"
 
 #include <strings.h>
@@ -7,7 +7,8 @@
 #include "base/mem.h"
 #include "base/url.h"
 
-/* A made document: this, then its shingles, then its texts in this order. */
+/* A converted document: this struct, then its shingles, then its texts in the order of the lengths.
+ */
 struct made {
     int64_t time_ms;
     double popularity;
@@ -29,7 +30,7 @@ struct set {
     uint32_t content;
 };
 
-/* ---- making ---- */
+/* ---- converting ---- */
 
 /* Appends "text/html" for "Text/HTML; charset=…". */
 static uint32_t put_mime(struct sp_view type, struct sp_buf *out)
@@ -169,7 +170,7 @@ static uint32_t content_of(struct sp_documents *d, const struct made *m, struct 
     return set->content;
 }
 
-/* All fields, with texts that live as long as the bytes. */
+/* Reads all fields; the texts are valid as long as the bytes. */
 static void read_fields(const struct made *m, struct sp_reader *r, struct sp_view *ret_url,
                         struct sp_view texts[SP_FIELD_COUNT], union sp_cell cells[SP_FIELD_COUNT])
 {
@@ -187,7 +188,7 @@ static void read_fields(const struct made *m, struct sp_reader *r, struct sp_vie
     cells[SP_FIELD_length].number = m->words;
     cells[SP_FIELD_shingles].number = m->shingles;
     cells[SP_FIELD_bytes].number = m->bytes;
-    cells[SP_FIELD_versions].number = 0; /* sp_documents_settle knows */
+    cells[SP_FIELD_versions].number = 0; /* set by sp_documents_settle */
 }
 
 static union sp_cell *new_document(struct sp_documents *d)

@@ -59,7 +59,7 @@ static bool is_empty(const uint64_t *x, size_t words)
     return true;
 }
 
-/* The first member of x at or after `from`; `limit` if there is none. */
+/* Returns the first member of x at or after `from`; `limit` if there is none. */
 static uint32_t next_bit(const uint64_t *x, uint32_t from, uint32_t limit)
 {
     while (from < limit) {
@@ -93,8 +93,8 @@ static void take(struct search *s, struct state *at, uint32_t set)
     s->chosen_count++;
 }
 
-/* Takes what must be taken; *ret_branch becomes the element with fewest sets. False: some element
- * has none left. */
+/* Takes the sets without which some element cannot be covered. *ret_branch becomes the element with
+ * the fewest open sets. Returns false if an element has no open set. */
 static bool settle(struct search *s, struct state *at, uint32_t *ret_branch)
 {
     const uint32_t elements = s->instance->elements;
@@ -134,8 +134,8 @@ static bool within(const struct search *s, const struct state *at, uint32_t smal
     return true;
 }
 
-/* Closes sets whose uncovered elements another open set has as well. Candidates for the other are
- * the sets of one element, the one that fewest have. */
+/* Closes sets whose uncovered elements another open set has as well. Candidates for the other set
+ * are those of the element that the fewest sets have. */
 static bool close_dominated(struct search *s, struct state *at)
 {
     const uint32_t sets = s->instance->sets, elements = s->instance->elements;
@@ -167,7 +167,7 @@ static bool close_dominated(struct search *s, struct state *at)
     return closed;
 }
 
-/* How many sets are needed at least for what is uncovered. */
+/* Returns a lower bound of the number of sets that the uncovered elements need. */
 static uint32_t bound(struct search *s, const struct state *at)
 {
     const uint32_t elements = s->instance->elements;
@@ -230,7 +230,7 @@ static void branch(struct search *s, struct state *at, uint32_t element)
     }
 }
 
-/* Everything below a state; leaves `chosen` as it was. */
+/* Searches everything below a state; leaves `chosen` unchanged. */
 static void descend(struct search *s, const struct state *from)
 {
     if (s->steps_left == 0)

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-enum { WAITING = 4096 }; /* arcs a thread collects before it takes the lock */
+enum { WAITING = 4096 }; /* arcs that a thread collects before it takes the lock */
 
 void sp_graph_open(struct sp_graph *g, size_t documents, const char *temp)
 {
@@ -24,7 +24,7 @@ void sp_graph_close(struct sp_graph *g)
     pthread_mutex_destroy(&g->mutex);
 }
 
-/* The least document of the component. */
+/* Returns the document with the smallest number in the component. */
 static uint32_t component_of(struct sp_graph *g, uint32_t document)
 {
     uint32_t *parent = g->parent;

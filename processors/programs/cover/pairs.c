@@ -12,8 +12,8 @@
 
 enum {
     GRAIN = 256,          /* units a thread takes at a time */
-    AHEAD = 16,           /* look-ups between asking for a cache line and using it */
-    COUNTER_FULL = 65000, /* beyond: as common as any */
+    AHEAD = 16,           /* look-ups between the prefetch of a cache line and its use */
+    COUNTER_FULL = 65000, /* shingles with higher counts are not distinguished */
     COUNTER_BITS = 29
 };
 
@@ -22,14 +22,14 @@ struct posting {
     uint32_t unit;
 };
 
-/* What a thread keeps from unit to unit. */
+/* Scratch memory of a thread. */
 struct hand {
     uint32_t *keys;
     uint64_t *ranks;
     size_t key_cap;
     size_t rank_cap;
-    uint32_t *met;        /* of each unit of the block: the last probe that met it, plus 1 */
-    uint32_t *candidates; /* of this probe */
+    uint32_t *met;        /* for each unit of the block: the last probe that found it, plus 1 */
+    uint32_t *candidates; /* of the current probe */
     size_t candidate_count;
     size_t candidate_cap;
     uint64_t postings;
@@ -42,10 +42,10 @@ struct finder {
     const struct sp_unit *units;
     size_t count;
     const uint32_t *sets;
-    unsigned indexed; /* the side with the postings */
+    unsigned indexed; /* the side whose shingles are in the index */
     uint16_t *counters;
     unsigned counter_shift;
-    uint64_t *last[2]; /* of each unit: rank of the last shingle of its prefix on that side */
+    uint64_t *last[2]; /* for each unit: rank of the last shingle of its prefix on that side */
     uint32_t *posting_counts;
     /* The current block of units [from, to): */
     size_t from, to;
@@ -57,14 +57,14 @@ struct finder {
     struct hand hands[SP_PARALLEL_THREADS];
 };
 
-/* The least overlap that `share` asks of a set of `size`: at least 1. */
+/* Returns the least overlap with which a set of `size` has that share: at least 1. */
 static uint32_t needed_of(double share, uint32_t size)
 {
     double need = ceil(share * size - 1e-6);
     return need < 1 ? 1 : need > (double)UINT32_MAX ? UINT32_MAX : (uint32_t)need;
 }
 
-/* Shingles of different blocks are different keys. */
+/* Returns the unit's keys: its shingles, mixed with the block so that blocks do not share keys. */
 static const uint32_t *keys_of(const struct finder *f, struct hand *hand, const struct sp_unit *u)
 {
     const uint32_t *set = f->sets + u->at;
@@ -75,7 +75,7 @@ static const uint32_t *keys_of(const struct finder *f, struct hand *hand, const 
     return hand->keys;
 }
 
-/* The order of shingles: rare ones first. */
+/* The rank of a shingle; rare shingles come first. */
 static uint64_t rank_of(const struct finder *f, uint32_t key)
 {
     return (uint64_t)f->counters[key >> f->counter_shift] << 32 | key;
@@ -126,7 +126,7 @@ static void count_step(void *arg, unsigned thread, size_t from, size_t to)
 
 /* ---- prefixes ---- */
 
-/* The value that would stand at place `at` were they sorted (Hoare's selection). */
+/* Returns the value that would be at place `at` if the values were sorted (Hoare's selection). */
 static uint64_t nth(uint64_t *values, size_t count, size_t at)
 {
     size_t lo = 0, hi = count;
@@ -187,7 +187,7 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
 
 /* ---- the index of a block ---- */
 
-/* Calls for each posting of the units: counts it, or puts it in its place. */
+/* Counts the postings of the units, or, with `put`, writes them. */
 static void index_units(struct finder *f, unsigned thread, size_t from, size_t to, bool put)
 {
     struct hand *hand = &f->hands[thread];
@@ -244,13 +244,14 @@ static void make_index(struct finder *f, uint64_t postings)
     for (size_t b = 0; b < buckets; b++)
         f->directory[b] = end += f->directory[b];
     f->directory[buckets] = end;
-    /* Putting moves each end to its bucket's start, which is the end of the one before. */
+    /* Writing moves the end of each bucket down to its start, which is the end of the one before.
+     */
     sp_parallel(f->options->threads, f->to - f->from, GRAIN, index_put_step, f);
 }
 
 /* ---- looking up ---- */
 
-/* Whether the sizes alone let the pair share enough; what it must share. */
+/* Whether the sizes allow the pair to share enough; *ret_need is how much it must share. */
 static bool need_of(const struct finder *f, const struct sp_unit *a, const struct sp_unit *b,
                     uint32_t *ret_need)
 {
@@ -275,8 +276,8 @@ static void meet(struct finder *f, struct hand *hand, size_t probe, size_t other
     hand->candidates[hand->candidate_count++] = (uint32_t)other;
 }
 
-/* The keys of the probe that can be in a prefix of the other side, rare enough for its own prefix
- * where it has one; returns how many are in hand->ranks. */
+/* Writes the keys of the probe that can be in a prefix of the other side to hand->ranks; returns
+ * their number. If the probe's side has prefixes, only keys in its own prefix count. */
 static size_t probe_keys(const struct finder *f, struct hand *hand, size_t probe)
 {
     const struct sp_unit *u = &f->units[probe];
@@ -351,7 +352,8 @@ static void probe_step(void *arg, unsigned thread, size_t from, size_t to)
 static void prepare(struct finder *f, uint64_t shingles)
 {
     const struct sp_pairs_options *o = f->options;
-    /* Where both sides have a prefix either may be indexed; the larger share has the shorter. */
+    /* If both sides have prefixes, either may be indexed. The one with the larger share has shorter
+     * prefixes. */
     f->indexed = o->share[0] >= o->share[1] ? 0 : 1;
     unsigned most = COUNTER_BITS;
     while (most > 16 && (2ull << most) > o->memory_bytes / 8)
@@ -367,7 +369,8 @@ static void prepare(struct finder *f, uint64_t shingles)
     sp_parallel(o->threads, f->count, GRAIN, prefix_step, f);
 }
 
-/* From f->from on as many units as memory has room for postings; returns how many these are. */
+/* Extends the block from f->from on by as many units as memory has room for postings; returns the
+ * number of postings. */
 static uint64_t next_block(struct finder *f)
 {
     /* A posting and its part of the directory, which is a power of two. */
@@ -422,7 +425,7 @@ void sp_pairs_find(const struct sp_unit *units, size_t count, const uint32_t *se
                    const struct sp_pairs_options *options, struct sp_pairs_stats *stats)
 {
     if (options->share[0] > 1 || options->share[1] > 1)
-        return; /* more than all of it */
+        return; /* no set has more than all of its shingles */
     uint64_t shingles = 0;
     struct finder *f = sp_calloc(1, sizeof *f);
     f->options = options;
@@ -434,7 +437,7 @@ void sp_pairs_find(const struct sp_unit *units, size_t count, const uint32_t *se
     f->total = 3 * shingles; /* counting, prefixes, one block; corrected below */
     prepare(f, shingles);
     uint64_t blocks = 0;
-    for (f->from = 0; f->from < count; f->from = f->to) { /* how many will there be? */
+    for (f->from = 0; f->from < count; f->from = f->to) { /* counts the blocks */
         next_block(f);
         blocks++;
     }

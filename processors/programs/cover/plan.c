@@ -1,5 +1,6 @@
-/* See plan.h. Paths come from distributing "and" over "or". Where that would give more than
- * SP_PLAN_PATHS, an "or" stays an atom that is only asked: slower, never wrong. */
+/* See plan.h. Paths are made by distributing "and" over "or". Where that would give more than
+ * SP_PLAN_PATHS, an "or" remains an atom that is evaluated but not used to find pairs: slower,
+ * never wrong. */
 #include "cover/plan.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #include "base/mem.h"
 
-/* Rounding of a measure against its constant: a share is never believed to the last bit. */
+/* Tolerance for the rounding of a measure that is compared with a constant. */
 static const double slack = 1e-9;
 
 bool sp_atom_holds(const struct sp_atom *atom, const struct sp_relation_pair *pair)
@@ -22,7 +23,7 @@ struct product {
     size_t count;
 };
 
-/* Whether the node under this negation is an "or" of its kids, an "and", or neither. */
+/* Whether the node, under this negation, is an "or" of its kids. */
 static bool is_choice(const struct sp_node *n, bool negated)
 {
     return n->op == (negated ? SP_OP_AND : SP_OP_OR);
@@ -33,7 +34,7 @@ static bool is_junction(const struct sp_node *n, bool negated)
     return n->op == (negated ? SP_OP_OR : SP_OP_AND);
 }
 
-/* How many paths the node gives by itself, at most SP_PLAN_PATHS + 1. */
+/* Returns how many paths the node alone gives, at most SP_PLAN_PATHS + 1. */
 static size_t path_count(const struct sp_node *n, bool negated)
 {
     size_t count = 1;
@@ -49,11 +50,12 @@ static size_t path_count(const struct sp_node *n, bool negated)
 static void add_atom(struct product *p, const struct sp_node *n, bool negated)
 {
     for (size_t i = 0; i < p->count; i++)
-        if (p->paths[i].atom_count < SP_PLAN_ATOMS) /* what does not fit is only asked */
+        /* An atom without room is evaluated later, but not used to find pairs. */
+        if (p->paths[i].atom_count < SP_PLAN_ATOMS)
             p->paths[i].atoms[p->paths[i].atom_count++] = (struct sp_atom){n, negated};
 }
 
-/* p becomes "p and n". */
+/* Replaces p by "p and n". */
 static void distribute(struct product *p, const struct sp_node *n, bool negated)
 {
     if (n->op == SP_OP_NOT) {
@@ -100,7 +102,7 @@ static enum sp_op denied(enum sp_op op)
                                   : SP_OP_EQUAL;
 }
 
-/* measure OP constant, either way round; what it says of the overlap. */
+/* Handles "measure OP constant", with the sides in either order: derives the least overlap. */
 static bool push_measure(struct sp_path *path, const struct sp_atom *atom)
 {
     const struct sp_node *n = atom->node, *measure = n->kid[0], *bound = n->kid[1];
@@ -124,7 +126,7 @@ static bool push_measure(struct sp_path *path, const struct sp_atom *atom)
     return true;
 }
 
-/* Whether x and y are the same value, of the same document or with the other one instead. */
+/* Whether x and y are the same value: of the same document, or, if mirrored, of a and b. */
 static bool same(const struct sp_node *x, const struct sp_node *y, bool mirrored_)
 {
     if (x->op != y->op || x->type != y->type)
@@ -156,8 +158,7 @@ static bool push_sided(struct sp_path *path, const struct sp_atom *atom)
     return true;
 }
 
-/* F(a) <= G(b) in any of its forms. A negated one holds for what is no number as well and is left
- * alone. */
+/* Recognises F(a) <= G(b) in any form. A negated one also holds for NaN, and is left alone. */
 static bool as_range(const struct sp_atom *atom, struct sp_plan_range *ret_range)
 {
     const struct sp_node *n = atom->node, *left = n->kid[0], *right = n->kid[1];
@@ -174,7 +175,8 @@ static bool as_range(const struct sp_atom *atom, struct sp_plan_range *ret_range
     return true;
 }
 
-/* F(a) - G(b) OP constant, or abs(…) of it, either way round: one or two ranges. */
+/* Handles F(a) - G(b) OP constant, or abs() of the difference, with the sides in either order:
+ * gives one or two ranges. */
 static void push_difference(struct sp_path *path, const struct sp_atom *atom)
 {
     const struct sp_node *difference = atom->node->kid[0], *bound = atom->node->kid[1];
@@ -206,7 +208,7 @@ static void push_difference(struct sp_path *path, const struct sp_atom *atom)
     }
 }
 
-/* What all ranges say of the values of the first. */
+/* Combines all ranges of the same values as the first into one window. */
 static void make_window(struct sp_path *path)
 {
     const struct sp_plan_range *first = &path->ranges[0];
@@ -296,7 +298,7 @@ void sp_plan_done(struct sp_plan *plan)
     *plan = (struct sp_plan){0};
 }
 
-/* ---- for people ---- */
+/* ---- printing ---- */
 
 static void put_atom(const struct sp_atom *atom, struct sp_buf *out)
 {

@@ -8,13 +8,14 @@
 struct candidate {
     const struct sp_view *host; /* equal texts are one object */
     double weight;
-    uint32_t covers; /* 0 where it is dropped */
+    uint32_t covers; /* 0 if it is dropped */
     uint32_t document;
     bool kept;
 };
 
-/* By host; kept ones first, in the order in which they stay; then the others, in the order in which
- * they are added. Hosts do not depend on one another, so neither does the result on their order. */
+/* Sorts by host; within a host kept documents come first, in the order in which they stay, then the
+ * others in the order in which they are added. Hosts are independent, so their order does not
+ * matter. */
 static int by_host(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;

@@ -1,7 +1,7 @@
-/* See quotient.h. Documents are sorted into classes of equal content and equal exact fields; within
- * a class, by the first order, the best first; each is held against those of its class that
- * stand for themselves so far. With one order that is one; with several a few, and never more
- * than FRONTIER of them, so that the work stays linear. */
+/* See quotient.h. Documents are sorted into classes of equal content and equal exact fields, and
+ * within a class by the first order, the best first. Each is compared with the documents of its
+ * class that represent themselves so far. With one order that is one document; with several orders
+ * it is a few, limited to FRONTIER so that the work stays linear. */
 #include "cover/quotient.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ enum { FRONTIER = 32 };
 
 struct ref {
     uint64_t exact; /* hash of the exact fields */
-    double first;   /* greatest of F and G of the first order */
+    double first;   /* the greater of F and G of the first order */
     uint32_t content;
     uint32_t document;
 };
@@ -75,7 +75,7 @@ static bool same_exact(const struct quotient *q, uint32_t x, uint32_t y)
     return true;
 }
 
-/* Whether r may stand for document a. */
+/* Whether r may represent document a. */
 static bool stands_for(const struct quotient *q, uint32_t r, uint32_t a)
 {
     const struct sp_cover_document *item = &q->documents->items[a];
@@ -107,7 +107,7 @@ static struct ref make_ref(const struct quotient *q, uint32_t document)
         const struct sp_plan_range *o = &q->plan->orders[0];
         struct sp_relation_pair pair = sp_documents_pair(q->documents, document, document, 0);
         double x = o->sign * sp_relation_number(o->of_b, &pair);
-        ref.first = x == x ? x : 0; /* any place will do for what is no number */
+        ref.first = x == x ? x : 0; /* the place of NaN does not matter */
     }
     return ref;
 }

@@ -14,11 +14,11 @@ struct gain {
 
 struct solver {
     const struct sp_digraph *graph;
-    uint32_t *in_starts; /* who covers document i, itself excluded */
+    uint32_t *in_starts; /* the documents that cover document i, without itself */
     uint32_t *in;
     uint8_t *kept;
     uint8_t *covered;
-    uint8_t *closed;   /* never to be kept */
+    uint8_t *closed;   /* will never be kept */
     uint32_t *gains;   /* of each set: uncovered documents in it */
     uint32_t *choices; /* of each uncovered document: open sets that have it */
     uint32_t *queue;   /* documents whose set or choices may allow a reduction; a ring */
@@ -90,7 +90,7 @@ static void keep(struct solver *s, uint32_t set)
     }
 }
 
-/* The set covers too little to be of use. */
+/* Excludes a set that covers too little to be useful. */
 static void close_set(struct solver *s, uint32_t set)
 {
     s->closed[set] = 1;
@@ -171,7 +171,7 @@ static void drop_superfluous(struct solver *s, const uint32_t *taken, size_t cou
     }
 }
 
-/* Over the open sets among `sets`. */
+/* Covers greedily, with the open sets among `sets`. */
 static void solve_greedily(struct solver *s, const uint32_t *sets, size_t count)
 {
     struct gain *heap = sp_alloc((count + 1) * sizeof *heap);
@@ -184,7 +184,7 @@ static void solve_greedily(struct solver *s, const uint32_t *sets, size_t count)
         sift(heap, n, i);
     while (n > 0 && heap[0].gain > 0) {
         struct gain first = heap[0];
-        if (first.gain != s->gains[first.set]) { /* has become less */
+        if (first.gain != s->gains[first.set]) { /* its gain has become smaller */
             heap[0].gain = s->gains[first.set];
         } else {
             keep(s, first.set);
@@ -240,7 +240,7 @@ static bool solve_part_exactly(struct solver *s, const uint32_t *part, size_t co
     return exact;
 }
 
-/* Collects the part that i belongs to: documents joined by an open set and what it covers. */
+/* Collects the part of i: documents that are connected by open sets and uncovered documents. */
 static size_t collect(struct solver *s, uint32_t i, uint8_t *seen, uint32_t *part)
 {
     size_t count = 0;

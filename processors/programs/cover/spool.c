@@ -17,7 +17,7 @@ void sp_spool_open(struct sp_spool *s, const char *directory)
 {
     *s = (struct sp_spool){.fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)};
     if (s->fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL)) {
-        /* A file system without unnamed files: one whose name is taken away at once. */
+        /* For file systems without unnamed files: the name is removed at once. */
         struct sp_buf name = {0};
         sp_buf_put_str(&name, directory);
         sp_buf_put(&name, "/samepage-XXXXXX", 17);
@@ -141,7 +141,7 @@ void sp_sorter_put(struct sp_sorter *s, struct sp_record4 record)
     s->records[s->count++] = record;
 }
 
-/* Moves run i down to its place among the heap of n runs. */
+/* Moves run i down the heap of n runs to its place. */
 static void sift(struct sp_sorter_run *runs, size_t n, size_t i)
 {
     for (size_t kid; (kid = 2 * i + 1) < n; i = kid) {

@@ -1,6 +1,7 @@
-/* The lightest cover: see solve.h. Greedily the document that covers most for its weight, which is
- * within H(n) of the lightest (Chvatal 1979), then whatever of it is superfluous goes, the heaviest
- * first. Small graphs are solved by trying all. Time: (documents + arcs) log documents. */
+/* The lightest cover: see solve.h. Greedily takes the document that covers most for its weight,
+ * which is within a factor H(n) of the lightest cover (Chvatal 1979), then drops what is
+ * superfluous, the heaviest first. Small graphs are solved by trying all. Time: (documents + arcs)
+ * log documents. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,18 +40,18 @@ static void try_all(const struct sp_digraph *g, uint8_t *ret_kept)
 /* ---- greedily ---- */
 
 struct offer {
-    double worth; /* uncovered documents for its weight, when it was offered */
+    double worth; /* uncovered documents for its weight, when the offer was made */
     uint32_t gain;
     uint32_t document;
 };
 
 struct greedy {
     const struct sp_digraph *graph;
-    uint32_t *in_starts; /* who covers each, itself excluded */
+    uint32_t *in_starts; /* the documents that cover each, without itself */
     uint32_t *in;
-    uint32_t *gains;    /* uncovered documents that each covers, itself included */
-    uint32_t *covering; /* kept documents that cover each, itself included */
-    struct offer *heap; /* the best on top; an offer whose gain has shrunk is made again */
+    uint32_t *gains;    /* number of uncovered documents that each covers, with itself */
+    uint32_t *covering; /* number of kept documents that cover each, with itself */
+    struct offer *heap; /* the best on top; if its gain has shrunk, the offer is updated */
     size_t heap_count;
     size_t heap_cap;
 };
@@ -101,7 +102,7 @@ static void make_in(struct greedy *g)
             g->in[g->in_starts[graph->covers[k] + 1]++] = i;
 }
 
-/* One more kept document covers this one. */
+/* Called when one more kept document covers this one. */
 static void cover(struct greedy *g, uint32_t document)
 {
     if (g->covering[document]++ > 0)

@@ -14,7 +14,7 @@ enum { BLOCK_BYTES = 1 << 18, MEASURES = 4 };
 struct writer {
     const struct sp_documents *documents;
     const struct sp_relation *relation;
-    struct sp_node measures[MEASURES]; /* that the relation names, each once */
+    struct sp_node measures[MEASURES]; /* the relation's measures, each once */
     const char *names[MEASURES];
     size_t measure_count;
     struct sp_buf lines;

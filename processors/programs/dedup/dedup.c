@@ -1,6 +1,6 @@
-/* See dedup.h. As in local/run.c the order of things at a commit makes a kill harmless: outputs are
+/* See dedup.h. As in local/run.c, the order of steps at a commit makes a kill harmless: outputs are
  * written first, then one batch commits the survivors, the input positions and the lengths of the
- * outputs, to which the next run cuts them back. */
+ * outputs. The next run truncates the outputs to these lengths. */
 #include "dedup/dedup.h"
 
 #include <stdio.h>
@@ -31,9 +31,9 @@ struct run {
     struct sp_position position;
     struct sp_output outputs[OUTPUTS];
     struct sp_pack *pack;
-    const char *behind; /* what separates the records of this input */
+    const char *behind; /* what follows each record of this input */
     uint64_t since_barrier;
-    uint64_t read_bytes; /* of inputs that came to their end */
+    uint64_t read_bytes; /* of inputs that were read to their end */
     uint64_t total_bytes;
 };
 
@@ -58,7 +58,8 @@ static struct sp_view output_key(const char *name, struct sp_buf *scratch)
     return sp_buf_view(scratch);
 }
 
-/* The length at the last commit of an output that the state knows. */
+/* Reads the length that the output had at the last commit; *ret_known is false if the state does
+ * not know the output. */
 static enum sp_err known_length(struct run *r, const char *name, bool *ret_known,
                                 uint64_t *ret_length)
 {
@@ -218,7 +219,7 @@ static enum sp_err handle_batch(struct run *r, struct sp_input_position *in,
 
 /* ---- inputs ---- */
 
-/* Whether a name ends so, compressed or not. */
+/* Whether the name has that ending, perhaps followed by .gz or .zst. */
 static bool ends_with(const char *name, const char *end)
 {
     size_t len = strlen(name), more = strlen(end);
@@ -229,7 +230,7 @@ static bool ends_with(const char *name, const char *end)
     return len > more && strncasecmp(name + len - more, end, more) == 0;
 }
 
-/* The name of a kept file promises no other format than it gets. */
+/* Checks that the name of the kept file does not promise another format than it gets. */
 static enum sp_err check_name(const struct run *r, const struct sp_input *input, const char *name)
 {
     enum sp_input_format format = sp_input_format(input);
@@ -248,7 +249,7 @@ static enum sp_err check_name(const struct run *r, const struct sp_input *input,
                         is_warc ? ".warc or .warc.gz" : ".jsonl");
 }
 
-/* Records of one kept file are of one format. */
+/* Checks that all records of one kept file have one format. */
 static enum sp_err set_format(struct run *r, const struct sp_input *input, const char *name)
 {
     enum sp_input_format format = sp_input_format(input);
@@ -323,8 +324,8 @@ static bool same_file(const char *a, const char *b)
            x.st_ino == y.st_ino && S_ISREG(x.st_mode);
 }
 
-/* Sizes for the progress bar; that all inputs are there, that none is an output, and that the kept
- * file is called what it will be, before anything is replaced. */
+/* Before anything is replaced, checks that all inputs exist, that none is an output, and that the
+ * kept file's name fits its format. Also adds up sizes for the progress bar. */
 static enum sp_err look_at_inputs(struct run *r)
 {
     const struct sp_dedup_options *o = r->options;

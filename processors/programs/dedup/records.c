@@ -1,5 +1,5 @@
-/* A record on its way from the workers: varint length and id, varint length and packed signature
- * (0: none), then the record's bytes. */
+/* The form of a record between workers and the caller's thread: varint length and id, varint length
+ * and packed signature (0: none), then the record's bytes. */
 #include "dedup/records.h"
 
 enum sp_err sp_dedup_make(void *arg, struct sp_text *text, const struct sp_page_record *page,

@@ -1,6 +1,5 @@
-/* See survivors.h. A slot is the number of a kept document among the kept, which is also its place
- * in the candidate index. Ids are in the store; those of the open batch, which cannot be read, in
- * memory until the flush. */
+/* See survivors.h. Kept documents are numbered; the number is the slot in the candidate index. Ids
+ * are in the store. Ids of the open batch, which cannot be read, are in memory until the flush. */
 #include "dedup/survivors.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@
 struct survivor {
     struct sp_id content; /* key of the map: first */
     uint32_t slot;
-    bool indexed; /* loading: its signature was found */
+    bool indexed; /* while loading: its signature was found */
 };
 
 struct sp_survivors {
@@ -30,9 +29,9 @@ struct sp_survivors {
     uint32_t slot_cap;
     uint32_t count;
     uint32_t flushed; /* slots whose rows are in the store */
-    char **recent;    /* ids of the others */
+    char **recent;    /* ids of the other slots */
     size_t recent_cap;
-    uint64_t stands_for; /* the number of the next row 'R' */
+    uint64_t stands_for; /* number of the next 'R' row */
     struct sp_buf row;
     enum sp_err err; /* of a scan */
 };
@@ -233,7 +232,7 @@ enum sp_err sp_survivors_find(struct sp_survivors *s, const struct sp_signature 
     struct sp_survivor_match match = {.exact = true, .similarity = 1};
     enum sp_err err = SP_OK;
     if (signature->shingle_total == 0)
-        return SP_NOT_FOUND; /* what has no words resembles nothing */
+        return SP_NOT_FOUND; /* a document without words resembles nothing */
     if (equal)
         match.slot = equal->slot;
     else
@@ -300,8 +299,8 @@ struct listing {
     struct sp_survivors *survivors;
     FILE *file;
     struct sp_buf line;
-    uint64_t slot;     /* of the line; SP_SURVIVORS_MAX: none yet */
-    struct sp_buf ids; /* of all kept: NUL-terminated */
+    uint64_t slot;     /* of the current line; SP_SURVIVORS_MAX: none yet */
+    struct sp_buf ids; /* of all kept documents, NUL-terminated */
     size_t *id_at;
     enum sp_err err;
 };

@@ -1,6 +1,6 @@
-/* See accuracy.h. Three rounds of jobs on all threads: baselines, drained ways, delayed ways (whose
- * budgets come from what the drained one needed). Jobs share the crawl and write to places of their
- * own, so the result does not depend on the number of threads. */
+/* See accuracy.h. Three rounds of jobs run on all threads: baselines, drained variants, delayed
+ * variants (whose budgets derive from the drained one). Jobs share the crawl and write to separate
+ * places, so the result does not depend on the number of threads. */
 #include "evaluate/accuracy.h"
 
 #include "base/mem.h"
@@ -32,11 +32,11 @@ const struct sp_variant sp_variants[SP_VARIANTS] = {
 struct job {
     const struct sp_accuracy_options *options;
     struct sp_accuracy *a;
-    size_t first; /* variant or milestone of job 0 */
+    size_t first; /* variant or milestone of the first job */
     enum sp_err errs[SP_VARIANTS];
 };
 
-/* One replay, while it is looked at. */
+/* The observer of one replay. */
 struct watch {
     const struct sp_accuracy_options *options;
     struct sp_accuracy *a;

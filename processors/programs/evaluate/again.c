@@ -6,8 +6,8 @@
 struct again {
     const struct sp_trace *trace;
     const uint32_t *fetches;
-    size_t next; /* number of the first one not found yet */
-    size_t end;  /* of those in this file */
+    size_t next; /* end of the records of this file */
+    size_t end;  /* end of the records of this file */
     void (*each)(void *arg, size_t number, const struct sp_page_record *page);
     void *arg;
 };
@@ -21,7 +21,7 @@ static void each_item(void *arg, const struct sp_input_item *item)
     a->each(a->arg, a->next++, &item->page);
 }
 
-/* Reads on until the last wanted record of the file. */
+/* Reads up to the last wanted record of the file. */
 static enum sp_err read_file(struct again *a, const struct sp_trace_file *file,
                              struct sp_fault *fault)
 {

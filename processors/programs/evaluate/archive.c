@@ -86,7 +86,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : (x->name.len > y->name.len) - (x->name.len < y->name.len);
 }
 
-/* A view of a URL of the trace. */
+/* Returns a view of a URL of the trace. */
 static struct sp_view busiest_host(const struct sp_trace *t)
 {
     struct host *hosts = sp_calloc(t->page_count + 1, sizeof *hosts), best = {{0}, 0};
@@ -186,7 +186,7 @@ static void put_scenario(struct sp_table *t, size_t number, const struct sp_cove
     sp_table_percent(t, scenarios[number].documents, 2);
     sp_table_percent(t, less(r->kept_bytes, r->bytes), 2);
     sp_table_percent(t, scenarios[number].bytes, 2);
-    /* One document a URL is the least that versions of one URL can come to. */
+    /* Every URL keeps at least one document, so more cannot be removed. */
     sp_table_percent(t, less(r->urls, r->documents), 2);
     sp_table_count(t, r->components);
     sp_table_count(t, r->largest);

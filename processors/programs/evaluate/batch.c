@@ -47,7 +47,8 @@ static void add(struct batch *b, const struct sp_signature *s, uint32_t cell)
         b->lookups[b->count++] = (uint64_t)cell << 32 | sp_signature_shingles(s)[i];
 }
 
-/* Look-ups of all pages in batches of `size`, each shingle once a cell and batch. */
+/* Counts the look-ups of all pages in batches of `size`, each shingle once for each cell and batch.
+ */
 static uint64_t count_lookups(const struct sp_distinct *d, const struct sp_partition_map *map,
                               enum sp_split split, double tau, size_t size)
 {

@@ -12,9 +12,9 @@
 
 enum { COMMIT = 500 /* fetches between two commits, as in figure7.c */ };
 
-/* Of ten million pages, the last million took twice as long as the first (docs/OPERATIONS.md): the
- * cost of a fetch grew with the cube root of their number at most. What short traces show beyond
- * that is noise. */
+/* In a crawl of ten million pages, the last million took twice as long as the first
+ * (docs/OPERATIONS.md), so the cost of a fetch grew at most with the cube root of their number. If
+ * short traces show faster growth, that is noise. */
 static const double GROWTH_MOST = 1.0 / 3;
 
 /* ---- through both tiers */
@@ -217,7 +217,7 @@ void sp_brought_done(struct sp_brought *b)
     sp_free(b->documents);
 }
 
-/* ---- what can be said of it */
+/* ---- what can be estimated ---- */
 
 uint64_t sp_tally_documents(const struct sp_tally *t)
 {

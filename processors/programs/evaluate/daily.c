@@ -59,7 +59,7 @@ static void look(void *arg, const struct sp_replay_moment *moment)
     struct days *d = w->days;
     const struct sp_crawl *c = d->crawl;
     if (moment->point >= DAYS)
-        return; /* the backlog is worked off */
+        return; /* the backlog after the end of the input is not counted */
     struct day *day = &d->day[w->way][moment->point];
     uint32_t *latest = sp_alloc((c->page_count + 1) * sizeof *latest);
     sp_crawl_latest(c, d->points[moment->point], latest);

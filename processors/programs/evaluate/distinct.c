@@ -28,7 +28,7 @@ static int by_fetch(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The first fetch of each content, ascending. */
+/* Chooses the first fetch of each content, ascending. */
 static void choose(const struct sp_trace *t, const uint32_t *fetches, size_t count,
                    struct sp_distinct *d)
 {

@@ -1,4 +1,5 @@
-/* See examples.h. All choices are by similarity, then by page number: the same each time. */
+/* See examples.h. All choices are by similarity, then by page number, so that they are
+ * reproducible. */
 #include "evaluate/examples.h"
 
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 enum { WEAKEST, MIDDLING, WRONGLY_TOGETHER, WRONGLY_APART };
 
-enum { MEMBERS_MAX = 1500 }; /* of a group, looked at pair by pair */
+enum { MEMBERS_MAX = 1500 }; /* larger groups are not examined pair by pair */
 
 static const struct {
     bool good;
@@ -39,8 +40,8 @@ static double jaccard(const struct sp_accuracy *a, uint32_t x, uint32_t y)
     return sp_jaccard(a->crawl->contents[b->content[x]], a->crawl->contents[b->content[y]]);
 }
 
-/* Losers of other content than their winners', by similarity: the least, and the one in the middle.
- */
+/* Losers whose content differs from their winner's, by similarity: the least similar, and the one
+ * in the middle. */
 struct claim {
     float similarity;
     uint32_t loser;
@@ -79,7 +80,8 @@ static void pick_right(struct sp_examples *x, const struct sp_accuracy *a,
     sp_free(claims);
 }
 
-/* The best-ranked page of the group, and the best-ranked of those that do not belong to it. */
+/* Picks the best-ranked page of the group, and the best-ranked of those that do not belong to it.
+ */
 static void pick_together(struct sp_examples *x, const struct sp_accuracy *a,
                           const struct sp_said *said, uint32_t group)
 {
@@ -100,7 +102,7 @@ static void pick_together(struct sp_examples *x, const struct sp_accuracy *a,
         set(x, a, WRONGLY_TOGETHER, best, stranger, jaccard(a, best, stranger));
 }
 
-/* The two most similar pages of the component that are in different groups. */
+/* Picks the two most similar pages of the component that are in different groups. */
 static void pick_apart(struct sp_examples *x, const struct sp_accuracy *a,
                        const struct sp_said *said, uint32_t component)
 {

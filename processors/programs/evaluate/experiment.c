@@ -18,7 +18,7 @@ void sp_evaluation_say(const struct sp_evaluation *e, const char *what, uint64_t
         e->options->progress(e->options->progress_arg, what, done, of);
 }
 
-/* How many pages are alive after these fetches and nothing before. */
+/* Returns how many pages are alive after these fetches alone. */
 static size_t alive_after(const struct sp_trace *t, size_t first, size_t count)
 {
     uint32_t *alive = sp_alloc((t->page_count + 1) * sizeof *alive);

@@ -35,7 +35,7 @@ static struct lengths lengths_of(const struct sp_trace *t, const struct sp_trace
     return l;
 }
 
-/* The length that most pages of the paper's range have, and how many these are. */
+/* Returns the most frequent length in the paper's range, and its number of pages. */
 static uint32_t commonest(const struct lengths *l, size_t *ret_pages)
 {
     uint32_t best = 0;
@@ -50,7 +50,7 @@ static uint32_t commonest(const struct lengths *l, size_t *ret_pages)
     return best;
 }
 
-/* The most pages whose lengths are all within a factor of tau. */
+/* Returns the largest number of pages whose lengths are all within a factor of tau. */
 static size_t most_crowded(const struct lengths *l, double tau, uint32_t *ret_from)
 {
     size_t most = 0;

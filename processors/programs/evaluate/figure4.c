@@ -14,8 +14,8 @@ enum { SLICES = 10, LEAST_IN_SLICE = 200, MADE_UP = 20000 };
 
 static const double PAPER_CV = 0.0029;
 
-/* Trained dictionaries would need the words of all contents of the trace again; these use the
- * lengths in the signatures. */
+/* Trained dictionaries are left out, because they would need the words of all contents again; these
+ * maps use the lengths in the signatures. */
 static const struct sp_map_kind lasting[] = {
     {"1D grid (paper)", SP_SLICING_GRID, 1, SP_SPLIT_TOTAL, 1, SP_PACKING_BALANCED},
     {"3D grid (paper)", SP_SLICING_GRID, 3, SP_SPLIT_SETTINGS, 1, SP_PACKING_BALANCED},

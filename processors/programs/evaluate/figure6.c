@@ -10,8 +10,8 @@
 #include "evaluate/kinds.h"
 #include "evaluate/work.h"
 
-/* How many comparisons are made of each way's scans, and of the scan of the single machine that is
- * the reference: with 56 maps, all is done in a minute or two at any size of the trace. */
+/* The number of comparisons to make of each way's scans, and of the scan of the single machine that
+ * is the reference. With 56 maps the experiment takes a minute or two for any size of trace. */
 static const uint64_t MOST[SP_WORK_WAYS] = {150000, 1000000, 0};
 static const uint64_t ONE_MOST[SP_WORK_WAYS] = {500000, 5000000, 0};
 /* A machine with fewer contents than this finishes in microseconds, and its time is noise. */
@@ -85,7 +85,7 @@ static enum sp_err run_one(const struct sp_evaluation *e, const struct sp_distin
     return SP_OK;
 }
 
-/* How many times as fast, where there is enough to say so. */
+/* Returns the speed-up; NAN if there are too few contents to measure it. */
 static double gain(const struct speeds *v, uint32_t machines, const struct sp_work *slow,
                    const struct sp_work *fast)
 {

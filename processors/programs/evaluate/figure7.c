@@ -1,13 +1,11 @@
-/* Figure 7: what a new page costs, incrementally and from scratch, as the collection grows.
+/* Figure 7: the cost of a new page, incrementally and from scratch, as the collection grows.
  *
  * Source: Zhu et al., WWW 2012, section 6.2.
  *
  * Incremental: every fetch goes through both tiers (local/bus.h, state in memory, committed every
- * COMMIT fetches), and the time of the last tenth before each size is taken. From scratch: the
- * exact join over all pages alive (similarity/join.h), and components; it is repeated for each
- * batch of fetches that share a result. Signatures are needed by both and counted for
- * neither.
- */
+ * COMMIT fetches); the time of the last tenth before each size is measured. From scratch: the exact
+ * join over all pages alive (similarity/join.h), and components; it is repeated for each batch of
+ * fetches that share a result. Both need the signatures, so their cost is not counted. */
 #include <math.h>
 #include <stdio.h>
 
@@ -18,7 +16,7 @@
 
 enum {
     SIZES = 8,    /* each twice the one before */
-    LEAST = 200,  /* fetches that a time is taken over */
+    LEAST = 200,  /* fetches, for a time to be measured */
     COMMIT = 500, /* fetches between two commits */
     BATCHES = 4
 };

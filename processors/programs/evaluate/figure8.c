@@ -145,7 +145,7 @@ static enum sp_err measure(const struct sp_evaluate_options *o, const struct sp_
 
 /* ---- report ---- */
 
-/* Of the pages that the second batch updated up to that step. */
+/* The settled share of the pages that the second batch had updated up to that step. */
 static double settled_share(const struct trace_result *r, size_t step)
 {
     return sp_share(r->stats[FAST][step].settled - r->stats[FAST][0].settled,
@@ -178,8 +178,7 @@ static void put_figure(const struct trace_result *results, size_t count, struct 
     sp_report_plot(report, &plot);
 }
 
-/* As printed: two crawls, half of the URLs of the second in the first as well. */
-/* Of all traces the least one counts: each has its curve, or its row. */
+/* Returns the least count of all traces. */
 static uint64_t least_of(const struct trace_result *results, size_t count,
                          uint64_t (*of)(const struct trace_result *))
 {

@@ -96,7 +96,7 @@ static void sign_one(void *arg, const struct sp_input_item *item)
     sp_message_free(m);
 }
 
-/* Reading, parsing and signing, in this thread. */
+/* Times reading, parsing and signing, in this thread. */
 static enum sp_err sample_signing(const struct sp_evaluate_options *o, const char *path,
                                   struct sums *sums, struct sp_fault *fault)
 {
@@ -121,8 +121,8 @@ static enum sp_err sample_signing(const struct sp_evaluate_options *o, const cha
     return err == SP_END ? SP_OK : err;
 }
 
-/* Wall time gives the share of each tier in a replay; processor time gives the amount, whatever
- * else the machine does. */
+/* Wall time gives each tier's share of a replay. Processor time gives the amount, because it does
+ * not depend on the machine's other work. */
 static void add_replay(const struct sp_replay_result *r, double ret_seconds[2])
 {
     double both = r->tier_seconds[0] + r->tier_seconds[1];
@@ -339,7 +339,7 @@ static enum sp_err run(struct sp_evaluation *e)
         return SP_OK;
     }
     struct rates r = rates_of(&sums);
-    for (size_t i = 0; i < RATES; i++) /* two a decade, the parameter in the middle */
+    for (size_t i = 0; i < RATES; i++) /* two for each factor of ten, the parameter in the middle */
         rates[i] = c->rate * pow(10, ((double)i - (RATES - 1) / 2.0) / 2);
     put_assumptions(c, &r, e->report);
     put_costs(c, &r, rates, e->report);

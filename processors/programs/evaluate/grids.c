@@ -82,13 +82,13 @@ enum sp_err sp_grid_look(const struct sp_distinct *d, uint32_t machines, double 
 
 /* ---- made-up contents ---- */
 
-/* Of number n, from 0 up to 1. */
+/* Returns a pseudo-random number in [0, 1) for the number n. */
 static double chance(uint64_t n)
 {
     return (double)(sp_mix64(n + 1) >> 11) * 0x1p-53;
 }
 
-/* About normal: mean 0, deviation 1 (Irwin and Hall). */
+/* Returns an approximately normal number: mean 0, deviation 1 (Irwin and Hall). */
 static double normal(uint64_t n)
 {
     double sum = -6;

@@ -30,7 +30,7 @@ static const double printed[WAYS][4] = {
     {0.72, 1, 0.52, 1}, {0.82, 1.19, 0.63, 1}, {0.95, 1.86, 0.91, 1.03}, {0}};
 
 struct sets {
-    uint32_t *of; /* of each page: any page that stands for its set */
+    uint32_t *of; /* for each page, a page that represents its set */
     double seconds;
     double figures[4]; /* precision, recall, both of one site; below 0: none */
 };
@@ -47,7 +47,7 @@ struct trial {
     struct sets ways[WAYS];
     /* stages of the partition */
     uint32_t *perhaps;
-    uint32_t *untrusted; /* after stage 2 */
+    uint32_t *untrusted;
     struct sp_lcs_counts counts[2];
     double seconds[3]; /* stage 1, 2, 2 and 3 */
     double a_pair;     /* seconds of an LCS of two pages drawn from all */
@@ -83,7 +83,7 @@ static void note_pair(void *arg, size_t i, size_t k, double similarity)
     t->pairs[t->pair_count++] = (struct sp_found){(uint32_t)i, (uint32_t)k, true, 1};
 }
 
-/* Components of the pairs that the method finds among the present signatures. */
+/* Makes the components of the pairs that the method finds among the present signatures. */
 static enum sp_err find_components(struct trial *t, enum sp_method method, struct sets *ret_sets)
 {
     struct sp_similarity_options o = t->e->options->bus.group.similarity;
@@ -97,8 +97,8 @@ static enum sp_err find_components(struct trial *t, enum sp_method method, struc
     return err;
 }
 
-/* How long the comparisons take that the stages save. Pages are drawn by number, so that each run
- * draws the same. */
+/* Times the comparisons that the stages save. Pages are drawn by number, so that each run draws the
+ * same. */
 static void time_pairs(struct trial *t, const struct sp_lcs_sets *whole)
 {
     uint32_t count = (uint32_t)t->set->page_count, of[2];
@@ -114,7 +114,7 @@ static void time_pairs(struct trial *t, const struct sp_lcs_sets *whole)
     t->a_pair = (sp_clock_thread_seconds() - start) / PAIRS_TIMED;
 }
 
-/* Every pair of a perhaps-similar set; of large numbers of them a part, evenly spread. */
+/* Times every pair of a perhaps-similar set; of many pairs only a part, evenly spread. */
 static void time_within(struct trial *t, const struct sp_lcs_sets *whole)
 {
     uint32_t count = (uint32_t)t->set->page_count, of[2];
@@ -256,7 +256,7 @@ static void put_table2(const struct trial *t, size_t number)
         PAIRS_TIMED);
 }
 
-/* Of the pairs that are labelled the same. */
+/* Says how many pairs that are labelled the same were separated. */
 static void put_parted(const struct trial *t, size_t number)
 {
     static const char *const columns[] = {"of the pairs that are labelled the same", "pairs",
@@ -287,7 +287,7 @@ static void put_parted(const struct trial *t, size_t number)
     sp_report_table(t->e->report, table);
 }
 
-/* Where the two ways to make sets of the same LCS differ. */
+/* Shows where the two ways to make sets of the same LCS differ. */
 static void put_difference(const struct trial *t, size_t number)
 {
     static const char *const columns[] = {"labelled pairs",     "pairs",
@@ -307,7 +307,7 @@ static void put_difference(const struct trial *t, size_t number)
     for (int other = 0; other < 2; other++) {
         const uint64_t *n = counts[other];
         if (other && n[0] + n[1] + n[2] + n[3] == 0)
-            continue; /* labels name clusters, or only what is the same */
+            continue; /* labels name clusters, or only equal pages */
         sp_table_text(table, other ? "different" : "the same");
         sp_table_count(table, n[0] + n[1] + n[2] + n[3]);
         for (int i = 0; i < 4; i++)
@@ -321,7 +321,7 @@ static const char *against(double x, double y)
     return x < y - 1e-9 ? "below" : x > y + 1e-9 ? "above" : "equal to";
 }
 
-/* The paper has LCS above cosine above simhash in all columns. */
+/* Compares the ranking with the paper's: LCS above cosine above simhash in all columns. */
 static void put_ranking(const struct trial *t)
 {
     const struct sets *w = t->ways;

@@ -17,7 +17,7 @@ static int by_set(const void *a, const void *b, void *arg)
     return x < y ? -1 : x > y;
 }
 
-/* Pages in the order of their sets. */
+/* Returns the pages in the order of their sets. */
 uint32_t *sp_judge_order(const struct sp_judge *j, const uint32_t *set)
 {
     uint32_t count = (uint32_t)j->labels->page_count;
@@ -40,8 +40,8 @@ static bool is_of_site(const struct sp_judge *j, uint32_t a, uint32_t b)
     return x && y && strcmp(x, y) == 0;
 }
 
-/* The page of the set `pages` with most truly similar ones in it; of equals the one with the
- * smallest number. */
+/* Returns the page of the set `pages` with the most truly similar ones in it; among equals, the one
+ * with the smallest number. */
 static uint32_t representative_of(const struct sp_judge *j, const uint32_t *pages, uint32_t count)
 {
     uint32_t best = pages[0], most = 0;
@@ -58,7 +58,7 @@ static uint32_t representative_of(const struct sp_judge *j, const uint32_t *page
 }
 
 struct sampled {
-    uint64_t place; /* by which they are drawn */
+    uint64_t place; /* random order in which sets are drawn */
     uint32_t representative;
     uint32_t first; /* in the order by set */
     uint32_t count;
@@ -70,7 +70,7 @@ static int by_place(const void *a, const void *b)
     return x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* Sets of two pages and more; SAMPLE of them, where there are more. */
+/* Draws SAMPLE of the sets with two or more pages, or takes all if there are fewer. */
 static uint32_t sample_sets(const struct sp_judge *j, const uint32_t *set, const uint32_t *order,
                             struct sampled **ret_sample)
 {
@@ -91,7 +91,7 @@ static uint32_t sample_sets(const struct sp_judge *j, const uint32_t *set, const
     return n;
 }
 
-/* The mean over sampled sets of the truly similar share; below 0 where there is no set. */
+/* Returns the mean truly similar share over the sampled sets; negative if there is no set. */
 double sp_judge_precision(const struct sp_judge *j, const uint32_t *set, bool one_site)
 {
     struct sampled *sample;
@@ -117,7 +117,7 @@ double sp_judge_precision(const struct sp_judge *j, const uint32_t *set, bool on
     return used ? sum / used : -1;
 }
 
-/* Truly similar pages in the set of the page, itself included. */
+/* Counts the truly similar pages in the set of the page, itself included. */
 static uint32_t detected(const struct sp_judge *j, const uint32_t *set, uint32_t rp, bool one_site)
 {
     uint32_t n = 0;

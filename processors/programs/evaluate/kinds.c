@@ -22,7 +22,7 @@ const uint32_t sp_machine_counts[SP_MACHINE_COUNTS] = {2, 4, 8, 16, 32, 64};
 enum sp_err sp_kind_train(const struct sp_map_kind *kind, const struct sp_distinct *d,
                           uint32_t machines, double tau, struct sp_partition_map *ret_map)
 {
-    struct sp_dictionary none = {0}; /* a map made to be measured, never to be kept */
+    struct sp_dictionary none = {0}; /* not a dictionary to keep: the map is only measured */
     struct sp_train_options o;
     sp_train_options_default(&o);
     o.slicing = kind->slicing;

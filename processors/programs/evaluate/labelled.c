@@ -15,7 +15,7 @@
 #include "evaluate/scores.h"
 #include "input/source.h"
 
-static const double same_from = 0.8; /* of a pair given by its "jaccard" */
+static const double same_from = 0.8; /* for pairs whose label is a "jaccard" */
 
 struct named {
     struct sp_id key; /* of the id: first */
@@ -60,7 +60,7 @@ static char *text_of(const json_t *value)
     return sp_strdup(number);
 }
 
-/* The host of a URL; NULL where it is none. */
+/* Returns the host of a URL; NULL if it has none. */
 static char *site_of(const char *url)
 {
     struct sp_buf canonical = {0};
@@ -273,7 +273,7 @@ static enum sp_err finish_pairs(struct reader *r)
 
 /* ---- where ---- */
 
-/* DIR/NAME with the first of the usual endings that exists; "" where none does. */
+/* Finds DIR/NAME with the first of the usual endings that exists; "" if none does. */
 static void find_file(const char *directory, const char *name, char *ret_path, size_t size)
 {
     static const char *const endings[] = {".jsonl", ".jsonl.zst", ".jsonl.gz"};
@@ -298,7 +298,7 @@ static void find_files(const char *where, char *ret_pages, char *ret_pairs, size
     snprintf(ret_pairs, size, "%s", comma ? comma + 1 : "");
 }
 
-/* The last folder's name, or a file's before its first dot. */
+/* Returns the last folder's name, or a file's name up to its first dot. */
 static char *name_of(const char *where)
 {
     size_t len = strcspn(where, ",");

@@ -66,14 +66,14 @@ static void take_pair(void *arg, size_t i, size_t k, double similarity)
         l->both_known++;
 }
 
-/* Contents in the cells that probes visit, summed over all probes; at most 2^64 for 2^32 of them.
+/* Sums over all probes the contents in the cells that they visit; at most 2^64 for 2^32 contents.
  */
 struct met {
     uint64_t all;
     uint64_t same;
 };
 
-/* One language after another, so that the counts by cell are one row. */
+/* Handles one language after another, so that the counts by cell are one row. */
 static struct met count_met(const struct languages *l, const struct sp_partition_map *map,
                             enum sp_split split, double tau)
 {
@@ -145,7 +145,7 @@ struct apart {
     double most;    /* contents on one machine */
 };
 
-/* The contents of one language on machines of their own. */
+/* Measures the contents of one language on machines of their own. */
 static enum sp_err measure_one(const struct sp_evaluation *e, const struct sp_map_kind *kind,
                                const struct sp_distinct *d, uint32_t machines, struct apart *a)
 {
@@ -166,8 +166,8 @@ static enum sp_err measure_one(const struct sp_evaluation *e, const struct sp_ma
     return SP_OK;
 }
 
-/* Machines in proportion to a language's contents. Languages too small for a machine share one,
- * with a cell for each, so that a probe visits only that machine. */
+/* Machines are assigned in proportion to a language's contents. Languages too small for a machine
+ * share one, with a cell each, so that a probe visits only that machine. */
 static enum sp_err measure_apart(const struct sp_evaluation *e, const struct languages *l,
                                  const struct sp_map_kind *kind, struct apart *ret_apart)
 {
@@ -245,7 +245,7 @@ static enum sp_err put_apart(const struct sp_evaluation *e, const struct languag
     return err == SP_OK ? SP_OK : sp_fault_set(e->fault, err, "language: a map cannot be trained");
 }
 
-/* The most frequent ones; equally frequent ones in alphabetical order. */
+/* Prints the most frequent ones; equally frequent ones in alphabetical order. */
 static void put_languages(const struct sp_evaluation *e, const struct languages *l)
 {
     static const char *const columns[] = {"language", "contents", "share"};

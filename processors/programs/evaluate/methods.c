@@ -14,7 +14,7 @@
 #include "similarity/join.h"
 #include "text/text.h"
 
-enum { SENTENCES = 1024 }; /* where the settings name none */
+enum { SENTENCES = 1024 }; /* if the settings do not say how many */
 
 static const double measure_seconds = 0.1;
 
@@ -64,12 +64,12 @@ static void note_pair(void *arg, size_t i, size_t j, double similarity)
 {
     struct trial *t = arg;
     const struct sp_labelled_pair *label = sp_labelled_find(t->set, (uint32_t)i, (uint32_t)j);
-    (void)similarity; /* of combined it is J, which is not the measure */
+    (void)similarity; /* for the combined method it is J, which is not the measure */
     add_found(t, (uint32_t)i, (uint32_t)j, label && label->same,
               sp_similarity(&t->similarity, t->signatures[i], t->signatures[j]));
 }
 
-/* All pairs that F with this threshold holds for; every other measure is below it. */
+/* Finds all pairs for which F holds at this threshold; every other pair has a lower measure. */
 static enum sp_err find_pairs(struct trial *t, double threshold)
 {
     struct sp_similarity_options o = t->similarity;
@@ -78,7 +78,7 @@ static enum sp_err find_pairs(struct trial *t, double threshold)
     o.threshold = threshold;
     if (!set->listed) {
         if (threshold < t->similarity.threshold)
-            o.band = 0; /* the band's pairs are measured, whatever their sentences */
+            o.band = 0; /* pairs in the band are measured, whatever their sentences */
         return sp_join(&o, t->signatures, set->page_count, false, note_pair, t);
     }
     for (size_t i = 0; i < set->pair_count; i++) {

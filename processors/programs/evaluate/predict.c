@@ -32,11 +32,11 @@ enum { CONFIDENCES = sizeof confidences / sizeof *confidences, TRIED_MOST = 1000
 struct outcome {
     uint64_t saved;
     uint64_t lost;     /* of these, unique */
-    uint64_t other;    /* of these, not near the page they were said to be */
-    uint64_t explored; /* predicted as well, but made */
+    uint64_t other;    /* of these, not near the page that was predicted */
+    uint64_t explored; /* predicted, but fetched nevertheless */
 };
 
-/* What is true of a trace. */
+/* What is known about a trace. */
 struct truth {
     const struct sp_crawl *crawl;
     const struct sp_similarity_options *similarity;
@@ -47,7 +47,7 @@ struct truth {
     uint64_t uniques;
 };
 
-/* ---- the truth ---- */
+/* ---- what is known ---- */
 
 static bool is_near(const struct truth *t, const uint32_t *slots, size_t count,
                     const struct sp_signature *s)
@@ -58,7 +58,8 @@ static bool is_near(const struct truth *t, const uint32_t *slots, size_t count,
     return false;
 }
 
-/* By content: whether it is near one of a smaller number. Contents are numbered as they appear. */
+/* For each content, whether it is near one with a smaller number. Contents are numbered in order of
+ * appearance. */
 static bool *near_earlier(const struct truth *t)
 {
     const struct sp_crawl *c = t->crawl;
@@ -154,7 +155,7 @@ static struct outcome replay(struct truth *t, double confidence)
     return outcome;
 }
 
-/* ---- keys of others ---- */
+/* ---- keys made by others ---- */
 
 struct key {
     struct sp_id url; /* of the map: first */
@@ -173,7 +174,7 @@ static void free_objects(struct sp_map *map)
     sp_map_done(map);
 }
 
-/* Lines of URL, tab, key. */
+/* Reads lines of URL, tab, key. */
 static enum sp_err read_keys(const char *file, struct sp_map *keys, struct sp_fault *fault)
 {
     FILE *in = fopen(file, "r");

@@ -60,7 +60,7 @@ void sp_reasons_put_definitions(struct sp_report *report)
         "page that still waits is missed, a page that has changed is where it was.");
 }
 
-/* Few pairs make a large share of one wrong group. */
+/* Says that there are only few pairs, so that a single one is a large share. */
 static void put_few(uint64_t pairs, struct sp_report *report)
 {
     if (pairs && pairs < 500)

@@ -38,7 +38,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The number of pairs of places that hold equal values; sorts them. */
+/* Returns the number of pairs of equal values; sorts the values. */
 static double equal_pairs(uint64_t *values, size_t count)
 {
     double pairs = 0;

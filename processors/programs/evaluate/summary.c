@@ -136,8 +136,8 @@ static void set_example(const struct sp_brought *b, struct example *e,
              (double)d->similarity);
 }
 
-/* The least similar near duplicate, the one in the middle, and the most similar one; where there
- * are fewer, fewer. The same each time. */
+/* Picks the least similar near duplicate, the one in the middle, and the most similar one; fewer if
+ * there are fewer. The choice is reproducible. */
 static size_t pick(const struct sp_brought *b, struct example *ret_examples)
 {
     static const char *const what[EXAMPLES] = {"The least similar pair",
@@ -206,7 +206,7 @@ static void put_example(const struct sp_evaluation *e, const struct texts *x,
     sp_report_pair(e->report, &pair);
 }
 
-/* A trace that cannot be read twice has no examples: everything else is known already. */
+/* A trace that cannot be read twice has no examples; all other results are known already. */
 static void put_examples(const struct sp_evaluation *e, const struct sp_brought *b)
 {
     struct example examples[EXAMPLES];

@@ -1,5 +1,5 @@
-/* Table 1: how accurate the groups are. The measuring is accuracy.c's, the words are reasons.c's;
- * here are the tables, the plots and the examples. */
+/* Table 1: how accurate the groups are. accuracy.c measures, reasons.c has the notes; this file has
+ * the tables, the plots and the examples. */
 #include <math.h>
 #include <stdio.h>
 
@@ -118,7 +118,7 @@ static void put_pair(const struct sp_trace *t, const struct sp_trace_file *file,
     sp_report_pair(report, &pair);
 }
 
-/* A trace that cannot be read twice has no examples: everything else is known already. */
+/* A trace that cannot be read twice has no examples; all other results are known already. */
 static void put_examples(const struct sp_evaluation *e, const struct sp_trace_file *file,
                          const struct sp_examples *examples)
 {
@@ -264,7 +264,7 @@ static void put_summary(const struct summary *summaries, size_t count, struct sp
     sp_report_table(report, t);
 }
 
-/* How the error that delay causes goes away once input stops. */
+/* Shows how the error that delay causes disappears once input stops. */
 static void put_decay(const struct summary *summaries, size_t count, struct sp_report *report)
 {
     double x[SP_DECAY_STEPS + 1], y[SP_SERIES_MAX][SP_DECAY_STEPS + 1];

@@ -27,7 +27,7 @@ struct reading {
     size_t page_cap;
 };
 
-/* Takes *url over where the page is new, and leaves NULL. */
+/* Returns the page's number. If the page is new, takes ownership of *url and sets it to NULL. */
 static uint32_t page_number(struct reading *r, struct sp_id id, char **url)
 {
     struct known_page *known = sp_map_get(&r->pages, id);
@@ -43,7 +43,8 @@ static uint32_t page_number(struct reading *r, struct sp_id id, char **url)
     return known->number;
 }
 
-/* One signature for all fetches of equal content; language and length follow from the content. */
+/* Returns one signature for all fetches of equal content; language and length follow from the
+ * content. */
 static struct sp_signature *shared(struct reading *r, struct sp_signature *s)
 {
     struct known_content *known = sp_map_get(&r->contents, s->content_hash);
@@ -116,8 +117,7 @@ static enum sp_err read_file(struct reading *r, struct sp_fault *fault)
     return err == SP_END ? SP_OK : err;
 }
 
-/* The objects of a map are the caller's: those of the pages by their number, those of the contents
- * by their fetches. */
+/* Frees the objects of the maps, which are found by the pages' ids and the fetches' contents. */
 static void forget(struct reading *r)
 {
     struct sp_trace *t = r->trace;
@@ -174,7 +174,8 @@ void sp_trace_free(struct sp_trace *t)
 
 /* ---- views of a trace ------------------------------------------------------------------------ */
 
-/* As the group stage does it (stages/group/page.c); `last` is the fetch with that version. */
+/* Computes the version as the group stage does (stages/group/page.c); `last` is the fetch with that
+ * version. */
 static int64_t version_of(const struct sp_fetch *f, const struct sp_fetch *last, int64_t version)
 {
     bool tie =

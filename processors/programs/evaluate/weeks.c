@@ -1,8 +1,8 @@
 /* See weeks.h. Source: Zhu et al., WWW 2012, section 6.2, Figure 8.
  *
- * A group's representative is the signature of its winner, and of a page alone its own (section
- * 5.1). Here it is that of the end of the first week, taken from what was published then, so the
- * figure does not depend on how tier 1 finds it. */
+ * A group's representative is the signature of its winner; a page that is alone is its own
+ * representative (section 5.1). Here it is the one at the end of the first week, from what was
+ * published then, so the figure does not depend on how tier 1 finds it. */
 #include "evaluate/weeks.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ const double sp_week_parts[SP_WEEK_STEPS] = {2.5, 5, 10, 15, 20, 25, 30};
 struct page {
     uint64_t hash;
     uint32_t number;
-    size_t last[2]; /* fetch of the trace; SIZE_MAX: none */
+    size_t last[2]; /* number of the fetch; SIZE_MAX: none */
 };
 
 static int by_hash(const void *a, const void *b)
@@ -51,7 +51,7 @@ static void add_fetches(struct sp_crawl *crawl, const struct sp_trace *t, const 
     sp_free(fetches);
 }
 
-/* Returns how many URLs are in both weeks in the end. */
+/* Makes half of the URLs common to both weeks; returns their number. */
 static size_t overlap_by_half(struct page *pages, size_t count)
 {
     size_t both = 0, new = 0;

@@ -8,14 +8,14 @@
 #include "base/mem.h"
 #include "candidates/candidates.h"
 
-/* Each time is the least of so many measurements, because other work on the machine can only add to
- * it. */
+/* Each time is the least of this many measurements, because other work on the machine can only make
+ * them longer. */
 enum { REPEATS = 3 };
 
 /* A visit of a content to a machine; visits of a machine are in order of arrival. */
 struct visit {
     uint32_t content;
-    uint32_t cells; /* where its cells begin */
+    uint32_t cells; /* index of its first cell */
     uint32_t cell_count;
 };
 
@@ -23,10 +23,10 @@ struct machine {
     struct visit *visits;
     size_t visit_count;
     size_t visit_cap;
-    uint32_t *cells; /* visited, of all visits */
+    uint32_t *cells; /* visited cells, of all visits */
     size_t cell_count;
     size_t cell_cap;
-    uint64_t met; /* rows passed when nothing is left out */
+    uint64_t met; /* rows visited if none is skipped */
 };
 
 struct layout {
@@ -34,7 +34,7 @@ struct layout {
     const struct sp_distinct *sample;
     uint32_t *home;   /* cell of each content */
     uint32_t *rows;   /* contents by cell, in order of arrival */
-    uint32_t *starts; /* where each cell's rows begin; cells + 1 */
+    uint32_t *starts; /* index of each cell's first row; cells + 1 entries */
     struct machine *machines;
 };
 
@@ -49,7 +49,7 @@ static void add_visit(struct machine *m, uint32_t content, uint32_t cell)
     m->visits[m->visit_count - 1].cell_count++;
 }
 
-/* Rows by cell, by counting. */
+/* Sorts rows by cell, by counting. */
 static void sort_rows(struct layout *l, size_t count)
 {
     uint32_t cells = l->map->cells;
@@ -121,7 +121,7 @@ static struct done scan_visit(const struct layout *l, const struct machine *m,
         uint32_t cell = m->cells[v->cells + k];
         for (uint32_t i = l->starts[cell]; i < l->starts[cell + 1]; i++) {
             if (l->rows[i] >= v->content)
-                break; /* not stored yet */
+                break; /* not stored yet at that time */
             done.met++;
             done.similar += similar(o, way, probe, l->sample->signatures[l->rows[i]]);
         }
@@ -129,7 +129,7 @@ static struct done scan_visit(const struct layout *l, const struct machine *m,
     return done;
 }
 
-/* One visit in `every` is made, chosen by the content's number hashed. */
+/* Makes one visit of every `every`, chosen by a hash of the content's number. */
 static double scan(const struct layout *l, const struct machine *m,
                    const struct sp_similarity_options *o, enum sp_work_way way, uint64_t every,
                    struct done *ret_done)

@@ -1,7 +1,7 @@
 /* Documents as sorted vectors of hashes: see samepage/filter.h.
  *
- * Packed: the text "spd1", u32 total, u32 count, then the hashes, ascending; little-endian. Read
- * back, nothing is trusted but the order of bytes. */
+ * Packed form: the text "spd1", u32 total, u32 count, then the hashes, ascending; little-endian.
+ * Reading checks everything that other code relies on. */
 #include <stdlib.h>
 #include <string.h>
 

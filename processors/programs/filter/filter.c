@@ -63,7 +63,8 @@ struct walk {
     size_t shared;
 };
 
-/* How many of `steps` draws with that chance are shared, but for one time in 10^10; 0: any. */
+/* Returns how many of `steps` draws with that chance are shared, except once in 10^10; 0: any
+ * number is possible. */
 static uint32_t least_shared(uint32_t steps, double chance)
 {
     double below = 0;
@@ -118,7 +119,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* A number of steps within which neither side ends; without branches. */
+/* Makes steps within which neither side ends; without branches. */
 static inline void step(struct walk *w, const uint32_t *a, const uint32_t *b, size_t steps)
 {
     size_t i = w->i, k = w->k, shared = w->shared;
@@ -136,8 +137,8 @@ static bool reaches(size_t part, size_t whole, double threshold)
     return (double)part + slack * (double)whole >= threshold * (double)whole;
 }
 
-/* What remains of both sides at this point of the walk, and the size of the union if none of it is
- * shared: what follows the end of a trimmed document is unknown. */
+/* Computes the similarity at this point of the walk if no further element is shared. What follows
+ * the end of a trimmed document is unknown and does not count. */
 static double similarity_at_end(const struct walk *w, const struct samepage_document *a,
                                 const struct samepage_document *b)
 {
@@ -165,14 +166,14 @@ static enum outcome look_ahead(const struct walk *w, const struct samepage_docum
 {
     size_t whole = w->i + w->k - w->shared, a_left = a->count - w->i, b_left = b->count - w->k;
     size_t most = smaller(a_left, b_left);
-    /* A trimmed document ends the walk where it ends; the other one's rest does not count then. */
+    /* A trimmed document ends the walk; the rest of the other one then does not count. */
     size_t surely = a->complete && b->complete ? a_left + b_left - most : most;
     if (!reaches(w->shared + most, whole + surely, threshold))
         return DIFFERENT;
     return reaches(w->shared, whole + a_left + b_left, threshold) ? SIMILAR : OPEN;
 }
 
-/* Continues after the prefix, to the end if necessary. */
+/* Continues the walk after the prefix, to the end if necessary. */
 static bool similar_from(struct walk w, const struct samepage_document *a,
                          const struct samepage_document *b, double threshold)
 {
@@ -185,7 +186,7 @@ static bool similar_from(struct walk w, const struct samepage_document *a,
     return w.shared > 0 && similarity_at_end(&w, a, b) >= threshold - slack;
 }
 
-/* J is at most the smaller size by the larger one. */
+/* Rules a pair out by sizes, because J is at most the smaller size divided by the larger one. */
 static inline bool sizes_differ(const struct samepage_document *a,
                                 const struct samepage_document *b, double threshold)
 {
@@ -233,7 +234,8 @@ static void clear_table(struct samepage_filter *f, const struct samepage_documen
     f->node_count = 0;
 }
 
-/* Hashes are compared in ascending order, but none of their bits is less random than another. */
+/* Returns the list for the hash. Hashes are compared in ascending order, but each of their bits is
+ * random. */
 static uint32_t *head_of(const struct samepage_filter *f, uint32_t hash)
 {
     return &f->heads[hash & f->head_mask];
@@ -251,7 +253,7 @@ static void enter(struct samepage_filter *f, const struct samepage_document *d, 
 
 enum { WORDS = (SAMEPAGE_FILTER_DOCUMENTS + 63) / 64 };
 
-/* Sets the bits of the kept documents that share a first hash with d. */
+/* Marks the kept documents that share a first hash with d. */
 static bool meet(const struct samepage_filter *f, const struct samepage_document *d,
                  uint64_t met[WORDS])
 {
@@ -268,7 +270,7 @@ static bool meet(const struct samepage_filter *f, const struct samepage_document
     return any;
 }
 
-/* The first document of the list, of those met, that d repeats; or SAMEPAGE_KEPT. */
+/* Returns the first of the marked documents that d repeats, or SAMEPAGE_KEPT. */
 static int32_t repeated(const struct samepage_filter *f,
                         const struct samepage_document *const *ranked,
                         const struct samepage_document *d)

@@ -51,7 +51,7 @@ struct samepage_signature *samepage_read(struct samepage_reader *reader, const c
     struct sp_signature *signature = NULL;
     enum sp_err err =
         sp_text_signature(reader->text, content_type, sp_view(text, bytes), false, &signature);
-    if (err != SP_OK) /* bytes that no charset can be: as if there were none */
+    if (err != SP_OK) /* bytes that are invalid in the charset: treated as empty */
         err = sp_text_signature(reader->text, content_type, sp_view(text, 0), true, &signature);
     SP_ASSERT(err == SP_OK);
     return as_public(signature);
@@ -63,7 +63,7 @@ const char *samepage_extract(struct samepage_reader *reader, const char *text, s
     sp_buf_reset(&reader->extract);
     if (sp_text_extract(reader->text, sp_view_str(type ? type : ""), sp_view(text, bytes), false,
                         &reader->extract) != SP_OK)
-        sp_buf_reset(&reader->extract); /* bytes that no charset can be */
+        sp_buf_reset(&reader->extract); /* bytes that are invalid in the charset */
     *ret_bytes = reader->extract.len;
     return reader->extract.len ? reader->extract.data : "";
 }
@@ -109,7 +109,7 @@ struct samepage_index {
     struct sp_stars *stars;
     struct sp_stars_domain *domain;
     struct document {
-        struct sp_signature *signature; /* of one removed: as long as its star needs it */
+        struct sp_signature *signature; /* also of a removed document, while its star needs it */
         bool live;
     } * documents;
     size_t document_cap;
@@ -134,7 +134,7 @@ static enum sp_err signature_of(void *arg, uint32_t row, const struct sp_signatu
     return SP_OK;
 }
 
-/* Signatures made with these settings have its params. */
+/* Returns the params of signatures that are made with these settings. */
 static uint32_t params_of(const struct sp_text_options *options)
 {
     struct sp_text *text = sp_text_new(options);
@@ -222,7 +222,7 @@ int samepage_index_add(struct samepage_index *index, const struct samepage_signa
     return SAMEPAGE_INDEX_OK;
 }
 
-/* One step of what removals left to do. */
+/* Does one step of the work that removals left. */
 static void settle(struct samepage_index *index)
 {
     enum { KIDS = 64 };
@@ -324,7 +324,7 @@ int64_t samepage_index_query(struct samepage_index *index,
     if (index->match_count > 1)
         qsort(index->matches, index->match_count, sizeof *index->matches, best_first);
     size_t kept = 0;
-    for (size_t i = 0; i < index->match_count; i++) /* a star can be touched at several rows */
+    for (size_t i = 0; i < index->match_count; i++) /* a star can be found through several rows */
         if (kept == 0 || index->matches[i].document != index->matches[kept - 1].document)
             index->matches[kept++] = index->matches[i];
     for (size_t i = 0; i < kept && i < room; i++)

@@ -1,6 +1,6 @@
-/* See features.h. A URL is scheme "://" host path ["?" query]. What a feature leaves of it is
- * hashed piece by piece, with a mark where the feature was: parameters in any order make the same
- * query. */
+/* See features.h. A URL is scheme "://" host path ["?" query]. The rest of a URL without a feature
+ * is hashed piece by piece, with a mark in place of the feature. The order of parameters does not
+ * matter. */
 #include "predict/features.h"
 
 #include <strings.h>
@@ -19,7 +19,7 @@ struct parts {
     size_t segment_count;
     struct sp_view parameters[PARAMETERS];
     size_t parameter_count;
-    struct sp_view more; /* of the query, behind these parameters */
+    struct sp_view more; /* the rest of the query, after these parameters */
 };
 
 static struct sp_view cut(struct sp_view *text, const char *at_any_of)
@@ -82,7 +82,7 @@ static struct sp_id mixed(struct sp_id a, struct sp_view text)
     return (struct sp_id){sp_mix64(a.hi + b.hi), sp_mix64(a.lo ^ b.lo) + a.hi};
 }
 
-/* The same for any order of the parameters, whose places are added up. */
+/* The parameters' hashes are added up, so that their order does not matter. */
 static struct sp_id query_id(const struct parts *p, size_t without)
 {
     struct sp_id sum = {0, 0};
@@ -98,12 +98,12 @@ static struct sp_id query_id(const struct parts *p, size_t without)
 
 enum { ALL = PARAMETERS };
 
-/* What a URL is made of, in the order in which it is hashed; a feature's mark stands for what it
- * is. */
+/* The pieces of a URL, in the order in which they are hashed. A mark says which feature is left
+ * out. */
 struct pieces {
     struct sp_view scheme;
     struct sp_view host;
-    struct sp_view before; /* of the path */
+    struct sp_view before; /* the path before the feature */
     struct sp_view behind;
     struct sp_id query;
 };

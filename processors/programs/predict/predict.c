@@ -9,14 +9,16 @@
 #include "predict/features.h"
 
 enum {
-    VALUE_MAX = 48,   /* bytes of a value that a rule of two values is made for */
-    EVIDENCE_MIN = 2, /* pairs from which on a special rule is asked before a general one */
-    ROW_EXPIRES = 3   /* pairs in a row against a rule: the evidence for it is out of date */
+    VALUE_MAX = 48, /* bytes of a value that a rule of two values is made for */
+    /* Number of pairs from which on a special rule is used instead of a general one. */
+    EVIDENCE_MIN = 2,
+    /* After as many pairs in a row against a rule, its earlier evidence is dropped. */
+    ROW_EXPIRES = 3
 };
 
 static const double WINDOW = 1000;
-/* What the pages that differ from a URL in one feature only did before counts as well: a rule's
- * confidence is worth PRIOR of their pairs. Of these the last few count. */
+/* The earlier pairs of pages that differ from the URL in one feature only count as well; a rule's
+ * confidence has the weight of PRIOR such pairs. Older pairs count less. */
 static const double PRIOR = 6;
 static const float LEFT = 0.9f;
 
@@ -25,7 +27,7 @@ struct page {
     char *url;
     size_t len;
     struct sp_id content;
-    uint64_t number; /* of the content, where equality is asked for */
+    uint64_t number; /* of the content, set when contents are compared */
     bool present;
 };
 
@@ -33,13 +35,13 @@ struct slot {
     struct sp_id key;
     const struct page *page;
     struct sp_view value; /* into its URL */
-    float same;           /* of the pairs made here, faded */
+    float same;           /* weight of these pairs, fading */
     float other;
 };
 
 struct learned {
     struct sp_rule rule; /* key first */
-    unsigned row;        /* pairs against it since the last one for it */
+    unsigned row;        /* number of pairs against it since the last one for it */
 };
 
 struct sp_predictor {
@@ -85,20 +87,20 @@ void sp_predictor_free(struct sp_predictor *p)
     sp_free(p);
 }
 
-/* ---- which rules speak of a pair ---- */
+/* ---- which rules apply to a pair ---- */
 
-/* What a pair is about, from the most special rule to the most general. */
+/* The rules for a pair, from the most special to the most general. */
 enum level { OF_TWO_VALUES, OF_THE_HOST, OF_ALL_HOSTS, LEVELS };
 
 struct about {
     enum sp_feature_kind kind;
     struct sp_view host;
     struct sp_view name;
-    struct sp_view from; /* by bytes not above `to` */
+    struct sp_view from; /* in byte order not after `to` */
     struct sp_view to;
 };
 
-/* As visitor ids are: long, with a digit. */
+/* Whether the value looks like a visitor id: long, with a digit. */
 static bool is_id(struct sp_view value)
 {
     size_t digits = 0;
@@ -137,13 +139,13 @@ static bool has_level(const struct about *a, enum level level)
     return true;
 }
 
-/* Segments that are ids have rules of their own. */
+/* Whether both values are ids: these segments have rules of their own. */
 static bool of_ids(const struct about *a)
 {
     return a->kind == SP_FEATURE_SEGMENT && is_id(a->from) && is_id(a->to);
 }
 
-static const char IDS[] = " (ids)"; /* ends the name of such a rule */
+static const char IDS[] = " (ids)"; /* ends the name of a rule about ids */
 
 static bool has_host(const struct about *a, enum level level)
 {
@@ -197,7 +199,7 @@ static struct learned *rule_of(struct sp_predictor *p, const struct about *a, en
 
 /* ---- rules that were learned elsewhere ---- */
 
-/* What a rule in words is about: the reverse of what rule_of writes. */
+/* Reconstructs from a printed rule what it is about: the reverse of rule_of. */
 static struct about about_rule(const struct sp_rule *r, enum level *ret_level, bool *ret_ids)
 {
     struct sp_view name = sp_view_str(r->name), from = sp_view("", 0), to = from;
@@ -267,7 +269,8 @@ static void note(struct learned *l, bool same, const struct page *a, const struc
     l->row = same ? 0 : l->row + 1;
     if (!same) {
         r->against++;
-        if (l->row == ROW_EXPIRES && r->support > 0) { /* what counts begins with these */
+        /* The evidence starts again with these pairs. */
+        if (l->row == ROW_EXPIRES && r->support > 0) {
             r->support = 0;
             r->against = ROW_EXPIRES;
         }
@@ -355,7 +358,7 @@ void sp_predict_learn(struct sp_predictor *p, struct sp_view url, struct sp_id c
     bool news = !page->present || !sp_id_eq(page->content, content);
     page->present = true;
     page->content = content;
-    if (news) /* a page fetched again as it was is no evidence */
+    if (news) /* a page that was fetched again unchanged is no evidence */
         learn(p, page, &by_id);
 }
 
@@ -380,7 +383,7 @@ void sp_predict_forget(struct sp_predictor *p, struct sp_view url)
 
 /* ---- asking ---- */
 
-/* The most special rule with evidence; NULL: there is none. */
+/* Returns the most special rule with evidence; NULL if there is none. */
 static const struct sp_rule *rule_for(const struct sp_predictor *p, const struct about *a)
 {
     const struct sp_rule *any = NULL;

@@ -7,11 +7,11 @@
 #include "samepage/predict.h"
 
 static const double EXPLORE = 0.01;
-static const double EVIDENCE_MAX = 1e9; /* more than any rule has: evidence fades */
+static const double EVIDENCE_MAX = 1e9; /* evidence fades, so no rule has more */
 
 struct samepage_predictor {
     struct sp_predictor *rules;
-    double explore;         /* share of the predicted fetches to be made all the same */
+    double explore;         /* share of the predicted fetches that are made nevertheless */
     struct sp_buf url;      /* scratch: canonical */
     struct sp_buf said_url; /* of the last prediction */
     struct sp_buf said_rule;
@@ -104,7 +104,7 @@ int samepage_predict(struct samepage_predictor *predictor, const char *url, doub
     sp_buf_put_u8(to, 0);
     sp_buf_reset(rule);
     sp_rule_put(rule, said.rule);
-    rule->data[rule->len - 1] = 0; /* its newline */
+    rule->data[rule->len - 1] = 0; /* replaces its newline */
     *prediction = (struct samepage_prediction){
         to->data, said.confidence, rule->data,
         sp_predict_explores(sp_buf_view(&predictor->url), predictor->explore)};

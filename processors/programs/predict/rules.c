@@ -1,4 +1,4 @@
-/* Rules for people: names, order, JSON. */
+/* Prints rules: names, order, JSON. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ enum sp_feature_kind sp_rule_kind(const char *name)
     return kind;
 }
 
-/* Wilson 1927: the lower end of the interval that holds the true share with 95 %. */
+/* The lower end of the 95 % confidence interval of the true share (Wilson 1927). */
 double sp_rule_confidence(const struct sp_rule *rule)
 {
     const double z = 1.96;

@@ -1,5 +1,6 @@
-/* See catalogue.h. URLs lie one after the other, each with a NUL; 8 bytes more for each say where.
- * http and https of one host lie side by side: what is sorted begins at the host. */
+/* See catalogue.h. The URLs are stored one after the other, each NUL-terminated, with 8 more bytes
+ * each that say where. They are sorted from the host on, so the http and https URLs of a host are
+ * neighbours. */
 #include "serve/catalogue.h"
 
 #include <ctype.h>
@@ -12,7 +13,7 @@
 struct entry {
     uint32_t at;  /* in texts */
     uint16_t len; /* a URL has at most SP_URL_MAX_BYTES */
-    uint8_t host; /* where its host begins */
+    uint8_t host; /* offset of its host */
     uint8_t status;
 };
 
@@ -96,9 +97,8 @@ static struct sp_view host_of(const struct sp_catalogue *c, const struct entry *
     return sp_url_host(sp_view(text_of(c, e), e->len));
 }
 
-/* The host of the URL at that place, of which the ones before are counted; NULL: there are too
- * many.
- */
+/* Returns the host of the URL at that place, after the URLs before it were counted; NULL if there
+ * are too many hosts. */
 static struct sp_catalogue_host *host_at(struct sp_catalogue *c, struct sp_view name, uint32_t at)
 {
     if (c->host_count && sp_view_eq(c->hosts[c->host_count - 1].name, name))
@@ -154,7 +154,7 @@ void sp_catalogue_unref(struct sp_catalogue *c)
 
 /* ---- looking */
 
-/* The place of the first URL after that one. */
+/* Returns the place of the first URL after that one. */
 static uint32_t place_behind(const struct sp_catalogue *c, const char *url)
 {
     size_t host = host_place(sp_view_str(url));
@@ -170,7 +170,7 @@ static uint32_t place_behind(const struct sp_catalogue *c, const char *url)
     return low;
 }
 
-/* The place of the first URL that, from its host on, is not before that text. */
+/* Returns the place of the first URL that, from its host on, is not before the text. */
 static uint32_t place_from(const struct sp_catalogue *c, const char *text)
 {
     uint32_t low = 0, high = c->count;

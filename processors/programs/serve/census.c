@@ -1,5 +1,5 @@
-/* See census.h. The groups shown are those with the most members and those whose least similar
- * loser is weakest: there a threshold is tuned. */
+/* See census.h. The groups shown are those with the most members and those with the least similar
+ * losers, because these help to choose a threshold. */
 #include "serve/census.h"
 
 #include <stdlib.h>
@@ -105,7 +105,7 @@ void sp_census_free(struct sp_census *c)
     sp_free(c);
 }
 
-/* ---- what is said of it */
+/* ---- the report ---- */
 
 static void put_count(struct sp_buf *out, const char *key, uint64_t n)
 {
@@ -177,7 +177,7 @@ static void put_cells(struct sp_buf *out, const struct sp_census *c)
     put_count(out, "],\"leaving\":", leaving);
 }
 
-/* Pages by the time of their last fetch, and what became of them. */
+/* Counts pages by the time of their last fetch and by their status. */
 static void put_timeline(struct sp_buf *out, const struct sp_census *c)
 {
     uint64_t counts[BUCKETS][STATUSES] = {{0}};

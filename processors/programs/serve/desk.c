@@ -12,7 +12,7 @@ struct sp_desk {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct sp_desk_job *first;
-    struct sp_desk_job **last; /* where the next one goes */
+    struct sp_desk_job **last; /* where the next job is linked */
     bool closed;
     pthread_t *threads;
     uint32_t started;

@@ -27,7 +27,7 @@ struct sp_followed {
     pthread_cond_t wake;
     bool ending; /* under the lock, as all below */
     struct rules rules;
-    struct sp_followed_stats stats; /* `rules` is not filled */
+    struct sp_followed_stats stats; /* statistics, except `rules` */
     uint64_t version;               /* atomic */
 };
 
@@ -38,7 +38,7 @@ static void free_rules(struct rules *rules)
     sp_free(rules->items);
 }
 
-/* The text is cut up. Returns the number of lines that are no rules. */
+/* Modifies the text. Returns the number of lines that are not rules. */
 static size_t read_lines(struct sp_followed *f, char *text, struct rules *rules)
 {
     size_t unreadable = 0;
@@ -84,7 +84,7 @@ static enum sp_err read_once(struct sp_followed *f, struct sp_fault *fault)
     return err;
 }
 
-/* False: it is to end. */
+/* Returns false when the thread must end. */
 static bool pause_between(struct sp_followed *f)
 {
     struct timespec until;
@@ -101,7 +101,7 @@ static bool pause_between(struct sp_followed *f)
 static void *follow(void *arg)
 {
     struct sp_followed *f = arg;
-    struct sp_fault ignored; /* counted, and tried again */
+    struct sp_fault ignored; /* failures are counted, and the read is repeated */
     while (pause_between(f))
         read_once(f, &ignored);
     return NULL;

@@ -1,10 +1,10 @@
 /* libmicrohttpd: connections, requests, responses, limits.
  *
- * A pool of threads, each with an epoll of its own. They handle short requests at once. A request
- * that may take long is suspended and handled at the desk (desk.h), so that a health check never
- * waits for it. A connection that does not finish its request is closed by the ticker, whatever
- * trickles in meanwhile; where all places are taken, the connection whose last finished request is
- * longest ago makes room for the new one. */
+ * A pool of threads, each with its own epoll, handles short requests at once. A request that may
+ * take long is suspended and handled by a thread of the desk (desk.h), so that a health check never
+ * waits for it. The ticker closes connections that do not finish a request in time, however slowly
+ * they send. If all places are taken, the connection whose last finished request is longest ago is
+ * closed for the new one. */
 #include "serve/http.h"
 
 #include <inttypes.h>
@@ -33,32 +33,32 @@ struct connection {
     struct connection *next;
     int fd;
     bool cut;
-    int64_t useful_ms; /* atomic: when it was made, or finished its last request */
+    int64_t useful_ms; /* atomic: time when it was opened, or finished its last request */
 };
 
 struct sp_connections {
     pthread_mutex_t lock;
     struct connection ring; /* head */
     size_t count;
-    size_t cut; /* of these, about to be closed by their threads */
+    size_t cut; /* number of these that their threads will close soon */
 };
 
 struct request {
     struct sp_buf body;
     struct connection *connection;
-    const struct sp_route *route; /* NULL: to be refused */
+    const struct sp_route *route; /* NULL: the request will be refused */
     unsigned refusal;
     enum { RECEIVED, AT_THE_DESK, DONE } stage;
-    unsigned status; /* from the desk, with the response */
+    unsigned status; /* of the response made by the desk */
     struct sp_buf response;
     struct sp_desk_job job;
-    struct sp_query query; /* the desk's */
+    struct sp_query query; /* for the desk */
     int64_t started_us;
 };
 
 /* ---- connections */
 
-/* With the lock held: then its descriptor is still its own. */
+/* Called with the lock held, so that the descriptor still belongs to the connection. */
 static void cut(struct sp_serve *s, struct connection *c)
 {
     c->cut = true;
@@ -126,7 +126,7 @@ void sp_serve_http_reap(struct sp_serve *s)
 
 /* ---- one request */
 
-/* Nothing may be loaded from anywhere; the page's own script may ask this server. */
+/* The page may load nothing from other servers; its own script may send requests to this one. */
 static void put_policy(struct MHD_Response *response, const char *nonce)
 {
     char text[512] = "default-src 'none'; frame-ancestors 'none'";
@@ -140,7 +140,7 @@ static void put_policy(struct MHD_Response *response, const char *nonce)
     MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
 }
 
-/* Takes the response over; NULL: it could not be made. */
+/* Takes ownership of the response; NULL means that it could not be made. */
 static enum MHD_Result send_response(struct MHD_Response *response, const struct sp_query *q,
                                      const struct sp_route *route, unsigned status,
                                      const char *nonce, bool keep_alive)
@@ -181,7 +181,7 @@ static void note_useful(struct MHD_Connection *connection)
         __atomic_store_n(&c->useful_ms, sp_clock_ms(), __ATOMIC_RELAXED);
 }
 
-/* A place is taken for it. */
+/* A place for the stream has been taken already. */
 static enum MHD_Result respond_stream(struct sp_serve *s, const struct sp_query *q,
                                       const struct sp_route *route)
 {
@@ -200,7 +200,7 @@ static void count(struct sp_serve *s, const struct sp_route *route, unsigned sta
         __atomic_add_fetch(&s->counters.refused[n], 1, __ATOMIC_RELAXED);
 }
 
-/* An announced body that is not going to be read: the response comes before it. */
+/* Whether a body is announced that will not be read: the response is sent before it. */
 static bool large_body(struct MHD_Connection *connection)
 {
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
@@ -259,7 +259,7 @@ static struct request *begin(struct sp_serve *s, const struct sp_query *q)
     return r;
 }
 
-/* False: there is no room for it. */
+/* Returns false if the body is too large. */
 static bool take_body(struct sp_serve *s, struct request *r, const char *data, size_t len)
 {
     uint64_t all = __atomic_add_fetch(&s->counters.body_bytes, len, __ATOMIC_RELAXED);
@@ -271,7 +271,7 @@ static bool take_body(struct sp_serve *s, struct request *r, const char *data, s
     return fits;
 }
 
-/* Into t->out; returns the status. */
+/* Writes the response to t->out; returns its status. */
 static unsigned make_response(struct sp_serve *s, struct sp_serve_thread *t, struct request *r,
                               struct sp_query *q)
 {
@@ -290,8 +290,8 @@ static unsigned make_response(struct sp_serve *s, struct sp_serve_thread *t, str
     return status;
 }
 
-/* By a thread of the desk. The connection is suspended, so no other thread uses it or the request.
- */
+/* Called by a thread of the desk. The connection is suspended, so no other thread uses it or the
+ * request. */
 static void at_the_desk(void *arg, struct sp_desk_job *job)
 {
     struct request *r = (struct request *)(void *)((char *)job - offsetof(struct request, job));
@@ -302,7 +302,7 @@ static void at_the_desk(void *arg, struct sp_desk_job *job)
     MHD_resume_connection(r->query.connection);
 }
 
-/* False: the desk is closed, and the caller makes the response. */
+/* Returns false if the desk is closed; the caller then makes the response. */
 static bool hand_over(struct sp_serve *s, struct request *r, const struct sp_query *q)
 {
     r->query = *q;
@@ -389,7 +389,7 @@ enum sp_err sp_serve_http_open(struct sp_serve *s, int fd, struct sp_fault *faul
     enum sp_err err = sp_desk_start(threads, at_the_desk, s, &s->desk, fault);
     if (err != SP_OK)
         return err;
-    /* One thread may hold all of our connections, and those that are about to be closed. */
+    /* A single thread may get all connections, and those that will be closed soon. */
     unsigned limit = threads * (SP_SERVE_CONNECTIONS + 64);
     s->daemon = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, s,

@@ -13,7 +13,7 @@ struct entry {
     struct sp_id page; /* key of the map: first */
     struct sp_lru lru;
     struct sp_id content;
-    uint64_t version; /* of the state in which the page had this content */
+    uint64_t version; /* version of the state in which the page had this content */
     struct samepage_document *document;
 };
 
@@ -26,7 +26,7 @@ struct shard {
     uint64_t misses;
 };
 
-/* Of what in a signature documents are made. */
+/* Which part of a signature documents are made from. */
 enum source { SHINGLES, SET_OF_SENTENCES, SEQUENCE_OF_SENTENCES };
 
 struct sp_index {
@@ -102,7 +102,7 @@ struct samepage_document *sp_index_of_signature(const struct sp_index *x,
 
 /* ---- the cache */
 
-/* The document if it is that of `content`, or, where content is NULL, of this version. */
+/* Returns the document if it is that of `content`, or, if content is NULL, of this version. */
 static struct samepage_document *look_up(struct shard *s, struct sp_id page, uint64_t version,
                                          const struct sp_id *content)
 {

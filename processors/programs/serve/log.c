@@ -1,5 +1,5 @@
-/* See log.h. Events are numbered in a ring; each knows the previous one of its page, so a page's
- * history is a list that ends where the ring begins. */
+/* See log.h. Events are numbered in a ring. Each refers to the previous event of its page, so a
+ * page's history is a list that ends where the ring begins. */
 #include "serve/log.h"
 
 #include <errno.h>
@@ -31,19 +31,19 @@ struct page {
 
 struct file {
     int fd;
-    uint64_t offset;    /* of what follows */
-    struct sp_buf part; /* of a line that is not whole yet */
-    bool passing;       /* over a line that is too long */
+    uint64_t offset;    /* where reading continues */
+    struct sp_buf part; /* the start of an incomplete line */
+    bool passing;       /* skipping a line that is too long */
 };
 
 struct sp_log {
     struct file *files;
     size_t count;
     struct sp_live *live;
-    struct sp_parser *parser; /* the thread's */
+    struct sp_parser *parser; /* used by the thread only */
     struct sp_buf url;
     pthread_t thread;
-    pthread_mutex_t lock; /* all below */
+    pthread_mutex_t lock; /* of all fields below */
     pthread_cond_t wake;
     struct sp_map pages;
     struct event *events; /* event n at n % SP_LOG_EVENTS */
@@ -81,7 +81,7 @@ static void note(struct sp_log *l, uint32_t file, uint64_t offset, struct sp_vie
         sp_live_put(l->live, line);
 }
 
-/* All whole lines of what is in f->part, which begins at f->offset. */
+/* Handles all complete lines of f->part, which begins at f->offset. */
 static void take_lines(struct sp_log *l, uint32_t number, struct file *f)
 {
     size_t at = 0;
@@ -92,7 +92,7 @@ static void take_lines(struct sp_log *l, uint32_t number, struct file *f)
             note(l, number, f->offset + at, sp_view(f->part.data + at, len));
         f->passing = false;
     }
-    if (f->part.len - at > LINE_MAX_BYTES) { /* no status event */
+    if (f->part.len - at > LINE_MAX_BYTES) { /* too long for a status event */
         at = f->part.len;
         f->passing = true;
     }
@@ -122,7 +122,7 @@ static void read_file(struct sp_log *l, uint32_t number)
     }
 }
 
-/* False: it is ending. */
+/* Returns false when the thread must end. */
 static bool pause_a_moment(struct sp_log *l)
 {
     struct timespec until;
@@ -240,7 +240,7 @@ bool sp_log_ready(struct sp_log *l)
     return ready;
 }
 
-/* The places of the page's last events, the latest first; how many. */
+/* Finds the page's last events, the latest first; returns their number. */
 static size_t find(struct sp_log *l, struct sp_id id, size_t most, struct event *ret_events,
                    bool *ret_more)
 {
@@ -257,7 +257,7 @@ static size_t find(struct sp_log *l, struct sp_id id, size_t most, struct event 
     return found;
 }
 
-/* A line that is not what it was could be anything. */
+/* If the line in the file has changed, nothing is known about it. */
 static bool put_line(const struct sp_log *l, const struct event *e, struct sp_id id,
                      struct sp_parser *parser, struct sp_buf *out)
 {

@@ -81,7 +81,7 @@ static void note_other(void *arg, const struct sp_page_view *page)
 {
     struct sp_members *m = arg;
     if (page->group.birth != m->group.birth || !sp_id_eq(page->group.founder, m->group.founder))
-        return; /* it has left meanwhile */
+        return; /* the page has left the group meanwhile */
     m->other.view = (struct sp_member_view){.page = page->page,
                                             .url = sp_strdup(page->url),
                                             .content_version = page->content_version,

@@ -28,7 +28,7 @@ struct sp_overview {
     struct sp_predictor *predictor; /* under the lock; NULL: none yet */
 };
 
-/* False: there are no new rules. */
+/* Returns false if there are no new rules. */
 static bool learn(struct sp_overview *o, struct sp_state_reader *r)
 {
     struct sp_predictor *predictor = NULL;
@@ -43,7 +43,7 @@ static bool learn(struct sp_overview *o, struct sp_state_reader *r)
     return true;
 }
 
-/* Outside the state: whoever gets the rules may take long. */
+/* Called after the state is released, because the receiver of the rules may take long. */
 static bool hand_over(const struct sp_overview *o)
 {
     struct sp_buf lines = {0};
@@ -66,7 +66,7 @@ static void note(void *arg, const struct sp_page_view *page)
     sp_catalogue_note(pass->catalogue, page);
 }
 
-/* False: to be done again, even if the state does not change. */
+/* Returns false if the pass must be repeated even if the state does not change. */
 static bool make(struct sp_overview *o, struct sp_state_reader *r)
 {
     struct pass pass = {sp_census_new(), sp_catalogue_new(SP_CATALOGUE_BYTES)};
@@ -93,7 +93,7 @@ static bool make(struct sp_overview *o, struct sp_state_reader *r)
     return !o->learned || (complete && learned && hand_over(o));
 }
 
-/* Grows when there is something new to read. */
+/* The version grows when there is something new to read. */
 static uint64_t version_now(const struct sp_overview *o)
 {
     return sp_state_version(o->state) + sp_followed_version(o->followed);
@@ -189,7 +189,7 @@ struct sp_catalogue *sp_overview_catalogue(struct sp_overview *o)
 bool sp_overview_predict(struct sp_overview *o, struct sp_view url, double confidence,
                          double explore, struct sp_buf *out)
 {
-    pthread_mutex_lock(&o->lock); /* for the microseconds of some look-ups */
+    pthread_mutex_lock(&o->lock); /* held for the microseconds of a few look-ups */
     bool made = o->predictor != NULL;
     if (made)
         sp_predictions_put(o->predictor, url, confidence, explore, out);

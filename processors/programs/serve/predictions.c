@@ -9,7 +9,7 @@
 
 struct fetched {
     int64_t version;
-    size_t url; /* place in the texts, NUL-terminated */
+    size_t url; /* offset in the texts, NUL-terminated */
     struct sp_id winner;
 };
 
@@ -81,7 +81,7 @@ void sp_predictions_put(const struct sp_predictor *p, struct sp_view url, double
     sp_buf_put_str(out, ",\"rule\":");
     if (found) {
         sp_rule_put(out, said.rule);
-        out->len--; /* its newline */
+        out->len--; /* without its newline */
     } else {
         sp_json_put_text(out, NULL);
     }

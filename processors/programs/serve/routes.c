@@ -1,10 +1,10 @@
 /* The function for each path, and which requests are allowed.
  *
- * With a token: every path that reveals something of the crawl requires it. Without one the server
- * listens on loopback only, and a request must name this machine as its host: so a page of the web
- * cannot make its visitor's browser ask here under a name of its own (DNS rebinding). Nor does a
- * browser ask on behalf of another site: what it says of the request's origin must be this server.
- */
+ * With a token, every path that reveals something of the crawl requires it. Without a token the
+ * server listens on loopback only, and the Host header must name this machine, so that a web page
+ * cannot make a browser send requests here under a name of its own (DNS rebinding). Requests that a
+ * browser sends on behalf of another site are refused: the origin that it names must be this
+ * server. */
 #include "serve/routes.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ _Static_assert(sizeof sp_routes / sizeof *sp_routes <= SP_ROUTES, "SP_ROUTES");
 
 /* ---- which requests are allowed */
 
-/* Takes as long wherever the two differ. */
+/* The comparison takes the same time wherever the two differ. */
 static bool same_secret(const char *given, const struct sp_buf *wanted)
 {
     size_t n = strlen(given), different = n ^ wanted->len;
@@ -79,7 +79,7 @@ static bool for_another_site(const struct sp_query *q)
     return !name || strcasecmp(name + 3, header(q, "Host")) != 0;
 }
 
-/* 0, or the status of a refusal. */
+/* Returns 0, or the status of a refusal. */
 static unsigned check_asker(struct sp_serve *s, struct sp_serve_thread *t,
                             const struct sp_route *route, const struct sp_query *q)
 {

@@ -1,4 +1,4 @@
-/* Start and stop. See serve.h. */
+/* Starts and stops the server. See serve.h. */
 #include "serve/serve.h"
 
 #include <unistd.h>
@@ -49,7 +49,7 @@ static enum sp_err open_state(struct sp_serve *s, struct sp_fault *fault)
     return err;
 }
 
-/* The files that pages and statuses are read from. */
+/* Opens the files that pages and statuses are read from. */
 static enum sp_err open_files(struct sp_serve *s, struct sp_fault *fault)
 {
     const struct sp_serve_options *o = &s->options;
@@ -104,7 +104,7 @@ enum sp_err sp_serve_start(const struct sp_serve_options *options, struct sp_ser
         if (err != SP_OK)
             failed(s, err, fault->text, fault);
         else
-            fd = -1; /* the daemon's */
+            fd = -1; /* the daemon owns it now */
     }
     if (fd >= 0)
         close(fd);

@@ -1,5 +1,5 @@
-/* See state.h. Each view of the state is a database that was opened for reading, with a count of
- * its readers: the last reader of an outdated view closes it. */
+/* See state.h. Each view of the state is a database that is open for reading, with a count of its
+ * readers. The last reader of an outdated view closes it. */
 #include "serve/state.h"
 
 #include <dirent.h>
@@ -20,18 +20,18 @@ static const uint64_t block_cache_bytes = 256ull << 20;
 struct look {
     struct sp_db *db;
     uint64_t version;
-    uint32_t readers; /* and one while it is the latest */
+    uint32_t readers; /* one more while it is the latest view */
 };
 
 struct sp_state {
-    struct sp_statuses *statuses; /* NULL: a directory */
+    struct sp_statuses *statuses; /* NULL: a directory is read */
     const char *directory;
     char *scratch;
     uint32_t tier1;
-    uint64_t files;          /* sp_db_files of the latest look */
-    uint64_t version;        /* atomic: of the latest look */
-    pthread_mutex_t opening; /* one at a time */
-    pthread_mutex_t lock;    /* latest, readers */
+    uint64_t files;          /* sp_db_files of the latest view */
+    uint64_t version;        /* atomic: of the latest view */
+    pthread_mutex_t opening; /* held while a view is opened */
+    pthread_mutex_t lock;    /* of `latest` and `readers` */
     struct look *latest;
 };
 
@@ -43,7 +43,7 @@ struct sp_state_reader {
     bool inside;
 };
 
-/* RocksDB leaves its log there. */
+/* Removes the directory in which RocksDB puts its log. */
 static void remove_scratch(const char *directory)
 {
     DIR *dir = opendir(directory);
@@ -174,7 +174,7 @@ enum sp_err sp_state_refresh(struct sp_state *s, bool must)
 {
     if (s->statuses)
         return refresh_statuses(s);
-    struct sp_fault ignored; /* counted, and tried again */
+    struct sp_fault ignored; /* failures are counted, and the open is repeated */
     enum sp_err err = SP_OK;
     pthread_mutex_lock(&s->opening);
     if (must || sp_db_files(s->directory) != s->files)
@@ -284,8 +284,8 @@ enum sp_err sp_state_signature(struct sp_state_reader *r, struct sp_group_id gro
 {
     if (r->state->statuses)
         return SP_NOT_FOUND;
-    /* A run's signatures are all in one place; a copy of the group stage has each with its group.
-     */
+    /* The signatures of a run are all in one place; a copy of the group stage has each with its
+     * group. */
     enum sp_err err =
         sp_contents_read(sp_db_store(r->db, SP_BUS_STORE_CONTENTS), content, ret_signature);
     return err == SP_NOT_FOUND ? sp_contents_read(home(r, group.founder), content, ret_signature)

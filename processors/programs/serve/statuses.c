@@ -1,5 +1,6 @@
-/* See statuses.h. About 170 bytes a page and its URLs. A loser's group is the one in its winner's
- * last event: losers lie in a ring of their winner, all others in the ring of their group. */
+/* See statuses.h. A page takes about 170 bytes and its URLs. A loser's group is the one in its
+ * winner's last event: losers are linked in a ring of their winner, all others in the ring of their
+ * group. */
 #include "serve/statuses.h"
 
 #include <pthread.h>
@@ -16,7 +17,7 @@ enum { POLL_MS = 200 };
 /* The last event of a page. */
 struct known {
     struct sp_id page;   /* key of the map: first */
-    struct sp_id winner; /* of a loser; zero: it has none */
+    struct sp_id winner; /* of a loser; zero: none */
     struct sp_lru ring;
     struct sp_status_event event; /* its texts are owned */
 };
@@ -28,7 +29,7 @@ struct ring {
 };
 
 struct sp_statuses {
-    struct samepage_status_client *client; /* NULL: none */
+    struct samepage_status_client *client; /* NULL: there is none */
     pthread_t thread;
     pthread_rwlock_t lock;
     struct sp_map pages;
@@ -176,7 +177,7 @@ struct sp_statuses *sp_statuses_new(void)
     struct sp_statuses *s = sp_calloc(1, sizeof *s);
     pthread_rwlockattr_t attributes;
     pthread_rwlockattr_init(&attributes);
-    /* Readers without end must not keep the events out. */
+    /* A stream of readers must not keep the writer out. */
     pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
     pthread_rwlock_init(&s->lock, &attributes);
     pthread_rwlockattr_destroy(&attributes);
@@ -259,7 +260,7 @@ static enum sp_page_kind kind_of(const struct sp_status_event *e)
     return e->reason == SP_REASON_REDIRECT ? SP_PAGE_REDIRECT : SP_PAGE_CONTENT;
 }
 
-/* While statuses are under way a winner can have a winner of its own. */
+/* While statuses are in flight, a winner can have a winner of its own. */
 static struct sp_group_id group_of(const struct sp_statuses *s, const struct known *k)
 {
     enum { HOPS = 8 };
@@ -305,7 +306,7 @@ enum sp_err sp_statuses_page(struct sp_statuses *s, struct sp_id page,
 }
 
 struct showing {
-    struct sp_id after; /* passed over, with all before it; zero: nothing is */
+    struct sp_id after; /* skipped, with all before it; zero: nothing is skipped */
     bool (*each)(void *arg, const struct sp_member_view *member);
     void *arg;
 };

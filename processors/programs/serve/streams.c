@@ -1,5 +1,5 @@
-/* See streams.h. libmicrohttpd asks for bytes by a callback, in the thread that holds the
- * connection; the connection is suspended there and resumed by the ticker. */
+/* See streams.h. libmicrohttpd asks for bytes by a callback, in the thread of the connection. The
+ * connection is suspended there and resumed by the ticker. */
 #include "serve/streams.h"
 
 #include <pthread.h>
@@ -17,17 +17,17 @@ struct stream {
     struct sp_live *live;
     struct MHD_Connection *connection;
     void (*sent)(struct MHD_Connection *connection);
-    uint64_t at;       /* the number of the event that follows */
-    struct sp_buf out; /* on its way, */
-    size_t taken;      /* up to here */
+    uint64_t at;       /* number of the next event */
+    struct sp_buf out; /* being sent */
+    size_t taken;      /* bytes of `out` that were sent */
     bool suspended;
-    bool woken; /* since something was sent */
+    bool woken; /* since the last bytes were sent */
 };
 
 struct sp_streams {
     pthread_mutex_t lock;
     struct stream ring; /* head */
-    unsigned places;    /* taken */
+    unsigned places;    /* taken places */
     bool ending;
 };
 
@@ -56,7 +56,8 @@ bool sp_streams_take(struct sp_streams *all)
     return free_place;
 }
 
-/* With the lock held: what is to be sent now, nothing where the stream is to wait. */
+/* Called with the lock held. Fills x->out with what is to be sent now; leaves it empty if the
+ * stream must wait. */
 static void fill(struct stream *x)
 {
     sp_buf_reset(&x->out);

@@ -1,4 +1,4 @@
-/* See texts.h. 72 bytes a page. */
+/* See texts.h. A page takes 72 bytes. */
 #include "serve/texts.h"
 
 #include <errno.h>
@@ -21,13 +21,14 @@ struct place {
     int64_t fetch_time_ms;
     uint32_t file;
     bool cut;
-    bool lost; /* there was no room for it */
+    bool lost; /* there was no room for its text */
 };
 
 struct sp_texts {
     const char *const *files;
     size_t count;
-    int *descriptors; /* of files that lines are read from; -1: its texts are in the kept texts */
+    /* Open files, for reading lines; -1: the file's texts are in the kept texts. */
+    int *descriptors;
     const struct sp_text_options *options;
     struct sp_kept *kept; /* NULL: no file needs it */
     pthread_t thread;
@@ -47,7 +48,7 @@ struct reading {
     uint32_t file;
 };
 
-/* The page's, made where there is none yet. With the lock held. */
+/* Returns the page's place, which is made if there is none. Called with the lock held. */
 static struct place *place_of(struct sp_texts *x, struct sp_id id, int64_t fetch_time_ms)
 {
     struct place *p = sp_map_get(&x->places, id);
@@ -60,7 +61,7 @@ static struct place *place_of(struct sp_texts *x, struct sp_id id, int64_t fetch
     return p;
 }
 
-/* Into the kept texts; false: the page has no text. */
+/* Adds the text to the kept texts; false if the page has no text. */
 static bool keep_text(struct reading *r, const struct sp_page_record *page, struct place *to)
 {
     sp_buf_reset(&r->plain);
@@ -101,7 +102,7 @@ static void read_file(struct reading *r)
     struct sp_input_options options;
     struct sp_input *input = NULL;
     struct sp_chunk *chunk = NULL;
-    struct sp_fault ignored; /* what cannot be read has no texts */
+    struct sp_fault ignored; /* a file that cannot be read has no texts */
     sp_input_options_default(&options);
     if (sp_input_open(&r->x->files[r->file], 1, &options, &input, &ignored) != SP_OK)
         return;
@@ -138,7 +139,7 @@ static enum sp_err unreadable(const char *name, const char *why, struct sp_fault
     return sp_fault_set(fault, SP_IO, "--pages %s: cannot be read: %s", name, why);
 }
 
-/* Whether it can be read by anybody; what is in it is seen later. */
+/* Checks that the input exists and can be read; its content is checked later. */
 static enum sp_err check_input(const char *name, struct sp_fault *fault)
 {
     struct sp_input_options options;
@@ -150,7 +151,7 @@ static enum sp_err check_input(const char *name, struct sp_fault *fault)
     return err == SP_OK ? SP_OK : sp_fault_set(fault, err, "--pages %s", why.text);
 }
 
-/* *ret_fd -1: its texts go into the kept texts. */
+/* *ret_fd is -1 if the file's texts go into the kept texts. */
 static enum sp_err open_file(const char *name, int *ret_fd, struct sp_fault *fault)
 {
     char first = 0;
@@ -171,7 +172,7 @@ static enum sp_err open_file(const char *name, int *ret_fd, struct sp_fault *fau
     return check_input(name, fault);
 }
 
-/* All files, and the kept texts where one of them needs it. */
+/* Opens all files, and the kept texts if one of the files needs them. */
 static enum sp_err open_files(struct sp_texts *x, struct sp_fault *fault)
 {
     enum sp_err err = SP_OK;

@@ -9,8 +9,8 @@
 
 enum { REFRESH_MOST_MS = 3000 };
 
-/* The cost of opening the state grows with the length of the run's log, so at most a quarter of the
- * time is spent on it. */
+/* The cost of opening the state grows with the length of the run's log, so opening may take at most
+ * a quarter of the time. */
 static void refresh(struct sp_serve *s)
 {
     uint64_t before = sp_state_version(s->state);
@@ -28,7 +28,7 @@ static void refresh(struct sp_serve *s)
         __atomic_store_n(&s->counters.changed_ms, now, __ATOMIC_RELAXED);
 }
 
-/* The number of records; if it has not changed, there is nothing to read. */
+/* Reads the number of records; if it has not changed, there is nothing to read. */
 static void sample(struct sp_serve *s)
 {
     struct sp_history *h = &s->history;

@@ -1,4 +1,5 @@
-/* Pages as sites make them: the furniture depends on the site, the text on the document. */
+/* Generates pages like those of real sites: the furniture depends on the site, the text on the
+ * document. */
 #include "synth/page.h"
 
 #include <stdio.h>
@@ -58,7 +59,8 @@ static void put_foot(struct sp_buf *out, const struct sp_vocabulary *w, uint64_t
     sp_buf_put_str(out, "</p></footer>\n</body>\n</html>\n");
 }
 
-/* The words with what stands between them; `markup` turns paragraphs and headings into HTML. */
+/* Writes the words with separators between them; `markup` turns paragraphs and headings into HTML.
+ */
 static void put_text(struct sp_buf *out, const struct sp_vocabulary *w, uint64_t seed,
                      const struct sp_document *d, bool markup)
 {

@@ -1,18 +1,18 @@
-/* The streams of fetches: see plan.h. Nothing is kept of earlier pages, so ten million take no more
- * memory than ten.
+/* The streams of fetches: see plan.h. Nothing is remembered of earlier pages, so ten million pages
+ * take no more memory than ten.
  *
- * What the truth says of groups rests on these bounds, for similarity >= 0.8 of the sets of 5-word
- * shingles. A text of W words has S = W - 4 of them, and those that two texts of one document do
- * not share are the L that a replaced word is part of; they are similar if and only if
- * (S - L) / (S + L) >= 0.8, that is 9 L <= S.
+ * What the truth says about groups depends on these bounds, for similarity >= 0.8 of the sets of
+ * 5-word shingles. A text of W words has S = W - 4 shingles. Two texts of one document differ in
+ * the L shingles that contain a replaced word. They are similar if and only if (S - L) / (S + L) >=
+ * 0.8, that is 9 L <= S.
  *
- *   words      a few = W / 100 words, 5 shingles each: L <= W / 10 between any two
- *   url        one place: at most 7 shingles of W + 10
- *   percent    L is counted for each page. No two pages are given the same word, so the L of two
- *              pages is at least that of each: a page with 9 L > S is similar to none
- *   chainlike  blocks of W / 15 words: 9 (W / 15 + 4) <= S, but 9 * 2 * (W / 15) > S
- *   template   c W shared words, c < 0.88 of at least one of two: (cW - 4) / (2S - cW + 4) <
- *   0.79 */
+ *   words       a few = W / 100 words, 5 shingles each: L <= W / 10 between any two
+ *   url         one place: at most 7 shingles of W + 10
+ *   percent     L is counted for each page. No two pages are given the same word, so the L of two
+ *               pages is at least that of each: a page with 9 L > S is similar to none
+ *   chainlike   blocks of W / 15 words: 9 (W / 15 + 4) <= S, but 9 * 2 * (W / 15) > S
+ *   template    c W shared words, c < 0.88 in at least one of two pages:
+ *               (cW - 4) / (2S - cW + 4) < 0.79 */
 #include "synth/plan.h"
 
 #include "base/hash.h"
@@ -20,27 +20,29 @@
 
 enum {
     SHINGLE_WORDS = 5,
-    FEW_WORDS = 100, /* one word in so many */
+    FEW_WORDS = 100, /* one word of as many */
     BLOCKS = 15,
     TEMPLATE_LEAST = 470, /* permille of a page's words */
     TEMPLATE_RANGE = 411,
     TEMPLATE_COPIES = 20,
-    URL_STEPS = 256, /* so often the URL is shorter before the popularity grows */
+    URL_STEPS = 256, /* number of shorter URLs before the popularity grows */
     ZIPF_PERMILLE = 100,
-    HARD_404S = 8, /* of so many pages that die one says so by its HTTP status */
+    /* One in so many dying pages has HTTP status 404, the others the family's text. */
+    HARD_404S = 8,
     FLAP_PADDING = 300
 };
 
 static const int64_t far_ahead_ms = INT64_C(2500000000000); /* eighty years */
 static const int64_t most_popular = 1000000;
 
-/* Documents: those of a kind are numbers of their own, below 2^53 for JSON's sake. */
+/* Each kind has its own range of document numbers, below 2^53, the largest that JSON can represent.
+ */
 enum { KIND_SHIFT = 48 };
 
 /* What the random bits of a page are for. */
 enum purpose { POPULARITY, SHARE, EDITED, STATUS, EDIT_PLACE, REPLACED };
 
-/* One family, and where in it a fetch is. */
+/* A family, and the place of a fetch in it. */
 struct place {
     enum sp_skew_kind kind;
     uint64_t family;
@@ -51,7 +53,7 @@ struct place {
 
 /* ---- shares and families ---- */
 
-/* Fetches of each kind by cumulated parts: the sum is exactly the crawl. */
+/* Computes the number of fetches of each kind from cumulated parts, so that the sum is exact. */
 static void count_kinds(struct sp_skew_plan *plan, const struct sp_skew *skew, uint64_t fetches)
 {
     uint64_t parts = 0, before = 0;
@@ -131,7 +133,7 @@ static uint64_t own_document(const struct place *p, uint64_t page)
     return ((uint64_t)p->kind << KIND_SHIFT) + 2 * (p->start + page) + 1;
 }
 
-/* A page of its own text. */
+/* Makes a page with a text of its own. */
 static struct sp_skew_fetch own_page(const struct sp_skew_plan *plan, const struct place *p,
                                      uint64_t page)
 {
@@ -146,7 +148,7 @@ static struct sp_skew_fetch own_page(const struct sp_skew_plan *plan, const stru
     };
 }
 
-/* A page of the family's text. */
+/* Makes a page with the family's text. */
 static struct sp_skew_fetch shared_page(const struct sp_skew_plan *plan, const struct place *p,
                                         uint64_t page)
 {
@@ -161,7 +163,7 @@ static struct sp_skew_fetch shared_page(const struct sp_skew_plan *plan, const s
 
 bool sp_skew_plan_replaced(uint64_t seed, const struct sp_skew_text *text, uint32_t i)
 {
-    /* 655 of 65,536, four words a draw. */
+    /* 655 of 65,536, which is one in a hundred; one random number decides four words. */
     uint64_t random =
         sp_synth_random(seed ^ sp_mix64(text->document + REPLACED), text->variant, i / 4);
     return text->variant > 0 && (random >> i % 4 * 16 & 0xffff) < 655;
@@ -170,7 +172,8 @@ bool sp_skew_plan_replaced(uint64_t seed, const struct sp_skew_text *text, uint3
 uint32_t sp_skew_plan_edit_place(uint64_t seed, const struct sp_skew_text *text, uint32_t words,
                                  uint32_t i)
 {
-    /* One in each of as many equal parts of what is not the template's. */
+    /* The words after the template are divided into as many equal parts as there are edits; one
+     * word of each part is edited. */
     uint64_t random =
         sp_synth_random(seed ^ sp_mix64(text->document + EDIT_PLACE), text->variant, i);
     uint64_t length = words - text->template_words;
@@ -183,7 +186,8 @@ uint64_t sp_skew_plan_generation(const struct sp_skew_text *text, uint32_t words
     return block < blocks ? (text->variant + blocks - 1 - block) / blocks : 0;
 }
 
-/* Whether the page is similar to the unedited one: the shingles that replaced words are part of. */
+/* Whether the page is similar to the unedited one: counts the shingles that contain replaced words.
+ */
 static bool percent_is_near(const struct sp_skew_plan *plan, const struct sp_skew_text *text)
 {
     uint32_t shingles = plan->words - (SHINGLE_WORDS - 1), next = 0, lost = 0;
@@ -239,7 +243,7 @@ static struct sp_skew_fetch zipf_page(const struct sp_skew_plan *plan, uint64_t 
 
 /* ---- redirects ---- */
 
-/* A chain of count pages: each redirects to the next, the last ends it. */
+/* Makes a chain of `count` pages: each redirects to the next one, and the last ends it. */
 static struct sp_skew_fetch redirect_page(const struct sp_skew_plan *plan, const struct place *p)
 {
     bool loop = p->kind == SP_SKEW_REDIRECTS_LOOP;
@@ -253,7 +257,7 @@ static struct sp_skew_fetch redirect_page(const struct sp_skew_plan *plan, const
     f.target = page + 1;
     if (page < last)
         return f;
-    if (loop) /* every other one has a way in */
+    if (loop) /* in every second family, the first half of the chain leads into the loop */
         f.target = p->family % 2 ? p->count / 2 : 0;
     else if (p->family % 3 == 0)
         f.status = 200;
@@ -266,7 +270,7 @@ static struct sp_skew_fetch redirect_page(const struct sp_skew_plan *plan, const
 
 /* ---- pages of several visits ---- */
 
-/* The first half of a family are pages that come, the second changes of them. */
+/* The first half of a family are new pages, the second half are changes of these. */
 static uint64_t pages_in(const struct place *p)
 {
     return p->count - p->count / 2;
@@ -325,7 +329,7 @@ static struct sp_skew_fetch outranking_page(const struct sp_skew_plan *plan, con
     return f;
 }
 
-/* The second fetch is older by its date than the first, and is late. */
+/* The second fetch has an earlier date than the first, so it is late. */
 static struct sp_skew_fetch future_page(const struct sp_skew_plan *plan, const struct place *p)
 {
     struct sp_skew_fetch f = own_page(plan, p, p->i / 2);

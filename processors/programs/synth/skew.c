@@ -10,7 +10,7 @@ static const char *const names[] = {
 #undef NAME
 };
 
-/* What a large crawl of many sites is like: a guess at the shares, not at the kinds. */
+/* A guess at the shares of these kinds in a large crawl of many sites. */
 static const char default_mix[] = "same=10,near=15,chainlike=2,template=15,zipf=20,redirects=5,"
                                   "die=6,recover=2,flap=3,outrank=2";
 
@@ -19,7 +19,7 @@ const char *sp_skew_name(enum sp_skew_kind kind)
     return names[kind];
 }
 
-/* Whether a name of the user's means that kind. */
+/* Whether a name that the user gave means that kind. */
 static bool means(const char *name, size_t len, const char *kind)
 {
     return strncmp(name, kind, len) == 0 && (kind[len] == 0 || kind[len] == '-');
@@ -50,7 +50,7 @@ static enum sp_err add(uint32_t *parts, const char *name, size_t len, uint64_t p
     return SP_OK;
 }
 
-/* "near=20" up to the comma or the end. */
+/* Parses "near=20", up to the comma or the end. */
 static enum sp_err parse_share(const char *at, size_t len, uint32_t *parts, uint64_t *left,
                                struct sp_fault *fault)
 {

@@ -1,8 +1,8 @@
-/* The streams of the kinds become one crawl: which of them is next is drawn in proportion to what
- * is left of each, so that all end together and the shares are exact.
+/* Merges the streams of the kinds into one crawl. The next kind is drawn in proportion to the
+ * fetches that each has left, so all kinds end together and the shares are exact.
  *
- * Texts are plain, of words of the made-up vocabulary. A word that must be a page's own is spelled
- * after the page: it ends in a vowel, which no word of the vocabulary does. */
+ * Texts are plain, with words of the made-up vocabulary. A word that must belong to one page only
+ * is made from the page's number: it ends in a vowel, which no word of the vocabulary does. */
 #include "synth/skewed.h"
 
 #include <inttypes.h>
@@ -16,19 +16,19 @@
 
 enum { SENTENCE_WORDS = 14, PARAGRAPH_WORDS = 70, EDITS_MAX = 4096 };
 
-/* Random bits of the mix, which no page number reaches. */
+/* The input for the random bits of the mix; no page has this number. */
 static const uint64_t next_kind = UINT64_MAX - 1;
 
 struct sp_skewed {
     struct sp_skew_plan plan;
     const struct sp_vocabulary *words;
-    uint64_t fetches; /* made */
+    uint64_t fetches; /* made so far */
     uint64_t left;    /* of all kinds */
     uint64_t made[SP_SKEW_KINDS];
     struct sp_buf url;
     struct sp_buf target;
     struct sp_buf content;
-    uint32_t edits; /* of the content: words replaced */
+    uint32_t edits; /* number of words replaced in the content */
 };
 
 struct sp_skewed *sp_skewed_new(const struct sp_synth_options *options,
@@ -55,7 +55,7 @@ void sp_skewed_free(struct sp_skewed *s)
 
 /* ---- texts ---- */
 
-/* A word of edit number `edit` of that page alone. */
+/* Writes a word of edit number `edit` that only this page has. */
 static void put_own_word(struct sp_buf *out, uint64_t variant, uint32_t edit)
 {
     static const char consonants[] = "bdfgklmn", vowels[] = "aeio";
@@ -93,7 +93,7 @@ static void put_break(struct sp_buf *out, uint32_t i, uint32_t words)
     sp_buf_put_str(out, last ? "\n" : (i + 1) % PARAGRAPH_WORDS == 0 ? "\n\n" : " ");
 }
 
-/* Into s->content. */
+/* Writes the text to s->content. */
 static void make_text(struct sp_skewed *s, const struct sp_skew_text *t)
 {
     struct sp_buf *out = &s->content;

@@ -1,8 +1,8 @@
-/* The plan of the crawl: which page is what, when it is fetched again, and the JSON line of a
+/* The plan of the crawl: the kind of each page, when it is fetched again, and the JSON line of a
  * fetch.
  *
- * Copies name an earlier page; following them leads to an original in a few steps (7 of 10 pages
- * are one). Some copies are of a few popular pages, so that some groups are large. */
+ * Copies are made of an earlier page; following these leads to an original in a few steps (7 of 10
+ * pages are originals). Some copies are of a few popular pages, so that some groups are large. */
 #include "synth/synth.h"
 
 #include <inttypes.h>
@@ -32,13 +32,14 @@ enum purpose {
 struct sp_synth {
     struct sp_synth_options options;
     struct sp_vocabulary words;
-    struct sp_skewed *skewed; /* NULL: none of what is below is skewed */
+    struct sp_skewed *skewed; /* NULL: the crawl is not skewed */
     struct sp_buf content;
     struct sp_buf url;
     struct sp_buf target;
     uint64_t next;  /* page whose first fetch is next */
     uint64_t clock; /* fetches so far */
-    uint64_t again; /* fetches of earlier pages made between page next-1 and next */
+    /* Fetches of earlier pages made between the first fetches of pages next-1 and next. */
+    uint64_t again;
 };
 
 /* One fetch. */
@@ -68,7 +69,7 @@ struct sp_synth *sp_synth_new(const struct sp_synth_options *options)
     s->options = *options;
     s->options.words = options->words ? options->words : 1;
     s->next = options->from;
-    s->again = UINT64_MAX; /* none of the page before */
+    s->again = UINT64_MAX; /* no earlier page is fetched again before the first page */
     sp_vocabulary_make(&s->words);
     if (sp_skew_wanted(&options->skew))
         s->skewed = sp_skewed_new(&s->options, &s->words);
@@ -106,7 +107,7 @@ static enum kind kind_of(const struct sp_synth *s, uint64_t page)
     return draw < o->exact_permille + o->near_permille ? NEAR : ORIGINAL;
 }
 
-/* The page whose text this one has, an original. */
+/* Returns the original whose text this page has. */
 static uint64_t root_of(const struct sp_synth *s, uint64_t page)
 {
     while (page > 0 && kind_of(s, page) != ORIGINAL) {
@@ -127,7 +128,7 @@ static struct sp_document document_of(const struct sp_synth *s, uint64_t page)
     uint64_t root = root_of(s, page);
     uint64_t length = random_of(s, root, LENGTH), role = random_of(s, page, ROLE);
     struct sp_document d = {.number = root};
-    /* Mean 1: a quarter, a half, 1, 2 times the mean, by 4 : 4 : 4 : 3. */
+    /* From a quarter of the mean to three times the mean. */
     static const uint32_t quarters[] = {1, 1, 1, 1, 2, 2, 2, 2, 4, 4, 4, 4, 8, 8, 12, 4};
     d.words = (uint32_t)((uint64_t)s->options.words * quarters[length % 16] / 4);
     d.words += (uint32_t)((length >> 8) % (d.words / 4 + 1));
@@ -163,7 +164,7 @@ static struct fetch first_fetch(const struct sp_synth *s, uint64_t page)
     f.status = random % 2 ? 301 : 302;
     if (random % 20 == 2)
         f.target = UINT64_MAX;
-    else if (random % 20 == 3) /* ahead, and perhaps back: loops */
+    else if (random % 20 == 3) /* to the next page, which may redirect back: loops */
         f.target = page + 1 < s->options.pages ? page + 1 : page - 1;
     else if (random % 20 == 4)
         f.target = page - 1;
@@ -172,7 +173,6 @@ static struct fetch first_fetch(const struct sp_synth *s, uint64_t page)
     return f;
 }
 
-/* An earlier page as it is found again after page `after`. */
 /* The fetch number `turn` of those between the first fetches of pages `after` and after + 1. */
 static struct fetch later_fetch(const struct sp_synth *s, uint64_t after, uint64_t turn)
 {
@@ -216,7 +216,7 @@ static struct sp_view url_of(const struct sp_synth *s, struct sp_buf *buf, uint6
     return sp_buf_view(buf);
 }
 
-/* Its views are valid until the next. */
+/* The views are valid until the next call. */
 static struct sp_line line_of(struct sp_synth *s, const struct fetch *f, int64_t time_ms)
 {
     uint64_t popularity = random_of(s, f->page, POPULARITY) >> 16;
@@ -256,7 +256,7 @@ static void put_truth(const struct fetch *f, const struct sp_line *line, struct 
     sp_buf_put_str(out, "}\n");
 }
 
-/* How many fetches of earlier pages follow the first fetch of this one. */
+/* Returns how many fetches of earlier pages follow the first fetch of this one. */
 static uint64_t fetches_again(const struct sp_synth *s, uint64_t page)
 {
     uint32_t permille = s->options.recrawl_permille;

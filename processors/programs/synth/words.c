@@ -20,7 +20,7 @@ static void put_latin(struct sp_buf *out, uint32_t number, bool accents)
         sp_buf_put_str(out, consonants[x % 20]);
         x /= 20;
         sp_buf_put_str(out, accents && (x + i) % 3 == 0 ? accented[x % 8] : plain[x % 8]);
-        x /= 6; /* not 8: neighbours share less */
+        x /= 6; /* divided by 6 and not by 8, so that neighbours share less */
         x += number * 7;
     }
     sp_buf_put_u8(out, (uint8_t) "nrstlmdk"[number % 8]);
@@ -83,7 +83,7 @@ void sp_vocabulary_done(struct sp_vocabulary *w)
 
 const struct sp_word *sp_vocabulary_draw(const struct sp_vocabulary *w, int script, uint64_t random)
 {
-    /* Two of a thousand draws are from the whole vocabulary alike: rare words exist. */
+    /* Two of a thousand draws are uniform over the whole vocabulary, so that rare words occur. */
     uint32_t rank =
         (random >> 16) % 500 == 0 ? (uint32_t)((random >> 32) % WORDS) : w->ranks[random % DRAWS];
     return &w->words[(uint32_t)script * WORDS + rank];

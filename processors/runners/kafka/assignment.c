@@ -1,12 +1,12 @@
-/* Partitions are assigned and revoked. Each has a database, which is restored to the end of its
- * changelog before the first message. */
+/* Handles assigned and revoked partitions. Each partition has a database, which is restored to the
+ * end of its changelog before the first message. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "base/mem.h"
 #include "kafka/internal.h"
 
-/* Copies stop for want of room at twice what stops the stage itself (intake.c). */
+/* Copies stop at twice the room that the stage itself needs (intake.c). */
 enum { ROOM_BUFFERS = 8 };
 
 /* ---- tasks ---- */
@@ -19,7 +19,7 @@ static bool on_restore(void *arg, uint64_t applied, int64_t remaining)
     SET(w, restore_remaining, (uint64_t)remaining);
     w->restored = applied;
     sp_worker_alive(w);
-    rd_kafka_poll(w->consumer, 0); /* else it is thought dead after max.poll.interval.ms */
+    rd_kafka_poll(w->consumer, 0); /* otherwise the broker removes it after max.poll.interval.ms */
     if (applied && now_ms - w->restored_ms >= SAY_MS) {
         w->restored_ms = now_ms;
         sp_worker_say(w, "info", "restoring: %" PRIu64 " records applied, %" PRId64 " to go",
@@ -60,7 +60,7 @@ static void open_states(struct sp_worker *w, struct sp_task *const *tasks, size_
         sp_damage_note(w, tasks[failed], err, "local state", fault.text);
 }
 
-/* ---- whether the input is still there ---- */
+/* ---- checking that the input is still there ---- */
 
 static enum sp_err note_lost(struct sp_worker *w, const struct sp_task *t, const char *what)
 {
@@ -129,7 +129,7 @@ static void close_task(struct sp_worker *w, int32_t partition)
     if (t->stage)
         w->options->stage.close(t->stage);
     if (t->db && w->failure.err == SP_OK)
-        sp_db_sync(t->db); /* else the changelog has it */
+        sp_db_sync(t->db); /* if this fails, the changelog has the rows */
     if (t->damaged)
         sp_states_wipe(w->states, t, w->failure.fault.text);
     else
@@ -176,7 +176,8 @@ void sp_assignment_close(struct sp_worker *w)
         close_task(w, p);
 }
 
-/* Commits what was handled while the partitions are still ours, then closes everything. */
+/* Commits what was handled while the partitions still belong to this process, then closes
+ * everything. */
 static void give_back(struct sp_worker *w)
 {
     sp_transaction_commit(w);

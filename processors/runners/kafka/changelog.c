@@ -8,7 +8,7 @@ static size_t batch_bytes(const struct sp_changelog *c)
     return c->batch_bytes ? c->batch_bytes : COMMIT_BYTES;
 }
 
-/* Batches end at a marker where one comes in time; few have to end before one. */
+/* Batches end at a marker if one comes soon enough; few have to end before one. */
 static bool may_end(const struct sp_changelog *c)
 {
     return c->uncommitted >= batch_bytes(c) / 4 * 3;
@@ -79,7 +79,7 @@ enum sp_err sp_changelog_apply(struct sp_changelog *c, struct sp_task *t,
 
 enum sp_err sp_changelog_end(struct sp_changelog *c, struct sp_task *t, bool *ret_again)
 {
-    if (c->unmarked && t->partial) { /* too many to drop: read no further than the marker */
+    if (c->unmarked && t->partial) { /* too many rows to drop: reads no further than the marker */
         t->read_until = t->changelog_next;
         return SP_STATE_FORMAT;
     }

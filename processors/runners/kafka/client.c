@@ -1,5 +1,5 @@
-/* See client.h. Defaults first, then the user's properties, then what correctness needs and nobody
- * may change. */
+/* See client.h. The order is: defaults, then the user's properties, then what correctness requires,
+ * which users cannot change. */
 #include "kafka/client.h"
 
 #include <stdio.h>
@@ -30,7 +30,8 @@ static bool is_secret(const char *key)
     return false;
 }
 
-/* The bytes of the longest secret that starts here; the end of the text may have cut it. */
+/* Returns the length of the longest secret that starts here; it may be cut by the end of the text.
+ */
 static size_t secret_at(const struct sp_kafka_options *o, const char *at)
 {
     size_t longest = 0, left = strlen(at);
@@ -57,15 +58,17 @@ void sp_kafka_redact(const struct sp_kafka_options *o, char *text)
     }
 }
 
-/* librdkafka calls from its own threads, and some lines come before a handle has its opaque. */
+/* Global, because librdkafka calls from its own threads, sometimes before a handle has its opaque.
+ */
 static const struct sp_kafka_options *_Atomic logging;
 
-/* Its levels are those of syslog. */
+/* Levels are those of syslog. */
 static void on_log(const rd_kafka_t *handle, int level, const char *facility, const char *line)
 {
     const struct sp_kafka_options *o = logging;
     char text[2048];
-    /* Each handle gets all of the user's properties, even those that only the other kind knows. */
+    /* Each handle gets all of the user's properties, also those that only another kind of handle
+     * knows. */
     if (strcmp(facility, "CONFWARN") == 0 && strstr(line, "will be ignored by this"))
         return;
     /* A broker that has just started loads its coordinators. If it never ends, the call that
@@ -177,12 +180,12 @@ static const struct default_value of_consumers[] = {
     /* per consumer. At the limit librdkafka pauses for a second (before 2.2 always), and what is
      * queued must last as long. */
     {"queued.max.messages.kbytes", "65536"},
-    {"queued.min.messages", "1000000"}, /* never the limit */
+    {"queued.min.messages", "1000000"}, /* so that this is never the limit */
     {"partition.assignment.strategy", "range"},
     {"session.timeout.ms", "30000"},
     {"max.poll.interval.ms", "600000"},     /* a restore happens between two polls */
-    {"fetch.message.max.bytes", "1048576"}, /* a larger message comes nevertheless */
-    {"fetch.wait.max.ms", "20"},            /* each hop waits that long where little comes */
+    {"fetch.message.max.bytes", "1048576"}, /* larger messages are received as well */
+    {"fetch.wait.max.ms", "20"},            /* each hop waits this long if little data arrives */
     {NULL, NULL}};
 
 static const struct default_value of_producers[] = {

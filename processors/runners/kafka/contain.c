@@ -1,4 +1,5 @@
-/* The contain stage as a worker runs it: notes in, what it found out (docs/CONTAINMENT.md). */
+/* The contain stage as a worker runs it: it reads notes and writes what it found
+ * (docs/CONTAINMENT.md). */
 #include "base/mem.h"
 #include "contain/feed.h"
 #include "kafka/notes.h"

@@ -1,10 +1,11 @@
-/* Tells failures after which a database is wiped, and restored from its changelog, from those that
- * pass when its disk has room again. */
+/* Distinguishes failures after which a database is wiped and restored from its changelog from those
+ * that end when its disk has room again. */
 #include <string.h>
 
 #include "kafka/internal.h"
 
-enum { WIPES = 3 }; /* in the life of a process; after that the damage must be in the changelog */
+/* In the life of a process; after that the damage is assumed to be in the changelog. */
+enum { WIPES = 3 };
 
 bool sp_damage_is(enum sp_err err, const char *text)
 {

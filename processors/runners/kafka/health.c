@@ -105,7 +105,7 @@ static const struct metric metrics[] = {
      "1 while partitions are assigned and nothing is being restored."},
 };
 
-/* Of a monitor, besides. */
+/* Additional metrics of a monitor. */
 static const struct metric audit_metrics[] = {
     {"audit_missing_total", "counter", FIELD(audit_missing), 1,
      "Pairs of watched near duplicates that were kept apart."},
@@ -118,7 +118,7 @@ static const struct metric audit_metrics[] = {
      "The longest that a status was not yet right, in crawl time."},
 };
 
-/* Of the contain stage, besides. */
+/* Additional metrics of the contain stage. */
 static const struct metric contain_metrics[] = {
     {"contain_pages", "gauge", FIELD(contain_pages), 1,
      "Kept pages that can contain others or be contained."},
@@ -134,7 +134,7 @@ static uint64_t value_of(const struct sp_worker_metrics *m, size_t offset)
                            __ATOMIC_RELAXED);
 }
 
-/* The values of a metric, from one number to below another; several have a label each. */
+/* Sets the range of numbers of a metric's values; if there are several, each has a label. */
 static void values_of(const struct metric *m, size_t *ret_from, size_t *ret_end)
 {
     *ret_from = m->offset == FIELD(messages) ? SP_MSG_CRAWLED : 0;
@@ -259,7 +259,7 @@ static enum MHD_Result respond(struct MHD_Connection *connection, unsigned statu
     return result;
 }
 
-/* Whether a body is announced that is not worth reading; one of unknown length counts as one. */
+/* Whether a body is announced that is too large to read; a body of unknown length counts as one. */
 static bool large_body(struct MHD_Connection *connection)
 {
     const char *length = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Content-Length");
@@ -279,7 +279,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     bool first = *state == NULL, large = first && large_body(connection);
     *state = &seen;
     if (*body_len || (first && !large)) {
-        *body_len = 0; /* read and forgotten */
+        *body_len = 0; /* read and discarded */
         return MHD_YES;
     }
     if (large)
@@ -303,7 +303,7 @@ static void on_connection(void *arg, struct MHD_Connection *connection, void **s
         if (h->open_count < SP_HEALTH_CONNECTIONS)
             h->open[h->open_count++] = fd;
         if (h->open_count == SP_HEALTH_CONNECTIONS)
-            shutdown(h->open[0], SHUT_RDWR); /* closed by the next turn of the loop */
+            shutdown(h->open[0], SHUT_RDWR); /* the next turn of the server's loop closes it */
         return;
     }
     for (size_t i = 0; i < h->open_count; i++)

@@ -1,7 +1,7 @@
-/* When a stage takes no messages for a while: the only inflow from outside waits while the tiers
- * are behind (the loop between the tiers never does, because a bounded loop can wait for itself),
- * and a stage with state waits while there is no room on the disk for it. It polls all the same,
- * and stays a member of its group. */
+/* Pauses a stage's intake. The only inflow from outside waits while the tiers are behind. (The loop
+ * between the tiers never waits, because a bounded loop could wait for itself.) A stage with state
+ * waits while the disk has too little room. A paused stage continues to poll, so it stays in its
+ * group. */
 #include <inttypes.h>
 #include <sys/statvfs.h>
 
@@ -18,7 +18,8 @@ static bool is_behind(const struct sp_worker *w)
     return w->paused ? behind > most / 2 : behind > most;
 }
 
-/* All write buffers may be flushed at any time, and merged with the files on disk. */
+/* Returns the room that must be free: all write buffers may be flushed at any time, and merged with
+ * the files on disk. */
 static uint64_t reserve(const struct sp_worker *w)
 {
     uint64_t bytes = 4 * w->options->store.memtable_bytes;
@@ -33,7 +34,7 @@ static bool is_full(struct sp_worker *w)
         return w->paused;
     w->room_ms = now_ms;
     if (statvfs(w->options->state, &disk) != 0)
-        return false; /* the database reports what is wrong with it */
+        return false; /* the database reports errors of its directory itself */
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     bool full = room < reserve(w);
     if (full != w->paused)
@@ -51,7 +52,8 @@ void sp_intake_control(struct sp_worker *w)
     if (pause == w->paused)
         return;
     if (pause && w->options->stage.stateful)
-        sp_transaction_commit(w); /* else it would wait for its next message, and time out */
+        /* Otherwise the transaction would wait for the next message and time out. */
+        sp_transaction_commit(w);
     rd_kafka_topic_partition_list_t *mine = NULL;
     if (rd_kafka_assignment(w->consumer, &mine) != RD_KAFKA_RESP_ERR_NO_ERROR)
         return;

@@ -1,4 +1,4 @@
-/* What a worker says while it runs. */
+/* Writes a worker's log. */
 #include <stdarg.h>
 #include <stdio.h>
 

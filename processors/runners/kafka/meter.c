@@ -1,12 +1,13 @@
 /* What a worker does from time to time: it reads metrics that are not counted by messages, and runs
- * the stage's upkeep while no message comes. */
+ * the stage's upkeep while no message arrives. */
 #include "base/clock.h"
 #include "kafka/internal.h"
 
 enum { MEASURE_INTERVAL_MS = 1000 };
 
-/* Offsets behind the last handled message. librdkafka knows the end of the log from its last fetch.
- * Transactions leave a marker at the end of it, so a log that is read to its end counts one. */
+/* Counts the offsets after the last handled message. librdkafka knows the end of the log from its
+ * last fetch. Transactions leave a marker at the end, so a log that was read to its end counts one.
+ */
 static uint64_t lag_of_task(const struct sp_worker *w, const struct sp_task *t)
 {
     int64_t low = 0, high = 0, next = t->handled_next >= 0 ? t->handled_next : t->input_next;

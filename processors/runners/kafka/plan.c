@@ -1,8 +1,8 @@
-/* See topics.h. Which topic is what, and for how long:
+/* See topics.h. The topics and their retention:
  *
  *   pages, dead-letter   logs, deleted after a month
  *   tier1, tier2,
- *   contain              the same; never by size, as nothing there may go before it is read
+ *   contain              the same; never deleted by size, because nothing may go before it is read
  *   status               compacted, keyed by URL: the last event of each is kept
  *   rules                compacted, keyed by what the rule is about
  *   audit                compacted and deleted after a month, keyed by page: its last sampled fetch

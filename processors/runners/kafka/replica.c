@@ -16,10 +16,10 @@ static const char KEY[] = "replica";
 
 /* One partition of the changelog. */
 struct lane {
-    struct sp_buf records; /* since the last marker: lengths of key and value, both */
-    int64_t next;          /* behind the last marker that was applied */
-    struct sp_id life;     /* of the changelog (task.h); zero: no marker was seen yet */
-    bool ended;            /* its end was reached */
+    struct sp_buf records; /* since the last marker: length of key, length of value, key, value */
+    int64_t next;          /* offset after the last marker that was applied */
+    struct sp_id life;     /* of the changelog (task.h); zero: no marker was read yet */
+    bool ended;            /* the end of the changelog was reached */
 };
 
 struct sp_replica {
@@ -49,7 +49,7 @@ static enum sp_err no_reply(struct sp_replica *r)
     return fail(r, err, r->fault.text);
 }
 
-/* ---- where it was left ---- */
+/* ---- where it continues ---- */
 
 static enum sp_err load_offsets(struct sp_replica *r)
 {
@@ -126,7 +126,7 @@ static void apply(struct sp_replica *r, uint32_t partition)
         size_t key_len = sp_read_varint(&in), value_len = sp_read_varint(&in);
         struct sp_view key = sp_read_bytes(&in, key_len);
         struct sp_view value = sp_read_bytes(&in, value_len ? value_len - 1 : 0);
-        SP_ASSERT(key.data && key.len >= 2); /* kept so */
+        SP_ASSERT(key.data && key.len >= 2); /* put() stores such keys only */
         struct sp_view name = sp_view(key.data + 2, key.len - 2);
         uint16_t store = (uint16_t)((uint8_t)key.data[0] << 8 | (uint8_t)key.data[1]);
         if (store == SP_TASK_STORE_STAGE && value_len)
@@ -147,7 +147,7 @@ static enum sp_err on_record(struct sp_replica *r, const rd_kafka_message_t *m)
     __atomic_add_fetch(&r->records, 1, __ATOMIC_RELAXED);
     if (m->key_len >= 2) {
         keep(lane, m);
-        /* Compaction leaves long stretches without markers. Their rows are old and whole. */
+        /* Compaction leaves long stretches without markers. Their rows are old and complete. */
         if (lane->records.len > LANE_BYTES)
             apply(r, (uint32_t)m->partition);
         return SP_OK;
@@ -179,7 +179,7 @@ static enum sp_err on_message(struct sp_replica *r, const rd_kafka_message_t *m)
         m->err == RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE)
         return fail(r, SP_STATE_FORMAT,
                     "the next records of the changelog have been deleted: delete the copy");
-    return SP_OK; /* librdkafka tries again */
+    return SP_OK; /* librdkafka retries */
 }
 
 static void *follow(void *arg)
@@ -233,7 +233,7 @@ static enum sp_err open_copy(struct sp_replica *r)
         err = check_offsets(r);
     if (err == SP_OK)
         err = commit(r);
-    if (err == SP_OK && sp_db_sync(r->db) != SP_OK) /* there is something for readers to open */
+    if (err == SP_OK && sp_db_sync(r->db) != SP_OK) /* so that readers find a database to open */
         err = fail(r, SP_STORE, sp_db_message(r->db));
     return err;
 }
@@ -243,8 +243,8 @@ static enum sp_err assign(struct sp_replica *r)
     int count = (int)r->options.partitions;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(count);
     for (int i = 0; i < count; i++) {
-        /* The last marker, if compaction has left it, says whether the changelog is still the same.
-         */
+        /* The last marker, if compaction has left it, shows whether the changelog is still the
+         * same. */
         bool known = !sp_id_is_zero(r->lanes[i].life);
         rd_kafka_topic_partition_list_add(list, r->topic, i)->offset = r->lanes[i].next - known;
     }

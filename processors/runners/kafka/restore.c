@@ -1,11 +1,12 @@
-/* From a changelog to the database of a task; see task.h. */
+/* Restores the database of a task from its changelog; see task.h. */
 #include "base/clock.h"
 #include "kafka/changelog.h"
 
 /* A batch that is not full comes after POLL_MS. */
 enum { POLL_MS = 10, POLL_MESSAGES = 1000 };
 enum { TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 200 };
-/* From that many records on the database is filled. */
+/* With at least as many records to read, the database is filled (sorted files instead of write
+ * buffers). */
 enum { FILL_RECORDS = 50000, FILL_BYTES = 32 << 20 };
 enum { WAKE_BYTES = 24 << 20, WAKE_MS = 100, WAKE_TIMEOUT_MS = 200 };
 
@@ -15,7 +16,7 @@ static enum sp_err fail(struct sp_fault *fault, enum sp_err err, const struct sp
     return sp_fault_set(fault, err, "%s [%d]: %s", r->topic, (int)partition, what);
 }
 
-/* How far a reading of the changelog is. */
+/* The progress of reading the changelog. */
 struct reading {
     const struct sp_restore *options;
     int64_t next;
@@ -48,7 +49,7 @@ static enum sp_err on_message(struct sp_task *t, const rd_kafka_message_t *m, st
         g->next = m->offset + 1;
         g->drained += m->len;
     } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && m->offset > g->next) {
-        g->next = m->offset; /* control records and aborted ones lay between */
+        g->next = m->offset; /* control records and aborted records were between */
     }
     return err;
 }

@@ -26,18 +26,18 @@ struct known {
     uint32_t id;
     struct sp_page_schema *schema; /* NULL: see err */
     enum sp_err err;
-    int64_t until_ms; /* 0: for good; an id always stands for the same schema */
+    int64_t until_ms; /* 0: forever, because an id never changes its schema */
     char why[256];
 };
 
 struct sp_schemas {
     const struct sp_kafka_options *kafka;
     struct sp_registry *registry;
-    uint32_t ids[SP_TOPICS]; /* of ours; 0: not asked for yet */
+    uint32_t ids[SP_TOPICS]; /* of our schemas; 0: not requested yet */
     struct known known[SP_SCHEMAS_KEPT];
     size_t count;
     size_t oldest;
-    struct known *last; /* asked for */
+    struct known *last; /* the entry that was used last */
     struct sp_buf text;
     struct sp_fault fault;
 };
@@ -73,7 +73,7 @@ enum sp_err sp_schemas_reach(struct sp_schemas *s, struct sp_fault *fault)
     return sp_registry_reach(s->registry, fault);
 }
 
-/* ---- what we write ---- */
+/* ---- schemas that we write ---- */
 
 enum sp_err sp_schemas_id(struct sp_schemas *s, enum sp_topic topic, uint32_t *ret_id,
                           struct sp_fault *fault)
@@ -101,7 +101,7 @@ enum sp_err sp_schemas_id(struct sp_schemas *s, enum sp_topic topic, uint32_t *r
     return SP_OK;
 }
 
-/* ---- what others write ---- */
+/* ---- schemas that others write ---- */
 
 static struct known *find(struct sp_schemas *s, uint32_t id)
 {
@@ -113,7 +113,7 @@ static struct known *find(struct sp_schemas *s, uint32_t id)
     return NULL;
 }
 
-/* A place for one more: that of the oldest where there is no other. */
+/* Makes room for one more entry: removes the oldest if there is no other. */
 static struct known *add(struct sp_schemas *s, uint32_t id)
 {
     struct known *k;

@@ -1,5 +1,5 @@
-/* See standby.h. A failure closes the copies and begins again after a while: nothing depends on
- * them. */
+/* See standby.h. After a failure the copies are closed and opened again after a while, because
+ * nothing depends on them. */
 #include "kafka/standby.h"
 
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "base/mem.h"
 #include "base/thread.h"
 
-/* FOLLOW_MS: what is written in that time is what a take-over has to read. */
+/* FOLLOW_MS: a take-over has to read what was written in that time. */
 enum { FOLLOW_MS = 1000, RETRY_MS = 10000, SLICE_MS = 20, REPLY_MS = 3000 };
-/* A copy is written to and never read: of its memory most would be for nothing. */
+/* A copy is written to but never read, so it gets little memory. */
 enum { MEMTABLE_BYTES = 8 << 20, CACHE_BYTES = 1 << 20 };
 
 struct sp_standby {
@@ -50,9 +50,10 @@ static void say(void *arg, const char *level, const char *text)
     s->options.states.say(s->options.states.arg, level, line);
 }
 
-/* ---- which ---- */
+/* ---- choosing the copies ---- */
 
-/* Ranges are as equal as possible; the first members have one partition more. */
+/* The broker divides partitions into ranges as equal as possible; the first members have one more.
+ */
 static void mark_range(int32_t partitions, size_t members, size_t position, bool *ret_chosen)
 {
     size_t each = (size_t)partitions / members, larger = (size_t)partitions % members;
@@ -72,7 +73,7 @@ void sp_standby_choose(int32_t partitions, size_t members, size_t position, size
                 mark_range(partitions, members - gone, position - before, ret_chosen);
 }
 
-/* Numbers are big-endian. False: there is no more. */
+/* Reads a big-endian number; false if there is none left. */
 static bool take(struct sp_view *from, size_t bytes, uint32_t *ret_number)
 {
     uint32_t number = 0;
@@ -103,7 +104,7 @@ int32_t sp_standby_first(struct sp_view assignment, const char *topic)
     return (int32_t)first;
 }
 
-/* A member of the group; who has the lower partitions comes first, then by name. */
+/* A member of the group. Members are sorted by their lowest partition, then by name. */
 struct place {
     int32_t first;
     const char *name;
@@ -122,7 +123,7 @@ static bool is_before(struct place a, struct place b)
     return a.first != b.first ? a.first < b.first : strcmp(a.name, b.name) < 0;
 }
 
-/* False: the group is being divided again, or we are not in it yet. */
+/* Returns false if the group is rebalancing, or if this process is not in it yet. */
 static bool find_place(const struct sp_standby *s, const struct rd_kafka_group_info *group,
                        size_t *ret_members, size_t *ret_position)
 {
@@ -140,7 +141,7 @@ static bool find_place(const struct sp_standby *s, const struct rd_kafka_group_i
     return mine != NULL;
 }
 
-/* By the older of librdkafka's two ways: 2.0.2 locks itself out when the reply to
+/* Uses the older of librdkafka's two functions, because 2.0.2 deadlocks if the reply to
  * rd_kafka_DescribeConsumerGroups is not waited for. */
 static bool ask(const struct sp_standby *s, size_t *ret_members, size_t *ret_position)
 {
@@ -195,7 +196,7 @@ static bool has_room(const struct sp_standby *s)
            (uint64_t)disk.f_bavail * disk.f_frsize >= s->options.room_bytes;
 }
 
-/* Brings all copies up to the ends of their changelogs, as these are now. */
+/* Brings all copies up to the present ends of their changelogs. */
 static enum sp_err catch_up(struct sp_standby *s)
 {
     struct sp_fault fault = {""};
@@ -253,7 +254,8 @@ struct sp_standby *sp_standby_start(const struct sp_standby_options *options)
     states.say = say;
     states.arg = s;
     s->states = sp_states_new(&states);
-    /* An instance that cannot find out which copies it should have lacks one, for the metrics. */
+    /* An instance that cannot find out which copies it should have counts as lacking one, in the
+     * metrics. */
     __atomic_store_n(s->options.metric_wanted, 1, __ATOMIC_RELAXED);
     s->running = sp_thread_start(&s->thread, follow, s, &fault) == SP_OK;
     if (s->running)

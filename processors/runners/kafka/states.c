@@ -10,7 +10,7 @@
 
 enum { LANES_MOST = 16, WAIT_MS = 100, PATH_BYTES = 4096 };
 
-/* A thread, and its reader, which stays for the next time. */
+/* A thread, and its reader, which is kept for the next time. */
 struct lane {
     struct sp_states *states;
     pthread_t thread;
@@ -18,7 +18,7 @@ struct lane {
     rd_kafka_t *reader; /* NULL: not needed yet */
 };
 
-/* How far a partition is; both atomic. */
+/* The progress of a partition; both fields are atomic. */
 struct step {
     uint64_t applied;
     int64_t remaining;
@@ -28,10 +28,10 @@ struct sp_states {
     struct sp_states_options options;
     struct lane lanes[LANES_MOST];
     pthread_mutex_t
-        opening;          /* databases that share write buffers are opened and closed one by one */
-    pthread_mutex_t lock; /* of what follows */
+        opening; /* databases that share write buffers are opened and closed one at a time */
+    pthread_mutex_t lock; /* of the following fields */
     pthread_cond_t changed;
-    size_t working; /* lanes */
+    size_t working; /* number of lanes at work */
     enum sp_err err;
     size_t failed;
     struct sp_fault fault;
@@ -134,7 +134,7 @@ static void note_failure(struct sp_states *s, enum sp_err err, size_t i,
                          const struct sp_fault *fault)
 {
     pthread_mutex_lock(&s->lock);
-    if (s->err == SP_OK) { /* those that it ends say that they were stopped */
+    if (s->err == SP_OK) { /* tasks that are ended by this error report that they were stopped */
         s->err = err;
         s->failed = i;
         s->fault = *fault;
@@ -235,7 +235,7 @@ enum sp_err sp_states_open(struct sp_states *s, struct sp_task *const *tasks, si
     start(s);
     wait_for_all(s);
     report(s);
-    if (s->err == SP_OK && s->ending && s->next < count) /* no lane was there to say so */
+    if (s->err == SP_OK && s->ending && s->next < count) /* no lane was there to report it */
         s->err = sp_fault_set(&s->fault, SP_BUSY, "the restore was stopped");
     for (size_t i = 0; i < count && s->err == SP_OK; i++)
         sp_db_adopt(tasks[i]->db);

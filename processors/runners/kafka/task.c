@@ -11,7 +11,7 @@
 enum { FORMAT = 3, MARKER_FORMAT = 2 };
 static const char KEY[] = "task";
 
-/* Not a secret: lives only have to differ, and a start must not wait for entropy. */
+/* Not a secret: lives must only differ, and a start must not wait for entropy. */
 void sp_task_live(struct sp_task *t)
 {
     if (!sp_id_is_zero(t->life))

@@ -1,5 +1,5 @@
-/* One transaction: the stages' output, their changelogs with a marker each, and the offsets. The
- * local databases follow only after the commit (task.h). A commit whose outcome is not known is not
+/* One transaction: the stage's output, its changelogs with a marker each, and the offsets. The
+ * local databases follow only after the commit (task.h). A commit whose outcome is unknown is not
  * applied: the round ends, and the restore of the next one finds out. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void wait_for_room(struct sp_worker *w, enum sp_topic topic, rd_kafka_res
     rd_kafka_poll(w->producer, WAIT_MS);
 }
 
-/* SP_TOO_LARGE: the topic does not take it, and nothing was given to the producer. */
+/* Returns SP_TOO_LARGE if the topic does not accept it; then nothing was given to the producer. */
 static enum sp_err produce(struct sp_worker *w, const struct outgoing *o)
 {
     size_t bytes = o->key.len + o->value.len;
@@ -77,7 +77,7 @@ static enum sp_err produce(struct sp_worker *w, const struct outgoing *o)
     return w->failure.err;
 }
 
-/* For what cannot be left out. */
+/* Produces what cannot be left out. */
 static void produce_surely(struct sp_worker *w, const struct outgoing *o)
 {
     if (produce(w, o) == SP_TOO_LARGE)
@@ -90,7 +90,8 @@ void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition,
     struct outgoing o = {.topic = topic, .partition = partition, .key = key, .value = value};
     enum sp_err err = produce(w, &o);
     if (err == SP_TOO_LARGE && !w->options->stage.stateful) {
-        w->too_large = key.len + value.len; /* the message it was made of is a dead letter */
+        /* The message that it was made from becomes a dead letter. */
+        w->too_large = key.len + value.len;
         return;
     }
     if (err == SP_TOO_LARGE)
@@ -215,7 +216,7 @@ void sp_transaction_abort(struct sp_worker *w)
     sp_worker_alive(w);
     rd_kafka_error_t *error = rd_kafka_abort_transaction(w->producer, sp_worker_timeout_ms(w));
     if (error)
-        rd_kafka_error_destroy(error); /* fenced, or the broker is away: it expires by itself */
+        rd_kafka_error_destroy(error); /* fenced, or the broker is away: the transaction expires */
     w->open = false;
     ADD(w, aborts[w->failure.cause], 1);
 }
@@ -237,7 +238,7 @@ static void on_write(void *arg, struct sp_view key, struct sp_view value, bool d
     c->records++;
 }
 
-/* The stage's changes and the marker. */
+/* Writes the stage's changes and the marker. */
 static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
 {
     struct changelog c = {w, t, 0};
@@ -309,7 +310,7 @@ static enum sp_err commit_offsets(struct sp_worker *w)
     return w->failure.err == SP_OK ? end_transaction(w) : w->failure.err;
 }
 
-/* After the commit: the local database follows. */
+/* Applies the committed changes to the local database. */
 static enum sp_err apply(struct sp_worker *w, struct sp_task *t)
 {
     t->input_next = t->handled_next;

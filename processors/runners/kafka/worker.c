@@ -12,10 +12,10 @@ enum { POLL_MS = 20, RESTART_MS = 2000, RESTART_SLICE_MS = 100 };
 enum { AGAIN_MS = 60000, REGISTRY_WAIT_MAX_MS = 30000 };
 enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 
-/* ---- failures that another process causes ---- */
+/* ---- failures caused by another process ---- */
 
-/* Fenced: another process has our name; or the broker was restarted during a rebalance, and
- * remembers the members before it. */
+/* Whether the worker was fenced: another process has our name, or the broker was restarted during a
+ * rebalance and remembers the members before it. */
 static bool fenced(struct sp_worker *w)
 {
     rd_kafka_resp_err_t fatal =
@@ -68,7 +68,7 @@ static void give_way(struct sp_worker *w, bool fenced_before)
 
 /* ---- the loop ---- */
 
-/* The round ends; the next one asks again before it takes messages. */
+/* Ends the round; the next one contacts the registry before it takes messages. */
 static enum sp_err note_registry(struct sp_worker *w, enum sp_err err, const char *why)
 {
     SET(w, registry_down, err == SP_BUSY);
@@ -122,8 +122,8 @@ static void wake_fetcher(struct sp_worker *w, const rd_kafka_message_t *m)
                                      &low, &high, WAKE_TIMEOUT_MS);
 }
 
-/* After a fatal error a consumer never gets a message again. It says so in one, but a restore
- * polls, too, and takes it away. */
+/* After a fatal error a consumer never gets a message again. It reports that in one message, which
+ * a restore may take, because it polls, too. */
 static bool is_dead(struct sp_worker *w)
 {
     char text[512] = "";
@@ -134,7 +134,7 @@ static bool is_dead(struct sp_worker *w)
     return true;
 }
 
-/* Most errors of a consumer pass. */
+/* Most errors of a consumer are temporary. */
 static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
 {
     ADD(w, errors, 1);
@@ -146,9 +146,10 @@ static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
         sp_worker_say(w, "warning", "%s", rd_kafka_message_errstr(m));
 }
 
-/* Others wait for what the transaction holds, and where no messages come, waiting longer would not
- * make it larger: the last messages of a crawl pass a dozen stages, and lost 0.1 s in each. What
- * has no message in it is upkeep, which leaves most of an interval to the stream. */
+/* Whether to commit. If no messages come, waiting longer would not make the transaction larger, and
+ * other stages wait for its output: the last messages of a crawl pass a dozen stages, and lost 0.1
+ * s in each. A transaction without a message is upkeep, which leaves most of an interval to the
+ * stream. */
 static bool is_due(const struct sp_worker *w)
 {
     const struct sp_worker_options *o = w->options;
@@ -278,8 +279,8 @@ static enum sp_err look_at_topics(struct sp_worker *w)
     return w->failure.err;
 }
 
-/* A producer looks up a topic that is new to it only once a second. At a cold start each hop would
- * wait for that, and the first statuses took three seconds. */
+/* Tells the producer its topics. A producer looks up a new topic only once a second: at a cold
+ * start each hop would wait for that, and the first statuses took three seconds. */
 static enum sp_err introduce_topics(struct sp_worker *w)
 {
     const struct rd_kafka_metadata *metadata = NULL;
@@ -322,7 +323,7 @@ static enum sp_err open_round(struct sp_worker *w)
     if (err != SP_OK)
         return sp_failure_note(&w->failure, err, "lag", fault.text);
     sp_worker_alive(w);
-    /* Ends what a predecessor of this name left open: before any partition is restored. */
+    /* Ends what an earlier process of this name left open, before any partition is restored. */
     if (sp_failure_check(&w->failure, w->producer,
                          rd_kafka_init_transactions(w->producer, sp_worker_timeout_ms(w)),
                          "transactions") != SP_OK ||
@@ -369,7 +370,8 @@ static void close_round(struct sp_worker *w)
     SET(w, paused, 0);
 }
 
-/* How long the next round waits. A registry may be down for hours: twice as long each time. */
+/* How long the next round waits: after a failure of the registry twice as long each time, because
+ * it may be down for hours. */
 static uint32_t wait_ms(const struct sp_worker *w, uint32_t *silences)
 {
     uint32_t ms = w->options->restart_ms ? w->options->restart_ms : RESTART_MS;

@@ -1,5 +1,5 @@
-/* A queue and a loop: see bus.h. One queue for all keeps the order between every pair of
- * partitions. */
+/* A queue and a loop: see bus.h. All messages are in one queue, which keeps the order between every
+ * pair of partitions. */
 #include "local/bus.h"
 
 #include "base/assert.h"
@@ -12,7 +12,7 @@ struct event {
     char *url;
     char *winner_url;
     char *contained_in;
-    bool last; /* the last word on its page */
+    bool last; /* the last event of its page */
 };
 
 struct sp_local_bus {
@@ -21,16 +21,16 @@ struct sp_local_bus {
     struct sp_compare_stage **compare;
     struct sp_contents *contents;
     struct sp_contain_stage *contain; /* or NULL */
-    enum sp_err contain_err;          /* of the group stage, where it was told of a container */
+    enum sp_err contain_err;          /* error of the group stage when it was told of a container */
     struct sp_message *first;
     struct sp_message *last;
-    struct event *events; /* of the record in work */
+    struct event *events; /* events of the current record */
     size_t event_count;
     size_t event_cap;
     void (*publish)(void *arg, const struct sp_status_event *event);
     void *publish_arg;
     uint64_t sent;
-    struct sp_local_bus_stats stats; /* of what was delivered; those of the stages are their own */
+    struct sp_local_bus_stats stats; /* of delivered messages; the stages have their own */
 };
 
 static void on_send(void *arg, struct sp_message *m)
@@ -61,7 +61,7 @@ static void on_publish(void *arg, const struct sp_status_event *said)
     e->said.contained_in = e->contained_in;
 }
 
-/* Keeps the last event of each page. One record seldom leads to events of more than a few pages. */
+/* Marks the last event of each page. One record seldom leads to events of more than a few pages. */
 static void mark_last_words(struct sp_local_bus *bus)
 {
     enum { FEW = 16 };
@@ -104,15 +104,16 @@ static void on_contained(void *arg, struct sp_id page, const char *url, float co
         bus->contain_err = err;
 }
 
-/* The contain stage is told the last status of each page. What it finds leads to more events, for
- * this page and others, but they change nothing that the stage looks at. */
+/* Tells the contain stage the last status of each page. What it finds leads to more events, for
+ * this page and others, but these change nothing that the stage reads. */
 static enum sp_err tell_contain_stage(struct sp_local_bus *bus)
 {
     size_t count = bus->event_count;
     enum sp_err err = SP_OK;
     mark_last_words(bus);
     for (size_t i = 0; i < count && err == SP_OK; i++) {
-        struct sp_status_event said = bus->events[i].said; /* the array moves while it grows */
+        /* Copied, because the array may move while it grows. */
+        struct sp_status_event said = bus->events[i].said;
         bool kept = said.status == SP_STATUS_UNIQUE || said.status == SP_STATUS_WINNER;
         if (!bus->events[i].last)
             continue;
@@ -385,7 +386,7 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     X(cache_bytes)
 
 #define ADD(field) sum->field += part->field;
-#define ONCE(field) char field; /* a field twice is no struct */
+#define ONCE(field) char field; /* a field twice does not compile */
 struct group_counters {
     GROUP_COUNTERS(ONCE)
 };

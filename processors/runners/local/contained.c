@@ -1,5 +1,5 @@
-/* See contained.h. All shingles of all pages in one sorted array; for each page the hits of all
- * others, its own counted shingles looked up one by one. */
+/* See contained.h. All shingles of all pages are in one sorted array. For each page, its counted
+ * shingles are looked up one by one, and the hits of all other pages are counted. */
 #include "local/contained.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct check {
     uint32_t *hits; /* by page; of the page in work */
     uint32_t *found;
     size_t found_count;
-    uint32_t *counted; /* of the page in work */
+    uint32_t *counted; /* of the current page */
     uint32_t counted_count;
     double best;
     double named;
@@ -86,7 +86,7 @@ static size_t first_of(const struct check *x, uint32_t shingle)
     return low;
 }
 
-/* The page's shingle, which it has `times` times, with all pages that have it. */
+/* Counts the pages that have the shingle, which the page has `times` times. */
 static void add_hits(struct check *x, uint32_t shingle, uint32_t times)
 {
     size_t end;

@@ -40,7 +40,7 @@ static enum sp_err forget_page(const struct sp_forgetting *f, struct sp_message 
     return err;
 }
 
-/* Those that other pages have, too, are not gone. */
+/* Digests that other pages have as well are kept. */
 static enum sp_err forget_digests(const struct sp_forgetting *f, struct contents *c)
 {
     struct sp_signature *s;

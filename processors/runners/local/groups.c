@@ -83,7 +83,7 @@ static void sort_members(struct listing *l)
 {
     struct member *m = l->members;
     if (l->count == 0)
-        return; /* no array to speak of, which qsort must not be given */
+        return; /* an empty array may be NULL, which qsort does not accept */
     qsort_r(m, l->count, sizeof *m, by_group_and_url, l->strings.data);
     for (size_t i = 0; i < l->count; i++)
         m[i].group_order =
@@ -91,7 +91,7 @@ static void sort_members(struct listing *l)
     qsort_r(m, l->count, sizeof *m, by_first_and_url, l->strings.data);
 }
 
-/* The member of that URL among `count` from `first` on, which are in the order of their URLs. */
+/* Returns the member with that URL among `count` from `first` on, which are sorted by URL. */
 static const struct member *find_member(const struct listing *l, size_t first, size_t count,
                                         const char *url)
 {
@@ -107,7 +107,7 @@ static const struct member *find_member(const struct listing *l, size_t first, s
     return NULL;
 }
 
-/* The reason of a loser by content. */
+/* Writes why a page lost to its winner. */
 static void put_rule(struct sp_buf *out, const struct listing *l, const struct member *m,
                      size_t first, size_t count)
 {
@@ -170,8 +170,8 @@ static bool is_special(const char *name)
     return stat(name, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* Always a new file: a leftover of an earlier run, or a link that somebody put there under that
- * name, is never written to. */
+/* Always makes a new file, so that neither a file left by an earlier run nor a planted link is
+ * written to. */
 static FILE *open_new(const char *name)
 {
     unlink(name);

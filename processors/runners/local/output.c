@@ -32,7 +32,7 @@ enum sp_err sp_output_open(struct sp_output *out, const char *name, struct sp_fa
     if (out->fd < 0 || fstat(out->fd, &st) != 0)
         return fail(out, "cannot be written; name another file or fix its permissions", fault);
     out->file = S_ISREG(st.st_mode);
-    /* Where locks are not known (some network file systems) there is none. */
+    /* If the file system does not support locks (some network file systems), there is none. */
     if (out->file && flock(out->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return fail(out,
                     "is being written by another samepage process, or is named twice; wait for it, "

@@ -34,8 +34,8 @@ struct sp_pipeline {
     const struct sp_pipeline_maker *maker;
     struct worker *workers;
     uint32_t worker_count; /* 0: the caller works, with workers[0] */
-    uint32_t started;      /* of the workers' threads */
-    bool reading;          /* the reader's thread is started */
+    uint32_t started;      /* number of worker threads that were started */
+    bool reading;          /* the reader's thread was started */
     pthread_t reader;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
@@ -44,8 +44,8 @@ struct sp_pipeline {
     uint64_t filled;
     uint64_t taken;
     uint64_t handed_out;
-    bool with_caller; /* the batch of slot handed_out */
-    bool ended;       /* nothing will be filled any more; err says why */
+    bool with_caller; /* the caller has the batch of slot handed_out */
+    bool ended;       /* nothing will be filled any more; err is the reason */
     bool stop;
     enum sp_err err;
     struct sp_fault fault;
@@ -194,7 +194,7 @@ static void *work_all(void *arg)
     return NULL;
 }
 
-/* Where one cannot be had, nothing is read: the first call for a batch fails. */
+/* If a thread cannot be started, nothing is read, and the first call for a batch fails. */
 static void start_threads(struct sp_pipeline *p)
 {
     enum sp_err err = SP_OK;

@@ -106,7 +106,7 @@ void sp_position_save(struct sp_store *store, const struct sp_position *p)
     sp_buf_done(&out);
 }
 
-/* The first bytes of the file; 0 where it is none. */
+/* Reads the first bytes of the file; 0 if there is no file. */
 static size_t read_head(const char *name, char *head, size_t wanted)
 {
     int fd = open(name, O_RDONLY | O_CLOEXEC);

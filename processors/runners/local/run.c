@@ -1,12 +1,11 @@
-/* The main job: see run.h. The order of things at a barrier is what makes a kill at any moment
- * harmless:
+/* The main job: see run.h. The order of steps at a barrier makes a kill at any moment harmless:
  *
  *   1  outputs are written (to the kernel: they survive the death of the process)
  *   2  one batch commits state, input positions and output lengths; before it is applied, outputs
- *      are brought to the disk, so that no loss of power leaves them shorter than it says
+ *      are synced to the disk, so that after a loss of power they are not shorter than recorded
  *
- * The first barrier comes before the first record. Killed between the two, the next run cuts the
- * outputs back to the lengths of the barrier before, and reads the same records again. */
+ * The first barrier comes before the first record. After a kill between the two steps, the next run
+ * truncates the outputs to the lengths of the last barrier and reads the same records again. */
 #include "local/run.h"
 
 #include <stdio.h>
@@ -24,8 +23,8 @@
 #include "local/rates.h"
 #include "local/verify.h"
 
-/* How many records ahead the store reads a record's rows, and how many ahead the processor's caches
- * get them. */
+/* How many records ahead the store reads rows, and how many records ahead they are prefetched into
+ * the processor's caches. */
 enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256, PREFETCHED_RECORDS = 8 };
 
 struct run {
@@ -36,15 +35,15 @@ struct run {
     struct sp_local_bus *bus;
     struct sp_digests *digests;
     struct sp_watching *watching; /* NULL: no audit */
-    bool reads_ahead;             /* the store does, and is to be told of records */
+    bool reads_ahead;             /* the store reads ahead, so it must be told of records */
     bool passing;                 /* the state ends with the process: see is_due */
     struct sp_position position;
     struct sp_output output;
     struct sp_output dead_letter;
-    enum sp_err output_err; /* of an event: reported once the feed is over */
+    enum sp_err output_err; /* of an event: returned when the feed is over */
     uint64_t since_barrier;
     uint64_t since_flush;
-    uint64_t read_bytes; /* of inputs that came to their end */
+    uint64_t read_bytes; /* of inputs that were read to their end */
     uint64_t total_bytes;
     struct sp_rates rates;
 };
@@ -126,7 +125,7 @@ static enum sp_err barrier(struct run *r)
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be committed");
 }
 
-/* By the thread that applies commits. */
+/* Called by the thread that applies commits. */
 static enum sp_err sync_outputs(void *arg)
 {
     const struct run *r = arg;
@@ -139,7 +138,7 @@ static bool same_name(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Opens both outputs; those that an earlier run wrote are cut back to its last barrier. */
+/* Opens both outputs. Outputs of an earlier run are truncated to its last barrier. */
 static enum sp_err open_outputs(struct run *r)
 {
     const struct sp_position *p = &r->position;
@@ -325,8 +324,8 @@ static enum sp_err sync_state(struct run *r)
                              : SP_OK;
 }
 
-/* The state records the outputs and their lengths on disk before anything is written: however early
- * a kill comes, the next run truncates what this one wrote. */
+/* Before anything is written, the state records the outputs and their lengths on disk. So however
+ * early a kill comes, the next run truncates what this one wrote. */
 static enum sp_err first_barrier(struct run *r)
 {
     sp_db_before_commits(r->db, sync_outputs, r);
@@ -362,7 +361,7 @@ static enum sp_err open_state(struct run *r)
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be loaded");
 }
 
-/* A run ends when all pages live in cells of the present map. */
+/* Continues until all pages are in cells of the present map. */
 static enum sp_err finish_move(struct run *r)
 {
     enum sp_err err = SP_OK;
@@ -378,7 +377,7 @@ static enum sp_err finish_move(struct run *r)
     return err;
 }
 
-/* One commit covers all. */
+/* Forgets all pages in one commit. */
 static enum sp_err forget(struct run *r)
 {
     const struct sp_run_options *o = r->options;
@@ -389,7 +388,7 @@ static enum sp_err forget(struct run *r)
     return r->output_err == SP_OK ? barrier(r) : r->output_err;
 }
 
-/* Does the work that messages have left. */
+/* Does the work that messages have postponed. */
 static enum sp_err settle(struct run *r)
 {
     enum sp_err err = sp_local_bus_settle(r->bus);
@@ -439,7 +438,7 @@ static enum sp_err finish(struct run *r)
     return err == SP_OK ? SP_OK : fail(r, err, "the check from scratch failed");
 }
 
-/* With examples of its own: the report outlives the run. */
+/* Copies the examples, because the report outlives the run. */
 static void take_report(struct run *r)
 {
     struct sp_watching_report *report = &r->result->audit;
@@ -481,7 +480,7 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
     sp_watching_free(r.watching);
     sp_local_bus_free(r.bus);
     sp_digests_free(r.digests);
-    sp_db_close(r.db); /* may still have a commit to apply, and outputs to bring to the disk */
+    sp_db_close(r.db); /* may still apply a commit and sync outputs */
     sp_output_close(&r.output);
     sp_output_close(&r.dead_letter);
     sp_position_done(&r.position);

@@ -1,6 +1,5 @@
-/* Reads a sample: see sample.h. Of each page only the words of the last fetch are
- * kept. Its id alone decides whether a page is in the sample, so all its fetches are treated alike.
- */
+/* Reads a sample: see sample.h. Only the words of a page's last fetch are kept. Its id alone
+ * decides whether a page is in the sample, so all its fetches are treated alike. */
 #include "local/sample.h"
 
 #include <stdlib.h>
@@ -14,7 +13,7 @@ struct sampled {
     struct sp_id content;
     struct sp_bag *bag;
     struct sp_lengths lengths;
-    bool alive; /* else gone, or a redirect */
+    bool alive; /* neither gone nor a redirect */
 };
 
 struct reading {
@@ -146,7 +145,7 @@ static int by_content(const void *a, const void *b)
     return sp_id_cmp(x->content, y->content);
 }
 
-/* The distinct contents move to the sample; the rest is freed. */
+/* Moves the distinct contents to the sample and frees the rest. */
 static void collect(struct reading *r)
 {
     struct sp_sample *s = &r->sample;

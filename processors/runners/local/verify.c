@@ -1,7 +1,7 @@
-/* Components from scratch: union-find over the pairs of an exact all-to-all join of the distinct
- * contents, and over the redirects. Then winners as a cover, by the definition: members in rank
- * order, each covered by the first winner it is similar to. Then everything is held against
- * what the stages stored and published. */
+/* Computes components from scratch: union-find over the pairs of an exact all-to-all join of the
+ * distinct contents, and over the redirects. Then computes winners as a cover, by the definition:
+ * members in rank order, each covered by the first winner it is similar to. Then compares
+ * everything with what the stages stored and published. */
 #include "local/verify.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ struct node {
     char *winner_url;
     char *contained_in;
     uint32_t number;
-    uint32_t content; /* of the distinct contents; UINT32_MAX: none */
+    uint32_t content; /* number of the distinct content; UINT32_MAX: none */
     const struct node *winner;
     double similarity;
 };
@@ -101,8 +101,8 @@ static void differ(struct verify *x, const struct node *n, const char *what)
         fprintf(stderr, "verify: %s: %s\n", n->url, what);
 }
 
-/* Equal contents are one node each in the join: their pages are joined here. A page without words
- * resembles nothing, its equals included. */
+/* Equal contents are one node in the join, so their pages are united here. A page without words
+ * resembles nothing, not even its equals. */
 static enum sp_err find_components(struct verify *x)
 {
     x->set = sp_alloc((x->node_count + 1) * sizeof *x->set);
@@ -133,7 +133,7 @@ static enum sp_err find_components(struct verify *x)
             join_nodes(x, i, x->content_nodes[c->number]);
     }
     for (size_t i = 0; i < x->content_count; i++)
-        if (x->content_nodes[i] == UINT32_MAX) { /* of no page: keep it out of the join */
+        if (x->content_nodes[i] == UINT32_MAX) { /* no page has it, so it is left out of the join */
             sp_signature_unref(x->contents[i]);
             x->contents[i] = x->contents[--x->content_count];
             struct content *moved = sp_map_get(&x->by_content, x->contents[i]->content_hash);
@@ -200,7 +200,7 @@ static bool allows(const struct verify *x, const struct node *loser, const struc
     return allowed;
 }
 
-/* The first winner that covers n, and may not be n or `except`; NULL: none. */
+/* Returns the first winner, other than n and `except`, that covers n; NULL if there is none. */
 static struct node *first_cover(const struct verify *x, struct node *const *winners, size_t count,
                                 const struct node *n, const struct node *except,
                                 double *ret_similarity)
@@ -214,7 +214,7 @@ static struct node *first_cover(const struct verify *x, struct node *const *winn
     return NULL;
 }
 
-/* Under a relation: without the last winner, while all that it covers have another. */
+/* Under a relation: drops winners, from the last one on, whose losers all have another winner. */
 static size_t drop_winners(const struct verify *x, struct node *const *members, size_t count,
                            struct node **winners, size_t winner_count)
 {
@@ -269,7 +269,7 @@ static void check_status(struct verify *x, const struct node *n, size_t group_si
         target = follow(x, n);
     if (want != SP_STATUS_NONE && target && target->v.kind == SP_PAGE_CONTENT) {
         if (!target->winner)
-            return; /* its signature is missing, which was said */
+            return; /* its signature is missing, which was reported */
         bool loser = target != n || target->winner != n;
         want = loser ? SP_STATUS_LOSER : group_size == 1 ? SP_STATUS_UNIQUE : SP_STATUS_WINNER;
         winner = loser ? target->winner : NULL;
@@ -292,7 +292,7 @@ static void check_status(struct verify *x, const struct node *n, size_t group_si
     differ(x, n, text);
 }
 
-/* Pages of one component are in one group, and no others are. */
+/* Checks that the pages of one component are in one group, and no others are. */
 static void check_group(struct verify *x, struct node **members, size_t count,
                         struct sp_map *groups)
 {
@@ -362,7 +362,8 @@ static void differ_in_container(void *arg, size_t page, const char *what)
     differ(kept->x, kept->nodes[page], what);
 }
 
-/* Of the pages that are published as kept, which was checked by itself. */
+/* Checks the containers of the pages that are published as kept; whether they are kept is checked
+ * separately. */
 static enum sp_err check_containers(struct verify *x, struct sp_db *db,
                                     const struct sp_contain_options *options)
 {

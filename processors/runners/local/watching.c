@@ -197,7 +197,7 @@ static bool note_page(void *arg, struct sp_view key, struct sp_view value)
     return true;
 }
 
-/* Copies what is borrowed, because nothing else may be read inside a call of the store. */
+/* A copy of borrowed data, because nothing else may be read inside a call of the store. */
 struct restored {
     struct sp_shadow_page_state page;
     struct sp_status_event status;
@@ -217,7 +217,7 @@ static void on_page(void *arg, const struct sp_page_view *v)
     x->found = true;
 }
 
-/* A page that is no longer of the sample (audit.share is smaller now) leaves. */
+/* Restores a page, unless it is no longer in the sample because audit.share is smaller now. */
 static enum sp_err restore_page(struct sp_watching *w, struct sp_db *db, uint32_t tier1,
                                 struct sp_id page)
 {
@@ -262,7 +262,7 @@ enum sp_err sp_watching_new(const struct sp_shadow_options *options, struct sp_d
     enum sp_err err = sp_watching_load(w->meta, &w->before);
     if (err == SP_NOT_FOUND)
         err = SP_OK;
-    /* The next run begins with the share that this one had to reduce to. */
+    /* The next run begins with the share to which this one had to reduce. */
     bool same = w->before.asked == o.share && w->before.share > 0;
     w->before.asked = o.share;
     o.share = same ? w->before.share : o.share;

@@ -1,6 +1,6 @@
-/* The rules that the statuses of watched pages must obey, whatever the pages that are not watched
- * say. Each rule follows from the definition of groups and winners (winners/winners.h), and none
- * depends on how the members of a group are linked:
+/* The rules that the statuses of watched pages must obey, whatever the statuses of other pages are.
+ * Each rule follows from the definition of groups and winners (winners/winners.h), and none depends
+ * on how the members of a group are linked:
  *
  *   both kept: similar pages are in one group, and each but the first in rank is covered by one
  *   before it, so not both are kept. Not under winner.relation.
@@ -8,20 +8,20 @@
  *   alone: a page that resembles another is not `unique`.
  *
  *   apart: similar pages are in one group: that of a kept page is the one in its status, that of a
- *   loser the one in the status of its winner, where that is watched.
+ *   loser the one in the status of its winner, if the winner is watched.
  *
- *   not similar: a loser of its content resembles the winner that it names.
+ *   not similar: a loser by content resembles the winner that it names.
  *
- *   not a winner: that page is a winner.
+ *   not a winner: the page that a loser names is a winner.
  *
- *   similarity: the status says how similar; `exact` where the contents are equal.
+ *   similarity: the status has the right similarity; `exact` if the contents are equal.
  *
  *   outranked: a loser names the first in rank of the kept pages that it resembles. In mode exact,
  *   without winner.margin and winner.relation.
  *
  *   not gone: a page whose server says that it is gone is `gone`.
  *
- * The first three are about pairs that should have been found (missing), the others about what was
+ * The first three concern pairs that should have been found (missing), the others what was
  * published (wrong). */
 #include "shadow/internal.h"
 #include "winners/winners.h"
@@ -47,14 +47,14 @@ static bool is_ahead(const struct sp_watched *a, const struct sp_watched *b)
     return sp_rank_cmp(&a->rank, a->page, &b->rank, b->page) < 0;
 }
 
-/* The winner that a loser names, where it is watched and settled. */
+/* Returns the winner that a loser names, if it is watched and settled. */
 static const struct sp_watched *winner_of(const struct sp_shadow *s, const struct sp_watched *w)
 {
     const struct sp_watched *winner = sp_map_get(&s->by_page, w->said.winner);
     return winner && sp_shadow_settled(winner) ? winner : NULL;
 }
 
-/* False: the group of the page cannot be told. */
+/* Returns false if the page's group is unknown. */
 static bool group_of(const struct sp_shadow *s, const struct sp_watched *w,
                      struct sp_group_id *ret_group)
 {
@@ -65,7 +65,7 @@ static bool group_of(const struct sp_shadow *s, const struct sp_watched *w,
     return true;
 }
 
-/* `a` is a loser and names `b`. */
+/* Checks a loser `a` that names `b`. */
 static enum sp_broken_rule of_winner(const struct sp_shadow *s, const struct sp_watched *a,
                                      const struct sp_watched *b, bool similar, double similarity)
 {
@@ -79,7 +79,7 @@ static enum sp_broken_rule of_winner(const struct sp_shadow *s, const struct sp_
     return s->options.ranked && !is_ahead(b, a) ? SP_RULE_OUTRANKED : SP_RULE_NONE;
 }
 
-/* `a` is a loser and names another page than `b`, which it resembles. */
+/* Checks a loser `a` that resembles `b` but names another page. */
 static enum sp_broken_rule of_other(const struct sp_shadow *s, const struct sp_watched *a,
                                     const struct sp_watched *b)
 {

@@ -1,10 +1,10 @@
-/* Suspects: what looks wrong, until it turns out right or is old enough to be counted. They are in
- * a list in order of age, and in a table by their pages. */
+/* Suspects look wrong until they turn out right or are old enough to be counted. They are in a list
+ * in order of age, and in a table by their pages. */
 #include "base/mem.h"
 #include "shadow/internal.h"
 
-/* The most suspects: a system that is wholly broken shows with fewer. While large groups have
- * statuses left to tell, suspects that this may explain are judged again now and then. */
+/* SUSPECTS_MAX: a system with more is certainly broken. OWED_EVERY: suspects that may be explained
+ * by large groups with statuses left to tell are judged again this often. */
 enum { SUSPECTS_MAX = 4096, OWED_EVERY = 64, SURELY_SMALL = 16 };
 
 static struct sp_id key_of(struct sp_id a, struct sp_id b, struct sp_id ret_pages[2])
@@ -142,7 +142,7 @@ void sp_suspect_count(struct sp_shadow *s, bool owed, bool all)
     for (struct sp_suspect *x = s->oldest, *next; x; x = next) {
         next = x->next;
         if (!all && s->looks - x->since < s->options.patience)
-            break; /* and all that follow are younger */
+            break; /* all that follow are younger */
         if (!x->counted)
             count(s, x);
     }

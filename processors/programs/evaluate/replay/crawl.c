@@ -62,7 +62,7 @@ static uint32_t content_number(struct sp_crawl *c, struct sp_signature *s)
     return known->number;
 }
 
-/* As the group stage does it (stages/group/page.c). */
+/* Computes the version as the group stage does (stages/group/page.c). */
 static int64_t version_of(const struct sp_crawl *c, const struct sp_crawl_page *page,
                           const struct sp_crawl_fetch *f)
 {

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 struct place {
-    uint64_t group; /* of a page without one: a number of its own */
+    uint64_t group; /* for a page without a group: a unique number */
     uint64_t component;
 };
 
@@ -32,8 +32,8 @@ static uint64_t pairs_of(uint64_t n)
     return n * (n - 1) / 2;
 }
 
-/* Places sorted by one side: pairs within each run of that side, and those of them that are within
- * one run of the other as well. */
+/* Pages sorted by one side: counts the pairs within each run of that side, and how many of these
+ * are within one run of the other side as well. */
 struct counted {
     uint64_t pairs;
     uint64_t both;
@@ -105,7 +105,7 @@ static bool duplicates(const struct sp_crawl *t, const struct sp_baseline *b,
                   : sp_similar(o, t->contents[x], t->contents[y], NULL);
 }
 
-/* The best-ranked page alive of each group, by group number. */
+/* Returns the best-ranked page alive of each group, by group number. */
 static uint32_t *best_of_groups(const struct sp_crawl *t, const struct sp_baseline *b,
                                 const struct sp_said *said)
 {

@@ -1,5 +1,5 @@
-/* See replay.h. The stages keep changed objects until a flush, so one is made now and then to free
- * what a long trace no longer needs. */
+/* See replay.h. The stages keep changed objects until a flush, so there is one from time to time,
+ * to free what a long trace no longer needs. */
 #include "replay/replay.h"
 
 #include "base/clock.h"
@@ -27,10 +27,10 @@ struct replay {
     struct sp_map urls;   /* struct url_name */
     struct sp_map groups; /* struct group_name */
     struct url_name *url_names;
-    struct sp_said *said; /* as it was said */
-    struct sp_said *seen; /* with the groups of winners */
+    struct sp_said *said; /* as published */
+    struct sp_said *seen; /* with the groups of winners filled in */
     size_t point;
-    /* where timed */
+    /* for timing */
     int tier;
     double tier_start;
 };
@@ -49,7 +49,7 @@ static struct sp_message *on_wire(void *arg, struct sp_message *m)
     return m;
 }
 
-/* What is done between two steps is no tier's. */
+/* Ends the measurement: the time between two steps belongs to no tier. */
 static void stop_watch(struct replay *r)
 {
     if (r->tier >= 0)
@@ -125,7 +125,8 @@ static void look(struct replay *r, size_t fetches)
         r->options->look(r->options->arg, &moment);
 }
 
-/* Large groups tell some pages later (rounds): where no message is under way, nothing else is. */
+/* If no message is in flight, first finishes the rounds by which large groups tell some pages
+ * later. */
 static enum sp_err settle_and_look(struct replay *r, size_t fetches)
 {
     enum sp_err err = sp_local_bus_pending(r->bus) == 0 ? sp_local_bus_settle(r->bus) : SP_OK;
@@ -164,8 +165,8 @@ static enum sp_err feed_all(struct replay *r)
     return err;
 }
 
-/* No more input: the backlog is worked off. What is delivered leads to more messages, so it may
- * grow before it shrinks. */
+/* After the end of the input, delivers the backlog. Delivered messages lead to more messages, so it
+ * may grow before it shrinks. */
 static enum sp_err work_off(struct replay *r)
 {
     const struct sp_replay_options *o = r->options;

@@ -1,5 +1,5 @@
-/* /v1/history: the status events of a page, as a run wrote them. /v1/events: those of all pages, as
- * they come. */
+/* /v1/history: the status events of a page, as a run wrote them. /v1/events: the events of all
+ * pages, as they arrive. */
 #include "base/json_write.h"
 #include "base/url.h"
 #include "serve/handler.h"

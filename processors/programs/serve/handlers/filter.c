@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "serve/handler.h"
 
-/* Without signatures, two pages repeat each other if they have the same winner. */
+/* Without signatures, two pages count as duplicates if they have the same winner. */
 struct by_status {
     struct sp_id page;
     struct sp_id winner; /* its own id if it is no loser */
@@ -16,7 +16,7 @@ struct job {
     struct sp_serve *s;
     struct sp_serve_thread *t;
     const struct sp_list *list;
-    const struct samepage_document *documents[SP_SERVE_LIST]; /* NULL: unknown */
+    const struct samepage_document *documents[SP_SERVE_LIST]; /* NULL: the page is unknown */
     struct samepage_verdict verdicts[SP_SERVE_LIST];
     struct by_status *statuses; /* of each, or NULL */
     size_t unknown;
@@ -54,7 +54,7 @@ static void note_winner(void *arg, const struct sp_page_view *v)
         sp_buf_put_str(&w->url, v->winner_url);
 }
 
-/* A document that equals those of the pages with the same winner, and no other. */
+/* Makes a document that equals only those of pages with the same winner. */
 static enum sp_err of_status(struct job *j, struct sp_id page, struct by_status *of,
                              struct samepage_document **ret_document)
 {
@@ -73,7 +73,7 @@ static enum sp_err of_status(struct job *j, struct sp_id page, struct by_status 
     return SP_OK;
 }
 
-/* 0, or the status of the error response that was made. */
+/* Returns 0, or the status of the error response that was made. */
 static unsigned find_documents(struct job *j)
 {
     for (size_t i = 0; i < j->list->count; i++) {
@@ -106,7 +106,8 @@ static void put_array(struct sp_buf *out, const char *key)
     sp_buf_put_str(out, key);
 }
 
-/* The similarity in the statuses of the pair; that of two losers of one winner is unknown. */
+/* Writes the similarity from the statuses of the pair; that of two losers of one winner is unknown.
+ */
 static void put_similarity(struct job *j, size_t i)
 {
     const struct samepage_verdict *v = &j->verdicts[i];

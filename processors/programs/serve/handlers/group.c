@@ -34,7 +34,8 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The pair that holds this member in the group, and since when it can have. */
+/* Writes the pair that connects this member to the group, and the time from which the pair could
+ * exist. */
 static void put_link(struct listing *l, struct sp_group_member *m)
 {
     struct sp_buf *out = &l->t->out;

@@ -59,7 +59,7 @@ static void put_rules(struct sp_serve *s, struct sp_buf *out)
         (double)r.failures);
 }
 
-/* Of the run, and so without the server's prefix. */
+/* Metrics of the run, which do not have the server's prefix. */
 static void put_audit(struct sp_serve_thread *t)
 {
     struct sp_watching_report r;

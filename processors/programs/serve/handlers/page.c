@@ -1,4 +1,4 @@
-/* The page and its description of the API: files of the program. */
+/* Serves the page and the description of the API, which are files inside the program. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
@@ -11,7 +11,7 @@ static void choose_nonce(char nonce[SP_NONCE_TEXT])
 {
     unsigned char bytes[(SP_NONCE_TEXT - 1) / 2] = {0};
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        bytes[0] = 1; /* before the machine has any randomness: no secret is in the page */
+        bytes[0] = 1; /* before the machine has randomness; the page contains no secret */
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(nonce + 2 * i, 3, "%02x", bytes[i]);
 }

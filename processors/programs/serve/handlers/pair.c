@@ -1,5 +1,5 @@
-/* /v1/compare: two pages side by side, compared by what the state keeps of a page: hashes of
- * shingles and lengths. */
+/* /v1/compare: compares two pages by what the state keeps of them: hashes of shingles, and lengths.
+ */
 #include "base/json_write.h"
 #include "serve/handler.h"
 #include "similarity/similarity.h"
@@ -20,7 +20,7 @@ static void note_side(void *arg, const struct sp_page_view *v)
     side->kind = v->kind;
 }
 
-/* 0, or the status of the error response that was made. */
+/* Returns 0, or the status of the error response that was made. */
 static unsigned read_side(struct sp_serve_thread *t, const struct sp_query *q, const char *name,
                           struct side *side)
 {

@@ -1,4 +1,4 @@
-/* /v1/predict: is this URL, not fetched yet, a page that is known? */
+/* /v1/predict: predicts whether a URL that was not fetched yet leads to a known page. */
 #include <stdlib.h>
 
 #include "base/url.h"
@@ -7,7 +7,8 @@
 
 static const double CONFIDENCE = 0.9;
 
-/* The share in the argument, or `otherwise`; false: it is none. */
+/* Parses an argument from 0 to 1, or returns `otherwise` if it is missing; false if it is invalid.
+ */
 static bool share(const struct sp_query *q, const char *name, double otherwise, double *ret_share)
 {
     const char *text = sp_argument(q, name);

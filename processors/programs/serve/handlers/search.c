@@ -1,6 +1,6 @@
-/* /v1/search: pages by a part of their URL, or of a host. /v1/hosts: hosts, those with the most
- * losers first. Both from the catalogue of the last pass over the pages; the statuses of pages that
- * are found are those of now. */
+/* /v1/search: finds pages by a part of their URL, or all pages of a host. /v1/hosts: lists hosts,
+ * those with the most losers first. Both use the catalogue of the last pass over the pages; the
+ * statuses of the found pages are current. */
 #include <string.h>
 
 #include "base/json_write.h"
@@ -32,7 +32,7 @@ static unsigned too_long(struct sp_serve_thread *t)
                             SP_URL_MAX_BYTES);
 }
 
-/* False: it is there and names no status. */
+/* Returns false if the argument is given and names no status. */
 static bool status_argument(const struct sp_query *q, enum sp_page_status *ret_status)
 {
     const char *name = given(q, "status");

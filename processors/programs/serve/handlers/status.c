@@ -1,4 +1,4 @@
-/* /v1/status: the event as every other reader of statuses has it. */
+/* /v1/status: the status event of a page, as other readers of statuses see it. */
 #include "codec/lines.h"
 #include "serve/handler.h"
 

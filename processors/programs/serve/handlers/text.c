@@ -15,7 +15,7 @@ static void put_text(struct sp_buf *out, struct sp_view url, int64_t fetch_time_
     sp_buf_put_str(out, "}\n");
 }
 
-/* From the line of a JSONL file. */
+/* Reads the text from the line of a JSONL file. */
 static unsigned put_line(struct sp_serve *s, struct sp_serve_thread *t, struct sp_view line)
 {
     struct sp_page_record page;
@@ -45,7 +45,7 @@ static unsigned put_kept(struct sp_serve_thread *t, const char *given,
                          const struct sp_found_text *found, struct sp_view text)
 {
     struct sp_buf url = {0};
-    sp_url_canonical(sp_view_str(given), &url); /* it was usable before */
+    sp_url_canonical(sp_view_str(given), &url); /* the URL was valid before */
     put_text(&t->out, sp_buf_view(&url), found->fetch_time_ms, found->cut, text);
     sp_buf_done(&url);
     return MHD_HTTP_OK;

@@ -1,4 +1,5 @@
-/* /v1/threshold: a group under another threshold, by what the state keeps of its pages. */
+/* /v1/threshold: what a group would look like with another threshold, from what the state keeps of
+ * its pages. */
 #include <stdlib.h>
 
 #include "base/json_write.h"
@@ -17,7 +18,7 @@ struct trial {
     double threshold;
     const struct sp_relation *relation; /* or NULL */
     size_t *set;                        /* union-find over the members' places */
-    uint32_t *winner;                   /* place; its own where it is one */
+    uint32_t *winner;                   /* place of the winner; its own if it is a winner */
     float *similarity;
 };
 
@@ -71,7 +72,7 @@ static int by_rank(const void *a, const void *b)
     return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
 }
 
-/* As the group stage would: components, and within them winners. */
+/* Forms components, and winners within them, as the group stage would. */
 static void regroup(struct trial *x)
 {
     struct sp_members *m = &x->members;

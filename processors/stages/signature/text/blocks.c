@@ -1,10 +1,11 @@
-/* Main content by shallow features of blocks: the context their elements give, the share of
- * their text that is links, and what stands beside them.
+/* Chooses main content by shallow features of blocks: the context that their elements give, the
+ * share of their text that is in links, and their neighbours.
  *
  * Source: Kohlschuetter, Fankhauser, Nejdl, "Boilerplate Detection using Shallow Text Features"
- * (WSDM 2010), section 4: link density and text length of a block and its neighbours decide; with
- * the elements' and class names' hints that jusText and trafilatura use. Only what is certainly
- * furniture may be removed: losing a sentence harms the similarity as much as keeping a menu.
+ * (WSDM 2010), section 4: link density and text length of a block and its neighbours decide. Also
+ * the hints of elements and class names that jusText and trafilatura use. Only what is certainly
+ * furniture may be removed, because a lost sentence harms the similarity as much as a menu that is
+ * kept.
  *
  * Invariant: a page with text keeps some. Nothing here can fail. */
 #include "text/blocks.h"
@@ -60,7 +61,7 @@ static uint32_t block_bytes(const struct sp_block *block)
     return block->end - block->start;
 }
 
-/* Links outweigh the text around them. */
+/* Whether the links outweigh the text around them. */
 static bool is_linky(const struct sp_block *block)
 {
     return 2 * block->link_bytes > block_bytes(block);
@@ -80,8 +81,8 @@ static uint64_t keep_by_context(struct sp_blocks *b, unsigned wanted, unsigned u
     return bytes;
 }
 
-/* Templates in scripts are text where they outweigh all other text: then the page is shown by
- * its script. Returns the context that keeps a block out for good. */
+/* Templates in scripts count as text if they outweigh all other text: then a script shows the page.
+ * Returns the context that always excludes a block. */
 static unsigned invisible_context(const struct sp_blocks *b)
 {
     uint64_t in_template = 0, visible = 0;

@@ -43,7 +43,7 @@ void sp_charset_free(struct sp_charset *c)
     sp_free(c);
 }
 
-/* What iconv calls the encoding of that label; NULL: the standard knows none by it. */
+/* Returns iconv's name of the encoding with that label; NULL if the standard has no such label. */
 static const char *encoding_of(const char *label)
 {
     size_t low = 0, high = sizeof labels / sizeof *labels;
@@ -66,8 +66,8 @@ static bool is_label(char c)
            c == '_' || c == ':' || c == '.' || c == '+';
 }
 
-/* The charset in text like `text/html; charset="utf-8"`; `word` is "charset" or
- * "encoding". */
+/* Finds the charset in text like `text/html; charset="utf-8"`; `word` is "charset" or "encoding".
+ */
 static bool label_in(struct sp_view text, const char *word, char ret_name[NAME_MAX_LEN])
 {
     size_t n = strlen(word);
@@ -95,7 +95,7 @@ static bool label_in(struct sp_view text, const char *word, char ret_name[NAME_M
     return false;
 }
 
-/* The charset of the first meta tag or XML declaration that names one. */
+/* Finds the charset of the first meta tag or XML declaration that names one. */
 static bool label_in_head(struct sp_view html, char ret_name[NAME_MAX_LEN])
 {
     size_t len = html.len < PRESCAN_BYTES ? html.len : PRESCAN_BYTES;
@@ -120,7 +120,7 @@ static bool label_in_head(struct sp_view html, char ret_name[NAME_MAX_LEN])
         else if (tag.len > 6 && strncasecmp(tag.data, "<?xml", 5) == 0)
             found = label_in(tag, "encoding", ret_name);
         if (found) {
-            /* Read as ASCII, so it is none of these, whatever it says. */
+            /* The head was readable as ASCII, so the page cannot be in these encodings. */
             if (strncasecmp(ret_name, "utf-16", 6) == 0 || strncasecmp(ret_name, "utf-32", 6) == 0)
                 snprintf(ret_name, NAME_MAX_LEN, "utf-8");
             return true;
@@ -195,7 +195,7 @@ struct sp_view sp_charset_utf8(struct sp_charset *c, struct sp_view content_type
     char label[NAME_MAX_LEN];
     const char *name = NULL;
     if (label_of_mark(&content, label))
-        name = label; /* ours, and no label of the standard where it is UTF-32 */
+        name = label; /* our own name, which for UTF-32 is not a label of the standard */
     else if (label_in(content_type, "charset", label) || (html && label_in_head(content, label)))
         name = encoding_of(label);
     bool named = name != NULL, utf8 = !named || strcasecmp(name, "utf-8") == 0;

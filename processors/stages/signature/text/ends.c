@@ -1,9 +1,9 @@
-/* See ends.h. Both tables give what a search from each place gives.
+/* See ends.h. Both tables have the same results as a search from each place.
  *
- * Tags, from right to left: what follows an unquoted byte is known when it is reached, and a
- * quoted value leads behind its closing quote. Targets, from left to right: brackets are paired by
- * a stack; which bytes are escaped is the same for all searches, since none begins within an
- * escape. */
+ * Tags are handled from right to left: what follows an unquoted byte is known when it is reached,
+ * and a quoted value is skipped to its closing quote. Targets are handled from left to right: a
+ * stack pairs brackets. Which bytes are escaped does not depend on the search, because none begins
+ * within an escape. */
 #include "text/ends.h"
 
 #include <stdbool.h>

@@ -86,7 +86,7 @@ static inline void put_space(struct sp_html *h)
         h->blocks->text.data[h->blocks->text.len++] = ' ';
 }
 
-/* The page's bytes [from, to), which hold no tag and no reference. */
+/* Appends the page's bytes [from, to), which contain no tag and no reference. */
 static inline void put_text(struct sp_html *h, size_t from, size_t to)
 {
     const char *data = h->page.data;
@@ -101,7 +101,7 @@ static inline void put_text(struct sp_html *h, size_t from, size_t to)
     struct sp_buf *text = &h->blocks->text;
     char *out = text->data + text->len;
     size_t n = to - from;
-    if (h->page.len - to >= COPY_STEP) /* may copy more than n: there is room */
+    if (h->page.len - to >= COPY_STEP) /* may copy more than n bytes: there is room */
         for (size_t i = 0; i < n; i += COPY_STEP)
             memcpy(out + i, data + from + i, COPY_STEP);
     else
@@ -109,7 +109,7 @@ static inline void put_text(struct sp_html *h, size_t from, size_t to)
     text->len += n;
 }
 
-/* The reference at `at`, or '&' itself. */
+/* Appends the character of the reference at `at`, or '&' itself. */
 static size_t put_reference(struct sp_html *h, size_t at)
 {
     struct sp_buf *text = &h->blocks->text;
@@ -141,8 +141,8 @@ static void pop_to(struct sp_html *h, size_t depth)
     h->context = depth ? h->stack[depth - 1].context : 0;
 }
 
-/* An end tag closes what is open inside its element, but never reaches out of a table's
- * cell, unless it is the table's own. */
+/* Closes the containers inside the end tag's element, but none outside of a table's cell, unless
+ * the end tag is the table's own. */
 static void pop(struct sp_html *h, enum sp_tag tag)
 {
     if (h->beyond[tag]) {
@@ -161,7 +161,7 @@ static void pop(struct sp_html *h, enum sp_tag tag)
     }
 }
 
-/* A new cell or row ends the one before, whose end tag may be missing. */
+/* A new cell or row ends the one before it, whose end tag may be missing. */
 static void pop_cells(struct sp_html *h, enum sp_tag tag)
 {
     for (size_t i = h->depth; i-- > 0;) {
@@ -210,7 +210,7 @@ static bool is_heading(enum sp_tag tag)
     return tag >= SP_TAG_h1 && tag <= SP_TAG_h6;
 }
 
-/* Raw text, <title>, <textarea>: from behind the start tag to the end tag. */
+/* Handles raw text, <title> and <textarea>, from the start tag to the end tag. */
 static size_t raw_text(struct sp_html *h, enum sp_tag tag, size_t at)
 {
     size_t end = sp_markup_raw_end(&h->page, at, tag);
@@ -244,8 +244,8 @@ static void start_link(struct sp_html *h, bool has_href)
     h->link_start = here;
 }
 
-/* Inside an invisible element only its own tags count, and those that end an <svg>
- * that was left open. */
+/* Inside an invisible element only its own tags count, and those that end an <svg> that was left
+ * open. */
 static bool start_dropped(struct sp_html *h, enum sp_tag tag, bool closed)
 {
     if (h->drop == SP_TAG_svg && (sp_tag_flags[tag] & SP_TAG_BREAKOUT)) {
@@ -328,7 +328,7 @@ static size_t end_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
     return end;
 }
 
-/* The '<' at `at`: returns behind the markup, or behind '<' where it is text. */
+/* Handles the '<' at `at`; returns the place after the markup, or after '<' if it is text. */
 static size_t markup(struct sp_html *h, size_t at)
 {
     const char *data = h->page.data;

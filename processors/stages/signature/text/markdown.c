@@ -16,7 +16,7 @@ struct scanner {
     const char *at;
     const char *end;
     struct sp_buf *text;
-    bool no_comment_end; /* no "-->" lies ahead: looked for once, not again and again */
+    bool no_comment_end; /* no "-->" follows; remembered, so that it is searched for only once */
     struct sp_ends tags;
     struct sp_ends targets;
 };
@@ -36,8 +36,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Behind a "<tag …>", "</tag>" or comment at s->at; NULL: no markup. An autolink is
- * markup too: its URL is dropped. */
+/* Returns the place after a "<tag …>", "</tag>" or comment at s->at; NULL if there is no markup. An
+ * autolink is markup too: its URL is dropped. */
 static const char *skip_tag(struct scanner *s)
 {
     const char *p = s->at + 1;
@@ -54,7 +54,7 @@ static const char *skip_tag(struct scanner *s)
     return sp_ends_tag(&s->tags, s->at, p, s->end);
 }
 
-/* "[label]: target" makes the whole line disappear. */
+/* Whether the line is "[label]: target", which is not shown. */
 static bool is_definition(const char *p, const char *line_end)
 {
     if (p >= line_end || *p != '[' || (p + 1 < line_end && p[1] == '^'))
@@ -68,7 +68,7 @@ static void put(struct scanner *s, char c)
     s->text->data[s->text->len++] = c;
 }
 
-/* One character of inline text, or the markup at s->at. */
+/* Handles one character of inline text, or the markup at s->at. */
 static void inline_step(struct scanner *s)
 {
     const char *next = NULL;
@@ -91,7 +91,7 @@ static void inline_step(struct scanner *s)
         break;
     }
     case '_': {
-        /* Emphasis only where a word does not go on at both sides (snake_case). */
+        /* It is emphasis only if the word does not continue on both sides (snake_case). */
         bool before = s->text->len && is_word(s->text->data[s->text->len - 1]);
         bool after = s->at + 1 < s->end && is_word(s->at[1]);
         if (!(before && after)) {
@@ -102,7 +102,7 @@ static void inline_step(struct scanner *s)
     }
     case '*':
     case '`':
-        s->at++; /* within a word it joins: **b**old is bold */
+        s->at++; /* within a word the marks join: **b**old is bold */
         return;
     case '\\':
         if (s->at + 1 < s->end && !is_word(s->at[1]) && (uint8_t)s->at[1] > ' ') {
@@ -123,7 +123,7 @@ static void inline_step(struct scanner *s)
     put(s, *s->at++);
 }
 
-/* Behind the YAML front matter, or at the begin where there is none. */
+/* Returns the place after the YAML front matter, or the beginning if there is none. */
 static const char *skip_front_matter(const char *p, const char *end)
 {
     if (end - p < 4 || memcmp(p, "---", 3) != 0 || (p[3] != '\n' && p[3] != '\r'))
@@ -139,7 +139,7 @@ static const char *skip_front_matter(const char *p, const char *end)
     }
 }
 
-/* The length of a code fence's run of ` or ~ at p, 0: none. */
+/* Returns the length of a code fence's run of ` or ~ at p; 0 if there is none. */
 static size_t fence(const char *p, const char *end)
 {
     size_t n = 0;
@@ -189,7 +189,7 @@ void sp_markdown_scan(struct sp_view text, struct sp_blocks *ret_blocks)
             end_block(ret_blocks, &start);
             fence_char = *s.at;
             fence_len = fence_len ? 0 : run;
-            s.at = line_end; /* the language's name is no text */
+            s.at = line_end; /* the language's name is not text */
         } else if (fence_len) {
             sp_buf_put(&ret_blocks->text, line, (size_t)(line_end - line));
             s.at = line_end;
@@ -201,7 +201,7 @@ void sp_markdown_scan(struct sp_view text, struct sp_blocks *ret_blocks)
             if (starts_block(s.at, line_end))
                 end_block(ret_blocks, &start);
             bool heading = *s.at == '#';
-            while (s.at < line_end) /* a tag or a link may end behind the line */
+            while (s.at < line_end) /* a tag or link may end after the line */
                 inline_step(&s);
             if (heading)
                 end_block(ret_blocks, &start);

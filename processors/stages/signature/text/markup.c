@@ -10,7 +10,7 @@ static inline bool is_space(char c)
     return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f';
 }
 
-/* An attribute's name, lower case, zeros behind it. */
+/* An attribute's name in lower case, padded with zeros. */
 #define NAME(text) ((const char[8]){text})
 
 static bool is_name(uint64_t name, const char known[8])
@@ -61,7 +61,7 @@ size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, enum sp_wanted wa
             at++;
             continue;
         }
-        size_t name = at++; /* whatever it is: a name may begin with '=' */
+        size_t name = at++; /* any character: a name may begin with '=' */
         while (at < len && !sp_markup_ends_name(data[at], '='))
             at++;
         struct sp_view value = sp_view(data, 0);
@@ -141,7 +141,7 @@ size_t sp_markup_declaration_end(const struct sp_markup *m, size_t at, bool fore
     return sp_markup_behind_close(m, at + 2);
 }
 
-/* Whether the tag name at `at` is `name`, complete. */
+/* Whether the complete tag name at `at` is `name`. */
 static bool names(const struct sp_markup *m, size_t at, const char *name)
 {
     size_t n = strlen(name);
@@ -159,7 +159,7 @@ static bool begins(const struct sp_markup *m, size_t at, const char *text)
     return m->len - at >= n && memcmp(m->data + at, text, n) == 0;
 }
 
-/* Where "-->" lies behind a "<!--" whose text begins at `at`: at its '>'. */
+/* Returns the place of the '>' of the "-->" that ends a "<!--" whose text begins at `at`. */
 static size_t escape_end(const struct sp_markup *m, size_t at)
 {
     for (size_t i = sp_scan_find(m->close, at, m->len); i < m->len;

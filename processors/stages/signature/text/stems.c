@@ -1,5 +1,6 @@
-/* See stems.h. Stems are remembered by the word's hash and language: a cache of a pure function,
- * so results never depend on it. Folded text is decomposed, and Snowball wants letters composed. */
+/* See stems.h. Stems are cached by the word's hash and language. The cache is of a pure function,
+ * so results never depend on it. Folded text is decomposed, but Snowball expects composed letters.
+ */
 #include "text/stems.h"
 
 #include <libstemmer.h>
@@ -10,7 +11,7 @@
 
 enum {
     SLOTS = 1 << 14,
-    WORD_MAX = 64,       /* bytes: longer ones are no words of a language */
+    WORD_MAX = 64,       /* bytes; longer words are not words of a language */
     SHORT_WORDS = 0x0E00 /* scripts from here on are written without spaces, or in syllables */
 };
 
@@ -66,8 +67,8 @@ void sp_stems_language(struct sp_stems *s, uint16_t language)
     s->salt = sp_mix64(language + 1u);
 }
 
-/* Lower case and composed, into ret_text (WORD_MAX bytes); returns its length, 0 where it does not
- * fit. */
+/* Writes the word in lower case and composed to ret_text (WORD_MAX bytes); returns its length, or 0
+ * if it does not fit. */
 static size_t compose(struct sp_view word, char *ret_text)
 {
     bool ascii = true;
@@ -102,7 +103,7 @@ static bool is_short(const char *text, size_t len)
     return letters <= SP_STEM_SHORT;
 }
 
-/* 0: dropped. */
+/* Returns 0 if the word is dropped. */
 static uint64_t make_stem(struct sp_stems *s, struct sp_view word, uint64_t hash)
 {
     char text[WORD_MAX];

@@ -19,7 +19,7 @@ enum {
     TAG_SLOTS = 256,
     HINT_SLOTS = 256,
     NAME_MAX_LEN = 16,
-    CLASS_MAX_LEN = 128, /* of an attribute's value is looked at */
+    CLASS_MAX_LEN = 128, /* bytes of an attribute's value that are read */
     VALUE_WORDS = CLASS_MAX_LEN / 64 + 1
 };
 
@@ -52,7 +52,7 @@ static const char *const hint_names[] = {
 static const char *const negations[] = {"with", "has", "no", "non", "without", "not"};
 
 struct name_key {
-    uint64_t head; /* the first 8 bytes, lower case, zeros behind */
+    uint64_t head; /* the first 8 bytes, in lower case, padded with zeros */
     uint64_t tail; /* bytes 8 to 15 */
 };
 
@@ -63,7 +63,7 @@ struct name_slot {
 
 static struct name_slot tag_slots[TAG_SLOTS];
 static struct name_slot hint_slots[HINT_SLOTS];
-static uint32_t hint_lengths[32]; /* by the first letter: lengths of the hints, as bits */
+static uint32_t hint_lengths[32]; /* by the first letter: bit n is set if a hint has length n */
 
 static inline uint32_t slot_of(struct name_key k)
 {
@@ -154,7 +154,7 @@ static inline uint8_t hint_of(const char *word, size_t len, size_t room)
     return slot_get(hint_slots, key_of(word, len, room));
 }
 
-/* Bitmaps of a class or id attribute's value, as scan.h has them. */
+/* Bitmaps of a class or id attribute's value, like those of scan.h. */
 struct value_map {
     uint64_t starts[VALUE_WORDS]; /* of words: of runs of letters, and capitals that begin a word in
                                    * one: topNav, sideBar, NAV */
@@ -175,13 +175,14 @@ static inline bool is_upper(char c)
 }
 #endif
 
-/* 64 bytes: which are letters, capitals, white space. */
+/* Classifies 64 bytes: which are letters, capitals, white space. */
 static inline void classify(const char *data, uint64_t *ret_letters, uint64_t *ret_uppers,
                             uint64_t *ret_spaces)
 {
     uint64_t letters = 0, uppers = 0, spaces = 0;
 #if defined(__x86_64__)
-    /* Bytes are moved so that a range begins at the least signed one: one comparison a range. */
+    /* Bytes are shifted so that a range begins at the least signed value; then one comparison tests
+     * a range. */
     for (unsigned i = 0; i < 64; i += 16) {
         __m128i x = _mm_loadu_si128((const void *)(data + i));
         __m128i upper = _mm_cmplt_epi8(_mm_add_epi8(x, _mm_set1_epi8((char)(128 - 'A'))),
@@ -210,7 +211,7 @@ static inline void classify(const char *data, uint64_t *ret_letters, uint64_t *r
 static void map_value(const char *value, size_t len, size_t room, struct value_map *ret_map)
 {
     char copy[64];
-    uint64_t last_letter = 0, last_upper = 0; /* of the 64 bytes before */
+    uint64_t last_letter = 0, last_upper = 0; /* of the previous 64 bytes */
     for (size_t i = 0; i < sp_scan_words(len); i++) {
         const char *data = value + i * 64;
         size_t left = len - i * 64;
@@ -237,7 +238,7 @@ unsigned sp_tag_class_context(struct sp_view value, size_t room)
     size_t len = value.len < CLASS_MAX_LEN ? value.len : CLASS_MAX_LEN;
     const char *v = value.data;
     unsigned context = 0, token = 0;
-    bool negated = false; /* has-sidebar, no-menu: the class of something else */
+    bool negated = false; /* has-sidebar, no-menu: the class of another element */
     struct value_map map = {0};
     map_value(v, len, room, &map);
     size_t run = 0, end = 0;

@@ -1,12 +1,11 @@
-/* The way of a page from bytes to signature: see text.h for the picture.
+/* From the bytes of a page to its signature: see text.h for the picture.
  *
- * Main content is chosen before words are split, so that page furniture is never hashed; adjacent
+ * Main content is chosen before words are split, so that page furniture is never hashed. Adjacent
  * blocks are given to the splitter as one range.
  *
- * The language is looked for in a bounded sample of the chosen text and remembered by the
- * sample's hash: pages are fetched again with the same beginning, and CLD2 costs more than
- * all the rest (see SAMPLE_BYTES). The memory is a cache of a pure function: results never
- * depend on it. */
+ * The language is detected in a bounded sample of the chosen text, and cached by the sample's hash:
+ * pages are often fetched again with the same beginning, and CLD2 costs more than everything else
+ * (see SAMPLE_BYTES). The cache is of a pure function, so results never depend on it. */
 #include "text/text.h"
 
 #include <strings.h>
@@ -27,7 +26,7 @@ enum {
     /* CLD2 takes 4 us for 160 bytes, 9 for 384, 13 for 512, 160 for 4,096; on 160 bytes of
      * prose it says the same as on 4,096 bytes for 97 % of real pages, on 384 for 98 %. */
     SAMPLE_BYTES = 160,
-    SAMPLE_LEAST = 100, /* less prose than this: any text will do */
+    SAMPLE_LEAST = 100, /* with less prose than this, any text is used */
     PROSE_BYTES = 60,   /* a block of this length is a sentence rather than a menu's entry */
     LANGUAGE_SLOTS = 4096,
     SNIFF_BYTES = 512,
@@ -44,13 +43,13 @@ struct sp_text {
     struct sp_charset *charset;
     struct sp_html *html;
     struct sp_words *words;
-    struct sp_stems *stems; /* NULL: the method needs none */
-    bool sentences;         /* their ends count */
+    struct sp_stems *stems; /* NULL: the method does not need them */
+    bool sentences;         /* whether the ends of sentences are needed */
     struct sp_builder *builder;
     struct sp_blocks blocks;
     struct sp_buf sample;
     struct language_slot *languages;
-    uint64_t cut; /* pages, see sp_text_take_cut */
+    uint64_t cut; /* number of pages that were cut, see sp_text_take_cut */
 };
 
 void sp_text_options_default(struct sp_text_options *ret_options)
@@ -123,7 +122,7 @@ static bool looks_like_html(struct sp_view content)
     return false;
 }
 
-/* Without parameters. */
+/* Returns the type without parameters. */
 static struct sp_view bare_type(struct sp_view type)
 {
     const char *semicolon = type.len ? memchr(type.data, ';', type.len) : NULL;
@@ -151,7 +150,7 @@ bool sp_text_readable(struct sp_view content_type)
     for (size_t i = 0; i < sizeof readable / sizeof *readable; i++)
         if (type_is(type, readable[i]))
             return true;
-    return type.len && !memchr(type.data, '/', type.len); /* not a type at all: the bytes decide */
+    return type.len && !memchr(type.data, '/', type.len); /* not a type: the bytes decide */
 }
 
 enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view content)
@@ -173,11 +172,11 @@ struct page_text {
     const char *base;
     const struct sp_block *blocks;
     size_t count;
-    bool apart; /* no separators between blocks: they cannot be read as one range */
+    bool apart; /* blocks have no separators between them and cannot be read as one range */
 };
 
-/* Plain text is not copied: it is one block, or where sentences count one a paragraph (the end
- * of a block ends a sentence). */
+/* Makes the blocks of plain text, which is not copied: one block, or, if sentences are needed, one
+ * for each paragraph (the end of a block ends a sentence). */
 static void plain_blocks(struct sp_blocks *b, struct sp_view text, bool paragraphs)
 {
     sp_blocks_reset(b);
@@ -195,7 +194,7 @@ static void plain_blocks(struct sp_blocks *b, struct sp_view text, bool paragrap
         sp_blocks_add_range(b, (uint32_t)start, (uint32_t)text.len);
 }
 
-/* A page without end must not hold what comes after it. */
+/* Cuts a page that is too large, so that it cannot hold up others. */
 static struct sp_view cut(struct sp_text *t, struct sp_view content, bool is_utf8)
 {
     if (content.len <= t->options.max_bytes)
@@ -235,7 +234,7 @@ static void read_page(struct sp_text *t, struct sp_view content_type, struct sp_
     ret_page->count = t->blocks.count;
 }
 
-/* The next range of kept blocks that stand side by side, from block *at; false: no more. */
+/* Returns the next range of adjacent kept blocks, from block *at on; false if there is none. */
 static bool next_range(const struct page_text *page, size_t *at, struct sp_view *ret_text)
 {
     size_t i = *at;
@@ -280,7 +279,7 @@ static uint16_t detect_language(struct sp_text *t, const struct page_text *page)
     if (t->sample.len == 0)
         return 0;
     if (!sp_utf8_valid(sp_buf_view(&t->sample)))
-        return 0; /* the caller's is_utf8 was wrong, and CLD2 trusts its input */
+        return 0; /* is_utf8 was wrong, and CLD2 requires valid input */
     uint64_t key = sp_hash64(t->sample.data, t->sample.len) | 1;
     struct language_slot *slot = &t->languages[key >> 32 & (LANGUAGE_SLOTS - 1)];
     if (slot->key != key)

@@ -64,7 +64,7 @@ static inline uint64_t load8(const char *p)
     return x;
 }
 
-/* Sets bit 0x20 of every byte below 0x80. */
+/* Sets bit 0x20 in every byte below 0x80. */
 static inline uint64_t lower8(uint64_t x)
 {
     return x | ((~x & 0x8080808080808080ull) >> 2);
@@ -76,12 +76,12 @@ static inline uint64_t fold128(uint64_t a, uint64_t b)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-/* Loaded from offset 16 - n: n bytes 0xFF, then zeros. */
+/* Loaded from offset 16 - n: n bytes of 0xFF, then zeros. */
 static const uint8_t keep[48] = {
     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 };
 
-/* n from 1 to 16; 16 bytes at p can be read. */
+/* Hashes n bytes, from 1 to 16; 16 bytes at p can be read. */
 static inline uint64_t hash_short(const char *p, size_t n, uint64_t seed)
 {
     uint64_t a = lower8(load8(p)) & load8((const char *)keep + 16 - n);
@@ -105,7 +105,7 @@ static __attribute__((noinline)) uint64_t hash_long(const char *p, size_t n, con
     return hash_short(last, n, seed);
 }
 
-/* The word [p, p + n), n >= 1, in text that ends at end. */
+/* Hashes the word [p, p + n), n >= 1, in text that ends at `end`. */
 static inline uint64_t hash_word(const char *p, size_t n, const char *end)
 {
     if (__builtin_expect(n <= 16 && (size_t)(end - p) >= 16, 1))
@@ -136,7 +136,7 @@ static inline void add_word(struct sp_words *w, struct sp_builder *builder, uint
         flush(w, builder);
 }
 
-/* The word [p, p + n), and its stem where those count. */
+/* Adds the word [p, p + n), and its stem if stems are needed. */
 static void add_stemmed(struct sp_words *w, struct sp_builder *builder, const char *p, size_t n,
                         const char *end)
 {
@@ -146,14 +146,14 @@ static void add_stemmed(struct sp_words *w, struct sp_builder *builder, const ch
         sp_builder_stem(builder, stem);
 }
 
-/* Where the splitter stands between two blocks of 64 bytes. */
+/* The splitter's state between two blocks of 64 bytes. */
 struct position {
     const char *end;   /* of the text */
     const char *start; /* of the word that is open; NULL: none */
 };
 
-/* One block: at has the 64 bytes of `word`; `carry` says whether the byte before was in a
- * word. */
+/* Handles one block of 64 bytes at `at`, with the bitmap `word`; `carry` says whether the byte
+ * before it was in a word. */
 static inline void split_block(struct sp_words *w, struct sp_builder *builder, const char *at,
                                uint64_t word, struct position *pos)
 {
@@ -178,8 +178,8 @@ static inline void split_block(struct sp_words *w, struct sp_builder *builder, c
     pos->start = start;
 }
 
-/* The same where sentences count: `stop` has the bytes that may end one, `next` whether
- * the byte behind the block is in a word. */
+/* Does the same if sentences are needed: `stop` has the bytes that may end one, and `next` says
+ * whether the byte after the block is in a word. */
 static void split_sentences(struct sp_words *w, struct sp_builder *builder, const char *at,
                             uint64_t word, uint64_t stop, bool next, struct position *pos)
 {
