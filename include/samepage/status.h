@@ -85,7 +85,7 @@ struct samepage_status_event {
 enum samepage_result {
     SAMEPAGE_EVENT = 1,    /* next: there is an event */
     SAMEPAGE_NONE = 0,     /* next: none came in time, or a page was erased; commit: done */
-    SAMEPAGE_RETRY = -1,   /* an error that may pass by itself: call again */
+    SAMEPAGE_RETRY = -1,   /* a temporary error: call again */
     SAMEPAGE_BAD = -2,     /* skipped a record that is not a status event: call again */
     SAMEPAGE_INVALID = -3, /* commit of a client without a group */
     SAMEPAGE_FATAL = -10   /* close this client */

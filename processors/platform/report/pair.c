@@ -79,7 +79,7 @@ static void put_text(struct sp_buf *out, const struct words *w, const char *titl
             sp_html_putf(out, "</%s>", tag);
     }
     if (w->more)
-        sp_html_putf(out, "\n[the first %d words; the text goes on]", WORDS_SHOWN);
+        sp_html_putf(out, "\n[the first %d words; the text continues]", WORDS_SHOWN);
     sp_buf_put_str(out, "</div>\n");
 }
 

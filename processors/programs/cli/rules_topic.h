@@ -1,6 +1,6 @@
 /* The compacted topic of rules. A record's key is what the rule is about, its value the line that
- * `samepage rules` prints. Thread rule: any, with a configuration of its own or one that nobody
- * changes. Errors as kafka/table.h. */
+ * `samepage rules` prints. Thread rule: any thread, if its configuration is not changed by another.
+ * Errors as kafka/table.h. */
 #ifndef SP_CLI_RULES_TOPIC_H
 #define SP_CLI_RULES_TOPIC_H
 

@@ -1,13 +1,13 @@
 /* The smallest part of an archive that covers all of it, by a relation that the user writes.
  *
  * Source: Paudel, Anand, Berberich, "User-Defined Redundancy in Web Archives". Document a is
- * covered by document b where the relation holds; wanted are as few kept documents as possible,
- * such that every dropped one is covered by a kept one.
+ * covered by document b if the relation holds. As few documents as possible are kept, such that
+ * every dropped one is covered by a kept one.
  *
- *   relation.h    what the user wrote         documents.h   what it is asked about
- *   plan.h        what can be looked up       quotient.h    what can stand for others
+ *   relation.h    the user's condition        documents.h   the documents
+ *   plan.h        what can be looked up       quotient.h    which documents represent others
  *   pairs.h, arcs.h                     which pairs share enough, and are related
- *   graph.h       who covers whom             solve.h       whom to keep
+ *   graph.h       which covers which          solve.h       which to keep
  *
  * The result is a pure function of the input, the relation and the limits of exactness; threads and
  * memory do not change it. */

@@ -1,8 +1,9 @@
 /* Which parts of a relation can find candidates, so that it need not be evaluated for all pairs.
  *
  * The relation becomes an "or" of paths, each an "and" of atoms (comparisons, perhaps negated). A
- * pair that the relation holds for is found by at least one path; the relation itself is asked
- * again of every pair found, so a path may promise too much and never too little. Of a path's atoms
+ * pair that the relation holds for is found by at least one path; the relation itself is
+ * evaluated for every pair found, so a path may find too many pairs, but never too few. Of a path's
+ * atoms
  *
  *   measure OP constant      become the least share of shingles that a or b must have in common:
  *                              containment(a, b) >= c    c of a

@@ -1,13 +1,14 @@
-/* Documents that can stand for others, found without comparing texts.
+/* Finds documents that can represent others, without comparing texts.
  *
  * Let a and r have the same set of shingles and equal values in all fields that the relation uses
  * other than in atoms F(a) <= G(b); let F(a) <= F(r) and G(a) <= G(r) in each of those; and let the
  * relation hold for (a, r). Measures cannot tell a from r. So whatever a covers, r covers; whatever
  * covers r, covers a; and r covers a. Then some smallest cover does without a, and any cover of the
- * others covers a: a is left out, and whoever keeps or covers r covers a. This holds for any mix of
- * && and ||, because growing G(b) or shrinking F(a) never makes such an atom false.
+ * others covers a: a is left out, and a is covered by r if r is kept, otherwise by what covers r.
+ * This holds for any mix of && and ||, because growing G(b) or shrinking F(a) never makes such an
+ * atom false.
  *
- * Where documents have weights, r must not weigh more than a.
+ * If documents have weights, r must not weigh more than a.
  *
  * In this way a page that was fetched n times unchanged becomes one document with n arcs, instead
  * of a clique of n squared. */

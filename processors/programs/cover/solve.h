@@ -1,13 +1,13 @@
 /* The smallest set of documents that covers all: a minimum dominating set of a directed graph, in
  * which an arc leads from a document to each that it covers. A document covers itself.
  *
- *   1  reduction, which never loses the optimum: what nobody else covers is kept; what covers only
- *      one uncovered document that something else covers as well is never kept
- *   2  the rest falls into parts that share nothing
+ *   1  reduction, which never loses the optimum: a document that no other covers is kept; one that
+ *      covers only a single uncovered document, which another covers as well, is never kept
+ *   2  the rest is divided into parts that share nothing
  *   3  a part of up to exact_max documents: branch and bound (exact.c), which is exact unless it
- *      takes more than steps_max steps; then the best cover so far stands
- *   4  a larger part: greedily the document that covers most uncovered ones (Johnson 1974, within
- *      ln n of the optimum), then whatever of it became superfluous goes
+ *      takes more than steps_max steps; then the best cover so far is used
+ *   4  a larger part: greedily takes the document that covers most uncovered ones (Johnson 1974,
+ *      within ln n of the optimum), then drops what became superfluous
  *
  * Deterministic: equal graphs give equal covers; of equally good documents the first is taken.
  * Source of the problem: Paudel, Anand, Berberich, who solve up to ten documents exactly. */
@@ -29,8 +29,6 @@ struct sp_solve_options {
     uint32_t exact_max; /* documents of a part that is solved exactly; at most 4,096 */
     uint64_t steps_max; /* of branch and bound, a part */
 };
-
-enum { SP_SOLVE_EXACT_LIMIT = 4096 };
 
 struct sp_solve_stats {
     uint64_t exact;   /* parts solved exactly, those that the reduction solved included */

@@ -1,10 +1,10 @@
-/* The field `versions`: how many documents there are of a document's URL. It is known only when all
- * have been read, so a filter that asks for it is asked in two parts. A filter is parts joined by
- * `&&`; those without `versions` are asked of each document as it is read, and `versions` counts
- * the documents that these let through; the others are asked at the end. So
+/* The field `versions`: the number of documents of a document's URL. It is known only when all have
+ * been read, so a filter that uses it is evaluated in two steps. The filter's parts are those
+ * joined by `&&`. Parts without `versions` are evaluated for each document as it is read, and
+ * `versions` counts the documents that pass them; the other parts are evaluated at the end. So
  * `versions >= 2 && timestamp >= 2010-01-01` means URLs with two versions since 2010.
  *
- * In memory: 4 bytes a document and about 40 a URL, where the field is used. */
+ * Memory, if the field is used: 4 bytes a document and about 40 a URL. */
 #ifndef SP_COVER_VERSIONS_H
 #define SP_COVER_VERSIONS_H
 
@@ -30,7 +30,7 @@ static inline uint32_t sp_versions_of(const struct sp_versions *v, size_t number
     return v->counts[v->url_of[number]];
 }
 
-/* Whether this is the first time that a document of its URL is asked about. */
+/* Whether this is the first call for a document of its URL. */
 bool sp_versions_first(struct sp_versions *v, size_t number);
 
 /* What the parts of a condition with, or without, the field say: true where there are none. */

@@ -2,7 +2,7 @@
  * are lost by that.
  *
  * Each trace is replayed fetch by fetch. Before the first fetch of a URL the predictor
- * (predict/predict.h) is asked; it has learned from the fetches before it only. A fetch predicted
+ * (predict/predict.h) is queried; it has learned only from the fetches before it. A fetch predicted
  * with enough confidence is skipped: the predictor does not learn from it, and the page is lost if
  * it is unique, that is, near no page seen before it in the trace, skipped or not. The share
  * `predict.explore` of the predicted fetches is made nevertheless, and learned from. Each

@@ -31,7 +31,7 @@ struct sp_route {
 /* Makes the response {"error": text}; returns status. */
 unsigned sp_respond_error(struct sp_serve_thread *t, unsigned status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The response to an error of the state; `url` was asked for. */
+/* Makes the response to an error of the state; `url` is the requested one. */
 unsigned sp_respond_failed(struct sp_serve_thread *t, enum sp_err err, const char *url);
 /* An argument of the query, or NULL. */
 const char *sp_argument(const struct sp_query *q, const char *name);

@@ -12,7 +12,7 @@ struct sp_group_member {
 };
 
 struct sp_members {
-    struct sp_id page;  /* asked for */
+    struct sp_id page;  /* the requested page */
     struct sp_id after; /* the part after this member; zero: the first part */
     struct sp_group_id group;
     struct sp_group_member *list; /* winners first, then by rank */

@@ -21,7 +21,7 @@ struct sp_overview {
     bool ending;
     struct sp_buf json;             /* under the lock */
     struct sp_catalogue *catalogue; /* under the lock; NULL: none yet */
-    bool background;                /* a pass blocks nobody, so requests may delay it */
+    bool background;                /* no request waits for a pass, so requests may delay it */
     bool predict;
     bool (*learned)(void *arg, const struct sp_buf *lines);
     void *learned_arg;

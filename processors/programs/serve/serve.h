@@ -56,9 +56,10 @@ struct sp_serve_options {
     size_t status_count;
     bool predict;   /* learns rules about URLs: about 1 KiB of memory a page */
     double explore; /* share of the predicted fetches to be made all the same: predict.explore */
-    /* Gets the rules of at least SP_SERVE_RULE_CONFIDENCE, as sp_serve_rules writes them, each time
-     * that they were learned from all pages; from a thread of the server. False: it is called
-     * again, after some seconds. NULL: nobody wants them. With `predict` only. */
+    /* Called with the rules of at least SP_SERVE_RULE_CONFIDENCE, as sp_serve_rules writes them,
+     * each time that they were learned from all pages, from a thread of the server. If it returns
+     * false, it is called again after some seconds. NULL: rules are not passed on. With `predict`
+     * only. */
     bool (*learned)(void *arg, const struct sp_buf *lines);
     void *learned_arg;
     struct sp_serve_rules_source rules; /* predicts by these; with `predict` only */

@@ -2,7 +2,7 @@
  *
  *   worker.c        rounds, intake, the loop
  *   failure.c       what went wrong first
- *   log.c           what is said meanwhile
+ *   log.c           the log
  *   intake.c        when no messages are taken for a while
  *   damage.c        which failures a new database repairs
  *   assignment.c    partitions come and go
@@ -10,7 +10,7 @@
  *   standby.c       copies of those of other instances
  *   transaction.c   begin, output, changelog, commit, abort
  *   lag.c           how far the tiers are behind, asked in a thread of its own
- *   meter.c         metrics that are read off; upkeep */
+ *   meter.c         metrics that are read from time to time; upkeep */
 #ifndef SP_KAFKA_INTERNAL_H
 #define SP_KAFKA_INTERNAL_H
 
@@ -49,7 +49,7 @@ struct sp_worker {
     int64_t room_ms;     /* when the room on the disk was looked at */
     size_t drained;      /* bytes taken from the consumer's queue since its fetcher was woken */
     int64_t opened_round_ms;
-    bool fenced;               /* somebody else has its name; set at the end of the round */
+    bool fenced;               /* another process has its name; set at the end of the round */
     bool paused;               /* intake: also for partitions that come */
     struct sp_failure failure; /* of anything since the start; ends the round */
 };

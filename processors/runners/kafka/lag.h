@@ -1,5 +1,5 @@
-/* How far the tiers are behind. A thread asks the broker now and then, so that nobody waits for the
- * result. Private to this folder. */
+/* How far the tiers are behind. A thread queries the broker from time to time, so that the worker
+ * does not wait for the result. Private to this folder. */
 #ifndef SP_KAFKA_LAG_H
 #define SP_KAFKA_LAG_H
 

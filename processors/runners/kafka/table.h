@@ -54,8 +54,8 @@ enum sp_err sp_topic_table_read(const struct sp_kafka_options *options, enum sp_
                                 struct sp_topic_table *t, struct sp_fault *fault);
 /* Makes the topic equal to `wanted`; `is` is what it contains now, read to the end. Writes new and
  * changed values and deletes keys that are not wanted, in order of keys, and enters in `is` what
- * the brokers acknowledged. If nobody else wrote in between, `is` then ends behind these records,
- * so the next reading does not see them; otherwise it does, in their order. SP_OK: the brokers have
+ * the brokers acknowledged. If there were no other writers, `is` then ends after these records, and
+ * the next reading does not return them; otherwise it does, in their order. SP_OK: the brokers have
  * all of it. SP_BUSY: they may have part of it; reading and writing again does no harm. */
 enum sp_err sp_topic_table_write(const struct sp_kafka_options *options, enum sp_topic topic,
                                  struct sp_topic_table *is, const struct sp_topic_table *wanted,

@@ -71,9 +71,9 @@ struct sp_worker_stage {
 
 /* Why a transaction was aborted: name, and the value of the label `reason` in /metrics. */
 #define SP_ABORTS(X)                                                                               \
-    X(REBALANCE, rebalance)             /* the partitions went to somebody else */                 \
+    X(REBALANCE, rebalance)             /* the partitions went to another instance */              \
     X(TIMEOUT, timeout)                 /* the broker did not reply in time */                     \
-    X(FENCED, fenced)                   /* somebody else has this name, or it expired */           \
+    X(FENCED, fenced)                   /* another process has this name, or it expired */         \
     X(BROKER, broker)                   /* any other error of the broker */                        \
     X(UNKNOWN_OUTCOME, unknown_outcome) /* unknown whether the commit happened */                  \
     X(STAGE, stage)                     /* the stage or its local database failed */               \

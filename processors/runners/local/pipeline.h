@@ -12,7 +12,7 @@
 
 /* What became of one record. */
 struct sp_batch_item {
-    struct sp_message *message; /* taken by whoever handles it; NULL: see err */
+    struct sp_message *message; /* the receiver takes it and sets NULL; NULL: see err */
     enum sp_err err;            /* SP_OK without a message: the record says nothing of the page */
     const char *why;
     uint64_t number;

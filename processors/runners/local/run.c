@@ -82,8 +82,9 @@ static void set_name(char **at, const char *name)
     *at = sp_strdup(name);
 }
 
-/* In memory a state of its own would be a second copy of what the stages have, which nobody goes
- * on from. It is written where that lets go of memory, and at the end for those who read it. */
+/* Without a state directory, rows would be a second copy of what the stages have in memory, and no
+ * run continues from them. So they are written only if that frees memory, and at the end, because
+ * reports read them. */
 static bool is_due(const struct run *r)
 {
     return !r->passing || sp_local_bus_has_waste(r->bus, r->since_flush);

@@ -1,5 +1,5 @@
-/* The audit of a run by itself (shadow/shadow.h): what it found and which pages it watches are kept
- * with the state, so that a run that continues it watches on. docs/AUDIT.md.
+/* The self-audit of a run (shadow/shadow.h). Its findings and the pages that it watches are stored
+ * with the state, so that the next run continues it. docs/AUDIT.md.
  *
  * Rows of the meta store: "audit", the report, and an empty row for each page watched ("A", page
  * id). What is known of such a page is read from the rows of the stages. Thread rule: one thread.

@@ -221,9 +221,9 @@ void sp_contain_index_prefetch(const struct sp_contain_index *x, const uint32_t 
                                uint32_t count, uint32_t at);
 /* Returns how long the list is now. */
 uint32_t sp_contain_index_add(struct sp_contain_index *x, uint32_t shingle, uint32_t slot);
-/* The slot has left, and is `times` in the list. `stays` tells of the list who has not left; asked
- * of the same slot twice in a row of questions, it may say no the second time. Returns how many
- * entries were read: two a call at most, on average. */
+/* The slot has left, and is in the list `times` times. `stays` says of a slot in the list whether
+ * it has not left; if called twice for a slot within one call, it may return false the second time.
+ * Returns how many entries were read: on average at most two for each call. */
 uint32_t sp_contain_index_leave(struct sp_contain_index *x, uint32_t shingle, uint32_t slot,
                                 uint32_t times, bool (*stays)(void *arg, uint32_t slot), void *arg);
 void sp_contain_index_done(struct sp_contain_index *x);

@@ -116,7 +116,7 @@ static void free_hub(struct sp_large *l, struct sp_hub *h)
     sp_free(h);
 }
 
-/* ---- who covers it */
+/* ---- which winner covers it */
 
 static void unfollow(struct sp_hub *h)
 {

@@ -1,7 +1,7 @@
 /* Groups of many members: the cost of a page does not grow with its group.
  *
  * Members are in sorted lists of any length (base/shelf.h). Members of equal content share a hub,
- * and everything that depends on similarity works on hubs: who wins (cover.c), and whether the
+ * and everything that depends on similarity works on hubs: which win (cover.c), and whether the
  * group is still connected (bonds.c, with candidates from model/stars). Redirects form a forest
  * (ends.h) whose roots are their ends.
  *
@@ -9,7 +9,7 @@
  *   hubs.c    the members of one content; rows of the star index
  *   bonds.c   edges between stars
  *   pieces.c  pieces that have come off
- *   cover.c   who wins, by content
+ *   cover.c   which hubs win, by content
  *   winning.c the hubs that win
  *   aware.c   which members a step tells
  *

@@ -213,7 +213,7 @@ static uint32_t measure(struct searches *s, struct piece *pieces, uint32_t *ret_
         pieces[count].size = sp_large_size_behind(m);
         outside += pieces[count++].size;
     }
-    if (!s->count && s->g->large->ranks.count) { /* hubs that nobody doubts */
+    if (!s->count && s->g->large->ranks.count) { /* hubs that are not in doubt */
         *ret_open = count++;
     }
     if (*ret_open != UINT32_MAX)

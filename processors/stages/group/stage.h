@@ -5,7 +5,7 @@
  *   fast.c       mode fast: the representative, and the repair
  *   handover.c   members move between groups
  *   forest.c     is the group still connected? (spanning forest)
- *   verdicts.c   who wins? (the cover of winners/winners.h kept up to date)
+ *   verdicts.c   which members win (the cover of winners/winners.h, kept up to date)
  *   statuses.c   what pages are told
  *   untold.c     pages that are told later                                   untold.h
  *   members.c    the members of a group as a sorted list

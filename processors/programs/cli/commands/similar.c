@@ -82,8 +82,9 @@ static void print_jaccard(const struct sp_similarity_options *o, const struct sp
            sp_length_bound(a->length, b->length));
     printf("threshold              %.4f\n", o->threshold);
     if (o->method == SP_METHOD_COMBINED)
-        printf("sentences (LCS ratio)  %.4f   asked for %.2f, where the similarity is below %.4f\n",
-               sp_lcs_ratio(a, b), o->lcs_min, o->threshold + o->band);
+        printf(
+            "sentences (LCS ratio)  %.4f   at least %.2f needed if the similarity is below %.4f\n",
+            sp_lcs_ratio(a, b), o->lcs_min, o->threshold + o->band);
 }
 
 static void print_measure(const struct sp_similarity_options *o, const struct sp_signature *a,

@@ -11,7 +11,7 @@
 enum sp_tag_flag {
     SP_TAG_BLOCK = 1,     /* text before and behind it are different blocks */
     SP_TAG_STACK = 2,     /* its content has a context of its own: kept on the stack */
-    SP_TAG_RAW = 4,       /* raw text that nobody sees: dropped up to the end tag */
+    SP_TAG_RAW = 4,       /* raw text that is not shown: dropped up to the end tag */
     SP_TAG_RCDATA = 8,    /* text with references but without tags */
     SP_TAG_DROP = 16,     /* the whole element is invisible */
     SP_TAG_BOILER = 32,   /* navigation and the like */
