@@ -1,8 +1,8 @@
-/* The partitions of messages and statuses are chosen here and nowhere else: a message goes to the
- * partition of the page or founder it is for (tier 1), or of its cell's machine (tier 2); a status
- * to that of its page. Notes for the contain stage all go to one partition, and so do the fetches
- * for the audit. All messages from one input partition to another keep their order: one producer,
- * one log. */
+/* This file alone chooses the partitions of messages and statuses: a message goes to the partition
+ * of its page or founder (tier 1), or of its cell's machine (tier 2); a status goes to the
+ * partition of its page; notes for the contain stage all go to one partition, and so do the fetches
+ * for the audit. All messages from one input partition to another keep their order, because they
+ * have one producer and one log. */
 #include "kafka/stages.h"
 
 #include "base/assert.h"
@@ -15,13 +15,13 @@
 #include "shadow/shadow.h"
 #include "signature/signature.h"
 
-/* ---- what all of them say ---- */
+/* ---- what all stages send ---- */
 
 struct mouth {
     struct sp_worker *worker;
     const struct sp_maps *maps;
     struct sp_wire_format statuses;
-    bool contains; /* the contain stage hears of it */
+    bool contains; /* notes go to the contain stage */
     struct sp_buf bytes;
     struct sp_buf key;
 };
@@ -42,7 +42,7 @@ static void on_send(void *arg, struct sp_message *m)
     sp_message_free(m);
 }
 
-/* A fetch that found the page as it was changes nothing there. */
+/* A fetch that found the page unchanged does not concern the contain stage. */
 static void note_fetch(struct mouth *mouth, const struct sp_message *m)
 {
     if (!mouth->contains || m->kind != SP_MSG_CRAWLED || m->crawled.page_kind == SP_PAGE_UNSEEN)
@@ -67,10 +67,11 @@ static void put_key(struct mouth *mouth, struct sp_view url)
 {
     sp_buf_reset(&mouth->key);
     enum sp_err err = sp_url_canonical(url, &mouth->key);
-    SP_ASSERT(err == SP_OK); /* its page has an id, which was made of it */
+    SP_ASSERT(err == SP_OK); /* the page's id was made from this URL */
 }
 
-/* Also under the URL as it was spelt, which was the key of statuses before 0.2. */
+/* Also deletes the status under the URL as it was spelled, which was the key of statuses before
+ * 0.2. */
 static void take_back(struct mouth *mouth, const struct sp_status_event *event, int32_t partition)
 {
     struct sp_view url = sp_view_str(event->url), nothing = {0};
@@ -80,8 +81,8 @@ static void take_back(struct mouth *mouth, const struct sp_status_event *event, 
         sp_worker_emit(mouth->worker, SP_TOPIC_STATUS, partition, url, nothing);
 }
 
-/* The key is the page's name, however its last fetch spelt it: the topic keeps one event of each.
- */
+/* The key is the page's name, whatever the spelling in its last fetch, so that the topic keeps one
+ * event for each page. */
 static void on_publish(void *arg, const struct sp_status_event *event)
 {
     struct mouth *mouth = arg;
@@ -111,7 +112,7 @@ struct signature_stage {
     struct mouth mouth;
     struct sp_parser *parser;
     struct sp_wire_format registry;
-    struct sp_schemas *schemas; /* NULL: no registry is asked */
+    struct sp_schemas *schemas; /* NULL: there is no registry */
     struct sp_text *text;
     uint64_t audited; /* bound of the draws of pages in the sample; 0: there is none */
     uint64_t cut;     /* pages */
@@ -162,7 +163,7 @@ static enum sp_err read_page(struct signature_stage *s, struct sp_view value,
     return sp_parser_json(s->parser, value, ret_page, ret_why);
 }
 
-/* A deletion in the topic of pages: the page that its key names is to be forgotten. */
+/* A record without a value in the topic of pages: the page of its key is to be forgotten. */
 static enum sp_err read_deletion(struct signature_stage *s, struct sp_view key,
                                  struct sp_message **ret_message, const char **ret_why)
 {
@@ -263,7 +264,7 @@ static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *s
     uint32_t id = o->status_schema_id;
     struct sp_fault fault;
     if (o->schemas && sp_schemas_id(o->schemas, SP_TOPIC_STATUS, &id, &fault) != SP_OK)
-        SP_ASSERT(!"prepared"); /* group_prepare has asked */
+        SP_ASSERT(!"prepared"); /* group_prepare has asked the registry */
     s->mouth.statuses = sp_wire_format_of_id(id);
     s->mouth.contains = o->contain.threshold > 0;
     s->group = sp_group_stage_new(&o->group, store, &outbox);
@@ -271,7 +272,7 @@ static enum sp_err group_open(void *arg, struct sp_worker *w, struct sp_store *s
     return sp_group_stage_error(s->group);
 }
 
-/* What the contain stage has found. */
+/* Handles what the contain stage found. */
 static enum sp_err group_found(struct group_stage *s, struct sp_view value)
 {
     struct sp_note note;

@@ -8,7 +8,8 @@
 #include "base/mem.h"
 
 enum { POLL_MS = 200, SILENCE_MS = 30000, FLUSH_MS = 60000, WAIT_MS = 50 };
-/* A day, and so much less than the 30 for which brokers keep a deletion (delete.retention.ms). */
+/* A day, which is much less than the 30 days for which brokers keep a deletion
+ * (delete.retention.ms). */
 enum { STALE_MS = 24 * 3600 * 1000 };
 
 /* ---- in memory ---- */
@@ -161,7 +162,8 @@ static enum sp_err find_topic(rd_kafka_t *handle, const char *name, int32_t *ret
     return err == SP_OK ? SP_OK : sp_kafka_no_reply(handle, fault);
 }
 
-/* An offset that no longer exists is an error: records before it may be missing in the table. */
+/* With this, an offset that no longer exists is an error: records before it may be missing in the
+ * table. */
 static void no_reset(rd_kafka_conf_t *conf, void *arg)
 {
     (void)arg;
@@ -199,16 +201,16 @@ struct change {
     const char *key;
     const char *value; /* NULL: a deletion */
     bool acknowledged;
-    int64_t offset; /* then; below 0: unknown */
+    int64_t offset; /* set when acknowledged; negative: unknown */
     int64_t time_ms;
 };
 
 struct writing {
     rd_kafka_t *producer;
     char topic[SP_TOPIC_NAME_MAX];
-    struct change *changes; /* in order of keys, deletions last */
+    struct change *changes; /* in the order of keys, deletions last */
     size_t count;
-    rd_kafka_resp_err_t failed; /* the first delivery that did */
+    rd_kafka_resp_err_t failed; /* the first failed delivery */
 };
 
 static void on_delivery(rd_kafka_t *producer, const rd_kafka_message_t *m, void *arg)
@@ -317,7 +319,8 @@ static enum sp_err send_all(const struct sp_kafka_options *options, struct writi
     return err;
 }
 
-/* What the brokers acknowledged; behind a record of others the rest is read again. */
+/* Enters the acknowledged changes. If another writer's record comes first, the rest is read again.
+ */
 static void enter_own(struct sp_topic_table *is, const struct writing *w)
 {
     for (size_t i = 0; i < w->count; i++) {

@@ -12,21 +12,21 @@
 
 enum { POLL_MS = 200, TIMEOUT_MS = 30000, STALLED_MS = 60000, RESTART_MS = 2000, SLICE_MS = 50 };
 enum { SAID_MOST = 100 };
-enum { BATCH = 512 }; /* messages that are taken from librdkafka under one lock */
+enum { BATCH = 512 }; /* messages taken from librdkafka under one lock */
 enum { TAIL = 16 };   /* offsets at the end of tier1 among which its last message is looked for */
 
-/* Where a topic was read to, and where a lap ends, by partition. */
+/* By partition: how far a topic was read, and where a lap ends. */
 struct reading {
     char topic[SP_TOPIC_NAME_MAX];
     int32_t partitions;
     int64_t *next;
     int64_t *end;
-    int64_t *data; /* behind the last message */
+    int64_t *data; /* offset after the last message */
 };
 
-/* A tier, and how far it must come until the next look. */
+/* A tier, and how far it must have come for the next look. */
 struct tier {
-    rd_kafka_t *group; /* a handle in the group that reads it */
+    rd_kafka_t *group; /* a handle in the group that reads the tier's topic */
     char topic[SP_TOPIC_NAME_MAX];
     int32_t partitions;
     int64_t *mark;
@@ -46,7 +46,7 @@ struct watch {
     struct reading tail; /* of tier1, up to the mark */
     bool tail_is_read;
     struct tier tiers[2];
-    struct sp_shadow_counts before; /* of shadows that an error ended */
+    struct sp_shadow_counts before; /* of watches that an error ended */
     struct sp_buf text;
     struct sp_buf url;
     uint64_t said;
@@ -109,7 +109,7 @@ static void on_fetch(struct watch *w, struct sp_view key, struct sp_view value)
     }
     if (!value.data || sp_message_peek(value) != SP_MSG_CRAWLED ||
         sp_message_decode(value, &m) != SP_OK)
-        return; /* the group stage tells of those that cannot be read */
+        return; /* the group stage reports messages that cannot be read */
     sp_shadow_fetch(w->shadow, m);
     sp_message_free(m);
 }
@@ -150,7 +150,7 @@ static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_messa
     if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         return sp_fault_set(w->fault, SP_BUSY, "%s: %s", r->topic, rd_kafka_message_errstr(m));
     if (m->partition >= r->partitions || m->offset >= r->end[m->partition])
-        return SP_OK; /* of a later lap */
+        return SP_OK; /* belongs to a later lap */
     r->next[m->partition] = r->data[m->partition] = m->offset + 1;
     if (!each)
         return SP_OK;
@@ -236,7 +236,7 @@ static enum sp_err read_to_end(struct watch *w, struct reading *r,
     return err;
 }
 
-/* Whether the group has committed all that was there at the last mark. */
+/* Whether the group has committed everything that was there at the last mark. */
 static enum sp_err has_passed(struct watch *w, struct tier *t, bool *ret_passed)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
@@ -360,7 +360,8 @@ static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topi
                          w->fault);
 }
 
-/* The ends of the statuses first: then no later status is about a fetch that was skipped. */
+/* Reads the ends of the statuses first, so that no later status is about a fetch that was skipped.
+ */
 static enum sp_err open_all(struct watch *w)
 {
     struct sp_shadow_options audit = w->options->audit;

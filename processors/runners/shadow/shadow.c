@@ -1,17 +1,17 @@
-/* Pages and their contents come and go; fetches and statuses meet: see shadow.h.
+/* Tracks watched pages and contents, and matches fetches with statuses: see shadow.h.
  *
- * A fetch is pending until a status names its version or a newer one: only then have the stages
- * accepted it. So a late fetch, which the stages discard, changes nothing here either. A status
- * that names a version without a fetch means that the page has content that is not watched. While
- * streaming, only drawn fetches are seen, and a newer version may be of a fetch that was not: the
- * status must name the very version. */
+ * A fetch is pending until a status names its version or a newer one, because only then have the
+ * stages accepted it. So a late fetch, which the stages discard, changes nothing here either. A
+ * status that names a version without a fetch means that the page has content that is not watched.
+ * While streaming, only drawn fetches are seen, and a newer version may be that of a fetch that was
+ * not: the status must name the same version. */
 #include "shadow/internal.h"
 
 #include "base/mem.h"
 #include "base/url.h"
 #include "winners/winners.h"
 
-/* Of other pages that one is held against at each event. */
+/* The most other pages with which a page is compared at each event. */
 enum { PARTNERS_MAX = 32 };
 
 static const uint64_t URL_SEED = 0x61756469742e7572, CONTENT_SEED = 0x61756469742e636f;
@@ -180,14 +180,14 @@ static void touch(struct sp_shadow *s, struct sp_watched *w)
     s->touched[s->touched_count++] = w->page;
 }
 
-/* ---- what comes in ---- */
+/* ---- input ---- */
 
 static bool is_late(const struct sp_watched *w, int64_t version)
 {
     return version > 0 && (version < w->version || (w->pending && version < w->pending_version));
 }
 
-/* A fetch that was delivered before, which the stages discard. */
+/* Whether the fetch was delivered before; the stages discard such fetches. */
 static bool is_twice(const struct sp_watched *w, const struct sp_crawled *c)
 {
     if (c->version != w->version || w->kind != c->page_kind)
@@ -196,7 +196,8 @@ static bool is_twice(const struct sp_watched *w, const struct sp_crawled *c)
            sp_id_eq(w->content->hash, c->signature->content_hash);
 }
 
-/* A fetch that found known content: the page's own, or content that the stages do not know. */
+/* Handles a fetch that found known content: the page's own, or content that the stages do not know.
+ */
 static void find_again(const struct sp_shadow *s, struct sp_watched *w, const struct sp_crawled *c)
 {
     if (w->pending && s->options.streaming) {
@@ -260,7 +261,7 @@ bool sp_shadow_watches(const struct sp_shadow *s, struct sp_id page)
     return sp_map_get(&s->by_page, page) != NULL;
 }
 
-/* The stages have accepted what was fetched. */
+/* The stages have accepted the fetch. */
 static void adopt(struct sp_shadow *s, struct sp_watched *w)
 {
     w->kind = w->pending_kind;
