@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum statement { BEGIN, COMMIT, ADD, TAKE_OUT, PUT_IN, VERDICT, STATEMENTS };
+enum statement { BEGIN, COMMIT, ADD, TAKE_OUT, PUT_IN, VERDICT, FORGET, STATEMENTS };
 
 struct index {
     sqlite3 *db;
@@ -16,6 +16,7 @@ struct index {
 static const char schema[] =
     "PRAGMA journal_mode = WAL;"
     "PRAGMA synchronous = NORMAL;"
+    "PRAGMA secure_delete = ON;"
     "CREATE TABLE IF NOT EXISTS page (id INTEGER PRIMARY KEY, url TEXT UNIQUE NOT NULL,"
     " status INTEGER NOT NULL DEFAULT 0, winner_url TEXT, contained_in TEXT);"
     "CREATE VIRTUAL TABLE IF NOT EXISTS body USING fts5(url, text);";
@@ -31,6 +32,7 @@ static const char *const texts[STATEMENTS] = {
     [VERDICT] = "INSERT INTO page (url, status, winner_url, contained_in) VALUES (?1, ?2, ?3, ?4)"
                 " ON CONFLICT (url) DO UPDATE SET status = ?2, winner_url = ?3,"
                 " contained_in = ?4",
+    [FORGET] = "DELETE FROM page WHERE url = ?1 RETURNING id",
 };
 
 struct index *index_open(const char *file, char *error, size_t size)
@@ -126,6 +128,18 @@ bool index_put_status(struct index *index, const char *url, size_t url_len,
     if (event->contained_in)
         bind_text(s, 4, event->contained_in, strlen(event->contained_in));
     return step(index, VERDICT, NULL);
+}
+
+bool index_forget(struct index *index, const char *url, size_t url_len)
+{
+    int64_t id = 0;
+    bind_text(index->statements[FORGET], 1, url, url_len);
+    if (!step(index, FORGET, &id))
+        return false;
+    if (id == 0)
+        return true;
+    sqlite3_bind_int64(index->statements[TAKE_OUT], 1, id);
+    return step(index, TAKE_OUT, NULL);
 }
 
 /* Each word in quotes, so that none is taken for an operator of FTS5. NULL: out of memory. */

@@ -182,13 +182,16 @@ static bool apply_statuses(struct indexer *x)
             fprintf(stderr, "indexer: %s\n", samepage_status_error(x->statuses));
         if (got == SAMEPAGE_FATAL)
             stop = 1;
-        if (got != SAMEPAGE_EVENT)
+        const char *erased = samepage_status_erased(x->statuses);
+        if (got != SAMEPAGE_EVENT && !erased)
             break;
-        if (!name_page(x, event.url, strlen(event.url)))
+        const char *url = erased ? erased : event.url;
+        if (!name_page(x, url, strlen(url)))
             continue;
-        if (!begin(x) || !index_put_status(x->index, x->url, x->url_len, &event))
+        if (!begin(x) || !(erased ? index_forget(x->index, x->url, x->url_len)
+                                  : index_put_status(x->index, x->url, x->url_len, &event)))
             return false;
-        x->status_count++;
+        x->status_count += !erased;
         x->last_new = now_ms();
     }
     return true;

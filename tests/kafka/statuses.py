@@ -18,6 +18,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -299,8 +300,8 @@ def foreign(work, program, reader, *_):
     check_same(decided(got), place.expected(), "confluent-kafka and `samepage run`")
 
 
-def measure(place, index_program, running):
-    """Times the indexer over one crawl; returns its results for a word of many pages."""
+def measure(place, index_program, running, erased=()):
+    """Times the indexer over one crawl, and erases these pages at its end; returns the index and the statuses."""
     index = place.path(place.prefix + "index.sqlite")
     place.call("topics", "create", *place.settings())
     report = place.path(place.prefix + "report")
@@ -313,6 +314,9 @@ def measure(place, index_program, running):
             if running:
                 place.settle(want)
             time.sleep(3)
+            if erased:
+                place.call("forget", *place.settings(), *erased)
+                wait(lambda: not set(urls_of(index)) & set(erased), pause=1)
     with open(report, encoding="utf-8") as file:
         text = file.read()
     print("with samepage:" if running else "without samepage:", text.replace("\n", "; "))
@@ -320,6 +324,12 @@ def measure(place, index_program, running):
     check(running == (", 0 statuses applied" not in text), "statuses are there, or are not")
     check("p50" in text and "p99" in text, "no latencies")
     return index, want
+
+
+def urls_of(index):
+    """All that the indexer knows of."""
+    with contextlib.closing(sqlite3.connect(f"file:{index}?mode=ro", uri=True)) as file:
+        return [url for table in ("page", "body") for url, in file.execute(f"SELECT url FROM {table}")]
 
 
 def indexer(work, program, _, index_program):
@@ -340,12 +350,16 @@ def indexer(work, program, _, index_program):
 
     before, want = measure(place, index_program, False)
     hidden = {url for url, event in want.items() if event[2] in ("loser", "gone")}
-    check(results(before) & hidden, "no loser is among the results even without statuses")
+    results_before = results(before)
+    check(results_before & hidden, "no loser is among the results even without statuses")
+    erased = sorted(url for url, event in want.items() if event[2] == "unique" and url in results_before)[:5]
+    check(len(erased) == 5, erased, "are too few pages to erase")
     place.prefix = f"with-{os.getpid()}."
-    after, want = measure(place, index_program, True)
+    after, want = measure(place, index_program, True, erased)
     check(not results(after) & hidden, "losers are among the results")
-    check(results(after) == results(before) - hidden, "other pages are missing, or too many")
-    print(f"{len(results(before))} results without statuses, {len(results(after))} with")
+    check(not set(urls_of(after)) & set(erased), "erased pages are in the index")
+    check(results(after) == results_before - hidden - set(erased), "other pages are missing, or too many")
+    print(f"{len(results_before)} results without statuses, {len(results(after))} with")
 
 
 def common_words(crawl):
