@@ -103,15 +103,12 @@ struct sp_large {
     uint32_t *free_rows;
     uint32_t free_row_count;
     uint32_t free_row_cap;
-    struct sp_hub_list todo;   /* to be judged */
-    struct sp_hub_list recent; /* winners in the order in which they became winners; NULL: no
-                                * longer one */
-    uint64_t recent_from;      /* the number of the first of them */
-    uint64_t wins;             /* the number of the last */
-    uint32_t paid;             /* hubs that may be opened (cover.c) */
-    struct sp_rival *rivals;   /* scratch of winning.c */
-    uint32_t rival_count;
-    uint32_t rival_cap;
+    struct sp_hub_list todo;     /* to be judged */
+    struct sp_hub_list recent;   /* winners in the order in which they became winners; NULL: no
+                                  * longer one */
+    uint64_t recent_from;        /* the number of the first of them */
+    uint64_t wins;               /* the number of the last */
+    uint32_t paid;               /* hubs that may be opened (cover.c) */
     struct sp_hub_list near;     /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
     struct sp_hub_list doubts;   /* may no longer be connected */
