@@ -50,9 +50,9 @@ struct sp_rule {
     bool any;   /* for all values, otherwise for these two */
     char *host; /* where it holds */
     char *name; /* name of a parameter, or position of a segment; "" for the others */
-    char *from; /* the two values if not `any`, in the order of their first pair */
+    char *from; /* the two values if not `any`, in byte order */
     char *to;
-    char *example[2]; /* URLs of the last pair with equal content, or NULL */
+    char *example[2]; /* URLs of the first pair with equal content, or NULL */
     double support;   /* faded */
     double against;
     uint64_t pairs[2]; /* total counts: against, for */
