@@ -3,14 +3,15 @@
  * estimate from the smallest hashes is Broder's (1997).
  *
  * Two documents are walked together from their smallest hashes on. Each step of that walk is one
- * element of the union, and J is the probability that it is shared. So after the first 16 steps
- * (more if the threshold is low) nearly all unrelated pairs are decided: `prefix_least` is the
- * number of shared elements that a pair at the threshold falls short of once in 10^10 (the binomial
- * distribution; drawing without replacement scatters less). The walk continues for the remaining
- * pairs; every 32 steps it checks whether the rest can still change the outcome.
+ * element of the union, and J is the probability that it is shared. So after the first 16 to 128
+ * steps (32 at a threshold of 0.8, 64 at 0.5) nearly all unrelated pairs are decided:
+ * `prefix_least` is the number of shared elements that a pair at the threshold falls short of once
+ * in 10^10 (the binomial distribution; drawing without replacement scatters less). The walk
+ * continues for the remaining pairs; every 32 steps it checks whether the rest can still change the
+ * outcome.
  *
  * Not every pair is walked: a document that shares none of its first hashes with another is not
- * similar to it. These are the hashes of the first 16 steps or, in small documents, one more than
+ * similar to it. These are the hashes of those first steps or, in small documents, one more than
  * may be missing at that threshold (the prefix filter of set joins, which is exact). The first
  * hashes of the documents kept so far are in a table, so a document meets only those it shares one
  * with: a list of a hundred takes microseconds where walking each pair took 280. */
