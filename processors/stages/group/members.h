@@ -49,6 +49,7 @@ struct sp_group {
     uint8_t stored_level;      /* the level in its 'G' row */
     bool parted;               /* mode fast: the one page with content that it has was left alone by
                                 * others, and has not changed since */
+    bool stored_parted;        /* `parted` in its 'G' row */
     bool opens_changed;        /* since the last flush */
     bool unsure;               /* its forest must be mended when the last open transfer ends */
     struct sp_group_id *opens; /* groups of whose members only a part has arrived */

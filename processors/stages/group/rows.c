@@ -292,7 +292,7 @@ void sp_group_encode(const struct sp_group *g, bool packed, struct sp_buf *out)
 enum sp_err sp_group_decode(struct sp_reader *r, struct sp_group *g)
 {
     uint8_t level = sp_read_u8(r);
-    g->parted = (level & GROUP_PARTED) != 0;
+    g->parted = g->stored_parted = (level & GROUP_PARTED) != 0;
     g->level = g->stored_level = level & (GROUP_PARTED - 1);
     g->told_least = (uint32_t)sp_read_varint(r);
     g->told_most = (uint32_t)sp_read_varint(r);

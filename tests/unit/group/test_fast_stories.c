@@ -202,6 +202,40 @@ TEST(fast_a_page_that_another_leaves_alone_finds_it_again)
     tell_in(SP_MODE_FAST, 0, left_behind);
 }
 
+/* The same where so many pages lead to A that its group has a row for each member. */
+static void left_behind_with_redirects(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1010);
+    for (char page = 'C'; page <= 'H'; page++)
+        redirect(w, page, 'A');
+    CU_ASSERT(together(w, "ABCDEFGH"));
+    restart(w);
+    crawl(w, 'B', 1020);
+    CU_ASSERT(!together(w, "AB"));
+    restart(w);
+    w->asked = w->settled = 0;
+
+    crawl(w, 'A', 1010);
+
+    CU_ASSERT(w->asked == 1 && w->settled == 0);
+    CU_ASSERT(together(w, "AB") && is(w, 'B', SP_STATUS_LOSER, 'A'));
+    crawl(w, 'B', 1024); /* B leaves again */
+    restart(w);
+    crawl(w, 'A', 1001); /* A asks */
+    restart(w);
+    w->asked = w->settled = 0;
+
+    crawl(w, 'A', 1002);
+
+    CU_ASSERT(w->asked == 0 && w->settled == 1);
+}
+
+TEST(fast_a_page_with_redirects_that_is_left_alone_asks_once_also_after_a_restart)
+{
+    tell_in(SP_MODE_FAST, 0, left_behind_with_redirects);
+}
+
 /* It asks once; the page that left because of its own change does not ask again. */
 static void asks_once(struct world *w)
 {
