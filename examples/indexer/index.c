@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum statement { BEGIN, COMMIT, ADD, TAKE_OUT, PUT_IN, VERDICT, FORGET, STATEMENTS };
+enum statement { BEGIN, COMMIT, ADD, TAKE_OUT, PUT_IN, VERDICT, NO_VERDICT, DROP_EMPTY, STATEMENTS };
 
 struct index {
     sqlite3 *db;
@@ -32,7 +32,10 @@ static const char *const texts[STATEMENTS] = {
     [VERDICT] = "INSERT INTO page (url, status, winner_url, contained_in) VALUES (?1, ?2, ?3, ?4)"
                 " ON CONFLICT (url) DO UPDATE SET status = ?2, winner_url = ?3,"
                 " contained_in = ?4",
-    [FORGET] = "DELETE FROM page WHERE url = ?1 RETURNING id",
+    [NO_VERDICT] = "UPDATE page SET status = 0, winner_url = NULL, contained_in = NULL"
+                   " WHERE url = ?1",
+    [DROP_EMPTY] = "DELETE FROM page WHERE url = ?1 AND status = 0 AND NOT EXISTS"
+                   " (SELECT 1 FROM body WHERE body.rowid = page.id)",
 };
 
 struct index *index_open(const char *file, char *error, size_t size)
@@ -130,16 +133,22 @@ bool index_put_status(struct index *index, const char *url, size_t url_len,
     return step(index, VERDICT, NULL);
 }
 
-bool index_forget(struct index *index, const char *url, size_t url_len)
+/* A page without text and status goes. */
+static bool drop_empty(struct index *index, const char *url, size_t url_len)
 {
-    int64_t id = 0;
-    bind_text(index->statements[FORGET], 1, url, url_len);
-    if (!step(index, FORGET, &id))
-        return false;
-    if (id == 0)
-        return true;
-    sqlite3_bind_int64(index->statements[TAKE_OUT], 1, id);
-    return step(index, TAKE_OUT, NULL);
+    bind_text(index->statements[DROP_EMPTY], 1, url, url_len);
+    return step(index, DROP_EMPTY, NULL);
+}
+
+bool index_forget_text(struct index *index, const char *url, size_t url_len)
+{
+    return index_put_page(index, url, url_len, "", 0) && drop_empty(index, url, url_len);
+}
+
+bool index_forget_status(struct index *index, const char *url, size_t url_len)
+{
+    bind_text(index->statements[NO_VERDICT], 1, url, url_len);
+    return step(index, NO_VERDICT, NULL) && drop_empty(index, url, url_len);
 }
 
 /* Each word in quotes, so that none is taken for an operator of FTS5. NULL: out of memory. */

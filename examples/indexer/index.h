@@ -28,8 +28,10 @@ bool index_put_page(struct index *index, const char *url, size_t url_len, const 
                     size_t text_len);
 bool index_put_status(struct index *index, const char *url, size_t url_len,
                       const struct samepage_status_event *event);
-/* Takes out the page and its status. */
-bool index_forget(struct index *index, const char *url, size_t url_len);
+/* Takes out the text of a page that was erased. */
+bool index_forget_text(struct index *index, const char *url, size_t url_len);
+/* Takes out its status, and the page if it has no text. */
+bool index_forget_status(struct index *index, const char *url, size_t url_len);
 
 /* Calls `each` for at most `most` pages that have all the words, best first; neither losers nor
  * pages that are gone. `contained_in`: a larger page that has nearly all of it; NULL: none. */

@@ -140,6 +140,8 @@ static bool add_page(struct indexer *x, const rd_kafka_message_t *m)
     char type[TYPE_BYTES];
     const char *body = "";
     size_t body_len = 0;
+    if (!m->payload) /* the page was erased */
+        return !name_page(x, m->key, m->key_len) || index_forget_text(x->index, x->url, x->url_len);
     if (samepage_page_decode(m->payload, m->len, &page) != 0 ||
         !name_page(x, page.url, page.url_bytes)) {
         x->bad_count++;
@@ -188,7 +190,7 @@ static bool apply_statuses(struct indexer *x)
         const char *url = erased ? erased : event.url;
         if (!name_page(x, url, strlen(url)))
             continue;
-        if (!begin(x) || !(erased ? index_forget(x->index, x->url, x->url_len)
+        if (!begin(x) || !(erased ? index_forget_status(x->index, x->url, x->url_len)
                                   : index_put_status(x->index, x->url, x->url_len, &event)))
             return false;
         x->status_count += !erased;
