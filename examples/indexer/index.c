@@ -6,7 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum statement { BEGIN, COMMIT, ADD, TAKE_OUT, PUT_IN, VERDICT, NO_VERDICT, DROP_EMPTY, STATEMENTS };
+enum statement {
+    BEGIN,
+    COMMIT,
+    ADD,
+    TAKE_OUT,
+    PUT_IN,
+    VERDICT,
+    NO_VERDICT,
+    DROP_EMPTY,
+    STATEMENTS
+};
 
 struct index {
     sqlite3 *db;
