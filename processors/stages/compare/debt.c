@@ -62,10 +62,11 @@ static void pay_stars(struct sp_compare_stage *c, struct sp_cell_actor *cell, ui
         sp_relied_end(c, left.moved[i]);
         sp_queue_add(c, (struct sp_recall){EVERYWHERE, s->cell, s->content});
     }
+    /* Before rows enter: an heir may become a child again, as if it had never left its star. */
+    sp_near_follow(c);
     for (size_t i = 0; i < count && !c->err; i++)
         pay_left(c, rows[i]);
     sp_free(rows);
-    sp_near_follow(c);
 }
 
 static void pay_recalls(struct sp_compare_stage *c, uint32_t *units)
