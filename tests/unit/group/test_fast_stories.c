@@ -207,8 +207,8 @@ static void left_behind_with_redirects(struct world *w)
 {
     crawl(w, 'A', 1000);
     crawl(w, 'B', 1010);
-    for (char page = 'C'; page <= 'H'; page++)
-        redirect(w, page, 'A');
+    for (int page = 'C'; page <= 'H'; page++)
+        redirect(w, (char)page, 'A');
     CU_ASSERT(together(w, "ABCDEFGH"));
     restart(w);
     crawl(w, 'B', 1020);
