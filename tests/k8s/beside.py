@@ -60,18 +60,18 @@ def dashboard(test):
 
 def serve_takes_its_arguments(work):
     """The program accepts every option: it fails only for lack of a broker."""
-    for overlay in "overlays/secure", "overlays/rules":
-        check_arguments_of_serve(work, manifests.Cluster(work, overlay))
+    for overlay, name in ("overlays/secure", "serve"), ("overlays/rules", "serve"), ("overlays/predict", "predict"):
+        check_arguments_of_serve(work, manifests.Cluster(work, overlay), name)
 
 
-def check_arguments_of_serve(work, cluster):
-    arguments = cluster.container("serve")["args"]
+def check_arguments_of_serve(work, cluster, name):
+    arguments = cluster.container(name)["args"]
     state, token = work.path("copy"), work.write("token", "0123456789abcdef0123\n")
     settings = work.write("s.properties", cluster.text)
     place = {"/etc/samepage/samepage.properties": settings, "/state": state, "/etc/samepage-serve/token": token,
              "0.0.0.0:8080": "0.0.0.0:0"}
     paths = [a for a in arguments if a.startswith("/")]
-    mounts = [m["mountPath"] for m in cluster.container("serve")["volumeMounts"]]
+    mounts = [m["mountPath"] for m in cluster.container(name)["volumeMounts"]]
     for path in paths:
         check(any(path == m or path.startswith(m + "/") for m in mounts), path, "is on no volume")
     process = work.start(*[place.get(a, a) for a in arguments], "--set", manifests.NOWHERE,
@@ -92,7 +92,7 @@ def serve_wants_a_token(work):
 
 
 def rules_are_published_by_one_pod_that_has_room_for_them(work):
-    """In one overlay: `serve` with the arguments of `secure` and one more, the topic, and the right to write it."""
+    """`serve` with the arguments of `secure` and one more, the topic, and the right to write it."""
     found = []
     for overlay in manifests.OVERLAYS:
         cluster = manifests.Cluster(work, overlay)
@@ -112,7 +112,28 @@ def rules_are_published_by_one_pod_that_has_room_for_them(work):
         limits = [manifests.size_of(c.container("serve")["resources"]["limits"]["memory"])
                   for c in (secure(work), cluster)]
         check(limits[0] + 2 * 1024 * 1_000_000 <= limits[1], "the rules of a million pages do not fit:", limits)
-    check_equal(found, ["overlays/rules"], "overlays that publish rules")
+    check_equal(found, ["overlays/rules", "overlays/predict"], "overlays that publish rules")
+
+
+def pods_that_follow_rules_have_a_publisher_and_keep_nothing(work):
+    """As many as wanted, with the Secret and the variables of `serve`, and room for the statuses and rules."""
+    found = []
+    for overlay in manifests.OVERLAYS:
+        cluster = manifests.Cluster(work, overlay)
+        if "predict" not in cluster.pods:
+            continue
+        found.append(overlay)
+        container, serve = cluster.container("predict"), cluster.container("serve")
+        check("--follow-rules" in container["args"] and "--publish-rules" not in container["args"], container["args"])
+        check("--publish-rules" in serve["args"], f"{overlay}: nobody publishes")
+        check("--state" not in container["args"], "a copy of the state without a volume")
+        check_equal(cluster.environment("predict"), cluster.environment("serve"), f"{overlay}: variables")
+        volumes = {v["name"]: v for v in cluster.pod("predict")["volumes"]}
+        check_equal(volumes["token"]["secret"]["secretName"], "samepage-serve", "the Secret of the README")
+        check(cluster.workload("predict")["spec"]["replicas"] > 1, "only one pod follows")
+        limit = manifests.size_of(container["resources"]["limits"]["memory"])
+        check(2 * 1024 * 1_000_000 + 1024 * 1_000_000 <= limit, "a million pages do not fit")
+    check_equal(found, ["overlays/predict"], "overlays with followers")
 
 
 # ---- contain ----
@@ -376,26 +397,15 @@ def alerts_of_standby_copies_fire_where_these_are_missing_or_far_behind(work):
     check(done.returncode == 0, done.stdout)
 
 
-def selected(selector, labels):
-    """Whether a selector of labels, with expressions `NotIn`, finds these labels."""
-    for expression in selector.get("matchExpressions", []):
-        check_equal(expression["operator"], "NotIn", "operator")
-        if labels.get(expression["key"]) in expression["values"]:
-            return False
-    return manifests.finds(selector["matchLabels"], labels)
-
-
-def one_pod_monitor_finds_each_pod_and_has_the_token_of_serve(work):
+def the_pod_monitor_finds_all_pods(work):
     cluster = secure(work)
+    (monitor,) = cluster.all("PodMonitor")
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    check_equal(endpoint["path"], "/metrics", "path")
     for stage in cluster.pods:
         labels = cluster.workload(stage)["spec"]["template"]["metadata"]["labels"]
-        found = [m for m in cluster.all("PodMonitor") if selected(m["spec"]["selector"], labels)]
-        check_equal(len(found), 1, f"monitors of {stage}")
-        (endpoint,) = found[0]["spec"]["podMetricsEndpoints"]
-        check_equal(endpoint["path"], "/metrics", "path")
+        check(manifests.finds(monitor["spec"]["selector"]["matchLabels"], labels), stage, "is not watched")
         check_in(endpoint["port"], [p["name"] for p in cluster.container(stage)["ports"]], stage)
-        token = {"credentials": {"name": "samepage-serve", "key": "token"}} if stage == "serve" else None
-        check_equal(endpoint.get("authorization"), token, f"token of {stage}")
 
 
 def standby_copies_have_panels(work):

@@ -19,10 +19,10 @@ import kustomize  # noqa: E402
 from harness import Skip, check, check_equal, check_in, main  # noqa: E402
 
 OVERLAYS = ["base", "overlays/small", "overlays/large", "overlays/secure", "overlays/contain",
-            "overlays/rules"]
-FOLDERS = [*OVERLAYS, "serve", "contain", "watch", "registry", "monitoring"]  # every folder with a kustomization
+            "overlays/rules", "overlays/predict"]
+FOLDERS = [*OVERLAYS, "serve", "predict", "contain", "watch", "registry", "monitoring"]  # every folder with a kustomization
 STAGES = {"signature": "Deployment", "group": "StatefulSet", "compare": "StatefulSet"}
-BESIDE = {"serve": "StatefulSet", "watch": "Deployment", "contain": "StatefulSet"}
+BESIDE = {"serve": "StatefulSet", "watch": "Deployment", "contain": "StatefulSet", "predict": "Deployment"}
 KNOWN = {
     ("v1", "ServiceAccount"), ("v1", "Service"), ("v1", "ConfigMap"),
     ("apps/v1", "Deployment"), ("apps/v1", "StatefulSet"),
@@ -59,7 +59,7 @@ class Cluster:
 
     @property
     def pods(self):
-        """The stages, and `serve`, `watch` and `contain` where they are part of the overlay."""
+        """The stages, and `serve`, `watch`, `contain` and `predict` where they are part of the overlay."""
         named = {(r["kind"], r["metadata"]["name"]) for r in self.resources}
         return [*STAGES, *(s for s, kind in BESIDE.items() if (kind, f"samepage-{s}") in named)]
 
@@ -420,9 +420,8 @@ def probes_ask_where_the_program_listens(work):
                             f"{cluster.name}: {stage}: {probe}")
             served = cluster.one("Service", f"samepage-{stage}")["spec"]["ports"]
             check_equal([ports.get(p["targetPort"]) for p in served], [8080], "the service's port")
-            notes = cluster.workload(stage)["spec"]["template"]["metadata"].get("annotations", {})
-            # Prometheus cannot be told a token by annotations.
-            check_equal(notes.get("prometheus.io/port"), None if stage == "serve" else "8080", "annotation")
+            notes = cluster.workload(stage)["spec"]["template"]["metadata"]["annotations"]
+            check_equal(notes["prometheus.io/port"], "8080", "annotation")
 
 
 def state_lies_on_the_volume(work):
