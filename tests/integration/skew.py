@@ -121,7 +121,7 @@ GROWS = {
     "near-url": "",
     "near-percent": "",
     "chainlike": "",
-    "template": "",
+    "template": "comparisons",
     "zipf": "edges",
     "redirects-after": "",
     "redirects-before": "",

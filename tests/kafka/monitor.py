@@ -2,7 +2,7 @@
 
 Two monitors audit the same stages. The one with the stages' settings must find nothing, although it
 and a stage are killed during the crawl. The other one has a lower threshold, by which the stages miss
-pairs, and must report them.
+pairs, and must report them. At first the signature stage has no audit.share: both must say so.
 """
 
 import os
@@ -72,10 +72,17 @@ def watching(work, program):
     place.call("topics", "create", *place.settings())
     right, strict = Monitor(place, "right"), Monitor(place, "strict", **{"similarity.threshold": "0.6"})
 
-    def start(stage):
-        place.processes.start(stage, [program, stage, *place.settings(stage)], place.path(stage + ".log"))
+    def start(stage, *more):
+        place.processes.start(stage, [program, stage, *place.settings(stage), *more], place.path(stage + ".log"))
 
     def break_something(piece):
+        if piece == 0:  # nothing was copied so far
+            for monitor in right, strict:
+                until(lambda: "no copy arrived in topic" in monitor.log(), monitor.log)
+                check("audit.share of the signature stage to 1," in monitor.log(), monitor.log())
+            check(right.counts()[3] == 0, right.counts())
+            check(place.processes.stop("signature") == 0, "signature")
+            start("signature")
         if piece == 2:  # compare is stopped for longer than the patience
             place.processes.stop("compare", signal.SIGKILL)
             time.sleep(QUIET_SECONDS)
@@ -87,7 +94,7 @@ def watching(work, program):
 
     try:
         for stage in cluster.STAGES:
-            start(stage)
+            start(stage, *cluster.arguments({"audit.share": 0} if stage == "signature" else {}))
         right.start()
         strict.start()
         crawl_in_pieces(place, lines, 8, break_something)
@@ -99,6 +106,7 @@ def watching(work, program):
         check((missing, wrong) == (0, 0), right.counts(), right.log())
         check(judged > 50 and pages > 200, right.counts())
         check("both are kept" in strict.log(), strict.log())
+        check("no copy" not in right.log() and strict.log().count("no copy") == 1, "warnings:", strict.log())
         for name in ("right", "strict"):
             check(place.processes.stop(name) == 0, name)
         check(": 0 missing, 0 wrong" in right.log(), right.log())

@@ -4,6 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
 
 void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
                    char ret_name[SP_TOPIC_NAME_MAX])
@@ -226,8 +229,9 @@ static void set_role(struct builder *b, const struct sp_kafka_options *o, enum s
     char id[300];
     bool consumer = role <= SP_KAFKA_WATCHER;
     snprintf(id, sizeof id, "%s%s", o->prefix, name ? name : "none");
-    if (consumer) {
+    if (consumer && (name || role != SP_KAFKA_WATCHER))
         set(b, "group.id", id);
+    if (consumer) {
         set(b, "enable.auto.commit", "false");
         set(b, "enable.auto.offset.store", "false");
         /* If messages were deleted before a stage with state has read them, that is an error. */
@@ -322,4 +326,91 @@ enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *
     if (t)
         rd_kafka_topic_destroy(t);
     return err;
+}
+
+static enum sp_err take_offsets(const rd_kafka_ListConsumerGroupOffsets_result_t *result,
+                                rd_kafka_topic_partition_list_t *list, struct sp_fault *fault)
+{
+    size_t count = 0;
+    const rd_kafka_group_result_t **groups =
+        rd_kafka_ListConsumerGroupOffsets_result_groups(result, &count);
+    const rd_kafka_error_t *error = count ? rd_kafka_group_result_error(groups[0]) : NULL;
+    const rd_kafka_topic_partition_list_t *found =
+        count ? rd_kafka_group_result_partitions(groups[0]) : NULL;
+    if (error || !found)
+        return sp_fault_set(fault, SP_BUSY, "offsets of a consumer group: %s",
+                            error ? rd_kafka_error_string(error) : "none in the reply");
+    for (int i = 0; i < list->cnt; i++) {
+        rd_kafka_topic_partition_t *p = &list->elems[i];
+        const rd_kafka_topic_partition_t *is =
+            rd_kafka_topic_partition_list_find(found, p->topic, p->partition);
+        p->offset = is && !is->err ? is->offset : RD_KAFKA_OFFSET_INVALID;
+    }
+    return SP_OK;
+}
+
+enum sp_err sp_kafka_committed(rd_kafka_t *handle, const char *group,
+                               rd_kafka_topic_partition_list_t *list, int timeout_ms,
+                               struct sp_fault *fault)
+{
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(handle);
+    rd_kafka_ListConsumerGroupOffsets_t *wanted =
+        rd_kafka_ListConsumerGroupOffsets_new(group, list);
+    rd_kafka_AdminOptions_t *options =
+        rd_kafka_AdminOptions_new(handle, RD_KAFKA_ADMIN_OP_LISTCONSUMERGROUPOFFSETS);
+    rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, NULL, 0);
+    rd_kafka_ListConsumerGroupOffsets(handle, &wanted, 1, options, queue);
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, timeout_ms + timeout_ms / 10);
+    enum sp_err err;
+    if (!event || rd_kafka_event_error(event))
+        err = sp_fault_set(fault, SP_BUSY, "offsets of a consumer group: %s",
+                           event ? rd_kafka_event_error_string(event) : "no reply");
+    else
+        err = take_offsets(rd_kafka_event_ListConsumerGroupOffsets_result(event), list, fault);
+    if (event)
+        rd_kafka_event_destroy(event);
+    rd_kafka_AdminOptions_destroy(options);
+    rd_kafka_ListConsumerGroupOffsets_destroy(wanted);
+    rd_kafka_queue_destroy(queue);
+    return err;
+}
+
+/* False: to be asked again, because a leader is not known or has just changed. */
+static bool is_final(rd_kafka_resp_err_t code)
+{
+    return code != RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION &&
+           code != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE &&
+           code != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+static rd_kafka_resp_err_t ask_for_ends(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                                        int timeout_ms)
+{
+    for (int i = 0; i < list->cnt; i++)
+        list->elems[i].offset = RD_KAFKA_OFFSET_END;
+    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(handle, list, timeout_ms);
+    for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        code = list->elems[i].err;
+    return code;
+}
+
+enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
+                          int64_t *ret_ends, int timeout_ms, struct sp_fault *fault)
+{
+    enum { PAUSE_MS = 100 };
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
+    for (int32_t p = 0; p < partitions; p++)
+        rd_kafka_topic_partition_list_add(list, topic, p);
+    int64_t until_ms = sp_clock_ms() + timeout_ms;
+    rd_kafka_resp_err_t code = ask_for_ends(handle, list, timeout_ms);
+    while (!is_final(code) && sp_clock_ms() < until_ms) {
+        usleep(1000 * PAUSE_MS);
+        code = ask_for_ends(handle, list, timeout_ms);
+    }
+    for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        ret_ends[list->elems[i].partition] = list->elems[i].offset;
+    rd_kafka_topic_partition_list_destroy(list);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR
+               ? SP_OK
+               : sp_fault_set(fault, SP_BUSY, "%s: %s", topic, rd_kafka_err2str(code));
 }

@@ -55,7 +55,8 @@ enum sp_kafka_role {
 };
 
 /* `name`: of the consumer group, or of the transactional id, without the prefix; unused for other
- * roles. `configure` may set callbacks; NULL. The fault says which property is wrong. */
+ * roles. A SP_KAFKA_WATCHER without a name is in no group, and is the cheapest of the consumers.
+ * `configure` may set callbacks; NULL. The fault says which property is wrong. */
 enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role role,
                           const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
                           void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault);
@@ -81,5 +82,19 @@ enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
 
 /* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker is reachable). */
 enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
+
+/* Where a consumer group, named with the prefix, has committed. `handle` has to be of a consumer
+ * with a group, whichever: librdkafka (also 2.10, its issue 5040) dereferences NULL in another one
+ * if the coordinator has moved. Sets the offsets of the list, RD_KAFKA_OFFSET_INVALID where there
+ * is none. SP_BUSY: no reply, or the coordinator has moved; its new place may be known after
+ * minutes. */
+enum sp_err sp_kafka_committed(rd_kafka_t *handle, const char *group,
+                               rd_kafka_topic_partition_list_t *list, int timeout_ms,
+                               struct sp_fault *fault);
+
+/* The ends of all partitions, in one request to each broker: those that the handle's isolation
+ * level permits to read. Array of `partitions`. SP_BUSY: the broker does not reply, or refuses. */
+enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
+                          int64_t *ret_ends, int timeout_ms, struct sp_fault *fault);
 
 #endif

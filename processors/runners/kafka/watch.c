@@ -9,9 +9,13 @@
 #include "base/mem.h"
 #include "base/url.h"
 #include "codec/codec.h"
+#include "kafka/copies.h"
 
-enum { POLL_MS = 200, TIMEOUT_MS = 30000, STALLED_MS = 60000, RESTART_MS = 2000, SLICE_MS = 50 };
+enum { POLL_MS = 200, TIMEOUT_MS = 30000, ASK_MS = 5000, STALLED_MS = 60000, RESTART_MS = 2000 };
+/* A signal ends a sleep, unless it came just before. */
+enum { SLICE_MS = 500 };
 enum { SAID_MOST = 100 };
+enum { UNANSWERED_MOST = 60 };
 enum { BATCH = 512 }; /* messages taken from librdkafka under one lock */
 enum { TAIL = 16 };   /* offsets at the end of tier1 among which its last message is looked for */
 
@@ -26,7 +30,7 @@ struct reading {
 
 /* A tier, and how far it must have come for the next look. */
 struct tier {
-    rd_kafka_t *group; /* a handle in the group that reads the tier's topic */
+    char group[SP_TOPIC_NAME_MAX]; /* that reads the tier's topic */
     char topic[SP_TOPIC_NAME_MAX];
     int32_t partitions;
     int64_t *mark;
@@ -41,11 +45,14 @@ struct watch {
     struct sp_shadow *shadow;
     rd_kafka_t *reader;
     rd_kafka_queue_t *queue; /* of the reader */
+    rd_kafka_t *watcher;     /* sees what is not committed yet */
     struct reading fetches;
     struct reading statuses;
     struct reading tail; /* of tier1, up to the mark */
     bool tail_is_read;
     struct tier tiers[2];
+    uint32_t unanswered; /* questions to the tiers' groups, since the last answer */
+    struct sp_copies copies;
     struct sp_shadow_counts before; /* of watches that an error ended */
     struct sp_buf text;
     struct sp_buf url;
@@ -96,6 +103,15 @@ static void measure(struct watch *w)
     METRIC(w, audit_late_ms, now.late_ms > w->before.late_ms ? now.late_ms : w->before.late_ms);
 }
 
+static void say_nothing_is_copied(const struct watch *w)
+{
+    say(w, "warning",
+        "%lld pages were processed since the start and no copy arrived in topic %s, so no page is "
+        "watched: set audit.share of the signature stage to %g, as it is here, and start it again. "
+        "If it is, it is of an earlier version, or the crawl has too few pages for this share",
+        (long long)w->copies.handled, w->fetches.topic, w->options->audit.share);
+}
+
 /* ---- messages ---- */
 
 /* Its key is the page's id. Without a value the page is erased. */
@@ -110,6 +126,7 @@ static void on_fetch(struct watch *w, struct sp_view key, struct sp_view value)
     if (!value.data || sp_message_peek(value) != SP_MSG_CRAWLED ||
         sp_message_decode(value, &m) != SP_OK)
         return; /* the group stage reports messages that cannot be read */
+    w->copies.copies++;
     sp_shadow_fetch(w->shadow, m);
     sp_message_free(m);
 }
@@ -118,6 +135,7 @@ static void on_fetch(struct watch *w, struct sp_view key, struct sp_view value)
  * decoded. */
 static void on_status(struct watch *w, struct sp_view key, struct sp_view value)
 {
+    w->copies.statuses++;
     if (!value.data || (key.len && !sp_shadow_watches(w->shadow, sp_hash128(key.data, key.len))))
         return;
     struct sp_wire_format format = sp_wire_format_seen(value);
@@ -160,19 +178,6 @@ static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_messa
 }
 
 /* ---- a lap ---- */
-
-static enum sp_err ends_of(struct watch *w, rd_kafka_t *handle, const char *topic,
-                           int32_t partitions, int64_t *ret_ends)
-{
-    for (int32_t p = 0; p < partitions; p++) {
-        int64_t low = 0;
-        rd_kafka_resp_err_t code =
-            rd_kafka_query_watermark_offsets(handle, topic, p, &low, &ret_ends[p], TIMEOUT_MS);
-        if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-            return sp_fault_set(w->fault, SP_BUSY, "%s: %s", topic, rd_kafka_err2str(code));
-    }
-    return SP_OK;
-}
 
 static bool has_more(const struct reading *r)
 {
@@ -236,26 +241,26 @@ static enum sp_err read_to_end(struct watch *w, struct reading *r,
     return err;
 }
 
-/* Whether the group has committed everything that was there at the last mark. */
+/* Whether the group has committed everything that was there at the last mark. For a while it may
+ * not be known (sp_kafka_committed): then no look follows, which is no error. */
 static enum sp_err has_passed(struct watch *w, struct tier *t, bool *ret_passed)
 {
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
     for (int32_t p = 0; p < t->partitions; p++)
         rd_kafka_topic_partition_list_add(list, t->topic, p);
-    rd_kafka_resp_err_t code = rd_kafka_committed(t->group, list, TIMEOUT_MS);
+    enum sp_err err = sp_kafka_committed(w->reader, t->group, list, ASK_MS, w->fault);
     int64_t committed = 0;
-    *ret_passed = true;
-    for (int i = 0; i < list->cnt; i++) {
+    *ret_passed = err == SP_OK;
+    for (int i = 0; i < list->cnt && err == SP_OK; i++) {
         int64_t at = list->elems[i].offset;
         committed += at > 0 ? at : 0;
         *ret_passed &= (at > 0 ? at : 0) >= t->mark[i];
     }
-    t->stands = committed == t->committed;
-    t->committed = committed;
     rd_kafka_topic_partition_list_destroy(list);
-    return code == RD_KAFKA_RESP_ERR_NO_ERROR
-               ? SP_OK
-               : sp_fault_set(w->fault, SP_BUSY, "%s: %s", t->topic, rd_kafka_err2str(code));
+    t->stands = err == SP_OK && committed == t->committed;
+    t->committed = committed;
+    w->unanswered = err == SP_OK ? 0 : w->unanswered + 1;
+    return w->unanswered > UNANSWERED_MOST ? err : SP_OK;
 }
 
 /* Moves the mark of tier1 from the end of its log to after its last message, by reading the last
@@ -286,11 +291,13 @@ static enum sp_err mark(struct watch *w)
 {
     enum { CONTROL_MOST = 2 };
     struct tier *tier2 = &w->tiers[1];
-    enum sp_err err = ends_of(w, w->reader, w->tail.topic, w->tail.partitions, w->tail.end);
+    enum sp_err err = sp_kafka_ends(w->reader, w->tail.topic, w->tail.partitions, w->tail.end,
+                                    TIMEOUT_MS, w->fault);
     memcpy(w->tiers[0].mark, w->tail.end, (size_t)w->tail.partitions * sizeof *w->tail.end);
     w->tail_is_read = false;
     if (err == SP_OK)
-        err = ends_of(w, tier2->group, tier2->topic, tier2->partitions, tier2->mark);
+        err = sp_kafka_ends(w->watcher, tier2->topic, tier2->partitions, tier2->mark, TIMEOUT_MS,
+                            w->fault);
     for (int32_t p = 0; p < tier2->partitions; p++)
         tier2->mark[p] -= CONTROL_MOST;
     return err;
@@ -301,19 +308,23 @@ static enum sp_err mark(struct watch *w)
  * to be read yet. Reading waits for it. */
 static enum sp_err lap(struct watch *w)
 {
+    double share = w->options->audit.share;
     bool passed[2] = {false, false};
-    enum sp_err err = SP_OK;
-    for (int i = 0; i < 2 && err == SP_OK; i++)
-        err = has_passed(w, &w->tiers[i], &passed[i]);
-    if (err == SP_OK && !passed[0])
-        err = read_tail(w);
+    enum sp_err err = has_passed(w, &w->tiers[0], &passed[0]);
     if (err == SP_OK)
-        err = ends_of(w, w->reader, w->statuses.topic, w->statuses.partitions, w->statuses.end);
+        err = passed[0] ? has_passed(w, &w->tiers[1], &passed[1]) : read_tail(w);
     if (err == SP_OK)
-        err =
-            ends_of(w, w->tiers[0].group, w->fetches.topic, w->fetches.partitions, w->fetches.end);
+        sp_copies_ask(&w->copies, share, w->reader);
+    if (err == SP_OK)
+        err = sp_kafka_ends(w->reader, w->statuses.topic, w->statuses.partitions, w->statuses.end,
+                            TIMEOUT_MS, w->fault);
+    if (err == SP_OK)
+        err = sp_kafka_ends(w->watcher, w->fetches.topic, w->fetches.partitions, w->fetches.end,
+                            TIMEOUT_MS, w->fault);
     if (err == SP_OK)
         err = read_to_end(w, &w->fetches, on_fetch);
+    if (err == SP_OK && !ends(w) && sp_copies_missing(&w->copies, share))
+        say_nothing_is_copied(w);
     if (err == SP_OK)
         err = read_to_end(w, &w->statuses, on_status);
     if (err == SP_OK && passed[0] && passed[1] && !ends(w)) {
@@ -346,7 +357,7 @@ static enum sp_err open_reading(struct watch *w, struct reading *r, enum sp_topi
     r->next = sp_calloc((size_t)r->partitions, sizeof *r->next);
     r->end = sp_calloc((size_t)r->partitions, sizeof *r->end);
     r->data = sp_calloc((size_t)r->partitions, sizeof *r->data);
-    return ends_of(w, w->reader, r->topic, r->partitions, r->next);
+    return sp_kafka_ends(w->reader, r->topic, r->partitions, r->next, TIMEOUT_MS, w->fault);
 }
 
 static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topic,
@@ -356,8 +367,8 @@ static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topi
     if (err != SP_OK)
         return err;
     t->mark = sp_calloc((size_t)t->partitions, sizeof *t->mark);
-    return sp_kafka_open(&w->options->kafka, SP_KAFKA_WATCHER, group, NULL, NULL, &t->group,
-                         w->fault);
+    snprintf(t->group, sizeof t->group, "%s%s", w->options->kafka.prefix, group);
+    return SP_OK;
 }
 
 /* Reads the ends of the statuses first, so that no later status is about a fetch that was skipped.
@@ -369,10 +380,14 @@ static enum sp_err open_all(struct watch *w)
     audit.streaming = true;
     audit.arg = w;
     w->shadow = sp_shadow_new(&audit);
+    w->unanswered = 0;
     enum sp_err err =
         sp_kafka_open(&w->options->kafka, SP_KAFKA_READER, NULL, NULL, NULL, &w->reader, w->fault);
     if (err == SP_OK)
         w->queue = rd_kafka_queue_get_consumer(w->reader);
+    if (err == SP_OK)
+        err = sp_kafka_open(&w->options->kafka, SP_KAFKA_WATCHER, NULL, NULL, NULL, &w->watcher,
+                            w->fault);
     if (err == SP_OK)
         err = open_reading(w, &w->statuses, SP_TOPIC_STATUS);
     if (err == SP_OK)
@@ -383,6 +398,8 @@ static enum sp_err open_all(struct watch *w)
         err = open_tier(w, &w->tiers[0], SP_TOPIC_TIER1, "group");
     if (err == SP_OK)
         err = open_tier(w, &w->tiers[1], SP_TOPIC_TIER2, "compare");
+    if (err == SP_OK)
+        sp_copies_start(&w->copies, &w->options->kafka, w->reader);
     return err == SP_OK ? mark(w) : err;
 }
 
@@ -405,8 +422,6 @@ static void close_all(struct watch *w)
     sp_shadow_free(w->shadow);
     w->shadow = NULL;
     for (int i = 0; i < 2; i++) {
-        if (w->tiers[i].group)
-            rd_kafka_destroy(w->tiers[i].group);
         sp_free(w->tiers[i].mark);
         w->tiers[i] = (struct tier){0};
     }
@@ -418,6 +433,9 @@ static void close_all(struct watch *w)
         rd_kafka_destroy(w->reader);
         w->reader = NULL;
     }
+    if (w->watcher)
+        rd_kafka_destroy(w->watcher);
+    w->watcher = NULL;
     close_reading(&w->fetches);
     close_reading(&w->statuses);
     close_reading(&w->tail);

@@ -1,0 +1,53 @@
+/* See copies.h. */
+#include "kafka/copies.h"
+
+#include <stdio.h>
+
+enum { TIMEOUT_MS = 5000 };
+/* So many copies are expected before their absence means anything. If pages are drawn
+ * independently, none of them is in the sample with a probability of e^-30. */
+enum { EXPECTED = 30 };
+
+static bool is_committed(const struct sp_copies *c, rd_kafka_t *handle, int64_t *ret_sum)
+{
+    struct sp_fault fault;
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(c->partitions);
+    for (int32_t p = 0; p < c->partitions; p++)
+        rd_kafka_topic_partition_list_add(list, c->topic, p);
+    enum sp_err err = sp_kafka_committed(handle, c->group, list, TIMEOUT_MS, &fault);
+    int64_t sum = 0;
+    for (int i = 0; i < list->cnt; i++)
+        sum += list->elems[i].offset > 0 ? list->elems[i].offset : 0;
+    rd_kafka_topic_partition_list_destroy(list);
+    if (err == SP_OK)
+        *ret_sum = sum;
+    return err == SP_OK;
+}
+
+void sp_copies_start(struct sp_copies *c, const struct sp_kafka_options *options,
+                     rd_kafka_t *handle)
+{
+    *c = (struct sp_copies){0};
+    sp_topic_name(options, SP_TOPIC_PAGES, c->topic);
+    snprintf(c->group, sizeof c->group, "%ssignature", options->prefix);
+    if (sp_kafka_partitions(handle, c->topic, &c->partitions) != SP_OK ||
+        !is_committed(c, handle, &c->before))
+        c->partitions = 0;
+}
+
+void sp_copies_ask(struct sp_copies *c, double share, rd_kafka_t *handle)
+{
+    int64_t now = 0;
+    if (c->said || c->copies || !c->partitions || (double)c->statuses * share < EXPECTED)
+        return;
+    if (is_committed(c, handle, &now))
+        c->handled = now - c->before;
+}
+
+bool sp_copies_missing(struct sp_copies *c, double share)
+{
+    if (c->said || c->copies || (double)c->handled * share < EXPECTED)
+        return false;
+    c->said = true;
+    return true;
+}

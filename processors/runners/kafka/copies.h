@@ -1,0 +1,33 @@
+/* Whether the signature stage copies the fetches of the audit's sample to the topic audit at all.
+ * `watch` without copies watches nothing and finds nothing, which looks like a system without a
+ * fault. Of as many fetches as the stage has handled since the start, a share by URL alone must
+ * have been copied. Thread rule: one thread. */
+#ifndef SP_KAFKA_COPIES_H
+#define SP_KAFKA_COPIES_H
+
+#include "kafka/client.h"
+
+/* All zero: nothing is known. */
+struct sp_copies {
+    char topic[SP_TOPIC_NAME_MAX]; /* of pages */
+    char group[SP_TOPIC_NAME_MAX]; /* of the signature stage */
+    int32_t partitions;            /* 0: unknown, nothing is concluded */
+    int64_t before;                /* committed by the group at the start */
+    int64_t handled;               /* fetches that it has handled since */
+    uint64_t statuses;             /* read since the start; the caller counts them */
+    uint64_t copies;               /* read since the start; the caller counts them */
+    bool said;
+};
+
+/* At the start. The handle: as for sp_kafka_committed. If the broker refuses to say how far the
+ * signature stage is, nothing is concluded.
+ */
+void sp_copies_start(struct sp_copies *c, const struct sp_kafka_options *options,
+                     rd_kafka_t *handle);
+/* Before the end of the topic audit is asked for. Sends a request only if there are so many
+ * statuses that copies are to be expected, and none was read. */
+void sp_copies_ask(struct sp_copies *c, double share, rd_kafka_t *handle);
+/* After the topic audit was read to that end: whether copies are missing. True once. */
+bool sp_copies_missing(struct sp_copies *c, double share);
+
+#endif
