@@ -28,7 +28,7 @@ KINDS = {
     "near_url": ("near-url", False, "near copies with their URL or number in the text"),
     "near_percent": ("near-percent", False, "near copies with each word replaced by a chance of 1 %"),
     "chainlike": ("chainlike", False, "each page similar to the one before"),
-    "template": ("template", False, "pages that share 30 to 79 %"),
+    "template": ("template", False, "pages with similarities of 0.30 to 0.79"),
     "zipf": ("zipf", False, "groups of Zipf's sizes"),
     "reverse": ("outrank-same", False, "equal pages, each ranked before all that came before"),
     "reverse_near": ("outrank-near", False, "near pages, each ranked before all that came before"),

@@ -35,7 +35,6 @@ SETTINGS = "settings: lines for a file of --config, which `samepage config --con
 # (document, first words of the block): what the block is, if not a shell block to run.
 LISTED = {
     ("README.md", "crawled page ─>"): "a drawing",
-    ("docs/OPERATIONS.md", "20059 18143"): "measured figures",
     ("docs/OPERATIONS.md", "kafka.bootstrap.servers = kafka-1.example"): SETTINGS,
     ("docs/OPERATIONS.md", "schema.registry.url"): SETTINGS,
     ("docs/OPERATIONS.md", "topics.pages_schema_id"): SETTINGS,

@@ -121,7 +121,7 @@ GROWS = {
     "near-url": "",
     "near-percent": "",
     "chainlike": "",
-    "template": "comparisons",
+    "template": "",
     "zipf": "edges",
     "redirects-after": "",
     "redirects-before": "",

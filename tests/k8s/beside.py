@@ -397,15 +397,26 @@ def alerts_of_standby_copies_fire_where_these_are_missing_or_far_behind(work):
     check(done.returncode == 0, done.stdout)
 
 
-def the_pod_monitor_finds_all_pods(work):
+def selected(selector, labels):
+    """Whether a selector of labels, with expressions `NotIn`, finds these labels."""
+    for expression in selector.get("matchExpressions", []):
+        check_equal(expression["operator"], "NotIn", "operator")
+        if labels.get(expression["key"]) in expression["values"]:
+            return False
+    return manifests.finds(selector["matchLabels"], labels)
+
+
+def one_pod_monitor_finds_each_pod_and_has_the_token_of_serve(work):
     cluster = secure(work)
-    (monitor,) = cluster.all("PodMonitor")
-    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
-    check_equal(endpoint["path"], "/metrics", "path")
     for stage in cluster.pods:
         labels = cluster.workload(stage)["spec"]["template"]["metadata"]["labels"]
-        check(manifests.finds(monitor["spec"]["selector"]["matchLabels"], labels), stage, "is not watched")
+        found = [m for m in cluster.all("PodMonitor") if selected(m["spec"]["selector"], labels)]
+        check_equal(len(found), 1, f"monitors of {stage}")
+        (endpoint,) = found[0]["spec"]["podMetricsEndpoints"]
+        check_equal(endpoint["path"], "/metrics", "path")
         check_in(endpoint["port"], [p["name"] for p in cluster.container(stage)["ports"]], stage)
+        token = {"credentials": {"name": "samepage-serve", "key": "token"}} if stage == "serve" else None
+        check_equal(endpoint.get("authorization"), token, f"token of {stage}")
 
 
 def standby_copies_have_panels(work):

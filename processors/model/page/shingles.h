@@ -35,8 +35,8 @@ size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t
 /* Sorts in ascending order; `scratch` has room for `count`. */
 void sp_shingles_sort(uint32_t *shingles, uint32_t *scratch, size_t count);
 
-/* Replaces the second and later occurrences of a shingle by hashes of their own (the labels of Zhu
- * et al., section 3). Input and result are sorted; `scratch` has room for `count`. */
+/* Replaces the second and later occurrences of a shingle by hashes of their own (the labels of
+ * Broder 1997). Input and result are sorted; `scratch` has room for `count`. */
 void sp_shingles_label(uint32_t *shingles, uint32_t *scratch, size_t count);
 
 #endif

@@ -1,6 +1,6 @@
 /* The table of similarity methods, and the measures other than J of 5-shingles.
  *
- *   shingles    Broder 1997; Zhu et al., WWW 2012, section 3
+ *   shingles    Broder 1997; Zhu et al., WWW 2012, section 4.2
  *   simhash     Charikar, STOC 2002; Manku, Jain, Das Sarma, WWW 2007: 64 bits, k = 3, that is
  *               tau = 61/64. Features are the distinct words (page/features.h)
  *   cosine      of the term frequencies (Salton, Wong, Yang 1975), no weights but the counts: a

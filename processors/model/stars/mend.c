@@ -94,8 +94,8 @@ static bool let_go(struct sp_stars *s, uint32_t row, struct moving *m)
     return true;
 }
 
-/* A row on the fringe has no edges, so it may move anywhere in the index. An orphan must be probed
- * again. */
+/* A row on the fringe has edges of its own only, which stay wherever it is, so it may move anywhere
+ * in the index. An orphan must be probed again. */
 static bool move_fringe(struct sp_stars *s, uint32_t row, struct moving *m)
 {
     struct sp_stars_domain *d = s->stars[s->rows[row].star].domain;

@@ -1,6 +1,7 @@
 /* Finds a place for a new row. In this order of preference it becomes the pivot of several small
- * stars that it unites, joins the largest star whose pivot it resembles, is adopted by a child,
- * goes to the fringe of a star, or becomes a new star. */
+ * stars that it unites, goes beside the only row that it resembles if that is on a fringe, joins
+ * the largest star whose pivot it resembles, is adopted by a child, goes to the fringe of a star,
+ * or becomes a new star. */
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -139,6 +140,25 @@ static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signat
     return true;
 }
 
+/* The row goes to a star's fringe if it resembles one row there and nothing else. As a star of
+ * their own the two would have to post what they share with the pivot, and every row that shares it
+ * would find them. */
+static bool join_beside(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
+                        bool *ret_joined)
+{
+    const struct touched *t = &s->touched[0];
+    const struct sp_signature *pivot;
+    *ret_joined = false;
+    if (s->touched_count != 1 || !t->direct || is_pivot(s, t))
+        return true;
+    if (!sp_star_signature_of(s, s->stars[t->star].pivot, &pivot))
+        return false;
+    *ret_joined = can_hold(s, t->star, x, pivot);
+    if (*ret_joined)
+        sp_star_kid_add(s, t->star, row, pivot, x, FRINGE, NONE);
+    return true;
+}
+
 /* ---- the new row resembles all members of several small stars, and unites them ---- */
 
 struct absorbing {
@@ -257,6 +277,8 @@ bool sp_star_place(struct sp_stars_domain *d, uint32_t row, const struct sp_sign
     struct sp_stars *s = d->stars;
     bool done;
     if (!absorb(d, row, x, &done))
+        return false;
+    if (!done && !join_beside(s, row, x, &done))
         return false;
     if (!done && !join(s, row, x, &done))
         return false;

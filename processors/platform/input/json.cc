@@ -268,4 +268,9 @@ static enum sp_err parse(void *parser, struct sp_view line, struct sp_page_recor
     return SP_OK;
 }
 
-extern "C" const struct sp_json_ops SP_JSON_OPS = {make, release, parse};
+static bool is_utf8(struct sp_view text)
+{
+    return validate_utf8(text.data, text.len);
+}
+
+extern "C" const struct sp_json_ops SP_JSON_OPS = {make, release, parse, is_utf8};

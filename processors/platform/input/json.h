@@ -19,6 +19,7 @@ struct sp_json_ops {
      * parser's next call. On an error *ret_why is a sentence, a literal. */
     enum sp_err (*parse)(void *parser, struct sp_view line, struct sp_page_record *ret_page,
                          const char **ret_why);
+    bool (*is_utf8)(struct sp_view text);
 };
 
 /* Converts a date, or a date and time with or without a zone (ISO 8601; UTC without one), to

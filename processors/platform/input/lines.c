@@ -1,4 +1,5 @@
-/* JSON lines: cutting at newlines, parsing by json.cc. */
+/* JSON lines: cutting at newlines, parsing by flat.c or, where that cannot, by json.cc. */
+#include "input/flat.h"
 #include "input/json.h"
 #include "input/parser.h"
 
@@ -77,7 +78,9 @@ size_t sp_lines_split(struct sp_window *w, struct sp_chunk *chunk)
 void sp_lines_parse(struct sp_parser *p, struct sp_view line, struct sp_input_item *item)
 {
     const char *why = NULL;
-    enum sp_err err = p->json->parse(p->json_parser, line, &item->page, &why);
+    enum sp_err err = p->flat && sp_flat_parse(p->flat, line, &item->page)
+                          ? SP_OK
+                          : p->json->parse(p->json_parser, line, &item->page, &why);
     if (err == SP_OK || err == SP_NO_URL)
         sp_parser_identify(p, &item->page, item->number);
     if (err == SP_NO_URL && item->page.url.len > 0)

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/url.h"
+#include "input/flat.h"
 #include "input/json.h"
 
 struct sp_parser *sp_parser_new(const struct sp_input_options *options)
@@ -19,6 +20,7 @@ struct sp_parser *sp_parser_new(const struct sp_input_options *options)
 #endif
     p->fields = options->fields;
     p->json_parser = p->json->make(&p->fields);
+    p->flat = sp_flat_new(&p->fields, p->json);
     return p;
 }
 
@@ -27,6 +29,7 @@ void sp_parser_free(struct sp_parser *p)
     if (!p)
         return;
     p->json->free(p->json_parser);
+    sp_flat_free(p->flat);
     sp_buf_done(&p->body);
     sp_buf_done(&p->plain);
     sp_buf_done(&p->url);

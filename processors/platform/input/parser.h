@@ -5,6 +5,7 @@
 
 #include "input/window.h"
 
+struct sp_flat;
 struct sp_json_ops;
 
 struct sp_parser {
@@ -12,10 +13,11 @@ struct sp_parser {
     struct sp_input_fields fields;
     const struct sp_json_ops *json;
     void *json_parser;
-    struct sp_buf body;  /* HTTP body without its transfer coding */
-    struct sp_buf plain; /* the same without its content coding */
-    struct sp_buf url;   /* absolute URL of a redirect */
-    struct sp_buf doc;   /* doc:ID of a document without a URL */
+    struct sp_flat *flat; /* tried before it; may be NULL */
+    struct sp_buf body;   /* HTTP body without its transfer coding */
+    struct sp_buf plain;  /* the same without its content coding */
+    struct sp_buf url;    /* absolute URL of a redirect */
+    struct sp_buf doc;    /* doc:ID of a document without a URL */
 };
 
 /* Each fills in item->page, or item->err and item->why. */

@@ -1,8 +1,8 @@
 /* Language as the first partition: what would be saved if pages of different detected languages
  * never met, and which pairs would be lost.
  *
- * Source: Zhu et al., WWW 2012, section 4, which partitions by length only; that pages of two
- * languages are no near duplicates is the experience of search engines. Saved are contents that a
+ * Source: Zhu et al., WWW 2012, section 4.1, which partitions pages by language before it
+ * partitions them by length, and measures only English pages. Saved are contents that a
  * probe would meet in the cells it visits; lost are pairs of distinct contents with J >= tau, found
  * by the exact join, to which different languages were detected. Pages without a detected
  * language count as one language more. */

@@ -1,8 +1,9 @@
-/* A ring of slots, one chunk each, in input order. Slot k is filled by the reader, processed by any
- * worker, and handed out after all slots before it. One mutex guards the four counters; threads
- * exchange only the slot's pointers.
+/* A ring of slots, one chunk each, in input order. Workers read chunks in turn, one worker at a
+ * time; the worker that has read a chunk also makes its batch, because the bytes are in that core's
+ * cache. Batches are handed out in the order of reading. One mutex guards the counters and says
+ * whose turn it is to read.
  *
- *   handed_out <= done... <= taken <= filled <= handed_out + ring size
+ *   handed_out <= done... <= taken <= handed_out + ring size
  *
  * Fails as the input does: the error is handed out in its place, after all batches before it. */
 #include "local/pipeline.h"
@@ -16,7 +17,6 @@
 enum { SLOTS_A_WORKER = 3 };
 
 struct slot {
-    struct sp_chunk *chunk;
     struct sp_batch batch;
     bool done;
 };
@@ -35,17 +35,15 @@ struct sp_pipeline {
     struct worker *workers;
     uint32_t worker_count; /* 0: the caller works, with workers[0] */
     uint32_t started;      /* number of worker threads that were started */
-    bool reading;          /* the reader's thread was started */
-    pthread_t reader;
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     struct slot *slots;
     uint64_t slot_count;
-    uint64_t filled;
-    uint64_t taken;
+    uint64_t taken; /* slots whose chunk has been read */
     uint64_t handed_out;
+    bool reading;     /* a worker reads a chunk, for slot `taken` */
     bool with_caller; /* the caller has the batch of slot handed_out */
-    bool ended;       /* nothing will be filled any more; err is the reason */
+    bool ended;       /* nothing will be read any more; err is the reason */
     bool stop;
     enum sp_err err;
     struct sp_fault fault;
@@ -109,14 +107,13 @@ static void on_item(void *arg, const struct sp_input_item *in)
     }
 }
 
-static void work_on(struct worker *w, struct slot *slot)
+static void work_on(struct worker *w, struct sp_chunk *chunk, struct slot *slot)
 {
     struct work work = {w, &slot->batch};
     slot->batch.count = 0;
     sp_buf_reset(&slot->batch.bytes);
-    sp_chunk_parse(w->parser, slot->chunk, on_item, &work);
-    sp_chunk_free(slot->chunk);
-    slot->chunk = NULL;
+    sp_chunk_parse(w->parser, chunk, on_item, &work);
+    sp_chunk_free(chunk);
     for (size_t i = 0; i < slot->batch.count; i++) {
         struct sp_batch_item *item = &slot->batch.items[i];
         if (item->made.len)
@@ -143,48 +140,44 @@ static struct slot *slot_of(struct sp_pipeline *p, uint64_t number)
     return &p->slots[number % p->slot_count];
 }
 
-static void *read_all(void *arg)
+/* Waits for this worker's turn to read, and reads; NULL: there is nothing more to do. Called and
+ * left with the mutex locked. */
+static struct sp_chunk *take_chunk(struct sp_pipeline *p, struct slot **ret_slot)
 {
-    struct sp_pipeline *p = arg;
-    for (;;) {
-        struct sp_chunk *chunk = NULL;
-        enum sp_err err = sp_input_next_chunk(p->input, &chunk, &p->fault);
-        uint64_t bytes = sp_input_read_bytes(p->input);
-        pthread_mutex_lock(&p->mutex);
-        while (!p->stop && p->filled == p->handed_out + p->slot_count)
-            pthread_cond_wait(&p->changed, &p->mutex);
-        bool stop = p->stop || err != SP_OK;
-        if (err != SP_OK) {
-            p->ended = true;
-            p->err = err;
-        } else if (!p->stop) {
-            struct slot *slot = slot_of(p, p->filled++);
-            slot->chunk = chunk;
-            slot->batch.read_bytes = bytes;
-            slot->done = false;
-            chunk = NULL;
-        }
-        pthread_cond_broadcast(&p->changed);
-        pthread_mutex_unlock(&p->mutex);
-        sp_chunk_free(chunk);
-        if (stop)
-            return NULL;
+    struct sp_chunk *chunk = NULL;
+    struct sp_fault fault = {""};
+    while (!p->stop && !p->ended && (p->reading || p->taken == p->handed_out + p->slot_count))
+        pthread_cond_wait(&p->changed, &p->mutex);
+    if (p->stop || p->ended)
+        return NULL;
+    p->reading = true;
+    pthread_mutex_unlock(&p->mutex);
+    enum sp_err err = sp_input_next_chunk(p->input, &chunk, &fault);
+    uint64_t bytes = sp_input_read_bytes(p->input);
+    pthread_mutex_lock(&p->mutex);
+    p->reading = false;
+    if (err != SP_OK) {
+        p->ended = true;
+        p->err = err;
+        p->fault = fault;
+    } else {
+        *ret_slot = slot_of(p, p->taken++);
+        (*ret_slot)->batch.read_bytes = bytes;
     }
+    pthread_cond_broadcast(&p->changed);
+    return chunk;
 }
 
 static void *work_all(void *arg)
 {
     struct worker *w = arg;
     struct sp_pipeline *p = w->pipeline;
+    struct sp_chunk *chunk;
+    struct slot *slot;
     pthread_mutex_lock(&p->mutex);
-    for (;;) {
-        while (!p->stop && p->taken == p->filled && !p->ended)
-            pthread_cond_wait(&p->changed, &p->mutex);
-        if (p->stop || p->taken == p->filled)
-            break;
-        struct slot *slot = slot_of(p, p->taken++);
+    while ((chunk = take_chunk(p, &slot))) {
         pthread_mutex_unlock(&p->mutex);
-        work_on(w, slot);
+        work_on(w, chunk, slot);
         pthread_mutex_lock(&p->mutex);
         slot->done = true;
         pthread_cond_broadcast(&p->changed);
@@ -199,21 +192,16 @@ static void start_threads(struct sp_pipeline *p)
 {
     enum sp_err err = SP_OK;
     struct sp_fault fault;
+    pthread_mutex_lock(&p->mutex); /* no worker reads before all have started */
     for (; p->started < p->worker_count && err == SP_OK; p->started += err == SP_OK) {
         struct worker *w = &p->workers[p->started];
         err = sp_thread_start(&w->thread, work_all, w, &fault);
     }
-    if (p->worker_count && err == SP_OK) {
-        err = sp_thread_start(&p->reader, read_all, p, &fault);
-        p->reading = err == SP_OK;
+    if (err != SP_OK) {
+        p->fault = fault;
+        p->err = err;
+        p->ended = true;
     }
-    if (err == SP_OK)
-        return;
-    pthread_mutex_lock(&p->mutex);
-    p->fault = fault;
-    p->err = err;
-    p->ended = true;
-    pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->mutex);
 }
 
@@ -254,10 +242,11 @@ static enum sp_err next_here(struct sp_pipeline *p, struct sp_batch **ret_batch,
                              struct sp_fault *fault)
 {
     struct slot *slot = &p->slots[0];
-    enum sp_err err = sp_input_next_chunk(p->input, &slot->chunk, fault);
+    struct sp_chunk *chunk;
+    enum sp_err err = sp_input_next_chunk(p->input, &chunk, fault);
     if (err != SP_OK)
         return err;
-    work_on(&p->workers[0], slot);
+    work_on(&p->workers[0], chunk, slot);
     slot->batch.read_bytes = sp_input_read_bytes(p->input);
     *ret_batch = &slot->batch;
     return SP_OK;
@@ -275,7 +264,7 @@ enum sp_err sp_pipeline_next(struct sp_pipeline *p, struct sp_batch **ret_batch,
         pthread_cond_broadcast(&p->changed);
     }
     struct slot *slot = slot_of(p, p->handed_out);
-    while (!slot->done && !(p->ended && p->handed_out == p->filled))
+    while (!slot->done && !(p->ended && p->handed_out == p->taken))
         pthread_cond_wait(&p->changed, &p->mutex);
     p->with_caller = slot->done;
     if (slot->done) {
@@ -297,8 +286,6 @@ void sp_pipeline_stop(struct sp_pipeline *p)
     p->stop = true;
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->mutex);
-    if (p->reading)
-        pthread_join(p->reader, NULL);
     for (uint32_t i = 0; i < p->started; i++)
         pthread_join(p->workers[i].thread, NULL);
     for (uint32_t i = 0; i < (p->worker_count ? p->worker_count : 1); i++) {
@@ -306,10 +293,8 @@ void sp_pipeline_stop(struct sp_pipeline *p)
         sp_text_free(p->workers[i].text);
         sp_buf_done(&p->workers[i].scratch);
     }
-    for (uint64_t i = 0; i < p->slot_count; i++) {
-        sp_chunk_free(p->slots[i].chunk);
+    for (uint64_t i = 0; i < p->slot_count; i++)
         batch_done(&p->slots[i].batch);
-    }
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->mutex);
     sp_free(p->workers);

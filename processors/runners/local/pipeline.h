@@ -1,6 +1,6 @@
 /* The first stage over several cores: chunks of input become batches of messages, in input order.
  *
- *   reader thread -> ring of slots -> worker threads -> the caller, in order
+ *   worker threads, which read in turn -> ring of slots -> the caller, in order
  *
  * With one thread everything happens in the caller. Thread rule: one caller. */
 #ifndef SP_LOCAL_PIPELINE_H

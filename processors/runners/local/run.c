@@ -1,8 +1,8 @@
 /* The main job: see run.h. The order of steps at a barrier makes a kill at any moment harmless:
  *
  *   1  outputs are written (to the kernel: they survive the death of the process)
- *   2  one batch commits state, input positions and output lengths; before it is applied, outputs
- *      are synced to the disk, so that after a loss of power they are not shorter than recorded
+ *   2  one batch commits state, input positions and output lengths; before rows can reach the disk,
+ *      outputs are synced to it, so that after a loss of power they are not shorter than recorded
  *
  * The first barrier comes before the first record. After a kill between the two steps, the next run
  * truncates the outputs to the lengths of the last barrier and reads the same records again. */

@@ -1,7 +1,7 @@
 /* The main job on one machine: crawled pages in, duplicate statuses out.
  *
- *   reader thread      files -> chunks                        (input/)
- *   worker threads     chunk -> records -> signatures         (input/, signature/)
+ *   worker threads     files -> chunks, one thread at a time  (input/)
+ *                      chunk -> records -> signatures         (input/, signature/)
  *   tier thread        signatures -> groups, statuses         (local/bus.h), outputs, barriers
  *
  * Chunks reach the tier thread in input order, so the result does not depend on the number of

@@ -3,9 +3,7 @@
 #include "base/mem.h"
 #include "shadow/internal.h"
 
-/* SUSPECTS_MAX: a system with more is certainly broken. OWED_EVERY: suspects that may be explained
- * by large groups with statuses left to tell are judged again this often. */
-enum { SUSPECTS_MAX = 4096, OWED_EVERY = 64, SURELY_SMALL = 16 };
+enum { SUSPECTS_MAX = 4096 }; /* a system with more is certainly broken */
 
 static struct sp_id key_of(struct sp_id a, struct sp_id b, struct sp_id ret_pages[2])
 {

@@ -1,8 +1,8 @@
 /* The compare stage (tier 2): cell actors.
  *
- * Source: Zhu et al., WWW 2012, section 3 (tier 2) and section 4 (cells). A cell stores the
- * signatures of the pages whose length vector falls into its box, one row for each
- * distinct content, with the pages that have it; and finds the rows that a probe is similar to.
+ * Source: Zhu et al., WWW 2012, section 5.1 (tier 2) and section 4 (cells). A cell stores
+ * the signatures of the pages whose length vector falls into its box, one row for each distinct
+ * content, with the pages that have it; and finds the rows that a probe is similar to.
  *
  * A pure step: a message in, messages out, state changes kept in memory until
  * sp_compare_stage_flush writes them to the store's open batch. No threads, no clock.

@@ -1,10 +1,14 @@
 /* The group actor: membership, merges and splits. Every page is a member of exactly one group at
  * any time, or moving between two. Its membership has an epoch that grows with each move.
  *
- *   Case 1 (Zhu et al., section 3: the page stays)   change, sp_group_forest_check finds one piece
- *   Case 2 (it leaves: split)                        change, more pieces: sp_group_split
- *   Case 3 (it joins another: merge)                 link -> find_group -> union [-> dissolve]
- *                                                    -> members
+ *   a changed page stays    change, sp_group_forest_check finds one piece
+ *   it leaves (split)       change, more pieces: sp_group_split
+ *   it joins another group  link -> find_group -> union [-> dissolve] -> members
+ *     (merge)
+ *
+ * Case 1 of Zhu et al. (section 5.1) is a changed page that leaves and may join another group;
+ * Case 2 is a new page, which founds a group (page.c) and may join another one; Case 3 is a
+ * redirect, which joins the group of its target.
  *
  * Of two merging groups the one of the lower level dissolves; on equal levels, the one whose
  * founder's hash is higher. Nothing is left of it: messages to it find no member and bounce to the

@@ -5,8 +5,7 @@
  * evaluations of F. If an edge is cut, the pieces look for another edge between them. First all
  * members are compared with one or two members of the largest piece, since most members resemble
  * one another. Then each member of the smaller pieces is compared with all others, or with
- * candidates from an index if there are many pairs. Pieces that remain are a split, Case 2 of the
- * paper.
+ * candidates from an index if there are many pairs. Pieces that remain are a split.
  *
  * Invariant: following parents ends at a root, and every tree edge was verified since its ends last
  * changed. */

@@ -1,6 +1,6 @@
 /* The group stage (tier 1): page actors and group actors.
  *
- * Source: Zhu et al., WWW 2012, sections 3 and 5 (tier 1: group assignment, Cases 1-3, winners,
+ * Source: Zhu et al., WWW 2012, section 5 (tier 1: group assignment, Cases 1-3, winners,
  * redirects). docs/PROTOCOL.md describes the protocol; page/message.h lists the messages.
  *
  * A pure step: a message in, messages and status events out, state changes kept in memory until

@@ -1,13 +1,13 @@
-/* The cases of Zhu et al. (WWW 2012, section 3) as stories: pages are fetched one after another,
+/* The cases of Zhu et al. (WWW 2012, section 5.1) as stories: pages are fetched one after another,
  * and once the messages of a fetch are handled, the groups and statuses are those of the paper.
  *
  * Each story is told twice: with small groups, whose members are compared one by one, and with
  * groups that are treated as large, by content, from two members on. The results must be equal. */
 #include "story.h"
 
-/* Case 1: the new content still resembles the group. The page stays, and only its own status is
+/* The new content still resembles the group. The page stays, and only its own status is
  * published. */
-static void case_1(struct world *w)
+static void small_change(struct world *w)
 {
     crawl(w, 'A', 1000);
     crawl(w, 'B', 1000);
@@ -27,14 +27,14 @@ static void case_1(struct world *w)
     CU_ASSERT_EQUAL(w->events, 1);
 }
 
-TEST(case_1_a_page_that_still_resembles_its_group_stays)
+TEST(a_page_that_still_resembles_its_group_stays)
 {
-    tell(case_1);
+    tell(small_change);
 }
 
-/* Case 2: the new content resembles nothing in the group. The page leaves, together with the
- * redirects to it. */
-static void case_2(struct world *w)
+/* Case 1: the new content of a known page resembles no page. It forms a new group, together with
+ * the redirects to it. */
+static void case_1_alone(struct world *w)
 {
     crawl(w, 'A', 1000);
     crawl(w, 'B', 1000);
@@ -55,30 +55,82 @@ static void case_2(struct world *w)
     CU_ASSERT_EQUAL(w->said['R' - 'A'].reason, SP_REASON_REDIRECT);
 }
 
-TEST(case_2_a_page_that_resembles_its_group_no_more_leaves_with_its_redirects)
+TEST(case_1_a_page_that_resembles_no_other_forms_a_group_with_its_redirects)
+{
+    tell(case_1_alone);
+}
+
+/* Case 1: the new content of a known page resembles another group. The page moves from one to the
+ * other, and the redirects to it with it. */
+static void case_1_other_group(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1000);
+    redirect(w, 'R', 'B');
+    crawl(w, 'C', 5000);
+    crawl(w, 'D', 5005);
+    CU_ASSERT(together(w, "ABR") && together(w, "CD") && !together(w, "AC"));
+
+    crawl(w, 'B', 5010);
+
+    CU_ASSERT(together(w, "BCDR") && !together(w, "AB"));
+    CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0));
+    CU_ASSERT(is(w, 'B', SP_STATUS_WINNER, 0)); /* it ranks before C and D */
+    CU_ASSERT(is(w, 'C', SP_STATUS_LOSER, 'B'));
+    CU_ASSERT(is(w, 'D', SP_STATUS_LOSER, 'B'));
+    CU_ASSERT(is(w, 'R', SP_STATUS_LOSER, 'B'));
+}
+
+TEST(case_1_a_page_that_resembles_another_group_joins_it_with_its_redirects)
+{
+    tell(case_1_other_group);
+}
+
+/* Case 2: a new page joins the group of a page that it resembles; one that resembles none forms a
+ * group of one. */
+static void case_2(struct world *w)
+{
+    crawl(w, 'A', 1000);
+    crawl(w, 'B', 1000);
+
+    crawl(w, 'C', 1005);
+    crawl(w, 'D', 5000);
+
+    CU_ASSERT(together(w, "ABC") && !together(w, "AD"));
+    CU_ASSERT(is(w, 'C', SP_STATUS_LOSER, 'A'));
+    CU_ASSERT(is(w, 'D', SP_STATUS_UNIQUE, 0));
+}
+
+TEST(case_2_a_new_page_joins_a_group_or_forms_one)
 {
     tell(case_2);
 }
 
-/* Case 3: the new content resembles another group. The page moves from one to the other. */
+/* Case 3: a page redirects over several steps. It is in the group of the page at the end, and goes
+ * where that page goes. */
 static void case_3(struct world *w)
 {
     crawl(w, 'A', 1000);
     crawl(w, 'B', 1000);
     crawl(w, 'C', 5000);
-    crawl(w, 'D', 5005);
-    CU_ASSERT(together(w, "AB") && together(w, "CD") && !together(w, "AC"));
+    redirect(w, 'R', 'B');
+    redirect(w, 'S', 'R');
+    redirect(w, 'T', 'S');
+    CU_ASSERT(together(w, "ABRST") && !together(w, "AC"));
+    CU_ASSERT(is(w, 'T', SP_STATUS_LOSER, 'A'));
+    CU_ASSERT_EQUAL(w->said['T' - 'A'].reason, SP_REASON_REDIRECT);
 
-    crawl(w, 'B', 5010);
+    crawl(w, 'B', 5005);
 
-    CU_ASSERT(together(w, "BCD") && !together(w, "AB"));
+    CU_ASSERT(together(w, "BCRST") && !together(w, "AB"));
     CU_ASSERT(is(w, 'A', SP_STATUS_UNIQUE, 0));
-    CU_ASSERT(is(w, 'B', SP_STATUS_WINNER, 0)); /* it ranks before C and D */
     CU_ASSERT(is(w, 'C', SP_STATUS_LOSER, 'B'));
-    CU_ASSERT(is(w, 'D', SP_STATUS_LOSER, 'B'));
+    CU_ASSERT(is(w, 'R', SP_STATUS_LOSER, 'B'));
+    CU_ASSERT(is(w, 'S', SP_STATUS_LOSER, 'B'));
+    CU_ASSERT(is(w, 'T', SP_STATUS_LOSER, 'B'));
 }
 
-TEST(case_3_a_page_that_resembles_another_group_joins_it)
+TEST(case_3_redirects_go_with_the_page_at_their_end)
 {
     tell(case_3);
 }

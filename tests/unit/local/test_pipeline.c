@@ -74,12 +74,12 @@ TEST(why_reading_ended_outlives_the_pipeline)
     }
 }
 
-/* The pipeline needs two workers and a reader. */
+/* The pipeline needs two workers. */
 TEST(a_limit_of_threads_is_an_error_of_the_first_batch)
 {
     char name[64];
     make_line(name);
-    for (int left = 0; left < 3; left++) {
+    for (int left = 0; left < 2; left++) {
         struct sp_input_options options;
         struct sp_text_options text;
         struct sp_input *input = NULL;

@@ -323,6 +323,44 @@ TEST(a_row_on_the_fringe_is_connected_with_a_star_while_a_child_adopts_it)
     sample_done(&s);
 }
 
+/* A page of a site with a long template: 85 shingles of the site, 15 of the document, three of
+ * which the version has changed. */
+static struct sp_signature *templated(struct sample *s, uint32_t document, uint32_t version)
+{
+    enum { LENGTH = 100, TEMPLATE = 85, CHANGED = 3 };
+    uint32_t shingles[LENGTH];
+    for (uint32_t i = 0; i < LENGTH; i++)
+        shingles[i] = own_shingle(i < TEMPLATE           ? 0
+                                  : i < LENGTH - CHANGED ? document
+                                                         : document * 100 + version,
+                                  i);
+    return signature_of_set(s, shingles, LENGTH, document * 100 + version);
+}
+
+/* Such a star would have to post shingles of the template, and every page of the site would find
+ * it. */
+TEST(two_similar_rows_on_a_fringe_make_no_star_and_a_third_makes_one)
+{
+    enum { DOCUMENTS = 50 };
+    struct sample s;
+    struct sp_similarity_options o = shingles_at(0.8);
+    struct sp_stars_stats stats;
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t version = 1; version <= 2; version++)
+        for (uint32_t document = 1; document <= DOCUMENTS; document++)
+            sample_add(&s, templated(&s, document, version));
+    sp_stars_stats(s.stars, &stats);
+    CU_ASSERT_EQUAL(stats.stars, 1);
+    CU_ASSERT_TRUE(sample_is_exact(&s));
+    sample_add(&s, templated(&s, DOCUMENTS, 3));
+    sp_stars_stats(s.stars, &stats);
+    CU_ASSERT_EQUAL(stats.stars, 2);
+    check_invariants(&s);
+    CU_ASSERT_TRUE(sample_is_exact(&s));
+    check_ends_empty(&s);
+    sample_done(&s);
+}
+
 /* The stage stores only rows that are reported. */
 static void check_reported(struct sample *s)
 {

@@ -45,7 +45,7 @@ unsigned sp_handle_events(struct sp_serve *s, struct sp_serve_thread *t, const s
         return sp_respond_error(
             t, MHD_HTTP_NOT_FOUND,
             "there is no source of new statuses: start the server with --statuses FILE, the "
-            "output of the run, or with --kafka");
+            "output of the run, or with --kafka and without --state");
     return sp_streams_take(s->streams)
                ? MHD_HTTP_OK
                : sp_respond_error(t, MHD_HTTP_SERVICE_UNAVAILABLE,
