@@ -165,7 +165,7 @@ static struct sp_chunk *take_chunk(struct sp_pipeline *p, struct slot **ret_slot
         (*ret_slot)->batch.read_bytes = bytes;
     }
     pthread_cond_broadcast(&p->changed);
-    return chunk;
+    return err == SP_OK ? chunk : NULL;
 }
 
 static void *work_all(void *arg)
