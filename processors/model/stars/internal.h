@@ -87,8 +87,8 @@ struct litters {
 
 struct kids {
     struct litters kinds[KID_KINDS];
-    uint32_t heir;       /* of an owing star: the pivot its kids move to, or NONE */
-    uint32_t min_kept;   /* least of all kids so far: never grows */
+    uint32_t heir;     /* of an owing star: the pivot its kids move to; NONE; its own pivot: lost */
+    uint32_t min_kept; /* least of all kids so far: never grows */
     uint32_t min_total;  /* least of all members so far */
     uint32_t max_total;  /* largest of all members so far: never shrinks */
     uint32_t max_beside; /* largest of all kids so far: shingles that the pivot does not have */

@@ -4,7 +4,8 @@
  * The first child becomes a pivot, the heir; kids similar to the heir become its children; the
  * others leave, and the caller inserts them again. Until then the kids are still found through the
  * star: its former pivot, a ghost, covers them and bounds their overlaps. When a child leaves, the
- * kids that it adopted leave as well.
+ * kids that it adopted leave as well. If the heir is lost, all kids that have not moved leave: they
+ * may resemble some that moved, and no edge says so.
  *
  * A draining star has a pivot similar to that of a larger star, the heir. Kids similar to the heir
  * move, the other members stay. If the pivot is left alone, it moves as well. */
@@ -48,6 +49,12 @@ static bool has_heir(const struct sp_stars *s, const struct kids *kids)
         return false; /* the heir left before the stage was restored */
     const struct star *c = &s->stars[s->rows[kids->heir].star];
     return c->pivot == kids->heir && !c->headless && !c->draining;
+}
+
+/* An owing star whose heir is lost has its own pivot as heir (star.c). */
+static bool has_lost_heir(const struct sp_stars *s, uint32_t star)
+{
+    return s->stars[star].kids->heir == s->stars[star].pivot;
 }
 
 static bool similar_to_heir(struct sp_stars *s, uint32_t heir, const struct sp_signature *x,
@@ -115,6 +122,8 @@ static bool move_headless(struct sp_stars *s, uint32_t star, uint32_t row, struc
         return move_fringe(s, row, m);
     if (!sp_star_signature_of(s, row, &x))
         return false;
+    if (has_lost_heir(s, star))
+        return let_go(s, row, m);
     if (!has_heir(s, kids)) {
         if (!sp_star_kid_leave(s, row, x))
             return false;

@@ -53,10 +53,25 @@ uint32_t sp_star_new(struct sp_stars_domain *d, uint32_t pivot,
     return star;
 }
 
+/* The star's pivot can no longer be the heir of others: they have lost theirs. */
+static void disinherit(struct sp_stars *s, uint32_t star)
+{
+    const struct sp_stars_domain *d = s->stars[star].domain;
+    uint32_t pivot = s->stars[star].pivot;
+    for (uint32_t i = 0; i < d->owing_count; i++) {
+        const struct star *c = &s->stars[d->owing[i]];
+        if (d->owing[i] == star || c->kids->heir != pivot)
+            continue;
+        c->kids->heir = c->pivot;
+        sp_star_row_changed(s, c->pivot);
+    }
+}
+
 void sp_star_free(struct sp_stars *s, uint32_t star)
 {
     struct star *c = &s->stars[star];
     struct sp_stars_domain *d = c->domain;
+    disinherit(s, star);
     if (c->headless || c->draining)
         list_leave(s, d->owing, &d->owing_count, star);
     else if (!d->posted)
@@ -81,6 +96,7 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
 {
     struct star *c = &s->stars[star];
     struct sp_stars_domain *d = c->domain;
+    disinherit(s, star);
     if (!d->posted)
         list_leave(s, d->all, &d->all_count, star);
     c->kids->passed = 0; /* the kids that had stayed must move as well */
@@ -94,6 +110,7 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
 
 void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir)
 {
+    disinherit(s, star);
     sp_star_kids_make(s, star)->heir = heir;
     s->stars[star].draining = true;
     enter_owing(s, star);
