@@ -18,6 +18,7 @@ from harness import check, free_port
 WORDS = 400
 FEW = 500
 LARGEST = 1 << 20  # bytes; groups hand members over in parts of 900 KiB (docs/PROTOCOL.md)
+TO_CELLS = ["put", "remove", "probe", "again"]  # kinds
 ALLOWED = 1.3  # of the cost a page, where there are four times as many
 
 
@@ -41,7 +42,10 @@ def counts(metrics, stage):
         found = re.search(rf'^samepage_{name}{{stage="{stage}"}} (\d+)$', metrics, re.MULTILINE)
         check(found, name, "of", stage, "is missing")
         return int(found[1])
-    return {name: value(name) for name in ("emitted_total", "commits_total", "largest_message_bytes")}
+    found = {name: value(name) for name in ("emitted_total", "commits_total", "largest_message_bytes", "direct_total")}
+    sent = re.findall(rf'^samepage_messages_total{{stage="{stage}",kind="(\w+)"}} (\d+)$', metrics, re.MULTILINE)
+    found["to_itself"] = sum(int(count) for kind, count in sent if kind not in TO_CELLS) if stage == "group" else 0
+    return found
 
 
 def through_the_stages(place):
@@ -58,6 +62,9 @@ def through_the_stages(place):
     for stage, port in ports.items():
         found[stage] = counts(ask(f"http://127.0.0.1:{port}", "/metrics"), stage)
         check(place.processes.stop(stage) == 0, stage, "did not end well")
+    within, of = found["group"]["direct_total"], found["group"]["to_itself"]
+    check(of > 0 and within > of / 2, "of", of, "messages of the only group instance to itself", within,
+          "did not pass the topic")
     return found
 
 

@@ -35,6 +35,7 @@ struct world {
     struct sp_languages languages;      /* with cells of their own */
     uint32_t map;                       /* the present map */
     bool moving;                        /* pages may be in cells of the previous map */
+    bool direct;                        /* a partition handles its own messages at once */
     struct process processes[2 * MAX_PARTITIONS];
     uint32_t process_count;
     struct process *here; /* the process whose transaction is open */

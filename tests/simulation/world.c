@@ -174,6 +174,32 @@ static void crash(struct world *w, struct process *p)
     w->result.crashes++;
 }
 
+static struct sp_message *take_sent(struct world *w, uint32_t to)
+{
+    struct queue rest = {0};
+    struct sp_message *m, *found = NULL;
+    while ((m = queue_pop(&w->sent)))
+        if (!found && destination(w, m) == to)
+            found = m;
+        else
+            queue_push(&rest, m);
+    w->sent = rest;
+    return found;
+}
+
+/* Messages of a partition to itself within its transaction, while none is on the channel, as a
+ * worker on Kafka does (kafka/direct.c). Sometimes some are left. Returns false as `step`. */
+static bool deliver_own(struct world *w, struct process *p)
+{
+    uint32_t self = (uint32_t)(p - w->processes);
+    struct sp_message *m;
+    while (w->direct && w->result.ok && !p->in[self].first && !rnd_chance(&w->rnd, 5) &&
+           w->result.messages <= MESSAGES_MAX && (m = take_sent(w, self)))
+        if (!step(w, p, m))
+            return false;
+    return true;
+}
+
 static void transaction(struct world *w, struct process *p)
 {
     struct queue before[CHANNELS] = {0};
@@ -189,7 +215,7 @@ static void transaction(struct world *w, struct process *p)
         struct queue *q = some_channel(w, p);
         if (!q)
             break;
-        if (!step(w, p, queue_pop(q))) {
+        if (!step(w, p, queue_pop(q)) || !deliver_own(w, p)) {
             crashes = true;
             break;
         }
@@ -200,6 +226,8 @@ static void transaction(struct world *w, struct process *p)
         sp_compare_stage_work(p->compare, 1 + rnd_below(&w->rnd, 3));
     if (p->group && (!some_channel(w, p) || rnd_chance(&w->rnd, 10)))
         sp_group_stage_work(p->group, 1 + rnd_below(&w->rnd, 3));
+    if (!crashes && !deliver_own(w, p))
+        crashes = true;
     if (!crashes) {
         commit(w, p);
         for (uint32_t i = 0; i < CHANNELS; i++)
@@ -361,6 +389,7 @@ static void build(struct world *w)
     if (w->o.seed % 7 == 5 && w->o.method == SP_METHOD_SHINGLES && !w->o.canary &&
         !w->o.compare_canary)
         w->languages = (struct sp_languages){2, {'f' << 8 | 'r', 'e' << 8 | 'n'}};
+    w->direct = w->o.seed % 3 == 2 && !w->o.canary && !w->o.compare_canary;
     size_t cache = rnd_chance(&w->rnd, 50) ? 0 : 1 << 20;
     /* Low enough that pages with overlapping items are similar. */
     static const double thresholds[SP_METHOD_COUNT] = {0.8, 57.0 / 64, 0.7, 0.6, 0.5, 0.5};

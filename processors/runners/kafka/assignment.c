@@ -103,18 +103,21 @@ static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t)
 }
 
 /* If there is a state, the input must continue where the state ends: no message in between may have
- * been deleted. */
+ * been deleted. Also notes what the input may hold of our partitions' messages (direct.c). */
 static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t)
 {
     int64_t low = 0, high = 0;
-    if (t->input_next < 0)
-        return check_fresh(w, t);
     rd_kafka_resp_err_t code =
         rd_kafka_query_watermark_offsets(w->watcher, w->topics[w->options->stage.input],
                                          t->partition, &low, &high, sp_worker_timeout_ms(w));
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return sp_failure_note_kafka(&w->failure, w->producer, code, "watermarks",
                                      rd_kafka_err2str(code));
+    /* All databases are restored, so the last transactions of the instances that had our partitions
+     * before have ended, and their messages are below. */
+    w->posted[t->partition] = high - 1;
+    if (t->input_next < 0)
+        return check_fresh(w, t);
     return t->input_next < low || t->input_next > high ? sp_assignment_lost(w, t->partition)
                                                        : SP_OK;
 }
@@ -126,6 +129,7 @@ static void close_task(struct sp_worker *w, int32_t partition)
     struct sp_task *t = w->tasks[partition];
     if (!t)
         return;
+    sp_direct_drop(w, t);
     if (t->stage)
         w->options->stage.close(t->stage);
     if (t->db && w->failure.err == SP_OK)

@@ -78,6 +78,8 @@ static const struct metric metrics[] = {
     {"rows_written_total", "counter", FIELD(rows_written), 1,
      "Rows put into the local databases that are open now, or deleted."},
     {"bytes_written_total", "counter", FIELD(bytes_written), 1, "Bytes of these rows."},
+    {"direct_total", "counter", FIELD(direct), 1,
+     "Messages to partitions of this process that were handled without their topic."},
     {"commits_total", "counter", FIELD(commits), 1, "Transactions committed."},
     {"commit_seconds_total", "counter", FIELD(commit_microseconds), 1e-6,
      "Time spent in committing transactions."},

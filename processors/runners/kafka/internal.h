@@ -3,6 +3,7 @@
  *   worker.c        rounds, intake, the loop
  *   failure.c       what went wrong first
  *   log.c           the log
+ *   direct.c        messages to partitions of the same instance
  *   intake.c        when no messages are taken for a while
  *   damage.c        which failures a new database repairs
  *   assignment.c    partitions come and go
@@ -36,6 +37,9 @@ struct sp_worker {
     int32_t partitions[SP_TOPICS];
     struct sp_task **tasks; /* by input partition, as many as there were at the start of the round;
                                NULL: not ours */
+    int64_t *posted;        /* by input partition: the last offset that may hold a message of one of
+                               our partitions; see direct.c */
+    size_t kept;            /* messages, of all tasks */
     uint32_t *wipes;        /* how often state was wiped because a stage found it damaged */
     uint64_t *limits;       /* by topic: bytes of the largest message it may take; 0: not known */
     size_t too_large; /* bytes of the last output of a stateless stage that no topic takes; 0 */
@@ -79,6 +83,21 @@ void sp_worker_measure(struct sp_worker *w);
 void sp_intake_control(struct sp_worker *w);
 /* Opens a transaction if the stage has work that no message causes. */
 void sp_worker_upkeep(struct sp_worker *w);
+
+/* Notes how long a step took. */
+static inline void sp_worker_stepped(struct sp_worker *w, int64_t started_us)
+{
+    uint64_t took_us = (uint64_t)(sp_clock_us() - started_us);
+    if (took_us > w->options->metrics->longest_step_us)
+        SET(w, longest_step_us, took_us);
+}
+
+/* Delivers what is kept for tasks that have caught up, and what follows from it. */
+void sp_direct_deliver(struct sp_worker *w);
+/* Sends the rest to the topic. */
+void sp_direct_post(struct sp_worker *w);
+/* Of a task that is closed. */
+void sp_direct_drop(struct sp_worker *w, struct sp_task *t);
 
 enum sp_err sp_transaction_begin(struct sp_worker *w);
 enum sp_err sp_transaction_commit(struct sp_worker *w);

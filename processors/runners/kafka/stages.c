@@ -26,20 +26,28 @@ struct mouth {
     struct sp_buf key;
 };
 
-static void on_send(void *arg, struct sp_message *m)
+static void dispatch(struct mouth *mouth, struct sp_message *m, bool may_keep)
 {
-    struct mouth *mouth = arg;
     bool tier1 = sp_message_tier(m) == SP_TIER_1;
     enum sp_topic topic = tier1 ? SP_TOPIC_TIER1 : SP_TOPIC_TIER2;
     struct sp_id home = tier1 ? sp_message_home(m) : (struct sp_id){0, sp_message_cell(m)};
     uint64_t at = tier1 ? home.lo : sp_maps_machine(mouth->maps, (uint32_t)home.lo);
     uint64_t partitions = (uint64_t)sp_worker_partitions(mouth->worker, topic);
-    sp_worker_count(mouth->worker, m->kind);
+    int32_t partition = (int32_t)(at % partitions);
+    if (may_keep)
+        sp_worker_count(mouth->worker, m->kind);
+    if (may_keep && sp_worker_keep(mouth->worker, topic, partition, m))
+        return;
     sp_buf_reset(&mouth->bytes);
     sp_message_encode(m, &mouth->bytes);
-    sp_worker_emit(mouth->worker, topic, (int32_t)(at % partitions), sp_view(&home, sizeof home),
+    sp_worker_emit(mouth->worker, topic, partition, sp_view(&home, sizeof home),
                    sp_buf_view(&mouth->bytes));
     sp_message_free(m);
+}
+
+static void on_send(void *arg, struct sp_message *m)
+{
+    dispatch(arg, m, true);
 }
 
 /* A fetch that found the page unchanged does not concern the contain stage. */
@@ -287,6 +295,13 @@ static enum sp_err group_found(struct group_stage *s, struct sp_view value)
     return err;
 }
 
+static enum sp_err group_take(void *stage, struct sp_message *m)
+{
+    struct group_stage *s = stage;
+    note_fetch(&s->mouth, m);
+    return sp_group_stage_step(s->group, m);
+}
+
 static enum sp_err group_step(void *stage, struct sp_view key, struct sp_view value,
                               const char **ret_why)
 {
@@ -304,8 +319,12 @@ static enum sp_err group_step(void *stage, struct sp_view key, struct sp_view va
     if (err != SP_OK)
         return err;
     *ret_why = NULL;
-    note_fetch(&s->mouth, m);
-    return sp_group_stage_step(s->group, m);
+    return group_take(s, m);
+}
+
+static void group_post(void *stage, struct sp_message *m)
+{
+    dispatch(&((struct group_stage *)stage)->mouth, m, false);
 }
 
 /* Large enough to tell a million pages of one partition their statuses in a few minutes, small
@@ -354,6 +373,8 @@ struct sp_worker_stage sp_stage_group(const struct sp_stage_options *options)
         .prepare = group_prepare,
         .open = group_open,
         .step = group_step,
+        .take = group_take,
+        .post = group_post,
         .upkeep = group_upkeep,
         .measure = group_measure,
         .flush = group_flush,
@@ -383,6 +404,18 @@ static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store 
     return sp_compare_stage_load(s->compare);
 }
 
+static enum sp_err compare_take(void *stage, struct sp_message *m)
+{
+    enum sp_err err = sp_compare_stage_step(((struct compare_stage *)stage)->compare, m);
+    sp_message_free(m);
+    return err;
+}
+
+static void compare_post(void *stage, struct sp_message *m)
+{
+    dispatch(&((struct compare_stage *)stage)->mouth, m, false);
+}
+
 static enum sp_err compare_step(void *stage, struct sp_view key, struct sp_view value,
                                 const char **ret_why)
 {
@@ -394,12 +427,12 @@ static enum sp_err compare_step(void *stage, struct sp_view key, struct sp_view 
     if (err == SP_OK && (sp_message_tier(m) != SP_TIER_2 ||
                          sp_maps_standing(s->maps, sp_message_cell(m)) == SP_CELL_NONE))
         err = SP_MALFORMED;
-    if (err == SP_OK) {
-        *ret_why = NULL;
-        err = sp_compare_stage_step(s->compare, m);
+    if (err != SP_OK) {
+        sp_message_free(m);
+        return err;
     }
-    sp_message_free(m);
-    return err;
+    *ret_why = NULL;
+    return compare_take(s, m);
 }
 
 /* Large enough to move a million pages of one partition in a few minutes, small enough to leave
@@ -446,6 +479,8 @@ struct sp_worker_stage sp_stage_compare(const struct sp_stage_options *options)
                                     .output_count = 2,
                                     .open = compare_open,
                                     .step = compare_step,
+                                    .take = compare_take,
+                                    .post = compare_post,
                                     .upkeep = compare_upkeep,
                                     .measure = compare_measure,
                                     .flush = compare_flush,

@@ -18,6 +18,8 @@
 #include "kafka/client.h"
 #include "store/store.h"
 
+struct sp_message;
+
 struct sp_task {
     int32_t partition;
     struct sp_db *db;
@@ -29,10 +31,12 @@ struct sp_task {
     bool partial;       /* the database holds rows that a marker must follow */
     int64_t read_until; /* of the changelog, where its end cannot be read yet; 0: all */
     /* of the open transaction */
-    int64_t handled_next;  /* -1: nothing handled */
-    int64_t marker_offset; /* of the marker, once delivered; -1 */
-    bool damaged;          /* the database: it is of no use any more */
-    bool upkept;           /* the stage had no work beside messages in the last transaction */
+    int64_t handled_next;    /* -1: nothing handled */
+    int64_t marker_offset;   /* of the marker, once delivered; -1 */
+    struct sp_message *kept; /* for this partition; see direct.c */
+    struct sp_message *kept_last;
+    bool damaged; /* the database: it is of no use any more */
+    bool upkept;  /* the stage had no work beside messages in the last transaction */
 };
 
 enum { SP_TASK_STORE_META = 0, SP_TASK_STORE_STAGE = 1 };

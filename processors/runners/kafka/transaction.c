@@ -20,7 +20,7 @@ struct outgoing {
     struct sp_view key;
     struct sp_view value;
     rd_kafka_headers_t *headers; /* NULL, or copied */
-    void *opaque;
+    int64_t *offset; /* NULL, or where its offset is noted once it is delivered, if it is greater */
 };
 
 /* A retry would fail again, and leaving the message out would lose it: the stage ends. */
@@ -65,7 +65,7 @@ static enum sp_err produce(struct sp_worker *w, const struct outgoing *o)
             w->producer, RD_KAFKA_V_RKT(w->known[o->topic]), RD_KAFKA_V_PARTITION(o->partition),
             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(o->key.data, o->key.len),
             RD_KAFKA_V_VALUE((void *)(uintptr_t)o->value.data, o->value.len),
-            RD_KAFKA_V_OPAQUE(o->opaque), RD_KAFKA_V_HEADERS(copy), RD_KAFKA_V_END);
+            RD_KAFKA_V_OPAQUE(o->offset), RD_KAFKA_V_HEADERS(copy), RD_KAFKA_V_END);
         if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
             return SP_OK;
         if (copy)
@@ -88,6 +88,8 @@ void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition,
                     struct sp_view value)
 {
     struct outgoing o = {.topic = topic, .partition = partition, .key = key, .value = value};
+    if (topic == w->options->stage.input)
+        o.offset = &w->posted[partition];
     enum sp_err err = produce(w, &o);
     if (err == SP_TOO_LARGE && !w->options->stage.stateful) {
         /* The message that it was made from becomes a dead letter. */
@@ -185,15 +187,15 @@ static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
 {
     struct sp_worker *w = arg;
-    struct sp_task *marker_of = m->_private;
+    int64_t *offset = m->_private;
     (void)handle;
     if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
         on_too_large(w, m);
     else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         sp_failure_note_kafka(&w->failure, w->producer, m->err, "a message was not delivered",
                               rd_kafka_err2str(m->err));
-    else if (marker_of)
-        marker_of->marker_offset = m->offset;
+    else if (offset && m->offset > *offset)
+        *offset = m->offset;
 }
 
 /* ---- transactions ---- */
@@ -242,8 +244,6 @@ static void on_write(void *arg, struct sp_view key, struct sp_view value, bool d
 static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
 {
     struct changelog c = {w, t, 0};
-    if (w->options->stage.upkeep)
-        t->upkept = w->options->stage.upkeep(t->stage);
     enum sp_err err = w->options->stage.flush(t->stage);
     if (err != SP_OK)
         return sp_damage_note(w, t, err, "the stage cannot write its state", sp_db_message(t->db));
@@ -256,11 +256,24 @@ static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
                          .partition = t->partition,
                          .key = sp_view("", 0),
                          .value = sp_buf_view(&marker),
-                         .opaque = t};
+                         .offset = &t->marker_offset};
     produce_surely(w, &o);
     sp_buf_done(&marker);
     ADD(w, changelog_records, c.records + 1);
     return w->failure.err;
+}
+
+/* Work that no message causes, and the messages that it sends to partitions of this instance. */
+static void finish_steps(struct sp_worker *w)
+{
+    for (int32_t p = 0; p < w->partitions[w->options->stage.input]; p++) {
+        struct sp_task *t = w->tasks[p];
+        if (w->options->stage.upkeep && t && t->handled_next >= 0)
+            t->upkept = w->options->stage.upkeep(t->stage);
+    }
+    sp_direct_deliver(w);
+    if (w->failure.err == SP_OK)
+        sp_direct_post(w);
 }
 
 static bool may_commit(struct sp_worker *w)
@@ -330,6 +343,7 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
         return w->failure.err;
     int64_t start_us = sp_clock_us();
     int32_t count = w->partitions[w->options->stage.input];
+    finish_steps(w);
     for (int32_t p = 0; p < count && w->failure.err == SP_OK; p++)
         if (w->tasks[p] && w->tasks[p]->handled_next >= 0 && w->options->stage.stateful)
             write_changelog(w, w->tasks[p]);

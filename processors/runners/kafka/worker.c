@@ -77,13 +77,6 @@ static enum sp_err note_registry(struct sp_worker *w, enum sp_err err, const cha
     return err == SP_OK ? SP_OK : sp_failure_note(&w->failure, err, "no schemas", why);
 }
 
-static void measure_step(struct sp_worker *w, int64_t started_us)
-{
-    uint64_t took_us = (uint64_t)(sp_clock_us() - started_us);
-    if (took_us > w->options->metrics->longest_step_us)
-        SET(w, longest_step_us, took_us);
-}
-
 static void handle(struct sp_worker *w, rd_kafka_message_t *m)
 {
     struct sp_task *t = w->tasks[m->partition];
@@ -94,7 +87,7 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
     int64_t started_us = sp_clock_us();
     enum sp_err err = w->options->stage.step(t->stage, sp_view(m->key, m->key_len),
                                              sp_view(m->payload, m->len), &why);
-    measure_step(w, started_us);
+    sp_worker_stepped(w, started_us);
     if (err == SP_OK && w->too_large)
         err = SP_TOO_LARGE, why = "its result is larger than the output topic of the stage accepts";
     if (err != SP_OK && sp_err_class(err) == SP_CLASS_BAD_RECORD)
@@ -105,6 +98,7 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
         sp_damage_note(w, t, err, "the stage failed", why ? why : sp_err_text(err));
     t->handled_next = m->offset + 1;
     w->handled++;
+    sp_direct_deliver(w);
     w->handled_ms = sp_clock_ms();
     ADD(w, received, 1);
 }
@@ -316,6 +310,7 @@ static enum sp_err open_round(struct sp_worker *w)
         introduce_topics(w) != SP_OK)
         return w->failure.err;
     w->tasks = sp_calloc((size_t)w->partitions[stage->input], sizeof *w->tasks);
+    w->posted = sp_calloc((size_t)w->partitions[stage->input], sizeof *w->posted);
     struct sp_fault fault;
     enum sp_err err = SP_OK;
     if (!stage->stateful && w->options->max_lag)
@@ -367,6 +362,7 @@ static void close_round(struct sp_worker *w)
     sp_lag_stop(w->lag);
     sp_free(w->tasks);
     w->tasks = NULL;
+    sp_free(w->posted);
     SET(w, paused, 0);
 }
 

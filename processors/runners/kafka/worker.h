@@ -24,7 +24,11 @@ struct sp_worker;
 /* Sends a message of the stage in the open transaction. `value` without data deletes the key. */
 void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition, struct sp_view key,
                     struct sp_view value);
-/* Counts a message between the stages that is about to be emitted. */
+/* Takes over a message for a partition of the stage's input that this worker has: it reaches that
+ * partition's `take`, or its `post`, before the transaction ends. False: the caller emits it. */
+bool sp_worker_keep(struct sp_worker *w, enum sp_topic topic, int32_t partition,
+                    struct sp_message *m);
+/* Counts a message between the stages that is about to be sent. */
 void sp_worker_count(struct sp_worker *w, enum sp_message_kind kind);
 int32_t sp_worker_partitions(const struct sp_worker *w, enum sp_topic topic);
 
@@ -59,6 +63,11 @@ struct sp_worker_stage {
      * again. */
     enum sp_err (*step)(void *stage, struct sp_view key, struct sp_view value,
                         const char **ret_why);
+    /* NULL: all messages go through the topic. Else handles one that this worker has kept, which it
+     * owns. Fails as `step`, but no message of our own is a bad record. */
+    enum sp_err (*take)(void *stage, struct sp_message *m);
+    /* Emits one that was kept, which it owns. */
+    void (*post)(void *stage, struct sp_message *m);
     /* NULL, or work that no message causes, done in each transaction before the flush. True: none
      * is left for now. While some is left, transactions are made without messages, too. */
     bool (*upkeep)(void *stage);
@@ -95,7 +104,8 @@ struct sp_worker_metrics {
     uint64_t emitted_bytes;          /* keys and values */
     uint64_t largest_message_bytes;  /* of the values emitted */
     uint64_t longest_step_us;        /* the longest that the stage took with a message */
-    uint64_t messages[SP_MSG_KINDS]; /* emitted to the tiers */
+    uint64_t messages[SP_MSG_KINDS]; /* sent to the tiers */
+    uint64_t direct;                 /* of these, handled without the topic */
     uint64_t errors;
     uint64_t discarded;
     uint64_t put_off;
