@@ -134,7 +134,7 @@ static void open_stage(struct stage *s)
                                     "transactional.id",
                                     id,
                                     "linger.ms",
-                                    "5",
+                                    "1000",
                                     "batch.size",
                                     "1000000",
                                     "queue.buffering.max.messages",

@@ -219,8 +219,11 @@ static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
     set_all(b, common);
     set(b, "client.id", o->instance);
     set_all(b, role <= SP_KAFKA_WATCHER ? of_consumers : of_producers);
-    if (role == SP_KAFKA_TRANSACTIONAL)
+    if (role == SP_KAFKA_TRANSACTIONAL) {
         set(b, "transaction.timeout.ms", "30000");
+        /* Nobody reads the messages before the commit, which sends what is queued at once. */
+        set(b, "linger.ms", "1000");
+    }
 }
 
 static void set_role(struct builder *b, const struct sp_kafka_options *o, enum sp_kafka_role role,

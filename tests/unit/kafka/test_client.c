@@ -181,6 +181,25 @@ TEST(a_stage_refuses_partitions_that_come_and_go_one_by_one)
 }
 
 /* A transaction that its worker abandoned blocks readers until it times out. */
+/* Within a transaction batches fill up; other producers send soon. */
+TEST(only_messages_of_transactions_wait_for_others)
+{
+    const struct sp_kafka_options o = {.prefix = "t.", .instance = "1"};
+    const enum sp_kafka_role roles[] = {SP_KAFKA_TRANSACTIONAL, SP_KAFKA_PRODUCER};
+    struct sp_fault fault = {""};
+    for (int i = 0; i < 2; i++) {
+        rd_kafka_t *handle = NULL;
+        char text[32];
+        size_t size = sizeof text;
+        CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, roles[i], "toy", NULL, NULL, &handle, &fault),
+                              SP_OK);
+        CU_ASSERT_EQUAL(rd_kafka_conf_get(rd_kafka_conf(handle), "linger.ms", text, &size),
+                        RD_KAFKA_CONF_OK);
+        CU_ASSERT_STRING_EQUAL(text, i == 0 ? "1000" : "5");
+        rd_kafka_destroy(handle);
+    }
+}
+
 TEST(transactions_time_out_after_half_a_minute_unless_set)
 {
     static struct sp_config_property shorter[] = {{"transaction.timeout.ms", "12000"}};
