@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <sys/statvfs.h>
 
-enum { ROW_BYTES = 128 }; /* at most, of a row in a write buffer, besides key and value */
-enum { MERGED = 4 };      /* write buffers: the size of files that may be merged meanwhile */
+enum { ROW_BYTES = 128 };   /* at most, of a row in a write buffer, besides key and value */
+enum { MERGED = 4 };        /* write buffers: the size of files that may be merged meanwhile */
+enum { MERGED_SORTED = 8 }; /* the same if values are in the files, beside rows of the next level */
 
 void sp_apply_before(struct sp_apply *a, enum sp_err (*before)(void *arg), void *arg)
 {
@@ -38,15 +39,17 @@ static uint64_t property(const struct sp_apply *a, const char *name, uint64_t ot
 }
 
 /* Checks for room on the disk before a commit, because write buffers may be flushed at any time. */
-static bool has_room(struct sp_apply *a, uint64_t batch_bytes)
+static bool has_room(struct sp_apply *a, uint64_t batch_bytes, bool adds_file)
 {
     struct statvfs disk;
     if (a->full || !a->directory || statvfs(a->directory, &disk) != 0)
         return !a->full;
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
     uint64_t wanted = 2 * (batch_bytes + property(a, "rocksdb.size-all-mem-tables", 0));
-    if (property(a, "rocksdb.num-running-compactions", 0))
-        wanted += MERGED * a->memtable_bytes;
+    /* RocksDB merges files when one is added. If that filled the disk, it could not even write its
+     * log, and would abort. */
+    if (adds_file || property(a, "rocksdb.num-running-compactions", 0))
+        wanted += (a->sorted ? MERGED_SORTED : MERGED) * a->memtable_bytes;
     a->full = room < wanted;
     if (a->full)
         snprintf(a->why, sizeof a->why,
@@ -73,11 +76,11 @@ bool sp_apply(struct sp_apply *a, const struct sp_write_batch *batch, rocksdb_wr
 {
     *ret_error = NULL;
     uint64_t bytes = batch->bytes.len + ROW_BYTES * (uint64_t)batch->count;
-    bool large = bytes > a->memtable_bytes / 2;
-    if (a->refused || !has_room(a, bytes) ||
-        (a->before && (a->log || large || a->sorted) && !sp_apply_prepare(a)))
+    bool large = bytes > a->memtable_bytes / 2, file = a->fills || (a->sorted && large);
+    if (a->refused || !has_room(a, bytes, file && !a->fills) ||
+        (a->before && (a->log || large || a->fills) && !sp_apply_prepare(a)))
         return false;
-    if (a->sorted) {
+    if (file) {
         *ret_error = sp_sorted_apply(a->sorted, batch);
         return !*ret_error;
     }

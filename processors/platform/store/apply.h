@@ -19,8 +19,9 @@
 struct sp_apply {
     rocksdb_t *handle;
     const rocksdb_writeoptions_t *options;
-    struct sp_sorted *sorted; /* if not NULL, batches become sorted files and use neither write
-                                 buffers nor log */
+    struct sp_sorted *sorted; /* if not NULL, large batches become sorted files and use neither
+                                 write buffers nor log */
+    bool fills;               /* so do all batches */
     bool log;                 /* the database has a write-ahead log */
     const char *directory;    /* its disk must have room; NULL: not checked */
     uint64_t memtable_bytes;  /* of a write buffer */

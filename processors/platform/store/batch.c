@@ -9,7 +9,7 @@
 #include "base/mem.h"
 
 /* A large batch reserves its memory at once; pages of it that are not written to take no memory. */
-enum { LARGE_BYTES = 4 << 20, ROOM_BYTES = 40 << 20 };
+enum { LARGE_BYTES = 4 << 20, ROOM_BYTES = 80 << 20 };
 
 static uint64_t first_bytes(struct sp_view key)
 {
@@ -99,11 +99,11 @@ static uint8_t digit(const struct sp_write *w, int at)
     return (uint8_t)(w->first >> (8 * at));
 }
 
-static void count_digits(const struct sp_write_batch *b, size_t counts[DIGITS][VALUES])
+static void count_digits(const struct sp_write *writes, size_t count, size_t counts[DIGITS][VALUES])
 {
-    for (size_t i = 0; i < b->count; i++)
+    for (size_t i = 0; i < count; i++)
         for (int at = 0; at < DIGITS; at++)
-            counts[at][digit(&b->writes[i], at)]++;
+            counts[at][digit(&writes[i], at)]++;
 }
 
 /* A stable step of the sort. `counts` becomes the place where each value begins. */
@@ -121,47 +121,49 @@ static void sort_by_digit(const struct sp_write *from, size_t count, int at, siz
 }
 
 /* Skips digits that are the same in all keys: most keys share their store and their kind. */
-static void sort_by_first_bytes(struct sp_write_batch *b)
+static void sort_by_first_bytes(struct sp_write *writes, size_t count)
 {
     static const size_t none[DIGITS][VALUES];
     size_t counts[DIGITS][VALUES];
     memcpy(counts, none, sizeof counts);
-    count_digits(b, counts);
-    struct sp_write *from = b->writes, *to = sp_alloc(b->count * sizeof *to), *spare = to;
+    count_digits(writes, count, counts);
+    struct sp_write *from = writes, *to = sp_alloc(count * sizeof *to), *spare = to;
     for (int at = 0; at < DIGITS; at++) {
-        if (counts[at][digit(from, at)] == b->count)
+        if (counts[at][digit(from, at)] == count)
             continue;
-        sort_by_digit(from, b->count, at, counts[at], to);
+        sort_by_digit(from, count, at, counts[at], to);
         struct sp_write *sorted = to;
         to = from;
         from = sorted;
     }
-    if (from != b->writes)
-        memcpy(b->writes, from, b->count * sizeof *from);
+    if (from != writes)
+        memcpy(writes, from, count * sizeof *from);
     sp_free(spare);
 }
 
-static void sort(struct sp_write_batch *b)
+static void sort(struct sp_write_batch *b, size_t from)
 {
-    if (b->count < FEW) {
-        if (b->count)
-            qsort_r(b->writes, b->count, sizeof *b->writes, by_key_then_age, b);
+    struct sp_write *writes = b->writes + from;
+    size_t count = b->count - from;
+    if (count < FEW) {
+        if (count)
+            qsort_r(writes, count, sizeof *writes, by_key_then_age, b);
         return;
     }
-    sort_by_first_bytes(b);
-    for (size_t i = 0, end; i < b->count; i = end) {
-        for (end = i + 1; end < b->count && b->writes[end].first == b->writes[i].first;)
+    sort_by_first_bytes(writes, count);
+    for (size_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count && writes[end].first == writes[i].first;)
             end++;
         if (end - i > 1)
-            qsort_r(b->writes + i, end - i, sizeof *b->writes, by_key_then_age, b);
+            qsort_r(writes + i, end - i, sizeof *writes, by_key_then_age, b);
     }
 }
 
-void sp_write_batch_sort(struct sp_write_batch *b)
+void sp_write_batch_sort(struct sp_write_batch *b, size_t from)
 {
-    size_t kept = 0;
-    sort(b);
-    for (size_t i = 0; i < b->count; i++) {
+    size_t kept = from;
+    sort(b, from);
+    for (size_t i = from; i < b->count; i++) {
         const struct sp_write *w = &b->writes[i], *next = w + 1;
         if (i + 1 < b->count && compare(b, w, next->first, sp_write_batch_key(b, next)) == 0)
             continue;
@@ -170,10 +172,31 @@ void sp_write_batch_sort(struct sp_write_batch *b)
     b->count = kept;
 }
 
-size_t sp_write_batch_from(const struct sp_write_batch *b, struct sp_view key)
+void sp_write_batch_merge(struct sp_write_batch *b, size_t from, size_t middle)
+{
+    size_t count = middle - from, at = 0, next = middle, kept = from;
+    if (count == 0)
+        return;
+    struct sp_write *older = sp_memdup(b->writes + from, count * sizeof *older);
+    while (at < count && next < b->count) {
+        const struct sp_write *w = &b->writes[next];
+        int order = compare(b, &older[at], w->first, sp_write_batch_key(b, w));
+        b->writes[kept++] = order < 0 ? older[at] : *w;
+        at += order <= 0;
+        next += order >= 0;
+    }
+    /* One of the two has nothing left. */
+    memmove(b->writes + kept, b->writes + next, (b->count - next) * sizeof *b->writes);
+    memcpy(b->writes + kept, older + at, (count - at) * sizeof *older);
+    b->count = kept + (b->count - next) + (count - at);
+    sp_free(older);
+}
+
+size_t sp_write_batch_from(const struct sp_write_batch *b, size_t start, size_t end,
+                           struct sp_view key)
 {
     uint64_t first = first_bytes(key);
-    size_t lo = 0, hi = b->count;
+    size_t lo = start, hi = end;
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
         if (compare(b, &b->writes[mid], first, key) < 0)
@@ -184,11 +207,12 @@ size_t sp_write_batch_from(const struct sp_write_batch *b, struct sp_view key)
     return lo;
 }
 
-const struct sp_write *sp_write_batch_find(const struct sp_write_batch *b, struct sp_view key)
+const struct sp_write *sp_write_batch_find(const struct sp_write_batch *b, size_t start, size_t end,
+                                           struct sp_view key)
 {
-    size_t at = sp_write_batch_from(b, key);
-    return at < b->count && sp_view_eq(sp_write_batch_key(b, &b->writes[at]), key) ? &b->writes[at]
-                                                                                   : NULL;
+    size_t at = sp_write_batch_from(b, start, end, key);
+    return at < end && sp_view_eq(sp_write_batch_key(b, &b->writes[at]), key) ? &b->writes[at]
+                                                                              : NULL;
 }
 
 void sp_write_batch_fill(const struct sp_write_batch *b, rocksdb_writebatch_t *to)

@@ -34,12 +34,18 @@ struct sp_view sp_write_batch_key(const struct sp_write_batch *b, const struct s
 /* Empty for a deletion. */
 struct sp_view sp_write_batch_value(const struct sp_write_batch *b, const struct sp_write *w);
 
-/* Sorts the writes by key, and keeps only the last of several writes to one key. */
-void sp_write_batch_sort(struct sp_write_batch *b);
-/* In a sorted batch, the index of the first write whose key is not less. */
-size_t sp_write_batch_from(const struct sp_write_batch *b, struct sp_view key);
-/* In a sorted batch, the write to that key, or NULL. */
-const struct sp_write *sp_write_batch_find(const struct sp_write_batch *b, struct sp_view key);
+/* Sorts the writes from index `from` on by key, and keeps only the last of several to one key. */
+void sp_write_batch_sort(struct sp_write_batch *b, size_t from);
+/* Merges the sorted writes from `from` to `middle` with the sorted writes after these. If both have
+ * a key, the later write is kept. */
+void sp_write_batch_merge(struct sp_write_batch *b, size_t from, size_t middle);
+/* Among the sorted writes from `start` to `end`, the index of the first whose key is not less, or
+ * `end`. */
+size_t sp_write_batch_from(const struct sp_write_batch *b, size_t start, size_t end,
+                           struct sp_view key);
+/* Among these, the write to that key, or NULL. */
+const struct sp_write *sp_write_batch_find(const struct sp_write_batch *b, size_t start, size_t end,
+                                           struct sp_view key);
 /* Appends all writes to a batch of RocksDB. */
 void sp_write_batch_fill(const struct sp_write_batch *b, rocksdb_writebatch_t *to);
 

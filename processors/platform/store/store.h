@@ -48,6 +48,10 @@ struct sp_rocksdb_options {
      * sp_db_commit returns (with `background`, before the next commit returns). Either way the
      * state after a kill or a loss of power is a prefix of the commits. */
     bool write_ahead_log;
+    /* On: commits are gathered in memory until they would fill a write buffer; they are then
+     * applied together, as one sorted file, without a write buffer. A commit that fails is then
+     * reported by a later commit or sync. Ignored with a write-ahead log. Off by default. */
+    bool gathers;
     /* On: a commit for which the disk has no room fails with SP_STORE and "No space left on device"
      * before RocksDB starts it. Off (default): the caller checks for room. */
     bool looks_for_room;
@@ -126,7 +130,8 @@ void sp_db_before_commits(struct sp_db *db, enum sp_err (*before)(void *arg), vo
  * two batches. Turning it off waits for the last commit and returns its error. The open batch must
  * be empty. SP_STORE: the mode is off. */
 enum sp_err sp_db_fill(struct sp_db *db, bool on);
-/* Returns when everything committed is on the disk. */
+/* Returns when everything committed is on the disk. With `gathers`, the open batch must be empty.
+ */
 enum sp_err sp_db_sync(struct sp_db *db);
 /* Rewrites all files of the database, so that no file contains data that was deleted or replaced
  * before. Takes the time to read and write all of it, and temporarily as much additional disk

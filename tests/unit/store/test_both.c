@@ -1,4 +1,5 @@
-/* The contract of both implementations; RocksDB with synchronous and with background commits. */
+/* The contract of both implementations; RocksDB with synchronous and with background commits, each
+ * with commits that are applied at once and that are gathered. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,8 +21,9 @@ static void on_both(void (*check)(struct sp_db *db))
     sp_rocksdb_options_default(&o);
     o.block_cache_bytes = 4 << 20;
     o.memtable_bytes = 1 << 20;
-    for (int background = 0; background < 2; background++) {
-        o.background = background;
+    for (int way = 0; way < 4; way++) {
+        o.background = way & 1;
+        o.gathers = way & 2;
         CU_ASSERT_EQUAL_FATAL(
             sp_db_open_rocksdb(temporary_directory(), FINGERPRINT, &o, &db, &fault), SP_OK);
         check(db);
@@ -495,10 +497,11 @@ TEST(closing_drops_the_open_batch_and_nothing_may_be_closed)
     struct sp_fault fault = {""};
     struct sp_rocksdb_options o;
     sp_rocksdb_options_default(&o);
-    for (int background = 0; background < 2; background++) {
+    for (int way = 0; way < 4; way++) {
         const char *directory = temporary_directory();
         struct sp_db *db = NULL;
-        o.background = background;
+        o.background = way & 1;
+        o.gathers = way & 2;
         CU_ASSERT_EQUAL_FATAL(sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault), SP_OK);
         put(sp_db_store(db, 1), "a", "1");
         CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);

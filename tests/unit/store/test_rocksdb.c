@@ -133,7 +133,8 @@ static pid_t start_child(const char *name, const char *directory, int pipe_end)
 }
 
 /* Commits pairs of rows in two partitions until it is killed. */
-static void commit_until_killed(const char *directory, bool write_ahead_log, bool background)
+static void commit_until_killed(const char *directory, bool write_ahead_log, bool background,
+                                bool gathers)
 {
     struct sp_rocksdb_options o = small();
     struct sp_db *db;
@@ -143,6 +144,7 @@ static void commit_until_killed(const char *directory, bool write_ahead_log, boo
     o.memtable_bytes = 1 << 18;
     o.write_ahead_log = write_ahead_log;
     o.background = background;
+    o.gathers = gathers;
     if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault) != SP_OK)
         _exit(1);
     for (uint32_t i = 0;; i++) {
@@ -201,7 +203,7 @@ TEST(with_the_log_every_commit_is_there_after_a_kill)
 {
     uint32_t last = 0;
     if (getenv("SP_CHILD"))
-        commit_until_killed(getenv("SP_CHILD"), true, false);
+        commit_until_killed(getenv("SP_CHILD"), true, false, false);
     uint32_t found = commits_after_a_kill("with_the_log_every_commit_is_there_after_a_kill", &last);
     CU_ASSERT(found >= last + 1);
 }
@@ -210,7 +212,7 @@ TEST(without_the_log_a_kill_leaves_the_first_commits_whole)
 {
     uint32_t last = 0;
     if (getenv("SP_CHILD"))
-        commit_until_killed(getenv("SP_CHILD"), false, false);
+        commit_until_killed(getenv("SP_CHILD"), false, false, false);
     uint32_t found =
         commits_after_a_kill("without_the_log_a_kill_leaves_the_first_commits_whole", &last);
     CU_ASSERT(found > 0);
@@ -221,11 +223,42 @@ TEST(a_kill_leaves_the_first_commits_whole_that_were_made_in_the_background)
 {
     uint32_t last = 0;
     if (getenv("SP_CHILD"))
-        commit_until_killed(getenv("SP_CHILD"), false, true);
+        commit_until_killed(getenv("SP_CHILD"), false, true, false);
     uint32_t found = commits_after_a_kill(
         "a_kill_leaves_the_first_commits_whole_that_were_made_in_the_background", &last);
     CU_ASSERT(found > 0);
     CU_ASSERT(found <= last + 2); /* one may have been committed before it was reported */
+}
+
+TEST(a_kill_leaves_the_first_commits_whole_that_were_gathered)
+{
+    uint32_t last = 0;
+    if (getenv("SP_CHILD"))
+        commit_until_killed(getenv("SP_CHILD"), false, false, true);
+    uint32_t found =
+        commits_after_a_kill("a_kill_leaves_the_first_commits_whole_that_were_gathered", &last);
+    CU_ASSERT(found > 0);
+    CU_ASSERT(found <= last + 2);
+}
+
+TEST(a_kill_leaves_the_first_commits_whole_that_were_gathered_in_the_background)
+{
+    uint32_t last = 0;
+    if (getenv("SP_CHILD"))
+        commit_until_killed(getenv("SP_CHILD"), false, true, true);
+    uint32_t found = commits_after_a_kill(
+        "a_kill_leaves_the_first_commits_whole_that_were_gathered_in_the_background", &last);
+    CU_ASSERT(found > 0);
+    CU_ASSERT(found <= last + 2);
+}
+
+TEST(with_the_log_nothing_is_gathered)
+{
+    uint32_t last = 0;
+    if (getenv("SP_CHILD"))
+        commit_until_killed(getenv("SP_CHILD"), true, false, true);
+    uint32_t found = commits_after_a_kill("with_the_log_nothing_is_gathered", &last);
+    CU_ASSERT(found >= last + 1);
 }
 
 TEST(another_configuration_is_refused_with_the_keys_and_both_values)
@@ -451,24 +484,60 @@ TEST(dependencies_are_synced_once_for_each_buffer)
 {
     enum { COMMITS = 1000, VALUE = 10000 };
     static char value[VALUE];
-    struct sp_db *db = open_it(temporary_directory());
-    uint32_t calls = 0;
-    uint64_t disk, memory;
-    sp_db_before_commits(db, count_call, &calls);
-    for (uint32_t i = 0; i < COMMITS; i++) {
-        sp_store_put(sp_db_store(db, 1), sp_view(&i, sizeof i), sp_view(value, VALUE));
-        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    struct sp_rocksdb_options o = small();
+    for (int gathers = 0; gathers < 2; gathers++) {
+        struct sp_fault fault = {""};
+        struct sp_db *db = NULL;
+        uint32_t calls = 0;
+        uint64_t disk, memory;
+        o.gathers = gathers;
+        CU_ASSERT_EQUAL_FATAL(
+            sp_db_open_rocksdb(temporary_directory(), FINGERPRINT, &o, &db, &fault), SP_OK);
+        sp_db_before_commits(db, count_call, &calls);
+        for (uint32_t i = 0; i < COMMITS; i++) {
+            sp_store_put(sp_db_store(db, 1), sp_view(&i, sizeof i), sp_view(value, VALUE));
+            CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+        }
+        CU_ASSERT(calls >= 5 && calls <= 20);
+        sp_db_size(db, &disk, &memory);
+        CU_ASSERT(memory < 8 << 20);
+        sp_db_close(db);
     }
-    CU_ASSERT(calls >= 5 && calls <= 20);
-    sp_db_size(db, &disk, &memory);
-    CU_ASSERT(memory < 8 << 20);
-    sp_db_close(db);
 }
 
 static enum sp_err refuse(void *arg)
 {
     (void)arg;
     return SP_STORE;
+}
+
+/* Many small commits of the same rows: only the last ones are there, and only once in memory. */
+TEST(gathered_commits_are_found_before_and_after_they_are_applied)
+{
+    enum { ROWS = 3000, ROUNDS = 40 };
+    const char *directory = temporary_directory();
+    struct sp_rocksdb_options o = small();
+    struct sp_fault fault = {""};
+    struct sp_db *db = NULL;
+    o.gathers = true;
+    CU_ASSERT_EQUAL_FATAL(sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault), SP_OK);
+    for (int after = 0; after < 2; after++) {
+        uint32_t wrong = 0;
+        for (uint32_t round = 0; round < ROUNDS; round++) {
+            for (uint32_t k = round; k < ROWS; k += 1 + round % 7)
+                sp_store_put(sp_db_store(db, 1), sp_view(&k, sizeof k),
+                             sp_view(&round, sizeof round));
+            CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+            for (uint32_t k = round; k < ROWS; k += 1 + round % 7) {
+                struct sp_view v;
+                wrong += sp_store_get(sp_db_store(db, 1), sp_view(&k, sizeof k), &v) != SP_OK ||
+                         !sp_view_eq(v, sp_view(&round, sizeof round));
+            }
+        }
+        CU_ASSERT_EQUAL(wrong, 0);
+        CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+    }
+    sp_db_close(db);
 }
 
 TEST(a_commit_without_its_dependencies_does_not_reach_the_disk)

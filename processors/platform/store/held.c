@@ -1,0 +1,120 @@
+/* See held.h. */
+#include "store/held.h"
+
+#include "base/assert.h"
+#include "base/hash.h"
+#include "base/mem.h"
+
+/* Of the filter: nine bits a row of pages of 250 words, and a key sets up to four bits of a word.
+ */
+enum { BYTES_A_WORD = 2048, BITS = 4, WORD_BITS = 6 };
+
+void sp_held_init(struct sp_held *h, uint64_t bytes)
+{
+    size_t words = 1;
+    while (words < bytes / BYTES_A_WORD)
+        words *= 2;
+    *h = (struct sp_held){.filter_mask = words - 1};
+    h->filter = sp_calloc(words, sizeof *h->filter);
+}
+
+void sp_held_done(struct sp_held *h)
+{
+    sp_write_batch_done(&h->rows);
+    sp_free(h->filter);
+    *h = (struct sp_held){0};
+}
+
+size_t sp_held_open(const struct sp_held *h)
+{
+    return h->runs ? h->ends[h->runs - 1] : 0;
+}
+
+void sp_held_discard(struct sp_held *h)
+{
+    h->rows.count = sp_held_open(h);
+    h->rows.bytes.len = h->bytes;
+}
+
+static uint64_t bits_of(uint64_t hash)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < BITS; i++)
+        bits |= 1ull << (hash >> (64 - WORD_BITS * (i + 1)) & 63);
+    return bits;
+}
+
+static void note_keys(struct sp_held *h, size_t from)
+{
+    for (size_t i = from; h->filter && i < h->rows.count; i++) {
+        struct sp_view key = sp_write_batch_key(&h->rows, &h->rows.writes[i]);
+        uint64_t hash = sp_hash64(key.data, key.len);
+        h->filter[hash & h->filter_mask] |= bits_of(hash);
+    }
+}
+
+static size_t run_start(const struct sp_held *h, size_t run)
+{
+    return run ? h->ends[run - 1] : 0;
+}
+
+static void merge_last_two(struct sp_held *h)
+{
+    size_t last = h->runs - 1;
+    sp_write_batch_merge(&h->rows, run_start(h, last - 1), run_start(h, last));
+    h->ends[last - 1] = h->rows.count;
+    h->runs--;
+}
+
+static bool last_is_long(const struct sp_held *h)
+{
+    size_t last = h->runs - 1;
+    return last > 0 &&
+           2 * (h->ends[last] - run_start(h, last)) >= h->ends[last - 1] - run_start(h, last - 1);
+}
+
+void sp_held_commit(struct sp_held *h)
+{
+    size_t from = sp_held_open(h);
+    SP_ASSERT(h->runs < SP_HELD_RUNS);
+    sp_write_batch_sort(&h->rows, from);
+    note_keys(h, from);
+    h->bytes = h->rows.bytes.len;
+    h->ends[h->runs++] = h->rows.count;
+    while (last_is_long(h))
+        merge_last_two(h);
+}
+
+uint64_t sp_held_bytes(const struct sp_held *h)
+{
+    return h->bytes + sp_held_open(h) * sizeof *h->rows.writes;
+}
+
+const struct sp_write *sp_held_find(const struct sp_held *h, struct sp_view key)
+{
+    if (!h->filter || !h->runs)
+        return NULL;
+    uint64_t hash = sp_hash64(key.data, key.len), bits = bits_of(hash);
+    if ((h->filter[hash & h->filter_mask] & bits) != bits)
+        return NULL;
+    const struct sp_write *w = NULL;
+    for (size_t run = h->runs; run-- > 0 && !w;)
+        w = sp_write_batch_find(&h->rows, run_start(h, run), h->ends[run], key);
+    return w;
+}
+
+void sp_held_merge(struct sp_held *h)
+{
+    SP_ASSERT(sp_held_open(h) == h->rows.count);
+    while (h->runs > 1)
+        merge_last_two(h);
+}
+
+void sp_held_clear(struct sp_held *h)
+{
+    sp_write_batch_clear(&h->rows);
+    h->runs = 0;
+    h->bytes = 0;
+    if (h->filter)
+        memset(h->filter, 0, (h->filter_mask + 1) * sizeof *h->filter);
+}

@@ -1,0 +1,45 @@
+/* A RocksDB database, as rocksdb.c writes it and reading.c reads it. Private to this folder. Thread
+ * rule: that of store.h. */
+#ifndef SP_STORE_ROCKS_H
+#define SP_STORE_ROCKS_H
+
+#include "store/ahead.h"
+#include "store/flight.h"
+#include "store/held.h"
+#include "store/impl.h"
+
+struct sp_rocks_db {
+    struct sp_db db;
+    struct sp_rocksdb_shared *process; /* NULL: shares nothing with other databases */
+    int lock;
+    rocksdb_t *handle;
+    rocksdb_options_t *options;
+    rocksdb_cache_t *cache;
+    rocksdb_readoptions_t *read;
+    rocksdb_readoptions_t *scan;
+    rocksdb_writeoptions_t *write;
+    rocksdb_writebatch_t *writes;
+    struct sp_held held; /* the open batch, and before it commits that wait to be applied */
+    bool gathers;        /* commits wait; otherwise each is applied at once */
+    struct sp_apply apply;
+    char *directory;
+    struct sp_flight *flight;        /* commits in the background; NULL: commits at once */
+    bool fills;                      /* the flight exists only for filling */
+    struct sp_ahead *ahead;          /* NULL without a flight, and while filling */
+    rocksdb_pinnableslice_t *pinned; /* the value that the last get returned */
+    bool shared;                     /* all RocksDB objects belong to another handle */
+    bool borrows_cache;
+};
+
+static inline struct sp_rocks_db *sp_rocks(struct sp_db *db)
+{
+    return (struct sp_rocks_db *)db;
+}
+
+extern const struct sp_db_ops sp_rocks_ops;
+
+void sp_rocks_set_options(struct sp_rocks_db *r, const struct sp_rocksdb_options *o);
+/* Drops the value that the last get returned. */
+void sp_rocks_unpin(struct sp_rocks_db *r);
+
+#endif
