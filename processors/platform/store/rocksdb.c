@@ -250,7 +250,7 @@ static enum sp_err fill_begin(struct sp_rocks_db *r)
     if (err != SP_OK || error)
         return error ? failed(r, error) : err;
     if (!r->apply.sorted)
-        r->apply.sorted = sp_sorted_new(r->handle, r->options, r->directory);
+        r->apply.sorted = sp_sorted_new(r->handle, r->directory);
     r->apply.fills = true;
     if (!r->flight) {
         r->flight = sp_flight_new(&r->apply);
@@ -418,7 +418,7 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
         r->gathers = options && options->gathers && !options->write_ahead_log;
         if (r->gathers) {
             sp_held_init(&r->held, r->apply.memtable_bytes);
-            r->apply.sorted = sp_sorted_new(r->handle, r->options, directory);
+            r->apply.sorted = sp_sorted_new(r->handle, directory);
         }
         if (options && options->background)
             r->flight = sp_flight_new(&r->apply);

@@ -12,10 +12,9 @@
 
 struct sp_sorted;
 
-/* The handle and the options are borrowed; the name is copied. The file is in `directory`, the
+/* The handle is borrowed; the name is copied. The file is in `directory`, the
  * state directory. Never NULL. */
-struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const rocksdb_options_t *options,
-                                const char *directory);
+struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const char *directory);
 /* NULL is allowed. */
 void sp_sorted_free(struct sp_sorted *s);
 /* Applies a sorted batch; waits if compactions are far behind. Returns NULL, or RocksDB's error (to

@@ -9,7 +9,6 @@
 
 enum {
     MEMTABLES = 3,
-    FILTER_BITS = 10,
     BLOB_MIN_BYTES = 512,
     BLOB_FILE_BYTES = 256 << 20,
     FILLED_FILES_MOST = 48,
@@ -30,7 +29,7 @@ static void set_tables(rocksdb_options_t *to, rocksdb_cache_t *cache)
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
     rocksdb_block_based_options_set_block_cache(table, cache);
     rocksdb_block_based_options_set_filter_policy(
-        table, rocksdb_filterpolicy_create_bloom_full(FILTER_BITS));
+        table, rocksdb_filterpolicy_create_bloom_full(SP_ROCKSDB_FILTER_BITS));
     /* Filters stay in memory, four bytes a page. In the cache each look-up would lock it once for
      * each file. */
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 0);
@@ -44,8 +43,11 @@ static void set_memtables(rocksdb_options_t *to, const struct sp_rocksdb_options
     uint64_t bytes = o->shared ? sp_rocksdb_shared_memtable_bytes(o->shared) : o->memtable_bytes;
     rocksdb_options_set_write_buffer_size(to, bytes);
     rocksdb_options_set_max_write_buffer_number(to, MEMTABLES);
-    rocksdb_options_set_memtable_prefix_bloom_size_ratio(to, 0.05);
-    rocksdb_options_set_memtable_whole_key_filtering(to, 1);
+    /* Only for rows that are looked up there: gathered commits have a filter of their own. */
+    if (!o->gathers) {
+        rocksdb_options_set_memtable_prefix_bloom_size_ratio(to, 0.05);
+        rocksdb_options_set_memtable_whole_key_filtering(to, 1);
+    }
     /* With a smaller value, large buffers would be copied through one more level. */
     rocksdb_options_set_max_bytes_for_level_base(to, FILES_MERGED * bytes);
 }

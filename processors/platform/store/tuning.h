@@ -7,6 +7,9 @@
 
 #include "store/store.h"
 
+/* Of a file's filter, a key. */
+enum { SP_ROCKSDB_FILTER_BITS = 10 };
+
 /* The options of a database; the caller destroys them. The cache is borrowed. */
 rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
                                             rocksdb_cache_t *cache);
