@@ -33,7 +33,10 @@ def an_audit_changes_nothing(work):
     check_quiet(report, "a crawl")
     check(report["judged"] > 1000 and report["pages"] > 1500, report)
     check_equal(work.read("audited.jsonl"), work.read("plain.jsonl"), "statuses")
-    check("audit" not in json.loads(work.read("plain.json")), "an audit that nobody asked for")
+    plain, audited_too = (json.loads(work.read(f"{name}.json")) for name in ("plain", "audited"))
+    check("audit" not in plain, "an audit that nobody asked for")
+    # In memory, barriers write no rows of the stages, with an audit as without: only those of the watched pages.
+    check_equal((plain["rows_put"], audited_too["rows_put"]), (0, report["pages"]), "rows")
 
 
 def an_audit_of_skewed_crawls_finds_nothing(work):
