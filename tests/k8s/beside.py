@@ -398,25 +398,31 @@ def alerts_of_standby_copies_fire_where_these_are_missing_or_far_behind(work):
 
 
 def selected(selector, labels):
-    """Whether a selector of labels, with expressions `NotIn`, finds these labels."""
+    """Whether a selector of labels, with expressions `In` and `NotIn`, finds these labels."""
     for expression in selector.get("matchExpressions", []):
-        check_equal(expression["operator"], "NotIn", "operator")
-        if labels.get(expression["key"]) in expression["values"]:
+        check_in(expression["operator"], ["In", "NotIn"], "operator")
+        if (labels.get(expression["key"]) in expression["values"]) != (expression["operator"] == "In"):
             return False
     return manifests.finds(selector["matchLabels"], labels)
 
 
-def one_pod_monitor_finds_each_pod_and_has_the_token_of_serve(work):
-    cluster = secure(work)
-    for stage in cluster.pods:
-        labels = cluster.workload(stage)["spec"]["template"]["metadata"]["labels"]
-        found = [m for m in cluster.all("PodMonitor") if selected(m["spec"]["selector"], labels)]
-        check_equal(len(found), 1, f"monitors of {stage}")
-        (endpoint,) = found[0]["spec"]["podMetricsEndpoints"]
-        check_equal(endpoint["path"], "/metrics", "path")
-        check_in(endpoint["port"], [p["name"] for p in cluster.container(stage)["ports"]], stage)
-        token = {"credentials": {"name": "samepage-serve", "key": "token"}} if stage == "serve" else None
-        check_equal(endpoint.get("authorization"), token, f"token of {stage}")
+def one_pod_monitor_finds_each_pod_and_has_the_token_where_one_is_asked_for(work):
+    asked = set()
+    for overlay in manifests.OVERLAYS:
+        cluster = manifests.Cluster(work, overlay)
+        monitors = cluster.all("PodMonitor")
+        for stage in cluster.pods if monitors else ():
+            labels = cluster.workload(stage)["spec"]["template"]["metadata"]["labels"]
+            found = [m for m in monitors if selected(m["spec"]["selector"], labels)]
+            check_equal(len(found), 1, f"{overlay}: monitors of {stage}")
+            (endpoint,) = found[0]["spec"]["podMetricsEndpoints"]
+            check_equal(endpoint["path"], "/metrics", "path")
+            check_in(endpoint["port"], [p["name"] for p in cluster.container(stage)["ports"]], stage)
+            asks = "--token-file" in cluster.container(stage)["args"]
+            token = {"credentials": {"name": "samepage-serve", "key": "token"}} if asks else None
+            check_equal(endpoint.get("authorization"), token, f"{overlay}: token of {stage}")
+            asked |= {stage} if asks else set()
+    check_equal(asked, {"serve", "predict"}, "pods with a token")
 
 
 def standby_copies_have_panels(work):
