@@ -294,7 +294,8 @@ void sp_chunk_free(struct sp_chunk *chunk)
 static void take_window(struct sp_window *w, struct sp_chunk *chunk, size_t consumed)
 {
     struct sp_buf rest = {0};
-    sp_buf_reserve(&rest, w->block);
+    /* Room for the next read and for the padding: growing would copy the whole block. */
+    sp_buf_reserve(&rest, w->buf.len - consumed + w->block + SP_JSON_PADDING);
     sp_buf_put(&rest, w->buf.data + consumed, w->buf.len - consumed);
     chunk->data = w->buf;
     chunk->data.len = consumed;

@@ -36,7 +36,7 @@ bool sp_window_more(struct sp_window *w)
     if (w->convert)
         return convert_more(w);
     char *at = sp_buf_reserve(&w->buf, w->block);
-    enum sp_err err = sp_source_read(w->source, at, w->buf.cap - w->buf.len, &n);
+    enum sp_err err = sp_source_read(w->source, at, w->block, &n);
     if (n > 0 && sp_source_begins_member(w->source)) {
         sp_grow(&w->members, &w->member_cap, w->member_count + 1);
         w->members[w->member_count++] = w->offset + w->buf.len;
