@@ -5,7 +5,9 @@
 
 #include "base/mem.h"
 #include "harness.h"
+#include "text/elements.h"
 #include "text/tags.h"
+#include "text_helper.h"
 
 static unsigned context_of(const char *value)
 {
@@ -112,4 +114,69 @@ TEST(names_are_compared_without_case)
     CU_ASSERT_EQUAL(sp_tag_find("blockquote        ", 10, 18), SP_TAG_blockquote);
     CU_ASSERT_EQUAL(sp_tag_find("textarea", 8, 8), SP_TAG_textarea);
     CU_ASSERT_EQUAL(sp_tag_find("averyveryverylongname", 21, 21), SP_TAG_OTHER);
+}
+
+/* Tags that differ little, some with a '>' in an attribute, some that do not end. */
+static void put_random_tag(uint64_t *state, struct sp_buf *out)
+{
+    static const char *const names[] = {"<div",    "<td", "<a",       "<span",
+                                        "<script", "<p",  "<B",       "</div",
+                                        "</a",     "</p", "<section", "<custom-element"};
+    static const char *const attributes[] = {" class=\"nav\"",
+                                             " class='menu top'",
+                                             " class=\"text\"",
+                                             " id=\"toc\"",
+                                             " hidden",
+                                             " style=\"display:none\"",
+                                             " href=x",
+                                             " title=\"a>b\"",
+                                             " role='main'",
+                                             " type=\"text/template\"",
+                                             " x=\"",
+                                             " class=navy",
+                                             " CLASS=\"Nav\"",
+                                             " data-a=\"0123456789abcdef\"",
+                                             "/"};
+    sp_buf_put_str(out, names[next_random(state) % (sizeof names / sizeof *names)]);
+    for (uint64_t n = next_random(state) % 4; n > 0; n--)
+        sp_buf_put_str(out,
+                       attributes[next_random(state) % (sizeof attributes / sizeof *attributes)]);
+    sp_buf_put_str(out, next_random(state) % 16 ? ">" : next_random(state) % 2 ? "<" : " t ");
+}
+
+TEST(what_was_read_before_does_not_change_a_tag)
+{
+    struct sp_elements *all = sp_elements_new();
+    struct sp_buf page = {0};
+    uint64_t state = 3, tags = 0;
+    for (int round = 0; round < 200; round++) {
+        uint64_t bits[3][4096 / 64];
+        sp_buf_reset(&page);
+        while (page.len < 3000)
+            put_random_tag(&state, &page);
+        size_t len = page.len - next_random(&state) % 64;
+        sp_scan_kernel()->markup(page.data, len, bits[0], bits[1], bits[2]);
+        struct sp_markup markup = {page.data, len, bits[0], bits[1], bits[2]};
+        for (size_t at = 0; at + 3 < len; at++) {
+            struct sp_element known, read;
+            size_t letter = at + 1 + (page.data[at + 1] == '/');
+            if (page.data[at] != '<' || (unsigned)((page.data[letter] | 0x20) - 'a') >= 26)
+                continue;
+            struct sp_elements *none = sp_elements_new();
+            size_t end = sp_elements_read(none, &markup, at, &read);
+            CU_ASSERT_EQUAL_FATAL(sp_elements_read(all, &markup, at, &known), end);
+            CU_ASSERT_EQUAL_FATAL(known.tag, read.tag);
+            CU_ASSERT_EQUAL_FATAL(known.ends, read.ends);
+            CU_ASSERT_EQUAL_FATAL(known.closed, read.closed);
+            CU_ASSERT_EQUAL_FATAL(known.attributes.context, read.attributes.context);
+            CU_ASSERT_EQUAL_FATAL(known.attributes.has_href, read.attributes.has_href);
+            CU_ASSERT_EQUAL_FATAL(known.attributes.hidden, read.attributes.hidden);
+            CU_ASSERT_EQUAL_FATAL(known.attributes.is_template, read.attributes.is_template);
+            sp_elements_free(none);
+            tags++;
+        }
+    }
+    CU_ASSERT(tags > 10000);
+    sp_elements_free(all);
+    sp_buf_done(&page);
 }

@@ -12,8 +12,8 @@
  * can fail. */
 #include "text/html.h"
 
+#include "text/elements.h"
 #include "text/entities.h"
-#include "text/markup.h"
 #include "text/scan.h"
 
 enum { STACK_MAX = 256, COPY_STEP = 16 };
@@ -25,6 +25,7 @@ struct container {
 
 struct sp_html {
     struct sp_markup page;
+    struct sp_elements *elements;
     struct sp_blocks *blocks;
     struct sp_buf bits;
     uint32_t block_start; /* of the open block in blocks->text */
@@ -43,13 +44,16 @@ struct sp_html {
 
 struct sp_html *sp_html_new(void)
 {
-    return sp_calloc(1, sizeof(struct sp_html));
+    struct sp_html *h = sp_calloc(1, sizeof *h);
+    h->elements = sp_elements_new();
+    return h;
 }
 
 void sp_html_free(struct sp_html *h)
 {
     if (!h)
         return;
+    sp_elements_free(h->elements);
     sp_buf_done(&h->bits);
     sp_free(h);
 }
@@ -257,16 +261,13 @@ static bool start_dropped(struct sp_html *h, enum sp_tag tag, bool closed)
     return true;
 }
 
-static size_t start_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
+/* Handles a start tag, which ends at `end`; returns the place from which reading goes on. */
+static size_t start_tag(struct sp_html *h, const struct sp_element *element, size_t end)
 {
+    enum sp_tag tag = element->tag;
     unsigned flags = sp_tag_flags[tag];
-    struct sp_attributes attributes = {0};
-    enum sp_wanted wanted = flags & SP_TAG_STACK ? SP_WANT_ALL
-                            : tag == SP_TAG_a || tag == SP_TAG_span || tag == SP_TAG_script
-                                ? SP_WANT_OWN
-                                : SP_WANT_NONE;
-    size_t end = sp_markup_tag_end(&h->page, name_end, wanted, &attributes);
-    bool closed = end >= 2 && h->page.data[end - 2] == '/';
+    struct sp_attributes attributes = element->attributes;
+    bool closed = element->closed;
     if (h->drop_depth && start_dropped(h, tag, closed))
         return (flags & (SP_TAG_RAW | SP_TAG_RCDATA)) && h->drop != SP_TAG_svg
                    ? sp_markup_raw_end(&h->page, end, tag)
@@ -302,14 +303,12 @@ static size_t start_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
     return end;
 }
 
-static size_t end_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
+static void end_tag(struct sp_html *h, enum sp_tag tag)
 {
-    struct sp_attributes unused = {0};
-    size_t end = sp_markup_tag_end(&h->page, name_end, SP_WANT_NONE, &unused);
     unsigned flags = sp_tag_flags[tag];
     if (h->drop_depth) {
         h->drop_depth -= tag == h->drop;
-        return end;
+        return;
     }
     if (flags & SP_TAG_BLOCK)
         end_block(h);
@@ -325,7 +324,6 @@ static size_t end_tag(struct sp_html *h, enum sp_tag tag, size_t name_end)
         start_link(h, false);
     else if (tag == SP_TAG_math)
         h->foreign -= h->foreign > 0;
-    return end;
 }
 
 /* Handles the '<' at `at`; returns the place after the markup, or after '<' if it is text. */
@@ -336,11 +334,12 @@ static size_t markup(struct sp_html *h, size_t at)
     char c = at + 1 < len ? data[at + 1] : ' ';
     size_t name = at + 1 + (c == '/');
     if (name < len && is_letter(data[name])) {
-        size_t end = name + 1;
-        while (end < len && !sp_markup_ends_name(data[end], '>'))
-            end++;
-        enum sp_tag tag = sp_tag_find(data + name, end - name, len - name);
-        return c == '/' ? end_tag(h, tag, end) : start_tag(h, tag, end);
+        struct sp_element element;
+        size_t end = sp_elements_read(h->elements, &h->page, at, &element);
+        if (c != '/')
+            return start_tag(h, &element, end);
+        end_tag(h, element.tag);
+        return end;
     }
     if (c == '!' || c == '?' || (c == '/' && name < len)) {
         struct sp_view text = {0};
@@ -359,9 +358,9 @@ static void make_bits(struct sp_html *h, struct sp_view html)
 {
     size_t words = sp_scan_words(html.len);
     sp_buf_reset(&h->bits);
-    uint64_t *bits = (uint64_t *)(void *)sp_buf_reserve(&h->bits, words * 16);
-    h->page = (struct sp_markup){html.data, html.len, bits, bits + words};
-    sp_scan_kernel()->markup(html.data, html.len, bits, bits + words);
+    uint64_t *bits = (uint64_t *)(void *)sp_buf_reserve(&h->bits, words * 24);
+    h->page = (struct sp_markup){html.data, html.len, bits, bits + words, bits + 2 * words};
+    sp_scan_kernel()->markup(html.data, html.len, bits, bits + words, bits + 2 * words);
 }
 
 void sp_html_scan(struct sp_html *h, struct sp_view html, struct sp_blocks *ret_blocks)

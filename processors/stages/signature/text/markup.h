@@ -13,6 +13,7 @@ struct sp_markup {
     size_t len;
     const uint64_t *angle; /* '<' and '&' */
     const uint64_t *close; /* '>' and quotes */
+    const uint64_t *end;   /* '>' */
 };
 
 struct sp_attributes {

@@ -44,11 +44,18 @@ static inline void portable_block(const char *text, size_t n, unsigned class_a, 
     *ret_b = b;
 }
 
-static void portable_markup(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close)
+static void portable_markup(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close,
+                            uint64_t *ret_end)
 {
-    for (size_t i = 0; i <= len; i += 64)
-        portable_block(text + i, len - i < 64 ? len - i : 64, CLASS_ANGLE, CLASS_CLOSE,
-                       &ret_angle[i / 64], &ret_close[i / 64]);
+    for (size_t i = 0; i <= len; i += 64) {
+        size_t n = len - i < 64 ? len - i : 64;
+        uint64_t end = 0;
+        portable_block(text + i, n, CLASS_ANGLE, CLASS_CLOSE, &ret_angle[i / 64],
+                       &ret_close[i / 64]);
+        for (size_t k = 0; k < n; k++)
+            end |= (uint64_t)(text[i + k] == '>') << k;
+        ret_end[i / 64] = end;
+    }
 }
 
 static void portable_words(const char *text, size_t len, uint64_t *ret_word, uint64_t *ret_stop)
@@ -92,14 +99,14 @@ AVX512 static inline __m512i load512(const char *text, size_t left)
 }
 
 AVX512 static void avx512_markup(const char *text, size_t len, uint64_t *ret_angle,
-                                 uint64_t *ret_close)
+                                 uint64_t *ret_close, uint64_t *ret_end)
 {
     for (size_t i = 0; i <= len; i += 64) {
         __m512i x = load512(text + i, len - i);
         ret_angle[i / 64] = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('<')) |
                             _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('&'));
-        ret_close[i / 64] = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('>')) |
-                            _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('"')) |
+        ret_end[i / 64] = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('>'));
+        ret_close[i / 64] = ret_end[i / 64] | _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('"')) |
                             _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('\''));
     }
 }
@@ -157,16 +164,18 @@ AVX2 static inline __m256i word256(__m256i x)
     return _mm256_or_si256(_mm256_or_si256(letter, digit), rest);
 }
 
-AVX2 static void avx2_markup(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close)
+AVX2 static void avx2_markup(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close,
+                             uint64_t *ret_end)
 {
     size_t i = 0;
     for (; i + 64 <= len; i += 64) {
         __m256i lo = _mm256_loadu_si256((const __m256i *)(text + i));
         __m256i hi = _mm256_loadu_si256((const __m256i *)(text + i + 32));
         ret_angle[i / 64] = eq2(lo, hi, '<') | eq2(lo, hi, '&');
-        ret_close[i / 64] = eq2(lo, hi, '>') | eq2(lo, hi, '"') | eq2(lo, hi, '\'');
+        ret_end[i / 64] = eq2(lo, hi, '>');
+        ret_close[i / 64] = ret_end[i / 64] | eq2(lo, hi, '"') | eq2(lo, hi, '\'');
     }
-    portable_markup(text + i, len - i, ret_angle + i / 64, ret_close + i / 64);
+    portable_markup(text + i, len - i, ret_angle + i / 64, ret_close + i / 64, ret_end + i / 64);
 }
 
 AVX2 static void avx2_words(const char *text, size_t len, uint64_t *ret_word, uint64_t *ret_stop)

@@ -14,8 +14,9 @@
 
 struct sp_scan_kernel {
     const char *name;
-    /* angle: '<' and '&' (text ends); close: '>' and both quotes (attributes end) */
-    void (*markup)(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close);
+    /* angle: '<' and '&' (text ends); close: '>' and both quotes (attributes end); end: '>' */
+    void (*markup)(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close,
+                   uint64_t *ret_end);
     /* word: letters, digits, '_' and all bytes of 0x80 and more; stop (may be NULL):
      * . ! ? and the block separator */
     void (*words)(const char *text, size_t len, uint64_t *ret_word, uint64_t *ret_stop);
