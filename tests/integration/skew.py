@@ -180,7 +180,7 @@ def a_hop_costs_the_same_in_a_chain_of_ten_thousand(work):
 
 def a_group_of_many_winners_is_right_and_costs_a_fetch_the_same_in_a_crawl_four_times_as_long(work):
     """Pages that resemble one page and hardly each other: every tenth wins. A chain of pages: every other one wins."""
-    for kind, fetches, least in ("near-percent", 3000, 300), ("chainlike", 1500, 2000):
+    for kind, fetches, least in ("near-percent", 3000, 300), ("chainlike", 3000, 4000):
         few, many = (counts(work, kind, pages, "--family", str(pages), seeds="1") for pages in (fetches, 4 * fetches))
         wrong = list(wrong_growth(kind, fetches, few, many, [], NOTHING))
         check(not wrong, *(f"\n  {line}" for line in wrong))

@@ -39,7 +39,20 @@ distance(const uint64_t *small, uint32_t least, const uint64_t *large, uint32_t 
     return bits;
 }
 
+static inline __attribute__((always_inline)) uint32_t brief_distance(const uint64_t *a,
+                                                                     const uint64_t *b)
+{
+    return (uint32_t)__builtin_popcountll(a[0] ^ b[0]) +
+           (uint32_t)__builtin_popcountll(a[1] ^ b[1]);
+}
+
 #if defined(__x86_64__)
+__attribute__((target("popcnt"))) static uint32_t brief_distance_popcnt(const uint64_t *a,
+                                                                        const uint64_t *b)
+{
+    return brief_distance(a, b);
+}
+
 __attribute__((target("popcnt"))) static uint32_t
 distance_popcnt(const uint64_t *small, uint32_t least, const uint64_t *large, uint32_t most)
 {
@@ -58,4 +71,21 @@ uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t 
         return distance_popcnt(small, least, large, most);
 #endif
     return distance(small, least, large, most);
+}
+
+void sp_parity_brief(const uint64_t *pattern, uint32_t words, uint64_t ret_words[SP_PARITY_BRIEF])
+{
+    memset(ret_words, 0, SP_PARITY_BRIEF * sizeof *ret_words);
+    for (uint32_t i = 0; i < words; i++)
+        ret_words[i % SP_PARITY_BRIEF] ^= pattern[i];
+}
+
+uint32_t sp_parity_brief_distance(const uint64_t a[SP_PARITY_BRIEF],
+                                  const uint64_t b[SP_PARITY_BRIEF])
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("popcnt"))
+        return brief_distance_popcnt(a, b);
+#endif
+    return brief_distance(a, b);
 }

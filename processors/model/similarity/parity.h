@@ -12,13 +12,21 @@
 
 #include "page/signature.h"
 
-enum { SP_PARITY_WORDS_MAX = 1024 };
+enum {
+    SP_PARITY_WORDS_MAX = 1024,
+    SP_PARITY_BRIEF = 2 /* words of a pattern that rules out most of what the whole one does */
+};
 
 /* The number of words of a pattern: a power of two, with at least that many bits for each shingle,
  * at most SP_PARITY_WORDS_MAX. */
 uint32_t sp_parity_words(uint32_t shingles, uint32_t bits_each);
 /* Writes the pattern of a signature's shingles: `words` words, as sp_parity_words returns. */
 void sp_parity_of(const struct sp_signature *x, uint32_t words, uint64_t *ret_words);
+/* Folds a pattern of at least SP_PARITY_BRIEF words. */
+void sp_parity_brief(const uint64_t *pattern, uint32_t words, uint64_t ret_words[SP_PARITY_BRIEF]);
+/* A lower bound from two folded patterns: at most that from the whole ones. */
+uint32_t sp_parity_brief_distance(const uint64_t a[SP_PARITY_BRIEF],
+                                  const uint64_t b[SP_PARITY_BRIEF]);
 /* The lower bound from two patterns; shingles that are repeated count each time. */
 uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,
                             uint32_t b_words);

@@ -34,7 +34,7 @@ void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h)
 
 /* ---- places in the order of ranks */
 
-static bool is_behind(const struct sp_rank_place *p, const struct sp_hub *h)
+bool sp_cover_is_behind(const struct sp_rank_place *p, const struct sp_hub *h)
 {
     return p->set && sp_rank_cmp(&p->rank, p->page, &h->rank, h->page) < 0;
 }
@@ -60,7 +60,7 @@ struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct s
     const struct sp_member at = {.rank = p->rank, .page = p->page};
     struct sp_shelf_place place = sp_shelf_find(hubs, sp_hub_order, &at, 0), next = place;
     struct sp_hub *h = sp_shelf_next(hubs, &next);
-    return h && !is_behind(p, h) ? next : place;
+    return h && !sp_cover_is_behind(p, h) ? next : place;
 }
 
 /* ---- winners come and go */
@@ -161,28 +161,34 @@ struct search {
     double similarity;
 };
 
+static bool found(struct search *s, struct sp_hub *w, double similarity)
+{
+    s->winner = w;
+    s->similarity = similarity;
+    return true;
+}
+
 /* Whether w, a winner ranked before the hub, covers it; if so, w becomes the winner found. */
 static bool try_winner(struct search *s, struct sp_hub *w)
 {
     double similarity;
-    if (!sp_winning_resembles(s->l, s->hub, w, &s->tried, &similarity))
-        return false;
-    s->winner = w;
-    s->similarity = similarity;
-    return true;
+    return sp_winning_resembles(s->l, s->hub, w, &s->tried, &similarity) && found(s, w, similarity);
 }
 
 /* The first decided winner that covers the hub: in full, of those ranked before it; otherwise of
  * the new ones ranked before the winner that it has. */
 static void try_in_order(struct search *s)
 {
-    const struct sp_hub *h = s->hub;
+    struct sp_hub *h = s->hub;
     const struct sp_hub *end = s->full || h->winner == h ? h : h->winner;
-    struct sp_winning_walk walk = sp_winning_walk(s->l, s->hub);
-    for (struct sp_hub *w; !s->st->err && (w = sp_winning_next(&walk)) && before(w, end) &&
-                           !is_behind(&s->l->decided, w);)
-        if ((s->full || w->won > h->judged) && try_winner(s, w))
+    struct sp_winning_walk walk =
+        sp_winning_before(s->l, h, end, s->full ? 0 : h->judged, &s->tried);
+    double similarity;
+    for (struct sp_hub *w; !s->st->err && (w = sp_winning_next(&walk));)
+        if (sp_winning_compare(s->l, h, w, &similarity)) {
+            found(s, w, similarity);
             return;
+        }
 }
 
 /* Tries the winners added since the hub was judged that rank before the winner that it has. */
@@ -193,7 +199,7 @@ static void try_new(struct search *s)
     for (uint64_t n = h->judged; n < l->wins && !s->st->err; n++) {
         struct sp_hub *w = l->recent.hubs[n - l->recent_from];
         bool current = w && w != h && wins(w) && w->won == n + 1;
-        if (current && before(w, s->winner ? s->winner : h) && !is_behind(&l->decided, w))
+        if (current && before(w, s->winner ? s->winner : h) && !sp_cover_is_behind(&l->decided, w))
             try_winner(s, w);
     }
 }
@@ -202,7 +208,7 @@ static void try_new(struct search *s)
 static bool still_holds(const struct sp_large *l, const struct sp_hub *h)
 {
     const struct sp_hub *w = h->winner;
-    return wins(w) && w->won <= h->judged && before(w, h) && !is_behind(&l->decided, w);
+    return wins(w) && w->won <= h->judged && before(w, h) && !sp_cover_is_behind(&l->decided, w);
 }
 
 /* Whether no winner ranked before that of h has come since h was judged. */
@@ -233,9 +239,9 @@ static void depose_similar(struct sp_large *l, struct sp_hub *h)
 {
     uint32_t tried = 0, count = 0;
     double similarity;
-    struct sp_winning_walk walk = sp_winning_walk(l, h);
-    for (struct sp_hub *w; (w = sp_winning_next(&walk)) && !is_behind(&l->decided, w);) {
-        if (!before(h, w) || !sp_winning_resembles(l, h, w, &tried, &similarity))
+    struct sp_winning_walk walk = sp_winning_behind(l, h, &tried);
+    for (struct sp_hub *w; (w = sp_winning_next(&walk));) {
+        if (!sp_winning_compare(l, h, w, &similarity))
             continue;
         w->similarity = (float)similarity;
         sp_hub_list_add(&l->deposed, w);
@@ -285,7 +291,8 @@ static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
 {
     struct search s = {.st = st, .l = l, .hub = h, .frontier = true};
     search_decided(&s);
-    struct sp_shelf_place place = sp_cover_after(&l->ranks, &l->decided);
+    struct sp_shelf_place place =
+        s.winner ? sp_shelf_first(&l->ranks) : sp_cover_after(&l->ranks, &l->decided);
     for (struct sp_hub *x; !s.winner && !st->err && (x = sp_shelf_next(&l->ranks, &place));) {
         if (x != h)
             decide_one(st, l, x, true);
@@ -303,7 +310,7 @@ static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
 bool sp_cover_is_decided(const struct sp_hub *h)
 {
     const struct sp_large *l = h->group->large;
-    if (!h->best || !h->winner || h->todo || is_behind(&l->decided, h))
+    if (!h->best || !h->winner || h->todo || sp_cover_is_behind(&l->decided, h))
         return false;
     return h->winner == h || (still_holds(l, h) && is_first(l, h));
 }
@@ -314,7 +321,7 @@ void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
     if (sp_cover_is_decided(h) || st->err ||
         (h->winner && h->winner->best && st->options.canary == SP_CANARY_STALE_COVER))
         return;
-    if (is_behind(&l->decided, h))
+    if (sp_cover_is_behind(&l->decided, h))
         decide_behind(st, l, h);
     else
         decide_one(st, l, h, false);
@@ -361,7 +368,7 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
     if (l->todo.count)
         qsort(l->todo.hubs, l->todo.count, sizeof *l->todo.hubs, sp_hub_by_rank);
     for (struct sp_hub *h; !st->err && (h = next_hub(l, &at, &todo));) {
-        if (todo || !is_behind(&l->decided, h))
+        if (todo || !sp_cover_is_behind(&l->decided, h))
             sp_cover_decide(st, h);
         if (todo && wins(h))
             move_up(&l->changed, h);

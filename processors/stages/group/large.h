@@ -209,19 +209,31 @@ void sp_winning_remove(struct sp_large *l, struct sp_hub *h);
  * before that are judged in full. */
 void sp_winning_trim(struct sp_large *l);
 /* Whether the winner is similar to the hub. `tried`, at first 0, counts the winners that the hub is
- * held against: of many, most are ruled out without a comparison. */
+ * held against: after the first, most are ruled out without a comparison. */
 bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                           uint32_t *tried, double *ret_similarity);
-/* The winners that can be similar to the hub, in rank order, and others. Valid until the next walk;
- * winners may be removed that it has returned, but not those after them. If there are many, costs a
- * probe of the index and its touched stars, or the number of winners, whichever is less. */
+/* The same, but compares in any case. */
+bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
+                        double *ret_similarity);
+/* The decided winners that can be similar to the hub, in rank order, other than itself. Valid until
+ * winners come or go. If there are many, costs a probe of the index and its touched stars, or the
+ * number of winners, whichever is less. */
 struct sp_winning_walk {
     struct sp_large *large;
+    struct sp_hub *hub;
+    const struct sp_hub *end; /* the first winner that is not in it; NULL: none */
+    uint64_t after;
+    uint32_t *tried;
     bool near; /* over large->near; otherwise over all */
     uint32_t at;
     struct sp_shelf_place place;
 };
-struct sp_winning_walk sp_winning_walk(struct sp_large *l, struct sp_hub *h);
+/* Those ranked before `end` that became winners after number `after`. `tried`: as above. */
+struct sp_winning_walk sp_winning_before(struct sp_large *l, struct sp_hub *h,
+                                         const struct sp_hub *end, uint64_t after, uint32_t *tried);
+/* Those ranked behind the hub, which is a winner. */
+struct sp_winning_walk sp_winning_behind(struct sp_large *l, struct sp_hub *h, uint32_t *tried);
+/* NULL: there are no more. */
 struct sp_hub *sp_winning_next(struct sp_winning_walk *walk);
 /* Frees what the calls before have kept with the hub; for one that does not win. */
 void sp_winning_forget_pattern(struct sp_hub *h);
@@ -240,6 +252,8 @@ void sp_cover_forget_all(struct sp_group *g);
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g);
 /* The first hub after the place in a list of hubs by rank. */
 struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct sp_rank_place *p);
+/* Whether the place is set and the hub is ranked behind it. */
+bool sp_cover_is_behind(const struct sp_rank_place *p, const struct sp_hub *h);
 /* Brings h->winner and h->similarity up to date with the members. */
 void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h);
 void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g);

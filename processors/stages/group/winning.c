@@ -4,9 +4,10 @@
  * resembles few others: the index of hubs finds the stars that a hub touches, and only winners in
  * them can be similar to it. In a group of pages that all resemble one page, and hardly each other,
  * there is but one star, and all winners differ from a hub by little more than the threshold
- * allows: the hub is held against them in rank order. The first few are compared; after that,
+ * allows: the hub is held against them in rank order. The first is compared; after that,
  * patterns of the shingles (similarity/parity.h) rule out nearly all that are not similar, without
  * reading their signatures. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -39,21 +40,31 @@ void sp_winning_trim(struct sp_large *l)
 /* ---- patterns */
 
 struct sp_pattern {
-    uint32_t shingles;
-    uint32_t words; /* 0: it rules nothing out */
+    double most; /* bits: two patterns that differ in more than both allow are not similar */
+    uint32_t words;
+    uint64_t brief[SP_PARITY_BRIEF];
     uint64_t bits[];
 };
+
+/* J >= tau allows at most (1 - tau) / (1 + tau) of all shingles of both to be in only one. */
+static double most_of(const struct sp_similarity_options *o, const struct sp_signature *s)
+{
+    static const double slack = 1e-6;
+    if (!sp_method_info(o->method)->jaccard || s->shingle_count != s->shingle_total)
+        return (double)INFINITY;
+    return ((1 - o->threshold) / (1 + o->threshold) + slack) * s->shingle_count;
+}
 
 static struct sp_pattern *pattern_of(const struct sp_similarity_options *o,
                                      const struct sp_signature *s)
 {
     enum { BITS_EACH = 4 };
-    bool usable = sp_method_info(o->method)->jaccard && s->shingle_count == s->shingle_total;
-    uint32_t words = usable ? sp_parity_words(s->shingle_count, BITS_EACH) : 0;
+    uint32_t words = sp_parity_words(s->shingle_count, BITS_EACH);
+    words = words < SP_PARITY_BRIEF ? SP_PARITY_BRIEF : words;
     struct sp_pattern *p = sp_alloc(sizeof *p + words * sizeof *p->bits);
-    *p = (struct sp_pattern){s->shingle_count, words};
-    if (words)
-        sp_parity_of(s, words, p->bits);
+    *p = (struct sp_pattern){.most = most_of(o, s), .words = words};
+    sp_parity_of(s, words, p->bits);
+    sp_parity_brief(p->bits, words, p->brief);
     return p;
 }
 
@@ -63,43 +74,41 @@ void sp_winning_forget_pattern(struct sp_hub *h)
     h->pattern = NULL;
 }
 
-/* J >= tau allows at most (1 - tau) / (1 + tau) of all shingles of both to be in only one. */
-static bool too_far(double tau, const struct sp_pattern *a, const struct sp_pattern *b)
+static bool make_pattern(struct sp_large *l, struct sp_hub *h)
 {
-    static const double slack = 1e-6;
-    if (!a->words || !b->words)
-        return false;
-    double most = ((1 - tau) / (1 + tau) + slack) * ((double)a->shingles + b->shingles);
-    return sp_parity_distance(a->bits, a->words, b->bits, b->words) > most;
+    const struct sp_signature *s = sp_hub_signature(l->stage, h);
+    if (s)
+        h->pattern = pattern_of(&l->stage->options.similarity, s);
+    return s;
 }
 
-static bool rules_out(struct sp_large *l, struct sp_hub *h, struct sp_hub *w)
+static inline bool rules_out(struct sp_large *l, struct sp_hub *h, struct sp_hub *w)
 {
-    const struct sp_similarity_options *o = &l->stage->options.similarity;
-    struct sp_hub *both[] = {h, w};
-    for (int i = 0; i < 2; i++) {
-        const struct sp_signature *s =
-            both[i]->pattern ? NULL : sp_hub_signature(l->stage, both[i]);
-        if (s)
-            both[i]->pattern = pattern_of(o, s);
-        if (!both[i]->pattern)
-            return false;
-    }
-    return too_far(o->threshold, h->pattern, w->pattern);
+    if ((!h->pattern && !make_pattern(l, h)) || (!w->pattern && !make_pattern(l, w)))
+        return false;
+    const struct sp_pattern *a = h->pattern, *b = w->pattern;
+    double most = a->most + b->most;
+    return sp_parity_brief_distance(a->brief, b->brief) > most ||
+           sp_parity_distance(a->bits, a->words, b->bits, b->words) > most;
 }
 
 /* ---- comparing */
 
-bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
-                          uint32_t *tried, double *ret_similarity)
+bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
+                        double *ret_similarity)
 {
     struct sp_group_stage *st = l->stage;
-    uint32_t few = st->options.large_from ? 1 : 8;
-    if ((*tried)++ >= few && rules_out(l, h, winner))
-        return false;
     const struct sp_signature *x = sp_hub_signature(st, winner), *y = sp_hub_signature(st, h);
     st->stats.compared++;
     return x && y && sp_similar(&st->options.similarity, x, y, ret_similarity);
+}
+
+bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
+                          uint32_t *tried, double *ret_similarity)
+{
+    if ((*tried)++ && rules_out(l, h, winner))
+        return false;
+    return sp_winning_compare(l, h, winner, ret_similarity);
 }
 
 /* ---- which winners can be similar */
@@ -151,20 +160,88 @@ static bool gather(struct sp_large *l, struct sp_hub *h)
     return err == SP_OK;
 }
 
-struct sp_winning_walk sp_winning_walk(struct sp_large *l, struct sp_hub *h)
+/* ---- one after another */
+
+static bool before(const struct sp_hub *a, const struct sp_hub *b)
 {
-    struct sp_winning_walk walk = {.large = l, .near = index_is_cheaper(l)};
-    if (!walk.near)
-        walk.place = sp_shelf_first(&l->winners);
-    else if (!gather(l, h))
+    return sp_rank_cmp(&a->rank, a->page, &b->rank, b->page) < 0;
+}
+
+/* The place of the hub among the winners, or where it would be. */
+static struct sp_shelf_place place_of(const struct sp_large *l, const struct sp_hub *h)
+{
+    return sp_shelf_find(&l->winners, sp_hub_order, h->best, 0);
+}
+
+/* The first winner that is not decided or, if there is an `end`, not ranked before it. */
+static struct sp_hub *end_of(const struct sp_large *l, const struct sp_hub *end)
+{
+    enum { FEW = 4 };
+    struct sp_shelf_place place = sp_shelf_first(&l->winners);
+    struct sp_hub *w, *other;
+    if (l->winners.count <= FEW) {
+        while ((w = sp_shelf_next(&l->winners, &place)) && (!end || before(w, end)) &&
+               !sp_cover_is_behind(&l->decided, w))
+            ;
+        return w;
+    }
+    if (end)
+        place = place_of(l, end);
+    w = end ? sp_shelf_next(&l->winners, &place) : NULL;
+    if (!l->decided.set)
+        return w;
+    place = sp_cover_after(&l->winners, &l->decided);
+    other = sp_shelf_next(&l->winners, &place);
+    return w && (!other || before(w, other)) ? w : other;
+}
+
+static struct sp_winning_walk walk_of(struct sp_large *l, struct sp_hub *h,
+                                      const struct sp_hub *end, uint32_t *tried)
+{
+    struct sp_winning_walk walk = {
+        .large = l, .hub = h, .tried = tried, .near = index_is_cheaper(l), .end = end_of(l, end)};
+    if (walk.near && !gather(l, h))
         l->near.count = 0;
     return walk;
 }
 
-struct sp_hub *sp_winning_next(struct sp_winning_walk *walk)
+struct sp_winning_walk sp_winning_before(struct sp_large *l, struct sp_hub *h,
+                                         const struct sp_hub *end, uint64_t after, uint32_t *tried)
+{
+    struct sp_winning_walk walk = walk_of(l, h, end, tried);
+    walk.after = after;
+    walk.place = sp_shelf_first(&l->winners);
+    return walk;
+}
+
+struct sp_winning_walk sp_winning_behind(struct sp_large *l, struct sp_hub *h, uint32_t *tried)
+{
+    struct sp_winning_walk walk = walk_of(l, h, NULL, tried);
+    walk.place = place_of(l, h);
+    while (walk.near && walk.at < l->near.count && before(l->near.hubs[walk.at], h))
+        walk.at++;
+    return walk;
+}
+
+/* NULL at the end. */
+static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
 {
     struct sp_large *l = walk->large;
-    if (!walk->near)
-        return sp_shelf_next(&l->winners, &walk->place);
-    return walk->at < l->near.count ? l->near.hubs[walk->at++] : NULL;
+    struct sp_hub *w;
+    if (!walk->near) {
+        w = sp_shelf_next(&l->winners, &walk->place);
+        return w == walk->end ? NULL : w;
+    }
+    w = walk->at < l->near.count ? l->near.hubs[walk->at++] : NULL;
+    return w && walk->end && !before(w, walk->end) ? NULL : w;
+}
+
+struct sp_hub *sp_winning_next(struct sp_winning_walk *walk)
+{
+    struct sp_hub *w;
+    while ((w = next_in_order(walk)))
+        if (w != walk->hub && w->won > walk->after &&
+            !((*walk->tried)++ && rules_out(walk->large, walk->hub, w)))
+            return w;
+    return NULL;
 }

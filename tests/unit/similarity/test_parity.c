@@ -57,6 +57,31 @@ TEST(a_distance_is_never_more_than_the_difference_and_mostly_close_to_it)
     CU_ASSERT_TRUE(close > pairs * 3 / 4);
 }
 
+TEST(a_folded_pattern_gives_no_more_than_the_whole_one_and_rules_out_what_is_far)
+{
+    enum { WORDS = 8 };
+    uint64_t x[WORDS], y[WORDS], a[SP_PARITY_BRIEF], b[SP_PARITY_BRIEF];
+    uint32_t far = 0, pairs = 100;
+    for (uint32_t series = 1; series <= pairs; series++) {
+        struct sp_signature *one = make(2 * series, 30), *other = make(2 * series + 1, 30);
+        sp_parity_of(one, WORDS, x);
+        sp_parity_of(other, WORDS, y);
+        sp_parity_brief(x, WORDS, a);
+        sp_parity_brief(y, WORDS, b);
+        uint32_t d = sp_parity_brief_distance(a, b);
+        CU_ASSERT_TRUE(d <= sp_parity_distance(x, WORDS, y, WORDS));
+        CU_ASSERT_EQUAL(sp_parity_brief_distance(b, a), d);
+        CU_ASSERT_EQUAL(sp_parity_brief_distance(a, a), 0);
+        sp_parity_of(one, SP_PARITY_BRIEF,
+                     x); /* folding a pattern gives the pattern of that size */
+        CU_ASSERT_EQUAL(memcmp(x, a, sizeof a), 0);
+        far += d > 26; /* a ninth of the shingles of both: not similar at 0.8 */
+        sp_signature_unref(one);
+        sp_signature_unref(other);
+    }
+    CU_ASSERT_TRUE(far > pairs * 9 / 10);
+}
+
 TEST(a_shingle_that_repeats_counts_each_time)
 {
     struct sp_signature *once = make(1, 1), *thrice = make(1, 3);
