@@ -7,6 +7,10 @@
 
 #include "base/utf8.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 bool sp_json_is_utf8(struct sp_view text)
 {
     for (size_t i = 0, n; i < text.len; i += n) {
@@ -26,7 +30,26 @@ static void put_escaped(struct sp_buf *out, uint8_t c)
     sp_buf_put(out, text, (size_t)n);
 }
 
-/* Whether eight bytes need no escaping and are ASCII. A zero byte is found by the borrow of a
+#if defined(__SSE2__)
+
+enum { PLAIN_BYTES = 16 };
+
+/* Whether so many bytes need no escaping and are ASCII. As signed numbers, those of control
+ * characters and those that are not ASCII are below that of a blank. */
+static bool all_plain(const uint8_t *at)
+{
+    __m128i x = _mm_loadu_si128((const void *)at);
+    __m128i below = _mm_cmplt_epi8(x, _mm_set1_epi8(' '));
+    __m128i quote = _mm_cmpeq_epi8(x, _mm_set1_epi8('"'));
+    __m128i backslash = _mm_cmpeq_epi8(x, _mm_set1_epi8('\\'));
+    return _mm_movemask_epi8(_mm_or_si128(below, _mm_or_si128(quote, backslash))) == 0;
+}
+
+#else
+
+enum { PLAIN_BYTES = 8 };
+
+/* Whether so many bytes need no escaping and are ASCII. A zero byte is found by the borrow of a
  * subtraction, which only it and the bytes after it can cause (Mycroft). */
 static bool all_plain(const uint8_t *at)
 {
@@ -38,14 +61,16 @@ static bool all_plain(const uint8_t *at)
     return (below & tops) == 0;
 }
 
+#endif
+
 void sp_json_put_string(struct sp_buf *out, struct sp_view text)
 {
     const uint8_t *at = (const uint8_t *)text.data;
     size_t i = 0, plain = 0;
     sp_buf_put_u8(out, '"');
     while (i < text.len) {
-        if (text.len - i >= sizeof(uint64_t) && all_plain(at + i)) {
-            i += sizeof(uint64_t);
+        if (text.len - i >= PLAIN_BYTES && all_plain(at + i)) {
+            i += PLAIN_BYTES;
             continue;
         }
         uint8_t c = at[i];
@@ -114,27 +139,38 @@ void sp_json_put_double(struct sp_buf *out, double x)
     put_shortest(out, x, 17, is_read_as_double);
 }
 
+/* Whether x lies halfway between two floats, as doubles of the range of put_fraction do. */
+static bool is_halfway(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (bits & 0x1fffffff) == 0x10000000;
+}
+
 /* Writes the same text as put_shortest, but faster, for floats from 0.001 to 1, which similarities
- * are. Returns false if it cannot: then put_shortest must write it. */
+ * are. The quotient is the double nearest to the decimal number, and so on the same side of any
+ * number that is halfway between two floats, unless it is such a number. So both are read as x.
+ * Returns false if it cannot: then put_shortest must write it. */
 static bool put_fraction(struct sp_buf *out, float x)
 {
     enum { MOST = 11 };
     char text[] = "0.00000000000";
-    double scale = 1, scaled = 0;
+    double scale = 1, scaled = 0, quotient = 0;
     int digits = 0;
     if (!(x >= 0.001f && x < 1))
         return false;
     do {
         scale *= 10;
         scaled = rint((double)x * scale);
-    } while ((float)(scaled / scale) != x && ++digits < MOST);
-    if (digits++ == MOST)
+        quotient = scaled / scale;
+    } while ((float)quotient != x && ++digits < MOST);
+    if (digits++ == MOST || is_halfway(quotient))
         return false;
     uint64_t rest = (uint64_t)scaled;
     text[2 + digits] = 0;
     for (int i = digits; i > 0; i--, rest /= 10)
         text[1 + i] = (char)('0' + rest % 10);
-    if (rest || !is_read_as_float(text, (double)x))
+    if (rest)
         return false;
     sp_buf_put_str(out, text);
     return true;

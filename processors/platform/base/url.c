@@ -15,6 +15,12 @@ static bool is_alpha(char c)
     return (unsigned)((c | 0x20) - 'a') < 26u;
 }
 
+/* What a scheme may have after its first letter, besides letters. */
+static bool is_inner(char c)
+{
+    return (unsigned)(c - '0') < 10u || c == '+' || c == '-' || c == '.';
+}
+
 static char lower(char c)
 {
     return (unsigned)(c - 'A') < 26u ? (char)(c | 0x20) : c;
@@ -31,18 +37,19 @@ static struct sp_view cut(struct sp_view *rest, size_t len)
 /* Bytes before the first of the characters in `stops`. */
 static size_t span(struct sp_view v, const char *stops)
 {
-    size_t i = 0;
-    while (i < v.len && !strchr(stops, v.data[i]))
-        i++;
-    return i;
+    size_t len = v.len;
+    for (; *stops && len; stops++) {
+        const char *at = memchr(v.data, *stops, len);
+        len = at ? (size_t)(at - v.data) : len;
+    }
+    return len;
 }
 
 static struct parts split(struct sp_view url)
 {
     struct parts p = {0};
     size_t i = 0;
-    while (i < url.len && (is_alpha(url.data[i]) || (i && (strchr("+-.", url.data[i]) ||
-                                                           (unsigned)(url.data[i] - '0') < 10u))))
+    while (i < url.len && (is_alpha(url.data[i]) || (i && is_inner(url.data[i]))))
         i++;
     if (i > 0 && i < url.len && url.data[i] == ':') {
         p.scheme = cut(&url, i);
