@@ -291,10 +291,13 @@ void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
     m->hub = NULL;
     if (h->best != m)
         return;
-    struct sp_shelf_place place = sp_hub_first(h);
-    set_best(g, h, sp_hub_next(h, &place));
-    if (!h->best)
+    if (h->holders) {
+        struct sp_shelf_place place = sp_hub_first(h);
+        set_best(g, h, sp_hub_next(h, &place));
+    } else {
+        set_best(g, h, NULL);
         unmake(st, g, h);
+    }
 }
 
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
