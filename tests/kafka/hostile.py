@@ -180,6 +180,9 @@ def forgotten(place):
         place.ingest(crawl="first")  # erased pages are new; the others are known
         os.remove(place.path("want.jsonl"))
         place.settled(place.expected("first"), "pages that were fetched again")
+    check(len(left_in("audit")) > len(names) // 2, "their new fetches that were copied")
+    place.call("forget", *place.settings(), "--set", "audit.share=0", *names)
+    check(left_in("audit") == [], "deleted by the command itself, without a stage:", left_in("audit"))
 
 
 def interrupted(place):

@@ -104,6 +104,7 @@ static int forget_in_state(const struct arguments *a, const struct sp_config *co
 struct sending {
     rd_kafka_t *producer;
     char topic[SP_TOPIC_NAME_MAX];
+    char audit[SP_TOPIC_NAME_MAX]; /* with copies of fetches; empty: there is no such topic */
     int32_t partitions;
     uint64_t sent;
     uint64_t failed;
@@ -122,12 +123,13 @@ static void configure(rd_kafka_conf_t *conf, void *arg)
     rd_kafka_conf_set_dr_msg_cb(conf, on_delivery);
 }
 
-static void send_deletion(struct sending *s, struct sp_view key, int32_t partition)
+static void send_deletion(struct sending *s, const char *topic, struct sp_view key,
+                          int32_t partition)
 {
     enum { WAIT_MS = 50 };
     rd_kafka_resp_err_t code;
     while ((code = rd_kafka_producev(
-                s->producer, RD_KAFKA_V_TOPIC(s->topic), RD_KAFKA_V_PARTITION(partition),
+                s->producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
                 RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key.data, key.len),
                 RD_KAFKA_V_VALUE(NULL, 0), RD_KAFKA_V_END)) == RD_KAFKA_RESP_ERR__QUEUE_FULL)
         rd_kafka_poll(s->producer, WAIT_MS);
@@ -135,7 +137,9 @@ static void send_deletion(struct sending *s, struct sp_view key, int32_t partiti
 }
 
 /* Sends deletions to the partition of the page's fetches, so that they come after these. One is for
- * the name as it was given, which was the key of statuses before 0.2. */
+ * the name as it was given, which was the key of statuses before 0.2. The copies of fetches have
+ * one partition. The signature stage deletes there too, after copies that are under way, but only
+ * while it has a share itself. */
 static void send_name(struct sending *s, const char *name)
 {
     struct sp_buf url = {0};
@@ -146,11 +150,27 @@ static void send_name(struct sending *s, const char *name)
         struct sp_id page = sp_hash128(url.data, url.len);
         int32_t partition = (int32_t)(page.lo % (uint64_t)s->partitions);
         if (!sp_view_eq(given, sp_buf_view(&url)))
-            send_deletion(s, given, partition);
-        send_deletion(s, sp_buf_view(&url), partition);
+            send_deletion(s, s->topic, given, partition);
+        send_deletion(s, s->topic, sp_buf_view(&url), partition);
+        if (s->audit[0])
+            send_deletion(s, s->audit, sp_view(&page, sizeof page), 0);
         s->sent++;
     }
     sp_buf_done(&url);
+}
+
+/* Asking for a topic by its name may create it; a list of all topics does not. */
+static bool has_topic(rd_kafka_t *handle, const char *name)
+{
+    enum { TIMEOUT_MS = 30000 };
+    const struct rd_kafka_metadata *metadata = NULL;
+    bool found = false;
+    if (rd_kafka_metadata(handle, 1, NULL, &metadata, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return false;
+    for (int i = 0; i < metadata->topic_cnt && !found; i++)
+        found = strcmp(metadata->topics[i].topic, name) == 0;
+    rd_kafka_metadata_destroy(metadata);
+    return found;
 }
 
 static enum sp_err send_all(const struct arguments *a, struct sending *s, struct sp_fault *fault)
@@ -161,6 +181,8 @@ static enum sp_err send_all(const struct arguments *a, struct sending *s, struct
         return sp_kafka_no_reply(s->producer, fault);
     if (err != SP_OK)
         return sp_fault_set(fault, err, "there is no topic for pages");
+    if (!has_topic(s->producer, s->audit))
+        s->audit[0] = 0;
     for (size_t i = 0; i < a->count; i++) {
         send_name(s, a->names[i]);
         rd_kafka_poll(s->producer, 0);
@@ -178,6 +200,7 @@ static int forget_on_kafka(const struct arguments *a, const struct sp_config *co
     struct sp_fault fault;
     sp_cli_kafka_options(config, &kafka);
     sp_topic_name(&kafka, SP_TOPIC_PAGES, s.topic);
+    sp_topic_name(&kafka, SP_TOPIC_AUDIT, s.audit);
     enum sp_err err =
         sp_kafka_open(&kafka, SP_KAFKA_PRODUCER, NULL, configure, &s, &s.producer, &fault);
     if (err != SP_OK)
@@ -279,7 +302,8 @@ const struct sp_command sp_command_forget = {
     "  of the same content, the hash of the URL that they redirect to.\n"
     "\n"
     "  Without --state, on Kafka: a deletion for each page goes to the topic of pages, and from there\n"
-    "  through the stages; the status topic and the changelogs get deletions too.\n"
+    "  through the stages; the status topic, the changelogs and the copies in the topic audit get\n"
+    "  deletions too.\n"
     "\n"
     "  If a page is fetched again, it is a new page. Your inputs, and what was written to --output\n"
     "  before, are not changed. An id that is not a URL means the document doc:ID.\n\n"
