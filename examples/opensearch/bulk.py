@@ -9,7 +9,8 @@
 Reads files of `samepage run`, or with --broker the status topic, until nothing new comes for --idle
 seconds. A document's id is a hash of its URL, so that pages and statuses may come in any order and
 more than once: each is an update that makes the document where it is not there. A search leaves
-losers out with {"bool": {"must_not": {"terms": {"samepage.status": ["loser", "gone"]}}}}. A result
+losers out with {"bool": {"must_not": {"terms": {"samepage.status": ["loser", "gone"]}}}}. A page that
+`samepage forget` erases is deleted; deleting one that is not there does no harm (404). A result
 whose samepage.contained_in is set is part of that page (`samepage run` with containment.threshold).
 """
 
@@ -29,6 +30,16 @@ def document_id(url):
 def update(index, url, fields):
     head = {"update": {"_index": index, "_id": document_id(url)}}
     return f"{json.dumps(head)}\n{json.dumps({'doc': {'url': url, **fields}, 'doc_as_upsert': True}, ensure_ascii=False)}\n"
+
+
+def delete(index, url):
+    return json.dumps({"delete": {"_index": index, "_id": document_id(url)}}) + "\n"
+
+
+def of_status(index, status):
+    if status["status"] == "forgotten":
+        return delete(index, status["url"])
+    return update(index, status["url"], status_fields(status))
 
 
 def page_fields(page):
@@ -56,19 +67,19 @@ def lines(path):
 
 
 def events(options):
-    """From the topic, committed once they are written (main)."""
+    """From the topic, committed once they are written (main). An erased page looks as in a file."""
     import samepage  # tools/python builds it
 
     with samepage.StatusConsumer(options.broker, options.prefix + "status", group=options.group) as consumer:
         waited = 0
         while waited < options.idle:
             status = consumer.poll(1.0)
-            if status is None:
+            if status is None and consumer.erased is None:
                 waited += 1
                 consumer.commit()
                 continue
             waited = 0
-            yield vars(status)
+            yield vars(status) if status else {"url": consumer.erased, "status": "forgotten"}
 
 
 def requests(options):
@@ -77,9 +88,9 @@ def requests(options):
             if 200 <= page.get("http_status", 200) < 300 and not page.get("redirect_url"):
                 yield update(options.index, page["url"], page_fields(page))
     for status in lines(options.statuses) if options.statuses else ():
-        yield update(options.index, status["url"], status_fields(status))
+        yield of_status(options.index, status)
     for status in events(options) if options.broker else ():
-        yield update(options.index, status["url"], status_fields(status))
+        yield of_status(options.index, status)
 
 
 class Parts:

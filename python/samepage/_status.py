@@ -136,6 +136,8 @@ class StatusConsumer:
     def __init__(self, bootstrap_servers: str, topic: str = "status", *, group: str,
                  config: Optional[Mapping[str, Any]] = None, consumer: Any = None) -> None:
         self.bad = 0  #: records passed over since they are no status events
+        #: the canonical URL of the page that was erased (`samepage forget`), if that is why the last poll returned None
+        self.erased: Optional[str] = None
         if consumer is None:
             kafka = need("confluent_kafka", "StatusConsumer")
             consumer = kafka.Consumer({
@@ -147,8 +149,9 @@ class StatusConsumer:
         consumer.subscribe([topic])
 
     def poll(self, timeout: float = 1.0) -> Optional[Status]:
-        """The next event, or None where none comes in so many seconds. ConnectionError where the
-        broker refuses."""
+        """The next event, or None where none comes in so many seconds or a page was erased.
+        ConnectionError where the broker refuses."""
+        self.erased = None
         message = self._consumer.poll(timeout)
         if message is None:
             return None
@@ -159,7 +162,9 @@ class StatusConsumer:
             return None
         self._seen = [message]
         if message.value() is None:
-            return None  # the topic forgets a url
+            key = message.key()
+            self.erased = None if key is None else key.decode("utf-8", "replace")
+            return None
         try:
             return decode_status(message.value())
         except DecodeError:

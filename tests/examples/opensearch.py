@@ -28,12 +28,13 @@ def apply(requests, store):
     """Applies updates with doc_as_upsert, strictly: an action line, then a body line, each with a newline."""
     if not requests.endswith("\n"):
         fail("the last line of a bulk request must end")
-    lines = requests[:-1].split("\n")
-    if len(lines) % 2:
-        fail("an action without a body")
-    for head, body in zip(lines[::2], lines[1::2]):
+    lines = iter(requests[:-1].split("\n") if requests else [])
+    for head in lines:
         (action, target), = json.loads(head).items()
-        body = json.loads(body)
+        if action == "delete":
+            store.pop((target["_index"], target["_id"]), None)
+            continue
+        body = json.loads(next(lines, None) or fail("an action without a body"))
         if action != "update" or set(body) != {"doc", "doc_as_upsert"} or body["doc_as_upsert"] is not True:
             fail("no update that makes the document:", head)
         if len(target["_id"].encode()) > 512:
@@ -44,6 +45,55 @@ def apply(requests, store):
 def read(path):
     with open(path, encoding="utf-8") as file:
         return file.read()
+
+
+CLIENT = """
+class Status:
+    def __init__(self, **fields):
+        self.__dict__.update(fields)
+
+
+class StatusConsumer:
+    events = [Status(url="http://a.example/", status="unique"), Status(url="http://b.example/", status="unique"),
+              "http://a.example/", "http://nobody.example/"]
+
+    def __init__(self, *_, group):
+        self.erased, self.commits = None, 0
+
+    def poll(self, _):
+        event = self.events.pop(0) if self.events else None
+        self.erased = event if isinstance(event, str) else None
+        return None if self.erased else event
+
+    def commit(self):
+        assert not self.events, "committed before all was written"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+"""
+
+
+def check_erased(call, bulk, path, program):
+    """A page that was forgotten, in a file and in the topic, leaves no document."""
+    with open(path("two.jsonl"), "w", encoding="utf-8") as file:
+        for name in "ab":
+            file.write(json.dumps({"url": f"http://{name}.example/", "content": f"only {name} says so"}) + "\n")
+    call(program, "run", "-q", "--state", "state", "-o", "two.statuses", "two.jsonl")
+    call(program, "forget", "-q", "--state", "state", "-o", "two.statuses", "http://a.example/")
+    call(sys.executable, "-B", bulk, "--pages", "two.jsonl", "--statuses", "two.statuses", "-o", "two")
+    os.mkdir(path("client"))
+    with open(path("client/samepage.py"), "w", encoding="utf-8") as file:
+        file.write(CLIENT)
+    call("env", "PYTHONPATH=" + path("client"), sys.executable, "-B", bulk, "--pages", "two.jsonl", "--broker", "none",
+         "--idle", "1", "-o", "topic")
+    for name in "two", "topic":
+        store = {}
+        apply(read(path(name)), store)
+        if [document["url"] for document in store.values()] != ["http://b.example/"]:
+            fail(name, "has", store)
 
 
 def main(source, program):
@@ -97,6 +147,7 @@ def main(source, program):
                 fail(url, "has", got, "not", event)
         if found["http://part.example/b"]["samepage"]["contained_in"] != "http://part.example/all":
             fail("a part is not known as one")
+        check_erased(call, bulk, path, program)
         losers = sum(event["status"] == "loser" for event in latest.values())
         if not losers or len(found) < len(latest):
             fail("this was no test")

@@ -19,8 +19,11 @@ LATEST = ("rule", "contained_in", "containment")  # in order of arrival
 
 
 class Message:
-    def __init__(self, value=None, error=None):
-        self._value, self._error = value, error
+    def __init__(self, value=None, error=None, key=None):
+        self._value, self._error, self._key = value, error, key
+
+    def key(self):
+        return self._key
 
     def value(self):
         return self._value
@@ -134,14 +137,17 @@ class Statuses(unittest.TestCase):
 
     def test_consumer(self):
         broker = Broker([Message(self.encode()), Message(error=Fault(True)), Message(b"junk"),
-                         Message(None), Message(self.encode(status="winner"))])
+                         Message(None, key=b"http://erased.example/"), Message(self.encode(status="winner"))])
         with samepage.StatusConsumer("", topic="t", group="g", consumer=broker) as consumer:
             self.assertEqual(broker.topics, ["t"])
             events = iter(consumer)
             self.assertEqual(next(events).status, "loser")
             consumer.commit()
             consumer.commit()
+            self.assertEqual([consumer.poll() for _ in range(3)], [None] * 3)
+            self.assertEqual(consumer.erased, "http://erased.example/")
             self.assertEqual(next(events).status, "winner")
+            self.assertIsNone(consumer.erased)
             self.assertEqual((consumer.bad, broker.commits), (1, 1))
             consumer.commit()
             broker.messages = [Message(error=Fault(False))]
