@@ -114,7 +114,7 @@ static const struct metric audit_metrics[] = {
     {"audit_wrong_total", "counter", FIELD(audit_wrong), 1,
      "Statuses of watched pages that these contradict."},
     {"audit_judged_total", "counter", FIELD(audit_judged), 1,
-     "Pairs of watched near duplicates that were judged."},
+     "Checks of pairs of watched near duplicates; a pair counts at each change of one of its pages."},
     {"audit_pages", "gauge", FIELD(audit_pages), 1, "Pages that are watched."},
     {"audit_late_seconds", "gauge", FIELD(audit_late_ms), 1e-3,
      "The longest that a status was not yet right, in crawl time."},

@@ -68,16 +68,18 @@ static void put_audit(struct sp_serve_thread *t)
     const struct {
         const char *name, *type, *help;
         double value;
-    } rows[] = {{"samepage_audit_missing_total", "counter",
-                 "Pairs of watched near duplicates that were kept apart.", (double)r.missing},
-                {"samepage_audit_wrong_total", "counter",
-                 "Statuses of watched pages that these contradict.", (double)r.wrong},
-                {"samepage_audit_judged_total", "counter",
-                 "Pairs of watched near duplicates that were judged.", (double)r.judged},
-                {"samepage_audit_pages", "gauge", "Pages that are watched.", (double)r.pages},
-                {"samepage_audit_late_seconds", "gauge",
-                 "The longest that a status was not yet right, in crawl time.",
-                 (double)r.late_ms / 1e3}};
+    } rows[] = {
+        {"samepage_audit_missing_total", "counter",
+         "Pairs of watched near duplicates that were kept apart.", (double)r.missing},
+        {"samepage_audit_wrong_total", "counter",
+         "Statuses of watched pages that these contradict.", (double)r.wrong},
+        {"samepage_audit_judged_total", "counter",
+         "Checks of pairs of watched near duplicates; a pair counts at each change of one of its "
+         "pages.",
+         (double)r.judged},
+        {"samepage_audit_pages", "gauge", "Pages that are watched.", (double)r.pages},
+        {"samepage_audit_late_seconds", "gauge",
+         "The longest that a status was not yet right, in crawl time.", (double)r.late_ms / 1e3}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         put(&t->out, "# HELP %s %s\n# TYPE %s %s\n%s %.*f\n", rows[i].name, rows[i].help,
             rows[i].name, rows[i].type, rows[i].name,

@@ -22,7 +22,7 @@ function showAudit(audit) {
   $('audit').hidden = !audit;
   if (!audit) return;
   $('audit-said').textContent = number(audit.pages) + ' pages are watched, ' + number(audit.judged) +
-    ' similar pairs were judged: ' + number(audit.missing) + ' missing, ' + number(audit.wrong) +
+    ' checks of similar pairs were made: ' + number(audit.missing) + ' missing, ' + number(audit.wrong) +
     ' wrong. Statuses were at most ' + number(Math.round(audit.late_seconds)) + ' s of crawl time late.';
   $('audit-found').hidden = audit.examples.length === 0;
   refill($('alarms').tBodies[0], audit.examples, () => audit.examples.map((e) =>
