@@ -27,7 +27,7 @@ struct sp_input {
 void sp_input_options_default(struct sp_input_options *ret_options)
 {
     *ret_options =
-        (struct sp_input_options){.max_record_bytes = 64u << 20, .chunk_bytes = 1u << 20};
+        (struct sp_input_options){.max_record_bytes = 64u << 20, .chunk_bytes = 1u << 19};
     sp_input_fields_default(&ret_options->fields);
 }
 

@@ -63,7 +63,7 @@ const char *sp_page_record_lacks_content(const struct sp_page_record *page);
 
 struct sp_input_options {
     uint64_t max_record_bytes; /* larger ones are dead letters; default 64 MiB */
-    size_t chunk_bytes;        /* default 1 MiB; a chunk with a larger record is larger */
+    size_t chunk_bytes;        /* default 512 KiB; a chunk with a larger record is larger */
     struct sp_input_fields fields;
 };
 
