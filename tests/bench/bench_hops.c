@@ -51,6 +51,7 @@ struct stage {
     rd_kafka_t *producer;
     bool open;
     double opened;
+    double last; /* when the last message came */
     uint64_t handled;
     uint64_t emitted[TOPICS];
     rd_kafka_topic_partition_list_t *next;
@@ -219,6 +220,7 @@ static void handle(struct stage *s, const rd_kafka_message_t *m)
         next = rd_kafka_topic_partition_list_add(s->next, topic, m->partition);
     next->offset = m->offset + 1;
     s->handled++;
+    s->last = now();
 }
 
 static void commit(struct stage *s)
@@ -248,18 +250,26 @@ static bool is_assigned(struct stage *s)
     return assigned;
 }
 
+/* As the stages: after an interval, or a tenth of it without a message. */
+static bool is_due(const struct stage *s)
+{
+    double t = now();
+    return s->open && (t - s->opened >= interval || t - s->last >= interval / 10 ||
+                       s->handled >= COMMIT_MESSAGES);
+}
+
 static void *run_stage(void *arg)
 {
     struct stage *s = arg;
     bool assigned = false;
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
-        rd_kafka_message_t *m = rd_kafka_consumer_poll(s->consumer, 20);
+        rd_kafka_message_t *m = rd_kafka_consumer_poll(s->consumer, s->open ? 10 : 20);
         if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR)
             handle(s, m);
         if (m)
             rd_kafka_message_destroy(m);
         rd_kafka_poll(s->producer, 0);
-        if (s->open && (now() - s->opened >= interval || s->handled >= COMMIT_MESSAGES))
+        if (is_due(s))
             commit(s);
         if (!assigned && is_assigned(s)) {
             assigned = true;
