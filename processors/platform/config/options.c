@@ -126,7 +126,7 @@ const struct sp_option sp_options[] = {
      KIB *KIB, 1024 * GIB, NULL, "RocksDB's block cache"},
     {"store.memtable_bytes", SP_OPTION_BYTES, FIELD(store_memtable_bytes), false, "64MiB", KIB *KIB,
      16 * GIB, NULL,
-     "size of each of RocksDB's write buffers, of which there are up to three; on Kafka all "
+     "size of each write buffer, of which there are up to three (in `run` two); on Kafka all "
      "databases of a process share them"},
     {"store.background_threads", SP_OPTION_COUNT, FIELD(store_background_threads), false, "2", 1,
      64, NULL,

@@ -3,8 +3,8 @@
  *   durability   without a write-ahead log (the default), write buffers reach the disk whole and in
  *                order, so after a kill or a crash of the machine the database is as some commit
  *                left it. A caller that commits state and input position together loses only time.
- *                The log took a seventh of the time of a run. With the log each commit is on disk
- *                at once
+ *                With the log each commit is on disk at once, and a run takes a third more
+ *                processor time
  *   values       of 512 bytes and more are in blob files, apart from their keys: signatures are
  *                random bytes that compactions cannot shrink, so they should not copy them
  *   order        a batch is applied in key order: in the memtable's skip list a search from the
