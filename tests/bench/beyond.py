@@ -20,6 +20,7 @@ TEMPLATE_PAGES = 20_000
 MANUALS = 80
 AUDIT_PAGES, WATCH_PAGES = 4_000, 40_000
 PASSES = 3
+PEERS = ["w3lib", "courlan"]  # of predictions
 
 
 def user_seconds(bench, argv):
@@ -80,23 +81,27 @@ def write_manuals(path):
             out.write(json.dumps({"url": f"http://m{manual}.example/", "content": " ".join(parts)}) + "\n")
 
 
-def python_with_datasketch(bench):
+def python_with(bench, modules, *packages):
+    """A Python that has the modules, from PyPI; None if they cannot be had."""
     folder = os.path.join(bench.ROOT, "build", "bench-python")
     python = os.path.join(folder, "bin", "python")
-    if os.path.exists(python) and subprocess.run([python, "-c", "import datasketch"], check=False,
+    if os.path.exists(python) and subprocess.run([python, "-c", "import " + modules], check=False,
                                                  stderr=subprocess.DEVNULL).returncode == 0:
         return python
     for command in ([sys.executable, "-m", "venv", folder],
-                    [python, "-m", "pip", "install", "-q", "--only-binary", ":all:", "datasketch==2.0.0"]):
+                    [python, "-m", "pip", "install", "-q", "--only-binary", ":all:", *packages]):
         if subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-            raise bench.Skipped("datasketch cannot be had")
+            return None
     return python
 
 
 def containment_ensemble(bench):
     def figure(name, work):
         """contained pages of made-up manuals: found, and in what time beside datasketch's LSHEnsemble"""
-        python, texts, said = python_with_datasketch(bench), os.path.join(work, "texts"), os.path.join(work, "said")
+        python = python_with(bench, "datasketch", "datasketch==2.0.0")
+        if not python:
+            raise bench.Skipped("datasketch cannot be had")
+        texts, said = os.path.join(work, "texts"), os.path.join(work, "said")
         write_manuals(texts)
         bench.command([python, os.path.join(bench.ROOT, "tests", "bench", "contained.py"), bench.SAMEPAGE, texts,
                        "--json", said])
@@ -133,18 +138,33 @@ def containment_kafka(bench):
     return figure
 
 
+def peers_of_predictions(bench, work, crawl):
+    """Options: the keys by which w3lib and courlan take two URLs for one page. Empty if they cannot be had."""
+    python = python_with(bench, "w3lib, courlan", "w3lib", "courlan")
+    if not python:
+        return []
+    folder = os.path.join(work, "keys")
+    os.makedirs(folder)
+    bench.command([python, os.path.join(bench.ROOT, "tests", "bench", "url_keys.py"), crawl, folder])
+    return [option for peer in PEERS for option in ("--keys", os.path.join(folder, peer))]
+
+
 def predictions(bench, name, work, crawl, least):
     """One row: the first fetches that rules save while at most 1 % of the unique pages are lost."""
-    report = os.path.join(work, "report")
-    _, _, cpu = bench.command([bench.SAMEPAGE, "evaluate", "-q", "--only", "predict", "--report", report, crawl])
+    report, peers = os.path.join(work, "report"), peers_of_predictions(bench, work, crawl)
+    _, _, cpu = bench.command([bench.SAMEPAGE, "evaluate", "-q", "--only", "predict", *peers, "--report", report,
+                               crawl])
     with open(os.path.join(report, "predict.csv"), encoding="utf-8", newline="") as file:
-        rows = {re.search(r"at most ([0-9.]+) %", row["way"])[1]: row for row in csv.DictReader(file)}
+        rows = {}
+        for row in csv.DictReader(file):
+            limit = re.search(r"at most ([0-9.]+) %", row["way"])
+            rows[limit[1] if limit else row["way"]] = row
     at = {limit: {key: row[key] for key in ("new URLs", "saved", "unique", "lost", "explored")}
           for limit, row in rows.items()}
     saved = 100 * int(at["1"]["saved"]) / int(at["1"]["new URLs"])
     yield bench.at_least(name, saved, least, "% of first fetches saved",
                          {"at_most_1_percent_lost": at["1"], "at_most_0.1_percent_lost": at["0.1"],
-                          "cpu_seconds": round(cpu, 1)}, 1)
+                          **{peer: at[peer] for peer in PEERS if peers}, "cpu_seconds": round(cpu, 1)}, 1)
 
 
 def predict_trace(bench, source, least):
