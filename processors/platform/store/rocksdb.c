@@ -246,11 +246,12 @@ static enum sp_err rocks_compact(struct sp_db *db)
 static enum sp_err fill_begin(struct sp_rocks_db *r)
 {
     enum sp_err err = rocks_sync(&r->db); /* otherwise the first file would have to wait for it */
-    char *error = err == SP_OK ? sp_rocksdb_filled(r->handle, true) : NULL;
+    char *error = err == SP_OK ? sp_rocksdb_fill(r->handle, false) : NULL;
     if (err != SP_OK || error)
         return error ? failed(r, error) : err;
     if (!r->apply.sorted)
         r->apply.sorted = sp_sorted_new(r->handle, r->directory);
+    sp_sorted_fills(r->apply.sorted, true);
     r->apply.fills = true;
     if (!r->flight) {
         r->flight = sp_flight_new(&r->apply);
@@ -268,13 +269,14 @@ static enum sp_err fill_end(struct sp_rocks_db *r)
         r->fills = false;
     }
     r->apply.fills = false;
+    sp_sorted_fills(r->apply.sorted, false);
     if (!r->gathers) {
         sp_sorted_free(r->apply.sorted);
         r->apply.sorted = NULL;
     }
     if (!r->gathers)
         sp_held_done(&r->held); /* frees its memory, which is large after filling */
-    char *error = sp_rocksdb_filled(r->handle, false);
+    char *error = sp_rocksdb_filled(r->handle, true);
     if (err == SP_OK && error)
         return failed(r, error);
     rocksdb_free(error);
@@ -411,6 +413,7 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
     sp_buf_done(&path);
     if (err == SP_OK) {
         sp_rocksdb_shared_join(r->process, r->handle);
+        rocksdb_free(sp_rocksdb_filled(r->handle, false)); /* without it, only speed is lost */
         r->apply.handle = r->handle;
         r->apply.options = r->write;
         r->directory = sp_strdup(directory);

@@ -7,13 +7,16 @@
 #include "store/sorted_file.h"
 #include "store/tuning.h"
 
-enum { WAIT_US = 5000 };
+/* Each look-up asks the filters of all files that are not merged. In a fill they are 32 MB. */
+enum { WAIT_US = 5000, FILES = 48 };
 
 struct sp_sorted {
     rocksdb_t *handle;
     struct sp_sorted_file *file;
     rocksdb_ingestexternalfileoptions_t *ingest;
     struct sp_buf path;
+    bool fills;  /* RocksDB does not merge the files, */
+    bool merges; /* until there were too many */
 };
 
 static const char *name_file(struct sp_buf *path, const char *directory)
@@ -52,16 +55,36 @@ void sp_sorted_free(struct sp_sorted *s)
     sp_free(s);
 }
 
+void sp_sorted_fills(struct sp_sorted *s, bool on)
+{
+    s->fills = on;
+    s->merges = false;
+}
+
+/* Starts merging when a fill has made many files, and waits while there are too many. */
+static char *let_merge(struct sp_sorted *s)
+{
+    char *error = NULL;
+    if (s->fills && !s->merges && sp_rocksdb_files(s->handle) >= FILES) {
+        error = sp_rocksdb_fill(s->handle, true);
+        s->merges = true;
+    }
+    uint64_t most = s->fills ? 2 * FILES : FILES;
+    while (!error && sp_rocksdb_files(s->handle) >= most && sp_rocksdb_merges(s->handle))
+        usleep(WAIT_US);
+    return error;
+}
+
 /* RocksDB links the file into the database under another name before this name is removed. A file
  * left over from a kill in between belongs to the database: this name must be removed, never
  * written to. */
 char *sp_sorted_apply(struct sp_sorted *s, const struct sp_write_batch *batch)
 {
     const char *const names[] = {s->path.data};
-    while (sp_rocksdb_files_wait(s->handle))
-        usleep(WAIT_US);
+    char *error = let_merge(s);
     unlink(s->path.data);
-    char *error = sp_sorted_file_write(s->file, s->path.data, batch);
+    if (!error)
+        error = sp_sorted_file_write(s->file, s->path.data, batch);
     if (!error)
         rocksdb_ingest_external_file(s->handle, names, 1, s->ingest, &error);
     return error;

@@ -17,6 +17,8 @@ struct sp_sorted;
 struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const char *directory);
 /* NULL is allowed. */
 void sp_sorted_free(struct sp_sorted *s);
+/* With `on`, RocksDB does not merge files (sp_rocksdb_fill) until there are very many. */
+void sp_sorted_fills(struct sp_sorted *s, bool on);
 /* Applies a sorted batch; waits if compactions are far behind. Returns NULL, or RocksDB's error (to
  * be freed with rocksdb_free): nothing of the batch was applied. */
 char *sp_sorted_apply(struct sp_sorted *s, const struct sp_write_batch *batch);

@@ -1,6 +1,8 @@
 /* See tuning.h: what was measured to be best for our rows, and why. */
 #include "store/tuning.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,7 +13,8 @@ enum {
     MEMTABLES = 3,
     BLOB_MIN_BYTES = 512,
     BLOB_FILE_BYTES = 256 << 20,
-    FILLED_FILES_MOST = 48,
+    MORE_FILES_SLOW = 16, /* RocksDB's defaults, beyond the four that it merges */
+    MORE_FILES_STOP = 32,
     FILES_MERGED = 4,  /* at a time, which is RocksDB's default; the next level has the same size */
     OPEN_FILES = 4096, /* reopening a file means reading its index and filter again */
     OPEN_FILES_LEAST = 64,
@@ -127,26 +130,45 @@ static uint64_t number_of(rocksdb_t *handle, const char *property)
     return rocksdb_property_int(handle, property, &value) == 0 ? value : 0;
 }
 
-/* Merging sixteen files at a time is a quarter of the work of merging four, RocksDB's default,
- * which is restored after filling. */
-char *sp_rocksdb_filled(rocksdb_t *handle, bool filled)
+uint64_t sp_rocksdb_files(rocksdb_t *handle)
 {
-    static const char *const keys[] = {"level0_file_num_compaction_trigger"};
-    const char *const values[] = {filled ? "16" : "4"};
+    char *text = rocksdb_property_value(handle, "rocksdb.num-files-at-level0");
+    uint64_t files = text ? strtoull(text, NULL, 10) : 0;
+    rocksdb_free(text);
+    return files;
+}
+
+/* Merging while the database is filled took a third of the time, and merges some rows again later.
+ */
+char *sp_rocksdb_fill(rocksdb_t *handle, bool merge)
+{
+    const char *const keys[] = {"disable_auto_compactions"};
+    const char *const values[] = {merge ? "false" : "true"};
     char *error = NULL;
     rocksdb_set_options(handle, 1, keys, values, &error);
     return error;
 }
 
-bool sp_rocksdb_files_wait(rocksdb_t *handle)
+/* RocksDB slows writes down at 20 files and stops them at 36. */
+char *sp_rocksdb_filled(rocksdb_t *handle, bool filled)
 {
-    uint64_t files = 0;
-    char *text = rocksdb_property_value(handle, "rocksdb.num-files-at-level0");
-    if (text)
-        files = strtoull(text, NULL, 10);
-    rocksdb_free(text);
-    return files >= FILLED_FILES_MOST && (number_of(handle, "rocksdb.num-running-compactions") ||
-                                          number_of(handle, "rocksdb.compaction-pending"));
+    uint64_t files = sp_rocksdb_files(handle);
+    char slow[32], stop[32], *error = NULL;
+    const char *const keys[] = {"disable_auto_compactions", "level0_slowdown_writes_trigger",
+                                "level0_stop_writes_trigger"};
+    const char *const values[] = {"false", slow, stop};
+    bool many = files >= MORE_FILES_SLOW;
+    snprintf(slow, sizeof slow, "%" PRIu64, files + MORE_FILES_SLOW);
+    snprintf(stop, sizeof stop, "%" PRIu64, files + MORE_FILES_STOP);
+    if (filled || many)
+        rocksdb_set_options(handle, many ? 3 : 1, keys, values, &error);
+    return error;
+}
+
+bool sp_rocksdb_merges(rocksdb_t *handle)
+{
+    return number_of(handle, "rocksdb.num-running-compactions") ||
+           number_of(handle, "rocksdb.compaction-pending");
 }
 
 /* Stops RocksDB's own compactions first, and waits for those that run: rocksdb_compact_range_opt

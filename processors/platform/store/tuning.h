@@ -18,11 +18,17 @@ rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
  * thread that reads or writes calls it. */
 void sp_rocksdb_tuned_thread(void);
 
-/* With `filled`, RocksDB merges more files at a time, for a database that is filled with sorted
- * files; without, it returns to its default. Returns NULL, or the error (rocksdb_free). */
+/* While a database is filled with sorted files, RocksDB merges them only with `merge`. Returns
+ * NULL, or the error (rocksdb_free), as does sp_rocksdb_filled. */
+char *sp_rocksdb_fill(rocksdb_t *handle, bool merge);
+/* Ends that. RocksDB merges the files in the background; their number does not slow down or stop
+ * writing meanwhile. Call it after an open, too, without `filled`: the database may have been
+ * closed before they were merged. */
 char *sp_rocksdb_filled(rocksdb_t *handle, bool filled);
-/* Whether so many files wait to be merged that the next one should not be added yet. */
-bool sp_rocksdb_files_wait(rocksdb_t *handle);
+
+/* How many files wait to be merged, and whether RocksDB is merging, or about to. */
+uint64_t sp_rocksdb_files(rocksdb_t *handle);
+bool sp_rocksdb_merges(rocksdb_t *handle);
 
 /* Rewrites all files, also those in which RocksDB knows of nothing deleted; waits for it. Returns
  * NULL, or the error (rocksdb_free). *ret_broken becomes true if rewriting failed. */

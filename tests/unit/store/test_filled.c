@@ -97,6 +97,50 @@ TEST(filled_rows_are_read_back_and_persist)
     sp_db_close(db);
 }
 
+/* How many lines of RocksDB's log in that state have the text, and after it the other one. */
+static size_t logged(const char *directory, const char *text, const char *other)
+{
+    static char line[8192];
+    char path[256];
+    size_t count = 0;
+    snprintf(path, sizeof path, "%s/rocksdb/LOG", directory);
+    FILE *log = fopen(path, "rb");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(log);
+    while (fgets(line, sizeof line, log)) {
+        const char *at = strstr(line, text);
+        count += at && strstr(at, other);
+    }
+    fclose(log);
+    return count;
+}
+
+TEST(files_are_merged_after_a_fill_and_stop_no_writes_until_then)
+{
+    static uint32_t table[KEYS];
+    const char *directory = temporary_directory();
+    struct sp_db *db = open_with(directory, NULL, 1 << 20);
+    for (uint32_t round = 0; round < 2; round++) {
+        CU_ASSERT_EQUAL(sp_db_fill(db, true), SP_OK);
+        fill(db, 1, table); /* 29 files; RocksDB would slow down writes at 20 */
+        CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+        CU_ASSERT_EQUAL(logged(directory, "compaction_started", ""), 0);
+        if (round == 0)
+            CU_ASSERT_EQUAL(sp_db_fill(db, false), SP_OK);
+        if (round == 1) {
+            sp_db_close(db);
+            db = open_with(directory, NULL, 1 << 20);
+        }
+        fill(db, 2, table);
+        check(db, table);
+        /* at the open, before the limit is raised */
+        CU_ASSERT_EQUAL(logged(directory, "ing writes because", "level-0 files"), round);
+        sp_db_close(db);
+        CU_ASSERT_EQUAL(sp_db_wipe(directory, NULL), SP_OK);
+        db = open_with(directory, NULL, 1 << 20);
+    }
+    sp_db_close(db);
+}
+
 /* A process was killed after the database had linked the file and before its other name was
  * removed: both names are one file, which must not be overwritten. */
 TEST(a_file_that_was_left_is_not_written_over)
