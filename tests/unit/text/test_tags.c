@@ -129,6 +129,9 @@ static void put_random_tag(uint64_t *state, struct sp_buf *out)
                                              " hidden",
                                              " style=\"display:none\"",
                                              " href=x",
+                                             " href=\"x\"",
+                                             " href=\"a>'b\"",
+                                             " href=\"",
                                              " title=\"a>b\"",
                                              " role='main'",
                                              " type=\"text/template\"",
@@ -142,6 +145,18 @@ static void put_random_tag(uint64_t *state, struct sp_buf *out)
         sp_buf_put_str(out,
                        attributes[next_random(state) % (sizeof attributes / sizeof *attributes)]);
     sp_buf_put_str(out, next_random(state) % 16 ? ">" : next_random(state) % 2 ? "<" : " t ");
+}
+
+/* A link that begins with its address is read in its own way. */
+static void check_link(const struct sp_markup *markup, size_t at, const struct sp_element *element,
+                       size_t end)
+{
+    struct sp_attributes attributes = {0};
+    if (element->tag != SP_TAG_a || element->ends)
+        return;
+    CU_ASSERT_EQUAL_FATAL(sp_markup_tag_end(markup, at + 2, SP_WANT_OWN, &attributes), end);
+    CU_ASSERT_EQUAL_FATAL(element->attributes.has_href, attributes.has_href);
+    CU_ASSERT_EQUAL_FATAL(element->closed, markup->data[end - 2] == '/');
 }
 
 TEST(what_was_read_before_does_not_change_a_tag)
@@ -172,6 +187,7 @@ TEST(what_was_read_before_does_not_change_a_tag)
             CU_ASSERT_EQUAL_FATAL(known.attributes.has_href, read.attributes.has_href);
             CU_ASSERT_EQUAL_FATAL(known.attributes.hidden, read.attributes.hidden);
             CU_ASSERT_EQUAL_FATAL(known.attributes.is_template, read.attributes.is_template);
+            check_link(&markup, at, &read, end);
             sp_elements_free(none);
             tags++;
         }

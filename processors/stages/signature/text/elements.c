@@ -53,6 +53,21 @@ static __attribute__((noinline)) size_t read_tag(const struct sp_markup *page, s
     return end;
 }
 
+/* Reads a link that begins with its address. Nothing else that its attributes say is of interest,
+ * so only its end is looked for. */
+static size_t read_link(const struct sp_markup *page, size_t value, struct sp_element *ret_element)
+{
+    size_t quote = sp_scan_find(page->close, value, page->len);
+    while (quote < page->len && page->data[quote] != '"')
+        quote = sp_scan_find(page->close, quote + 1, page->len);
+    struct sp_attributes unused = {0};
+    size_t end =
+        quote < page->len ? sp_markup_tag_end(page, quote + 1, SP_WANT_NONE, &unused) : page->len;
+    *ret_element = (struct sp_element){
+        .attributes = {.has_href = true}, .tag = SP_TAG_a, .closed = page->data[end - 2] == '/'};
+    return end;
+}
+
 static inline uint64_t load8(const char *p)
 {
     uint64_t x;
@@ -101,7 +116,11 @@ static __attribute__((noinline)) size_t read_and_keep(const struct sp_markup *pa
 size_t sp_elements_read(struct sp_elements *e, const struct sp_markup *page, size_t at,
                         struct sp_element *ret_element)
 {
+    static const char href[] = "<a href=\"";
+    const size_t value = sizeof href - 1;
     const char *tag = page->data + at;
+    if (page->len - at > value && memcmp(tag, href, value) == 0)
+        return read_link(page, at + value, ret_element);
     size_t len = sp_scan_find(page->end, at + 2, page->len) + 1 - at;
     bool link = (tag[1] | 0x20) == 'a' && len > 3;
     if (len > KNOWN_BYTES || at < 8 || page->len - at < KNOWN_BYTES || link)
