@@ -2,8 +2,26 @@
 #include "base/map.h"
 
 #include "base/assert.h"
+#include "base/huge.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
+
+/* From 1 MiB on, a table is in large memory pages: its places are read at random. */
+enum { LARGE = 1 << 16 };
+
+static struct sp_map_cell *cells_new(size_t cap)
+{
+    return cap < LARGE ? sp_calloc(cap, sizeof(struct sp_map_cell))
+                       : sp_huge_calloc(cap, sizeof(struct sp_map_cell));
+}
+
+static void cells_free(const struct sp_map *map)
+{
+    if (map->cap < LARGE)
+        sp_free(map->cells);
+    else
+        sp_huge_free(map->cells);
+}
 
 static struct sp_id key_of(const void *object)
 {
@@ -14,7 +32,7 @@ static struct sp_id key_of(const void *object)
 
 void sp_map_done(struct sp_map *map)
 {
-    sp_free(map->cells);
+    cells_free(map);
     *map = (struct sp_map){0};
 }
 
@@ -62,12 +80,12 @@ void sp_map_add(struct sp_map *map, void *object)
     if ((map->count + 1) * 4 > map->cap * 3) {
         struct sp_map larger = {0};
         larger.cap = map->cap ? map->cap * 2 : 64;
-        larger.cells = sp_calloc(larger.cap, sizeof *larger.cells);
+        larger.cells = cells_new(larger.cap);
         for (size_t i = 0; i < map->cap; i++)
             if (map->cells[i].object)
                 larger.cells[free_place(&larger, map->cells[i].lo)] = map->cells[i];
         larger.count = map->count;
-        sp_free(map->cells);
+        cells_free(map);
         *map = larger;
     }
     struct sp_id key = key_of(object);
