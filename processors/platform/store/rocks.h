@@ -7,6 +7,7 @@
 #include "store/flight.h"
 #include "store/held.h"
 #include "store/impl.h"
+#include "store/present.h"
 
 struct sp_rocks_db {
     struct sp_db db;
@@ -19,8 +20,9 @@ struct sp_rocks_db {
     rocksdb_readoptions_t *scan;
     rocksdb_writeoptions_t *write;
     rocksdb_writebatch_t *writes;
-    struct sp_held held; /* the open batch, and before it commits that wait to be applied */
-    bool gathers;        /* commits wait; otherwise each is applied at once */
+    struct sp_held held;       /* the open batch, and before it commits that wait to be applied */
+    bool gathers;              /* commits wait; otherwise each is applied at once */
+    struct sp_present present; /* the keys that RocksDB has or was given */
     struct sp_apply apply;
     char *directory;
     struct sp_flight *flight;        /* commits in the background; NULL: commits at once */

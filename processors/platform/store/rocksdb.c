@@ -75,7 +75,7 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
         *ret_value = sp_write_batch_value(coming, w);
         return w->value_len == SP_WRITE_ERASED ? SP_NOT_FOUND : SP_OK;
     }
-    if (!found)
+    if (!found && sp_present_may_have(&r->present, key))
         r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
     if (error)
         return failed(r, error);
@@ -90,7 +90,7 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
 static void rocks_expect(struct sp_db *db, struct sp_view key)
 {
     struct sp_rocks_db *r = sp_rocks(db);
-    if (r->ahead)
+    if (r->ahead && sp_present_may_have(&r->present, key))
         sp_ahead_expect(r->ahead, key);
 }
 
@@ -168,6 +168,8 @@ static enum sp_err apply_held(struct sp_rocks_db *r)
         return SP_OK;
     SP_ASSERT(!has_open(r));
     sp_held_merge(&r->held);
+    for (size_t i = 0; i < r->held.rows.count; i++)
+        sp_present_add(&r->present, sp_write_batch_key(&r->held.rows, &r->held.rows.writes[i]));
     enum sp_err err = land(r);
     if (err == SP_OK && r->flight) {
         sp_flight_start(r->flight, &r->held.rows);
@@ -334,6 +336,7 @@ static void rocks_close(struct sp_db *db)
     rocksdb_writebatch_destroy(r->writes);
     sp_free(r->directory);
     sp_held_done(&r->held);
+    sp_present_done(&r->present);
     rocksdb_writeoptions_destroy(r->write);
     rocksdb_readoptions_destroy(r->scan);
     rocksdb_readoptions_destroy(r->read);
@@ -383,6 +386,19 @@ void sp_rocks_set_options(struct sp_rocks_db *r, const struct sp_rocksdb_options
     r->apply.memtable_bytes = o->memtable_bytes;
 }
 
+static bool is_empty(const struct sp_rocks_db *r)
+{
+    char *error = NULL;
+    rocksdb_iterator_t *rows = rocksdb_create_iterator(r->handle, r->scan);
+    rocksdb_iter_seek_to_first(rows);
+    bool found = rocksdb_iter_valid(rows);
+    rocksdb_iter_get_error(rows, &error);
+    rocksdb_iter_destroy(rows);
+    bool failed = error != NULL;
+    rocksdb_free(error);
+    return !found && !failed;
+}
+
 enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
                                const struct sp_rocksdb_options *options, struct sp_db **ret_db,
                                struct sp_fault *fault)
@@ -422,6 +438,8 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
         if (r->gathers) {
             sp_held_init(&r->held, r->apply.memtable_bytes);
             r->apply.sorted = sp_sorted_new(r->handle, directory);
+            if (is_empty(r))
+                sp_present_begin(&r->present);
         }
         if (options && options->background)
             r->flight = sp_flight_new(&r->apply);

@@ -1,0 +1,71 @@
+/* See present.h. Layers of words; a key sets up to four bits of one word of the last layer. */
+#include "store/present.h"
+
+#include "base/hash.h"
+#include "base/huge.h"
+
+/* With eight keys a word, a layer has one in forty of the keys that were not added to it. */
+enum { FIRST_WORDS = 1 << 15, KEYS_A_WORD = 8, BITS = 4, WORD_BITS = 6 };
+
+_Static_assert(sizeof(uint64_t) * FIRST_WORDS * ((1 << SP_PRESENT_LAYERS) - 1) <= SP_PRESENT_BYTES,
+               "the layers are larger than the header says");
+
+static size_t words_of(size_t layer)
+{
+    return (size_t)FIRST_WORDS << layer;
+}
+
+static uint64_t bits_of(uint64_t hash)
+{
+    uint64_t bits = 0;
+    for (int i = 0; i < BITS; i++)
+        bits |= 1ull << (hash >> (64 - WORD_BITS * (i + 1)) & 63);
+    return bits;
+}
+
+void sp_present_done(struct sp_present *k)
+{
+    for (size_t i = 0; i < k->count; i++)
+        sp_huge_free(k->layers[i]);
+    *k = (struct sp_present){0};
+}
+
+void sp_present_begin(struct sp_present *k)
+{
+    sp_present_done(k);
+    k->complete = true;
+}
+
+static void add_layer(struct sp_present *k)
+{
+    if (k->count == SP_PRESENT_LAYERS) {
+        sp_present_done(k);
+        return;
+    }
+    size_t words = words_of(k->count);
+    k->layers[k->count++] = sp_huge_calloc(words, sizeof(uint64_t));
+    k->room = words * KEYS_A_WORD;
+}
+
+void sp_present_add(struct sp_present *k, struct sp_view key)
+{
+    if (k->complete && k->room == 0)
+        add_layer(k);
+    if (!k->complete)
+        return;
+    uint64_t hash = sp_hash64(key.data, key.len);
+    size_t last = k->count - 1;
+    k->layers[last][hash & (words_of(last) - 1)] |= bits_of(hash);
+    k->room--;
+}
+
+bool sp_present_may_have(const struct sp_present *k, struct sp_view key)
+{
+    if (!k->complete)
+        return true;
+    uint64_t hash = sp_hash64(key.data, key.len), bits = bits_of(hash);
+    for (size_t i = 0; i < k->count; i++)
+        if ((k->layers[i][hash & (words_of(i) - 1)] & bits) == bits)
+            return true;
+    return false;
+}

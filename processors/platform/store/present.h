@@ -1,0 +1,32 @@
+/* The keys that may be in a database that was empty when it was opened: a filter in memory. Most
+ * look-ups are for pages and contents that were never seen, and RocksDB asks the filter of each of
+ * its files for such a key; this is one, or a few. Private to this folder. Thread rule: one thread
+ * at a time.
+ *
+ * Cost: a byte a key, counted each time it is added, up to SP_PRESENT_BYTES; then the filter is
+ * dropped. */
+#ifndef SP_STORE_PRESENT_H
+#define SP_STORE_PRESENT_H
+
+#include "base/bytes.h"
+
+enum { SP_PRESENT_BYTES = 64 << 20, SP_PRESENT_LAYERS = 8 };
+
+/* Initialise with zeros: no filter, every key may be there. */
+struct sp_present {
+    uint64_t *layers[SP_PRESENT_LAYERS]; /* each is twice as large as the one before */
+    size_t count;                        /* of layers */
+    size_t room;                         /* keys that may still be added to the last layer */
+    bool complete;                       /* there is a filter: it has every key */
+};
+
+/* Begins a filter: there is no key yet. */
+void sp_present_begin(struct sp_present *k);
+/* Drops the filter. */
+void sp_present_done(struct sp_present *k);
+void sp_present_add(struct sp_present *k, struct sp_view key);
+/* False: the key was never added, and there is a filter. Without this, one key in some dozen that
+ * were never added may be there. */
+bool sp_present_may_have(const struct sp_present *k, struct sp_view key);
+
+#endif
