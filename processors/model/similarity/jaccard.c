@@ -129,16 +129,35 @@ double sp_length_bound(const uint32_t a[SP_DIMS], const uint32_t b[SP_DIMS])
     return max > 0 ? min / max : 0;
 }
 
+static bool lengths_reach(const struct sp_similarity_options *o, const struct sp_signature *a,
+                          const struct sp_signature *b)
+{
+    double min, max;
+    length_sums(a->length, b->length, &min, &max);
+    return max > 0 && reaches(min, max, o->threshold);
+}
+
 bool sp_jaccard_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
                         const struct sp_signature *b, double *ret_similarity)
 {
-    double min, max, j;
-    length_sums(a->length, b->length, &min, &max);
-    if (max == 0 || !reaches(min, max, o->threshold))
+    double j = 1;
+    if (!lengths_reach(o, a, b))
         return false;
-    if (!sp_jaccard_at_least(a, b, o->threshold, &j))
+    if (a == b ? a->shingle_count == 0 : !sp_jaccard_at_least(a, b, o->threshold, &j))
         return false;
     if (ret_similarity)
         *ret_similarity = j;
+    return true;
+}
+
+bool sp_similar_sharing(const struct sp_similarity_options *o, const struct sp_signature *a,
+                        const struct sp_signature *b, size_t shared, double *ret_similarity)
+{
+    size_t all = (size_t)a->shingle_count + b->shingle_count - shared;
+    if (a->params != b->params || all == 0 || !reaches((double)shared, (double)all, o->threshold) ||
+        !lengths_reach(o, a, b))
+        return false;
+    if (ret_similarity)
+        *ret_similarity = (double)shared / (double)all;
     return true;
 }

@@ -82,6 +82,12 @@ double sp_lcs_ratio(const struct sp_signature *a, const struct sp_signature *b);
 bool sp_similar(const struct sp_similarity_options *o, const struct sp_signature *a,
                 const struct sp_signature *b, double *ret_similarity);
 
+/* The same for SP_METHOD_SHINGLES and two signatures that are not capped, from the number of
+ * shingles that they share (intersect.h), or any smaller number if that is too small to be similar.
+ */
+bool sp_similar_sharing(const struct sp_similarity_options *o, const struct sp_signature *a,
+                        const struct sp_signature *b, size_t shared, double *ret_similarity);
+
 /* The kernel in use: "avx512", "avx2" or "portable". sp_similarity_use selects one by name, for
  * tests and benchmarks; false if the machine lacks it. */
 const char *sp_similarity_kernel(void);

@@ -187,6 +187,7 @@ struct sp_stars {
     uint32_t absorbed_cap;
     uint64_t parity[SP_PARITY_WORDS_MAX]; /* of the probe */
     bool parity_known;
+    uint32_t repeats;     /* shingles of the probe that repeat another one (hash collisions) */
     uint32_t hub;         /* the star on whose fringe the probe could be, or NONE */
     uint32_t hub_overlap; /* with its pivot */
     struct tried *tried;
@@ -320,8 +321,6 @@ bool sp_star_signature_of(struct sp_stars *s, uint32_t row,
                           const struct sp_signature **ret_signature);
 /* Whether the signature does not have all shingles of its page. */
 bool sp_star_is_capped(const struct sp_signature *signature);
-/* The number of shingles that repeat another one (hash collisions). */
-uint32_t sp_star_repeats_of(const struct sp_signature *x);
 /* F of two signatures; counted in the statistics. */
 bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y,
                     double *ret_similarity);

@@ -84,6 +84,15 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
 
 /* ---- comparing ---- */
 
+/* The number of shingles that repeat another one (hash collisions). */
+static uint32_t repeats_of(const struct sp_signature *x)
+{
+    uint32_t repeats = 0;
+    for (uint32_t i = 1; i < x->shingle_count; i++)
+        repeats += x->hashes[i] == x->hashes[i - 1];
+    return repeats;
+}
+
 /* The least overlap with the pivot with which any kid can be similar. */
 static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
                                  const struct sp_signature *x)
@@ -91,7 +100,7 @@ static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
     const struct kids *kids = c->kids;
     uint32_t least = sp_star_bound_overlap(s, x->shingle_count, sp_star_is_capped(x),
                                            kids->min_kept, kids->capped);
-    uint32_t less = kids->max_beside + sp_star_repeats_of(x);
+    uint32_t less = kids->max_beside + s->repeats;
     return least > less ? least - less : 0;
 }
 
@@ -127,47 +136,76 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+/* A star and a probe that is not far from its pivot. */
+struct meeting {
+    uint32_t star;
+    const struct sp_signature *x;
+    const struct sp_signature *pivot;
+    uint32_t except;
+    uint32_t need;    /* the least overlap with the pivot that matters */
+    uint32_t overlap; /* with the pivot, if `counted`: exact, or below `need` */
+    bool counted;
+};
+
+static void count_overlap(struct meeting *m)
+{
+    if (!m->counted)
+        m->overlap = (uint32_t)sp_intersect(m->x->hashes, m->x->shingle_count, m->pivot->hashes,
+                                            m->pivot->shingle_count, m->need);
+    m->counted = true;
+}
+
+/* Whether the pivot is similar. For most methods that follows from the overlap, which the kids need
+ * as well. `need` is at most the overlap of two similar signatures. */
+static bool is_direct(struct sp_stars *s, struct meeting *m, double *ret_similarity)
+{
+    const struct star *c = &s->stars[m->star];
+    if (c->headless || c->pivot == m->except ||
+        (!s->by_keys && !sp_star_bound_sizes(s, m->x->shingle_total, c->total)))
+        return false;
+    if (s->options.similarity.method != SP_METHOD_SHINGLES || sp_star_is_capped(m->x) ||
+        sp_star_is_capped(m->pivot))
+        return sp_star_verify(s, m->x, m->pivot, ret_similarity);
+    count_overlap(m);
+    s->stats.verified++;
+    return sp_similar_sharing(&s->options.similarity, m->x, m->pivot, m->overlap, ret_similarity);
+}
+
 /* Tries the kids of a star, and notes it if x could be on its fringe. `direct`: the pivot is
  * similar. */
-static bool try_others(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
-                       uint32_t except, const struct sp_signature *pivot, bool direct)
+static bool try_others(struct sp_stars *s, struct meeting *m, bool direct)
 {
-    const struct star *c = &s->stars[star];
+    const struct star *c = &s->stars[m->star];
     bool has_kids = c->kids && (direct ? sp_star_kids_of_kind(c->kids, FRINGE)
                                        : sp_star_kids_count(c->kids)) > 0;
     if (s->by_keys)
-        return !has_kids || sp_star_try_kids(s, star, x, except, pivot, 0, !direct);
+        return !has_kids || sp_star_try_kids(s, m->star, m->x, m->except, m->pivot, 0, !direct);
     if (direct && !has_kids)
         return true;
-    uint32_t need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
-    uint32_t need_for_kids = has_kids ? overlap_for_kids(s, c, x) : need;
-    uint32_t overlap = (uint32_t)sp_intersect(x->hashes, x->shingle_count, pivot->hashes,
-                                              pivot->shingle_count, min_u32(need, need_for_kids));
+    count_overlap(m);
     if (!direct)
-        note_hub(s, star, x, overlap);
-    return !has_kids || overlap < need_for_kids ||
-           sp_star_try_kids(s, star, x, except, pivot, overlap, !direct);
+        note_hub(s, m->star, m->x, m->overlap);
+    return !has_kids || m->overlap < overlap_for_kids(s, c, m->x) ||
+           sp_star_try_kids(s, m->star, m->x, m->except, m->pivot, m->overlap, !direct);
 }
 
 static bool try_star(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                      uint32_t except)
 {
     const struct star *c = &s->stars[star];
-    const struct sp_signature *pivot;
+    struct meeting m = {.star = star, .x = x, .except = except};
     double similarity;
-    uint32_t need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
+    m.need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
     if (sp_star_kids_count(c->kids))
-        need = min_u32(need, overlap_for_kids(s, c, x));
-    if (!s->by_keys && is_far(s, c, x, need))
+        m.need = min_u32(m.need, overlap_for_kids(s, c, x));
+    if (!s->by_keys && is_far(s, c, x, m.need))
         return true;
-    if (!sp_star_signature_of(s, c->pivot, &pivot))
+    if (!sp_star_signature_of(s, c->pivot, &m.pivot))
         return false;
-    bool live = !c->headless && c->pivot != except;
-    bool direct = live && (s->by_keys || sp_star_bound_sizes(s, x->shingle_total, c->total)) &&
-                  sp_star_verify(s, x, pivot, &similarity);
+    bool direct = is_direct(s, &m, &similarity);
     if (direct)
         sp_star_touch(s, star, c->pivot, true, similarity);
-    return try_others(s, star, x, except, pivot, direct);
+    return try_others(s, &m, direct);
 }
 
 static int by_similarity(const void *a, const void *b)
@@ -187,6 +225,7 @@ bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint
     s->hub_overlap = 0;
     s->parity_known = false;
     sp_star_find(d, x);
+    s->repeats = s->found_count && !s->by_keys ? repeats_of(x) : 0;
     for (uint32_t i = 0; i < s->found_count; i++)
         if (!try_star(s, s->found[i].star, x, except))
             return false;

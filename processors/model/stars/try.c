@@ -134,7 +134,7 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
                       .capped = sp_star_is_capped(x),
                       .overlap = overlap,
                       .beside = x->shingle_count - overlap,
-                      .repeats = sp_star_repeats_of(x),
+                      .repeats = s->repeats,
                       .except = except,
                       .members = members};
     s->tried_count = 0;

@@ -82,6 +82,30 @@ TEST(every_kernel_counts_what_two_sets_share)
     CU_ASSERT(!sp_similarity_use("abacus"));
 }
 
+TEST(what_two_pages_share_decides_as_their_signatures_do)
+{
+    struct sp_similarity_options o;
+    sp_similarity_options_default(&o);
+    for (int round = 0; round < 20000; round++) {
+        o.threshold = (double)(1 + draw(20)) / 20;
+        uint32_t n = (uint32_t)draw(60), m = (uint32_t)draw(60);
+        struct sp_signature *a = random_signature(n, n, 80), *b = random_signature(m, m, 80);
+        size_t shared = sp_intersect(a->hashes, n, b->hashes, m, 0);
+        double similarity = -1, got = -1;
+        a->length[0] = n;
+        b->length[0] = m;
+        bool similar = sp_similar(&o, a, b, &similarity);
+        CU_ASSERT_EQUAL(sp_similar_sharing(&o, a, b, shared, &got), similar);
+        CU_ASSERT_EQUAL(got, similarity);
+        if (!similar && shared)
+            CU_ASSERT_FALSE(sp_similar_sharing(&o, a, b, shared - 1, NULL));
+        CU_ASSERT_EQUAL(sp_similar(&o, a, a, &got), n > 0);
+        CU_ASSERT_TRUE(n == 0 || got == 1);
+        sp_signature_unref(a);
+        sp_signature_unref(b);
+    }
+}
+
 TEST(jaccard_at_least_agrees_with_jaccard_to_the_last_bit)
 {
     static const double thresholds[] = {0.5, 0.75, 0.8, 0.9, 1.0};
