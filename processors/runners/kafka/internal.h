@@ -44,6 +44,7 @@ struct sp_worker {
     uint64_t *limits;       /* by topic: bytes of the largest message it may take; 0: not known */
     size_t too_large; /* bytes of the last output of a stateless stage that no topic takes; 0 */
     bool open;        /* a transaction */
+    bool purged;      /* librdkafka gave up messages of it */
     int64_t opened_ms;
     uint64_t handled;   /* in it */
     int64_t handled_ms; /* when the last of them was taken */

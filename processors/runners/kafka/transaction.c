@@ -191,6 +191,9 @@ void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, v
     (void)handle;
     if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
         on_too_large(w, m);
+    else if (m->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
+             m->err == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT)
+        w->purged = true; /* because of another failure, which may be reported later */
     else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         sp_failure_note_kafka(&w->failure, w->producer, m->err, "a message was not delivered",
                               rd_kafka_err2str(m->err));
@@ -208,6 +211,7 @@ enum sp_err sp_transaction_begin(struct sp_worker *w)
                                "begin") == SP_OK;
     w->opened_ms = sp_clock_ms();
     w->handled = 0;
+    w->purged = false;
     return w->failure.err;
 }
 
@@ -352,6 +356,10 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
         sp_failure_note_cause(&w->failure, SP_ABORT_TIMEOUT, "commit",
                               "messages could not be delivered in time");
     sp_worker_alive(w);
+    if (w->failure.err == SP_OK && w->purged)
+        sp_failure_note_kafka(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
+                              "a message was not delivered",
+                              rd_kafka_err2str(RD_KAFKA_RESP_ERR__PURGE_QUEUE));
     if (w->failure.err != SP_OK || commit_offsets(w) != SP_OK)
         return w->failure.err;
     w->open = false;
