@@ -11,11 +11,13 @@
 #include "codec/codec.h"
 #include "kafka/copies.h"
 
-enum { POLL_MS = 200, TIMEOUT_MS = 30000, ASK_MS = 5000, STALLED_MS = 60000, RESTART_MS = 2000 };
+enum { TIMEOUT_MS = 30000, ASK_MS = 5000, STALLED_MS = 60000, RESTART_MS = 2000 };
+/* A batch is waited for until it is full. Meanwhile librdkafka sends a fetch every 20 ms, also if
+ * there is nothing more: with 200 ms these took a fifth of the time of watch. */
+enum { POLL_MS = 10 };
 /* A signal ends a sleep, unless it came just before. */
 enum { SLICE_MS = 500 };
-enum { SAID_MOST = 100 };
-enum { UNANSWERED_MOST = 60 };
+enum { SAID_MOST = 100, UNANSWERED_MOST = 60 };
 enum { BATCH = 512 }; /* messages taken from librdkafka under one lock */
 enum { TAIL = 16 };   /* offsets at the end of tier1 among which its last message is looked for */
 
@@ -187,6 +189,15 @@ static bool has_more(const struct reading *r)
     return false;
 }
 
+/* At most so many messages, and not more than a batch. */
+static size_t still_to_come(const struct reading *r)
+{
+    int64_t count = 0;
+    for (int32_t p = 0; p < r->partitions; p++)
+        count += r->end[p] > r->next[p] ? r->end[p] - r->next[p] : 0;
+    return count < BATCH ? (size_t)count : BATCH;
+}
+
 static int64_t sum_of(const struct reading *r)
 {
     int64_t sum = 0;
@@ -201,7 +212,7 @@ static enum sp_err take_batch(struct watch *w, struct reading *r,
 {
     rd_kafka_message_t *batch[BATCH];
     enum sp_err err = SP_OK;
-    ssize_t count = rd_kafka_consume_batch_queue(w->queue, POLL_MS, batch, BATCH);
+    ssize_t count = rd_kafka_consume_batch_queue(w->queue, POLL_MS, batch, still_to_come(r));
     for (ssize_t i = 0; i < count; i++) {
         if (err == SP_OK)
             err = take(w, r, batch[i], each);
