@@ -216,6 +216,9 @@ def in_memory_rows_are_written_only_where_that_frees_memory(work):
     check_equal(work.json_lines("summary")[0]["rows_put"], 0, "rows written before the reports")
     check_equal(work.json_lines("summary")[0]["unique"], 500, "unique pages")
     check_equal(len(work.json_lines("groups")), 500, "groups")
+    work.run("run", "-q", "-o", "out", "--summary", "summary", "--set", "barrier.pages=20",
+             "--set", "containment.threshold=0.9", "crawl")
+    check_equal(work.json_lines("summary")[0]["rows_put"], 0, "rows written with containment")
     lines = ({"url": f"http://h.example/{at % 40}", "content": f"version {at} of the same few words",
               "fetch_time_ms": at + 1} for at in range(70_000))
     work.write("crawl", "".join(json.dumps(line) + "\n" for line in lines))

@@ -343,7 +343,7 @@ static enum sp_err open_state(struct run *r)
     store.looks_for_room = true;
     store.gathers = true;
     r->reads_ahead = o->state && store.background;
-    r->passing = !o->state && o->bus.contain.threshold == 0;
+    r->passing = !o->state;
     if (o->state)
         err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &r->db, r->fault);
     else
