@@ -1,7 +1,8 @@
 /* How fast the databases of a stage are restored from a changelog, as after the loss of its disk:
  *
- *     bench_restore BROKERS TOPIC DIRECTORY THREADS
+ *     bench_restore BROKERS TOPIC DIRECTORY THREADS [KEY VALUE]...
  *
+ * Each KEY is a property of librdkafka.
  * Prints a line of JSON: records applied, seconds, processor seconds, bytes on the disk, memory.
  */
 #include <inttypes.h>
@@ -12,6 +13,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "kafka/states.h"
+
+enum { PROPERTIES_MOST = 16 };
 
 static void on_log(const char *level, const char *text)
 {
@@ -72,11 +75,14 @@ static enum sp_err restore(const struct sp_states_options *options, size_t count
 
 int main(int argc, char **argv)
 {
-    if (argc != 5)
+    if (argc < 5 || argc % 2 == 0 || argc > 5 + 2 * PROPERTIES_MOST)
         return 64;
-    struct sp_config_property broker = {"bootstrap.servers", argv[1]};
-    struct sp_kafka_options kafka = {.properties = &broker,
-                                     .property_count = 1,
+    struct sp_config_property properties[1 + PROPERTIES_MOST] = {{"bootstrap.servers", argv[1]}};
+    size_t property_count = 1;
+    for (int i = 5; i < argc; i += 2)
+        properties[property_count++] = (struct sp_config_property){argv[i], argv[i + 1]};
+    struct sp_kafka_options kafka = {.properties = properties,
+                                     .property_count = property_count,
                                      .prefix = "bench_restore.",
                                      .instance = "0",
                                      .log = on_log};

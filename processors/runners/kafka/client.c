@@ -191,6 +191,11 @@ static const struct default_value of_consumers[] = {
     {"fetch.wait.max.ms", "20"},            /* each hop waits this long if little data arrives */
     {NULL, NULL}};
 
+/* Memory that is used again is still in the processor's cache. In memory a small message takes
+ * three times its size. */
+static const struct default_value of_restorers[] = {{"queued.max.messages.kbytes", "16384"},
+                                                    {NULL, NULL}};
+
 static const struct default_value of_producers[] = {
     {"linger.ms", "5"},
     {"batch.size", "1000000"},
@@ -219,6 +224,8 @@ static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
     set_all(b, common);
     set(b, "client.id", o->instance);
     set_all(b, role <= SP_KAFKA_WATCHER ? of_consumers : of_producers);
+    if (role == SP_KAFKA_RESTORER)
+        set_all(b, of_restorers);
     if (role == SP_KAFKA_TRANSACTIONAL) {
         set(b, "transaction.timeout.ms", "30000");
         /* Nobody reads the messages before the commit, which sends what is queued at once. */
@@ -241,7 +248,7 @@ static void set_role(struct builder *b, const struct sp_kafka_options *o, enum s
         set(b, "auto.offset.reset", role == SP_KAFKA_GROUP_CONSUMER ? "error" : "earliest");
         set(b, "isolation.level", role == SP_KAFKA_WATCHER ? "read_uncommitted" : "read_committed");
     }
-    if (role == SP_KAFKA_READER)
+    if (role == SP_KAFKA_READER || role == SP_KAFKA_RESTORER)
         set(b, "enable.partition.eof", "true");
     if (role == SP_KAFKA_GROUP_CONSUMER && o->instance[0]) {
         snprintf(id, sizeof id, "%s%s-%s", o->prefix, name, o->instance);

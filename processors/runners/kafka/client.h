@@ -49,6 +49,7 @@ enum sp_kafka_role {
     SP_KAFKA_PASSING_CONSUMER, /* the same, but leaves its group when it stops, and continues at the
                                   first offset that exists: stages without state */
     SP_KAFKA_READER,           /* read_committed, assigned by hand */
+    SP_KAFKA_RESTORER,         /* the same, with a short queue, for restore.c */
     SP_KAFKA_WATCHER,          /* read_uncommitted: sees high watermarks */
     SP_KAFKA_TRANSACTIONAL,    /* producer */
     SP_KAFKA_PRODUCER          /* idempotent, without transactions */

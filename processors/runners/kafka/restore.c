@@ -2,13 +2,13 @@
 #include "base/clock.h"
 #include "kafka/changelog.h"
 
-/* A batch that is not full comes after POLL_MS. */
-enum { POLL_MS = 10, POLL_MESSAGES = 1000 };
+enum { POLL_MS = 10 };
 enum { TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 200 };
 /* With at least as many records to read, the database is filled (sorted files instead of write
  * buffers). */
 enum { FILL_RECORDS = 50000, FILL_BYTES = 32 << 20 };
-enum { WAKE_BYTES = 24 << 20, WAKE_MS = 100, WAKE_TIMEOUT_MS = 200 };
+/* Half of what may be queued (client.c). */
+enum { WAKE_BYTES = 8 << 20, WAKE_MS = 100, WAKE_TIMEOUT_MS = 200 };
 
 static enum sp_err fail(struct sp_fault *fault, enum sp_err err, const struct sp_restore *r,
                         int32_t partition, const char *what)
@@ -19,21 +19,24 @@ static enum sp_err fail(struct sp_fault *fault, enum sp_err err, const struct sp
 /* The progress of reading the changelog. */
 struct reading {
     const struct sp_restore *options;
+    struct sp_task *task;
+    enum sp_err err;
     int64_t next;
     int64_t high;
-    size_t drained; /* bytes since the fetcher was woken */
+    uint64_t messages; /* taken, and their bytes */
+    uint64_t bytes;
+    bool wakes; /* the fetcher, once the queue is empty */
     int64_t woken_ms;
     rd_kafka_queue_t *queue;
     struct sp_changelog applying;
 };
 
 /* librdkafka's fetcher sleeps for a second, or until it has something to send (worker.c): when its
- * queue is full, and often when a partition has just been assigned. A restore reads twice the queue
- * in a second, and one of a few records takes milliseconds. */
+ * queue is full, and often when a partition has just been assigned. A restore reads many times the
+ * queue in a second, and one of a few records takes milliseconds. */
 static void wake_fetcher(struct reading *g, int32_t partition)
 {
     int64_t low, high;
-    g->drained = 0;
     g->woken_ms = sp_clock_ms();
     rd_kafka_query_watermark_offsets(g->options->reader, g->options->topic, partition, &low, &high,
                                      WAKE_TIMEOUT_MS);
@@ -47,7 +50,8 @@ static enum sp_err on_message(struct sp_task *t, const rd_kafka_message_t *m, st
                                              sp_view(m->payload, m->len)};
         err = sp_changelog_apply(&g->applying, t, &record);
         g->next = m->offset + 1;
-        g->drained += m->len;
+        g->messages++;
+        g->bytes += m->key_len + m->len;
     } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && m->offset > g->next) {
         g->next = m->offset; /* control records and aborted records were between */
     }
@@ -68,21 +72,28 @@ static const char *why(const struct sp_task *t, enum sp_err err)
     }
 }
 
-/* Takes all messages that have arrived in one call: taking them one by one costs a lock for
- * each. */
-static enum sp_err take(struct sp_task *t, struct reading *g)
+/* Called by librdkafka for each message. */
+static void on_arrival(rd_kafka_message_t *m, void *arg)
 {
-    rd_kafka_message_t *came[POLL_MESSAGES];
-    enum sp_err err = SP_OK;
-    ssize_t count = rd_kafka_consume_batch_queue(g->queue, POLL_MS, came, POLL_MESSAGES);
-    for (ssize_t i = 0; i < count; i++) {
-        if (err == SP_OK && g->next < g->high)
-            err = on_message(t, came[i], g);
-        rd_kafka_message_destroy(came[i]);
-    }
-    if (g->drained >= WAKE_BYTES || (count < 1 && sp_clock_ms() - g->woken_ms >= WAKE_MS))
-        wake_fetcher(g, t->partition);
-    return err;
+    struct reading *g = arg;
+    if (g->wakes)
+        wake_fetcher(g, g->task->partition);
+    g->wakes = false;
+    if (g->err == SP_OK && g->next < g->high)
+        g->err = on_message(g->task, m, g);
+}
+
+/* Takes all messages that are queued. They then no longer count as queued, so while they are
+ * applied as many may arrive. librdkafka recommends rd_kafka_consume_batch_queue, but that takes a
+ * lock for each message, and messages are freed later, when the processor's cache has lost them. */
+static enum sp_err take(struct reading *g)
+{
+    uint64_t queued = rd_kafka_queue_length(g->queue);
+    g->wakes = g->messages && queued * g->bytes / g->messages >= WAKE_BYTES;
+    int count = rd_kafka_consume_callback_queue(g->queue, POLL_MS, on_arrival, g);
+    if (count < 1 && sp_clock_ms() - g->woken_ms >= WAKE_MS)
+        wake_fetcher(g, g->task->partition);
+    return g->err;
 }
 
 static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault *fault)
@@ -91,7 +102,7 @@ static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault
     int64_t moved_ms = sp_clock_ms(), reported_ms = 0;
     while (g->next < g->high) {
         int64_t before = g->next;
-        enum sp_err err = take(t, g);
+        enum sp_err err = take(g);
         int64_t now_ms = sp_clock_ms();
         if (err != SP_OK)
             return fail(fault, err, r, t->partition, why(t, err));
@@ -187,6 +198,7 @@ enum sp_err sp_task_restore(struct sp_task *t, const struct sp_restore *r, struc
     enum sp_err err = SP_OK;
     for (int round = 0; again && err == SP_OK; round++) {
         struct reading g = {.options = r,
+                            .task = t,
                             .applying = {.batch_bytes = r->batch_bytes, .each_marker = round > 0}};
         again = false;
         err = look(t, r, &g.high, fault);

@@ -116,7 +116,7 @@ static enum sp_err open_state(struct lane *lane, struct sp_task *t, struct sp_fa
     struct sp_states *s = lane->states;
     bool useless = false;
     enum sp_err err = lane->reader ? SP_OK
-                                   : sp_kafka_open(s->options.kafka, SP_KAFKA_READER, "restore",
+                                   : sp_kafka_open(s->options.kafka, SP_KAFKA_RESTORER, "restore",
                                                    NULL, NULL, &lane->reader, fault);
     if (err != SP_OK)
         return err;

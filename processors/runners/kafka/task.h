@@ -60,7 +60,7 @@ void sp_marker_put(struct sp_buf *out, const struct sp_marker *m);
 bool sp_marker_read(struct sp_view value, struct sp_marker *ret_marker);
 
 struct sp_restore {
-    rd_kafka_t *reader;  /* SP_KAFKA_READER */
+    rd_kafka_t *reader;  /* SP_KAFKA_RESTORER */
     rd_kafka_t *watcher; /* SP_KAFKA_WATCHER */
     const char *topic;
     size_t batch_bytes; /* of rows in memory, of which there are two; 0: 16 MiB, 32 where the

@@ -138,6 +138,7 @@ TEST(only_a_stage_with_state_is_a_static_member_of_its_group)
                  {SP_KAFKA_GROUP_CONSUMER, "", NULL},
                  {SP_KAFKA_PASSING_CONSUMER, "1", NULL},
                  {SP_KAFKA_READER, "1", NULL},
+                 {SP_KAFKA_RESTORER, "1", NULL},
                  {SP_KAFKA_WATCHER, "1", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sp_kafka_options o = {.prefix = "t.", .instance = cases[i].instance};
@@ -147,6 +148,32 @@ TEST(only_a_stage_with_state_is_a_static_member_of_its_group)
                               SP_OK);
         check_conf(handle, "group.instance.id", cases[i].member);
         check_conf(handle, "group.id", "t.toy");
+        rd_kafka_destroy(handle);
+    }
+}
+
+TEST(a_restore_has_a_short_queue_unless_the_user_wants_another)
+{
+    static char key[] = "queued.max.messages.kbytes", value[] = "1000";
+    struct sp_config_property wanted[] = {{key, value}};
+    const struct {
+        enum sp_kafka_role role;
+        size_t properties;
+        const char *expected;
+    } cases[] = {{SP_KAFKA_READER, 0, "65536"},
+                 {SP_KAFKA_RESTORER, 0, "16384"},
+                 {SP_KAFKA_RESTORER, 1, "1000"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_kafka_options o = {.properties = wanted,
+                                     .property_count = cases[i].properties,
+                                     .prefix = "t.",
+                                     .instance = "1"};
+        struct sp_fault fault = {""};
+        rd_kafka_t *handle = NULL;
+        CU_ASSERT_EQUAL_FATAL(sp_kafka_open(&o, cases[i].role, "toy", NULL, NULL, &handle, &fault),
+                              SP_OK);
+        check_conf(handle, key, cases[i].expected);
+        check_conf(handle, "enable.partition.eof", "true");
         rd_kafka_destroy(handle);
     }
 }

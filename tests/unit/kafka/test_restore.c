@@ -125,7 +125,7 @@ static enum sp_err restore(struct sp_task *t, struct sp_fault *fault)
     struct sp_restore r = {.topic = TOPIC, .batch_bytes = BATCH_BYTES, .progress = progress};
     CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
     const struct sp_kafka_options *o = &world.options.kafka;
-    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(o, SP_KAFKA_READER, "r", NULL, NULL, &r.reader, fault),
+    CU_ASSERT_EQUAL_FATAL(sp_kafka_open(o, SP_KAFKA_RESTORER, "r", NULL, NULL, &r.reader, fault),
                           SP_OK);
     CU_ASSERT_EQUAL_FATAL(sp_kafka_open(o, SP_KAFKA_WATCHER, "w", NULL, NULL, &r.watcher, fault),
                           SP_OK);
