@@ -11,6 +11,7 @@ enum { DEPTH_MAX = 100, NODES_MAX = 2000, SHOWN_BYTES = 120 };
 struct parser {
     struct sp_lexer lexer;
     struct sp_relation *relation;
+    uint32_t allowed; /* fields, as in sp_relation.fields */
     unsigned depth;
 };
 
@@ -111,11 +112,28 @@ static struct sp_node *parse_constant(struct parser *p, enum sp_type type)
     return n;
 }
 
+static struct sp_node *fail_at_field(struct parser *p, const char *what)
+{
+    struct sp_lexer *l = &p->lexer;
+    struct sp_buf names = {0};
+    for (size_t f = 0; f < SP_FIELD_COUNT; f++)
+        if (p->allowed & 1u << f) {
+            sp_buf_put_str(&names, names.len > 0 ? ", " : "");
+            sp_buf_put_str(&names, fields[f].name);
+        }
+    sp_lexer_fail(l, l->at, l->next - l->at, "%s; the fields are %.*s", what, (int)names.len,
+                  (const char *)names.data);
+    sp_buf_done(&names);
+    return NULL;
+}
+
 static struct sp_node *parse_field(struct parser *p, uint8_t document, size_t at)
 {
     for (size_t f = 0; f < SP_FIELD_COUNT; f++) {
         if (!at_name(p, fields[f].name))
             continue;
+        if (!(p->allowed & 1u << f))
+            return fail_at_field(p, "this field is not known here");
         struct sp_node *n = new_node(p, SP_OP_FIELD, at);
         if (!n)
             return NULL;
@@ -129,8 +147,7 @@ static struct sp_node *parse_field(struct parser *p, uint8_t document, size_t at
     }
     if (p->lexer.token == SP_TOKEN_BAD)
         return NULL;
-    return fail(p, "there is no such field; the fields are url, host, timestamp, mime, title, "
-                   "language, popularity, length, shingles, bytes, text, versions");
+    return fail_at_field(p, "there is no such field");
 }
 
 static struct sp_node *parse_measure(struct parser *p, enum sp_op op, size_t at)
@@ -408,8 +425,15 @@ static enum sp_err show(const struct sp_lexer *l, struct sp_fault *fault)
 enum sp_err sp_relation_parse(const char *source, enum sp_relation_kind kind,
                               struct sp_relation **ret_relation, struct sp_fault *fault)
 {
+    return sp_relation_parse_fields(source, kind, UINT32_MAX, ret_relation, fault);
+}
+
+enum sp_err sp_relation_parse_fields(const char *source, enum sp_relation_kind kind,
+                                     uint32_t allowed, struct sp_relation **ret_relation,
+                                     struct sp_fault *fault)
+{
     struct sp_relation *r = sp_calloc(1, sizeof *r);
-    struct parser p = {.relation = r};
+    struct parser p = {.relation = r, .allowed = allowed};
     r->source = sp_strdup(source);
     r->kind = kind;
     p.lexer.source = r->source;

@@ -139,6 +139,11 @@ struct sp_relation {
  * last has a caret below the place. Thread rule: any thread; a relation is read-only. */
 enum sp_err sp_relation_parse(const char *source, enum sp_relation_kind kind,
                               struct sp_relation **ret_relation, struct sp_fault *fault);
+/* The same; any field that is not in `allowed` (bits as in struct sp_relation) is refused, and
+ * messages list only those that are. */
+enum sp_err sp_relation_parse_fields(const char *source, enum sp_relation_kind kind,
+                                     uint32_t allowed, struct sp_relation **ret_relation,
+                                     struct sp_fault *fault);
 /* NULL is allowed. */
 void sp_relation_free(struct sp_relation *r);
 

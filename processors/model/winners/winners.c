@@ -60,17 +60,10 @@ enum sp_rank_rule sp_rank_decided(const struct sp_rank *winner, struct sp_id win
 
 /* ---- the relation ---- */
 
-static const enum sp_field known_fields[] = {SP_FIELD_url, SP_FIELD_host, SP_FIELD_timestamp,
-                                             SP_FIELD_popularity, SP_FIELD_shingles};
-enum { KNOWN_FIELDS = sizeof known_fields / sizeof *known_fields };
-
-static bool is_known(enum sp_field field)
-{
-    for (size_t i = 0; i < KNOWN_FIELDS; i++)
-        if (known_fields[i] == field)
-            return true;
-    return false;
-}
+/* What is stored with the pages of a group. */
+static const uint32_t KNOWN_FIELDS = 1u << SP_FIELD_url | 1u << SP_FIELD_host |
+                                     1u << SP_FIELD_timestamp | 1u << SP_FIELD_popularity |
+                                     1u << SP_FIELD_shingles;
 
 static bool has_shingles(enum sp_method method)
 {
@@ -81,17 +74,10 @@ enum sp_err sp_winner_relation_parse(const char *source, enum sp_method method,
                                      struct sp_relation **ret_relation, struct sp_fault *fault)
 {
     struct sp_relation *r = NULL;
-    enum sp_err err = sp_relation_parse(source, SP_RELATION, &r, fault);
+    enum sp_err err = sp_relation_parse_fields(source, SP_RELATION, KNOWN_FIELDS, &r, fault);
     if (err != SP_OK)
         return sp_fault_set(fault, err, "winner.relation: %s", fault->text);
     bool measures = sp_winner_relation_measures(r) || r->fields & 1u << SP_FIELD_shingles;
-    for (enum sp_field f = 0; f < SP_FIELD_COUNT; f++)
-        if (r->fields & 1u << f && !is_known(f))
-            err = sp_fault_set(
-                fault, SP_INVALID,
-                "winner.relation: %s is not stored with the pages of a group; use url, host, "
-                "timestamp, popularity, shingles or the measures",
-                sp_field_name(f));
     if (measures && !has_shingles(method))
         err = sp_fault_set(fault, SP_INVALID,
                            "winner.relation: measures and `shingles` need signatures of shingles: "

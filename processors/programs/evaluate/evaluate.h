@@ -31,7 +31,7 @@ struct sp_cost_options {
     double memory_gib;  /* of a machine; default 32 */
     double price;       /* of a machine, an hour; default 0.4 */
     double hours;       /* between two runs from scratch; default 24 */
-    double index_bytes; /* of tier 2, for each distinct content; default 210 */
+    double index_bytes; /* of tier 2, for each distinct content; default 700 */
     /* Of the paper's own model (savings.h): */
     double online_pages; /* that a machine of the online service holds; default 5e6 */
     double replicas;     /* of the online service; default 2 */

@@ -71,7 +71,7 @@ void sp_cost_options_default(struct sp_cost_options *ret_options)
                                             .memory_gib = 32,
                                             .price = 0.4,
                                             .hours = 24,
-                                            .index_bytes = 210,
+                                            .index_bytes = 700,
                                             .online_pages = 5e6,
                                             .replicas = 2};
 }

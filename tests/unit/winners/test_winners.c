@@ -111,6 +111,9 @@ TEST(a_relation_that_asks_for_what_groups_do_not_know_is_refused)
 {
     check_refused("a.title = b.title", SP_METHOD_SHINGLES, "title");
     check_refused("a.host = b.host && a.language = b.language", SP_METHOD_SHINGLES, "language");
+    static const char fields[] = "; the fields are url, host, timestamp, popularity, shingles\n";
+    check_refused("a.title = b.title", SP_METHOD_SHINGLES, fields);
+    check_refused("a.site = b.site", SP_METHOD_SHINGLES, fields);
     check_refused("a.host = ", SP_METHOD_SHINGLES, "column");
     check_refused("jaccard(a, b) > 0.9", SP_METHOD_SIMHASH, "similarity.method");
     check_refused("a.shingles > b.shingles", SP_METHOD_COSINE, "similarity.method");

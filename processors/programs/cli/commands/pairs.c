@@ -318,7 +318,7 @@ const struct sp_command sp_command_pairs = {
     "  Reads all pages (formats as for `samepage run`), finds all similar pairs with an exact prefix\n"
     "  filter (with simhash, cosine and lcs: all those among candidates), and prints each\n"
     "  near-duplicate pair once. If a page was fetched several times, its last fetch counts.\n"
-    "  Signatures are kept in memory: about 4 bytes per word.\n\n"
+    "  Signatures and their index are kept in memory: about 20 bytes a word.\n\n"
     "OPTIONS\n"
     "  -t, --threshold T   same as --set similarity.threshold=T\n"
     "  -o, --output FILE   write there; default: standard output\n"
