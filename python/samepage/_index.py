@@ -63,7 +63,7 @@ class Index:
     >>> index.query("One, two, three, four, five, six, seven, eight, nine, ten.")
     [Match(key='a', similarity=1.0)]
 
-    Exact: no similar document is missed. Some four bytes a word are kept of a document. Any thread
+    Exact: no similar document is missed. A document takes 8 to 10 bytes a word, 7 kB at most. Any thread
     may call; one at a time gets in. The parameters are those of :func:`similar`.
     """
 
