@@ -16,15 +16,32 @@
  * and the edge that comes with them joins it to the group of the other end.
  *
  * Members move in parts (handover.c). Until the last part arrives, edges to the remaining members
- * are missing, and so is the edge that joins all of them to the group; so the group postpones what
+ * are missing, and so is the edge that joins all of them to the group; so the group puts off what
  * could split or dissolve it. The wait is short, because all parts have been sent already. */
 #include "base/mem.h"
 #include "group/large.h"
 
 /* ---- a member's change --------------------------------------------------------------------- */
 
-/* The group; NULL if the store failed, or if members are moving to it: then the message is sent
- * again. */
+static void bounce(struct sp_group_stage *st, struct sp_message *m)
+{
+    m->bounced = true;
+    st->stats.bounces++;
+    sp_group_stage_send(st, m);
+}
+
+/* Members are moving to the group. A change comes back through its page actor, which drops it if
+ * the page was forgotten meanwhile: the group itself could not tell it from a later one. */
+static void put_off(struct sp_group_stage *st, struct sp_message *m)
+{
+    st->stats.put_off++;
+    if (m->kind == SP_MSG_CHANGE)
+        bounce(st, m);
+    else
+        sp_group_stage_send(st, m);
+}
+
+/* The group; NULL if the store failed or the message was put off. */
 static struct sp_group *resolve(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_group *g = sp_group_get(st, *sp_message_group(m));
@@ -32,18 +49,10 @@ static struct sp_group *resolve(struct sp_group_stage *st, struct sp_message *m)
         sp_message_free(m);
     } else if (g->open_count && m->kind != SP_MSG_MEMBERS &&
                st->options.canary != SP_CANARY_NO_OPENS) {
-        st->stats.put_off++;
-        sp_group_stage_send(st, m);
+        put_off(st, m);
         g = NULL;
     }
     return g;
-}
-
-static void bounce(struct sp_group_stage *st, struct sp_message *m)
-{
-    m->bounced = true;
-    st->stats.bounces++;
-    sp_group_stage_send(st, m);
 }
 
 static void take_version(struct sp_member *m, const struct sp_change *c)
