@@ -447,7 +447,7 @@ TEST(compaction_gives_back_the_room_of_what_was_deleted)
     enum { ROWS = 20000, KEPT = 10 };
     struct sp_db *db = open_it(temporary_directory());
     struct sp_store *store = sp_db_store(db, 1);
-    uint64_t before, after, memory;
+    uint64_t before = 0, after, memory;
     for (uint32_t round = 0; round < 3; round++) {
         for (uint32_t i = 0; i < ROWS; i++) {
             uint64_t value[8] = {i, round, i * 2654435761u, ~i, i * 7, i * 31, i ^ 99, round + i};
@@ -458,8 +458,9 @@ TEST(compaction_gives_back_the_room_of_what_was_deleted)
         }
         CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
         CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+        if (round == 1) /* RocksDB may begin to merge as soon as there are deletions */
+            sp_db_size(db, &before, &memory);
     }
-    sp_db_size(db, &before, &memory);
     CU_ASSERT_EQUAL(sp_db_compact(db), SP_OK);
     sp_db_size(db, &after, &memory);
     CU_ASSERT(before > 200 << 10);
