@@ -13,8 +13,9 @@
  *     samepage_signature_free(signature);
  *
  * Similarity is that of `samepage run`, `pairs` and `similar`: by default the Jaccard similarity of
- * five-word shingles must be at least 0.8. No similar document is missed. Many near duplicates do
- * not slow the index down, because documents that resemble one another are stored as one star.
+ * five-word shingles must be at least 0.8. No similar document is missed, except by the methods
+ * simhash, cosine and lcs, which look only among candidates. Many near duplicates do not slow the
+ * index down, because documents that resemble one another are stored as one star.
  *
  * The binary interface is stable within a major version of the library: structures here do not
  * change, functions are only added. Running out of memory ends the process. */

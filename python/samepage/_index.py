@@ -63,8 +63,9 @@ class Index:
     >>> index.query("One, two, three, four, five, six, seven, eight, nine, ten.")
     [Match(key='a', similarity=1.0)]
 
-    Exact: no similar document is missed. A document takes 8 to 10 bytes a word, 7 kB at most. Any thread
-    may call; one at a time gets in. The parameters are those of :func:`similar`.
+    No similar document is missed, except by the methods simhash, cosine and lcs, which look only among
+    candidates. A document takes 8 to 10 bytes a word, 7 kB at most. Any thread may call; one at a time
+    gets in. The parameters are those of :func:`similar`.
     """
 
     def __init__(self, threshold: Optional[float] = 0.8, *, method: str = "shingles",
