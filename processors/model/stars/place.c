@@ -146,10 +146,12 @@ static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signat
 static bool join_beside(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
                         bool *ret_joined)
 {
-    const struct touched *t = &s->touched[0];
     const struct sp_signature *pivot;
     *ret_joined = false;
-    if (s->touched_count != 1 || !t->direct || is_pivot(s, t))
+    if (s->touched_count != 1)
+        return true;
+    const struct touched *t = s->touched;
+    if (!t->direct || is_pivot(s, t))
         return true;
     if (!sp_star_signature_of(s, s->stars[t->star].pivot, &pivot))
         return false;
