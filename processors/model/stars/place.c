@@ -105,6 +105,20 @@ static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signatur
            sp_star_cover_possible(s, pivot, x);
 }
 
+/* The row becomes a kid of the star if the star can hold it. */
+static bool join_if_held(struct sp_stars *s, uint32_t star, uint32_t row,
+                         const struct sp_signature *x, enum kid_kind kind, uint32_t adopter,
+                         bool *ret_joined)
+{
+    const struct sp_signature *pivot;
+    if (!sp_star_signature_of(s, s->stars[star].pivot, &pivot))
+        return false;
+    *ret_joined = can_hold(s, star, x, pivot);
+    if (*ret_joined)
+        sp_star_kid_add(s, star, row, pivot, x, kind, adopter);
+    return true;
+}
+
 /* A child that is similar to the row adopts it. */
 static bool join_adopted(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
                          bool *ret_joined)
@@ -112,14 +126,9 @@ static bool join_adopted(struct sp_stars *s, uint32_t row, const struct sp_signa
     *ret_joined = false;
     for (uint32_t i = 0; i < s->touched_count && !*ret_joined; i++) {
         const struct touched *t = &s->touched[i];
-        const struct sp_signature *pivot;
-        if (t->direct || s->rows[t->row].kind != CHILD)
-            continue;
-        if (!sp_star_signature_of(s, s->stars[t->star].pivot, &pivot))
+        if (!t->direct && s->rows[t->row].kind == CHILD &&
+            !join_if_held(s, t->star, row, x, ADOPTED, t->row, ret_joined))
             return false;
-        *ret_joined = can_hold(s, t->star, x, pivot);
-        if (*ret_joined)
-            sp_star_kid_add(s, t->star, row, pivot, x, ADOPTED, t->row);
     }
     return true;
 }
@@ -128,16 +137,8 @@ static bool join_adopted(struct sp_stars *s, uint32_t row, const struct sp_signa
 static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
                         bool *ret_joined)
 {
-    const struct sp_signature *pivot;
     *ret_joined = false;
-    if (s->hub == NONE)
-        return true;
-    if (!sp_star_signature_of(s, s->stars[s->hub].pivot, &pivot))
-        return false;
-    *ret_joined = can_hold(s, s->hub, x, pivot);
-    if (*ret_joined)
-        sp_star_kid_add(s, s->hub, row, pivot, x, FRINGE, NONE);
-    return true;
+    return s->hub == NONE || join_if_held(s, s->hub, row, x, FRINGE, NONE, ret_joined);
 }
 
 /* The row goes to a star's fringe if it resembles one row there and nothing else. As a star of
@@ -146,19 +147,12 @@ static bool join_fringe(struct sp_stars *s, uint32_t row, const struct sp_signat
 static bool join_beside(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
                         bool *ret_joined)
 {
-    const struct sp_signature *pivot;
     *ret_joined = false;
     if (s->touched_count != 1)
         return true;
     const struct touched *t = s->touched;
-    if (!t->direct || is_pivot(s, t))
-        return true;
-    if (!sp_star_signature_of(s, s->stars[t->star].pivot, &pivot))
-        return false;
-    *ret_joined = can_hold(s, t->star, x, pivot);
-    if (*ret_joined)
-        sp_star_kid_add(s, t->star, row, pivot, x, FRINGE, NONE);
-    return true;
+    return !t->direct || is_pivot(s, t) ||
+           join_if_held(s, t->star, row, x, FRINGE, NONE, ret_joined);
 }
 
 /* ---- the new row resembles all members of several small stars, and unites them ---- */

@@ -50,11 +50,6 @@ static void move_up(struct sp_rank_place *p, const struct sp_hub *h)
         put_at(p, h);
 }
 
-static bool before(const struct sp_hub *a, const struct sp_hub *b)
-{
-    return sp_rank_cmp(&a->rank, a->page, &b->rank, b->page) < 0;
-}
-
 struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct sp_rank_place *p)
 {
     const struct sp_member at = {.rank = p->rank, .page = p->page};
@@ -199,7 +194,8 @@ static void try_new(struct search *s)
     for (uint64_t n = h->judged; n < l->wins && !s->st->err; n++) {
         struct sp_hub *w = l->recent.hubs[n - l->recent_from];
         bool current = w && w != h && wins(w) && w->won == n + 1;
-        if (current && before(w, s->winner ? s->winner : h) && !sp_cover_is_behind(&l->decided, w))
+        if (current && sp_hub_before(w, s->winner ? s->winner : h) &&
+            !sp_cover_is_behind(&l->decided, w))
             try_winner(s, w);
     }
 }
@@ -208,7 +204,8 @@ static void try_new(struct search *s)
 static bool still_holds(const struct sp_large *l, const struct sp_hub *h)
 {
     const struct sp_hub *w = h->winner;
-    return wins(w) && w->won <= h->judged && before(w, h) && !sp_cover_is_behind(&l->decided, w);
+    return wins(w) && w->won <= h->judged && sp_hub_before(w, h) &&
+           !sp_cover_is_behind(&l->decided, w);
 }
 
 /* Whether no winner ranked before that of h has come since h was judged. */
@@ -349,7 +346,7 @@ static struct sp_hub *next_hub(struct sp_large *l, uint32_t *at, bool *ret_todo)
     struct sp_shelf_place place = sp_shelf_first(&l->open);
     struct sp_hub *open = sp_shelf_next(&l->open, &place);
     struct sp_hub *todo = *at < l->todo.count ? l->todo.hubs[*at] : NULL;
-    *ret_todo = todo && (!open || before(todo, open));
+    *ret_todo = todo && (!open || sp_hub_before(todo, open));
     if (*ret_todo)
         (*at)++;
     else if (open)

@@ -16,6 +16,11 @@ int sp_hub_order(const void *key, const void *object)
     return sp_rank_cmp(&h->rank, h->page, &k->rank, k->page);
 }
 
+bool sp_hub_before(const struct sp_hub *a, const struct sp_hub *b)
+{
+    return sp_rank_cmp(&a->rank, a->page, &b->rank, b->page) < 0;
+}
+
 int sp_hub_by_rank(const void *a, const void *b)
 {
     const struct sp_hub *x = *(struct sp_hub *const *)a, *y = *(struct sp_hub *const *)b;

@@ -160,6 +160,7 @@ void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
 /* ---- hubs.c */
 int sp_hub_order(const void *key, const void *object); /* key: struct sp_member, the best */
 int sp_hub_by_rank(const void *a, const void *b);      /* of a list of hubs, for qsort */
+bool sp_hub_before(const struct sp_hub *a, const struct sp_hub *b); /* in rank order */
 struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h);
 void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h);
 /* Keeps only the hubs that have members. */

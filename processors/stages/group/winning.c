@@ -162,11 +162,6 @@ static bool gather(struct sp_large *l, struct sp_hub *h)
 
 /* ---- one after another */
 
-static bool before(const struct sp_hub *a, const struct sp_hub *b)
-{
-    return sp_rank_cmp(&a->rank, a->page, &b->rank, b->page) < 0;
-}
-
 /* The place of the hub among the winners, or where it would be. */
 static struct sp_shelf_place place_of(const struct sp_large *l, const struct sp_hub *h)
 {
@@ -180,7 +175,7 @@ static struct sp_hub *end_of(const struct sp_large *l, const struct sp_hub *end)
     struct sp_shelf_place place = sp_shelf_first(&l->winners);
     struct sp_hub *w, *other;
     if (l->winners.count <= FEW) {
-        while ((w = sp_shelf_next(&l->winners, &place)) && (!end || before(w, end)) &&
+        while ((w = sp_shelf_next(&l->winners, &place)) && (!end || sp_hub_before(w, end)) &&
                !sp_cover_is_behind(&l->decided, w))
             ;
         return w;
@@ -192,7 +187,7 @@ static struct sp_hub *end_of(const struct sp_large *l, const struct sp_hub *end)
         return w;
     place = sp_cover_after(&l->winners, &l->decided);
     other = sp_shelf_next(&l->winners, &place);
-    return w && (!other || before(w, other)) ? w : other;
+    return w && (!other || sp_hub_before(w, other)) ? w : other;
 }
 
 static struct sp_winning_walk walk_of(struct sp_large *l, struct sp_hub *h,
@@ -218,7 +213,7 @@ struct sp_winning_walk sp_winning_behind(struct sp_large *l, struct sp_hub *h, u
 {
     struct sp_winning_walk walk = walk_of(l, h, NULL, tried);
     walk.place = place_of(l, h);
-    while (walk.near && walk.at < l->near.count && before(l->near.hubs[walk.at], h))
+    while (walk.near && walk.at < l->near.count && sp_hub_before(l->near.hubs[walk.at], h))
         walk.at++;
     return walk;
 }
@@ -233,7 +228,7 @@ static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
         return w == walk->end ? NULL : w;
     }
     w = walk->at < l->near.count ? l->near.hubs[walk->at++] : NULL;
-    return w && walk->end && !before(w, walk->end) ? NULL : w;
+    return w && walk->end && !sp_hub_before(w, walk->end) ? NULL : w;
 }
 
 struct sp_hub *sp_winning_next(struct sp_winning_walk *walk)

@@ -10,7 +10,7 @@ static struct toy {
     struct sp_worker *worker;
     uint64_t taken[ALL], posted[ALL];
     int takes, posts;
-    int32_t answers; /* so many further messages follow from each, to ALSO_OURS */
+    int32_t follow_ups; /* so many further messages follow from each, to ALSO_OURS */
     enum sp_err err;
 } toy;
 
@@ -30,8 +30,8 @@ static enum sp_err toy_take(void *stage, struct sp_message *m)
 {
     (void)stage;
     toy.taken[toy.takes++] = m->clock;
-    for (; toy.answers > 0; toy.answers--)
-        keep(toy.worker, ALSO_OURS, 10 * m->clock + (uint64_t)toy.answers);
+    for (; toy.follow_ups > 0; toy.follow_ups--)
+        keep(toy.worker, ALSO_OURS, 10 * m->clock + (uint64_t)toy.follow_ups);
     sp_message_free(m);
     return toy.err;
 }
@@ -98,7 +98,7 @@ TEST(a_message_and_what_follows_from_it_are_handled_in_their_order)
 {
     struct fixture f;
     start(&f);
-    toy.answers = 2;
+    toy.follow_ups = 2;
     keep(&f.w, OURS, 1);
     keep(&f.w, OURS, 2);
     sp_direct_deliver(&f.w);
