@@ -17,9 +17,11 @@ static uint32_t posted_of(struct sp_stars *s, const struct star *c, const struct
 {
     uint32_t count = 0;
     sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count + 1);
-    for (uint32_t i = 0; c->posted && i < x->shingle_count; i++)
-        if (c->posted[i / 8] >> i % 8 & 1)
-            s->hashes[count++] = x->hashes[i];
+    /* One in five is posted, which no processor predicts: so there is no branch. */
+    for (uint32_t i = 0; c->posted && i < x->shingle_count; i++) {
+        s->hashes[count] = x->hashes[i];
+        count += c->posted[i / 8] >> i % 8 & 1;
+    }
     return count;
 }
 
