@@ -56,6 +56,7 @@ void sp_write_batch_done(struct sp_write_batch *b)
 {
     sp_buf_done(&b->bytes);
     sp_free(b->writes);
+    sp_free(b->spare);
     *b = (struct sp_write_batch){0};
 }
 
@@ -120,14 +121,15 @@ static void sort_by_digit(const struct sp_write *from, size_t count, int at, siz
         to[counts[digit(&from[i], at)]++] = from[i];
 }
 
-/* Skips digits that are the same in all keys: most keys share their store and their kind. */
-static void sort_by_first_bytes(struct sp_write *writes, size_t count)
+/* `to` has the same size, and its content is lost. Skips digits that are the same in all keys: most
+ * keys share their store and their kind. */
+static void sort_by_first_bytes(struct sp_write *writes, size_t count, struct sp_write *to)
 {
     static const size_t none[DIGITS][VALUES];
     size_t counts[DIGITS][VALUES];
     memcpy(counts, none, sizeof counts);
     count_digits(writes, count, counts);
-    struct sp_write *from = writes, *to = sp_alloc(count * sizeof *to), *spare = to;
+    struct sp_write *from = writes;
     for (int at = 0; at < DIGITS; at++) {
         if (counts[at][digit(from, at)] == count)
             continue;
@@ -138,7 +140,6 @@ static void sort_by_first_bytes(struct sp_write *writes, size_t count)
     }
     if (from != writes)
         memcpy(writes, from, count * sizeof *from);
-    sp_free(spare);
 }
 
 static void sort(struct sp_write_batch *b, size_t from)
@@ -150,7 +151,8 @@ static void sort(struct sp_write_batch *b, size_t from)
             qsort_r(writes, count, sizeof *writes, by_key_then_age, b);
         return;
     }
-    sort_by_first_bytes(writes, count);
+    sp_grow(&b->spare, &b->spare_cap, count);
+    sort_by_first_bytes(writes, count, b->spare);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && writes[end].first == writes[i].first;)
             end++;
@@ -177,7 +179,9 @@ void sp_write_batch_merge(struct sp_write_batch *b, size_t from, size_t middle)
     size_t count = middle - from, at = 0, next = middle, kept = from;
     if (count == 0)
         return;
-    struct sp_write *older = sp_memdup(b->writes + from, count * sizeof *older);
+    sp_grow(&b->spare, &b->spare_cap, count);
+    struct sp_write *older = b->spare;
+    memcpy(older, b->writes + from, count * sizeof *older);
     while (at < count && next < b->count) {
         const struct sp_write *w = &b->writes[next];
         int order = compare(b, &older[at], w->first, sp_write_batch_key(b, w));
@@ -189,7 +193,6 @@ void sp_write_batch_merge(struct sp_write_batch *b, size_t from, size_t middle)
     memmove(b->writes + kept, b->writes + next, (b->count - next) * sizeof *b->writes);
     memcpy(b->writes + kept, older + at, (count - at) * sizeof *older);
     b->count = kept + (b->count - next) + (count - at);
-    sp_free(older);
 }
 
 size_t sp_write_batch_from(const struct sp_write_batch *b, size_t start, size_t end,

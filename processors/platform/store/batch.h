@@ -21,6 +21,8 @@ struct sp_write_batch {
     struct sp_write *writes;
     size_t count;
     size_t cap;
+    struct sp_write *spare; /* room for sorting */
+    size_t spare_cap;
 };
 
 /* Adds a write; key and value are copied. With `erased` it is a deletion, and the value is

@@ -44,12 +44,13 @@ static uint64_t bits_of(uint64_t hash)
     return bits;
 }
 
-static void note_keys(struct sp_held *h, size_t from)
+static void note_keys(struct sp_held *h, size_t from, struct sp_present *present)
 {
     for (size_t i = from; h->filter && i < h->rows.count; i++) {
         struct sp_view key = sp_write_batch_key(&h->rows, &h->rows.writes[i]);
         uint64_t hash = sp_hash64(key.data, key.len);
         h->filter[hash & h->filter_mask] |= bits_of(hash);
+        sp_present_add(present, hash);
     }
 }
 
@@ -73,12 +74,12 @@ static bool last_is_long(const struct sp_held *h)
            2 * (h->ends[last] - run_start(h, last)) >= h->ends[last - 1] - run_start(h, last - 1);
 }
 
-void sp_held_commit(struct sp_held *h)
+void sp_held_commit(struct sp_held *h, struct sp_present *present)
 {
     size_t from = sp_held_open(h);
     SP_ASSERT(h->runs < SP_HELD_RUNS);
     sp_write_batch_sort(&h->rows, from);
-    note_keys(h, from);
+    note_keys(h, from, present);
     h->bytes = h->rows.bytes.len;
     h->ends[h->runs++] = h->rows.count;
     while (last_is_long(h))
@@ -90,11 +91,11 @@ uint64_t sp_held_bytes(const struct sp_held *h)
     return h->bytes + sp_held_open(h) * sizeof *h->rows.writes;
 }
 
-const struct sp_write *sp_held_find(const struct sp_held *h, struct sp_view key)
+const struct sp_write *sp_held_find(const struct sp_held *h, struct sp_view key, uint64_t hash)
 {
     if (!h->filter || !h->runs)
         return NULL;
-    uint64_t hash = sp_hash64(key.data, key.len), bits = bits_of(hash);
+    uint64_t bits = bits_of(hash);
     if ((h->filter[hash & h->filter_mask] & bits) != bits)
         return NULL;
     const struct sp_write *w = NULL;

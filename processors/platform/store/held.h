@@ -8,6 +8,7 @@
 #define SP_STORE_HELD_H
 
 #include "store/batch.h"
+#include "store/present.h"
 
 enum { SP_HELD_RUNS = 64 };
 
@@ -30,12 +31,13 @@ void sp_held_done(struct sp_held *h);
 size_t sp_held_open(const struct sp_held *h);
 /* Drops the open batch. */
 void sp_held_discard(struct sp_held *h);
-/* The open batch becomes a run, and thereby committed. */
-void sp_held_commit(struct sp_held *h);
+/* The open batch becomes a run, and thereby committed; its keys are added to `present`. */
+void sp_held_commit(struct sp_held *h, struct sp_present *present);
 /* Approximate memory of all runs. */
 uint64_t sp_held_bytes(const struct sp_held *h);
-/* The committed write to that key, or NULL; always NULL without sp_held_init. */
-const struct sp_write *sp_held_find(const struct sp_held *h, struct sp_view key);
+/* The committed write to that key, whose hash (sp_hash64) the caller knows, or NULL; always NULL
+ * without sp_held_init. */
+const struct sp_write *sp_held_find(const struct sp_held *h, struct sp_view key, uint64_t hash);
 /* Merges all runs into one. The open batch must be empty. */
 void sp_held_merge(struct sp_held *h);
 /* Drops everything. `rows` may be another batch by then. */

@@ -1,7 +1,6 @@
 /* See present.h. Layers of words; a key sets up to four bits of one word of the last layer. */
 #include "store/present.h"
 
-#include "base/hash.h"
 #include "base/huge.h"
 
 /* With eight keys a word, a layer has one in forty of the keys that were not added to it. */
@@ -47,23 +46,24 @@ static void add_layer(struct sp_present *k)
     k->room = words * KEYS_A_WORD;
 }
 
-void sp_present_add(struct sp_present *k, struct sp_view key)
+/* A row that is written at every commit takes the room of one key in each layer. */
+void sp_present_add(struct sp_present *k, uint64_t hash)
 {
     if (k->complete && k->room == 0)
         add_layer(k);
     if (!k->complete)
         return;
-    uint64_t hash = sp_hash64(key.data, key.len);
     size_t last = k->count - 1;
-    k->layers[last][hash & (words_of(last) - 1)] |= bits_of(hash);
-    k->room--;
+    uint64_t *word = &k->layers[last][hash & (words_of(last) - 1)], bits = bits_of(hash);
+    k->room -= (*word & bits) != bits;
+    *word |= bits;
 }
 
-bool sp_present_may_have(const struct sp_present *k, struct sp_view key)
+bool sp_present_may_have(const struct sp_present *k, uint64_t hash)
 {
     if (!k->complete)
         return true;
-    uint64_t hash = sp_hash64(key.data, key.len), bits = bits_of(hash);
+    uint64_t bits = bits_of(hash);
     for (size_t i = 0; i < k->count; i++)
         if ((k->layers[i][hash & (words_of(i) - 1)] & bits) == bits)
             return true;

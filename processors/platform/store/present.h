@@ -3,16 +3,19 @@
  * its files for such a key; this is one, or a few. Private to this folder. Thread rule: one thread
  * at a time.
  *
- * Cost: a byte a key, counted each time it is added, up to SP_PRESENT_BYTES; then the filter is
- * dropped. */
+ * Cost: a byte a key, and another when it is added again much later, up to SP_PRESENT_BYTES; then
+ * the filter is dropped. */
 #ifndef SP_STORE_PRESENT_H
 #define SP_STORE_PRESENT_H
 
-#include "base/bytes.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 enum { SP_PRESENT_BYTES = 64 << 20, SP_PRESENT_LAYERS = 8 };
 
-/* Initialise with zeros: no filter, every key may be there. */
+/* Keys are given by their hashes (sp_hash64), because a look-up needs the same hash elsewhere.
+ * Initialise with zeros: no filter, every key may be there. */
 struct sp_present {
     uint64_t *layers[SP_PRESENT_LAYERS]; /* each is twice as large as the one before */
     size_t count;                        /* of layers */
@@ -24,9 +27,9 @@ struct sp_present {
 void sp_present_begin(struct sp_present *k);
 /* Drops the filter. */
 void sp_present_done(struct sp_present *k);
-void sp_present_add(struct sp_present *k, struct sp_view key);
+void sp_present_add(struct sp_present *k, uint64_t hash);
 /* False: the key was never added, and there is a filter. Without this, one key in some dozen that
  * were never added may be there. */
-bool sp_present_may_have(const struct sp_present *k, struct sp_view key);
+bool sp_present_may_have(const struct sp_present *k, uint64_t hash);
 
 #endif

@@ -22,7 +22,7 @@ struct sp_rocks_db {
     rocksdb_writebatch_t *writes;
     struct sp_held held;       /* the open batch, and before it commits that wait to be applied */
     bool gathers;              /* commits wait; otherwise each is applied at once */
-    struct sp_present present; /* the keys that RocksDB has or was given */
+    struct sp_present present; /* the keys of all commits; only if commits are gathered */
     struct sp_apply apply;
     char *directory;
     struct sp_flight *flight;        /* commits in the background; NULL: commits at once */

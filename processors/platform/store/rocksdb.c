@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "store/directory.h"
 #include "store/merge.h"
 #include "store/rocks.h"
@@ -56,17 +57,25 @@ static enum sp_err failed(struct sp_rocks_db *r, char *error)
     return SP_STORE;
 }
 
+static uint64_t hash_of(const struct sp_rocks_db *r, struct sp_view key)
+{
+    return r->gathers ? sp_hash64(key.data, key.len) : 0;
+}
+
 static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_view *ret_value)
 {
     struct sp_rocks_db *r = sp_rocks(db);
     struct sp_ahead_value ahead;
     char *error = NULL;
+    uint64_t hash = hash_of(r, key);
     sp_rocks_unpin(r);
+    if (!sp_present_may_have(&r->present, hash))
+        return SP_NOT_FOUND; /* and rocks_expect has not read it ahead */
     bool found = r->ahead && sp_ahead_take(r->ahead, key, &ahead);
     if (found)
         r->pinned = ahead.value;
     const struct sp_write_batch *coming = &r->held.rows;
-    const struct sp_write *w = sp_held_find(&r->held, key);
+    const struct sp_write *w = sp_held_find(&r->held, key, hash);
     if (!w) {
         coming = found && !ahead.settled ? sp_flight_last(r->flight) : sp_flight_batch(r->flight);
         w = coming ? sp_write_batch_find(coming, 0, coming->count, key) : NULL;
@@ -75,7 +84,7 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
         *ret_value = sp_write_batch_value(coming, w);
         return w->value_len == SP_WRITE_ERASED ? SP_NOT_FOUND : SP_OK;
     }
-    if (!found && sp_present_may_have(&r->present, key))
+    if (!found)
         r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
     if (error)
         return failed(r, error);
@@ -90,7 +99,7 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
 static void rocks_expect(struct sp_db *db, struct sp_view key)
 {
     struct sp_rocks_db *r = sp_rocks(db);
-    if (r->ahead && sp_present_may_have(&r->present, key))
+    if (r->ahead && sp_present_may_have(&r->present, hash_of(r, key)))
         sp_ahead_expect(r->ahead, key);
 }
 
@@ -168,8 +177,6 @@ static enum sp_err apply_held(struct sp_rocks_db *r)
         return SP_OK;
     SP_ASSERT(!has_open(r));
     sp_held_merge(&r->held);
-    for (size_t i = 0; i < r->held.rows.count; i++)
-        sp_present_add(&r->present, sp_write_batch_key(&r->held.rows, &r->held.rows.writes[i]));
     enum sp_err err = land(r);
     if (err == SP_OK && r->flight) {
         sp_flight_start(r->flight, &r->held.rows);
@@ -189,7 +196,7 @@ static enum sp_err rocks_commit(struct sp_db *db)
         return SP_OK;
     sp_rocks_unpin(r);
     bool waits = r->gathers && !r->apply.fills;
-    sp_held_commit(&r->held);
+    sp_held_commit(&r->held, &r->present);
     return waits && sp_held_bytes(&r->held) < r->apply.memtable_bytes ? SP_OK : apply_held(r);
 }
 
