@@ -82,6 +82,12 @@ enum sp_err sp_output_flush(struct sp_output *out, struct sp_fault *fault)
     return SP_OK;
 }
 
+void sp_output_begin_sync(const struct sp_output *out)
+{
+    if (out->file)
+        sync_file_range(out->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+}
+
 enum sp_err sp_output_sync(const struct sp_output *out)
 {
     return !out->file || fdatasync(out->fd) == 0 ? SP_OK : SP_IO;

@@ -24,6 +24,9 @@ static inline struct sp_buf *sp_output_buffer(struct sp_output *out)
     return &out->buffer;
 }
 enum sp_err sp_output_wrote(struct sp_output *out, size_t bytes, struct sp_fault *fault);
+/* Lets the disk begin to write what was flushed, and does not wait. A hint: nothing depends on it.
+ */
+void sp_output_begin_sync(const struct sp_output *out);
 /* Brings what was flushed to the disk, so that it survives a loss of power. Another thread may
  * append and flush meanwhile. SP_IO. */
 enum sp_err sp_output_sync(const struct sp_output *out);

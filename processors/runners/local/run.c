@@ -117,6 +117,8 @@ static enum sp_err barrier(struct run *r)
         err = sp_output_flush(&r->dead_letter, r->fault);
     if (err != SP_OK)
         return err;
+    if (r->options->state)
+        sp_output_begin_sync(&r->output); /* so that sync_outputs waits for little */
     err = is_due(r) ? flush(r) : SP_OK;
     if (err == SP_OK) {
         err = sp_db_commit(r->db);
