@@ -1,4 +1,5 @@
-/* Classes and ids: words found by bitmaps of 64 bytes are those found byte by byte. */
+/* Classes and ids: words found by bitmaps of 64 bytes are those found byte by byte. Tags and runs
+ * of tags: what was read before changes nothing. */
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
@@ -6,6 +7,8 @@
 #include "base/mem.h"
 #include "harness.h"
 #include "text/elements.h"
+#include "text/html.h"
+#include "text/runs.h"
 #include "text/tags.h"
 #include "text_helper.h"
 
@@ -165,13 +168,14 @@ TEST(what_was_read_before_does_not_change_a_tag)
     struct sp_buf page = {0};
     uint64_t state = 3, tags = 0;
     for (int round = 0; round < 200; round++) {
-        uint64_t bits[3][4096 / 64];
+        uint64_t bits[4][4096 / 64 + 1] = {{0}};
         sp_buf_reset(&page);
         while (page.len < 3000)
             put_random_tag(&state, &page);
         size_t len = page.len - next_random(&state) % 64;
-        sp_scan_kernel()->markup(page.data, len, bits[0], bits[1], bits[2]);
-        struct sp_markup markup = {page.data, len, bits[0], bits[1], bits[2]};
+        sp_scan_kernel()->markup(page.data, len,
+                                 &(struct sp_scan_markup){bits[0], bits[1], bits[2], bits[3]});
+        struct sp_markup markup = {page.data, len, bits[0], bits[1], bits[2], bits[3]};
         for (size_t at = 0; at + 3 < len; at++) {
             struct sp_element known, read;
             size_t letter = at + 1 + (page.data[at + 1] == '/');
@@ -194,5 +198,152 @@ TEST(what_was_read_before_does_not_change_a_tag)
     }
     CU_ASSERT(tags > 10000);
     sp_elements_free(all);
+    sp_buf_done(&page);
+}
+
+/* Tags as they follow one another, few enough for runs to occur often. */
+static void put_random_run(uint64_t *state, struct sp_buf *out)
+{
+    static const char *const pieces[] = {"<div class=\"nav\">",
+                                         "<div>",
+                                         "</div>",
+                                         "<div hidden>",
+                                         "<td>",
+                                         "</td>",
+                                         "</tr>\n  <tr>",
+                                         "<table>",
+                                         "</table>",
+                                         "<h2>",
+                                         "</h2>",
+                                         "<b>",
+                                         "</b>",
+                                         "<a name=\"x\">",
+                                         "<a href=\"y\">",
+                                         "<a>",
+                                         "</a>",
+                                         "<br>",
+                                         "<p>",
+                                         "</p>",
+                                         "<li>",
+                                         "</li>",
+                                         "<ul>",
+                                         "</ul>",
+                                         "<!-- note -->",
+                                         "<!-- a > b -->",
+                                         "<!--",
+                                         "-->",
+                                         "<header>",
+                                         "</header>",
+                                         "<main>",
+                                         "</main>",
+                                         "<svg>",
+                                         "</svg>",
+                                         "<script>",
+                                         "</script>",
+                                         "<title>",
+                                         "</title>",
+                                         "<math>",
+                                         "</math>",
+                                         "<![CDATA[x]]>",
+                                         "<p title=\"a > b\">",
+                                         "<span style=\"display:none\">",
+                                         "</span>",
+                                         "<img src=x>",
+                                         "<a title=\"x\" href=\"y\" rel=\"z\">",
+                                         "<i",
+                                         "&lt;",
+                                         "&nbsp;&"};
+    uint64_t kinds = next_random(state) % 4 ? 26 : sizeof pieces / sizeof *pieces;
+    for (uint64_t n = next_random(state) % 6; n > 0; n--) {
+        sp_buf_put_str(out, pieces[next_random(state) % kinds]);
+        sp_buf_put_str(out, next_random(state) % 3 ? "" : " \n");
+    }
+    sp_buf_put_str(out, next_random(state) % 4 ? "some words" : " text ");
+}
+
+static bool same_blocks(const struct sp_blocks *a, const struct sp_blocks *b)
+{
+    bool same = a->count == b->count && sp_view_eq(sp_buf_view(&a->text), sp_buf_view(&b->text));
+    for (size_t i = 0; same && i < a->count; i++)
+        same = a->items[i].start == b->items[i].start && a->items[i].end == b->items[i].end &&
+               a->items[i].link_bytes == b->items[i].link_bytes &&
+               a->items[i].context == b->items[i].context;
+    return same;
+}
+
+TEST(what_was_read_before_does_not_change_a_page)
+{
+    struct sp_html *all = sp_html_new();
+    struct sp_blocks known = {0}, read = {0};
+    struct sp_buf page = {0};
+    uint64_t state = 5, wrong = 0, blocks = 0;
+    for (int round = 0; round < 3000; round++) {
+        sp_buf_reset(&page);
+        for (uint64_t n = next_random(&state) % 40; n > 0; n--)
+            put_random_run(&state, &page);
+        struct sp_html *none = sp_html_new();
+        sp_html_scan(none, sp_buf_view(&page), &read);
+        sp_html_scan(all, sp_buf_view(&page), &known);
+        wrong += !same_blocks(&known, &read);
+        blocks += read.count;
+        sp_html_free(none);
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
+    CU_ASSERT_TRUE(blocks > 10000);
+    sp_html_free(all);
+    sp_blocks_done(&known);
+    sp_blocks_done(&read);
+    sp_buf_done(&page);
+}
+
+/* Also with containers nested deeper than they are counted. */
+TEST(deep_pages_do_not_depend_on_what_was_read_before)
+{
+    struct sp_html *all = sp_html_new();
+    struct sp_blocks known = {0}, read = {0};
+    struct sp_buf page = {0};
+    for (unsigned depth = 230; depth < 280; depth++) {
+        sp_buf_reset(&page);
+        for (unsigned i = 0; i < depth; i++)
+            sp_buf_put_str(&page, i % 7 ? "<div> <ul>x" : "<nav> <p>x");
+        for (unsigned i = 0; i < depth; i++)
+            sp_buf_put_str(&page, "y</ul></div>\n</nav>");
+        struct sp_html *none = sp_html_new();
+        sp_html_scan(none, sp_buf_view(&page), &read);
+        sp_html_scan(all, sp_buf_view(&page), &known);
+        CU_ASSERT_TRUE(same_blocks(&known, &read));
+        sp_html_free(none);
+    }
+    sp_html_free(all);
+    sp_blocks_done(&known);
+    sp_blocks_done(&read);
+    sp_buf_done(&page);
+}
+
+TEST(runs_are_known_from_the_third_time_on)
+{
+    struct sp_buf page = {0};
+    struct sp_runs *runs = sp_runs_new();
+    struct sp_elements *elements = sp_elements_new();
+    size_t end, ends[3], found[3];
+    for (unsigned n = 1; n < 4; n++) {
+        sp_buf_reset(&page);
+        for (unsigned i = 0; i < 10; i++)
+            sp_buf_put_str(&page, n == 2 ? "text <b></i></p>\n <td>" : "text <b></p>\n <td>");
+        uint64_t bits[4][8] = {{0}};
+        struct sp_scan_markup marks = {bits[0], bits[1], bits[2], bits[3]};
+        sp_scan_kernel()->markup(page.data, page.len, &marks);
+        struct sp_markup markup = {page.data, page.len, bits[0], bits[1], bits[2], bits[3]};
+        found[n - 1] = 0;
+        for (size_t i = 0; i < page.len; i++)
+            if (page.data[i] == '<' && i >= 8 && page.data[i - 1] == ' ' && page.data[i + 1] == 'b')
+                found[n - 1] += sp_runs_find(runs, elements, &markup, i, &end) != NULL;
+        ends[n - 1] = end;
+    }
+    CU_ASSERT_TRUE(found[0] >= 4 && found[0] <= 8); /* not the last: a block cannot be read there */
+    CU_ASSERT_EQUAL(found[2], found[0] + 1);        /* the second was known then */
+    CU_ASSERT_EQUAL(ends[0], 10 * strlen("text <b></p>\n <td>"));
+    sp_runs_free(runs);
+    sp_elements_free(elements);
     sp_buf_done(&page);
 }

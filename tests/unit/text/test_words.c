@@ -121,7 +121,7 @@ TEST(kernels_agree_on_random_bytes)
     static const char *const names[] = {"avx2", "avx512"};
     enum { SIZE = 700, WORDS = SIZE / 64 + 1 };
     char text[SIZE];
-    uint64_t a[5][WORDS], b[5][WORDS], state = 1;
+    uint64_t a[6][WORDS], b[6][WORDS], state = 1;
     const char *before = sp_scan_kernel()->name;
     for (int round = 0; round < 3000; round++) {
         size_t from = next_random(&state) % 64, len = next_random(&state) % (SIZE - 64);
@@ -131,15 +131,17 @@ TEST(kernels_agree_on_random_bytes)
         if (round % 5 == 0)
             memset(text, 'a', len);
         CU_ASSERT_TRUE(sp_scan_use("portable"));
-        sp_scan_kernel()->markup(text + from, len, a[0], a[1], a[4]);
+        sp_scan_kernel()->markup(text + from, len,
+                                 &(struct sp_scan_markup){a[0], a[1], a[4], a[5]});
         sp_scan_kernel()->words(text + from, len, a[2], a[3]);
         size_t ascii = sp_scan_kernel()->ascii(text + from, len);
         for (size_t k = 0; k < 2; k++) {
             if (!sp_scan_use(names[k]))
                 continue;
-            sp_scan_kernel()->markup(text + from, len, b[0], b[1], b[4]);
+            sp_scan_kernel()->markup(text + from, len,
+                                     &(struct sp_scan_markup){b[0], b[1], b[4], b[5]});
             sp_scan_kernel()->words(text + from, len, b[2], b[3]);
-            for (size_t m = 0; m < 5; m++)
+            for (size_t m = 0; m < 6; m++)
                 CU_ASSERT_EQUAL(memcmp(a[m], b[m], sp_scan_words(len) * 8), 0);
             CU_ASSERT_EQUAL(sp_scan_kernel()->ascii(text + from, len), ascii);
         }

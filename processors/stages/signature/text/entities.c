@@ -66,8 +66,40 @@ static size_t decode_number(const char *text, size_t len, char *ret_text, size_t
     return at;
 }
 
+/* The references that nearly all are; returns 0 if it is another one. */
+static inline size_t decode_frequent(const char *text, size_t len, char *ret_text, size_t *ret_len)
+{
+    static const struct {
+        char name[8];
+        uint64_t mask;
+        char text[4];
+        uint8_t name_len;
+        uint8_t text_len;
+    } known[] = {{"&lt;", 0xffffffff, "<", 4, 1},
+                 {"&gt;", 0xffffffff, ">", 4, 1},
+                 {"&nbsp;", 0xffffffffffff, "\xc2\xa0", 6, 2},
+                 {"&amp;", 0xffffffffff, "&", 5, 1},
+                 {"&quot;", 0xffffffffffff, "\"", 6, 1}};
+    uint64_t have, want;
+    if (len < sizeof have)
+        return 0;
+    memcpy(&have, text, sizeof have);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        memcpy(&want, known[i].name, sizeof want);
+        if ((have & known[i].mask) != want)
+            continue;
+        memcpy(ret_text, known[i].text, known[i].text_len);
+        *ret_len = known[i].text_len;
+        return known[i].name_len;
+    }
+    return 0;
+}
+
 size_t sp_entity_decode(const char *text, size_t len, char *ret_text, size_t *ret_len)
 {
+    size_t used = decode_frequent(text, len, ret_text, ret_len);
+    if (used)
+        return used;
     if (len >= 3 && text[1] == '#')
         return decode_number(text, len, ret_text, ret_len);
     const char *name = text + 1;

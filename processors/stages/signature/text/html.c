@@ -14,6 +14,7 @@
 
 #include "text/elements.h"
 #include "text/entities.h"
+#include "text/runs.h"
 #include "text/scan.h"
 
 enum { STACK_MAX = 256, COPY_STEP = 16 };
@@ -26,12 +27,14 @@ struct container {
 struct sp_html {
     struct sp_markup page;
     struct sp_elements *elements;
+    struct sp_runs *runs;
     struct sp_blocks *blocks;
     struct sp_buf bits;
     uint32_t block_start; /* of the open block in blocks->text */
     uint32_t link_start;  /* of the open link, within the open block */
     uint32_t link_bytes;  /* of the open block, links that ended */
     bool in_link;
+    size_t unknown_end;  /* of a run of tags that is not known; 0: none */
     unsigned context;    /* of text here: the innermost container's */
     unsigned heading;    /* SP_IN_HEADING within h1 to h6 */
     unsigned foreign;    /* depth of open <math> */
@@ -39,6 +42,7 @@ struct sp_html {
     unsigned drop_depth; /* how many of them; 0: text is visible */
     size_t depth;
     uint32_t beyond[SP_TAG_COUNT]; /* containers open that the stack has no room for */
+    bool any_beyond;               /* there were some */
     struct container stack[STACK_MAX];
 };
 
@@ -46,6 +50,7 @@ struct sp_html *sp_html_new(void)
 {
     struct sp_html *h = sp_calloc(1, sizeof *h);
     h->elements = sp_elements_new();
+    h->runs = sp_runs_new();
     return h;
 }
 
@@ -54,6 +59,7 @@ void sp_html_free(struct sp_html *h)
     if (!h)
         return;
     sp_elements_free(h->elements);
+    sp_runs_free(h->runs);
     sp_buf_done(&h->bits);
     sp_free(h);
 }
@@ -133,6 +139,7 @@ static void push(struct sp_html *h, enum sp_tag tag, unsigned context)
 {
     if (h->depth == STACK_MAX) {
         h->beyond[tag]++;
+        h->any_beyond = true;
         return;
     }
     h->stack[h->depth++] = (struct container){(uint8_t)tag, (uint8_t)(h->context | context)};
@@ -354,13 +361,67 @@ static size_t markup(struct sp_html *h, size_t at)
     return at + 1;
 }
 
+/* ---- runs of tags ---- */
+
+static inline void apply_run(struct sp_html *h, const struct sp_run *run)
+{
+    unsigned effects = run->effects;
+    if (effects & SP_RUN_SPACE)
+        put_space(h);
+    if (effects & SP_RUN_LINK_END)
+        start_link(h, false);
+    if (effects & SP_RUN_SPACE_BEHIND)
+        put_space(h);
+    if (effects & SP_RUN_BLOCK)
+        end_block(h);
+    if (effects & SP_RUN_LINK_LOST)
+        start_link(h, false);
+    if (effects & SP_RUN_HEADING)
+        h->heading = run->heading;
+    for (unsigned i = 0; i < run->step_count; i++) {
+        const struct sp_run_step *step = &run->steps[i];
+        if (step->ends)
+            pop(h, step->tag);
+        else
+            start_container(h, step->tag, step->context);
+    }
+}
+
+static inline bool is_link(const struct sp_html *h, size_t at)
+{
+    const char *data = h->page.data + at;
+    return h->page.len - at > 2 && (data[1] | 0x20) == 'a' && (uint8_t)data[2] <= ' ';
+}
+
+/* Handles the run of tags at `at`, or the first of its tags. */
+static size_t tags(struct sp_html *h, size_t at)
+{
+    bool plain = !h->drop_depth && !h->any_beyond && h->depth + SP_RUN_STEPS <= STACK_MAX;
+    if (!plain || at < h->unknown_end || is_link(h, at))
+        return markup(h, at);
+    const struct sp_run *run = sp_runs_find(h->runs, h->elements, &h->page, at, &h->unknown_end);
+    if (!run)
+        return markup(h, at);
+    size_t end = h->unknown_end;
+    h->unknown_end = 0;
+    apply_run(h, run);
+    /* Seldom so: a processor that predicts it goes on before it has read the length. */
+    if (__builtin_expect(run->effects & SP_RUN_PART, 0))
+        end = at + run->len;
+    return end;
+}
+
 static void make_bits(struct sp_html *h, struct sp_view html)
 {
-    size_t words = sp_scan_words(html.len);
+    size_t words = sp_scan_words(html.len) + 1; /* the last is 0 for sp_scan_near */
     sp_buf_reset(&h->bits);
-    uint64_t *bits = (uint64_t *)(void *)sp_buf_reserve(&h->bits, words * 24);
-    h->page = (struct sp_markup){html.data, html.len, bits, bits + words, bits + 2 * words};
-    sp_scan_kernel()->markup(html.data, html.len, bits, bits + words, bits + 2 * words);
+    uint64_t *bits = (uint64_t *)(void *)sp_buf_reserve(&h->bits, words * 32);
+    struct sp_scan_markup marks = {bits, bits + words, bits + 2 * words, bits + 3 * words};
+    for (size_t i = 1; i <= 4; i++)
+        bits[i * words - 1] = 0;
+    h->page =
+        (struct sp_markup){html.data, html.len, marks.angle, marks.close, marks.end, marks.edge};
+    sp_scan_kernel()->markup(html.data, html.len, &marks);
 }
 
 void sp_html_scan(struct sp_html *h, struct sp_view html, struct sp_blocks *ret_blocks)
@@ -374,16 +435,18 @@ void sp_html_scan(struct sp_html *h, struct sp_view html, struct sp_blocks *ret_
     h->in_link = false;
     h->context = h->heading = h->foreign = h->drop_depth = 0;
     h->depth = 0;
+    h->any_beyond = false;
+    h->unknown_end = 0;
     memset(h->beyond, 0, sizeof h->beyond);
     sp_buf_reserve(&ret_blocks->text, html.len + html.len / 4 + 64);
     for (size_t at = 0; at < html.len;) {
-        size_t next = sp_scan_find(h->page.angle, at, html.len);
+        size_t next = sp_scan_near(h->page.angle, at, html.len);
         if (next > at && !h->drop_depth)
             put_text(h, at, next);
         if (next == html.len)
             break;
         if (html.data[next] == '<')
-            at = markup(h, next);
+            at = tags(h, next);
         else if (h->drop_depth)
             at = next + 1;
         else

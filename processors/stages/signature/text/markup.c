@@ -42,16 +42,54 @@ static void take(const struct sp_markup *m, struct sp_view name, struct sp_view 
         attributes->context |= sp_tag_role_context(value);
 }
 
+/* Whether the quote at `quote` begins a value, with only a space, a name of letters and '=' between
+ * `at`, where the tag's name or another value ends, and it. */
+static bool begins_value(const struct sp_markup *m, size_t at, size_t quote)
+{
+    const char *data = m->data;
+    size_t i = quote - 1;
+    if (quote < at + 3 || data[i] != '=')
+        return false;
+    do
+        i--;
+    while (i > at && (unsigned)((data[i] | 0x20) - 'a') < 26u);
+    return i == at && is_space(data[i]);
+}
+
+/* Skips attributes of the usual form, name="value"; returns the place behind them. *ret_end is set
+ * if the tag ends there: without a quote before it, a '>' does so in every state. */
+static size_t skip_attributes(const struct sp_markup *m, size_t at, size_t *ret_end)
+{
+    const char *data = m->data;
+    for (;;) {
+        size_t quote = sp_scan_find(m->close, at, m->len);
+        if (quote < m->len && data[quote] == '>') {
+            *ret_end = quote + 1;
+            return at;
+        }
+        if (quote == m->len || !begins_value(m, at, quote))
+            return at;
+        size_t end = sp_scan_find(m->close, quote + 1, m->len);
+        while (end < m->len && data[end] != data[quote])
+            end = sp_scan_find(m->close, end + 1, m->len);
+        if (end == m->len) {
+            *ret_end = end;
+            return at;
+        }
+        at = end + 1;
+    }
+}
+
 size_t sp_markup_tag_end(const struct sp_markup *m, size_t at, enum sp_wanted wanted,
                          struct sp_attributes *ret_attributes)
 {
     const char *data = m->data;
     size_t len = m->len;
     if (!wanted) {
-        /* Without a quote before it, a '>' ends the tag in every state. */
-        size_t first = sp_scan_find(m->close, at, len);
-        if (first < len && data[first] == '>')
-            return first + 1;
+        size_t end = 0;
+        at = skip_attributes(m, at, &end);
+        if (end)
+            return end;
     }
     while (at < len) {
         char c = data[at];

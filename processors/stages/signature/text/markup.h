@@ -8,12 +8,14 @@
 #include "text/scan.h"
 #include "text/tags.h"
 
+/* A page and its bitmaps (scan.h), each followed by a word that is 0. */
 struct sp_markup {
     const char *data;
     size_t len;
     const uint64_t *angle; /* '<' and '&' */
     const uint64_t *close; /* '>' and quotes */
     const uint64_t *end;   /* '>' */
+    const uint64_t *edge;  /* where runs of tags probably end */
 };
 
 struct sp_attributes {

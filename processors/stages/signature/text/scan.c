@@ -44,18 +44,38 @@ static inline void portable_block(const char *text, size_t n, unsigned class_a, 
     *ret_b = b;
 }
 
-static void portable_markup(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close,
-                            uint64_t *ret_end)
+/* Finds edges: `behind` says whether only bytes up to ' ' came since the last '>'. */
+static uint64_t portable_edges(const char *text, size_t n, size_t left, bool *behind)
 {
-    for (size_t i = 0; i <= len; i += 64) {
+    uint64_t edges = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t c = (uint8_t)text[i];
+        bool link =
+            c == '<' && left - i > 2 && (text[i + 1] | 0x20) == 'a' && (uint8_t)text[i + 2] <= ' ';
+        edges |= (uint64_t)(link || (*behind && c > ' ' && c != '<')) << i;
+        *behind = c == '>' || (*behind && c <= ' ');
+    }
+    return edges;
+}
+
+static void markup_from(const char *text, size_t len, size_t from, bool behind,
+                        const struct sp_scan_markup *ret_bits)
+{
+    for (size_t i = from; i <= len; i += 64) {
         size_t n = len - i < 64 ? len - i : 64;
         uint64_t end = 0;
-        portable_block(text + i, n, CLASS_ANGLE, CLASS_CLOSE, &ret_angle[i / 64],
-                       &ret_close[i / 64]);
+        portable_block(text + i, n, CLASS_ANGLE, CLASS_CLOSE, &ret_bits->angle[i / 64],
+                       &ret_bits->close[i / 64]);
         for (size_t k = 0; k < n; k++)
             end |= (uint64_t)(text[i + k] == '>') << k;
-        ret_end[i / 64] = end;
+        ret_bits->end[i / 64] = end;
+        ret_bits->edge[i / 64] = portable_edges(text + i, n, len - i, &behind);
     }
+}
+
+static void portable_markup(const char *text, size_t len, const struct sp_scan_markup *ret_bits)
+{
+    markup_from(text, len, 0, false, ret_bits);
 }
 
 static void portable_words(const char *text, size_t len, uint64_t *ret_word, uint64_t *ret_stop)
@@ -98,16 +118,44 @@ AVX512 static inline __m512i load512(const char *text, size_t left)
     return _mm512_maskz_loadu_epi8((1ull << left) - 1, text);
 }
 
-AVX512 static void avx512_markup(const char *text, size_t len, uint64_t *ret_angle,
-                                 uint64_t *ret_close, uint64_t *ret_end)
+/* The edges of one block, from its bitmaps: a sum carries through the white space behind each '>',
+ * and out of the block if that does not end in it. `link`: "<a" and white space. */
+static inline uint64_t edges_of(uint64_t less, uint64_t greater, uint64_t space, uint64_t link,
+                                uint64_t *behind)
 {
+    uint64_t next = greater << 1 | *behind, through;
+    bool out = __builtin_add_overflow(next & space, space, &through);
+    *behind = greater >> 63 | out;
+    return ((next | through) & ~space & ~less) | link;
+}
+
+AVX512 static void avx512_markup(const char *text, size_t len,
+                                 const struct sp_scan_markup *ret_bits)
+{
+    const __m512i lower = _mm512_set1_epi8(0x20);
+    uint64_t behind = 0;
     for (size_t i = 0; i <= len; i += 64) {
-        __m512i x = load512(text + i, len - i);
-        ret_angle[i / 64] = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('<')) |
-                            _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('&'));
-        ret_end[i / 64] = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('>'));
-        ret_close[i / 64] = ret_end[i / 64] | _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('"')) |
-                            _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('\''));
+        size_t left = len - i;
+        __m512i x = load512(text + i, left);
+        uint64_t less = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('<'));
+        uint64_t greater = _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('>'));
+        uint64_t valid = left >= 64 ? ~0ull : (1ull << left) - 1;
+        uint64_t space = _mm512_cmple_epu8_mask(x, _mm512_set1_epi8(' '));
+        uint64_t link = 0;
+        if (left > 2) {
+            __m512i second = load512(text + i + 1, left - 1),
+                    third = load512(text + i + 2, left - 2);
+            link = _mm512_mask_cmpeq_epi8_mask(less & valid, _mm512_or_si512(second, lower),
+                                               _mm512_set1_epi8('a')) &
+                   _mm512_cmple_epu8_mask(third, _mm512_set1_epi8(' '));
+            if (left < 66)
+                link &= (1ull << (left - 2)) - 1;
+        }
+        ret_bits->angle[i / 64] = less | _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('&'));
+        ret_bits->end[i / 64] = greater;
+        ret_bits->close[i / 64] = greater | _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('"')) |
+                                  _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8('\''));
+        ret_bits->edge[i / 64] = edges_of(less, greater, space, link, &behind) & valid;
     }
 }
 
@@ -164,18 +212,32 @@ AVX2 static inline __m256i word256(__m256i x)
     return _mm256_or_si256(_mm256_or_si256(letter, digit), rest);
 }
 
-AVX2 static void avx2_markup(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close,
-                             uint64_t *ret_end)
+AVX2 static inline uint64_t spaces2(__m256i lo, __m256i hi)
+{
+    __m256i most = _mm256_set1_epi8(' ');
+    uint32_t a = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(lo, most), lo));
+    uint32_t b = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(_mm256_min_epu8(hi, most), hi));
+    return a | (uint64_t)b << 32;
+}
+
+AVX2 static void avx2_markup(const char *text, size_t len, const struct sp_scan_markup *ret_bits)
 {
     size_t i = 0;
-    for (; i + 64 <= len; i += 64) {
+    uint64_t behind = 0;
+    for (; i + 66 <= len; i += 64) { /* two bytes behind the block are looked at */
         __m256i lo = _mm256_loadu_si256((const __m256i *)(text + i));
         __m256i hi = _mm256_loadu_si256((const __m256i *)(text + i + 32));
-        ret_angle[i / 64] = eq2(lo, hi, '<') | eq2(lo, hi, '&');
-        ret_end[i / 64] = eq2(lo, hi, '>');
-        ret_close[i / 64] = ret_end[i / 64] | eq2(lo, hi, '"') | eq2(lo, hi, '\'');
+        uint64_t less = eq2(lo, hi, '<'), greater = eq2(lo, hi, '>'), space = spaces2(lo, hi);
+        uint64_t a = eq2(lo, hi, 'a') | eq2(lo, hi, 'A');
+        a = a >> 1 | (uint64_t)((text[i + 64] | 0x20) == 'a') << 63;
+        uint64_t third = space >> 2 | (uint64_t)((uint8_t)text[i + 64] <= ' ') << 62 |
+                         (uint64_t)((uint8_t)text[i + 65] <= ' ') << 63;
+        ret_bits->angle[i / 64] = less | eq2(lo, hi, '&');
+        ret_bits->end[i / 64] = greater;
+        ret_bits->close[i / 64] = greater | eq2(lo, hi, '"') | eq2(lo, hi, '\'');
+        ret_bits->edge[i / 64] = edges_of(less, greater, space, less & a & third, &behind);
     }
-    portable_markup(text + i, len - i, ret_angle + i / 64, ret_close + i / 64, ret_end + i / 64);
+    markup_from(text, len, i, behind, ret_bits);
 }
 
 AVX2 static void avx2_words(const char *text, size_t len, uint64_t *ret_word, uint64_t *ret_stop)

@@ -12,11 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sp_scan_markup {
+    uint64_t *angle;
+    uint64_t *close;
+    uint64_t *end;
+    uint64_t *edge;
+};
+
 struct sp_scan_kernel {
     const char *name;
-    /* angle: '<' and '&' (text ends); close: '>' and both quotes (attributes end); end: '>' */
-    void (*markup)(const char *text, size_t len, uint64_t *ret_angle, uint64_t *ret_close,
-                   uint64_t *ret_end);
+    /* angle: '<' and '&' (text ends); close: '>' and both quotes (attributes end); end: '>'; edge:
+     * the first byte above ' ' behind a '>' unless it is a '<', and the '<' of "<a" and white space
+     * (a run of tags ends) */
+    void (*markup)(const char *text, size_t len, const struct sp_scan_markup *ret_bits);
     /* word: letters, digits, '_' and all bytes of 0x80 and more; stop (may be NULL):
      * . ! ? and the block separator */
     void (*words)(const char *text, size_t len, uint64_t *ret_word, uint64_t *ret_stop);
@@ -54,6 +62,16 @@ static inline size_t sp_scan_find(const uint64_t *bits, size_t at, size_t len)
         if (bits[i])
             return i * 64 + (size_t)__builtin_ctzll(bits[i]);
     return len;
+}
+
+/* The same if bits[len / 64 + 1] exists and is 0, and at <= len; fast if the bit is near. */
+static inline size_t sp_scan_near(const uint64_t *bits, size_t at, size_t len)
+{
+    size_t i = at / 64;
+    uint64_t word = bits[i] >> (at % 64) | bits[i + 1] << 1 << (63 - at % 64);
+    if (__builtin_expect(word != 0, 1))
+        return at + (size_t)__builtin_ctzll(word);
+    return sp_scan_find(bits, i * 64 + 64, len);
 }
 
 /* The kernel in use: by default the fastest this processor has. */

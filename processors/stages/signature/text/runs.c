@@ -1,0 +1,225 @@
+/* See runs.h.
+ *
+ * Where a run ends is a bitmap of the page (edge, scan.h), made without regard to quotes and
+ * scripts: so it is a guess, and determines only which bytes are looked up. A table has one place
+ * for each hash of these bytes. A run takes it at its second occurrence since another one asked for
+ * the place, so that the many runs that occur once, because they contain an id, do not drive out
+ * those that occur on every page.
+ *
+ * Invariant: the tags of a known run end within its bytes, each at its first '>' or as a comment,
+ * so the bytes determine everything. Links that have attributes are not part of a run: most have an
+ * address of their own. */
+#include "text/runs.h"
+
+#include "base/mem.h"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
+enum { PLACE_BITS = 10, PLACE_BYTES = 256, BLOCK = 64 };
+
+struct place {
+    uint32_t wanted; /* by the run that was not found here last */
+    uint32_t bytes;  /* of text that are compared; 0: empty */
+    struct sp_run run;
+    char text[PLACE_BYTES - 2 * sizeof(uint32_t) - sizeof(struct sp_run)];
+};
+
+enum { RUN_BYTES = sizeof(((struct place *)0)->text) / BLOCK * BLOCK };
+
+struct sp_runs {
+    struct place places[1 << PLACE_BITS];
+};
+
+struct sp_runs *sp_runs_new(void)
+{
+    return sp_calloc(1, sizeof(struct sp_runs));
+}
+
+void sp_runs_free(struct sp_runs *r)
+{
+    sp_free(r);
+}
+
+/* ---- what a run does ---- */
+
+static inline bool is_space(char c)
+{
+    return (uint8_t)c <= ' ';
+}
+
+static void add_space(struct sp_run *run)
+{
+    if (run->effects & SP_RUN_BLOCK)
+        return;
+    run->effects |= run->effects & SP_RUN_LINK_END ? SP_RUN_SPACE_BEHIND : SP_RUN_SPACE;
+}
+
+/* Returns false if there is no room. A container without content leaves nothing. */
+static bool add_step(struct sp_run *run, struct sp_run_step step)
+{
+    const struct sp_run_step *last = run->step_count ? &run->steps[run->step_count - 1] : NULL;
+    if (step.ends && last && !last->ends && last->tag == step.tag &&
+        !(sp_tag_flags[step.tag] & SP_TAG_CELL)) {
+        run->step_count--;
+        return true;
+    }
+    if (run->step_count == SP_RUN_STEPS)
+        return false;
+    run->steps[run->step_count++] = step;
+    return true;
+}
+
+/* Whether a tag has an effect that is not among those of a run. */
+static bool is_special(const struct sp_element *element)
+{
+    if (element->tag == SP_TAG_math || element->tag == SP_TAG_plaintext)
+        return true;
+    if (element->ends)
+        return element->tag == SP_TAG_script;
+    return (sp_tag_flags[element->tag] & (SP_TAG_RAW | SP_TAG_RCDATA | SP_TAG_DROP)) ||
+           (element->tag == SP_TAG_span && element->attributes.hidden) ||
+           (element->tag == SP_TAG_a && element->attributes.has_href);
+}
+
+/* Returns false, and adds nothing, if the tag cannot be part of the run. */
+static bool add_tag(struct sp_run *run, const struct sp_element *element)
+{
+    unsigned flags = sp_tag_flags[element->tag];
+    const struct sp_attributes *attributes = &element->attributes;
+    uint8_t context = (uint8_t)(attributes->context | (attributes->hidden ? SP_IN_HINT : 0));
+    if (is_special(element))
+        return false;
+    if ((flags & SP_TAG_STACK) &&
+        !add_step(run, (struct sp_run_step){element->tag, element->ends, context}))
+        return false;
+    if (flags & SP_TAG_BLOCK)
+        run->effects |= SP_RUN_BLOCK;
+    else if (flags & SP_TAG_SPACE)
+        add_space(run);
+    if (element->tag >= SP_TAG_h1 && element->tag <= SP_TAG_h6) {
+        run->effects |= SP_RUN_HEADING;
+        run->heading = element->ends ? 0 : SP_IN_HEADING;
+    }
+    if (element->tag == SP_TAG_a)
+        run->effects |= run->effects & SP_RUN_BLOCK ? SP_RUN_LINK_LOST : SP_RUN_LINK_END;
+    return true;
+}
+
+/* Reads what is at `at`, and adds it; returns the place behind it, or `at` if it cannot be part of
+ * the run, whose bytes end at `end`. */
+static size_t add_next(struct sp_run *run, struct sp_elements *e, const struct sp_markup *page,
+                       size_t at, size_t end)
+{
+    const char *data = page->data;
+    size_t name = at + 1 + (at + 1 < end && data[at + 1] == '/');
+    if (is_space(data[at])) {
+        while (at < end && is_space(data[at]))
+            at++;
+        add_space(run);
+        return at;
+    }
+    if (end - at >= 4 && memcmp(data + at, "<!--", 4) == 0) {
+        struct sp_view unused;
+        size_t behind = sp_markup_declaration_end(page, at, false, &unused);
+        return behind <= end && behind < page->len ? behind : at; /* else it may go on */
+    }
+    if (data[at] != '<' || name >= end || (unsigned)((data[name] | 0x20) - 'a') >= 26u)
+        return at;
+    struct sp_element element;
+    size_t behind = sp_elements_read(e, page, at, &element);
+    bool whole = behind <= end && behind == sp_scan_find(page->end, at, page->len) + 1;
+    return whole && add_tag(run, &element) ? behind : at;
+}
+
+static struct sp_run read_run(struct sp_elements *e, const struct sp_markup *page, size_t at,
+                              size_t end)
+{
+    struct sp_run run = {0};
+    size_t start = at;
+    for (size_t next = 0; at < end; at = next) {
+        next = add_next(&run, e, page, at, end);
+        if (next == at)
+            break;
+    }
+    run.len = (uint16_t)(at - start);
+    run.effects |= at < end ? SP_RUN_PART : 0;
+    return run;
+}
+
+/* ---- runs that are known ---- */
+
+static inline uint64_t load8(const char *p)
+{
+    uint64_t x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+/* Of five samples; a run of less than 8 bytes is behind at least 7 other bytes. Without a branch,
+ * because short runs are as frequent as long ones. */
+static inline uint64_t hash_of(const char *run, size_t len)
+{
+    unsigned foreign = len < 8 ? 64 - 8 * (unsigned)len : 0; /* bits of other bytes, of 8 bytes */
+    size_t most = len < 8 ? 0 : len - 8, step = len / 4;
+    uint64_t hash = (load8(run) << foreign) * 0x9e3779b97f4a7c15ull;
+    hash ^= (load8(run + (step < most ? step : most)) << foreign) * 0xd6e8feb86659fd93ull;
+    hash ^= (load8(run + (2 * step < most ? 2 * step : most)) << foreign) * 0xa0761d6478bd642full;
+    hash ^= (load8(run + (3 * step < most ? 3 * step : most)) << foreign) * 0xe7037ed1a0b428dbull;
+    return hash ^ (load8(run + len - 8) >> foreign) * 0xc2b2ae3d27d4eb4full;
+}
+
+/* Whether len bytes are equal, at least one; whole BLOCKs can be read. */
+static inline bool equal(const char *a, const char *b, size_t len)
+{
+#if defined(__x86_64__)
+    static const uint8_t kept[2 * BLOCK] = {
+        [0 ... BLOCK - 1] = 0xff,
+    };
+    for (;; a += BLOCK, b += BLOCK, len -= BLOCK) {
+        const uint8_t *keep = kept + BLOCK - (len < BLOCK ? len : BLOCK);
+        __m128i differ = _mm_setzero_si128();
+        for (unsigned i = 0; i < BLOCK; i += 16) {
+            __m128i x = _mm_loadu_si128((const void *)(a + i));
+            __m128i y = _mm_loadu_si128((const void *)(b + i));
+            __m128i k = _mm_loadu_si128((const void *)(keep + i));
+            differ = _mm_or_si128(differ, _mm_and_si128(_mm_xor_si128(x, y), k));
+        }
+        if (_mm_movemask_epi8(_mm_cmpeq_epi8(differ, _mm_setzero_si128())) != 0xffff)
+            return false;
+        if (len <= BLOCK)
+            return true;
+    }
+#else
+    return memcmp(a, b, len) == 0;
+#endif
+}
+
+static __attribute__((noinline)) const struct sp_run *
+learn(struct place *p, struct sp_elements *e, const struct sp_markup *page, size_t at, size_t end)
+{
+    p->run = read_run(e, page, at, end);
+    p->bytes = (uint32_t)(end - at);
+    memcpy(p->text, page->data + at, p->bytes);
+    return p->run.len ? &p->run : NULL;
+}
+
+const struct sp_run *sp_runs_find(struct sp_runs *r, struct sp_elements *e,
+                                  const struct sp_markup *page, size_t at, size_t *ret_end)
+{
+    size_t end = sp_scan_near(page->edge, at + 1, page->len), len = end - at;
+    const char *run = page->data + at;
+    *ret_end = end;
+    if (len > RUN_BYTES || at < 8 || page->len - at < (len + BLOCK - 1) / BLOCK * BLOCK)
+        return NULL;
+    uint64_t hash = hash_of(run, len);
+    struct place *p = &r->places[hash >> (64 - PLACE_BITS)];
+    if (__builtin_expect(p->bytes == len && equal(p->text, run, len), 1))
+        return p->run.len ? &p->run : NULL;
+    uint32_t wanted = (uint32_t)(hash >> 16);
+    if (p->wanted == wanted)
+        return learn(p, e, page, at, end);
+    p->wanted = wanted;
+    return NULL;
+}
