@@ -28,9 +28,14 @@ bool sp_star_bound_sizes(const struct sp_stars *s, uint32_t total, uint32_t othe
     return smaller + SLACK * larger >= s->tau * larger;
 }
 
-uint32_t sp_star_bound_hits(const struct sp_stars *s, uint32_t kept, uint32_t max_kept)
+struct hits_bound sp_star_bound_probe(const struct sp_stars *s, uint32_t kept)
 {
-    double y = kept / s->tau < max_kept ? kept / s->tau : max_kept;
-    double more = s->tau / (1 + s->tau) * (kept - s->tau * y) - SLACK;
+    return (struct hits_bound){kept, kept / s->tau, s->tau / (1 + s->tau), s->tau};
+}
+
+uint32_t sp_star_bound_hits(const struct hits_bound *probe, uint32_t max_kept)
+{
+    double y = probe->largest < max_kept ? probe->largest : max_kept;
+    double more = probe->share * (probe->kept - probe->tau * y) - SLACK;
     return more <= 0 ? 1 : 1 + (uint32_t)floor(more);
 }

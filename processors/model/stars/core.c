@@ -1,4 +1,5 @@
 /* Helpers for all files of the index. */
+#include "base/huge.h"
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -27,6 +28,8 @@ struct row *sp_star_row_at(struct sp_stars *s, uint32_t row)
     SP_ASSERT(row < SP_STARS_ROWS);
     uint32_t before = s->row_cap;
     sp_grow(&s->rows, &s->row_cap, row + 1);
+    if (s->row_cap > before)
+        sp_huge_advise(s->rows, s->row_cap * sizeof *s->rows);
     for (uint32_t i = before; i < s->row_cap; i++)
         s->rows[i] = (struct row){.star = NONE, .place = NONE, .adopter = NONE};
     return &s->rows[row];
@@ -54,4 +57,13 @@ void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_m
 {
     *ret_min = c->kids ? c->kids->min_total : c->total;
     *ret_max = c->kids ? c->kids->max_total : c->total;
+}
+
+void sp_star_brief_note(struct sp_stars *s, uint32_t star)
+{
+    const struct star *c = &s->stars[star];
+    uint32_t min_total, max_total;
+    bool capped = c->kids ? c->kids->capped : c->kept < c->total;
+    sp_star_kids_sizes(c, &min_total, &max_total);
+    s->briefs[star].most = capped ? 0 : max_total;
 }

@@ -113,6 +113,14 @@ struct star {
     bool draining;  /* its members are moving to a larger star */
 };
 
+/* What a look-up needs of a star, so that a star that shares few shingles with the probe costs one
+ * wait for memory. */
+struct brief {
+    uint32_t most;   /* the largest total of its members; 0: some are capped, any hit counts */
+    uint16_t hits;   /* during a probe */
+    uint16_t domain; /* bits of the salt: not equal in another domain, with few exceptions */
+};
+
 struct sp_stars_domain {
     struct sp_stars *stars;
     uint64_t name;
@@ -168,9 +176,9 @@ struct sp_stars {
     struct star *stars;
     uint32_t star_count;
     uint32_t star_cap;
-    uint32_t free_star; /* a list through `place` */
-    uint16_t *hits;     /* of each star, during a probe */
-    uint32_t hits_cap;
+    uint32_t free_star;   /* a list through `place` */
+    struct brief *briefs; /* of each star */
+    uint32_t brief_cap;
     /* scratch, valid until the next use of its file */
     uint32_t *lengths; /* of the posting lists of the probe's first shingles */
     uint32_t length_count;
@@ -219,9 +227,17 @@ uint32_t sp_star_bound_overlap(const struct sp_stars *s, uint32_t kept, bool cap
                                uint32_t other_kept, bool other_capped);
 /* Whether totals allow the length bound to reach tau. */
 bool sp_star_bound_sizes(const struct sp_stars *s, uint32_t total, uint32_t other_total);
+/* What the next function needs of a probe that keeps so many shingles. */
+struct hits_bound {
+    double kept;
+    double largest; /* the size of the largest signature that is similar */
+    double share;   /* of all shingles of two similar signatures that both have */
+    double tau;
+};
+struct hits_bound sp_star_bound_probe(const struct sp_stars *s, uint32_t kept);
 /* The least number of hits of a probe in a star with members up to max_kept, none of them capped.
  */
-uint32_t sp_star_bound_hits(const struct sp_stars *s, uint32_t kept, uint32_t max_kept);
+uint32_t sp_star_bound_hits(const struct hits_bound *probe, uint32_t max_kept);
 
 /* ---- cover.c ---- */
 
@@ -332,6 +348,8 @@ void sp_star_row_changed(struct sp_stars *s, uint32_t row);
 uint32_t sp_star_domain_key(const struct sp_stars_domain *d, uint32_t shingle);
 /* The least and largest total of all members. */
 void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max);
+/* Called when members of other sizes have come, or all kids have gone. */
+void sp_star_brief_note(struct sp_stars *s, uint32_t star);
 /* Appends to s->touched. */
 void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct, double similarity);
 

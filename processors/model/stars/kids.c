@@ -43,6 +43,7 @@ void sp_star_kids_free(struct sp_stars *s, uint32_t star)
     sp_free(kids->queue);
     sp_free(kids);
     s->stars[star].kids = NULL;
+    sp_star_brief_note(s, star);
 }
 
 void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter)
@@ -64,6 +65,7 @@ void sp_star_kid_put(struct sp_stars *s, uint32_t star, struct kid kid, uint32_t
     if (kid.kept < kids->min_kept)
         kids->min_kept = kid.kept;
     meet(kids, kid.kept, total);
+    sp_star_brief_note(s, star);
     sp_star_reach_note(s, star);
 }
 

@@ -1,20 +1,48 @@
 /* Looks up shingles or keys in the posting lists. */
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "stars/internal.h"
 
-static void hit(struct sp_stars *s, const struct sp_stars_domain *d, uint32_t star)
+static inline void hit(struct sp_stars *s, uint16_t domain, uint32_t star)
 {
-    if (s->stars[star].domain != d)
+    struct brief *b = &s->briefs[star];
+    if (b->domain != domain)
         return; /* a shingle of another domain has the same key */
-    if (s->hits[star] == 0) {
+    if (b->hits == 0) {
         sp_grow(&s->found, &s->found_cap, s->found_count + 1);
         s->found[s->found_count++].star = star;
     }
-    s->hits[star] += s->hits[star] < UINT16_MAX;
+    b->hits += b->hits < UINT16_MAX;
+}
+
+static inline const uint32_t *stars_of(const struct sp_star_list *list)
+{
+    return list->numbers ? list->numbers : &list->only;
+}
+
+static void hit_all(struct sp_stars *s, uint16_t domain, const struct sp_star_list *list)
+{
+    enum { AHEAD = 8 };
+    const uint32_t *stars = stars_of(list);
+    for (uint32_t k = 0; k < list->count; k++) {
+        if (k + AHEAD < list->count)
+            sp_prefetch(&s->briefs[stars[k + AHEAD]]);
+        hit(s, domain, stars[k]);
+    }
+}
+
+/* The first stars of a list. */
+static inline void prefetch_briefs(const struct sp_stars *s, const struct sp_star_list *list)
+{
+    enum { FIRST = 8 };
+    const uint32_t *stars = stars_of(list);
+    for (uint32_t k = 0; k < list->count && k < FIRST; k++)
+        sp_prefetch(&s->briefs[stars[k]]);
 }
 
 void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t count, bool hits)
 {
+    enum { AHEAD = 8 };
     struct sp_stars *s = d->stars;
     uint32_t from = s->length_count;
     if (count == from)
@@ -23,14 +51,14 @@ void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t c
     sp_grow(&s->lists, &s->lists_cap, count);
     sp_star_table_get_all(s->posted, keys + from, d->salt, count - from, s->lists + from);
     for (uint32_t i = from; i < count; i++) {
-        struct sp_star_list list = s->lists[i];
-        const uint32_t *stars = list.numbers ? list.numbers : &list.only;
-        s->lengths[i] = list.count;
-        if (!hits || !list.count || (i > 0 && keys[i] == keys[i - 1]))
+        const struct sp_star_list *list = &s->lists[i];
+        s->lengths[i] = list->count;
+        if (hits && i + AHEAD < count)
+            prefetch_briefs(s, list + AHEAD);
+        if (!hits || !list->count || (i > 0 && keys[i] == keys[i - 1]))
             continue;
-        s->stats.scanned += list.count;
-        for (uint32_t k = 0; k < list.count; k++)
-            hit(s, d, stars[k]);
+        s->stats.scanned += list->count;
+        hit_all(s, (uint16_t)d->salt, list);
     }
     s->stats.looked_up += count - from;
     s->length_count = count;

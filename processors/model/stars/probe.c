@@ -9,17 +9,6 @@
 
 /* ---- hits ---- */
 
-static uint32_t least_hits(const struct sp_stars *s, const struct star *c,
-                           const struct sp_signature *x)
-{
-    uint32_t min_total, max_total;
-    if (s->by_keys)
-        return sp_candidate_needed(&s->rule, x->shingle_total);
-    sp_star_kids_sizes(c, &min_total, &max_total);
-    bool capped = c->kids ? c->kids->capped : c->kept < c->total;
-    return capped || sp_star_is_capped(x) ? 1 : sp_star_bound_hits(s, x->shingle_count, max_total);
-}
-
 /* Whether sizes allow any member of the star to be similar to x. */
 static bool sizes_allow(const struct sp_stars *s, const struct star *c,
                         const struct sp_signature *x)
@@ -35,14 +24,24 @@ static bool sizes_allow(const struct sp_stars *s, const struct star *c,
 }
 
 /* Keeps the stars of s->found that can have a similar member. */
-static void filter(struct sp_stars *s, const struct sp_signature *x)
+static void filter(struct sp_stars_domain *d, const struct sp_signature *x)
 {
-    uint32_t kept = 0;
+    struct sp_stars *s = d->stars;
+    struct hits_bound bound = sp_star_bound_probe(s, x->shingle_count);
+    bool capped = sp_star_is_capped(x);
+    uint32_t kept = 0, of_keys = s->by_keys ? sp_candidate_needed(&s->rule, x->shingle_total) : 0;
     for (uint32_t i = 0; i < s->found_count; i++) {
-        uint32_t star = s->found[i].star, hits = s->hits[star];
-        s->hits[star] = 0;
-        if (hits >= least_hits(s, &s->stars[star], x) && sizes_allow(s, &s->stars[star], x))
-            s->found[kept++] = (struct found){star, hits, s->rows[s->stars[star].pivot].name};
+        uint32_t star = s->found[i].star;
+        struct brief *b = &s->briefs[star];
+        uint32_t hits = b->hits, least = 1;
+        b->hits = 0;
+        if (s->by_keys)
+            least = of_keys;
+        else if (!capped && b->most)
+            least = sp_star_bound_hits(&bound, b->most);
+        const struct star *c = &s->stars[star];
+        if (hits >= least && c->domain == d && sizes_allow(s, c, x))
+            s->found[kept++] = (struct found){star, hits, s->rows[c->pivot].name};
     }
     s->found_count = kept;
 }
@@ -74,9 +73,9 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
         for (uint32_t i = 0; i < d->owing_count; i++)
             s->found[s->found_count++].star = d->owing[i];
         for (uint32_t i = 0; i < s->found_count; i++)
-            s->hits[s->found[i].star] = UINT16_MAX;
+            s->briefs[s->found[i].star].hits = UINT16_MAX;
     }
-    filter(s, x);
+    filter(d, x);
     if (s->found_count > 1)
         qsort(s->found, s->found_count, sizeof *s->found, by_hits);
     s->stats.candidates += s->found_count;

@@ -1,6 +1,5 @@
 /* Makes and frees stars, and changes their state: headless or draining. */
-#include <string.h>
-
+#include "base/huge.h"
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -20,6 +19,17 @@ static void list_leave(struct sp_stars *s, uint32_t *list, uint32_t *count, uint
     s->stars[list[place]].place = place;
 }
 
+static void make_room(struct sp_stars *s)
+{
+    uint32_t before = s->star_cap;
+    sp_grow(&s->stars, &s->star_cap, s->star_count);
+    sp_grow(&s->briefs, &s->brief_cap, s->star_count);
+    if (s->star_cap > before) {
+        sp_huge_advise(s->stars, s->star_cap * sizeof *s->stars);
+        sp_huge_advise(s->briefs, s->brief_cap * sizeof *s->briefs);
+    }
+}
+
 uint32_t sp_star_make(struct sp_stars_domain *d, uint32_t pivot, uint32_t kept, uint32_t total)
 {
     struct sp_stars *s = d->stars;
@@ -28,13 +38,11 @@ uint32_t sp_star_make(struct sp_stars_domain *d, uint32_t pivot, uint32_t kept, 
         s->free_star = s->stars[star].place;
     } else {
         star = s->star_count++;
-        sp_grow(&s->stars, &s->star_cap, s->star_count);
-        uint32_t before = s->hits_cap;
-        sp_grow(&s->hits, &s->hits_cap, s->star_count);
-        if (s->hits_cap > before)
-            memset(s->hits + before, 0, (s->hits_cap - before) * sizeof *s->hits);
+        make_room(s);
     }
     s->stars[star] = (struct star){.domain = d, .pivot = pivot, .kept = kept, .total = total};
+    s->briefs[star] = (struct brief){.domain = (uint16_t)d->salt};
+    sp_star_brief_note(s, star);
     if (!d->posted)
         list_enter(s, &d->all, &d->all_count, &d->all_cap, star);
     struct row *r = sp_star_row_at(s, pivot);

@@ -33,7 +33,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_counts_done(&s->common);
     sp_free(s->rows);
     sp_free(s->stars);
-    sp_free(s->hits);
+    sp_free(s->briefs);
     sp_free(s->lengths);
     sp_free(s->lists);
     sp_free(s->found);
@@ -56,7 +56,7 @@ void sp_stars_stats(const struct sp_stars *s, struct sp_stars_stats *ret_stats)
     ret_stats->postings = sp_star_table_postings(s->posted) + sp_star_table_postings(s->beside);
     ret_stats->bytes = sizeof *s + sp_star_table_bytes(s->posted) + sp_star_table_bytes(s->beside) +
                        s->common.cap * sizeof *s->common.items + s->row_cap * sizeof *s->rows +
-                       s->star_cap * sizeof *s->stars + s->hits_cap * sizeof *s->hits +
+                       s->star_cap * sizeof *s->stars + s->brief_cap * sizeof *s->briefs +
                        s->stats.bytes;
 }
 

@@ -102,8 +102,10 @@ void sp_star_table_free(struct sp_star_table *t)
     for (unsigned i = 0; t->shards && i < SHARDS; i++)
         sp_huge_free(t->shards[i].buckets);
     sp_huge_free(t->shards);
-    for (uint32_t i = 0; i < t->chunk_count; i++)
-        sp_free(t->chunks[i]);
+    for (uint32_t i = 1; i < t->chunk_count; i++)
+        sp_huge_free(t->chunks[i]);
+    if (t->chunk_count)
+        sp_free(t->chunks[0]);
     sp_free(t->chunks);
     sp_free(t);
 }
@@ -128,7 +130,8 @@ static uint32_t arena_grow(struct sp_star_table *t, uint32_t words)
     SP_ASSERT((uint64_t)(first + chunks) * (CHUNK_WORDS / UNIT_WORDS) < LIST_BIT);
     sp_grow(&t->chunks, &t->chunk_cap, first + chunks);
     t->room = words < CHUNK_WORDS ? words : CHUNK_WORDS;
-    t->chunks[first] = sp_alloc(4 * (chunks > 1 ? (size_t)chunks * CHUNK_WORDS : t->room));
+    size_t room = chunks > 1 ? (size_t)chunks * CHUNK_WORDS : t->room;
+    t->chunks[first] = first ? sp_huge_calloc(room, 4) : sp_alloc(4 * room);
     for (uint32_t i = 1; i < chunks; i++)
         t->chunks[first + i] = NULL;
     t->chunk_count += chunks;
@@ -403,20 +406,26 @@ void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number
     }
 }
 
-static inline struct sp_star_list list_of(const struct sp_star_table *t, uint32_t mixed_key)
+/* The list of a key with this value; SP_STAR_NO_VALUE: the key is not there. */
+static inline struct sp_star_list list_of(const struct sp_star_table *t, uint32_t value)
+{
+    if (value == SP_STAR_NO_VALUE)
+        return (struct sp_star_list){NULL, 0, 0};
+    if (!(value & LIST_BIT))
+        return (struct sp_star_list){NULL, 1, value};
+    const uint32_t *list = words_at(t, value & ~LIST_BIT);
+    return (struct sp_star_list){list + 1, list[0], 0};
+}
+
+static inline uint32_t value_or_none(const struct sp_star_table *t, uint32_t mixed_key)
 {
     const uint32_t *value = value_of(t, mixed_key);
-    if (!value)
-        return (struct sp_star_list){NULL, 0, 0};
-    if (!(*value & LIST_BIT))
-        return (struct sp_star_list){NULL, 1, *value};
-    const uint32_t *list = words_at(t, *value & ~LIST_BIT);
-    return (struct sp_star_list){list + 1, list[0], 0};
+    return value ? *value : SP_STAR_NO_VALUE;
 }
 
 struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key)
 {
-    return list_of(t, mixed(key));
+    return list_of(t, value_or_none(t, mixed(key)));
 }
 
 static inline void prefetch_first(const struct sp_star_table *t, uint32_t mixed_key)
@@ -440,7 +449,7 @@ void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, 
                            uint32_t count, struct sp_star_list *ret_lists)
 {
     enum { AT_ONCE = 256, AHEAD = 16 };
-    uint32_t mixed_keys[AT_ONCE];
+    uint32_t mixed_keys[AT_ONCE], values[AT_ONCE];
     for (uint32_t from = 0; from < count; from += AT_ONCE) {
         uint32_t n = count - from < AT_ONCE ? count - from : AT_ONCE;
         for (uint32_t i = 0; i < n; i++)
@@ -454,8 +463,12 @@ void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, 
                 prefetch_first(t, mixed_keys[i + 2 * AHEAD]);
             if (i + AHEAD < n)
                 prefetch_home(t, mixed_keys[i + AHEAD]);
-            ret_lists[from + i] = list_of(t, mixed_keys[i]);
+            values[i] = value_or_none(t, mixed_keys[i]);
+            if (values[i] != SP_STAR_NO_VALUE && values[i] & LIST_BIT)
+                sp_prefetch(words_at(t, values[i] & ~LIST_BIT));
         }
+        for (uint32_t i = 0; i < n; i++)
+            ret_lists[from + i] = list_of(t, values[i]);
     }
 }
 

@@ -45,6 +45,14 @@ static bool is_reached(const struct star *c, const struct sp_signature *pivot,
     return true;
 }
 
+/* A look-up asks for no more hits than a probe with the member's signature must have. */
+static bool is_brief(const struct sp_stars *s, uint32_t star, const struct sp_signature *member)
+{
+    uint32_t most = s->briefs[star].most;
+    return most == 0 ||
+           (most >= member->shingle_total && member->shingle_count == member->shingle_total);
+}
+
 static uint32_t overlap(const struct sp_signature *x, const struct sp_signature *y)
 {
     uint32_t hashes[4096];
@@ -130,6 +138,8 @@ const char *broken_invariant(struct sample *x)
             if (x->live[other] && !knows_together(s, row, other))
                 return "two rows are not together, or are";
         const struct star *c = &s->stars[s->rows[row].star];
+        if (!is_brief(s, s->rows[row].star, x->signatures[row]))
+            return "a look-up does not know a star's sizes";
         if (c->pivot == row) {
             const struct sp_signature *pivot = x->signatures[row];
             if (c->domain->posted && !is_covered(s, c, pivot, pivot))

@@ -1,4 +1,5 @@
 /* The star index against components computed from scratch. */
+#include <stdlib.h>
 
 #include "base/mem.h"
 #include "harness.h"
@@ -213,6 +214,60 @@ TEST(domains_do_not_meet)
     CU_ASSERT_EQUAL(touches.count, 1);
     CU_ASSERT_EQUAL(sp_stars_probe(s.domain, s.signatures[row], row, &touches), SP_OK);
     CU_ASSERT_EQUAL(touches.count, 0);
+    sp_stars_domain_free(other);
+    sample_done(&s);
+}
+
+static int by_salt(const void *a, const void *b)
+{
+    uint32_t x = (uint32_t)sp_mix64(*(const uint64_t *)a);
+    uint32_t y = (uint32_t)sp_mix64(*(const uint64_t *)b);
+    return x < y ? -1 : x > y;
+}
+
+/* Two names whose domains combine shingles with the same salt. */
+static void names_of_one_salt(uint64_t ret_names[2])
+{
+    enum { NAMES = 1 << 18 }; /* some eight pairs are expected */
+    uint64_t *names = sp_calloc(NAMES, sizeof *names);
+    for (uint64_t i = 0; i < NAMES; i++)
+        names[i] = i;
+    qsort(names, NAMES, sizeof *names, by_salt);
+    for (uint32_t i = 0; i + 1 < NAMES; i++)
+        if (by_salt(&names[i], &names[i + 1]) == 0)
+            memcpy(ret_names, &names[i], 2 * sizeof *names);
+    sp_free(names);
+}
+
+/* Their posting lists are the same. */
+TEST(domains_of_one_salt_do_not_meet)
+{
+    enum { SHINGLES = 50 };
+    struct sample s;
+    struct sp_similarity_options o = shingles_at(0.8);
+    struct sp_touches touches;
+    uint64_t names[2] = {0, 0};
+    names_of_one_salt(names);
+    CU_ASSERT_NOT_EQUAL_FATAL(names[0], names[1]);
+    sample_init(&s, &o, 1024, false);
+    struct sp_stars_domain *first = s.domain;
+    struct sp_stars_domain *one = sp_stars_domain_new(s.stars, names[0], false);
+    struct sp_stars_domain *other = sp_stars_domain_new(s.stars, names[1], false);
+    uint32_t low[SHINGLES], high[SHINGLES];
+    for (uint32_t i = 0; i < SHINGLES; i++) {
+        low[i] = 1 + i;
+        high[i] = UINT32_MAX - i; /* so that a probe of `low` looks up all of it */
+    }
+    s.domain = one;
+    uint32_t row = sample_add(&s, signature_of_set(&s, low, SHINGLES, 1));
+    s.domain = other;
+    sample_add(&s, signature_of_set(&s, high, SHINGLES, 2));
+    CU_ASSERT_EQUAL(sp_stars_probe(one, s.signatures[row], SP_STARS_NONE, &touches), SP_OK);
+    CU_ASSERT_EQUAL(touches.count, 1);
+    CU_ASSERT_EQUAL(sp_stars_probe(other, s.signatures[row], SP_STARS_NONE, &touches), SP_OK);
+    CU_ASSERT_EQUAL(touches.count, 0);
+    s.domain = first;
+    sp_stars_domain_free(one);
     sp_stars_domain_free(other);
     sample_done(&s);
 }
