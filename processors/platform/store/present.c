@@ -1,6 +1,7 @@
 /* See present.h. Layers of words; a key sets up to four bits of one word of the last layer. */
 #include "store/present.h"
 
+#include "base/assert.h"
 #include "base/huge.h"
 
 /* With eight keys a word, a layer has one in forty of the keys that were not added to it. */
@@ -29,15 +30,17 @@ void sp_present_done(struct sp_present *k)
     *k = (struct sp_present){0};
 }
 
-void sp_present_begin(struct sp_present *k)
+void sp_present_begin(struct sp_present *k, size_t layers)
 {
+    SP_ASSERT(layers <= SP_PRESENT_LAYERS);
     sp_present_done(k);
+    k->most = layers;
     k->complete = true;
 }
 
 static void add_layer(struct sp_present *k)
 {
-    if (k->count == SP_PRESENT_LAYERS) {
+    if (k->count == k->most) {
         sp_present_done(k);
         return;
     }
@@ -53,6 +56,7 @@ void sp_present_add(struct sp_present *k, uint64_t hash)
         add_layer(k);
     if (!k->complete)
         return;
+    SP_ASSERT(k->count > 0);
     size_t last = k->count - 1;
     uint64_t *word = &k->layers[last][hash & (words_of(last) - 1)], bits = bits_of(hash);
     k->room -= (*word & bits) != bits;

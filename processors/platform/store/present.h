@@ -12,19 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SP_PRESENT_BYTES = 64 << 20, SP_PRESENT_LAYERS = 8 };
+enum { SP_PRESENT_BYTES = 256 << 20, SP_PRESENT_LAYERS = 10 };
 
 /* Keys are given by their hashes (sp_hash64), because a look-up needs the same hash elsewhere.
  * Initialise with zeros: no filter, every key may be there. */
 struct sp_present {
     uint64_t *layers[SP_PRESENT_LAYERS]; /* each is twice as large as the one before */
     size_t count;                        /* of layers */
+    size_t most;                         /* layers */
     size_t room;                         /* keys that may still be added to the last layer */
     bool complete;                       /* there is a filter: it has every key */
 };
 
-/* Begins a filter: there is no key yet. */
-void sp_present_begin(struct sp_present *k);
+/* Begins a filter of at most so many layers, up to SP_PRESENT_LAYERS: there is no key yet. */
+void sp_present_begin(struct sp_present *k, size_t layers);
 /* Drops the filter. */
 void sp_present_done(struct sp_present *k);
 void sp_present_add(struct sp_present *k, uint64_t hash);

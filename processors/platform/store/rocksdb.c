@@ -446,7 +446,7 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
             sp_held_init(&r->held, r->apply.memtable_bytes);
             r->apply.sorted = sp_sorted_new(r->handle, directory);
             if (is_empty(r))
-                sp_present_begin(&r->present);
+                sp_present_begin(&r->present, SP_PRESENT_LAYERS);
         }
         if (options && options->background)
             r->flight = sp_flight_new(&r->apply);

@@ -24,7 +24,7 @@ TEST(without_a_filter_every_key_may_be_there)
     CU_ASSERT_EQUAL(count(&k, 0, 100), 100);
     sp_present_add(&k, key_of(1));
     CU_ASSERT_EQUAL(count(&k, 0, 100), 100);
-    sp_present_begin(&k);
+    sp_present_begin(&k, SP_PRESENT_LAYERS);
     CU_ASSERT_EQUAL(count(&k, 0, 100), 0);
     sp_present_done(&k);
     CU_ASSERT_EQUAL(count(&k, 0, 100), 100);
@@ -33,7 +33,7 @@ TEST(without_a_filter_every_key_may_be_there)
 TEST(keys_that_were_added_are_found_and_few_others)
 {
     struct sp_present k = {0};
-    sp_present_begin(&k);
+    sp_present_begin(&k, SP_PRESENT_LAYERS);
     for (uint64_t n = 1000; n <= KEYS; n *= 10) {
         for (uint64_t i = n / 10; i < n; i++)
             sp_present_add(&k, key_of(i));
@@ -46,7 +46,7 @@ TEST(keys_that_were_added_are_found_and_few_others)
 TEST(a_key_that_is_added_again_and_again_takes_the_room_of_one)
 {
     struct sp_present k = {0};
-    sp_present_begin(&k);
+    sp_present_begin(&k, SP_PRESENT_LAYERS);
     for (int i = 0; i < KEYS; i++)
         sp_present_add(&k, key_of(1));
     CU_ASSERT_EQUAL(k.count, 1);
@@ -56,16 +56,17 @@ TEST(a_key_that_is_added_again_and_again_takes_the_room_of_one)
     sp_present_done(&k);
 }
 
-/* The layers have room for 67 million keys, and take none for those that seem to be there. */
+/* The layers have room for 786,432 keys, and take none for those that seem to be there. */
 TEST(a_filter_that_would_become_too_large_is_dropped)
 {
+    enum { LAYERS = 2, ROOM = 3 << 18 };
     struct sp_present k = {0};
     uint64_t added = 0;
-    sp_present_begin(&k);
-    while (k.complete && added <= 2 * SP_PRESENT_BYTES)
+    sp_present_begin(&k, LAYERS);
+    while (k.complete && added <= 4 * ROOM)
         sp_present_add(&k, key_of(added++));
     CU_ASSERT(!k.complete);
-    CU_ASSERT(added > SP_PRESENT_BYTES / 2);
+    CU_ASSERT(added > ROOM);
     CU_ASSERT_EQUAL(count(&k, added, added + 100), 100);
     sp_present_done(&k);
 }
