@@ -17,7 +17,7 @@
 #include "text/runs.h"
 #include "text/scan.h"
 
-enum { STACK_MAX = 256, COPY_STEP = 16 };
+enum { STACK_MAX = 256, COPY_STEP = 32 };
 
 struct container {
     uint8_t tag;
