@@ -71,7 +71,7 @@ struct kid {
 
 /* Kids with equal numbers of kept shingles and equal overlaps with the pivot. */
 struct litter {
-    uint32_t *rows;
+    uint32_t *rows; /* a heap by name */
     uint32_t kept;
     uint32_t overlap;
     uint32_t count;
@@ -154,11 +154,14 @@ struct found {
     uint64_t name; /* of the pivot */
 };
 
-/* A child that may be similar. */
+/* A kid that may be similar. */
 struct tried {
+    const struct litter *litter; /* NULL: it is tried for itself; else it stands for all rows below
+                                  * it in the heap of the litter */
+    uint32_t at;                 /* its place there */
     uint32_t row;
-    uint32_t beside; /* shingles that the pivot does not have */
     uint64_t name;
+    uint32_t beside; /* shingles that the pivot does not have */
     enum kid_kind kind;
 };
 

@@ -110,18 +110,20 @@ bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signatu
     return sp_star_kid_remove(s, row, child);
 }
 
-/* ---- the queue of a headless star ---- */
+/* ---- the queue of an owing star ---- */
 
-struct named {
+struct queued {
     uint64_t name;
     uint32_t row;
+    uint32_t beside; /* of a headless star; else 0 */
 };
 
 struct lining_up {
     struct sp_stars *stars;
-    struct named *items;
+    struct queued *items;
     uint32_t count;
     uint64_t from;
+    bool headless;
 };
 
 static void line_up(void *arg, struct kid kid)
@@ -130,22 +132,26 @@ static void line_up(void *arg, struct kid kid)
     uint64_t name = l->stars->rows[kid.row].name;
     if (name < l->from)
         return;
-    l->items[l->count++] = (struct named){name, kid.row};
+    l->items[l->count++] = (struct queued){name, kid.row, l->headless ? kid.kept - kid.overlap : 0};
 }
 
-static int by_name_down(const void *a, const void *b)
+/* The reverse of the order in which they are taken. */
+static int by_queue(const void *a, const void *b)
 {
-    uint64_t x = ((const struct named *)a)->name, y = ((const struct named *)b)->name;
-    return x > y ? -1 : x < y;
+    const struct queued *x = a, *y = b;
+    if (x->beside != y->beside)
+        return x->beside < y->beside ? -1 : 1;
+    return x->name > y->name ? -1 : x->name < y->name;
 }
 
 void sp_star_kids_line_up(struct sp_stars *s, uint32_t star)
 {
-    struct kids *kids = s->stars[star].kids;
+    const struct star *c = &s->stars[star];
+    struct kids *kids = c->kids;
     struct lining_up l = {s, sp_alloc((sp_star_kids_count(kids) + 1ull) * sizeof *l.items), 0,
-                          kids->passed ? kids->passed + 1 : 0};
+                          kids->passed ? kids->passed + 1 : 0, c->headless};
     sp_star_kids_each(s, kids, line_up, &l);
-    qsort(l.items, l.count, sizeof *l.items, by_name_down);
+    qsort(l.items, l.count, sizeof *l.items, by_queue);
     sp_free(kids->queue);
     kids->queue = sp_alloc((l.count + 1) * sizeof *kids->queue);
     for (uint32_t i = 0; i < l.count; i++)

@@ -39,6 +39,52 @@ static void litter_end(struct litters *l, struct litter *empty)
     memmove(empty, empty + 1, (l->count - (size_t)(empty - l->items)) * sizeof *empty);
 }
 
+/* ---- the rows of a litter: a heap by name, so that the first are found without looking at all
+ * ---- */
+
+static bool is_before(const struct sp_stars *s, uint32_t a, uint32_t b)
+{
+    uint64_t x = s->rows[a].name, y = s->rows[b].name;
+    return x < y || (x == y && a < b);
+}
+
+static void put_at(struct sp_stars *s, struct litter *l, uint32_t at, uint32_t row)
+{
+    l->rows[at] = row;
+    s->rows[row].place = at;
+}
+
+/* Puts the row where it belongs, at the free place `at` or above it. */
+static void sift_up(struct sp_stars *s, struct litter *l, uint32_t at, uint32_t row)
+{
+    for (; at > 0 && is_before(s, row, l->rows[(at - 1) / 2]); at = (at - 1) / 2)
+        put_at(s, l, at, l->rows[(at - 1) / 2]);
+    put_at(s, l, at, row);
+}
+
+/* The same, at `at` or below it. */
+static void sift_down(struct sp_stars *s, struct litter *l, uint32_t at, uint32_t row)
+{
+    for (uint32_t child; (child = 2 * at + 1) < l->count; at = child) {
+        child += child + 1 < l->count && is_before(s, l->rows[child + 1], l->rows[child]);
+        if (!is_before(s, l->rows[child], row))
+            break;
+        put_at(s, l, at, l->rows[child]);
+    }
+    put_at(s, l, at, row);
+}
+
+static void heap_take(struct sp_stars *s, struct litter *l, uint32_t at)
+{
+    uint32_t last = l->rows[--l->count];
+    if (at == l->count)
+        return;
+    if (at > 0 && is_before(s, last, l->rows[(at - 1) / 2]))
+        sift_up(s, l, at, last);
+    else
+        sift_down(s, l, at, last);
+}
+
 static uint32_t adoption_key(uint32_t adopter)
 {
     return (uint32_t)sp_mix64(~(uint64_t)adopter);
@@ -84,8 +130,7 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
     sp_grow(&l->rows, &l->cap, l->count + 1);
     r->kind = kind;
     r->adopter = adopter;
-    r->place = l->count;
-    l->rows[l->count++] = row;
+    sift_up(s, l, l->count++, row);
     all->rows++;
     if (kind == ADOPTED)
         sp_star_table_add(s->beside, adoption_key(adopter), row);
@@ -100,9 +145,7 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
     struct litters *all = &c->kids->kinds[r->kind];
     struct litter *l = litter_make(all, r->kept, r->overlap);
     SP_ASSERT(r->place < l->count && l->rows[r->place] == row);
-    l->rows[r->place] = l->rows[--l->count];
-    if (r->place < l->count)
-        s->rows[l->rows[r->place]].place = r->place;
+    heap_take(s, l, r->place);
     all->rows--;
     if (l->count == 0)
         litter_end(all, l);

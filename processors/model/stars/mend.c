@@ -1,11 +1,13 @@
 /* Moves the members of headless and draining stars, a few at a time.
  *
- * A headless star has lost its pivot. Its kids are taken one by one, in the order of their names.
- * The first child becomes a pivot, the heir; kids similar to the heir become its children; the
- * others leave, and the caller inserts them again. Until then the kids are still found through the
- * star: its former pivot, a ghost, covers them and bounds their overlaps. When a child leaves, the
- * kids that it adopted leave as well. If the heir is lost, all kids that have not moved leave: they
- * may resemble some that moved, and no edge says so.
+ * A headless star has lost its pivot. Of a few of its members, chosen by name, the one nearest to
+ * the pivot becomes a pivot, the heir. Then the kids are taken one by one: those similar to the
+ * heir become its children; the others leave, and the caller inserts them again. Until then the
+ * kids are still found through the star: its former pivot, a ghost, covers them and bounds their
+ * overlaps. The farthest from it are taken first, because probes find the nearest: so a row that
+ * relies on a kid relies on one that is among the last to leave, and rarely has to probe again.
+ * When a child leaves, the kids that it adopted leave as well. If the heir is lost, all kids that
+ * have not moved leave: they may resemble some that moved, and no edge says so.
  *
  * A draining star has a pivot similar to that of a larger star, the heir. Kids similar to the heir
  * move, the other members stay. If the pivot is left alone, it moves as well. */
@@ -76,15 +78,54 @@ struct moving {
 
 /* ---- headless ---- */
 
-static void make_heir(struct sp_stars *s, uint32_t star, uint32_t row, const struct sp_signature *x)
+enum { HEIRS = 16 };
+
+/* The members with the smallest names. If kids were chosen in the order of their arrival, or the
+ * nearest of all, a crawl that drifts and forgets its oldest pages would lose each heir soon. */
+struct heirs {
+    const struct sp_stars *stars;
+    struct kid kids[HEIRS];
+    uint32_t count;
+};
+
+static void consider(void *arg, struct kid kid)
+{
+    struct heirs *h = arg;
+    const struct row *rows = h->stars->rows;
+    uint64_t name = rows[kid.row].name;
+    if (kid.kind == FRINGE || (h->count == HEIRS && rows[h->kids[HEIRS - 1].row].name <= name))
+        return;
+    uint32_t at = h->count < HEIRS ? h->count++ : HEIRS - 1;
+    for (; at > 0 && rows[h->kids[at - 1].row].name > name; at--)
+        h->kids[at] = h->kids[at - 1];
+    h->kids[at] = kid;
+}
+
+static uint32_t choose_heir(const struct sp_stars *s, uint32_t star)
+{
+    struct heirs h = {.stars = s};
+    sp_star_kids_each(s, s->stars[star].kids, consider, &h);
+    struct kid best = h.kids[0];
+    for (uint32_t i = 1; i < h.count; i++)
+        if (h.kids[i].kept - h.kids[i].overlap < best.kept - best.overlap)
+            best = h.kids[i];
+    return best.row;
+}
+
+static bool make_heir(struct sp_stars *s, uint32_t star)
 {
     struct sp_stars_domain *d = s->stars[star].domain;
+    uint32_t row = choose_heir(s, star);
+    const struct sp_signature *x;
+    if (!sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
+        return false;
     s->stars[star].kids->heir = row;
     s->stats.repivots++;
     uint32_t heir = sp_star_new(d, row, x);
     if (d->posted)
         sp_star_cover_pivot(s, heir, x, false);
     sp_star_row_changed(s, s->stars[star].pivot);
+    return true;
 }
 
 /* Takes the row out; the caller will insert it again. */
@@ -120,16 +161,14 @@ static bool move_headless(struct sp_stars *s, uint32_t star, uint32_t row, struc
     bool similar;
     if (sp_star_kid_at(s, row).kind == FRINGE)
         return move_fringe(s, row, m);
-    if (!sp_star_signature_of(s, row, &x))
-        return false;
     if (has_lost_heir(s, star))
         return let_go(s, row, m);
-    if (!has_heir(s, kids)) {
-        if (!sp_star_kid_leave(s, row, x))
-            return false;
-        make_heir(s, star, row, x);
+    if (!has_heir(s, kids) && !make_heir(s, star))
+        return false;
+    if (row == kids->heir)
         return true;
-    }
+    if (!sp_star_signature_of(s, row, &x))
+        return false;
     if (!similar_to_heir(s, kids->heir, x, &pivot, &similar))
         return false;
     if (!similar)

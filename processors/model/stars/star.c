@@ -108,11 +108,11 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
     if (!d->posted)
         list_leave(s, d->all, &d->all_count, star);
     c->kids->passed = 0; /* the kids that had stayed must move as well */
+    c->headless = true;
     if (c->draining)
         sp_star_kids_line_up(s, star);
     else
         enter_owing(s, star);
-    c->headless = true;
     c->draining = false;
 }
 

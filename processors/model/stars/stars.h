@@ -45,7 +45,7 @@
  * Cost for n kept shingles: a probe makes n look-ups, or a third of that among unlike texts. A new
  * star makes D + 1 postings, a child usually none. Removing a row costs O(n). If it is a pivot, its
  * star becomes headless and sp_stars_work moves the kids in steps, at one comparison each. The heir
- * is chosen by a hash, so that a removal costs O(1) in a crawl without an adversary.
+ * is one of a few chosen by a hash, so that a removal costs O(1) in a crawl without an adversary.
  *
  * The choice of pivots and reported rows depends only on the rows and the order of the calls, even
  * if rows were stored and restored in between. Errors: if the callback fails, the call returns its

@@ -1,7 +1,7 @@
 /* Finds the kids of a star that are similar to a probe. Bounds of the overlap (stars.h, kid) leave
- * a few, which are compared, the nearest to the pivot first. */
-#include <stdlib.h>
-
+ * some, which are compared, the nearest to the pivot first. Usually one of the first is similar. If
+ * not, it may be that the nearest are just those that cannot be, however many they are: so the
+ * others are tried in turn, a few of each litter, then twice as many. */
 #include "base/mem.h"
 #include "stars/internal.h"
 
@@ -16,8 +16,7 @@ struct trial {
                        * not have */
     uint32_t repeats; /* of shingles in the probe, which a kid may repeat as often; bounds count
                        * each once */
-    uint32_t except;
-    bool members; /* else tries only the fringe */
+    bool members;     /* else tries only the fringe */
 };
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
@@ -39,24 +38,21 @@ static bool may_match(const struct trial *t, uint32_t kept, uint32_t overlap, ui
            min_u32(t->overlap, overlap) + min_u32(beside, kept - overlap) >= needed(t, kept);
 }
 
-static void try_kid(struct trial *t, struct kid kid)
+static void add_tried(struct sp_stars *s, const struct litter *litter, uint32_t at, uint32_t row)
 {
-    struct sp_stars *s = t->stars;
-    if (kid.row == t->except)
-        return;
+    struct kid kid = sp_star_kid_at(s, row);
     sp_grow(&s->tried, &s->tried_cap, s->tried_count + 1);
     s->tried[s->tried_count++] =
-        (struct tried){kid.row, kid.kept - kid.overlap, s->rows[kid.row].name, kid.kind};
+        (struct tried){litter, at, row, s->rows[row].name, kid.kept - kid.overlap, kid.kind};
 }
 
-/* Tries all kids that sizes do not rule out. */
+/* Tries the kids that sizes do not rule out: at first only the first of each litter. */
 static void try_litters(struct trial *t, const struct litters *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
         const struct litter *l = &all->items[i];
         if (may_match(t, l->kept, l->overlap, t->beside))
-            for (uint32_t k = 0; k < l->count; k++)
-                try_kid(t, sp_star_kid_at(t->stars, l->rows[k]));
+            add_tried(t->stars, l, 0, l->rows[0]);
     }
 }
 
@@ -70,7 +66,7 @@ static void try_gathered(struct trial *t, uint32_t gathered)
         struct kid kid = sp_star_kid_at(s, row);
         if ((kid.kind == FRINGE || t->members) &&
             may_match(t, kid.kept, kid.overlap, t->beside + (end - i)))
-            try_kid(t, kid);
+            add_tried(s, NULL, 0, row);
     }
 }
 
@@ -96,29 +92,129 @@ static void sift_down(struct tried *heap, uint32_t count, uint32_t at)
     heap[at] = moving;
 }
 
-/* Compares x with s->tried, the nearest first. Usually only a few are compared, so a heap is
- * cheaper than sorting. */
-static bool try_nearest(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
-                        bool members)
+static void sift_up(struct tried *heap, uint32_t at)
 {
-    uint32_t before = NONE;
+    struct tried moving = heap[at];
+    for (; at > 0 && by_nearness(&moving, &heap[(at - 1) / 2]) < 0; at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = moving;
+}
+
+static void heap_make(struct sp_stars *s)
+{
     for (uint32_t i = s->tried_count / 2; i-- > 0;)
         sift_down(s->tried, s->tried_count, i);
+}
+
+/* Takes the nearest out of s->tried; the next rows of its litter take its place. */
+static struct tried take_nearest(struct sp_stars *s)
+{
+    struct tried nearest = s->tried[0];
+    const struct litter *l = nearest.litter;
+    uint32_t next = 2 * nearest.at + 1;
+    s->tried[0] = s->tried[--s->tried_count];
+    sift_down(s->tried, s->tried_count, 0);
+    for (uint32_t i = next; l && i < next + 2 && i < l->count; i++) {
+        add_tried(s, l, i, l->rows[i]);
+        sift_up(s->tried, s->tried_count - 1);
+    }
+    return nearest;
+}
+
+/* Drops the members from s->tried; or only those that stand for a litter. */
+static void drop_members(struct sp_stars *s, bool only_litters)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->tried_count; i++)
+        if (s->tried[i].kind == FRINGE || (only_litters && !s->tried[i].litter))
+            s->tried[count++] = s->tried[i];
+    s->tried_count = count;
+    heap_make(s);
+}
+
+/* False: an error, which is in s->err. */
+static bool try_kid(struct sp_stars *s, uint32_t star, const struct sp_signature *x, uint32_t row,
+                    bool fringe, bool *ret_similar)
+{
+    const struct sp_signature *kid;
+    double similarity;
+    if (!sp_star_signature_of(s, row, &kid))
+        return false;
+    *ret_similar = (s->by_keys || sp_star_bound_sizes(s, x->shingle_total, kid->shingle_total)) &&
+                   sp_star_verify(s, x, kid, &similarity);
+    if (*ret_similar)
+        sp_star_touch(s, star, row, fringe, similarity);
+    return true;
+}
+
+enum { NEAREST = 64, IN_TURN = 8 };
+
+/* Compares x with s->tried and the rest of their litters, the nearest first, but only with the
+ * first NEAREST of the litters of members. *ret_more: others are left, and none was similar.
+ * Usually only a few are compared, so heaps are cheaper than sorting. */
+static bool try_nearest(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                        uint32_t except, bool *ret_more)
+{
+    uint32_t before = except, members = 0;
+    *ret_more = false;
+    heap_make(s);
     while (s->tried_count) {
-        struct tried k = s->tried[0];
-        const struct sp_signature *child;
-        double similarity;
-        s->tried[0] = s->tried[--s->tried_count];
-        sift_down(s->tried, s->tried_count, 0);
-        if (k.row == before || !(members || k.kind == FRINGE))
+        struct tried k = take_nearest(s);
+        bool similar;
+        if (k.row == before || k.row == except)
             continue;
         before = k.row;
-        if (!sp_star_signature_of(s, k.row, &child))
+        if (!try_kid(s, star, x, k.row, k.kind == FRINGE, &similar))
             return false;
-        if ((s->by_keys || sp_star_bound_sizes(s, x->shingle_total, child->shingle_total)) &&
-            sp_star_verify(s, x, child, &similarity)) {
-            sp_star_touch(s, star, k.row, k.kind == FRINGE, similarity);
-            members &= k.kind == FRINGE;
+        if (k.kind == FRINGE)
+            continue;
+        if (similar) {
+            *ret_more = false;
+            drop_members(s, false);
+        } else if (k.litter && ++members == NEAREST) {
+            *ret_more = true;
+            drop_members(s, true);
+        }
+    }
+    return true;
+}
+
+/* Tries the rows of the litter from number `from` to before number `to`, by name. */
+static bool try_some(struct trial *t, const struct litter *l, uint32_t from, uint32_t to,
+                     const struct sp_signature *x, uint32_t except, bool *ret_similar)
+{
+    struct sp_stars *s = t->stars;
+    *ret_similar = false;
+    s->tried_count = 0;
+    add_tried(s, l, 0, l->rows[0]);
+    for (uint32_t i = 0; i < to && s->tried_count && !*ret_similar; i++) {
+        struct tried k = take_nearest(s);
+        if (i >= from && k.row != except &&
+            !try_kid(s, (uint32_t)(t->star - s->stars), x, k.row, false, ret_similar))
+            return false;
+    }
+    return true;
+}
+
+/* Tries the members of all litters that sizes do not rule out, a few of each in turn, until one is
+ * similar. */
+static bool try_in_turn(struct trial *t, const struct sp_signature *x, uint32_t except)
+{
+    bool more = true, similar = false;
+    for (uint32_t from = 0, to = IN_TURN; more; from = to, to *= 2) {
+        more = false;
+        for (int kind = 0; kind < FRINGE; kind++) {
+            const struct litters *all = &t->star->kids->kinds[kind];
+            for (uint32_t i = 0; i < all->count; i++) {
+                const struct litter *l = &all->items[i];
+                if (l->count <= from || !may_match(t, l->kept, l->overlap, t->beside))
+                    continue;
+                more |= l->count > to;
+                if (!try_some(t, l, from, to, x, except, &similar))
+                    return false;
+                if (similar)
+                    return true;
+            }
         }
     }
     return true;
@@ -135,7 +231,6 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
                       .overlap = overlap,
                       .beside = x->shingle_count - overlap,
                       .repeats = s->repeats,
-                      .except = except,
                       .members = members};
     s->tried_count = 0;
     if (t.star->kids->indexed)
@@ -143,5 +238,6 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
     for (int kind = 0; kind < KID_KINDS; kind++)
         if (members || kind == FRINGE)
             try_litters(&t, &t.star->kids->kinds[kind]);
-    return try_nearest(s, star, x, members);
+    bool more;
+    return try_nearest(s, star, x, except, &more) && (!more || try_in_turn(&t, x, except));
 }

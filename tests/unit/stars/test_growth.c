@@ -1,23 +1,25 @@
 /* The cost of a probe grows neither with the number of near duplicates nor with the shingles that
- * pages of a site share: counts at n and at 4n. */
+ * pages of a site share, and neither does what each row costs when its pivot leaves: counts at n
+ * and at 4n. */
 #include "base/mem.h"
 #include "harness.h"
 #include "stars_helper.h"
 
-enum { SIZE = 300, BYTES_A_ROW = 400 };
+enum { SIZE = 300, SHORT = 96, BYTES_A_ROW = 400 };
 
 /* Replaces `changes` runs of five shingles, as changing one word does. */
-static struct sp_signature *variant(struct sample *s, uint32_t family, uint32_t changes)
+static struct sp_signature *variant(struct sample *s, uint32_t family, uint32_t size,
+                                    uint32_t changes)
 {
     uint32_t shingles[SIZE];
-    for (uint32_t i = 0; i < SIZE; i++)
+    for (uint32_t i = 0; i < size; i++)
         shingles[i] = (uint32_t)sp_mix64(family * 1000ull + i);
     for (uint32_t i = 0; i < changes; i++) {
-        uint32_t at = (uint32_t)sample_random(s, SIZE - 5), word = (uint32_t)sample_random(s, 2000);
+        uint32_t at = (uint32_t)sample_random(s, size - 5), word = (uint32_t)sample_random(s, 2000);
         for (uint32_t k = 0; k < 5; k++)
             shingles[at + k] = (uint32_t)sp_mix64((uint64_t)word << 40 | (at + k) << 8 | k);
     }
-    return signature_of_set(s, shingles, SIZE, s->random);
+    return signature_of_set(s, shingles, size, s->random);
 }
 
 static uint32_t three_words(struct sample *s)
@@ -34,6 +36,16 @@ static uint32_t one_in_a_hundred(struct sample *s)
     return changes;
 }
 
+/* Changes of a text of 96 shingles; two are as many as leave a row similar to the original, which
+ * is the first row. */
+static uint32_t around_one(struct sample *s)
+{
+    uint32_t changes = 0;
+    for (uint32_t i = 0; i < SHORT && s->rows; i++)
+        changes += sample_random(s, 100) == 0;
+    return changes;
+}
+
 static struct sp_stars_stats cost(uint32_t rows, uint32_t (*changes)(struct sample *s))
 {
     struct sample s;
@@ -42,7 +54,7 @@ static struct sp_stars_stats cost(uint32_t rows, uint32_t (*changes)(struct samp
     sp_similarity_options_default(&o);
     sample_init(&s, &o, 1024, false);
     for (uint32_t i = 0; i < rows; i++)
-        sample_add(&s, variant(&s, 1, changes(&s)));
+        sample_add(&s, variant(&s, 1, SIZE, changes(&s)));
     sp_stars_stats(s.stars, &stats);
     sample_done(&s);
     return stats;
@@ -73,6 +85,53 @@ TEST(a_loose_family_costs_few_comparisons)
     check_flat(2000, one_in_a_hundred, 10);
 }
 
+/* What it takes until all is settled after the pivot of the largest star has left. */
+static struct sp_stars_stats cost_of_leaving(uint32_t rows, uint32_t size,
+                                             uint32_t (*changes)(struct sample *s))
+{
+    struct sample s;
+    struct sp_similarity_options o;
+    struct sp_stars_stats before, after;
+    sp_similarity_options_default(&o);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t i = 0; i < rows; i++)
+        sample_add(&s, variant(&s, 1, size, changes(&s)));
+    uint32_t largest = 0;
+    for (uint32_t i = 1; i < rows; i++)
+        if (sp_stars_members(s.stars, i) > sp_stars_members(s.stars, largest))
+            largest = i;
+    uint32_t pivot = sp_stars_pivot(s.stars, largest);
+    CU_ASSERT_FATAL(sp_stars_members(s.stars, pivot) > rows / 4);
+    sp_stars_stats(s.stars, &before);
+    sample_remove(&s, pivot);
+    sample_settle(&s);
+    sp_stars_stats(s.stars, &after);
+    sample_done(&s);
+    after.probes -= before.probes;
+    after.verified -= before.verified;
+    return after;
+}
+
+static void check_leaving(uint32_t rows, uint32_t size, uint32_t (*changes)(struct sample *s),
+                          double probes, double verified)
+{
+    struct sp_stars_stats once = cost_of_leaving(rows, size, changes),
+                          more = cost_of_leaving(4 * rows, size, changes);
+    printf("a row: %.2f probes and %.2f verified at %u rows, %.2f and %.2f at %u\n",
+           (double)once.probes / rows, (double)once.verified / rows, rows,
+           (double)more.probes / rows / 4, (double)more.verified / rows / 4, 4 * rows);
+    CU_ASSERT((double)once.probes / rows <= probes);
+    CU_ASSERT((double)more.probes / (4 * rows) <= probes);
+    CU_ASSERT((double)once.verified / rows <= verified);
+    CU_ASSERT((double)more.verified / (4 * rows) <= verified);
+}
+
+TEST(when_a_pivot_leaves_each_row_costs_the_same_however_many_there_are)
+{
+    check_leaving(2000, SIZE, three_words, 1.2, 10);
+    check_leaving(2000, SHORT, around_one, 1.2, 10);
+}
+
 static uint64_t look_ups_of_unlike(uint32_t rows)
 {
     struct sample s;
@@ -81,7 +140,7 @@ static uint64_t look_ups_of_unlike(uint32_t rows)
     sp_similarity_options_default(&o);
     sample_init(&s, &o, 1024, false);
     for (uint32_t i = 0; i < rows; i++)
-        sample_add(&s, variant(&s, i + 1, 0));
+        sample_add(&s, variant(&s, i + 1, SIZE, 0));
     sp_stars_stats(s.stars, &stats);
     sample_done(&s);
     return stats.looked_up;
