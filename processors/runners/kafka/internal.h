@@ -11,6 +11,7 @@
  *   standby.c       copies of those of other instances
  *   transaction.c   begin, output, changelog, commit, abort
  *   lag.c           how far the tiers are behind, asked in a thread of its own
+ *   waker.c         keeps the consumer's fetching thread awake, from a thread of its own
  *   meter.c         metrics that are read from time to time; upkeep */
 #ifndef SP_KAFKA_INTERNAL_H
 #define SP_KAFKA_INTERNAL_H
@@ -21,6 +22,7 @@
 #include "kafka/standby.h"
 #include "kafka/states.h"
 #include "kafka/task.h"
+#include "kafka/waker.h"
 #include "kafka/worker.h"
 
 struct sp_worker {
@@ -32,6 +34,7 @@ struct sp_worker {
     struct sp_states *states;           /* NULL: none was opened yet */
     struct sp_standby *standby;         /* NULL: nothing of other instances is followed */
     struct sp_lag *lag;                 /* NULL: intake does not wait for the tiers */
+    struct sp_waker *waker;             /* of the consumer */
     rd_kafka_topic_t *known[SP_TOPICS]; /* to the producer */
     char topics[SP_TOPICS][SP_TOPIC_NAME_MAX];
     int32_t partitions[SP_TOPICS];
@@ -46,13 +49,14 @@ struct sp_worker {
     bool open;        /* a transaction */
     bool purged;      /* librdkafka gave up messages of it */
     int64_t opened_ms;
+    int64_t due_ms;     /* when to look whether it ends */
     uint64_t handled;   /* in it */
+    uint64_t taken;     /* of these, from the topic */
     int64_t handled_ms; /* when the last of them was taken */
     int64_t measured_ms;
     int64_t restored_ms; /* when it was said how far restores are */
     uint64_t restored;   /* records that the last restore has applied */
     int64_t room_ms;     /* when the room on the disk was looked at */
-    size_t drained;      /* bytes taken from the consumer's queue since its fetcher was woken */
     int64_t opened_round_ms;
     bool fenced;               /* another process has its name; set at the end of the round */
     bool paused;               /* intake: also for partitions that come */
@@ -78,6 +82,9 @@ static inline int sp_worker_timeout_ms(const struct sp_worker *w)
 void sp_worker_say(struct sp_worker *w, const char *level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Offsets after the last messages handled, of all partitions, as of the last fetches; needs the
+ * tasks. */
+uint64_t sp_worker_lag(const struct sp_worker *w);
 /* Once a second; needs the tasks. */
 void sp_worker_measure(struct sp_worker *w);
 /* Pauses and resumes; in each turn of the loop. */

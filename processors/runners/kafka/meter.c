@@ -18,6 +18,15 @@ static uint64_t lag_of_task(const struct sp_worker *w, const struct sp_task *t)
     return high > next ? (uint64_t)(high - next) : 0;
 }
 
+uint64_t sp_worker_lag(const struct sp_worker *w)
+{
+    uint64_t lag = 0;
+    for (int32_t p = 0; p < w->partitions[w->options->stage.input]; p++)
+        if (w->tasks[p] && w->tasks[p]->stage)
+            lag += lag_of_task(w, w->tasks[p]);
+    return lag;
+}
+
 static void measure_db(struct sp_db *db, uint64_t *ret_disk, struct sp_db_counts *sum)
 {
     struct sp_db_counts counts;
@@ -36,7 +45,7 @@ void sp_worker_measure(struct sp_worker *w)
     const struct sp_worker_stage *stage = &w->options->stage;
     struct sp_stage_measure sum = {0};
     struct sp_db_counts rows = {0};
-    uint64_t lag = 0, state_bytes = 0;
+    uint64_t state_bytes = 0;
     int64_t t = sp_clock_ms();
     if (t - w->measured_ms < MEASURE_INTERVAL_MS)
         return;
@@ -46,14 +55,13 @@ void sp_worker_measure(struct sp_worker *w)
         const struct sp_task *task = w->tasks[p];
         if (!task || !task->stage)
             continue;
-        lag += lag_of_task(w, task);
         if (stage->measure)
             stage->measure(task->stage, &sum);
         if (task->db)
             measure_db(task->db, &disk, &rows);
         state_bytes += disk;
     }
-    SET(w, lag, lag);
+    SET(w, lag, sp_worker_lag(w));
     SET(w, state_bytes, state_bytes);
     SET(w, rows_read, rows.rows_read);
     SET(w, bytes_read, rows.bytes_read);

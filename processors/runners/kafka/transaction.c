@@ -210,7 +210,8 @@ enum sp_err sp_transaction_begin(struct sp_worker *w)
     w->open = sp_failure_check(&w->failure, w->producer, rd_kafka_begin_transaction(w->producer),
                                "begin") == SP_OK;
     w->opened_ms = sp_clock_ms();
-    w->handled = 0;
+    w->due_ms = w->opened_ms + w->options->commit_interval_ms;
+    w->handled = w->taken = 0;
     w->purged = false;
     return w->failure.err;
 }

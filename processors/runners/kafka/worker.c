@@ -9,8 +9,8 @@
 #include "kafka/internal.h"
 
 enum { POLL_MS = 20, RESTART_MS = 2000, RESTART_SLICE_MS = 100 };
+enum { BEHIND_TIMES = 4 };
 enum { AGAIN_MS = 60000, REGISTRY_WAIT_MAX_MS = 30000 };
-enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 
 /* ---- failures caused by another process ---- */
 
@@ -98,22 +98,10 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
         sp_damage_note(w, t, err, "the stage failed", why ? why : sp_err_text(err));
     t->handled_next = m->offset + 1;
     w->handled++;
+    w->taken++;
     sp_direct_deliver(w);
     w->handled_ms = sp_clock_ms();
     ADD(w, received, 1);
-}
-
-/* When its queue is full, librdkafka's fetching thread sleeps for a second, or until it has
- * something to send. Any request to the partition's broker wakes it; the reply does not matter. */
-static void wake_fetcher(struct sp_worker *w, const rd_kafka_message_t *m)
-{
-    int64_t low, high;
-    w->drained += m->len;
-    if (w->drained < WAKE_BYTES)
-        return;
-    w->drained = 0;
-    rd_kafka_query_watermark_offsets(w->consumer, w->topics[w->options->stage.input], m->partition,
-                                     &low, &high, WAKE_TIMEOUT_MS);
 }
 
 /* After a fatal error a consumer never gets a message again. It reports that in one message, which
@@ -140,18 +128,31 @@ static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
         sp_worker_say(w, "warning", "%s", rd_kafka_message_errstr(m));
 }
 
+/* Whether the transaction goes on after its interval: what waits will take several times as long as
+ * it is open, so a commit now would make little of the crawl earlier, and each costs the broker a
+ * dozen requests. Looks at the lag once an interval. */
+static bool goes_on(struct sp_worker *w, int64_t now_ms)
+{
+    const struct sp_worker_options *o = w->options;
+    if (now_ms - w->opened_ms >= o->commit_behind_ms || sp_worker_lag(w) < BEHIND_TIMES * w->taken)
+        return false;
+    w->due_ms = now_ms + o->commit_interval_ms;
+    return true;
+}
+
 /* Whether to commit. If no messages come, waiting longer would not make the transaction larger, and
  * other stages wait for its output: the last messages of a crawl pass a dozen stages, and lost 0.1
  * s in each. A transaction without a message is upkeep, which leaves most of an interval to the
- * stream. */
-static bool is_due(const struct sp_worker *w)
+ * stream. `empty`: no message was waiting; a worker that was slow is not idle. */
+static bool is_due(struct sp_worker *w, bool empty)
 {
     const struct sp_worker_options *o = w->options;
     if (!w->open)
         return false;
     int64_t now_ms = sp_clock_ms();
-    return now_ms - w->opened_ms >= o->commit_interval_ms || w->handled >= o->commit_messages ||
-           (o->commit_idle_ms && w->handled && now_ms - w->handled_ms >= o->commit_idle_ms);
+    return (now_ms >= w->due_ms && !goes_on(w, now_ms)) || w->handled >= o->commit_messages ||
+           (empty && o->commit_idle_ms && w->handled &&
+            now_ms - w->handled_ms >= o->commit_idle_ms);
 }
 
 static int poll_ms(const struct sp_worker *w)
@@ -166,17 +167,18 @@ static void run_until_stopped(struct sp_worker *w)
         rd_kafka_message_t *m = rd_kafka_consumer_poll(w->consumer, poll_ms(w));
         sp_worker_alive(w);
         if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            sp_waker_taken(w->waker, m->partition, m->len);
             handle(w, m);
-            wake_fetcher(w, m);
         } else if (m && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             on_consumer_error(w, m);
         } else {
             is_dead(w);
         }
+        bool empty = !m;
         if (m)
             rd_kafka_message_destroy(m);
         rd_kafka_poll(w->producer, 0);
-        if (is_due(w))
+        if (is_due(w, empty))
             sp_transaction_commit(w);
         sp_intake_control(w);
         sp_worker_upkeep(w);
@@ -325,6 +327,9 @@ static enum sp_err open_round(struct sp_worker *w)
         open_handle(w, stage->stateful ? SP_KAFKA_GROUP_CONSUMER : SP_KAFKA_PASSING_CONSUMER,
                     stage->name, configure_consumer, &w->consumer) != SP_OK)
         return w->failure.err;
+    err = sp_waker_start(w->consumer, w->topics[stage->input], &w->waker, &fault);
+    if (err != SP_OK)
+        return sp_failure_note(&w->failure, err, "threads", fault.text);
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(topics, w->topics[stage->input], RD_KAFKA_PARTITION_UA);
     rd_kafka_resp_err_t code = rd_kafka_subscribe(w->consumer, topics);
@@ -349,6 +354,8 @@ static void close_round(struct sp_worker *w)
     w->fenced = fenced(w);
     if (w->failure.err != SP_OK && w->producer)
         sp_transaction_abort(w);
+    sp_waker_stop(w->waker);
+    w->waker = NULL;
     if (w->consumer)
         rd_kafka_consumer_close(w->consumer); /* calls sp_assignment_changed */
     sp_assignment_close(w);

@@ -155,6 +155,9 @@ struct sp_worker_options {
     struct sp_rocksdb_options store;
     uint32_t commit_interval_ms;
     uint32_t commit_idle_ms; /* without a message for that long, a commit comes earlier; 0: never */
+    /* How long a transaction may be while the input is behind: while four times as many messages
+     * wait as it has taken. Below commit_interval_ms: no longer than that. */
+    uint32_t commit_behind_ms;
     uint64_t commit_messages; /* or after so many */
     uint32_t timeout_ms;      /* of each question to the broker; 0: 30,000 */
     uint32_t restart_ms;      /* between an error and the next try; 0: 2,000 */

@@ -60,6 +60,8 @@ static enum sp_err toy_step(void *stage, struct sp_view key, struct sp_view valu
         return SP_BUSY;
     }
     toy->sum += number;
+    if (world.on_step)
+        world.on_step();
     *ret_why = NULL;
     sp_worker_emit(toy->worker, SP_TOPIC_STATUS, 0, sp_view("", 0), value);
     return SP_OK;

@@ -97,3 +97,46 @@ TEST(a_stream_without_pauses_has_a_transaction_an_interval)
     CU_ASSERT(few >= 3 && few <= 4); /* 50 messages take 4 seconds */
     CU_ASSERT(many >= 14 && many <= 16);
 }
+
+/* ---- when steps take time ---- */
+
+enum { STEP_MS = IDLE_MS }; /* as long as the pause after which a transaction ends early */
+
+static void take_time(void)
+{
+    pass(STEP_MS);
+}
+
+/* Messages that all wait when the worker begins, and take STEP_MS each. */
+static uint64_t commits_of_backlog(int messages, uint32_t behind_ms)
+{
+    __atomic_store_n(&clock_ms, START_MS, __ATOMIC_RELAXED);
+    world_create(true);
+    world.options.commit_interval_ms = INTERVAL_MS;
+    world.options.commit_idle_ms = IDLE_MS;
+    world.options.commit_behind_ms = behind_ms;
+    world.on_step = take_time;
+    world_feed(0, messages);
+    world_start();
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.received, (uint64_t)messages));
+    uint64_t count = commits();
+    end(messages);
+    return count;
+}
+
+/* Ten messages fit in an interval. */
+TEST(a_slow_step_is_no_pause)
+{
+    uint64_t few = commits_of_backlog(MESSAGES, 0), many = commits_of_backlog(4 * MESSAGES, 0);
+    CU_ASSERT(few >= 4 && few <= 6);
+    CU_ASSERT(many >= 19 && many <= 22);
+}
+
+TEST(transactions_are_longer_while_the_input_is_behind_and_not_at_its_end)
+{
+    enum { BEHIND_MS = 4 * INTERVAL_MS };
+    uint64_t few = commits_of_backlog(MESSAGES, BEHIND_MS);
+    uint64_t many = commits_of_backlog(4 * MESSAGES, BEHIND_MS);
+    CU_ASSERT(few >= 3 && few <= 4);
+    CU_ASSERT(many >= 7 && many <= 11); /* the last ones are shorter */
+}

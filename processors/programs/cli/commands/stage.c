@@ -10,6 +10,7 @@
 static enum sp_err run_stage(const struct sp_command *command, const struct sp_config *config,
                              struct sp_fault *fault)
 {
+    enum { BEHIND_MS = 1000 };
     struct sp_settings settings;
     struct sp_worker_metrics metrics = {0};
     const bool contain = strcmp(command->name, "contain") == 0;
@@ -40,6 +41,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                         .store = run.store,
                                         .commit_interval_ms = (uint32_t)config->commit_interval_ms,
                                         .commit_idle_ms = (uint32_t)config->commit_interval_ms / 10,
+                                        .commit_behind_ms = BEHIND_MS,
                                         .commit_messages = config->commit_messages,
                                         .standby_replicas = (uint32_t)config->standby_replicas,
                                         .max_lag = config->flow_max_lag,
