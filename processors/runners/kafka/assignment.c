@@ -174,6 +174,7 @@ static int64_t first_offset(const struct sp_worker *w, const struct sp_task *t)
 
 void sp_assignment_close(struct sp_worker *w)
 {
+    sp_crew_drop(w->crew);       /* no offset is behind its messages: they come again */
     sp_standby_stop(w->standby); /* any of its copies may be assigned next */
     w->standby = NULL;
     for (int32_t p = 0; w->tasks && p < w->partitions[w->options->stage.input]; p++)

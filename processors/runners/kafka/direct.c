@@ -54,7 +54,7 @@ static void deliver_one(struct sp_worker *w, struct sp_task *t)
         t->handled_next = t->input_next;
     t->upkept = false;
     enum sp_err err = w->options->stage.take(t->stage, pop(w, t));
-    sp_worker_stepped(w, started_us);
+    sp_worker_stepped(w, (uint64_t)(sp_clock_us() - started_us));
     if (err != SP_OK)
         sp_damage_note(w, t, err, "the stage failed", sp_err_text(err));
     w->handled++;

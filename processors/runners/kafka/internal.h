@@ -4,6 +4,7 @@
  *   failure.c       what went wrong first
  *   log.c           the log
  *   direct.c        messages to partitions of the same instance
+ *   crew.c          threads that read messages
  *   intake.c        when no messages are taken for a while
  *   damage.c        which failures a new database repairs
  *   assignment.c    partitions come and go
@@ -17,6 +18,7 @@
 #define SP_KAFKA_INTERNAL_H
 
 #include "base/clock.h"
+#include "kafka/crew.h"
 #include "kafka/failure.h"
 #include "kafka/lag.h"
 #include "kafka/standby.h"
@@ -35,6 +37,7 @@ struct sp_worker {
     struct sp_standby *standby;         /* NULL: nothing of other instances is followed */
     struct sp_lag *lag;                 /* NULL: intake does not wait for the tiers */
     struct sp_waker *waker;             /* of the consumer */
+    struct sp_crew *crew;               /* NULL: the worker reads messages itself */
     rd_kafka_topic_t *known[SP_TOPICS]; /* to the producer */
     char topics[SP_TOPICS][SP_TOPIC_NAME_MAX];
     int32_t partitions[SP_TOPICS];
@@ -93,9 +96,8 @@ void sp_intake_control(struct sp_worker *w);
 void sp_worker_upkeep(struct sp_worker *w);
 
 /* Notes how long a step took. */
-static inline void sp_worker_stepped(struct sp_worker *w, int64_t started_us)
+static inline void sp_worker_stepped(struct sp_worker *w, uint64_t took_us)
 {
-    uint64_t took_us = (uint64_t)(sp_clock_us() - started_us);
     if (took_us > w->options->metrics->longest_step_us)
         SET(w, longest_step_us, took_us);
 }

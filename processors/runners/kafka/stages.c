@@ -10,10 +10,9 @@
 #include "base/url.h"
 #include "codec/codec.h"
 #include "codec/note.h"
-#include "input/input.h"
 #include "kafka/notes.h"
+#include "kafka/page_reader.h"
 #include "shadow/shadow.h"
-#include "signature/signature.h"
 
 /* ---- what all stages send ---- */
 
@@ -118,13 +117,9 @@ static void close_mouth(struct mouth *mouth)
 
 struct signature_stage {
     struct mouth mouth;
-    struct sp_parser *parser;
-    struct sp_wire_format registry;
-    struct sp_schemas *schemas; /* NULL: there is no registry */
-    struct sp_text *text;
+    struct sp_page_reader *reader;
     uint64_t audited; /* bound of the draws of pages in the sample; 0: there is none */
     uint64_t cut;     /* pages */
-    struct sp_buf scratch;
 };
 
 static enum sp_err signature_open(void *arg, struct sp_worker *w, struct sp_store *store,
@@ -132,52 +127,29 @@ static enum sp_err signature_open(void *arg, struct sp_worker *w, struct sp_stor
 {
     const struct sp_stage_options *o = arg;
     struct signature_stage *s = sp_calloc(1, sizeof *s);
-    struct sp_input_options input;
     (void)store;
-    sp_input_options_default(&input);
-    input.max_record_bytes = o->max_record_bytes;
     s->mouth.worker = w;
     s->mouth.maps = &o->compare.maps;
-    s->registry = sp_wire_format_of_id(o->pages_schema_id);
-    s->schemas = o->schemas;
-    s->parser = sp_parser_new(&input);
-    s->text = sp_text_new(&o->text);
+    s->reader = sp_page_reader_new(o);
     s->audited = sp_shadow_limit(o->audit_share);
     *ret_stage = s;
     return SP_OK;
+}
+
+static void *signature_reader(void *arg)
+{
+    return sp_page_reader_new(arg);
+}
+
+static void signature_reader_free(void *reader)
+{
+    sp_page_reader_free(reader);
 }
 
 static enum sp_err signature_prepare(void *arg, struct sp_fault *fault)
 {
     const struct sp_stage_options *o = arg;
     return o->schemas ? sp_schemas_reach(o->schemas, fault) : SP_OK;
-}
-
-static enum sp_err read_page(struct signature_stage *s, struct sp_view value,
-                             struct sp_page_record *ret_page, const char **ret_why)
-{
-    *ret_why = "the page is neither JSON nor Avro of a known schema";
-    if (value.len > 0 && (uint8_t)value.data[0] == 0xc3)
-        return sp_page_decode(value, NULL, ret_page);
-    if (value.len > 0 && value.data[0] == 0 && s->schemas)
-        return sp_schemas_page(s->schemas, value, ret_page, ret_why);
-    if (value.len > 0 && value.data[0] == 0) {
-        *ret_why = "the page is in the framing of a schema registry, with another schema id than "
-                   "topics.pages_schema_id";
-        return s->registry.framing == SP_FRAMING_REGISTRY
-                   ? sp_page_decode(value, &s->registry, ret_page)
-                   : SP_UNKNOWN_SCHEMA;
-    }
-    return sp_parser_json(s->parser, value, ret_page, ret_why);
-}
-
-/* A record without a value in the topic of pages: the page of its key is to be forgotten. */
-static enum sp_err read_deletion(struct signature_stage *s, struct sp_view key,
-                                 struct sp_message **ret_message, const char **ret_why)
-{
-    *ret_why = "a message without a value forgets the page that its key names, and the key is no "
-               "usable URL";
-    return sp_erase_message(key, &s->scratch, ret_message);
 }
 
 /* A copy for the audit (watch.h), in the same transaction. An erased page is deleted there, sampled
@@ -194,19 +166,29 @@ static void send_fetch(struct signature_stage *s, struct sp_message *m)
                        erased ? (struct sp_view){0} : sp_buf_view(&s->mouth.bytes));
 }
 
+static enum sp_err signature_read(void *reader, struct sp_view key, struct sp_view value,
+                                  struct sp_worker_reading *ret_reading)
+{
+    return sp_page_reader_read(reader, key, value, ret_reading);
+}
+
+static void signature_pass(void *stage, const struct sp_worker_reading *reading)
+{
+    struct signature_stage *s = stage;
+    s->cut += reading->cut;
+    if (reading->message)
+        send_fetch(s, reading->message);
+}
+
 static enum sp_err signature_step(void *stage, struct sp_view key, struct sp_view value,
                                   const char **ret_why)
 {
-    struct signature_stage *s = stage;
-    struct sp_page_record page;
-    struct sp_message *m = NULL;
+    struct sp_worker_reading r;
     enum sp_err err =
-        value.data ? read_page(s, value, &page, ret_why) : read_deletion(s, key, &m, ret_why);
-    if (err == SP_OK && value.data)
-        err = sp_record_message(s->text, &page, &s->scratch, &m, ret_why);
-    s->cut += sp_text_take_cut(s->text);
-    if (err == SP_OK && m)
-        send_fetch(s, m);
+        sp_page_reader_read(((struct signature_stage *)stage)->reader, key, value, &r);
+    *ret_why = r.why;
+    if (err == SP_OK)
+        signature_pass(stage, &r);
     return err;
 }
 
@@ -225,9 +207,7 @@ static enum sp_err nothing_to_flush(void *stage)
 static void signature_close(void *stage)
 {
     struct signature_stage *s = stage;
-    sp_parser_free(s->parser);
-    sp_text_free(s->text);
-    sp_buf_done(&s->scratch);
+    sp_page_reader_free(s->reader);
     close_mouth(&s->mouth);
     sp_free(s);
 }
@@ -241,6 +221,10 @@ struct sp_worker_stage sp_stage_signature(const struct sp_stage_options *options
                                     .prepare = signature_prepare,
                                     .open = signature_open,
                                     .step = signature_step,
+                                    .read = signature_read,
+                                    .pass = signature_pass,
+                                    .reader_new = signature_reader,
+                                    .reader_free = signature_reader_free,
                                     .measure = signature_measure,
                                     .flush = nothing_to_flush,
                                     .close = signature_close,

@@ -77,17 +77,10 @@ static enum sp_err note_registry(struct sp_worker *w, enum sp_err err, const cha
     return err == SP_OK ? SP_OK : sp_failure_note(&w->failure, err, "no schemas", why);
 }
 
-static void handle(struct sp_worker *w, rd_kafka_message_t *m)
+/* After a step: an error becomes a dead letter or ends the round. */
+static void note_handled(struct sp_worker *w, struct sp_task *t, const rd_kafka_message_t *m,
+                         enum sp_err err, const char *why)
 {
-    struct sp_task *t = w->tasks[m->partition];
-    const char *why = NULL;
-    if (!t || sp_transaction_begin(w) != SP_OK)
-        return;
-    w->too_large = 0;
-    int64_t started_us = sp_clock_us();
-    enum sp_err err = w->options->stage.step(t->stage, sp_view(m->key, m->key_len),
-                                             sp_view(m->payload, m->len), &why);
-    sp_worker_stepped(w, started_us);
     if (err == SP_OK && w->too_large)
         err = SP_TOO_LARGE, why = "its result is larger than the output topic of the stage accepts";
     if (err != SP_OK && sp_err_class(err) == SP_CLASS_BAD_RECORD)
@@ -102,6 +95,51 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
     sp_direct_deliver(w);
     w->handled_ms = sp_clock_ms();
     ADD(w, received, 1);
+}
+
+static void handle(struct sp_worker *w, rd_kafka_message_t *m)
+{
+    struct sp_task *t = w->tasks[m->partition];
+    const char *why = NULL;
+    if (!t || sp_transaction_begin(w) != SP_OK)
+        return;
+    w->too_large = 0;
+    int64_t started_us = sp_clock_us();
+    enum sp_err err = w->options->stage.step(t->stage, sp_view(m->key, m->key_len),
+                                             sp_view(m->payload, m->len), &why);
+    sp_worker_stepped(w, (uint64_t)(sp_clock_us() - started_us));
+    note_handled(w, t, m, err, why);
+}
+
+/* Handles a message that the crew has read. */
+static void handle_read(struct sp_worker *w, const struct sp_crew_result *r)
+{
+    struct sp_task *t = w->tasks[r->message->partition];
+    if (!t || sp_transaction_begin(w) != SP_OK) {
+        if (r->reading.message)
+            sp_message_free(r->reading.message);
+        return;
+    }
+    w->too_large = 0;
+    if (r->err == SP_OK)
+        w->options->stage.pass(t->stage, &r->reading);
+    sp_worker_stepped(w, r->took_us);
+    note_handled(w, t, r->message, r->err, r->reading.why);
+}
+
+/* Takes what the crew has read, without a pause until the transaction must end. `idle`: no message
+ * waits in the topic. */
+static void take_read(struct sp_worker *w, bool idle)
+{
+    struct sp_crew_result r;
+    if (!sp_crew_count(w->crew) || (!idle && sp_crew_has_room(w->crew)))
+        return;
+    sp_crew_wait(w->crew, idle);
+    while (w->failure.err == SP_OK && w->handled < w->options->commit_messages &&
+           sp_crew_take(w->crew, &r)) {
+        handle_read(w, &r);
+        rd_kafka_message_destroy(r.message);
+    }
 }
 
 /* After a fatal error a consumer never gets a message again. It reports that in one message, which
@@ -158,6 +196,8 @@ static bool is_due(struct sp_worker *w, bool empty)
 static int poll_ms(const struct sp_worker *w)
 {
     uint32_t idle_ms = w->options->commit_idle_ms;
+    if (w->crew && sp_crew_count(w->crew))
+        return 0;
     return w->open && idle_ms && idle_ms < POLL_MS ? (int)idle_ms : POLL_MS;
 }
 
@@ -168,15 +208,20 @@ static void run_until_stopped(struct sp_worker *w)
         sp_worker_alive(w);
         if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
             sp_waker_taken(w->waker, m->partition, m->len);
-            handle(w, m);
+            if (w->crew)
+                sp_crew_put(w->crew, m);
+            else
+                handle(w, m);
         } else if (m && m->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             on_consumer_error(w, m);
         } else {
             is_dead(w);
         }
         bool empty = !m;
-        if (m)
+        if (m && (m->err != RD_KAFKA_RESP_ERR_NO_ERROR || !w->crew))
             rd_kafka_message_destroy(m);
+        if (w->crew)
+            take_read(w, empty);
         rd_kafka_poll(w->producer, 0);
         if (is_due(w, empty))
             sp_transaction_commit(w);
@@ -328,6 +373,8 @@ static enum sp_err open_round(struct sp_worker *w)
                     stage->name, configure_consumer, &w->consumer) != SP_OK)
         return w->failure.err;
     err = sp_waker_start(w->consumer, w->topics[stage->input], &w->waker, &fault);
+    if (err == SP_OK && stage->read && w->options->readers)
+        err = sp_crew_start(stage, w->options->readers, &w->crew, &fault);
     if (err != SP_OK)
         return sp_failure_note(&w->failure, err, "threads", fault.text);
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
@@ -359,6 +406,8 @@ static void close_round(struct sp_worker *w)
     if (w->consumer)
         rd_kafka_consumer_close(w->consumer); /* calls sp_assignment_changed */
     sp_assignment_close(w);
+    sp_crew_stop(w->crew);
+    w->crew = NULL;
     close_handle(&w->consumer);
     for (int topic = 0; topic < SP_TOPICS; topic++)
         if (w->known[topic])

@@ -46,6 +46,13 @@ struct sp_stage_measure {
     uint64_t contain_index_bytes;
 };
 
+/* What a stage found in a message before it looks at its state. */
+struct sp_worker_reading {
+    struct sp_message *message; /* NULL: the message needs nothing */
+    const char *why;            /* after an error: a sentence, or NULL */
+    uint64_t cut;               /* 1: only text.max_bytes were read */
+};
+
 struct sp_worker_stage {
     const char *name; /* of the consumer group and the transactional ids */
     enum sp_topic input;
@@ -63,6 +70,14 @@ struct sp_worker_stage {
      * again. */
     enum sp_err (*step)(void *stage, struct sp_view key, struct sp_view value,
                         const char **ret_why);
+    /* NULL, or the first part of `step`, for which a thread needs only a reader of its own. Fails
+     * as `step`. */
+    enum sp_err (*read)(void *reader, struct sp_view key, struct sp_view value,
+                        struct sp_worker_reading *ret_reading);
+    /* The other part of `step`, in the worker's thread; owns the message. */
+    void (*pass)(void *stage, const struct sp_worker_reading *reading);
+    void *(*reader_new)(void *arg);
+    void (*reader_free)(void *reader);
     /* NULL: all messages go through the topic. Else handles one that this worker has kept, which it
      * owns. Fails as `step`, but no message of our own is a bad record. */
     enum sp_err (*take)(void *stage, struct sp_message *m);
@@ -165,6 +180,7 @@ struct sp_worker_options {
      * asks for is looked at, and the topics of both tiers. */
     int32_t must_have[SP_TOPICS];
     uint32_t standby_replicas; /* see standby.h; 0: no copies */
+    uint32_t readers; /* threads that read, if the stage has `read`; 0: the worker's own thread */
     uint64_t max_lag; /* stateless: intake pauses while the tiers are further behind; 0: never */
     void (*log)(const char *level, const char *text);
     struct sp_worker_metrics *metrics;
