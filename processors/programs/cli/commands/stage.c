@@ -7,10 +7,11 @@
 #include "kafka/health.h"
 #include "kafka/stages.h"
 
+enum { BEHIND_MS = 1000 }; /* of a transaction */
+
 static enum sp_err run_stage(const struct sp_command *command, const struct sp_config *config,
                              struct sp_fault *fault)
 {
-    enum { BEHIND_MS = 1000 };
     struct sp_settings settings;
     struct sp_worker_metrics metrics = {0};
     const bool contain = strcmp(command->name, "contain") == 0;
