@@ -1,9 +1,9 @@
 /* bench_lag BROKER PREFIX
  *
- * Prints a line twice a second: the time, the messages that the consumer groups signature, group
- * and compare have not committed yet, and the end offset of the status topic. Control records count
- * as messages, so the lag of a group that is done may stay above zero. Ends when standard output is
- * closed. */
+ * Prints a line five times a second: the time, the messages that the consumer groups signature,
+ * group and compare have not committed yet, and the end offset of the status topic. Control records
+ * count as messages, so the lag of a group that is done may stay above zero. Ends when standard
+ * output is closed. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 
 #include <librdkafka/rdkafka.h>
 
-enum { TIMEOUT_MS = 10000, INTERVAL_US = 500000, GROUPS = 3 };
+enum { TIMEOUT_MS = 10000, INTERVAL_US = 200000, GROUPS = 3 };
 
 static void fail(const char *what, const char *why)
 {
