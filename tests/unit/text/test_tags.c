@@ -205,6 +205,8 @@ TEST(what_was_read_before_does_not_change_a_tag)
 static void put_random_run(uint64_t *state, struct sp_buf *out)
 {
     static const char *const pieces[] = {"<div class=\"nav\">",
+                                         "<td class=\"menu\">",
+                                         "<script type=\"text/template\">",
                                          "<div>",
                                          "</div>",
                                          "<div hidden>",
@@ -253,7 +255,7 @@ static void put_random_run(uint64_t *state, struct sp_buf *out)
                                          "<i",
                                          "&lt;",
                                          "&nbsp;&"};
-    uint64_t kinds = next_random(state) % 4 ? 26 : sizeof pieces / sizeof *pieces;
+    uint64_t kinds = next_random(state) % 4 ? 28 : sizeof pieces / sizeof *pieces;
     for (uint64_t n = next_random(state) % 6; n > 0; n--) {
         sp_buf_put_str(out, pieces[next_random(state) % kinds]);
         sp_buf_put_str(out, next_random(state) % 3 ? "" : " \n");
@@ -317,6 +319,69 @@ TEST(deep_pages_do_not_depend_on_what_was_read_before)
     sp_html_free(all);
     sp_blocks_done(&known);
     sp_blocks_done(&read);
+    sp_buf_done(&page);
+}
+
+/* Scans the page with a scanner that may know its runs and with one that does not. */
+static void check_known(struct sp_html *all, struct sp_view page)
+{
+    struct sp_blocks known = {0}, read = {0};
+    struct sp_html *none = sp_html_new();
+    sp_html_scan(none, page, &read);
+    sp_html_scan(all, page, &known);
+    CU_ASSERT_TRUE(same_blocks(&known, &read));
+    sp_html_free(none);
+    sp_blocks_done(&known);
+    sp_blocks_done(&read);
+}
+
+/* A cell without content ends the cell before it. */
+TEST(an_empty_cell_is_not_nothing)
+{
+    struct sp_html *all = sp_html_new();
+    struct sp_buf page = {0};
+    for (unsigned i = 0; i < 20; i++)
+        sp_buf_put_str(&page, "<td class=\"menu\">a<td></td>b");
+    for (unsigned i = 0; i < 3; i++)
+        check_known(all, sp_buf_view(&page));
+    sp_html_free(all);
+    sp_buf_done(&page);
+}
+
+/* An end tag of a container that was not counted does not end one that was. */
+TEST(a_run_does_not_cancel_what_the_stack_would_not)
+{
+    struct sp_html *all = sp_html_new();
+    struct sp_buf page = {0};
+    for (unsigned i = 0; i < 256; i++)
+        sp_buf_put_str(&page, "<div>x");
+    sp_buf_put_str(&page, "<nav>y<nav>y");
+    for (unsigned i = 0; i < 40; i++)
+        sp_buf_put_str(&page, "</div>x");
+    for (unsigned i = 0; i < 5; i++)
+        sp_buf_put_str(&page, "<nav></nav>z");
+    for (unsigned i = 0; i < 30; i++)
+        sp_buf_put_str(&page, " some words at the end");
+    for (unsigned i = 0; i < 3; i++)
+        check_known(all, sp_buf_view(&page));
+    sp_html_free(all);
+    sp_buf_done(&page);
+}
+
+/* A comment that the end of one page cuts goes on in another page with the same bytes. */
+TEST(a_comment_that_is_cut_is_not_known)
+{
+    static const char run[] = "<b><!-- 0123456789 0123456789 0123456789 0123456789 0123456789 >";
+    _Static_assert(sizeof run - 1 == 64, "what is compared");
+    struct sp_html *all = sp_html_new();
+    struct sp_buf page = {0};
+    sp_buf_put_str(&page, "some words ");
+    sp_buf_put_str(&page, run);
+    for (unsigned i = 0; i < 3; i++)
+        check_known(all, sp_buf_view(&page));
+    sp_buf_put_str(&page, "hidden --> and shown");
+    check_known(all, sp_buf_view(&page));
+    sp_html_free(all);
     sp_buf_done(&page);
 }
 
