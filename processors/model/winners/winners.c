@@ -44,6 +44,31 @@ int sp_rank_cmp(const struct sp_rank *a, struct sp_id a_page, const struct sp_ra
     return sp_id_cmp(a_page, b_page);
 }
 
+/* Appends a field to the head. One that does not fit becomes all ones, and so does all that
+ * follows: otherwise a later field would decide between two that do not fit. */
+static uint64_t append(uint64_t head, uint64_t field, unsigned bits, bool *full)
+{
+    uint64_t most = (1ull << bits) - 1;
+    *full |= field >= most;
+    return head << bits | (*full ? most : field);
+}
+
+uint64_t sp_rank_head(const struct sp_rank *rank, struct sp_id page)
+{
+    enum { DYNAMIC = 2, URL = 16, UNFAVOURED = 2, PAGE = 42 };
+    static const uint64_t sign = 1ull << 63;
+    uint64_t bits, head = 1; /* positive popularities: 0; others: 3 */
+    bool full = false;
+    if (rank->popularity != 0) {
+        memcpy(&bits, &rank->popularity, sizeof bits);
+        return bits & sign ? (bits ^ sign) >> 1 | 3ull << 62 : (~bits ^ sign) >> 1;
+    }
+    head = append(head, rank->dynamic, DYNAMIC, &full);
+    head = append(head, rank->url_bytes, URL, &full);
+    head = append(head, rank->unfavoured, UNFAVOURED, &full);
+    return append(head, page.hi >> (64 - PAGE), PAGE, &full);
+}
+
 enum sp_rank_rule sp_rank_decided(const struct sp_rank *winner, struct sp_id winner_page,
                                   const struct sp_rank *loser, struct sp_id loser_page)
 {

@@ -52,8 +52,7 @@ static void move_up(struct sp_rank_place *p, const struct sp_hub *h)
 
 struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct sp_rank_place *p)
 {
-    const struct sp_member at = {.rank = p->rank, .page = p->page};
-    struct sp_shelf_place place = sp_shelf_find(hubs, sp_hub_order, &at, 0), next = place;
+    struct sp_shelf_place place = sp_hub_place(hubs, p), next = place;
     struct sp_hub *h = sp_shelf_next(hubs, &next);
     return h && !sp_cover_is_behind(p, h) ? next : place;
 }
@@ -79,7 +78,7 @@ static void open_one(struct sp_large *l, struct sp_hub *h)
     if (h->open || h->todo)
         return;
     h->open = true;
-    sp_shelf_add(&l->open, sp_hub_order, h->best, 0, h);
+    sp_hub_shelve(&l->open, h);
 }
 
 static void close_one(struct sp_large *l, struct sp_hub *h)
@@ -87,7 +86,7 @@ static void close_one(struct sp_large *l, struct sp_hub *h)
     if (!h->open)
         return;
     h->open = false;
-    sp_shelf_remove(&l->open, sp_hub_order, h->best, 0);
+    sp_hub_unshelve(&l->open, h);
 }
 
 /* The hubs that it covered are opened one by one if there are no more than the steps until now have

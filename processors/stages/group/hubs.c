@@ -9,11 +9,28 @@ static int rank_order(const struct sp_member *key, const struct sp_member *m)
     return sp_rank_cmp(&m->rank, m->page, &key->rank, key->page);
 }
 
-int sp_hub_order(const void *key, const void *object)
+static int hub_order(const void *key, const void *object)
 {
-    const struct sp_member *k = key;
+    const struct sp_rank_place *k = key;
     const struct sp_hub *h = object;
     return sp_rank_cmp(&h->rank, h->page, &k->rank, k->page);
+}
+
+void sp_hub_shelve(struct sp_shelf *hubs, struct sp_hub *h)
+{
+    const struct sp_rank_place at = {true, h->rank, h->page};
+    sp_shelf_add(hubs, hub_order, &at, sp_rank_head(&h->rank, h->page), h);
+}
+
+void sp_hub_unshelve(struct sp_shelf *hubs, struct sp_hub *h)
+{
+    const struct sp_rank_place at = {true, h->rank, h->page};
+    sp_shelf_remove(hubs, hub_order, &at, sp_rank_head(&h->rank, h->page));
+}
+
+struct sp_shelf_place sp_hub_place(const struct sp_shelf *hubs, const struct sp_rank_place *at)
+{
+    return sp_shelf_find(hubs, hub_order, at, sp_rank_head(&at->rank, at->page));
 }
 
 bool sp_hub_before(const struct sp_hub *a, const struct sp_hub *b)
@@ -264,13 +281,13 @@ static void set_best(struct sp_group *g, struct sp_hub *h, struct sp_member *bes
     struct sp_large *l = g->large;
     if (h->best) {
         sp_cover_leave(g, h);
-        sp_shelf_remove(&l->ranks, sp_hub_order, h->best, 0);
+        sp_hub_unshelve(&l->ranks, h);
     }
     h->best = best;
     if (best) {
         h->rank = best->rank;
         h->page = best->page;
-        sp_shelf_add(&l->ranks, sp_hub_order, best, 0, h);
+        sp_hub_shelve(&l->ranks, h);
         sp_cover_judge_later(l, h);
     }
 }

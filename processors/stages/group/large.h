@@ -158,8 +158,12 @@ void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
                               const struct sp_member *to);
 
 /* ---- hubs.c */
-int sp_hub_order(const void *key, const void *object); /* key: struct sp_member, the best */
-int sp_hub_by_rank(const void *a, const void *b);      /* of a list of hubs, for qsort */
+/* Lists of hubs by rank: adds a hub, removes it, and finds the first hub that is not before a
+ * place. A hub's rank must not change in between. */
+void sp_hub_shelve(struct sp_shelf *hubs, struct sp_hub *h);
+void sp_hub_unshelve(struct sp_shelf *hubs, struct sp_hub *h);
+struct sp_shelf_place sp_hub_place(const struct sp_shelf *hubs, const struct sp_rank_place *at);
+int sp_hub_by_rank(const void *a, const void *b); /* of a list of hubs, for qsort */
 bool sp_hub_before(const struct sp_hub *a, const struct sp_hub *b); /* in rank order */
 struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h);
 void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h);
@@ -204,7 +208,7 @@ void sp_bonds_split(struct sp_group_stage *st, struct sp_group *g);
 
 /* ---- winning.c */
 void sp_winning_add(struct sp_large *l, struct sp_hub *h);
-/* Its best member must still be that with which it was added. */
+/* Its rank must still be that with which it was added. */
 void sp_winning_remove(struct sp_large *l, struct sp_hub *h);
 /* Forgets the list of recent winners if it is much longer than that of the winners. Hubs judged
  * before that are judged in full. */

@@ -19,13 +19,13 @@
 void sp_winning_add(struct sp_large *l, struct sp_hub *h)
 {
     h->won = ++l->wins;
-    sp_shelf_add(&l->winners, sp_hub_order, h->best, 0, h);
+    sp_hub_shelve(&l->winners, h);
     sp_hub_list_add(&l->recent, h);
 }
 
 void sp_winning_remove(struct sp_large *l, struct sp_hub *h)
 {
-    sp_shelf_remove(&l->winners, sp_hub_order, h->best, 0);
+    sp_hub_unshelve(&l->winners, h);
     sp_winning_forget_pattern(h);
 }
 
@@ -165,7 +165,8 @@ static bool gather(struct sp_large *l, struct sp_hub *h)
 /* The place of the hub among the winners, or where it would be. */
 static struct sp_shelf_place place_of(const struct sp_large *l, const struct sp_hub *h)
 {
-    return sp_shelf_find(&l->winners, sp_hub_order, h->best, 0);
+    const struct sp_rank_place at = {true, h->rank, h->page};
+    return sp_hub_place(&l->winners, &at);
 }
 
 /* The first winner that is not decided or, if there is an `end`, not ranked before it. */

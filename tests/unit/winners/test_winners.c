@@ -56,6 +56,46 @@ TEST(a_loser_names_the_first_winner_that_covers_it)
     check_choice((const char *[]){"d", "cd", "bd", ""}, "dddd");
 }
 
+/* ---- the order of ranks ---- */
+
+static struct sp_id page_of(uint64_t hi, uint64_t lo)
+{
+    return (struct sp_id){.hi = hi, .lo = lo};
+}
+
+/* Whatever decides between two pages, their heads do not say the opposite. */
+TEST(heads_of_ranks_never_decrease_along_their_order)
+{
+    static const double popularities[] = {-INFINITY, -2, -1e-300, 0, 1e-310, 1, 1.5, 3, INFINITY};
+    static const uint32_t lengths[] = {0, 17, 18, 65533, 65534, 65535, 65536, UINT32_MAX};
+    static const uint64_t pages[] = {0, 1, 1ull << 22, UINT64_MAX / 3, UINT64_MAX};
+    enum { POPULARITIES = 9, LENGTHS = 8, PAGES = 5, FLAGS = 4 };
+    struct sp_rank ranks[POPULARITIES * LENGTHS * PAGES * FLAGS * FLAGS];
+    struct sp_id ids[POPULARITIES * LENGTHS * PAGES * FLAGS * FLAGS];
+    uint32_t count = 0, same = 0;
+    for (int p = 0; p < POPULARITIES; p++)
+        for (int l = 0; l < LENGTHS; l++)
+            for (int i = 0; i < PAGES; i++)
+                for (int f = 0; f < FLAGS * FLAGS; f++) {
+                    ranks[count] = (struct sp_rank){popularities[p], lengths[l],
+                                                    (uint8_t)(f / FLAGS), (uint8_t)(f % FLAGS)};
+                    ids[count++] = page_of(pages[i], (uint64_t)f);
+                }
+    for (uint32_t a = 0; a < count; a++)
+        for (uint32_t b = 0; b < count; b++) {
+            uint64_t x = sp_rank_head(&ranks[a], ids[a]), y = sp_rank_head(&ranks[b], ids[b]);
+            int order = sp_rank_cmp(&ranks[a], ids[a], &ranks[b], ids[b]);
+            if (x != y)
+                CU_ASSERT_FATAL((x < y) == (order < 0));
+            same += x == y && a != b;
+        }
+    CU_ASSERT(same > 0);
+    struct sp_rank none = {0}, minus = {.popularity = -0.0};
+    CU_ASSERT_EQUAL(sp_rank_head(&none, ids[0]), sp_rank_head(&minus, ids[0]));
+    CU_ASSERT_NOT_EQUAL(sp_rank_head(&none, page_of(1ull << 22, 0)),
+                        sp_rank_head(&none, page_of(2ull << 22, 0)));
+}
+
 /* ---- popularity classes ---- */
 
 static bool same_class(double a, double b, double tolerance)
