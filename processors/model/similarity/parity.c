@@ -2,6 +2,9 @@
 #include "similarity/parity.h"
 
 #include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 uint32_t sp_parity_words(uint32_t shingles, uint32_t bits_each)
 {
@@ -46,7 +49,51 @@ static inline __attribute__((always_inline)) uint32_t brief_distance(const uint6
            (uint32_t)__builtin_popcountll(a[1] ^ b[1]);
 }
 
+static inline __attribute__((always_inline)) uint32_t near_of(const struct sp_parity_wide *x,
+                                                              const struct sp_parity_wide *items,
+                                                              const uint32_t *numbers,
+                                                              uint32_t count, uint32_t *ret_near)
+{
+    uint32_t near = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sp_parity_wide *y = &items[numbers[i]];
+        int bits = 0;
+        for (uint32_t k = 0; k < SP_PARITY_WIDE; k++)
+            bits += __builtin_popcountll(x->words[k] ^ y->words[k]);
+        ret_near[near] = numbers[i];
+        near += bits <= x->most + y->most;
+    }
+    return near;
+}
+
 #if defined(__x86_64__)
+__attribute__((target("popcnt"))) static uint32_t near_popcnt(const struct sp_parity_wide *x,
+                                                              const struct sp_parity_wide *items,
+                                                              const uint32_t *numbers,
+                                                              uint32_t count, uint32_t *ret_near)
+{
+    return near_of(x, items, numbers, count, ret_near);
+}
+
+#define AVX512 "avx512f,avx512vpopcntdq"
+
+__attribute__((target(AVX512))) static uint32_t near_avx512(const struct sp_parity_wide *x,
+                                                            const struct sp_parity_wide *items,
+                                                            const uint32_t *numbers, uint32_t count,
+                                                            uint32_t *ret_near)
+{
+    __m512i pattern = _mm512_loadu_si512(x->words);
+    uint32_t near = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct sp_parity_wide *y = &items[numbers[i]];
+        __m512i differ = _mm512_xor_si512(pattern, _mm512_loadu_si512(y->words));
+        int64_t bits = _mm512_reduce_add_epi64(_mm512_popcnt_epi64(differ));
+        ret_near[near] = numbers[i];
+        near += (double)bits <= x->most + y->most;
+    }
+    return near;
+}
+
 __attribute__((target("popcnt"))) static uint32_t brief_distance_popcnt(const uint64_t *a,
                                                                         const uint64_t *b)
 {
@@ -88,4 +135,23 @@ uint32_t sp_parity_brief_distance(const uint64_t a[SP_PARITY_BRIEF],
         return brief_distance_popcnt(a, b);
 #endif
     return brief_distance(a, b);
+}
+
+void sp_parity_widen(const uint64_t *pattern, uint32_t words, uint64_t ret_words[SP_PARITY_WIDE])
+{
+    memset(ret_words, 0, SP_PARITY_WIDE * sizeof *ret_words);
+    for (uint32_t i = 0; i < words; i++)
+        ret_words[i % SP_PARITY_WIDE] ^= pattern[i];
+}
+
+uint32_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_wide *items,
+                        const uint32_t *numbers, uint32_t count, uint32_t *ret_near)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq"))
+        return near_avx512(x, items, numbers, count, ret_near);
+    if (__builtin_cpu_supports("popcnt"))
+        return near_popcnt(x, items, numbers, count, ret_near);
+#endif
+    return near_of(x, items, numbers, count, ret_near);
 }

@@ -14,6 +14,7 @@
 
 enum {
     SP_PARITY_WORDS_MAX = 1024,
+    SP_PARITY_WIDE = 8, /* words of patterns that lie side by side */
     SP_PARITY_BRIEF = 2 /* words of a pattern that rules out most of what the whole one does */
 };
 
@@ -27,6 +28,18 @@ void sp_parity_brief(const uint64_t *pattern, uint32_t words, uint64_t ret_words
 /* A lower bound from two folded patterns: at most that from the whole ones. */
 uint32_t sp_parity_brief_distance(const uint64_t a[SP_PARITY_BRIEF],
                                   const uint64_t b[SP_PARITY_BRIEF]);
+/* A folded pattern, for a list of them. */
+struct sp_parity_wide {
+    uint64_t words[SP_PARITY_WIDE];
+    double most; /* bits: two patterns that differ in more than both allow are not similar */
+};
+
+/* Folds a pattern of at least SP_PARITY_WIDE words. */
+void sp_parity_widen(const uint64_t *pattern, uint32_t words, uint64_t ret_words[SP_PARITY_WIDE]);
+/* Of the items with these numbers, writes the numbers of those that are not ruled out, in the same
+ * order, to ret_near, which has room for all; returns how many. */
+uint32_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_wide *items,
+                        const uint32_t *numbers, uint32_t count, uint32_t *ret_near);
 /* The lower bound from two patterns; shingles that are repeated count each time. */
 uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,
                             uint32_t b_words);

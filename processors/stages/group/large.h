@@ -11,6 +11,7 @@
  *   pieces.c  pieces that have come off
  *   cover.c   which hubs win, by content
  *   winning.c the hubs that win
+ *   lookup.c  their patterns, side by side
  *   aware.c   which members a step tells
  *
  * If winner.margin or winner.relation is set, a group of any size is handled as a small one,
@@ -23,6 +24,7 @@
 #include "base/shelf.h"
 #include "group/ends.h"
 #include "group/members.h"
+#include "similarity/parity.h"
 #include "stars/stars.h"
 
 struct sp_hub;
@@ -57,6 +59,7 @@ struct sp_hub {
     struct sp_hub *first_follower;  /* of those */
     struct sp_hub *next_follower;   /* of its winner */
     struct sp_hub **at_follower;
+    uint32_t looked_up;   /* its place in large->lookup, plus 1; 0: it is not there */
     bool over;            /* it is kept only for its followers */
     bool open;            /* in large->open */
     float similarity;     /* to the winner */
@@ -108,6 +111,7 @@ struct sp_large {
                                   * longer one */
     uint64_t recent_from;        /* the number of the first of them */
     uint64_t wins;               /* the number of the last */
+    struct sp_lookup *lookup;    /* lookup.c; NULL: not needed yet */
     uint32_t paid;               /* hubs that may be opened (cover.c) */
     struct sp_hub_list near;     /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
@@ -220,6 +224,12 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 /* The same, but compares in any case. */
 bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                         double *ret_similarity);
+/* Places in the order of large->lookup. */
+struct sp_lookup_range {
+    uint32_t at;
+    uint32_t end;
+};
+
 /* The decided winners that can be similar to the hub, in rank order, other than itself. Valid until
  * winners come or go. If there are many, costs a probe of the index and its touched stars, or the
  * number of winners, whichever is less. */
@@ -229,7 +239,10 @@ struct sp_winning_walk {
     const struct sp_hub *end; /* the first winner that is not in it; NULL: none */
     uint64_t after;
     uint32_t *tried;
-    bool near; /* over large->near; otherwise over all */
+    bool near;       /* over large->near; otherwise over all */
+    bool by_pattern; /* over large->near, which has the next of `range` */
+    uint32_t passed;
+    struct sp_lookup_range range; /* by_pattern: still to be read */
     uint32_t at;
     struct sp_shelf_place place;
 };
@@ -242,6 +255,23 @@ struct sp_winning_walk sp_winning_behind(struct sp_large *l, struct sp_hub *h, u
 struct sp_hub *sp_winning_next(struct sp_winning_walk *walk);
 /* Frees what the calls before have kept with the hub; for one that does not win. */
 void sp_winning_forget_pattern(struct sp_hub *h);
+
+/* Folds the hub's pattern. False: an error, which is in the stage. */
+bool sp_winning_pattern(struct sp_large *l, struct sp_hub *h, struct sp_parity_wide *ret_wide);
+
+/* ---- lookup.c */
+/* The hub has become a winner, and is one no longer. */
+void sp_lookup_enter(struct sp_large *l, struct sp_hub *h);
+void sp_lookup_leave(struct sp_large *l, struct sp_hub *h);
+/* The winners from one to before another, by rank; NULL: to the last. Valid until winners come or
+ * go. */
+struct sp_lookup_range sp_lookup_between(struct sp_large *l, const struct sp_hub *from,
+                                         const struct sp_hub *end);
+/* Fills l->near with the next winners of the range, by rank, that the folded patterns do not rule
+ * out for the hub; none: it has no more. */
+void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range *range);
+/* Frees the patterns. */
+void sp_lookup_end(struct sp_large *l);
 
 /* ---- cover.c */
 /* Another member is the hub's best. */

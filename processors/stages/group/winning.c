@@ -6,7 +6,8 @@
  * there is but one star, and all winners differ from a hub by little more than the threshold
  * allows: the hub is held against them in rank order. The first is compared; after that,
  * patterns of the shingles (similarity/parity.h) rule out nearly all that are not similar, without
- * reading their signatures. */
+ * reading their signatures. If there are many, the patterns are read from a list of their own
+ * (lookup.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,11 +22,16 @@ void sp_winning_add(struct sp_large *l, struct sp_hub *h)
     h->won = ++l->wins;
     sp_hub_shelve(&l->winners, h);
     sp_hub_list_add(&l->recent, h);
+    sp_lookup_enter(l, h);
 }
 
 void sp_winning_remove(struct sp_large *l, struct sp_hub *h)
 {
+    enum { FEW = 32 };
     sp_hub_unshelve(&l->winners, h);
+    sp_lookup_leave(l, h);
+    if (l->winners.count < FEW)
+        sp_lookup_end(l);
     sp_winning_forget_pattern(h);
 }
 
@@ -60,7 +66,7 @@ static struct sp_pattern *pattern_of(const struct sp_similarity_options *o,
 {
     enum { BITS_EACH = 4 };
     uint32_t words = sp_parity_words(s->shingle_count, BITS_EACH);
-    words = words < SP_PARITY_BRIEF ? SP_PARITY_BRIEF : words;
+    words = words < SP_PARITY_WIDE ? SP_PARITY_WIDE : words;
     struct sp_pattern *p = sp_alloc(sizeof *p + words * sizeof *p->bits);
     *p = (struct sp_pattern){.most = most_of(o, s), .words = words};
     sp_parity_of(s, words, p->bits);
@@ -80,6 +86,15 @@ static bool make_pattern(struct sp_large *l, struct sp_hub *h)
     if (s)
         h->pattern = pattern_of(&l->stage->options.similarity, s);
     return s;
+}
+
+bool sp_winning_pattern(struct sp_large *l, struct sp_hub *h, struct sp_parity_wide *ret_wide)
+{
+    if (!h->pattern && !make_pattern(l, h))
+        return false;
+    sp_parity_widen(h->pattern->bits, h->pattern->words, ret_wide->words);
+    ret_wide->most = h->pattern->most;
+    return true;
 }
 
 static inline bool rules_out(struct sp_large *l, struct sp_hub *h, struct sp_hub *w)
@@ -220,16 +235,38 @@ struct sp_winning_walk sp_winning_behind(struct sp_large *l, struct sp_hub *h, u
 }
 
 /* NULL at the end. */
-static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
+static struct sp_hub *next_by_pattern(struct sp_winning_walk *walk)
 {
     struct sp_large *l = walk->large;
-    struct sp_hub *w;
-    if (!walk->near) {
-        w = sp_shelf_next(&l->winners, &walk->place);
-        return w == walk->end ? NULL : w;
+    if (walk->at == l->near.count) {
+        sp_lookup_near(l, walk->hub, &walk->range);
+        walk->at = 0;
     }
-    w = walk->at < l->near.count ? l->near.hubs[walk->at++] : NULL;
-    return w && walk->end && !sp_hub_before(w, walk->end) ? NULL : w;
+    return walk->at < l->near.count ? l->near.hubs[walk->at++] : NULL;
+}
+
+/* NULL at the end. */
+static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
+{
+    enum { FIRST = 16, MANY = 64 }; /* most hubs resemble one of the first */
+    struct sp_large *l = walk->large;
+    bool test = l->stage->options.large_from;
+    struct sp_hub *w;
+    if (walk->by_pattern)
+        return next_by_pattern(walk);
+    if (walk->near) {
+        w = walk->at < l->near.count ? l->near.hubs[walk->at++] : NULL;
+        return w && walk->end && !sp_hub_before(w, walk->end) ? NULL : w;
+    }
+    w = sp_shelf_next(&l->winners, &walk->place);
+    if (!w || w == walk->end)
+        return NULL;
+    if (walk->passed++ < (test ? 1 : FIRST) || (!test && l->winners.count < MANY))
+        return w;
+    walk->by_pattern = true;
+    walk->range = sp_lookup_between(l, w, walk->end);
+    l->near.count = walk->at = 0;
+    return next_by_pattern(walk);
 }
 
 struct sp_hub *sp_winning_next(struct sp_winning_walk *walk)

@@ -1,4 +1,6 @@
 /* The distance bound from bit patterns, against the true differences of made-up signatures. */
+#include <math.h>
+
 #include "harness.h"
 #include "similarity/parity.h"
 
@@ -92,4 +94,31 @@ TEST(a_shingle_that_repeats_counts_each_time)
     CU_ASSERT_EQUAL(distance(once, 8, thrice, 8), 2);
     sp_signature_unref(once);
     sp_signature_unref(thrice);
+}
+
+TEST(of_a_list_of_patterns_those_within_the_bound_remain)
+{
+    enum { WORDS = 16, ITEMS = 40 };
+    uint64_t x[WORDS], folded[SP_PARITY_WIDE];
+    struct sp_parity_wide items[ITEMS];
+    uint32_t numbers[ITEMS], near[ITEMS], expected[ITEMS], count = 0;
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        struct sp_signature *s = make(i + 1, 2 * i);
+        sp_parity_of(s, WORDS, x);
+        sp_parity_widen(x, WORDS, items[i].words);
+        sp_parity_of(s, SP_PARITY_WIDE, folded);
+        CU_ASSERT_EQUAL(memcmp(folded, items[i].words, sizeof folded), 0);
+        items[i].most = (SHARED + 2 * i) / 9.0;
+        numbers[i] = (7 * i) % ITEMS;
+        sp_signature_unref(s);
+    }
+    for (uint32_t i = 1; i < ITEMS; i++)
+        if (sp_parity_distance(items[3].words, SP_PARITY_WIDE, items[numbers[i]].words,
+                               SP_PARITY_WIDE) <= items[3].most + items[numbers[i]].most)
+            expected[count++] = numbers[i];
+    CU_ASSERT_EQUAL(sp_parity_near(&items[3], items, numbers + 1, ITEMS - 1, near), count);
+    CU_ASSERT_EQUAL(memcmp(near, expected, count * sizeof *near), 0);
+    CU_ASSERT_TRUE(count > 2 && count < ITEMS / 2);
+    items[3].most = (double)INFINITY;
+    CU_ASSERT_EQUAL(sp_parity_near(&items[3], items, numbers, ITEMS, near), ITEMS);
 }
