@@ -267,7 +267,7 @@ static bool is_full(const struct shard *s)
 static void grow(struct sp_star_table *t, struct shard *s)
 {
     struct shard old = *s;
-    s->count += s->count / 4 + 1;
+    s->count += s->count / 4 + 2; /* two more: small ones would grow too often */
     t->buckets += s->count - old.count;
     s->buckets = sp_huge_calloc(s->count, sizeof *s->buckets);
     for (uint32_t i = 0; i < old.count; i++)

@@ -2,8 +2,9 @@
  *
  * A key with one number takes six bytes of a hash table: 16 bits of the mixed key, whose other 16
  * select the shard, and 32 bits of value. A key with more numbers points into an arena of small
- * arrays. The 65,536 shards grow separately, by a quarter, so the table is never half empty and
- * never copied as a whole. Its limit is 2^31 lists. Thread rule: one thread at a time. */
+ * arrays. The 65,536 shards grow separately, by a quarter and two buckets, so a large table is
+ * never half empty, and none is copied as a whole. Its limit is 2^31 lists. Thread rule: one thread
+ * at a time. */
 #ifndef SP_STARS_TABLE_H
 #define SP_STARS_TABLE_H
 

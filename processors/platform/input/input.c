@@ -18,7 +18,8 @@ struct sp_input {
     bool is_text;         /* a file of text or HTML: one document */
     struct sp_buf header; /* of a table without a column for the text */
     struct sp_window window;
-    uint64_t records; /* returned or skipped */
+    struct sp_buf spare; /* the memory of a chunk that was taken back */
+    uint64_t records;    /* returned or skipped */
     uint64_t to_skip;
     uint64_t closed_bytes;
     uint64_t total_bytes;
@@ -254,6 +255,7 @@ void sp_input_close(struct sp_input *in)
         sp_free(in->files[i]);
     sp_free(in->files);
     sp_buf_done(&in->header);
+    sp_buf_done(&in->spare);
     sp_free(in);
 }
 
@@ -290,10 +292,25 @@ void sp_chunk_free(struct sp_chunk *chunk)
     sp_free(chunk);
 }
 
-/* Moves the consumed bytes from the window to the chunk; the rest is copied to a new window. */
-static void take_window(struct sp_window *w, struct sp_chunk *chunk, size_t consumed)
+void sp_input_take_back(struct sp_input *in, struct sp_chunk *chunk)
 {
-    struct sp_buf rest = {0};
+    /* More than this was needed by a record larger than a chunk. */
+    if (chunk && chunk->data.cap <= 4 * in->options.chunk_bytes) {
+        sp_buf_done(&in->spare);
+        in->spare = chunk->data;
+        chunk->data = (struct sp_buf){0};
+    }
+    sp_chunk_free(chunk);
+}
+
+/* Moves the consumed bytes from the window to the chunk; the rest is copied to a new window, which
+ * takes the spare memory. */
+static void take_window(struct sp_window *w, struct sp_buf *spare, struct sp_chunk *chunk,
+                        size_t consumed)
+{
+    struct sp_buf rest = *spare;
+    *spare = (struct sp_buf){0};
+    sp_buf_reset(&rest);
     /* Room for the next read and for the padding: growing would copy the whole block. */
     sp_buf_reserve(&rest, w->buf.len - consumed + w->block + SP_JSON_PADDING);
     sp_buf_put(&rest, w->buf.data + consumed, w->buf.len - consumed);
@@ -347,7 +364,8 @@ static struct sp_chunk *cut_chunk(struct sp_input *in)
     chunk->file = in->files[in->next_file - 1];
     chunk->format = in->format;
     chunk->first = in->records;
-    take_window(w, chunk, split(in, chunk));
+    size_t consumed = split(in, chunk);
+    take_window(w, &in->spare, chunk, consumed);
     chunk->avro = w->avro ? sp_avro_file_ref(w->avro) : NULL;
     note_damage(in, chunk);
     in->records += chunk->count;

@@ -107,6 +107,10 @@ enum sp_err sp_input_next_chunk(struct sp_input *in, struct sp_chunk **ret_chunk
                                 struct sp_fault *fault);
 /* NULL is allowed. */
 void sp_chunk_free(struct sp_chunk *chunk);
+/* Frees a chunk of this input and keeps its memory for the next one, because memory that is new to
+ * the process costs as much as reading into it. Thread rule: as for sp_input_next_chunk. NULL is
+ * allowed. */
+void sp_input_take_back(struct sp_input *in, struct sp_chunk *chunk);
 
 /* Never NULL. The names in options.fields must outlive the parser. Thread rule: one thread at a
  * time for each parser. */

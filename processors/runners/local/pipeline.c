@@ -26,6 +26,7 @@ struct worker {
     struct sp_parser *parser;
     struct sp_text *text;
     struct sp_buf scratch;
+    struct sp_chunk *last; /* finished; its memory goes back to the input with the next reading */
     pthread_t thread;
 };
 
@@ -113,7 +114,7 @@ static void work_on(struct worker *w, struct sp_chunk *chunk, struct slot *slot)
     slot->batch.count = 0;
     sp_buf_reset(&slot->batch.bytes);
     sp_chunk_parse(w->parser, chunk, on_item, &work);
-    sp_chunk_free(chunk);
+    w->last = chunk;
     for (size_t i = 0; i < slot->batch.count; i++) {
         struct sp_batch_item *item = &slot->batch.items[i];
         if (item->made.len)
@@ -140,10 +141,19 @@ static struct slot *slot_of(struct sp_pipeline *p, uint64_t number)
     return &p->slots[number % p->slot_count];
 }
 
+/* Only one thread at a time. */
+static enum sp_err read_chunk(struct worker *w, struct sp_chunk **ret_chunk, struct sp_fault *fault)
+{
+    sp_input_take_back(w->pipeline->input, w->last);
+    w->last = NULL;
+    return sp_input_next_chunk(w->pipeline->input, ret_chunk, fault);
+}
+
 /* Waits for this worker's turn to read, and reads; NULL: there is nothing more to do. Called and
  * left with the mutex locked. */
-static struct sp_chunk *take_chunk(struct sp_pipeline *p, struct slot **ret_slot)
+static struct sp_chunk *take_chunk(struct worker *w, struct slot **ret_slot)
 {
+    struct sp_pipeline *p = w->pipeline;
     struct sp_chunk *chunk = NULL;
     struct sp_fault fault = {""};
     while (!p->stop && !p->ended && (p->reading || p->taken == p->handed_out + p->slot_count))
@@ -152,7 +162,7 @@ static struct sp_chunk *take_chunk(struct sp_pipeline *p, struct slot **ret_slot
         return NULL;
     p->reading = true;
     pthread_mutex_unlock(&p->mutex);
-    enum sp_err err = sp_input_next_chunk(p->input, &chunk, &fault);
+    enum sp_err err = read_chunk(w, &chunk, &fault);
     uint64_t bytes = sp_input_read_bytes(p->input);
     pthread_mutex_lock(&p->mutex);
     p->reading = false;
@@ -175,7 +185,7 @@ static void *work_all(void *arg)
     struct sp_chunk *chunk;
     struct slot *slot;
     pthread_mutex_lock(&p->mutex);
-    while ((chunk = take_chunk(p, &slot))) {
+    while ((chunk = take_chunk(w, &slot))) {
         pthread_mutex_unlock(&p->mutex);
         work_on(w, chunk, slot);
         pthread_mutex_lock(&p->mutex);
@@ -243,7 +253,7 @@ static enum sp_err next_here(struct sp_pipeline *p, struct sp_batch **ret_batch,
 {
     struct slot *slot = &p->slots[0];
     struct sp_chunk *chunk;
-    enum sp_err err = sp_input_next_chunk(p->input, &chunk, fault);
+    enum sp_err err = read_chunk(&p->workers[0], &chunk, fault);
     if (err != SP_OK)
         return err;
     work_on(&p->workers[0], chunk, slot);
@@ -289,6 +299,7 @@ void sp_pipeline_stop(struct sp_pipeline *p)
     for (uint32_t i = 0; i < p->started; i++)
         pthread_join(p->workers[i].thread, NULL);
     for (uint32_t i = 0; i < (p->worker_count ? p->worker_count : 1); i++) {
+        sp_chunk_free(p->workers[i].last);
         sp_parser_free(p->workers[i].parser);
         sp_text_free(p->workers[i].text);
         sp_buf_done(&p->workers[i].scratch);

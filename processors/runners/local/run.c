@@ -482,7 +482,7 @@ enum sp_err sp_run(const struct sp_run_options *options, struct sp_run_result *r
                    "the pages are forgotten, but their bytes may be left: run it again");
     take_report(&r);
     sp_watching_free(r.watching);
-    sp_local_bus_free(r.bus);
+    (options->ends_process ? sp_local_bus_leave : sp_local_bus_free)(r.bus);
     sp_digests_free(r.digests);
     sp_db_close(r.db); /* may still apply a commit and sync outputs */
     sp_output_close(&r.output);

@@ -249,6 +249,7 @@ static int run_inputs(const struct arguments *a, int argc, char **argv)
     options.dead_letter = a->dead_letter;
     options.totals = !a->quiet || a->summary;
     options.verify = a->verify;
+    options.ends_process = true;
     options.readings = &readings;
     sp_progress_start(&progress, "groups");
     progress.unit = "records";
