@@ -85,6 +85,27 @@ static uint32_t bits_of(const struct sp_star_row *in)
     return bits;
 }
 
+/* Adds the star to the lists of these shingles. The lists are scattered over memory: without
+ * prefetching, this was half of the time in which a large index is restored. */
+static void put_posted(struct sp_stars_domain *d, const uint32_t *hashes, uint32_t count,
+                       uint32_t star)
+{
+    enum { AT_ONCE = 64 };
+    struct sp_star_table *posted = d->stars->posted;
+    for (uint32_t from = 0; from < count; from += AT_ONCE) {
+        uint32_t n = count - from < AT_ONCE ? count - from : AT_ONCE;
+        uint32_t keys[AT_ONCE];
+        for (uint32_t i = 0; i < n; i++) {
+            keys[i] = sp_star_domain_key(d, hashes[from + i]);
+            sp_star_table_prefetch_shard(posted, keys[i]);
+        }
+        for (uint32_t i = 0; i < n; i++)
+            sp_star_table_prefetch_cell(posted, keys[i]);
+        for (uint32_t i = 0; i < n; i++)
+            sp_star_table_add(posted, keys[i], star);
+    }
+}
+
 static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_star_row *in)
 {
     struct sp_stars *s = d->stars;
@@ -94,8 +115,7 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
             sp_memdup(in->parity, sp_parity_words(in->kept, PARITY_BITS) * sizeof *in->parity);
     if (in->posted) {
         s->stars[star].posted = sp_memdup(in->posted, (in->kept + 7) / 8);
-        for (uint32_t i = 0; i < in->hash_count; i++)
-            sp_star_table_add(s->posted, sp_star_domain_key(d, in->hashes[i]), star);
+        put_posted(d, in->hashes, in->hash_count, star);
         s->stars[star].reach = in->hash_count ? in->hashes[in->hash_count - 1] : 0;
         sp_star_reach_note(s, star);
     }
