@@ -62,6 +62,13 @@ static uint64_t hash_of(const struct sp_rocks_db *r, struct sp_view key)
     return r->gathers ? sp_hash64(key.data, key.len) : 0;
 }
 
+/* Waits until RocksDB has the files of a fill. */
+static enum sp_err settle(struct sp_rocks_db *r)
+{
+    char *error = r->apply.fills ? sp_sorted_settle(r->apply.sorted) : NULL;
+    return error ? failed(r, error) : SP_OK;
+}
+
 static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_view *ret_value)
 {
     struct sp_rocks_db *r = sp_rocks(db);
@@ -84,6 +91,9 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
         *ret_value = sp_write_batch_value(coming, w);
         return w->value_len == SP_WRITE_ERASED ? SP_NOT_FOUND : SP_OK;
     }
+    enum sp_err err = settle(r);
+    if (err != SP_OK)
+        return err;
     if (!found)
         r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
     if (error)
@@ -123,6 +133,9 @@ static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp
     bool erased;
     struct sp_merge m;
     const struct sp_write_batch *coming = sp_flight_batch(r->flight);
+    enum sp_err err = settle(r);
+    if (err != SP_OK)
+        return err;
     m.stored = rocksdb_create_iterator(r->handle, r->scan);
     m.count = 0;
     sp_merge_add_held(&m, &r->held, from);
@@ -221,6 +234,8 @@ static enum sp_err rocks_sync(struct sp_db *db)
     enum sp_err err = apply_held(r);
     if (err == SP_OK)
         err = land(r);
+    if (err == SP_OK)
+        err = settle(r);
     if (err != SP_OK)
         return err;
     if (!sp_apply_prepare(&r->apply))
@@ -260,7 +275,8 @@ static enum sp_err fill_begin(struct sp_rocks_db *r)
         return error ? failed(r, error) : err;
     if (!r->apply.sorted)
         r->apply.sorted = sp_sorted_new(r->handle, r->directory);
-    sp_sorted_fills(r->apply.sorted, true);
+    if ((error = sp_sorted_fills(r->apply.sorted, true)))
+        return failed(r, error);
     r->apply.fills = true;
     if (!r->flight) {
         r->flight = sp_flight_new(&r->apply);
@@ -278,14 +294,15 @@ static enum sp_err fill_end(struct sp_rocks_db *r)
         r->fills = false;
     }
     r->apply.fills = false;
-    sp_sorted_fills(r->apply.sorted, false);
+    char *error = sp_sorted_fills(r->apply.sorted, false);
     if (!r->gathers) {
         sp_sorted_free(r->apply.sorted);
         r->apply.sorted = NULL;
     }
     if (!r->gathers)
         sp_held_done(&r->held); /* frees its memory, which is large after filling */
-    char *error = sp_rocksdb_filled(r->handle, true);
+    if (!error)
+        error = sp_rocksdb_filled(r->handle, true);
     if (err == SP_OK && error)
         return failed(r, error);
     rocksdb_free(error);
@@ -313,6 +330,7 @@ static void rocks_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret
 {
     struct sp_rocks_db *r = sp_rocks(db);
     land(r); /* the next commit returns its error */
+    settle(r);
     *ret_disk_bytes = property(r, "rocksdb.total-sst-files-size") +
                       property(r, "rocksdb.total-blob-file-size") +
                       property(r, "rocksdb.cur-size-all-mem-tables") + /* about the log's size */

@@ -1,6 +1,8 @@
 /* See sorted_file.h. */
 #include "store/sorted_file.h"
 
+#include <rocksdb/env.h>
+#include <rocksdb/file_system.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
 #include <rocksdb/sst_file_writer.h>
@@ -12,8 +14,8 @@ extern "C" {
 
 namespace
 {
-/* The disk begins to write while the rest of the file is made, so that the sync at its end waits
- * for little. */
+/* The disk begins to write while the rest of the file is made, so that the sync waits for little.
+ */
 constexpr uint64_t WRITTEN_BYTES = 1 << 20;
 constexpr size_t LINE_BYTES = 64, AHEAD_ROWS = 16, AHEAD_BYTES = 256;
 
@@ -24,10 +26,48 @@ rocksdb::EnvOptions env_options()
     return options;
 }
 
-rocksdb::Options options_of(int filter_bits)
+/* Begins to write the rest of the file, and waits for nothing: RocksDB syncs a file again when it
+ * ingests it. */
+class unsynced_file : public rocksdb::FSWritableFileOwnerWrapper
+{
+  public:
+    explicit unsynced_file(std::unique_ptr<rocksdb::FSWritableFile> &&file)
+        : FSWritableFileOwnerWrapper(std::move(file))
+    {
+    }
+    rocksdb::IOStatus Sync(const rocksdb::IOOptions &o, rocksdb::IODebugContext *debug) override
+    {
+        return target()->RangeSync(0, target()->GetFileSize(o, debug), o, debug);
+    }
+};
+
+class unsynced_files : public rocksdb::FileSystemWrapper
+{
+  public:
+    unsynced_files() : FileSystemWrapper(rocksdb::FileSystem::Default())
+    {
+    }
+    const char *Name() const override
+    {
+        return "unsynced";
+    }
+    rocksdb::IOStatus NewWritableFile(const std::string &name, const rocksdb::FileOptions &o,
+                                      std::unique_ptr<rocksdb::FSWritableFile> *ret_file,
+                                      rocksdb::IODebugContext *debug) override
+    {
+        std::unique_ptr<rocksdb::FSWritableFile> file;
+        rocksdb::IOStatus status = target()->NewWritableFile(name, o, &file, debug);
+        if (status.ok())
+            ret_file->reset(new unsynced_file(std::move(file)));
+        return status;
+    }
+};
+
+rocksdb::Options options_of(int filter_bits, rocksdb::Env *env)
 {
     rocksdb::BlockBasedTableOptions table;
     rocksdb::Options options;
+    options.env = env;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(filter_bits));
     table.format_version = 5;
     options.compression = rocksdb::kNoCompression;
@@ -55,10 +95,12 @@ rocksdb::Slice slice(struct sp_view v)
 
 struct sp_sorted_file {
     explicit sp_sorted_file(int filter_bits)
-        : options(options_of(filter_bits)),
+        : env(rocksdb::NewCompositeEnv(std::make_shared<unsynced_files>())),
+          options(options_of(filter_bits, env.get())),
           writer(env_options(), options, nullptr, /*invalidate_page_cache=*/false)
     {
     }
+    std::unique_ptr<rocksdb::Env> env;
     rocksdb::Options options;
     rocksdb::SstFileWriter writer;
 };

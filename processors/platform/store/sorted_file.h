@@ -16,8 +16,9 @@ struct sp_sorted_file;
 struct sp_sorted_file *sp_sorted_file_new(int filter_bits);
 /* NULL is allowed. */
 void sp_sorted_file_free(struct sp_sorted_file *f);
-/* Writes all rows of a sorted batch to a file of that name, which must not exist, and syncs it.
- * Returns NULL, or RocksDB's error (rocksdb_free). */
+/* Writes all rows of a sorted batch to a file of that name, which must not exist. The system begins
+ * to write it to the disk; ingesting the file syncs it. Returns NULL, or RocksDB's error
+ * (rocksdb_free). */
 char *sp_sorted_file_write(struct sp_sorted_file *f, const char *path,
                            const struct sp_write_batch *batch);
 

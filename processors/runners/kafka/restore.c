@@ -6,7 +6,7 @@ enum { POLL_MS = 10 };
 enum { TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 200 };
 /* With at least as many records to read, the database is filled (sorted files instead of write
  * buffers). */
-enum { FILL_RECORDS = 50000, FILL_BYTES = 32 << 20 };
+enum { FILL_RECORDS = 50000, FILL_BYTES = 32 << 20, LAST_BYTES = 4 << 20 };
 /* Half of what may be queued (client.c). */
 enum { WAKE_BYTES = 8 << 20, WAKE_MS = 100, WAKE_TIMEOUT_MS = 200 };
 
@@ -25,7 +25,9 @@ struct reading {
     int64_t high;
     uint64_t messages; /* taken, and their bytes */
     uint64_t bytes;
-    bool wakes; /* the fetcher, once the queue is empty */
+    bool ahead;  /* the reader has been assigned the partition from its beginning */
+    bool tapers; /* the batches */
+    bool wakes;  /* the fetcher, once the queue is empty */
     int64_t woken_ms;
     rd_kafka_queue_t *queue;
     struct sp_changelog applying;
@@ -96,6 +98,17 @@ static enum sp_err take(struct reading *g)
     return g->err;
 }
 
+/* A batch is sorted and written while the next one is read. Towards the end batches become smaller,
+ * so that little is left to write when all has been read. */
+static void taper(struct reading *g)
+{
+    if (!g->tapers || !g->messages || g->next >= g->high)
+        return;
+    uint64_t left = (uint64_t)(g->high - g->next) * (g->bytes / g->messages);
+    size_t bytes = left / 2 < FILL_BYTES ? (size_t)left / 2 : FILL_BYTES;
+    g->applying.batch_bytes = bytes > LAST_BYTES ? bytes : LAST_BYTES;
+}
+
 static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault *fault)
 {
     const struct sp_restore *r = g->options;
@@ -106,6 +119,7 @@ static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault
         int64_t now_ms = sp_clock_ms();
         if (err != SP_OK)
             return fail(fault, err, r, t->partition, why(t, err));
+        taper(g);
         if (g->next > before)
             moved_ms = now_ms;
         if (now_ms - moved_ms > STALLED_MS)
@@ -120,19 +134,33 @@ static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault
     return SP_OK;
 }
 
+static rd_kafka_resp_err_t assign(rd_kafka_t *reader, const char *topic, int32_t partition,
+                                  int64_t offset)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = offset;
+    rd_kafka_resp_err_t code = rd_kafka_assign(reader, list);
+    rd_kafka_topic_partition_list_destroy(list);
+    return code;
+}
+
+bool sp_restore_ahead(rd_kafka_t *reader, const char *topic, int32_t partition)
+{
+    return assign(reader, topic, partition, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_again,
                              struct sp_fault *fault)
 {
     const struct sp_restore *r = g->options;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
     /* The last marker of an existing state shows whether the state belongs to this changelog. If
      * compaction has removed that marker, a later one has the same life. */
     bool fresh = t->input_next < 0;
     g->applying.from = t->changelog_next;
     g->next = fresh ? t->changelog_next : t->changelog_next - 1;
-    rd_kafka_topic_partition_list_add(list, r->topic, t->partition)->offset = g->next;
-    rd_kafka_resp_err_t code = rd_kafka_assign(r->reader, list);
-    rd_kafka_topic_partition_list_destroy(list);
+    if (!g->ahead || g->next != 0)
+        code = assign(r->reader, r->topic, t->partition, g->next);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return fail(fault, SP_BUSY, r, t->partition, rd_kafka_err2str(code));
     g->queue = rd_kafka_queue_get_consumer(r->reader);
@@ -199,16 +227,20 @@ enum sp_err sp_task_restore(struct sp_task *t, const struct sp_restore *r, struc
     for (int round = 0; again && err == SP_OK; round++) {
         struct reading g = {.options = r,
                             .task = t,
+                            .ahead = r->ahead && round == 0,
                             .applying = {.batch_bytes = r->batch_bytes, .each_marker = round > 0}};
         again = false;
         err = look(t, r, &g.high, fault);
         bool much = round == 0 && g.high - t->changelog_next >= FILL_RECORDS;
-        if (much && !r->batch_bytes)
+        g.tapers = much && !r->batch_bytes;
+        if (g.tapers)
             g.applying.batch_bytes = FILL_BYTES;
         if (err == SP_OK && much)
             err = fill(t, &g, &again, fault);
         else if (err == SP_OK && (t->input_next >= 0 || t->changelog_next < g.high))
             err = read_from(t, &g, &again, fault);
     }
+    if (r->ahead) /* there may have been nothing to read */
+        rd_kafka_assign(r->reader, NULL);
     return err;
 }

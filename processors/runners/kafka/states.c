@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/thread.h"
@@ -98,6 +99,9 @@ static enum sp_err bring_up(struct lane *lane, struct sp_task *t, bool *ret_usel
         sp_db_adopt(t->db);
     } else {
         name_directory(s, t, directory);
+        /* It takes as long to create a database as to find the changelog's broker and connect. */
+        restore.ahead = access(directory, F_OK) != 0 &&
+                        sp_restore_ahead(lane->reader, s->options.topic, t->partition);
         pthread_mutex_lock(&s->opening);
         err =
             sp_db_open_rocksdb(directory, s->options.fingerprint, s->options.store, &t->db, fault);

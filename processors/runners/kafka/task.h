@@ -63,6 +63,7 @@ struct sp_restore {
     rd_kafka_t *reader;  /* SP_KAFKA_RESTORER */
     rd_kafka_t *watcher; /* SP_KAFKA_WATCHER */
     const char *topic;
+    bool ahead; /* sp_restore_ahead was called for this partition, and the reader not used since */
     size_t batch_bytes; /* of rows in memory, of which there are two; 0: 16 MiB, 32 where the
                            database is filled */
     /* Called now and then: records applied, offsets still to read. May be NULL. Returns false to
@@ -70,6 +71,10 @@ struct sp_restore {
     bool (*progress)(void *arg, int32_t partition, uint64_t applied, int64_t remaining);
     void *arg;
 };
+
+/* Begins to read a changelog partition from its first record, while a database is still being
+ * created for it. The reader's other partitions are dropped. False: it could not. */
+bool sp_restore_ahead(rd_kafka_t *reader, const char *topic, int32_t partition);
 
 /* Brings the task's database up to the last marker of its changelog; fills it (sp_db_fill) where
  * much is missing. Memory: two batches of rows, however far apart markers are (compaction leaves
