@@ -65,11 +65,24 @@ static void flush_slot(struct sp_compare_stage *c, uint32_t slot, struct sp_buf 
     s->stored = kind;
 }
 
+/* Signatures of new slots: those since the last flush exceed the processor's caches. */
+static void prefetch_contents(const struct sp_compare_stage *c, uint32_t from)
+{
+    struct sp_id contents[SP_CONTENTS_PREFETCHED];
+    uint32_t count = 0;
+    for (uint32_t i = from; i < c->reformed_count && count < SP_CONTENTS_PREFETCHED; i++)
+        contents[count++] = c->slots[c->reformed[i]].content;
+    sp_contents_prefetch_all(c->contents, contents, count);
+}
+
 void sp_form_flush(struct sp_compare_stage *c)
 {
     struct sp_buf value = {0};
-    for (uint32_t i = 0; i < c->reformed_count && !c->err; i++)
+    for (uint32_t i = 0; i < c->reformed_count && !c->err; i++) {
+        if (i % SP_CONTENTS_PREFETCHED == 0)
+            prefetch_contents(c, i);
         flush_slot(c, c->reformed[i], &value);
+    }
     c->reformed_count = 0;
     sp_buf_done(&value);
 }
