@@ -4,8 +4,10 @@
 #include "base/assert.h"
 #include "base/huge.h"
 
-/* With eight keys a word, a layer has one in forty of the keys that were not added to it. */
-enum { FIRST_WORDS = 1 << 15, KEYS_A_WORD = 8, BITS = 4, WORD_BITS = 6 };
+/* With eight keys a word, a layer has one in forty of the keys that were not added to it. The first
+ * layer, one huge page, has room for the rows of 400,000 pages, because a look-up of a new key
+ * waits for the memory of each layer. */
+enum { FIRST_WORDS = 1 << 18, KEYS_A_WORD = 8, BITS = 4, WORD_BITS = 6 };
 
 _Static_assert(sizeof(uint64_t) * FIRST_WORDS * ((1 << SP_PRESENT_LAYERS) - 1) <= SP_PRESENT_BYTES,
                "the layers are larger than the header says");

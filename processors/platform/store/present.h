@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SP_PRESENT_BYTES = 256 << 20, SP_PRESENT_LAYERS = 10 };
+enum { SP_PRESENT_BYTES = 256 << 20, SP_PRESENT_LAYERS = 7 };
 
 /* Keys are given by their hashes (sp_hash64), because a look-up needs the same hash elsewhere.
  * Initialise with zeros: no filter, every key may be there. */
