@@ -135,7 +135,7 @@ static void take_read(struct sp_worker *w, bool idle)
     if (!sp_crew_count(w->crew) || (!idle && sp_crew_has_room(w->crew)))
         return;
     sp_crew_wait(w->crew, idle);
-    while (w->failure.err == SP_OK && w->handled < w->options->commit_messages &&
+    while (w->failure.err == SP_OK && (!w->open || w->handled < w->options->commit_messages) &&
            sp_crew_take(w->crew, &r)) {
         handle_read(w, &r);
         rd_kafka_message_destroy(r.message);
