@@ -38,6 +38,14 @@ static uint64_t property(const struct sp_apply *a, const char *name, uint64_t ot
     return rocksdb_property_int(a->handle, name, &value) == 0 ? value : otherwise;
 }
 
+/* The size of files that may be written by merges. Sorted runs may all be merged into one. */
+static uint64_t merged_bytes(const struct sp_apply *a)
+{
+    uint64_t few = (a->sorted ? MERGED_SORTED : MERGED) * a->memtable_bytes;
+    uint64_t all = a->gathers ? property(a, "rocksdb.total-sst-files-size", 0) : 0;
+    return all > few ? all : few;
+}
+
 /* Checks for room on the disk before a commit, because write buffers may be flushed at any time. */
 static bool has_room(struct sp_apply *a, uint64_t batch_bytes, bool adds_file)
 {
@@ -49,7 +57,7 @@ static bool has_room(struct sp_apply *a, uint64_t batch_bytes, bool adds_file)
     /* RocksDB merges files when one is added. If that filled the disk, it could not even write its
      * log, and would abort. */
     if (adds_file || property(a, "rocksdb.num-running-compactions", 0))
-        wanted += (a->sorted ? MERGED_SORTED : MERGED) * a->memtable_bytes;
+        wanted += merged_bytes(a);
     a->full = room < wanted;
     if (a->full)
         snprintf(a->why, sizeof a->why,

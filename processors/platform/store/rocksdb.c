@@ -460,6 +460,7 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
         r->directory = sp_strdup(directory);
         r->apply.directory = options && options->looks_for_room ? r->directory : NULL;
         r->gathers = options && options->gathers && !options->write_ahead_log;
+        r->apply.gathers = r->gathers;
         if (r->gathers) {
             sp_held_init(&r->held, r->apply.memtable_bytes);
             r->apply.sorted = sp_sorted_new(r->handle, directory);

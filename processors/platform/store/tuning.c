@@ -15,6 +15,7 @@ enum {
     BLOB_FILE_BYTES = 256 << 20,
     MORE_FILES_SLOW = 16, /* RocksDB's defaults, beyond the four that it merges */
     MORE_FILES_STOP = 32,
+    RUNS_MERGED = 8,   /* see set_runs */
     FILES_MERGED = 4,  /* at a time, which is RocksDB's default; the next level has the same size */
     OPEN_FILES = 4096, /* reopening a file means reading its index and filter again */
     OPEN_FILES_LEAST = 64,
@@ -53,6 +54,18 @@ static void set_memtables(rocksdb_options_t *to, const struct sp_rocksdb_options
     }
     /* With a smaller value, large buffers would be copied through one more level. */
     rocksdb_options_set_max_bytes_for_level_base(to, FILES_MERGED * bytes);
+}
+
+/* Merges sorted runs of like sizes, as soon as there are so many. Keys are hashes, so each merge
+ * with a level rewrites all of it: a row was written once for each time the first level filled, and
+ * then up to ten times for the next. This way it is written once for each time that the state
+ * doubles. Look-ups must ask the filters of more files, but gathered commits have a filter of all
+ * keys (present.h). With 500,000 pages and a sixteenth of the default buffers, the processor time
+ * of merging the last quarter went from 3.5 to 1.6 s, of 12.6. */
+static void set_runs(rocksdb_options_t *to)
+{
+    rocksdb_options_set_compaction_style(to, rocksdb_universal_compaction);
+    rocksdb_options_set_level0_file_num_compaction_trigger(to, RUNS_MERGED);
 }
 
 /* Returns an equal share of half of the file descriptors, after raising the process's limit as far
@@ -95,6 +108,8 @@ rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
     rocksdb_options_increase_parallelism(to, o->background_threads);
     rocksdb_options_set_max_background_jobs(to, o->background_threads);
     set_memtables(to, o);
+    if (o->gathers && !o->write_ahead_log)
+        set_runs(to);
     rocksdb_options_set_max_open_files(to, open_files(o->databases));
     rocksdb_options_set_keep_log_file_num(to, LOG_FILES);
     rocksdb_options_set_compression(to, rocksdb_no_compression);
