@@ -141,24 +141,15 @@ enum { SAMPLED = 32 };
 
 /* The kids with the smallest names. */
 struct sampling {
-    struct sp_stars *stars;
     uint32_t rows[SAMPLED];
     uint32_t count;
-    bool children; /* else the other kinds */
 };
 
-static void sample(void *arg, struct kid kid)
+static struct sampling sample(const struct sp_stars *s, uint32_t star, uint32_t kinds)
 {
-    struct sampling *x = arg;
-    const struct row *rows = x->stars->rows;
-    uint64_t name = rows[kid.row].name;
-    if ((kid.kind == CHILD) != x->children ||
-        (x->count == SAMPLED && rows[x->rows[SAMPLED - 1]].name <= name))
-        return;
-    uint32_t at = x->count < SAMPLED ? x->count++ : SAMPLED - 1;
-    for (; at > 0 && rows[x->rows[at - 1]].name > name; at--)
-        x->rows[at] = x->rows[at - 1];
-    x->rows[at] = kid.row;
+    struct sampling x;
+    x.count = sp_star_kids_first(s, s->stars[star].kids, kinds, SAMPLED, x.rows);
+    return x;
 }
 
 /* The number of sampled rows that could be children of the candidate. */
@@ -180,9 +171,8 @@ static uint32_t won(struct sp_stars *s, const struct sampling *of, uint32_t cand
  * or NONE. */
 static uint32_t rival_of(struct sp_stars *s, uint32_t star)
 {
-    struct sampling children = {s, {0}, 0, true}, others = {s, {0}, 0, false};
-    sp_star_kids_each(s, s->stars[star].kids, sample, &children);
-    sp_star_kids_each(s, s->stars[star].kids, sample, &others);
+    struct sampling children = sample(s, star, 1 << CHILD);
+    struct sampling others = sample(s, star, 1 << ADOPTED | 1 << FRINGE);
     uint32_t best = NONE, most = others.count / 2;
     for (uint32_t i = 0; i < children.count && s->err == SP_OK; i++) {
         uint32_t similar = won(s, &others, children.rows[i]);

@@ -280,6 +280,11 @@ struct kid sp_star_kid_at(const struct sp_stars *s, uint32_t row);
 void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
                        void (*each)(void *arg, struct kid kid), void *arg);
 
+/* Writes the rows of the kids with the smallest names, at most `most` (1 or more), of the kinds
+ * whose bit 1 << kind is set; returns how many. Looks at every kid. */
+uint32_t sp_star_kids_first(const struct sp_stars *s, const struct kids *kids, uint32_t kinds,
+                            uint32_t most, uint32_t *ret_rows);
+
 /* ---- beside.c ---- */
 
 /* Writes the shingles of `child` that `pivot` does not have, each once, to ret_hashes (room

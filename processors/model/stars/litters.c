@@ -203,3 +203,33 @@ void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
                 each(arg, sp_star_kid_at(s, l->items[i].rows[k]));
     }
 }
+
+struct first {
+    const struct sp_stars *stars;
+    uint32_t *rows;
+    uint32_t count;
+    uint32_t most;
+    uint32_t kinds;
+};
+
+static void note_first(void *arg, struct kid kid)
+{
+    struct first *f = arg;
+    const struct row *rows = f->stars->rows;
+    uint64_t name = rows[kid.row].name;
+    if (!(f->kinds >> kid.kind & 1) ||
+        (f->count == f->most && rows[f->rows[f->most - 1]].name <= name))
+        return;
+    uint32_t at = f->count < f->most ? f->count++ : f->most - 1;
+    for (; at > 0 && rows[f->rows[at - 1]].name > name; at--)
+        f->rows[at] = f->rows[at - 1];
+    f->rows[at] = kid.row;
+}
+
+uint32_t sp_star_kids_first(const struct sp_stars *s, const struct kids *kids, uint32_t kinds,
+                            uint32_t most, uint32_t *ret_rows)
+{
+    struct first f = {s, ret_rows, 0, most, kinds};
+    sp_star_kids_each(s, kids, note_first, &f);
+    return f.count;
+}

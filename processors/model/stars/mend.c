@@ -80,36 +80,22 @@ struct moving {
 
 enum { HEIRS = 16 };
 
-/* The members with the smallest names. If kids were chosen in the order of their arrival, or the
- * nearest of all, a crawl that drifts and forgets its oldest pages would lose each heir soon. */
-struct heirs {
-    const struct sp_stars *stars;
-    struct kid kids[HEIRS];
-    uint32_t count;
-};
-
-static void consider(void *arg, struct kid kid)
-{
-    struct heirs *h = arg;
-    const struct row *rows = h->stars->rows;
-    uint64_t name = rows[kid.row].name;
-    if (kid.kind == FRINGE || (h->count == HEIRS && rows[h->kids[HEIRS - 1].row].name <= name))
-        return;
-    uint32_t at = h->count < HEIRS ? h->count++ : HEIRS - 1;
-    for (; at > 0 && rows[h->kids[at - 1].row].name > name; at--)
-        h->kids[at] = h->kids[at - 1];
-    h->kids[at] = kid;
-}
-
+/* The nearest to the pivot of the members with the smallest names. If kids were chosen in the order
+ * of their arrival, or the nearest of all, a crawl that drifts and forgets its oldest pages would
+ * lose each heir soon. */
 static uint32_t choose_heir(const struct sp_stars *s, uint32_t star)
 {
-    struct heirs h = {.stars = s};
-    sp_star_kids_each(s, s->stars[star].kids, consider, &h);
-    struct kid best = h.kids[0];
-    for (uint32_t i = 1; i < h.count; i++)
-        if (h.kids[i].kept - h.kids[i].overlap < best.kept - best.overlap)
-            best = h.kids[i];
-    return best.row;
+    uint32_t rows[HEIRS], least = UINT32_MAX, heir = NONE;
+    uint32_t count =
+        sp_star_kids_first(s, s->stars[star].kids, 1 << CHILD | 1 << ADOPTED, HEIRS, rows);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t beside = s->rows[rows[i]].kept - s->rows[rows[i]].overlap;
+        if (beside < least) {
+            least = beside;
+            heir = rows[i];
+        }
+    }
+    return heir;
 }
 
 static bool make_heir(struct sp_stars *s, uint32_t star)
