@@ -3,6 +3,8 @@
  *
  *   admin ADDRESS partitions TOPIC COUNT        raises the number of partitions to COUNT
  *   admin ADDRESS delete-before TOPIC OFFSET    deletes records of every partition; -1: all
+ *   admin ADDRESS delete-read TOPIC GROUP       deletes what the consumer group has read;
+ *                                               prints in how many partitions
  *   admin ADDRESS delete TOPIC...               deletes the topics
  *   admin ADDRESS poison TOPIC PARTITION BYTES  sends a gzipped message of BYTES that is no page
  *   admin ADDRESS tombstone TOPIC KEY           deletes the key in every partition
@@ -80,6 +82,21 @@ static void add_partitions(rd_kafka_queue_t *queue, char **args)
     rd_kafka_NewPartitions_destroy(wanted);
 }
 
+/* `before` names for each partition the first record that stays. */
+static void delete_records(rd_kafka_queue_t *queue, const rd_kafka_topic_partition_list_t *before)
+{
+    rd_kafka_DeleteRecords_t *wanted = rd_kafka_DeleteRecords_new(before);
+    rd_kafka_DeleteRecords(handle, &wanted, 1, NULL, queue);
+    rd_kafka_event_t *event = result_of(queue, "delete");
+    const rd_kafka_topic_partition_list_t *done =
+        rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event));
+    for (int i = 0; i < done->cnt; i++)
+        if (done->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
+            die(done->elems[i].topic, rd_kafka_err2str(done->elems[i].err));
+    rd_kafka_event_destroy(event);
+    rd_kafka_DeleteRecords_destroy(wanted);
+}
+
 static void delete_before(rd_kafka_queue_t *queue, char **args)
 {
     const struct rd_kafka_metadata *metadata = metadata_of(args[0]);
@@ -87,18 +104,35 @@ static void delete_before(rd_kafka_queue_t *queue, char **args)
     for (int p = 0; p < metadata->topics[0].partition_cnt; p++)
         rd_kafka_topic_partition_list_add(list, args[0], p)->offset =
             number(args[1]) < 0 ? RD_KAFKA_OFFSET_END : number(args[1]);
-    rd_kafka_DeleteRecords_t *wanted = rd_kafka_DeleteRecords_new(list);
-    rd_kafka_DeleteRecords(handle, &wanted, 1, NULL, queue);
-    rd_kafka_event_t *event = result_of(queue, "delete-before");
-    const rd_kafka_topic_partition_list_t *done =
-        rd_kafka_DeleteRecords_result_offsets(rd_kafka_event_DeleteRecords_result(event));
-    for (int i = 0; i < done->cnt; i++)
-        if (done->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
-            die(args[0], rd_kafka_err2str(done->elems[i].err));
-    rd_kafka_event_destroy(event);
-    rd_kafka_DeleteRecords_destroy(wanted);
+    delete_records(queue, list);
     rd_kafka_topic_partition_list_destroy(list);
     rd_kafka_metadata_destroy(metadata);
+}
+
+/* Only committed offsets count; a partition without one keeps its records. */
+static void delete_read(rd_kafka_queue_t *queue, char **args)
+{
+    rd_kafka_ListConsumerGroupOffsets_t *wanted =
+        rd_kafka_ListConsumerGroupOffsets_new(args[1], NULL);
+    rd_kafka_ListConsumerGroupOffsets(handle, &wanted, 1, NULL, queue);
+    rd_kafka_event_t *event = result_of(queue, "committed offsets");
+    size_t groups = 0;
+    const rd_kafka_group_result_t **found = rd_kafka_ListConsumerGroupOffsets_result_groups(
+        rd_kafka_event_ListConsumerGroupOffsets_result(event), &groups);
+    if (groups != 1 || rd_kafka_group_result_error(found[0]))
+        die(args[1], "its committed offsets cannot be read");
+    const rd_kafka_topic_partition_list_t *committed = rd_kafka_group_result_partitions(found[0]);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    for (int i = 0; i < committed->cnt; i++)
+        if (strcmp(committed->elems[i].topic, args[0]) == 0 && committed->elems[i].offset >= 0)
+            rd_kafka_topic_partition_list_add(list, args[0], committed->elems[i].partition)
+                ->offset = committed->elems[i].offset;
+    if (list->cnt)
+        delete_records(queue, list);
+    printf("%d\n", list->cnt);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_event_destroy(event);
+    rd_kafka_ListConsumerGroupOffsets_destroy(wanted);
 }
 
 static void delete_topics(rd_kafka_queue_t *queue, char **args, size_t count)
@@ -266,6 +300,8 @@ int main(int argc, char **argv)
         add_partitions(queue, argv + 3);
     else if (strcmp(command, "delete-before") == 0 && argc == 5)
         delete_before(queue, argv + 3);
+    else if (strcmp(command, "delete-read") == 0 && argc == 5)
+        delete_read(queue, argv + 3);
     else if (strcmp(command, "delete") == 0)
         delete_topics(queue, argv + 3, (size_t)argc - 3);
     else if (strcmp(command, "poison") == 0 && argc == 6)
