@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Monotonic time since an arbitrary moment, the same for all three. */
+/* Monotonic time since an arbitrary moment, the same for all three: CLOCK_MONOTONIC. */
 double sp_clock_seconds(void);
 int64_t sp_clock_ms(void);
 int64_t sp_clock_us(void);

@@ -1,16 +1,14 @@
 /* See followed.h. */
 #include "serve/followed.h"
 
-#include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/service.h"
 #include "serve/rule_line.h"
 
-enum { PAUSE_SECONDS = 5 };
+enum { PAUSE_MS = 5000 };
 
 struct rules {
     struct sp_rule *items;
@@ -21,12 +19,8 @@ struct rules {
 struct sp_followed {
     struct sp_serve_rules_source source;
     struct sp_rule_reader *reader;
-    pthread_t thread;
-    bool running;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool ending; /* under the lock, as all below */
-    struct rules rules;
+    struct sp_service service;
+    struct rules rules;             /* under the lock, as all below */
     struct sp_followed_stats stats; /* statistics, except `rules` */
     uint64_t version;               /* atomic */
 };
@@ -58,11 +52,11 @@ static void replace(struct sp_followed *f, struct sp_buf *lines)
     struct rules rules = {0};
     sp_buf_put_u8(lines, 0);
     size_t unreadable = read_lines(f, lines->data, &rules);
-    pthread_mutex_lock(&f->lock);
+    pthread_mutex_lock(&f->service.lock);
     struct rules before = f->rules;
     f->rules = rules;
     f->stats.unreadable = unreadable;
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&f->service.lock);
     __atomic_add_fetch(&f->version, 1, __ATOMIC_SEQ_CST);
     free_rules(&before);
 }
@@ -75,26 +69,21 @@ static enum sp_err read_once(struct sp_followed *f, struct sp_fault *fault)
     if (err == SP_OK && changed)
         replace(f, &lines);
     sp_buf_done(&lines);
-    pthread_mutex_lock(&f->lock);
+    pthread_mutex_lock(&f->service.lock);
     if (err == SP_OK)
         f->stats.read_ms = sp_clock_ms();
     else
         f->stats.failures++;
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&f->service.lock);
     return err;
 }
 
 /* Returns false when the thread must end. */
 static bool pause_between(struct sp_followed *f)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += PAUSE_SECONDS;
-    pthread_mutex_lock(&f->lock);
-    while (!f->ending && pthread_cond_timedwait(&f->wake, &f->lock, &until) == 0)
-        ;
-    bool more = !f->ending;
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_lock(&f->service.lock);
+    bool more = sp_service_pause(&f->service, PAUSE_MS);
+    pthread_mutex_unlock(&f->service.lock);
     return more;
 }
 
@@ -111,18 +100,12 @@ enum sp_err sp_followed_start(const struct sp_serve_rules_source *source,
                               struct sp_followed **ret_followed, struct sp_fault *fault)
 {
     struct sp_followed *f = sp_calloc(1, sizeof *f);
-    pthread_condattr_t attributes;
     f->source = *source;
     f->reader = sp_rule_reader_new();
-    pthread_mutex_init(&f->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&f->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    sp_service_init(&f->service);
     enum sp_err err = read_once(f, fault);
     if (err == SP_OK)
-        err = sp_thread_start(&f->thread, follow, f, fault);
-    f->running = err == SP_OK;
+        err = sp_service_start(&f->service, follow, f, fault);
     if (err == SP_OK)
         *ret_followed = f;
     else
@@ -134,16 +117,9 @@ void sp_followed_stop(struct sp_followed *f)
 {
     if (!f)
         return;
-    pthread_mutex_lock(&f->lock);
-    f->ending = true;
-    pthread_cond_signal(&f->wake);
-    pthread_mutex_unlock(&f->lock);
-    if (f->running)
-        pthread_join(f->thread, NULL);
+    sp_service_done(&f->service);
     free_rules(&f->rules);
     sp_rule_reader_free(f->reader);
-    pthread_cond_destroy(&f->wake);
-    pthread_mutex_destroy(&f->lock);
     sp_free(f);
 }
 
@@ -156,15 +132,15 @@ void sp_followed_apply(struct sp_followed *f, struct sp_predictor *predictor)
 {
     if (!f)
         return;
-    pthread_mutex_lock(&f->lock);
+    pthread_mutex_lock(&f->service.lock);
     sp_predict_take_rules(predictor, f->rules.items, f->rules.count, SP_SERVE_RULE_CONFIDENCE);
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&f->service.lock);
 }
 
 void sp_followed_stats(struct sp_followed *f, struct sp_followed_stats *ret_stats)
 {
-    pthread_mutex_lock(&f->lock);
+    pthread_mutex_lock(&f->service.lock);
     *ret_stats = f->stats;
     ret_stats->rules = f->rules.count;
-    pthread_mutex_unlock(&f->lock);
+    pthread_mutex_unlock(&f->service.lock);
 }

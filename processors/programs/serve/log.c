@@ -4,14 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/service.h"
 #include "base/url.h"
 #include "input/input.h"
 
@@ -42,15 +41,12 @@ struct sp_log {
     struct sp_live *live;
     struct sp_parser *parser; /* used by the thread only */
     struct sp_buf url;
-    pthread_t thread;
-    pthread_mutex_t lock; /* of all fields below */
-    pthread_cond_t wake;
+    struct sp_service service; /* its lock: of all fields below */
     struct sp_map pages;
     struct event *events; /* event n at n % SP_LOG_EVENTS */
     size_t cap;
     uint64_t next; /* the number of the next event; the first has 1 */
     bool ready;
-    bool ending;
 };
 
 /* ---- reading */
@@ -64,7 +60,7 @@ static void note(struct sp_log *l, uint32_t file, uint64_t offset, struct sp_vie
         sp_url_canonical(record.url, &l->url) != SP_OK)
         return;
     struct sp_id id = sp_hash128(l->url.data, l->url.len);
-    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&l->service.lock);
     struct page *p = sp_map_get(&l->pages, id);
     if (!p) {
         p = sp_calloc(1, sizeof *p);
@@ -76,7 +72,7 @@ static void note(struct sp_log *l, uint32_t file, uint64_t offset, struct sp_vie
     l->events[l->next % SP_LOG_EVENTS] = (struct event){offset, p->last, file, (uint32_t)line.len};
     p->last = l->next++;
     bool fresh = l->ready;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&l->service.lock);
     if (fresh)
         sp_live_put(l->live, line);
 }
@@ -101,19 +97,11 @@ static void take_lines(struct sp_log *l, uint32_t number, struct file *f)
     f->offset += at;
 }
 
-static bool is_ending(struct sp_log *l)
-{
-    pthread_mutex_lock(&l->lock);
-    bool ending = l->ending;
-    pthread_mutex_unlock(&l->lock);
-    return ending;
-}
-
 /* Reads what has been appended since the last time. */
 static void read_file(struct sp_log *l, uint32_t number)
 {
     struct file *f = &l->files[number];
-    for (ssize_t n = 1; n > 0 && !is_ending(l);) {
+    for (ssize_t n = 1; n > 0 && !sp_service_ending(&l->service);) {
         char *to = sp_buf_reserve(&f->part, BLOCK);
         n = pread(f->fd, to, BLOCK, (off_t)(f->offset + f->part.len));
         f->part.len += n > 0 ? (size_t)n : 0;
@@ -125,18 +113,11 @@ static void read_file(struct sp_log *l, uint32_t number)
 /* Returns false when the thread must end. */
 static bool pause_a_moment(struct sp_log *l)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += POLL_MS * 1000000L;
-    until.tv_sec += until.tv_nsec / 1000000000L;
-    until.tv_nsec %= 1000000000L;
-    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&l->service.lock);
     l->ready = true;
-    if (!l->ending)
-        pthread_cond_timedwait(&l->wake, &l->lock, &until);
-    bool ending = l->ending;
-    pthread_mutex_unlock(&l->lock);
-    return !ending;
+    bool more = sp_service_pause(&l->service, POLL_MS);
+    pthread_mutex_unlock(&l->service.lock);
+    return more;
 }
 
 static void *follow(void *arg)
@@ -153,6 +134,7 @@ static void *follow(void *arg)
 
 static void free_all(struct sp_log *l)
 {
+    sp_service_done(&l->service);
     for (size_t i = 0; i < l->count; i++) {
         if (l->files[i].fd >= 0)
             close(l->files[i].fd);
@@ -163,8 +145,6 @@ static void free_all(struct sp_log *l)
     sp_map_done(&l->pages);
     sp_parser_free(l->parser);
     sp_buf_done(&l->url);
-    pthread_cond_destroy(&l->wake);
-    pthread_mutex_destroy(&l->lock);
     sp_free(l->events);
     sp_free(l->files);
     sp_free(l);
@@ -185,18 +165,13 @@ static struct sp_log *make(size_t count, struct sp_live *live)
 {
     struct sp_input_options options;
     struct sp_log *l = sp_calloc(1, sizeof *l);
-    pthread_condattr_t attributes;
     l->files = sp_calloc(count, sizeof *l->files);
     l->count = count;
     l->live = live;
     l->next = 1;
     sp_input_options_default(&options);
     l->parser = sp_parser_new(&options);
-    pthread_mutex_init(&l->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&l->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
+    sp_service_init(&l->service);
     for (size_t i = 0; i < count; i++)
         l->files[i].fd = -1;
     return l;
@@ -209,8 +184,8 @@ enum sp_err sp_log_start(const char *const *files, size_t count, struct sp_live 
     enum sp_err err = SP_OK;
     for (size_t i = 0; i < count && err == SP_OK; i++)
         err = open_file(files[i], &l->files[i].fd, fault);
-    if (err == SP_OK && pthread_create(&l->thread, NULL, follow, l) != 0)
-        err = sp_fault_set(fault, SP_IO, "no thread can be started");
+    if (err == SP_OK)
+        err = sp_service_start(&l->service, follow, l, fault);
     if (err == SP_OK)
         *ret_log = l;
     else
@@ -220,23 +195,17 @@ enum sp_err sp_log_start(const char *const *files, size_t count, struct sp_live 
 
 void sp_log_stop(struct sp_log *l)
 {
-    if (!l)
-        return;
-    pthread_mutex_lock(&l->lock);
-    l->ending = true;
-    pthread_cond_signal(&l->wake);
-    pthread_mutex_unlock(&l->lock);
-    pthread_join(l->thread, NULL);
-    free_all(l);
+    if (l)
+        free_all(l);
 }
 
 /* ---- a page's history */
 
 bool sp_log_ready(struct sp_log *l)
 {
-    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&l->service.lock);
     bool ready = l->ready;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&l->service.lock);
     return ready;
 }
 
@@ -245,7 +214,7 @@ static size_t find(struct sp_log *l, struct sp_id id, size_t most, struct event 
                    bool *ret_more)
 {
     size_t found = 0;
-    pthread_mutex_lock(&l->lock);
+    pthread_mutex_lock(&l->service.lock);
     const struct page *p = sp_map_get(&l->pages, id);
     uint64_t number = p ? p->last : 0;
     while (number && found < most && l->next - number <= SP_LOG_EVENTS) {
@@ -253,7 +222,7 @@ static size_t find(struct sp_log *l, struct sp_id id, size_t most, struct event 
         number = ret_events[found++].before;
     }
     *ret_more = number != 0;
-    pthread_mutex_unlock(&l->lock);
+    pthread_mutex_unlock(&l->service.lock);
     return found;
 }
 

@@ -1,24 +1,19 @@
 /* See overview.h. */
 #include "serve/overview.h"
 
-#include <pthread.h>
-#include <time.h>
-
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/service.h"
 #include "base/thread.h"
 #include "serve/census.h"
 #include "serve/predictions.h"
 
-enum { PAUSE_MIN_SECONDS = 5, PAUSE_FACTOR = 10 /* times what a pass took */ };
+enum { PAUSE_MIN_MS = 5000, PAUSE_FACTOR = 10 /* times what a pass took */ };
 
 struct sp_overview {
     struct sp_state *state;
     struct sp_followed *followed; /* NULL: none */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
-    bool ending;
+    struct sp_service service;
     struct sp_buf json;             /* under the lock */
     struct sp_catalogue *catalogue; /* under the lock; NULL: none yet */
     bool background;                /* no request waits for a pass, so requests may delay it */
@@ -35,10 +30,10 @@ static bool learn(struct sp_overview *o, struct sp_state_reader *r)
     if (sp_predictions_learn(r, &predictor) != SP_OK)
         return false;
     sp_followed_apply(o->followed, predictor);
-    pthread_mutex_lock(&o->lock);
+    pthread_mutex_lock(&o->service.lock);
     struct sp_predictor *before = o->predictor;
     o->predictor = predictor;
-    pthread_mutex_unlock(&o->lock);
+    pthread_mutex_unlock(&o->service.lock);
     sp_predictor_free(before);
     return true;
 }
@@ -76,14 +71,14 @@ static bool make(struct sp_overview *o, struct sp_state_reader *r)
     if (sp_state_each_page(r, note, &pass) == SP_OK) {
         sp_census_put(pass.census, r, &json);
         sp_catalogue_sort(pass.catalogue);
-        pthread_mutex_lock(&o->lock);
+        pthread_mutex_lock(&o->service.lock);
         struct sp_buf before = o->json;
         struct sp_catalogue *catalogue = o->catalogue;
         o->json = json;
         o->catalogue = pass.catalogue;
         json = before;
         pass.catalogue = catalogue;
-        pthread_mutex_unlock(&o->lock);
+        pthread_mutex_unlock(&o->service.lock);
     }
     bool learned = o->predict && learn(o, r);
     sp_state_end(r);
@@ -99,6 +94,15 @@ static uint64_t version_now(const struct sp_overview *o)
     return sp_state_version(o->state) + sp_followed_version(o->followed);
 }
 
+/* Returns false when the thread must end. */
+static bool pause_between(struct sp_overview *o, int64_t ms)
+{
+    pthread_mutex_lock(&o->service.lock);
+    bool more = sp_service_pause(&o->service, ms);
+    pthread_mutex_unlock(&o->service.lock);
+    return more;
+}
+
 static void *work(void *arg)
 {
     struct sp_overview *o = arg;
@@ -106,26 +110,16 @@ static void *work(void *arg)
         sp_thread_background();
     struct sp_state_reader *r = sp_state_reader_new(o->state);
     uint64_t version = 0;
-    int64_t pause = 0;
-    pthread_mutex_lock(&o->lock);
-    while (!o->ending) {
-        if (version_now(o) != version) {
-            pthread_mutex_unlock(&o->lock);
-            double start = sp_clock_seconds();
-            version = version_now(o);
-            if (!make(o, r))
-                version = 0;
-            pause = (int64_t)(PAUSE_FACTOR * (sp_clock_seconds() - start));
-            pthread_mutex_lock(&o->lock);
-        }
-        if (o->ending)
-            break;
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += pause > PAUSE_MIN_SECONDS ? pause : PAUSE_MIN_SECONDS;
-        pthread_cond_timedwait(&o->wake, &o->lock, &until);
-    }
-    pthread_mutex_unlock(&o->lock);
+    int64_t pause_ms = PAUSE_MIN_MS;
+    do {
+        if (version_now(o) == version)
+            continue;
+        double start = sp_clock_seconds();
+        version = version_now(o);
+        if (!make(o, r))
+            version = 0;
+        pause_ms = (int64_t)(PAUSE_FACTOR * 1000 * (sp_clock_seconds() - start));
+    } while (pause_between(o, pause_ms > PAUSE_MIN_MS ? pause_ms : PAUSE_MIN_MS));
     sp_state_reader_free(r);
     return NULL;
 }
@@ -134,21 +128,17 @@ struct sp_overview *sp_overview_start(struct sp_state *state, struct sp_followed
                                       const struct sp_serve_options *options)
 {
     struct sp_overview *o = sp_calloc(1, sizeof *o);
-    pthread_condattr_t attributes;
+    struct sp_fault ignored;
     o->state = state;
     o->followed = followed;
     o->background = options->state != NULL; /* on Kafka, new statuses wait until a pass ends */
     o->predict = options->predict;
     o->learned = options->learned;
     o->learned_arg = options->learned_arg;
-    pthread_mutex_init(&o->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&o->wake, &attributes);
-    pthread_condattr_destroy(&attributes);
-    if (pthread_create(&o->thread, NULL, work, o) == 0)
+    sp_service_init(&o->service);
+    if (sp_service_start(&o->service, work, o, &ignored) == SP_OK)
         return o;
-    sp_free(o);
+    sp_overview_stop(o);
     return NULL;
 }
 
@@ -156,13 +146,7 @@ void sp_overview_stop(struct sp_overview *o)
 {
     if (!o)
         return;
-    pthread_mutex_lock(&o->lock);
-    o->ending = true;
-    pthread_cond_signal(&o->wake);
-    pthread_mutex_unlock(&o->lock);
-    pthread_join(o->thread, NULL);
-    pthread_cond_destroy(&o->wake);
-    pthread_mutex_destroy(&o->lock);
+    sp_service_done(&o->service);
     sp_buf_done(&o->json);
     sp_catalogue_unref(o->catalogue);
     sp_predictor_free(o->predictor);
@@ -171,28 +155,28 @@ void sp_overview_stop(struct sp_overview *o)
 
 bool sp_overview_put(struct sp_overview *o, struct sp_buf *out)
 {
-    pthread_mutex_lock(&o->lock);
+    pthread_mutex_lock(&o->service.lock);
     bool made = o->json.len > 0;
     sp_buf_put_view(out, sp_buf_view(&o->json));
-    pthread_mutex_unlock(&o->lock);
+    pthread_mutex_unlock(&o->service.lock);
     return made;
 }
 
 struct sp_catalogue *sp_overview_catalogue(struct sp_overview *o)
 {
-    pthread_mutex_lock(&o->lock);
+    pthread_mutex_lock(&o->service.lock);
     struct sp_catalogue *catalogue = sp_catalogue_ref(o->catalogue);
-    pthread_mutex_unlock(&o->lock);
+    pthread_mutex_unlock(&o->service.lock);
     return catalogue;
 }
 
 bool sp_overview_predict(struct sp_overview *o, struct sp_view url, double confidence,
                          double explore, struct sp_buf *out)
 {
-    pthread_mutex_lock(&o->lock); /* held for the microseconds of a few look-ups */
+    pthread_mutex_lock(&o->service.lock); /* held for the microseconds of a few look-ups */
     bool made = o->predictor != NULL;
     if (made)
         sp_predictions_put(o->predictor, url, confidence, explore, out);
-    pthread_mutex_unlock(&o->lock);
+    pthread_mutex_unlock(&o->service.lock);
     return made;
 }

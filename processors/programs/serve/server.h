@@ -33,6 +33,7 @@
 #include <microhttpd.h>
 #include <pthread.h>
 
+#include "base/service.h"
 #include "serve/followed.h"
 #include "serve/index.h"
 #include "serve/live.h"
@@ -80,11 +81,7 @@ struct sp_ticker { /* ticker.c */
     struct sp_state_reader *reader;
     uint64_t seen;            /* version of the state in the history */
     int64_t refresh_after_ms; /* not before */
-    pthread_t thread;
-    bool ticking;
-    pthread_mutex_t lock;
-    pthread_cond_t end;
-    bool ending;
+    struct sp_service service;
 };
 
 struct sp_connections; /* http.c */

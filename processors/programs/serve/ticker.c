@@ -1,13 +1,11 @@
 /* See ticker.h. */
 #include "serve/ticker.h"
 
-#include <time.h>
-
 #include "base/clock.h"
 #include "serve/http.h"
 #include "serve/streams.h"
 
-enum { REFRESH_MOST_MS = 3000 };
+enum { TICK_MS = 1000, REFRESH_MOST_MS = 3000 };
 
 /* The cost of opening the state grows with the length of the run's log, so opening may take at most
  * a quarter of the time. */
@@ -55,29 +53,23 @@ static void sample(struct sp_serve *s)
 static void *tick(void *arg)
 {
     struct sp_serve *s = arg;
-    struct sp_ticker *t = &s->ticker;
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    pthread_mutex_lock(&t->lock);
-    while (!t->ending) {
-        until.tv_sec++;
-        if (pthread_cond_timedwait(&t->end, &t->lock, &until) == 0)
-            continue;
-        pthread_mutex_unlock(&t->lock);
+    struct sp_service *service = &s->ticker.service;
+    pthread_mutex_lock(&service->lock);
+    while (sp_service_pause(service, TICK_MS)) {
+        pthread_mutex_unlock(&service->lock);
         refresh(s);
         sample(s);
         sp_streams_wake(s->streams);
         sp_serve_http_reap(s);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        pthread_mutex_lock(&t->lock);
+        pthread_mutex_lock(&service->lock);
     }
-    pthread_mutex_unlock(&t->lock);
+    pthread_mutex_unlock(&service->lock);
     return NULL;
 }
 
 void sp_ticker_init(struct sp_serve *s)
 {
-    pthread_mutex_init(&s->ticker.lock, NULL);
+    sp_service_init(&s->ticker.service);
     pthread_mutex_init(&s->history.lock, NULL);
     s->ticker.reader = sp_state_reader_new(s->state);
     sample(s);
@@ -85,27 +77,14 @@ void sp_ticker_init(struct sp_serve *s)
 
 void sp_ticker_start(struct sp_serve *s)
 {
-    struct sp_ticker *t = &s->ticker;
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&t->end, &attributes);
-    pthread_condattr_destroy(&attributes);
-    t->ticking = pthread_create(&t->thread, NULL, tick, s) == 0;
+    struct sp_fault ignored; /* without the ticker requests are still served */
+    sp_service_start(&s->ticker.service, tick, s, &ignored);
 }
 
 void sp_ticker_stop(struct sp_serve *s)
 {
-    struct sp_ticker *t = &s->ticker;
-    if (t->ticking) {
-        pthread_mutex_lock(&t->lock);
-        t->ending = true;
-        pthread_cond_signal(&t->end);
-        pthread_mutex_unlock(&t->lock);
-        pthread_join(t->thread, NULL);
-        pthread_cond_destroy(&t->end);
-    }
-    t->ticking = false;
+    if (s->ticker.reader)
+        sp_service_stop(&s->ticker.service);
 }
 
 void sp_ticker_done(struct sp_serve *s)
@@ -113,6 +92,6 @@ void sp_ticker_done(struct sp_serve *s)
     if (!s->ticker.reader)
         return;
     sp_state_reader_free(s->ticker.reader);
-    pthread_mutex_destroy(&s->ticker.lock);
+    sp_service_done(&s->ticker.service);
     pthread_mutex_destroy(&s->history.lock);
 }

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "base/mem.h"
-#include "base/thread.h"
+#include "base/service.h"
 
 enum { WAKE_BYTES = 24 << 20, WAKE_TIMEOUT_MS = 200 };
 enum { NOBODY = -1 };
@@ -13,31 +13,27 @@ struct sp_waker {
     rd_kafka_t *consumer;
     const char *topic;
     size_t taken; /* bytes since the last request */
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    int32_t partition; /* whose broker to ask; NOBODY */
-    bool ending;
+    struct sp_service service;
+    int32_t partition; /* whose broker to ask; NOBODY; under the lock */
 };
 
 static void *run(void *arg)
 {
     struct sp_waker *k = arg;
-    pthread_mutex_lock(&k->lock);
-    while (!k->ending) {
+    pthread_mutex_lock(&k->service.lock);
+    while (k->partition == NOBODY ? sp_service_pause(&k->service, SP_SERVICE_NO_LIMIT)
+                                  : !k->service.ending) {
         int64_t low, high;
         int32_t partition = k->partition;
-        if (partition == NOBODY) {
-            pthread_cond_wait(&k->changed, &k->lock);
+        if (partition == NOBODY)
             continue;
-        }
         k->partition = NOBODY;
-        pthread_mutex_unlock(&k->lock);
+        pthread_mutex_unlock(&k->service.lock);
         rd_kafka_query_watermark_offsets(k->consumer, k->topic, partition, &low, &high,
                                          WAKE_TIMEOUT_MS); /* the reply does not matter */
-        pthread_mutex_lock(&k->lock);
+        pthread_mutex_lock(&k->service.lock);
     }
-    pthread_mutex_unlock(&k->lock);
+    pthread_mutex_unlock(&k->service.lock);
     return NULL;
 }
 
@@ -45,16 +41,13 @@ enum sp_err sp_waker_start(rd_kafka_t *consumer, const char *topic, struct sp_wa
                            struct sp_fault *fault)
 {
     struct sp_waker *k = sp_calloc(1, sizeof *k);
-    *k = (struct sp_waker){.consumer = consumer,
-                           .topic = topic,
-                           .lock = PTHREAD_MUTEX_INITIALIZER,
-                           .changed = PTHREAD_COND_INITIALIZER,
-                           .partition = NOBODY};
-    enum sp_err err = sp_thread_start(&k->thread, run, k, fault);
+    *k = (struct sp_waker){.consumer = consumer, .topic = topic, .partition = NOBODY};
+    sp_service_init(&k->service);
+    enum sp_err err = sp_service_start(&k->service, run, k, fault);
     if (err == SP_OK)
         *ret_waker = k;
     else
-        sp_free(k);
+        sp_waker_stop(k);
     return err;
 }
 
@@ -64,22 +57,16 @@ void sp_waker_taken(struct sp_waker *k, int32_t partition, size_t bytes)
     if (k->taken < WAKE_BYTES)
         return;
     k->taken = 0;
-    pthread_mutex_lock(&k->lock);
+    pthread_mutex_lock(&k->service.lock);
     k->partition = partition;
-    pthread_cond_signal(&k->changed);
-    pthread_mutex_unlock(&k->lock);
+    sp_service_wake(&k->service);
+    pthread_mutex_unlock(&k->service.lock);
 }
 
 void sp_waker_stop(struct sp_waker *k)
 {
     if (!k)
         return;
-    pthread_mutex_lock(&k->lock);
-    k->ending = true;
-    pthread_cond_signal(&k->changed);
-    pthread_mutex_unlock(&k->lock);
-    pthread_join(k->thread, NULL);
-    pthread_mutex_destroy(&k->lock);
-    pthread_cond_destroy(&k->changed);
+    sp_service_done(&k->service);
     sp_free(k);
 }

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 
 #include "base/parallel.h"
+#include "base/service.h"
 #include "harness.h"
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
@@ -40,6 +41,72 @@ TEST(a_thread_runs)
     CU_ASSERT_EQUAL_FATAL(sp_thread_start(&thread, say_so, &said, &fault), SP_OK);
     pthread_join(thread, NULL);
     CU_ASSERT_TRUE(said);
+}
+
+/* A service that counts its rounds until it is stopped. */
+struct counter {
+    struct sp_service service;
+    int64_t pause_ms;
+    int rounds; /* under the lock */
+};
+
+static void *count(void *arg)
+{
+    struct counter *c = arg;
+    pthread_mutex_lock(&c->service.lock);
+    while (sp_service_pause(&c->service, c->pause_ms))
+        c->rounds++;
+    pthread_mutex_unlock(&c->service.lock);
+    return NULL;
+}
+
+static int rounds_of(struct counter *c)
+{
+    pthread_mutex_lock(&c->service.lock);
+    int rounds = c->rounds;
+    pthread_mutex_unlock(&c->service.lock);
+    return rounds;
+}
+
+/* A pause without a limit that was not ended would let the test run into its time limit. */
+TEST(a_service_pauses_until_it_is_woken_and_ends_when_it_is_stopped)
+{
+    struct sp_fault fault;
+    struct counter c = {.pause_ms = SP_SERVICE_NO_LIMIT};
+    sp_service_init(&c.service);
+    CU_ASSERT_EQUAL_FATAL(sp_service_start(&c.service, count, &c, &fault), SP_OK);
+    while (rounds_of(&c) == 0) { /* the thread may not have begun to pause */
+        pthread_mutex_lock(&c.service.lock);
+        sp_service_wake(&c.service);
+        pthread_mutex_unlock(&c.service.lock);
+    }
+    CU_ASSERT_FALSE(sp_service_ending(&c.service));
+    sp_service_stop(&c.service);
+    CU_ASSERT_TRUE(sp_service_ending(&c.service));
+    sp_service_stop(&c.service);
+    sp_service_done(&c.service);
+}
+
+TEST(a_service_goes_on_when_its_pause_is_over)
+{
+    struct sp_fault fault;
+    struct counter c = {.pause_ms = 1};
+    sp_service_init(&c.service);
+    CU_ASSERT_EQUAL_FATAL(sp_service_start(&c.service, count, &c, &fault), SP_OK);
+    while (rounds_of(&c) < 3)
+        ;
+    sp_service_done(&c.service);
+}
+
+TEST(a_service_without_a_thread_can_be_stopped)
+{
+    struct sp_fault fault;
+    struct counter c = {.pause_ms = 1};
+    sp_service_init(&c.service);
+    threads_left = 0;
+    CU_ASSERT_EQUAL(sp_service_start(&c.service, count, &c, &fault), SP_IO);
+    threads_left = -1;
+    sp_service_done(&c.service);
 }
 
 static void *lower(void *arg)
