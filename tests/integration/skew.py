@@ -189,6 +189,15 @@ def a_group_of_many_winners_is_right_and_costs_a_fetch_the_same_in_a_crawl_four_
         work.run("run", "-q", "--verify", "-o", "out", "crawl")
 
 
+def a_probe_reads_as_few_postings_in_a_crawl_four_times_as_long(work):
+    fetches, wrong = 5000, []
+    for kind in "near-words", "near-percent", "chainlike", "zipf":  # "template": tests/unit/stars/test_growth.c
+        few, many = (counts(work, kind, pages, seeds="1", settings=["barrier.pages=1000"],
+                            counters={"postings": ["postings"]}) for pages in (fetches, 4 * fetches))
+        wrong += wrong_growth(kind, fetches, few, many, [], 1)
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def a_fetch_of_a_large_group_reads_few_rows_however_small_the_cache(work):
     """One group, larger than the cache: only the rows that the fetch needs are read."""
     fetches, wrong = 3000, []

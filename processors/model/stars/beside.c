@@ -147,6 +147,7 @@ uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct s
             sp_star_table_get(s->beside, beside_key(pivot_row, s->hashes[i]));
         const uint32_t *rows = list.numbers ? list.numbers : &list.only;
         sp_grow(&s->gathered, &s->gathered_cap, gathered + list.count);
+        s->stats.scanned += list.count;
         for (uint32_t k = 0; k < list.count; k++)
             if (s->rows[rows[k]].star == star)
                 s->gathered[gathered++] = rows[k];

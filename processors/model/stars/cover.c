@@ -197,6 +197,19 @@ static uint32_t count_posted(const struct star *c, const struct sp_signature *pi
     return count;
 }
 
+bool sp_star_cover_is_common(const struct sp_stars *s, uint32_t star,
+                             const struct sp_signature *pivot, const struct sp_signature *child)
+{
+    const struct star *c = &s->stars[star];
+    struct shared shared = {pivot, child, 0, 0};
+    uint32_t want = sp_star_bound_missing(s, child->shingle_count) + 1, count = 0, at;
+    if (s->by_keys || !c->domain->posted)
+        return false;
+    while (count < want && next_shared(&shared, &at))
+        count += is_posted(c, at) || length_of(s, c->domain, pivot->hashes[at]) < COMMON_FROM;
+    return count < want;
+}
+
 /* Puts the entries of the child's shingles that the pivot has and that are not posted into
  * s->order: all of them, or `want` whose lists are empty, which are then the shortest. */
 static uint32_t order_unposted(struct sp_stars *s, const struct star *c,

@@ -36,6 +36,7 @@ enum {
     BESIDE_MOST = 64,   /* children in a list of s->beside; a longer list is of no use */
     POSTED_FROM = 16,   /* rows of a small domain */
     ABSORBED_KIDS = 16, /* at most, of a star that another one absorbs */
+    COMMON_FROM = 4,    /* stars: so many have posted a shingle that many pages share */
     INDEXED_FROM = 64,  /* kids; in a smaller star all are tried that sizes do not rule out */
     PARITY_BITS = 1,    /* of a pattern, for each shingle */
     CENTRED_AT = 64,    /* children; at this size the pivot is chosen again among the members */
@@ -199,7 +200,8 @@ struct sp_stars {
     uint64_t parity[SP_PARITY_WORDS_MAX]; /* of the probe */
     bool parity_known;
     uint32_t repeats;     /* shingles of the probe that repeat another one (hash collisions) */
-    uint32_t hub;         /* the star on whose fringe the probe could be, or NONE */
+    uint32_t hub;         /* the star on whose fringe the probe could be if its own shingles are too
+                           * few, or NONE */
     uint32_t hub_overlap; /* with its pivot */
     struct tried *tried;
     uint32_t tried_count;
@@ -251,6 +253,9 @@ void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_sign
 /* Whether the pivot's shingles can cover that child. */
 bool sp_star_cover_possible(const struct sp_stars *s, const struct sp_signature *pivot,
                             const struct sp_signature *child);
+/* Whether the child can only be covered by posting shingles that many other stars have posted. */
+bool sp_star_cover_is_common(const struct sp_stars *s, uint32_t star,
+                             const struct sp_signature *pivot, const struct sp_signature *child);
 /* Posts the shingles that cover the child; returns whether any had to be posted. */
 bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
                          const struct sp_signature *child);

@@ -67,6 +67,42 @@ static void adopt(struct sp_stars *s, uint32_t row, uint32_t star)
     }
 }
 
+/* Whether the star can cover x, which has at most `most` shingles that the pivot does not have. */
+static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+                     const struct sp_signature *pivot, uint32_t most)
+{
+    const struct star *c = &s->stars[star];
+    if (s->by_keys || !c->domain->posted || c->headless || c->draining)
+        return false;
+    sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count);
+    return sp_star_kid_beside(x, pivot, s->hashes) <= most && sp_star_cover_possible(s, pivot, x);
+}
+
+/* Two rows that share a template, and little else, go to the fringe of the star whose pivot has the
+ * template: x, and the touched row, which is similar and alone in its star. As a star they would
+ * have to post shingles of the template, so that each page of the site found each such pair. */
+static bool join_hub(struct sp_stars *s, const struct touched *t, uint32_t row,
+                     const struct sp_signature *x, bool *ret_joined)
+{
+    const struct sp_signature *touched, *hub;
+    *ret_joined = false;
+    if (s->hub == NONE || !is_pivot(s, t) || s->stars[t->star].kids)
+        return true;
+    if (!sp_star_signature_of(s, t->row, &touched) ||
+        !sp_star_signature_of(s, s->stars[s->hub].pivot, &hub))
+        return false;
+    if (!sp_star_cover_is_common(s, t->star, touched, x) ||
+        !can_hold(s, s->hub, x, hub, 2 * sp_star_bound_missing(s, x->shingle_count)) ||
+        !can_hold(s, s->hub, touched, hub, 2 * sp_star_bound_missing(s, touched->shingle_count)))
+        return true;
+    *ret_joined = true;
+    sp_star_uncover_star(s, t->star, touched);
+    sp_star_free(s, t->star);
+    sp_star_kid_add(s, s->hub, t->row, hub, touched, FRINGE, NONE);
+    sp_star_kid_add(s, s->hub, row, hub, x, FRINGE, NONE);
+    return s->err == SP_OK;
+}
+
 /* Makes the row a child of the largest star whose pivot is similar; among equals, of the most
  * similar pivot. The largest, so that few stars hold many similar pages. */
 static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x, bool *ret_joined)
@@ -86,6 +122,9 @@ static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
     *ret_joined = best != NULL;
     if (!best)
         return true;
+    bool beside;
+    if (!join_hub(s, best, row, x, &beside) || beside)
+        return s->err == SP_OK;
     if (!sp_star_signature_of(s, best->row, &pivot) || !star_of(s, best, &star))
         return false;
     sp_star_kid_add(s, star, row, pivot, x, CHILD, NONE);
@@ -93,19 +132,8 @@ static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
     return sp_star_centre(s, star) && sp_star_gather(s, s->rows[row].star);
 }
 
-/* Whether the star can cover x and find it by its shingles that the pivot does not have. */
-static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
-                     const struct sp_signature *pivot)
-{
-    const struct star *c = &s->stars[star];
-    if (s->by_keys || !c->domain->posted || c->headless || c->draining)
-        return false;
-    sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count);
-    return sp_star_kid_beside(x, pivot, s->hashes) <= sp_star_bound_missing(s, x->shingle_count) &&
-           sp_star_cover_possible(s, pivot, x);
-}
-
-/* The row becomes a kid of the star if the star can hold it. */
+/* The row becomes a kid of the star if it has too few shingles of its own to be found by them, and
+ * the star can hold it. */
 static bool join_if_held(struct sp_stars *s, uint32_t star, uint32_t row,
                          const struct sp_signature *x, enum kid_kind kind, uint32_t adopter,
                          bool *ret_joined)
@@ -113,7 +141,7 @@ static bool join_if_held(struct sp_stars *s, uint32_t star, uint32_t row,
     const struct sp_signature *pivot;
     if (!sp_star_signature_of(s, s->stars[star].pivot, &pivot))
         return false;
-    *ret_joined = can_hold(s, star, x, pivot);
+    *ret_joined = can_hold(s, star, x, pivot, sp_star_bound_missing(s, x->shingle_count));
     if (*ret_joined)
         sp_star_kid_add(s, star, row, pivot, x, kind, adopter);
     return true;

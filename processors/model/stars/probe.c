@@ -103,13 +103,13 @@ static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
     return least > less ? least - less : 0;
 }
 
-/* Notes the star as a hub if x has too few shingles that the pivot does not have to be found by
- * them. */
+/* Notes the star as a hub if x has few shingles that the pivot does not have: not enough to be
+ * found by them, or to be found by those that it shares with a similar row. */
 static void note_hub(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                      uint32_t overlap)
 {
     if (!s->stars[star].headless && !s->stars[star].draining && overlap > s->hub_overlap &&
-        overlap + sp_star_bound_missing(s, x->shingle_count) >= x->shingle_count) {
+        overlap + 2 * sp_star_bound_missing(s, x->shingle_count) >= x->shingle_count) {
         s->hub = star;
         s->hub_overlap = overlap;
     }

@@ -29,7 +29,8 @@
  * shingles are rare. It is then on the star's fringe: it is not a member, but is found through the
  * star. If a later child resembles it, the child adopts it and it becomes a member. Rows on the
  * fringe that resemble each other are reported one by one; the first row that resembles two of them
- * makes them a star.
+ * makes them a star. Two similar rows, too, go to a fringe if what they share is too little without
+ * the shingles of the pivot.
  *
  * Source of the argument: prefix filters (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant
  * 2007), without their global order; stars and their bounds are our own.

@@ -386,6 +386,7 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     X(probes)                                                                                      \
     X(contacts)                                                                                    \
     X(candidates)                                                                                  \
+    X(postings)                                                                                    \
     X(matches)                                                                                     \
     X(row_loads)                                                                                   \
     X(rows_to_move)                                                                                \

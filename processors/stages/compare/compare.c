@@ -320,6 +320,7 @@ void sp_compare_stage_stats(const struct sp_compare_stage *c,
     sp_stars_stats(c->stars, &stars);
     ret_stats->cache_bytes = c->cache_bytes + own.cache_bytes;
     ret_stats->candidates = stars.verified;
+    ret_stats->postings = stars.scanned;
     ret_stats->index_bytes = stars.bytes + c->slot_cap * sizeof *c->slots;
     for (uint32_t i = 0; i < SP_CELL_PLACES; i++) {
         const struct sp_cell_actor *cell = c->cells[i];

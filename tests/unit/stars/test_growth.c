@@ -3,7 +3,7 @@
  * and at 4n. */
 #include "base/mem.h"
 #include "harness.h"
-#include "stars_helper.h"
+#include "invariants.h"
 
 enum { SIZE = 300, SHORT = 96, BYTES_A_ROW = 400 };
 
@@ -83,6 +83,83 @@ TEST(near_duplicates_cost_one_comparison)
 TEST(a_loose_family_costs_few_comparisons)
 {
     check_flat(2000, one_in_a_hundred, 10);
+}
+
+/* A page of a site: from `least` permille to 88 % of its shingles are those of the site's template.
+ * `copy`: of that page, with three words replaced in the rest. */
+static struct sp_signature *templated(struct sample *s, uint32_t least, uint32_t page, bool copy)
+{
+    uint32_t shingles[SIZE];
+    uint32_t shared = SIZE * (least + (uint32_t)(sp_mix64(page) % (881 - least))) / 1000;
+    for (uint32_t i = 0; i < SIZE; i++)
+        shingles[i] = (uint32_t)sp_mix64((i < shared ? 0 : page) * 1000ull + i);
+    for (uint32_t i = 0; copy && i < 3; i++) {
+        uint32_t at = shared + (SIZE - shared) / 3 * i;
+        for (uint32_t k = 0; k < 5; k++)
+            shingles[at + k] = (uint32_t)sample_random(s, UINT32_MAX);
+    }
+    return signature_of_set(s, shingles, SIZE, s->random);
+}
+
+/* The last quarter of the pages. One of twenty is a copy of the page before. */
+static struct sp_stars_stats cost_of_template(uint32_t rows)
+{
+    struct sample s;
+    struct sp_similarity_options o;
+    struct sp_stars_stats before, after;
+    sp_similarity_options_default(&o);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t i = 1; i <= rows; i++) {
+        if (i == rows - rows / 4 + 1)
+            sp_stars_stats(s.stars, &before);
+        bool copy = i % 20 == 0;
+        sample_add(&s, templated(&s, 470, copy ? i - 1 : i, copy));
+    }
+    sp_stars_stats(s.stars, &after);
+    sample_done(&s);
+    after.scanned -= before.scanned;
+    after.verified -= before.verified;
+    return after;
+}
+
+TEST(pages_of_a_template_with_copies_here_and_there_read_few_postings)
+{
+    enum { ROWS = 20000 };
+    struct sp_stars_stats once = cost_of_template(ROWS), more = cost_of_template(4 * ROWS);
+    printf("scanned a probe: %.0f at %u rows, %.0f at %u; verified %.2f, %.2f\n",
+           (double)once.scanned / (ROWS / 4), ROWS, (double)more.scanned / ROWS, 4 * ROWS,
+           (double)once.verified / (ROWS / 4), (double)more.verified / ROWS);
+    CU_ASSERT(more.scanned <= 1200ull * ROWS);
+    CU_ASSERT((double)more.scanned / 4 <= 1.5 * (double)once.scanned);
+    CU_ASSERT((double)more.verified / 4 <= 1.5 * (double)once.verified);
+}
+
+TEST(pages_of_a_template_are_exact_whatever_comes_and_goes)
+{
+    enum { PAGES = 400, STEPS = 1200 };
+    struct sample s;
+    struct sp_similarity_options o;
+    sp_similarity_options_default(&o);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        uint32_t row = s.rows ? (uint32_t)sample_random(&s, s.rows) : 0;
+        if (step > PAGES && step % 2 == 0 && s.live[row])
+            sample_remove(&s, row);
+        uint32_t page = (uint32_t)sample_random(&s, PAGES);
+        sample_add(&s, templated(&s, 720, 1 + page, step % 2));
+        sample_work(&s, (uint32_t)sample_random(&s, 3));
+        if (step % 97 == 0)
+            sample_restore(&s);
+        if (step % 100 == 99) {
+            const char *broken = broken_invariant(&s);
+            if (broken)
+                printf("%s\n", broken);
+            CU_ASSERT_PTR_NULL(broken);
+            sample_settle(&s);
+            CU_ASSERT(sample_is_exact(&s));
+        }
+    }
+    sample_done(&s);
 }
 
 /* What it takes until all is settled after the pivot of the largest star has left. */
