@@ -1,6 +1,7 @@
 /* Memory in huge pages; needs jemalloc, so it is skipped under a sanitizer. */
 #include "base/huge.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -34,6 +35,41 @@ TEST(memory_is_zero_also_where_it_was_used_before)
         memset(blocks[at], 0xff, bytes);
     }
     CU_ASSERT_EQUAL(set, 0);
+    for (size_t i = 0; i < BLOCKS; i++)
+        sp_huge_free(blocks[i]);
+}
+
+static void *use_blocks(void *arg)
+{
+    unsigned char **blocks = arg;
+    size_t set = 0;
+    for (size_t i = 0; i < BLOCKS; i++) {
+        size_t bytes = bytes_of(i);
+        sp_huge_free(blocks[i]);
+        blocks[i] = sp_huge_calloc(bytes, 1);
+        set += set_bytes(blocks[i], bytes);
+        memset(blocks[i], (int)(i % 255 + 1), bytes);
+    }
+    return set ? arg : NULL;
+}
+
+/* Each thread keeps some of the blocks that it frees, and returns them when it ends. */
+TEST(threads_free_what_others_have_allocated)
+{
+    enum { THREADS = 5 };
+    unsigned char *blocks[BLOCKS] = {0};
+    size_t wrong = 0;
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_t thread;
+        void *result;
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, use_blocks, blocks), 0);
+        CU_ASSERT_EQUAL_FATAL(pthread_join(thread, &result), 0);
+        CU_ASSERT_PTR_NULL(result);
+        for (size_t at = 0; at < BLOCKS; at++)
+            for (size_t k = 0; k < bytes_of(at); k++)
+                wrong += blocks[at][k] != at % 255 + 1;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
     for (size_t i = 0; i < BLOCKS; i++)
         sp_huge_free(blocks[i]);
 }
