@@ -32,15 +32,17 @@ struct sp_page_actor {
     enum sp_rank_rule rule; /* of the last verdict, which may not have been published */
     float similarity;
     uint32_t group_size;
+    float containment; /* see contained_in */
     char *winner_url;
     /* result of the contain stage for this content while the page was kept */
     char *contained_in; /* NULL: none */
-    float containment;
     /* the stored form of the single-member group that it founded, see rows.c */
     char *inline_group;
     uint32_t inline_bytes;
     struct sp_page_actor *next_dirty;
 };
+/* The next size that the allocator has is 320 bytes. */
+_Static_assert(sizeof(struct sp_page_actor) <= 256, "a page takes more memory");
 
 /* ---- table.c */
 struct sp_page_actor *sp_page_actor_get(struct sp_group_stage *st, struct sp_id id);
