@@ -25,6 +25,7 @@ enum {
     SHARDS = 1 << SHARD_BITS,
     KEY_BITS = 32 - SHARD_BITS, /* of the key in its bucket */
     BUCKET_KEYS = 10,
+    SMALL = 8, /* buckets of a shard that grows in large steps */
     UNIT_WORDS = 4,
     CHUNK_WORDS = 1 << 18,
     FIRST_WORDS = 1 << 8, /* of the first chunk, which grows */
@@ -267,7 +268,7 @@ static bool is_full(const struct shard *s)
 static void grow(struct sp_star_table *t, struct shard *s)
 {
     struct shard old = *s;
-    s->count += s->count / 4 + 2; /* two more: small ones would grow too often */
+    s->count += s->count / (s->count < SMALL ? 2 : 4) + 2; /* small ones would grow too often */
     t->buckets += s->count - old.count;
     s->buckets = sp_huge_calloc(s->count, sizeof *s->buckets);
     for (uint32_t i = 0; i < old.count; i++)
