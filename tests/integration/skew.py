@@ -198,6 +198,24 @@ def a_probe_reads_as_few_postings_in_a_crawl_four_times_as_long(work):
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def pages_that_leave_oldest_first_cost_as_many_comparisons_in_a_crawl_four_times_as_long(work):
+    """More than a third have the content that all others resemble, and so each leaver may be the page that stands for
+    that content."""
+    def comparisons(pages):
+        make(work, "near-percent", pages, "--words", "100")
+        crawl = work.json_lines("crawl")
+        after = crawl[-1]["fetch_time_ms"] + 1
+        gone = ({"url": page["url"], "http_status": 404, "fetch_time_ms": after + i} for i, page in enumerate(crawl))
+        work.write("crawl", "".join(json.dumps(line) + "\n" for line in [*crawl, *gone][:pages * 7 // 4]))
+        work.run("run", "-q", "-o", "out", "--summary", "summary", "crawl")
+        summary = work.json_lines("summary")[0]
+        return {"comparisons": sum(summary[field] for field in COUNTERS["comparisons"]) / pages}
+    few, many = comparisons(5000), comparisons(20_000)
+    check(many["comparisons"] <= 200, many["comparisons"], "comparisons a page")
+    wrong = list(wrong_growth("near-percent", 5000, few, many, [], NOTHING))
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def a_fetch_of_a_large_group_reads_few_rows_however_small_the_cache(work):
     """One group, larger than the cache: only the rows that the fetch needs are read."""
     fetches, wrong = 3000, []

@@ -213,7 +213,7 @@ enum sp_owners_change {
 };
 enum sp_owners_change sp_owners_add(struct sp_compare_stage *c, uint32_t slot,
                                     struct sp_owner owner);
-/* *ret_gap: if SP_OWNERS_ONE, the owner after the one that left, or NULL. */
+/* *ret_gap: the owner that has another one before it now, or NULL. */
 enum sp_owners_change sp_owners_remove(struct sp_compare_stage *c, uint32_t slot, struct sp_id page,
                                        const struct sp_other **ret_gap);
 /* The page's entry; NULL if it is the first owner or not an owner. */

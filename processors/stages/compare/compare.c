@@ -141,12 +141,12 @@ static void leave(struct sp_compare_stage *c, struct sp_cell_actor *cell, struct
         slot == NO_SLOT ? SP_OWNERS_SAME : sp_owners_remove(c, slot, page, &gap);
     if (c->err)
         return;
+    if (c->options.canary != SP_COMPARE_NO_GAP)
+        link_back(c, slot, gap);
     if (change == SP_OWNERS_NONE)
         remove_row(c, cell, slot);
     else if (change == SP_OWNERS_FIRST && c->options.canary != SP_COMPARE_NO_SUCCESSOR)
         enter_again(c, cell, slot, true);
-    else if (c->options.canary != SP_COMPARE_NO_GAP)
-        link_back(c, slot, gap);
 }
 
 static void put_new(struct sp_compare_stage *c, struct sp_cell_actor *cell, struct sp_owner owner,

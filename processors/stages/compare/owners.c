@@ -198,19 +198,32 @@ enum sp_owners_change sp_owners_add(struct sp_compare_stage *c, uint32_t slot,
     return SP_OWNERS_ONE;
 }
 
-/* The second owner becomes the first. */
-static enum sp_owners_change succeed(struct sp_compare_stage *c, uint32_t slot)
+/* Whether the last owner succeeds the first, else the second one. A successor costs as much as all
+ * rows that hang on this one, so it must not be the next to leave: where owners leave in the order
+ * in which they came, or in the reverse order, one of the two ends stays, and each second choice
+ * hits that one. */
+static bool last_succeeds(const struct sp_row *row)
+{
+    return sp_mix64(row->first.page.lo ^ row->last.lo) % 2;
+}
+
+/* The second or the last owner becomes the first. *ret_gap: it must be linked to the first. */
+static enum sp_owners_change succeed(struct sp_compare_stage *c, uint32_t slot,
+                                     const struct sp_other **ret_gap)
 {
     struct sp_slot *s = &c->slots[slot];
     if (s->owners == 1) {
         s->owners = 0;
         return SP_OWNERS_NONE;
     }
-    struct sp_other *second = named(c, slot, s->row->second);
-    if (!second)
+    bool last = last_succeeds(s->row);
+    struct sp_other *next = named(c, slot, last ? s->row->last : s->row->second);
+    if (!next)
         return SP_OWNERS_SAME;
-    take_out(c, slot, second);
-    s->row->first = second->owner;
+    take_out(c, slot, next);
+    s->row->first = next->owner;
+    if (last)
+        *ret_gap = sp_owners_second(c, slot);
     return SP_OWNERS_FIRST;
 }
 
@@ -222,7 +235,7 @@ enum sp_owners_change sp_owners_remove(struct sp_compare_stage *c, uint32_t slot
     if (!row)
         return SP_OWNERS_SAME;
     if (sp_id_eq(row->first.page, page))
-        return succeed(c, slot);
+        return succeed(c, slot, ret_gap);
     struct sp_other *other = find(c, slot, page);
     if (!other)
         return SP_OWNERS_SAME;

@@ -12,6 +12,7 @@ struct world {
     struct sp_compare_stage *compare;
     struct sp_owner list[PAGES]; /* in order of arrival */
     uint32_t count;
+    bool last_succeeded;
 };
 
 static void on_send(void *arg, struct sp_message *m)
@@ -94,6 +95,11 @@ static void step(struct world *w, enum sp_message_kind kind, uint32_t page, int6
 
 /* ---- the plain list */
 
+static uint32_t slot_of(const struct world *w)
+{
+    return sp_cell_actor_find(w->compare, sp_cell_actor_get(w->compare, 0), CONTENT);
+}
+
 static uint32_t place_of(const struct world *w, struct sp_id page)
 {
     uint32_t at = 0;
@@ -110,25 +116,39 @@ static void put(struct world *w, uint32_t page, int64_t version)
     w->count += at == w->count;
 }
 
+static void drop(struct world *w, uint32_t at)
+{
+    w->count--;
+    for (; at < w->count; at++)
+        w->list[at] = w->list[at + 1];
+}
+
+/* The owner that succeeds the first one was the second or the last. */
+static void put_first(struct world *w, const struct sp_owner *successor)
+{
+    uint32_t at = place_of(w, successor->page);
+    CU_ASSERT_FATAL(at == 0 || at + 1 == w->count);
+    w->last_succeeded |= at > 0;
+    struct sp_owner owner = w->list[at];
+    for (; at > 0; at--)
+        w->list[at] = w->list[at - 1];
+    w->list[0] = owner;
+}
+
 static void take(struct world *w, uint32_t page)
 {
     uint32_t at = place_of(w, page_id(page));
     step(w, SP_MSG_REMOVE, page, 0);
     if (at == w->count)
         return;
-    w->count--;
-    for (; at < w->count; at++)
-        w->list[at] = w->list[at + 1];
+    drop(w, at);
+    if (at == 0 && w->count)
+        put_first(w, &sp_cell_actor_row(w->compare, slot_of(w))->first);
 }
 
 static bool is_owner(const struct sp_owner *a, const struct sp_owner *b)
 {
     return sp_id_eq(a->page, b->page) && a->content_version == b->content_version;
-}
-
-static uint32_t slot_of(const struct world *w)
-{
-    return sp_cell_actor_find(w->compare, sp_cell_actor_get(w->compare, 0), CONTENT);
 }
 
 static void check(struct world *w)
@@ -178,10 +198,37 @@ TEST(owners_come_and_go_as_in_a_plain_list)
         if ((n >> 40) % 4 == 0)
             check(&w);
     }
+    CU_ASSERT(w.last_succeeded);
     end(&w);
 }
 
 /* ---- what it costs */
+
+/* How often the row gets another first owner while its owners leave. */
+static uint32_t successions(uint32_t owners, bool newest_first)
+{
+    struct world w;
+    struct sp_id first = page_id(0);
+    uint32_t count = 0;
+    begin(&w);
+    for (uint32_t page = 0; page < owners; page++)
+        step(&w, SP_MSG_PUT, page, 1);
+    step(&w, SP_MSG_REMOVE, 0, 0);
+    for (uint32_t i = 1; i < owners - 1; i++) {
+        step(&w, SP_MSG_REMOVE, newest_first ? owners - i : i, 0);
+        struct sp_id now = sp_cell_actor_row(w.compare, slot_of(&w))->first.page;
+        count += !sp_id_eq(now, first);
+        first = now;
+    }
+    end(&w);
+    return count;
+}
+
+TEST(owners_that_leave_in_order_seldom_make_another_one_the_first)
+{
+    CU_ASSERT(successions(1000, false) < 10);
+    CU_ASSERT(successions(1000, true) < 10);
+}
 
 struct cost {
     uint64_t rows_read;
@@ -216,9 +263,12 @@ static struct cost cost_of(uint32_t owners)
 TEST(an_owner_costs_as_many_rows_among_four_thousand_as_among_a_thousand)
 {
     struct cost few = cost_of(1000), many = cost_of(4000);
-    CU_ASSERT_EQUAL(few.rows_read, many.rows_read);
-    CU_ASSERT_EQUAL(few.rows_written, many.rows_written);
-    CU_ASSERT(few.rows_read <= 200); /* forty changes; the first read of each also loads the cell */
+    /* Ten times a first owner leaves. If the last succeeds it and not the second, that takes up to
+     * three rows more. */
+    CU_ASSERT(many.rows_read <= few.rows_read + 30);
+    CU_ASSERT(many.rows_written <= few.rows_written + 30);
+    /* Forty changes; the first read of each also loads the cell. */
+    CU_ASSERT(few.rows_read <= 200 && many.rows_read <= 200);
 }
 
 /* ---- damage */
