@@ -1,9 +1,14 @@
 /* A ring of slots, one chunk each, in input order. Workers read chunks in turn, one worker at a
  * time; the worker that has read a chunk also makes its batch, because the bytes are in that core's
- * cache. Batches are handed out in the order of reading. One mutex guards the counters and says
- * whose turn it is to read.
+ * cache. Batches are handed out in the order of reading. The caller is a worker too while the next
+ * batch is not done, so there are as many threads as cores, and all of them have work: a thread
+ * sleeps only if the ring is full, or at the end.
  *
  *   handed_out <= done... <= taken <= handed_out + ring size
+ *
+ * Two mutexes: `turn` is held while a chunk is read, `mutex` guards the counters and is never held
+ * for long. Who has both took `turn` first. Nobody waits for room with `turn`, because the caller,
+ * who makes room, may want it.
  *
  * Fails as the input does: the error is handed out in its place, after all batches before it. */
 #include "local/pipeline.h"
@@ -14,7 +19,8 @@
 #include "base/thread.h"
 #include "signature/signature.h"
 
-enum { SLOTS_A_WORKER = 3 };
+/* So many that workers need not wait while the caller is busy with a few expensive batches. */
+enum { SLOTS_A_WORKER = 8 };
 
 struct slot {
     struct sp_batch batch;
@@ -33,17 +39,19 @@ struct worker {
 struct sp_pipeline {
     struct sp_input *input;
     const struct sp_pipeline_maker *maker;
-    struct worker *workers;
-    uint32_t worker_count; /* 0: the caller works, with workers[0] */
-    uint32_t started;      /* number of worker threads that were started */
+    struct worker *workers; /* workers[0] is the caller */
+    uint32_t worker_count;
+    uint32_t started; /* number of workers that are ready, the caller included */
+    pthread_mutex_t turn;
     pthread_mutex_t mutex;
-    pthread_cond_t changed;
+    pthread_cond_t room; /* for workers: the ring has room again, or there is nothing more to do */
+    pthread_cond_t filled; /* for the caller: the slot handed_out is done */
     struct slot *slots;
     uint64_t slot_count;
     uint64_t taken; /* slots whose chunk has been read */
     uint64_t handed_out;
-    bool reading;     /* a worker reads a chunk, for slot `taken` */
     bool with_caller; /* the caller has the batch of slot handed_out */
+    bool is_waiting;  /* the caller waits for `filled` */
     bool ended;       /* nothing will be read any more; err is the reason */
     bool stop;
     enum sp_err err;
@@ -141,58 +149,83 @@ static struct slot *slot_of(struct sp_pipeline *p, uint64_t number)
     return &p->slots[number % p->slot_count];
 }
 
-/* Only one thread at a time. */
-static enum sp_err read_chunk(struct worker *w, struct sp_chunk **ret_chunk, struct sp_fault *fault)
+static bool is_full(const struct sp_pipeline *p)
 {
-    sp_input_take_back(w->pipeline->input, w->last);
-    w->last = NULL;
-    return sp_input_next_chunk(w->pipeline->input, ret_chunk, fault);
+    return p->taken == p->handed_out + p->slot_count;
 }
 
-/* Waits for this worker's turn to read, and reads; NULL: there is nothing more to do. Called and
- * left with the mutex locked. */
-static struct sp_chunk *take_chunk(struct worker *w, struct slot **ret_slot)
+/* Records why reading has ended. Called with `mutex`. */
+static void end(struct sp_pipeline *p, enum sp_err err, const struct sp_fault *fault)
+{
+    p->ended = true;
+    p->err = err;
+    p->fault = *fault;
+    pthread_cond_broadcast(&p->room);
+}
+
+/* Reads a chunk for slot `taken`. Called with `turn`. */
+static struct sp_chunk *read_chunk(struct worker *w, struct slot **ret_slot)
 {
     struct sp_pipeline *p = w->pipeline;
     struct sp_chunk *chunk = NULL;
     struct sp_fault fault = {""};
-    while (!p->stop && !p->ended && (p->reading || p->taken == p->handed_out + p->slot_count))
-        pthread_cond_wait(&p->changed, &p->mutex);
-    if (p->stop || p->ended)
-        return NULL;
-    p->reading = true;
-    pthread_mutex_unlock(&p->mutex);
-    enum sp_err err = read_chunk(w, &chunk, &fault);
+    sp_input_take_back(p->input, w->last);
+    w->last = NULL;
+    enum sp_err err = sp_input_next_chunk(p->input, &chunk, &fault);
     uint64_t bytes = sp_input_read_bytes(p->input);
     pthread_mutex_lock(&p->mutex);
-    p->reading = false;
     if (err != SP_OK) {
-        p->ended = true;
-        p->err = err;
-        p->fault = fault;
+        end(p, err, &fault);
+        chunk = NULL;
     } else {
         *ret_slot = slot_of(p, p->taken++);
         (*ret_slot)->batch.read_bytes = bytes;
     }
-    pthread_cond_broadcast(&p->changed);
-    return err == SP_OK ? chunk : NULL;
+    pthread_mutex_unlock(&p->mutex);
+    return chunk;
+}
+
+/* Reads a chunk when it is this worker's turn and makes its batch. False: the ring is full, or
+ * there is nothing more to do. */
+static bool work_once(struct worker *w)
+{
+    struct sp_pipeline *p = w->pipeline;
+    struct sp_chunk *chunk = NULL;
+    struct slot *slot = NULL;
+    pthread_mutex_lock(&p->turn);
+    pthread_mutex_lock(&p->mutex);
+    bool may_read = !p->stop && !p->ended && !is_full(p);
+    pthread_mutex_unlock(&p->mutex);
+    if (may_read)
+        chunk = read_chunk(w, &slot);
+    pthread_mutex_unlock(&p->turn);
+    if (!chunk)
+        return false;
+    work_on(w, chunk, slot);
+    pthread_mutex_lock(&p->mutex);
+    slot->done = true;
+    if (p->is_waiting && slot == slot_of(p, p->handed_out))
+        pthread_cond_signal(&p->filled);
+    pthread_mutex_unlock(&p->mutex);
+    return true;
+}
+
+/* False: there is nothing more to do. */
+static bool wait_for_room(struct sp_pipeline *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    while (!p->stop && !p->ended && is_full(p))
+        pthread_cond_wait(&p->room, &p->mutex);
+    bool more = !p->stop && !p->ended;
+    pthread_mutex_unlock(&p->mutex);
+    return more;
 }
 
 static void *work_all(void *arg)
 {
     struct worker *w = arg;
-    struct sp_pipeline *p = w->pipeline;
-    struct sp_chunk *chunk;
-    struct slot *slot;
-    pthread_mutex_lock(&p->mutex);
-    while ((chunk = take_chunk(w, &slot))) {
-        pthread_mutex_unlock(&p->mutex);
-        work_on(w, chunk, slot);
-        pthread_mutex_lock(&p->mutex);
-        slot->done = true;
-        pthread_cond_broadcast(&p->changed);
-    }
-    pthread_mutex_unlock(&p->mutex);
+    while (wait_for_room(w->pipeline))
+        work_once(w);
     sp_message_thread_done();
     return NULL;
 }
@@ -203,15 +236,12 @@ static void start_threads(struct sp_pipeline *p)
     enum sp_err err = SP_OK;
     struct sp_fault fault;
     pthread_mutex_lock(&p->mutex); /* no worker reads before all have started */
-    for (; p->started < p->worker_count && err == SP_OK; p->started += err == SP_OK) {
+    for (p->started = 1; p->started < p->worker_count && err == SP_OK; p->started += err == SP_OK) {
         struct worker *w = &p->workers[p->started];
         err = sp_thread_start(&w->thread, work_all, w, &fault);
     }
-    if (err != SP_OK) {
-        p->fault = fault;
-        p->err = err;
-        p->ended = true;
-    }
+    if (err != SP_OK)
+        end(p, err, &fault);
     pthread_mutex_unlock(&p->mutex);
 }
 
@@ -223,16 +253,17 @@ struct sp_pipeline *sp_pipeline_start_making(struct sp_input *input,
                                              const struct sp_pipeline_maker *maker)
 {
     struct sp_pipeline *p = sp_calloc(1, sizeof *p);
-    uint32_t made = workers ? workers : 1;
     p->input = input;
     p->maker = maker;
-    p->worker_count = workers;
-    p->workers = sp_calloc(made, sizeof *p->workers);
-    p->slot_count = workers ? (uint64_t)workers * SLOTS_A_WORKER + 1 : 1;
+    p->worker_count = workers ? workers : 1;
+    p->workers = sp_calloc(p->worker_count, sizeof *p->workers);
+    p->slot_count = workers > 1 ? (uint64_t)workers * SLOTS_A_WORKER + 1 : 1;
     p->slots = sp_calloc(p->slot_count, sizeof *p->slots);
+    pthread_mutex_init(&p->turn, NULL);
     pthread_mutex_init(&p->mutex, NULL);
-    pthread_cond_init(&p->changed, NULL);
-    for (uint32_t i = 0; i < made; i++) {
+    pthread_cond_init(&p->room, NULL);
+    pthread_cond_init(&p->filled, NULL);
+    for (uint32_t i = 0; i < p->worker_count; i++) {
         p->workers[i].pipeline = p;
         p->workers[i].parser = sp_parser_new(options);
         p->workers[i].text = sp_text_new(text);
@@ -248,37 +279,46 @@ struct sp_pipeline *sp_pipeline_start(struct sp_input *input,
     return sp_pipeline_start_making(input, options, text, workers, NULL);
 }
 
-static enum sp_err next_here(struct sp_pipeline *p, struct sp_batch **ret_batch,
-                             struct sp_fault *fault)
+/* The caller's batch goes back to the ring. Workers that wait for room are woken when half of the
+ * ring is empty: waking them for each slot would cost more than they do with one. */
+static void give_back(struct sp_pipeline *p)
 {
-    struct slot *slot = &p->slots[0];
-    struct sp_chunk *chunk;
-    enum sp_err err = read_chunk(&p->workers[0], &chunk, fault);
-    if (err != SP_OK)
-        return err;
-    work_on(&p->workers[0], chunk, slot);
-    slot->batch.read_bytes = sp_input_read_bytes(p->input);
-    *ret_batch = &slot->batch;
-    return SP_OK;
+    slot_of(p, p->handed_out++)->done = false;
+    p->with_caller = false;
+    if (p->taken - p->handed_out == p->slot_count / 2)
+        pthread_cond_broadcast(&p->room);
+}
+
+/* Works, or waits if there is no work, until the slot handed_out is done. False: there is none.
+ * Called and left with `mutex`. */
+static bool wait_for_batch(struct sp_pipeline *p)
+{
+    while (!slot_of(p, p->handed_out)->done) {
+        if (p->ended && p->handed_out == p->taken)
+            return false;
+        if (p->ended || is_full(p)) {
+            p->is_waiting = true;
+            pthread_cond_wait(&p->filled, &p->mutex);
+            p->is_waiting = false;
+            continue;
+        }
+        pthread_mutex_unlock(&p->mutex);
+        work_once(&p->workers[0]);
+        pthread_mutex_lock(&p->mutex);
+    }
+    return true;
 }
 
 enum sp_err sp_pipeline_next(struct sp_pipeline *p, struct sp_batch **ret_batch,
                              struct sp_fault *fault)
 {
-    if (p->worker_count == 0)
-        return next_here(p, ret_batch, fault);
     enum sp_err err = SP_OK;
     pthread_mutex_lock(&p->mutex);
+    if (p->with_caller)
+        give_back(p);
+    p->with_caller = wait_for_batch(p);
     if (p->with_caller) {
-        slot_of(p, p->handed_out++)->done = false;
-        pthread_cond_broadcast(&p->changed);
-    }
-    struct slot *slot = slot_of(p, p->handed_out);
-    while (!slot->done && !(p->ended && p->handed_out == p->taken))
-        pthread_cond_wait(&p->changed, &p->mutex);
-    p->with_caller = slot->done;
-    if (slot->done) {
-        *ret_batch = &slot->batch;
+        *ret_batch = &slot_of(p, p->handed_out)->batch;
     } else {
         err = p->err;
         if (err != SP_END)
@@ -294,11 +334,11 @@ void sp_pipeline_stop(struct sp_pipeline *p)
         return;
     pthread_mutex_lock(&p->mutex);
     p->stop = true;
-    pthread_cond_broadcast(&p->changed);
+    pthread_cond_broadcast(&p->room);
     pthread_mutex_unlock(&p->mutex);
-    for (uint32_t i = 0; i < p->started; i++)
+    for (uint32_t i = 1; i < p->started; i++)
         pthread_join(p->workers[i].thread, NULL);
-    for (uint32_t i = 0; i < (p->worker_count ? p->worker_count : 1); i++) {
+    for (uint32_t i = 0; i < p->worker_count; i++) {
         sp_chunk_free(p->workers[i].last);
         sp_parser_free(p->workers[i].parser);
         sp_text_free(p->workers[i].text);
@@ -306,8 +346,10 @@ void sp_pipeline_stop(struct sp_pipeline *p)
     }
     for (uint64_t i = 0; i < p->slot_count; i++)
         batch_done(&p->slots[i].batch);
-    pthread_cond_destroy(&p->changed);
+    pthread_cond_destroy(&p->filled);
+    pthread_cond_destroy(&p->room);
     pthread_mutex_destroy(&p->mutex);
+    pthread_mutex_destroy(&p->turn);
     sp_free(p->workers);
     sp_free(p->slots);
     sp_free(p);

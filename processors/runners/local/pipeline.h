@@ -1,8 +1,9 @@
 /* The first stage over several cores: chunks of input become batches of messages, in input order.
  *
- *   worker threads, which read in turn -> ring of slots -> the caller, in order
+ *   workers, which read in turn -> ring of slots -> the caller, in order
  *
- * With one thread everything happens in the caller. Thread rule: one caller. */
+ * The caller is one of the workers: while the next batch is not done, it works as well. With one
+ * worker everything happens in the caller. Thread rule: one caller. */
 #ifndef SP_LOCAL_PIPELINE_H
 #define SP_LOCAL_PIPELINE_H
 
@@ -45,7 +46,8 @@ struct sp_pipeline_maker {
 
 struct sp_pipeline;
 
-/* Reads from `input`, which stays the caller's and must live longer. */
+/* Reads from `input`, which stays the caller's and must live longer. Starts a thread for each
+ * worker but one, because the caller is a worker too; with 0 workers it is the only one. */
 struct sp_pipeline *sp_pipeline_start(struct sp_input *input,
                                       const struct sp_input_options *options,
                                       const struct sp_text_options *text, uint32_t workers);

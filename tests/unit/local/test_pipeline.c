@@ -1,5 +1,6 @@
-/* How the pipeline ends if reading fails or threads cannot be created, and what the caller is told.
- * The linker replaces pthread_create by a version that fails on request. */
+/* The order of batches, the threads that make them, how the pipeline ends if reading fails or
+ * threads cannot be created, and what the caller is told. The linker replaces pthread_create by a
+ * version that counts and fails on request. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*run)(void *arg), void *arg);
 
 static int threads_left = -1; /* -1: no limit */
+static uint32_t threads_made;
 
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*run)(void *arg), void *arg)
@@ -23,6 +25,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
     if (threads_left == 0)
         return EAGAIN;
     threads_left -= threads_left > 0;
+    threads_made++;
     return __real_pthread_create(thread, attributes, run, arg);
 }
 
@@ -74,7 +77,7 @@ TEST(why_reading_ended_outlives_the_pipeline)
     }
 }
 
-/* The pipeline needs two workers. */
+/* Of three workers, the caller is one. */
 TEST(a_limit_of_threads_is_an_error_of_the_first_batch)
 {
     char name[64];
@@ -90,7 +93,7 @@ TEST(a_limit_of_threads_is_an_error_of_the_first_batch)
         CU_ASSERT_EQUAL_FATAL(
             sp_input_open((const char *const[]){name}, 1, &options, &input, &fault), SP_OK);
         threads_left = left;
-        struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, 2);
+        struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, 3);
         CU_ASSERT_EQUAL(sp_pipeline_next(pipeline, &batch, &fault), SP_IO);
         CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "no thread can be started"));
         CU_ASSERT_EQUAL(sp_pipeline_next(pipeline, &batch, &fault), SP_IO);
@@ -98,5 +101,97 @@ TEST(a_limit_of_threads_is_an_error_of_the_first_batch)
         sp_input_close(input);
     }
     threads_left = -1;
+    unlink(name);
+}
+
+enum { LINES = 2000, CHUNK_BYTES = 256 };
+
+static void make_lines(char name[64])
+{
+    snprintf(name, 64, "%s", "/tmp/samepage-pipeline-XXXXXX");
+    int fd = mkstemp(name);
+    CU_ASSERT_FATAL(fd >= 0);
+    FILE *file = fdopen(fd, "w");
+    for (int i = 0; i < LINES; i++)
+        fprintf(file, "{\"url\":\"http://a.example/%d\",\"content\":\"page %d\"}\n", i, i);
+    CU_ASSERT_EQUAL(fclose(file), 0);
+}
+
+/* Reads the file in many chunks, with a caller that is slow every `rest` batches so that the ring
+ * fills up; returns the number of items, which come in order. */
+static uint64_t count_in_order(const char *name, uint32_t workers, unsigned rest)
+{
+    struct sp_input_options options;
+    struct sp_text_options text;
+    struct sp_input *input = NULL;
+    struct sp_batch *batch = NULL;
+    struct sp_fault fault = {""};
+    uint64_t items = 0, batches = 0;
+    sp_input_options_default(&options);
+    sp_text_options_default(&text);
+    options.chunk_bytes = CHUNK_BYTES;
+    CU_ASSERT_EQUAL_FATAL(sp_input_open(&name, 1, &options, &input, &fault), SP_OK);
+    struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, workers);
+    while (sp_pipeline_next(pipeline, &batch, &fault) == SP_OK) {
+        for (size_t i = 0; i < batch->count; i++, items++) {
+            CU_ASSERT_EQUAL(batch->items[i].number, items);
+            sp_message_free(batch->items[i].message);
+            batch->items[i].message = NULL;
+        }
+        if (rest && ++batches % rest == 0)
+            usleep(1000);
+    }
+    CU_ASSERT(sp_pipeline_next(pipeline, &batch, &fault) == SP_END);
+    sp_pipeline_stop(pipeline);
+    sp_input_close(input);
+    return items;
+}
+
+TEST(batches_come_in_order_for_any_number_of_workers)
+{
+    char name[64];
+    make_lines(name);
+    for (uint32_t workers = 0; workers <= 5; workers++) {
+        CU_ASSERT_EQUAL(count_in_order(name, workers, 0), LINES);
+        CU_ASSERT_EQUAL(count_in_order(name, workers, 10), LINES);
+    }
+    unlink(name);
+}
+
+/* As many threads as workers are busy: one more would only take turns with them. */
+TEST(the_caller_is_one_of_the_workers)
+{
+    char name[64];
+    make_lines(name);
+    for (uint32_t workers = 0; workers <= 4; workers++) {
+        threads_made = 0;
+        CU_ASSERT_EQUAL(count_in_order(name, workers, 0), LINES);
+        CU_ASSERT_EQUAL(threads_made, workers > 1 ? workers - 1 : 0);
+    }
+    unlink(name);
+}
+
+/* Workers that wait for room are woken and end. */
+TEST(a_pipeline_is_stopped_in_the_middle)
+{
+    char name[64];
+    make_lines(name);
+    for (uint32_t workers = 0; workers <= 4; workers++) {
+        struct sp_input_options options;
+        struct sp_text_options text;
+        struct sp_input *input = NULL;
+        struct sp_batch *batch = NULL;
+        struct sp_fault fault = {""};
+        const char *const names[] = {name};
+        sp_input_options_default(&options);
+        sp_text_options_default(&text);
+        options.chunk_bytes = CHUNK_BYTES;
+        CU_ASSERT_EQUAL_FATAL(sp_input_open(names, 1, &options, &input, &fault), SP_OK);
+        struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, workers);
+        CU_ASSERT_EQUAL(sp_pipeline_next(pipeline, &batch, &fault), SP_OK);
+        usleep(1000); /* the others fill the ring */
+        sp_pipeline_stop(pipeline);
+        sp_input_close(input);
+    }
     unlink(name);
 }
