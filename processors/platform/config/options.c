@@ -182,7 +182,8 @@ const struct sp_option sp_options[] = {
      NULL, "where a stage on Kafka keeps its local state"},
     {"commit.interval_ms", SP_OPTION_COUNT, FIELD(commit_interval_ms), false, "100", 1, 60000, NULL,
      "milliseconds from one transaction to the next: without a message for a tenth of that, a "
-     "transaction ends early; while far more messages wait than it has taken, it may last a second"},
+     "transaction ends early; while far more messages wait than it has taken, or commits are slow, "
+     "it may last a second"},
     {"commit.messages", SP_OPTION_COUNT, FIELD(commit_messages), false, "20000", 1, 1e9, NULL,
      "messages after which a transaction ends early"},
     {"standby.replicas", SP_OPTION_COUNT, FIELD(standby_replicas), false, "0", 0, 16, NULL,

@@ -52,6 +52,7 @@ struct sp_worker {
     bool open;        /* a transaction */
     bool purged;      /* librdkafka gave up messages of it */
     int64_t opened_ms;
+    int64_t commit_ms;  /* what the last commit took, without the steps before it */
     int64_t due_ms;     /* when to look whether it ends */
     uint64_t handled;   /* in it */
     uint64_t taken;     /* of these, from the topic */

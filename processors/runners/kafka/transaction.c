@@ -203,6 +203,17 @@ void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, v
 
 /* ---- transactions ---- */
 
+/* Most of what a commit costs the broker and librdkafka does not depend on what is in it, and the
+ * stage stands still meanwhile. So where commits are slow, transactions become longer and fewer. */
+static int64_t interval_ms(const struct sp_worker *w)
+{
+    enum { COMMIT_TIMES = 4 };
+    int64_t shortest_ms = w->options->commit_interval_ms, most_ms = w->options->commit_behind_ms;
+    int64_t slow_ms = COMMIT_TIMES * w->commit_ms;
+    slow_ms = slow_ms < most_ms ? slow_ms : most_ms;
+    return slow_ms > shortest_ms ? slow_ms : shortest_ms;
+}
+
 enum sp_err sp_transaction_begin(struct sp_worker *w)
 {
     if (w->open)
@@ -210,7 +221,7 @@ enum sp_err sp_transaction_begin(struct sp_worker *w)
     w->open = sp_failure_check(&w->failure, w->producer, rd_kafka_begin_transaction(w->producer),
                                "begin") == SP_OK;
     w->opened_ms = sp_clock_ms();
-    w->due_ms = w->opened_ms + w->options->commit_interval_ms;
+    w->due_ms = w->opened_ms + interval_ms(w);
     w->handled = w->taken = 0;
     w->purged = false;
     return w->failure.err;
@@ -349,6 +360,7 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
     int64_t start_us = sp_clock_us();
     int32_t count = w->partitions[w->options->stage.input];
     finish_steps(w);
+    int64_t finished_ms = sp_clock_ms();
     for (int32_t p = 0; p < count && w->failure.err == SP_OK; p++)
         if (w->tasks[p] && w->tasks[p]->handled_next >= 0 && w->options->stage.stateful)
             write_changelog(w, w->tasks[p]);
@@ -367,6 +379,7 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
     for (int32_t p = 0; p < count && w->failure.err == SP_OK; p++)
         if (w->tasks[p] && w->tasks[p]->handled_next >= 0)
             apply(w, w->tasks[p]);
+    w->commit_ms = sp_clock_ms() - finished_ms;
     ADD(w, commits, 1);
     ADD(w, commit_microseconds, (uint64_t)(sp_clock_us() - start_us));
     return w->failure.err;

@@ -171,7 +171,8 @@ struct sp_worker_options {
     uint32_t commit_interval_ms;
     uint32_t commit_idle_ms; /* without a message for that long, a commit comes earlier; 0: never */
     /* How long a transaction may be while the input is behind: while four times as many messages
-     * wait as it has taken. Below commit_interval_ms: no longer than that. */
+     * wait as it has taken; or while commits are slow: four times as long as the last one took.
+     * Below commit_interval_ms: no longer than that. */
     uint32_t commit_behind_ms;
     uint64_t commit_messages; /* or after so many */
     uint32_t timeout_ms;      /* of each question to the broker; 0: 30,000 */

@@ -70,6 +70,8 @@ static enum sp_err toy_step(void *stage, struct sp_view key, struct sp_view valu
 static enum sp_err toy_flush(void *stage)
 {
     struct toy *toy = stage;
+    if (world.on_flush)
+        world.on_flush();
     if (world.deletes)
         sp_store_delete(toy->store, sp_view_str("sum"));
     else

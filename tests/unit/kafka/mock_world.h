@@ -27,14 +27,15 @@ struct world {
     struct sp_worker_metrics metrics;
     struct sp_worker_options options;
     bool stop_at_restart;
-    uint64_t corruptions;  /* number of times the toy reports damaged state on adding 7 */
-    uint64_t silences;     /* number of times the registry does not respond when the toy adds 9 */
-    void (*on_step)(void); /* NULL, or called by the toy for each message */
-    bool deletes;          /* the toy deletes its sum instead of storing it */
-    uint64_t wipes;        /* number of wipes of the state */
-    char restarted[1024];  /* the reason of the last restart */
-    uint64_t assignments;  /* number of assignments */
-    uint64_t retries;      /* number of log lines about something that librdkafka retries */
+    uint64_t corruptions;   /* number of times the toy reports damaged state on adding 7 */
+    uint64_t silences;      /* number of times the registry does not respond when the toy adds 9 */
+    void (*on_step)(void);  /* NULL, or called by the toy for each message */
+    void (*on_flush)(void); /* NULL, or called by the toy in each commit */
+    bool deletes;           /* the toy deletes its sum instead of storing it */
+    uint64_t wipes;         /* number of wipes of the state */
+    char restarted[1024];   /* the reason of the last restart */
+    uint64_t assignments;   /* number of assignments */
+    uint64_t retries;       /* number of log lines about something that librdkafka retries */
     volatile sig_atomic_t stop;
     pthread_t thread;
     enum sp_err result;

@@ -140,3 +140,44 @@ TEST(transactions_are_longer_while_the_input_is_behind_and_not_at_its_end)
     CU_ASSERT(few >= 3 && few <= 4);
     CU_ASSERT(many >= 7 && many <= 11); /* the last ones are shorter */
 }
+
+/* ---- when commits take time ---- */
+
+enum { COMMIT_MS = INTERVAL_MS };
+
+static void take_long(void)
+{
+    pass(COMMIT_MS);
+}
+
+static uint64_t slow_commits_of_stream(int messages, uint32_t behind_ms)
+{
+    enum { GAP_MS = IDLE_MS * 8 / 10 };
+    __atomic_store_n(&clock_ms, START_MS, __ATOMIC_RELAXED);
+    world_create(true);
+    world.options.commit_interval_ms = INTERVAL_MS;
+    world.options.commit_idle_ms = IDLE_MS;
+    world.options.commit_behind_ms = behind_ms;
+    world.on_flush = take_long;
+    world_start();
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.ready, 1));
+    for (int i = 0; i < messages; i++) {
+        feed(i, 1);
+        pass(GAP_MS);
+    }
+    uint64_t count = commits();
+    end(messages);
+    return count;
+}
+
+/* 200 messages take 16 seconds. After the first one, a transaction lasts four of its commits. */
+TEST(where_commits_are_slow_transactions_are_longer_and_fewer)
+{
+    enum { COUNT = 4 * MESSAGES };
+    uint64_t each = slow_commits_of_stream(COUNT, 0);
+    uint64_t slow = slow_commits_of_stream(COUNT, 10 * COMMIT_MS);
+    uint64_t bounded = slow_commits_of_stream(COUNT, 2 * COMMIT_MS);
+    CU_ASSERT(each >= 14 && each <= 16);
+    CU_ASSERT(slow >= 4 && slow <= 5);
+    CU_ASSERT(bounded >= 8 && bounded <= 9);
+}
