@@ -49,6 +49,7 @@ struct stage {
     pthread_t thread;
     rd_kafka_t *consumer;
     rd_kafka_t *producer;
+    rd_kafka_topic_t *known[TOPICS]; /* those of its outputs */
     bool open;
     double opened;
     double last; /* when the last message came */
@@ -105,6 +106,22 @@ static rd_kafka_t *open_handle(rd_kafka_type_t type, const char *const settings[
     return handle;
 }
 
+/* As the stages do: a producer looks up a new topic only once a second, and each hop would wait. */
+static void introduce_topics(struct stage *s)
+{
+    const struct rd_kafka_metadata *metadata = NULL;
+    char topic[256];
+    for (size_t i = 0; i < s->output_count; i++) {
+        enum topic to = s->outputs[i].topic;
+        snprintf(topic, sizeof topic, "%s%s", prefix, names[to]);
+        s->known[to] = rd_kafka_topic_new(s->producer, topic, NULL);
+    }
+    if (rd_kafka_metadata(s->producer, 0, NULL, &metadata, TIMEOUT_MS) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR)
+        fail("metadata", "no broker is reachable");
+    rd_kafka_metadata_destroy(metadata);
+}
+
 static void open_stage(struct stage *s)
 {
     char id[256], topic[256];
@@ -154,6 +171,7 @@ static void open_stage(struct stage *s)
     if (rd_kafka_subscribe(s->consumer, topics) != RD_KAFKA_RESP_ERR_NO_ERROR)
         fail("subscribe", topic);
     rd_kafka_topic_partition_list_destroy(topics);
+    introduce_topics(s);
 }
 
 static void count_partitions(rd_kafka_t *handle)
@@ -177,22 +195,21 @@ static void count_partitions(rd_kafka_t *handle)
 
 static void emit(struct stage *s, const struct output *o, const rd_kafka_message_t *m)
 {
-    char topic[256], key[KEY_BYTES] = {0};
+    char key[KEY_BYTES] = {0};
     size_t size = o->size < 1 ? 1 : o->size > MAX_BYTES ? MAX_BYTES : o->size;
-    snprintf(topic, sizeof topic, "%s%s", prefix, names[o->topic]);
     memcpy(key, &m->offset, sizeof m->offset);
     key[KEY_BYTES - 1] = o->kind;
     s->round_robin++;
     for (;;) {
         rd_kafka_resp_err_t code = rd_kafka_producev(
-            s->producer, RD_KAFKA_V_TOPIC(topic),
+            s->producer, RD_KAFKA_V_RKT(s->known[o->topic]),
             RD_KAFKA_V_PARTITION(s->round_robin % partitions[o->topic]),
             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(key, sizeof key),
             RD_KAFKA_V_VALUE(payload, size), RD_KAFKA_V_END);
         if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
             break;
         if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL)
-            fail(topic, rd_kafka_err2str(code));
+            fail(names[o->topic], rd_kafka_err2str(code));
         rd_kafka_poll(s->producer, 50);
     }
     s->emitted[o->topic]++;
@@ -279,6 +296,9 @@ static void *run_stage(void *arg)
     rd_kafka_consumer_close(s->consumer);
     rd_kafka_destroy(s->consumer);
     rd_kafka_topic_partition_list_destroy(s->next);
+    for (int t = 0; t < TOPICS; t++)
+        if (s->known[t])
+            rd_kafka_topic_destroy(s->known[t]);
     rd_kafka_destroy(s->producer);
     return NULL;
 }
