@@ -230,9 +230,17 @@ static bool parents_end(const struct sp_group *g)
     return true;
 }
 
+/* `last`: the one found before; most losers of a large group name the same winner. */
+static struct sp_member *find_winner(const struct sp_group *g, struct sp_id page,
+                                     struct sp_member *last)
+{
+    return last && sp_id_eq(last->page, page) ? last : sp_member_find(g, page);
+}
+
 static bool resolve_members(struct loading *l)
 {
     struct sp_group *g = l->g;
+    struct sp_member *winner = NULL;
     if (!sp_members_sort(g))
         return false;
     for (uint32_t i = 0; i < g->count; i++) {
@@ -243,9 +251,10 @@ static bool resolve_members(struct loading *l)
         if (m->kind != SP_PAGE_CONTENT || g->untold) /* what it was told may be out of date */
             continue;
         bool loser = m->said_status == SP_STATUS_LOSER;
-        m->winner = loser ? sp_member_find(g, m->said_winner) : m;
+        m->winner = loser ? find_winner(g, m->said_winner, winner) : m;
         if (!m->winner)
             return false;
+        winner = m->winner;
         if (!loser)
             sp_group_cover_restore_winner(l->st, g, m);
     }
