@@ -12,12 +12,15 @@
 
 /* Each look-up asks the filters of all files that are not merged. In a fill they are 32 MB. */
 enum { WAIT_US = 5000, FILES = 48 };
+/* Each block costs a row of the index, a checksum, a write: with 16 KiB a file takes a tenth less
+ * processor time than with RocksDB's 4. Merging, soon after a fill, makes small blocks again. */
+enum { BLOCK_BYTES = 4 << 10, FILL_BLOCK_BYTES = 16 << 10 };
 /* NAMES: as many files at most are written and not yet in the database. */
 enum { NAMES = 4, SUFFIX_BYTES = 32 };
 
 struct sp_sorted {
     rocksdb_t *handle;
-    struct sp_sorted_file *file;
+    struct sp_sorted_file *file, *filling; /* writers; `filling` is NULL outside a fill */
     rocksdb_ingestexternalfileoptions_t *ingest;
     struct sp_buf paths[NAMES]; /* file i has name i % NAMES */
     bool fills;                 /* RocksDB does not merge the files, */
@@ -55,7 +58,7 @@ struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const char *directory)
 {
     struct sp_sorted *s = sp_calloc(1, sizeof *s);
     s->handle = handle;
-    s->file = sp_sorted_file_new(SP_ROCKSDB_FILTER_BITS);
+    s->file = sp_sorted_file_new(SP_ROCKSDB_FILTER_BITS, BLOCK_BYTES);
     s->ingest = rocksdb_ingestexternalfileoptions_create();
     rocksdb_ingestexternalfileoptions_set_move_files(s->ingest, 1);
     rocksdb_ingestexternalfileoptions_set_snapshot_consistency(s->ingest, 0);
@@ -136,6 +139,8 @@ char *sp_sorted_fills(struct sp_sorted *s, bool on)
     struct sp_fault fault;
     s->fills = on;
     s->merges = false;
+    sp_sorted_file_free(s->filling);
+    s->filling = on ? sp_sorted_file_new(SP_ROCKSDB_FILTER_BITS, FILL_BLOCK_BYTES) : NULL;
     if (on && !s->running) /* without the thread, only speed is lost */
         s->running = sp_thread_start(&s->thread, give, s, &fault) == SP_OK;
     if (!on)
@@ -150,6 +155,7 @@ void sp_sorted_free(struct sp_sorted *s)
     stop(s);
     rocksdb_ingestexternalfileoptions_destroy(s->ingest);
     sp_sorted_file_free(s->file);
+    sp_sorted_file_free(s->filling);
     for (int i = 0; i < NAMES; i++)
         sp_buf_done(&s->paths[i]);
     pthread_mutex_destroy(&s->lock);
@@ -201,7 +207,7 @@ char *sp_sorted_apply(struct sp_sorted *s, const struct sp_write_batch *batch)
         error = let_merge(s);
     unlink(name);
     if (!error)
-        error = sp_sorted_file_write(s->file, name, batch);
+        error = sp_sorted_file_write(s->filling ? s->filling : s->file, name, batch);
     if (error)
         return error;
     return s->running ? hand_over(s) : ingest_at_once(s);

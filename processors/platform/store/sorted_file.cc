@@ -63,12 +63,13 @@ class unsynced_files : public rocksdb::FileSystemWrapper
     }
 };
 
-rocksdb::Options options_of(int filter_bits, rocksdb::Env *env)
+rocksdb::Options options_of(int filter_bits, size_t block_bytes, rocksdb::Env *env)
 {
     rocksdb::BlockBasedTableOptions table;
     rocksdb::Options options;
     options.env = env;
     table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(filter_bits));
+    table.block_size = block_bytes;
     table.format_version = 5;
     options.compression = rocksdb::kNoCompression;
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
@@ -94,9 +95,9 @@ rocksdb::Slice slice(struct sp_view v)
 } // namespace
 
 struct sp_sorted_file {
-    explicit sp_sorted_file(int filter_bits)
+    sp_sorted_file(int filter_bits, size_t block_bytes)
         : env(rocksdb::NewCompositeEnv(std::make_shared<unsynced_files>())),
-          options(options_of(filter_bits, env.get())),
+          options(options_of(filter_bits, block_bytes, env.get())),
           writer(env_options(), options, nullptr, /*invalidate_page_cache=*/false)
     {
     }
@@ -105,9 +106,9 @@ struct sp_sorted_file {
     rocksdb::SstFileWriter writer;
 };
 
-extern "C" struct sp_sorted_file *sp_sorted_file_new(int filter_bits)
+extern "C" struct sp_sorted_file *sp_sorted_file_new(int filter_bits, size_t block_bytes)
 {
-    return new sp_sorted_file(filter_bits);
+    return new sp_sorted_file(filter_bits, block_bytes);
 }
 
 extern "C" void sp_sorted_file_free(struct sp_sorted_file *f)
