@@ -3,6 +3,13 @@
 #include "base/mem.h"
 #include "stars/internal.h"
 
+enum sp_err sp_star_outcome(struct sp_stars *s)
+{
+    if (s->err == SP_OK && (sp_star_table_is_full(s->posted) || sp_star_table_is_full(s->beside)))
+        s->err = SP_FULL;
+    return s->err;
+}
+
 bool sp_star_signature_of(struct sp_stars *s, uint32_t row,
                           const struct sp_signature **ret_signature)
 {

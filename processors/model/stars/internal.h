@@ -344,6 +344,9 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
 
 /* ---- core.c ---- */
 
+/* The error of the index. SP_FULL: a table has no more room for lists. */
+enum sp_err sp_star_outcome(struct sp_stars *s);
+
 /* The signature of a row, from the caller's callback; borrowed until the call of the index
  * returns. */
 bool sp_star_signature_of(struct sp_stars *s, uint32_t row,

@@ -265,5 +265,5 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
             break;
     }
     *ret_left = (struct sp_stars_left){s->left, m.left, s->moved, m.moved, s->ghosts, ghosts};
-    return s->err;
+    return sp_star_outcome(s);
 }

@@ -176,7 +176,7 @@ enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, uint64_t n
         d->rows++;
         s->stats.rows++;
     }
-    return SP_OK;
+    return sp_star_outcome(s);
 }
 
 void sp_stars_settle(struct sp_stars_domain *d)

@@ -117,7 +117,7 @@ enum sp_err sp_stars_insert(struct sp_stars_domain *d, uint32_t row,
         return s->err;
     sp_star_probe_report(s, ret_touches);
     insert(d, row, signature);
-    return s->err;
+    return sp_star_outcome(s);
 }
 
 enum sp_err sp_stars_probe(struct sp_stars_domain *d, const struct sp_signature *signature,
@@ -154,7 +154,7 @@ enum sp_err sp_stars_remove(struct sp_stars_domain *d, uint32_t row, bool *ret_g
         sp_star_lose_pivot(s, star);
         sp_star_row_changed(s, row);
     }
-    return s->err;
+    return sp_star_outcome(s);
 }
 
 /* ---- what is known of a row ---- */

@@ -50,7 +50,8 @@
  *
  * The choice of pivots and reported rows depends only on the rows and the order of the calls, even
  * if rows were stored and restored in between. Errors: if the callback fails, the call returns its
- * error and the index is unusable. Thread rule: one thread at a time. */
+ * error; SP_FULL if the posting lists exceed 32 GiB. Then the index is unusable. Thread rule: one
+ * thread at a time. */
 #ifndef SP_STARS_STARS_H
 #define SP_STARS_STARS_H
 

@@ -61,6 +61,8 @@ struct sp_star_table {
     uint32_t tail; /* words used of the last chunk */
     uint32_t room; /* words of the last chunk: CHUNK_WORDS, or less if it is the first */
     uint32_t free_lists[CLASSES];
+    uint64_t limit; /* of the arena, in units */
+    bool full;
     uint64_t buckets;
     uint64_t postings;
 };
@@ -90,6 +92,7 @@ static uint32_t *words_at(const struct sp_star_table *t, uint32_t offset)
 struct sp_star_table *sp_star_table_new(void)
 {
     struct sp_star_table *t = sp_calloc(1, sizeof *t);
+    t->limit = LIST_BIT;
     for (unsigned i = 0; i < CLASSES; i++)
         t->free_lists[i] = EMPTY;
     return t;
@@ -124,11 +127,12 @@ static bool first_chunk_grow(struct sp_star_table *t, uint32_t words)
     return true;
 }
 
-/* Adds chunks for so many words; returns the first. */
-static uint32_t arena_grow(struct sp_star_table *t, uint32_t words)
+/* Adds chunks for so many words, and returns the first in *ret_first; false: there is no room. */
+static bool arena_grow(struct sp_star_table *t, uint32_t words, uint32_t *ret_first)
 {
     uint32_t chunks = (words + CHUNK_WORDS - 1) / CHUNK_WORDS, first = t->chunk_count;
-    SP_ASSERT((uint64_t)(first + chunks) * (CHUNK_WORDS / UNIT_WORDS) < LIST_BIT);
+    if ((uint64_t)(first + chunks) * (CHUNK_WORDS / UNIT_WORDS) > t->limit)
+        return false;
     sp_grow(&t->chunks, &t->chunk_cap, first + chunks);
     t->room = words < CHUNK_WORDS ? words : CHUNK_WORDS;
     size_t room = chunks > 1 ? (size_t)chunks * CHUNK_WORDS : t->room;
@@ -136,10 +140,11 @@ static uint32_t arena_grow(struct sp_star_table *t, uint32_t words)
     for (uint32_t i = 1; i < chunks; i++)
         t->chunks[first + i] = NULL;
     t->chunk_count += chunks;
-    return first;
+    *ret_first = first;
+    return true;
 }
 
-/* Lists that words_at returned before may have moved. */
+/* EMPTY: the arena is full. Lists that words_at returned before may have moved. */
 static uint32_t list_new(struct sp_star_table *t, unsigned class)
 {
     if (t->free_lists[class] != EMPTY) {
@@ -149,13 +154,16 @@ static uint32_t list_new(struct sp_star_table *t, unsigned class)
     }
     uint32_t words = class_words(class);
     if (words > CHUNK_WORDS) {
-        uint32_t first = arena_grow(t, words);
+        uint32_t first;
+        if (!arena_grow(t, words, &first))
+            return EMPTY;
         t->tail = CHUNK_WORDS; /* the next small list starts a chunk */
         return first * (CHUNK_WORDS / UNIT_WORDS);
     }
     if (t->chunk_count == 0 || (t->tail + words > t->room && !first_chunk_grow(t, words))) {
-        uint32_t least = words < FIRST_WORDS ? FIRST_WORDS : words;
-        arena_grow(t, t->chunk_count == 0 ? least : CHUNK_WORDS);
+        uint32_t least = words < FIRST_WORDS ? FIRST_WORDS : words, first;
+        if (!arena_grow(t, t->chunk_count == 0 ? least : CHUNK_WORDS, &first))
+            return EMPTY;
         t->tail = 0;
     }
     uint32_t offset = (t->chunk_count - 1) * (CHUNK_WORDS / UNIT_WORDS) + t->tail / UNIT_WORDS;
@@ -291,16 +299,19 @@ static void take(struct shard *s, uint16_t key)
     s->used--;
 }
 
-static void list_append(struct sp_star_table *t, uint32_t *value, uint32_t number)
+/* False: the arena is full. */
+static bool list_append(struct sp_star_table *t, uint32_t *value, uint32_t number)
 {
     if (!(*value & LIST_BIT)) {
         uint32_t offset = list_new(t, class_of(2));
+        if (offset == EMPTY)
+            return false;
         uint32_t *list = words_at(t, offset);
         list[0] = 2;
         list[1] = *value;
         list[2] = number;
         *value = LIST_BIT | offset;
-        return;
+        return true;
     }
     uint32_t offset = *value & ~LIST_BIT;
     uint32_t *list = words_at(t, offset);
@@ -308,6 +319,8 @@ static void list_append(struct sp_star_table *t, uint32_t *value, uint32_t numbe
     unsigned class = class_of(count);
     if (count + 2 > class_words(class)) {
         uint32_t larger = list_new(t, class + 1);
+        if (larger == EMPTY)
+            return false;
         uint32_t *to = words_at(t, larger);
         list = words_at(t, offset);
         memcpy(to, list, (count + 1) * sizeof *to);
@@ -317,6 +330,7 @@ static void list_append(struct sp_star_table *t, uint32_t *value, uint32_t numbe
     }
     list[0] = count + 1;
     list[count + 1] = number;
+    return true;
 }
 
 static inline uint32_t *value_of(const struct sp_star_table *t, uint32_t mixed_key)
@@ -351,11 +365,13 @@ void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
     SP_ASSERT(number < SP_STAR_NUMBERS);
     uint32_t mixed_key = mixed(key);
     uint32_t *value = value_of(t, mixed_key);
-    t->postings++;
     if (value) {
-        list_append(t, value, number);
+        bool done = list_append(t, value, number);
+        t->postings += done;
+        t->full |= !done;
         return;
     }
+    t->postings++;
     if (!t->shards && t->few.used == FEW)
         make_shards(t);
     if (t->shards)
@@ -364,7 +380,8 @@ void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
         sp_star_cells_put(&t->few, mixed_key, number);
 }
 
-/* Removes one occurrence from the list; false if there is none. */
+/* Removes one occurrence from the list; false if there is none. If the arena is full, the list
+ * keeps its larger place; when it moves, that is released as a place of the smaller class. */
 static bool list_remove(struct sp_star_table *t, uint32_t *value, uint32_t number)
 {
     uint32_t offset = *value & ~LIST_BIT;
@@ -383,6 +400,8 @@ static bool list_remove(struct sp_star_table *t, uint32_t *value, uint32_t numbe
         list_release(t, offset, class);
     } else if (class_of(count) < class) {
         uint32_t smaller = list_new(t, class_of(count));
+        if (smaller == EMPTY)
+            return true;
         memcpy(words_at(t, smaller), words_at(t, offset), (count + 1) * sizeof *list);
         list_release(t, offset, class);
         *value = LIST_BIT | smaller;
@@ -489,6 +508,16 @@ size_t sp_star_table_bytes(const struct sp_star_table *t)
     return sizeof *t + t->few.count * sizeof *t->few.cells +
            (t->shards ? SHARDS * sizeof *t->shards : 0) +
            (size_t)t->buckets * sizeof(struct bucket) + chunks * 4;
+}
+
+bool sp_star_table_is_full(const struct sp_star_table *t)
+{
+    return t->full;
+}
+
+void sp_star_table_limit(struct sp_star_table *t, uint64_t bytes)
+{
+    t->limit = bytes / (UNIT_WORDS * 4);
 }
 
 uint64_t sp_star_table_postings(const struct sp_star_table *t)

@@ -3,11 +3,12 @@
  * A key with one number takes six bytes of a hash table: 16 bits of the mixed key, whose other 16
  * select the shard, and 32 bits of value. A key with more numbers points into an arena of small
  * arrays. The 65,536 shards grow separately, by a quarter and two buckets, so a large table is
- * never half empty, and none is copied as a whole. Its limit is 2^31 lists. Thread rule: one thread
- * at a time. */
+ * never half empty, and none is copied as a whole. The arena has room for 32 GiB. Thread rule: one
+ * thread at a time. */
 #ifndef SP_STARS_TABLE_H
 #define SP_STARS_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,7 +21,8 @@ struct sp_star_table *sp_star_table_new(void);
 /* NULL is allowed. */
 void sp_star_table_free(struct sp_star_table *t);
 
-/* Adds one occurrence of the number, which must be below SP_STAR_NUMBERS. */
+/* Adds one occurrence of the number, which must be below SP_STAR_NUMBERS. See
+ * sp_star_table_is_full. */
 void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number);
 /* Removes one occurrence, if there is one. O(length of the list). */
 void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number);
@@ -43,6 +45,11 @@ void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, 
  * prefetches what the next one reads. */
 void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key);
 void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key);
+
+/* Whether an add was left undone, because the arena had no room for a list. */
+bool sp_star_table_is_full(const struct sp_star_table *t);
+/* For tests: the arena has room for so many bytes, in chunks of 1 MiB. */
+void sp_star_table_limit(struct sp_star_table *t, uint64_t bytes);
 
 /* Memory of the table in bytes. */
 size_t sp_star_table_bytes(const struct sp_star_table *t);

@@ -34,7 +34,7 @@ enum sp_err_class {
       "missing")                                                                                    \
     X(CORRUPT, corrupt, FATAL, "stored data is damaged")                                            \
     X(FULL, full, FATAL,                                                                            \
-      "a partition of tier 2 holds a billion distinct contents, all that it can: start again with " \
+      "a partition of tier 2 holds all the distinct contents that it can: start again with "        \
       "more tier2.partitions")                                                                      \
     X(STORE, store, FATAL, "the state store failed")                                                \
     X(BUSY, busy, RETRIABLE, "the resource is in use")

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "harness.h"
 #include "invariants.h"
+#include "stars/internal.h"
 
 enum { SIZE = 300, SHORT = 96, BYTES_A_ROW = 400 };
 
@@ -228,4 +229,36 @@ TEST(a_probe_among_unlike_rows_looks_up_a_third_of_its_shingles)
     enum { ROWS = 2000 };
     CU_ASSERT(look_ups_of_unlike(ROWS) < ROWS * SIZE * 2ull / 5);
     CU_ASSERT(look_ups_of_unlike(4 * ROWS) < 4 * ROWS * SIZE * 2ull / 5);
+}
+
+/* A signature of shingles that many others have. */
+static struct sp_signature *of_few_shingles(struct sample *s)
+{
+    enum { COUNT = 30, SHINGLES = 200 };
+    uint32_t shingles[COUNT];
+    for (uint32_t i = 0; i < COUNT; i++)
+        shingles[i] = (uint32_t)sp_mix64(sample_random(s, SHINGLES));
+    return signature_of_set(s, shingles, COUNT, s->random);
+}
+
+TEST(an_index_without_room_for_a_list_is_full)
+{
+    enum { ROWS = 4000 };
+    struct sample s;
+    struct sp_similarity_options o;
+    struct sp_touches touches;
+    enum sp_err err = SP_OK;
+    sp_similarity_options_default(&o);
+    sample_init(&s, &o, 1024, false);
+    sp_star_table_limit(s.stars->posted, 0);
+    while (err == SP_OK && s.rows < ROWS) {
+        uint32_t row = s.rows++;
+        s.signatures[row] = of_few_shingles(&s);
+        s.live[row] = true;
+        err = sp_stars_insert(s.domain, row, s.signatures[row], &touches);
+    }
+    CU_ASSERT_EQUAL(err, SP_FULL);
+    CU_ASSERT(s.rows > 1);
+    CU_ASSERT_EQUAL(sp_stars_probe(s.domain, s.signatures[0], 0, &touches), SP_FULL);
+    sample_done(&s);
 }

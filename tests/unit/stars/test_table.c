@@ -178,3 +178,53 @@ TEST(no_list_is_lost_when_the_table_grows)
     CU_ASSERT_EQUAL(sp_star_table_postings(t), MANY);
     sp_star_table_free(t);
 }
+
+TEST(an_add_without_room_is_noted_and_changes_nothing)
+{
+    enum { CHUNK_BYTES = 1 << 20, LIST_BYTES = 16, LISTS = CHUNK_BYTES / LIST_BYTES };
+    struct sp_star_table *t = sp_star_table_new();
+    sp_star_table_limit(t, CHUNK_BYTES);
+    for (uint32_t i = 0; i < LISTS; i++) {
+        sp_star_table_add(t, i, 1);
+        sp_star_table_add(t, i, 2);
+    }
+    CU_ASSERT_FALSE(sp_star_table_is_full(t));
+    sp_star_table_add(t, LISTS, 1); /* a key with one number needs no list */
+    sp_star_table_add(t, 0, 3);     /* has room in its list */
+    CU_ASSERT_FALSE(sp_star_table_is_full(t));
+    sp_star_table_add(t, LISTS, 2);
+    CU_ASSERT_TRUE(sp_star_table_is_full(t));
+    CU_ASSERT_EQUAL(sp_star_table_get(t, LISTS).count, 1);
+    sp_star_table_add(t, 0, 4);
+    CU_ASSERT_EQUAL(sp_star_table_get(t, 0).count, 3);
+    CU_ASSERT_EQUAL(sp_star_table_postings(t), 2ull * LISTS + 2);
+    sp_star_table_free(t);
+}
+
+/* Lists of seven numbers that lose four keep their place if there is none of half the size. */
+TEST(a_list_shrinks_without_room)
+{
+    enum { CHUNK_BYTES = 1 << 20, LIST_BYTES = 32, LISTS = CHUNK_BYTES / LIST_BYTES, NUMBERS = 7 };
+    struct sp_star_table *t = sp_star_table_new();
+    sp_star_table_limit(t, 2 * CHUNK_BYTES);
+    for (uint32_t i = 0; i < LISTS; i++)
+        for (uint32_t n = 0; n < NUMBERS; n++)
+            sp_star_table_add(t, i, n);
+    while (!sp_star_table_is_full(t)) { /* takes the small places */
+        uint32_t key = (uint32_t)sp_star_table_postings(t);
+        sp_star_table_add(t, key, 1);
+        sp_star_table_add(t, key, 2);
+    }
+    for (uint32_t i = 0; i < LISTS; i++)
+        for (uint32_t n = 0; n < 4; n++)
+            sp_star_table_remove(t, i, n);
+    for (uint32_t i = 0; i < LISTS; i++) {
+        struct sp_star_list list = sp_star_table_get(t, i);
+        uint32_t sum = 0;
+        for (uint32_t k = 0; k < list.count; k++)
+            sum += list.numbers[k];
+        CU_ASSERT_EQUAL(list.count, NUMBERS - 4);
+        CU_ASSERT_EQUAL(sum, 4 + 5 + 6);
+    }
+    sp_star_table_free(t);
+}
