@@ -5,10 +5,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 
 static long calls_left = -1;
+static bool out_exits;
+
+void sp_mem_out_exits(void)
+{
+    out_exits = true;
+}
+
+static _Noreturn void end(void)
+{
+    if (out_exits)
+        _exit(EXIT_FAILURE);
+    abort();
+}
+
+void sp_mem_out(size_t bytes)
+{
+    char asked[64] = "";
+    if (bytes)
+        snprintf(asked, sizeof asked, " asking for %zu bytes", bytes);
+    fprintf(stderr,
+            "samepage: out of memory%s; lower cache.bytes or give the process more memory. The "
+            "state is as the last barrier left it: run again.\n",
+            asked);
+    end();
+}
 
 /* Whether sp_mem_fail_after wants this call to fail. */
 static bool fails(void)
@@ -21,13 +47,8 @@ static bool fails(void)
 
 static void *checked(void *p, size_t bytes)
 {
-    if (!p && bytes) {
-        fprintf(stderr,
-                "samepage: out of memory asking for %zu bytes; lower cache.bytes or give "
-                "the process more memory. The state is as the last barrier left it: run again.\n",
-                bytes);
-        abort();
-    }
+    if (!p && bytes)
+        sp_mem_out(bytes);
     return p;
 }
 
@@ -58,7 +79,7 @@ static size_t grown(size_t cap, size_t need, size_t bytes, size_t most)
                 "samepage: out of memory: %zu entries of %zu bytes are more than a list can hold. "
                 "The state is as the last barrier left it.\n",
                 need, bytes);
-        abort();
+        end();
     }
     size_t twice = cap > most / 2 ? most : 2 * cap;
     return need > twice ? need : twice;

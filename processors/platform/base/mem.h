@@ -1,6 +1,7 @@
 /* Allocation. samepage allocates from the heap only through these, so that tests can make the Nth
  * allocation fail (sp_mem_fail_after) and so that running out of memory ends in one way: a message
- * and abort(). The state is safe: it is what the last barrier committed.
+ * and abort(), or in a program exit code 1. The state is safe: it is what the last barrier
+ * committed.
  *
  * Thread rule: any thread; sp_mem_fail_after is for single-threaded tests. */
 #ifndef SP_BASE_MEM_H
@@ -41,6 +42,13 @@ void sp_free(void *p);
 /* sp_grow calls these. They return the array, which may have moved; an element has `bytes`. */
 void *sp_grow_u32(void *array, uint32_t *cap, size_t need, size_t bytes);
 void *sp_grow_size(void *array, size_t *cap, size_t need, size_t bytes);
+
+/* Ends the process with a message, because so many bytes could not be had; 0: not known how
+ * many. */
+void sp_mem_out(size_t bytes);
+/* From now on, lack of memory ends the process with exit code 1 and not with abort(), which would
+ * write all its memory to a file. For programs. Nothing is flushed, as in a kill. */
+void sp_mem_out_exits(void);
 
 /* For tests: the next `calls_left` allocations succeed and all later ones fail; -1 turns this off.
  * The program `samepage` takes the number from the variable SAMEPAGE_TEST_FAIL_ALLOCATION. */

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "cli/cli.h"
+#include "cli/new_handler.h"
 #include "page/signature.h"
 
 #define X(name) &sp_command_##name,
@@ -65,6 +66,8 @@ static int flushed(int code)
 
 int main(int argc, char **argv)
 {
+    sp_mem_out_exits();
+    sp_cli_handle_new();
     const char *fail_after = getenv("SAMEPAGE_TEST_FAIL_ALLOCATION");
     if (fail_after)
         sp_mem_fail_after(strtol(fail_after, NULL, 10));

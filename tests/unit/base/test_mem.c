@@ -63,8 +63,8 @@ TEST(adding_one_by_one_copies_less_than_twice_as_many)
     CU_ASSERT_EQUAL(moves_of_4n, moves + 2);
 }
 
-/* What the child wrote to stderr before SIGABRT; "" if it ended in any other way. */
-static void last_words(void (*run)(void), char *ret_text, size_t size)
+/* What the child wrote to stderr before it ended; returns its status. */
+static int words_of(void (*run)(void), char *ret_text, size_t size)
 {
     int ends[2], status = 0;
     CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
@@ -79,7 +79,16 @@ static void last_words(void (*run)(void), char *ret_text, size_t size)
     ssize_t n = read(ends[0], ret_text, size - 1);
     close(ends[0]);
     CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
-    ret_text[n > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT ? n : 0] = 0;
+    ret_text[n > 0 ? n : 0] = 0;
+    return status;
+}
+
+/* The same if it ended by SIGABRT, else "". */
+static void last_words(void (*run)(void), char *ret_text, size_t size)
+{
+    int status = words_of(run, ret_text, size);
+    if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGABRT)
+        ret_text[0] = 0;
 }
 
 static void more_bytes_than_there_are(void)
@@ -122,6 +131,29 @@ TEST(a_size_that_no_array_can_have_ends_with_a_message)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "out of memory asking for 18446744073709551615 bytes"));
     last_words(no_memory, text, sizeof text);
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "out of memory asking for 32 bytes"));
+}
+
+static void no_memory_in_a_program(void)
+{
+    sp_mem_out_exits();
+    no_memory();
+}
+
+static void no_memory_for_a_library(void)
+{
+    sp_mem_out_exits();
+    sp_mem_out(0);
+}
+
+TEST(a_program_without_memory_exits_with_a_message)
+{
+    char text[512];
+    int status = words_of(no_memory_in_a_program, text, sizeof text);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "out of memory asking for 32 bytes; lower cache.bytes"));
+    status = words_of(no_memory_for_a_library, text, sizeof text);
+    CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(text, "out of memory; lower cache.bytes"));
 }
 
 /* Three of at most four elements: doubling would exceed the limit. */

@@ -1,0 +1,17 @@
+/* Lack of memory in libraries that are written in C++: RocksDB, simdjson. */
+#ifndef SP_CLI_NEW_HANDLER_H
+#define SP_CLI_NEW_HANDLER_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* When `new` finds no memory, the process ends as when our own allocations fail (base/mem.h). An
+ * exception would pass through functions of C. */
+void sp_cli_handle_new(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
