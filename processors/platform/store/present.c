@@ -4,10 +4,11 @@
 #include "base/assert.h"
 #include "base/huge.h"
 
-/* With eight keys a word, a layer has one in forty of the keys that were not added to it. The first
- * layer, one huge page, has room for the rows of 400,000 pages, because a look-up of a new key
- * waits for the memory of each layer. */
-enum { FIRST_WORDS = 1 << 18, KEYS_A_WORD = 8, BITS = 4, WORD_BITS = 6 };
+/* With four keys a word, a full layer has one in 200 of the keys that were not added to it; with
+ * eight it would have one in 40, and RocksDB would be asked for a tenth of the new keys when there
+ * are five layers. The first layer, two huge pages, has room for the rows of 400,000 pages, because
+ * a look-up of a new key waits for the memory of each layer. */
+enum { FIRST_WORDS = 1 << 19, KEYS_A_WORD = 4, BITS = 4, WORD_BITS = 6 };
 
 _Static_assert(sizeof(uint64_t) * FIRST_WORDS * ((1 << SP_PRESENT_LAYERS) - 1) <= SP_PRESENT_BYTES,
                "the layers are larger than the header says");

@@ -3,8 +3,8 @@
  * its files for such a key; this is one, or a few. Private to this folder. Thread rule: one thread
  * at a time.
  *
- * Cost: a byte a key, and another when it is added again much later, up to SP_PRESENT_BYTES; then
- * the filter is dropped. */
+ * Cost: two bytes a key, and two more when it is added again much later, up to SP_PRESENT_BYTES;
+ * then the filter is dropped. */
 #ifndef SP_STORE_PRESENT_H
 #define SP_STORE_PRESENT_H
 
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SP_PRESENT_BYTES = 256 << 20, SP_PRESENT_LAYERS = 7 };
+enum { SP_PRESENT_BYTES = 512 << 20, SP_PRESENT_LAYERS = 7 };
 
 /* Keys are given by their hashes (sp_hash64), because a look-up needs the same hash elsewhere.
  * Initialise with zeros: no filter, every key may be there. */
@@ -29,7 +29,7 @@ void sp_present_begin(struct sp_present *k, size_t layers);
 /* Drops the filter. */
 void sp_present_done(struct sp_present *k);
 void sp_present_add(struct sp_present *k, uint64_t hash);
-/* False: the key was never added, and there is a filter. Without this, one key in some dozen that
+/* False: the key was never added, and there is a filter. Without this, one key in some fifty that
  * were never added may be there. */
 bool sp_present_may_have(const struct sp_present *k, uint64_t hash);
 
