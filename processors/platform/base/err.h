@@ -12,31 +12,31 @@ enum sp_err_class {
 };
 
 /* name, name in metrics and dead letters, class, text */
-#define SP_ERRORS(X)                                                                                \
-    X(OK, ok, NONE, "no error")                                                                     \
-    X(END, end, NONE, "end of input")                                                               \
-    X(NOT_FOUND, not_found, NONE, "not found")                                                      \
-    X(TRUNCATED, truncated, BAD_RECORD, "the record ends before it is complete")                    \
-    X(MALFORMED, malformed, BAD_RECORD, "the record is not well formed")                            \
-    X(TOO_LARGE, too_large, BAD_RECORD, "the record is larger than the configured limit")           \
-    X(NO_URL, no_url, BAD_RECORD, "the record has no usable url")                                   \
-    X(UNKNOWN_SCHEMA, unknown_schema, BAD_RECORD,                                                   \
-      "the record was written with a schema this program lacks")                                    \
-    X(CHARSET, charset, BAD_RECORD, "the content cannot be converted from its charset")             \
-    X(PARAMS, params, BAD_RECORD, "the signature was made with other parameters")                   \
-    X(INVALID, invalid, FATAL, "an argument or option is not valid")                                \
-    X(IO, io, FATAL, "reading or writing failed")                                                   \
-    X(NO_MEMORY, no_memory, FATAL, "out of memory")                                                 \
-    X(STATE_FORMAT, state_format, FATAL,                                                            \
-      "the state directory was written by another version or configuration")                        \
-    X(OTHER_MAP, other_map, FATAL,                                                                  \
-      "it belongs to a cell of another partition map: partition.map or partition.previous_map is "  \
-      "missing")                                                                                    \
-    X(CORRUPT, corrupt, FATAL, "stored data is damaged")                                            \
-    X(FULL, full, FATAL,                                                                            \
-      "a partition of tier 2 holds all the distinct contents that it can: start again with "        \
-      "more tier2.partitions")                                                                      \
-    X(STORE, store, FATAL, "the state store failed")                                                \
+#define SP_ERRORS(X)                                                                               \
+    X(OK, ok, NONE, "no error")                                                                    \
+    X(END, end, NONE, "end of input")                                                              \
+    X(NOT_FOUND, not_found, NONE, "not found")                                                     \
+    X(TRUNCATED, truncated, BAD_RECORD, "the record ends before it is complete")                   \
+    X(MALFORMED, malformed, BAD_RECORD, "the record is not well formed")                           \
+    X(TOO_LARGE, too_large, BAD_RECORD, "the record is larger than the configured limit")          \
+    X(NO_URL, no_url, BAD_RECORD, "the record has no usable url")                                  \
+    X(UNKNOWN_SCHEMA, unknown_schema, BAD_RECORD,                                                  \
+      "the record was written with a schema this program lacks")                                   \
+    X(CHARSET, charset, BAD_RECORD, "the content cannot be converted from its charset")            \
+    X(PARAMS, params, BAD_RECORD, "the signature was made with other parameters")                  \
+    X(INVALID, invalid, FATAL, "an argument or option is not valid")                               \
+    X(IO, io, FATAL, "reading or writing failed")                                                  \
+    X(NO_MEMORY, no_memory, FATAL, "out of memory")                                                \
+    X(STATE_FORMAT, state_format, FATAL,                                                           \
+      "the state directory was written by another version or configuration")                       \
+    X(OTHER_MAP, other_map, FATAL,                                                                 \
+      "it belongs to a cell of another partition map: partition.map or partition.previous_map is " \
+      "missing")                                                                                   \
+    X(CORRUPT, corrupt, FATAL, "stored data is damaged")                                           \
+    X(FULL, full, FATAL,                                                                           \
+      "a partition of tier 2 holds all the distinct contents that it can: start again with "       \
+      "more tier2.partitions")                                                                     \
+    X(STORE, store, FATAL, "the state store failed")                                               \
     X(BUSY, busy, RETRIABLE, "the resource is in use")
 
 enum sp_err {
