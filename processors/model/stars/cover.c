@@ -210,6 +210,14 @@ bool sp_star_cover_is_common(const struct sp_stars *s, uint32_t star,
     return count < want;
 }
 
+bool sp_star_cover_alone_is_common(const struct sp_stars *s, const struct sp_signature *pivot)
+{
+    uint32_t want = sp_star_bound_missing(s, pivot->shingle_count) + 1, count = 0;
+    for (uint32_t i = 0; i < pivot->shingle_count && count < want; i++)
+        count += !is_repeat(pivot, i) && (i >= s->length_count || s->lengths[i] < COMMON_FROM);
+    return count < want;
+}
+
 /* Puts the entries of the child's shingles that the pivot has and that are not posted into
  * s->order: all of them, or `want` whose lists are empty, which are then the shortest. */
 static uint32_t order_unposted(struct sp_stars *s, const struct star *c,

@@ -132,8 +132,8 @@ static bool join(struct sp_stars *s, uint32_t row, const struct sp_signature *x,
     return sp_star_centre(s, star) && sp_star_gather(s, s->rows[row].star);
 }
 
-/* The row becomes a kid of the star if it has too few shingles of its own to be found by them, and
- * the star can hold it. */
+/* The row becomes a kid of the star if it has too few shingles of its own to be found by them, or
+ * goes to the fringe if too few of those are rare, and the star can hold it. */
 static bool join_if_held(struct sp_stars *s, uint32_t star, uint32_t row,
                          const struct sp_signature *x, enum kid_kind kind, uint32_t adopter,
                          bool *ret_joined)
@@ -141,7 +141,9 @@ static bool join_if_held(struct sp_stars *s, uint32_t star, uint32_t row,
     const struct sp_signature *pivot;
     if (!sp_star_signature_of(s, s->stars[star].pivot, &pivot))
         return false;
-    *ret_joined = can_hold(s, star, x, pivot, sp_star_bound_missing(s, x->shingle_count));
+    uint32_t missing = sp_star_bound_missing(s, x->shingle_count);
+    bool common = kind == FRINGE && sp_star_cover_alone_is_common(s, x);
+    *ret_joined = can_hold(s, star, x, pivot, common ? 2 * missing : missing);
     if (*ret_joined)
         sp_star_kid_add(s, star, row, pivot, x, kind, adopter);
     return true;
