@@ -1,6 +1,7 @@
 /* Shared by the files of the star index.
  *
  *   table.c    posting lists
+ *   arena.c    where they lie
  *   bounds.c   the arithmetic of overlaps
  *   cover.c    which shingles of a star are posted
  *   kids.c     the kids of a star come and go

@@ -3,8 +3,7 @@
  * of which is a cache line. A key's home bucket is its remainder times the number of buckets. If
  * the home is full, the key goes to the next bucket with room, and the home records the distance
  * and three bits of the key, so that a search for an absent key nearly always reads one line. Lists
- * live in one arena of 32-bit words, in size classes with free lists: word 0 holds the count, the
- * class is a function of the count. Offsets count units of UNIT_WORDS words. */
+ * are in an arena (arena.h). */
 #include "stars/table.h"
 
 #include <stdbool.h>
@@ -14,6 +13,7 @@
 #include "base/huge.h"
 #include "base/mem.h"
 #include "base/prefetch.h"
+#include "stars/arena.h"
 #include "stars/cells.h"
 
 #if defined(__x86_64__)
@@ -25,15 +25,10 @@ enum {
     SHARDS = 1 << SHARD_BITS,
     KEY_BITS = 32 - SHARD_BITS, /* of the key in its bucket */
     BUCKET_KEYS = 10,
-    SMALL = 8, /* buckets of a shard that grows in large steps */
-    UNIT_WORDS = 4,
-    CHUNK_WORDS = 1 << 18,
-    FIRST_WORDS = 1 << 8, /* of the first chunk, which grows */
-    FEW = 3 << 16,        /* keys in cells: as many as fill 2 MiB, which shards would exceed */
-    CLASSES = 64
+    SMALL = 8,    /* buckets of a shard that grows in large steps */
+    FEW = 3 << 16 /* keys in cells: as many as fill 2 MiB, which shards would exceed */
 };
 static const uint32_t LIST_BIT = 1u << 31;
-static const uint32_t EMPTY = UINT32_MAX; /* the end of a free list */
 
 struct bucket {
     uint16_t keys[BUCKET_KEYS]; /* the mixed keys without the bits that select the shard */
@@ -54,47 +49,16 @@ struct shard {
 struct sp_star_table {
     struct sp_star_cells few;
     struct shard *shards; /* NULL: all keys are in `few` */
-    uint32_t *
-        *chunks; /* a list larger than a chunk has several, side by side, reached by the first */
-    uint32_t chunk_count;
-    uint32_t chunk_cap;
-    uint32_t tail; /* words used of the last chunk */
-    uint32_t room; /* words of the last chunk: CHUNK_WORDS, or less if it is the first */
-    uint32_t free_lists[CLASSES];
-    uint64_t limit; /* of the arena, in units */
-    bool full;
+    struct sp_star_arena lists;
+    bool full; /* an add was left undone */
     uint64_t buckets;
     uint64_t postings;
 };
 
-/* Size classes: 4, 8, 12, 16, 24, 32, 48 ... words, the count word included. */
-static uint32_t class_words(unsigned class)
-{
-    if (class < 2)
-        return UNIT_WORDS << class;
-    return class & 1 ? 16u << ((class - 3) / 2) : 12u << ((class - 2) / 2);
-}
-
-static unsigned class_of(uint32_t numbers)
-{
-    unsigned class = 0;
-    while (class_words(class) < numbers + 1)
-        class ++;
-    return class;
-}
-
-static uint32_t *words_at(const struct sp_star_table *t, uint32_t offset)
-{
-    uint64_t word = (uint64_t)offset * UNIT_WORDS;
-    return t->chunks[word / CHUNK_WORDS] + word % CHUNK_WORDS;
-}
-
 struct sp_star_table *sp_star_table_new(void)
 {
     struct sp_star_table *t = sp_calloc(1, sizeof *t);
-    t->limit = LIST_BIT;
-    for (unsigned i = 0; i < CLASSES; i++)
-        t->free_lists[i] = EMPTY;
+    sp_star_arena_init(&t->lists);
     return t;
 }
 
@@ -106,75 +70,8 @@ void sp_star_table_free(struct sp_star_table *t)
     for (unsigned i = 0; t->shards && i < SHARDS; i++)
         sp_huge_free(t->shards[i].buckets);
     sp_huge_free(t->shards);
-    for (uint32_t i = 1; i < t->chunk_count; i++)
-        sp_huge_free(t->chunks[i]);
-    if (t->chunk_count)
-        sp_free(t->chunks[0]);
-    sp_free(t->chunks);
+    sp_star_arena_done(&t->lists);
     sp_free(t);
-}
-
-/* ---- the arena of lists ---- */
-
-/* Makes the first chunk larger, if it is the last as well and is not full. */
-static bool first_chunk_grow(struct sp_star_table *t, uint32_t words)
-{
-    if (t->chunk_count != 1 || t->room >= CHUNK_WORDS || t->tail + words > CHUNK_WORDS)
-        return false;
-    while (t->room < t->tail + words)
-        t->room = t->room < CHUNK_WORDS / 2 ? 2 * t->room : CHUNK_WORDS;
-    t->chunks[0] = sp_realloc(t->chunks[0], (size_t)t->room * 4);
-    return true;
-}
-
-/* Adds chunks for so many words, and returns the first in *ret_first; false: there is no room. */
-static bool arena_grow(struct sp_star_table *t, uint32_t words, uint32_t *ret_first)
-{
-    uint32_t chunks = (words + CHUNK_WORDS - 1) / CHUNK_WORDS, first = t->chunk_count;
-    if ((uint64_t)(first + chunks) * (CHUNK_WORDS / UNIT_WORDS) > t->limit)
-        return false;
-    sp_grow(&t->chunks, &t->chunk_cap, first + chunks);
-    t->room = words < CHUNK_WORDS ? words : CHUNK_WORDS;
-    size_t room = chunks > 1 ? (size_t)chunks * CHUNK_WORDS : t->room;
-    t->chunks[first] = first ? sp_huge_calloc(room, 4) : sp_alloc(4 * room);
-    for (uint32_t i = 1; i < chunks; i++)
-        t->chunks[first + i] = NULL;
-    t->chunk_count += chunks;
-    *ret_first = first;
-    return true;
-}
-
-/* EMPTY: the arena is full. Lists that words_at returned before may have moved. */
-static uint32_t list_new(struct sp_star_table *t, unsigned class)
-{
-    if (t->free_lists[class] != EMPTY) {
-        uint32_t offset = t->free_lists[class];
-        t->free_lists[class] = words_at(t, offset)[0];
-        return offset;
-    }
-    uint32_t words = class_words(class);
-    if (words > CHUNK_WORDS) {
-        uint32_t first;
-        if (!arena_grow(t, words, &first))
-            return EMPTY;
-        t->tail = CHUNK_WORDS; /* the next small list starts a chunk */
-        return first * (CHUNK_WORDS / UNIT_WORDS);
-    }
-    if (t->chunk_count == 0 || (t->tail + words > t->room && !first_chunk_grow(t, words))) {
-        uint32_t least = words < FIRST_WORDS ? FIRST_WORDS : words, first;
-        if (!arena_grow(t, t->chunk_count == 0 ? least : CHUNK_WORDS, &first))
-            return EMPTY;
-        t->tail = 0;
-    }
-    uint32_t offset = (t->chunk_count - 1) * (CHUNK_WORDS / UNIT_WORDS) + t->tail / UNIT_WORDS;
-    t->tail += words;
-    return offset;
-}
-
-static void list_release(struct sp_star_table *t, uint32_t offset, unsigned class)
-{
-    words_at(t, offset)[0] = t->free_lists[class];
-    t->free_lists[class] = offset;
 }
 
 /* ---- buckets ---- */
@@ -303,10 +200,10 @@ static void take(struct shard *s, uint16_t key)
 static bool list_append(struct sp_star_table *t, uint32_t *value, uint32_t number)
 {
     if (!(*value & LIST_BIT)) {
-        uint32_t offset = list_new(t, class_of(2));
-        if (offset == EMPTY)
+        uint32_t offset = sp_star_list_new(&t->lists, sp_star_list_class(2));
+        if (offset == SP_STAR_NO_LIST)
             return false;
-        uint32_t *list = words_at(t, offset);
+        uint32_t *list = sp_star_list_at(&t->lists, offset);
         list[0] = 2;
         list[1] = *value;
         list[2] = number;
@@ -314,17 +211,17 @@ static bool list_append(struct sp_star_table *t, uint32_t *value, uint32_t numbe
         return true;
     }
     uint32_t offset = *value & ~LIST_BIT;
-    uint32_t *list = words_at(t, offset);
+    uint32_t *list = sp_star_list_at(&t->lists, offset);
     uint32_t count = list[0];
-    unsigned class = class_of(count);
-    if (count + 2 > class_words(class)) {
-        uint32_t larger = list_new(t, class + 1);
-        if (larger == EMPTY)
+    unsigned class = sp_star_list_class(count);
+    if (count + 2 > sp_star_class_words(class)) {
+        uint32_t larger = sp_star_list_new(&t->lists, class + 1);
+        if (larger == SP_STAR_NO_LIST)
             return false;
-        uint32_t *to = words_at(t, larger);
-        list = words_at(t, offset);
+        uint32_t *to = sp_star_list_at(&t->lists, larger);
+        list = sp_star_list_at(&t->lists, offset);
         memcpy(to, list, (count + 1) * sizeof *to);
-        list_release(t, offset, class);
+        sp_star_list_release(&t->lists, offset, class);
         *value = LIST_BIT | larger;
         list = to;
     }
@@ -385,25 +282,26 @@ void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
 static bool list_remove(struct sp_star_table *t, uint32_t *value, uint32_t number)
 {
     uint32_t offset = *value & ~LIST_BIT;
-    uint32_t *list = words_at(t, offset);
+    uint32_t *list = sp_star_list_at(&t->lists, offset);
     uint32_t count = list[0];
     uint32_t i = 1;
     while (i <= count && list[i] != number)
         i++;
     if (i > count)
         return false;
-    unsigned class = class_of(count);
+    unsigned class = sp_star_list_class(count);
     list[i] = list[count];
     list[0] = --count;
     if (count == 1) {
         *value = list[1];
-        list_release(t, offset, class);
-    } else if (class_of(count) < class) {
-        uint32_t smaller = list_new(t, class_of(count));
-        if (smaller == EMPTY)
+        sp_star_list_release(&t->lists, offset, class);
+    } else if (sp_star_list_class(count) < class) {
+        uint32_t smaller = sp_star_list_new(&t->lists, sp_star_list_class(count));
+        if (smaller == SP_STAR_NO_LIST)
             return true;
-        memcpy(words_at(t, smaller), words_at(t, offset), (count + 1) * sizeof *list);
-        list_release(t, offset, class);
+        memcpy(sp_star_list_at(&t->lists, smaller), sp_star_list_at(&t->lists, offset),
+               (count + 1) * sizeof *list);
+        sp_star_list_release(&t->lists, offset, class);
         *value = LIST_BIT | smaller;
     }
     return true;
@@ -433,7 +331,7 @@ static inline struct sp_star_list list_of(const struct sp_star_table *t, uint32_
         return (struct sp_star_list){NULL, 0, 0};
     if (!(value & LIST_BIT))
         return (struct sp_star_list){NULL, 1, value};
-    const uint32_t *list = words_at(t, value & ~LIST_BIT);
+    const uint32_t *list = sp_star_list_at(&t->lists, value & ~LIST_BIT);
     return (struct sp_star_list){list + 1, list[0], 0};
 }
 
@@ -485,7 +383,7 @@ void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, 
                 prefetch_home(t, mixed_keys[i + AHEAD]);
             values[i] = value_or_none(t, mixed_keys[i]);
             if (values[i] != SP_STAR_NO_VALUE && values[i] & LIST_BIT)
-                sp_prefetch(words_at(t, values[i] & ~LIST_BIT));
+                sp_prefetch(sp_star_list_at(&t->lists, values[i] & ~LIST_BIT));
         }
         for (uint32_t i = 0; i < n; i++)
             ret_lists[from + i] = list_of(t, values[i]);
@@ -504,10 +402,9 @@ void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key)
 
 size_t sp_star_table_bytes(const struct sp_star_table *t)
 {
-    size_t chunks = t->chunk_count > 1 ? (size_t)t->chunk_count * CHUNK_WORDS : t->room;
     return sizeof *t + t->few.count * sizeof *t->few.cells +
            (t->shards ? SHARDS * sizeof *t->shards : 0) +
-           (size_t)t->buckets * sizeof(struct bucket) + chunks * 4;
+           (size_t)t->buckets * sizeof(struct bucket) + sp_star_arena_bytes(&t->lists);
 }
 
 bool sp_star_table_is_full(const struct sp_star_table *t)
@@ -517,7 +414,7 @@ bool sp_star_table_is_full(const struct sp_star_table *t)
 
 void sp_star_table_limit(struct sp_star_table *t, uint64_t bytes)
 {
-    t->limit = bytes / (UNIT_WORDS * 4);
+    sp_star_arena_limit(&t->lists, bytes);
 }
 
 uint64_t sp_star_table_postings(const struct sp_star_table *t)

@@ -5,23 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 
 static long calls_left = -1;
-static bool out_exits;
+static void (*end_when_out)(void) = abort;
 
-void sp_mem_out_exits(void)
+void sp_mem_out_ends(void (*end)(void))
 {
-    out_exits = true;
-}
-
-static _Noreturn void end(void)
-{
-    if (out_exits)
-        _exit(EXIT_FAILURE);
-    abort();
+    end_when_out = end;
 }
 
 void sp_mem_out(size_t bytes)
@@ -33,7 +25,7 @@ void sp_mem_out(size_t bytes)
             "samepage: out of memory%s; lower cache.bytes or give the process more memory. The "
             "state is as the last barrier left it: run again.\n",
             asked);
-    end();
+    end_when_out();
 }
 
 /* Whether sp_mem_fail_after wants this call to fail. */
@@ -79,7 +71,7 @@ static size_t grown(size_t cap, size_t need, size_t bytes, size_t most)
                 "samepage: out of memory: %zu entries of %zu bytes are more than a list can hold. "
                 "The state is as the last barrier left it.\n",
                 need, bytes);
-        end();
+        end_when_out();
     }
     size_t twice = cap > most / 2 ? most : 2 * cap;
     return need > twice ? need : twice;

@@ -46,9 +46,9 @@ void *sp_grow_size(void *array, size_t *cap, size_t need, size_t bytes);
 /* Ends the process with a message, because so many bytes could not be had; 0: not known how
  * many. */
 void sp_mem_out(size_t bytes);
-/* From now on, lack of memory ends the process with exit code 1 and not with abort(), which would
- * write all its memory to a file. For programs. Nothing is flushed, as in a kill. */
-void sp_mem_out_exits(void);
+/* From now on, lack of memory ends the process with `end`, which must not return, and not with
+ * abort(), which may write all its memory to a file. */
+void sp_mem_out_ends(void (*end)(void));
 
 /* For tests: the next `calls_left` allocations succeed and all later ones fail; -1 turns this off.
  * The program `samepage` takes the number from the variable SAMEPAGE_TEST_FAIL_ALLOCATION. */

@@ -1,4 +1,4 @@
-// See new_handler.h.
+/* See new_handler.h. */
 #include "cli/new_handler.h"
 
 #include <new>

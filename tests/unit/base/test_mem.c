@@ -133,15 +133,20 @@ TEST(a_size_that_no_array_can_have_ends_with_a_message)
     CU_ASSERT_PTR_NOT_NULL(strstr(text, "out of memory asking for 32 bytes"));
 }
 
+static void exit_at_once(void)
+{
+    _exit(1);
+}
+
 static void no_memory_in_a_program(void)
 {
-    sp_mem_out_exits();
+    sp_mem_out_ends(exit_at_once);
     no_memory();
 }
 
 static void no_memory_for_a_library(void)
 {
-    sp_mem_out_exits();
+    sp_mem_out_ends(exit_at_once);
     sp_mem_out(0);
 }
 
