@@ -257,8 +257,8 @@ bool sp_star_cover_possible(const struct sp_stars *s, const struct sp_signature 
 /* Whether the child can only be covered by posting shingles that many other stars have posted. */
 bool sp_star_cover_is_common(const struct sp_stars *s, uint32_t star,
                              const struct sp_signature *pivot, const struct sp_signature *child);
-/* Whether a star of this pivot alone would post such shingles. Its probe must have come just before.
- */
+/* Whether a star of this pivot alone would post such shingles; its probe must have come just
+ * before. */
 bool sp_star_cover_alone_is_common(const struct sp_stars *s, const struct sp_signature *pivot);
 /* Posts the shingles that cover the child; returns whether any had to be posted. */
 bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
