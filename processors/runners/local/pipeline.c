@@ -7,8 +7,8 @@
  *   handed_out <= done... <= taken <= handed_out + ring size
  *
  * Two mutexes: `turn` is held while a chunk is read, `mutex` guards the counters and is never held
- * for long. Who has both took `turn` first. Nobody waits for room with `turn`, because the caller,
- * who makes room, may want it.
+ * for long. A thread that holds both has taken `turn` first. No thread waits for room while it
+ * holds `turn`, because the caller, which makes room, may want it.
  *
  * Fails as the input does: the error is handed out in its place, after all batches before it. */
 #include "local/pipeline.h"
