@@ -124,6 +124,12 @@ void world_set(const char *key, const char *value)
         (struct sp_config_property){(char *)(uintptr_t)key, (char *)(uintptr_t)value};
 }
 
+void world_lead(const char *topic, int32_t broker)
+{
+    for (int32_t p = 0; p < PARTITIONS; p++)
+        rd_kafka_mock_partition_set_leader(world.cluster, topic, p, broker);
+}
+
 void world_create(bool stateful)
 {
     char error[512];
@@ -141,9 +147,7 @@ void world_create(bool stateful)
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
         bool input = strcmp(topics[i], "t.tier1") == 0 || strcmp(topics[i], "t.pages") == 0;
         rd_kafka_mock_topic_create(world.cluster, topics[i], PARTITIONS, 1);
-        for (int32_t p = 0; p < PARTITIONS; p++)
-            rd_kafka_mock_partition_set_leader(world.cluster, topics[i], p,
-                                               input ? INPUT_BROKER : OUTPUT_BROKER);
+        world_lead(topics[i], input ? INPUT_BROKER : OUTPUT_BROKER);
     }
     static char bootstraps[256];
     snprintf(bootstraps, sizeof bootstraps, "%s", rd_kafka_mock_cluster_bootstraps(world.cluster));

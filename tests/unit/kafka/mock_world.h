@@ -13,7 +13,7 @@
 
 #include <librdkafka/rdkafka_mock.h>
 
-enum { BROKERS = 3, INPUT_BROKER = 1, OUTPUT_BROKER = 2 };
+enum { BROKERS = 3, INPUT_BROKER = 1, OUTPUT_BROKER = 2, OTHER_BROKER = 3 };
 enum { PARTITIONS = 2, MESSAGES = 50, PATIENCE_MS = 30000, TIMEOUT_MS = 1500 };
 /* API keys of requests: kafka.apache.org/protocol. */
 enum { PRODUCE = 0, FETCH = 1, HEARTBEAT = 12, INIT_PRODUCER = 22, ADD_PARTITIONS = 24 };
@@ -81,6 +81,8 @@ bool world_wait_for(const uint64_t *metric, uint64_t least);
 /* Waits until that many messages are handled and their transaction is committed. */
 void world_wait_committed(uint64_t received);
 
+/* Moves all partitions of a topic to a broker. */
+void world_lead(const char *topic, int32_t broker);
 /* The next requests of this kind fail with this error; for produce requests, on the output broker
  * only. */
 void world_inject(int16_t request, size_t count, rd_kafka_resp_err_t err);
