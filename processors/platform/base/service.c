@@ -43,6 +43,14 @@ bool sp_service_pause(struct sp_service *s, int64_t ms)
     return !s->ending;
 }
 
+bool sp_service_sleep(struct sp_service *s, int64_t ms)
+{
+    pthread_mutex_lock(&s->lock);
+    bool more = sp_service_pause(s, ms);
+    pthread_mutex_unlock(&s->lock);
+    return more;
+}
+
 void sp_service_wake(struct sp_service *s)
 {
     pthread_cond_signal(&s->wake);

@@ -36,6 +36,9 @@ enum sp_err sp_service_start(struct sp_service *service, void *(*run)(void *arg)
  * early, so the caller checks what it waits for. */
 bool sp_service_pause(struct sp_service *service, int64_t ms);
 
+/* For run(), without the lock: pauses as above. */
+bool sp_service_sleep(struct sp_service *service, int64_t ms);
+
 /* Ends the next or present pause. With the lock held; any thread. */
 void sp_service_wake(struct sp_service *service);
 

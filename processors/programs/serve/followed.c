@@ -78,20 +78,11 @@ static enum sp_err read_once(struct sp_followed *f, struct sp_fault *fault)
     return err;
 }
 
-/* Returns false when the thread must end. */
-static bool pause_between(struct sp_followed *f)
-{
-    pthread_mutex_lock(&f->service.lock);
-    bool more = sp_service_pause(&f->service, PAUSE_MS);
-    pthread_mutex_unlock(&f->service.lock);
-    return more;
-}
-
 static void *follow(void *arg)
 {
     struct sp_followed *f = arg;
     struct sp_fault ignored; /* failures are counted, and the read is repeated */
-    while (pause_between(f))
+    while (sp_service_sleep(&f->service, PAUSE_MS))
         read_once(f, &ignored);
     return NULL;
 }

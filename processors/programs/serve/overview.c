@@ -94,15 +94,6 @@ static uint64_t version_now(const struct sp_overview *o)
     return sp_state_version(o->state) + sp_followed_version(o->followed);
 }
 
-/* Returns false when the thread must end. */
-static bool pause_between(struct sp_overview *o, int64_t ms)
-{
-    pthread_mutex_lock(&o->service.lock);
-    bool more = sp_service_pause(&o->service, ms);
-    pthread_mutex_unlock(&o->service.lock);
-    return more;
-}
-
 static void *work(void *arg)
 {
     struct sp_overview *o = arg;
@@ -119,7 +110,7 @@ static void *work(void *arg)
         if (!make(o, r))
             version = 0;
         pause_ms = (int64_t)(PAUSE_FACTOR * 1000 * (sp_clock_seconds() - start));
-    } while (pause_between(o, pause_ms > PAUSE_MIN_MS ? pause_ms : PAUSE_MIN_MS));
+    } while (sp_service_sleep(&o->service, pause_ms > PAUSE_MIN_MS ? pause_ms : PAUSE_MIN_MS));
     sp_state_reader_free(r);
     return NULL;
 }

@@ -53,17 +53,12 @@ static void sample(struct sp_serve *s)
 static void *tick(void *arg)
 {
     struct sp_serve *s = arg;
-    struct sp_service *service = &s->ticker.service;
-    pthread_mutex_lock(&service->lock);
-    while (sp_service_pause(service, TICK_MS)) {
-        pthread_mutex_unlock(&service->lock);
+    while (sp_service_sleep(&s->ticker.service, TICK_MS)) {
         refresh(s);
         sample(s);
         sp_streams_wake(s->streams);
         sp_serve_http_reap(s);
-        pthread_mutex_lock(&service->lock);
     }
-    pthread_mutex_unlock(&service->lock);
     return NULL;
 }
 
