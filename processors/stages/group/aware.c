@@ -37,20 +37,6 @@ static void find(struct sp_large *l, struct sp_member *m, struct unaware *u)
         u->more = true;
 }
 
-/* The holder after the first `seen`, best first; NULL: there is none. Most hubs have one, which
- * needs no search. */
-static struct sp_member *next_holder(const struct sp_hub *h, uint32_t seen,
-                                     struct sp_shelf_place *place)
-{
-    if (seen == 0 || seen == h->holders)
-        return seen ? NULL : h->best;
-    if (seen == 1) {
-        *place = sp_hub_first(h);
-        sp_hub_next(h, place);
-    }
-    return sp_hub_next(h, place);
-}
-
 /* Looks at the first two untouched members only: if any member's status has changed, the status of
  * the former winner or of the first other member has. */
 static void find_holders(struct sp_group_stage *st, struct sp_hub *h, struct unaware *u)
@@ -60,8 +46,7 @@ static void find_holders(struct sp_group_stage *st, struct sp_hub *h, struct una
     bool aware = true;
     struct sp_shelf_place place = {0, 0};
     sp_cover_decide(st, h);
-    for (struct sp_member *m; !st->err && looked < KINDS && (m = next_holder(h, seen, &place));
-         seen++) {
+    for (struct sp_member *m; !st->err && looked < KINDS && (m = sp_hub_next(h, &place)); seen++) {
         if (m->touched)
             continue;
         looked++;

@@ -4,9 +4,10 @@
 
 /* ---- orders */
 
-static int rank_order(const struct sp_member *key, const struct sp_member *m)
+static int rank_order(const void *key, const void *object)
 {
-    return sp_rank_cmp(&m->rank, m->page, &key->rank, key->page);
+    const struct sp_member *k = key, *m = object;
+    return sp_rank_cmp(&m->rank, m->page, &k->rank, k->page);
 }
 
 static int hub_order(const void *key, const void *object)
@@ -44,29 +45,36 @@ int sp_hub_by_rank(const void *a, const void *b)
     return sp_rank_cmp(&x->rank, x->page, &y->rank, y->page);
 }
 
-static int holder_order(const void *key, const void *object)
+/* ---- the members of one content */
+
+static void hold(struct sp_hub *h, struct sp_member *m)
 {
-    const struct sp_member *k = key, *m = object;
-    int order = sp_id_cmp(m->content, k->content);
-    return order ? order : rank_order(k, m);
+    sp_shelf_add(&h->several, rank_order, m, sp_rank_head(&m->rank, m->page), m);
 }
 
-static int content_order(const void *key, const void *object)
+/* Call before the member is counted. Most hubs have one member, which needs no list. */
+static void hold_one_more(struct sp_hub *h, struct sp_member *m)
 {
-    int order = sp_id_cmp(((const struct sp_member *)object)->content, *(const struct sp_id *)key);
-    return order ? order : 1;
+    if (h->holders && !h->several.count)
+        hold(h, h->best);
+    if (h->holders)
+        hold(h, m);
 }
 
-struct sp_shelf_place sp_hub_first(const struct sp_hub *h)
+static void let_go(struct sp_hub *h, const struct sp_member *m)
 {
-    return sp_shelf_find(&h->group->large->holders, content_order, &h->content, h->content.hi);
+    if (h->several.count)
+        sp_shelf_remove(&h->several, rank_order, m, sp_rank_head(&m->rank, m->page));
 }
 
 struct sp_member *sp_hub_next(const struct sp_hub *h, struct sp_shelf_place *place)
 {
-    struct sp_member *m = sp_shelf_next(&h->group->large->holders, place);
-    return m && sp_id_eq(m->content, h->content) ? m : NULL;
+    if (h->several.count)
+        return sp_shelf_next(&h->several, place);
+    return place->at++ ? NULL : h->best;
 }
+
+/* ---- lists of hubs */
 
 void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h)
 {
@@ -134,6 +142,7 @@ static void free_hub(struct sp_large *l, struct sp_hub *h)
     sp_grow(&l->free_rows, &l->free_row_cap, l->free_row_count + 1);
     l->free_rows[l->free_row_count++] = h->row;
     l->rows[h->row] = NULL;
+    sp_shelf_done(&h->several);
     sp_signature_unref(h->signature);
     sp_free(h);
 }
@@ -298,8 +307,8 @@ void sp_hub_enter(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
     if (!h)
         h = make(st, g, m);
     m->hub = h;
+    hold_one_more(h, m);
     h->holders++;
-    sp_shelf_add(&g->large->holders, holder_order, m, m->content.hi, m);
     if (!h->best || rank_order(h->best, m) < 0)
         set_best(g, h, m);
 }
@@ -307,14 +316,13 @@ void sp_hub_enter(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     struct sp_hub *h = m->hub;
-    struct sp_large *l = g->large;
-    sp_shelf_remove(&l->holders, holder_order, m, m->content.hi);
+    let_go(h, m);
     h->holders--;
     m->hub = NULL;
     if (h->best != m)
         return;
     if (h->holders) {
-        struct sp_shelf_place place = sp_hub_first(h);
+        struct sp_shelf_place place = {0, 0};
         set_best(g, h, sp_hub_next(h, &place));
     } else {
         set_best(g, h, NULL);
@@ -325,14 +333,15 @@ void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_membe
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank)
 {
     struct sp_hub *h = m->hub;
-    struct sp_large *l = g->large;
-    sp_shelf_remove(&l->holders, holder_order, m, m->content.hi);
+    bool several = h->several.count;
+    let_go(h, m);
     if (h->best == m)
         set_best(g, h, NULL);
     m->rank = rank;
-    sp_shelf_add(&l->holders, holder_order, m, m->content.hi, m);
-    struct sp_shelf_place place = sp_hub_first(h);
-    struct sp_member *best = sp_hub_next(h, &place);
+    if (several)
+        hold(h, m);
+    struct sp_shelf_place place = {0, 0};
+    struct sp_member *best = several ? sp_hub_next(h, &place) : m;
     if (best != h->best)
         set_best(g, h, best);
 }
@@ -374,6 +383,7 @@ void sp_hubs_clear(struct sp_group *g)
         while (h->in)
             sp_bond_free(h->in);
         sp_winning_forget_pattern(h);
+        sp_shelf_done(&h->several);
         sp_signature_unref(h->signature);
         sp_free(h);
     }

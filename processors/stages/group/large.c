@@ -390,7 +390,6 @@ struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group 
         m->hangs = m->loose = false;
     }
     sp_shelf_done(&l->members);
-    sp_shelf_done(&l->holders);
     sp_shelf_done(&l->ranks);
     sp_shelf_done(&l->winners);
     sp_shelf_done(&l->open);

@@ -44,11 +44,12 @@ struct sp_hub {
     struct sp_id content; /* key of the table: first */
     struct sp_group *group;
     uint32_t row;
-    bool indexed;      /* in the index; else in large->unindexed */
-    uint32_t place_in; /* large->unindexed */
-    uint32_t holders;
-    struct sp_member *best; /* by rank; NULL: the hub has no members, and its row is a ghost */
-    struct sp_rank rank;    /* of the best, with its page: how hubs are ordered */
+    bool indexed;            /* in the index; else in large->unindexed */
+    uint32_t place_in;       /* large->unindexed */
+    uint32_t holders;        /* members */
+    struct sp_shelf several; /* those, by rank and page; empty until there are two */
+    struct sp_member *best;  /* by rank; NULL: the hub has no members, and its row is a ghost */
+    struct sp_rank rank;     /* of the best, with its page: how hubs are ordered */
     struct sp_id page;
     struct sp_signature *signature; /* borrowed until the next flush; a ghost's until its end */
     struct sp_hub *winner;          /* the hub that covers it, or itself (sp_cover_decide); or
@@ -90,7 +91,6 @@ struct sp_hub_list {
 struct sp_large {
     struct sp_map hubs;        /* by content */
     struct sp_shelf members;   /* by page */
-    struct sp_shelf holders;   /* members of hubs, by content, rank and page */
     struct sp_shelf ranks;     /* hubs, by the rank and page of the best */
     struct sp_shelf winners;   /* of those */
     struct sp_shelf open;      /* of those: have lost their winner and may win now */
@@ -186,8 +186,7 @@ void sp_hubs_release(struct sp_group *g);
 void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner);
 /* Frees all hubs. */
 void sp_hubs_clear(struct sp_group *g);
-/* Each member of the hub, best first; `place` starts at sp_hub_first. */
-struct sp_shelf_place sp_hub_first(const struct sp_hub *h);
+/* Each member of the hub, best first; `place` starts at zero. NULL: there are no more. */
 struct sp_member *sp_hub_next(const struct sp_hub *h, struct sp_shelf_place *place);
 struct sp_hub *sp_hub_at(const struct sp_large *l, uint32_t row);
 

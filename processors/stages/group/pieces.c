@@ -161,7 +161,7 @@ struct collecting {
 
 static void collect_hub(const struct collecting *c, const struct sp_hub *h)
 {
-    struct sp_shelf_place place = sp_hub_first(h);
+    struct sp_shelf_place place = {0, 0};
     for (struct sp_member *m; (m = sp_hub_next(h, &place));)
         if (c->count_only)
             c->piece->size += sp_large_size_behind(m);
