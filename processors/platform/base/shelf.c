@@ -50,22 +50,43 @@ static uint32_t find_board(const struct sp_shelf *s, sp_shelf_order *order, cons
     return lo ? lo - 1 : 0;
 }
 
+/* Where an entry with this head is likely to be, because most heads are hashes. */
+static uint32_t guess(const struct sp_shelf *s, uint32_t board, uint64_t head)
+{
+    const struct sp_shelf_board *b = &s->boards[board];
+    uint64_t first = b->head, end = board + 1 < s->board_count ? b[1].head : UINT64_MAX;
+    if (head <= first || head >= end)
+        return b->count / 2;
+    return (uint32_t)((double)(head - first) / (double)(end - first) * (b->count - 1));
+}
+
+/* The first entry of the board that does not come before the key. A binary search, but around a
+ * guess: each entry that is far from the last one is a wait for memory. */
+static uint32_t find_entry(const struct sp_shelf *s, uint32_t board, sp_shelf_order *order,
+                           const void *key, uint64_t head)
+{
+    const struct sp_shelf_board *b = &s->boards[board];
+    uint32_t lo = 0, hi = b->count, at = guess(s, board, head);
+    for (uint32_t step = 4; lo < hi; step *= 2) {
+        bool before = comes_before(&b->entries[at], order, key, head);
+        if (before)
+            lo = at + 1;
+        else
+            hi = at;
+        if (hi - lo <= 2 * step)
+            at = (lo + hi) / 2;
+        else
+            at = before ? lo + step : hi - step;
+    }
+    return lo;
+}
+
 struct sp_shelf_place sp_shelf_find(const struct sp_shelf *s, sp_shelf_order *order,
                                     const void *key, uint64_t head)
 {
     struct sp_shelf_place place = {find_board(s, order, key, head), 0};
-    if (place.board == s->board_count)
-        return place;
-    const struct sp_shelf_board *b = &s->boards[place.board];
-    uint32_t lo = 0, hi = b->count;
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (comes_before(&b->entries[mid], order, key, head))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    place.at = lo;
+    if (place.board < s->board_count)
+        place.at = find_entry(s, place.board, order, key, head);
     return place;
 }
 
