@@ -49,49 +49,46 @@ static inline __attribute__((always_inline)) uint32_t brief_distance(const uint6
            (uint32_t)__builtin_popcountll(a[1] ^ b[1]);
 }
 
-static inline __attribute__((always_inline)) uint32_t near_of(const struct sp_parity_wide *x,
-                                                              const struct sp_parity_wide *items,
-                                                              const uint32_t *numbers,
-                                                              uint32_t count, uint32_t *ret_near)
+static inline __attribute__((always_inline)) uint64_t
+near_of(const struct sp_parity_wide *x, const struct sp_parity_eight *list, uint32_t count)
 {
-    uint32_t near = 0;
+    uint64_t near = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct sp_parity_wide *y = &items[numbers[i]];
+        const struct sp_parity_eight *y = &list[i / 8];
         int bits = 0;
         for (uint32_t k = 0; k < SP_PARITY_WIDE; k++)
-            bits += __builtin_popcountll(x->words[k] ^ y->words[k]);
-        ret_near[near] = numbers[i];
-        near += bits <= x->most + y->most;
+            bits += __builtin_popcountll(x->words[k] ^ y->words[k][i % 8]);
+        near |= (uint64_t)(bits <= x->most + y->most[i % 8]) << i;
     }
     return near;
 }
 
 #if defined(__x86_64__)
-__attribute__((target("popcnt"))) static uint32_t near_popcnt(const struct sp_parity_wide *x,
-                                                              const struct sp_parity_wide *items,
-                                                              const uint32_t *numbers,
-                                                              uint32_t count, uint32_t *ret_near)
+__attribute__((target("popcnt"))) static uint64_t
+near_popcnt(const struct sp_parity_wide *x, const struct sp_parity_eight *list, uint32_t count)
 {
-    return near_of(x, items, numbers, count, ret_near);
+    return near_of(x, list, count);
 }
 
-#define AVX512 "avx512f,avx512vpopcntdq"
+#define AVX512 "avx512f,avx512dq,avx512vpopcntdq"
 
-__attribute__((target(AVX512))) static uint32_t near_avx512(const struct sp_parity_wide *x,
-                                                            const struct sp_parity_wide *items,
-                                                            const uint32_t *numbers, uint32_t count,
-                                                            uint32_t *ret_near)
+__attribute__((target(AVX512))) static uint64_t
+near_avx512(const struct sp_parity_wide *x, const struct sp_parity_eight *list, uint32_t count)
 {
-    __m512i pattern = _mm512_loadu_si512(x->words);
-    uint32_t near = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct sp_parity_wide *y = &items[numbers[i]];
-        __m512i differ = _mm512_xor_si512(pattern, _mm512_loadu_si512(y->words));
-        int64_t bits = _mm512_reduce_add_epi64(_mm512_popcnt_epi64(differ));
-        ret_near[near] = numbers[i];
-        near += (double)bits <= x->most + y->most;
+    uint64_t near = 0;
+    for (uint32_t i = 0; i < count; i += 8) {
+        const struct sp_parity_eight *y = &list[i / 8];
+        __m512i bits = _mm512_setzero_si512();
+        for (uint32_t k = 0; k < SP_PARITY_WIDE; k++) {
+            __m512i differ = _mm512_xor_si512(_mm512_set1_epi64((int64_t)x->words[k]),
+                                              _mm512_loadu_si512(y->words[k]));
+            bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(differ));
+        }
+        __m512d most = _mm512_add_pd(_mm512_set1_pd(x->most), _mm512_loadu_pd(y->most));
+        __mmask8 eight = _mm512_cmp_pd_mask(_mm512_cvtepi64_pd(bits), most, _CMP_LE_OQ);
+        near |= (uint64_t)eight << i;
     }
-    return near;
+    return count < SP_PARITY_AT_ONCE ? near & ((1ull << count) - 1) : near;
 }
 
 __attribute__((target("popcnt"))) static uint32_t brief_distance_popcnt(const uint64_t *a,
@@ -144,14 +141,36 @@ void sp_parity_widen(const uint64_t *pattern, uint32_t words, uint64_t ret_words
         ret_words[i % SP_PARITY_WIDE] ^= pattern[i];
 }
 
-uint32_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_wide *items,
-                        const uint32_t *numbers, uint32_t count, uint32_t *ret_near)
+void sp_parity_put(struct sp_parity_eight *list, uint32_t item,
+                   const struct sp_parity_wide *pattern)
+{
+    for (uint32_t k = 0; k < SP_PARITY_WIDE; k++)
+        list[item / 8].words[k][item % 8] = pattern->words[k];
+    list[item / 8].most[item % 8] = pattern->most;
+}
+
+void sp_parity_get(const struct sp_parity_eight *list, uint32_t item,
+                   struct sp_parity_wide *ret_pattern)
+{
+    for (uint32_t k = 0; k < SP_PARITY_WIDE; k++)
+        ret_pattern->words[k] = list[item / 8].words[k][item % 8];
+    ret_pattern->most = list[item / 8].most[item % 8];
+}
+
+uint64_t sp_parity_near_portable(const struct sp_parity_wide *x, const struct sp_parity_eight *list,
+                                 uint32_t count)
+{
+    return near_of(x, list, count);
+}
+
+uint64_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_eight *list,
+                        uint32_t count)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq"))
-        return near_avx512(x, items, numbers, count, ret_near);
+    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vpopcntdq"))
+        return near_avx512(x, list, count);
     if (__builtin_cpu_supports("popcnt"))
-        return near_popcnt(x, items, numbers, count, ret_near);
+        return near_popcnt(x, list, count);
 #endif
-    return near_of(x, items, numbers, count, ret_near);
+    return sp_parity_near_portable(x, list, count);
 }

@@ -14,8 +14,9 @@
 
 enum {
     SP_PARITY_WORDS_MAX = 1024,
-    SP_PARITY_WIDE = 8, /* words of patterns that lie side by side */
-    SP_PARITY_BRIEF = 2 /* words of a pattern that rules out most of what the whole one does */
+    SP_PARITY_WIDE = 8,     /* words of patterns that lie side by side */
+    SP_PARITY_AT_ONCE = 64, /* patterns that one call compares */
+    SP_PARITY_BRIEF = 2     /* words of a pattern that rules out most of what the whole one does */
 };
 
 /* The number of words of a pattern: a power of two, with at least that many bits for each shingle,
@@ -36,10 +37,23 @@ struct sp_parity_wide {
 
 /* Folds a pattern of at least SP_PARITY_WIDE words. */
 void sp_parity_widen(const uint64_t *pattern, uint32_t words, uint64_t ret_words[SP_PARITY_WIDE]);
-/* Of the items with these numbers, writes the numbers of those that are not ruled out, in the same
- * order, to ret_near, which has room for all; returns how many. */
-uint32_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_wide *items,
-                        const uint32_t *numbers, uint32_t count, uint32_t *ret_near);
+/* Eight folded patterns, word by word, so that eight are compared at once. Item i of a list is the
+ * (i % 8)th of list[i / 8]. */
+struct sp_parity_eight {
+    uint64_t words[SP_PARITY_WIDE][8];
+    double most[8];
+};
+
+void sp_parity_put(struct sp_parity_eight *list, uint32_t item,
+                   const struct sp_parity_wide *pattern);
+void sp_parity_get(const struct sp_parity_eight *list, uint32_t item,
+                   struct sp_parity_wide *ret_pattern);
+/* Which of the first `count` items, at most SP_PARITY_AT_ONCE, are not ruled out for x: a bit for
+ * each. */
+uint64_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_eight *list,
+                        uint32_t count);
+uint64_t sp_parity_near_portable(const struct sp_parity_wide *x, const struct sp_parity_eight *list,
+                                 uint32_t count);
 /* The lower bound from two patterns; shingles that are repeated count each time. */
 uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,
                             uint32_t b_words);

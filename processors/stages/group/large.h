@@ -60,7 +60,7 @@ struct sp_hub {
     struct sp_hub *first_follower;  /* of those */
     struct sp_hub *next_follower;   /* of its winner */
     struct sp_hub **at_follower;
-    uint32_t looked_up;   /* its place in large->lookup, plus 1; 0: it is not there */
+    uint32_t looked_up;   /* its seat in a bench of large->lookup, plus 1; 0: it is not there */
     bool over;            /* it is kept only for its followers */
     bool open;            /* in large->open */
     float similarity;     /* to the winner */
@@ -223,10 +223,12 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 /* The same, but compares in any case. */
 bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                         double *ret_similarity);
-/* Places in the order of large->lookup. */
+/* Winners in large->lookup that are still to be read. */
 struct sp_lookup_range {
-    uint32_t at;
-    uint32_t end;
+    const struct sp_hub *from; /* the first, by rank */
+    const struct sp_hub *end;  /* the first behind them; NULL: none */
+    uint64_t after;            /* they became winners after that number */
+    uint32_t at;               /* bench */
 };
 
 /* The decided winners that can be similar to the hub, in rank order, other than itself. Valid until
@@ -262,10 +264,10 @@ bool sp_winning_pattern(struct sp_large *l, struct sp_hub *h, struct sp_parity_w
 /* The hub has become a winner, and is one no longer. */
 void sp_lookup_enter(struct sp_large *l, struct sp_hub *h);
 void sp_lookup_leave(struct sp_large *l, struct sp_hub *h);
-/* The winners from one to before another, by rank; NULL: to the last. Valid until winners come or
- * go. */
+/* The winners from one to before another, by rank; NULL: to the last. Only those that became
+ * winners after that number. Valid until winners come or go. */
 struct sp_lookup_range sp_lookup_between(struct sp_large *l, const struct sp_hub *from,
-                                         const struct sp_hub *end);
+                                         const struct sp_hub *end, uint64_t after);
 /* Fills l->near with the next winners of the range, by rank, that the folded patterns do not rule
  * out for the hub; none: it has no more. */
 void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range *range);

@@ -264,7 +264,7 @@ static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
     if (walk->passed++ < (test ? 1 : FIRST) || (!test && l->winners.count < MANY))
         return w;
     walk->by_pattern = true;
-    walk->range = sp_lookup_between(l, w, walk->end);
+    walk->range = sp_lookup_between(l, w, walk->end, walk->after);
     l->near.count = walk->at = 0;
     return next_by_pattern(walk);
 }

@@ -96,29 +96,48 @@ TEST(a_shingle_that_repeats_counts_each_time)
     sp_signature_unref(thrice);
 }
 
+/* Checks both kernels for lists of every length. */
+static void check_near(const struct sp_parity_wide *x, const struct sp_parity_wide *items,
+                       uint32_t count)
+{
+    struct sp_parity_eight list[SP_PARITY_AT_ONCE / 8];
+    uint64_t near = 0;
+    memset(list, 0, sizeof list); /* the free items are as near as can be */
+    for (uint32_t i = 0; i < count; i++) {
+        struct sp_parity_wide same;
+        uint32_t d = sp_parity_distance(x->words, SP_PARITY_WIDE, items[i].words, SP_PARITY_WIDE);
+        near |= (uint64_t)(d <= x->most + items[i].most) << i;
+        sp_parity_put(list, i, &items[i]);
+        sp_parity_get(list, i, &same);
+        CU_ASSERT_EQUAL(memcmp(&same, &items[i], sizeof same), 0);
+    }
+    CU_ASSERT_EQUAL(sp_parity_near(x, list, count), near);
+    CU_ASSERT_EQUAL(sp_parity_near_portable(x, list, count), near);
+}
+
 TEST(of_a_list_of_patterns_those_within_the_bound_remain)
 {
-    enum { WORDS = 16, ITEMS = 40 };
-    uint64_t x[WORDS], folded[SP_PARITY_WIDE];
-    struct sp_parity_wide items[ITEMS];
-    uint32_t numbers[ITEMS], near[ITEMS], expected[ITEMS], count = 0;
+    enum { WORDS = 16, ITEMS = SP_PARITY_AT_ONCE };
+    uint64_t pattern[WORDS], folded[SP_PARITY_WIDE];
+    struct sp_parity_wide items[ITEMS], x;
     for (uint32_t i = 0; i < ITEMS; i++) {
-        struct sp_signature *s = make(i + 1, 2 * i);
-        sp_parity_of(s, WORDS, x);
-        sp_parity_widen(x, WORDS, items[i].words);
+        struct sp_signature *s = make(i + 1, 2 * (i * 7 % 40));
+        sp_parity_of(s, WORDS, pattern);
+        sp_parity_widen(pattern, WORDS, items[i].words);
         sp_parity_of(s, SP_PARITY_WIDE, folded);
         CU_ASSERT_EQUAL(memcmp(folded, items[i].words, sizeof folded), 0);
-        items[i].most = (SHARED + 2 * i) / 9.0;
-        numbers[i] = (7 * i) % ITEMS;
+        items[i].most = s->shingle_count / 9.0;
         sp_signature_unref(s);
     }
-    for (uint32_t i = 1; i < ITEMS; i++)
-        if (sp_parity_distance(items[3].words, SP_PARITY_WIDE, items[numbers[i]].words,
-                               SP_PARITY_WIDE) <= items[3].most + items[numbers[i]].most)
-            expected[count++] = numbers[i];
-    CU_ASSERT_EQUAL(sp_parity_near(&items[3], items, numbers + 1, ITEMS - 1, near), count);
-    CU_ASSERT_EQUAL(memcmp(near, expected, count * sizeof *near), 0);
-    CU_ASSERT_TRUE(count > 2 && count < ITEMS / 2);
-    items[3].most = (double)INFINITY;
-    CU_ASSERT_EQUAL(sp_parity_near(&items[3], items, numbers, ITEMS, near), ITEMS);
+    x = items[0];
+    for (uint32_t count = 0; count <= ITEMS; count++)
+        check_near(&x, items, count);
+    struct sp_parity_eight list[ITEMS / 8];
+    for (uint32_t i = 0; i < ITEMS; i++)
+        sp_parity_put(list, i, &items[i]);
+    int near = __builtin_popcountll(sp_parity_near(&x, list, ITEMS));
+    CU_ASSERT_TRUE(near > 2 && near < ITEMS / 2);
+    x.most = (double)INFINITY;
+    check_near(&x, items, ITEMS - 3);
+    CU_ASSERT_EQUAL(sp_parity_near(&x, list, ITEMS), UINT64_MAX);
 }
