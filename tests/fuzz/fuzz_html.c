@@ -23,14 +23,14 @@ static struct sp_text *text_for(unsigned choice)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const kernels[] = {"portable", "avx2", "avx512"};
+    static const char *const kernels[] = {"portable", "avx2", "avx512", "avx512vbmi2"};
     if (size == 0)
         return 0;
     struct sp_text *t = text_for(data[0] & 3);
     struct sp_view html = sp_view(data + 1, size - 1);
     struct sp_view type = sp_view_str("text/html");
     struct sp_signature *first = NULL;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         struct sp_signature *s = NULL;
         if (!sp_scan_use(kernels[i]))
             continue;

@@ -47,6 +47,28 @@ TEST(words_of_every_length_and_place)
     }
 }
 
+/* Words of up to three chunks, which begin and end anywhere in a chunk. */
+TEST(words_are_the_same_wherever_chunks_end)
+{
+    static char text[40000];
+    struct sp_id first = {0};
+    for (size_t at = 0; at < 4200; at = at < 40 || at > 4050 ? at + 1 : at + 33) {
+        size_t len = at;
+        memset(text, ' ', at);
+        for (size_t i = 0; i < 60; i++) {
+            size_t n = i == 20 ? 12288 : i == 40 ? 4096 : i == 41 ? 4095 : 1 + i * i % 90;
+            memset(text + len, 'a' + (int)(i % 26), n);
+            text[len + n] = i % 3 ? ' ' : '.';
+            len += n + 1;
+        }
+        struct sp_signature *s = helper_signature("text/plain", sp_view(text, len - 1), true);
+        CU_ASSERT_EQUAL(s->shingle_total, 60);
+        first = at ? first : s->content_hash;
+        CU_ASSERT_TRUE(sp_id_eq(s->content_hash, first));
+        sp_signature_unref(s);
+    }
+}
+
 TEST(case_and_forms_are_folded)
 {
     CU_ASSERT_TRUE(same_words("STRASSE", "Straße"));
@@ -118,10 +140,11 @@ TEST(sentences_are_counted)
 
 TEST(kernels_agree_on_random_bytes)
 {
-    static const char *const names[] = {"avx2", "avx512"};
+    static const char *const names[] = {"avx2", "avx512", "avx512vbmi2"};
     enum { SIZE = 700, WORDS = SIZE / 64 + 1 };
     char text[SIZE];
     uint64_t a[6][WORDS], b[6][WORDS], state = 1;
+    uint16_t places[64 * WORDS], same[64 * WORDS];
     const char *before = sp_scan_kernel()->name;
     for (int round = 0; round < 3000; round++) {
         size_t from = next_random(&state) % 64, len = next_random(&state) % (SIZE - 64);
@@ -134,8 +157,9 @@ TEST(kernels_agree_on_random_bytes)
         sp_scan_kernel()->markup(text + from, len,
                                  &(struct sp_scan_markup){a[0], a[1], a[4], a[5]});
         sp_scan_kernel()->words(text + from, len, a[2], a[3]);
+        size_t borders = sp_scan_kernel()->borders(a[2], sp_scan_words(len), places);
         size_t ascii = sp_scan_kernel()->ascii(text + from, len);
-        for (size_t k = 0; k < 2; k++) {
+        for (size_t k = 0; k < 3; k++) {
             if (!sp_scan_use(names[k]))
                 continue;
             sp_scan_kernel()->markup(text + from, len,
@@ -143,6 +167,8 @@ TEST(kernels_agree_on_random_bytes)
             sp_scan_kernel()->words(text + from, len, b[2], b[3]);
             for (size_t m = 0; m < 6; m++)
                 CU_ASSERT_EQUAL(memcmp(a[m], b[m], sp_scan_words(len) * 8), 0);
+            CU_ASSERT_EQUAL(sp_scan_kernel()->borders(a[2], sp_scan_words(len), same), borders);
+            CU_ASSERT_EQUAL(memcmp(places, same, borders * sizeof *same), 0);
             CU_ASSERT_EQUAL(sp_scan_kernel()->ascii(text + from, len), ascii);
         }
     }
@@ -199,7 +225,7 @@ static struct sp_view random_page(uint64_t *state, struct sp_buf *out)
 
 TEST(kernels_give_equal_signatures)
 {
-    static const char *const names[] = {"portable", "avx2", "avx512"};
+    static const char *const names[] = {"portable", "avx2", "avx512", "avx512vbmi2"};
     const char *before = sp_scan_kernel()->name;
     struct sp_buf page = {0};
     struct sp_text *t = helper_text(SP_TEXT_ALL, 50);
@@ -208,7 +234,7 @@ TEST(kernels_give_equal_signatures)
         struct sp_view html = random_page(&state, &page);
         const char *type = round % 4 ? "text/html" : "text/markdown";
         struct sp_signature *first = NULL;
-        for (size_t k = 0; k < 3; k++) {
+        for (size_t k = 0; k < 4; k++) {
             struct sp_signature *s = NULL;
             if (!sp_scan_use(names[k]))
                 continue;

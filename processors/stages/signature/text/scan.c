@@ -89,6 +89,24 @@ static void portable_words(const char *text, size_t len, uint64_t *ret_word, uin
     }
 }
 
+/* The bits at which a run begins or ends. `in`: whether one is open, 0 or 1. */
+static inline uint64_t borders_of(uint64_t bits, uint64_t *in)
+{
+    uint64_t borders = bits ^ (bits << 1 | *in);
+    *in = bits >> 63;
+    return borders;
+}
+
+static size_t portable_borders(const uint64_t *bits, size_t blocks, uint16_t *ret_places)
+{
+    size_t count = 0;
+    uint64_t in = 0;
+    for (size_t i = 0; i < blocks; i++)
+        for (uint64_t left = borders_of(bits[i], &in); left; left &= left - 1)
+            ret_places[count++] = (uint16_t)(64 * i + (size_t)__builtin_ctzll(left));
+    return count;
+}
+
 static size_t portable_ascii(const char *text, size_t len)
 {
     size_t i = 0;
@@ -104,7 +122,7 @@ static size_t portable_ascii(const char *text, size_t len)
 }
 
 static const struct sp_scan_kernel portable = {"portable", portable_markup, portable_words,
-                                               portable_ascii};
+                                               portable_borders, portable_ascii};
 
 #if SP_X86
 
@@ -189,7 +207,36 @@ AVX512 static size_t avx512_ascii(const char *text, size_t len)
     return len;
 }
 
-static const struct sp_scan_kernel avx512 = {"avx512", avx512_markup, avx512_words, avx512_ascii};
+/* One instruction for the borders of a block, of which there are mostly fewer than 32. */
+__attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,bmi2,popcnt"))) static size_t
+vbmi2_borders(const uint64_t *bits, size_t blocks, uint16_t *ret_places)
+{
+    uint8_t numbers[64];
+    for (unsigned i = 0; i < 64; i++)
+        numbers[i] = (uint8_t)i;
+    const __m512i all = _mm512_loadu_si512(numbers);
+    size_t count = 0;
+    uint64_t in = 0;
+    for (size_t i = 0; i < blocks; i++) {
+        uint64_t borders = borders_of(bits[i], &in);
+        size_t here = (size_t)__builtin_popcountll(borders);
+        __m512i places = _mm512_maskz_compress_epi8(borders, all);
+        __m512i base = _mm512_set1_epi16((short)(64 * i));
+        __m512i first = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(places));
+        _mm512_storeu_si512(ret_places + count, _mm512_add_epi16(first, base));
+        if (here > 32) {
+            __m512i last = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(places, 1));
+            _mm512_storeu_si512(ret_places + count + 32, _mm512_add_epi16(last, base));
+        }
+        count += here;
+    }
+    return count;
+}
+
+static const struct sp_scan_kernel avx512 = {"avx512", avx512_markup, avx512_words,
+                                             portable_borders, avx512_ascii};
+static const struct sp_scan_kernel avx512vbmi2 = {"avx512vbmi2", avx512_markup, avx512_words,
+                                                  vbmi2_borders, avx512_ascii};
 
 AVX2 static inline uint64_t eq2(__m256i lo, __m256i hi, char c)
 {
@@ -268,12 +315,18 @@ AVX2 static size_t avx2_ascii(const char *text, size_t len)
     return i + portable_ascii(text + i, len - i);
 }
 
-static const struct sp_scan_kernel avx2 = {"avx2", avx2_markup, avx2_words, avx2_ascii};
+static const struct sp_scan_kernel avx2 = {"avx2", avx2_markup, avx2_words, portable_borders,
+                                           avx2_ascii};
 
 static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512f") &&
            __builtin_cpu_supports("bmi2");
+}
+
+static bool has_vbmi2(void)
+{
+    return has_avx512() && __builtin_cpu_supports("avx512vbmi2");
 }
 
 static bool has_avx2(void)
@@ -288,7 +341,7 @@ __attribute__((constructor)) static void choose(void)
 {
 #if SP_X86
     __builtin_cpu_init();
-    in_use = has_avx512() ? &avx512 : has_avx2() ? &avx2 : &portable;
+    in_use = has_vbmi2() ? &avx512vbmi2 : has_avx512() ? &avx512 : has_avx2() ? &avx2 : &portable;
 #endif
 }
 
@@ -303,6 +356,8 @@ bool sp_scan_use(const char *name)
     if (strcmp(name, "portable") == 0)
         wanted = &portable;
 #if SP_X86
+    if (strcmp(name, "avx512vbmi2") == 0 && has_vbmi2())
+        wanted = &avx512vbmi2;
     if (strcmp(name, "avx512") == 0 && has_avx512())
         wanted = &avx512;
     if (strcmp(name, "avx2") == 0 && has_avx2())

@@ -1,6 +1,6 @@
 /* The vector kernels of the text module: one bit for each byte of interest.
  *
- * Everything else in this module is ordinary C that walks these bitmaps, so that only two
+ * Everything else in this module is ordinary C that walks these bitmaps, so that only a few
  * small functions exist once per instruction set and can be compared bit for bit.
  *
  * Bit i % 64 of word i / 64 stands for byte i; bits at and behind len are 0. A
@@ -28,9 +28,15 @@ struct sp_scan_kernel {
     /* word: letters, digits, '_' and all bytes of 0x80 and more; stop (may be NULL):
      * . ! ? and the block separator */
     void (*words)(const char *text, size_t len, uint64_t *ret_word, uint64_t *ret_stop);
+    /* The places at which runs of set bits begin and end, in order; bits[0] to bits[blocks - 1], of
+     * which the last has its top bit clear, so that there are as many ends as beginnings. Returns
+     * their number. ret_places has room for 64 * blocks. At most SP_SCAN_BORDERED_BLOCKS. */
+    size_t (*borders)(const uint64_t *bits, size_t blocks, uint16_t *ret_places);
     /* length of the longest prefix without bytes of 0x80 and more */
     size_t (*ascii)(const char *text, size_t len);
 };
+
+enum { SP_SCAN_BORDERED_BLOCKS = 1024 };
 
 /* Ends a block in the text buffer: a sentence border that no text contains (a control
  * character in the input is copied as it is, and is a border too). */
@@ -77,7 +83,7 @@ static inline size_t sp_scan_near(const uint64_t *bits, size_t at, size_t len)
 /* The kernel in use: by default the fastest this processor has. */
 const struct sp_scan_kernel *sp_scan_kernel(void);
 
-/* Selects "avx512", "avx2" or "portable" (tests, benchmarks); false if the machine
+/* Selects "avx512vbmi2", "avx512", "avx2" or "portable" (tests, benchmarks); false if the machine
  * lacks it. Not while another thread scans. */
 bool sp_scan_use(const char *name);
 

@@ -1,10 +1,11 @@
-/* Words by bitmap: the vector kernel says which bytes belong to words, the borders between
- * runs are found by counting zeros, and each word is hashed where it lies.
+/* Words by bitmap: the vector kernel says which bytes belong to words, and lists the borders
+ * between runs. Each word is hashed in a copy of the text in lower case, so that the loop over
+ * words has no branch that cannot be predicted. If sentences are needed, the ends of words and of
+ * sentences are found one by one, and words are hashed where they lie.
  *
- * Text that is all ASCII is read in place. Other text is folded first (fold.h), which leaves
- * only one class of bytes of 0x80 and more: part of a word. Lower case for ASCII is done
- * in the hash: bit 0x20 is set in digits and lower-case letters anyway, '_' gives a
- * byte that nothing else gives.
+ * Text that is all ASCII is read in place. Other text is folded first (fold.h), which leaves only
+ * one class of bytes of 0x80 and more: part of a word. Lower case for ASCII sets bit 0x20, which is
+ * set in digits and lower-case letters anyway; '_' gives a byte that nothing else gives.
  *
  * The hash is a multiply-and-fold of 128 bits as in wyhash (Wang Yi, public domain): 16 bytes
  * a step, words of up to 16 bytes without a branch on their length.
@@ -20,6 +21,8 @@
 
 enum {
     CHUNK_BYTES = 16384, /* text whose bitmaps are made at once: stays in the first-level cache */
+    PLAIN_BYTES = 4096,  /* the same if sentences are not needed, because there is a copy of it */
+    SHORT_BYTES = 16,    /* of a word */
     HASHES = 512
 };
 
@@ -37,6 +40,8 @@ struct sp_words {
     uint64_t hashes[HASHES];
     uint64_t word_bits[CHUNK_BYTES / 64 + 1];
     uint64_t stop_bits[CHUNK_BYTES / 64 + 1];
+    char lower[PLAIN_BYTES + SHORT_BYTES];
+    uint16_t borders[PLAIN_BYTES + 64];
 };
 
 struct sp_words *sp_words_new(bool sentences, struct sp_stems *stems)
@@ -70,6 +75,12 @@ static inline uint64_t lower8(uint64_t x)
     return x | ((~x & 0x8080808080808080ull) >> 2);
 }
 
+static void lower_all(const char *text, size_t len, char *restrict ret_lower)
+{
+    for (size_t i = 0; i < len; i++)
+        ret_lower[i] = (char)(text[i] | (~text[i] & 0x80) >> 2);
+}
+
 static inline uint64_t fold128(uint64_t a, uint64_t b)
 {
     __uint128_t product = (__uint128_t)a * b;
@@ -81,13 +92,25 @@ static const uint8_t keep[48] = {
     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 };
 
-/* Hashes n bytes, from 1 to 16; 16 bytes at p can be read. */
-static inline uint64_t hash_short(const char *p, size_t n, uint64_t seed)
+/* Hashes n bytes, from 1 to 16; a and b are those from p on, in lower case, and what follows. */
+static inline uint64_t hash_pair(uint64_t a, uint64_t b, size_t n, uint64_t seed)
 {
-    uint64_t a = lower8(load8(p)) & load8((const char *)keep + 16 - n);
-    uint64_t b = lower8(load8(p + 8)) & load8((const char *)keep + 24 - n);
+    a &= load8((const char *)keep + 16 - n);
+    b &= load8((const char *)keep + 24 - n);
     uint64_t h = fold128(a ^ K0 ^ seed, b ^ K1 ^ n);
     return fold128(h ^ K2, K3 + n);
+}
+
+/* 16 bytes at p can be read. */
+static inline uint64_t hash_short(const char *p, size_t n, uint64_t seed)
+{
+    return hash_pair(lower8(load8(p)), lower8(load8(p + 8)), n, seed);
+}
+
+/* The same of bytes that are in lower case. */
+static inline uint64_t hash_lower(const char *p, size_t n)
+{
+    return hash_pair(load8(p), load8(p + 8), n, 0);
 }
 
 static __attribute__((noinline)) uint64_t hash_long(const char *p, size_t n, const char *end)
@@ -152,34 +175,8 @@ struct position {
     const char *start; /* of the word that is open; NULL: none */
 };
 
-/* Handles one block of 64 bytes at `at`, with the bitmap `word`; `carry` says whether the byte
- * before it was in a word. */
-static inline void split_block(struct sp_words *w, struct sp_builder *builder, const char *at,
-                               uint64_t word, struct position *pos)
-{
-    uint64_t borders = word ^ (word << 1 | (pos->start != NULL));
-    const char *start = pos->start;
-    if (start && borders) {
-        add_word(w, builder,
-                 hash_word(start, (size_t)(at + __builtin_ctzll(borders) - start), pos->end));
-        borders &= borders - 1;
-        start = NULL;
-    }
-    while (borders) {
-        start = at + __builtin_ctzll(borders);
-        borders &= borders - 1;
-        if (!borders)
-            break;
-        add_word(w, builder,
-                 hash_word(start, (size_t)(at + __builtin_ctzll(borders) - start), pos->end));
-        borders &= borders - 1;
-        start = NULL;
-    }
-    pos->start = start;
-}
-
-/* Does the same if sentences are needed: `stop` has the bytes that may end one, and `next` says
- * whether the byte after the block is in a word. */
+/* Handles one block of 64 bytes at `at`, with the bitmap `word`. `stop` has the bytes that may end
+ * a sentence, and `next` says whether the byte after the block is in a word. */
 static void split_sentences(struct sp_words *w, struct sp_builder *builder, const char *at,
                             uint64_t word, uint64_t stop, bool next, struct position *pos)
 {
@@ -200,33 +197,81 @@ static void split_sentences(struct sp_words *w, struct sp_builder *builder, cons
     }
 }
 
-static void split_folded(struct sp_words *w, const char *text, size_t len,
-                         struct sp_builder *builder)
+static void split_into_sentences(struct sp_words *w, const char *text, size_t len,
+                                 struct sp_builder *builder)
 {
     const struct sp_scan_kernel *kernel = sp_scan_kernel();
-    SP_ASSERT(text || len == 0);
     struct position pos = {text + len, NULL};
     for (size_t from = 0; from < len; from += CHUNK_BYTES) {
         size_t n = len - from < CHUNK_BYTES ? len - from : CHUNK_BYTES;
-        kernel->words(text + from, n, w->word_bits, w->sentences ? w->stop_bits : NULL);
+        kernel->words(text + from, n, w->word_bits, w->stop_bits);
         size_t blocks = (n + 63) / 64;
         for (size_t i = 0; i < blocks; i++) {
-            const char *at = text + from + i * 64;
-            if (!w->sentences) {
-                split_block(w, builder, at, w->word_bits[i], &pos);
-                continue;
-            }
             bool next = i + 1 < blocks   ? w->word_bits[i + 1] & 1
                         : from + n < len ? sp_scan_is_word(text[from + n])
                                          : false;
-            split_sentences(w, builder, at, w->word_bits[i], w->stop_bits[i], next, &pos);
+            split_sentences(w, builder, text + from + i * 64, w->word_bits[i], w->stop_bits[i],
+                            next, &pos);
         }
     }
     if (pos.start)
         add_stemmed(w, builder, pos.start, (size_t)(pos.end - pos.start), pos.end);
     flush(w, builder);
+    sp_builder_sentence_end(builder);
+}
+
+/* Adds the words of a chunk, whose borders are known. */
+static void add_chunk(struct sp_words *w, struct sp_builder *builder, const char *text,
+                      const char *end, size_t border_count)
+{
+    for (size_t i = 0; i + 1 < border_count; i += 2) {
+        size_t start = w->borders[i], n = w->borders[i + 1] - start;
+        add_word(w, builder,
+                 n <= SHORT_BYTES ? hash_lower(w->lower + start, n)
+                                  : hash_long(text + start, n, end));
+    }
+}
+
+/* The length of the run of word bytes at the beginning of the text. */
+static size_t run_of(const char *text, size_t len)
+{
+    size_t n = 0;
+    while (n < len && sp_scan_is_word(text[n]))
+        n++;
+    return n;
+}
+
+/* A chunk after which a word goes on ends before that word; a word that fills the chunk is handled
+ * alone. */
+static void split_plain(struct sp_words *w, const char *text, size_t len,
+                        struct sp_builder *builder)
+{
+    const struct sp_scan_kernel *kernel = sp_scan_kernel();
+    for (size_t from = 0, n; from < len; from += n) {
+        n = len - from < PLAIN_BYTES ? len - from : PLAIN_BYTES;
+        kernel->words(text + from, n, w->word_bits, NULL);
+        size_t count = kernel->borders(w->word_bits, sp_scan_words(n), w->borders);
+        if (from + n < len && count && w->borders[count - 1] == n)
+            n = w->borders[count -= 2];
+        if (n == 0) {
+            n = run_of(text + from, len - from);
+            add_word(w, builder, hash_word(text + from, n, text + len));
+            continue;
+        }
+        lower_all(text + from, n, w->lower);
+        add_chunk(w, builder, text + from, text + len, count);
+    }
+    flush(w, builder);
+}
+
+static void split_folded(struct sp_words *w, const char *text, size_t len,
+                         struct sp_builder *builder)
+{
+    SP_ASSERT(text || len == 0);
     if (w->sentences)
-        sp_builder_sentence_end(builder);
+        split_into_sentences(w, text, len, builder);
+    else
+        split_plain(w, text, len, builder);
 }
 
 void sp_words_split(struct sp_words *w, struct sp_view text, struct sp_builder *builder)
