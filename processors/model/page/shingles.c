@@ -63,24 +63,56 @@ void sp_shingles_hash(const uint64_t *words, size_t count, uint32_t *ret_shingle
     hash_all(words, count, ret_shingles);
 }
 
+/* Counts words by the third of the range of hashes that they are in. */
+static inline __attribute__((always_inline)) void count_thirds(const uint64_t *words, size_t count,
+                                                               uint32_t ret_length[SP_DIMS])
+{
+    const uint64_t third = UINT64_MAX / 3;
+    uint64_t beyond_first = 0, last = 0;
+    for (size_t i = 0; i < count; i++) {
+        beyond_first += words[i] >= third;
+        last += words[i] >= 2 * third;
+    }
+    ret_length[0] = (uint32_t)(count - beyond_first);
+    ret_length[1] = (uint32_t)(beyond_first - last);
+    ret_length[2] = (uint32_t)last;
+}
+
+void sp_shingles_thirds_portable(const uint64_t *words, size_t count, uint32_t ret_length[SP_DIMS])
+{
+    count_thirds(words, count, ret_length);
+}
+
+#if defined(__x86_64__)
+__attribute__((target(AVX512))) static void thirds_avx512(const uint64_t *words, size_t count,
+                                                          uint32_t ret_length[SP_DIMS])
+{
+    count_thirds(words, count, ret_length);
+}
+#endif
+
+static void lengths_by_hash(const uint64_t *words, size_t count, uint32_t ret_length[SP_DIMS])
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")) {
+        thirds_avx512(words, count, ret_length);
+        return;
+    }
+#endif
+    count_thirds(words, count, ret_length);
+}
+
 void sp_shingles_lengths(const uint64_t *words, size_t count,
                          const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS])
 {
-    memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
-    if (dictionary) {
-        for (size_t i = 0; i < count; i++)
-            ret_length[sp_dictionary_sub(dictionary, words[i])]++;
+    _Static_assert(SP_DIMS == 3, "thirds");
+    if (!dictionary || (dictionary->count == 0 && dictionary->dims == SP_DIMS)) {
+        lengths_by_hash(words, count, ret_length);
         return;
     }
-    uint32_t beyond_first = 0, last = 0; /* counters in registers do not wait for one another */
-    for (size_t i = 0; i < count; i++) {
-        uint32_t sub = sp_dictionary_sub(NULL, words[i]);
-        beyond_first += sub > 0;
-        last += sub > 1;
-    }
-    ret_length[0] = (uint32_t)count - beyond_first;
-    ret_length[1] = beyond_first - last;
-    ret_length[2] = last;
+    memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
+    for (size_t i = 0; i < count; i++)
+        ret_length[sp_dictionary_sub(dictionary, words[i])]++;
 }
 
 size_t sp_shingles_table(size_t count)

@@ -18,6 +18,8 @@ void sp_shingles_hash_portable(const uint64_t *words, size_t count, uint32_t *re
 /* Counts the words of each sub-dictionary; `dictionary` NULL: by hash. */
 void sp_shingles_lengths(const uint64_t *words, size_t count,
                          const struct sp_dictionary *dictionary, uint32_t ret_length[SP_DIMS]);
+/* By hash, without vector instructions. */
+void sp_shingles_thirds_portable(const uint64_t *words, size_t count, uint32_t ret_length[SP_DIMS]);
 
 /* Keeps the first occurrence of each shingle, in the page's order, and counts the kept ones by the
  * sub-dictionary of their first word. `table` has room for sp_shingles_table(count). Returns the

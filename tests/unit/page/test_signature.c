@@ -139,6 +139,30 @@ TEST(vector_and_portable_code_make_the_same_shingles)
     }
 }
 
+TEST(lengths_count_words_by_sub_dictionary)
+{
+    enum { N = 300 };
+    uint64_t words[N], third = UINT64_MAX / 3;
+    struct sp_dictionary no_words[SP_DIMS];
+    for (uint32_t i = 0; i < N; i++)
+        words[i] = i % 10 ? sp_mix64(i + 1) : i % 20 ? third - i % 3 : 2 * third - i % 3;
+    for (uint32_t d = 0; d < SP_DIMS; d++)
+        CU_ASSERT_EQUAL(sp_dictionary_init(d + 1, NULL, 0, &no_words[d]), SP_OK);
+    for (size_t n = 0; n <= N; n += 7)
+        for (uint32_t d = 0; d <= SP_DIMS; d++) {
+            const struct sp_dictionary *dictionary = d < SP_DIMS ? &no_words[d] : NULL;
+            uint32_t wanted[SP_DIMS] = {0}, length[SP_DIMS], thirds[SP_DIMS];
+            for (size_t i = 0; i < n; i++)
+                wanted[sp_dictionary_sub(dictionary, words[i])]++;
+            sp_shingles_lengths(words, n, dictionary, length);
+            CU_ASSERT_EQUAL(memcmp(length, wanted, sizeof wanted), 0);
+            sp_shingles_thirds_portable(words, n, thirds);
+            CU_ASSERT(d < SP_DIMS - 1 || memcmp(thirds, wanted, sizeof wanted) == 0);
+        }
+    for (uint32_t d = 0; d < SP_DIMS; d++)
+        sp_dictionary_done(&no_words[d]);
+}
+
 TEST(sorting_is_right_for_uniform_and_for_hostile_keys)
 {
     enum { N = 5000 };
