@@ -24,6 +24,8 @@ enum {
 uint32_t sp_parity_words(uint32_t shingles, uint32_t bits_each);
 /* Writes the pattern of a signature's shingles: `words` words, as sp_parity_words returns. */
 void sp_parity_of(const struct sp_signature *x, uint32_t words, uint64_t *ret_words);
+/* The same without vector instructions. */
+void sp_parity_of_portable(const struct sp_signature *x, uint32_t words, uint64_t *ret_words);
 /* Folds a pattern of at least SP_PARITY_BRIEF words. */
 void sp_parity_brief(const uint64_t *pattern, uint32_t words, uint64_t ret_words[SP_PARITY_BRIEF]);
 /* A lower bound from two folded patterns: at most that from the whole ones. */

@@ -84,6 +84,19 @@ TEST(a_folded_pattern_gives_no_more_than_the_whole_one_and_rules_out_what_is_far
     CU_ASSERT_TRUE(far > pairs * 9 / 10);
 }
 
+TEST(vector_and_portable_code_make_the_same_patterns)
+{
+    uint64_t x[SP_PARITY_WORDS_MAX], y[SP_PARITY_WORDS_MAX];
+    for (uint32_t words = 1; words <= SP_PARITY_WORDS_MAX; words *= 2)
+        for (uint32_t own = 0; own < 3000; own = 3 * own + 1) {
+            struct sp_signature *s = make(words, own);
+            sp_parity_of(s, words, x);
+            sp_parity_of_portable(s, words, y);
+            CU_ASSERT_EQUAL(memcmp(x, y, words * sizeof *x), 0);
+            sp_signature_unref(s);
+        }
+}
+
 TEST(a_shingle_that_repeats_counts_each_time)
 {
     struct sp_signature *once = make(1, 1), *thrice = make(1, 3);
