@@ -12,16 +12,6 @@ static bool is_posted(const struct star *c, uint32_t place)
     return c->posted[place / 8] >> place % 8 & 1;
 }
 
-static void post(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
-                 uint32_t place)
-{
-    struct star *c = &s->stars[star];
-    c->posted[place / 8] |= (uint8_t)(1 << place % 8);
-    if (pivot->hashes[place] > c->reach)
-        c->reach = pivot->hashes[place];
-    sp_star_table_add(s->posted, sp_star_domain_key(c->domain, pivot->hashes[place]), star);
-}
-
 static uint32_t length_of(const struct sp_stars *s, const struct sp_stars_domain *d,
                           uint32_t shingle)
 {
@@ -44,6 +34,21 @@ static uint64_t entry(uint32_t length, uint32_t place)
     return (uint64_t)length << 32 | place;
 }
 
+/* Posts an entry; one without a list is only noted in s->fresh. */
+static inline void post(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
+                        uint64_t order)
+{
+    struct star *c = &s->stars[star];
+    uint32_t place = (uint32_t)order, shingle = pivot->hashes[place];
+    c->posted[place / 8] |= (uint8_t)(1 << place % 8);
+    if (shingle > c->reach)
+        c->reach = shingle;
+    if (order >> 32)
+        sp_star_table_add(s->posted, sp_star_domain_key(c->domain, shingle), star);
+    else
+        s->fresh[s->fresh_count++] = shingle;
+}
+
 /* Posts all entries of s->order with lists of the least length from *length on, in order, but not
  * more than `want`; *length becomes that length plus one. Returns their number. */
 static uint32_t post_next_length(struct sp_stars *s, uint32_t star,
@@ -57,7 +62,7 @@ static uint32_t post_next_length(struct sp_stars *s, uint32_t star,
     }
     for (uint32_t i = 0; i < count && posted < want; i++)
         if (s->order[i] >> 32 == least) {
-            post(s, star, pivot, (uint32_t)s->order[i]);
+            post(s, star, pivot, s->order[i]);
             posted++;
         }
     *length = least + 1;
@@ -72,12 +77,15 @@ static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_sig
 {
     enum { LENGTHS = 4 };
     uint32_t posted = 0, length = 0;
+    s->fresh_count = 0;
+    sp_grow(&s->fresh, &s->fresh_cap, count);
     for (unsigned i = 0; i < LENGTHS && want < count && posted < want; i++)
         posted += post_next_length(s, star, pivot, count, want - posted, &length);
     if (want < count && posted < want)
         qsort(s->order, count, sizeof *s->order, by_number);
     for (; posted < count && posted < want; posted++)
-        post(s, star, pivot, (uint32_t)s->order[posted]);
+        post(s, star, pivot, s->order[posted]);
+    sp_star_table_add_new(s->posted, s->fresh, s->stars[star].domain->salt, s->fresh_count, star);
     sp_star_reach_note(s, star);
 }
 
@@ -124,6 +132,18 @@ static uint32_t only_unmet(struct sp_stars *s, uint32_t count)
     return left;
 }
 
+/* The probe has often made the pattern. */
+static void keep_parity(const struct sp_stars *s, struct star *c, const struct sp_signature *pivot,
+                        bool probed)
+{
+    uint32_t words = sp_parity_words(pivot->shingle_count, PARITY_BITS);
+    c->parity = sp_alloc(words * sizeof *c->parity);
+    if (probed && s->parity_known)
+        memcpy(c->parity, s->parity, words * sizeof *c->parity);
+    else
+        sp_parity_of(pivot, words, c->parity);
+}
+
 void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
                          bool probed)
 {
@@ -136,8 +156,7 @@ void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_sign
     uint32_t n = pivot->shingle_count, want = sp_star_bound_missing(s, n) + 1, count = 0, unmet = 0;
     c->posted = sp_calloc(1, (n + 7) / 8);
     sp_grow(&s->order, &s->order_cap, n);
-    c->parity = sp_alloc(sp_parity_words(n, PARITY_BITS) * sizeof *c->parity);
-    sp_parity_of(pivot, sp_parity_words(n, PARITY_BITS), c->parity);
+    keep_parity(s, c, pivot, probed);
     s->length_count = probed ? s->length_count : 0;
     for (uint32_t i = 0; i < n && unmet < want; i++) {
         if (i == s->length_count)

@@ -188,8 +188,8 @@ struct sp_stars {
     uint32_t *lengths; /* of the posting lists of the probe's first shingles */
     uint32_t length_count;
     uint32_t lengths_cap;
-    struct sp_star_list *lists; /* these posting lists */
-    uint32_t lists_cap;
+    struct sp_star_met *met; /* those that are not empty */
+    uint32_t met_cap;
     struct found *found;
     uint32_t found_count;
     uint32_t found_cap;
@@ -211,6 +211,9 @@ struct sp_stars {
     uint32_t touches_cap;
     uint64_t *order;
     uint32_t order_cap;
+    uint32_t *fresh; /* shingles without a list that a star posts */
+    uint32_t fresh_count;
+    uint32_t fresh_cap;
     uint32_t *hashes;
     uint32_t hashes_cap;
     uint32_t *gathered;

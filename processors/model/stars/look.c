@@ -48,17 +48,19 @@ void sp_star_look_up(struct sp_stars_domain *d, const uint32_t *keys, uint32_t c
     if (count == from)
         return;
     sp_grow(&s->lengths, &s->lengths_cap, count);
-    sp_grow(&s->lists, &s->lists_cap, count);
-    sp_star_table_get_all(s->posted, keys + from, d->salt, count - from, s->lists + from);
-    for (uint32_t i = from; i < count; i++) {
-        const struct sp_star_list *list = &s->lists[i];
-        s->lengths[i] = list->count;
-        if (hits && i + AHEAD < count)
-            prefetch_briefs(s, list + AHEAD);
-        if (!hits || !list->count || (i > 0 && keys[i] == keys[i - 1]))
+    sp_grow(&s->met, &s->met_cap, count - from);
+    uint32_t met = sp_star_table_get_all(s->posted, keys + from, d->salt, count - from,
+                                         s->lengths + from, s->met);
+    for (uint32_t i = 0; hits && i < met && i < AHEAD; i++)
+        prefetch_briefs(s, &s->met[i].list);
+    for (uint32_t i = 0; hits && i < met; i++) {
+        uint32_t at = from + s->met[i].at;
+        if (i + AHEAD < met)
+            prefetch_briefs(s, &s->met[i + AHEAD].list);
+        if (at > 0 && keys[at] == keys[at - 1])
             continue;
-        s->stats.scanned += list->count;
-        hit_all(s, (uint16_t)d->salt, list);
+        s->stats.scanned += s->met[i].list.count;
+        hit_all(s, (uint16_t)d->salt, &s->met[i].list);
     }
     s->stats.looked_up += count - from;
     s->length_count = count;

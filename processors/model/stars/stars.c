@@ -35,13 +35,14 @@ void sp_stars_free(struct sp_stars *s)
     sp_free(s->stars);
     sp_free(s->briefs);
     sp_free(s->lengths);
-    sp_free(s->lists);
+    sp_free(s->met);
     sp_free(s->found);
     sp_free(s->touched);
     sp_free(s->absorbed);
     sp_free(s->tried);
     sp_free(s->touches);
     sp_free(s->order);
+    sp_free(s->fresh);
     sp_free(s->hashes);
     sp_free(s->gathered);
     sp_free(s->left);

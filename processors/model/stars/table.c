@@ -112,23 +112,27 @@ static inline struct bucket *after(const struct shard *s, struct bucket *b)
     return b + 1 == s->buckets + s->count ? s->buckets : b + 1;
 }
 
-/* The key's place in the bucket, or -1. */
-static inline int place_of(const struct bucket *b, uint16_t key)
+/* Bit 2 * i is set if the key is in place i; other bits below 2 * BUCKET_KEYS have no meaning. */
+static inline uint32_t places_of(const struct bucket *b, uint16_t key)
 {
+    uint32_t found = 0;
 #if defined(__x86_64__)
     __m128i wanted = _mm_set1_epi16((short)key);
     __m128i first = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)b->keys), wanted);
     __m128i last = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)(b->keys + 2)), wanted);
-    unsigned found =
-        (unsigned)_mm_movemask_epi8(first) | ((unsigned)_mm_movemask_epi8(last) & 0xf000u) << 4;
-    found &= (1u << 2 * b->used) - 1;
-    return found ? __builtin_ctz(found) / 2 : -1;
+    found = (unsigned)_mm_movemask_epi8(first) | ((unsigned)_mm_movemask_epi8(last) & 0xf000u) << 4;
 #else
-    for (int i = 0; i < b->used; i++)
-        if (b->keys[i] == key)
-            return i;
-    return -1;
+    for (int i = 0; i < BUCKET_KEYS; i++)
+        found |= (uint32_t)(b->keys[i] == key) << 2 * i;
 #endif
+    return found & ((1u << 2 * b->used) - 1);
+}
+
+/* The key's place in the bucket, or -1. */
+static inline int place_of(const struct bucket *b, uint16_t key)
+{
+    uint32_t found = places_of(b, key);
+    return found ? __builtin_ctz(found) / 2 : -1;
 }
 
 /* The bucket that has the key, and its place there; NULL if there is none. */
@@ -277,6 +281,34 @@ void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
         sp_star_cells_put(&t->few, mixed_key, number);
 }
 
+/* Prefetches what a put of the key writes and no look-up of it reads. */
+static inline void prefetch_room(const struct sp_star_table *t, uint32_t mixed_key)
+{
+    const struct shard *s = shard_of(t, mixed_key);
+    struct bucket *home = s->count ? home_of(s, remainder_of(mixed_key)) : NULL;
+    if (home && home->used == BUCKET_KEYS)
+        sp_prefetch(after(s, home));
+    if (is_full(s))
+        sp_prefetch_bytes(s->buckets, s->count * sizeof *s->buckets);
+}
+
+void sp_star_table_add_new(struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                           uint32_t count, uint32_t number)
+{
+    SP_ASSERT(number < SP_STAR_NUMBERS);
+    for (uint32_t i = 0; t->shards && i < count; i++)
+        prefetch_room(t, mixed(keys[i] ^ salt));
+    for (uint32_t i = 0; i < count; i++) {
+        if (!t->shards && t->few.used == FEW)
+            make_shards(t);
+        if (t->shards)
+            put_in_shard(t, mixed(keys[i] ^ salt), number);
+        else
+            sp_star_cells_put(&t->few, mixed(keys[i] ^ salt), number);
+    }
+    t->postings += count;
+}
+
 /* Removes one occurrence from the list; false if there is none. If the arena is full, the list
  * keeps its larger place; when it moves, that is released as a place of the smaller class. */
 static bool list_remove(struct sp_star_table *t, uint32_t *value, uint32_t number)
@@ -363,31 +395,68 @@ static inline void prefetch_home(const struct sp_star_table *t, uint32_t mixed_k
         sp_prefetch(home_of(s, remainder_of(mixed_key)));
 }
 
-void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
-                           uint32_t count, struct sp_star_list *ret_lists)
+/* The same as value_or_none; nearly always without a branch that depends on whether the key is
+ * there, which cannot be predicted. */
+static inline uint32_t value_in_shard(const struct sp_star_table *t, uint32_t mixed_key)
 {
-    enum { AT_ONCE = 256, AHEAD = 16 };
-    uint32_t mixed_keys[AT_ONCE], values[AT_ONCE];
-    for (uint32_t from = 0; from < count; from += AT_ONCE) {
-        uint32_t n = count - from < AT_ONCE ? count - from : AT_ONCE;
-        for (uint32_t i = 0; i < n; i++)
-            mixed_keys[i] = mixed(keys[from + i] ^ salt);
-        for (uint32_t i = 0; i < n && i < 2 * AHEAD; i++)
-            prefetch_first(t, mixed_keys[i]);
-        for (uint32_t i = 0; i < n && i < AHEAD; i++)
-            prefetch_home(t, mixed_keys[i]);
-        for (uint32_t i = 0; i < n; i++) {
-            if (i + 2 * AHEAD < n)
-                prefetch_first(t, mixed_keys[i + 2 * AHEAD]);
-            if (i + AHEAD < n)
-                prefetch_home(t, mixed_keys[i + AHEAD]);
-            values[i] = value_or_none(t, mixed_keys[i]);
-            if (values[i] != SP_STAR_NO_VALUE && values[i] & LIST_BIT)
-                sp_prefetch(sp_star_list_at(&t->lists, values[i] & ~LIST_BIT));
-        }
-        for (uint32_t i = 0; i < n; i++)
-            ret_lists[from + i] = list_of(t, values[i]);
+    const struct shard *s = shard_of(t, mixed_key);
+    uint16_t key = remainder_of(mixed_key);
+    if (!s->count)
+        return SP_STAR_NO_VALUE;
+    const struct bucket *home = home_of(s, key);
+    uint32_t found = places_of(home, key);
+    if (__builtin_expect(!found && home->filter & filter_bit(key), 0))
+        return value_or_none(t, mixed_key);
+    uint32_t place = (uint32_t)__builtin_ctz(found | 1u << 2 * (BUCKET_KEYS - 1)) / 2;
+    return home->values[place] | -(uint32_t)!found;
+}
+_Static_assert(SP_STAR_NO_VALUE == UINT32_MAX, "all bits are set");
+
+enum { AT_ONCE = 256 };
+
+/* The values of up to AT_ONCE keys. */
+static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                       uint32_t count, uint32_t *ret_values)
+{
+    enum { AHEAD = 16 };
+    uint32_t mixed_keys[AT_ONCE];
+    for (uint32_t i = 0; i < count; i++)
+        mixed_keys[i] = mixed(keys[i] ^ salt);
+    for (uint32_t i = 0; i < count && i < 2 * AHEAD; i++)
+        prefetch_first(t, mixed_keys[i]);
+    for (uint32_t i = 0; i < count && i < AHEAD; i++)
+        prefetch_home(t, mixed_keys[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + 2 * AHEAD < count)
+            prefetch_first(t, mixed_keys[i + 2 * AHEAD]);
+        if (i + AHEAD < count)
+            prefetch_home(t, mixed_keys[i + AHEAD]);
+        ret_values[i] =
+            t->shards ? value_in_shard(t, mixed_keys[i]) : value_or_none(t, mixed_keys[i]);
     }
+}
+
+uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                               uint32_t count, uint32_t *ret_lengths, struct sp_star_met *ret_met)
+{
+    uint32_t values[AT_ONCE], met[AT_ONCE], all = 0;
+    memset(ret_lengths, 0, count * sizeof *ret_lengths);
+    for (uint32_t from = 0; from < count; from += AT_ONCE) {
+        uint32_t n = count - from < AT_ONCE ? count - from : AT_ONCE, found = 0;
+        get_values(t, keys + from, salt, n, values);
+        for (uint32_t i = 0; i < n; i++) {
+            met[found] = i;
+            found += values[i] != SP_STAR_NO_VALUE;
+        }
+        for (uint32_t i = 0; i < found; i++)
+            if (values[met[i]] & LIST_BIT)
+                sp_prefetch(sp_star_list_at(&t->lists, values[met[i]] & ~LIST_BIT));
+        for (uint32_t i = 0; i < found; i++, all++) {
+            ret_met[all] = (struct sp_star_met){list_of(t, values[met[i]]), from + met[i]};
+            ret_lengths[from + met[i]] = ret_met[all].list.count;
+        }
+    }
+    return all;
 }
 
 void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key)

@@ -24,6 +24,11 @@ void sp_star_table_free(struct sp_star_table *t);
 /* Adds one occurrence of the number, which must be below SP_STAR_NUMBERS. See
  * sp_star_table_is_full. */
 void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number);
+/* Adds the number to the empty lists of `count` different keys, each of them combined with `salt`
+ * by exclusive or. Quicker soon after the keys were looked up, because the wait for memory is over.
+ */
+void sp_star_table_add_new(struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                           uint32_t count, uint32_t number);
 /* Removes one occurrence, if there is one. O(length of the list). */
 void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number);
 
@@ -36,10 +41,16 @@ struct sp_star_list {
 /* Valid until the next add or remove. */
 struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key);
 
-/* The lists of `count` keys, each of them combined with `salt` by exclusive or; overlaps the waits
- * for memory. */
-void sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
-                           uint32_t count, struct sp_star_list *ret_lists);
+struct sp_star_met {
+    struct sp_star_list list;
+    uint32_t at; /* the place of its key */
+};
+
+/* Looks up `count` keys, each of them combined with `salt` by exclusive or; overlaps the waits for
+ * memory. Writes the lengths of their lists, and those lists that are not empty, in the order of
+ * the keys; returns how many these are. */
+uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                               uint32_t count, uint32_t *ret_lengths, struct sp_star_met *ret_met);
 
 /* With sp_star_table_get these make a get in three parts, for many keys at once: each part
  * prefetches what the next one reads. */

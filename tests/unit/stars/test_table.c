@@ -118,25 +118,61 @@ TEST(a_table_takes_memory_by_its_keys)
         CU_ASSERT(bytes_of_lists(keys) < 200 * keys);
 }
 
-TEST(lists_of_many_keys_at_once_are_those_of_each)
+/* Every fourth key has no list, and some beside them are given twice. */
+static void check_many(uint32_t others)
 {
     enum { ALL = 1000, SALT = 77 };
     struct sp_star_table *t = sp_star_table_new();
-    uint32_t keys[ALL];
-    struct sp_star_list lists[ALL];
+    uint32_t keys[ALL], lengths[ALL];
+    struct sp_star_met met[ALL];
+    for (uint32_t i = 0; i < others; i++)
+        sp_star_table_add(t, (uint32_t)sp_mix64(ALL + i), i);
     for (uint32_t i = 0; i < ALL; i++) {
-        keys[i] = key_of(i) ^ SALT;
+        keys[i] = key_of(i - i % 50 / 49) ^ SALT;
         for (uint32_t k = 0; k < i % 4; k++)
             sp_star_table_add(t, key_of(i), 10 * i + k);
     }
     for (uint32_t count = 0; count <= ALL; count += count < 40 ? 1 : 120) {
-        sp_star_table_get_all(t, keys, SALT, count, lists);
+        uint32_t found = sp_star_table_get_all(t, keys, SALT, count, lengths, met), next = 0;
         for (uint32_t i = 0; i < count; i++) {
-            struct sp_star_list one = sp_star_table_get(t, key_of(i));
-            CU_ASSERT(lists[i].numbers == one.numbers && lists[i].count == one.count &&
-                      lists[i].only == one.only);
+            struct sp_star_list one = sp_star_table_get(t, keys[i] ^ SALT);
+            CU_ASSERT_EQUAL(lengths[i], one.count);
+            if (!one.count)
+                continue;
+            CU_ASSERT(next < found && met[next].at == i && met[next].list.numbers == one.numbers &&
+                      met[next].list.count == one.count && met[next].list.only == one.only);
+            next++;
         }
+        CU_ASSERT_EQUAL(next, found);
     }
+    sp_star_table_free(t);
+}
+
+TEST(lists_of_many_keys_at_once_are_those_of_each)
+{
+    check_many(0);
+    check_many(400000);
+}
+
+/* From a table of cells to one of shards, some of whose homes are full. */
+TEST(new_keys_are_added_many_at_once)
+{
+    enum { ROUNDS = 5000, AT_ONCE = 80, SALT = 1234567 };
+    struct sp_star_table *t = sp_star_table_new();
+    uint32_t keys[AT_ONCE], wrong = 0;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        for (uint32_t k = 0; k < AT_ONCE; k++)
+            keys[k] = (AT_ONCE * i + k) * 2654435761u; /* all different */
+        sp_star_table_add_new(t, keys, SALT, i % AT_ONCE, i);
+        for (uint32_t k = i % AT_ONCE; k < AT_ONCE; k++)
+            sp_star_table_add(t, keys[k] ^ SALT, i);
+        CU_ASSERT_EQUAL(sp_star_table_postings(t), AT_ONCE * (i + 1ull));
+    }
+    for (uint32_t i = 0; i < ROUNDS * AT_ONCE; i++) {
+        struct sp_star_list list = sp_star_table_get(t, i * 2654435761u ^ SALT);
+        wrong += list.count != 1 || list.numbers || list.only != i / AT_ONCE;
+    }
+    CU_ASSERT_EQUAL(wrong, 0);
     sp_star_table_free(t);
 }
 
