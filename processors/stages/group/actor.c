@@ -206,9 +206,9 @@ static void on_change(struct sp_group_stage *st, struct sp_message *message)
 
 /* ---- merges -------------------------------------------------------------------------------- */
 
-static bool holds(const struct sp_group *g, struct sp_id page, int64_t content_version)
+/* Whether it is a member with that content; SP_NO_VERSION: with any. */
+static bool is_held(const struct sp_member *m, int64_t content_version)
 {
-    const struct sp_member *m = sp_member_find(g, page);
     return m && (content_version == SP_NO_VERSION || m->content_version == content_version);
 }
 
@@ -251,7 +251,7 @@ static void link_edges(struct sp_group_stage *st, struct sp_group *g, struct sp_
     struct sp_link *link = &m->link;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < link->edge_count; i++)
-        if (!holds(g, link->edges[i].page, link->edges[i].content_version))
+        if (!is_held(sp_member_find(g, link->edges[i].page), link->edges[i].content_version))
             link->edges[kept++] = link->edges[i];
     link->edge_count = kept;
     if (!kept) {
@@ -290,10 +290,10 @@ static void on_union(struct sp_group_stage *st, struct sp_message *m)
         return;
     struct sp_link *link = &m->link;
     struct sp_edge edge = link->edges[0];
-    if (!sp_member_find(g, edge.page)) {
+    const struct sp_member *end = sp_member_find(g, edge.page);
+    if (!end) {
         bounce(st, m);
-    } else if (!holds(g, edge.page, edge.content_version) &&
-               st->options.canary != SP_CANARY_NO_VERSION) {
+    } else if (!is_held(end, edge.content_version) && st->options.canary != SP_CANARY_NO_VERSION) {
         sp_message_turn(m, SP_MSG_FIND_GROUP); /* its page actor knows the newer version */
         sp_group_stage_send(st, m);
     } else if (sp_member_find(g, m->page)) {
@@ -374,11 +374,11 @@ static bool take_edge(struct sp_group_stage *st, struct sp_group *g, const struc
 {
     const struct sp_link *link = &m->link;
     struct sp_edge edge = link->edges[0];
-    if (!holds(g, m->page, link->content_version) || !holds(g, edge.page, edge.content_version)) {
+    struct sp_member *a = sp_member_find(g, m->page), *b = sp_member_find(g, edge.page);
+    if (!is_held(a, link->content_version) || !is_held(b, edge.content_version)) {
         g->unsure = true;
         return false;
     }
-    struct sp_member *a = sp_member_find(g, m->page), *b = sp_member_find(g, edge.page);
     if (!g->large && !sp_group_forest_same(a, b))
         sp_group_forest_link(st, g, a, b);
     return true;
