@@ -128,10 +128,10 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 
 /* ---- which winners can be similar */
 
-/* The unit is about what it costs to hold a hub against a winner. */
+/* The unit is about what it costs to hold a hub against one of many winners: a nanosecond. */
 static bool index_is_cheaper(const struct sp_large *l)
 {
-    enum { PROBE = 512, MEMBER = 16 };
+    enum { PROBE = 6144, MEMBER = 128 };
     struct sp_stars_stats stats;
     if (l->stage->options.large_from)
         return l->winners.count % 2;
