@@ -251,6 +251,6 @@ void sp_stars_prefetch(const struct sp_stars_domain *d, const struct sp_signatur
 {
     if (!d->posted || d->stars->by_keys)
         return;
-    for (uint32_t i = 0, count = sp_star_reach(d, signature); i < count; i++)
-        sp_star_table_prefetch_shard(d->stars->posted, sp_star_domain_key(d, signature->hashes[i]));
+    sp_star_table_prefetch_shards(d->stars->posted, signature->hashes, d->salt,
+                                  sp_star_reach(d, signature));
 }

@@ -464,6 +464,13 @@ void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key)
     prefetch_first(t, mixed(key));
 }
 
+void sp_star_table_prefetch_shards(const struct sp_star_table *t, const uint32_t *keys,
+                                   uint32_t salt, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        prefetch_first(t, mixed(keys[i] ^ salt));
+}
+
 void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key)
 {
     prefetch_home(t, mixed(key));

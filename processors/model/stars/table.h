@@ -55,6 +55,9 @@ uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *ke
 /* With sp_star_table_get these make a get in three parts, for many keys at once: each part
  * prefetches what the next one reads. */
 void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key);
+/* The first part for many keys, each of them combined with `salt` by exclusive or. */
+void sp_star_table_prefetch_shards(const struct sp_star_table *t, const uint32_t *keys,
+                                   uint32_t salt, uint32_t count);
 void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key);
 
 /* Whether an add was left undone, because the arena had no room for a list. */
