@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/hash.h"
 #include "harness.h"
 #include "store/store.h"
 #include "temporary.h"
@@ -540,53 +539,6 @@ TEST(gathered_commits_are_found_before_and_after_they_are_applied)
         CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
     }
     sp_db_close(db);
-}
-
-/* The bytes that this process has written, those of merges included. */
-static uint64_t written(void)
-{
-    char line[128];
-    uint64_t bytes = 0;
-    FILE *f = fopen("/proc/self/io", "r");
-    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
-    while (fgets(line, sizeof line, f))
-        if (strncmp(line, "wchar: ", 7) == 0)
-            bytes = strtoull(line + 7, NULL, 10);
-    fclose(f);
-    return bytes;
-}
-
-/* How often each byte of so many rows is written, whose keys are in no order. */
-static double times_written(uint32_t rows)
-{
-    enum { VALUE_BYTES = 48, AT_ONCE = 100 };
-    struct sp_rocksdb_options o = small();
-    struct sp_fault fault = {""};
-    struct sp_db *db = NULL;
-    char value[VALUE_BYTES] = "";
-    uint64_t before = written();
-    o.memtable_bytes = 1 << 16;
-    o.gathers = true;
-    CU_ASSERT_EQUAL_FATAL(sp_db_open_rocksdb(temporary_directory(), FINGERPRINT, &o, &db, &fault),
-                          SP_OK);
-    for (uint32_t i = 0; i < rows; i++) {
-        uint64_t key[2] = {sp_mix64(i), i};
-        sp_store_put(sp_db_store(db, 1), sp_view(key, sizeof key), sp_view(value, sizeof value));
-        if (i % AT_ONCE == AT_ONCE - 1)
-            CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
-    }
-    sp_db_close(db);
-    return (double)(written() - before) / rows / (VALUE_BYTES + sizeof(uint64_t[2]));
-}
-
-/* Measured: 2.9 times and 4.5 times if eight runs are merged. If each merge rewrote a level, 5.9
- * and 8.8 times. */
-TEST(rows_are_written_once_more_each_time_their_number_doubles)
-{
-    enum { ROWS = 40000 };
-    double few = times_written(ROWS), many = times_written(4 * ROWS);
-    CU_ASSERT(few < 4.5);
-    CU_ASSERT(many < few + 2.5);
 }
 
 TEST(a_commit_without_its_dependencies_does_not_reach_the_disk)
