@@ -1,4 +1,5 @@
 /* Stores and restores rows. Restoring a star reads no signature. */
+#include <endian.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -13,15 +14,25 @@ static uint32_t keys_of(struct sp_stars *s, const struct sp_signature *x)
     return count;
 }
 
+/* The next bits of a star's posted shingles, of which there are so many bytes. */
+static uint64_t bits_at(const uint8_t *posted, uint32_t bytes)
+{
+    uint64_t bits = 0;
+    if (bytes >= sizeof bits)
+        memcpy(&bits, posted, sizeof bits);
+    else
+        memcpy(&bits, posted, bytes);
+    return le64toh(bits);
+}
+
+/* One shingle in five is posted, so this goes from bit to bit. */
 static uint32_t posted_of(struct sp_stars *s, const struct star *c, const struct sp_signature *x)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, bytes = (x->shingle_count + 7) / 8;
     sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count + 1);
-    /* One in five is posted, which no processor predicts: so there is no branch. */
-    for (uint32_t i = 0; c->posted && i < x->shingle_count; i++) {
-        s->hashes[count] = x->hashes[i];
-        count += c->posted[i / 8] >> i % 8 & 1;
-    }
+    for (uint32_t at = 0; c->posted && at < bytes; at += sizeof(uint64_t))
+        for (uint64_t bits = bits_at(c->posted + at, bytes - at); bits; bits &= bits - 1)
+            s->hashes[count++] = x->hashes[8 * at + (uint32_t)__builtin_ctzll(bits)];
     return count;
 }
 
@@ -44,18 +55,21 @@ enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_
         r.parity = c->parity;
         r.hash_count = s->by_keys ? keys_of(s, x) : posted_of(s, c, x);
     } else {
-        if (!sp_star_signature_of(s, c->pivot, &pivot))
-            return s->err;
-        sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count + 1);
-        uint32_t beside = sp_star_kid_beside(x, pivot, s->hashes);
         static const enum sp_star_role roles[] = {
             [CHILD] = SP_STAR_CHILD, [ADOPTED] = SP_STAR_ADOPTED, [FRINGE] = SP_STAR_FRINGE};
         struct kid kid = sp_star_kid_at(s, row);
         r.role = kid.kind == FRINGE && kid.adopter == ORPHAN ? SP_STAR_ORPHAN : roles[kid.kind];
         r.adopter = kid.kind == ADOPTED ? kid.adopter : NONE;
         r.other = c->pivot;
-        r.overlap = x->shingle_count - beside;
-        r.hash_count = s->by_keys ? keys_of(s, x) : c->kids->indexed ? beside : 0;
+        r.overlap = kid.overlap;
+        if (s->by_keys)
+            r.hash_count = keys_of(s, x);
+        else if (!c->kids->indexed)
+            r.hash_count = 0;
+        else if (sp_star_signature_of(s, c->pivot, &pivot))
+            r.hash_count = sp_star_beside_of(s, x, pivot);
+        else
+            return s->err;
     }
     r.hashes = s->hashes;
     *ret_row = r;
