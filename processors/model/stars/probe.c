@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "similarity/intersect.h"
 #include "stars/internal.h"
 
@@ -23,10 +24,9 @@ static bool sizes_allow(const struct sp_stars *s, const struct star *c,
                                                    : total);
 }
 
-/* Keeps the stars of s->found that can have a similar member. */
-static void filter(struct sp_stars_domain *d, const struct sp_signature *x)
+/* Keeps the stars of s->found with enough hits, and resets these. */
+static void filter_by_hits(struct sp_stars *s, const struct sp_signature *x)
 {
-    struct sp_stars *s = d->stars;
     struct hits_bound bound = sp_star_bound_probe(s, x->shingle_count);
     bool capped = sp_star_is_capped(x);
     uint32_t kept = 0, of_keys = s->by_keys ? sp_candidate_needed(&s->rule, x->shingle_total) : 0;
@@ -39,9 +39,35 @@ static void filter(struct sp_stars_domain *d, const struct sp_signature *x)
             least = of_keys;
         else if (!capped && b->most)
             least = sp_star_bound_hits(&bound, b->most);
-        const struct star *c = &s->stars[star];
-        if (hits >= least && c->domain == d && sizes_allow(s, c, x))
-            s->found[kept++] = (struct found){star, hits, s->rows[c->pivot].name};
+        if (hits < least)
+            continue;
+        s->found[kept++] = (struct found){star, hits, 0};
+        sp_prefetch(&s->stars[star]);
+    }
+    s->found_count = kept;
+}
+
+/* Keeps the stars of s->found that can have a similar member. What it and try_star read of each is
+ * in several places, which are fetched for all stars at once. */
+static void filter(struct sp_stars_domain *d, const struct sp_signature *x)
+{
+    struct sp_stars *s = d->stars;
+    uint32_t kept = 0;
+    filter_by_hits(s, x);
+    for (uint32_t i = 0; i < s->found_count; i++) {
+        const struct star *c = &s->stars[s->found[i].star];
+        sp_prefetch(&s->rows[c->pivot]);
+        if (c->kids)
+            sp_prefetch_bytes(c->kids, sizeof *c->kids);
+        if (c->parity)
+            sp_prefetch_bytes(c->parity, sp_parity_words(c->kept, PARITY_BITS) * sizeof *c->parity);
+    }
+    for (uint32_t i = 0; i < s->found_count; i++) {
+        const struct star *c = &s->stars[s->found[i].star];
+        if (c->domain != d || !sizes_allow(s, c, x))
+            continue;
+        s->found[kept] = s->found[i];
+        s->found[kept++].name = s->rows[c->pivot].name;
     }
     s->found_count = kept;
 }
