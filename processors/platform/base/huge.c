@@ -120,6 +120,44 @@ void sp_huge_free(void *p)
         sp_free(p);
 }
 
+/* ---- threads ---- */
+
+static pthread_once_t threads_once = PTHREAD_ONCE_INIT;
+static extent_hooks_t *usual;
+static unsigned threads_arena;
+static bool has_threads_arena;
+
+static void *advised_alloc(extent_hooks_t *hooks, void *wanted, size_t bytes, size_t alignment,
+                           bool *zero, bool *commit, unsigned arena)
+{
+    (void)hooks;
+    void *p = usual->alloc(usual, wanted, bytes, alignment, zero, commit, arena);
+    if (p)
+        sp_huge_advise(p, bytes);
+    return p;
+}
+
+/* Unlike the other arena, it returns memory that is no longer used, as jemalloc's own arenas do. */
+static void make_threads_arena(void)
+{
+    static extent_hooks_t hooks;
+    extent_hooks_t *of_arena = &hooks;
+    size_t bytes = sizeof usual, number_bytes = sizeof threads_arena;
+    if (!mallctl || mallctl("arena.0.extent_hooks", &usual, &bytes, NULL, 0) != 0)
+        return;
+    hooks = *usual;
+    hooks.alloc = advised_alloc;
+    has_threads_arena =
+        mallctl("arenas.create", &threads_arena, &number_bytes, &of_arena, sizeof of_arena) == 0;
+}
+
+void sp_huge_thread(void)
+{
+    pthread_once(&threads_once, make_threads_arena);
+    if (has_threads_arena)
+        mallctl("thread.arena", NULL, NULL, &threads_arena, sizeof threads_arena);
+}
+
 void sp_huge_advise(void *p, size_t bytes)
 {
     size_t before = (HUGE_PAGE - (uintptr_t)p % HUGE_PAGE) % HUGE_PAGE;

@@ -19,5 +19,10 @@ void sp_huge_free(void *p);
 /* Asks the system to use large pages for memory that was allocated in any other way: for the part
  * of it that consists of whole, aligned pages. How the memory is freed does not change. */
 void sp_huge_advise(void *p, size_t bytes);
+/* From now on, malloc takes memory for the calling thread from an arena in large pages, which all
+ * such threads share. For threads that need much memory for a short time: each page of 4 KiB that
+ * is used for the first time costs a page fault. Unused memory is returned to the system, as by
+ * any arena of jemalloc's. */
+void sp_huge_thread(void);
 
 #endif

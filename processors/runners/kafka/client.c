@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/huge.h"
 
 void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
                    char ret_name[SP_TOPIC_NAME_MAX])
@@ -192,9 +193,9 @@ static const struct default_value of_consumers[] = {
     {NULL, NULL}};
 
 /* Memory that is used again is still in the processor's cache. In memory a small message takes
- * three times its size. */
-static const struct default_value of_restorers[] = {{"queued.max.messages.kbytes", "16384"},
-                                                    {NULL, NULL}};
+ * three times its size. A fetch of 4 MB takes the broker two thirds of the time of four of 1 MB. */
+static const struct default_value of_restorers[] = {
+    {"queued.max.messages.kbytes", "16384"}, {"fetch.message.max.bytes", "4194304"}, {NULL, NULL}};
 
 static const struct default_value of_producers[] = {
     {"linger.ms", "5"},
@@ -231,6 +232,23 @@ static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
         /* Nobody reads the messages before the commit, which sends what is queued at once. */
         set(b, "linger.ms", "1000");
     }
+}
+
+/* The threads of brokers allocate all that is received. */
+static rd_kafka_resp_err_t on_thread(rd_kafka_t *handle, rd_kafka_thread_type_t type,
+                                     const char *name, void *arg)
+{
+    (void)handle, (void)name, (void)arg;
+    if (type == RD_KAFKA_THREAD_BROKER)
+        sp_huge_thread();
+    return RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+static rd_kafka_resp_err_t on_new(rd_kafka_t *handle, const rd_kafka_conf_t *conf, void *arg,
+                                  char *error, size_t error_size)
+{
+    (void)conf, (void)arg, (void)error, (void)error_size;
+    return rd_kafka_interceptor_add_on_thread_start(handle, "huge", on_thread, NULL);
 }
 
 static void set_role(struct builder *b, const struct sp_kafka_options *o, enum sp_kafka_role role,
@@ -304,6 +322,8 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     }
     if (configure)
         configure(b.conf, arg);
+    if (role == SP_KAFKA_RESTORER)
+        rd_kafka_conf_interceptor_add_on_new(b.conf, "huge", on_new, NULL);
     rd_kafka_t *handle =
         rd_kafka_new(role <= SP_KAFKA_WATCHER ? RD_KAFKA_CONSUMER : RD_KAFKA_PRODUCER, b.conf,
                      error, sizeof error);

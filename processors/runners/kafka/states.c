@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/huge.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "kafka/internal.h"
@@ -151,6 +152,7 @@ static void *work(void *arg)
 {
     struct lane *lane = arg;
     struct sp_states *s = lane->states;
+    sp_huge_thread();
     while (!__atomic_load_n(&s->ending, __ATOMIC_RELAXED)) {
         size_t i = __atomic_fetch_add(&s->next, 1, __ATOMIC_RELAXED);
         struct sp_fault fault = {""};

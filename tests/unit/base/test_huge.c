@@ -1,12 +1,19 @@
-/* Memory in huge pages; needs jemalloc, so it is skipped under a sanitizer. */
+/* Memory in huge pages; without jemalloc, as under a sanitizer, it is ordinary memory. */
 #include "base/huge.h"
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <jemalloc/jemalloc.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "harness.h"
+
+#pragma weak mallctl
 
 enum { BLOCKS = 2000, MOST_BYTES = 20000 };
 
@@ -99,4 +106,47 @@ TEST(memory_of_any_kind_keeps_its_content_when_huge_pages_are_asked_for)
         wrong += block[i] != (unsigned char)sp_mix64(i / 64);
     CU_ASSERT_EQUAL(wrong, 0);
     sp_free(block);
+}
+
+/* Whether the system was asked for huge pages at this address. */
+static bool is_advised(const void *p)
+{
+    char line[512];
+    bool here = false, advised = false;
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    CU_ASSERT_PTR_NOT_NULL_FATAL(maps);
+    while (fgets(line, sizeof line, maps)) {
+        char *at = line;
+        uintptr_t from = strtoull(line, &at, 16);
+        if (*at == '-')
+            here = (uintptr_t)p >= from && (uintptr_t)p < strtoull(at + 1, NULL, 16);
+        else if (here && strncmp(line, "VmFlags:", 8) == 0)
+            advised = strstr(line, " hg") != NULL;
+    }
+    fclose(maps);
+    return advised;
+}
+
+enum { LARGE_BYTES = 8 << 20 };
+
+static void *allocate(void *arg)
+{
+    if (arg)
+        sp_huge_thread();
+    return sp_alloc(LARGE_BYTES);
+}
+
+TEST(a_thread_allocates_in_huge_pages_once_it_has_asked_for_it)
+{
+    int asks;
+    bool can = mallctl && access("/sys/kernel/mm/transparent_hugepage", F_OK) == 0;
+    for (int i = 0; i < 4; i++) {
+        pthread_t thread;
+        void *block;
+        CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, allocate, i % 2 ? &asks : NULL), 0);
+        CU_ASSERT_EQUAL_FATAL(pthread_join(thread, &block), 0);
+        memset(block, 1, LARGE_BYTES);
+        CU_ASSERT_EQUAL(is_advised((char *)block + LARGE_BYTES / 2), can && i % 2);
+        sp_free(block);
+    }
 }
