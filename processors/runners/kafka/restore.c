@@ -98,14 +98,16 @@ static enum sp_err take(struct reading *g)
     return g->err;
 }
 
-/* A batch is sorted and written while the next one is read. Towards the end batches become smaller,
- * so that little is left to write when all has been read. */
+/* A batch is sorted and written while the next one is read. The first batches are smaller, so that
+ * writing begins soon, and so are the last ones, so that little is left to write when all has been
+ * read. */
 static void taper(struct reading *g)
 {
     if (!g->tapers || !g->messages || g->next >= g->high)
         return;
     uint64_t left = (uint64_t)(g->high - g->next) * (g->bytes / g->messages);
-    size_t bytes = left / 2 < FILL_BYTES ? (size_t)left / 2 : FILL_BYTES;
+    uint64_t least = left / 2 < g->bytes ? left / 2 : g->bytes;
+    size_t bytes = least < FILL_BYTES ? (size_t)least : FILL_BYTES;
     g->applying.batch_bytes = bytes > LAST_BYTES ? bytes : LAST_BYTES;
 }
 
@@ -234,7 +236,7 @@ enum sp_err sp_task_restore(struct sp_task *t, const struct sp_restore *r, struc
         bool much = round == 0 && g.high - t->changelog_next >= FILL_RECORDS;
         g.tapers = much && !r->batch_bytes;
         if (g.tapers)
-            g.applying.batch_bytes = FILL_BYTES;
+            g.applying.batch_bytes = LAST_BYTES;
         if (err == SP_OK && much)
             err = fill(t, &g, &again, fault);
         else if (err == SP_OK && (t->input_next >= 0 || t->changelog_next < g.high))
