@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "base/huge.h"
+#include "base/prefetch.h"
 
 /* With four keys a word, a full layer has one in 200 of the keys that were not added to it; with
  * eight it would have one in 40, and RocksDB would be asked for a tenth of the new keys when there
@@ -50,6 +51,12 @@ static void add_layer(struct sp_present *k)
     size_t words = words_of(k->count);
     k->layers[k->count++] = sp_huge_calloc(words, sizeof(uint64_t));
     k->room = words * KEYS_A_WORD;
+}
+
+void sp_present_prefetch(const struct sp_present *k, uint64_t hash)
+{
+    if (k->count)
+        sp_prefetch(&k->layers[k->count - 1][hash & (words_of(k->count - 1) - 1)]);
 }
 
 /* A row that is written at every commit takes the room of one key in each layer. */

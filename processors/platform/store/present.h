@@ -29,6 +29,8 @@ void sp_present_begin(struct sp_present *k, size_t layers);
 /* Drops the filter. */
 void sp_present_done(struct sp_present *k);
 void sp_present_add(struct sp_present *k, uint64_t hash);
+/* Fetches what an add of the key changes, unless a new layer begins before. */
+void sp_present_prefetch(const struct sp_present *k, uint64_t hash);
 /* False: the key was never added, and there is a filter. Without this, one key in some fifty that
  * were never added may be there. */
 bool sp_present_may_have(const struct sp_present *k, uint64_t hash);
