@@ -281,6 +281,19 @@ void sp_star_uncover_child(struct sp_stars *s, uint32_t star, const struct sp_si
         count_keys_of(s, star, child, false);
 }
 
+/* Each removal of a posting waits for memory, so all are fetched at once. */
+static void prefetch_posted(const struct sp_stars *s, const struct star *c,
+                            const struct sp_signature *pivot)
+{
+    for (uint32_t i = 0; i < pivot->shingle_count; i++)
+        if (is_posted(c, i))
+            sp_star_table_prefetch_shard(s->posted,
+                                         sp_star_domain_key(c->domain, pivot->hashes[i]));
+    for (uint32_t i = 0; i < pivot->shingle_count; i++)
+        if (is_posted(c, i))
+            sp_star_table_prefetch_cell(s->posted, sp_star_domain_key(c->domain, pivot->hashes[i]));
+}
+
 void sp_star_uncover_star(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
 {
     struct star *c = &s->stars[star];
@@ -290,6 +303,7 @@ void sp_star_uncover_star(struct sp_stars *s, uint32_t star, const struct sp_sig
         count_keys_of(s, star, pivot, false);
         return;
     }
+    prefetch_posted(s, c, pivot);
     for (uint32_t i = 0; i < pivot->shingle_count; i++)
         if (is_posted(c, i))
             sp_star_table_remove(s->posted, sp_star_domain_key(c->domain, pivot->hashes[i]), star);
