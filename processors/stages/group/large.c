@@ -343,6 +343,29 @@ static void clear_lists(struct sp_group *g)
     g->count = g->cap = g->empty_count = g->empty_cap = g->winner_count = g->winner_cap = 0;
 }
 
+void sp_large_use(struct sp_group_stage *st, struct sp_group *g)
+{
+    g->large->used_round = st->group_ages.round;
+    g->large->used_step = st->steps;
+}
+
+static void enter_larges(struct sp_group_stage *st, struct sp_group *g)
+{
+    sp_ages_leave(&g->age);
+    sp_grow(&st->larges, &st->large_cap, st->large_count + 1);
+    g->large->place = st->large_count;
+    st->larges[st->large_count++] = g;
+    sp_large_use(st, g);
+}
+
+static void leave_larges(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct sp_group *last = st->larges[--st->large_count];
+    st->larges[g->large->place] = last;
+    last->large->place = g->large->place;
+    sp_ages_enter(&st->group_ages, &g->age);
+}
+
 static void build(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_member **all = sp_memdup(g->members, g->count * sizeof *all);
@@ -351,9 +374,7 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
     clear_lists(g);
     g->large = sp_calloc(1, sizeof *g->large);
     g->large->stage = st;
-    g->large->used_round = st->group_ages.round;
-    sp_grow(&st->larges, &st->large_cap, st->large_count + 1);
-    st->larges[st->large_count++] = g;
+    enter_larges(st, g);
     for (uint32_t i = 0; i < count; i++) {
         bool touched = all[i]->touched;
         /* Its row names the parent, which can leave without touching this member. */
@@ -397,12 +418,10 @@ struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group 
     sp_shelf_done(&l->loose);
     sp_map_done(&l->hubs);
     sp_free(l->dirty);
+    leave_larges(st, g);
     sp_free(l);
     g->large = NULL;
     g->count = 0;
-    for (uint32_t i = 0; i < st->large_count; i++)
-        if (st->larges[i] == g)
-            st->larges[i] = st->larges[--st->large_count];
     return all;
 }
 

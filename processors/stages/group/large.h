@@ -126,10 +126,14 @@ struct sp_large {
     struct sp_rank_place decided; /* the winners of hubs after it may be out of date */
     struct sp_rank_place changed; /* the first place after which winners have changed in this
                                    * step */
-    uint64_t used_round;          /* of st->group_ages */
+    uint32_t place;               /* in st->larges */
+    uint32_t used_round;          /* of st->group_ages */
+    uint64_t used_step;           /* of st->steps */
 };
 
 /* ---- large.c */
+/* Notes that the group is used, so that it stays in memory. */
+void sp_large_use(struct sp_group_stage *st, struct sp_group *g);
 void sp_large_free(struct sp_group_stage *st, struct sp_group *g);
 void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 struct sp_member *sp_large_find(const struct sp_group *g, struct sp_id page);

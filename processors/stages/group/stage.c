@@ -41,6 +41,8 @@ void sp_group_stage_free(struct sp_group_stage *st)
 {
     if (!st)
         return;
+    while (st->large_count)
+        sp_group_free(st, st->larges[st->large_count - 1]);
     for (struct sp_age *oldest; (oldest = sp_ages_oldest(&st->group_ages));)
         sp_group_free(st, SP_LRU_OBJECT(oldest, struct sp_group, age));
     for (struct sp_age *oldest; (oldest = sp_ages_oldest(&st->page_ages));) {
@@ -87,6 +89,7 @@ enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
         sp_message_free(m);
         return st->err;
     }
+    st->steps++;
     if (m->clock > st->clock)
         st->clock = m->clock;
     bool crawled = m->kind == SP_MSG_CRAWLED;

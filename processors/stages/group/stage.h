@@ -49,7 +49,8 @@ struct sp_group_stage {
     size_t cache_bytes; /* the budget for the next two */
     size_t page_bytes;
     size_t group_bytes;
-    struct sp_group **larges; /* the large groups in memory */
+    uint64_t steps;           /* messages handled since the start */
+    struct sp_group **larges; /* the large groups in memory; they are not in group_ages */
     uint32_t large_count;
     uint32_t large_cap;
     struct sp_group **holders; /* groups whose members borrowed signatures since the last flush */

@@ -158,12 +158,12 @@ void sp_group_changed(struct sp_group_stage *st, struct sp_group *g)
 
 void sp_group_free(struct sp_group_stage *st, struct sp_group *g)
 {
+    if (g->large)
+        sp_large_free(st, g);
     if (sp_map_remove(&st->groups, g->key) == g) {
         sp_ages_leave(&g->age);
         st->group_bytes -= GROUP_BYTES;
     }
-    if (g->large)
-        sp_large_free(st, g);
     st->group_bytes -= g->count * (size_t)SP_MEMBER_BYTES;
     for (uint32_t i = 0; i < g->count; i++)
         sp_member_free(g->members[i]);
@@ -386,9 +386,10 @@ struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id)
     struct sp_id key = table_key(id);
     struct sp_group *g = sp_map_get(&st->groups, key);
     if (g) {
-        sp_ages_use(&st->group_ages, &g->age);
         if (g->large)
-            g->large->used_round = st->group_ages.round;
+            sp_large_use(st, g);
+        else
+            sp_ages_use(&st->group_ages, &g->age);
         return g;
     }
     g = group_new(st, key, id);
@@ -426,7 +427,7 @@ static void prefetch_groups(const struct sp_group_stage *st, const struct sp_age
             sp_prefetch_bytes(g, sizeof *g);
         else if (depth == 2)
             sp_prefetch(g->members);
-        else if (depth == 1 && g->count && !g->large)
+        else if (depth == 1 && g->count)
             sp_prefetch_bytes(g->members[0], sizeof *g->members[0]);
         else if (depth == 0)
             sp_map_prefetch(&st->groups, g->key);
@@ -456,20 +457,26 @@ static void evict_groups(struct sp_group_stage *st, size_t budget)
     }
 }
 
-/* A large group stays in memory while it is used, regardless of the budget, because reading it
- * again costs as much as reading all its members. Its members do not count against the budget. */
-static void evict_larges(struct sp_group_stage *st)
+/* Reading a large group again costs as much as reading all its members. So it stays in memory until
+ * the stage has handled as many other messages as it has members: then no crawl, whatever it is,
+ * makes a message cost more than one row of a group that returns. While there is room for small
+ * groups, it stays for some more flushes. Its members do not count against the budget. */
+static void evict_larges(struct sp_group_stage *st, size_t budget)
 {
     enum { ROUNDS = 16 };
-    for (uint32_t i = st->large_count; i-- > 0;)
-        if (st->larges[i]->large->used_round + ROUNDS < st->group_ages.round)
-            sp_group_free(st, st->larges[i]);
+    uint32_t rounds = st->group_bytes > budget ? 0 : ROUNDS;
+    for (uint32_t i = st->large_count; i-- > 0;) {
+        struct sp_group *g = st->larges[i];
+        if (g->large->used_round + rounds < st->group_ages.round &&
+            g->large->used_step + g->count < st->steps)
+            sp_group_free(st, g);
+    }
 }
 
 /* Groups get a third: most have one page, and those are not kept. */
 void sp_group_stage_evict(struct sp_group_stage *st)
 {
-    evict_larges(st);
+    evict_larges(st, st->cache_bytes / 3);
     evict_groups(st, st->cache_bytes / 3);
     evict_pages(st, st->cache_bytes - st->cache_bytes / 3);
 }

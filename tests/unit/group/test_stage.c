@@ -251,3 +251,87 @@ TEST(a_reason_that_does_not_exist_is_damage)
         CU_ASSERT_EQUAL(reread(members, no_reason), SP_CORRUPT);
     }
 }
+
+/* ---- large groups stay in memory */
+
+static void fetch_another_page(struct sp_group_stage *st, int64_t version)
+{
+    struct sp_message *m = sp_message_new(SP_MSG_CRAWLED);
+    m->page = (struct sp_id){UINT64_MAX, UINT64_MAX};
+    m->crawled.version = version;
+    m->crawled.page_kind = SP_PAGE_DEAD;
+    m->crawled.url = sp_strdup("https://b.example/");
+    CU_ASSERT_EQUAL(sp_group_stage_step(st, m), SP_OK);
+}
+
+static void write_all(struct sp_group_stage *st, struct sp_db *db)
+{
+    CU_ASSERT_EQUAL(sp_group_stage_flush(st), SP_OK);
+    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+}
+
+/* A stage that keeps as little as it may, and a large group in it. */
+static struct sp_group_stage *with_large_group(struct sp_db *db, uint32_t members)
+{
+    struct sp_group_stage_options options = {.mode = SP_MODE_EXACT, .large_from = 16};
+    struct sp_outbox outbox = {on_message, on_event, NULL};
+    struct sp_group_stage *st = sp_group_stage_new(&options, sp_db_store(db, 1), &outbox);
+    struct sp_group *g = sp_group_make(st, some_group);
+    for (uint64_t page = 2; page < 2 + members; page++)
+        join(st, g, page);
+    sp_group_fit(st, g);
+    CU_ASSERT_PTR_NOT_NULL(g->large);
+    write_all(st, db);
+    return st;
+}
+
+/* A group of that many members is used once in every `pause` messages, each of which is flushed.
+ * Returns how many rows are read for a message. */
+static double rows_for_a_message(uint32_t members, uint32_t pause)
+{
+    enum { USES = 8 };
+    struct sp_db *db = sp_db_open_memory();
+    struct sp_group_stage *st = with_large_group(db, members);
+    struct sp_db_counts before, after;
+    uint32_t messages = USES * pause;
+    sp_db_counts(db, &before);
+    for (uint32_t i = 1; i <= messages; i++) {
+        fetch_another_page(st, i);
+        if (i % pause == 0) {
+            const struct sp_group *g = sp_group_get(st, some_group);
+            CU_ASSERT(g && g->large && g->count == members);
+        }
+        write_all(st, db);
+    }
+    sp_db_counts(db, &after);
+    CU_ASSERT_EQUAL(st->large_count, 1);
+    sp_group_stage_free(st);
+    sp_db_close(db);
+    return (double)(after.rows_read - before.rows_read) / messages;
+}
+
+/* However large the group is, and however often it is used: without a budget for the cache, too. */
+TEST(a_large_group_that_is_used_now_and_then_is_not_read_for_each_use)
+{
+    for (uint32_t pause = 20; pause <= 20 * 64; pause *= 4) {
+        CU_ASSERT(rows_for_a_message(500, pause) < 4);
+        CU_ASSERT(rows_for_a_message(2000, pause) < 4);
+    }
+}
+
+TEST(a_large_group_that_is_no_longer_used_leaves_the_memory)
+{
+    enum { MEMBERS = 200 };
+    struct sp_db *db = sp_db_open_memory();
+    struct sp_group_stage *st = with_large_group(db, MEMBERS);
+    for (int64_t version = 1; version <= MEMBERS; version++) {
+        fetch_another_page(st, version);
+        write_all(st, db);
+        CU_ASSERT_EQUAL(st->large_count, 1);
+    }
+    fetch_another_page(st, MEMBERS + 1);
+    write_all(st, db);
+    CU_ASSERT_EQUAL(st->large_count, 0);
+    sp_group_stage_free(st);
+    sp_db_close(db);
+}
