@@ -74,28 +74,37 @@ TEST(a_transaction_ends_early_after_a_burst_and_not_for_each_of_its_messages)
     CU_ASSERT_EQUAL(commits_of_bursts(BURSTS, 4 * MESSAGES), BURSTS);
 }
 
-/* A stream without pauses, one message each 0.8 of the time after which a transaction ends early.
- */
-static uint64_t commits_of_stream(int messages)
+/* A stream without pauses, one message each 0.8 of the time after which a transaction ends early:
+ * 20 messages take 4 seconds, 80 take 16. The commits after either are those at n and 4n. */
+static void commits_of_stream(void (*on_flush)(void), uint32_t behind_ms, uint64_t ret_commits[2])
 {
-    enum { GAP_MS = IDLE_MS * 8 / 10 };
-    begin();
-    for (int i = 0; i < messages; i++) {
+    enum { FEW = 20, MANY = 4 * FEW, GAP_MS = INTERVAL_MS / 5 };
+    __atomic_store_n(&clock_ms, START_MS, __ATOMIC_RELAXED);
+    world_create(true);
+    world.options.commit_interval_ms = INTERVAL_MS;
+    world.options.commit_idle_ms = GAP_MS * 5 / 4;
+    world.options.commit_behind_ms = behind_ms;
+    world.on_flush = on_flush;
+    world_start();
+    CU_ASSERT_FATAL(world_wait_for(&world.metrics.ready, 1));
+    for (int i = 0; i < MANY; i++) {
         uint64_t due = (uint64_t)i * GAP_MS / INTERVAL_MS;
         feed(i, 1);
         pass(GAP_MS);
         CU_ASSERT(commits() <= due + 1);
+        if (i + 1 == FEW)
+            ret_commits[0] = commits();
     }
-    uint64_t count = commits();
-    end(messages);
-    return count;
+    ret_commits[1] = commits();
+    end(MANY);
 }
 
 TEST(a_stream_without_pauses_has_a_transaction_an_interval)
 {
-    uint64_t few = commits_of_stream(MESSAGES), many = commits_of_stream(4 * MESSAGES);
-    CU_ASSERT(few >= 3 && few <= 4); /* 50 messages take 4 seconds */
-    CU_ASSERT(many >= 14 && many <= 16);
+    uint64_t count[2] = {0};
+    commits_of_stream(NULL, 0, count);
+    CU_ASSERT(count[0] >= 3 && count[0] <= 4);
+    CU_ASSERT(count[1] >= 14 && count[1] <= 16);
 }
 
 /* ---- when steps take time ---- */
@@ -150,40 +159,17 @@ static void take_long(void)
     pass(COMMIT_MS);
 }
 
-static uint64_t slow_commits_of_stream(int messages, uint32_t behind_ms)
-{
-    enum { GAP_MS = IDLE_MS * 8 / 10 };
-    __atomic_store_n(&clock_ms, START_MS, __ATOMIC_RELAXED);
-    world_create(true);
-    world.options.commit_interval_ms = INTERVAL_MS;
-    world.options.commit_idle_ms = IDLE_MS;
-    world.options.commit_behind_ms = behind_ms;
-    world.on_flush = take_long;
-    world_start();
-    CU_ASSERT_FATAL(world_wait_for(&world.metrics.ready, 1));
-    for (int i = 0; i < messages; i++) {
-        feed(i, 1);
-        pass(GAP_MS);
-    }
-    uint64_t count = commits();
-    end(messages);
-    return count;
-}
-
-/* 50 messages take 4 seconds, 200 take 16. After the first one, a transaction lasts four of its
- * commits. */
+/* After the first one, a transaction lasts four of its commits. */
 TEST(where_commits_are_slow_transactions_are_longer_and_fewer)
 {
-    enum { FEW = MESSAGES, MANY = 4 * MESSAGES };
-    uint64_t each = slow_commits_of_stream(FEW, 0), each_of_many = slow_commits_of_stream(MANY, 0);
-    uint64_t slow = slow_commits_of_stream(FEW, 10 * COMMIT_MS);
-    uint64_t slow_of_many = slow_commits_of_stream(MANY, 10 * COMMIT_MS);
-    uint64_t bounded = slow_commits_of_stream(FEW, 2 * COMMIT_MS);
-    uint64_t bounded_of_many = slow_commits_of_stream(MANY, 2 * COMMIT_MS);
-    CU_ASSERT(each >= 3 && each <= 4);
-    CU_ASSERT(each_of_many >= 14 && each_of_many <= 16);
-    CU_ASSERT(slow >= 1 && slow <= 2);
-    CU_ASSERT(slow_of_many >= 4 && slow_of_many <= 5);
-    CU_ASSERT(bounded >= 2 && bounded <= 3);
-    CU_ASSERT(bounded_of_many >= 8 && bounded_of_many <= 9);
+    uint64_t each[2] = {0}, slow[2] = {0}, bounded[2] = {0};
+    commits_of_stream(take_long, 0, each);
+    commits_of_stream(take_long, 10 * COMMIT_MS, slow);
+    commits_of_stream(take_long, 2 * COMMIT_MS, bounded);
+    CU_ASSERT(each[0] >= 3 && each[0] <= 4);
+    CU_ASSERT(each[1] >= 14 && each[1] <= 16);
+    CU_ASSERT(slow[0] >= 1 && slow[0] <= 2);
+    CU_ASSERT(slow[1] >= 4 && slow[1] <= 5);
+    CU_ASSERT(bounded[0] >= 2 && bounded[0] <= 3);
+    CU_ASSERT(bounded[1] >= 8 && bounded[1] <= 9);
 }
