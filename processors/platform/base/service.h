@@ -4,7 +4,8 @@
  *   start ──> run(arg) ──> pause ──> task ──> pause ──> ... ──> pause returns false ──> run returns
  *                            ^ wake, stop, or the time is over
  *
- * All times are of the monotonic clock. */
+ * A thread that waits for others can pause as a service of its own, without starting a thread. All
+ * times are of the monotonic clock. */
 #ifndef SP_BASE_SERVICE_H
 #define SP_BASE_SERVICE_H
 

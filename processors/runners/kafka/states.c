@@ -2,11 +2,11 @@
 #include "kafka/states.h"
 
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/huge.h"
 #include "base/mem.h"
+#include "base/service.h"
 #include "base/thread.h"
 #include "kafka/internal.h"
 
@@ -31,8 +31,8 @@ struct sp_states {
     struct lane lanes[LANES_MOST];
     pthread_mutex_t
         opening; /* databases that share write buffers are opened and closed one at a time */
-    pthread_mutex_t lock; /* of the following fields */
-    pthread_cond_t changed;
+    struct sp_service
+        waiting;    /* of the caller, for the lanes; its lock is that of the next fields */
     size_t working; /* number of lanes at work */
     enum sp_err err;
     size_t failed;
@@ -138,13 +138,13 @@ static enum sp_err open_state(struct lane *lane, struct sp_task *t, struct sp_fa
 static void note_failure(struct sp_states *s, enum sp_err err, size_t i,
                          const struct sp_fault *fault)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->waiting.lock);
     if (s->err == SP_OK) { /* tasks that are ended by this error report that they were stopped */
         s->err = err;
         s->failed = i;
         s->fault = *fault;
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->waiting.lock);
     __atomic_store_n(&s->ending, true, __ATOMIC_RELAXED);
 }
 
@@ -162,10 +162,10 @@ static void *work(void *arg)
         if (err != SP_OK)
             note_failure(s, err, i, &fault);
     }
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->waiting.lock);
     s->working--;
-    pthread_cond_signal(&s->changed);
-    pthread_mutex_unlock(&s->lock);
+    sp_service_wake(&s->waiting);
+    pthread_mutex_unlock(&s->waiting.lock);
     return NULL;
 }
 
@@ -179,16 +179,16 @@ static void start(struct sp_states *s)
         struct lane *lane = &s->lanes[i];
         struct sp_fault fault;
         lane->states = s;
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->waiting.lock);
         s->working++;
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->waiting.lock);
         enum sp_err err = sp_thread_start(&lane->thread, work, lane, &fault);
         lane->started = err == SP_OK;
         if (lane->started)
             continue;
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->waiting.lock);
         s->working--;
-        pthread_mutex_unlock(&s->lock);
+        pthread_mutex_unlock(&s->waiting.lock);
         if (i == 0)
             note_failure(s, err, 0, &fault);
         break;
@@ -209,19 +209,14 @@ static void report(struct sp_states *s)
 
 static void wait_for_all(struct sp_states *s)
 {
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&s->waiting.lock);
     while (s->working > 0) {
-        struct timespec until;
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_nsec += WAIT_MS * 1000000L;
-        until.tv_sec += until.tv_nsec / 1000000000L;
-        until.tv_nsec %= 1000000000L;
-        pthread_cond_timedwait(&s->changed, &s->lock, &until);
-        pthread_mutex_unlock(&s->lock);
+        sp_service_pause(&s->waiting, WAIT_MS);
+        pthread_mutex_unlock(&s->waiting.lock);
         report(s);
-        pthread_mutex_lock(&s->lock);
+        pthread_mutex_lock(&s->waiting.lock);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&s->waiting.lock);
     for (size_t i = 0; i < LANES_MOST; i++)
         if (s->lanes[i].started) {
             pthread_join(s->lanes[i].thread, NULL);
@@ -256,14 +251,9 @@ enum sp_err sp_states_open(struct sp_states *s, struct sp_task *const *tasks, si
 struct sp_states *sp_states_new(const struct sp_states_options *options)
 {
     struct sp_states *s = sp_calloc(1, sizeof *s);
-    pthread_condattr_t attributes;
     s->options = *options;
     pthread_mutex_init(&s->opening, NULL);
-    pthread_mutex_init(&s->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    sp_service_init(&s->waiting);
     return s;
 }
 
@@ -274,8 +264,7 @@ void sp_states_free(struct sp_states *s)
     for (size_t i = 0; i < LANES_MOST; i++)
         if (s->lanes[i].reader)
             rd_kafka_destroy(s->lanes[i].reader);
-    pthread_cond_destroy(&s->changed);
-    pthread_mutex_destroy(&s->lock);
+    sp_service_done(&s->waiting);
     pthread_mutex_destroy(&s->opening);
     sp_free(s);
 }
