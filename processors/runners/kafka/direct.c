@@ -49,12 +49,14 @@ static bool has_caught_up(const struct sp_worker *w, const struct sp_task *t)
 
 static void deliver_one(struct sp_worker *w, struct sp_task *t)
 {
-    int64_t started_us = sp_clock_us();
     if (t->handled_next < 0)
         t->handled_next = t->input_next;
     t->upkept = false;
-    enum sp_err err = w->options->stage.take(t->stage, pop(w, t));
-    sp_worker_stepped(w, (uint64_t)(sp_clock_us() - started_us));
+    struct sp_message *m = pop(w, t);
+    const char *what = sp_message_name(m->kind);
+    struct sp_step step = sp_step_begin(w);
+    enum sp_err err = w->options->stage.take(t->stage, m);
+    sp_step_end(w, &step, t, NULL, what, 0);
     if (err != SP_OK)
         sp_damage_note(w, t, err, "the stage failed", sp_err_text(err));
     w->handled++;

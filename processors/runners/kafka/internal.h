@@ -4,6 +4,7 @@
  *   failure.c       what went wrong first
  *   log.c           the log
  *   direct.c        messages to partitions of the same instance
+ *   step.c          how long a message takes
  *   crew.c          threads that read messages
  *   intake.c        when no messages are taken for a while
  *   damage.c        which failures a new database repairs
@@ -46,8 +47,9 @@ struct sp_worker {
     int64_t *posted;        /* by input partition: the last offset that may hold a message of one of
                                our partitions; see direct.c */
     size_t kept;            /* messages, of all tasks */
-    uint32_t *wipes;        /* how often state was wiped because a stage found it damaged */
-    uint64_t *limits;       /* by topic: bytes of the largest message it may take; 0: not known */
+    uint64_t logged_step_us; /* the longest step that was logged */
+    uint32_t *wipes;         /* how often state was wiped because a stage found it damaged */
+    uint64_t *limits;        /* by topic: bytes of the largest message it may take; 0: not known */
     size_t too_large; /* bytes of the last output of a stateless stage that no topic takes; 0 */
     bool open;        /* a transaction */
     bool purged;      /* librdkafka gave up messages of it */
@@ -96,12 +98,20 @@ void sp_intake_control(struct sp_worker *w);
 /* Opens a transaction if the stage has work that no message causes. */
 void sp_worker_upkeep(struct sp_worker *w);
 
-/* Notes how long a step took. */
-static inline void sp_worker_stepped(struct sp_worker *w, uint64_t took_us)
-{
-    if (took_us > w->options->metrics->longest_step_us)
-        SET(w, longest_step_us, took_us);
-}
+/* The handling of one message, and what the worker had sent before it. */
+struct sp_step {
+    int64_t started_us;
+    uint64_t emitted;
+    uint64_t emitted_bytes;
+    size_t kept;
+};
+
+struct sp_step sp_step_begin(const struct sp_worker *w);
+/* Notes how long it took, of which threads of the crew took `read_us`. One that takes a second, and
+ * twice as long as the last one that was logged, is logged with what it did. `m`: NULL if the
+ * message was handled without the topic. `what`: a word for it, or NULL. */
+void sp_step_end(struct sp_worker *w, const struct sp_step *step, const struct sp_task *t,
+                 const rd_kafka_message_t *m, const char *what, uint64_t read_us);
 
 /* Delivers what is kept for tasks that have caught up, and what follows from it. */
 void sp_direct_deliver(struct sp_worker *w);

@@ -104,10 +104,10 @@ static void handle(struct sp_worker *w, rd_kafka_message_t *m)
     if (!t || sp_transaction_begin(w) != SP_OK)
         return;
     w->too_large = 0;
-    int64_t started_us = sp_clock_us();
+    struct sp_step step = sp_step_begin(w);
     enum sp_err err = w->options->stage.step(t->stage, sp_view(m->key, m->key_len),
                                              sp_view(m->payload, m->len), &why);
-    sp_worker_stepped(w, (uint64_t)(sp_clock_us() - started_us));
+    sp_step_end(w, &step, t, m, NULL, 0);
     note_handled(w, t, m, err, why);
 }
 
@@ -121,9 +121,10 @@ static void handle_read(struct sp_worker *w, const struct sp_crew_result *r)
         return;
     }
     w->too_large = 0;
+    struct sp_step step = sp_step_begin(w);
     if (r->err == SP_OK)
         w->options->stage.pass(t->stage, &r->reading);
-    sp_worker_stepped(w, r->took_us);
+    sp_step_end(w, &step, t, r->message, NULL, r->took_us);
     note_handled(w, t, r->message, r->err, r->reading.why);
 }
 

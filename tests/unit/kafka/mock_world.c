@@ -97,6 +97,10 @@ static void on_log(const char *level, const char *text)
         __atomic_add_fetch(&world.wipes, 1, __ATOMIC_RELAXED);
     if (strstr(text, "retrying"))
         __atomic_add_fetch(&world.retries, 1, __ATOMIC_RELAXED);
+    if (strncmp(text, "a message took", 14) == 0) {
+        snprintf(world.slowest, sizeof world.slowest, "%s", text);
+        world.slow++;
+    }
     if (strstr(text, "partitions assigned"))
         __atomic_add_fetch(&world.assignments, 1, __ATOMIC_RELAXED);
 }

@@ -36,6 +36,8 @@ struct world {
     char restarted[1024];   /* the reason of the last restart */
     uint64_t assignments;   /* number of assignments */
     uint64_t retries;       /* number of log lines about something that librdkafka retries */
+    uint64_t slow;          /* number of log lines about messages that took long */
+    char slowest[1024];     /* the last of them */
     volatile sig_atomic_t stop;
     pthread_t thread;
     enum sp_err result;

@@ -26,10 +26,11 @@ time_t __wrap_time(time_t *ret_time)
     return t;
 }
 
+static int64_t now_us;
+
 /* Each reading is 0.7 ms after the one before. */
 int64_t __wrap_sp_clock_us(void)
 {
-    static int64_t now_us;
     return __atomic_add_fetch(&now_us, STEP_US, __ATOMIC_RELAXED);
 }
 
@@ -308,6 +309,33 @@ TEST(commits_are_measured_in_microseconds)
     world_wait_committed(MESSAGES);
     CU_ASSERT_EQUAL(world_stop(), SP_OK);
     CU_ASSERT_EQUAL(world.metrics.commit_microseconds, STEP_US * world.metrics.commits);
+    world_destroy();
+}
+
+/* ---- slow messages ---- */
+
+static void take_longer_and_longer(void)
+{
+    static const int64_t took_us[] = {0, 900000, 1500000, 1600000, 2900000, 4000000, 3000000, 0};
+    static size_t i;
+    __atomic_fetch_add(&now_us, took_us[i++ % (sizeof took_us / sizeof *took_us)],
+                       __ATOMIC_RELAXED);
+}
+
+TEST(a_message_that_takes_long_is_logged_with_what_it_did)
+{
+    world_create(true);
+    world.on_step = take_longer_and_longer;
+    world_start();
+    world_feed(0, 8);
+    world_wait_committed(8);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.slow, 2); /* of 1.5 and 4 s */
+    CU_ASSERT_STRING_EQUAL(
+        world.slowest,
+        "a message took 4.0 s: t.tier1 [0], offset 5, 1 bytes; it sent 1 messages of "
+        "1 bytes, and 0 to partitions of this instance");
+    CU_ASSERT_EQUAL(world.metrics.longest_step_us, 4000000 + STEP_US);
     world_destroy();
 }
 
