@@ -143,7 +143,7 @@ static void open_stage(struct stage *s)
                                     "fetch.message.max.bytes",
                                     "1048576",
                                     "fetch.wait.max.ms",
-                                    "20",
+                                    "200",
                                     "message.max.bytes",
                                     "20000000",
                                     NULL};

@@ -189,8 +189,12 @@ static const struct default_value of_consumers[] = {
     {"session.timeout.ms", "30000"},
     {"max.poll.interval.ms", "600000"},     /* a restore happens between two polls */
     {"fetch.message.max.bytes", "1048576"}, /* larger messages are received as well */
-    {"fetch.wait.max.ms", "20"},            /* each hop waits this long if little data arrives */
+    {"fetch.wait.max.ms", "20"},            /* the end of a topic is noticed after this time */
     {NULL, NULL}};
+
+/* The broker replies as soon as there is a message. Until then each request costs both sides the
+ * same as one with messages. */
+static const struct default_value of_stages[] = {{"fetch.wait.max.ms", "200"}, {NULL, NULL}};
 
 /* Memory that is used again is still in the processor's cache. In memory a small message takes
  * three times its size. A fetch of 4 MB takes the broker two thirds of the time of four of 1 MB. */
@@ -225,6 +229,8 @@ static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
     set_all(b, common);
     set(b, "client.id", o->instance);
     set_all(b, role <= SP_KAFKA_WATCHER ? of_consumers : of_producers);
+    if (role <= SP_KAFKA_PASSING_CONSUMER)
+        set_all(b, of_stages);
     if (role == SP_KAFKA_RESTORER)
         set_all(b, of_restorers);
     if (role == SP_KAFKA_TRANSACTIONAL) {

@@ -159,9 +159,11 @@ void world_create(bool stateful)
     world.properties[1] = (struct sp_config_property){"session.timeout.ms", "3200"};
     world.properties[2] = (struct sp_config_property){"heartbeat.interval.ms", "100"};
     world.properties[3] = (struct sp_config_property){"transaction.timeout.ms", "10000"};
+    /* The mock replies after this time, also if a message has come meanwhile. */
+    world.properties[4] = (struct sp_config_property){"fetch.wait.max.ms", "20"};
     world.options =
         (struct sp_worker_options){.kafka = {.properties = world.properties,
-                                             .property_count = 4,
+                                             .property_count = 5,
                                              .prefix = "t.",
                                              .instance = "1",
                                              .log = on_log},
