@@ -364,6 +364,9 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
     for (int32_t p = 0; p < count && w->failure.err == SP_OK; p++)
         if (w->tasks[p] && w->tasks[p]->handled_next >= 0 && w->options->stage.stateful)
             write_changelog(w, w->tasks[p]);
+    /* Before the offsets: an instance that takes over restores up to the end that the changelog has
+     * after the rebalance. The broker accepts offsets only before a rebalance, so if it accepts
+     * them, all of this transaction lies before that end, and the restore waits for its outcome. */
     if (w->failure.err == SP_OK &&
         rd_kafka_flush(w->producer, sp_worker_timeout_ms(w)) != RD_KAFKA_RESP_ERR_NO_ERROR)
         sp_failure_note_cause(&w->failure, SP_ABORT_TIMEOUT, "commit",
