@@ -1,10 +1,10 @@
 /* Indexes the kids of a large star by their shingles that the pivot does not have, so that a probe
  * finds the kids with which it shares some. A shingle that many kids have is only counted, and
  * assumed to be in all of them. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "similarity/intersect.h"
 #include "stars/internal.h"
 
 uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_signature *pivot,
@@ -19,6 +19,23 @@ uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_si
             ret_hashes[count++] = x[i];
     }
     return count;
+}
+
+static bool has_repeats(const struct sp_signature *x)
+{
+    uint32_t repeats = 0;
+    for (uint32_t i = 1; i < x->shingle_count; i++)
+        repeats += x->hashes[i] == x->hashes[i - 1];
+    return repeats;
+}
+
+uint32_t sp_star_count_beside(struct sp_stars *s, const struct sp_signature *child,
+                              const struct sp_signature *pivot)
+{
+    uint32_t n = child->shingle_count;
+    if (has_repeats(child) || has_repeats(pivot))
+        return sp_star_beside_of(s, child, pivot);
+    return n - (uint32_t)sp_intersect(child->hashes, n, pivot->hashes, pivot->shingle_count, 0);
 }
 
 static uint32_t beside_key(uint32_t pivot, uint32_t shingle)
@@ -126,12 +143,6 @@ void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signat
     sp_star_row_changed(s, s->stars[star].pivot);
 }
 
-static int by_row(const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                                const struct sp_signature *pivot, uint32_t *ret_common)
 {
@@ -148,12 +159,12 @@ uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct s
         const uint32_t *rows = list.numbers ? list.numbers : &list.only;
         sp_grow(&s->gathered, &s->gathered_cap, gathered + list.count);
         s->stats.scanned += list.count;
-        for (uint32_t k = 0; k < list.count; k++)
-            if (s->rows[rows[k]].star == star)
+        for (uint32_t k = 0; k < list.count; k++) {
+            struct row *r = &s->rows[rows[k]];
+            if (r->star == star && r->gathered++ == 0)
                 s->gathered[gathered++] = rows[k];
+        }
     }
-    if (gathered)
-        qsort(s->gathered, gathered, sizeof *s->gathered, by_row);
     *ret_common = common;
     return gathered;
 }

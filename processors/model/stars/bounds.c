@@ -30,12 +30,6 @@ bool sp_star_bound_sizes(const struct sp_stars *s, uint32_t total, uint32_t othe
 
 struct hits_bound sp_star_bound_probe(const struct sp_stars *s, uint32_t kept)
 {
-    return (struct hits_bound){kept, kept / s->tau, s->tau / (1 + s->tau), s->tau};
-}
-
-uint32_t sp_star_bound_hits(const struct hits_bound *probe, uint32_t max_kept)
-{
-    double y = probe->largest < max_kept ? probe->largest : max_kept;
-    double more = probe->share * (probe->kept - probe->tau * y) - SLACK;
-    return more <= 0 ? 1 : 1 + (uint32_t)floor(more);
+    double share = s->tau / (1 + s->tau);
+    return (struct hits_bound){share * kept - SLACK, share * s->tau, kept / s->tau};
 }

@@ -53,6 +53,7 @@ struct row {
     uint32_t overlap : 30; /* of a kid: with the pivot */
     uint32_t kind : 2;
     uint32_t adopter;
+    uint32_t gathered; /* 0, except during a gathering: beside.c */
 };
 
 enum kid_kind {
@@ -238,15 +239,19 @@ uint32_t sp_star_bound_overlap(const struct sp_stars *s, uint32_t kept, bool cap
 bool sp_star_bound_sizes(const struct sp_stars *s, uint32_t total, uint32_t other_total);
 /* What the next function needs of a probe that keeps so many shingles. */
 struct hits_bound {
-    double kept;
+    double most;    /* hits that are too few for a member of no size */
+    double less;    /* of them for each shingle of the largest member */
     double largest; /* the size of the largest signature that is similar */
-    double share;   /* of all shingles of two similar signatures that both have */
-    double tau;
 };
 struct hits_bound sp_star_bound_probe(const struct sp_stars *s, uint32_t kept);
-/* The least number of hits of a probe in a star with members up to max_kept, none of them capped.
- */
-uint32_t sp_star_bound_hits(const struct hits_bound *probe, uint32_t max_kept);
+/* Whether so many hits of a probe, one or more, suffice in a star with members up to max_kept, none
+ * of them capped. Inline because a probe asks for each star that it hits. */
+static inline bool sp_star_bound_hits(const struct hits_bound *probe, uint32_t hits,
+                                      uint32_t max_kept)
+{
+    double y = probe->largest < max_kept ? probe->largest : max_kept;
+    return hits > probe->most - probe->less * y;
+}
 
 /* ---- cover.c ---- */
 
@@ -312,11 +317,14 @@ void sp_star_beside_take(struct sp_stars *s, uint32_t pivot, uint32_t row, const
 /* The same as sp_star_kid_beside, into s->hashes. */
 uint32_t sp_star_beside_of(struct sp_stars *s, const struct sp_signature *child,
                            const struct sp_signature *pivot);
+/* The same, but only counts them, which is faster. */
+uint32_t sp_star_count_beside(struct sp_stars *s, const struct sp_signature *child,
+                              const struct sp_signature *pivot);
 /* Indexes all kids of a star that has become large. */
 void sp_star_index_all(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot);
-/* Fills s->gathered with the kids that share a shingle with x that the pivot does not have, sorted
- * by number, once for each such shingle. *ret_common: the number of such shingles of x that are
- * common among kids. */
+/* Fills s->gathered with the kids that share a shingle with x that the pivot does not have; each
+ * one's `gathered` is the number of such shingles, and the caller must reset it. *ret_common: the
+ * number of such shingles of x that are common among kids. */
 uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
                                const struct sp_signature *pivot, uint32_t *ret_common);
 

@@ -73,10 +73,14 @@ void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
                      const struct sp_signature *pivot, const struct sp_signature *child,
                      enum kid_kind kind, uint32_t adopter)
 {
-    uint32_t beside = sp_star_beside_of(s, child, pivot), pivot_row = s->stars[star].pivot;
+    const struct kids *kids = s->stars[star].kids;
+    bool indexed = kids && kids->indexed;
+    uint32_t beside =
+        indexed ? sp_star_beside_of(s, child, pivot) : sp_star_count_beside(s, child, pivot);
+    uint32_t pivot_row = s->stars[star].pivot;
     struct kid kid = {row, child->shingle_count, child->shingle_count - beside, kind, adopter};
     sp_star_kid_put(s, star, kid, child->shingle_total);
-    if (s->stars[star].kids->indexed)
+    if (indexed)
         sp_star_kid_beside_put(s, pivot_row, row, s->hashes, beside);
     else if (sp_star_kids_count(s->stars[star].kids) >= INDEXED_FROM && !s->by_keys &&
              s->stars[star].domain->posted)

@@ -24,11 +24,13 @@ static void hit_all(struct sp_stars *s, uint16_t domain, const struct sp_star_li
 {
     enum { AHEAD = 8 };
     const uint32_t *stars = stars_of(list);
-    for (uint32_t k = 0; k < list->count; k++) {
-        if (k + AHEAD < list->count)
-            sp_prefetch(&s->briefs[stars[k + AHEAD]]);
+    uint32_t k = 0;
+    for (; k + AHEAD < list->count; k++) {
+        sp_prefetch(&s->briefs[stars[k + AHEAD]]);
         hit(s, domain, stars[k]);
     }
+    for (; k < list->count; k++)
+        hit(s, domain, stars[k]);
 }
 
 /* The first stars of a list. */

@@ -74,8 +74,7 @@ static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signatur
     const struct star *c = &s->stars[star];
     if (s->by_keys || !c->domain->posted || c->headless || c->draining)
         return false;
-    sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count);
-    return sp_star_kid_beside(x, pivot, s->hashes) <= most && sp_star_cover_possible(s, pivot, x);
+    return sp_star_count_beside(s, x, pivot) <= most && sp_star_cover_possible(s, pivot, x);
 }
 
 /* Two rows that share a template, and little else, go to the fringe of the star whose pivot has the

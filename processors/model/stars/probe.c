@@ -33,15 +33,12 @@ static void filter_by_hits(struct sp_stars *s, const struct sp_signature *x)
     for (uint32_t i = 0; i < s->found_count; i++) {
         uint32_t star = s->found[i].star;
         struct brief *b = &s->briefs[star];
-        uint32_t hits = b->hits, least = 1;
+        uint32_t hits = b->hits;
         b->hits = 0;
-        if (s->by_keys)
-            least = of_keys;
-        else if (!capped && b->most)
-            least = sp_star_bound_hits(&bound, b->most);
-        if (hits < least)
+        if (s->by_keys ? hits < of_keys
+                       : !capped && b->most && !sp_star_bound_hits(&bound, hits, b->most))
             continue;
-        s->found[kept++] = (struct found){star, hits, 0};
+        s->found[kept++] = (struct found){.star = star, .hits = hits};
         sp_prefetch(&s->stars[star]);
     }
     s->found_count = kept;

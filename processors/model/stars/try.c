@@ -59,13 +59,12 @@ static void try_litters(struct trial *t, const struct litters *all)
 static void try_gathered(struct trial *t, uint32_t gathered)
 {
     struct sp_stars *s = t->stars;
-    for (uint32_t i = 0, end; i < gathered; i = end) {
-        uint32_t row = s->gathered[i];
-        for (end = i + 1; end < gathered && s->gathered[end] == row; end++)
-            ;
+    for (uint32_t i = 0; i < gathered; i++) {
+        uint32_t row = s->gathered[i], shared = s->rows[row].gathered;
         struct kid kid = sp_star_kid_at(s, row);
+        s->rows[row].gathered = 0;
         if ((kid.kind == FRINGE || t->members) &&
-            may_match(t, kid.kept, kid.overlap, t->beside + (end - i)))
+            may_match(t, kid.kept, kid.overlap, t->beside + shared))
             add_tried(s, NULL, 0, row);
     }
 }
