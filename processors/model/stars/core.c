@@ -18,6 +18,12 @@ bool sp_star_signature_of(struct sp_stars *s, uint32_t row,
     return s->err == SP_OK;
 }
 
+void sp_star_prefetch_signatures(struct sp_stars *s, const uint32_t *rows, size_t count)
+{
+    if (s->options.prefetch && count)
+        s->options.prefetch(s->options.arg, rows, count);
+}
+
 bool sp_star_is_capped(const struct sp_signature *signature)
 {
     return signature->shingle_count < signature->shingle_total;

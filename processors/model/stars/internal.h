@@ -34,14 +34,15 @@
 enum {
     NONE = SP_STARS_NONE,
     ORPHAN = NONE - 1,
-    BESIDE_MOST = 64,   /* children in a list of s->beside; a longer list is of no use */
-    POSTED_FROM = 16,   /* rows of a small domain */
-    ABSORBED_KIDS = 16, /* at most, of a star that another one absorbs */
-    COMMON_FROM = 4,    /* stars: so many have posted a shingle that many pages share */
-    INDEXED_FROM = 64,  /* kids; in a smaller star all are tried that sizes do not rule out */
-    PARITY_BITS = 1,    /* of a pattern, for each shingle */
-    CENTRED_AT = 64,    /* children; at this size the pivot is chosen again among the members */
-    CENTRED_MOST = 256  /* kids, including those on the fringe */
+    BESIDE_MOST = 64,    /* children in a list of s->beside; a longer list is of no use */
+    POSTED_FROM = 16,    /* rows of a small domain */
+    ABSORBED_KIDS = 16,  /* at most, of a star that another one absorbs */
+    COMMON_FROM = 4,     /* stars: so many have posted a shingle that many pages share */
+    INDEXED_FROM = 64,   /* kids; in a smaller star all are tried that sizes do not rule out */
+    PARITY_BITS = 1,     /* of a pattern, for each shingle */
+    CENTRED_AT = 64,     /* children; at this size the pivot is chosen again among the members */
+    CENTRED_MOST = 256,  /* kids, including those on the fringe */
+    FETCHED_AT_ONCE = 16 /* signatures */
 };
 
 /* A row in no star, or an unused number, has star NONE. */
@@ -154,6 +155,7 @@ struct touched {
 struct found {
     uint32_t star;
     uint32_t hits;
+    uint32_t need; /* the least overlap with the pivot that matters */
     uint64_t name; /* of the pivot */
 };
 
@@ -366,6 +368,8 @@ enum sp_err sp_star_outcome(struct sp_stars *s);
  * returns. */
 bool sp_star_signature_of(struct sp_stars *s, uint32_t row,
                           const struct sp_signature **ret_signature);
+/* Announces calls of the function above, all at once, so that they wait for memory only once. */
+void sp_star_prefetch_signatures(struct sp_stars *s, const uint32_t *rows, size_t count);
 /* Whether the signature does not have all shingles of its page. */
 bool sp_star_is_capped(const struct sp_signature *signature);
 /* F of two signatures; counted in the statistics. */

@@ -211,17 +211,35 @@ static bool try_others(struct sp_stars *s, struct meeting *m, bool direct)
            sp_star_try_kids(s, m->star, m->x, m->except, m->pivot, m->overlap, !direct);
 }
 
-static bool try_star(struct sp_stars *s, uint32_t star, const struct sp_signature *x,
+/* Keeps the stars of s->found whose pivots are not far from x. The signatures of the first of them
+ * are fetched at once. */
+static void keep_near(struct sp_stars *s, const struct sp_signature *x)
+{
+    uint32_t kept = 0, fetched = 0, pivots[FETCHED_AT_ONCE];
+    for (uint32_t i = 0; i < s->found_count; i++) {
+        struct found f = s->found[i];
+        const struct star *c = &s->stars[f.star];
+        f.need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
+        if (sp_star_kids_count(c->kids))
+            f.need = min_u32(f.need, overlap_for_kids(s, c, x));
+        if (!s->by_keys && is_far(s, c, x, f.need))
+            continue;
+        s->found[kept++] = f;
+        if (fetched < FETCHED_AT_ONCE)
+            pivots[fetched++] = c->pivot;
+    }
+    s->found_count = kept;
+    if (kept > 1)
+        sp_star_prefetch_signatures(s, pivots, fetched);
+}
+
+static bool try_star(struct sp_stars *s, const struct found *found, const struct sp_signature *x,
                      uint32_t except)
 {
+    uint32_t star = found->star;
     const struct star *c = &s->stars[star];
-    struct meeting m = {.star = star, .x = x, .except = except};
+    struct meeting m = {.star = star, .x = x, .except = except, .need = found->need};
     double similarity;
-    m.need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
-    if (sp_star_kids_count(c->kids))
-        m.need = min_u32(m.need, overlap_for_kids(s, c, x));
-    if (!s->by_keys && is_far(s, c, x, m.need))
-        return true;
     if (!sp_star_signature_of(s, c->pivot, &m.pivot))
         return false;
     bool direct = is_direct(s, &m, &similarity);
@@ -248,8 +266,9 @@ bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint
     s->parity_known = false;
     sp_star_find(d, x);
     s->repeats = s->found_count && !s->by_keys ? repeats_of(x) : 0;
+    keep_near(s, x);
     for (uint32_t i = 0; i < s->found_count; i++)
-        if (!try_star(s, s->found[i].star, x, except))
+        if (!try_star(s, &s->found[i], x, except))
             return false;
     if (s->touched_count > 1)
         qsort(s->touched, s->touched_count, sizeof *s->touched, by_similarity);

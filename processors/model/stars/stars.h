@@ -74,6 +74,9 @@ struct sp_stars_options {
     struct sp_similarity_options similarity;
     /* The signature of a row, borrowed. */
     enum sp_err (*signature)(void *arg, uint32_t row, const struct sp_signature **ret_signature);
+    /* Prefetches into the processor's caches what `signature` will read for these rows. May be
+     * NULL. */
+    void (*prefetch)(void *arg, const uint32_t *rows, size_t count);
     /* Called when the stored form of the row has changed (sp_stars_row_get). May be NULL. */
     void (*changed)(void *arg, uint32_t row);
     void *arg;

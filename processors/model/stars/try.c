@@ -148,6 +148,17 @@ static bool try_kid(struct sp_stars *s, uint32_t star, const struct sp_signature
 
 enum { NEAREST = 64, IN_TURN = 8 };
 
+/* The signatures of the first kids of the heap, which are about the nearest. */
+static void prefetch_nearest(struct sp_stars *s)
+{
+    enum { FIRST = 8 };
+    uint32_t rows[FIRST], count = 0;
+    for (; count < FIRST && count < s->tried_count; count++)
+        rows[count] = s->tried[count].row;
+    if (count > 1)
+        sp_star_prefetch_signatures(s, rows, count);
+}
+
 /* Compares x with s->tried and the rest of their litters, the nearest first, but only with the
  * first NEAREST of the litters of members. *ret_more: others are left, and none was similar.
  * Usually only a few are compared, so heaps are cheaper than sorting. */
@@ -157,6 +168,7 @@ static bool try_nearest(struct sp_stars *s, uint32_t star, const struct sp_signa
     uint32_t before = except, members = 0;
     *ret_more = false;
     heap_make(s);
+    prefetch_nearest(s);
     while (s->tried_count) {
         struct tried k = take_nearest(s);
         bool similar;

@@ -11,6 +11,7 @@
  *   return    A row that leaves its star while others stay takes what it resembles with it: others
  *             rely on those that stay. So it probes again itself, all cells that it visits. */
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "compare/cell.h"
 
 /* ---- callbacks of the index ---- */
@@ -21,6 +22,18 @@ static enum sp_err signature_of(void *arg, uint32_t row, const struct sp_signatu
     struct sp_signature *s = sp_cell_actor_signature(c, row);
     *ret_signature = s;
     return c->err;
+}
+
+static void prefetch(void *arg, const uint32_t *rows, size_t count)
+{
+    const struct sp_compare_stage *c = arg;
+    struct sp_id contents[SP_CONTENTS_PREFETCHED];
+    size_t n = count < SP_CONTENTS_PREFETCHED ? count : SP_CONTENTS_PREFETCHED;
+    for (size_t i = 0; i < n; i++)
+        sp_prefetch(&c->slots[rows[i]].content);
+    for (size_t i = 0; i < n; i++)
+        contents[i] = c->slots[rows[i]].content;
+    sp_contents_prefetch_all(c->contents, contents, n);
 }
 
 static void on_changed(void *arg, uint32_t row)
@@ -34,6 +47,7 @@ void sp_near_open(struct sp_compare_stage *c)
 {
     struct sp_stars_options o = {.similarity = c->options.similarity,
                                  .signature = signature_of,
+                                 .prefetch = prefetch,
                                  .changed = on_changed,
                                  .arg = c};
     c->stars = sp_stars_new(&o);

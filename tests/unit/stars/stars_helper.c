@@ -16,6 +16,15 @@ static enum sp_err signature_of_row(void *arg, uint32_t row, const struct sp_sig
     return SP_OK;
 }
 
+/* Only rows that can be read may be announced. */
+static void note_announced(void *arg, const uint32_t *rows, size_t count)
+{
+    struct sample *s = arg;
+    for (size_t i = 0; i < count; i++)
+        SP_ASSERT(rows[i] < s->rows && (s->live[rows[i]] || s->ghost[rows[i]]));
+    s->announced += count;
+}
+
 static void note_changed(void *arg, uint32_t row)
 {
     struct sample *s = arg;
@@ -27,6 +36,7 @@ static void open_index(struct sample *s, const struct sp_similarity_options *sim
 {
     struct sp_stars_options options = {.similarity = *similarity,
                                        .signature = signature_of_row,
+                                       .prefetch = note_announced,
                                        .changed = note_changed,
                                        .arg = s};
     s->similarity = *similarity;

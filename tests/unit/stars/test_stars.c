@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "harness.h"
 #include "invariants.h"
+#include "stars/internal.h"
 
 static struct sp_similarity_options shingles_at(double threshold)
 {
@@ -164,6 +165,49 @@ TEST(repeated_shingles_lose_nothing)
     for (uint32_t i = 0; i < 300; i += 2)
         sample_remove(&s, i);
     sample_settle(&s);
+    CU_ASSERT(sample_is_exact(&s));
+    sample_done(&s);
+}
+
+static struct sp_signature *some_repeated(struct sample *s)
+{
+    uint32_t shingles[60], count = (uint32_t)sample_random(s, 60);
+    uint32_t most = 1 + (uint32_t)sample_random(s, 2000);
+    for (uint32_t k = 0; k < count; k++)
+        shingles[k] = 1 + (uint32_t)sample_random(s, most);
+    return signature_of_set(s, shingles, count, 0);
+}
+
+TEST(what_a_pivot_does_not_have_is_counted_once_also_if_shingles_repeat)
+{
+    struct sample s;
+    struct sp_similarity_options o = shingles_at(0.8);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t i = 0; i < 2000; i++) {
+        struct sp_signature *child = some_repeated(&s), *pivot = some_repeated(&s);
+        uint32_t hashes[60];
+        CU_ASSERT_EQUAL(sp_star_count_beside(s.stars, child, pivot),
+                        sp_star_kid_beside(child, pivot, hashes));
+        sp_signature_unref(child);
+        sp_signature_unref(pivot);
+    }
+    sample_done(&s);
+}
+
+TEST(the_candidates_of_a_probe_are_announced_together)
+{
+    enum { EACH = 40 };
+    struct sample s;
+    struct sp_similarity_options o = shingles_at(0.5);
+    uint32_t shingles[2 * EACH];
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t i = 0; i < 2 * EACH; i++)
+        shingles[i] = 1 + i;
+    sample_add(&s, signature_of_set(&s, shingles, EACH, 1));
+    sample_add(&s, signature_of_set(&s, shingles + EACH, EACH, 2));
+    CU_ASSERT_EQUAL(s.announced, 0); /* there is nothing to read, or a single row */
+    sample_add(&s, signature_of_set(&s, shingles, 2 * EACH, 3));
+    CU_ASSERT_EQUAL(s.announced, 2);
     CU_ASSERT(sample_is_exact(&s));
     sample_done(&s);
 }
