@@ -129,6 +129,18 @@ __attribute__((target("popcnt"))) static uint32_t brief_distance_popcnt(const ui
     return brief_distance(a, b);
 }
 
+/* Of patterns of equal sizes, of eight words or more. */
+__attribute__((target(AVX512))) static uint32_t distance_avx512(const uint64_t *a,
+                                                                const uint64_t *b, uint32_t words)
+{
+    __m512i bits = _mm512_setzero_si512();
+    for (uint32_t i = 0; i < words; i += 8) {
+        __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(a + i), _mm512_loadu_si512(b + i));
+        bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(differ));
+    }
+    return (uint32_t)_mm512_reduce_add_epi64(bits);
+}
+
 __attribute__((target("popcnt"))) static uint32_t
 distance_popcnt(const uint64_t *small, uint32_t least, const uint64_t *large, uint32_t most)
 {
@@ -136,17 +148,23 @@ distance_popcnt(const uint64_t *small, uint32_t least, const uint64_t *large, ui
 }
 #endif
 
+uint32_t sp_parity_distance_portable(const uint64_t *a, uint32_t a_words, const uint64_t *b,
+                                     uint32_t b_words)
+{
+    return a_words < b_words ? distance(a, a_words, b, b_words) : distance(b, b_words, a, a_words);
+}
+
 uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,
                             uint32_t b_words)
 {
-    const uint64_t *large = a_words > b_words ? a : b, *small = a_words > b_words ? b : a;
-    uint32_t most = a_words > b_words ? a_words : b_words;
-    uint32_t least = a_words > b_words ? b_words : a_words;
 #if defined(__x86_64__)
+    if (a_words == b_words && a_words >= 8 && __builtin_cpu_supports("avx512vpopcntdq"))
+        return distance_avx512(a, b, a_words);
     if (__builtin_cpu_supports("popcnt"))
-        return distance_popcnt(small, least, large, most);
+        return a_words < b_words ? distance_popcnt(a, a_words, b, b_words)
+                                 : distance_popcnt(b, b_words, a, a_words);
 #endif
-    return distance(small, least, large, most);
+    return sp_parity_distance_portable(a, a_words, b, b_words);
 }
 
 void sp_parity_brief(const uint64_t *pattern, uint32_t words, uint64_t ret_words[SP_PARITY_BRIEF])

@@ -59,5 +59,8 @@ uint64_t sp_parity_near_portable(const struct sp_parity_wide *x, const struct sp
 /* The lower bound from two patterns; shingles that are repeated count each time. */
 uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,
                             uint32_t b_words);
+/* The same without vector instructions. */
+uint32_t sp_parity_distance_portable(const uint64_t *a, uint32_t a_words, const uint64_t *b,
+                                     uint32_t b_words);
 
 #endif

@@ -17,8 +17,11 @@ uint32_t sp_star_bound_overlap(const struct sp_stars *s, uint32_t kept, bool cap
     double least = s->tau * ((double)kept + other_kept) / (1 + s->tau);
     if (capped || other_capped) /* over a range that one of them fills */
         least = s->tau * (kept < other_kept ? kept : other_kept);
-    least = ceil(least - SLACK);
-    return least < 1 ? 1 : (uint32_t)least;
+    least -= SLACK;
+    if (least <= 1)
+        return 1;
+    uint32_t whole = (uint32_t)least;
+    return whole + (whole < least); /* rounded up, without a call */
 }
 
 bool sp_star_bound_sizes(const struct sp_stars *s, uint32_t total, uint32_t other_total)

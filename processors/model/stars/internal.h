@@ -7,6 +7,7 @@
  *   kids.c     the kids of a star come and go
  *   litters.c  where they lie
  *   beside.c   which of them have what the pivot does not have
+ *   patterns.c which of them cannot be, by a few words of each
  *   try.c      which of them are similar to a probe
  *   probe.c    which stars a signature touches
  *   look.c     looks them up
@@ -54,7 +55,8 @@ struct row {
     uint32_t overlap : 30; /* of a kid: with the pivot */
     uint32_t kind : 2;
     uint32_t adopter;
-    uint32_t gathered; /* 0, except during a gathering: beside.c */
+    uint32_t gathered : 24; /* 0, except during a gathering: beside.c */
+    uint32_t in_vain : 8;   /* how often probes were compared with it in vain: patterns.c */
 };
 
 enum kid_kind {
@@ -155,8 +157,9 @@ struct touched {
 struct found {
     uint32_t star;
     uint32_t hits;
-    uint32_t need; /* the least overlap with the pivot that matters */
-    uint64_t name; /* of the pivot */
+    uint32_t need;  /* the least overlap with the pivot that matters */
+    uint32_t apart; /* a lower bound of the shingles that only the probe or only the pivot has */
+    uint64_t name;  /* of the pivot */
 };
 
 /* A kid that may be similar. */
@@ -169,6 +172,8 @@ struct tried {
     uint32_t beside; /* shingles that the pivot does not have */
     enum kid_kind kind;
 };
+
+struct pattern_block;
 
 struct sp_stars {
     struct sp_stars_options options;
@@ -184,7 +189,9 @@ struct sp_stars {
     struct star *stars;
     uint32_t star_count;
     uint32_t star_cap;
-    uint32_t free_star;   /* a list through `place` */
+    uint32_t free_star;              /* a list through `place` */
+    struct pattern_block **patterns; /* patterns.c */
+    uint32_t pattern_cap;
     struct brief *briefs; /* of each star */
     uint32_t brief_cap;
     /* scratch, valid until the next use of its file */
@@ -350,6 +357,20 @@ void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter);
 /* Fills the queue of an owing star with its kids. */
 void sp_star_kids_line_up(struct sp_stars *s, uint32_t star);
 void sp_star_kids_free(struct sp_stars *s, uint32_t star);
+
+/* ---- patterns.c ---- */
+
+/* Notes that a probe was compared with the kid in vain. */
+void sp_star_pattern_learn(struct sp_stars *s, uint32_t row, const struct sp_signature *y);
+void sp_star_pattern_forget(struct sp_stars *s, uint32_t row);
+/* Whether the kid's pattern is known and rules out that it is similar to the probe. */
+bool sp_star_pattern_excludes(struct sp_stars *s, uint32_t row, const struct sp_signature *x);
+/* Whether that holds for each kid. */
+bool sp_star_pattern_excludes_all(struct sp_stars *s, const struct kids *kids,
+                                  const struct sp_signature *x);
+void sp_star_patterns_free(struct sp_stars *s);
+/* Makes the pattern of the probe, s->parity, unless it is known; returns its size in words. */
+uint32_t sp_star_pattern_words(struct sp_stars *s, const struct sp_signature *x);
 
 /* ---- try.c ---- */
 

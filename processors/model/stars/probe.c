@@ -138,19 +138,20 @@ static void note_hub(struct sp_stars *s, uint32_t star, const struct sp_signatur
     }
 }
 
-/* Whether x and the pivot have too little in common for an overlap of `need`. */
-static bool is_far(struct sp_stars *s, const struct star *c, const struct sp_signature *x,
-                   uint32_t need)
+/* A lower bound of the shingles that only one of x and the pivot has. */
+static uint32_t distance_of(struct sp_stars *s, const struct star *c, const struct sp_signature *x)
 {
     if (!c->parity || sp_star_is_capped(x) || c->kept < c->total)
-        return false;
-    if (!s->parity_known)
-        sp_parity_of(x, sp_parity_words(x->shingle_count, PARITY_BITS), s->parity);
-    s->parity_known = true;
-    return sp_parity_distance(s->parity, sp_parity_words(x->shingle_count, PARITY_BITS), c->parity,
-                              sp_parity_words(c->kept, PARITY_BITS)) +
-               2ull * need >
-           (uint64_t)x->shingle_count + c->kept;
+        return 0;
+    uint32_t words = sp_star_pattern_words(s, x);
+    return sp_parity_distance(s->parity, words, c->parity, sp_parity_words(c->kept, PARITY_BITS));
+}
+
+/* Whether a pivot at that distance has an overlap with x below `need`. */
+static bool is_far(const struct star *c, const struct sp_signature *x, uint32_t apart,
+                   uint32_t need)
+{
+    return apart + 2ull * need > (uint64_t)x->shingle_count + c->kept;
 }
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
@@ -222,7 +223,8 @@ static void keep_near(struct sp_stars *s, const struct sp_signature *x)
         f.need = x->shingle_count - sp_star_bound_missing(s, x->shingle_count);
         if (sp_star_kids_count(c->kids))
             f.need = min_u32(f.need, overlap_for_kids(s, c, x));
-        if (!s->by_keys && is_far(s, c, x, f.need))
+        f.apart = s->by_keys ? 0 : distance_of(s, c, x);
+        if (!s->by_keys && is_far(c, x, f.apart, f.need))
             continue;
         s->found[kept++] = f;
         if (fetched < FETCHED_AT_ONCE)
@@ -233,6 +235,24 @@ static void keep_near(struct sp_stars *s, const struct sp_signature *x)
         sp_star_prefetch_signatures(s, pivots, fetched);
 }
 
+/* Whether the patterns rule out that the star has a similar member, and that it could be the hub.
+ */
+static bool cannot_touch(struct sp_stars *s, const struct found *found,
+                         const struct sp_signature *x)
+{
+    const struct star *c = &s->stars[found->star];
+    uint32_t n = x->shingle_count;
+    if (found->apart == 0 || !c->kids || c->kids->indexed || c->kids->capped)
+        return false;
+    if (!is_far(c, x, found->apart, sp_star_bound_overlap(s, n, false, c->kept, false)))
+        return false;
+    uint32_t hub = n - min_u32(n, 2 * sp_star_bound_missing(s, n));
+    hub = hub > s->hub_overlap ? hub : s->hub_overlap + 1;
+    if (!c->headless && !c->draining && !is_far(c, x, found->apart, hub))
+        return false;
+    return sp_star_pattern_excludes_all(s, c->kids, x);
+}
+
 static bool try_star(struct sp_stars *s, const struct found *found, const struct sp_signature *x,
                      uint32_t except)
 {
@@ -240,6 +260,8 @@ static bool try_star(struct sp_stars *s, const struct found *found, const struct
     const struct star *c = &s->stars[star];
     struct meeting m = {.star = star, .x = x, .except = except, .need = found->need};
     double similarity;
+    if (cannot_touch(s, found, x))
+        return true;
     if (!sp_star_signature_of(s, c->pivot, &m.pivot))
         return false;
     bool direct = is_direct(s, &m, &similarity);

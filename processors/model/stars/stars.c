@@ -33,6 +33,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_counts_done(&s->common);
     sp_free(s->rows);
     sp_free(s->stars);
+    sp_star_patterns_free(s);
     sp_free(s->briefs);
     sp_free(s->lengths);
     sp_free(s->met);
@@ -111,6 +112,7 @@ enum sp_err sp_stars_insert(struct sp_stars_domain *d, uint32_t row,
     struct sp_stars *s = d->stars;
     struct row *r = sp_star_row_at(s, row);
     SP_ASSERT(r->star == NONE);
+    sp_star_pattern_forget(s, row);
     r->name = signature->content_hash.lo;
     r->place = NONE;
     r->kept = signature->shingle_count;

@@ -137,12 +137,17 @@ static bool try_kid(struct sp_stars *s, uint32_t star, const struct sp_signature
 {
     const struct sp_signature *kid;
     double similarity;
+    *ret_similar = false;
+    if (sp_star_pattern_excludes(s, row, x))
+        return true;
     if (!sp_star_signature_of(s, row, &kid))
         return false;
     *ret_similar = (s->by_keys || sp_star_bound_sizes(s, x->shingle_total, kid->shingle_total)) &&
                    sp_star_verify(s, x, kid, &similarity);
     if (*ret_similar)
         sp_star_touch(s, star, row, fringe, similarity);
+    else
+        sp_star_pattern_learn(s, row, kid);
     return true;
 }
 

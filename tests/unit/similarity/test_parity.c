@@ -25,6 +25,7 @@ static uint32_t distance(const struct sp_signature *a, uint32_t a_words,
     sp_parity_of(b, b_words, y);
     uint32_t d = sp_parity_distance(x, a_words, y, b_words);
     CU_ASSERT_EQUAL(sp_parity_distance(y, b_words, x, a_words), d);
+    CU_ASSERT_EQUAL(sp_parity_distance_portable(x, a_words, y, b_words), d);
     return d;
 }
 

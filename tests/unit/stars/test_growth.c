@@ -174,6 +174,84 @@ TEST(pages_of_a_template_are_exact_whatever_comes_and_goes)
     sample_done(&s);
 }
 
+/* A page made of the same blocks as all others of its site: 54 of 60, at random. A block of six
+ * words has two shingles, and four more with the block that follows. Two pages share about three
+ * quarters of their shingles, some a little more than enough, and no shingle is rare. */
+static struct sp_signature *of_blocks(struct sample *s)
+{
+    enum { BLOCKS = 60, LEFT_OUT = 6, OF_BLOCK = 2, OF_TWO = 4 };
+    bool out[BLOCKS] = {0};
+    uint32_t shingles[BLOCKS * (OF_BLOCK + OF_TWO)], count = 0, before = BLOCKS;
+    for (uint32_t left = 0; left < LEFT_OUT;) {
+        uint32_t block = (uint32_t)sample_random(s, BLOCKS);
+        left += !out[block];
+        out[block] = true;
+    }
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        for (uint32_t k = 0; k < OF_TWO && !out[block]; k++)
+            shingles[count++] = (uint32_t)sp_mix64(before << 16 | block << 8 | k);
+        for (uint32_t k = 0; k < OF_BLOCK && !out[block]; k++)
+            shingles[count++] = (uint32_t)sp_mix64(1u << 30 | block << 8 | k);
+        before = out[block] ? before : block;
+    }
+    return signature_of_set(s, shingles, count, s->random);
+}
+
+/* The last quarter of the pages. */
+static struct sp_stars_stats cost_of_blocks(uint32_t rows)
+{
+    struct sample s;
+    struct sp_similarity_options o;
+    struct sp_stars_stats before, after;
+    sp_similarity_options_default(&o);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t i = 0; i < rows; i++) {
+        if (i == rows - rows / 4)
+            sp_stars_stats(s.stars, &before);
+        sample_add(&s, of_blocks(&s));
+    }
+    sp_stars_stats(s.stars, &after);
+    sample_done(&s);
+    after.verified -= before.verified;
+    return after;
+}
+
+/* A probe meets most stars of the site, whose number grows, but it is compared with few of their
+ * rows. */
+TEST(pages_made_of_the_same_blocks_are_compared_with_few_rows)
+{
+    enum { ROWS = 1500 };
+    struct sp_stars_stats once = cost_of_blocks(ROWS), more = cost_of_blocks(4 * ROWS);
+    printf("verified a probe: %.1f at %u rows, %.1f at %u\n", (double)once.verified / (ROWS / 4),
+           ROWS, (double)more.verified / ROWS, 4 * ROWS);
+    CU_ASSERT((double)more.verified <= 200.0 * ROWS);
+    CU_ASSERT((double)more.verified / 4 <= 3 * (double)once.verified);
+}
+
+TEST(pages_made_of_the_same_blocks_are_exact_whatever_comes_and_goes)
+{
+    enum { STEPS = 700, PAGES = 300 };
+    struct sample s;
+    struct sp_similarity_options o;
+    sp_similarity_options_default(&o);
+    sample_init(&s, &o, 1024, false);
+    for (uint32_t step = 0; step < STEPS; step++) {
+        uint32_t row = s.rows ? (uint32_t)sample_random(&s, s.rows) : 0;
+        if (step > PAGES && s.live[row])
+            sample_remove(&s, row);
+        sample_add(&s, of_blocks(&s));
+        sample_work(&s, (uint32_t)sample_random(&s, 3));
+        if (step % 97 == 0)
+            sample_restore(&s);
+        if (step % 100 == 99) {
+            CU_ASSERT_PTR_NULL(broken_invariant(&s));
+            sample_settle(&s);
+            CU_ASSERT(sample_is_exact(&s));
+        }
+    }
+    sample_done(&s);
+}
+
 /* What it takes until all is settled after the pivot of the largest star has left. */
 static struct sp_stars_stats cost_of_leaving(uint32_t rows, uint32_t size,
                                              uint32_t (*changes)(struct sample *s))
