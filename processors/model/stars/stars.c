@@ -182,7 +182,8 @@ uint32_t sp_stars_pivot(const struct sp_stars *s, uint32_t row)
 uint32_t sp_stars_members(const struct sp_stars *s, uint32_t row)
 {
     const struct star *c = &s->stars[s->rows[row].star];
-    return 1 + sp_star_kids_count(c->kids);
+    bool on_fringe = c->pivot != row && sp_star_kid_at(s, row).kind == FRINGE;
+    return on_fringe ? 1 : 1 + sp_star_kids_count(c->kids);
 }
 
 struct members_call {
