@@ -22,7 +22,8 @@
  * long as all of its pages resemble its winner. So only a group with pages unlike the winner can
  * have come apart; the cover knows these pages, as they are winners themselves. If they are more
  * than a share of the group (fast.recheck_share), it is re-checked. In a small group that costs one
- * comparison for each member, and for members that have come off one with each of the others
+ * comparison for each member that has come or changed since the last one and for each of its
+ * children in the forest, and for members that have come off one with each of the others
  * (forest.c). In a large group it costs a walk over its bonds but no comparison; with a share of 0,
  * only a walk over the smaller pieces (bonds.c). */
 #include "group/large.h"

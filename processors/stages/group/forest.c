@@ -276,10 +276,12 @@ uint32_t sp_group_forest_verify(struct sp_group_stage *st, struct sp_group *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         struct sp_member *m = g->members[i];
-        if (!m->parent || edge_holds(st, g, m, m->parent))
+        if (!m->parent || (m->checked && m->parent->checked) || edge_holds(st, g, m, m->parent))
             continue;
         m->parent = NULL;
         sp_member_changed(st, g, m);
     }
+    for (uint32_t i = 0; i < g->count; i++)
+        g->members[i]->checked = true;
     return sp_group_forest_mend(st, g);
 }

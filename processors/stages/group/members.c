@@ -167,6 +167,7 @@ void sp_member_set_kind(struct sp_group *g, struct sp_member *m, enum sp_page_ki
         leave_empty(g, m);
     m->kind = kind;
     m->target = target;
+    m->checked = false;
     if (!g->large)
         enter_empty(g, m);
 }

@@ -26,6 +26,7 @@ struct sp_member {
     uint64_t said_epoch;
     int64_t said_version;
     uint32_t mark;  /* scratch of forest.c */
+    bool checked;   /* its tree edge to a parent that is checked too still holds */
     bool asks;      /* mode fast: leaves because of its own change, with which it asks tier 2 */
     bool incumbent; /* was a winner before this step (winner.margin) */
     bool todo;      /* scratch of verdicts.c */
@@ -140,8 +141,8 @@ uint32_t sp_group_forest_check(struct sp_group_stage *st, struct sp_group *g,
                                struct sp_member *changed);
 /* The same, but discards the whole forest. */
 uint32_t sp_group_forest_rebuild(struct sp_group_stage *st, struct sp_group *g);
-/* The same, but keeps the tree edges that hold, so that nothing is written if the group is
- * whole. */
+/* The same, but keeps the tree edges that hold, so that nothing is written if the group is whole.
+ * Compares only those of members that have come, or have changed, since the last call. */
 uint32_t sp_group_forest_verify(struct sp_group_stage *st, struct sp_group *g);
 /* Trusts each tree edge, but not that there is one tree. */
 uint32_t sp_group_forest_mend(struct sp_group_stage *st, struct sp_group *g);

@@ -179,6 +179,36 @@ TEST(fast_a_group_splits_when_its_bridge_leaves)
     tell_in(SP_MODE_FAST, 1, bridge_is_forgotten);
 }
 
+/* A chain: every other page wins, so that each change of a page makes the group check itself. */
+static uint64_t compared_for_a_change(struct world *w, char last)
+{
+    for (char page = 'A'; page <= last; page++)
+        crawl(w, page, 1000 + 10 * (uint32_t)(page - 'A'));
+    uint32_t from = 1000 + 10 * (uint32_t)(last - 'A');
+    crawl(w, last, from - 1);
+    uint64_t rechecks = stats_of(w).rechecks, compared = stats_of(w).repair_compared;
+    crawl(w, last, from);
+    CU_ASSERT_EQUAL(stats_of(w).rechecks, rechecks + 1);
+    CU_ASSERT(together(w, "AB"));
+    return stats_of(w).repair_compared - compared;
+}
+
+static void short_chain(struct world *w)
+{
+    CU_ASSERT(compared_for_a_change(w, 'F') <= 2);
+}
+
+static void long_chain(struct world *w)
+{
+    CU_ASSERT(compared_for_a_change(w, 'X') <= 2);
+}
+
+TEST(fast_a_check_compares_only_what_has_changed_however_large_the_group)
+{
+    tell_in(SP_MODE_FAST, 0, short_chain);
+    tell_in(SP_MODE_FAST, 0, long_chain);
+}
+
 /* B leaves because of its own change and asks at once. A is left alone: it asks at its next change,
  * also after a restart, and finds B. */
 static void left_behind(struct world *w)
