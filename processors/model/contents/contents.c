@@ -319,6 +319,33 @@ void sp_contents_flush(struct sp_contents *t)
     t->clean.round++;
 }
 
+/* `e` is being looked at. */
+static void prefetch_dirty(const struct sp_contents *t, const struct entry *e)
+{
+    const struct entry *next = e->next_dirty;
+    if (!next)
+        return;
+    if (next->holders == 0) {
+        sp_map_prefetch(&t->entries, next->content);
+        sp_prefetch(next->signature);
+    }
+    sp_prefetch_bytes(next->next_dirty, next->next_dirty ? sizeof *next : 0);
+}
+
+void sp_contents_sweep(struct sp_contents *t)
+{
+    for (struct entry **at = &t->dirty, *e; (e = *at);) {
+        prefetch_dirty(t, e);
+        if (e->holders || e->stored_holders) {
+            at = &e->next_dirty;
+            continue;
+        }
+        *at = e->next_dirty;
+        t->stats.waste_bytes -= bytes_of(e);
+        entry_free(t, e);
+    }
+}
+
 void sp_contents_stats(const struct sp_contents *t, struct sp_contents_stats *ret_stats)
 {
     *ret_stats = t->stats;

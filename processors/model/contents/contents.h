@@ -22,7 +22,8 @@ struct sp_contents;
 struct sp_contents_stats {
     uint64_t loads;       /* signatures read from the store */
     uint64_t cache_bytes; /* of memory */
-    uint64_t waste_bytes; /* of these, contents without holders, which the next flush frees */
+    uint64_t waste_bytes; /* of these, contents without holders, which the next sweep or flush
+                           * frees */
 };
 
 /* Never NULL. The store is borrowed; its keys that begin with 'S' and 'N' are the table's. */
@@ -58,6 +59,10 @@ enum { SP_CONTENTS_PREFETCHED = 16 };
 void sp_contents_prefetch_all(const struct sp_contents *t, const struct sp_id *contents,
                               size_t count);
 
+/* Frees the contents without holders that have no rows, as a flush does, but writes nothing. What a
+ * caller has borrowed of them becomes invalid. Looks at every content that changed since the last
+ * flush. */
+void sp_contents_sweep(struct sp_contents *t);
 /* Evicts clean entries until the memory fits its budget. */
 void sp_contents_trim(struct sp_contents *t);
 /* Writes all changes since the last flush into the store's open batch, and trims. Call it after the

@@ -334,17 +334,33 @@ enum sp_err sp_local_bus_flush_pages(struct sp_local_bus *bus)
     return err;
 }
 
-/* A record leaves behind some hundred bytes in the stages' lists of changes, and a content: so the
- * waste is bounded by the pages and the contents that are there, and a flush, which looks at all of
- * these, comes as seldom as they double. */
-bool sp_local_bus_has_waste(const struct sp_local_bus *bus, uint64_t records)
+/* Contents that no page has are bounded by those that pages have: a sweep or a flush, which looks
+ * at all of them, comes as seldom as they double. */
+static bool has_waste(const struct sp_contents *contents)
 {
-    enum { FEW_RECORDS = 1 << 16, FEW_BYTES = 64 << 20 };
+    enum { FEW_BYTES = 64 << 20 };
+    struct sp_contents_stats s;
+    sp_contents_stats(contents, &s);
+    return s.waste_bytes > FEW_BYTES && s.waste_bytes > s.cache_bytes / 2;
+}
+
+static void sweep(struct sp_local_bus *bus)
+{
+    for (uint32_t i = 0; i < bus->options.tier1; i++)
+        sp_group_stage_release(bus->group[i]);
+    sp_contents_sweep(bus->contents);
+}
+
+/* A record leaves behind some hundred bytes in the stages' lists of changes, which are bounded by
+ * the pages in the same way. */
+bool sp_local_bus_sweep(struct sp_local_bus *bus, uint64_t records)
+{
+    enum { FEW_RECORDS = 1 << 16 };
     struct sp_local_bus_stats s;
+    if (has_waste(bus->contents))
+        sweep(bus);
     sp_local_bus_stats(bus, &s);
-    uint64_t waste = s.contents.waste_bytes;
-    return records > FEW_RECORDS + 2 * s.group.pages ||
-           (waste > FEW_BYTES && waste > s.contents.cache_bytes / 2);
+    return records > FEW_RECORDS + 2 * s.group.pages || has_waste(bus->contents);
 }
 
 enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)

@@ -91,9 +91,10 @@ bool sp_local_bus_owes(const struct sp_local_bus *bus);
 enum sp_err sp_local_bus_flush(struct sp_local_bus *bus);
 /* The same for pages and groups only: what a reader of these finds, and no state to go on from. */
 enum sp_err sp_local_bus_flush_pages(struct sp_local_bus *bus);
-/* For a database in memory, where a flush makes no state safe: whether one is due, to let go of
- * what the stages no longer need. `records` were fed since the last. */
-bool sp_local_bus_has_waste(const struct sp_local_bus *bus, uint64_t records);
+/* For a database in memory, where a flush makes no state safe: frees contents that no page has, if
+ * there are many, without writing anything. Returns whether a flush is due, which frees the rest of
+ * what the stages no longer need. `records` were fed since the last flush. */
+bool sp_local_bus_sweep(struct sp_local_bus *bus, uint64_t records);
 
 void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stats *ret_stats);
 

@@ -87,7 +87,7 @@ static void set_name(char **at, const char *name)
  * reports read them. */
 static bool is_due(const struct run *r)
 {
-    return !r->passing || sp_local_bus_has_waste(r->bus, r->since_flush);
+    return !r->passing || sp_local_bus_sweep(r->bus, r->since_flush);
 }
 
 static enum sp_err flush(struct run *r)

@@ -133,6 +133,9 @@ bool sp_group_stage_owes(const struct sp_group_stage *st);
  * their budget. */
 enum sp_err sp_group_stage_flush(struct sp_group_stage *st);
 
+/* Releases the signatures that members borrowed, as a flush does. */
+void sp_group_stage_release(struct sp_group_stage *st);
+
 void sp_group_stage_stats(const struct sp_group_stage *st, struct sp_group_stage_stats *ret_stats);
 
 /* The stored state of a page and its membership, for reports and for the check from scratch. Views

@@ -16,10 +16,6 @@ void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id);
  * borrowed. */
 void sp_group_stage_evict(struct sp_group_stage *st);
 
-/* ---- members.c */
-/* Releases the signatures that members borrowed. */
-void sp_group_stage_release(struct sp_group_stage *st);
-
 /* ---- rows.c */
 void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out);
 enum sp_err sp_page_actor_decode(struct sp_view in, struct sp_page_actor *p);

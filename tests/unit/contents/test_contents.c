@@ -124,7 +124,7 @@ static void walk(size_t cache_bytes)
         uint64_t dice = sp_mix64(++w.seed);
         uint32_t number = (uint32_t)(dice >> 8) % CONTENTS;
         bool held = w.held[number] > 0;
-        switch (dice % 8) {
+        switch (dice % 9) {
         case 0:
         case 1:
             hold(&w, number);
@@ -140,8 +140,11 @@ static void walk(size_t cache_bytes)
             if (held)
                 check_get(&w, number);
             break;
-        default:
+        case 7:
             sp_contents_trim(w.table);
+            break;
+        default:
+            sp_contents_sweep(w.table);
         }
         if (dice >> 16 & 1 && step % 7 == 0)
             commit(&w);
@@ -234,6 +237,41 @@ TEST(contents_without_holders_are_waste_until_the_flush)
     sp_contents_stats(w.table, &stats);
     CU_ASSERT_EQUAL(stats.waste_bytes, 0);
     CU_ASSERT_EQUAL(stats.cache_bytes, 0);
+    end(&w);
+}
+
+static void on_any_signature(void *arg, struct sp_signature *s)
+{
+    (void)s;
+    ++*(uint32_t *)arg;
+}
+
+TEST(a_sweep_frees_waste_and_writes_nothing)
+{
+    struct world w;
+    struct sp_contents_stats stats;
+    uint32_t rows = 0;
+    begin(&w, 1 << 20);
+    for (uint32_t i = 0; i < 6; i++)
+        hold(&w, i);
+    for (uint32_t i = 1; i < 6; i += 2)
+        drop(&w, i);
+    sp_contents_stats(w.table, &stats);
+    uint64_t left = stats.cache_bytes - stats.waste_bytes;
+    sp_contents_sweep(w.table);
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT_EQUAL(stats.cache_bytes, left);
+    CU_ASSERT_EQUAL(stats.waste_bytes, 0);
+    CU_ASSERT_EQUAL(sp_db_commit(w.db), SP_OK);
+    CU_ASSERT_EQUAL(sp_contents_each(store(&w), on_any_signature, &rows), SP_OK);
+    CU_ASSERT_EQUAL(rows, 0);
+    hold(&w, 1); /* swept and here again */
+    commit(&w);
+    drop(&w, 2); /* has rows, so only a flush frees it */
+    sp_contents_sweep(w.table);
+    CU_ASSERT(waste(&w) > 0);
+    commit(&w);
+    CU_ASSERT_EQUAL(waste(&w), 0);
     end(&w);
 }
 
