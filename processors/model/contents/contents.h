@@ -52,8 +52,9 @@ enum sp_err sp_contents_find(struct sp_contents *t, struct sp_id content,
 /* Announce a get, or a hold or drop, that will come soon, so that the store can read ahead. */
 void sp_contents_expect(struct sp_contents *t, struct sp_id content);
 void sp_contents_expect_change(struct sp_contents *t, struct sp_id content);
-/* Prefetches into the processor's caches what a look-up in memory will read. */
-void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content);
+/* Prefetches into the processor's caches what a look-up in memory will read, in three steps from 0
+ * on, each some time after the one before. */
+void sp_contents_prefetch(const struct sp_contents *t, struct sp_id content, uint32_t step);
 /* Prefetches for gets of these contents; uses at most SP_CONTENTS_PREFETCHED of them. */
 enum { SP_CONTENTS_PREFETCHED = 16 };
 void sp_contents_prefetch_all(const struct sp_contents *t, const struct sp_id *contents,

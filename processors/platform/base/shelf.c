@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 
 enum { BOARD = 256 };
 
@@ -88,6 +89,31 @@ struct sp_shelf_place sp_shelf_find(const struct sp_shelf *s, sp_shelf_order *or
     if (place.board < s->board_count)
         place.at = find_entry(s, place.board, order, key, head);
     return place;
+}
+
+/* Comes before all objects with the head. */
+static int before_all(const void *key, const void *object)
+{
+    (void)key, (void)object;
+    return 1;
+}
+
+void sp_shelf_prefetch(const struct sp_shelf *s, uint64_t head)
+{
+    uint32_t board = find_board(s, before_all, NULL, head);
+    if (board < s->board_count)
+        sp_prefetch(&s->boards[board].entries[guess(s, board, head)]);
+}
+
+const void *sp_shelf_guess(const struct sp_shelf *s, uint64_t head)
+{
+    struct sp_shelf_place place = sp_shelf_find(s, before_all, NULL, head);
+    if (place.board < s->board_count && place.at == s->boards[place.board].count)
+        place = (struct sp_shelf_place){place.board + 1, 0};
+    if (place.board >= s->board_count)
+        return NULL;
+    const struct entry *e = &s->boards[place.board].entries[place.at];
+    return e->head == head ? e->object : NULL;
 }
 
 struct sp_shelf_place sp_shelf_first(const struct sp_shelf *s)

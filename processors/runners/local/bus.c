@@ -265,6 +265,17 @@ void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_messa
                                   fed);
 }
 
+bool sp_local_bus_follow(const struct sp_local_bus *bus, const struct sp_message *crawled,
+                         uint32_t step)
+{
+    uint32_t cell;
+    struct sp_id content;
+    bool known = sp_group_stage_follow(group_of(bus, crawled), crawled, step, &cell, &content);
+    if (known && step > 0)
+        sp_compare_stage_follow(compare_of(bus, cell), cell, content, crawled->page, step - 1);
+    return known;
+}
+
 void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled)
 {
     const struct sp_signature *s = crawled->crawled.signature;

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "codec/lines.h"
+#include "local/ahead.h"
 #include "local/digests.h"
 #include "local/forget.h"
 #include "local/output.h"
@@ -23,9 +24,7 @@
 #include "local/rates.h"
 #include "local/verify.h"
 
-/* How many records ahead the store reads rows, and how many records ahead they are prefetched into
- * the processor's caches. */
-enum { PROGRESS_RECORDS = 512, EXPECTED_RECORDS = 256, PREFETCHED_RECORDS = 8 };
+enum { PROGRESS_RECORDS = 512 };
 
 struct run {
     const struct sp_run_options *options;
@@ -222,29 +221,13 @@ static void report_progress(struct run *r, uint64_t file_bytes)
                 groups);
 }
 
-static void prefetch(struct run *r, const struct sp_batch *batch, size_t at, bool fed)
-{
-    if (at < batch->count && batch->items[at].message)
-        sp_local_bus_prefetch(r->bus, batch->items[at].message, fed);
-}
-
-/* Tells the stages of records some time before they are fed. */
-static void expect(struct run *r, const struct sp_batch *batch, size_t from, size_t to)
-{
-    for (size_t i = from; r->reads_ahead && i < to && i < batch->count; i++) {
-        prefetch(r, batch, i + PREFETCHED_RECORDS, false);
-        if (batch->items[i].message)
-            sp_local_bus_expect(r->bus, batch->items[i].message);
-    }
-}
-
 static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, struct sp_batch *batch)
 {
     enum sp_err err = SP_OK;
-    expect(r, batch, 0, EXPECTED_RECORDS);
+    struct sp_records_ahead ahead = {r->bus, r->reads_ahead, 0};
+    sp_records_ahead_begin(&ahead, batch);
     for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
-        expect(r, batch, i + EXPECTED_RECORDS, i + EXPECTED_RECORDS + 1);
-        prefetch(r, batch, i + PREFETCHED_RECORDS, true);
+        sp_records_ahead_next(&ahead, batch, i);
         err = handle_item(r, in->name, &batch->items[i]);
         in->records += batch->items[i].half ? 0 : batch->items[i].records;
         if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)

@@ -181,6 +181,9 @@ void sp_cell_actor_slot_enter(struct sp_compare_stage *c, struct sp_cell_actor *
 void sp_cell_actor_slot_forget(struct sp_compare_stage *c, struct sp_cell_actor *cell,
                                struct sp_id content);
 void sp_compare_slot_free(struct sp_compare_stage *c, uint32_t slot);
+/* What sp_cell_actor_find will most likely return, without a look at the slot; use it only to
+ * prefetch. */
+uint32_t sp_cell_actor_guess(const struct sp_cell_actor *cell, struct sp_id content);
 /* Prefetches into the processor's caches what a look-up of the content will read. */
 void sp_cell_actor_prefetch(const struct sp_cell_actor *cell, struct sp_id content);
 

@@ -282,17 +282,6 @@ void sp_compare_stage_expect(struct sp_compare_stage *c, const struct sp_signatu
         sp_stars_expect(cell->domain, signature, expect_slot, c);
 }
 
-void sp_compare_stage_prefetch(const struct sp_compare_stage *c,
-                               const struct sp_signature *signature, bool put)
-{
-    uint32_t number = sp_maps_cell(&c->options.maps, signature);
-    const struct sp_cell_actor *cell = c->cells[sp_cell_place(number)];
-    if (!cell || !(put || c->reads_ahead))
-        return;
-    sp_cell_actor_prefetch(cell, signature->content_hash);
-    sp_stars_prefetch(cell->domain, signature);
-}
-
 enum sp_err sp_compare_stage_flush(struct sp_compare_stage *c)
 {
     if (c->err)

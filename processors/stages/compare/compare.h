@@ -82,6 +82,11 @@ void sp_compare_stage_expect(struct sp_compare_stage *c, const struct sp_signatu
 void sp_compare_stage_prefetch(const struct sp_compare_stage *c,
                                const struct sp_signature *signature, bool put);
 
+/* Prefetches the row of a content that the page will leave: call with the steps 0 to 4, each some
+ * time after the one before, because each follows one more pointer. */
+void sp_compare_stage_follow(const struct sp_compare_stage *c, uint32_t cell, struct sp_id content,
+                             struct sp_id page, uint32_t step);
+
 /* While there are two maps: asks about `max_pages` pages in cells of the previous map to move
  * (docs/PROTOCOL.md, "A new partition map"). It cycles through the remaining pages, so lost
  * messages do no harm. Returns the number of pages asked; 0: those cells are empty. Call it once a

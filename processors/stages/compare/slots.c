@@ -43,6 +43,16 @@ uint32_t sp_cell_actor_find(const struct sp_compare_stage *c, const struct sp_ce
     return entry ? slot_in(entry) : NO_SLOT;
 }
 
+uint32_t sp_cell_actor_guess(const struct sp_cell_actor *cell, struct sp_id content)
+{
+    if (!cell->by_content_cap)
+        return NO_SLOT;
+    uint32_t at = place(cell, content), mark = entry_for(content, 0) >> SLOT_BITS;
+    while (cell->by_content[at] && cell->by_content[at] >> SLOT_BITS != mark)
+        at = (at + 1) & (cell->by_content_cap - 1);
+    return cell->by_content[at] ? slot_in(cell->by_content[at]) : NO_SLOT;
+}
+
 void sp_cell_actor_prefetch(const struct sp_cell_actor *cell, struct sp_id content)
 {
     if (cell->by_content_cap)

@@ -120,8 +120,15 @@ enum sp_err sp_group_stage_contained(struct sp_group_stage *st, struct sp_id pag
 /* Announces a crawled page, so that the store reads ahead. Changes nothing else; the caller keeps
  * the message. */
 void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *crawled);
-/* Prefetches into the processor's caches what handling it will read. */
+/* Prefetches into the processor's caches what handling it will read first. */
 void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled);
+/* Prefetches what that leads to, for a page that is known: call with the steps 0 to
+ * SP_GROUP_FOLLOW_STEPS - 1, each some time after the one before, because each follows one more
+ * pointer. Returns at step 0 whether the page is known, and then whether it will leave its row in
+ * tier 2, of *ret_content in *ret_cell; both are guesses. */
+enum { SP_GROUP_FOLLOW_STEPS = 6 };
+bool sp_group_stage_follow(const struct sp_group_stage *st, const struct sp_message *crawled,
+                           uint32_t step, uint32_t *ret_cell, struct sp_id *ret_content);
 
 /* Does up to `units` units of deferred work: each tells a member of a large group its present
  * status. Returns whether work is left. Each crawled page does one unit; the caller does the rest

@@ -86,6 +86,8 @@ struct sp_group {
 };
 
 /* ---- table.c */
+/* The key of the group in the table. */
+struct sp_id sp_group_table_key(struct sp_group_id id);
 /* Makes a group with a new id. */
 struct sp_group *sp_group_make(struct sp_group_stage *st, struct sp_group_id id);
 /* The group; an unknown one is made empty. */

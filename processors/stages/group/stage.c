@@ -115,13 +115,6 @@ void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *c
         sp_contents_expect_change(st->contents, crawled->crawled.signature->content_hash);
 }
 
-void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled)
-{
-    sp_map_prefetch(&st->pages, crawled->page);
-    if (crawled->crawled.signature)
-        sp_contents_prefetch(st->contents, crawled->crawled.signature->content_hash);
-}
-
 void sp_group_stage_stats(const struct sp_group_stage *st, struct sp_group_stage_stats *ret_stats)
 {
     struct sp_contents_stats own = {0};

@@ -134,7 +134,7 @@ void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p)
 
 /* ---- groups -------------------------------------------------------------------------------- */
 
-static struct sp_id table_key(struct sp_group_id id)
+struct sp_id sp_group_table_key(struct sp_group_id id)
 {
     return sp_hash128(&id, sizeof id);
 }
@@ -364,7 +364,7 @@ static void group_enter(struct sp_group_stage *st, struct sp_group *g)
 
 struct sp_group *sp_group_make(struct sp_group_stage *st, struct sp_group_id id)
 {
-    struct sp_group *g = group_new(st, table_key(id), id);
+    struct sp_group *g = group_new(st, sp_group_table_key(id), id);
     group_enter(st, g);
     return g;
 }
@@ -383,7 +383,7 @@ static void refit(struct sp_group_stage *st, struct sp_group *g)
 
 struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id)
 {
-    struct sp_id key = table_key(id);
+    struct sp_id key = sp_group_table_key(id);
     struct sp_group *g = sp_map_get(&st->groups, key);
     if (g) {
         if (g->large)

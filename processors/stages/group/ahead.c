@@ -1,0 +1,62 @@
+/* Prefetches what the next crawled pages will make the stage read. What is known of a page that was
+ * crawled before is scattered over the memory, and each object leads to the next one: page, group,
+ * member. */
+#include "base/prefetch.h"
+#include "group/large.h"
+#include "group/page_actor.h"
+
+static void prefetch_large(const struct sp_large *l, struct sp_id page, bool member)
+{
+    if (!member)
+        sp_shelf_prefetch(&l->members, page.hi);
+    else
+        sp_prefetch_bytes(sp_shelf_guess(&l->members, page.hi), sizeof(struct sp_member));
+}
+
+/* A page of a small group with others is left to the step itself. */
+static void prefetch_group(const struct sp_group *g, struct sp_id page, uint32_t step)
+{
+    const struct sp_member *first = g->count == 1 && !g->large && step > 1 ? g->members[0] : NULL;
+    if (step == 0)
+        sp_prefetch_bytes(g, sizeof *g);
+    else if (g->large)
+        prefetch_large(g->large, page, step > 1);
+    else if (step == 1)
+        sp_prefetch(g->members);
+    else if (step == 2)
+        sp_prefetch_bytes(first, first ? sizeof *first : 0);
+    else if (first)
+        sp_prefetch(first->url);
+}
+
+void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled)
+{
+    sp_map_prefetch(&st->pages, crawled->page);
+    if (crawled->crawled.signature)
+        sp_contents_prefetch(st->contents, crawled->crawled.signature->content_hash, 0);
+}
+
+bool sp_group_stage_follow(const struct sp_group_stage *st, const struct sp_message *crawled,
+                           uint32_t step, uint32_t *ret_cell, struct sp_id *ret_content)
+{
+    const struct sp_page_actor *p = sp_map_guess(&st->pages, crawled->page);
+    const struct sp_signature *s = crawled->crawled.signature;
+    if (step == 0)
+        sp_prefetch_bytes(p, p ? sizeof *p : 0);
+    if (!p || step == 0)
+        return p;
+    if (step == 1)
+        sp_prefetch(p->url);
+    if (s && sp_id_eq(s->content_hash, p->content))
+        return false; /* the content is the same: only the page is read */
+    struct sp_id key = sp_group_table_key(p->group);
+    const struct sp_group *g = step > 1 ? sp_map_guess(&st->groups, key) : NULL;
+    if (step == 1)
+        sp_map_prefetch(&st->groups, key);
+    else if (g)
+        prefetch_group(g, crawled->page, step - 2);
+    sp_contents_prefetch(st->contents, p->content, step - 1);
+    *ret_cell = p->cell;
+    *ret_content = p->cell_content;
+    return p->in_cell;
+}
