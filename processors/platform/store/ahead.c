@@ -31,12 +31,12 @@ struct slot {
     uint8_t key_len;
     char key[KEY_BYTES];
     uint64_t commits; /* number of commits when the read began */
+    const rocksdb_readoptions_t *options;
     rocksdb_pinnableslice_t *value;
 };
 
 struct sp_ahead {
     rocksdb_t *handle;
-    const rocksdb_readoptions_t *options;
     const struct sp_flight *flight;
     struct slot slots[SLOTS];
     uint16_t queue[QUEUE];
@@ -61,7 +61,7 @@ static void read_slot(struct sp_ahead *a, struct slot *s)
     /* The order matters, because a commit is counted after it has started. */
     s->commits = atomic_load(&a->commits);
     s->settled = !sp_flight_batch(a->flight);
-    s->value = rocksdb_get_pinned(a->handle, a->options, s->key, s->key_len, &error);
+    s->value = rocksdb_get_pinned(a->handle, s->options, s->key, s->key_len, &error);
     s->failed = error != NULL;
     rocksdb_free(error);
     atomic_store(&s->state, READ);
@@ -103,12 +103,10 @@ static void wake(struct sp_ahead *a, bool ending)
 
 /* ---- the caller ---- */
 
-struct sp_ahead *sp_ahead_new(rocksdb_t *handle, const rocksdb_readoptions_t *options,
-                              const struct sp_flight *flight)
+struct sp_ahead *sp_ahead_new(rocksdb_t *handle, const struct sp_flight *flight)
 {
     struct sp_ahead *a = sp_calloc(1, sizeof *a);
     a->handle = handle;
-    a->options = options;
     a->flight = flight;
     pthread_mutex_init(&a->lock, NULL);
     pthread_cond_init(&a->wake, NULL);
@@ -150,7 +148,7 @@ static bool is_for(const struct slot *s, struct sp_view key)
     return s->key_len == key.len && memcmp(s->key, key.data, key.len) == 0;
 }
 
-void sp_ahead_expect(struct sp_ahead *a, struct sp_view key)
+void sp_ahead_expect(struct sp_ahead *a, struct sp_view key, const rocksdb_readoptions_t *options)
 {
     struct slot *s = slot_of(a, key);
     int state = atomic_load(&s->state);
@@ -163,6 +161,7 @@ void sp_ahead_expect(struct sp_ahead *a, struct sp_view key)
     drop_value(s);
     s->key_len = (uint8_t)key.len;
     memcpy(s->key, key.data, key.len);
+    s->options = options;
     atomic_store(&s->state, ASKED);
     a->queue[put % QUEUE] = (uint16_t)(s - a->slots);
     atomic_store(&a->put, put + 1);

@@ -12,14 +12,13 @@
 struct sp_ahead;
 
 /* Everything is borrowed. NULL: no thread can be started. */
-struct sp_ahead *sp_ahead_new(rocksdb_t *handle, const rocksdb_readoptions_t *options,
-                              const struct sp_flight *flight);
+struct sp_ahead *sp_ahead_new(rocksdb_t *handle, const struct sp_flight *flight);
 /* NULL is allowed. */
 void sp_ahead_free(struct sp_ahead *a);
 
-/* Reads the row of this key ahead. Does nothing if the key has more than 32 bytes or too many reads
- * are under way. */
-void sp_ahead_expect(struct sp_ahead *a, struct sp_view key);
+/* Reads the row of this key ahead, with these options, which are borrowed. Does nothing if the key
+ * has more than 32 bytes or too many reads are under way. */
+void sp_ahead_expect(struct sp_ahead *a, struct sp_view key, const rocksdb_readoptions_t *options);
 /* Called when a commit has started: values that were read earlier are no longer valid. */
 void sp_ahead_commit(struct sp_ahead *a);
 

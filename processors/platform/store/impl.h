@@ -36,6 +36,7 @@ struct sp_db_ops {
 
 struct sp_store {
     struct sp_db *db;
+    bool uncached;
     unsigned char partition[SP_PARTITION_BYTES];
 };
 
@@ -46,6 +47,7 @@ struct sp_db {
     struct sp_buf key;            /* the full key of the call under way */
     struct sp_buf from;           /* the key at which the scan under way starts */
     bool scanning;                /* a scan is under way: no other call is allowed */
+    bool uncached; /* the get or expect under way leaves nothing in the block cache */
     struct sp_db_counts counts;
     char message[1024]; /* of the last error */
 };

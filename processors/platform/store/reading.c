@@ -74,4 +74,5 @@ void sp_db_reader_use(struct sp_db *reader, struct sp_db *db)
     r->handle = db ? of->handle : NULL;
     r->read = db ? of->read : NULL;
     r->scan = db ? of->scan : NULL;
+    r->narrow = db ? of->narrow : NULL;
 }

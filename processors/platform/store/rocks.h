@@ -17,7 +17,8 @@ struct sp_rocks_db {
     rocksdb_options_t *options;
     rocksdb_cache_t *cache;
     rocksdb_readoptions_t *read;
-    rocksdb_readoptions_t *scan;
+    rocksdb_readoptions_t *scan;   /* also reads rows that are not to be cached */
+    rocksdb_readoptions_t *narrow; /* for scans of prefixes that are in the files' filters */
     rocksdb_writeoptions_t *write;
     rocksdb_writebatch_t *writes;
     struct sp_held held;       /* the open batch, and before it commits that wait to be applied */

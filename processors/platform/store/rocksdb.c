@@ -95,7 +95,8 @@ static enum sp_err rocks_get(struct sp_db *db, struct sp_view key, struct sp_vie
     if (err != SP_OK)
         return err;
     if (!found)
-        r->pinned = rocksdb_get_pinned(r->handle, r->read, key.data, key.len, &error);
+        r->pinned = rocksdb_get_pinned(r->handle, db->uncached ? r->scan : r->read, key.data,
+                                       key.len, &error);
     if (error)
         return failed(r, error);
     if (!r->pinned)
@@ -110,7 +111,7 @@ static void rocks_expect(struct sp_db *db, struct sp_view key)
 {
     struct sp_rocks_db *r = sp_rocks(db);
     if (r->ahead && sp_present_may_have(&r->present, hash_of(r, key)))
-        sp_ahead_expect(r->ahead, key);
+        sp_ahead_expect(r->ahead, key, db->uncached ? r->scan : r->read);
 }
 
 static void rocks_put(struct sp_db *db, struct sp_view key, struct sp_view value)
@@ -136,7 +137,8 @@ static enum sp_err rocks_scan(struct sp_db *db, struct sp_view prefix, struct sp
     enum sp_err err = settle(r);
     if (err != SP_OK)
         return err;
-    m.stored = rocksdb_create_iterator(r->handle, r->scan);
+    bool narrow = prefix.len == SP_ROCKSDB_PREFIX_BYTES && from.len >= prefix.len;
+    m.stored = rocksdb_create_iterator(r->handle, narrow ? r->narrow : r->scan);
     m.count = 0;
     sp_merge_add_held(&m, &r->held, from);
     if (coming)
@@ -274,7 +276,7 @@ static enum sp_err fill_begin(struct sp_rocks_db *r)
     if (err != SP_OK || error)
         return error ? failed(r, error) : err;
     if (!r->apply.sorted)
-        r->apply.sorted = sp_sorted_new(r->handle, r->directory);
+        r->apply.sorted = sp_sorted_new(r->handle, r->directory, r->gathers);
     if ((error = sp_sorted_fills(r->apply.sorted, true)))
         return failed(r, error);
     r->apply.fills = true;
@@ -363,6 +365,7 @@ static void rocks_close(struct sp_db *db)
     sp_held_done(&r->held);
     sp_present_done(&r->present);
     rocksdb_writeoptions_destroy(r->write);
+    rocksdb_readoptions_destroy(r->narrow);
     rocksdb_readoptions_destroy(r->scan);
     rocksdb_readoptions_destroy(r->read);
     rocksdb_options_destroy(r->options);
@@ -401,6 +404,9 @@ void sp_rocks_set_options(struct sp_rocks_db *r, const struct sp_rocksdb_options
     r->read = rocksdb_readoptions_create();
     r->scan = rocksdb_readoptions_create();
     rocksdb_readoptions_set_fill_cache(r->scan, 0);
+    rocksdb_readoptions_set_total_order_seek(r->scan, 1);
+    r->narrow = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_fill_cache(r->narrow, 0);
     r->write = rocksdb_writeoptions_create();
     /* If a log continued in a new file before the old one was on the disk, a loss of power could
      * keep the new file and lose the old one, and RocksDB would replay the log with a gap. */
@@ -463,14 +469,14 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
         r->apply.gathers = r->gathers;
         if (r->gathers) {
             sp_held_init(&r->held, r->apply.memtable_bytes);
-            r->apply.sorted = sp_sorted_new(r->handle, directory);
+            r->apply.sorted = sp_sorted_new(r->handle, directory, true);
             if (is_empty(r))
                 sp_present_begin(&r->present, SP_PRESENT_LAYERS);
         }
         if (options && options->background)
             r->flight = sp_flight_new(&r->apply);
         if (r->flight)
-            r->ahead = sp_ahead_new(r->handle, r->read, r->flight);
+            r->ahead = sp_ahead_new(r->handle, r->flight);
         *ret_db = &r->db;
     } else
         sp_db_close(&r->db);

@@ -21,6 +21,7 @@ enum { NAMES = 4, SUFFIX_BYTES = 32 };
 struct sp_sorted {
     rocksdb_t *handle;
     struct sp_sorted_file *file, *filling; /* writers; `filling` is NULL outside a fill */
+    size_t prefix_bytes;                   /* of the prefixes in the files' filters */
     rocksdb_ingestexternalfileoptions_t *ingest;
     struct sp_buf paths[NAMES]; /* file i has name i % NAMES */
     bool fills;                 /* RocksDB does not merge the files, */
@@ -54,11 +55,12 @@ void sp_sorted_clear(const char *directory)
     sp_buf_done(&path);
 }
 
-struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const char *directory)
+struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const char *directory, bool gathers)
 {
     struct sp_sorted *s = sp_calloc(1, sizeof *s);
     s->handle = handle;
-    s->file = sp_sorted_file_new(SP_ROCKSDB_FILTER_BITS, BLOCK_BYTES);
+    s->prefix_bytes = gathers ? SP_ROCKSDB_PREFIX_BYTES : 0;
+    s->file = sp_sorted_file_new(SP_ROCKSDB_FILTER_BITS, s->prefix_bytes, BLOCK_BYTES);
     s->ingest = rocksdb_ingestexternalfileoptions_create();
     rocksdb_ingestexternalfileoptions_set_move_files(s->ingest, 1);
     rocksdb_ingestexternalfileoptions_set_snapshot_consistency(s->ingest, 0);
@@ -140,7 +142,8 @@ char *sp_sorted_fills(struct sp_sorted *s, bool on)
     s->fills = on;
     s->merges = false;
     sp_sorted_file_free(s->filling);
-    s->filling = on ? sp_sorted_file_new(SP_ROCKSDB_FILTER_BITS, FILL_BLOCK_BYTES) : NULL;
+    s->filling =
+        on ? sp_sorted_file_new(SP_ROCKSDB_FILTER_BITS, s->prefix_bytes, FILL_BLOCK_BYTES) : NULL;
     if (on && !s->running) /* without the thread, only speed is lost */
         s->running = sp_thread_start(&s->thread, give, s, &fault) == SP_OK;
     if (!on)

@@ -5,6 +5,7 @@
 #include <rocksdb/file_system.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/options.h>
+#include <rocksdb/slice_transform.h>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 
@@ -63,7 +64,8 @@ class unsynced_files : public rocksdb::FileSystemWrapper
     }
 };
 
-rocksdb::Options options_of(int filter_bits, size_t block_bytes, rocksdb::Env *env)
+rocksdb::Options options_of(int filter_bits, size_t prefix_bytes, size_t block_bytes,
+                            rocksdb::Env *env)
 {
     rocksdb::BlockBasedTableOptions table;
     rocksdb::Options options;
@@ -72,6 +74,8 @@ rocksdb::Options options_of(int filter_bits, size_t block_bytes, rocksdb::Env *e
     table.block_size = block_bytes;
     table.format_version = 5;
     options.compression = rocksdb::kNoCompression;
+    if (prefix_bytes)
+        options.prefix_extractor.reset(rocksdb::NewFixedPrefixTransform(prefix_bytes));
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     return options;
 }
@@ -95,9 +99,9 @@ rocksdb::Slice slice(struct sp_view v)
 } // namespace
 
 struct sp_sorted_file {
-    sp_sorted_file(int filter_bits, size_t block_bytes)
+    sp_sorted_file(int filter_bits, size_t prefix_bytes, size_t block_bytes)
         : env(rocksdb::NewCompositeEnv(std::make_shared<unsynced_files>())),
-          options(options_of(filter_bits, block_bytes, env.get())),
+          options(options_of(filter_bits, prefix_bytes, block_bytes, env.get())),
           writer(env_options(), options, nullptr, /*invalidate_page_cache=*/false)
     {
     }
@@ -106,9 +110,10 @@ struct sp_sorted_file {
     rocksdb::SstFileWriter writer;
 };
 
-extern "C" struct sp_sorted_file *sp_sorted_file_new(int filter_bits, size_t block_bytes)
+extern "C" struct sp_sorted_file *sp_sorted_file_new(int filter_bits, size_t prefix_bytes,
+                                                     size_t block_bytes)
 {
-    return new sp_sorted_file(filter_bits, block_bytes);
+    return new sp_sorted_file(filter_bits, prefix_bytes, block_bytes);
 }
 
 extern "C" void sp_sorted_file_free(struct sp_sorted_file *f)

@@ -12,8 +12,9 @@ extern "C" { /* also for what the headers declare */
 
 struct sp_sorted_file;
 
-/* `filter_bits` a key for the file's filter. Never NULL. */
-struct sp_sorted_file *sp_sorted_file_new(int filter_bits, size_t block_bytes);
+/* `filter_bits` a key for the file's filter. With prefix_bytes, not 0, the filter also has the
+ * prefixes of so many bytes. Never NULL. */
+struct sp_sorted_file *sp_sorted_file_new(int filter_bits, size_t prefix_bytes, size_t block_bytes);
 /* NULL is allowed. */
 void sp_sorted_file_free(struct sp_sorted_file *f);
 /* Writes all rows of a sorted batch to a file of that name, which must not exist. The system begins

@@ -24,6 +24,11 @@ struct sp_store *sp_db_store(struct sp_db *db, uint16_t number)
     return s;
 }
 
+void sp_store_leave_uncached(struct sp_store *s)
+{
+    s->uncached = true;
+}
+
 static struct sp_view full_key(const struct sp_store *s, struct sp_buf *buf, struct sp_view key)
 {
     sp_buf_reset(buf);
@@ -42,6 +47,7 @@ enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view 
 {
     struct sp_db *db = s->db;
     SP_ASSERT(!db->scanning);
+    db->uncached = s->uncached;
     enum sp_err err = db->ops->get(db, full_key(s, &db->key, key), ret_value);
     db->counts.gets++;
     if (err == SP_OK)
@@ -51,6 +57,7 @@ enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view 
 
 void sp_store_expect(struct sp_store *s, struct sp_view key)
 {
+    s->db->uncached = s->uncached;
     if (s->db->ops->expect)
         s->db->ops->expect(s->db, full_key(s, &s->db->key, key));
 }

@@ -166,6 +166,10 @@ const char *sp_db_message(const struct sp_db *db);
 /* Approximate bytes on the disk, and of memory without the block cache. */
 void sp_db_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes);
 
+/* From now on, getting a row of this store keeps none of its neighbours in the block cache. For
+ * stores with so many large rows that the cache would seldom have the next one, and would have less
+ * room for those of other stores. A scan never uses the cache. */
+void sp_store_leave_uncached(struct sp_store *s);
 /* Gets the committed value, a view that is valid until the next call on this database.
  * SP_NOT_FOUND: there is none. */
 enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view *ret_value);

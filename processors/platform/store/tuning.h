@@ -9,6 +9,10 @@
 
 /* Of a file's filter, a key. */
 enum { SP_ROCKSDB_FILTER_BITS = 10 };
+/* With gathered commits, the filters of files also have the prefixes of so many bytes: the members
+ * of a group (store, kind, birth, founder). A scan of such a prefix reads only files that may have
+ * it. */
+enum { SP_ROCKSDB_PREFIX_BYTES = 2 + 1 + 8 + 16 };
 
 /* The options of a database; the caller destroys them. The cache is borrowed. */
 rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,

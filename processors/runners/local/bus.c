@@ -125,6 +125,16 @@ static enum sp_err tell_contain_stage(struct sp_local_bus *bus)
     return err;
 }
 
+/* The store of a stage. A late page of a long crawl reads rows of any earlier page, so the block
+ * cache would not have them again soon: it is for the shorter rows of the contents, which name the
+ * blob files. */
+static struct sp_store *stage_store(struct sp_db *db, uint32_t number)
+{
+    struct sp_store *s = sp_db_store(db, (uint16_t)number);
+    sp_store_leave_uncached(s);
+    return s;
+}
+
 enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct sp_db *db,
                              void (*publish)(void *arg, const struct sp_status_event *event),
                              void *arg, struct sp_local_bus **ret_bus)
@@ -141,11 +151,11 @@ enum sp_err sp_local_bus_new(const struct sp_local_bus_options *options, struct 
     bus->group = sp_calloc(options->tier1, sizeof *bus->group);
     bus->compare = sp_calloc(options->tier2, sizeof *bus->compare);
     for (uint32_t i = 0; i < options->tier1; i++)
-        bus->group[i] = sp_group_stage_new(
-            &bus->options.group, sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER1 + i)), &outbox);
+        bus->group[i] = sp_group_stage_new(&bus->options.group,
+                                           stage_store(db, SP_BUS_STORE_TIER1 + i), &outbox);
     for (uint32_t i = 0; i < options->tier2 && err == SP_OK; i++) {
-        bus->compare[i] = sp_compare_stage_new(
-            &bus->options.compare, sp_db_store(db, (uint16_t)(SP_BUS_STORE_TIER2 + i)), &outbox);
+        bus->compare[i] = sp_compare_stage_new(&bus->options.compare,
+                                               stage_store(db, SP_BUS_STORE_TIER2 + i), &outbox);
         err = sp_compare_stage_load(bus->compare[i]);
     }
     if (options->contain.threshold > 0 && err == SP_OK) {
