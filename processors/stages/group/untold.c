@@ -2,6 +2,7 @@
 #include "group/untold.h"
 
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "group/large.h"
 #include "group/stored.h"
 
@@ -81,6 +82,17 @@ void sp_untold_end(struct sp_group_stage *st, struct sp_group *g)
 
 /* ---- paying */
 
+/* The members after the next one, which later units ask for, are scattered in memory. */
+static void prefetch_after(const struct sp_shelf *members, struct sp_shelf_place place)
+{
+    const struct sp_member *second = sp_shelf_next(members, &place);
+    const struct sp_member *third = second ? sp_shelf_next(members, &place) : NULL;
+    if (third)
+        sp_prefetch_bytes(third, sizeof *third);
+    if (second && second->hub)
+        sp_prefetch_bytes(second->hub, sizeof *second->hub);
+}
+
 /* The next member of the round, or NULL at its end. */
 static struct sp_member *next_member(const struct sp_group *g, struct sp_untold *u)
 {
@@ -89,6 +101,7 @@ static struct sp_member *next_member(const struct sp_group *g, struct sp_untold 
         struct sp_shelf_place place = sp_shelf_find(members, after_page, &u->at, u->at.hi);
         struct sp_member *m = sp_shelf_next(members, &place);
         bool in_lap = m && !(u->lap && sp_id_cmp(m->page, u->last) > 0);
+        prefetch_after(members, place);
         if (in_lap || u->lap)
             return in_lap ? m : NULL;
     }
