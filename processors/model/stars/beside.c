@@ -21,19 +21,11 @@ uint32_t sp_star_kid_beside(const struct sp_signature *child, const struct sp_si
     return count;
 }
 
-static bool has_repeats(const struct sp_signature *x)
-{
-    uint32_t repeats = 0;
-    for (uint32_t i = 1; i < x->shingle_count; i++)
-        repeats += x->hashes[i] == x->hashes[i - 1];
-    return repeats;
-}
-
 uint32_t sp_star_count_beside(struct sp_stars *s, const struct sp_signature *child,
                               const struct sp_signature *pivot)
 {
     uint32_t n = child->shingle_count;
-    if (has_repeats(child) || has_repeats(pivot))
+    if (sp_star_repeats(child) || sp_star_repeats(pivot))
         return sp_star_beside_of(s, child, pivot);
     return n - (uint32_t)sp_intersect(child->hashes, n, pivot->hashes, pivot->shingle_count, 0);
 }

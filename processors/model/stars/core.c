@@ -29,6 +29,14 @@ bool sp_star_is_capped(const struct sp_signature *signature)
     return signature->shingle_count < signature->shingle_total;
 }
 
+uint32_t sp_star_repeats(const struct sp_signature *signature)
+{
+    uint32_t repeats = 0;
+    for (uint32_t i = 1; i < signature->shingle_count; i++)
+        repeats += signature->hashes[i] == signature->hashes[i - 1];
+    return repeats;
+}
+
 bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y,
                     double *ret_similarity)
 {

@@ -393,6 +393,8 @@ bool sp_star_signature_of(struct sp_stars *s, uint32_t row,
 void sp_star_prefetch_signatures(struct sp_stars *s, const uint32_t *rows, size_t count);
 /* Whether the signature does not have all shingles of its page. */
 bool sp_star_is_capped(const struct sp_signature *signature);
+/* The number of shingles that repeat another one (hash collisions). */
+uint32_t sp_star_repeats(const struct sp_signature *signature);
 /* F of two signatures; counted in the statistics. */
 bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const struct sp_signature *y,
                     double *ret_similarity);

@@ -17,7 +17,13 @@ static size_t bytes_of(uint32_t kept)
     return sp_parity_words(kept, PARITY_BITS) * sizeof(uint64_t);
 }
 
-/* Where the pattern of the row is; makes its block. */
+/* Where the pattern of a row is whose block exists. */
+static uint64_t **place_of(const struct sp_stars *s, uint32_t row)
+{
+    return &s->patterns[row / BLOCK]->patterns[row % BLOCK];
+}
+
+/* The same; makes the block. */
 static uint64_t **make_place(struct sp_stars *s, uint32_t row)
 {
     uint32_t before = s->pattern_cap, at = row / BLOCK;
@@ -29,12 +35,7 @@ static uint64_t **make_place(struct sp_stars *s, uint32_t row)
         s->patterns[at] = sp_calloc(1, sizeof **s->patterns);
         s->stats.bytes += sizeof **s->patterns;
     }
-    return &s->patterns[at]->patterns[row % BLOCK];
-}
-
-static uint64_t *pattern_of(const struct sp_stars *s, uint32_t row)
-{
-    return s->patterns[row / BLOCK]->patterns[row % BLOCK];
+    return place_of(s, row);
 }
 
 void sp_star_pattern_learn(struct sp_stars *s, uint32_t row, const struct sp_signature *kid)
@@ -54,8 +55,8 @@ void sp_star_pattern_forget(struct sp_stars *s, uint32_t row)
     struct row *r = &s->rows[row];
     if (r->in_vain == IN_VAIN_OFTEN) {
         s->stats.bytes -= bytes_of(r->kept);
-        sp_free(pattern_of(s, row));
-        *make_place(s, row) = NULL;
+        sp_free(*place_of(s, row));
+        *place_of(s, row) = NULL;
     }
     r->in_vain = 0;
 }
@@ -75,7 +76,7 @@ bool sp_star_pattern_excludes(struct sp_stars *s, uint32_t row, const struct sp_
     if (r->in_vain < IN_VAIN_OFTEN || sp_star_is_capped(x))
         return false;
     uint32_t n = x->shingle_count;
-    return sp_parity_distance(s->parity, sp_star_pattern_words(s, x), pattern_of(s, row),
+    return sp_parity_distance(s->parity, sp_star_pattern_words(s, x), *place_of(s, row),
                               sp_parity_words(r->kept, PARITY_BITS)) +
                2ull * sp_star_bound_overlap(s, n, false, r->kept, false) >
            (uint64_t)n + r->kept;

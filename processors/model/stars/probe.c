@@ -106,15 +106,6 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
 
 /* ---- comparing ---- */
 
-/* The number of shingles that repeat another one (hash collisions). */
-static uint32_t repeats_of(const struct sp_signature *x)
-{
-    uint32_t repeats = 0;
-    for (uint32_t i = 1; i < x->shingle_count; i++)
-        repeats += x->hashes[i] == x->hashes[i - 1];
-    return repeats;
-}
-
 /* The least overlap with the pivot with which any kid can be similar. */
 static uint32_t overlap_for_kids(const struct sp_stars *s, const struct star *c,
                                  const struct sp_signature *x)
@@ -287,7 +278,7 @@ bool sp_star_probe(struct sp_stars_domain *d, const struct sp_signature *x, uint
     s->hub_overlap = 0;
     s->parity_known = false;
     sp_star_find(d, x);
-    s->repeats = s->found_count && !s->by_keys ? repeats_of(x) : 0;
+    s->repeats = s->found_count && !s->by_keys ? sp_star_repeats(x) : 0;
     keep_near(s, x);
     for (uint32_t i = 0; i < s->found_count; i++)
         if (!try_star(s, &s->found[i], x, except))

@@ -105,8 +105,17 @@ static struct sp_signature *templated(struct sample *s, uint32_t size, uint32_t 
     return signature_of_set(s, shingles, size, s->random);
 }
 
-/* The last quarter of the pages. One of twenty is a copy of the page before. */
-static struct sp_stars_stats cost_of_template(uint32_t rows, uint32_t size)
+/* One of twenty is a copy of the page before. */
+static struct sp_signature *of_template(struct sample *s, uint32_t size, uint32_t page)
+{
+    bool copy = page % 20 == 0;
+    return templated(s, size, 470, copy ? page - 1 : page, copy);
+}
+
+/* The last quarter of the pages, which are numbered from 1. */
+static struct sp_stars_stats
+cost_of_late(uint32_t rows, uint32_t size,
+             struct sp_signature *(*make)(struct sample *s, uint32_t size, uint32_t page))
 {
     struct sample s;
     struct sp_similarity_options o;
@@ -116,8 +125,7 @@ static struct sp_stars_stats cost_of_template(uint32_t rows, uint32_t size)
     for (uint32_t i = 1; i <= rows; i++) {
         if (i == rows - rows / 4 + 1)
             sp_stars_stats(s.stars, &before);
-        bool copy = i % 20 == 0;
-        sample_add(&s, templated(&s, size, 470, copy ? i - 1 : i, copy));
+        sample_add(&s, make(&s, size, i));
     }
     sp_stars_stats(s.stars, &after);
     sample_done(&s);
@@ -129,8 +137,8 @@ static struct sp_stars_stats cost_of_template(uint32_t rows, uint32_t size)
 static void check_template(uint32_t size, double scanned, double growth)
 {
     enum { ROWS = 20000 };
-    struct sp_stars_stats once = cost_of_template(ROWS, size),
-                          more = cost_of_template(4 * ROWS, size);
+    struct sp_stars_stats once = cost_of_late(ROWS, size, of_template),
+                          more = cost_of_late(4 * ROWS, size, of_template);
     printf("scanned a probe: %.0f at %u rows, %.0f at %u; verified %.2f, %.2f\n",
            (double)once.scanned / (ROWS / 4), ROWS, (double)more.scanned / ROWS, 4 * ROWS,
            (double)once.verified / (ROWS / 4), (double)more.verified / ROWS);
@@ -146,19 +154,20 @@ TEST(pages_of_a_template_with_copies_here_and_there_read_few_postings)
     check_template(SHORT, 800, 2);
 }
 
-TEST(pages_of_a_template_are_exact_whatever_comes_and_goes)
+/* One page comes at each step, and after the first ones another leaves at every `leaving` steps. */
+static void check_exact(uint32_t first, uint32_t steps, uint32_t leaving,
+                        struct sp_signature *(*make)(struct sample *s, uint32_t size,
+                                                     uint32_t step))
 {
-    enum { PAGES = 400, STEPS = 1200 };
     struct sample s;
     struct sp_similarity_options o;
     sp_similarity_options_default(&o);
     sample_init(&s, &o, 1024, false);
-    for (uint32_t step = 0; step < STEPS; step++) {
+    for (uint32_t step = 0; step < steps; step++) {
         uint32_t row = s.rows ? (uint32_t)sample_random(&s, s.rows) : 0;
-        if (step > PAGES && step % 2 == 0 && s.live[row])
+        if (step > first && step % leaving == 0 && s.live[row])
             sample_remove(&s, row);
-        uint32_t page = (uint32_t)sample_random(&s, PAGES);
-        sample_add(&s, templated(&s, SIZE, 720, 1 + page, step % 2));
+        sample_add(&s, make(&s, SIZE, step));
         sample_work(&s, (uint32_t)sample_random(&s, 3));
         if (step % 97 == 0)
             sample_restore(&s);
@@ -174,12 +183,26 @@ TEST(pages_of_a_template_are_exact_whatever_comes_and_goes)
     sample_done(&s);
 }
 
+enum { PAGES = 400 };
+
+static struct sp_signature *any_of_template(struct sample *s, uint32_t size, uint32_t step)
+{
+    uint32_t page = (uint32_t)sample_random(s, PAGES);
+    return templated(s, size, 720, 1 + page, step % 2);
+}
+
+TEST(pages_of_a_template_are_exact_whatever_comes_and_goes)
+{
+    check_exact(PAGES, 1200, 2, any_of_template);
+}
+
 /* A page made of the same blocks as all others of its site: 54 of 60, at random. A block of six
  * words has two shingles, and four more with the block that follows. Two pages share about three
  * quarters of their shingles, some a little more than enough, and no shingle is rare. */
-static struct sp_signature *of_blocks(struct sample *s)
+static struct sp_signature *of_blocks(struct sample *s, uint32_t size, uint32_t page)
 {
     enum { BLOCKS = 60, LEFT_OUT = 6, OF_BLOCK = 2, OF_TWO = 4 };
+    (void)size, (void)page;
     bool out[BLOCKS] = {0};
     uint32_t shingles[BLOCKS * (OF_BLOCK + OF_TWO)], count = 0, before = BLOCKS;
     for (uint32_t left = 0; left < LEFT_OUT;) {
@@ -197,31 +220,13 @@ static struct sp_signature *of_blocks(struct sample *s)
     return signature_of_set(s, shingles, count, s->random);
 }
 
-/* The last quarter of the pages. */
-static struct sp_stars_stats cost_of_blocks(uint32_t rows)
-{
-    struct sample s;
-    struct sp_similarity_options o;
-    struct sp_stars_stats before, after;
-    sp_similarity_options_default(&o);
-    sample_init(&s, &o, 1024, false);
-    for (uint32_t i = 0; i < rows; i++) {
-        if (i == rows - rows / 4)
-            sp_stars_stats(s.stars, &before);
-        sample_add(&s, of_blocks(&s));
-    }
-    sp_stars_stats(s.stars, &after);
-    sample_done(&s);
-    after.verified -= before.verified;
-    return after;
-}
-
 /* A probe meets most stars of the site, whose number grows, but it is compared with few of their
  * rows. */
 TEST(pages_made_of_the_same_blocks_are_compared_with_few_rows)
 {
     enum { ROWS = 1500 };
-    struct sp_stars_stats once = cost_of_blocks(ROWS), more = cost_of_blocks(4 * ROWS);
+    struct sp_stars_stats once = cost_of_late(ROWS, 0, of_blocks),
+                          more = cost_of_late(4 * ROWS, 0, of_blocks);
     printf("verified a probe: %.1f at %u rows, %.1f at %u\n", (double)once.verified / (ROWS / 4),
            ROWS, (double)more.verified / ROWS, 4 * ROWS);
     CU_ASSERT((double)more.verified <= 200.0 * ROWS);
@@ -230,26 +235,7 @@ TEST(pages_made_of_the_same_blocks_are_compared_with_few_rows)
 
 TEST(pages_made_of_the_same_blocks_are_exact_whatever_comes_and_goes)
 {
-    enum { STEPS = 700, PAGES = 300 };
-    struct sample s;
-    struct sp_similarity_options o;
-    sp_similarity_options_default(&o);
-    sample_init(&s, &o, 1024, false);
-    for (uint32_t step = 0; step < STEPS; step++) {
-        uint32_t row = s.rows ? (uint32_t)sample_random(&s, s.rows) : 0;
-        if (step > PAGES && s.live[row])
-            sample_remove(&s, row);
-        sample_add(&s, of_blocks(&s));
-        sample_work(&s, (uint32_t)sample_random(&s, 3));
-        if (step % 97 == 0)
-            sample_restore(&s);
-        if (step % 100 == 99) {
-            CU_ASSERT_PTR_NULL(broken_invariant(&s));
-            sample_settle(&s);
-            CU_ASSERT(sample_is_exact(&s));
-        }
-    }
-    sample_done(&s);
+    check_exact(300, 700, 1, of_blocks);
 }
 
 /* What it takes until all is settled after the pivot of the largest star has left. */
