@@ -65,6 +65,21 @@ static void check_topics(const rd_kafka_topic_result_t **topics, size_t count)
                 rd_kafka_topic_result_error_string(topics[i]));
 }
 
+/* The controller replies before its brokers tell clients of the new partitions. */
+static void wait_for_partitions(const char *topic, long count)
+{
+    enum { PAUSE_MS = 50 };
+    for (int waited_ms = 0, have = 0; have < count; waited_ms += PAUSE_MS) {
+        const struct rd_kafka_metadata *metadata = metadata_of(topic);
+        have = metadata->topics[0].partition_cnt;
+        rd_kafka_metadata_destroy(metadata);
+        if (have < count && waited_ms >= TIMEOUT_MS)
+            die(topic, "its new partitions are not told to clients");
+        if (have < count)
+            rd_kafka_poll(handle, PAUSE_MS);
+    }
+}
+
 static void add_partitions(rd_kafka_queue_t *queue, char **args)
 {
     char error[256] = "";
@@ -80,6 +95,7 @@ static void add_partitions(rd_kafka_queue_t *queue, char **args)
                  count);
     rd_kafka_event_destroy(event);
     rd_kafka_NewPartitions_destroy(wanted);
+    wait_for_partitions(args[0], number(args[1]));
 }
 
 /* `before` names for each partition the first record that stays. */

@@ -27,7 +27,7 @@ import urllib.error
 
 import cluster
 from statuses import Place, ask, check_same, decided, main  # knows where harness.py is
-from harness import Skip, check, check_in, free_port, until, wait
+from harness import Failure, Skip, check, check_in, free_port, until, wait
 
 POISON_BYTES = 25_000_000  # above the topic's limit; far below it when compressed
 PAGES = "300"
@@ -53,8 +53,11 @@ class Hostile(Place):
 
     def refused(self, stage):
         """The last lines of a stage that ends by itself."""
-        done = subprocess.run([self.program, stage, *self.settings(stage)], text=True, timeout=60,
-                              stderr=subprocess.PIPE, check=False)
+        try:
+            done = subprocess.run([self.program, stage, *self.settings(stage)], text=True,
+                                  timeout=60, stderr=subprocess.PIPE, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise Failure(f"{stage} goes on; it said: {error.stderr}") from error
         check(done.returncode == 1, stage, "ended with", done.returncode, done.stderr)
         return done.stderr.splitlines()[-1]
 
