@@ -183,7 +183,9 @@ uint32_t sp_stars_members(const struct sp_stars *s, uint32_t row)
 {
     const struct star *c = &s->stars[s->rows[row].star];
     bool on_fringe = c->pivot != row && sp_star_kid_at(s, row).kind == FRINGE;
-    return on_fringe ? 1 : 1 + sp_star_kids_count(c->kids);
+    if (on_fringe)
+        return 1;
+    return !c->headless + sp_star_kids_count(c->kids) - sp_star_kids_of_kind(c->kids, FRINGE);
 }
 
 struct members_call {

@@ -173,7 +173,7 @@ bool sp_stars_owes(const struct sp_stars_domain *d);
 /* The pivot of the row's star; the row itself if it is a pivot or on the fringe; SP_STARS_NONE if
  * the star is headless. */
 uint32_t sp_stars_pivot(const struct sp_stars *s, uint32_t row);
-/* An upper bound of the number of members of its star; 1 if the row is on the fringe. */
+/* The number of members of its star; 1 if the row is on the fringe. */
 uint32_t sp_stars_members(const struct sp_stars *s, uint32_t row);
 /* Whether the row is in a domain; false for a ghost. */
 bool sp_stars_has(const struct sp_stars *s, uint32_t row);
