@@ -1,8 +1,9 @@
-"""Equal pages on Kafka: `skew.py WORK PROGRAM`.
+"""Equal pages on Kafka, and a page that connects two groups: `skew.py WORK PROGRAM`.
 
 A page that was there before all others gets their content and joins them. What a page costs must not depend on how
 many they are: messages, and transactions. Groups that began apart, because messages about equal pages were on their way
-at the same time, are handed over in messages of a bounded size.
+at the same time, are handed over in messages of a bounded size. Large groups that only one page connects part when it
+leaves for good.
 """
 
 import json
@@ -37,6 +38,16 @@ def write_crawl(path, pages):
         file.write(fetch(old, pages + 2, shared))
 
 
+def write_bridge(path, pages, flaps):
+    """Two groups of equal pages, and a page that resembles both with every other fetch, but not with the last."""
+    texts = {"left": text(0), "right": text(60), "both": text(30), "neither": text(5000)}
+    names = ["left", "right"] * pages + ["both", "neither"] * flaps
+    with open(path, "w", encoding="utf-8") as file:
+        for at, name in enumerate(names):
+            url = f"https://{name}.example/page-{at}" if at < 2 * pages else "https://bridge.example/"
+            file.write(json.dumps({"url": url, "fetch_time_ms": at + 1, "content": texts[name]}) + "\n")
+
+
 def counts(metrics, stage):
     def value(name):
         found = re.search(rf'^samepage_{name}{{stage="{stage}"}} (\d+)$', metrics, re.MULTILINE)
@@ -68,15 +79,19 @@ def through_the_stages(place):
     return found
 
 
-def cost(work, program, pages):
-    place = Place(os.path.join(work, str(pages)), program, f"skew-{os.getpid()}-{pages}.")
+def through_kafka(work, program, name, write):
+    place = Place(os.path.join(work, name), program, f"skew-{os.getpid()}-{name}.")
     os.makedirs(place.work)
-    write_crawl(place.path("crawl.jsonl"), pages)
+    write(place.path("crawl.jsonl"))
     place.call("topics", "create", *place.settings())
     try:
-        found = through_the_stages(place)
+        return through_the_stages(place)
     finally:
         place.processes.kill()
+
+
+def cost(work, program, pages):
+    found = through_kafka(work, program, str(pages), lambda path: write_crawl(path, pages))
     for stage, values in found.items():
         print(f"{pages} pages, {stage}: {values['emitted_total'] / pages:.1f} messages a page, "
               f"{values['commits_total'] / pages:.3f} transactions a page, "
@@ -93,6 +108,7 @@ def skew(work, program):
                   "pages,", many[stage][name], "at", 4 * FEW)
         check(many[stage]["largest_message_bytes"] <= LARGEST, stage, "has a message of",
               many[stage]["largest_message_bytes"], "bytes")
+    through_kafka(work, program, "bridge", lambda path: write_bridge(path, FEW, 20))
 
 
 if __name__ == "__main__":

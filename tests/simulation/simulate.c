@@ -30,6 +30,9 @@ static const struct {
                 {"no-recheck", SP_CANARY_NO_RECHECK, 0},
                 {"quiet-alone", SP_CANARY_QUIET_ALONE, 0},
                 {"quiet-store", 0, SP_COMPARE_QUIET_STORE},
+                {"no-late-split", SP_CANARY_NO_LATE_SPLIT, 0},
+                {"dissolve-pieces", SP_CANARY_DISSOLVE_PIECES, 0},
+                {"trust-read", SP_CANARY_TRUST_READ, 0},
                 {"no-opens", SP_CANARY_NO_OPENS, 0}};
 
 static void set_canary(struct sim_options *o, const char *name)

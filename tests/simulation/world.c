@@ -405,6 +405,7 @@ static void build(struct world *w)
     /* Half of the worlds have large groups. A limit above 4 gives small groups a row for each
      * member. */
     w->group.large_from = w->o.seed % 16 == 15 ? 6 : w->o.seed % 2 ? 3 : 0;
+    w->group.split_at_once = w->o.seed / 2 % 3; /* few are in a piece */
     w->group.only_rounds = w->o.seed % 4 == 1;
     w->group.message_bytes = w->o.seed % 3 == 0 ? 0 : 1 + w->o.seed % 3 * 300; /* a few rows */
     w->group.cache_bytes = cache;

@@ -411,6 +411,7 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     X(splits)                                                                                      \
     X(put_off)                                                                                     \
     X(told_later)                                                                                  \
+    X(split_later)                                                                                 \
     X(bounces)                                                                                     \
     X(relinks)                                                                                     \
     X(moves)                                                                                       \

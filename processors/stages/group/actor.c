@@ -20,6 +20,7 @@
  * could split or dissolve it. The wait is short, because all parts have been sent already. */
 #include "base/mem.h"
 #include "group/large.h"
+#include "group/untold.h"
 
 /* ---- a member's change --------------------------------------------------------------------- */
 
@@ -103,6 +104,19 @@ static void send_applied(struct sp_group_stage *st, const struct sp_member *m, b
     sp_group_stage_send(st, a);
 }
 
+/* Large pieces leave later (untold.h). Until then only the piece of a changed page leaves, if it is
+ * small: the page may belong to another group now, which must not join this one. */
+static void split_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed)
+{
+    if (sp_untold_is_apart(g)) {
+        sp_bonds_part_from(st, g, changed);
+        return;
+    }
+    uint32_t later = sp_bonds_split(st, g, changed);
+    if (later)
+        sp_untold_split_later(st, g, later);
+}
+
 /* The same in a large group. A page that leaves unchecked takes the pages that redirect to it
  * along. */
 static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
@@ -123,8 +137,7 @@ static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struc
     send_applied(st, m, settled);
     sp_group_forget_version(g, m);
     if (sp_group_checks_departures(st)) {
-        sp_bonds_split(st, g);
-        sp_bonds_trust(g);
+        split_large(st, g, m);
     } else if (!stays) {
         sp_large_leave(st, g, m);
     } /* sp_fast_recheck handles the doubts that are left */
@@ -283,6 +296,16 @@ static void next_edges(struct sp_group_stage *st, struct sp_group *g, struct sp_
         link_edges(st, g, m);
 }
 
+/* If the group may be in pieces, it is split first: the pieces would move as one. The ends of the
+ * edge may be elsewhere then, so the message comes again. */
+static void dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_message *m)
+{
+    if (st->options.canary != SP_CANARY_DISSOLVE_PIECES && sp_untold_split_now(st, g))
+        sp_group_stage_send(st, m);
+    else
+        sp_group_dissolve(st, g, m->link.far, m);
+}
+
 static void on_union(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_group *g = resolve(st, m);
@@ -303,7 +326,7 @@ static void on_union(struct sp_group_stage *st, struct sp_message *m)
     } else if (sp_group_id_eq(link->far, g->id)) {
         relink(st, m); /* this group took over p's, but the asker has split off since */
     } else if (far_is_higher(g, link)) {
-        sp_group_dissolve(st, g, link->far, m);
+        dissolve(st, g, m);
     } else {
         sp_message_turn(m, SP_MSG_DISSOLVE);
         link->group = link->far;
@@ -330,7 +353,7 @@ static void on_dissolve(struct sp_group_stage *st, struct sp_message *m)
     } else if (sp_group_id_eq(link->far, g->id)) {
         relink(st, m);
     } else if (far_is_higher(g, link)) {
-        sp_group_dissolve(st, g, link->far, m);
+        dissolve(st, g, m);
     } else { /* it has grown meanwhile */
         ask_group(st, g, m);
     }
@@ -392,7 +415,8 @@ static void settle(struct sp_group_stage *st, struct sp_group *g)
     g->unsure = false;
     if (g->large) {
         sp_bonds_doubt_all(g);
-        sp_bonds_split(st, g);
+        sp_bonds_split(st, g, NULL);
+        sp_untold_whole(st, g);
         return;
     }
     /* Unchecked departures leave tree edges that no longer hold. */
@@ -420,7 +444,7 @@ static void on_members(struct sp_group_stage *st, struct sp_message *m)
         sp_fast_part(st, g);
     if (!st->err)
         settle(st, g);
-    if (g->large)
+    if (g->large && !sp_untold_is_apart(g))
         sp_bonds_trust(g);
     if (!st->err)
         sp_group_cover_publish(st, g);

@@ -87,6 +87,6 @@ void sp_aware_tell(struct sp_group_stage *st, struct sp_group *g)
     u.more |= u.loser_count > l->at_once;
     for (uint32_t i = 0; i < u.loser_count && !u.more; i++)
         tell(l, u.losers[i], &u);
-    if (u.more || (l->changed.set && g->untold))
+    if (u.more || (l->changed.set && sp_untold_runs(g)))
         sp_untold_begin(st, g);
 }

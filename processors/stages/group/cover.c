@@ -108,7 +108,7 @@ static void depose(struct sp_large *l, struct sp_hub *h)
  * they knew it. */
 static bool may_be_known_to_win(const struct sp_group *g, const struct sp_member *m)
 {
-    bool round = g->untold && g->large->stage->options.canary != SP_CANARY_QUIET_LEAVE;
+    bool round = sp_untold_runs(g) && g->large->stage->options.canary != SP_CANARY_QUIET_LEAVE;
     return round || m->said_epoch != m->epoch || m->said_status == SP_STATUS_WINNER ||
            m->said_status == SP_STATUS_UNIQUE;
 }

@@ -195,7 +195,7 @@ static void recheck_large(struct sp_group_stage *st, struct sp_group *g)
 {
     if (st->options.fast_recheck_share > 0)
         sp_bonds_doubt_all(g);
-    sp_bonds_split(st, g);
+    sp_bonds_split(st, g, NULL);
 }
 
 static void recheck_small(struct sp_group_stage *st, struct sp_group *g)

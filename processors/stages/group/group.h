@@ -36,11 +36,14 @@ enum sp_canary {
     SP_CANARY_NO_ROUND,            /* pages that are not told at once are never told */
     SP_CANARY_LATE_REPRESENTATIVE, /* a changed winner is compared with its new content */
     SP_CANARY_NO_RECHECK,          /* a group with pages unlike its winner is not re-checked */
-    SP_CANARY_QUIET_ALONE, /* a page that its group has left alone is settled as any other */
-    SP_CANARY_SHORT_ROUND, /* a running round does not start again when something changes */
-    SP_CANARY_STALE_COVER, /* a hub keeps its winner when hubs before it change */
-    SP_CANARY_QUIET_LEAVE  /* only a page that was told that it wins counts as a winner when it
-                            * leaves */
+    SP_CANARY_QUIET_ALONE,     /* a page that its group has left alone is settled as any other */
+    SP_CANARY_SHORT_ROUND,     /* a running round does not start again when something changes */
+    SP_CANARY_STALE_COVER,     /* a hub keeps its winner when hubs before it change */
+    SP_CANARY_QUIET_LEAVE,     /* only a page that was told that it wins counts as a winner when it
+                                * leaves */
+    SP_CANARY_NO_LATE_SPLIT,   /* pieces that do not leave at once never leave */
+    SP_CANARY_DISSOLVE_PIECES, /* a group that may be in pieces is dissolved as if it were whole */
+    SP_CANARY_TRUST_READ       /* a group that was in pieces counts as whole when it is read */
 };
 
 enum { SP_GROUP_MESSAGE_BYTES = 900 << 10 };
@@ -62,6 +65,8 @@ struct sp_group_stage_options {
                                                 * stage; NULL: any similar one */
     uint32_t large_from; /* groups of more members are handled by content; 0: 64. Tests set it; then
                           * few winners are searched in all ways in which many are */
+    uint32_t split_at_once; /* a change in a large group moves at most so many members of pieces;
+                             * 0: 64 */
     bool only_rounds; /* a step in a large group tells only pages that changed, as if it were at its
                        * limit */
     size_t message_bytes; /* approximate size of a message with members; 0:
@@ -88,8 +93,9 @@ struct sp_group_stage_stats {
                               * mode) */
     uint64_t merges;
     uint64_t splits;
-    uint64_t put_off;    /* messages that waited for moving members */
-    uint64_t told_later; /* members whose status was sent by a round */
+    uint64_t put_off;     /* messages that waited for moving members */
+    uint64_t told_later;  /* members whose status was sent by a round */
+    uint64_t split_later; /* times that large pieces did not leave their group at once */
     uint64_t bounces;
     uint64_t relinks;
     uint64_t moves;           /* of pages into the cells of another map */
@@ -131,8 +137,9 @@ bool sp_group_stage_follow(const struct sp_group_stage *st, const struct sp_mess
                            uint32_t step, uint32_t *ret_cell, struct sp_id *ret_content);
 
 /* Does up to `units` units of deferred work: each tells a member of a large group its present
- * status. Returns whether work is left. Each crawled page does one unit; the caller does the rest
- * when it has time, at the latest when there is nothing else to do. */
+ * status, or pays for one member that a split will move. Returns whether work is left. Each crawled
+ * page does one unit; the caller does the rest when it has time, at the latest when there is
+ * nothing else to do. */
 bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units);
 bool sp_group_stage_owes(const struct sp_group_stage *st);
 

@@ -113,6 +113,7 @@ void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_
     g->level = 0;
     g->parted = false;
     sp_untold_end(st, g);
+    sp_untold_whole(st, g);
     st->stats.merges++;
     hand_over(st, g, all, count, higher, edge);
     sp_free(all);
@@ -139,6 +140,7 @@ bool sp_group_drop_last(struct sp_group_stage *st, struct sp_group *g)
     sp_member_remove(st, g, m);
     g->level = 0;
     sp_untold_end(st, g);
+    sp_untold_whole(st, g);
     drop(st, g, m);
     return true;
 }

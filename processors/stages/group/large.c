@@ -389,10 +389,12 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
     restore_winners(g);
     for (uint32_t i = 0; i < count; i++)
         all[i]->todo = false; /* hubs are judged, not members */
-    sp_bonds_trust(g);
+    /* If it was in pieces when it was written, all its hubs are in doubt. */
+    if (!sp_untold_is_apart(g) || st->options.canary == SP_CANARY_TRUST_READ)
+        sp_bonds_trust(g);
     g->large->changed.set = false; /* the order of insertion is arbitrary, so no page has won in
                                     * between */
-    if (g->untold)                 /* read from the store: its winners are not known yet */
+    if (sp_untold_runs(g))         /* read from the store: its winners are not known yet */
         sp_cover_forget_all(g);
     sp_free(all);
 }
@@ -435,8 +437,9 @@ static void keep_winner(struct sp_member *m)
 static void make_small(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t count;
-    bool untold = g->untold;
+    bool untold = sp_untold_runs(g);
     sp_untold_end(st, g);
+    sp_untold_whole(st, g);
     struct sp_shelf_place place = sp_shelf_first(&g->large->members);
     for (struct sp_member *m; (m = sp_shelf_next(&g->large->members, &place));)
         keep_winner(m);
@@ -462,7 +465,7 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
 }
 
 /* A group becomes small again at a quarter of the limit, so that it does not switch often. A group
- * with a round is made large when it is read, so that what the round tells does not depend on a
+ * that has put work off is made large when it is read, so that the result does not depend on a
  * restart. */
 void sp_group_fit(struct sp_group_stage *st, struct sp_group *g)
 {

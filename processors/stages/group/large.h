@@ -210,8 +210,13 @@ void sp_bonds_doubt_one(struct sp_hub *h);
 void sp_bonds_trust(struct sp_group *g);
 /* Everything is in doubt. */
 void sp_bonds_doubt_all(struct sp_group *g);
-/* If the group is no longer connected, its pieces become new groups; the largest one stays. */
-void sp_bonds_split(struct sp_group_stage *st, struct sp_group *g);
+/* If the group is no longer connected, its pieces become new groups; the largest one stays. But if
+ * these are many members and a page has changed (`changed`, or NULL), only the piece of this page
+ * leaves, if it is a small one. Returns the number of members that must leave later; then the
+ * doubts stay. */
+uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed);
+/* The piece of this member leaves if it is a small one. Looks at a bounded number of rows. */
+void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed);
 
 /* ---- winning.c */
 void sp_winning_add(struct sp_large *l, struct sp_hub *h);

@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "group/large.h"
 
+enum { AT_ONCE = 64 };
+
 /* ---- the search ---- */
 
 struct search {
@@ -14,6 +16,8 @@ struct search {
     uint32_t next;            /* the first of these that it has not expanded */
     uint32_t cost;            /* rows it has looked at */
     uint32_t same;            /* the search that it has met, or its own number */
+    uint64_t turn;            /* rows that it will have looked at after its next star */
+    bool waits;               /* in searches.turns */
 };
 
 struct searches {
@@ -22,7 +26,8 @@ struct searches {
     struct search *items;
     uint32_t count;
     uint32_t cap;
-    uint32_t at; /* the one at work */
+    uint32_t at;           /* the one at work */
+    struct sp_shelf turns; /* searches that can go on, the cheapest first */
 };
 
 static uint32_t find(struct searches *s, uint32_t x)
@@ -30,6 +35,30 @@ static uint32_t find(struct searches *s, uint32_t x)
     while (s->items[x].same != x)
         x = s->items[x].same = s->items[s->items[x].same].same;
     return x;
+}
+
+static int turn_order(const void *key, const void *object)
+{
+    const struct search *k = key, *x = object;
+    if (x->turn != k->turn)
+        return x->turn < k->turn ? -1 : 1;
+    return x < k ? -1 : x > k;
+}
+
+static void wait_for_turn(struct searches *s, struct search *x)
+{
+    if (x->next == x->found.count)
+        return;
+    x->turn = (uint64_t)x->cost + sp_stars_members(s->g->large->stars, x->found.hubs[x->next]->row);
+    x->waits = true;
+    sp_shelf_add(&s->turns, turn_order, x, x->turn, x);
+}
+
+static void wait_no_longer(struct searches *s, struct search *x)
+{
+    if (x->waits)
+        sp_shelf_remove(&s->turns, turn_order, x, x->turn);
+    x->waits = false;
 }
 
 static struct sp_hub *star_of(const struct searches *s, const struct sp_hub *h)
@@ -43,6 +72,7 @@ static void meet(struct searches *s, uint32_t x, uint32_t y)
     y = find(s, y);
     if (x == y)
         return;
+    wait_no_longer(s, &s->items[y]);
     struct search *a = &s->items[x], *b = &s->items[y];
     if (a->found.count < b->found.count) {
         struct search *c = a;
@@ -107,33 +137,28 @@ static void begin_with_rest(struct searches *s, bool any)
         begin(s, h);
 }
 
-/* Chooses the cheapest search that can go on; returns the number of those. */
-static uint32_t choose(struct searches *s, uint32_t *ret_at)
-{
-    uint32_t open = 0;
-    uint64_t least = UINT64_MAX;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct search *x = &s->items[i];
-        if (x->same != i || x->next == x->found.count)
-            continue;
-        uint64_t cost =
-            (uint64_t)x->cost + sp_stars_members(s->g->large->stars, x->found.hubs[x->next]->row);
-        open++;
-        if (cost < least) {
-            least = cost;
-            *ret_at = i;
-        }
-    }
-    return open;
-}
-
+/* The search goes on by a star. */
 static void advance(struct searches *s, uint32_t at)
 {
     struct search *x = &s->items[at];
+    wait_no_longer(s, x);
     const struct sp_hub *star = x->found.hubs[x->next++];
     x->cost += sp_stars_members(s->g->large->stars, star->row);
     s->at = at;
     sp_stars_each_member(s->g->large->stars, star->row, go_on_from, s);
+    wait_for_turn(s, &s->items[find(s, at)]);
+}
+
+/* The cheapest search goes on, until at most one can. */
+static void search_all(struct searches *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        wait_for_turn(s, &s->items[i]);
+    while (s->turns.count > 1) {
+        struct sp_shelf_place place = sp_shelf_first(&s->turns);
+        const struct search *x = sp_shelf_next(&s->turns, &place);
+        advance(s, (uint32_t)(x - s->items));
+    }
 }
 
 static uint32_t roots(const struct searches *s)
@@ -151,6 +176,7 @@ struct piece {
     uint32_t count;
     uint32_t cap;
     uint32_t size;
+    bool leaves;
 };
 
 struct collecting {
@@ -227,14 +253,14 @@ static void finish_search(struct searches *s, uint32_t at)
         advance(s, at);
 }
 
-/* Fills in the members of each piece except `left_out` (UINT32_MAX: no exception). */
-static void fill(struct searches *s, struct piece *pieces, uint32_t left_out)
+/* Fills in the members of the pieces that leave. */
+static void fill(struct searches *s, struct piece *pieces)
 {
     uint32_t number = 0;
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->items[i].same != i)
             continue;
-        if (number != left_out) {
+        if (pieces[number].leaves) {
             finish_search(s, i);
             collect(s, &s->items[i], &pieces[number], false);
         }
@@ -242,10 +268,10 @@ static void fill(struct searches *s, struct piece *pieces, uint32_t left_out)
     }
     struct sp_shelf_place place = sp_shelf_first(&s->g->large->loose);
     for (struct sp_member *m; (m = sp_shelf_next(&s->g->large->loose, &place)); number++)
-        if (number != left_out)
+        if (pieces[number].leaves)
             sp_large_behind(s->g, m, &pieces[number].members, &pieces[number].count,
                             &pieces[number].cap);
-    if (!s->count && s->g->large->ranks.count && number != left_out) {
+    if (!s->count && s->g->large->ranks.count && pieces[number].leaves) {
         place = sp_shelf_first(&s->g->large->ranks);
         for (struct sp_hub *h; (h = sp_shelf_next(&s->g->large->ranks, &place));) {
             struct collecting c = {s, &pieces[number], false};
@@ -274,31 +300,80 @@ static void clear_labels(struct searches *s)
             s->items[i].found.hubs[k]->label = 0;
         sp_free(s->items[i].found.hubs);
     }
+    sp_shelf_done(&s->turns);
     sp_free(s->items);
 }
 
-static void part(struct searches *s, uint32_t count)
+/* The number of the piece that m belongs to; UINT32_MAX: the one whose search has not ended. */
+static uint32_t piece_of(struct searches *s, struct sp_member *m)
+{
+    const struct sp_member *end = sp_large_end(m);
+    uint32_t number = 0, label = end->hub && end->hub->indexed ? star_of(s, end->hub)->label : 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        if (s->items[i].same != i)
+            continue;
+        if (label && find(s, label - 1) == i)
+            return number;
+        number++;
+    }
+    struct sp_shelf_place place = sp_shelf_first(&s->g->large->loose);
+    for (const struct sp_member *x; (x = sp_shelf_next(&s->g->large->loose, &place)); number++)
+        if (x == end)
+            return number;
+    return UINT32_MAX;
+}
+
+static uint32_t at_once(const struct sp_group_stage *st)
+{
+    return st->options.split_at_once ? st->options.split_at_once : AT_ONCE;
+}
+
+/* Chooses the pieces that leave now: all but the largest, or if these are many members and a page
+ * has changed, its own piece if that is small. Returns the members that leave later. */
+static uint32_t choose_leaving(struct searches *s, struct piece *pieces, uint32_t count,
+                               uint32_t stays, struct sp_member *changed)
+{
+    uint32_t most = at_once(s->st), total = 0, largest_size = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        pieces[i].leaves = i != stays;
+        total += pieces[i].size;
+        if (pieces[i].size > largest_size)
+            largest_size = pieces[i].size;
+    }
+    total -= largest_size;
+    if (!changed || total <= most)
+        return 0;
+    uint32_t own = piece_of(s, changed);
+    for (uint32_t i = 0; i < count; i++)
+        pieces[i].leaves = i == own && pieces[i].size <= most;
+    return own < count && pieces[own].leaves ? total - pieces[own].size : total;
+}
+
+static uint32_t part(struct searches *s, uint32_t count, struct sp_member *changed)
 {
     uint32_t open, leaving = 0;
     struct piece *pieces = sp_calloc(count, sizeof *pieces);
     uint32_t measured = measure(s, pieces, &open);
     uint32_t stays = largest(pieces, measured);
-    fill(s, pieces, stays);
+    uint32_t later = choose_leaving(s, pieces, measured, stays, changed);
+    bool first_stays = !later && stays == UINT32_MAX;
+    fill(s, pieces);
     clear_labels(s);
     for (uint32_t i = 0; i < measured; i++) {
-        if (i == stays)
+        if (!pieces[i].leaves)
             continue;
         qsort(pieces[i].members, pieces[i].count, sizeof *pieces[i].members, sp_member_by_page);
         pieces[leaving++] = pieces[i];
     }
     qsort(pieces, leaving, sizeof *pieces, by_size);
     for (uint32_t i = 0; i < leaving; i++) {
-        if (i > 0 || stays != UINT32_MAX)
+        if (i > 0 || !first_stays)
             sp_large_part(s->st, s->g, pieces[i].members, pieces[i].count);
         sp_free(pieces[i].members);
     }
     sp_free(pieces);
-    sp_bonds_trust(s->g);
+    s->st->stats.split_later += later > 0;
+    return later;
 }
 
 /* Whether the first winner covers all hubs, but for a few that nobody has judged yet, and is
@@ -326,33 +401,65 @@ static bool is_whole(struct sp_group_stage *st, struct sp_large *l)
     return similar == l->ranks.count;
 }
 
-void sp_bonds_split(struct sp_group_stage *st, struct sp_group *g)
+uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed)
 {
     struct sp_large *l = g->large;
     struct searches s = {.st = st, .g = g};
+    uint32_t later = 0;
     if (l->doubts.count && is_whole(st, l))
         sp_bonds_trust(g);
     if (l->doubts.count)
         sp_hubs_index(st, g);
     if (st->err)
-        return;
-    for (uint32_t i = 0; i < l->doubts.count; i++) {
-        struct sp_hub *h = l->doubts.hubs[i];
-        h->doubted = false;
-        if (h->best)
-            begin(&s, h);
-    }
-    bool any = l->doubts.count > 0;
-    l->doubts.count = 0;
-    begin_with_rest(&s, any);
-    uint32_t at = 0;
-    while (choose(&s, &at) > 1)
-        advance(&s, at);
+        return 0;
+    for (uint32_t i = 0; i < l->doubts.count; i++)
+        if (l->doubts.hubs[i]->best)
+            begin(&s, l->doubts.hubs[i]);
+    begin_with_rest(&s, l->doubts.count > 0);
+    search_all(&s);
     uint32_t hubs = s.count ? roots(&s) : (l->ranks.count > 0);
     if (hubs + l->loose.count > 1) {
         st->stats.repairs++;
-        part(&s, hubs + l->loose.count);
+        later = part(&s, hubs + l->loose.count, changed);
     } else {
         clear_labels(&s);
     }
+    if (!later)
+        sp_bonds_trust(g);
+    return later;
+}
+
+/* Follows the bonds from the hub, and collects its piece unless that has many rows. */
+static bool find_piece(struct sp_group_stage *st, struct sp_group *g, const struct sp_hub *h,
+                       struct piece *piece)
+{
+    struct searches s = {.st = st, .g = g};
+    begin(&s, h);
+    struct search *x = s.items;
+    while (x->next < x->found.count &&
+           x->cost + sp_stars_members(g->large->stars, x->found.hubs[x->next]->row) <= at_once(st))
+        advance(&s, 0);
+    bool ended = x->next == x->found.count;
+    if (ended)
+        collect(&s, x, piece, false);
+    clear_labels(&s);
+    return ended;
+}
+
+void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed)
+{
+    struct piece piece = {.count = 0};
+    struct sp_member *end = sp_large_end(changed);
+    sp_hubs_index(st, g);
+    if (st->err)
+        return;
+    if (!end->hub)
+        sp_large_behind(g, end, &piece.members, &piece.count, &piece.cap);
+    else if (!find_piece(st, g, end->hub, &piece))
+        return;
+    if (piece.count <= at_once(st) && piece.count < g->count) {
+        qsort(piece.members, piece.count, sizeof *piece.members, sp_member_by_page);
+        sp_large_part(st, g, piece.members, piece.count);
+    }
+    sp_free(piece.members);
 }

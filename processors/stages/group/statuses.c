@@ -220,8 +220,8 @@ static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resiz
         now = seen_behind(m);
         if (!sp_id_eq(before.winner, now.winner) || before.similarity != now.similarity)
             sp_large_touch_redirects(st, g, m);
-        if (g->untold && sp_large_has_redirects(g, m)) /* which may have been told a newer status
-                                                        * than m */
+        if (sp_untold_runs(g) && sp_large_has_redirects(g, m)) /* which may have been told a newer
+                                                                * status than m */
             sp_untold_begin(st, g);
     }
 }

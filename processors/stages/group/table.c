@@ -248,7 +248,8 @@ static bool resolve_members(struct loading *l)
         struct sp_id parent = l->parents[m->mark];
         if (!sp_id_is_zero(parent) && !(m->parent = sp_member_find(g, parent)))
             return false;
-        if (m->kind != SP_PAGE_CONTENT || g->untold) /* what it was told may be out of date */
+        if (m->kind != SP_PAGE_CONTENT ||
+            sp_untold_runs(g)) /* what it was told may be out of date */
             continue;
         bool loser = m->said_status == SP_STATUS_LOSER;
         m->winner = loser ? find_winner(g, m->said_winner, winner) : m;

@@ -44,26 +44,44 @@ struct sp_untold *sp_untold_find(const struct sp_group_stage *st, struct sp_grou
     return u && sp_group_id_eq(u->group, group) ? u : NULL;
 }
 
-void sp_untold_begin(struct sp_group_stage *st, struct sp_group *g)
+static struct sp_untold *make(struct sp_group_stage *st, struct sp_group *g)
 {
     struct sp_untold *u = g->untold;
-    if (st->options.canary == SP_CANARY_NO_ROUND ||
-        (u && st->options.canary == SP_CANARY_SHORT_ROUND))
-        return;
     if (!u) {
         u = g->untold = sp_calloc(1, sizeof *u);
         u->group = g->id;
         sp_shelf_add(&st->untold, group_order, &u->group, u->group.birth, u);
     }
+    changed(st, u);
+    return u;
+}
+
+static void drop_if_done(struct sp_group_stage *st, struct sp_group *g)
+{
+    struct sp_untold *u = g->untold;
+    changed(st, u);
+    if (u->running || u->unpaid)
+        return;
+    g->untold = NULL;
+    sp_shelf_remove(&st->untold, group_order, &u->group, u->group.birth);
+    u->over = true;
+}
+
+void sp_untold_begin(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (st->options.canary == SP_CANARY_NO_ROUND ||
+        (sp_untold_runs(g) && st->options.canary == SP_CANARY_SHORT_ROUND))
+        return;
+    struct sp_untold *u = make(st, g);
     u->last = u->at;
     u->lap = false;
     u->fresh = true;
-    changed(st, u);
+    u->running = true;
 }
 
 void sp_untold_resize(struct sp_group_stage *st, struct sp_group *g)
 {
-    if (!g->untold)
+    if (!sp_untold_runs(g))
         return;
     g->untold->resized = true;
     changed(st, g->untold);
@@ -71,13 +89,57 @@ void sp_untold_resize(struct sp_group_stage *st, struct sp_group *g)
 
 void sp_untold_end(struct sp_group_stage *st, struct sp_group *g)
 {
-    struct sp_untold *u = g->untold;
-    if (!u)
+    if (!sp_untold_runs(g))
         return;
-    g->untold = NULL;
-    sp_shelf_remove(&st->untold, group_order, &u->group, u->group.birth);
-    u->over = true;
+    struct sp_untold *u = g->untold;
+    u->running = u->lap = u->resized = false;
+    u->at = u->last = (struct sp_id){0, 0};
+    drop_if_done(st, g);
+}
+
+/* ---- splits */
+
+void sp_untold_split_later(struct sp_group_stage *st, struct sp_group *g, uint32_t members)
+{
+    if (st->options.canary != SP_CANARY_NO_LATE_SPLIT)
+        make(st, g)->unpaid = members;
+}
+
+void sp_untold_whole(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (!sp_untold_is_apart(g))
+        return;
+    g->untold->unpaid = 0;
+    drop_if_done(st, g);
+}
+
+/* While members are moving to the group, edges are missing: it is checked when all have arrived. */
+bool sp_untold_split_now(struct sp_group_stage *st, struct sp_group *g)
+{
+    if (!sp_untold_is_apart(g))
+        return false;
+    if (g->open_count)
+        g->unsure = true;
+    else if (g->large)
+        sp_bonds_split(st, g, NULL);
+    sp_untold_whole(st, g);
+    if (!st->err)
+        sp_group_cover_publish(st, g);
+    return true;
+}
+
+static void pay_split(struct sp_group_stage *st, struct sp_untold *u, uint32_t members)
+{
+    if (!u->unpaid)
+        return;
     changed(st, u);
+    if (members < u->unpaid) {
+        u->unpaid -= members;
+        return;
+    }
+    struct sp_group *g = sp_group_get(st, u->group);
+    if (g)
+        sp_untold_split_now(st, g);
 }
 
 /* ---- paying */
@@ -110,7 +172,7 @@ static struct sp_member *next_member(const struct sp_group *g, struct sp_untold 
 static void pay_group(struct sp_group_stage *st, struct sp_group *g, uint32_t members)
 {
     sp_group_cover_publish(st, g); /* a group that was just read has no winners yet */
-    while (!st->err && g->untold && members-- > 0) {
+    while (!st->err && sp_untold_runs(g) && members-- > 0) {
         struct sp_member *m = next_member(g, g->untold);
         if (!m) {
             sp_untold_end(st, g);
@@ -134,9 +196,9 @@ static struct sp_untold *next_round(const struct sp_group_stage *st)
     return sp_shelf_next(&st->untold, &place);
 }
 
-static void pay(struct sp_group_stage *st, struct sp_untold *u, uint32_t members)
+static void pay_round(struct sp_group_stage *st, const struct sp_untold *u, uint32_t members)
 {
-    struct sp_group *g = sp_group_get(st, u->group);
+    struct sp_group *g = u->running ? sp_group_get(st, u->group) : NULL;
     if (g)
         pay_group(st, g, members);
 }
@@ -147,8 +209,9 @@ void sp_untold_pay_one(struct sp_group_stage *st)
     if (!u)
         return;
     st->untold_paid = u->group;
+    pay_split(st, u, 1);
     if (!u->fresh) {
-        pay(st, u, 1);
+        pay_round(st, u, 1);
         return;
     }
     u->fresh = false;
@@ -160,7 +223,8 @@ bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units)
     struct sp_untold *u = st->err ? NULL : next_round(st);
     if (u) {
         st->untold_paid = u->group;
-        pay(st, u, units);
+        pay_split(st, u, units);
+        pay_round(st, u, units);
     }
     return sp_group_stage_owes(st);
 }
@@ -172,7 +236,7 @@ bool sp_group_stage_owes(const struct sp_group_stage *st)
 
 /* ---- stored */
 
-enum { LAP = 1, FRESH = 2, RESIZED = 4 };
+enum { LAP = 1, FRESH = 2, RESIZED = 4, APART = 8, NO_ROUND = 16 };
 
 static struct sp_id read_id(struct sp_reader *r)
 {
@@ -197,6 +261,8 @@ static bool load_row(void *arg, struct sp_view key, struct sp_view value)
     u->lap = bits & LAP;
     u->fresh = bits & FRESH;
     u->resized = bits & RESIZED;
+    u->unpaid = bits & APART ? sp_read_u32(&v) : 0;
+    u->running = !(bits & NO_ROUND);
     u->stored = true;
     if (k.failed || v.failed || sp_reader_left(&k) || sp_reader_left(&v)) {
         sp_free(u);
@@ -221,7 +287,10 @@ static void flush_row(struct sp_group_stage *st, struct sp_untold *u)
         sp_buf_put(&st->value, &u->at, sizeof u->at);
         sp_buf_put(&st->value, &u->last, sizeof u->last);
         sp_buf_put_u8(&st->value, (uint8_t)((u->lap ? LAP : 0) | (u->fresh ? FRESH : 0) |
-                                            (u->resized ? RESIZED : 0)));
+                                            (u->resized ? RESIZED : 0) | (u->unpaid ? APART : 0) |
+                                            (u->running ? 0 : NO_ROUND)));
+        if (u->unpaid)
+            sp_buf_put_u32(&st->value, u->unpaid);
         sp_store_put(st->store, sp_buf_view(&st->key), sp_buf_view(&st->value));
     } else if (u->stored) {
         sp_store_delete(st->store, sp_buf_view(&st->key));

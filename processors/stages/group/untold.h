@@ -1,4 +1,7 @@
-/* Pages that are told their status later. If a winner changes, so does the status of all its
+/* Work that large groups put off: pages that are told their status later, and pieces that leave
+ * later.
+ *
+ * If a winner changes, so does the status of all its
  * losers: a million statuses in a group of a million pages, and again with the next change. So a
  * step tells only a few members and begins a round over the members, by page, that tells each its
  * status at that time. A round tells each member once, however often the winner has changed.
@@ -8,8 +11,13 @@
  * nothing else to do. Invariant: only members that a round has still to visit may have an
  * out-of-date status.
  *
- * Stored as 'T' birth founder -> where the round is. Only large groups have rounds. Private to
- * group. */
+ * A page that alone connects two parts of a group can leave and return again and again. If the
+ * smaller part moved each time, the cost of such a page would be that of the part. So large pieces
+ * leave when as many crawled pages have paid as members will move, or when there is nothing else to
+ * do; whatever is connected again by then stays.
+ *
+ * Stored as 'T' birth founder -> where the round is, and what is still to be paid for a split. Only
+ * large groups put work off. Private to group. */
 #ifndef SP_GROUP_UNTOLD_H
 #define SP_GROUP_UNTOLD_H
 
@@ -18,6 +26,8 @@
 /* A round visits the members after `at`, then those from the first to `last`. */
 struct sp_untold {
     struct sp_group_id group;
+    uint32_t unpaid;   /* members to be paid for until the group is split; 0: it is in one piece */
+    bool running;      /* there is a round */
     struct sp_id at;   /* the member visited last */
     struct sp_id last; /* of the round */
     bool lap;          /* it has passed the end of the list and continued from the beginning */
@@ -28,6 +38,24 @@ struct sp_untold {
     bool over;
 };
 
+/* Whether a round is running. */
+static inline bool sp_untold_runs(const struct sp_group *g)
+{
+    return g->untold && g->untold->running;
+}
+
+/* Whether the group may be in pieces. */
+static inline bool sp_untold_is_apart(const struct sp_group *g)
+{
+    return g->untold && g->untold->unpaid;
+}
+
+/* The group is split when so many more members are paid for. Its doubts (bonds.c) must stay. */
+void sp_untold_split_later(struct sp_group_stage *st, struct sp_group *g, uint32_t members);
+/* Splits the group now if it may be in pieces; false if it was not. */
+bool sp_untold_split_now(struct sp_group_stage *st, struct sp_group *g);
+/* The group is in one piece, or will be. */
+void sp_untold_whole(struct sp_group_stage *st, struct sp_group *g);
 /* Any member's status may be out of date: the round visits all members from where it is. */
 void sp_untold_begin(struct sp_group_stage *st, struct sp_group *g);
 /* The size that winners were told is out of date. A winner that lost and wins again before the
@@ -35,12 +63,12 @@ void sp_untold_begin(struct sp_group_stage *st, struct sp_group *g);
 void sp_untold_resize(struct sp_group_stage *st, struct sp_group *g);
 /* All members know their status, or are told in this step. */
 void sp_untold_end(struct sp_group_stage *st, struct sp_group *g);
-/* The group's round, or NULL. */
+/* What the group has put off, or NULL. */
 struct sp_untold *sp_untold_find(const struct sp_group_stage *st, struct sp_group_id group);
-/* Pays for one member, as each crawled page does. */
+/* Pays for one member of a round and one of a split, as each crawled page does. */
 void sp_untold_pay_one(struct sp_group_stage *st);
 
-/* Reads rounds from the store, and writes them to it. */
+/* Reads what was put off from the store, and writes it there. */
 enum sp_err sp_untold_load(struct sp_group_stage *st);
 void sp_untold_flush(struct sp_group_stage *st);
 void sp_untold_free(struct sp_group_stage *st);

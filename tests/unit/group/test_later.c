@@ -1,5 +1,5 @@
-/* Statuses of a large group that are deferred: each crawled page, of any group, publishes one of
- * them, and idle time the rest. */
+/* Statuses and splits of a large group that are deferred: each crawled page, of any group,
+ * publishes one of the statuses and pays for one member of a split, and idle time does the rest. */
 
 #include "story.h"
 
@@ -66,4 +66,115 @@ static void pays_after_restarts(struct world *w)
 TEST(a_restart_neither_delays_a_round_nor_begins_it_again)
 {
     tell(pays_after_restarts);
+}
+
+/* ---- splits */
+
+/* B to E resemble one another, and so do F to I; only J resembles both. Then J leaves. */
+static void lose_the_bridge(struct world *w)
+{
+    w->options.split_at_once = 1;
+    restart(w);
+    for (int page = 'B'; page <= 'E'; page++)
+        crawl(w, (char)page, (uint32_t)(page - 'B'));
+    for (int page = 'F'; page <= 'I'; page++)
+        crawl(w, (char)page, 20 + (uint32_t)(page - 'F'));
+    crawl(w, 'J', 10);
+    CU_ASSERT(together(w, "BCDEFGHIJ"));
+    w->busy = true;
+    crawl(w, 'J', 5000);
+}
+
+static bool defers(const struct world *w)
+{
+    return w->options.large_from == 1 && w->options.mode == SP_MODE_EXACT;
+}
+
+static void splits_when_paid(struct world *w)
+{
+    lose_the_bridge(w);
+    CU_ASSERT_FALSE(together(w, "BJ")); /* a page that changed leaves at once */
+    if (!defers(w))
+        return;
+    CU_ASSERT_EQUAL(stats_of(w).split_later, 1);
+    for (int fetch = 0; fetch < 4; fetch++) { /* each pays for one of four members */
+        CU_ASSERT(together(w, "BCDEFGHI"));
+        CU_ASSERT_TRUE(sp_group_stage_owes(w->stage));
+        restart(w);
+        crawl(w, 'Y', 7000);
+    }
+    CU_ASSERT_FALSE(together(w, "BF"));
+    CU_ASSERT(together(w, "BCDE"));
+    CU_ASSERT(together(w, "FGHI"));
+    w->busy = false;
+    drain(w);
+    CU_ASSERT_TRUE(is(w, 'I', SP_STATUS_LOSER, 'F'));
+}
+
+TEST(large_pieces_leave_when_as_many_pages_have_paid_as_members_move)
+{
+    tell(splits_when_paid);
+}
+
+static void splits_when_idle(struct world *w)
+{
+    lose_the_bridge(w);
+    w->busy = false;
+    drain(w);
+    CU_ASSERT_FALSE(sp_group_stage_owes(w->stage));
+    CU_ASSERT_FALSE(together(w, "BF"));
+}
+
+TEST(large_pieces_leave_when_there_is_nothing_else_to_do)
+{
+    tell(splits_when_idle);
+}
+
+static void stays_whole(struct world *w)
+{
+    lose_the_bridge(w);
+    if (!defers(w))
+        return;
+    uint64_t splits = stats_of(w).splits;
+    uint32_t events = w->events;
+    for (int flap = 0; flap < 2; flap++) {
+        crawl(w, 'J', 10);
+        CU_ASSERT(together(w, "BCDEFGHIJ"));
+        crawl(w, 'J', flap ? 10 : 5000);
+    }
+    w->busy = false;
+    drain(w);
+    CU_ASSERT_EQUAL(stats_of(w).splits, splits + 1); /* of J alone */
+    CU_ASSERT_EQUAL(w->events - events, 6);          /* of J: two when it joins */
+    CU_ASSERT(together(w, "BCDEFGHIJ"));
+    CU_ASSERT_FALSE(sp_group_stage_owes(w->stage));
+}
+
+TEST(pieces_that_are_connected_again_before_they_leave_stay)
+{
+    tell(stays_whole);
+}
+
+/* K to T form a group of a higher level, into which the group in pieces dissolves when U joins
+ * both. */
+static void dissolves(struct world *w)
+{
+    for (int page = 'K'; page <= 'T'; page++)
+        crawl(w, (char)page, 40 + (uint32_t)(page - 'K'));
+    for (int page = 'V'; page <= 'Z'; page++)
+        crawl(w, (char)page, 45 + (uint32_t)(page - 'V'));
+    crawl(w, 'A', 45);
+    CU_ASSERT(together(w, "AKLMNOPQRSTVWXYZ"));
+    lose_the_bridge(w);
+    crawl(w, 'U', 31); /* resembles I and K */
+    w->busy = false;
+    drain(w);
+    CU_ASSERT(together(w, "AFGHIKLMNOPQRSTUVWXYZ"));
+    CU_ASSERT(together(w, "BCDE"));
+    CU_ASSERT_FALSE(together(w, "BF"));
+}
+
+TEST(a_group_in_pieces_is_split_before_it_moves_into_another)
+{
+    tell(dissolves);
 }

@@ -168,7 +168,7 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("edges_sent", s->edges_sent), N("members_sent", s->members_sent);
     N("largest_message", s->largest_message);
     N("merges", s->group.merges), N("splits", s->group.splits), N("put_off", s->group.put_off);
-    N("told_later", s->group.told_later);
+    N("told_later", s->group.told_later), N("split_later", s->group.split_later);
     N("settled", s->group.settled), N("left_alone", s->group.left_alone);
     N("rechecks", s->group.rechecks);
     N("bounces", s->group.bounces), N("relinks", s->group.relinks);
