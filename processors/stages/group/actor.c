@@ -104,19 +104,6 @@ static void send_applied(struct sp_group_stage *st, const struct sp_member *m, b
     sp_group_stage_send(st, a);
 }
 
-/* Large pieces leave later (untold.h). Until then only the piece of a changed page leaves, if it is
- * small: the page may belong to another group now, which must not join this one. */
-static void split_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed)
-{
-    if (sp_untold_is_apart(g)) {
-        sp_bonds_part_from(st, g, changed);
-        return;
-    }
-    uint32_t later = sp_bonds_split(st, g, changed);
-    if (later)
-        sp_untold_split_later(st, g, later);
-}
-
 /* The same in a large group. A page that leaves unchecked takes the pages that redirect to it
  * along. */
 static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
@@ -137,7 +124,7 @@ static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struc
     send_applied(st, m, settled);
     sp_group_forget_version(g, m);
     if (sp_group_checks_departures(st)) {
-        split_large(st, g, m);
+        sp_untold_split(st, g, m->page);
     } else if (!stays) {
         sp_large_leave(st, g, m);
     } /* sp_fast_recheck handles the doubts that are left */
@@ -211,7 +198,7 @@ static void on_change(struct sp_group_stage *st, struct sp_message *message)
         if (!st->err)
             sp_group_cover_renew(st, g);
         if (!same)
-            sp_fast_recheck(st, g);
+            sp_fast_recheck(st, g, message->page);
         sp_group_cover_tell(st, g);
     } /* else: a bounced change can come late */
     sp_message_free(message);

@@ -27,6 +27,7 @@
  * (forest.c). In a large group it costs a walk over its bonds but no comparison; with a share of 0,
  * only a walk over the smaller pieces (bonds.c). */
 #include "group/large.h"
+#include "group/untold.h"
 
 /* A page without words resembles nothing, so it cannot be a representative. */
 static bool has_words(const struct sp_group_stage *st, const struct sp_signature *s)
@@ -191,11 +192,11 @@ static bool is_suspect(struct sp_group_stage *st, struct sp_group *g)
 
 /* With a share of 0 every group was connected before the change: either it was re-checked after the
  * previous change, or all of it resembled its winner. */
-static void recheck_large(struct sp_group_stage *st, struct sp_group *g)
+static void recheck_large(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
 {
     if (st->options.fast_recheck_share > 0)
         sp_bonds_doubt_all(g);
-    sp_bonds_split(st, g, NULL);
+    sp_untold_split(st, g, changed);
 }
 
 static void recheck_small(struct sp_group_stage *st, struct sp_group *g)
@@ -205,19 +206,19 @@ static void recheck_small(struct sp_group_stage *st, struct sp_group *g)
         sp_group_split(st, g, pieces);
 }
 
-void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g)
+void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
 {
-    if (sp_group_checks_departures(st) || st->err)
+    if (sp_group_checks_departures(st) || sp_untold_is_apart(g) || st->err)
         return;
     uint64_t splits = st->stats.splits;
     if (is_suspect(st, g)) {
         st->stats.rechecks++;
         if (g->large)
-            recheck_large(st, g);
+            recheck_large(st, g, changed);
         else
             recheck_small(st, g);
     }
-    if (g->large)
+    if (g->large && !sp_untold_is_apart(g))
         sp_bonds_trust(g);
     if (!st->err && st->stats.splits != splits)
         sp_group_cover_renew(st, g);

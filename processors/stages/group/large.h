@@ -214,9 +214,9 @@ void sp_bonds_doubt_all(struct sp_group *g);
  * these are many members and a page has changed (`changed`, or NULL), only the piece of this page
  * leaves, if it is a small one. Returns the number of members that must leave later; then the
  * doubts stay. */
-uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed);
-/* The piece of this member leaves if it is a small one. Looks at a bounded number of rows. */
-void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed);
+uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed);
+/* The piece of this page leaves if it is a small one. Looks at a bounded number of rows. */
+void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
 
 /* ---- winning.c */
 void sp_winning_add(struct sp_large *l, struct sp_hub *h);

@@ -171,7 +171,7 @@ void sp_fast_part(struct sp_group_stage *st, struct sp_group *g);
 uint32_t sp_fast_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 /* Call when a member's content has changed and the cover is up to date: re-checks the group if more
  * than the allowed share of it is unlike its winner. */
-void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g);
+void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
 
 /* ---- verdicts.c */
 /* m is about to change or leave: its losers must find another winner. */

@@ -304,11 +304,14 @@ static void clear_labels(struct searches *s)
     sp_free(s->items);
 }
 
-/* The number of the piece that m belongs to; UINT32_MAX: the one whose search has not ended. */
-static uint32_t piece_of(struct searches *s, struct sp_member *m)
+/* The number of the piece that the page belongs to; UINT32_MAX: that whose search has not ended, or
+ * it is no member. */
+static uint32_t piece_of(struct searches *s, struct sp_id page)
 {
-    const struct sp_member *end = sp_large_end(m);
-    uint32_t number = 0, label = end->hub && end->hub->indexed ? star_of(s, end->hub)->label : 0;
+    struct sp_member *m = sp_large_find(s->g, page);
+    const struct sp_member *end = m ? sp_large_end(m) : NULL;
+    bool has_row = end && end->hub && end->hub->indexed;
+    uint32_t number = 0, label = has_row ? star_of(s, end->hub)->label : 0;
     for (uint32_t i = 0; i < s->count; i++) {
         if (s->items[i].same != i)
             continue;
@@ -331,7 +334,7 @@ static uint32_t at_once(const struct sp_group_stage *st)
 /* Chooses the pieces that leave now: all but the largest, or if these are many members and a page
  * has changed, its own piece if that is small. Returns the members that leave later. */
 static uint32_t choose_leaving(struct searches *s, struct piece *pieces, uint32_t count,
-                               uint32_t stays, struct sp_member *changed)
+                               uint32_t stays, const struct sp_id *changed)
 {
     uint32_t most = at_once(s->st), total = 0, largest_size = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -343,13 +346,13 @@ static uint32_t choose_leaving(struct searches *s, struct piece *pieces, uint32_
     total -= largest_size;
     if (!changed || total <= most)
         return 0;
-    uint32_t own = piece_of(s, changed);
+    uint32_t own = piece_of(s, *changed);
     for (uint32_t i = 0; i < count; i++)
         pieces[i].leaves = i == own && pieces[i].size <= most;
     return own < count && pieces[own].leaves ? total - pieces[own].size : total;
 }
 
-static uint32_t part(struct searches *s, uint32_t count, struct sp_member *changed)
+static uint32_t part(struct searches *s, uint32_t count, const struct sp_id *changed)
 {
     uint32_t open, leaving = 0;
     struct piece *pieces = sp_calloc(count, sizeof *pieces);
@@ -401,7 +404,7 @@ static bool is_whole(struct sp_group_stage *st, struct sp_large *l)
     return similar == l->ranks.count;
 }
 
-uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed)
+uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed)
 {
     struct sp_large *l = g->large;
     struct searches s = {.st = st, .g = g};
@@ -446,12 +449,12 @@ static bool find_piece(struct sp_group_stage *st, struct sp_group *g, const stru
     return ended;
 }
 
-void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_member *changed)
+void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
 {
     struct piece piece = {.count = 0};
-    struct sp_member *end = sp_large_end(changed);
+    struct sp_member *m = sp_large_find(g, changed), *end = m ? sp_large_end(m) : NULL;
     sp_hubs_index(st, g);
-    if (st->err)
+    if (st->err || !end)
         return;
     if (!end->hub)
         sp_large_behind(g, end, &piece.members, &piece.count, &piece.cap);

@@ -99,10 +99,17 @@ void sp_untold_end(struct sp_group_stage *st, struct sp_group *g)
 
 /* ---- splits */
 
-void sp_untold_split_later(struct sp_group_stage *st, struct sp_group *g, uint32_t members)
+/* Until the large pieces leave, that of a changed page leaves if it is small: the page may belong
+ * to another group now, which must not join this one. */
+void sp_untold_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
 {
-    if (st->options.canary != SP_CANARY_NO_LATE_SPLIT)
-        make(st, g)->unpaid = members;
+    if (sp_untold_is_apart(g)) {
+        sp_bonds_part_from(st, g, changed);
+        return;
+    }
+    uint32_t later = sp_bonds_split(st, g, &changed);
+    if (later && st->options.canary != SP_CANARY_NO_LATE_SPLIT)
+        make(st, g)->unpaid = later;
 }
 
 void sp_untold_whole(struct sp_group_stage *st, struct sp_group *g)

@@ -50,8 +50,8 @@ static inline bool sp_untold_is_apart(const struct sp_group *g)
     return g->untold && g->untold->unpaid;
 }
 
-/* The group is split when so many more members are paid for. Its doubts (bonds.c) must stay. */
-void sp_untold_split_later(struct sp_group_stage *st, struct sp_group *g, uint32_t members);
+/* Checks a large group after a page has changed. Small pieces leave, large ones are put off. */
+void sp_untold_split(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed);
 /* Splits the group now if it may be in pieces; false if it was not. */
 bool sp_untold_split_now(struct sp_group_stage *st, struct sp_group *g);
 /* The group is in one piece, or will be. */

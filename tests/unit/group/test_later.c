@@ -87,7 +87,7 @@ static void lose_the_bridge(struct world *w)
 
 static bool defers(const struct world *w)
 {
-    return w->options.large_from == 1 && w->options.mode == SP_MODE_EXACT;
+    return w->options.large_from == 1;
 }
 
 static void splits_when_paid(struct world *w)
@@ -114,6 +114,7 @@ static void splits_when_paid(struct world *w)
 TEST(large_pieces_leave_when_as_many_pages_have_paid_as_members_move)
 {
     tell(splits_when_paid);
+    tell_in(SP_MODE_FAST, 0, splits_when_paid);
 }
 
 static void splits_when_idle(struct world *w)
@@ -128,6 +129,7 @@ static void splits_when_idle(struct world *w)
 TEST(large_pieces_leave_when_there_is_nothing_else_to_do)
 {
     tell(splits_when_idle);
+    tell_in(SP_MODE_FAST, 0, splits_when_idle);
 }
 
 static void stays_whole(struct world *w)
@@ -153,6 +155,7 @@ static void stays_whole(struct world *w)
 TEST(pieces_that_are_connected_again_before_they_leave_stay)
 {
     tell(stays_whole);
+    tell_in(SP_MODE_FAST, 0, stays_whole);
 }
 
 /* K to T form a group of a higher level, into which the group in pieces dissolves when U joins
@@ -177,4 +180,5 @@ static void dissolves(struct world *w)
 TEST(a_group_in_pieces_is_split_before_it_moves_into_another)
 {
     tell(dissolves);
+    tell_in(SP_MODE_FAST, 0, dissolves);
 }
