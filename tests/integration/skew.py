@@ -216,6 +216,35 @@ def pages_that_leave_oldest_first_cost_as_many_comparisons_in_a_crawl_four_times
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def text(*runs):
+    """The words of each run: a name, the first number, the number of words."""
+    return " ".join(f"{name}{at}" for name, first, words in runs for at in range(first, first + words))
+
+
+def written(work, texts, popularity=lambda page: 0, settings=()):
+    """The summary of a crawl of one fetch a second: of each, the number of the page and its text, or nothing for a page
+    that is gone."""
+    work.write("crawl", "".join(
+        json.dumps({"url": f"http://h.example/{page}", "fetch_time_ms": 1000 * at, "popularity": popularity(page),
+                    **({"content": content} if content else {"http_status": 404})}) + "\n"
+        for at, (page, content) in enumerate(texts, 1)))
+    set_options = [word for setting in settings for word in ("--set", setting)]
+    work.run("run", "-q", "-o", "out", "--summary", "summary", *set_options, "crawl")
+    return work.json_lines("summary")[0]
+
+
+def a_page_that_leaves_a_long_chain_is_looked_around_only_where_it_was(work):
+    """Each page resembles the two before it. Half of them leave, from the first quarter on."""
+    def searched(pages):
+        chain = [(page, text(("w", 5 * page, 100))) for page in range(pages)]
+        left = [(page, "") for page in range(pages // 4, 3 * pages // 4)]
+        return {"rows": written(work, chain + left)["searched"] / pages}
+    few, many = searched(2000), searched(8000)
+    check(0 < many["rows"] < 50, many["rows"], "rows searched a page")
+    wrong = list(wrong_growth("a long chain", 2000, few, many, [], NOTHING))
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def a_fetch_of_a_large_group_reads_few_rows_however_small_the_cache(work):
     """One group, larger than the cache: only the rows that the fetch needs are read."""
     fetches, wrong = 3000, []

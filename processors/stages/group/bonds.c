@@ -85,7 +85,7 @@ void sp_bonds_note(struct sp_hub *h, const struct sp_touches *touches)
 
 /* ---- doubts ---- */
 
-void sp_bonds_doubt_one(struct sp_hub *h)
+static void doubt_one(struct sp_hub *h)
 {
     if (h->doubted)
         return;
@@ -93,30 +93,41 @@ void sp_bonds_doubt_one(struct sp_hub *h)
     sp_hub_list_add(&h->group->large->doubts, h);
 }
 
+void sp_bonds_doubt_new(struct sp_hub *h)
+{
+    h->fresh = true;
+    doubt_one(h);
+}
+
+void sp_bonds_trust_one(struct sp_hub *h)
+{
+    h->doubted = h->fresh = false;
+}
+
 static void doubt_row(void *arg, uint32_t row)
 {
-    sp_bonds_doubt_one(sp_hub_at(arg, row));
+    doubt_one(sp_hub_at(arg, row));
 }
 
 void sp_bonds_doubt(struct sp_hub *h)
 {
     for (struct sp_bond *b = h->out; b; b = b->next_out)
-        sp_bonds_doubt_one(b->to);
+        doubt_one(b->to);
     for (struct sp_bond *b = h->in; b; b = b->next_in)
-        sp_bonds_doubt_one(b->from);
+        doubt_one(b->from);
     struct sp_large *l = h->group->large;
     uint32_t pivot = sp_stars_pivot(l->stars, h->row);
     if (pivot == h->row)
         sp_stars_each_member(l->stars, h->row, doubt_row, l);
     else if (pivot != SP_STARS_NONE)
-        sp_bonds_doubt_one(sp_hub_at(l, pivot));
+        doubt_one(sp_hub_at(l, pivot));
 }
 
 void sp_bonds_trust(struct sp_group *g)
 {
     struct sp_hub_list *doubts = &g->large->doubts;
     for (uint32_t i = 0; i < doubts->count; i++)
-        doubts->hubs[i]->doubted = false;
+        sp_bonds_trust_one(doubts->hubs[i]);
     doubts->count = 0;
 }
 
@@ -124,7 +135,7 @@ void sp_bonds_doubt_all(struct sp_group *g)
 {
     struct sp_shelf_place place = sp_shelf_first(&g->large->ranks);
     for (struct sp_hub *h; (h = sp_shelf_next(&g->large->ranks, &place));)
-        sp_bonds_doubt_one(h);
+        doubt_one(h);
 }
 
 bool sp_bonds_one_covers_all(const struct sp_large *l)
@@ -144,7 +155,7 @@ static void probe_again(struct sp_group_stage *st, struct sp_hub *h)
         sp_bonds_note(h, &touches);
     else
         sp_group_stage_note(st, err);
-    sp_bonds_doubt_one(h);
+    doubt_one(h);
 }
 
 static void insert_again(struct sp_group_stage *st, struct sp_hub *h)
@@ -152,7 +163,7 @@ static void insert_again(struct sp_group_stage *st, struct sp_hub *h)
     drop_out(h);
     ask_reliers(h);
     sp_hub_put_into_index(st, h);
-    sp_bonds_doubt_one(h);
+    doubt_one(h);
 }
 
 /* The lists of `left` are valid only until the next call of the index. */

@@ -216,7 +216,7 @@ void sp_hubs_index(struct sp_group_stage *st, struct sp_group *g)
     l->unindexed.count = 0;
     sp_bonds_settle(st, g);
     while (l->doubts.count > doubts) /* no hub has left since, so those were connected */
-        l->doubts.hubs[--l->doubts.count]->doubted = false;
+        sp_bonds_trust_one(l->doubts.hubs[--l->doubts.count]);
 }
 
 void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
@@ -245,7 +245,7 @@ static struct sp_hub *make(struct sp_group_stage *st, struct sp_group *g, const 
         sp_similar(&st->options.similarity, s, s, &own);
     h->own_similarity = (float)own;
     wait_for_index(g->large, h);
-    sp_bonds_doubt_one(h);
+    sp_bonds_doubt_new(h);
     return h;
 }
 

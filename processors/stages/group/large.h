@@ -72,6 +72,7 @@ struct sp_hub {
     uint32_t label; /* scratch of bonds.c */
     bool todo;      /* in large->todo */
     bool doubted;   /* in large->doubts */
+    bool fresh;     /* made since nothing was in doubt; nobody knows whether it is connected */
     bool asking;    /* in large->asking */
 };
 
@@ -205,7 +206,10 @@ void sp_bonds_doubt(struct sp_hub *h);
 bool sp_bonds_one_covers_all(const struct sp_large *l);
 /* Lets the index move its rows, and probes the hubs that relied on them again. */
 void sp_bonds_settle(struct sp_group_stage *st, struct sp_group *g);
-void sp_bonds_doubt_one(struct sp_hub *h);
+/* The hub is new, so it may be connected to none of the others. */
+void sp_bonds_doubt_new(struct sp_hub *h);
+/* The hub is no longer in doubt; the caller takes it out of the list. */
+void sp_bonds_trust_one(struct sp_hub *h);
 /* Nothing is in doubt. */
 void sp_bonds_trust(struct sp_group *g);
 /* Everything is in doubt. */

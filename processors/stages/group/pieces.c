@@ -110,6 +110,7 @@ static void go_on_from(void *arg, uint32_t row)
 {
     struct searches *s = arg;
     const struct sp_hub *h = sp_hub_at(s->g->large, row);
+    s->st->stats.searched++;
     for (const struct sp_bond *b = h->out; b; b = b->next_out)
         reach(s, b->to);
     for (const struct sp_bond *b = h->in; b; b = b->next_in)
@@ -127,14 +128,17 @@ static void begin(struct searches *s, const struct sp_hub *h)
     sp_hub_list_add(&s->items[s->count - 1].found, star);
 }
 
-/* New members may be connected to none of the others, so a search begins from one of those as
- * well. */
-static void begin_with_rest(struct searches *s, bool any)
+/* A hub that has left leaves a hub in doubt in each piece, but new hubs may be connected to none of
+ * the others. So if only new hubs are in doubt, a search begins from one of the others as well. */
+static void begin_with_rest(struct searches *s)
 {
     struct sp_shelf_place place = sp_shelf_first(&s->g->large->ranks);
-    const struct sp_hub *h;
-    for (int i = 0; any && i < 2 && (h = sp_shelf_next(&s->g->large->ranks, &place)); i++)
-        begin(s, h);
+    struct sp_hub *h;
+    while ((h = sp_shelf_next(&s->g->large->ranks, &place)))
+        if (!h->fresh) {
+            begin(s, h);
+            return;
+        }
 }
 
 /* The search goes on by a star. */
@@ -404,6 +408,29 @@ static bool is_whole(struct sp_group_stage *st, struct sp_large *l)
     return similar == l->ranks.count;
 }
 
+/* Whether the only hub in doubt is new and resembles another one, all of which are connected. */
+static bool has_joined(const struct sp_large *l)
+{
+    const struct sp_hub *h = l->doubts.count == 1 ? l->doubts.hubs[0] : NULL;
+    if (!h || !h->fresh || !h->best)
+        return false;
+    return h->out || h->in || sp_stars_pivot(l->stars, h->row) != h->row ||
+           sp_stars_members(l->stars, h->row) > 1;
+}
+
+/* Begins a search from each hub in doubt. */
+static void begin_all(struct searches *s, const struct sp_hub_list *doubts)
+{
+    bool rest = false;
+    for (uint32_t i = 0; i < doubts->count; i++)
+        if (doubts->hubs[i]->best) {
+            begin(s, doubts->hubs[i]);
+            rest |= !doubts->hubs[i]->fresh;
+        }
+    if (doubts->count && !rest)
+        begin_with_rest(s);
+}
+
 uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const struct sp_id *changed)
 {
     struct sp_large *l = g->large;
@@ -415,10 +442,9 @@ uint32_t sp_bonds_split(struct sp_group_stage *st, struct sp_group *g, const str
         sp_hubs_index(st, g);
     if (st->err)
         return 0;
-    for (uint32_t i = 0; i < l->doubts.count; i++)
-        if (l->doubts.hubs[i]->best)
-            begin(&s, l->doubts.hubs[i]);
-    begin_with_rest(&s, l->doubts.count > 0);
+    if (changed && has_joined(l))
+        sp_bonds_trust(g);
+    begin_all(&s, &l->doubts);
     search_all(&s);
     uint32_t hubs = s.count ? roots(&s) : (l->ranks.count > 0);
     if (hubs + l->loose.count > 1) {
