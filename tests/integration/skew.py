@@ -245,6 +245,18 @@ def a_page_that_leaves_a_long_chain_is_looked_around_only_where_it_was(work):
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def near_copies_fetched_again_newest_first_cost_as_many_probes_in_a_crawl_four_times_as_long(work):
+    """All are equally near to the page that all others are kids of, which leaves late."""
+    def probes(pages):
+        first, again = ([(page, text(("w", 0, 99), (name, page, 1))) for page in range(pages)] for name in "xy")
+        summary = written(work, first + again[::-1])
+        return {"probes": summary["probes"] / 2 / pages, "edges": summary["edges_sent"] / 2 / pages}
+    few, many = probes(1000), probes(4000)
+    check(many["probes"] <= 3, many["probes"], "probes a fetch")
+    wrong = list(wrong_growth("newest first", 1000, few, many, [], NOTHING))
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def a_fetch_of_a_large_group_reads_few_rows_however_small_the_cache(work):
     """One group, larger than the cache: only the rows that the fetch needs are read."""
     fetches, wrong = 3000, []

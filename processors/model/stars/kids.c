@@ -117,7 +117,7 @@ bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signatu
 /* ---- the queue of an owing star ---- */
 
 struct queued {
-    uint64_t name;
+    uint64_t turn; /* among kids equally far from the pivot, the smallest comes first */
     uint32_t row;
     uint32_t beside; /* of a headless star; else 0 */
 };
@@ -136,7 +136,10 @@ static void line_up(void *arg, struct kid kid)
     uint64_t name = l->stars->rows[kid.row].name;
     if (name < l->from)
         return;
-    l->items[l->count++] = (struct queued){name, kid.row, l->headless ? kid.kept - kid.overlap : 0};
+    /* Of equally near kids, probes find the one with the smallest name, so it leaves a headless
+     * star last; `passed` of a draining star requires the order of names. */
+    l->items[l->count++] = l->headless ? (struct queued){~name, kid.row, kid.kept - kid.overlap}
+                                       : (struct queued){name, kid.row, 0};
 }
 
 /* The reverse of the order in which they are taken. */
@@ -145,7 +148,7 @@ static int by_queue(const void *a, const void *b)
     const struct queued *x = a, *y = b;
     if (x->beside != y->beside)
         return x->beside < y->beside ? -1 : 1;
-    return x->name > y->name ? -1 : x->name < y->name;
+    return x->turn > y->turn ? -1 : x->turn < y->turn;
 }
 
 void sp_star_kids_line_up(struct sp_stars *s, uint32_t star)
