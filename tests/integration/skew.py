@@ -257,6 +257,19 @@ def near_copies_fetched_again_newest_first_cost_as_many_probes_in_a_crawl_four_t
     check(not wrong, *(f"\n  {line}" for line in wrong))
 
 
+def in_mode_fast_a_winner_that_leaves_costs_as_few_comparisons_in_a_group_four_times_as_large(work):
+    """The winner of all others leaves, then the next one, until nobody is left."""
+    def comparisons(pages):
+        best_first = [(page, text(("w", 0, 99), ("x", page, 1))) for page in range(pages)]
+        summary = written(work, best_first + [(page, "") for page in range(pages)], popularity=lambda page: pages - page,
+                          settings=["mode=fast"])
+        return {"comparisons": sum(summary[field] for field in COUNTERS["comparisons"]) / pages}
+    few, many = comparisons(500), comparisons(2000)
+    check(many["comparisons"] <= 20, many["comparisons"], "comparisons a page")
+    wrong = list(wrong_growth("winners leave", 500, few, many, [], NOTHING))
+    check(not wrong, *(f"\n  {line}" for line in wrong))
+
+
 def a_fetch_of_a_large_group_reads_few_rows_however_small_the_cache(work):
     """One group, larger than the cache: only the rows that the fetch needs are read."""
     fetches, wrong = 3000, []

@@ -182,10 +182,15 @@ static struct unlike unlike_in_small(struct sp_group_stage *st, struct sp_group 
     return (struct unlike){n.winners ? n.winners - 1 : 0, n.others ? n.others - 1 : 0};
 }
 
+/* With a share of 0, a large group is suspect unless it is known that one winner covers all others.
+ * To find out would cost a comparison for each page whenever the winner leaves; to check the doubts
+ * costs no more than in mode exact. */
 static bool is_suspect(struct sp_group_stage *st, struct sp_group *g)
 {
     if (st->options.canary == SP_CANARY_NO_RECHECK)
         return false;
+    if (g->large && st->options.fast_recheck_share <= 0)
+        return !sp_bonds_one_covers_all(g->large);
     struct unlike n = g->large ? unlike_in_large(st, g) : unlike_in_small(st, g);
     return !st->err && (double)n.winners > st->options.fast_recheck_share * n.others;
 }
