@@ -66,22 +66,22 @@ static void make_common(struct sp_stars *s, uint32_t pivot, uint32_t shingle)
     }
 }
 
-/* Lists are scattered in memory. Prefetching them avoids a wait for each of them in turn. */
-static void prefetch(const struct sp_stars *s, uint32_t pivot, const uint32_t *hashes,
-                     uint32_t count)
+/* Fills s->keys with the keys of these shingles, and prefetches their lists: they are scattered in
+ * memory, and each would have to be waited for in turn. */
+static void make_keys(struct sp_stars *s, uint32_t pivot, const uint32_t *hashes, uint32_t count)
 {
+    sp_grow(&s->keys, &s->keys_cap, count);
     for (uint32_t i = 0; i < count; i++)
-        sp_star_table_prefetch_shard(s->beside, beside_key(pivot, hashes[i]));
-    for (uint32_t i = 0; i < count; i++)
-        sp_star_table_prefetch_cell(s->beside, beside_key(pivot, hashes[i]));
+        s->keys[i] = beside_key(pivot, hashes[i]);
+    sp_star_table_prefetch(s->beside, s->keys, 0, count);
 }
 
 void sp_star_kid_beside_put(struct sp_stars *s, uint32_t pivot, uint32_t row,
                             const uint32_t *hashes, uint32_t count)
 {
-    prefetch(s, pivot, hashes, count);
+    make_keys(s, pivot, hashes, count);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t key = beside_key(pivot, hashes[i]);
+        uint32_t key = s->keys[i];
         if (sp_counts_get(&s->common, common_key(pivot, hashes[i]))) {
             sp_counts_add(&s->common, common_key(pivot, hashes[i]), 1);
             continue;
@@ -140,14 +140,13 @@ uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct s
 {
     uint32_t pivot_row = s->stars[star].pivot, count = sp_star_beside_of(s, x, pivot);
     uint32_t gathered = 0, common = 0;
-    prefetch(s, pivot_row, s->hashes, count);
+    make_keys(s, pivot_row, s->hashes, count);
     for (uint32_t i = 0; i < count; i++) {
         if (sp_counts_get(&s->common, common_key(pivot_row, s->hashes[i]))) {
             common++;
             continue;
         }
-        struct sp_star_list list =
-            sp_star_table_get(s->beside, beside_key(pivot_row, s->hashes[i]));
+        struct sp_star_list list = sp_star_table_get(s->beside, s->keys[i]);
         const uint32_t *rows = list.numbers ? list.numbers : &list.only;
         sp_grow(&s->gathered, &s->gathered_cap, gathered + list.count);
         s->stats.scanned += list.count;

@@ -281,19 +281,6 @@ void sp_star_uncover_child(struct sp_stars *s, uint32_t star, const struct sp_si
         count_keys_of(s, star, child, false);
 }
 
-/* Each removal of a posting waits for memory, so all are fetched at once. */
-static void prefetch_posted(const struct sp_stars *s, const struct star *c,
-                            const struct sp_signature *pivot)
-{
-    for (uint32_t i = 0; i < pivot->shingle_count; i++)
-        if (is_posted(c, i))
-            sp_star_table_prefetch_shard(s->posted,
-                                         sp_star_domain_key(c->domain, pivot->hashes[i]));
-    for (uint32_t i = 0; i < pivot->shingle_count; i++)
-        if (is_posted(c, i))
-            sp_star_table_prefetch_cell(s->posted, sp_star_domain_key(c->domain, pivot->hashes[i]));
-}
-
 void sp_star_uncover_star(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
 {
     struct star *c = &s->stars[star];
@@ -303,10 +290,14 @@ void sp_star_uncover_star(struct sp_stars *s, uint32_t star, const struct sp_sig
         count_keys_of(s, star, pivot, false);
         return;
     }
-    prefetch_posted(s, c, pivot);
+    uint32_t count = 0;
+    sp_grow(&s->hashes, &s->hashes_cap, pivot->shingle_count);
     for (uint32_t i = 0; i < pivot->shingle_count; i++)
         if (is_posted(c, i))
-            sp_star_table_remove(s->posted, sp_star_domain_key(c->domain, pivot->hashes[i]), star);
+            s->hashes[count++] = pivot->hashes[i];
+    sp_star_table_prefetch(s->posted, s->hashes, c->domain->salt, count);
+    for (uint32_t i = 0; i < count; i++)
+        sp_star_table_remove(s->posted, sp_star_domain_key(c->domain, s->hashes[i]), star);
     sp_free(c->posted);
     sp_free(c->parity);
     c->posted = NULL;

@@ -1,6 +1,8 @@
 /* Shared by the files of the star index.
  *
  *   table.c    posting lists
+ *   cells.c    the keys of a table that has few
+ *   shards.c   the keys of a table that has many
  *   arena.c    where they lie
  *   bounds.c   the arithmetic of overlaps
  *   cover.c    which shingles of a star are posted
@@ -226,6 +228,8 @@ struct sp_stars {
     uint32_t fresh_cap;
     uint32_t *hashes;
     uint32_t hashes_cap;
+    uint32_t *keys; /* of shingles in s->beside */
+    uint32_t keys_cap;
     uint32_t *gathered;
     uint32_t gathered_cap;
     uint32_t *left;

@@ -108,15 +108,9 @@ static void put_posted(struct sp_stars_domain *d, const uint32_t *hashes, uint32
     struct sp_star_table *posted = d->stars->posted;
     for (uint32_t from = 0; from < count; from += AT_ONCE) {
         uint32_t n = count - from < AT_ONCE ? count - from : AT_ONCE;
-        uint32_t keys[AT_ONCE];
-        for (uint32_t i = 0; i < n; i++) {
-            keys[i] = sp_star_domain_key(d, hashes[from + i]);
-            sp_star_table_prefetch_shard(posted, keys[i]);
-        }
-        for (uint32_t i = 0; i < n; i++)
-            sp_star_table_prefetch_cell(posted, keys[i]);
-        for (uint32_t i = 0; i < n; i++)
-            sp_star_table_add(posted, keys[i], star);
+        sp_star_table_prefetch(posted, hashes + from, d->salt, n);
+        for (uint32_t i = from; i < from + n; i++)
+            sp_star_table_add(posted, sp_star_domain_key(d, hashes[i]), star);
     }
 }
 

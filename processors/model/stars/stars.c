@@ -45,6 +45,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_free(s->order);
     sp_free(s->fresh);
     sp_free(s->hashes);
+    sp_free(s->keys);
     sp_free(s->gathered);
     sp_free(s->left);
     sp_free(s->moved);

@@ -1,10 +1,8 @@
 /* Posting lists in memory: 32-bit key -> list of numbers below 2^31, in no order.
  *
- * A key with one number takes six bytes of a hash table: 16 bits of the mixed key, whose other 16
- * select the shard, and 32 bits of value. A key with more numbers points into an arena of small
- * arrays. The 65,536 shards grow separately, by a quarter and two buckets, so a large table is
- * never half empty, and none is copied as a whole. The arena has room for 32 GiB. Thread rule: one
- * thread at a time. */
+ * A key with one number takes six bytes of a hash table (shards.h), whose parts grow one by one, so
+ * that it is never half empty and never copied as a whole. A key with more numbers points into an
+ * arena of small arrays, which has room for 32 GiB. Thread rule: one thread at a time. */
 #ifndef SP_STARS_TABLE_H
 #define SP_STARS_TABLE_H
 
@@ -52,13 +50,13 @@ struct sp_star_met {
 uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
                                uint32_t count, uint32_t *ret_lengths, struct sp_star_met *ret_met);
 
-/* With sp_star_table_get these make a get in three parts, for many keys at once: each part
- * prefetches what the next one reads. */
-void sp_star_table_prefetch_shard(const struct sp_star_table *t, uint32_t key);
-/* The first part for many keys, each of them combined with `salt` by exclusive or. */
+/* Prefetches what a look-up or an addition of `count` keys reads, each of them combined with `salt`
+ * by exclusive or: at first only where each key's part of the table is. */
 void sp_star_table_prefetch_shards(const struct sp_star_table *t, const uint32_t *keys,
                                    uint32_t salt, uint32_t count);
-void sp_star_table_prefetch_cell(const struct sp_star_table *t, uint32_t key);
+/* The same, then all but their lists; waits for memory only once. */
+void sp_star_table_prefetch(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
+                            uint32_t count);
 
 /* Whether an add was left undone, because the arena had no room for a list. */
 bool sp_star_table_is_full(const struct sp_star_table *t);

@@ -2,6 +2,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "harness.h"
+#include "stars/shards.h"
 #include "stars/table.h"
 
 enum { KEYS = 300, MOST = 3000 };
@@ -116,6 +117,73 @@ TEST(a_table_takes_memory_by_its_keys)
     CU_ASSERT(bytes_of_lists(1) < 4096);
     for (uint32_t keys = 100; keys < 1000000; keys *= 4)
         CU_ASSERT(bytes_of_lists(keys) < 200 * keys);
+}
+
+/* Shards that are made too early or too small would be nearly empty. */
+TEST(a_table_takes_as_many_bytes_a_key_however_many_keys_it_has)
+{
+    struct sp_star_table *t = sp_star_table_new();
+    for (uint32_t keys = 0, step = 20000; step <= 1280000; step *= 4) {
+        for (; keys < step; keys++)
+            sp_star_table_add(t, (uint32_t)sp_mix64(keys), keys);
+        CU_ASSERT(sp_star_table_bytes(t) < 11 * (size_t)keys);
+    }
+    sp_star_table_free(t);
+}
+
+/* Different keys of the first shard; 256 at a time have equal last 16 bits, and some of these are
+ * in one bucket. */
+static uint32_t key_in_shard(uint32_t i)
+{
+    return (i % 256) << 16 | (i / 256 * 40503u & 0xffff);
+}
+
+/* The value that the key must have in the end: each third is changed, each fifth removed. `more` is
+ * added to values that are changed. */
+static uint32_t value_in_shard(uint32_t i, uint32_t more)
+{
+    return i % 5 == 0 ? SP_STAR_NO_VALUE : i % 3 == 0 ? SP_STAR_FLAG | (i + more) : i;
+}
+
+static void check_shard(uint32_t count, uint32_t more, bool is_split)
+{
+    struct sp_star_shards t = {0};
+    sp_star_shards_make(&t);
+    for (uint32_t i = 0; i < count; i++) {
+        CU_ASSERT_EQUAL(sp_star_shards_get(&t, key_in_shard(i)), SP_STAR_NO_VALUE);
+        sp_star_shards_put(&t, key_in_shard(i), i);
+    }
+    for (uint32_t i = 0; i < count; i += 3)
+        sp_star_shards_set(&t, key_in_shard(i), SP_STAR_FLAG | (i + more));
+    for (uint32_t i = 0; i < count; i += 5)
+        sp_star_shards_take(&t, key_in_shard(i));
+    for (uint32_t i = 0; i < count; i++) {
+        CU_ASSERT_EQUAL(sp_star_shards_get(&t, key_in_shard(i)), value_in_shard(i, more));
+        CU_ASSERT_EQUAL(sp_star_shards_search(&t, key_in_shard(i)), value_in_shard(i, more));
+        CU_ASSERT_EQUAL(sp_star_shards_get(&t, 1u << 24 | key_in_shard(i)), SP_STAR_NO_VALUE);
+    }
+    CU_ASSERT_EQUAL(t.shards[0].parts != NULL, is_split);
+    sp_star_shards_done(&t);
+}
+
+TEST(a_shard_tells_keys_apart_that_differ_only_in_bits_beside_the_value)
+{
+    for (uint32_t count = 1; count < 16384; count = 2 * count + 1)
+        check_shard(count, 0, false);
+}
+
+TEST(a_shard_splits_when_it_is_large)
+{
+    check_shard(16384, 0, false);
+    check_shard(20000, 0, true);
+}
+
+/* Numbers below 2^23 - 1 fit. */
+TEST(a_shard_splits_when_a_value_does_not_fit_beside_bits_of_the_key)
+{
+    check_shard(1000, (1 << 23) - 2 - 999, false);
+    check_shard(1000, (1 << 23) - 1 - 999, true);
+    check_shard(1000, 1 << 30, true);
 }
 
 /* Every fourth key has no list, and some beside them are given twice. */
