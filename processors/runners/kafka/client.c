@@ -2,7 +2,9 @@
  * which users cannot change. */
 #include "kafka/client.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -176,8 +178,8 @@ struct default_value {
 };
 
 static const struct default_value common[] = {{"bootstrap.servers", "127.0.0.1:9092"},
-                                              {"log.connection.close", "false"},
                                               {"message.max.bytes", "20000000"},
+                                              {"log.connection.close", "false"},
                                               {NULL, NULL}};
 
 static const struct default_value of_consumers[] = {
@@ -208,19 +210,39 @@ static const struct default_value of_producers[] = {
     {"queue.buffering.max.messages", "1000000"},
     {NULL, NULL}};
 
-static const char *address_of(const struct sp_kafka_options *o)
+enum { ADDRESS, MESSAGE_BYTES }; /* places in `common` */
+
+/* The user's value of a property, or the default. */
+static const char *value_of(const struct sp_kafka_options *o, const struct default_value *property)
 {
-    const char *found = common[0].value;
+    const char *found = property->value;
     for (size_t i = 0; i < o->property_count; i++)
-        if (strcmp(o->properties[i].key, "bootstrap.servers") == 0)
+        if (strcmp(o->properties[i].key, property->key) == 0)
             found = o->properties[i].value;
     return found;
+}
+
+static const char *address_of(const struct sp_kafka_options *o)
+{
+    return value_of(o, &common[ADDRESS]);
 }
 
 static void set_all(struct builder *b, const struct default_value *values)
 {
     for (; values->key; values++)
         set(b, values->key, values->value);
+}
+
+/* `samepage ingest` reads faster than a broker takes: librdkafka's limit of 1 GB filled up with
+ * pages. There is always room for two messages of the largest size, one to be sent and one to be
+ * read. */
+static void set_queue(struct builder *b, const struct sp_kafka_options *o)
+{
+    enum { LEAST_KBYTES = 32 << 10 };
+    char text[32];
+    uint64_t kbytes = 2 * strtoull(value_of(o, &common[MESSAGE_BYTES]), NULL, 10) / 1024 + 1;
+    snprintf(text, sizeof text, "%" PRIu64, kbytes > LEAST_KBYTES ? kbytes : LEAST_KBYTES);
+    set(b, "queue.buffering.max.kbytes", text);
 }
 
 static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
@@ -238,6 +260,8 @@ static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
         /* Nobody reads the messages before the commit, which sends what is queued at once. */
         set(b, "linger.ms", "1000");
     }
+    if (role == SP_KAFKA_PRODUCER)
+        set_queue(b, o);
 }
 
 /* The threads of brokers allocate all that is received. */
@@ -303,6 +327,24 @@ static void refuse_cooperative(struct builder *b)
                  strategy);
 }
 
+/* A larger message than the whole queue is refused as if the queue were full, also when it is
+ * empty, so its sender would wait for room without end. */
+static void refuse_short_queue(struct builder *b, const struct sp_kafka_options *o)
+{
+    static const struct default_value queue = {"queue.buffering.max.kbytes", "1048576"};
+    if (b->failed)
+        return;
+    uint64_t kbytes = strtoull(value_of(o, &queue), NULL, 10);
+    uint64_t message = strtoull(value_of(o, &common[MESSAGE_BYTES]), NULL, 10);
+    b->failed = kbytes * 1024 < message;
+    if (b->failed)
+        snprintf(b->error, sizeof b->error,
+                 "kafka.queue.buffering.max.kbytes: %" PRIu64
+                 " KiB are less than kafka.message.max.bytes (%" PRIu64
+                 "), so a message of that size could never be sent",
+                 kbytes, message);
+}
+
 enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role role,
                           const char *name, void (*configure)(rd_kafka_conf_t *conf, void *arg),
                           void *arg, rd_kafka_t **ret_handle, struct sp_fault *fault)
@@ -315,6 +357,8 @@ enum sp_err sp_kafka_open(const struct sp_kafka_options *o, enum sp_kafka_role r
     set_role(&b, o, role, name);
     if (role <= SP_KAFKA_PASSING_CONSUMER)
         refuse_cooperative(&b);
+    if (role > SP_KAFKA_WATCHER)
+        refuse_short_queue(&b, o);
     if (b.failed) {
         rd_kafka_conf_destroy(b.conf);
         sp_fault_set(fault, SP_INVALID, "%s", b.error);

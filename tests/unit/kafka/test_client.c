@@ -178,6 +178,60 @@ TEST(a_restore_has_a_short_queue_unless_the_user_wants_another)
     }
 }
 
+/* ---- what waits to be sent ---- */
+
+static enum sp_err open_with_sizes(enum sp_kafka_role role, char *message, char *kbytes,
+                                   rd_kafka_t **ret_handle, struct sp_fault *fault)
+{
+    char message_key[] = "message.max.bytes", kbytes_key[] = "queue.buffering.max.kbytes";
+    struct sp_config_property wanted[2];
+    struct sp_kafka_options o = {.properties = wanted, .prefix = "t.", .instance = "1"};
+    *ret_handle = NULL;
+    if (message)
+        wanted[o.property_count++] = (struct sp_config_property){message_key, message};
+    if (kbytes)
+        wanted[o.property_count++] = (struct sp_config_property){kbytes_key, kbytes};
+    return sp_kafka_open(&o, role, "toy", NULL, NULL, ret_handle, fault);
+}
+
+TEST(a_producer_queues_little_but_always_two_of_the_largest_messages)
+{
+    char small[] = "100000", large[] = "1000000000", own[] = "300000";
+    const struct {
+        char *message, *kbytes;
+        const char *expected;
+    } cases[] = {{NULL, NULL, "39063"},
+                 {small, NULL, "32768"},
+                 {large, NULL, "1953126"},
+                 {NULL, own, "300000"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sp_fault fault = {""};
+        rd_kafka_t *handle = NULL;
+        CU_ASSERT_EQUAL_FATAL(
+            open_with_sizes(SP_KAFKA_PRODUCER, cases[i].message, cases[i].kbytes, &handle, &fault),
+            SP_OK);
+        check_conf(handle, "queue.buffering.max.kbytes", cases[i].expected);
+        rd_kafka_destroy(handle);
+    }
+}
+
+TEST(a_queue_that_cannot_hold_the_largest_message_is_refused)
+{
+    static const enum sp_kafka_role producers[] = {SP_KAFKA_PRODUCER, SP_KAFKA_TRANSACTIONAL};
+    char message[] = "1024000", enough[] = "1000", little[] = "999";
+    struct sp_fault fault = {""};
+    rd_kafka_t *handle = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        CU_ASSERT_EQUAL(open_with_sizes(producers[i], message, little, &handle, &fault),
+                        SP_INVALID);
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "kafka.queue.buffering.max.kbytes: 999 KiB"));
+        CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "kafka.message.max.bytes (1024000)"));
+        CU_ASSERT_EQUAL_FATAL(open_with_sizes(producers[i], message, enough, &handle, &fault),
+                              SP_OK);
+        rd_kafka_destroy(handle);
+    }
+}
+
 /* ---- properties that a stage refuses ---- */
 
 static enum sp_err open_with(char *strategy, enum sp_kafka_role role, struct sp_fault *fault)
