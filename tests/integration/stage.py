@@ -1,7 +1,9 @@
 """A stage on Kafka without a broker: its HTTP responses, and its log."""
 
 import json
+import os
 import re
+import select
 import signal
 import subprocess
 import urllib.error
@@ -84,6 +86,26 @@ def a_page_that_is_too_large_for_the_topic_is_named_and_left_out(work):
                     "--set", "kafka.message.max.bytes=100000", work.path("crawl.jsonl"))
     check_in("http://a.example/1", done.err)
     check_in("2 pages published, 0 records could not be read, 1 were too large", done.err)
+
+
+def ingest_reads_no_further_than_the_broker_follows(work):
+    """Until the first reply of a slow broker, it takes a batch for each partition and one more."""
+    page = json.dumps({"url": "http://a.example/", "content": "word " * 20000}).encode() + b"\n"
+    most, taken = 40 << 20, 0
+    process = work.start("ingest", "--set", "kafka.test.mock.num.brokers=1", "--set",
+                         "kafka.test.mock.broker.rtt=450", "-", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        pipe = process.stdin.fileno()
+        os.set_blocking(pipe, False)
+        while taken < most:
+            patience = 0.3 if taken > 1 << 20 else PATIENCE_SECONDS
+            if not select.select([], [pipe], [], patience)[1]:
+                break
+            taken += os.write(pipe, page[taken % len(page):])
+    finally:
+        process.kill()
+        process.communicate()
+    check(5 << 20 <= taken < 8 << 20, "bytes that ingest has read:", taken)
 
 
 if __name__ == "__main__":

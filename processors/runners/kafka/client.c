@@ -204,7 +204,7 @@ static const struct default_value of_restorers[] = {
     {"queued.max.messages.kbytes", "16384"}, {"fetch.message.max.bytes", "4194304"}, {NULL, NULL}};
 
 static const struct default_value of_producers[] = {
-    {"linger.ms", "5"},
+    {"linger.ms", "50"}, /* with 5, batches of `ingest` were sent before they were full */
     {"batch.size", "1000000"},
     {"compression.type", "none"}, /* signatures are random bytes */
     {"queue.buffering.max.messages", "1000000"},
