@@ -19,8 +19,8 @@
  * are missing, and so is the edge that joins all of them to the group; so the group puts off what
  * could split or dissolve it. The wait is short, because all parts have been sent already. */
 #include "base/mem.h"
+#include "group/debt.h"
 #include "group/large.h"
-#include "group/untold.h"
 
 /* ---- a member's change --------------------------------------------------------------------- */
 
@@ -124,7 +124,7 @@ static void change_in_large(struct sp_group_stage *st, struct sp_group *g, struc
     send_applied(st, m, settled);
     sp_group_forget_version(g, m);
     if (sp_group_checks_departures(st)) {
-        sp_untold_split(st, g, m->page);
+        sp_debt_split(st, g, m->page);
     } else if (!stays) {
         sp_large_leave(st, g, m);
     } /* sp_fast_recheck handles the doubts that are left */
@@ -287,7 +287,7 @@ static void next_edges(struct sp_group_stage *st, struct sp_group *g, struct sp_
  * edge may be elsewhere then, so the message comes again. */
 static void dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_message *m)
 {
-    if (st->options.canary != SP_CANARY_DISSOLVE_PIECES && sp_untold_split_now(st, g))
+    if (st->options.canary != SP_CANARY_DISSOLVE_PIECES && sp_debt_split_now(st, g))
         sp_group_stage_send(st, m);
     else
         sp_group_dissolve(st, g, m->link.far, m);
@@ -403,7 +403,7 @@ static void settle(struct sp_group_stage *st, struct sp_group *g)
     if (g->large) {
         sp_bonds_doubt_all(g);
         sp_bonds_split(st, g, NULL);
-        sp_untold_whole(st, g);
+        sp_debt_whole(st, g);
         return;
     }
     /* Unchecked departures leave tree edges that no longer hold. */
@@ -431,7 +431,7 @@ static void on_members(struct sp_group_stage *st, struct sp_message *m)
         sp_fast_part(st, g);
     if (!st->err)
         settle(st, g);
-    if (g->large && !sp_untold_is_apart(g))
+    if (g->large && !sp_debt_is_apart(g))
         sp_bonds_trust(g);
     if (!st->err)
         sp_group_cover_publish(st, g);

@@ -1,9 +1,9 @@
 /* Which members of a large group a step tells besides those that have changed.
  *
  * When winners have come or gone, the status of any member ranked behind the first of them may have
- * changed. A step looks at a few hubs there; a round (untold.h) tells the rest. */
+ * changed. A step looks at a few hubs there; a round (debt.h) tells the rest. */
+#include "group/debt.h"
 #include "group/large.h"
-#include "group/untold.h"
 
 /* ---- whom a step tells */
 
@@ -87,6 +87,6 @@ void sp_aware_tell(struct sp_group_stage *st, struct sp_group *g)
     u.more |= u.loser_count > l->at_once;
     for (uint32_t i = 0; i < u.loser_count && !u.more; i++)
         tell(l, u.losers[i], &u);
-    if (u.more || (l->changed.set && sp_untold_runs(g)))
-        sp_untold_begin(st, g);
+    if (u.more || (l->changed.set && sp_round_runs(g)))
+        sp_round_begin(st, g);
 }

@@ -20,8 +20,8 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "group/debt.h"
 #include "group/large.h"
-#include "group/untold.h"
 
 void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h)
 {
@@ -108,7 +108,7 @@ static void depose(struct sp_large *l, struct sp_hub *h)
  * they knew it. */
 static bool may_be_known_to_win(const struct sp_group *g, const struct sp_member *m)
 {
-    bool round = sp_untold_runs(g) && g->large->stage->options.canary != SP_CANARY_QUIET_LEAVE;
+    bool round = sp_round_runs(g) && g->large->stage->options.canary != SP_CANARY_QUIET_LEAVE;
     return round || m->said_epoch != m->epoch || m->said_status == SP_STATUS_WINNER ||
            m->said_status == SP_STATUS_UNIQUE;
 }

@@ -26,8 +26,8 @@
  * children in the forest, and for members that have come off one with each of the others
  * (forest.c). In a large group it costs a walk over its bonds but no comparison; with a share of 0,
  * only a walk over the smaller pieces (bonds.c). */
+#include "group/debt.h"
 #include "group/large.h"
-#include "group/untold.h"
 
 /* A page without words resembles nothing, so it cannot be a representative. */
 static bool has_words(const struct sp_group_stage *st, const struct sp_signature *s)
@@ -201,7 +201,7 @@ static void recheck_large(struct sp_group_stage *st, struct sp_group *g, struct 
 {
     if (st->options.fast_recheck_share > 0)
         sp_bonds_doubt_all(g);
-    sp_untold_split(st, g, changed);
+    sp_debt_split(st, g, changed);
 }
 
 static void recheck_small(struct sp_group_stage *st, struct sp_group *g)
@@ -213,7 +213,7 @@ static void recheck_small(struct sp_group_stage *st, struct sp_group *g)
 
 void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g, struct sp_id changed)
 {
-    if (sp_group_checks_departures(st) || sp_untold_is_apart(g) || st->err)
+    if (sp_group_checks_departures(st) || sp_debt_is_apart(g) || st->err)
         return;
     uint64_t splits = st->stats.splits;
     if (is_suspect(st, g)) {
@@ -223,7 +223,7 @@ void sp_fast_recheck(struct sp_group_stage *st, struct sp_group *g, struct sp_id
         else
             recheck_small(st, g);
     }
-    if (g->large && !sp_untold_is_apart(g))
+    if (g->large && !sp_debt_is_apart(g))
         sp_bonds_trust(g);
     if (!st->err && st->stats.splits != splits)
         sp_group_cover_renew(st, g);

@@ -5,9 +5,9 @@
  * In a larger one each member has a row, so that a change of one member writes one row. */
 #include "base/mem.h"
 #include "base/prefetch.h"
+#include "group/debt.h"
 #include "group/large.h"
 #include "group/stored.h"
-#include "group/untold.h"
 
 static bool is_inline(const struct sp_group *g)
 {
@@ -166,7 +166,7 @@ static void flush_pages(struct sp_group_stage *st)
 
 static void flush_head(struct sp_group_stage *st)
 {
-    struct sp_group_stage_head head = {st->clock, st->untold_paid, st->epochs};
+    struct sp_group_stage_head head = {st->clock, st->debt_paid, st->epochs};
     if (memcmp(&head, &st->stored_head, sizeof head) == 0)
         return;
     sp_store_put(st->store, sp_view("B", 1), sp_view(&head, sizeof head));
@@ -185,7 +185,7 @@ enum sp_err sp_group_stage_flush(struct sp_group_stage *st)
     if (st->err)
         return st->err;
     flush_pages(st);
-    sp_untold_flush(st);
+    sp_debts_flush(st);
     flush_head(st);
     if (st->own_contents)
         sp_contents_flush(st->own_contents);

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "group/debt.h"
 #include "group/large.h"
 #include "group/page_actor.h"
-#include "group/untold.h"
 
 static void note_gone(struct sp_group *g, const struct sp_member *m)
 {
@@ -112,8 +112,8 @@ void sp_group_dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_
     g->count = g->empty_count = g->winner_count = g->touched_count = 0;
     g->level = 0;
     g->parted = false;
-    sp_untold_end(st, g);
-    sp_untold_whole(st, g);
+    sp_round_end(st, g);
+    sp_debt_whole(st, g);
     st->stats.merges++;
     hand_over(st, g, all, count, higher, edge);
     sp_free(all);
@@ -139,8 +139,8 @@ bool sp_group_drop_last(struct sp_group_stage *st, struct sp_group *g)
     sp_group_cover_untouch(g, m);
     sp_member_remove(st, g, m);
     g->level = 0;
-    sp_untold_end(st, g);
-    sp_untold_whole(st, g);
+    sp_round_end(st, g);
+    sp_debt_whole(st, g);
     drop(st, g, m);
     return true;
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
-#include "group/untold.h"
+#include "group/debt.h"
 
 enum { LARGE_FROM = 64 };
 
@@ -161,7 +161,7 @@ void sp_large_touch_redirects(struct sp_group_stage *st, struct sp_group *g,
     struct sp_shelf_place place = first_redirect(g, to);
     for (struct sp_member *r; (r = next_redirect(g, to, &place));) {
         if (!g->large->at_once) {
-            sp_untold_begin(st, g);
+            sp_round_begin(st, g);
             return;
         }
         g->large->at_once--;
@@ -390,11 +390,11 @@ static void build(struct sp_group_stage *st, struct sp_group *g)
     for (uint32_t i = 0; i < count; i++)
         all[i]->todo = false; /* hubs are judged, not members */
     /* If it was in pieces when it was written, all its hubs are in doubt. */
-    if (!sp_untold_is_apart(g) || st->options.canary == SP_CANARY_TRUST_READ)
+    if (!sp_debt_is_apart(g) || st->options.canary == SP_CANARY_TRUST_READ)
         sp_bonds_trust(g);
     g->large->changed.set = false; /* the order of insertion is arbitrary, so no page has won in
                                     * between */
-    if (sp_untold_runs(g))         /* read from the store: its winners are not known yet */
+    if (sp_round_runs(g))          /* read from the store: its winners are not known yet */
         sp_cover_forget_all(g);
     sp_free(all);
 }
@@ -437,9 +437,9 @@ static void keep_winner(struct sp_member *m)
 static void make_small(struct sp_group_stage *st, struct sp_group *g)
 {
     uint32_t count;
-    bool untold = sp_untold_runs(g);
-    sp_untold_end(st, g);
-    sp_untold_whole(st, g);
+    bool round = sp_round_runs(g);
+    sp_round_end(st, g);
+    sp_debt_whole(st, g);
     struct sp_shelf_place place = sp_shelf_first(&g->large->members);
     for (struct sp_member *m; (m = sp_shelf_next(&g->large->members, &place));)
         keep_winner(m);
@@ -447,7 +447,7 @@ static void make_small(struct sp_group_stage *st, struct sp_group *g)
     for (uint32_t i = 0; i < count; i++) {
         struct sp_member *m = all[i];
         sp_member_insert(st, g, m);
-        if (untold)
+        if (round)
             sp_group_cover_touch(g, m);
         if (m->kind != SP_PAGE_CONTENT)
             m->winner = NULL;
@@ -472,7 +472,7 @@ void sp_group_fit(struct sp_group_stage *st, struct sp_group *g)
     uint32_t from = st->options.large_from ? st->options.large_from : LARGE_FROM;
     bool by_cover = !(st->options.winner_margin > 0) && !st->options.winner_relation;
     bool small = g->count <= from / 4 || g->count <= 1;
-    if (!g->large && by_cover && (g->count > from || (g->untold && !small)))
+    if (!g->large && by_cover && (g->count > from || (g->debt && !small)))
         build(st, g);
     else if (g->large && small)
         make_small(st, g);

@@ -56,7 +56,7 @@ struct sp_group {
     struct sp_group_id *opens; /* groups of whose members only a part has arrived */
     uint32_t open_count;
     uint32_t open_cap;
-    struct sp_untold *untold;   /* work that it has put off, or NULL */
+    struct sp_debt *debt;       /* work that it has put off, or NULL */
     struct sp_large *large;     /* NULL: small, and the following lists are used */
     struct sp_member **members; /* sorted by page */
     uint32_t count;

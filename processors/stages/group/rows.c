@@ -4,7 +4,7 @@
  *   'P' page                  -> page row, with the group of one it founded inside it
  *   'G' birth founder         -> level and `parted`, open transfers, the members of a small group
  *   'M' birth founder page    -> member row
- *   'T' birth founder         -> what it has put off (untold.c)
+ *   'T' birth founder         -> what it has put off (debt.c)
  *   'B'                       -> struct sp_group_stage_head */
 #include "base/mem.h"
 #include "group/stored.h"

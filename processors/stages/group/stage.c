@@ -2,8 +2,8 @@
 #include <stddef.h>
 
 #include "base/mem.h"
+#include "group/debt.h"
 #include "group/stored.h"
-#include "group/untold.h"
 
 struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *options,
                                           struct sp_store *store, const struct sp_outbox *outbox)
@@ -30,10 +30,10 @@ struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *o
     else if (err != SP_NOT_FOUND && st->err == SP_OK)
         st->err = err == SP_OK ? SP_CORRUPT : err;
     st->clock = st->stored_head.clock;
-    st->untold_paid = st->stored_head.untold_paid;
+    st->debt_paid = st->stored_head.debt_paid;
     st->epochs = st->stored_head.epochs;
     if (st->err == SP_OK)
-        st->err = sp_untold_load(st);
+        st->err = sp_debts_load(st);
     return st;
 }
 
@@ -50,7 +50,7 @@ void sp_group_stage_free(struct sp_group_stage *st)
         sp_ages_leave(oldest);
         sp_page_actor_free(p);
     }
-    sp_untold_free(st);
+    sp_debts_free(st);
     sp_free(st->larges);
     sp_contents_free(st->own_contents);
     sp_map_done(&st->pages);
@@ -104,7 +104,7 @@ enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
         SP_ASSERT(!"a message of tier 1");
     }
     if (crawled)
-        sp_untold_pay_one(st);
+        sp_debt_pay_one(st);
     return st->err;
 }
 

@@ -7,7 +7,7 @@
  *   forest.c     is the group still connected? (spanning forest)
  *   verdicts.c   which members win (the cover of winners/winners.h, kept up to date)
  *   statuses.c   what pages are told
- *   untold.c     pages that are told later                                   untold.h
+ *   debt.c       statuses told later, pieces that leave later                debt.h
  *   members.c    the members of a group as a sorted list
  *   large.h      groups of many members
  *   table.c      pages and groups in memory, and read from the store         stored.h
@@ -25,12 +25,12 @@
 
 struct sp_group;
 struct sp_page_actor;
-struct sp_untold;
+struct sp_debt;
 
 /* The 'B' row: no padding. */
 struct sp_group_stage_head {
     uint64_t clock;
-    struct sp_group_id untold_paid;
+    struct sp_group_id debt_paid;
     uint64_t epochs; /* highest epoch of a forgotten page */
 };
 
@@ -56,13 +56,13 @@ struct sp_group_stage {
     struct sp_group **holders; /* groups whose members borrowed signatures since the last flush */
     uint32_t holder_count;
     uint32_t holder_cap;
-    struct sp_shelf untold;            /* rounds of untold.h, by group */
-    struct sp_untold **untold_changed; /* since the last flush */
-    uint32_t untold_changed_count;
-    uint32_t untold_changed_cap;
-    struct sp_group_id untold_paid; /* the group whose round was paid for last */
-    uint64_t clock;                 /* Lamport time: births of groups */
-    uint64_t epochs;                /* highest of a forgotten page; new pages get higher ones */
+    struct sp_shelf debts;          /* by group (debt.h) */
+    struct sp_debt **debts_changed; /* since the last flush */
+    uint32_t debts_changed_count;
+    uint32_t debts_changed_cap;
+    struct sp_group_id debt_paid; /* the group whose round was paid for last */
+    uint64_t clock;               /* Lamport time: births of groups */
+    uint64_t epochs;              /* highest of a forgotten page; new pages get higher ones */
     struct sp_group_stage_head stored_head;
     struct sp_buf key;
     struct sp_buf value;

@@ -1,6 +1,6 @@
 /* Tells the pages of a group their status if it has changed, and winners the size of the group. */
+#include "group/debt.h"
 #include "group/large.h"
-#include "group/untold.h"
 #include "winners/winners.h"
 
 struct verdict {
@@ -220,9 +220,9 @@ static void tell_large(struct sp_group_stage *st, struct sp_group *g, bool resiz
         now = seen_behind(m);
         if (!sp_id_eq(before.winner, now.winner) || before.similarity != now.similarity)
             sp_large_touch_redirects(st, g, m);
-        if (sp_untold_runs(g) && sp_large_has_redirects(g, m)) /* which may have been told a newer
-                                                                * status than m */
-            sp_untold_begin(st, g);
+        if (sp_round_runs(g) && sp_large_has_redirects(g, m)) /* which may have been told a newer
+                                                               * status than m */
+            sp_round_begin(st, g);
     }
 }
 
@@ -243,7 +243,7 @@ void sp_group_cover_tell(struct sp_group_stage *st, struct sp_group *g)
         return;
     bool resized = take_new_size(g);
     if (resized)
-        sp_untold_resize(st, g);
+        sp_round_resize(st, g);
     if (g->large)
         tell_large(st, g, resized);
     else

@@ -4,9 +4,9 @@
  * other object, unlike moving it in a list. */
 #include "base/mem.h"
 #include "base/prefetch.h"
+#include "group/debt.h"
 #include "group/large.h"
 #include "group/stored.h"
-#include "group/untold.h"
 
 static const size_t PAGE_BYTES = sizeof(struct sp_page_actor) + 160;
 static const size_t GROUP_BYTES = sizeof(struct sp_group) + 64;
@@ -249,7 +249,7 @@ static bool resolve_members(struct loading *l)
         if (!sp_id_is_zero(parent) && !(m->parent = sp_member_find(g, parent)))
             return false;
         if (m->kind != SP_PAGE_CONTENT ||
-            sp_untold_runs(g)) /* what it was told may be out of date */
+            sp_round_runs(g)) /* what it was told may be out of date */
             continue;
         bool loser = m->said_status == SP_STATUS_LOSER;
         m->winner = loser ? find_winner(g, m->said_winner, winner) : m;
@@ -352,7 +352,7 @@ static struct sp_group *group_new(struct sp_group_stage *st, struct sp_id key,
     struct sp_group *g = sp_calloc(1, sizeof *g);
     g->key = key;
     g->id = id;
-    g->untold = sp_untold_find(st, id);
+    g->debt = sp_debt_find(st, id);
     return g;
 }
 
