@@ -342,6 +342,7 @@ void sp_contents_sweep(struct sp_contents *t)
 {
     for (struct entry **at = &t->dirty, *e; (e = *at);) {
         prefetch_dirty(t, e);
+        t->stats.swept++;
         if (e->holders || e->stored_holders) {
             at = &e->next_dirty;
             continue;
@@ -350,6 +351,11 @@ void sp_contents_sweep(struct sp_contents *t)
         t->stats.waste_bytes -= bytes_of(e);
         entry_free(t, e);
     }
+}
+
+bool sp_contents_has_waste(const struct sp_contents *t, uint64_t few_bytes)
+{
+    return t->stats.waste_bytes > few_bytes && t->stats.waste_bytes > t->stats.cache_bytes / 2;
 }
 
 void sp_contents_stats(const struct sp_contents *t, struct sp_contents_stats *ret_stats)

@@ -14,6 +14,8 @@
 #ifndef SP_CONTENTS_CONTENTS_H
 #define SP_CONTENTS_CONTENTS_H
 
+#include <stdbool.h>
+
 #include "page/signature.h"
 #include "store/store.h"
 
@@ -24,6 +26,7 @@ struct sp_contents_stats {
     uint64_t cache_bytes; /* of memory */
     uint64_t waste_bytes; /* of these, contents without holders, which the next sweep or flush
                            * frees */
+    uint64_t swept;       /* contents that sweeps looked at */
 };
 
 /* Never NULL. The store is borrowed; its keys that begin with 'S' and 'N' are the table's. */
@@ -64,6 +67,9 @@ void sp_contents_prefetch_all(const struct sp_contents *t, const struct sp_id *c
  * caller has borrowed of them becomes invalid. Looks at every content that changed since the last
  * flush. */
 void sp_contents_sweep(struct sp_contents *t);
+/* Whether contents without holders take more than `few_bytes` and more than half of the memory. If
+ * sweeps come only then, each change pays for O(1) of what they look at. */
+bool sp_contents_has_waste(const struct sp_contents *t, uint64_t few_bytes);
 /* Evicts clean entries until the memory fits its budget. */
 void sp_contents_trim(struct sp_contents *t);
 /* Writes all changes since the last flush into the store's open batch, and trims. Call it after the

@@ -360,9 +360,7 @@ enum sp_err sp_local_bus_flush_pages(struct sp_local_bus *bus)
 static bool has_waste(const struct sp_contents *contents)
 {
     enum { FEW_BYTES = 64 << 20 };
-    struct sp_contents_stats s;
-    sp_contents_stats(contents, &s);
-    return s.waste_bytes > FEW_BYTES && s.waste_bytes > s.cache_bytes / 2;
+    return sp_contents_has_waste(contents, FEW_BYTES);
 }
 
 static void sweep(struct sp_local_bus *bus)

@@ -1,6 +1,8 @@
 /* The signature table against a plain array of counts. After any sequence of holds, drops, flushes
  * and reads each content has one signature and the right count, in memory and in the store. */
 #include "contents/contents.h"
+
+#include "base/mem.h"
 #include "harness.h"
 
 enum { CONTENTS = 40, STEPS = 4000 };
@@ -273,6 +275,44 @@ TEST(a_sweep_frees_waste_and_writes_nothing)
     commit(&w);
     CU_ASSERT_EQUAL(waste(&w), 0);
     end(&w);
+}
+
+/* So many pages, one of which changes in each step to a content that nobody had. Returns how many
+ * contents sweeps have looked at. */
+static uint64_t swept_by(uint32_t pages, uint32_t steps)
+{
+    enum { FEW_BYTES = 4096 };
+    struct world w;
+    struct sp_contents_stats stats;
+    struct sp_id *held = sp_calloc(pages, sizeof *held);
+    begin(&w, SIZE_MAX);
+    for (uint32_t i = 0; i < pages + steps; i++) {
+        struct sp_signature *s = signature_of(8);
+        s->content_hash = (struct sp_id){sp_mix64(i), i};
+        CU_ASSERT_EQUAL(sp_contents_hold(w.table, s), SP_OK);
+        if (i >= pages)
+            CU_ASSERT_EQUAL(sp_contents_drop(w.table, held[i % pages]), SP_OK);
+        held[i % pages] = s->content_hash;
+        sp_signature_unref(s);
+        if (sp_contents_has_waste(w.table, FEW_BYTES))
+            sp_contents_sweep(w.table);
+    }
+    sp_contents_stats(w.table, &stats);
+    CU_ASSERT(stats.waste_bytes <= FEW_BYTES || stats.waste_bytes <= stats.cache_bytes / 2);
+    end(&w);
+    sp_free(held);
+    return stats.swept;
+}
+
+TEST(sweeps_look_at_as_few_contents_a_change_however_many_pages_there_are)
+{
+    enum { PAGES = 500 };
+    uint64_t once = swept_by(PAGES, 20 * PAGES), more = swept_by(4 * PAGES, 20 * 4 * PAGES);
+    printf("swept a change: %.2f at %d pages, %.2f at %d\n", (double)once / 20 / PAGES, PAGES,
+           (double)more / 80 / PAGES, 4 * PAGES);
+    CU_ASSERT(once > 0);
+    CU_ASSERT(more <= 3ull * 80 * PAGES);
+    CU_ASSERT((double)more / 4 <= 1.5 * (double)once);
 }
 
 TEST(a_signature_read_from_the_store_can_be_waste)
