@@ -271,7 +271,8 @@ static bool load_row(void *arg, struct sp_view key, struct sp_view value)
     d->unpaid = bits & APART ? sp_read_u32(&v) : 0;
     d->running = !(bits & NO_ROUND);
     d->stored = true;
-    if (k.failed || v.failed || sp_reader_left(&k) || sp_reader_left(&v)) {
+    bool owes = d->running || d->unpaid;
+    if (k.failed || v.failed || sp_reader_left(&k) || sp_reader_left(&v) || !owes) {
         sp_free(d);
         st->err = SP_CORRUPT;
         return false;
