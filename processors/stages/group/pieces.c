@@ -465,6 +465,7 @@ static bool find_piece(struct sp_group_stage *st, struct sp_group *g, const stru
     struct searches s = {.st = st, .g = g};
     begin(&s, h);
     struct search *x = s.items;
+    SP_ASSERT(x);
     while (x->next < x->found.count &&
            x->cost + sp_stars_members(g->large->stars, x->found.hubs[x->next]->row) <= at_once(st))
         advance(&s, 0);
@@ -486,7 +487,7 @@ void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp
         sp_large_behind(g, end, &piece.members, &piece.count, &piece.cap);
     else if (!find_piece(st, g, end->hub, &piece))
         return;
-    if (piece.count <= at_once(st) && piece.count < g->count) {
+    if (piece.members && piece.count <= at_once(st) && piece.count < g->count) {
         qsort(piece.members, piece.count, sizeof *piece.members, sp_member_by_page);
         sp_large_part(st, g, piece.members, piece.count);
     }
