@@ -17,7 +17,6 @@ struct search {
     uint32_t cost;            /* rows it has looked at */
     uint32_t same;            /* the search that it has met, or its own number */
     uint64_t turn;            /* rows that it will have looked at after its next star */
-    bool waits;               /* in searches.turns */
 };
 
 struct searches {
@@ -50,15 +49,12 @@ static void wait_for_turn(struct searches *s, struct search *x)
     if (x->next == x->found.count)
         return;
     x->turn = (uint64_t)x->cost + sp_stars_members(s->g->large->stars, x->found.hubs[x->next]->row);
-    x->waits = true;
     sp_shelf_add(&s->turns, turn_order, x, x->turn, x);
 }
 
 static void wait_no_longer(struct searches *s, struct search *x)
 {
-    if (x->waits)
-        sp_shelf_remove(&s->turns, turn_order, x, x->turn);
-    x->waits = false;
+    sp_shelf_remove(&s->turns, turn_order, x, x->turn); /* if it is there */
 }
 
 static struct sp_hub *star_of(const struct searches *s, const struct sp_hub *h)

@@ -111,6 +111,34 @@ static void start(struct world *w)
     w->stage = sp_group_stage_new(&w->options, sp_db_store(w->db, 1), &outbox);
 }
 
+struct row {
+    struct sp_buf *key;
+    struct sp_buf *value;
+};
+
+static bool take_row(void *arg, struct sp_view key, struct sp_view value)
+{
+    const struct row *row = arg;
+    sp_buf_put(row->key, key.data, key.len);
+    sp_buf_put(row->value, value.data, value.len);
+    return false; /* stops at the first */
+}
+
+void first_row(struct world *w, char kind, struct sp_buf *key, struct sp_buf *value)
+{
+    struct row row = {key, value};
+    CU_ASSERT_EQUAL(
+        sp_store_scan(sp_db_store(w->db, 1), sp_view(&kind, 1), sp_view(NULL, 0), take_row, &row),
+        SP_OK);
+    CU_ASSERT_FATAL(key->len > 1);
+}
+
+void replace_row(struct world *w, struct sp_view key, struct sp_view value)
+{
+    sp_store_put(sp_db_store(w->db, 1), key, value);
+    CU_ASSERT_EQUAL_FATAL(sp_db_commit(w->db), SP_OK);
+}
+
 void restart(struct world *w)
 {
     CU_ASSERT_EQUAL_FATAL(sp_group_stage_flush(w->stage), SP_OK);

@@ -41,6 +41,10 @@ struct sp_id id_of(char page);
 /* Queues a message for the stage; drain handles it. */
 void push(struct world *w, struct sp_message *m);
 void drain(struct world *w);
+/* Appends the key and the value of the first row of that kind in the stage's store. */
+void first_row(struct world *w, char kind, struct sp_buf *key, struct sp_buf *value);
+/* Replaces a row. */
+void replace_row(struct world *w, struct sp_view key, struct sp_view value);
 /* Opens the stage again from its store. */
 void restart(struct world *w);
 /* Fetches the page and handles all messages. `from`: the first shingle of the text. */
