@@ -416,6 +416,7 @@ enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
     X(compared)                                                                                    \
     X(repairs)                                                                                     \
     X(repair_compared)                                                                             \
+    X(held_against)                                                                                \
     X(searched)                                                                                    \
     X(cache_bytes)
 #define COMPARE_COUNTERS(X)                                                                        \

@@ -102,6 +102,8 @@ struct sp_group_stage_stats {
     uint64_t compared;        /* pairs of members that F was evaluated for */
     uint64_t repairs;         /* changes that left a group's forest in pieces */
     uint64_t repair_compared; /* the part of `compared` that checked connectivity */
+    uint64_t held_against;    /* winners that hubs of large groups were held against: ruled out by
+                               * their patterns, or compared */
     uint64_t searched;        /* hubs that searches for the pieces of large groups looked at */
     uint64_t cache_bytes;
 };

@@ -186,6 +186,7 @@ void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range
             return;
         if (b->newest <= range->after)
             continue;
+        l->stage->stats.held_against += b->count;
         for (uint64_t near = sp_parity_near(&x, b->patterns, b->count); near; near &= near - 1) {
             struct sp_hub *w = b->hubs[__builtin_ctzll(near)];
             if (is_in(range, w))

@@ -272,9 +272,11 @@ static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
 struct sp_hub *sp_winning_next(struct sp_winning_walk *walk)
 {
     struct sp_hub *w;
-    while ((w = next_in_order(walk)))
+    while ((w = next_in_order(walk))) {
+        walk->large->stage->stats.held_against += !walk->by_pattern;
         if (w != walk->hub && w->won > walk->after &&
             !((*walk->tried)++ && rules_out(walk->large, walk->hub, w)))
             return w;
+    }
     return NULL;
 }

@@ -176,7 +176,7 @@ static bool write_summary(const char *name, const struct sp_run_result *r)
     N("again_unknown", s->group.again_unknown);
     N("compared", s->group.compared), N("repairs", s->group.repairs);
     N("repair_compared", s->group.repair_compared);
-    N("searched", s->group.searched);
+    N("held_against", s->group.held_against), N("searched", s->group.searched);
     N("tier1_cache_bytes", s->group.cache_bytes), N("rows", s->compare.rows);
     N("probes", s->compare.probes), N("contacts", s->compare.contacts);
     N("candidates", s->compare.candidates), N("postings", s->compare.postings);
