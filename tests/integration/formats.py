@@ -7,7 +7,7 @@ import os
 import subprocess
 from xml.sax.saxutils import escape
 
-from harness import check, check_equal, check_in, main
+from harness import PATIENCE_SECONDS, check, check_equal, check_in, main
 
 WORDS = "the quick brown fox jumps over a lazy dog and runs on through fields of barley until night".split()
 
@@ -184,6 +184,37 @@ def damage_is_a_dead_letter(work):
     done = work.run("run", "-q", *FIELDS, "--dead-letter", "dead2", "mixed.json")
     check_equal({json.loads(line)["url"] for line in done.out.splitlines()}, {"doc:1", "doc:2"}, "the sound ones")
     check_equal(len(work.json_lines("dead2")), 2, "dead letters")
+
+
+def pipes_are_read_once(work):
+    """A pipe as input is not opened to look at it first: what is read of it then would be lost."""
+    crawl = work.crawl(pages=300)
+    content = work.read(crawl)
+    expected = {"run": work.run("run", "-q", crawl).out, "pairs": work.run("pairs", "-q", crawl).out,
+                "dedup": work.run("dedup", "-q", crawl, "--kept", "-").out,
+                "cover": work.run("cover", "-q", "--relation", "containment(a, b) >= 0.9", crawl).out}
+    for name, out in expected.items():
+        more = {"dedup": ["--kept", "-"], "cover": ["--relation", "containment(a, b) >= 0.9"]}.get(name, [])
+        check_equal(work.run(name, "-q", *more, "/dev/stdin", stdin=content).out, out, f"{name} of a pipe")
+    os.mkfifo(work.path("fifo"))
+
+    def feed(*arguments, **how):
+        process = work.start(*arguments, **how)
+        with open(work.path("fifo"), "wb") as fifo:
+            fifo.write(content)
+        out = process.communicate(timeout=PATIENCE_SECONDS)[0]
+        check_equal(process.returncode, 0, f"exit code of {arguments}")
+        return out
+
+    # Behind another input, and with a state, which knows files by their first bytes.
+    two = work.run("run", "-q", crawl, "-", stdin=content).out
+    check_equal(feed("run", "-q", crawl, "fifo", stdout=subprocess.PIPE).decode(), two, "a pipe behind a file")
+    feed("run", "-q", "--state", "state", "-o", "out", "fifo")
+    check_equal(work.read("out").decode(), expected["run"], "with a state")
+    # The examples of an audit's page are read again from files only.
+    work.run("dedup", "-q", crawl, "--removed", "removed")
+    feed("audit", "-q", "--removed", "removed", "--report", "report", "fifo")
+    check(work.exists("report/index.html"), "no report")
 
 
 def parquet_names_the_python_package(work):

@@ -222,16 +222,14 @@ enum sp_err sp_input_open(const char *const *files, size_t file_count,
     for (size_t i = file_count; i-- > 0 && err == SP_OK;) {
         in->files[i] = sp_strdup(files[i]);
         in->next_file = i;
-        if (i > 0 && strcmp(files[i], "-") == 0) {
-            known = false;
+        bool stream = sp_source_is_stream(files[i]);
+        known &= !stream;
+        if (i > 0 && stream)
             continue;
-        }
         err = open_next(in, fault);
         if (err != SP_OK)
             break;
-        uint64_t bytes = sp_source_total_bytes(in->window.source);
-        known &= bytes > 0 || strcmp(files[i], "-") != 0;
-        in->total_bytes += bytes;
+        in->total_bytes += sp_source_total_bytes(in->window.source);
         if (i > 0)
             close_current(in);
     }
@@ -471,7 +469,7 @@ uint64_t sp_input_size_of(const char *const *names, size_t count,
     for (size_t i = 0; i < count; i++) {
         struct sp_input *input;
         struct sp_fault fault;
-        if (names[i][0] == '-' && !names[i][1])
+        if (sp_source_is_stream(names[i]))
             return 0;
         if (sp_input_open(&names[i], 1, options, &input, &fault) != SP_OK)
             return 0;

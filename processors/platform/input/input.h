@@ -73,11 +73,11 @@ struct sp_input;
 struct sp_chunk;
 struct sp_parser;
 
-/* Opens every file once to fail early (standard input only if it comes first); the first one stays
- * open. Names are copied; the names in options.fields must outlive the input. The format is
- * recognised by the first bytes; only text, Markdown and HTML files need a name that says so.
- * SP_IO: a file cannot be opened or read. SP_INVALID: it is of a format that cannot be read. The
- * fault names the file and says what to do. */
+/* Opens every file once to fail early (a stream only if it comes first: sp_source_is_stream); the
+ * first one stays open. Names are copied; the names in options.fields must outlive the input. The
+ * format is recognised by the first bytes; only text, Markdown and HTML files need a name that says
+ * so. SP_IO: a file cannot be opened or read. SP_INVALID: it is of a format that cannot be read.
+ * The fault names the file and says what to do. */
 enum sp_err sp_input_open(const char *const *files, size_t file_count,
                           const struct sp_input_options *options, struct sp_input **ret_input,
                           struct sp_fault *fault);
@@ -91,7 +91,7 @@ enum sp_input_format sp_input_format(const struct sp_input *in);
 uint64_t sp_input_total_bytes(const struct sp_input *in);
 uint64_t sp_input_read_bytes(const struct sp_input *in);
 
-/* The size of these files as stored, in bytes, for progress reports. 0 if one is standard input or
+/* The size of these files as stored, in bytes, for progress reports. 0 if one is a stream or
  * cannot be opened; reading it will report the error. */
 uint64_t sp_input_size_of(const char *const *names, size_t count,
                           const struct sp_input_options *options);

@@ -25,6 +25,7 @@ enum kind { PLAIN, GZIP, ZSTANDARD, FOLDER };
 struct sp_source {
     int fd;
     enum kind kind;
+    bool regular;
     uint64_t total;
     uint64_t read_bytes;
     unsigned char *raw; /* read but not yet returned: [at, len) */
@@ -98,6 +99,13 @@ enum sp_err sp_source_open_text(const char *name, struct sp_source **ret_source,
     return SP_OK;
 }
 
+bool sp_source_is_stream(const char *name)
+{
+    struct stat st;
+    return strcmp(name, "-") == 0 || (stat(name, &st) == 0 && !S_ISREG(st.st_mode) &&
+                                      !S_ISDIR(st.st_mode) && !S_ISBLK(st.st_mode));
+}
+
 enum sp_err sp_source_open(const char *name, struct sp_source **ret_source, struct sp_fault *fault)
 {
     struct stat st;
@@ -113,7 +121,8 @@ enum sp_err sp_source_open(const char *name, struct sp_source **ret_source, stru
     }
     s = sp_calloc(1, sizeof *s);
     s->fd = fd;
-    s->total = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
+    s->regular = S_ISREG(st.st_mode);
+    s->total = s->regular ? (uint64_t)st.st_size : 0;
     s->raw = sp_alloc(RAW_BYTES);
     s->zstd = ZSTD_createDCtx();
     ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
@@ -149,7 +158,7 @@ void sp_source_close(struct sp_source *s)
 
 bool sp_source_is_plain_file(const struct sp_source *s)
 {
-    return s->kind == PLAIN && s->fd > STDERR_FILENO;
+    return s->kind == PLAIN && s->regular && s->fd > STDERR_FILENO;
 }
 
 uint64_t sp_source_total_bytes(const struct sp_source *s)

@@ -10,6 +10,9 @@
 
 struct sp_source;
 
+/* Whether what is read of it is gone, so that it can be opened only once: standard input ("-"), a
+ * pipe, a socket, a terminal. */
+bool sp_source_is_stream(const char *name);
 /* Opens a file, a folder (folder.h), or standard input ("-"). SP_IO or SP_INVALID: the fault names
  * the file and says what to do. */
 enum sp_err sp_source_open(const char *name, struct sp_source **ret_source, struct sp_fault *fault);

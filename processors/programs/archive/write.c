@@ -10,6 +10,7 @@
 #include "archive/writer.h"
 #include "input/header.h"
 #include "input/input.h"
+#include "input/source.h"
 
 enum { PATH_BYTES = 4096, INDEX_MEMORY = 256 << 20 };
 
@@ -296,13 +297,13 @@ static uint64_t size_of(const char *file)
     return stat(file, &st) == 0 && S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 }
 
-/* Refuses a file that is known to have another format. Standard input is not checked, because it
- * can be read only once. */
+/* Refuses a file that is known to have another format. A stream is not checked, because it can be
+ * read only once. */
 static enum sp_err look_at(const char *file, struct sp_fault *fault)
 {
     struct sp_input_options options;
     struct sp_input *input = NULL;
-    if (strcmp(file, "-") == 0)
+    if (sp_source_is_stream(file))
         return SP_OK;
     sp_input_options_default(&options);
     enum sp_err err = sp_input_open(&file, 1, &options, &input, fault);

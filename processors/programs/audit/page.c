@@ -4,6 +4,7 @@
 
 #include "audit/internal.h"
 #include "base/mem.h"
+#include "input/source.h"
 #include "report/report.h"
 
 enum { SOURCES_SHOWN = 50, CLUSTERS_SHOWN = 20, TEXT_SHOWN = 1 << 16 };
@@ -94,7 +95,7 @@ static enum sp_err read_texts(struct texts *t, struct sp_fault *fault)
         for (t->end = t->next;
              t->end < t->count && a->documents[t->list[t->end].document].file == file;)
             t->end++;
-        if (strcmp(a->options->inputs[file], "-") == 0)
+        if (sp_source_is_stream(a->options->inputs[file]))
             t->next = t->end;
         else
             err = read_file(t, file, fault);

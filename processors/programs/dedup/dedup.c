@@ -15,6 +15,7 @@
 #include "dedup/pack.h"
 #include "dedup/records.h"
 #include "dedup/survivors.h"
+#include "input/source.h"
 #include "local/position.h"
 #include "local/run.h"
 
@@ -338,7 +339,7 @@ static enum sp_err look_at_inputs(struct run *r)
             if (same_file(name, outputs[k]))
                 return sp_fault_set(r->fault, SP_INVALID,
                                     "%s: is an input and an output; name another output", name);
-        if (strcmp(name, "-") == 0) {
+        if (sp_source_is_stream(name)) {
             known = false;
             continue;
         }

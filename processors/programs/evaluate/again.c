@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "input/source.h"
+
 struct again {
     const struct sp_trace *trace;
     const uint32_t *fetches;
@@ -28,6 +30,8 @@ static enum sp_err read_file(struct again *a, const struct sp_trace_file *file,
     const struct sp_trace_options *o = &a->trace->options;
     struct sp_input *input = NULL;
     struct sp_chunk *chunk;
+    if (sp_source_is_stream(file->path))
+        return SP_END; /* opening a pipe again could wait without end */
     enum sp_err err = sp_input_open(&file->path, 1, &o->input, &input, fault);
     if (err != SP_OK)
         return err;
@@ -63,7 +67,7 @@ enum sp_err sp_trace_again(const struct sp_trace *t, const uint32_t *fetches, si
         if (err == SP_END)
             err = sp_fault_set(fault, SP_IO,
                                "%s: record %" PRIu64 " cannot be read again: the experiment needs "
-                               "a file that does not change, and not standard input",
+                               "a file that does not change, and not standard input or a pipe",
                                file->path, t->fetches[fetches[a.next]].record);
     }
     return err;

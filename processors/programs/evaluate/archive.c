@@ -15,6 +15,7 @@
 #include "base/url.h"
 #include "cover/cover.h"
 #include "evaluate/experiment.h"
+#include "input/source.h"
 
 enum { SCENARIOS = 4, COLLECTIONS = 3, WHERE_BYTES = 1024, EXACT_DOCUMENTS = 256 };
 
@@ -231,10 +232,10 @@ static enum sp_err run(struct sp_evaluation *e)
     enum sp_err err = SP_OK;
     uint64_t least = UINT64_MAX; /* documents of a collection */
     for (size_t i = 0; i < e->options->trace_count; i++)
-        if (strcmp(e->options->traces[i], "-") == 0) {
+        if (sp_source_is_stream(e->options->traces[i])) {
             sp_free(c);
-            return sp_fault_set(e->fault, SP_INVALID,
-                                "standard input cannot be read again; name a file");
+            return sp_fault_set(e->fault, SP_INVALID, "%s: cannot be read again; name a file",
+                                e->options->traces[i]);
         }
     make_collections(e, c);
     for (size_t i = 0; i < SCENARIOS && err == SP_OK; i++) {

@@ -27,6 +27,7 @@
 #include "evaluate/crawls.h"
 #include "evaluate/experiment.h"
 #include "evaluate/savings.h"
+#include "input/source.h"
 #include "replay/baseline.h"
 #include "signature/signature.h"
 
@@ -102,6 +103,8 @@ static enum sp_err sample_signing(const struct sp_evaluate_options *o, const cha
 {
     struct sp_input *input;
     struct sp_chunk *chunk;
+    if (sp_source_is_stream(path))
+        return SP_OK; /* it cannot be read again */
     enum sp_err err = sp_input_open(&path, 1, &o->input, &input, fault);
     if (err != SP_OK)
         return err;

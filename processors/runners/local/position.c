@@ -9,6 +9,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "input/source.h"
 
 enum { FORMAT = 3, HEAD_BYTES = 4096 };
 static const char KEY[] = "position";
@@ -126,13 +127,13 @@ struct sp_input_position *sp_position_input(struct sp_position *p, const char *n
 {
     struct sp_input_position *in = NULL;
     char head[HEAD_BYTES];
-    bool is_stdin = strcmp(name, "-") == 0;
-    size_t len = is_stdin ? 0 : read_head(name, head, sizeof head);
+    bool is_stream = sp_source_is_stream(name);
+    size_t len = is_stream ? 0 : read_head(name, head, sizeof head);
     for (size_t i = 0; i < p->input_count && !in; i++)
         if (strcmp(p->inputs[i].name, name) == 0)
             in = &p->inputs[i];
     bool same = in && len >= in->head_bytes && sp_hash64(head, in->head_bytes) == in->head;
-    if (same && !(is_stdin && in->ended))
+    if (same && !(is_stream && in->ended))
         return in;
     if (!in) {
         in = add_input(p);

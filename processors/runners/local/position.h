@@ -2,9 +2,9 @@
  * barrier. Part of the same commit as the state.
  *
  * An input is known by its name and by the hash of its first bytes, so that a file that was
- * replaced under the same name is read from its start. Standard input is continued where the run
- * before was cut off (the same stream must be piped in again), and is new after one that
- * came to its end. */
+ * replaced under the same name is read from its start. A stream (sp_source_is_stream) is known by
+ * its name alone. It is continued where the run before was cut off (the same bytes must be piped in
+ * again), and is new after one that came to its end. */
 #ifndef SP_LOCAL_POSITION_H
 #define SP_LOCAL_POSITION_H
 

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "codec/lines.h"
+#include "input/source.h"
 #include "local/ahead.h"
 #include "local/digests.h"
 #include "local/forget.h"
@@ -285,11 +286,12 @@ static enum sp_err run_input(struct run *r, const char *name)
 static enum sp_err look_at_inputs(struct run *r)
 {
     struct sp_input *input = NULL;
+    bool known = true;
     for (size_t i = 0; i < r->options->input_count; i++) {
         const char *name = r->options->inputs[i];
-        if (strcmp(name, "-") == 0) {
-            r->total_bytes = 0;
-            return SP_OK;
+        if (sp_source_is_stream(name)) {
+            known = false;
+            continue;
         }
         enum sp_err err = sp_input_open(&name, 1, &r->options->input, &input, r->fault);
         if (err != SP_OK)
@@ -297,6 +299,7 @@ static enum sp_err look_at_inputs(struct run *r)
         r->total_bytes += sp_input_total_bytes(input);
         sp_input_close(input);
     }
+    r->total_bytes = known ? r->total_bytes : 0;
     return SP_OK;
 }
 
