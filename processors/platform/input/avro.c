@@ -83,17 +83,19 @@ static struct sp_avro_file *read_header(struct sp_reader *r, const char **ret_wh
 }
 
 /* Reads the header; returns its length, or 0 if the file cannot be read: the chunk then has a dead
- * letter that says why. */
+ * letter that says why. A header that is not complete yet is read again when there are twice as
+ * many bytes, because reading it parses its schema. */
 static size_t open_file(struct sp_window *w, struct sp_chunk *chunk)
 {
     const char *why = NULL;
-    for (;;) {
-        struct sp_reader r = sp_reader(sp_buf_view(&w->buf));
+    for (bool more = true; more && !why;) {
+        size_t there = w->buf.len < HEADER_MAX ? w->buf.len : HEADER_MAX;
+        struct sp_reader r = sp_reader(sp_view(w->buf.data, there));
         w->avro = read_header(&r, &why);
         if (w->avro)
             return (size_t)((const char *)r.at - w->buf.data);
-        if (why || w->buf.len > HEADER_MAX || !sp_window_more(w))
-            break;
+        more = there < HEADER_MAX && sp_window_more(w);
+        sp_window_want(w, 2 * there);
     }
     sp_window_want(w, SP_RAW_MAX); /* the dead letter must not depend on the size of reads */
     sp_chunk_add_bad(chunk, w, 0, w->buf.len, SP_MALFORMED,

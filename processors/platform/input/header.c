@@ -19,6 +19,20 @@ size_t sp_header_end(struct sp_view text)
     return 0;
 }
 
+size_t sp_header_find_end(struct sp_view text, uint64_t at,
+                          size_t (*header_end)(struct sp_view text), uint64_t *no_end)
+{
+    enum { MARK_BYTES = 3 };
+    uint64_t from = *no_end > at + MARK_BYTES ? *no_end - at - MARK_BYTES : 0;
+    if (from >= text.len)
+        return 0;
+    size_t len = header_end(sp_view(text.data + from, text.len - (size_t)from));
+    if (len > 0)
+        return (size_t)from + len;
+    *no_end = at + text.len;
+    return 0;
+}
+
 static struct sp_view trimmed(const char *from, const char *to)
 {
     while (from < to && (*from == ' ' || *from == '\t'))

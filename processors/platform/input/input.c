@@ -95,7 +95,7 @@ static void find_document(struct sp_input *in, struct sp_view head)
         sp_buf_put_view(&in->header, sp_convert_foreign_table(head, name));
 }
 
-/* Sets up the conversion to lines, and converts what has been read of the file so far. */
+/* Sets up the conversion to lines, which begins with what has been read of the file so far. */
 static void find_conversion(struct sp_input *in)
 {
     struct sp_window *w = &in->window;
@@ -111,11 +111,12 @@ static void find_conversion(struct sp_input *in)
         find_document(in, sp_buf_view(&w->buf));
         return;
     }
-    struct sp_buf head = w->buf;
-    w->buf = (struct sp_buf){0};
     w->convert = sp_convert_new(kind, separator, fields, w->max_record);
-    sp_convert_feed(w->convert, sp_buf_view(&head), &w->buf);
-    sp_buf_done(&head);
+    w->raw = w->buf;
+    w->raw_err = w->io != SP_OK ? w->io : w->damage;
+    w->buf = (struct sp_buf){0};
+    w->io = w->damage = SP_OK;
+    w->end = false;
 }
 
 /* Detects the format by the first bytes that can be read, which may come after damaged ones. */

@@ -10,6 +10,8 @@
  * therefore ends where a member begins with the next, whatever its length says. */
 #include "input/records.h"
 
+#include "input/header.h"
+
 enum { HEADER_MAX = 1 << 16 };
 
 /* No page is that long: the number is damaged and cannot say where the record ends. */
@@ -117,8 +119,8 @@ static size_t want_header(struct sp_window *w, struct sp_chunk *chunk,
 {
     for (;;) {
         size_t there = w->buf.len - at;
-        size_t len =
-            kind->header_end(sp_view(w->buf.data + at, there < HEADER_MAX ? there : HEADER_MAX));
+        struct sp_view text = sp_view(w->buf.data + at, there < HEADER_MAX ? there : HEADER_MAX);
+        size_t len = sp_header_find_end(text, w->offset + at, kind->header_end, &w->no_end);
         if (len > 0)
             return len;
         if (there >= HEADER_MAX) {

@@ -1,11 +1,16 @@
 /* Converts a table to lines, by libcsv: the first row names the columns, each other row becomes an
  * object of its cells. Cells become texts; numbers only in columns that are numbers and if the cell
- * is one. */
+ * is one.
+ *
+ * Each row repeats the names, so these have a limit; otherwise a row of two bytes could become a
+ * line of any length. */
 #include <csv.h>
 
 #include "base/json_write.h"
 #include "base/mem.h"
 #include "input/convert.h"
+
+enum { NAME_MAX_BYTES = 1024, NAMES_MAX_BYTES = 1 << 20 };
 
 struct table {
     struct csv_parser parser;
@@ -18,8 +23,9 @@ struct table {
     size_t column; /* of the next cell */
     bool begun;
     bool header_over;
-    bool broken;
+    const char *broken; /* why the rest of the file is not read, or NULL */
     struct sp_buf row;
+    bool too_large; /* the row */
     struct sp_buf *out;
 };
 
@@ -66,6 +72,11 @@ static bool holds_numbers(const struct sp_input_fields *f, const char *name)
 
 static void add_name(struct table *t, struct sp_view cell)
 {
+    if (cell.len > NAME_MAX_BYTES || t->names.len + cell.len >= NAMES_MAX_BYTES) {
+        t->broken = "the name of a column is longer than 1,024 bytes, or all names together than "
+                    "1 MiB";
+        return;
+    }
     sp_grow(&t->name_at, &t->name_cap, t->columns + 1);
     t->name_at[t->columns++] = t->names.len;
     sp_buf_put_view(&t->names, cell);
@@ -76,6 +87,8 @@ static void on_cell(void *data, size_t len, void *arg)
 {
     struct table *t = arg;
     struct sp_view cell = sp_view(data, len);
+    if (t->broken)
+        return;
     if (!t->header_over) {
         add_name(t, cell);
         return;
@@ -86,6 +99,9 @@ static void on_cell(void *data, size_t len, void *arg)
         return;
     const char *name = t->names.data + t->name_at[column];
     if (len == 0 && strcmp(name, t->fields->text) != 0)
+        return;
+    t->too_large |= t->row.len + len > t->max_record;
+    if (t->too_large)
         return;
     sp_buf_put_u8(&t->row, t->row.len ? ',' : '{');
     sp_json_put_text(&t->row, name);
@@ -100,16 +116,27 @@ static void on_row(int end, void *arg)
 {
     struct table *t = arg;
     (void)end;
+    if (t->broken)
+        return;
     if (!t->header_over) {
         t->header_over = true;
         return;
     }
-    if (t->row.len) {
+    if (t->too_large) {
+        sp_buf_put_str(t->out, "a row of the table is larger than input.max_record_bytes\n");
+    } else if (t->row.len) {
         sp_buf_put_view(t->out, sp_buf_view(&t->row));
         sp_buf_put_str(t->out, "}\n");
     }
     sp_buf_reset(&t->row);
+    t->too_large = false;
     t->column = 0;
+}
+
+static void put_broken(struct table *t)
+{
+    sp_buf_put_str(t->out, t->broken);
+    sp_buf_put_str(t->out, "; the rest of the file is not read\n");
 }
 
 static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
@@ -122,19 +149,25 @@ static void feed(void *state, struct sp_view bytes, struct sp_buf *out)
         bytes = sp_view(bytes.data + 3, bytes.len - 3); /* a byte order mark */
     t->begun = true;
     if (csv_parse(&t->parser, bytes.data, bytes.len, on_cell, on_row, t) != bytes.len ||
-        csv_get_buffer_size(&t->parser) > t->max_record) {
-        t->broken = true;
-        sp_buf_put_str(out, "a cell of the table does not end within input.max_record_bytes: a "
-                            "quotation mark may be missing; the rest of the file is not read\n");
-    }
+        csv_get_buffer_size(&t->parser) > t->max_record)
+        t->broken = "a cell of the table does not end within input.max_record_bytes: a quotation "
+                    "mark may be missing";
+    if (t->broken)
+        put_broken(t);
 }
 
 static void end(void *state, struct sp_buf *out)
 {
     struct table *t = state;
     t->out = out;
-    if (!t->broken)
-        csv_fini(&t->parser, on_cell, on_row, t);
+    if (t->broken)
+        return;
+    /* A cell whose quotation mark is missing would hold all rows after it. */
+    csv_set_opts(&t->parser, CSV_APPEND_NULL | CSV_STRICT | CSV_STRICT_FINI);
+    if (csv_fini(&t->parser, on_cell, on_row, t) != 0) {
+        t->broken = "the file ends within quotation marks: one may be missing";
+        put_broken(t);
+    }
 }
 
 const struct sp_convert_ops sp_convert_table = {make, release, feed, end};

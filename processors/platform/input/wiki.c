@@ -1,7 +1,12 @@
 /* Converts a MediaWiki dump (its export format) to lines, by expat: each revision of a page is a
  * fetch of it. The id is the page's URL, made from the dump's <base> as the wiki makes it, or the
- * title if there is no <base>. A page with <redirect> is a redirect. The text is wikitext. */
+ * title if there is no <base>. A page with <redirect> is a redirect. The text is wikitext.
+ *
+ * expat keeps whole tags and comments, all open elements and every name that it has seen, without
+ * limits of its own, so its memory has one here. It follows entities by recursion; a dump has no
+ * document type, which alone declares them. */
 #include <expat.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/json_write.h"
@@ -10,18 +15,63 @@
 
 enum element { OTHER, BASE, TITLE, TIMESTAMP, TEXT, ELEMENTS };
 
+enum {
+    MEMORY_MAX = 1 << 20, /* of expat; a dump takes 20 KB */
+    NAME_MAX_BYTES = 8192 /* of a title: every revision of the page repeats it */
+};
+
 struct wiki {
     XML_Parser parser;
     const struct sp_input_fields *fields;
     uint64_t max_record;
     enum element inside; /* the element whose characters are being read */
     struct sp_buf values[ELEMENTS];
+    bool cut[ELEMENTS]; /* the value is too long */
     struct sp_buf redirect;
     struct sp_buf url;
-    bool too_large;
     bool broken;
+    bool typed; /* there is a document type */
+    size_t memory;
     struct sp_buf *out;
 };
+
+/* ---- expat's memory ---- */
+
+/* The converter whose parser this thread runs: expat's calls for memory do not say which. */
+static _Thread_local struct wiki *running;
+
+struct block {
+    size_t bytes;
+    max_align_t data[];
+};
+
+static void *change(void *data, size_t bytes)
+{
+    struct block *old = data ? (struct block *)(void *)((char *)data - sizeof *old) : NULL;
+    size_t before = old ? old->bytes : 0;
+    if (bytes > MEMORY_MAX - (running->memory - before))
+        return NULL;
+    struct block *b = sp_realloc(old, sizeof *b + bytes);
+    b->bytes = bytes;
+    running->memory += bytes - before;
+    return b->data;
+}
+
+static void *allocate(size_t bytes)
+{
+    return change(NULL, bytes);
+}
+
+static void release_block(void *data)
+{
+    if (!data)
+        return;
+    struct block *b = (struct block *)(void *)((char *)data - sizeof *b);
+    running->memory -= b->bytes;
+    sp_free(b);
+}
+
+/* ---- the elements ---- */
 
 static enum element element_of(const char *name)
 {
@@ -32,18 +82,24 @@ static enum element element_of(const char *name)
     return OTHER;
 }
 
+static void reset(struct wiki *w, enum element e)
+{
+    sp_buf_reset(&w->values[e]);
+    w->cut[e] = false;
+}
+
 static void on_start(void *arg, const char *name, const char **attributes)
 {
     struct wiki *w = arg;
     w->inside = element_of(name);
-    sp_buf_reset(&w->values[w->inside]);
+    reset(w, w->inside);
     if (strcmp(name, "page") == 0) {
         sp_buf_reset(&w->redirect);
     } else if (strcmp(name, "revision") == 0) {
-        sp_buf_reset(&w->values[TEXT]);
-        sp_buf_reset(&w->values[TIMESTAMP]);
-        w->too_large = false;
+        reset(w, TEXT);
+        reset(w, TIMESTAMP);
     } else if (strcmp(name, "redirect") == 0) {
+        sp_buf_reset(&w->redirect);
         for (; *attributes; attributes += 2)
             if (strcmp(attributes[0], "title") == 0)
                 sp_buf_put_str(&w->redirect, attributes[1]);
@@ -56,9 +112,9 @@ static void on_text(void *arg, const char *text, int len)
     if (w->inside == OTHER)
         return;
     struct sp_buf *value = &w->values[w->inside];
-    if (value->len + (size_t)len > w->max_record)
-        w->too_large = true;
-    else
+    uint64_t most = w->inside == TEXT ? w->max_record : NAME_MAX_BYTES;
+    w->cut[w->inside] |= value->len + (size_t)len > most;
+    if (!w->cut[w->inside])
         sp_buf_put(value, text, (size_t)len);
 }
 
@@ -128,16 +184,28 @@ static void on_end(void *arg, const char *name)
     w->inside = OTHER;
     if (strcmp(name, "revision") != 0)
         return;
-    if (w->too_large)
+    if (w->cut[TEXT])
         sp_buf_put_str(w->out, "a revision is larger than input.max_record_bytes\n");
+    else if (w->cut[BASE] || w->cut[TITLE] || w->cut[TIMESTAMP] || w->redirect.len > NAME_MAX_BYTES)
+        sp_buf_put_str(w->out,
+                       "a title, a time or the wiki's address is longer than 8,192 bytes\n");
     else
         put_revision(w);
 }
 
+static void on_document_type(void *arg, const char *name, const char *system, const char *public,
+                             int has_subset)
+{
+    struct wiki *w = arg;
+    (void)name, (void)system, (void)public, (void)has_subset;
+    w->typed = true;
+    XML_StopParser(w->parser, XML_FALSE);
+}
+
 static void *make(char separator, const struct sp_input_fields *fields, uint64_t max_record)
 {
-    static const XML_Memory_Handling_Suite memory = {sp_alloc, sp_realloc, sp_free};
-    struct wiki *w = sp_calloc(1, sizeof *w);
+    static const XML_Memory_Handling_Suite memory = {allocate, change, release_block};
+    struct wiki *w = running = sp_calloc(1, sizeof *w);
     (void)separator;
     w->fields = fields;
     w->max_record = max_record;
@@ -145,12 +213,13 @@ static void *make(char separator, const struct sp_input_fields *fields, uint64_t
     XML_SetUserData(w->parser, w);
     XML_SetElementHandler(w->parser, on_start, on_end);
     XML_SetCharacterDataHandler(w->parser, on_text);
+    XML_SetStartDoctypeDeclHandler(w->parser, on_document_type);
     return w;
 }
 
 static void release(void *state)
 {
-    struct wiki *w = state;
+    struct wiki *w = running = state;
     XML_ParserFree(w->parser);
     for (int e = 0; e < ELEMENTS; e++)
         sp_buf_done(&w->values[e]);
@@ -159,17 +228,26 @@ static void release(void *state)
     sp_free(w);
 }
 
+static const char *reason(const struct wiki *w)
+{
+    enum XML_Error code = XML_GetErrorCode(w->parser);
+    return w->typed                      ? "it has a document type, which no dump has"
+           : code == XML_ERROR_NO_MEMORY ? "a tag or comment is too long, elements are nested too "
+                                           "deeply, or there are too many names"
+                                         : XML_ErrorString(code);
+}
+
 static void parse(struct wiki *w, struct sp_view bytes, bool last, struct sp_buf *out)
 {
     char why[256];
     w->out = out;
+    running = w;
     if (w->broken || XML_Parse(w->parser, bytes.data, (int)bytes.len, last) == XML_STATUS_OK)
         return;
     w->broken = true;
     snprintf(why, sizeof why,
              "the XML of the dump is damaged in line %lu: %s; the rest is not read\n",
-             (unsigned long)XML_GetCurrentLineNumber(w->parser),
-             XML_ErrorString(XML_GetErrorCode(w->parser)));
+             (unsigned long)XML_GetCurrentLineNumber(w->parser), reason(w));
     sp_buf_put_str(out, why);
 }
 

@@ -5,24 +5,44 @@
 
 #include "base/mem.h"
 
+/* Bytes converted at a time. Few, because the lines can be many times as long: each row of a table
+ * becomes a line with the names of its columns. */
+enum { CONVERT_BYTES = 1 << 14 };
+
+/* Fills `raw`, because a converter that gets single bytes may look at all bytes of a tag again for
+ * each. False: nothing could be read. */
+static bool fill_raw(struct sp_window *w)
+{
+    size_t n = 1;
+    sp_buf_reset(&w->raw);
+    w->raw_at = 0;
+    while (w->raw.len < w->block && n > 0 && w->raw_err == SP_OK) {
+        w->raw_err = sp_source_read(w->source, sp_buf_reserve(&w->raw, w->block), w->block, &n);
+        w->raw.len += n;
+    }
+    return w->raw.len > 0;
+}
+
 static bool convert_more(struct sp_window *w)
 {
-    size_t before = w->buf.len, n = 0;
+    size_t before = w->buf.len;
     while (w->buf.len == before && !w->converted) {
-        sp_buf_reset(&w->raw);
-        enum sp_err err =
-            sp_source_read(w->source, sp_buf_reserve(&w->raw, w->block), w->block, &n);
-        if (err == SP_IO)
-            w->io = err;
-        else if (err != SP_OK)
-            w->damage = err;
-        if (err != SP_OK)
-            break;
-        w->converted = n == 0;
-        if (n > 0)
-            sp_convert_feed(w->convert, sp_view(w->raw.data, n), &w->buf);
-        else
+        if (w->raw_at == w->raw.len && !fill_raw(w)) {
+            enum sp_err err = w->raw_err;
+            w->raw_err = SP_OK;
+            if (err == SP_IO)
+                w->io = err;
+            else if (err != SP_OK)
+                w->damage = err;
+            if (err != SP_OK)
+                break;
+            w->converted = true;
             sp_convert_end(w->convert, &w->buf);
+            break;
+        }
+        size_t left = w->raw.len - w->raw_at, n = left < CONVERT_BYTES ? left : CONVERT_BYTES;
+        sp_convert_feed(w->convert, sp_view(w->raw.data + w->raw_at, n), &w->buf);
+        w->raw_at += n;
     }
     w->end = w->buf.len == before;
     return !w->end;

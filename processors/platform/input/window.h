@@ -40,8 +40,10 @@ struct sp_window {
     struct sp_source *source;
     struct sp_convert *convert; /* NULL: the file needs no conversion */
     bool converted;             /* the conversion has reached the end of the file */
-    struct sp_buf raw;          /* the input of `convert` */
-    struct sp_buf buf;          /* bytes [0, len) of it start at `offset` of the file */
+    struct sp_buf raw;          /* the input of `convert`: [raw_at, len) is still to be converted */
+    size_t raw_at;
+    enum sp_err raw_err; /* what the file has behind `raw`; SP_OK: more, or its end */
+    struct sp_buf buf;   /* bytes [0, len) of it start at `offset` of the file */
     uint64_t offset;
     bool end;            /* nothing more can be read for now: the end of the file, or damage */
     enum sp_err damage;  /* SP_OK, or the damage that caused `end` */
@@ -49,6 +51,7 @@ struct sp_window {
     size_t block;        /* bytes of one read */
     uint64_t max_record; /* bytes */
     size_t seen;         /* lines: there is no newline before this byte */
+    uint64_t no_end;     /* WARC, ARC: of sp_header_find_end */
     bool discard_line;   /* lines: what follows is the rest of a line that is too long */
     uint64_t discard;    /* WARC, ARC: bytes still to come of a record that is too large */
     bool discard_own;    /* WARC, ARC: that record began a member */

@@ -151,7 +151,8 @@ enum sp_err sp_records_next(struct sp_records *r, struct sp_warc_record *ret_rec
     if (err != SP_OK)
         return err;
     for (;;) {
-        header_len = sp_header_end(sp_view(here(r), left(r) < HEADER_MAX ? left(r) : HEADER_MAX));
+        struct sp_view text = sp_view(here(r), left(r) < HEADER_MAX ? left(r) : HEADER_MAX);
+        header_len = sp_header_find_end(text, r->offset + r->at, sp_header_end, &r->no_end);
         if (header_len > 0)
             break;
         if (left(r) >= HEADER_MAX) {

@@ -17,6 +17,7 @@ struct sp_records {
     struct sp_buf window; /* [at, len) is unread */
     size_t at;
     uint64_t offset;  /* of the window's first byte in the decompressed file */
+    uint64_t no_end;  /* of sp_header_find_end */
     uint64_t discard; /* bytes left of a record that is too large */
     uint64_t max_record;
     enum sp_err damage; /* of the compression, not yet reported */
