@@ -4,6 +4,8 @@
 
 #include <simdjson.h>
 
+#include "base/url.h"
+
 using namespace simdjson;
 
 struct sp_json_lists {
@@ -40,6 +42,8 @@ static bool get_text(ondemand::value value, struct sp_view *ret)
     return true;
 }
 
+static const char too_long[] = "a url is longer than 8,192 bytes";
+
 static sp_list_item *next_item(sp_json_lists *l)
 {
     if (l->list.count == l->most)
@@ -61,6 +65,8 @@ static const char *read_urls(sp_json_lists *l, ondemand::value value)
             return too_many;
         if (element.get(url) || !get_text(url, &item->url))
             return "urls holds something that is not a string";
+        if (item->url.len > SP_URL_MAX_BYTES)
+            return too_long;
     }
     return nullptr;
 }
@@ -75,6 +81,8 @@ static const char *read_document(sp_list_item *item, ondemand::object document)
         if (key == "url") {
             if (!get_text(value, &item->url))
                 return "the url of a document is not a string";
+            if (item->url.len > SP_URL_MAX_BYTES)
+                return too_long;
         } else if (key == "text") {
             if (!get_text(value, &item->text))
                 return "the text of a document is not a string";

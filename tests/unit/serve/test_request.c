@@ -45,6 +45,26 @@ TEST(lists_of_urls_and_of_documents_are_read)
     sp_json_lists_free(NULL);
 }
 
+/* Each dropped document names the one that it repeats, so its URL could be written 1,000 times. */
+TEST(urls_of_more_than_8192_bytes_are_refused)
+{
+    struct sp_json_lists *lists = sp_json_lists_new(MOST);
+    const struct sp_list *list;
+    static const char *const bodies[] = {"{\"urls\":[\"", "{\"documents\":[{\"url\":\""};
+    static const char *const ends[] = {"\"]}", "\",\"text\":\"t\"}]}"};
+    for (size_t i = 0; i < 2; i++)
+        for (size_t len = 8192; len <= 8193; len++) {
+            struct sp_buf body = {0};
+            sp_buf_put_str(&body, bodies[i]);
+            memset(sp_buf_reserve(&body, len), 'a', len);
+            body.len += len;
+            sp_buf_put(&body, ends[i], strlen(ends[i]) + 1);
+            CU_ASSERT_EQUAL(parse(lists, body.data, &list), len == 8192 ? SP_OK : SP_MALFORMED);
+            sp_buf_done(&body);
+        }
+    sp_json_lists_free(lists);
+}
+
 TEST(every_beginning_of_a_body_is_refused)
 {
     static const char body[] =
