@@ -116,5 +116,17 @@ def audit_of_equal_ids_and_unknown_ones(work):
     check_in("give one list: --removed or --kept", work.run("audit", "corpus.jsonl", code=2).err)
 
 
+def audit_of_one_id_for_all_documents(work):
+    """A list then names the id again and again. An audit that looked at all documents for each line would not end."""
+    line = json.dumps({"url": "http://a.example/", "content": "one two three four five six"}) + "\n"
+    work.write("corpus.jsonl", line * 100000)
+    entry = json.dumps({"id": "http://a.example/", "kept": "http://a.example/", "cluster": "c"}) + "\n"
+    work.write("removed", entry * 99990)
+    check_figures(audit(work, "--removed", "removed"),
+                  {"removed": 99990, "removed_rightly": 99990, "missed_documents": 9, "clusters": 1}, "removed")
+    work.write("kept", "http://a.example/\n" * 10)
+    check_figures(audit(work, "--kept", "kept"), {"removed": 99990, "removed_rightly": 99990, "missed_documents": 9}, "kept")
+
+
 if __name__ == "__main__":
     main(__name__)

@@ -158,17 +158,21 @@ static enum sp_err add(struct sp_audit *a, uint32_t file, const struct sp_batch_
                                     .bytes = item->content_bytes,
                                     .source = source_of(a, url, a->options->inputs[file]),
                                     .next = SP_AUDIT_NONE,
+                                    .previous = SP_AUDIT_NONE,
                                     .survivor = SP_AUDIT_NONE,
                                     .cluster = SP_AUDIT_NONE,
                                     .id = put_text(a, id)};
     sp_signature_unref(signature);
     struct names *names = a->names;
     struct name *n = name_of(&names->ids, sp_hash128(id.data, id.len));
-    if (n->first == SP_AUDIT_NONE)
+    if (n->first == SP_AUDIT_NONE) {
         n->first = a->count;
-    else
+    } else {
+        d->previous = n->last;
         a->documents[n->last].next = a->count;
+    }
     n->last = a->count++;
+    a->documents[n->first].last_kept = n->last;
     return SP_OK;
 }
 

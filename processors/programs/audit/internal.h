@@ -16,8 +16,10 @@ struct sp_audit_document {
     uint64_t number; /* of the record in the file */
     uint64_t bytes;
     uint32_t source;
-    uint32_t next;     /* the next document with the same id, in reading order */
-    uint32_t survivor; /* of a removed document, if known */
+    uint32_t next; /* the next document with the same id, in reading order */
+    uint32_t previous;
+    uint32_t last_kept; /* of the first document with the id: the last of them that is kept */
+    uint32_t survivor;  /* of a removed document, if known */
     uint32_t cluster;
     bool removed;
     size_t id; /* offset into the ids */

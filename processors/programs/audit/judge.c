@@ -27,15 +27,15 @@ struct reading {
  * names the id, and the earlier ones as kept. */
 static void mark(struct sp_audit *a, uint32_t first, bool removed)
 {
-    uint32_t wanted = SP_AUDIT_NONE;
-    for (uint32_t d = first; d != SP_AUDIT_NONE; d = a->documents[d].next)
-        if (a->documents[d].removed != removed) {
-            wanted = d;
-            if (!removed)
-                break;
-        }
-    if (wanted != SP_AUDIT_NONE)
-        a->documents[wanted].removed = removed;
+    uint32_t *last = &a->documents[first].last_kept;
+    uint32_t next = *last == SP_AUDIT_NONE ? first : a->documents[*last].next;
+    if (removed && *last != SP_AUDIT_NONE) {
+        a->documents[*last].removed = true;
+        *last = a->documents[*last].previous;
+    } else if (!removed && next != SP_AUDIT_NONE) {
+        a->documents[next].removed = false;
+        *last = next;
+    }
 }
 
 static void put_into_cluster(struct reading *r, uint32_t document, struct sp_view name)
@@ -65,19 +65,32 @@ static void on_entry(void *arg, const struct sp_audit_entry *entry)
     }
     if (!r->clusters_only)
         mark(a, first, !r->kept);
-    for (uint32_t d = first; d != SP_AUDIT_NONE; d = a->documents[d].next) {
-        if (entry->survivor.len)
-            a->documents[d].survivor = sp_audit_find(a, entry->survivor);
-        if (entry->cluster.len)
-            put_into_cluster(r, d, entry->cluster);
+    if (entry->survivor.len)
+        a->documents[first].survivor = sp_audit_find(a, entry->survivor);
+    if (entry->cluster.len)
+        put_into_cluster(r, first, entry->cluster);
+}
+
+/* What the lists say of an id holds for all documents that have it. */
+static void copy_to_repeats(struct sp_audit *a)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        struct sp_audit_document *d = &a->documents[i];
+        if (d->previous == SP_AUDIT_NONE)
+            continue;
+        d->survivor = a->documents[d->previous].survivor;
+        d->cluster = a->documents[d->previous].cluster;
     }
 }
 
-static void read_lines(struct sp_buf *bytes, bool end, void *lines, struct reading *r)
+/* The first `seen` bytes have no newline. */
+static void read_lines(struct sp_buf *bytes, size_t seen, bool end, void *lines, struct reading *r)
 {
     size_t at = 0;
     for (;;) {
-        char *newline = at < bytes->len ? memchr(bytes->data + at, '\n', bytes->len - at) : NULL;
+        size_t from = at > seen ? at : seen;
+        char *newline =
+            from < bytes->len ? memchr(bytes->data + from, '\n', bytes->len - from) : NULL;
         size_t len = newline ? (size_t)(newline - bytes->data) - at : bytes->len - at;
         if (!newline && !end)
             break;
@@ -109,8 +122,9 @@ static enum sp_err read_list(struct reading *r, const char *name, struct sp_faul
             sp_fault_set(fault, err, "%s: cannot be read to its end", name);
             break;
         }
+        size_t seen = bytes.len;
         bytes.len += n;
-        read_lines(&bytes, n == 0, lines, r);
+        read_lines(&bytes, seen, n == 0, lines, r);
     }
     sp_audit_lines_free(lines);
     sp_source_close(source);
@@ -124,8 +138,10 @@ enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault)
     struct reading r = {.a = a};
     enum sp_err err = SP_OK;
     if (o->kept) {
-        for (uint32_t i = 0; i < a->count; i++)
+        for (uint32_t i = 0; i < a->count; i++) {
             a->documents[i].removed = true;
+            a->documents[i].last_kept = SP_AUDIT_NONE;
+        }
         r.kept = true;
         err = read_list(&r, o->kept, fault);
     }
@@ -135,6 +151,7 @@ enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault)
     r.clusters_only = true;
     if (err == SP_OK && o->clusters)
         err = read_list(&r, o->clusters, fault);
+    copy_to_repeats(a);
     for (size_t i = 0; i < r.clusters.cap; i++)
         sp_free(r.clusters.cells[i].object);
     sp_map_done(&r.clusters);
