@@ -614,7 +614,21 @@ def two_runs_with_one_output_are_refused(work):
     check_in("out: is being written by another samepage process", message)
     first.communicate(b"")
     work.run("run", "-q", "-o", "out", crawl)
-    check_in("is named twice", complaint(work, "run", "-q", "-o", "both", "--dead-letter", "both", crawl))
+    check_in("named for two outputs", complaint(work, "run", "-q", "-o", "b", "--dead-letter", "b", crawl, code=2))
+
+
+def an_output_that_is_an_input_is_refused(work):
+    crawl = work.crawl(pages=50)
+    before = work.read(crawl)
+    os.symlink(work.path(crawl), work.path("link"))
+    for arguments in (["run", "-o", crawl], ["run", "--groups", "link"], ["run", "--summary", crawl],
+                      ["run", "--dead-letter", crawl], ["pairs", "-o", crawl], ["pairs", "--sets", crawl],
+                      ["cover", "--relation", "jaccard(a, b) > 0.9", "-o", crawl],
+                      ["cover", "--relation", "jaccard(a, b) > 0.9", "--summary", "link"],
+                      ["dedup", "--kept", crawl], ["dedup", "--clusters", "link"], ["train", "-o", crawl],
+                      ["audit", "--removed", "/dev/null", "--json", crawl]):
+        check_in("is an input and an output", complaint(work, *arguments, crawl))
+        check_equal(work.read(crawl), before, f"the input after {arguments}")
 
 
 def states_and_outputs_are_for_their_owner_only(work):

@@ -117,6 +117,9 @@ int sp_cli_failed(const char *format, ...) __attribute__((format(printf, 1, 2)))
  * their names (.jsonl, .warc.gz and so on), in order of path, then the folder itself where it holds
  * texts. Valid to the end of the process, or the next call. */
 const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count);
+/* Refuses an output (NULL: none) that is one of these inputs, which would be overwritten or, as its
+ * own input, grow without end, or that is named twice. -1: go on, else the exit code. */
+int sp_cli_outputs(const struct sp_command *command, const char *const *names, size_t count);
 struct sp_readings;
 
 /* The end of the help of every command that reads pages or documents. */

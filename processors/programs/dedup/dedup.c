@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json_write.h"
@@ -318,27 +317,15 @@ static enum sp_err run_input(struct run *r, const char *name)
     return err;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat x, y;
-    return a && b && stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev &&
-           x.st_ino == y.st_ino && S_ISREG(x.st_mode);
-}
-
-/* Before anything is replaced, checks that all inputs exist, that none is an output, and that the
- * kept file's name fits its format. Also adds up sizes for the progress bar. */
+/* Before anything is replaced, checks that all inputs exist and that the kept file's name fits its
+ * format. Also adds up sizes for the progress bar. */
 static enum sp_err look_at_inputs(struct run *r)
 {
     const struct sp_dedup_options *o = r->options;
-    const char *outputs[] = {o->kept, o->removed, o->dead_letter, o->clusters};
     bool known = true;
     for (size_t i = 0; i < o->input_count; i++) {
         struct sp_input *input = NULL;
         const char *name = o->inputs[i];
-        for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++)
-            if (same_file(name, outputs[k]))
-                return sp_fault_set(r->fault, SP_INVALID,
-                                    "%s: is an input and an output; name another output", name);
         if (sp_source_is_stream(name)) {
             known = false;
             continue;

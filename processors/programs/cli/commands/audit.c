@@ -38,7 +38,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     if (!o->removed == !o->kept)
         return sp_cli_usage(command, "give one list: --removed or --kept");
     o->inputs = sp_cli_inputs(argv + optind, argc - optind, &o->input_count);
-    return -1;
+    return sp_cli_outputs(command, &o->json, 1);
 }
 
 static void print_row(const char *name, uint64_t n)

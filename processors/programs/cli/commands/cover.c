@@ -78,7 +78,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     if (optind == argc && !a->explain)
         return sp_cli_usage(command, "no input: name files, or - for standard input");
     a->cover.inputs = sp_cli_inputs(argv + optind, argc - optind, &a->cover.input_count);
-    return -1;
+    const char *outputs[] = {a->cover.output, a->summary};
+    return sp_cli_outputs(command, outputs, sizeof outputs / sizeof *outputs);
 }
 
 static void settings(struct arguments *a)

@@ -15,19 +15,6 @@ struct arguments {
     struct sp_config config;
 };
 
-/* Returns a name that two outputs share; NULL if none do. */
-static const char *twice(const struct sp_dedup_options *o)
-{
-    const char *names[] = {o->kept, o->removed, o->clusters, o->dead_letter};
-    enum { NAMES = sizeof names / sizeof *names };
-    for (int i = 0; i < NAMES; i++)
-        for (int k = i + 1; k < NAMES; k++)
-            if (names[i] && names[k] && strcmp(names[i], names[k]) == 0 &&
-                strcmp(names[i], "/dev/null") != 0)
-                return names[i];
-    return NULL;
-}
-
 /* Whether the name is that of a table; outputs cannot be tables. */
 static bool is_named_table(const char *name)
 {
@@ -71,11 +58,9 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             "--kept %s: no table is written; the documents of one become JSON lines: "
             "give a name that ends with .jsonl",
             o->kept);
-    const char *same = twice(o);
-    if (same)
-        return sp_cli_usage(command, "%s is named for two outputs", same);
     o->inputs = sp_cli_inputs(argv + optind, argc - optind, &o->input_count);
-    return -1;
+    const char *outputs[] = {o->kept, o->removed, o->clusters, o->dead_letter};
+    return sp_cli_outputs(command, outputs, sizeof outputs / sizeof *outputs);
 }
 
 static void print_row(const char *name, uint64_t n)

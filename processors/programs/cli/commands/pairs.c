@@ -270,25 +270,29 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     return -1;
 }
 
-static int pairs(const struct arguments *a, int argc, char **argv)
+static int pairs(const struct sp_command *command, const struct arguments *a, int argc, char **argv)
 {
     struct sp_settings settings;
     struct sp_fault fault;
     struct collection collection = {0};
+    size_t count;
+    const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
+    const char *outputs[] = {a->output, a->sets};
+    int code = sp_cli_outputs(command, outputs, sizeof outputs / sizeof *outputs);
+    if (code >= 0)
+        return code;
     enum sp_err err = sp_settings_init(&a->config, &settings, &fault);
     if (err != SP_OK)
         return sp_cli_failed("%s", fault.text);
     sp_progress_start(&collection.progress, NULL);
     collection.progress.shown &= !a->quiet;
-    size_t count;
-    const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
     if (collection.progress.shown)
         collection.total_bytes = sp_input_size_of(inputs, count, &settings.run.input);
     for (size_t i = 0; i < count && err == SP_OK; i++)
         err = read_input(&collection, inputs[i], &settings.run, &fault);
     sp_progress_end(&collection.progress);
-    int code = err == SP_OK ? join(&collection, &settings.run.bus.group.similarity, a)
-                            : sp_cli_failed("%s", fault.text);
+    code = err == SP_OK ? join(&collection, &settings.run.bus.group.similarity, a)
+                        : sp_cli_failed("%s", fault.text);
     sp_cli_reasons(&collection.readings, "");
     if (code == SP_EXIT_DONE)
         code = sp_cli_verdict(&a->config, &collection.readings);
@@ -303,7 +307,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     sp_config_default(&a.config);
     int code = parse(command, argc, argv, &a);
     if (code < 0)
-        code = pairs(&a, argc, argv);
+        code = pairs(command, &a, argc, argv);
     sp_config_done(&a.config);
     return code;
 }

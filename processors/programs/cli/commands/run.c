@@ -234,17 +234,25 @@ static int report(const struct arguments *a, struct sp_run_result *r, struct sp_
     return code;
 }
 
-static int run_inputs(const struct arguments *a, int argc, char **argv)
+static int run_inputs(const struct sp_command *command, const struct arguments *a, int argc,
+                      char **argv)
 {
     struct sp_settings settings;
     struct sp_run_result result;
     struct sp_readings readings = {0};
     struct sp_progress progress;
     struct sp_fault fault;
+    size_t count;
+    const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
+    const char *outputs[] = {a->output, a->groups, a->dead_letter, a->summary};
+    int code = sp_cli_outputs(command, outputs, sizeof outputs / sizeof *outputs);
+    if (code >= 0)
+        return code;
     if (sp_settings_init(&a->config, &settings, &fault) != SP_OK)
         return sp_cli_failed("%s", fault.text);
     struct sp_run_options options = settings.run;
-    options.inputs = sp_cli_inputs(argv + optind, argc - optind, &options.input_count);
+    options.inputs = inputs;
+    options.input_count = count;
     options.state = a->state;
     options.output = a->output;
     options.groups = a->groups;
@@ -261,7 +269,7 @@ static int run_inputs(const struct arguments *a, int argc, char **argv)
     enum sp_err err = sp_run(&options, &result, &fault);
     sp_progress_end(&progress);
     sp_settings_done(&settings);
-    int code = err == SP_OK ? report(a, &result, &readings) : sp_cli_failed("%s", fault.text);
+    code = err == SP_OK ? report(a, &result, &readings) : sp_cli_failed("%s", fault.text);
     sp_run_result_done(&result);
     sp_readings_done(&readings);
     return code;
@@ -273,7 +281,7 @@ static int run(const struct sp_command *command, int argc, char **argv)
     sp_config_default(&a.config);
     int code = parse(command, argc, argv, &a);
     if (code < 0)
-        code = run_inputs(&a, argc, argv);
+        code = run_inputs(command, &a, argc, argv);
     sp_config_done(&a.config);
     return code;
 }

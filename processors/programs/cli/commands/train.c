@@ -345,6 +345,8 @@ static int run(const struct sp_command *command, int argc, char **argv)
     size_t count;
     const char *const *inputs = sp_cli_inputs(argv + optind, argc - optind, &count);
     if (code < 0)
+        code = sp_cli_outputs(command, &a.map, 1);
+    if (code < 0)
         code = a.show ? show(&a, inputs, count, &readings) : train(&a, inputs, count, &readings);
     if (code == SP_EXIT_DONE) {
         sp_cli_reasons(&readings, "");
