@@ -1,5 +1,6 @@
 """After kill -9 at any moment, running again gives the result of an undisturbed run."""
 
+import json
 import os
 import random
 import shutil
@@ -306,6 +307,22 @@ def a_file_that_grew_is_continued_also_after_kills(work):
             kill(process)
     work.run(*args)
     check_same(work, "calm", "grown", "grown")
+
+
+def many_inputs_cost_no_more_each_than_few(work):
+    """Each commit writes the position in every input, so not every input can have a commit."""
+    def bytes_written(count):
+        for n in range(count):
+            work.write(f"{n:05}.jsonl", json.dumps({"url": f"http://h{n}.example/", "content": f"words of page {n}"}) + "\n")
+        names = [f"{n:05}.jsonl" for n in range(count)]
+        work.run("run", "-q", "--state", f"state{count}", "-o", f"out{count}", "--summary", "summary", *names)
+        check_equal(len(work.json_lines(f"out{count}")), count, "pages")
+        again = work.run("run", "-q", "--state", f"state{count}", "-o", f"out{count}", "--summary", "again", *names)
+        check_equal(work.json_lines("again")[0]["skipped"], count, "inputs that are known")
+        return work.json_lines("summary")[0]["bytes_written"] / count
+
+    few, many = bytes_written(300), bytes_written(1200)
+    check(many < 1.7 * few, f"{few:.0f} bytes an input for 300 of them, {many:.0f} for 1,200")
 
 
 def a_file_that_was_replaced_is_read_from_its_start(work):

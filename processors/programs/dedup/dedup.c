@@ -300,7 +300,7 @@ static enum sp_err read_input(struct run *r, struct sp_input *input, const char 
         return err;
     in->ended = true;
     sp_readings_end_input(o->readings, name, in->records);
-    return barrier(r);
+    return sp_position_is_due(&r->position, r->since_barrier) ? barrier(r) : SP_OK;
 }
 
 static enum sp_err run_input(struct run *r, const char *name)
@@ -394,7 +394,9 @@ static enum sp_err open_outputs(struct run *r)
 static enum sp_err finish(struct run *r)
 {
     r->result->survivors = sp_survivors_count(r->survivors);
-    enum sp_err err = sync_state(r);
+    enum sp_err err = barrier(r);
+    if (err == SP_OK)
+        err = sync_state(r);
     if (err != SP_OK)
         return err;
     return r->options->clusters ? sp_survivors_write(r->survivors, r->options->clusters, r->fault)

@@ -29,21 +29,47 @@ static char *read_text(struct sp_reader *r)
     return sp_view_dup(sp_read_bytes(r, len - 1));
 }
 
+/* The place of an input in the array. */
+struct input_name {
+    struct sp_id hash; /* key of the map: first */
+    size_t place;
+};
+
 void sp_position_done(struct sp_position *p)
 {
     for (size_t i = 0; i < p->input_count; i++)
         sp_free(p->inputs[i].name);
+    for (size_t i = 0; i < p->names.cap; i++)
+        sp_free(p->names.cells[i].object);
+    sp_map_done(&p->names);
     sp_free(p->inputs);
     sp_free(p->output);
     sp_free(p->dead_letter);
     *p = (struct sp_position){0};
 }
 
-static struct sp_input_position *add_input(struct sp_position *p)
+static struct sp_input_position *find_input(const struct sp_position *p, const char *name)
 {
-    p->inputs = sp_realloc(p->inputs, (p->input_count + 1) * sizeof *p->inputs);
-    p->inputs[p->input_count] = (struct sp_input_position){0};
+    const struct input_name *found = sp_map_get(&p->names, sp_hash128(name, strlen(name)));
+    return found ? &p->inputs[found->place] : NULL;
+}
+
+/* Takes the name. */
+static struct sp_input_position *add_input(struct sp_position *p, char *name)
+{
+    if (!find_input(p, name)) {
+        struct input_name *n = sp_alloc(sizeof *n);
+        *n = (struct input_name){sp_hash128(name, strlen(name)), p->input_count};
+        sp_map_add(&p->names, n);
+    }
+    sp_grow(&p->inputs, &p->input_cap, p->input_count + 1);
+    p->inputs[p->input_count] = (struct sp_input_position){.name = name};
     return &p->inputs[p->input_count++];
+}
+
+bool sp_position_is_due(const struct sp_position *p, uint64_t records)
+{
+    return records >= p->input_count;
 }
 
 enum sp_err sp_position_load(struct sp_store *store, struct sp_position *ret_position)
@@ -67,9 +93,11 @@ enum sp_err sp_position_load(struct sp_store *store, struct sp_position *ret_pos
     p.clock.refused = sp_read_varint(&r);
     p.barriers = sp_read_varint(&r);
     for (uint64_t n = sp_read_varint(&r); n > 0 && !r.failed; n--) {
-        struct sp_input_position *in = add_input(&p);
-        in->name = read_text(&r);
-        r.failed |= !in->name;
+        char *name = read_text(&r);
+        r.failed |= !name;
+        if (!name)
+            break;
+        struct sp_input_position *in = add_input(&p, name);
         in->head = sp_read_u64(&r);
         in->head_bytes = sp_read_varint(&r);
         in->records = sp_read_varint(&r);
@@ -125,20 +153,15 @@ static size_t read_head(const char *name, char *head, size_t wanted)
 
 struct sp_input_position *sp_position_input(struct sp_position *p, const char *name)
 {
-    struct sp_input_position *in = NULL;
+    struct sp_input_position *in = find_input(p, name);
     char head[HEAD_BYTES];
     bool is_stream = sp_source_is_stream(name);
     size_t len = is_stream ? 0 : read_head(name, head, sizeof head);
-    for (size_t i = 0; i < p->input_count && !in; i++)
-        if (strcmp(p->inputs[i].name, name) == 0)
-            in = &p->inputs[i];
     bool same = in && len >= in->head_bytes && sp_hash64(head, in->head_bytes) == in->head;
     if (same && !(is_stream && in->ended))
         return in;
-    if (!in) {
-        in = add_input(p);
-        in->name = sp_strdup(name);
-    }
+    if (!in)
+        in = add_input(p, sp_strdup(name));
     in->records = 0;
     in->ended = false;
     in->head_bytes = len;

@@ -8,6 +8,7 @@
 #ifndef SP_LOCAL_POSITION_H
 #define SP_LOCAL_POSITION_H
 
+#include "base/map.h"
 #include "store/store.h"
 
 struct sp_input_position {
@@ -28,7 +29,9 @@ struct sp_fetch_clock {
 struct sp_position {
     struct sp_input_position *inputs;
     size_t input_count;
-    char *output; /* name, or NULL */
+    size_t input_cap;
+    struct sp_map names; /* finds inputs by their names */
+    char *output;        /* name, or NULL */
     uint64_t output_bytes;
     char *dead_letter;
     uint64_t dead_letter_bytes;
@@ -52,6 +55,10 @@ enum sp_err sp_position_check(const struct sp_position *position, const char *di
 /* The entry of that input: the one known, or a new one at its start. The name is copied; the
  * pointer is valid until the next call. */
 struct sp_input_position *sp_position_input(struct sp_position *position, const char *name);
+
+/* Whether an input that has ended is worth a commit when so many records came since the last one:
+ * each writes the entries of all inputs, and there may be more inputs than records. */
+bool sp_position_is_due(const struct sp_position *position, uint64_t records);
 
 /* Whether a fetch of that time (0: none) is at most `future_ms` ahead of what was read before it;
  * 0: any is. The hundredth time in a row that is ahead is accepted, so that a stream that really

@@ -279,7 +279,7 @@ static enum sp_err run_input(struct run *r, const char *name)
         return err;
     in->ended = true;
     sp_readings_end_input(r->options->readings, name, in->records);
-    return barrier(r);
+    return sp_position_is_due(&r->position, r->since_barrier) ? barrier(r) : SP_OK;
 }
 
 /* Adds up the sizes of all inputs for the progress report, and fails early if one is missing. */
