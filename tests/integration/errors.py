@@ -617,6 +617,27 @@ def two_runs_with_one_output_are_refused(work):
     check_in("named for two outputs", complaint(work, "run", "-q", "-o", "b", "--dead-letter", "b", crawl, code=2))
 
 
+def a_closed_standard_stream_is_none_of_our_files(work):
+    """The number of a closed descriptor is that of the next file that is opened, such as the state's LOCK."""
+    crawl = work.crawl(pages=50)
+
+    def run(redirection, *arguments):
+        process = work.start("sh", "-c", f'exec "$0" "$@" {redirection}', work.program, *arguments, program=True,
+                             stderr=subprocess.PIPE)
+        err = process.communicate()[1].decode()
+        return process.returncode, err
+
+    code, err = run("<&-", "run", "-q", "--state", "one", "--dead-letter", "dead", "-o", "out", "-")
+    check_equal(code, 1, "exit code without standard input")
+    check_in("-: cannot be read: Bad file descriptor", err)
+    code, err = run("<&- >&-", "run", "-q", "--state", "two", crawl)
+    check_equal(code, 1, "exit code without standard output")
+    check_in("-: cannot be written: Bad file descriptor", err)
+    check_equal(run("<&- >&- 2>&-", "run", "--state", "three", "-o", "out3", crawl)[0], 0, "exit code with an output")
+    work.run("run", "-q", "-o", "expected", crawl)
+    check_equal(work.read("out3"), work.read("expected"), "the output")
+
+
 def an_output_that_is_an_input_is_refused(work):
     crawl = work.crawl(pages=50)
     before = work.read(crawl)

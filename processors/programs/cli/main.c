@@ -1,4 +1,5 @@
 /* samepage: finds the command and runs it. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,8 +72,20 @@ static void exit_at_once(void)
     _exit(SP_EXIT_FAILED);
 }
 
+/* The next file that is opened would get the number of a standard descriptor that is closed: `-`
+ * would be read from that file, statuses and messages would be written into it. These open the
+ * other way round, so that reading and writing fail as they do with a closed one. */
+static void hold_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC) != fd)
+            break; /* there is no /dev/null */
+}
+
 int main(int argc, char **argv)
 {
+    hold_descriptors();
     sp_mem_out_ends(exit_at_once);
     sp_cli_handle_new();
     const char *fail_after = getenv("SAMEPAGE_TEST_FAIL_ALLOCATION");
