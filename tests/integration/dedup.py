@@ -211,6 +211,20 @@ def dedup_writes_no_format_that_the_name_of_its_output_denies(work):
     check_equal(work.read("kept2.jsonl"), work.read("in.jsonl"), "lines")
 
 
+def dedup_names_documents_whose_ids_hold_a_nul(work):
+    text = " ".join(f"word{n}" for n in range(50))
+    ids = ["a\0b", "a\0c", "a", "x"]
+    work.write("in.jsonl", "".join(json_line({"id": i, "text": text}) + "\n" for i in ids))
+    for state in [], ["--state", "state"]:
+        work.run("dedup", "-q", *state, "in.jsonl", "--removed", "removed", "--clusters", "clusters")
+        check_equal([(r["id"], r["kept"]) for r in work.json_lines("removed")], [(i, ids[0]) for i in ids[1:]], state)
+        check_equal([c["kept"] for c in work.json_lines("clusters")], ids[:1], state)
+        os.remove(work.path("removed"))
+    work.write("more.jsonl", json_line({"id": "y", "text": text}) + "\n")
+    work.run("dedup", "-q", "--state", "state", "more.jsonl", "--removed", "removed2", "--clusters", "clusters")
+    check_equal(work.json_lines("removed2")[0]["kept"], ids[0], "an id of the state")
+
+
 def dedup_refuses_what_would_lose_data(work):
     line = json_line({"id": "http://a.example/", "text": "some text of a page that is kept"}) + "\n"
     work.write("in.jsonl", line)

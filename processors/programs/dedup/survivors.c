@@ -28,8 +28,8 @@ struct sp_survivors {
     struct survivor **slots;
     uint32_t slot_cap;
     uint32_t count;
-    uint32_t flushed; /* slots whose rows are in the store */
-    char **recent;    /* ids of the other slots */
+    uint32_t flushed;       /* slots whose rows are in the store */
+    struct sp_view *recent; /* ids of the other slots; may hold NULs */
     size_t recent_cap;
     uint64_t stands_for; /* number of the next 'R' row */
     struct sp_buf row;
@@ -55,7 +55,7 @@ void sp_survivors_free(struct sp_survivors *s)
     for (uint32_t i = 0; i < s->count; i++)
         sp_free(s->slots[i]);
     for (uint32_t i = s->flushed; i < s->count; i++)
-        sp_free(s->recent[i - s->flushed]);
+        sp_free((char *)(uintptr_t)s->recent[i - s->flushed].data);
     sp_free(s->slots);
     sp_free(s->recent);
     sp_map_done(&s->by_content);
@@ -174,7 +174,7 @@ static enum sp_err id_of(struct sp_survivors *s, uint32_t slot, struct sp_view *
 {
     struct sp_view value;
     if (slot >= s->flushed) {
-        *ret_id = sp_view_str(s->recent[slot - s->flushed]);
+        *ret_id = s->recent[slot - s->flushed];
         return SP_OK;
     }
     enum sp_err err = sp_store_get(s->store, id_key(s, slot), &value);
@@ -258,7 +258,7 @@ enum sp_err sp_survivors_keep(struct sp_survivors *s, struct sp_signature *signa
     const uint32_t *keys = sp_candidate_keys(&s->rule, signature, scratch, &count);
     sp_candidates_add(s->index, s->count, keys, count);
     sp_grow(&s->recent, &s->recent_cap, s->count - s->flushed + 1);
-    s->recent[s->count - s->flushed] = sp_view_dup(id);
+    s->recent[s->count - s->flushed] = sp_view(sp_view_dup(id), id.len);
     add_slot(s, signature->content_hash);
     return SP_OK;
 }
@@ -281,12 +281,12 @@ void sp_survivors_flush(struct sp_survivors *s)
 {
     struct sp_buf value = {0};
     for (uint32_t slot = s->flushed; slot < s->count; slot++) {
-        char *id = s->recent[slot - s->flushed];
+        struct sp_view id = s->recent[slot - s->flushed];
         sp_buf_reset(&value);
         sp_buf_put(&value, &s->slots[slot]->content, sizeof(struct sp_id));
-        sp_buf_put_str(&value, id);
+        sp_buf_put_view(&value, id);
         sp_store_put(s->store, id_key(s, slot), sp_buf_view(&value));
-        sp_free(id);
+        sp_free((char *)(uintptr_t)id.data);
     }
     s->flushed = s->count;
     sp_buf_done(&value);
@@ -295,13 +295,19 @@ void sp_survivors_flush(struct sp_survivors *s)
 
 /* ---- the clusters ---- */
 
+/* A part of the listing's ids. */
+struct id {
+    size_t at;
+    size_t len;
+};
+
 struct listing {
     struct sp_survivors *survivors;
     FILE *file;
     struct sp_buf line;
     uint64_t slot;     /* of the current line; SP_SURVIVORS_MAX: none yet */
-    struct sp_buf ids; /* of all kept documents, NUL-terminated */
-    size_t *id_at;
+    struct sp_buf ids; /* of all kept documents */
+    struct id *id;     /* of each slot */
     enum sp_err err;
 };
 
@@ -315,9 +321,8 @@ static bool list_id(void *arg, struct sp_view key, struct sp_view value)
         l->err = SP_CORRUPT;
         return false;
     }
-    l->id_at[slot] = l->ids.len;
-    sp_buf_put(&l->ids, value.data + sizeof(struct sp_id), value.len - sizeof(struct sp_id));
-    sp_buf_put_u8(&l->ids, 0);
+    l->id[slot] = (struct id){l->ids.len, value.len - sizeof(struct sp_id)};
+    sp_buf_put(&l->ids, value.data + sizeof(struct sp_id), l->id[slot].len);
     return true;
 }
 
@@ -346,7 +351,7 @@ static bool list_removed(void *arg, struct sp_view key, struct sp_view value)
         end_line(l);
         l->slot = slot;
         sp_buf_put_str(&l->line, "{\"kept\":");
-        sp_json_put_text(&l->line, l->ids.data + l->id_at[slot]);
+        sp_json_put_string(&l->line, sp_view(l->ids.data + l->id[slot].at, l->id[slot].len));
         sp_buf_put_str(&l->line, ",\"removed\":[");
     } else {
         sp_buf_put_u8(&l->line, ',');
@@ -368,7 +373,7 @@ enum sp_err sp_survivors_write(struct sp_survivors *s, const char *name, struct 
     l.file = to_stdout ? stdout : fopen(name, "w");
     if (!l.file)
         return sp_fault_set(fault, SP_IO, "%s: cannot be written: %s", name, strerror(errno));
-    l.id_at = sp_calloc(s->count + 1, sizeof *l.id_at);
+    l.id = sp_calloc(s->count + 1, sizeof *l.id);
     enum sp_err err = sp_store_scan(s->store, sp_view_str("I"), nowhere, list_id, &l);
     if (err == SP_OK && l.err == SP_OK)
         err = sp_store_scan(s->store, sp_view_str("R"), nowhere, list_removed, &l);
@@ -377,7 +382,7 @@ enum sp_err sp_survivors_write(struct sp_survivors *s, const char *name, struct 
     good &= (to_stdout ? fflush(l.file) : fclose(l.file)) == 0;
     sp_buf_done(&l.line);
     sp_buf_done(&l.ids);
-    sp_free(l.id_at);
+    sp_free(l.id);
     if (err == SP_OK)
         err = l.err;
     if (err != SP_OK)
