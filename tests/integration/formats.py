@@ -121,6 +121,16 @@ def a_folder_of_texts_is_a_collection(work):
     check_in("holds nothing that can be read", work.run("run", "-q", "nothing", code=1).err)
 
 
+def a_link_to_a_folder_is_a_folder(work):
+    for folder, name, content in (("records", "a.jsonl", '{"url":"http://a.example/","content":"some text"}\n'),
+                                  ("texts", "a.txt", "some text\n")):
+        os.makedirs(work.path(folder))
+        work.write(f"{folder}/{name}", content)
+        os.symlink(folder, work.path(f"link-{folder}"))
+        os.symlink("..", work.path(f"{folder}/link"))  # links inside are not followed, so there is no loop
+        check_equal(work.run("run", "-q", f"link-{folder}").out.count("\n"), 1, folder)
+
+
 def a_file_of_text_is_a_document(work):
     """`samepage pairs *.txt`: each file is read as if it were in a folder, whatever its first byte is."""
     texts = {"a.txt": "one two three four five six seven", "b.html": "<p>one two three four five six seven</p>",

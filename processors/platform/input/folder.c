@@ -62,7 +62,7 @@ static enum sp_err walk(struct sp_folder *f, const char *path, struct sp_fault *
 {
     char *copy = sp_strdup(path);
     char *const roots[] = {copy, NULL};
-    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
     enum sp_err err = SP_OK;
     for (FTSENT *e; tree && (e = fts_read(tree));) {
         if (e->fts_level > 0 && e->fts_name[0] == '.') {

@@ -57,7 +57,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 static void add_folder(char *path)
 {
     char *const roots[] = {path, NULL};
-    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+    FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, by_name);
     size_t before = inputs.count;
     bool texts = false;
     for (FTSENT *e; tree && (e = fts_read(tree));) {
