@@ -219,6 +219,9 @@ def pipes_are_read_once(work):
     # Behind another input, and with a state, which knows files by their first bytes.
     two = work.run("run", "-q", crawl, "-", stdin=content).out
     check_equal(feed("run", "-q", crawl, "fifo", stdout=subprocess.PIPE).decode(), two, "a pipe behind a file")
+    relation = ("--relation", "containment(a, b) >= 0.9")  # cover and ingest open all inputs at once
+    two = work.run("cover", "-q", *relation, crawl, "-", stdin=content).out
+    check_equal(feed("cover", "-q", *relation, crawl, "fifo", stdout=subprocess.PIPE).decode(), two, "a later pipe")
     feed("run", "-q", "--state", "state", "-o", "out", "fifo")
     check_equal(work.read("out").decode(), expected["run"], "with a state")
     # The examples of an audit's page are read again from files only.
