@@ -208,20 +208,19 @@ def pipes_are_read_once(work):
         check_equal(work.run(name, "-q", *more, "/dev/stdin", stdin=content).out, out, f"{name} of a pipe")
     os.mkfifo(work.path("fifo"))
 
-    def feed(*arguments, **how):
-        process = work.start(*arguments, **how)
+    def feed(*arguments):
+        process = work.start(*arguments)
         with open(work.path("fifo"), "wb") as fifo:
             fifo.write(content)
-        out = process.communicate(timeout=PATIENCE_SECONDS)[0]
-        check_equal(process.returncode, 0, f"exit code of {arguments}")
-        return out
+        check_equal(process.wait(PATIENCE_SECONDS), 0, f"exit code of {arguments}")
 
     # Behind another input, and with a state, which knows files by their first bytes.
-    two = work.run("run", "-q", crawl, "-", stdin=content).out
-    check_equal(feed("run", "-q", crawl, "fifo", stdout=subprocess.PIPE).decode(), two, "a pipe behind a file")
+    feed("run", "-q", "-o", "two", crawl, "fifo")
+    check_equal(work.read("two").decode(), work.run("run", "-q", crawl, "-", stdin=content).out, "a pipe behind a file")
     relation = ("--relation", "containment(a, b) >= 0.9")  # cover and ingest open all inputs at once
-    two = work.run("cover", "-q", *relation, crawl, "-", stdin=content).out
-    check_equal(feed("cover", "-q", *relation, crawl, "fifo", stdout=subprocess.PIPE).decode(), two, "a later pipe")
+    feed("cover", "-q", *relation, "-o", "cover", crawl, "fifo")
+    check_equal(work.read("cover").decode(), work.run("cover", "-q", *relation, crawl, "-", stdin=content).out,
+                "a pipe behind a file, of cover")
     feed("run", "-q", "--state", "state", "-o", "out", "fifo")
     check_equal(work.read("out").decode(), expected["run"], "with a state")
     # The examples of an audit's page are read again from files only.
