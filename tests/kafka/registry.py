@@ -26,7 +26,7 @@ import urllib.request
 
 import cluster
 import statuses
-from harness import Skip, check, check_in, free_port, until, with_packages
+from harness import PATIENCE_SECONDS, Skip, check, check_in, free_port, until, with_packages
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST_ID = 100_001
@@ -283,7 +283,7 @@ def both_ways(place, reader, python, address):
     statuses.check_same(statuses.decided(place.all()), want, "status --all and `samepage run`")
     got = statuses.of_json(foreign("read", address, place.address, topic))
     statuses.check_same(statuses.decided(got), want, "AvroDeserializer and `samepage run`")
-    ours = statuses.of_tabs(subprocess.run([reader, place.address, topic, "-", "0", "10", "leave"],
+    ours = statuses.of_tabs(subprocess.run([reader, place.address, topic, "-", "0", statuses.READ_SECONDS, "leave"],
                                            check=True, text=True, stdout=subprocess.PIPE).stdout)
     statuses.check_same(statuses.histories(got), statuses.histories(ours), "AvroDeserializer and the client")
     return foreign
@@ -425,8 +425,8 @@ def outlives(place, ready, port):
 
 def refused(place, command, *arguments):
     """The last lines of a command that ends by itself with exit code 1."""
-    done = subprocess.run([place.program, command, *place.settings(command), *arguments], text=True, timeout=60,
-                          stderr=subprocess.PIPE, check=False)
+    done = subprocess.run([place.program, command, *place.settings(command), *arguments], text=True,
+                          timeout=PATIENCE_SECONDS, stderr=subprocess.PIPE, check=False)
     check(done.returncode == 1, command, "ended with", done.returncode, done.stderr)
     check("a secret" not in done.stderr, "a password is told:", done.stderr)
     return done.stderr.splitlines()[-1]

@@ -220,7 +220,7 @@ def published_after_kills(place, keeps, admin, follower):
         want = state_of(place, "last", [*inputs, "i"])
         until(lambda: sorted(of_topic(place)) == want, lambda: f"the rules {want}, not {of_topic(place)}", pause=1)
         follower.has(want)
-        check(follower.metric("rules_age_seconds") < 30, "the rules are old:", follower.metric("rules_age_seconds"))
+        check(follower.metric("rules_age_seconds") < PATIENCE_SECONDS, "the rules are old:", follower.metric("rules_age_seconds"))
         check_equal(follower.metric("rules_unreadable"), 0, "unreadable rules")
     published_from_statuses(place, [*inputs, "i"], want)
 

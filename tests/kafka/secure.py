@@ -96,7 +96,7 @@ def check_counts(place, metrics):
 
 def client_command(reader, place, properties):
     others = {key: value for key, value in properties.items() if key != "bootstrap.servers"}
-    return [reader, properties["bootstrap.servers"], place.prefix + "status", "-", "0", "15", "leave",
+    return [reader, properties["bootstrap.servers"], place.prefix + "status", "-", "0", statuses.READ_SECONDS, "leave",
             *(x for pair in others.items() for x in pair)]
 
 

@@ -33,10 +33,12 @@ from harness import PATIENCE_SECONDS, SKIPPED, Failure, Skip, check, until, wait
 HERE = os.path.dirname(os.path.abspath(__file__))
 PAGES = 1000
 PIECES = 40  # of the crawl by which the indexer is timed
+READ_SECONDS = "30"  # without an event: the end of the topic, also where a reader's start takes long
 FIELDS = ["url", "version_ms", "status", "winner_url", "similarity", "reason", "group_id",
           "group_size", "epoch", "rule", "contained_in", "containment"]
 # The other fields depend on the order of events.
 DECIDED = FIELDS[:6]
+STATUSES = [None, "unique", "winner", "loser", "gone"]  # by number (samepage/status.h)
 
 
 def main(test, *arguments):
@@ -256,7 +258,7 @@ def client(work, program, reader, *_):
             [reader, place.address, place.prefix + "status", group, str(count), str(seconds), end],
             check=True, text=True, stdout=subprocess.PIPE).stdout)
 
-    everything = read("-", 0, 15, "commit")
+    everything = read("-", 0, READ_SECONDS, "commit")
     check_same(decided(everything), place.expected(), "the client and `samepage run`")
     check_same(last(everything), last(place.all()), "the client and `status --all`")
     name = f"{place.prefix}reader-{os.getpid()}"
@@ -294,7 +296,7 @@ def foreign(work, program, reader, *_):
         [python, os.path.join(HERE, "foreign.py"), place.address, topic,
          os.path.join(cluster.ROOT, "schemas", "status.avsc")], check=True, text=True,
         stdout=subprocess.PIPE).stdout)
-    ours = of_tabs(subprocess.run([reader, place.address, topic, "-", "0", "10", "leave"],
+    ours = of_tabs(subprocess.run([reader, place.address, topic, "-", "0", READ_SECONDS, "leave"],
                                   check=True, text=True, stdout=subprocess.PIPE).stdout)
     check_same(histories(got), histories(ours), "confluent-kafka and the client")
     check_same(decided(got), place.expected(), "confluent-kafka and `samepage run`")
@@ -306,17 +308,26 @@ def measure(place, index_program, running, erased=()):
     place.call("topics", "create", *place.settings())
     report = place.path(place.prefix + "report")
     want = place.expected()
-    with place.started(index_program, "run", "--broker", place.address, "--prefix", place.prefix,
-                       "--index", index, output=report):
-        with place.stages() if running else contextlib.nullcontext():
+    with open(place.path("crawl.jsonl"), encoding="utf-8") as lines:
+        count = len(lines.readlines())
+    command = [index_program, "run", "--broker", place.address, "--prefix", place.prefix, "--index", index]
+    if running:
+        final = {url: (STATUSES.index(event[2]), event[3]) for url, event in want.items()}
+        with place.started(*command, output=report), place.stages():
             time.sleep(8)  # every consumer has partitions
-            count = place.ingest(PIECES)
-            if running:
-                place.settle(want)
-            time.sleep(3)
-            if erased:
-                place.call("forget", *place.settings(), *erased)
-                wait(lambda: not set(urls_of(index)) & set(erased), pause=1)
+            place.ingest(PIECES)
+            place.settle(want)
+            until(lambda: verdicts_of(index) == final, "the last statuses in the index", pause=1)
+            place.call("forget", *place.settings(), *erased)
+            until(lambda: not set(urls_of(index)) & set(erased), "an index without what was erased", pause=1)
+    else:
+        with open(report, "w", encoding="utf-8") as out:
+            process = place.processes.start("indexer", [*command, "--pages", str(count)],
+                                            place.path("indexer.log"), stdout=out)
+        time.sleep(8)
+        place.ingest(PIECES)
+        until(lambda: process.poll() is not None, "the end of the indexer after the last page")
+        check(process.returncode == 0, "the indexer ended with", process.returncode)
     with open(report, encoding="utf-8") as file:
         text = file.read()
     print("with samepage:" if running else "without samepage:", text.replace("\n", "; "))
@@ -324,6 +335,12 @@ def measure(place, index_program, running, erased=()):
     check(running == (", 0 statuses applied" not in text), "statuses are there, or are not")
     check("p50" in text and "p99" in text, "no latencies")
     return index, want
+
+
+def verdicts_of(index):
+    with contextlib.closing(sqlite3.connect(f"file:{index}?mode=ro", uri=True)) as file:
+        return {url: (status, winner) for url, status, winner in file.execute(
+            "SELECT url, status, winner_url FROM page WHERE status > 0")}
 
 
 def urls_of(index):

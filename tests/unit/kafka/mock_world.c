@@ -60,6 +60,8 @@ static enum sp_err toy_step(void *stage, struct sp_view key, struct sp_view valu
         return SP_BUSY;
     }
     toy->sum += number;
+    if (number > 0)
+        __atomic_store_n(&world.sum, toy->sum, __ATOMIC_RELAXED);
     if (world.on_step)
         world.on_step();
     *ret_why = NULL;
@@ -118,6 +120,11 @@ void world_start(void)
 {
     world.stop = 0;
     CU_ASSERT_EQUAL_FATAL(pthread_create(&world.thread, NULL, work, NULL), 0);
+}
+
+void world_lose_patience(void)
+{
+    __atomic_store_n(&world.options.timeout_ms, TIMEOUT_MS, __ATOMIC_RELAXED);
 }
 
 void world_set(const char *key, const char *value)
@@ -185,7 +192,7 @@ void world_create(bool stateful)
                                              .write_ahead_log = true},
                                    .commit_interval_ms = 20,
                                    .commit_messages = 1000000,
-                                   .timeout_ms = TIMEOUT_MS,
+                                   .timeout_ms = PATIENCE_MS,
                                    .restart_ms = 100,
                                    .log = on_log,
                                    .metrics = &world.metrics};
@@ -305,6 +312,11 @@ uint64_t world_count_of(const uint64_t *metric)
     return __atomic_load_n(metric, __ATOMIC_RELAXED);
 }
 
+static uint64_t sum_to(uint64_t n)
+{
+    return n * (n - 1) / 2;
+}
+
 bool world_wait_for(const uint64_t *metric, uint64_t least)
 {
     int64_t end = sp_clock_ms() + PATIENCE_MS;
@@ -324,6 +336,14 @@ void world_wait_committed(uint64_t received)
     CU_ASSERT_FATAL(world_wait_for(&world.metrics.received, received + 1));
 }
 
+void world_wait_handled(int64_t count)
+{
+    int64_t end = sp_clock_ms() + PATIENCE_MS;
+    while (world_count_of(&world.sum) != sum_to((uint64_t)count) && sp_clock_ms() < end)
+        usleep(5000);
+    CU_ASSERT_EQUAL_FATAL(world_count_of(&world.sum), sum_to((uint64_t)count));
+}
+
 void world_inject(int16_t request, size_t count, rd_kafka_resp_err_t err)
 {
     for (size_t i = 0; i < count; i++)
@@ -340,11 +360,6 @@ uint64_t world_aborts(void)
     for (int i = 0; i < SP_ABORT_COUNT; i++)
         sum += world_count_of(&world.metrics.aborts[i]);
     return sum;
-}
-
-static uint64_t sum_to(uint64_t n)
-{
-    return n * (n - 1) / 2;
 }
 
 void world_check_applied(int64_t count)

@@ -14,7 +14,7 @@
 #include <librdkafka/rdkafka_mock.h>
 
 enum { BROKERS = 3, INPUT_BROKER = 1, OUTPUT_BROKER = 2, OTHER_BROKER = 3 };
-enum { PARTITIONS = 2, MESSAGES = 50, PATIENCE_MS = 30000, TIMEOUT_MS = 1500 };
+enum { PARTITIONS = 2, MESSAGES = 50, PATIENCE_MS = 30000, TIMEOUT_MS = 4000 };
 /* API keys of requests: kafka.apache.org/protocol. */
 enum { PRODUCE = 0, FETCH = 1, HEARTBEAT = 12, INIT_PRODUCER = 22, ADD_PARTITIONS = 24 };
 enum { ADD_OFFSETS = 25, END_TRANSACTION = 26, COMMIT_OFFSETS = 28 };
@@ -35,6 +35,7 @@ struct world {
     uint64_t wipes;         /* number of wipes of the state */
     char restarted[1024];   /* the reason of the last restart */
     uint64_t assignments;   /* number of assignments */
+    uint64_t sum;           /* the toy's in partition 0, from its last message above 0 */
     uint64_t retries;       /* number of log lines about something that librdkafka retries */
     uint64_t slow;          /* number of log lines about messages that took long */
     char slowest[1024];     /* the last of them */
@@ -46,10 +47,12 @@ struct world {
 
 extern struct world world;
 
-/* Creates a cluster, its topics, and the options of a worker, which world_start runs in a
- * thread. */
+/* Creates a cluster, its topics, and the options of a worker, which world_start runs in a thread.
+ * Its requests may take PATIENCE_MS, as on the busiest machine. */
 void world_create(bool stateful);
 void world_start(void);
+/* From now on the worker's requests may take TIMEOUT_MS only. */
+void world_lose_patience(void);
 /* Sets a librdkafka property of the worker; before world_start. The texts are not copied. */
 void world_set(const char *key, const char *value);
 /* Waits for the worker to end, by itself or on request; fails after a time-out. */
@@ -82,6 +85,10 @@ uint64_t world_aborts(void);
 bool world_wait_for(const uint64_t *metric, uint64_t least);
 /* Waits until that many messages are handled and their transaction is committed. */
 void world_wait_committed(uint64_t received);
+
+/* Waits until the toy has added all numbers below `count`, whatever was handled before an abort;
+ * partition 1 may only have got zeros. */
+void world_wait_handled(int64_t count);
 
 /* Moves all partitions of a topic to a broker. */
 void world_lead(const char *topic, int32_t broker);

@@ -75,7 +75,9 @@ TEST(a_transaction_ends_early_after_a_burst_and_not_for_each_of_its_messages)
 }
 
 /* A stream without pauses, one message each 0.8 of the time after which a transaction ends early:
- * 20 messages take 4 seconds, 80 take 16. The commits after either are those at n and 4n. */
+ * 20 messages take 4 seconds, 80 take 16. The commits after either are those at n and 4n. The next
+ * message may come before the worker has seen that an interval is over, so each transaction has up
+ * to one message more than the interval. */
 static void commits_of_stream(void (*on_flush)(void), uint32_t behind_ms, uint64_t ret_commits[2])
 {
     enum { FEW = 20, MANY = 4 * FEW, GAP_MS = INTERVAL_MS / 5 };
@@ -104,7 +106,7 @@ TEST(a_stream_without_pauses_has_a_transaction_an_interval)
     uint64_t count[2] = {0};
     commits_of_stream(NULL, 0, count);
     CU_ASSERT(count[0] >= 3 && count[0] <= 4);
-    CU_ASSERT(count[1] >= 14 && count[1] <= 16);
+    CU_ASSERT(count[1] >= 13 && count[1] <= 16);
 }
 
 /* ---- when steps take time ---- */
@@ -167,9 +169,9 @@ TEST(where_commits_are_slow_transactions_are_longer_and_fewer)
     commits_of_stream(take_long, 10 * COMMIT_MS, slow);
     commits_of_stream(take_long, 2 * COMMIT_MS, bounded);
     CU_ASSERT(each[0] >= 3 && each[0] <= 4);
-    CU_ASSERT(each[1] >= 14 && each[1] <= 16);
+    CU_ASSERT(each[1] >= 13 && each[1] <= 16);
     CU_ASSERT(slow[0] >= 1 && slow[0] <= 2);
     CU_ASSERT(slow[1] >= 4 && slow[1] <= 5);
     CU_ASSERT(bounded[0] >= 2 && bounded[0] <= 3);
-    CU_ASSERT(bounded[1] >= 8 && bounded[1] <= 9);
+    CU_ASSERT(bounded[1] >= 7 && bounded[1] <= 9);
 }

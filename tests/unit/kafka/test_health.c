@@ -10,6 +10,9 @@
 #include "harness.h"
 #include "kafka/health.h"
 
+/* On the busiest machine, and still before the server closes a connection that has no request. */
+enum { SOON_MS = 1000 * SP_HEALTH_TIMEOUT_SECONDS * 4 / 5 };
+
 struct fixture {
     struct sp_worker_metrics metrics;
     struct sp_health *server;
@@ -90,7 +93,7 @@ static void check_unharmed(const struct fixture *f)
     int64_t before = now_ms();
     CU_ASSERT_EQUAL(get(f, "/livez", &response), 200);
     CU_ASSERT_EQUAL(get(f, "/metrics", &response), 200);
-    CU_ASSERT(now_ms() - before < 3000);
+    CU_ASSERT(now_ms() - before < SOON_MS);
     sp_buf_done(&response);
 }
 
@@ -500,7 +503,7 @@ TEST(an_open_connection_does_not_hold_up_the_end)
     say(fd, "GET /li", 7);
     int64_t before = now_ms();
     sp_health_stop(f.server);
-    CU_ASSERT(now_ms() - before < 2000);
+    CU_ASSERT(now_ms() - before < SOON_MS);
     close(fd);
     sp_health_stop(NULL);
 }

@@ -286,6 +286,7 @@ TEST(a_full_queue_is_waited_for_once)
     world_start();
     world_feed(0, 1);
     world_wait_committed(1);
+    world_lose_patience();
     rd_kafka_mock_broker_set_down(world.cluster, OUTPUT_BROKER);
     world_feed(1, MESSAGES);
     CU_ASSERT_EQUAL(world_join(), SP_OK);
