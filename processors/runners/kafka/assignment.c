@@ -115,7 +115,7 @@ static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t)
                                      rd_kafka_err2str(code));
     /* All databases are restored, so the last transactions of the instances that had our partitions
      * before have ended, and their messages are below. */
-    w->posted[t->partition] = high - 1;
+    w->outlets[w->options->stage.input][t->partition].last = high - 1;
     if (t->input_next < 0)
         return check_fresh(w, t);
     return t->input_next < low || t->input_next > high ? sp_assignment_lost(w, t->partition)
@@ -147,7 +147,7 @@ static void add_task(struct sp_worker *w, int32_t partition)
 {
     struct sp_task *t = sp_calloc(1, sizeof *t);
     t->partition = partition;
-    t->input_next = t->handled_next = t->marker_offset = -1;
+    t->input_next = t->handled_next = -1;
     w->tasks[partition] = t;
     ADD(w, tasks, 1);
 }

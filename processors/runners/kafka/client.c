@@ -6,9 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/clock.h"
 #include "base/huge.h"
 
 void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
@@ -245,6 +243,25 @@ static void set_queue(struct builder *b, const struct sp_kafka_options *o)
     set(b, "queue.buffering.max.kbytes", text);
 }
 
+/* Nobody reads the messages of a stage before the commit, which sends what is queued at once.
+ * Messages that have waited for linger.ms while a request of their partition is on its way have
+ * librdkafka 2.0 poll the socket without a pause, so it is as long as a transaction usually lasts
+ * at most. librdkafka requires it to be shorter than the time-outs of messages. */
+static void set_linger(struct builder *b, const struct sp_kafka_options *o)
+{
+    static const struct default_value limits[] = {{"transaction.timeout.ms", "30000"},
+                                                  {"message.timeout.ms", "0"},
+                                                  {"delivery.timeout.ms", "0"}};
+    char text[32];
+    uint64_t least_ms = UINT64_MAX;
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        uint64_t ms = strtoull(value_of(o, &limits[i]), NULL, 10);
+        least_ms = ms && ms < least_ms ? ms : least_ms;
+    }
+    snprintf(text, sizeof text, "%" PRIu64, least_ms / 2);
+    set(b, "linger.ms", text);
+}
+
 static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
                          enum sp_kafka_role role)
 {
@@ -257,8 +274,7 @@ static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
         set_all(b, of_restorers);
     if (role == SP_KAFKA_TRANSACTIONAL) {
         set(b, "transaction.timeout.ms", "30000");
-        /* Nobody reads the messages before the commit, which sends what is queued at once. */
-        set(b, "linger.ms", "1000");
+        set_linger(b, o);
     }
     if (role == SP_KAFKA_PRODUCER)
         set_queue(b, o);
@@ -453,44 +469,4 @@ enum sp_err sp_kafka_committed(rd_kafka_t *handle, const char *group,
     rd_kafka_ListConsumerGroupOffsets_destroy(wanted);
     rd_kafka_queue_destroy(queue);
     return err;
-}
-
-/* False: to be asked again, because a leader is not known or has just changed. */
-static bool is_final(rd_kafka_resp_err_t code)
-{
-    return code != RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION &&
-           code != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE &&
-           code != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
-}
-
-static rd_kafka_resp_err_t ask_for_ends(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
-                                        int timeout_ms)
-{
-    for (int i = 0; i < list->cnt; i++)
-        list->elems[i].offset = RD_KAFKA_OFFSET_END;
-    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(handle, list, timeout_ms);
-    for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
-        code = list->elems[i].err;
-    return code;
-}
-
-enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
-                          int64_t *ret_ends, int timeout_ms, struct sp_fault *fault)
-{
-    enum { PAUSE_MS = 100 };
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
-    for (int32_t p = 0; p < partitions; p++)
-        rd_kafka_topic_partition_list_add(list, topic, p);
-    int64_t until_ms = sp_clock_ms() + timeout_ms;
-    rd_kafka_resp_err_t code = ask_for_ends(handle, list, timeout_ms);
-    while (!is_final(code) && sp_clock_ms() < until_ms) {
-        usleep(1000 * PAUSE_MS);
-        code = ask_for_ends(handle, list, timeout_ms);
-    }
-    for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
-        ret_ends[list->elems[i].partition] = list->elems[i].offset;
-    rd_kafka_topic_partition_list_destroy(list);
-    return code == RD_KAFKA_RESP_ERR_NO_ERROR
-               ? SP_OK
-               : sp_fault_set(fault, SP_BUSY, "%s: %s", topic, rd_kafka_err2str(code));
 }

@@ -5,7 +5,7 @@
  * Order on a channel: of the messages from one partition to another, some may lie in the topic,
  * sent by this instance when it had not caught up, or by the one that had the sending partition
  * before. So a message is kept until its receiver has handled all that was in its topic when the
- * partitions were assigned, and all that this instance has added since (`posted`). What is kept at
+ * partitions were assigned, and all that this instance has added since. What is kept at
  * the end of a transaction goes to the topic after all. */
 #include "base/mem.h"
 #include "kafka/internal.h"
@@ -44,7 +44,7 @@ static struct sp_message *pop(struct sp_worker *w, struct sp_task *t)
 static bool has_caught_up(const struct sp_worker *w, const struct sp_task *t)
 {
     int64_t next = t->handled_next >= 0 ? t->handled_next : t->input_next;
-    return next >= 0 && next > w->posted[t->partition];
+    return next >= 0 && next > w->outlets[w->options->stage.input][t->partition].last;
 }
 
 static void deliver_one(struct sp_worker *w, struct sp_task *t)

@@ -28,6 +28,13 @@
 #include "kafka/waker.h"
 #include "kafka/worker.h"
 
+/* What the producer has been given for one partition. */
+struct sp_outlet {
+    uint64_t bytes; /* keys and values that are not delivered yet */
+    uint64_t messages;
+    int64_t last; /* the offset of the last one that was delivered */
+};
+
 struct sp_worker {
     const struct sp_worker_options *options;
     const volatile sig_atomic_t *stop;
@@ -44,9 +51,12 @@ struct sp_worker {
     int32_t partitions[SP_TOPICS];
     struct sp_task **tasks; /* by input partition, as many as there were at the start of the round;
                                NULL: not ours */
-    int64_t *posted;        /* by input partition: the last offset that may hold a message of one of
-                               our partitions; see direct.c */
-    size_t kept;            /* messages, of all tasks */
+    /* By topic and partition; NULL: not a topic of this stage. Of the input, `last` is the last
+     * offset that may hold a message of one of our partitions; see direct.c. */
+    struct sp_outlet *outlets[SP_TOPICS];
+    uint64_t batch_bytes;    /* what librdkafka sends of a partition in one request, at most: */
+    uint64_t batch_messages; /* whichever is reached first */
+    size_t kept;             /* messages, of all tasks */
     uint64_t logged_step_us; /* the longest step that was logged */
     uint32_t *wipes;         /* how often state was wiped because a stage found it damaged */
     uint64_t *limits;        /* by topic: bytes of the largest message it may take; 0: not known */
@@ -120,12 +130,14 @@ void sp_direct_post(struct sp_worker *w);
 /* Of a task that is closed. */
 void sp_direct_drop(struct sp_worker *w, struct sp_task *t);
 
+/* Once the topics are known and the producer is open. */
+void sp_transaction_open_outlets(struct sp_worker *w);
 enum sp_err sp_transaction_begin(struct sp_worker *w);
 enum sp_err sp_transaction_commit(struct sp_worker *w);
 void sp_transaction_abort(struct sp_worker *w);
 void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, enum sp_err err,
                                 const char *why);
-/* Of the producer: notes where markers went, and what could not be delivered. */
+/* Of the producer: notes where messages went, and what could not be delivered. */
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg);
 
 /* Whether files of a database are damaged, so that a new database would help. It would not help

@@ -32,7 +32,6 @@ struct sp_task {
     int64_t read_until; /* of the changelog, where its end cannot be read yet; 0: all */
     /* of the open transaction */
     int64_t handled_next;    /* -1: nothing handled */
-    int64_t marker_offset;   /* of the marker, once delivered; -1 */
     struct sp_message *kept; /* for this partition; see direct.c */
     struct sp_message *kept_last;
     bool damaged; /* the database: it is of no use any more */

@@ -20,7 +20,6 @@ struct outgoing {
     struct sp_view key;
     struct sp_view value;
     rd_kafka_headers_t *headers; /* NULL, or copied */
-    int64_t *offset; /* NULL, or where its offset is noted once it is delivered, if it is greater */
 };
 
 /* A retry would fail again, and leaving the message out would lose it: the stage ends. */
@@ -35,7 +34,8 @@ static void note_too_large(struct sp_worker *w, enum sp_topic topic, size_t byte
 }
 
 /* Waits until the producer's queue has room, as long as any request to the broker may take, and
- * reports that the worker is alive. Notes any other error. */
+ * reports that the worker is alive. Batches that are not full have to be sent, too. Notes any other
+ * error. */
 static void wait_for_room(struct sp_worker *w, enum sp_topic topic, rd_kafka_resp_err_t code,
                           int64_t *end_ms)
 {
@@ -49,7 +49,7 @@ static void wait_for_room(struct sp_worker *w, enum sp_topic topic, rd_kafka_res
         return;
     }
     sp_worker_alive(w);
-    rd_kafka_poll(w->producer, WAIT_MS);
+    rd_kafka_flush(w->producer, WAIT_MS);
 }
 
 /* Returns SP_TOO_LARGE if the topic does not accept it; then nothing was given to the producer. */
@@ -59,15 +59,19 @@ static enum sp_err produce(struct sp_worker *w, const struct outgoing *o)
     if (w->limits[o->topic] && bytes > w->limits[o->topic])
         return SP_TOO_LARGE;
     int64_t end_ms = 0;
+    struct sp_outlet *outlet = &w->outlets[o->topic][o->partition];
     while (w->failure.err == SP_OK) {
         rd_kafka_headers_t *copy = o->headers ? rd_kafka_headers_copy(o->headers) : NULL;
         rd_kafka_resp_err_t code = rd_kafka_producev(
             w->producer, RD_KAFKA_V_RKT(w->known[o->topic]), RD_KAFKA_V_PARTITION(o->partition),
             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(o->key.data, o->key.len),
             RD_KAFKA_V_VALUE((void *)(uintptr_t)o->value.data, o->value.len),
-            RD_KAFKA_V_OPAQUE(o->offset), RD_KAFKA_V_HEADERS(copy), RD_KAFKA_V_END);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
+            RD_KAFKA_V_OPAQUE(outlet), RD_KAFKA_V_HEADERS(copy), RD_KAFKA_V_END);
+        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+            outlet->bytes += bytes;
+            outlet->messages++;
             return SP_OK;
+        }
         if (copy)
             rd_kafka_headers_destroy(copy);
         if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
@@ -88,8 +92,6 @@ void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition,
                     struct sp_view value)
 {
     struct outgoing o = {.topic = topic, .partition = partition, .key = key, .value = value};
-    if (topic == w->options->stage.input)
-        o.offset = &w->posted[partition];
     enum sp_err err = produce(w, &o);
     if (err == SP_TOO_LARGE && !w->options->stage.stateful) {
         /* The message that it was made from becomes a dead letter. */
@@ -153,13 +155,22 @@ void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m
     ADD(w, errors, 1);
 }
 
-static size_t batch_bytes(rd_kafka_t *producer)
+static uint64_t setting(rd_kafka_t *producer, const char *name)
 {
     char text[32] = "";
     size_t size = sizeof text;
-    if (rd_kafka_conf_get(rd_kafka_conf(producer), "batch.size", text, &size) != RD_KAFKA_CONF_OK)
-        return SIZE_MAX;
+    if (rd_kafka_conf_get(rd_kafka_conf(producer), name, text, &size) != RD_KAFKA_CONF_OK)
+        return UINT64_MAX;
     return strtoull(text, NULL, 10);
+}
+
+void sp_transaction_open_outlets(struct sp_worker *w)
+{
+    for (int topic = 0; topic < SP_TOPICS; topic++)
+        if (w->partitions[topic] > 0)
+            w->outlets[topic] = sp_calloc((size_t)w->partitions[topic], sizeof *w->outlets[topic]);
+    w->batch_bytes = setting(w->producer, "batch.size");
+    w->batch_messages = setting(w->producer, "batch.num.messages");
 }
 
 /* The broker's limit applies to batches. A batch of more than that is a single message, so the
@@ -173,8 +184,7 @@ static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
     while (topic < SP_TOPICS && strcmp(w->topics[topic], name) != 0)
         topic++;
     SP_ASSERT(topic < SP_TOPICS);
-    if (w->options->stage.stateful || topic == SP_TOPIC_DEAD_LETTER ||
-        bytes <= batch_bytes(w->producer)) {
+    if (w->options->stage.stateful || topic == SP_TOPIC_DEAD_LETTER || bytes <= w->batch_bytes) {
         note_too_large(w, topic, bytes);
         return;
     }
@@ -187,8 +197,10 @@ static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
 {
     struct sp_worker *w = arg;
-    int64_t *offset = m->_private;
+    struct sp_outlet *outlet = m->_private;
     (void)handle;
+    outlet->bytes -= m->key_len + m->len;
+    outlet->messages--;
     if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
         on_too_large(w, m);
     else if (m->err == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
@@ -197,8 +209,8 @@ void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, v
     else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         sp_failure_note_kafka(&w->failure, w->producer, m->err, "a message was not delivered",
                               rd_kafka_err2str(m->err));
-    else if (offset && m->offset > *offset)
-        *offset = m->offset;
+    else if (m->offset > outlet->last)
+        outlet->last = m->offset;
 }
 
 /* ---- transactions ---- */
@@ -267,12 +279,10 @@ static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
     struct sp_buf marker = {0};
     sp_task_live(t);
     sp_marker_put(&marker, &(struct sp_marker){t->handled_next, t->batch + 1, t->life});
-    t->marker_offset = -1;
     struct outgoing o = {.topic = w->options->stage.changelog,
                          .partition = t->partition,
                          .key = sp_view("", 0),
-                         .value = sp_buf_view(&marker),
-                         .offset = &t->marker_offset};
+                         .value = sp_buf_view(&marker)};
     produce_surely(w, &o);
     sp_buf_done(&marker);
     ADD(w, changelog_records, c.records + 1);
@@ -290,6 +300,38 @@ static void finish_steps(struct sp_worker *w)
     sp_direct_deliver(w);
     if (w->failure.err == SP_OK)
         sp_direct_post(w);
+}
+
+static bool has_full_batch(const struct sp_worker *w)
+{
+    for (int topic = 0; topic < SP_TOPICS; topic++)
+        for (int32_t p = 0; w->outlets[topic] && p < w->partitions[topic]; p++)
+            if (w->outlets[topic][p].bytes >= w->batch_bytes ||
+                w->outlets[topic][p].messages >= w->batch_messages)
+                return true;
+    return false;
+}
+
+/* Sends what is queued. librdkafka 2.0 has one request of a partition on its way at a time. While
+ * rd_kafka_flush waits and more is queued for that partition, the thread that sends polls its
+ * socket without a pause: that was a sixth of a stage's processor time. So full batches, which are
+ * sent without a flush, are waited for first, and the flush sends at most one more request of each
+ * partition. */
+static void deliver_all(struct sp_worker *w)
+{
+    enum { WAIT_MS = 100 };
+    int64_t now_ms = sp_clock_ms(), end_ms = now_ms + sp_worker_timeout_ms(w);
+    for (; w->failure.err == SP_OK && now_ms < end_ms && has_full_batch(w);
+         now_ms = sp_clock_ms()) {
+        sp_worker_alive(w);
+        rd_kafka_poll(w->producer, WAIT_MS);
+    }
+    int left_ms = now_ms < end_ms ? (int)(end_ms - now_ms) : 0;
+    if (w->failure.err == SP_OK &&
+        rd_kafka_flush(w->producer, left_ms) != RD_KAFKA_RESP_ERR_NO_ERROR)
+        sp_failure_note_cause(&w->failure, SP_ABORT_TIMEOUT, "commit",
+                              "messages could not be delivered in time");
+    sp_worker_alive(w);
 }
 
 static bool may_commit(struct sp_worker *w)
@@ -347,7 +389,7 @@ static enum sp_err apply(struct sp_worker *w, struct sp_task *t)
     if (!w->options->stage.stateful)
         return SP_OK;
     t->batch++;
-    t->changelog_next = t->marker_offset + 1;
+    t->changelog_next = w->outlets[w->options->stage.changelog][t->partition].last + 1; /* marker */
     sp_task_save(t);
     enum sp_err err = sp_db_commit(t->db);
     return err == SP_OK ? SP_OK : sp_damage_note(w, t, err, "local state", sp_db_message(t->db));
@@ -367,11 +409,8 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
     /* Before the offsets: an instance that takes over restores up to the end that the changelog has
      * after the rebalance. The broker accepts offsets only before a rebalance, so if it accepts
      * them, all of this transaction lies before that end, and the restore waits for its outcome. */
-    if (w->failure.err == SP_OK &&
-        rd_kafka_flush(w->producer, sp_worker_timeout_ms(w)) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        sp_failure_note_cause(&w->failure, SP_ABORT_TIMEOUT, "commit",
-                              "messages could not be delivered in time");
-    sp_worker_alive(w);
+    if (w->failure.err == SP_OK)
+        deliver_all(w);
     if (w->failure.err == SP_OK && w->purged)
         sp_failure_note_kafka(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
                               "a message was not delivered",

@@ -358,7 +358,7 @@ static enum sp_err open_round(struct sp_worker *w)
         introduce_topics(w) != SP_OK)
         return w->failure.err;
     w->tasks = sp_calloc((size_t)w->partitions[stage->input], sizeof *w->tasks);
-    w->posted = sp_calloc((size_t)w->partitions[stage->input], sizeof *w->posted);
+    sp_transaction_open_outlets(w);
     struct sp_fault fault;
     enum sp_err err = SP_OK;
     if (!stage->stateful && w->options->max_lag)
@@ -419,7 +419,8 @@ static void close_round(struct sp_worker *w)
     sp_lag_stop(w->lag);
     sp_free(w->tasks);
     w->tasks = NULL;
-    sp_free(w->posted);
+    for (int topic = 0; topic < SP_TOPICS; topic++)
+        sp_free(w->outlets[topic]);
     SET(w, paused, 0);
 }
 

@@ -276,7 +276,31 @@ TEST(only_messages_of_transactions_wait_long_for_others)
                               SP_OK);
         CU_ASSERT_EQUAL(rd_kafka_conf_get(rd_kafka_conf(handle), "linger.ms", text, &size),
                         RD_KAFKA_CONF_OK);
-        CU_ASSERT_STRING_EQUAL(text, i == 0 ? "1000" : "50");
+        CU_ASSERT_STRING_EQUAL(text, i == 0 ? "15000" : "50");
+        rd_kafka_destroy(handle);
+    }
+}
+
+/* librdkafka refuses a longer wait than the time-outs allow. */
+TEST(messages_of_transactions_wait_less_long_than_their_time_outs)
+{
+    static struct sp_config_property limits[][2] = {
+        {{"transaction.timeout.ms", "1000"}, {"transaction.timeout.ms", "1000"}},
+        {{"message.timeout.ms", "3000"}, {"transaction.timeout.ms", "12000"}},
+        {{"delivery.timeout.ms", "20000"}, {"client.id", "x"}}};
+    static const char *const wanted[] = {"500", "1500", "10000"};
+    struct sp_fault fault = {""};
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        struct sp_kafka_options o = {
+            .prefix = "t.", .instance = "1", .properties = limits[i], .property_count = 2};
+        rd_kafka_t *handle = NULL;
+        char text[32];
+        size_t size = sizeof text;
+        CU_ASSERT_EQUAL_FATAL(
+            sp_kafka_open(&o, SP_KAFKA_TRANSACTIONAL, "toy", NULL, NULL, &handle, &fault), SP_OK);
+        CU_ASSERT_EQUAL(rd_kafka_conf_get(rd_kafka_conf(handle), "linger.ms", text, &size),
+                        RD_KAFKA_CONF_OK);
+        CU_ASSERT_STRING_EQUAL(text, wanted[i]);
         rd_kafka_destroy(handle);
     }
 }

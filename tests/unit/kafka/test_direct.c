@@ -61,7 +61,7 @@ struct fixture {
     struct sp_worker w;
     struct sp_task ours, also_ours;
     struct sp_task *tasks[PARTITIONS];
-    int64_t posted[PARTITIONS];
+    struct sp_outlet outlets[PARTITIONS];
 };
 
 /* A transaction is open in which OURS has handled the message at offset 9. Of ALSO_OURS nothing was
@@ -74,8 +74,10 @@ static void start(struct fixture *f)
         .also_ours = {.partition = ALSO_OURS, .input_next = 4, .handled_next = -1, .upkept = true}};
     f->tasks[OURS] = &f->ours;
     f->tasks[ALSO_OURS] = &f->also_ours;
-    f->w = (struct sp_worker){
-        .options = &options, .tasks = f->tasks, .posted = f->posted, .open = true};
+    f->w = (struct sp_worker){.options = &options,
+                              .tasks = f->tasks,
+                              .outlets[SP_TOPIC_TIER1] = f->outlets,
+                              .open = true};
     f->w.partitions[SP_TOPIC_TIER1] = PARTITIONS;
     toy = (struct toy){.worker = &f->w};
 }
@@ -117,7 +119,7 @@ TEST(a_message_waits_until_what_was_posted_before_it_is_handled)
 {
     struct fixture f;
     start(&f);
-    f.posted[OURS] = 10;
+    f.outlets[OURS].last = 10;
     keep(&f.w, OURS, 1);
     sp_direct_deliver(&f.w);
     CU_ASSERT_EQUAL(toy.takes, 0);
@@ -133,7 +135,7 @@ TEST(a_partition_without_a_position_waits)
 {
     struct fixture f;
     start(&f);
-    f.posted[ALSO_OURS] = -1;
+    f.outlets[ALSO_OURS].last = -1;
     f.also_ours.input_next = -1;
     keep(&f.w, ALSO_OURS, 1);
     sp_direct_deliver(&f.w);
@@ -147,7 +149,7 @@ TEST(what_is_left_goes_to_the_topic_in_its_order)
 {
     struct fixture f;
     start(&f);
-    f.posted[OURS] = 10;
+    f.outlets[OURS].last = 10;
     keep(&f.w, OURS, 1);
     keep(&f.w, OURS, 2);
     sp_direct_deliver(&f.w);
@@ -166,10 +168,8 @@ TEST(the_last_offset_posted_is_noted)
     const int64_t offsets[] = {20, 22, 21};
     for (int i = 0; i < 3; i++)
         sp_transaction_delivered(
-            NULL, &(rd_kafka_message_t){.offset = offsets[i], ._private = &f.posted[OURS]}, &f.w);
-    CU_ASSERT_EQUAL(f.posted[OURS], 22);
-    sp_transaction_delivered(NULL, &(rd_kafka_message_t){.offset = 30}, &f.w);
-    CU_ASSERT_EQUAL(f.posted[OURS], 22);
+            NULL, &(rd_kafka_message_t){.offset = offsets[i], ._private = &f.outlets[OURS]}, &f.w);
+    CU_ASSERT_EQUAL(f.outlets[OURS].last, 22);
 }
 
 TEST(a_failure_ends_the_round_and_drops_the_rest)

@@ -1,0 +1,45 @@
+/* Where the partitions of a topic end; see client.h. */
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "kafka/client.h"
+
+/* False: to be asked again, because a leader is not known or has just changed. */
+static bool is_final(rd_kafka_resp_err_t code)
+{
+    return code != RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION &&
+           code != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE &&
+           code != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
+static rd_kafka_resp_err_t ask_for_ends(rd_kafka_t *handle, rd_kafka_topic_partition_list_t *list,
+                                        int timeout_ms)
+{
+    for (int i = 0; i < list->cnt; i++)
+        list->elems[i].offset = RD_KAFKA_OFFSET_END;
+    rd_kafka_resp_err_t code = rd_kafka_offsets_for_times(handle, list, timeout_ms);
+    for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        code = list->elems[i].err;
+    return code;
+}
+
+enum sp_err sp_kafka_ends(rd_kafka_t *handle, const char *topic, int32_t partitions,
+                          int64_t *ret_ends, int timeout_ms, struct sp_fault *fault)
+{
+    enum { PAUSE_MS = 100 };
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
+    for (int32_t p = 0; p < partitions; p++)
+        rd_kafka_topic_partition_list_add(list, topic, p);
+    int64_t until_ms = sp_clock_ms() + timeout_ms;
+    rd_kafka_resp_err_t code = ask_for_ends(handle, list, timeout_ms);
+    while (!is_final(code) && sp_clock_ms() < until_ms) {
+        usleep(1000 * PAUSE_MS);
+        code = ask_for_ends(handle, list, timeout_ms);
+    }
+    for (int i = 0; i < list->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        ret_ends[list->elems[i].partition] = list->elems[i].offset;
+    rd_kafka_topic_partition_list_destroy(list);
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR
+               ? SP_OK
+               : sp_fault_set(fault, SP_BUSY, "%s: %s", topic, rd_kafka_err2str(code));
+}

@@ -1,0 +1,68 @@
+/* How often librdkafka's threads look at their sockets without waiting, while a stage commits. The
+ * linker puts this poll before that of the C library, also for librdkafka. */
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "harness.h"
+#include "mock_world.h"
+
+/* FEW messages are two megabytes, more than a request has. */
+enum { RTT_MS = 200, BYTES = 100000, FEW = 20 };
+
+static uint64_t impatient; /* polls that do not wait, by the threads of brokers */
+
+/* The thread of the mock has timers, before which it polls as well. */
+static bool is_of_a_broker(void)
+{
+    char name[16] = "";
+    prctl(PR_GET_NAME, name);
+    return strncmp(name, "rdk:broker", 10) == 0;
+}
+
+/* poll.h declares it only where the compiler fortifies. */
+int __poll_chk(struct pollfd *fds, nfds_t count, int timeout_ms, size_t bytes); /* NOLINT */
+
+/* Debian's librdkafka calls poll by this name. */
+__attribute__((visibility("default"))) int __poll_chk(struct pollfd *fds, nfds_t count,
+                                                      int timeout_ms, size_t bytes)
+{
+    struct timespec timeout = {.tv_sec = timeout_ms / 1000,
+                               .tv_nsec = (long)(timeout_ms % 1000) * 1000000};
+    (void)bytes;
+    if (timeout_ms == 0 && is_of_a_broker())
+        __atomic_add_fetch(&impatient, 1, __ATOMIC_RELAXED);
+    return ppoll(fds, count, timeout_ms < 0 ? NULL : &timeout, NULL);
+}
+
+/* One transaction with so many messages. The broker takes a while for each request, so most
+ * messages are still queued when the commit begins. */
+static uint64_t polls_of(int messages)
+{
+    world_create(true);
+    world.options.commit_interval_ms = 60000;
+    world_set("transaction.timeout.ms", "60000"); /* more than it takes on the busiest machine */
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.ready, 1));
+    rd_kafka_mock_broker_set_rtt(world.cluster, OUTPUT_BROKER, RTT_MS);
+    uint64_t before = world_count_of(&impatient);
+    for (int i = 0; i < messages; i++)
+        world_feed_large("t.tier1", 0, '7', BYTES);
+    CU_ASSERT(world_wait_for(&world.metrics.received, (uint64_t)messages));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    uint64_t polls = world_count_of(&impatient) - before;
+    CU_ASSERT_EQUAL(world.metrics.commits, 1);
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_destroy();
+    return polls;
+}
+
+/* Without a pause, there are thousands for each request. */
+TEST(a_commit_waits_for_replies_without_looking_again_and_again)
+{
+    enum { MOST = 200 }; /* a few for each request and reply */
+    uint64_t few = polls_of(FEW), many = polls_of(4 * FEW);
+    printf("%d polls that do not wait, and %d\n", (int)few, (int)many);
+    CU_ASSERT(few < MOST);
+    CU_ASSERT(many < 4 * MOST);
+}
