@@ -17,6 +17,7 @@
 #include "text/html.h"
 #include "text/language.h"
 #include "text/markdown.h"
+#include "text/recent.h"
 #include "text/repair.h"
 #include "text/stems.h"
 #include "text/tags.h"
@@ -28,7 +29,7 @@ enum {
     SAMPLE_BYTES = 160,
     SAMPLE_LEAST = 100, /* with less prose than this, any text is used */
     PROSE_BYTES = 60,   /* a block of this length is a sentence rather than a menu's entry */
-    LANGUAGE_SLOTS = 4096,
+    LANGUAGE_SLOTS = 16384,
     SNIFF_BYTES = 512,
     MAX_BYTES = 16 << 20
 };
@@ -36,6 +37,14 @@ enum {
 struct language_slot {
     uint64_t key; /* 0: empty */
     uint16_t language;
+};
+
+/* A page's text: blocks within base. */
+struct page_text {
+    const char *base;
+    const struct sp_block *blocks;
+    size_t count;
+    bool apart; /* blocks have no separators between them and cannot be read as one range */
 };
 
 struct sp_text {
@@ -49,6 +58,10 @@ struct sp_text {
     struct sp_blocks blocks;
     struct sp_buf sample;
     struct language_slot *languages;
+    struct sp_recent *recent;
+    struct page_text page; /* the last one that was signed */
+    bool split;            /* the builder has its words */
+    uint32_t word_count;
     uint64_t cut; /* number of pages that were cut, see sp_text_take_cut */
 };
 
@@ -76,6 +89,7 @@ struct sp_text *sp_text_new(const struct sp_text_options *options)
     t->words = sp_words_new(t->sentences, t->stems);
     t->builder = sp_builder_new(&t->options.signature);
     t->languages = sp_calloc(LANGUAGE_SLOTS, sizeof *t->languages);
+    t->recent = sp_recent_new();
     return t;
 }
 
@@ -91,6 +105,7 @@ void sp_text_free(struct sp_text *t)
     sp_blocks_done(&t->blocks);
     sp_buf_done(&t->sample);
     sp_free(t->languages);
+    sp_recent_free(t->recent);
     sp_free(t);
 }
 
@@ -166,14 +181,6 @@ enum sp_text_format sp_text_format(struct sp_view content_type, struct sp_view c
 }
 
 /* ---- text ---- */
-
-/* A page's text: blocks within base. */
-struct page_text {
-    const char *base;
-    const struct sp_block *blocks;
-    size_t count;
-    bool apart; /* blocks have no separators between them and cannot be read as one range */
-};
 
 /* Makes the blocks of plain text, which is not copied: one block, or, if sentences are needed, one
  * for each paragraph (the end of a block ends a sentence). */
@@ -289,20 +296,49 @@ static uint16_t detect_language(struct sp_text *t, const struct page_text *page)
 
 /* ---- the stage ---- */
 
+/* The hash of all that the signature of a page is made of. */
+static struct sp_id hash_text(const struct page_text *page, uint16_t language)
+{
+    struct {
+        struct sp_id before, range;
+        uint64_t len;
+    } part = {.before = {language, 0}};
+    struct sp_view range;
+    for (size_t at = 0; next_range(page, &at, &range);) {
+        part.range = sp_hash128(range.data, range.len);
+        part.len = range.len;
+        part.before = sp_hash128(&part, sizeof part);
+    }
+    return part.before;
+}
+
+/* Gives the words of the page to the builder. */
+static void split_words(struct sp_text *t)
+{
+    struct sp_view range;
+    sp_builder_begin(t->builder);
+    for (size_t at = 0; next_range(&t->page, &at, &range);)
+        sp_words_split(t->words, range, t->builder);
+    t->split = true;
+}
+
 enum sp_err sp_text_signature(struct sp_text *t, struct sp_view content_type,
                               struct sp_view content, bool is_utf8,
                               struct sp_signature **ret_signature)
 {
-    struct page_text page;
-    read_page(t, content_type, content, is_utf8, &page);
-    uint16_t language = t->options.detect_language || t->stems ? detect_language(t, &page) : 0;
+    read_page(t, content_type, content, is_utf8, &t->page);
+    uint16_t language = t->options.detect_language || t->stems ? detect_language(t, &t->page) : 0;
+    struct sp_id text = hash_text(&t->page, language);
+    t->split = false;
+    *ret_signature = sp_recent_find(t->recent, text, &t->word_count);
+    if (*ret_signature)
+        return SP_OK;
     if (t->stems)
         sp_stems_language(t->stems, language);
-    sp_builder_begin(t->builder);
-    struct sp_view range;
-    for (size_t at = 0; next_range(&page, &at, &range);)
-        sp_words_split(t->words, range, t->builder);
+    split_words(t);
+    t->word_count = (uint32_t)sp_builder_word_count(t->builder);
     *ret_signature = sp_builder_finish(t->builder, t->options.detect_language ? language : 0);
+    sp_recent_add(t->recent, text, *ret_signature, t->word_count);
     return SP_OK;
 }
 
@@ -315,7 +351,7 @@ uint64_t sp_text_take_cut(struct sp_text *t)
 
 uint32_t sp_text_word_count(const struct sp_text *t)
 {
-    return (uint32_t)sp_builder_word_count(t->builder);
+    return t->word_count;
 }
 
 void sp_text_title(const struct sp_text *t, struct sp_buf *out)
@@ -331,6 +367,8 @@ void sp_text_title(const struct sp_text *t, struct sp_buf *out)
 
 size_t sp_text_first_words(struct sp_text *t, uint64_t **ret_words)
 {
+    if (!t->split)
+        split_words(t);
     return sp_builder_first_words(t->builder, ret_words);
 }
 

@@ -65,7 +65,8 @@ uint32_t sp_text_word_count(const struct sp_text *t);
  * white space around it; nothing where it has none (Markdown and plain text never have one). */
 void sp_text_title(const struct sp_text *t, struct sp_buf *out);
 
-/* What sp_builder_first_words (page/builder.h) says of the last signature. */
+/* What sp_builder_first_words (page/builder.h) says of the last signature. The content it was made
+ * of must still be there. */
 size_t sp_text_first_words(struct sp_text *t, uint64_t **ret_words);
 
 /* The text itself, for people and tests: chosen blocks in order, one a line, UTF-8, entities
