@@ -162,6 +162,31 @@ static void check_link(const struct sp_markup *markup, size_t at, const struct s
     CU_ASSERT_EQUAL_FATAL(element->closed, markup->data[end - 2] == '/');
 }
 
+/* Names of attributes of all lengths, with one byte that may be no letter: where the tag ends is
+ * the same whether attributes are skipped or read. */
+TEST(skipped_attributes_end_where_read_ones_do)
+{
+    static const char odd[] = "aZz{`@[-:_= \n\t/\"'\x80\xe1>";
+    for (size_t len = 1; len < 14; len++)
+        for (size_t at = 0; at < len; at++)
+            for (size_t k = 0; k + 1 < sizeof odd; k++) {
+                char page[128] = "<a href=\"x\" ";
+                size_t name = strlen(page);
+                memset(page + name, 'n', len);
+                page[name + at] = odd[k];
+                memcpy(page + name + len, "=\"a>b\" c='>'>d\">'>", 19);
+                size_t size = strlen(page);
+                uint64_t bits[4][4] = {{0}};
+                sp_scan_kernel()->markup(
+                    page, size, &(struct sp_scan_markup){bits[0], bits[1], bits[2], bits[3]});
+                struct sp_markup m = {page, size, bits[0], bits[1], bits[2], bits[3]};
+                struct sp_attributes skipped = {0}, read = {0};
+                size_t end = sp_markup_tag_end(&m, 2, SP_WANT_OWN, &read);
+                CU_ASSERT_EQUAL(sp_markup_tag_end(&m, 2, SP_WANT_NONE, &skipped), end);
+                CU_ASSERT_EQUAL(sp_elements_link(&m, 0), end);
+            }
+}
+
 TEST(what_was_read_before_does_not_change_a_tag)
 {
     struct sp_elements *all = sp_elements_new();

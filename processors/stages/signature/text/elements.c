@@ -53,19 +53,24 @@ static __attribute__((noinline)) size_t read_tag(const struct sp_markup *page, s
     return end;
 }
 
-/* Reads a link that begins with its address. Nothing else that its attributes say is of interest,
- * so only its end is looked for. */
-static size_t read_link(const struct sp_markup *page, size_t value, struct sp_element *ret_element)
+/* Nothing else that the attributes of such a link say is of interest, so only its end is looked
+ * for. */
+size_t sp_elements_link(const struct sp_markup *page, size_t at)
 {
-    size_t quote = sp_scan_find(page->close, value, page->len);
-    while (quote < page->len && page->data[quote] != '"')
-        quote = sp_scan_find(page->close, quote + 1, page->len);
+    static const char href[] = "<a href=\"";
+    const char *data = page->data;
+    size_t value = at + sizeof href - 1;
+    if (value >= page->len || memcmp(data + at, href, sizeof href - 1) != 0)
+        return 0;
+    size_t quote = sp_scan_near(page->close, value, page->len);
+    while (quote < page->len && data[quote] != '"')
+        quote = sp_scan_near(page->close, quote + 1, page->len);
+    if (page->len - quote < 2)
+        return page->len;
+    if (data[quote + 1] == '>')
+        return quote + 2;
     struct sp_attributes unused = {0};
-    size_t end =
-        quote < page->len ? sp_markup_tag_end(page, quote + 1, SP_WANT_NONE, &unused) : page->len;
-    *ret_element = (struct sp_element){
-        .attributes = {.has_href = true}, .tag = SP_TAG_a, .closed = page->data[end - 2] == '/'};
-    return end;
+    return sp_markup_tag_end(page, quote + 1, SP_WANT_NONE, &unused);
 }
 
 static inline uint64_t load8(const char *p)
@@ -116,12 +121,15 @@ static __attribute__((noinline)) size_t read_and_keep(const struct sp_markup *pa
 size_t sp_elements_read(struct sp_elements *e, const struct sp_markup *page, size_t at,
                         struct sp_element *ret_element)
 {
-    static const char href[] = "<a href=\"";
-    const size_t value = sizeof href - 1;
     const char *tag = page->data + at;
-    if (page->len - at > value && memcmp(tag, href, value) == 0)
-        return read_link(page, at + value, ret_element);
-    size_t len = sp_scan_find(page->end, at + 2, page->len) + 1 - at;
+    size_t behind = sp_elements_link(page, at);
+    if (behind) {
+        *ret_element = (struct sp_element){.attributes = {.has_href = true},
+                                           .tag = SP_TAG_a,
+                                           .closed = page->data[behind - 2] == '/'};
+        return behind;
+    }
+    size_t len = sp_scan_near(page->end, at + 2, page->len) + 1 - at;
     bool link = (tag[1] | 0x20) == 'a' && len > 3;
     if (len > KNOWN_BYTES || at < 8 || page->len - at < KNOWN_BYTES || link)
         return read_tag(page, at, ret_element);

@@ -23,4 +23,7 @@ void sp_elements_free(struct sp_elements *e);
 size_t sp_elements_read(struct sp_elements *e, const struct sp_markup *page, size_t at,
                         struct sp_element *ret_element);
 
+/* The place behind the link that begins at `at` with its address, `<a href="`; 0 if none does. */
+size_t sp_elements_link(const struct sp_markup *page, size_t at);
+
 #endif

@@ -19,11 +19,6 @@
 
 enum { STACK_MAX = 256, COPY_STEP = 32 };
 
-struct container {
-    uint8_t tag;
-    uint8_t context; /* enum sp_context, all of it in 8 bits */
-};
-
 struct sp_html {
     struct sp_markup page;
     struct sp_elements *elements;
@@ -43,7 +38,8 @@ struct sp_html {
     size_t depth;
     uint32_t beyond[SP_TAG_COUNT]; /* containers open that the stack has no room for */
     bool any_beyond;               /* there were some */
-    struct container stack[STACK_MAX];
+    struct sp_container *stack;    /* STACK_MAX, behind some that no tag closes */
+    struct sp_container containers[SP_RUN_TOP + STACK_MAX];
 };
 
 struct sp_html *sp_html_new(void)
@@ -51,6 +47,7 @@ struct sp_html *sp_html_new(void)
     struct sp_html *h = sp_calloc(1, sizeof *h);
     h->elements = sp_elements_new();
     h->runs = sp_runs_new();
+    h->stack = h->containers + SP_RUN_TOP;
     return h;
 }
 
@@ -142,7 +139,7 @@ static void push(struct sp_html *h, enum sp_tag tag, unsigned context)
         h->any_beyond = true;
         return;
     }
-    h->stack[h->depth++] = (struct container){(uint8_t)tag, (uint8_t)(h->context | context)};
+    h->stack[h->depth++] = (struct sp_container){(uint8_t)tag, (uint8_t)(h->context | context)};
     h->context |= context;
 }
 
@@ -200,18 +197,11 @@ static void end_template(struct sp_html *h)
 
 static void start_container(struct sp_html *h, enum sp_tag tag, unsigned context)
 {
-    unsigned flags = sp_tag_flags[tag];
-    if (flags & SP_TAG_CELL)
+    if (sp_tag_flags[tag] & SP_TAG_CELL)
         pop_cells(h, tag);
-    if (flags & SP_TAG_BOILER)
-        context |= SP_IN_BOILER;
-    if (flags & SP_TAG_MAIN)
-        context |= SP_IN_MAIN;
     if (tag == SP_TAG_header && !(h->context & SP_IN_MAIN))
         context |= SP_IN_HEADER;
-    if (tag == SP_TAG_form)
-        context |= SP_IN_FORM;
-    push(h, tag, context);
+    push(h, tag, context | sp_tag_context(tag));
 }
 
 /* ---- tags ---- */
@@ -363,21 +353,26 @@ static size_t markup(struct sp_html *h, size_t at)
 
 /* ---- runs of tags ---- */
 
-static inline void apply_run(struct sp_html *h, const struct sp_run *run)
+/* Makes the change of a run if the innermost containers are those that it needs. */
+static inline bool change_containers(struct sp_html *h, const struct sp_run_change *change)
 {
-    unsigned effects = run->effects;
-    if (effects & SP_RUN_SPACE)
-        put_space(h);
-    if (effects & SP_RUN_LINK_END)
-        start_link(h, false);
-    if (effects & SP_RUN_SPACE_BEHIND)
-        put_space(h);
-    if (effects & SP_RUN_BLOCK)
-        end_block(h);
-    if (effects & SP_RUN_LINK_LOST)
-        start_link(h, false);
-    if (effects & SP_RUN_HEADING)
-        h->heading = run->heading;
+    const uint64_t each_context = 0x0100010001000100ull; /* in memory: 0, 1 of each container */
+    struct sp_container *end = h->stack + h->depth;
+    union sp_run_top top;
+    memcpy(&top, end - SP_RUN_TOP, sizeof top);
+    if (!change->known || ((top.bits ^ change->tags.bits) & change->mask.bits))
+        return false;
+    end -= change->pops;
+    top.bits = change->pushed.bits | end[-1].context * each_context;
+    memcpy(end, &top, sizeof top); /* may write behind the last one: there is room for all steps */
+    end += change->pushes;
+    h->depth = (size_t)(end - h->stack);
+    h->context = end[-1].context;
+    return true;
+}
+
+static __attribute__((noinline)) void make_steps(struct sp_html *h, const struct sp_run *run)
+{
     for (unsigned i = 0; i < run->step_count; i++) {
         const struct sp_run_step *step = &run->steps[i];
         if (step->ends)
@@ -385,6 +380,28 @@ static inline void apply_run(struct sp_html *h, const struct sp_run *run)
         else
             start_container(h, step->tag, step->context);
     }
+}
+
+static inline void apply_run(struct sp_html *h, const struct sp_run *run)
+{
+    unsigned effects = run->effects;
+    if (effects & (SP_RUN_SPACE | SP_RUN_LINK_END | SP_RUN_SPACE_BEHIND)) {
+        if (effects & SP_RUN_SPACE)
+            put_space(h);
+        if (effects & SP_RUN_LINK_END)
+            start_link(h, false);
+        if (effects & SP_RUN_SPACE_BEHIND)
+            put_space(h);
+    }
+    if (effects & SP_RUN_BLOCK) {
+        end_block(h);
+        if (effects & SP_RUN_LINK_LOST)
+            start_link(h, false);
+    }
+    if (effects & SP_RUN_HEADING)
+        h->heading = run->heading;
+    if (__builtin_expect(!change_containers(h, &run->change), 0))
+        make_steps(h, run);
 }
 
 static inline bool is_link(const struct sp_html *h, size_t at)
@@ -397,7 +414,13 @@ static inline bool is_link(const struct sp_html *h, size_t at)
 static size_t tags(struct sp_html *h, size_t at)
 {
     bool plain = !h->drop_depth && !h->any_beyond && h->depth + SP_RUN_STEPS <= STACK_MAX;
-    if (!plain || at < h->unknown_end || is_link(h, at))
+    bool link = is_link(h, at);
+    size_t link_end = plain && link ? sp_elements_link(&h->page, at) : 0;
+    if (link_end) {
+        start_link(h, true);
+        return link_end;
+    }
+    if (!plain || link || at < h->unknown_end)
         return markup(h, at);
     const struct sp_run *run = sp_runs_find(h->runs, h->elements, &h->page, at, &h->unknown_end);
     if (!run)

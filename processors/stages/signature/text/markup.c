@@ -42,18 +42,30 @@ static void take(const struct sp_markup *m, struct sp_view name, struct sp_view 
         attributes->context |= sp_tag_role_context(value);
 }
 
-/* Whether the quote at `quote` begins a value, with only a space, a name of letters and '=' between
- * `at`, where the tag's name or another value ends, and it. */
+enum { USUAL_NAME = 8 };
+
+/* Whether the len bytes before `end` are letters, 1 to USUAL_NAME; so many before it can be read.
+ * Without a branch, because names are of all lengths. */
+static inline bool are_letters(const char *end, size_t len)
+{
+    const uint64_t each = 0x0101010101010101ull;
+    unsigned foreign = 8 * (unsigned)(USUAL_NAME - len); /* bits of bytes before them */
+    uint64_t x;
+    memcpy(&x, end - sizeof x, sizeof x);
+    x >>= foreign;
+    uint64_t lower = x | 0x20 * each;
+    uint64_t from_a = lower + (0x80 - 'a') * each, behind_z = lower + (0x7f - 'z') * each;
+    return (from_a & ~behind_z & ~x & 0x80 * each) == 0x80 * each >> foreign;
+}
+
+/* Whether the quote at `quote` begins a value, with only a space, a name of a few letters and '='
+ * between `at`, where the tag's name or another value ends, and it. */
 static bool begins_value(const struct sp_markup *m, size_t at, size_t quote)
 {
     const char *data = m->data;
-    size_t i = quote - 1;
-    if (quote < at + 3 || data[i] != '=')
-        return false;
-    do
-        i--;
-    while (i > at && (unsigned)((data[i] | 0x20) - 'a') < 26u);
-    return i == at && is_space(data[i]);
+    return quote >= at + 3 && quote <= at + 2 + USUAL_NAME && quote > USUAL_NAME &&
+           data[quote - 1] == '=' && is_space(data[at]) &&
+           are_letters(data + quote - 1, quote - at - 2);
 }
 
 /* Skips attributes of the usual form, name="value"; returns the place behind them. *ret_end is set
@@ -62,16 +74,16 @@ static size_t skip_attributes(const struct sp_markup *m, size_t at, size_t *ret_
 {
     const char *data = m->data;
     for (;;) {
-        size_t quote = sp_scan_find(m->close, at, m->len);
+        size_t quote = sp_scan_near(m->close, at, m->len);
         if (quote < m->len && data[quote] == '>') {
             *ret_end = quote + 1;
             return at;
         }
         if (quote == m->len || !begins_value(m, at, quote))
             return at;
-        size_t end = sp_scan_find(m->close, quote + 1, m->len);
+        size_t end = sp_scan_near(m->close, quote + 1, m->len);
         while (end < m->len && data[end] != data[quote])
-            end = sp_scan_find(m->close, end + 1, m->len);
+            end = sp_scan_near(m->close, end + 1, m->len);
         if (end == m->len) {
             *ret_end = end;
             return at;

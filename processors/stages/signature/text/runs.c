@@ -13,19 +13,17 @@
 
 #include "base/mem.h"
 
-#if defined(__x86_64__)
-#include <emmintrin.h>
-#endif
-
 /* An odd number of cache lines: then the first lines of places, which are read most, are in all
  * sets of a cache. */
-enum { PLACE_BITS = 10, PLACE_BYTES = 320, BLOCK = 64 };
+enum { PLACE_BITS = 10, PLACE_BYTES = 448, BLOCK = SP_SCAN_BLOCK };
 
 struct place {
     uint32_t wanted; /* by the run that was not found here last */
     uint32_t bytes;  /* of text that are compared; 0: empty */
     struct sp_run run;
-    char text[PLACE_BYTES - 2 * sizeof(uint32_t) - sizeof(struct sp_run)];
+    char text[PLACE_BYTES - 2 * sizeof(uint32_t) - sizeof(struct sp_run) -
+              sizeof(struct sp_run_step[SP_RUN_STEPS])];
+    struct sp_run_step steps[SP_RUN_STEPS]; /* of the run; last, because they are seldom read */
 };
 
 enum { RUN_BYTES = sizeof(((struct place *)0)->text) / BLOCK * BLOCK };
@@ -61,11 +59,12 @@ static void add_space(struct sp_run *run)
 /* Returns false if there is no room. A container without content leaves nothing. */
 static bool add_step(struct sp_run *run, struct sp_run_step step)
 {
-    const struct sp_run_step *last = run->step_count ? &run->steps[run->step_count - 1] : NULL;
-    if (step.ends && last && !last->ends && last->tag == step.tag &&
-        !(sp_tag_flags[step.tag] & SP_TAG_CELL)) {
-        run->step_count--;
-        return true;
+    if (step.ends && run->step_count && !(sp_tag_flags[step.tag] & SP_TAG_CELL)) {
+        const struct sp_run_step *last = &run->steps[run->step_count - 1];
+        if (!last->ends && last->tag == step.tag) {
+            run->step_count--;
+            return true;
+        }
     }
     if (run->step_count == SP_RUN_STEPS)
         return false;
@@ -90,7 +89,8 @@ static bool add_tag(struct sp_run *run, const struct sp_element *element)
 {
     unsigned flags = sp_tag_flags[element->tag];
     const struct sp_attributes *attributes = &element->attributes;
-    uint8_t context = (uint8_t)(attributes->context | (attributes->hidden ? SP_IN_HINT : 0));
+    uint8_t context = (uint8_t)(attributes->context | (attributes->hidden ? SP_IN_HINT : 0) |
+                                sp_tag_context(element->tag));
     if (is_special(element))
         return false;
     if ((flags & SP_TAG_STACK) &&
@@ -135,19 +135,64 @@ static size_t add_next(struct sp_run *run, struct sp_elements *e, const struct s
     return whole && add_tag(run, &element) ? behind : at;
 }
 
-static struct sp_run read_run(struct sp_elements *e, const struct sp_markup *page, size_t at,
-                              size_t end)
+/* Adds a container that begins; returns false if the change cannot have it. A new cell or row ends
+ * the one before it unless it is directly in its row or table. */
+static bool add_pushed(struct sp_run_change *c, uint8_t *needed, struct sp_run_step step)
 {
-    struct sp_run run = {0};
+    struct sp_container *pushed = c->pushed.containers;
+    uint8_t around = step.tag == SP_TAG_tr ? SP_TAG_table : SP_TAG_tr;
+    unsigned context = step.context;
+    if (c->pushes == SP_RUN_TOP || step.tag == SP_TAG_header)
+        return false;
+    if (sp_tag_flags[step.tag] & SP_TAG_CELL) {
+        if (c->pushes ? pushed[c->pushes - 1].tag != around : c->pops == SP_RUN_TOP)
+            return false;
+        if (c->pushes == 0)
+            needed[c->pops] = around;
+    }
+    if (c->pushes)
+        context |= pushed[c->pushes - 1].context;
+    pushed[c->pushes++] = (struct sp_container){step.tag, (uint8_t)context};
+    return true;
+}
+
+/* Makes one change of a run's steps if they are few, and none ends what another one began. */
+static struct sp_run_change change_of(const struct sp_run *run)
+{
+    const struct sp_run_change none = {0};
+    struct sp_run_change c = {.known = true};
+    uint8_t needed[SP_RUN_TOP] = {0}; /* tags, of the innermost container first */
+    for (unsigned i = 0; i < run->step_count; i++) {
+        struct sp_run_step step = run->steps[i];
+        if (!step.ends) {
+            if (!add_pushed(&c, needed, step))
+                return none;
+        } else if (c.pushes || c.pops == SP_RUN_TOP) {
+            return none;
+        } else {
+            needed[c.pops++] = step.tag;
+        }
+    }
+    for (unsigned i = 0; i < SP_RUN_TOP; i++) {
+        c.tags.containers[SP_RUN_TOP - 1 - i].tag = needed[i];
+        c.mask.containers[SP_RUN_TOP - 1 - i].tag = needed[i] ? 0xff : 0;
+    }
+    return c;
+}
+
+/* Reads the run of the bytes [at, end). */
+static void read_run(struct sp_elements *e, const struct sp_markup *page, size_t at, size_t end,
+                     struct sp_run *run)
+{
     size_t start = at;
     for (size_t next = 0; at < end; at = next) {
-        next = add_next(&run, e, page, at, end);
+        next = add_next(run, e, page, at, end);
         if (next == at)
             break;
     }
-    run.len = (uint16_t)(at - start);
-    run.effects |= at < end ? SP_RUN_PART : 0;
-    return run;
+    run->len = (uint16_t)(at - start);
+    run->effects |= at < end ? SP_RUN_PART : 0;
+    run->change = change_of(run);
 }
 
 /* ---- runs that are known ---- */
@@ -164,44 +209,20 @@ static inline uint64_t load8(const char *p)
 static inline uint64_t hash_of(const char *run, size_t len)
 {
     unsigned foreign = len < 8 ? 64 - 8 * (unsigned)len : 0; /* bits of other bytes, of 8 bytes */
-    size_t most = len < 8 ? 0 : len - 8, step = len / 4;
+    size_t most = len < 8 ? 0 : len - 8;
     uint64_t hash = (load8(run) << foreign) * 0x9e3779b97f4a7c15ull;
-    hash ^= (load8(run + (step < most ? step : most)) << foreign) * 0xd6e8feb86659fd93ull;
-    hash ^= (load8(run + (2 * step < most ? 2 * step : most)) << foreign) * 0xa0761d6478bd642full;
-    hash ^= (load8(run + (3 * step < most ? 3 * step : most)) << foreign) * 0xe7037ed1a0b428dbull;
+    hash ^= (load8(run + most / 4) << foreign) * 0xd6e8feb86659fd93ull;
+    hash ^= (load8(run + most / 2) << foreign) * 0xa0761d6478bd642full;
+    hash ^= (load8(run + most - most / 4) << foreign) * 0xe7037ed1a0b428dbull;
     return hash ^ (load8(run + len - 8) >> foreign) * 0xc2b2ae3d27d4eb4full;
-}
-
-/* Whether len bytes are equal, at least one; whole BLOCKs can be read. */
-static inline bool equal(const char *a, const char *b, size_t len)
-{
-#if defined(__x86_64__)
-    static const uint8_t kept[2 * BLOCK] = {
-        [0 ... BLOCK - 1] = 0xff,
-    };
-    for (;; a += BLOCK, b += BLOCK, len -= BLOCK) {
-        const uint8_t *keep = kept + BLOCK - (len < BLOCK ? len : BLOCK);
-        __m128i differ = _mm_setzero_si128();
-        for (unsigned i = 0; i < BLOCK; i += 16) {
-            __m128i x = _mm_loadu_si128((const void *)(a + i));
-            __m128i y = _mm_loadu_si128((const void *)(b + i));
-            __m128i k = _mm_loadu_si128((const void *)(keep + i));
-            differ = _mm_or_si128(differ, _mm_and_si128(_mm_xor_si128(x, y), k));
-        }
-        if (_mm_movemask_epi8(_mm_cmpeq_epi8(differ, _mm_setzero_si128())) != 0xffff)
-            return false;
-        if (len <= BLOCK)
-            return true;
-    }
-#else
-    return memcmp(a, b, len) == 0;
-#endif
 }
 
 static __attribute__((noinline)) const struct sp_run *
 learn(struct place *p, struct sp_elements *e, const struct sp_markup *page, size_t at, size_t end)
 {
-    p->run = read_run(e, page, at, end);
+    p->run = (struct sp_run){0};
+    p->run.steps = p->steps;
+    read_run(e, page, at, end, &p->run);
     p->bytes = (uint32_t)(end - at);
     memcpy(p->text, page->data + at, p->bytes);
     return p->run.len ? &p->run : NULL;
@@ -217,7 +238,7 @@ const struct sp_run *sp_runs_find(struct sp_runs *r, struct sp_elements *e,
         return NULL;
     uint64_t hash = hash_of(run, len);
     struct place *p = &r->places[hash >> (64 - PLACE_BITS)];
-    if (__builtin_expect(p->bytes == len && equal(p->text, run, len), 1))
+    if (__builtin_expect(p->bytes == len && sp_scan_kernel()->equal(p->text, run, len), 1))
         return p->run.len ? &p->run : NULL;
     uint32_t wanted = (uint32_t)(hash >> 16);
     if (p->wanted == wanted)

@@ -23,7 +23,31 @@ enum sp_run_effect {
 struct sp_run_step {
     uint8_t tag; /* enum sp_tag */
     bool ends;
-    uint8_t context; /* of a container that begins: enum sp_context, by its attributes */
+    uint8_t context; /* of a container that begins: enum sp_context, by itself */
+};
+
+struct sp_container {
+    uint8_t tag;     /* enum sp_tag */
+    uint8_t context; /* enum sp_context, all of it in 8 bits */
+};
+
+enum { SP_RUN_TOP = 4 };
+
+/* The innermost containers, as they lie in memory. */
+union sp_run_top {
+    struct sp_container containers[SP_RUN_TOP];
+    uint64_t bits;
+};
+
+/* What all steps of a run do together if the innermost containers have certain tags: the last
+ * `pops` of them end, then `pushes` begin. */
+struct sp_run_change {
+    bool known;
+    uint8_t pops;
+    uint8_t pushes;
+    union sp_run_top tags;   /* needed at the end of the stack, the last one last; contexts are 0 */
+    union sp_run_top mask;   /* of those bytes that count */
+    union sp_run_top pushed; /* contexts are to be combined with that of what is around them */
 };
 
 struct sp_run {
@@ -31,7 +55,8 @@ struct sp_run {
     uint8_t effects; /* enum sp_run_effect */
     uint8_t heading; /* SP_IN_HEADING or 0 */
     uint8_t step_count;
-    struct sp_run_step steps[SP_RUN_STEPS];
+    struct sp_run_change change;
+    struct sp_run_step *steps; /* room for SP_RUN_STEPS */
 };
 
 struct sp_runs;

@@ -121,8 +121,13 @@ static size_t portable_ascii(const char *text, size_t len)
     return i;
 }
 
-static const struct sp_scan_kernel portable = {"portable", portable_markup, portable_words,
-                                               portable_borders, portable_ascii};
+static bool portable_equal(const char *a, const char *b, size_t len)
+{
+    return memcmp(a, b, len) == 0;
+}
+
+static const struct sp_scan_kernel portable = {"portable",       portable_markup, portable_words,
+                                               portable_borders, portable_ascii,  portable_equal};
 
 #if SP_X86
 
@@ -207,6 +212,15 @@ AVX512 static size_t avx512_ascii(const char *text, size_t len)
     return len;
 }
 
+AVX512 static bool avx512_equal(const char *a, const char *b, size_t len)
+{
+    for (; len > SP_SCAN_BLOCK; a += SP_SCAN_BLOCK, b += SP_SCAN_BLOCK, len -= SP_SCAN_BLOCK)
+        if (_mm512_cmpneq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b)))
+            return false;
+    uint64_t differ = _mm512_cmpneq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b));
+    return differ << (SP_SCAN_BLOCK - len) == 0;
+}
+
 /* One instruction for the borders of a block, of which there are mostly fewer than 32. */
 __attribute__((target("avx512f,avx512bw,avx512vbmi2,bmi,bmi2,popcnt"))) static size_t
 vbmi2_borders(const uint64_t *bits, size_t blocks, uint16_t *ret_places)
@@ -233,10 +247,10 @@ vbmi2_borders(const uint64_t *bits, size_t blocks, uint16_t *ret_places)
     return count;
 }
 
-static const struct sp_scan_kernel avx512 = {"avx512", avx512_markup, avx512_words,
-                                             portable_borders, avx512_ascii};
+static const struct sp_scan_kernel avx512 = {"avx512",         avx512_markup, avx512_words,
+                                             portable_borders, avx512_ascii,  avx512_equal};
 static const struct sp_scan_kernel avx512vbmi2 = {"avx512vbmi2", avx512_markup, avx512_words,
-                                                  vbmi2_borders, avx512_ascii};
+                                                  vbmi2_borders, avx512_ascii,  avx512_equal};
 
 AVX2 static inline uint64_t eq2(__m256i lo, __m256i hi, char c)
 {
@@ -315,8 +329,24 @@ AVX2 static size_t avx2_ascii(const char *text, size_t len)
     return i + portable_ascii(text + i, len - i);
 }
 
-static const struct sp_scan_kernel avx2 = {"avx2", avx2_markup, avx2_words, portable_borders,
-                                           avx2_ascii};
+AVX2 static bool avx2_equal(const char *a, const char *b, size_t len)
+{
+    for (;; a += SP_SCAN_BLOCK, b += SP_SCAN_BLOCK, len -= SP_SCAN_BLOCK) {
+        __m256i lo = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)a),
+                                       _mm256_loadu_si256((const __m256i *)b));
+        __m256i hi = _mm256_cmpeq_epi8(_mm256_loadu_si256((const __m256i *)(a + 32)),
+                                       _mm256_loadu_si256((const __m256i *)(b + 32)));
+        uint32_t low = (uint32_t)_mm256_movemask_epi8(lo);
+        uint64_t differ = ~(low | (uint64_t)(uint32_t)_mm256_movemask_epi8(hi) << 32);
+        if (len <= SP_SCAN_BLOCK)
+            return differ << (SP_SCAN_BLOCK - len) == 0;
+        if (differ)
+            return false;
+    }
+}
+
+static const struct sp_scan_kernel avx2 = {"avx2",           avx2_markup, avx2_words,
+                                           portable_borders, avx2_ascii,  avx2_equal};
 
 static bool has_avx512(void)
 {

@@ -34,9 +34,11 @@ struct sp_scan_kernel {
     size_t (*borders)(const uint64_t *bits, size_t blocks, uint16_t *ret_places);
     /* length of the longest prefix without bytes of 0x80 and more */
     size_t (*ascii)(const char *text, size_t len);
+    /* Whether len bytes are equal, at least one; whole SP_SCAN_BLOCKs can be read. */
+    bool (*equal)(const char *a, const char *b, size_t len);
 };
 
-enum { SP_SCAN_BORDERED_BLOCKS = 1024 };
+enum { SP_SCAN_BORDERED_BLOCKS = 1024, SP_SCAN_BLOCK = 64 };
 
 /* Ends a block in the text buffer: a sentence border that no text contains (a control
  * character in the input is copied as it is, and is a border too). */

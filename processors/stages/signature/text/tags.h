@@ -129,6 +129,14 @@ enum sp_context {
     SP_IN_TEMPLATE = 128 /* a <script> that holds HTML for a script to show */
 };
 
+/* The context that an element gives by its name. */
+static inline unsigned sp_tag_context(enum sp_tag tag)
+{
+    unsigned flags = sp_tag_flags[tag];
+    return (flags & SP_TAG_BOILER ? SP_IN_BOILER : 0) | (flags & SP_TAG_MAIN ? SP_IN_MAIN : 0) |
+           (tag == SP_TAG_form ? SP_IN_FORM : 0);
+}
+
 /* The context that a class or id attribute's value gives. `room` bytes can be read at its data. */
 unsigned sp_tag_class_context(struct sp_view value, size_t room);
 unsigned sp_tag_role_context(struct sp_view value);
