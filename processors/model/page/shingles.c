@@ -137,17 +137,17 @@ static struct seen seen_none(uint32_t *table, size_t count)
     return (struct seen){table, cap - 1, false};
 }
 
-/* Returns false if it was there already. */
+/* Returns false if it was there already. Callers add the result instead of testing it, because
+ * whether a shingle is a repeat cannot be predicted. */
 static inline bool seen_add(struct seen *s, uint32_t shingle)
 {
     size_t at = shingle & s->mask;
     while (s->table[at] && s->table[at] != shingle)
         at = (at + 1) & s->mask;
-    if (s->table[at] == shingle && (shingle || s->zero))
-        return false;
+    bool repeat = (s->table[at] == shingle) & ((shingle != 0) | s->zero);
     s->zero |= shingle == 0;
     s->table[at] = shingle;
-    return true;
+    return !repeat;
 }
 
 size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count, uint32_t *table,
@@ -157,10 +157,10 @@ size_t sp_shingles_once(const uint64_t *words, uint32_t *shingles, size_t count,
     struct seen seen = seen_none(table, count);
     memset(ret_length, 0, SP_DIMS * sizeof *ret_length);
     for (size_t i = 0; i < count; i++) {
-        if (!seen_add(&seen, shingles[i]))
-            continue;
-        shingles[kept++] = shingles[i];
-        ret_length[sp_dictionary_sub(dictionary, words[i])]++;
+        bool first = seen_add(&seen, shingles[i]);
+        shingles[kept] = shingles[i];
+        kept += first;
+        ret_length[sp_dictionary_sub(dictionary, words[i])] += first;
     }
     return kept;
 }
@@ -170,9 +170,10 @@ size_t sp_shingles_first_words(uint64_t *words, const uint32_t *shingles, size_t
 {
     size_t kept = 0;
     struct seen seen = seen_none(table, count);
-    for (size_t i = 0; i < count; i++)
-        if (seen_add(&seen, shingles[i]))
-            words[kept++] = words[i];
+    for (size_t i = 0; i < count; i++) {
+        words[kept] = words[i];
+        kept += seen_add(&seen, shingles[i]);
+    }
     return kept;
 }
 

@@ -1,6 +1,7 @@
 /* Shingles, signatures and their packed form; golden values fix the stored format. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <zlib.h>
 
 #include "base/mem.h"
@@ -161,6 +162,38 @@ TEST(lengths_count_words_by_sub_dictionary)
         }
     for (uint32_t d = 0; d < SP_DIMS; d++)
         sp_dictionary_done(&no_words[d]);
+}
+
+/* Few different shingles, 0 among them, many of which want the same places of the table. */
+TEST(the_first_of_equal_shingles_is_kept)
+{
+    enum { COUNT = 300 };
+    uint64_t words[COUNT], firsts[COUNT], state = 1;
+    uint32_t shingles[COUNT], *table = sp_alloc(sp_shingles_table(COUNT) * sizeof *table);
+    for (int round = 0; round < 200; round++) {
+        uint32_t expected[COUNT], expected_length[SP_DIMS] = {0}, length[SP_DIMS];
+        uint64_t expected_words[COUNT];
+        size_t kept = 0;
+        for (size_t i = 0; i < COUNT; i++) {
+            uint64_t x = sp_mix64(state++);
+            words[i] = firsts[i] = sp_mix64(x);
+            shingles[i] = (uint32_t)(x % 8) << 16 | (uint32_t)(x >> 32) % 8;
+            bool repeat = false;
+            for (size_t k = 0; k < kept; k++)
+                repeat |= expected[k] == shingles[i];
+            if (repeat)
+                continue;
+            expected[kept] = shingles[i];
+            expected_words[kept++] = words[i];
+            expected_length[sp_dictionary_sub(NULL, words[i])]++;
+        }
+        CU_ASSERT_EQUAL_FATAL(sp_shingles_first_words(firsts, shingles, COUNT, table), kept);
+        CU_ASSERT_EQUAL(memcmp(firsts, expected_words, kept * sizeof *firsts), 0);
+        CU_ASSERT_EQUAL_FATAL(sp_shingles_once(words, shingles, COUNT, table, NULL, length), kept);
+        CU_ASSERT_EQUAL(memcmp(shingles, expected, kept * sizeof *shingles), 0);
+        CU_ASSERT_EQUAL(memcmp(length, expected_length, sizeof length), 0);
+    }
+    sp_free(table);
 }
 
 TEST(sorting_is_right_for_uniform_and_for_hostile_keys)
