@@ -35,15 +35,29 @@ static bool comes_before(const struct entry *e, sp_shelf_order *order, const voi
     return e->head != head ? e->head < head : order(key, e->object) < 0;
 }
 
+/* The number of boards from `from` on whose heads are below this one. Without a branch that depends
+ * on a head, because none of them could be predicted. */
+static uint32_t boards_below(const struct sp_shelf *s, uint32_t from, uint64_t head)
+{
+    const struct sp_shelf_board *at = s->boards + from;
+    uint32_t left = s->board_count - from;
+    if (!left)
+        return 0;
+    for (; left > 1; left -= left / 2)
+        at += left / 2 & -(uint32_t)(at[left / 2 - 1].head < head);
+    return (uint32_t)(at - s->boards) - from + (at->head < head);
+}
+
 /* The last board whose first object comes before the key, or the first. */
 static uint32_t find_board(const struct sp_shelf *s, sp_shelf_order *order, const void *key,
                            uint64_t head)
 {
-    uint32_t lo = 0, hi = s->board_count;
+    uint32_t lo = boards_below(s, 0, head), hi = lo;
+    if (lo < s->board_count && s->boards[lo].head == head)
+        hi = head < UINT64_MAX ? lo + boards_below(s, lo, head + 1) : s->board_count;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        const struct sp_shelf_board *b = &s->boards[mid];
-        if (b->head != head ? b->head < head : order(key, b->entries[0].object) < 0)
+        if (order(key, s->boards[mid].entries[0].object) < 0)
             lo = mid + 1;
         else
             hi = mid;
@@ -61,6 +75,13 @@ static uint32_t guess(const struct sp_shelf *s, uint32_t board, uint64_t head)
     return (uint32_t)((double)(head - first) / (double)(end - first) * (b->count - 1));
 }
 
+/* Prefetches this entry, and those that a search from it on reads next. */
+static void prefetch_around(const struct sp_shelf_board *b, uint32_t at)
+{
+    enum { LINE = 64, BEFORE = LINE / sizeof(struct entry), THREE_LINES = 3 * LINE };
+    sp_prefetch_bytes(&b->entries[at > BEFORE ? at - BEFORE : 0], THREE_LINES);
+}
+
 /* The first entry of the board that does not come before the key. A binary search, but around a
  * guess: each entry that is far from the last one is a wait for memory. */
 static uint32_t find_entry(const struct sp_shelf *s, uint32_t board, sp_shelf_order *order,
@@ -68,6 +89,7 @@ static uint32_t find_entry(const struct sp_shelf *s, uint32_t board, sp_shelf_or
 {
     const struct sp_shelf_board *b = &s->boards[board];
     uint32_t lo = 0, hi = b->count, at = guess(s, board, head);
+    prefetch_around(b, at);
     for (uint32_t step = 4; lo < hi; step *= 2) {
         bool before = comes_before(&b->entries[at], order, key, head);
         if (before)
@@ -102,7 +124,7 @@ void sp_shelf_prefetch(const struct sp_shelf *s, uint64_t head)
 {
     uint32_t board = find_board(s, before_all, NULL, head);
     if (board < s->board_count)
-        sp_prefetch(&s->boards[board].entries[guess(s, board, head)]);
+        prefetch_around(&s->boards[board], guess(s, board, head));
 }
 
 const void *sp_shelf_guess(const struct sp_shelf *s, uint64_t head)
@@ -148,6 +170,7 @@ static void split_board(struct sp_shelf *s, uint32_t at)
     high->count = low->count / 2;
     low->count -= high->count;
     sp_grow(&high->entries, &high->cap, high->count);
+    SP_ASSERT(high->entries);
     memcpy(high->entries, low->entries + low->count, high->count * sizeof *high->entries);
     high->head = high->entries[0].head;
 }
