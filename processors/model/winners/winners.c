@@ -53,20 +53,40 @@ static uint64_t append(uint64_t head, uint64_t field, unsigned bits, bool *full)
     return head << bits | (*full ? most : field);
 }
 
+enum { DYNAMIC = 2, UNFAVOURED = 2 };
+
+/* Appends what decides between pages of equal popularity: the length of the URL and the page in so
+ * many bits. */
+static uint64_t append_rest(uint64_t head, const struct sp_rank *rank, struct sp_id page,
+                            unsigned url_bits, unsigned page_bits)
+{
+    bool full = false;
+    head = append(head, rank->dynamic, DYNAMIC, &full);
+    head = append(head, rank->url_bytes, url_bits, &full);
+    head = append(head, rank->unfavoured, UNFAVOURED, &full);
+    return append(head, page.hi >> (64 - page_bits), page_bits, &full);
+}
+
+/* Of the bits of a popularity above 0, the lower half is zero if it is a whole number below two
+ * million. Otherwise it ranks before the popularities whose upper half is the same and whose lower
+ * half is zero, and nothing is appended. */
+static uint64_t popular_head(uint64_t bits, const struct sp_rank *rank, struct sp_id page)
+{
+    enum { URL = 12, PAGE = 15, REST = DYNAMIC + URL + UNFAVOURED + PAGE };
+    uint64_t head = INT32_MAX - (bits >> 32);
+    return (uint32_t)bits ? head << REST : append_rest(head, rank, page, URL, PAGE);
+}
+
 uint64_t sp_rank_head(const struct sp_rank *rank, struct sp_id page)
 {
-    enum { DYNAMIC = 2, URL = 16, UNFAVOURED = 2, PAGE = 42 };
+    enum { URL = 16, PAGE = 42 };
     static const uint64_t sign = 1ull << 63;
-    uint64_t bits, head = 1; /* positive popularities: 0; others: 3 */
-    bool full = false;
-    if (rank->popularity != 0) {
-        memcpy(&bits, &rank->popularity, sizeof bits);
-        return bits & sign ? (bits ^ sign) >> 1 | 3ull << 62 : (~bits ^ sign) >> 1;
-    }
-    head = append(head, rank->dynamic, DYNAMIC, &full);
-    head = append(head, rank->url_bytes, URL, &full);
-    head = append(head, rank->unfavoured, UNFAVOURED, &full);
-    return append(head, page.hi >> (64 - PAGE), PAGE, &full);
+    uint64_t bits;
+    if (rank->popularity ==
+        0) /* begins with bits 01, a larger one with 00, a smaller one with 11 */
+        return append_rest(1, rank, page, URL, PAGE);
+    memcpy(&bits, &rank->popularity, sizeof bits);
+    return bits & sign ? (bits ^ sign) >> 1 | 3ull << 62 : popular_head(bits, rank, page);
 }
 
 enum sp_rank_rule sp_rank_decided(const struct sp_rank *winner, struct sp_id winner_page,

@@ -39,7 +39,8 @@ int sp_rank_cmp(const struct sp_rank *a, struct sp_id a_page, const struct sp_ra
                 struct sp_id b_page);
 
 /* A number that never decreases along the order of sp_rank_cmp. It differs for nearly all pages of
- * popularity 0; of any other popularity, all pages have the same. */
+ * popularity 0 or of a whole number below two million; of any other popularity, all pages have the
+ * same. */
 uint64_t sp_rank_head(const struct sp_rank *rank, struct sp_id page);
 
 /* Returns the part of the rank that puts the winner before the loser. */

@@ -66,10 +66,11 @@ static struct sp_id page_of(uint64_t hi, uint64_t lo)
 /* Whatever decides between two pages, their heads do not say the opposite. */
 TEST(heads_of_ranks_never_decrease_along_their_order)
 {
-    static const double popularities[] = {-INFINITY, -2, -1e-300, 0, 1e-310, 1, 1.5, 3, INFINITY};
-    static const uint32_t lengths[] = {0, 17, 18, 65533, 65534, 65535, 65536, UINT32_MAX};
+    static const double popularities[] = {-INFINITY,   -2,          -1e-300, 0, 1e-310,  1,
+                                          1 + 0x1p-40, 1 + 0x1p-39, 1.5,     3, INFINITY};
+    static const uint32_t lengths[] = {0, 17, 4094, 4095, 65534, 65535, 65536, UINT32_MAX};
     static const uint64_t pages[] = {0, 1, 1ull << 22, UINT64_MAX / 3, UINT64_MAX};
-    enum { POPULARITIES = 9, LENGTHS = 8, PAGES = 5, FLAGS = 4 };
+    enum { POPULARITIES = 11, LENGTHS = 8, PAGES = 5, FLAGS = 4 };
     struct sp_rank ranks[POPULARITIES * LENGTHS * PAGES * FLAGS * FLAGS];
     struct sp_id ids[POPULARITIES * LENGTHS * PAGES * FLAGS * FLAGS];
     uint32_t count = 0, same = 0;
@@ -94,6 +95,9 @@ TEST(heads_of_ranks_never_decrease_along_their_order)
     CU_ASSERT_EQUAL(sp_rank_head(&none, ids[0]), sp_rank_head(&minus, ids[0]));
     CU_ASSERT_NOT_EQUAL(sp_rank_head(&none, page_of(1ull << 22, 0)),
                         sp_rank_head(&none, page_of(2ull << 22, 0)));
+    struct sp_rank some = {.popularity = 1999999, .url_bytes = 100};
+    CU_ASSERT_NOT_EQUAL(sp_rank_head(&some, page_of(1ull << 49, 0)),
+                        sp_rank_head(&some, page_of(2ull << 49, 0)));
 }
 
 /* ---- popularity classes ---- */
