@@ -1,6 +1,7 @@
 /* See parity.h. */
 #include "similarity/parity.h"
 
+#include <stdbool.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -81,44 +82,71 @@ static inline __attribute__((always_inline)) uint32_t brief_distance(const uint6
            (uint32_t)__builtin_popcountll(a[1] ^ b[1]);
 }
 
-static inline __attribute__((always_inline)) uint64_t
-near_of(const struct sp_parity_wide *x, const struct sp_parity_eight *list, uint32_t count)
+/* The most bits in which the brief patterns of x and of an item that is not ruled out differ. If
+ * that is half of their bits, as in random patterns, they are of no use. */
+static inline int64_t brief_most(const struct sp_parity_wide *x, const struct sp_parity_list *list)
 {
-    uint64_t near = 0;
+    double most = x->most + list->largest_most;
+    return most < 64 * SP_PARITY_BRIEF / 2.5 ? (int64_t)most : INT64_MAX;
+}
+
+static inline __attribute__((always_inline)) uint64_t
+near_of(const struct sp_parity_wide *x, const struct sp_parity_list *list, uint32_t count)
+{
+    uint64_t near = 0, brief[SP_PARITY_BRIEF];
+    int64_t most = brief_most(x, list);
+    sp_parity_brief(x->words, SP_PARITY_WIDE, brief);
     for (uint32_t i = 0; i < count; i++) {
-        const struct sp_parity_eight *y = &list[i / 8];
         int bits = 0;
+        for (uint32_t k = 0; most < INT64_MAX && k < SP_PARITY_BRIEF; k++)
+            bits += __builtin_popcountll(brief[k] ^ list->briefs[i / 8][k][i % 8]);
+        if (bits > most)
+            continue;
+        bits = 0;
         for (uint32_t k = 0; k < SP_PARITY_WIDE; k++)
-            bits += __builtin_popcountll(x->words[k] ^ y->words[k][i % 8]);
-        near |= (uint64_t)(bits <= x->most + y->most[i % 8]) << i;
+            bits += __builtin_popcountll(x->words[k] ^ list->words[i / 8][k][i % 8]);
+        near |= (uint64_t)(bits <= x->most + list->most[i / 8][i % 8]) << i;
     }
     return near;
 }
 
 #if defined(__x86_64__)
 __attribute__((target("popcnt"))) static uint64_t
-near_popcnt(const struct sp_parity_wide *x, const struct sp_parity_eight *list, uint32_t count)
+near_popcnt(const struct sp_parity_wide *x, const struct sp_parity_list *list, uint32_t count)
 {
     return near_of(x, list, count);
 }
 
 #define AVX512 "avx512f,avx512dq,avx512vpopcntdq"
 
-__attribute__((target(AVX512))) static uint64_t
-near_avx512(const struct sp_parity_wide *x, const struct sp_parity_eight *list, uint32_t count)
+/* In how many bits x differs from each of eight patterns of so many words. */
+__attribute__((target(AVX512))) static inline __m512i
+distances_avx512(const uint64_t *x, const uint64_t (*eight)[8], uint32_t words)
 {
-    uint64_t near = 0;
-    for (uint32_t i = 0; i < count; i += 8) {
-        const struct sp_parity_eight *y = &list[i / 8];
-        __m512i bits = _mm512_setzero_si512();
-        for (uint32_t k = 0; k < SP_PARITY_WIDE; k++) {
-            __m512i differ = _mm512_xor_si512(_mm512_set1_epi64((int64_t)x->words[k]),
-                                              _mm512_loadu_si512(y->words[k]));
-            bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(differ));
-        }
-        __m512d most = _mm512_add_pd(_mm512_set1_pd(x->most), _mm512_loadu_pd(y->most));
-        __mmask8 eight = _mm512_cmp_pd_mask(_mm512_cvtepi64_pd(bits), most, _CMP_LE_OQ);
-        near |= (uint64_t)eight << i;
+    __m512i bits = _mm512_setzero_si512();
+    for (uint32_t k = 0; k < words; k++) {
+        __m512i differ =
+            _mm512_xor_si512(_mm512_set1_epi64((int64_t)x[k]), _mm512_loadu_si512(eight[k]));
+        bits = _mm512_add_epi64(bits, _mm512_popcnt_epi64(differ));
+    }
+    return bits;
+}
+
+__attribute__((target(AVX512))) static uint64_t
+near_avx512(const struct sp_parity_wide *x, const struct sp_parity_list *list, uint32_t count)
+{
+    uint64_t near = 0, brief[SP_PARITY_BRIEF];
+    int64_t most = brief_most(x, list);
+    sp_parity_brief(x->words, SP_PARITY_WIDE, brief);
+    for (uint32_t i = 0; i < (count + 7) / 8; i++) {
+        if (most < INT64_MAX &&
+            !_mm512_cmple_epi64_mask(distances_avx512(brief, list->briefs[i], SP_PARITY_BRIEF),
+                                     _mm512_set1_epi64(most)))
+            continue;
+        __m512i bits = distances_avx512(x->words, list->words[i], SP_PARITY_WIDE);
+        __m512d both = _mm512_add_pd(_mm512_set1_pd(x->most), _mm512_loadu_pd(list->most[i]));
+        __mmask8 eight = _mm512_cmp_pd_mask(_mm512_cvtepi64_pd(bits), both, _CMP_LE_OQ);
+        near |= (uint64_t)eight << 8 * i;
     }
     return count < SP_PARITY_AT_ONCE ? near & ((1ull << count) - 1) : near;
 }
@@ -191,29 +219,34 @@ void sp_parity_widen(const uint64_t *pattern, uint32_t words, uint64_t ret_words
         ret_words[i % SP_PARITY_WIDE] ^= pattern[i];
 }
 
-void sp_parity_put(struct sp_parity_eight *list, uint32_t item,
-                   const struct sp_parity_wide *pattern)
+void sp_parity_put(struct sp_parity_list *list, uint32_t item, const struct sp_parity_wide *pattern)
 {
+    uint64_t brief[SP_PARITY_BRIEF];
+    sp_parity_brief(pattern->words, SP_PARITY_WIDE, brief);
+    for (uint32_t k = 0; k < SP_PARITY_BRIEF; k++)
+        list->briefs[item / 8][k][item % 8] = brief[k];
     for (uint32_t k = 0; k < SP_PARITY_WIDE; k++)
-        list[item / 8].words[k][item % 8] = pattern->words[k];
-    list[item / 8].most[item % 8] = pattern->most;
+        list->words[item / 8][k][item % 8] = pattern->words[k];
+    list->most[item / 8][item % 8] = pattern->most;
+    if (pattern->most > list->largest_most)
+        list->largest_most = pattern->most;
 }
 
-void sp_parity_get(const struct sp_parity_eight *list, uint32_t item,
+void sp_parity_get(const struct sp_parity_list *list, uint32_t item,
                    struct sp_parity_wide *ret_pattern)
 {
     for (uint32_t k = 0; k < SP_PARITY_WIDE; k++)
-        ret_pattern->words[k] = list[item / 8].words[k][item % 8];
-    ret_pattern->most = list[item / 8].most[item % 8];
+        ret_pattern->words[k] = list->words[item / 8][k][item % 8];
+    ret_pattern->most = list->most[item / 8][item % 8];
 }
 
-uint64_t sp_parity_near_portable(const struct sp_parity_wide *x, const struct sp_parity_eight *list,
+uint64_t sp_parity_near_portable(const struct sp_parity_wide *x, const struct sp_parity_list *list,
                                  uint32_t count)
 {
     return near_of(x, list, count);
 }
 
-uint64_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_eight *list,
+uint64_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_list *list,
                         uint32_t count)
 {
 #if defined(__x86_64__)

@@ -39,22 +39,24 @@ struct sp_parity_wide {
 
 /* Folds a pattern of at least SP_PARITY_WIDE words. */
 void sp_parity_widen(const uint64_t *pattern, uint32_t words, uint64_t ret_words[SP_PARITY_WIDE]);
-/* Eight folded patterns, word by word, so that eight are compared at once. Item i of a list is the
- * (i % 8)th of list[i / 8]. */
-struct sp_parity_eight {
-    uint64_t words[SP_PARITY_WIDE][8];
-    double most[8];
+/* Folded patterns, word by word, so that eight are compared at once: item i is the (i % 8)th of the
+ * eight number i / 8. What a search reads first lies together: of short texts, the patterns folded
+ * once more rule out nearly all, and the others are not read. */
+struct sp_parity_list {
+    uint64_t briefs[SP_PARITY_AT_ONCE / 8][SP_PARITY_BRIEF][8];
+    double largest_most; /* of all items so far */
+    uint64_t words[SP_PARITY_AT_ONCE / 8][SP_PARITY_WIDE][8];
+    double most[SP_PARITY_AT_ONCE / 8][8];
 };
 
-void sp_parity_put(struct sp_parity_eight *list, uint32_t item,
+void sp_parity_put(struct sp_parity_list *list, uint32_t item,
                    const struct sp_parity_wide *pattern);
-void sp_parity_get(const struct sp_parity_eight *list, uint32_t item,
+void sp_parity_get(const struct sp_parity_list *list, uint32_t item,
                    struct sp_parity_wide *ret_pattern);
-/* Which of the first `count` items, at most SP_PARITY_AT_ONCE, are not ruled out for x: a bit for
- * each. */
-uint64_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_eight *list,
+/* Which of the first `count` items are not ruled out for x: a bit for each. */
+uint64_t sp_parity_near(const struct sp_parity_wide *x, const struct sp_parity_list *list,
                         uint32_t count);
-uint64_t sp_parity_near_portable(const struct sp_parity_wide *x, const struct sp_parity_eight *list,
+uint64_t sp_parity_near_portable(const struct sp_parity_wide *x, const struct sp_parity_list *list,
                                  uint32_t count);
 /* The lower bound from two patterns; shingles that are repeated count each time. */
 uint32_t sp_parity_distance(const uint64_t *a, uint32_t a_words, const uint64_t *b,

@@ -29,11 +29,24 @@ static void prefetch_group(const struct sp_group *g, struct sp_id page, uint32_t
         sp_prefetch(first->url);
 }
 
+/* Where a new page will be in the lists of a large group. The guess is that it joins the group that
+ * the last one joined. */
+static void prefetch_places(const struct sp_large *l, const struct sp_message *crawled)
+{
+    const struct sp_crawled *c = &crawled->crawled;
+    sp_shelf_prefetch(&l->members, crawled->page.hi);
+    sp_shelf_prefetch(&l->ranks, sp_rank_head(&c->rank, crawled->page));
+    sp_map_prefetch(&l->hubs, c->signature->content_hash);
+}
+
 void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled)
 {
     sp_map_prefetch(&st->pages, crawled->page);
-    if (crawled->crawled.signature)
-        sp_contents_prefetch(st->contents, crawled->crawled.signature->content_hash, 0);
+    if (!crawled->crawled.signature)
+        return;
+    sp_contents_prefetch(st->contents, crawled->crawled.signature->content_hash, 0);
+    if (st->grown)
+        prefetch_places(st->grown->large, crawled);
 }
 
 bool sp_group_stage_follow(const struct sp_group_stage *st, const struct sp_message *crawled,

@@ -238,6 +238,7 @@ void sp_large_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_me
 {
     sp_shelf_add(&g->large->members, page_order, &m->page, m->page.hi, m);
     g->count++;
+    st->grown = g;
     hold(st, g, m);
     hang_those_before(g, m);
     sp_bonds_settle(st, g);
@@ -363,6 +364,7 @@ static void leave_larges(struct sp_group_stage *st, struct sp_group *g)
     struct sp_group *last = st->larges[--st->large_count];
     st->larges[g->large->place] = last;
     last->large->place = g->large->place;
+    st->grown = st->grown == g ? NULL : st->grown;
     sp_ages_enter(&st->group_ages, &g->age);
 }
 

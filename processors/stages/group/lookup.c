@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/prefetch.h"
 #include "group/large.h"
 
 enum { SEATS = SP_PARITY_AT_ONCE };
@@ -16,7 +17,7 @@ struct bench {
     uint64_t newest;           /* no winner of it has a larger number */
     uint32_t count;
     struct sp_hub *hubs[SEATS]; /* hubs[i]->looked_up == i + 1 */
-    struct sp_parity_eight patterns[SEATS / 8];
+    struct sp_parity_list patterns;
 };
 
 struct sp_lookup {
@@ -55,7 +56,7 @@ static struct bench *insert_bench(struct sp_lookup *k, uint32_t at)
 
 static void sit_down(struct bench *b, struct sp_hub *h, const struct sp_parity_wide *pattern)
 {
-    sp_parity_put(b->patterns, b->count, pattern);
+    sp_parity_put(&b->patterns, b->count, pattern);
     b->hubs[b->count++] = h;
     b->newest = h->won > b->newest ? h->won : b->newest;
     h->looked_up = b->count;
@@ -66,11 +67,11 @@ static void stand_up(struct bench *b, uint32_t seat)
 {
     struct sp_hub *last = b->hubs[--b->count];
     struct sp_parity_wide pattern;
-    sp_parity_get(b->patterns, b->count, &pattern);
+    sp_parity_get(&b->patterns, b->count, &pattern);
     b->hubs[seat]->looked_up = 0;
     if (seat == b->count)
         return;
-    sp_parity_put(b->patterns, seat, &pattern);
+    sp_parity_put(&b->patterns, seat, &pattern);
     b->hubs[seat] = last;
     last->looked_up = seat + 1;
 }
@@ -79,7 +80,7 @@ static void change_bench(struct bench *b, uint32_t seat, struct bench *to)
 {
     struct sp_hub *h = b->hubs[seat];
     struct sp_parity_wide pattern;
-    sp_parity_get(b->patterns, seat, &pattern);
+    sp_parity_get(&b->patterns, seat, &pattern);
     stand_up(b, seat);
     sit_down(to, h, &pattern);
 }
@@ -184,10 +185,12 @@ void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range
         const struct bench *b = k->benches[range->at];
         if (range->end && comes_before_all(b, range->end))
             return;
+        if (range->at + 1 < k->count) /* or a search would wait for each bench in turn */
+            sp_prefetch_bytes(&k->benches[range->at + 1]->patterns, sizeof b->patterns.briefs);
         if (b->newest <= range->after)
             continue;
         l->stage->stats.held_against += b->count;
-        for (uint64_t near = sp_parity_near(&x, b->patterns, b->count); near; near &= near - 1) {
+        for (uint64_t near = sp_parity_near(&x, &b->patterns, b->count); near; near &= near - 1) {
             struct sp_hub *w = b->hubs[__builtin_ctzll(near)];
             if (is_in(range, w))
                 sp_hub_list_add(&l->near, w);

@@ -53,6 +53,7 @@ struct sp_group_stage {
     struct sp_group **larges; /* the large groups in memory; they are not in group_ages */
     uint32_t large_count;
     uint32_t large_cap;
+    struct sp_group *grown;    /* the large group that a member joined last, or NULL */
     struct sp_group **holders; /* groups whose members borrowed signatures since the last flush */
     uint32_t holder_count;
     uint32_t holder_cap;

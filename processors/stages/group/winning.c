@@ -196,9 +196,11 @@ static struct sp_hub *end_of(const struct sp_large *l, const struct sp_hub *end)
             ;
         return w;
     }
-    if (end)
+    if (end && end->winner != end)
         place = place_of(l, end);
-    w = end ? sp_shelf_next(&l->winners, &place) : NULL;
+    w = !end                 ? NULL
+        : end->winner == end ? end->winner /* it is in the list */
+                             : sp_shelf_next(&l->winners, &place);
     if (!l->decided.set)
         return w;
     place = sp_cover_after(&l->winners, &l->decided);

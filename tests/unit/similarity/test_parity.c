@@ -114,19 +114,19 @@ TEST(a_shingle_that_repeats_counts_each_time)
 static void check_near(const struct sp_parity_wide *x, const struct sp_parity_wide *items,
                        uint32_t count)
 {
-    struct sp_parity_eight list[SP_PARITY_AT_ONCE / 8];
+    struct sp_parity_list list;
     uint64_t near = 0;
-    memset(list, 0, sizeof list); /* the free items are as near as can be */
+    memset(&list, 0, sizeof list); /* the free items are as near as can be */
     for (uint32_t i = 0; i < count; i++) {
         struct sp_parity_wide same;
         uint32_t d = sp_parity_distance(x->words, SP_PARITY_WIDE, items[i].words, SP_PARITY_WIDE);
         near |= (uint64_t)(d <= x->most + items[i].most) << i;
-        sp_parity_put(list, i, &items[i]);
-        sp_parity_get(list, i, &same);
+        sp_parity_put(&list, i, &items[i]);
+        sp_parity_get(&list, i, &same);
         CU_ASSERT_EQUAL(memcmp(&same, &items[i], sizeof same), 0);
     }
-    CU_ASSERT_EQUAL(sp_parity_near(x, list, count), near);
-    CU_ASSERT_EQUAL(sp_parity_near_portable(x, list, count), near);
+    CU_ASSERT_EQUAL(sp_parity_near(x, &list, count), near);
+    CU_ASSERT_EQUAL(sp_parity_near_portable(x, &list, count), near);
 }
 
 TEST(of_a_list_of_patterns_those_within_the_bound_remain)
@@ -146,12 +146,15 @@ TEST(of_a_list_of_patterns_those_within_the_bound_remain)
     x = items[0];
     for (uint32_t count = 0; count <= ITEMS; count++)
         check_near(&x, items, count);
-    struct sp_parity_eight list[ITEMS / 8];
+    for (x.most = 0; x.most < 64; x.most++) /* brief patterns rule out others, and then none */
+        check_near(&x, items, ITEMS - 1);
+    x = items[0];
+    struct sp_parity_list list;
     for (uint32_t i = 0; i < ITEMS; i++)
-        sp_parity_put(list, i, &items[i]);
-    int near = __builtin_popcountll(sp_parity_near(&x, list, ITEMS));
+        sp_parity_put(&list, i, &items[i]);
+    int near = __builtin_popcountll(sp_parity_near(&x, &list, ITEMS));
     CU_ASSERT_TRUE(near > 2 && near < ITEMS / 2);
     x.most = (double)INFINITY;
     check_near(&x, items, ITEMS - 3);
-    CU_ASSERT_EQUAL(sp_parity_near(&x, list, ITEMS), UINT64_MAX);
+    CU_ASSERT_EQUAL(sp_parity_near(&x, &list, ITEMS), UINT64_MAX);
 }
