@@ -48,7 +48,7 @@ struct row *sp_star_row_at(struct sp_stars *s, uint32_t row)
 {
     SP_ASSERT(row < SP_STARS_ROWS);
     uint32_t before = s->row_cap;
-    sp_grow(&s->rows, &s->row_cap, row + 1);
+    sp_grow_tightly(&s->rows, &s->row_cap, row + 1);
     if (s->row_cap > before)
         sp_huge_advise(s->rows, s->row_cap * sizeof *s->rows);
     for (uint32_t i = before; i < s->row_cap; i++)

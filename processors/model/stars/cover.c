@@ -132,6 +132,27 @@ static uint32_t only_unmet(struct sp_stars *s, uint32_t count)
     return left;
 }
 
+static size_t bits_bytes(const struct star *c)
+{
+    return (c->posted ? (c->kept + 7) / 8 : 0) +
+           (c->parity ? sp_parity_words(c->kept, PARITY_BITS) * sizeof *c->parity : 0);
+}
+
+void sp_star_bits_made(struct sp_stars *s, uint32_t star)
+{
+    s->stats.bytes += bits_bytes(&s->stars[star]);
+}
+
+void sp_star_bits_free(struct sp_stars *s, uint32_t star)
+{
+    struct star *c = &s->stars[star];
+    s->stats.bytes -= bits_bytes(c);
+    sp_free(c->posted);
+    sp_free(c->parity);
+    c->posted = NULL;
+    c->parity = NULL;
+}
+
 /* The probe has often made the pattern. */
 static void keep_parity(const struct sp_stars *s, struct star *c, const struct sp_signature *pivot,
                         bool probed)
@@ -157,6 +178,7 @@ void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_sign
     c->posted = sp_calloc(1, (n + 7) / 8);
     sp_grow(&s->order, &s->order_cap, n);
     keep_parity(s, c, pivot, probed);
+    sp_star_bits_made(s, star);
     s->length_count = probed ? s->length_count : 0;
     for (uint32_t i = 0; i < n && unmet < want; i++) {
         if (i == s->length_count)
@@ -298,10 +320,7 @@ void sp_star_uncover_star(struct sp_stars *s, uint32_t star, const struct sp_sig
     sp_star_table_prefetch(s->posted, s->hashes, c->domain->salt, count);
     for (uint32_t i = 0; i < count; i++)
         sp_star_table_remove(s->posted, sp_star_domain_key(c->domain, s->hashes[i]), star);
-    sp_free(c->posted);
-    sp_free(c->parity);
-    c->posted = NULL;
-    c->parity = NULL;
+    sp_star_bits_free(s, star);
 }
 
 struct posting {

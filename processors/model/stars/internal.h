@@ -104,6 +104,7 @@ struct kids {
     bool indexed;        /* s->beside has the shingles of kids that the pivot does not have */
     uint32_t *queue;     /* of an owing star: its kids when it began to owe, by name, last first */
     uint32_t queue_count;
+    uint32_t queue_room;
     uint64_t passed; /* the name of the last kid taken from it */
 };
 
@@ -268,6 +269,10 @@ static inline bool sp_star_bound_hits(const struct hits_bound *probe, uint32_t h
 
 /* ---- cover.c ---- */
 
+/* Notes that the star has got its bits, `posted` and `parity`. */
+void sp_star_bits_made(struct sp_stars *s, uint32_t star);
+/* Frees them; the star may have none. */
+void sp_star_bits_free(struct sp_stars *s, uint32_t star);
 /* Posts a star that consists of its pivot alone. `probed`: its probe has come just before, so that
  * s->lengths are those of its shingles. */
 void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,

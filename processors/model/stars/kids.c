@@ -19,6 +19,7 @@ struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star)
     struct star *c = &s->stars[star];
     if (!c->kids) {
         c->kids = sp_calloc(1, sizeof *c->kids);
+        s->stats.bytes += sizeof *c->kids;
         c->kids->heir = NONE;
         c->kids->min_kept = UINT32_MAX;
         meet(c->kids, c->kept, c->total);
@@ -26,10 +27,13 @@ struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star)
     return c->kids;
 }
 
-static void litters_done(struct litters *l)
+static void litters_done(struct sp_stars *s, struct litters *l)
 {
-    for (uint32_t i = 0; i < l->count; i++)
+    for (uint32_t i = 0; i < l->count; i++) {
+        s->stats.bytes -= l->items[i].cap * sizeof *l->items[i].rows;
         sp_free(l->items[i].rows);
+    }
+    s->stats.bytes -= l->cap * sizeof *l->items;
     sp_free(l->items);
 }
 
@@ -39,7 +43,8 @@ void sp_star_kids_free(struct sp_stars *s, uint32_t star)
     if (!kids)
         return;
     for (int kind = 0; kind < KID_KINDS; kind++)
-        litters_done(&kids->kinds[kind]);
+        litters_done(s, &kids->kinds[kind]);
+    s->stats.bytes -= sizeof *kids + kids->queue_room * sizeof *kids->queue;
     sp_free(kids->queue);
     sp_free(kids);
     s->stars[star].kids = NULL;
@@ -161,6 +166,8 @@ void sp_star_kids_line_up(struct sp_stars *s, uint32_t star)
     qsort(l.items, l.count, sizeof *l.items, by_queue);
     sp_free(kids->queue);
     kids->queue = sp_alloc((l.count + 1) * sizeof *kids->queue);
+    s->stats.bytes += ((uint64_t)l.count + 1 - kids->queue_room) * sizeof *kids->queue;
+    kids->queue_room = l.count + 1;
     for (uint32_t i = 0; i < l.count; i++)
         kids->queue[i] = l.items[i].row;
     kids->queue_count = l.count;

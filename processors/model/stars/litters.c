@@ -20,20 +20,23 @@ static uint32_t litter_place(const struct litters *l, uint32_t kept, uint32_t ov
     return lo;
 }
 
-static struct litter *litter_make(struct litters *l, uint32_t kept, uint32_t overlap)
+static struct litter *litter_make(struct sp_stars *s, struct litters *l, uint32_t kept,
+                                  uint32_t overlap)
 {
-    uint32_t at = litter_place(l, kept, overlap);
+    uint32_t at = litter_place(l, kept, overlap), before = l->cap;
     if (at < l->count && l->items[at].kept == kept && l->items[at].overlap == overlap)
         return &l->items[at];
-    sp_grow(&l->items, &l->cap, l->count + 1);
+    sp_grow_tightly(&l->items, &l->cap, l->count + 1);
+    s->stats.bytes += (l->cap - before) * sizeof *l->items;
     struct litter *new = &l->items[at];
     memmove(new + 1, new, (l->count++ - at) * sizeof *new);
     *new = (struct litter){.kept = kept, .overlap = overlap};
     return new;
 }
 
-static void litter_end(struct litters *l, struct litter *empty)
+static void litter_end(struct sp_stars *s, struct litters *l, struct litter *empty)
 {
+    s->stats.bytes -= empty->cap * sizeof *empty->rows;
     sp_free(empty->rows);
     l->count--;
     memmove(empty, empty + 1, (l->count - (size_t)(empty - l->items)) * sizeof *empty);
@@ -126,8 +129,10 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
     struct row *r = &s->rows[row];
     struct star *c = &s->stars[r->star];
     struct litters *all = &c->kids->kinds[kind];
-    struct litter *l = litter_make(all, r->kept, r->overlap);
-    sp_grow(&l->rows, &l->cap, l->count + 1);
+    struct litter *l = litter_make(s, all, r->kept, r->overlap);
+    uint32_t before = l->cap;
+    sp_grow_tightly(&l->rows, &l->cap, l->count + 1);
+    s->stats.bytes += (l->cap - before) * sizeof *l->rows;
     r->kind = kind;
     r->adopter = adopter;
     sift_up(s, l, l->count++, row);
@@ -143,12 +148,12 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
     struct row *r = &s->rows[row];
     struct star *c = &s->stars[r->star];
     struct litters *all = &c->kids->kinds[r->kind];
-    struct litter *l = litter_make(all, r->kept, r->overlap);
+    struct litter *l = litter_make(s, all, r->kept, r->overlap);
     SP_ASSERT(r->place < l->count && l->rows[r->place] == row);
     heap_take(s, l, r->place);
     all->rows--;
     if (l->count == 0)
-        litter_end(all, l);
+        litter_end(s, all, l);
     if (r->kind == ADOPTED)
         sp_star_table_remove(s->beside, adoption_key(r->adopter), row);
     else if (r->adopter == ORPHAN)

@@ -127,6 +127,7 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
         s->stars[star].reach = in->hash_count ? in->hashes[in->hash_count - 1] : 0;
         sp_star_reach_note(s, star);
     }
+    sp_star_bits_made(s, star);
     if (s->by_keys && d->posted)
         sp_star_cover_keys(s, star, in->hashes, in->hash_count);
     if (in->indexed)

@@ -22,8 +22,8 @@ static void list_leave(struct sp_stars *s, uint32_t *list, uint32_t *count, uint
 static void make_room(struct sp_stars *s)
 {
     uint32_t before = s->star_cap;
-    sp_grow(&s->stars, &s->star_cap, s->star_count);
-    sp_grow(&s->briefs, &s->brief_cap, s->star_count);
+    sp_grow_tightly(&s->stars, &s->star_cap, s->star_count);
+    sp_grow_tightly(&s->briefs, &s->brief_cap, s->star_count);
     if (s->star_cap > before) {
         sp_huge_advise(s->stars, s->star_cap * sizeof *s->stars);
         sp_huge_advise(s->briefs, s->brief_cap * sizeof *s->briefs);
@@ -85,8 +85,7 @@ void sp_star_free(struct sp_stars *s, uint32_t star)
     else if (!d->posted)
         list_leave(s, d->all, &d->all_count, star);
     s->rows[c->pivot].star = NONE;
-    sp_free(c->posted);
-    sp_free(c->parity);
+    sp_star_bits_free(s, star);
     sp_star_kids_free(s, star);
     *c = (struct star){.place = s->free_star};
     s->free_star = star;

@@ -24,8 +24,7 @@ void sp_stars_free(struct sp_stars *s)
     if (!s)
         return;
     for (uint32_t i = 0; i < s->star_count; i++) {
-        sp_free(s->stars[i].posted);
-        sp_free(s->stars[i].parity);
+        sp_star_bits_free(s, i);
         sp_star_kids_free(s, i);
     }
     sp_star_table_free(s->posted);

@@ -61,8 +61,9 @@ void *sp_realloc(void *old, size_t bytes)
     return checked(fails() ? NULL : realloc(old, bytes), bytes);
 }
 
-/* Returns the next capacity: for at least `need` elements of `bytes` each, and at most `most`. */
-static size_t grown(size_t cap, size_t need, size_t bytes, size_t most)
+/* Returns the next capacity: `more` larger, for at least `need` elements of `bytes` each, and at
+ * most `most`. */
+static size_t grown(size_t cap, size_t more, size_t need, size_t bytes, size_t most)
 {
     if (most > PTRDIFF_MAX / bytes)
         most = PTRDIFF_MAX / bytes;
@@ -73,15 +74,21 @@ static size_t grown(size_t cap, size_t need, size_t bytes, size_t most)
                 need, bytes);
         end_when_out();
     }
-    size_t twice = cap > most / 2 ? most : 2 * cap;
-    return need > twice ? need : twice;
+    size_t larger = cap > most || more > most - cap ? most : cap + more;
+    return need > larger ? need : larger;
 }
 
 void *sp_grow_u32(void *array, uint32_t *cap, size_t need, size_t bytes)
 {
     if (need <= *cap)
         return array;
-    *cap = (uint32_t)grown(*cap, need, bytes, UINT32_MAX - 1);
+    *cap = (uint32_t)grown(*cap, *cap, need, bytes, UINT32_MAX - 1);
+    return sp_realloc(array, *cap * bytes);
+}
+
+void *sp_grow_quarter(void *array, uint32_t *cap, size_t need, size_t bytes)
+{
+    *cap = (uint32_t)grown(*cap, *cap / 4, need, bytes, UINT32_MAX - 1);
     return sp_realloc(array, *cap * bytes);
 }
 
@@ -89,7 +96,7 @@ void *sp_grow_size(void *array, size_t *cap, size_t need, size_t bytes)
 {
     if (need <= *cap)
         return array;
-    *cap = grown(*cap, need, bytes, PTRDIFF_MAX);
+    *cap = grown(*cap, *cap, need, bytes, PTRDIFF_MAX);
     return sp_realloc(array, *cap * bytes);
 }
 

@@ -113,7 +113,7 @@ static void clear(struct sp_slot *s)
 /* Makes slots until there are `count`. */
 static void make_slots(struct sp_compare_stage *c, uint32_t count)
 {
-    sp_grow(&c->slots, &c->slot_cap, count);
+    sp_grow_tightly(&c->slots, &c->slot_cap, count);
     for (; c->slot_count < count; c->slot_count++) {
         c->slots[c->slot_count] = (struct sp_slot){0};
         clear(&c->slots[c->slot_count]);

@@ -124,6 +124,33 @@ size_t counted_shingles(const struct sample *x)
     return x->stars->common.used;
 }
 
+static uint64_t bytes_of_kids(const struct kids *kids)
+{
+    uint64_t bytes = kids ? sizeof *kids + kids->queue_room * sizeof *kids->queue : 0;
+    for (int kind = 0; kids && kind < KID_KINDS; kind++) {
+        const struct litters *l = &kids->kinds[kind];
+        bytes += l->cap * sizeof *l->items;
+        for (uint32_t i = 0; i < l->count; i++)
+            bytes += l->items[i].cap * sizeof *l->items[i].rows;
+    }
+    return bytes;
+}
+
+/* The bytes that are counted one by one, without patterns of kids. */
+static uint64_t bytes_of_stars(const struct sp_stars *s)
+{
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < s->star_count; i++) {
+        const struct star *c = &s->stars[i];
+        if (!c->domain)
+            continue;
+        bytes += bytes_of_kids(c->kids);
+        bytes += c->posted ? (c->kept + 7) / 8 : 0;
+        bytes += c->parity ? 8ull * sp_parity_words(c->kept, PARITY_BITS) : 0;
+    }
+    return bytes;
+}
+
 const char *broken_invariant(struct sample *x)
 {
     struct sp_stars *s = x->stars;
@@ -157,5 +184,7 @@ const char *broken_invariant(struct sample *x)
         in_litters += s->stars[i].domain ? sp_star_kids_count(s->stars[i].kids) : 0;
     if (rows != sp_stars_domain_rows(x->domain) || kids != in_litters)
         return "the numbers of rows";
+    if (s->patterns ? s->stats.bytes < bytes_of_stars(s) : s->stats.bytes != bytes_of_stars(s))
+        return "the bytes of stars";
     return NULL;
 }

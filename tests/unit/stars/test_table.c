@@ -131,6 +131,19 @@ TEST(a_table_takes_as_many_bytes_a_key_however_many_keys_it_has)
     sp_star_table_free(t);
 }
 
+/* In a small table more than a third of the places were free now and then. */
+TEST(a_small_table_has_few_free_places)
+{
+    struct sp_star_table *t = sp_star_table_new();
+    uint32_t keys = 0;
+    for (uint32_t step = 40000; step <= 500000; step += step / 16) {
+        for (; keys < step; keys++)
+            sp_star_table_add(t, (uint32_t)sp_mix64(keys), keys);
+        CU_ASSERT(sp_star_table_bytes(t) < 9 * (size_t)keys);
+    }
+    sp_star_table_free(t);
+}
+
 /* Different keys of the first shard; 256 at a time have equal last 16 bits, and some of these are
  * in one bucket. */
 static uint32_t key_in_shard(uint32_t i)
