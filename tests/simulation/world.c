@@ -402,8 +402,8 @@ static void build(struct world *w)
     w->group.fast_recheck_share = w->o.seed / 6 % 3 == 2 ? 0.4 : 0;
     w->group.winner_relation = w->relation;
     w->group.canary = w->o.canary;
-    /* Half of the worlds have large groups. A limit above 4 gives small groups a row for each
-     * member. */
+    /* Half of the worlds have large groups. */
+    w->group.packed_members = w->o.seed % 4 == 2 ? 0 : 4;
     w->group.large_from = w->o.seed % 16 == 15 ? 6 : w->o.seed % 2 ? 3 : 0;
     w->group.split_at_once = w->o.seed / 2 % 3; /* few are in a piece */
     w->group.only_rounds = w->o.seed % 4 == 1;

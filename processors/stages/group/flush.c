@@ -1,8 +1,9 @@
 /* Writes the pages and groups that changed since the last flush to the store.
  *
  * A group of only its founder has no row: it is stored inside the founder's page row, so that a
- * page without duplicates costs one small write. A group of few members is stored in its 'G' row.
- * In a larger one each member has a row, so that a change of one member writes one row. */
+ * page without duplicates costs one small write. A group of few members is stored in its 'G' row,
+ * because a scan for rows of members costs as much as many look-ups. In a larger one each member
+ * has a row, so that a change of one member writes one row. */
 #include "base/mem.h"
 #include "base/prefetch.h"
 #include "group/debt.h"
@@ -89,11 +90,17 @@ static void flush_large(struct sp_group_stage *st, struct sp_group *g)
     l->dirty_count = 0;
 }
 
+static uint32_t most_packed(const struct sp_group_stage *st)
+{
+    uint32_t most = st->options.packed_members;
+    return most && most < SP_PACKED_MEMBERS ? most : SP_PACKED_MEMBERS;
+}
+
 static void flush_group(struct sp_group_stage *st, struct sp_group *g)
 {
     bool inlined = is_inline(g);
     bool wanted = !inlined && (g->count || g->open_count);
-    bool packed = wanted && !g->large && g->count <= SP_PACKED_MEMBERS;
+    bool packed = wanted && !g->large && g->count <= most_packed(st);
     bool rows = !inlined && !packed;
     g->dirty = false;
     for (uint32_t i = 0; i < g->gone_count; i++)

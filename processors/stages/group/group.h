@@ -65,8 +65,10 @@ struct sp_group_stage_options {
                                                 * stage; NULL: any similar one */
     uint32_t large_from; /* groups of more members are handled by content; 0: 64. Tests set it; then
                           * few winners are searched in all ways in which many are */
-    uint32_t split_at_once; /* a change in a large group moves at most so many members of pieces;
-                             * 0: 64 */
+    uint32_t packed_members; /* groups of at most so many members are stored in one row; 0: 16, the
+                              * most. Tests set it */
+    uint32_t split_at_once;  /* a change in a large group moves at most so many members of pieces;
+                              * 0: 64 */
     bool only_rounds; /* a step in a large group tells only pages that changed, as if it were at its
                        * limit */
     size_t message_bytes; /* approximate size of a message with members; 0:

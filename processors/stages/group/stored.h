@@ -25,7 +25,7 @@ enum sp_err sp_member_decode(struct sp_view key, struct sp_view value, struct sp
                              struct sp_id *ret_parent);
 /* Groups of at most so many members are stored in their 'G' row: one look-up, and no scan for
  * members. */
-enum { SP_PACKED_MEMBERS = 4 };
+enum { SP_PACKED_MEMBERS = 16 };
 void sp_group_encode(const struct sp_group *g, bool packed, struct sp_buf *out);
 /* Reads the level and the open transfers. Then the reader is at the first packed member, or at its
  * end if members have their own rows. */

@@ -91,20 +91,21 @@ TEST(members_have_rows_of_their_own_only_in_large_groups)
     struct sp_db *db = sp_db_open_memory();
     struct sp_group_stage *st = sp_group_stage_new(&options, sp_db_store(db, 1), &outbox);
     struct sp_group *g = sp_group_make(st, (struct sp_group_id){1, {1, 1}});
-    for (uint64_t page = 2; page <= 5; page++)
+    enum { LAST = SP_PACKED_MEMBERS + 2 };
+    for (uint64_t page = 2; page < LAST; page++)
         join(st, g, page);
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), 0);
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "G"), 1);
-    join(st, g, 6);
-    CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), 5);
+    join(st, g, LAST);
+    CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), SP_PACKED_MEMBERS + 1);
     leave(st, g, 2); /* leaves and joins within one flush */
     join(st, g, 2);
-    CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), 5);
+    CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), SP_PACKED_MEMBERS + 1);
     leave(st, g, 2);
     leave(st, g, 3);
     join(st, g, 2);
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "M"), 0);
-    for (uint64_t page = 4; page <= 6; page++)
+    for (uint64_t page = 4; page <= LAST; page++)
         leave(st, g, page);
     leave(st, g, 2);
     CU_ASSERT_EQUAL(rows_after_flush(st, db, "G"), 0);
@@ -227,7 +228,7 @@ static void own_parent(struct sp_group *g)
 
 TEST(parents_that_go_in_a_circle_are_damage)
 {
-    for (uint64_t members = 2; members <= 8; members++) {
+    for (uint64_t members = 2; members <= 2 * SP_PACKED_MEMBERS; members++) {
         CU_ASSERT_EQUAL(reread(members, chain), SP_OK);
         CU_ASSERT_EQUAL(reread(members, circle), SP_CORRUPT);
         CU_ASSERT_EQUAL(reread(members, own_parent), SP_CORRUPT);
