@@ -16,9 +16,9 @@
 #include "store/tuning.h"
 
 enum {
-    SLOTS = 16384, /* some 800 are in use; more slots make collisions, which lose rows, rarer */
+    SLOTS = 16384, /* some 3,000 are in use; more slots make collisions, which lose rows, rarer */
     QUEUE = 16384, /* a power of two */
-    KEY_BYTES = 32,
+    KEY_BYTES = 40,
     WORTH_WAKING = 64, /* keys; with fewer, the thread is not woken */
 };
 
@@ -190,4 +190,15 @@ bool sp_ahead_take(struct sp_ahead *a, struct sp_view key, struct sp_ahead_value
         s->value = NULL;
     drop_value(s);
     return good;
+}
+
+bool sp_ahead_peek(struct sp_ahead *a, struct sp_view key, struct sp_view *ret_value)
+{
+    const struct slot *s = slot_of(a, key);
+    if (atomic_load(&s->state) != READ || !is_for(s, key) || s->failed || !s->value)
+        return false;
+    size_t len;
+    const char *data = rocksdb_pinnableslice_value(s->value, &len);
+    *ret_value = sp_view(data, len);
+    return true;
 }

@@ -17,10 +17,13 @@ struct sp_ahead *sp_ahead_new(rocksdb_t *handle, const struct sp_flight *flight)
 void sp_ahead_free(struct sp_ahead *a);
 
 /* Reads the row of this key ahead, with these options, which are borrowed. Does nothing if the key
- * has more than 32 bytes or too many reads are under way. */
+ * has more than 40 bytes or too many reads are under way. */
 void sp_ahead_expect(struct sp_ahead *a, struct sp_view key, const rocksdb_readoptions_t *options);
 /* Called when a commit has started: values that were read earlier are no longer valid. */
 void sp_ahead_commit(struct sp_ahead *a);
+
+/* True: the row was read ahead, and this is its value, which stays here. */
+bool sp_ahead_peek(struct sp_ahead *a, struct sp_view key, struct sp_view *ret_value);
 
 struct sp_ahead_value {
     rocksdb_pinnableslice_t *value; /* the caller must destroy it; NULL: there is no such row */

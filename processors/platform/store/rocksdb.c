@@ -114,6 +114,19 @@ static void rocks_expect(struct sp_db *db, struct sp_view key)
         sp_ahead_expect(r->ahead, key, db->uncached ? r->scan : r->read);
 }
 
+static bool rocks_peek(struct sp_db *db, struct sp_view key, struct sp_view *ret_value)
+{
+    struct sp_rocks_db *r = sp_rocks(db);
+    uint64_t hash = hash_of(r, key);
+    if (!r->ahead || !sp_present_may_have(&r->present, hash))
+        return false;
+    const struct sp_write *w = sp_held_find(&r->held, key, hash);
+    if (!w)
+        return sp_ahead_peek(r->ahead, key, ret_value);
+    *ret_value = sp_write_batch_value(&r->held.rows, w);
+    return w->value_len != SP_WRITE_ERASED;
+}
+
 static void rocks_put(struct sp_db *db, struct sp_view key, struct sp_view value)
 {
     sp_write_batch_note(&sp_rocks(db)->held.rows, key, value, false);
@@ -378,6 +391,7 @@ static void rocks_close(struct sp_db *db)
 const struct sp_db_ops sp_rocks_ops = {
     .get = rocks_get,
     .expect = rocks_expect,
+    .peek = rocks_peek,
     .put = rocks_put,
     .erase = rocks_erase,
     .scan = rocks_scan,

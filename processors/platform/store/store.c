@@ -62,6 +62,12 @@ void sp_store_expect(struct sp_store *s, struct sp_view key)
         s->db->ops->expect(s->db, full_key(s, &s->db->key, key));
 }
 
+bool sp_store_peek(struct sp_store *s, struct sp_view key, struct sp_view *ret_value)
+{
+    struct sp_db *db = s->db;
+    return db->ops->peek && db->ops->peek(db, full_key(s, &db->key, key), ret_value);
+}
+
 void sp_store_put(struct sp_store *s, struct sp_view key, struct sp_view value)
 {
     SP_ASSERT(!s->db->scanning);

@@ -176,6 +176,10 @@ enum sp_err sp_store_get(struct sp_store *s, struct sp_view key, struct sp_view 
 /* Announces that the key will probably be got soon. It is then read ahead if the database has
  * `background` on; otherwise nothing happens. It never changes what a get returns. */
 void sp_store_expect(struct sp_store *s, struct sp_view key);
+/* Whether the row of the key is in memory, for instance because it was read ahead. The value may be
+ * older than the last commits, so use it only to decide what to expect next; valid until the next
+ * call on this database. */
+bool sp_store_peek(struct sp_store *s, struct sp_view key, struct sp_view *ret_value);
 /* Both add a write to the open batch; key and value are copied. */
 void sp_store_put(struct sp_store *s, struct sp_view key, struct sp_view value);
 void sp_store_delete(struct sp_store *s, struct sp_view key);

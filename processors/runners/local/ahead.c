@@ -3,53 +3,93 @@
 
 /* How many records ahead the store reads rows, and how many records ahead they are prefetched into
  * the processor's caches. */
-enum { EXPECTED_RECORDS = 256, PREFETCHED_RECORDS = 8 };
+enum { EXPECTED_RECORDS = 256, STEP_RECORDS = 96, PREFETCHED_RECORDS = 8 };
+/* A batch that is not ready is looked for again after so many records. */
+enum { LOOKED_FOR = 16 };
 _Static_assert((int)SP_LOCAL_BUS_STEPS < (int)PREFETCHED_RECORDS, "steps come after the prefetch");
+_Static_assert(EXPECTED_RECORDS + PREFETCHED_RECORDS < SP_RECORDS_SEEN, "they are in the ring");
 
-static const struct sp_message *message_at(const struct sp_batch *batch, size_t at)
+struct sp_records_ahead sp_records_ahead(struct sp_local_bus *bus, struct sp_pipeline *pipeline,
+                                         bool store)
 {
-    return at < batch->count ? batch->items[at].message : NULL;
+    return (struct sp_records_ahead){.bus = bus, .pipeline = pipeline, .store = store};
 }
 
-static void prefetch(const struct sp_local_bus *bus, const struct sp_message *crawled, bool fed)
+/* NULL: it is not ready, or has no message. */
+static const struct sp_message *message_at(const struct sp_records_ahead *ahead, uint64_t number)
 {
+    return number < ahead->seen ? ahead->messages[number % SP_RECORDS_SEEN] : NULL;
+}
+
+static void prefetch(const struct sp_records_ahead *ahead, uint64_t number, bool fed)
+{
+    const struct sp_message *crawled = message_at(ahead, number);
     if (crawled)
-        sp_local_bus_prefetch(bus, crawled, fed);
+        sp_local_bus_prefetch(ahead->bus, crawled, fed);
 }
 
-/* Tells the stages of a record some time before it is fed. */
-static void expect(struct sp_local_bus *bus, const struct sp_batch *batch, size_t at)
+static bool find_batch(struct sp_records_ahead *ahead)
 {
-    const struct sp_message *crawled = message_at(batch, at);
-    prefetch(bus, message_at(batch, at + PREFETCHED_RECORDS), false);
-    if (crawled)
-        sp_local_bus_expect(bus, crawled);
+    if (ahead->batch && ahead->at == ahead->batch->count) {
+        ahead->batch = NULL;
+        ahead->batch_number++;
+        ahead->at = 0;
+    }
+    if (!ahead->batch)
+        ahead->batch = sp_pipeline_batch(ahead->pipeline, ahead->batch_number);
+    return ahead->batch;
 }
 
-void sp_records_ahead_begin(struct sp_records_ahead *ahead, const struct sp_batch *batch)
+/* Brings the records up to this step, in time for the store to read what it announces. */
+static void expect(struct sp_records_ahead *ahead, uint32_t step)
 {
-    ahead->known = 0;
-    for (size_t i = 0; ahead->store && i < EXPECTED_RECORDS && i < batch->count; i++)
-        expect(ahead->bus, batch, i);
+    uint64_t end = ahead->next + EXPECTED_RECORDS - (uint64_t)step * STEP_RECORDS;
+    uint64_t *at = &ahead->expected[step];
+    for (; *at < end && *at < ahead->seen; ++*at) {
+        const struct sp_message *crawled = *at < ahead->next ? NULL : message_at(ahead, *at);
+        if (crawled)
+            sp_local_bus_expect(ahead->bus, crawled, step, &ahead->trails[*at % SP_RECORDS_SEEN]);
+    }
+}
+
+/* Takes the records of batches that are ready into the ring, and tells the store of them. */
+static void look_ahead(struct sp_records_ahead *ahead)
+{
+    uint64_t end = ahead->next + EXPECTED_RECORDS + PREFETCHED_RECORDS;
+    while (ahead->seen < end && find_batch(ahead)) {
+        if (ahead->at == ahead->batch->count)
+            continue;
+        ahead->messages[ahead->seen++ % SP_RECORDS_SEEN] = ahead->batch->items[ahead->at++].message;
+        if (ahead->store)
+            prefetch(ahead, ahead->seen - 1, false);
+    }
+    for (uint32_t step = 0; ahead->store && step < SP_LOCAL_BUS_EXPECTS; step++)
+        expect(ahead, step);
+}
+
+void sp_records_ahead_begin(struct sp_records_ahead *ahead)
+{
+    look_ahead(ahead);
 }
 
 /* Pages that are not known have nothing to follow. */
-static void follow(struct sp_records_ahead *ahead, const struct sp_batch *batch, size_t at)
+static void follow(struct sp_records_ahead *ahead)
 {
-    const struct sp_message *first = message_at(batch, at + SP_LOCAL_BUS_STEPS);
+    const struct sp_message *first = message_at(ahead, ahead->next + SP_LOCAL_BUS_STEPS);
     bool known = first && sp_local_bus_follow(ahead->bus, first, 0);
     ahead->known = ahead->known >> 1 | (uint32_t)known << SP_LOCAL_BUS_STEPS;
     for (uint32_t step = 1; step < SP_LOCAL_BUS_STEPS && ahead->known; step++) {
         uint32_t distance = SP_LOCAL_BUS_STEPS - step;
         if (ahead->known >> distance & 1)
-            sp_local_bus_follow(ahead->bus, batch->items[at + distance].message, step);
+            sp_local_bus_follow(ahead->bus, message_at(ahead, ahead->next + distance), step);
     }
 }
 
-void sp_records_ahead_next(struct sp_records_ahead *ahead, const struct sp_batch *batch, size_t at)
+void sp_records_ahead_next(struct sp_records_ahead *ahead)
 {
-    if (ahead->store && at + EXPECTED_RECORDS < batch->count)
-        expect(ahead->bus, batch, at + EXPECTED_RECORDS);
-    prefetch(ahead->bus, message_at(batch, at + PREFETCHED_RECORDS), true);
-    follow(ahead, batch, at);
+    if (ahead->batch || ahead->next % LOOKED_FOR == 0)
+        look_ahead(ahead);
+    prefetch(ahead, ahead->next + PREFETCHED_RECORDS, true);
+    follow(ahead);
+    ahead->next++;
 }

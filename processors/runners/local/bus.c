@@ -1,36 +1,18 @@
 /* A queue and a loop: see bus.h. All messages are in one queue, which keeps the order between every
  * pair of partitions. */
-#include "local/bus.h"
+#include "local/bus_internal.h"
 
 #include "base/assert.h"
 #include "base/map.h"
 #include "base/mem.h"
 
-struct event {
+struct sp_local_bus_event {
     struct sp_id page; /* key of the map: first */
     struct sp_status_event said;
     char *url;
     char *winner_url;
     char *contained_in;
     bool last; /* the last event of its page */
-};
-
-struct sp_local_bus {
-    struct sp_local_bus_options options;
-    struct sp_group_stage **group;
-    struct sp_compare_stage **compare;
-    struct sp_contents *contents;
-    struct sp_contain_stage *contain; /* or NULL */
-    enum sp_err contain_err;          /* error of the group stage when it was told of a container */
-    struct sp_message *first;
-    struct sp_message *last;
-    struct event *events; /* events of the current record */
-    size_t event_count;
-    size_t event_cap;
-    void (*publish)(void *arg, const struct sp_status_event *event);
-    void *publish_arg;
-    uint64_t sent;
-    struct sp_local_bus_stats stats; /* of delivered messages; the stages have their own */
 };
 
 static void on_send(void *arg, struct sp_message *m)
@@ -49,13 +31,13 @@ static void on_publish(void *arg, const struct sp_status_event *said)
 {
     struct sp_local_bus *bus = arg;
     sp_grow(&bus->events, &bus->event_cap, bus->event_count + 1);
-    struct event *e = &bus->events[bus->event_count++];
-    *e = (struct event){said->page,
-                        *said,
-                        sp_strdup(said->url),
-                        sp_strdup(said->winner_url),
-                        sp_strdup(said->contained_in),
-                        true};
+    struct sp_local_bus_event *e = &bus->events[bus->event_count++];
+    *e = (struct sp_local_bus_event){said->page,
+                                     *said,
+                                     sp_strdup(said->url),
+                                     sp_strdup(said->winner_url),
+                                     sp_strdup(said->contained_in),
+                                     true};
     e->said.url = e->url;
     e->said.winner_url = e->winner_url;
     e->said.contained_in = e->contained_in;
@@ -73,7 +55,7 @@ static void mark_last_words(struct sp_local_bus *bus)
     }
     struct sp_map seen = {0};
     for (size_t i = bus->event_count; i-- > 0;) {
-        struct event *e = &bus->events[i];
+        struct sp_local_bus_event *e = &bus->events[i];
         e->last = !sp_map_get(&seen, e->page);
         if (e->last)
             sp_map_add(&seen, e);
@@ -85,7 +67,7 @@ static void deliver_events(struct sp_local_bus *bus, bool publish)
 {
     mark_last_words(bus);
     for (size_t i = 0; i < bus->event_count; i++) {
-        struct event *e = &bus->events[i];
+        struct sp_local_bus_event *e = &bus->events[i];
         if (e->last && publish)
             bus->publish(bus->publish_arg, &e->said);
         sp_free(e->url);
@@ -200,17 +182,6 @@ void sp_local_bus_leave(struct sp_local_bus *bus)
     (void)left;
 }
 
-static struct sp_group_stage *group_of(const struct sp_local_bus *bus, const struct sp_message *m)
-{
-    return bus->group[sp_message_home(m).lo % bus->options.tier1];
-}
-
-static struct sp_compare_stage *compare_of(const struct sp_local_bus *bus, uint32_t cell)
-{
-    uint32_t machine = sp_maps_machine(&bus->options.compare.maps, cell);
-    return bus->compare[machine % bus->options.tier2];
-}
-
 static void count(struct sp_local_bus_stats *stats, const struct sp_message *m)
 {
     const struct sp_link *link = sp_message_link(m);
@@ -229,8 +200,8 @@ static enum sp_err dispatch(struct sp_local_bus *bus, struct sp_message *m)
     if (bus->options.wire && !(m = bus->options.wire(bus->options.wire_arg, m)))
         return SP_MALFORMED;
     if (sp_message_tier(m) == SP_TIER_1)
-        return sp_group_stage_step(group_of(bus, m), m);
-    enum sp_err err = sp_compare_stage_step(compare_of(bus, sp_message_cell(m)), m);
+        return sp_group_stage_step(sp_local_bus_group(bus, m), m);
+    enum sp_err err = sp_compare_stage_step(sp_local_bus_compare(bus, sp_message_cell(m)), m);
     sp_message_free(m);
     return err;
 }
@@ -263,35 +234,6 @@ enum sp_err sp_local_bus_work(struct sp_local_bus *bus, uint64_t messages_max)
         err = tell_contain_stage(bus);
     deliver_events(bus, err == SP_OK);
     return err;
-}
-
-void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_message *crawled,
-                           bool fed)
-{
-    const struct sp_signature *s = crawled->crawled.signature;
-    sp_group_stage_prefetch(group_of(bus, crawled), crawled);
-    if (s)
-        sp_compare_stage_prefetch(compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s)), s,
-                                  fed);
-}
-
-bool sp_local_bus_follow(const struct sp_local_bus *bus, const struct sp_message *crawled,
-                         uint32_t step)
-{
-    uint32_t cell;
-    struct sp_id content;
-    bool known = sp_group_stage_follow(group_of(bus, crawled), crawled, step, &cell, &content);
-    if (known && step > 0)
-        sp_compare_stage_follow(compare_of(bus, cell), cell, content, crawled->page, step - 1);
-    return known;
-}
-
-void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled)
-{
-    const struct sp_signature *s = crawled->crawled.signature;
-    sp_group_stage_expect(group_of(bus, crawled), crawled);
-    if (s)
-        sp_compare_stage_expect(compare_of(bus, sp_maps_cell(&bus->options.compare.maps, s)), s);
 }
 
 enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled)

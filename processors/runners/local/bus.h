@@ -67,8 +67,17 @@ void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_messa
 enum { SP_LOCAL_BUS_STEPS = SP_GROUP_FOLLOW_STEPS };
 bool sp_local_bus_follow(const struct sp_local_bus *bus, const struct sp_message *crawled,
                          uint32_t step);
-/* A record that will be fed soon; stays the caller's. Lets the store read ahead. */
-void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled);
+/* A record that will be fed soon; stays the caller's. Lets the store read ahead: call with the
+ * steps 0 to SP_LOCAL_BUS_EXPECTS - 1, each so long after the one before that the rows have been
+ * read meanwhile, because they lead to the next ones. Step 0 sets the trail, which the caller
+ * keeps. */
+enum { SP_LOCAL_BUS_EXPECTS = 3 };
+struct sp_local_bus_trail {
+    struct sp_compare_found found;
+    struct sp_id pages[SP_COMPARE_FOUND]; /* of these rows; zero: not known */
+};
+void sp_local_bus_expect(struct sp_local_bus *bus, const struct sp_message *crawled, uint32_t step,
+                         struct sp_local_bus_trail *trail);
 
 /* Takes the message over. */
 enum sp_err sp_local_bus_feed(struct sp_local_bus *bus, struct sp_message *crawled);

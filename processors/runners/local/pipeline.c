@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/mem.h"
 #include "base/thread.h"
 #include "signature/signature.h"
@@ -326,6 +327,16 @@ enum sp_err sp_pipeline_next(struct sp_pipeline *p, struct sp_batch **ret_batch,
     }
     pthread_mutex_unlock(&p->mutex);
     return err;
+}
+
+const struct sp_batch *sp_pipeline_batch(struct sp_pipeline *p, uint64_t number)
+{
+    pthread_mutex_lock(&p->mutex);
+    SP_ASSERT(number >= p->handed_out);
+    const struct slot *slot = number < p->taken ? slot_of(p, number) : NULL;
+    const struct sp_batch *batch = slot && slot->done ? &slot->batch : NULL;
+    pthread_mutex_unlock(&p->mutex);
+    return batch;
 }
 
 void sp_pipeline_stop(struct sp_pipeline *p)

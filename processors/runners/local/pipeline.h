@@ -60,6 +60,10 @@ struct sp_pipeline *sp_pipeline_start_making(struct sp_input *input,
  * input cannot be read, or the threads could not be started. */
 enum sp_err sp_pipeline_next(struct sp_pipeline *p, struct sp_batch **ret_batch,
                              struct sp_fault *fault);
+/* The batch with that number, from 0, in the order in which they are handed out; NULL: it is not
+ * ready. The next batches are often ready. It must not be older than the last one handed out, and
+ * is valid until the call that follows when it was handed out. */
+const struct sp_batch *sp_pipeline_batch(struct sp_pipeline *p, uint64_t number);
 /* Ends the threads, also in the middle; NULL is allowed. */
 void sp_pipeline_stop(struct sp_pipeline *p);
 

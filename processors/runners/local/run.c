@@ -222,13 +222,13 @@ static void report_progress(struct run *r, uint64_t file_bytes)
                 groups);
 }
 
-static enum sp_err handle_batch(struct run *r, struct sp_input_position *in, struct sp_batch *batch)
+static enum sp_err handle_batch(struct run *r, struct sp_input_position *in,
+                                struct sp_records_ahead *ahead, struct sp_batch *batch)
 {
     enum sp_err err = SP_OK;
-    struct sp_records_ahead ahead = {r->bus, r->reads_ahead, 0};
-    sp_records_ahead_begin(&ahead, batch);
+    sp_records_ahead_begin(ahead);
     for (size_t i = 0; i < batch->count && err == SP_OK; i++) {
-        sp_records_ahead_next(&ahead, batch, i);
+        sp_records_ahead_next(ahead);
         err = handle_item(r, in->name, &batch->items[i]);
         in->records += batch->items[i].half ? 0 : batch->items[i].records;
         if (err == SP_OK && r->since_barrier >= r->options->barrier_pages)
@@ -268,8 +268,9 @@ static enum sp_err run_input(struct run *r, const char *name)
         struct sp_batch *batch;
         struct sp_pipeline *pipeline = sp_pipeline_start(
             input, &r->options->input, &r->options->text, sp_run_workers(r->options->threads));
+        struct sp_records_ahead ahead = sp_records_ahead(r->bus, pipeline, r->reads_ahead);
         while ((err = sp_pipeline_next(pipeline, &batch, r->fault)) == SP_OK)
-            if ((err = handle_batch(r, in, batch)) != SP_OK)
+            if ((err = handle_batch(r, in, &ahead, batch)) != SP_OK)
                 break;
         sp_pipeline_stop(pipeline);
     }

@@ -54,7 +54,7 @@ static void read_id(struct sp_reader *r, struct sp_id *ret_id)
         memcpy(ret_id, bytes.data, bytes.len);
 }
 
-static enum sp_err row_decode(struct sp_view value, uint32_t owners, struct sp_row *row)
+enum sp_err sp_cell_actor_decode_row(struct sp_view value, uint32_t owners, struct sp_row *row)
 {
     struct sp_reader r = sp_reader(value);
     read_id(&r, &row->first.page);
@@ -80,7 +80,7 @@ struct sp_row *sp_cell_actor_row(struct sp_compare_stage *c, uint32_t slot)
     struct sp_row *row = sp_calloc(1, sizeof *row);
     enum sp_err err = sp_store_get(c->store, sp_buf_view(&key), &value);
     if (err == SP_OK)
-        err = row_decode(value, s->owners, row);
+        err = sp_cell_actor_decode_row(value, s->owners, row);
     sp_buf_done(&key);
     if (err == SP_NOT_FOUND)
         err = SP_CORRUPT; /* the index knows a row that the store lacks */

@@ -192,6 +192,8 @@ void sp_cell_actor_prefetch(const struct sp_cell_actor *cell, struct sp_id conte
 /* Makes a slot with an empty row for a content that has none, and holds its signature. */
 uint32_t sp_cell_actor_store(struct sp_compare_stage *c, struct sp_cell_actor *cell,
                              struct sp_signature *signature);
+/* The stored form of a row with so many owners. */
+enum sp_err sp_cell_actor_decode_row(struct sp_view value, uint32_t owners, struct sp_row *row);
 struct sp_row *sp_cell_actor_row(struct sp_compare_stage *c, uint32_t slot);
 /* Borrowed until the end of the step. */
 struct sp_signature *sp_cell_actor_signature(struct sp_compare_stage *c, uint32_t slot);

@@ -269,19 +269,6 @@ static void see_loads(struct sp_compare_stage *c)
     c->seen_probes = c->stats.probes;
 }
 
-static void expect_slot(void *arg, uint32_t slot)
-{
-    sp_cell_actor_expect_row(arg, slot);
-}
-
-void sp_compare_stage_expect(struct sp_compare_stage *c, const struct sp_signature *signature)
-{
-    uint32_t number = sp_maps_cell(&c->options.maps, signature);
-    struct sp_cell_actor *cell = c->cells[sp_cell_place(number)];
-    if (cell && c->reads_ahead)
-        sp_stars_expect(cell->domain, signature, expect_slot, c);
-}
-
 enum sp_err sp_compare_stage_flush(struct sp_compare_stage *c)
 {
     if (c->err)

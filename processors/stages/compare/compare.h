@@ -75,8 +75,21 @@ enum sp_err sp_compare_stage_load(struct sp_compare_stage *c);
 enum sp_err sp_compare_stage_step(struct sp_compare_stage *c, const struct sp_message *m);
 
 /* Announces a put with this signature. The store reads ahead the rows that will be compared with
- * it, if recently many rows were not in memory. Changes nothing else. */
-void sp_compare_stage_expect(struct sp_compare_stage *c, const struct sp_signature *signature);
+ * it, if recently many rows were not in memory. Changes nothing else. *ret_found: the first of
+ * these rows, for calls of sp_compare_stage_expect_owner some time later. */
+enum { SP_COMPARE_FOUND = 4 };
+struct sp_compare_found {
+    uint32_t rows[SP_COMPARE_FOUND];
+    uint32_t count;
+};
+void sp_compare_stage_expect(struct sp_compare_stage *c, const struct sp_signature *signature,
+                             struct sp_compare_found *ret_found);
+/* The page that the put will be told of if it is similar to this row; a guess. False: not known. */
+bool sp_compare_stage_expect_owner(struct sp_compare_stage *c, uint32_t row,
+                                   const struct sp_signature *signature, struct sp_id *ret_page);
+/* Announces that the page leaves its row of this content. */
+void sp_compare_stage_expect_leave(struct sp_compare_stage *c, uint32_t cell, struct sp_id content,
+                                   struct sp_id page);
 /* Prefetches into the processor's caches what a put (or, if `put` is false, an announcement) of
  * this signature will read. */
 void sp_compare_stage_prefetch(const struct sp_compare_stage *c,

@@ -1,9 +1,10 @@
-/* Prefetches what the next crawled pages will make the stage read. What is known of a page that was
+/* Prefetches what the next crawled pages will make the stage read, or lets the store read it ahead.
+ * What is known of a page that was
  * crawled before is scattered over the memory, and each object leads to the next one: page, group,
  * member. */
 #include "base/prefetch.h"
 #include "group/large.h"
-#include "group/page_actor.h"
+#include "group/stored.h"
 
 static void prefetch_large(const struct sp_large *l, struct sp_id page, bool member)
 {
@@ -72,4 +73,70 @@ bool sp_group_stage_follow(const struct sp_group_stage *st, const struct sp_mess
     *ret_cell = p->cell;
     *ret_content = p->cell_content;
     return p->in_cell;
+}
+
+/* ---- for the store */
+
+void sp_group_stage_expect_page(struct sp_group_stage *st, struct sp_id page)
+{
+    if (sp_map_get(&st->pages, page))
+        return;
+    sp_page_actor_key(st, page);
+    sp_store_expect(st->store, sp_buf_view(&st->key));
+}
+
+/* What is known of the page, if its row is in memory. */
+static bool glance(struct sp_group_stage *st, struct sp_id page, struct sp_page_glance *ret_glance)
+{
+    const struct sp_page_actor *p = sp_map_get(&st->pages, page);
+    struct sp_view value;
+    if (!p) {
+        sp_page_actor_key(st, page);
+        return sp_store_peek(st->store, sp_buf_view(&st->key), &value) &&
+               sp_page_actor_glance(value, ret_glance);
+    }
+    *ret_glance = (struct sp_page_glance){
+        p->kind, p->content, p->group, p->inline_bytes > 0, p->in_cell, p->cell, p->cell_content};
+    return !p->gone;
+}
+
+void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *crawled)
+{
+    sp_group_stage_expect_page(st, crawled->page);
+    if (crawled->crawled.signature)
+        sp_contents_expect_change(st->contents, crawled->crawled.signature->content_hash);
+}
+
+bool sp_group_stage_expect_known(struct sp_group_stage *st, const struct sp_message *crawled,
+                                 uint32_t *ret_cell, struct sp_id *ret_content)
+{
+    const struct sp_signature *s = crawled->crawled.signature;
+    struct sp_page_glance p;
+    if (!glance(st, crawled->page, &p) || (s && sp_id_eq(s->content_hash, p.content)))
+        return false; /* if the content is the same, only the page is read */
+    if (!p.founded)
+        sp_group_stage_expect_group(st, p.group);
+    if (p.kind == SP_PAGE_CONTENT)
+        sp_contents_expect_change(st->contents, p.content);
+    *ret_cell = p.cell;
+    *ret_content = p.cell_content;
+    return p.in_cell;
+}
+
+bool sp_group_stage_guess_group(struct sp_group_stage *st, struct sp_id page,
+                                struct sp_group_id *ret_group)
+{
+    struct sp_page_glance p;
+    if (!glance(st, page, &p) || p.founded)
+        return false;
+    *ret_group = p.group;
+    return true;
+}
+
+void sp_group_stage_expect_group(struct sp_group_stage *st, struct sp_group_id group)
+{
+    if (sp_map_get(&st->groups, sp_group_table_key(group)))
+        return;
+    sp_group_key(st, 'G', group);
+    sp_store_expect(st->store, sp_buf_view(&st->key));
 }

@@ -131,6 +131,19 @@ enum sp_err sp_group_stage_contained(struct sp_group_stage *st, struct sp_id pag
 /* Announces a crawled page, so that the store reads ahead. Changes nothing else; the caller keeps
  * the message. */
 void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *crawled);
+/* The same some time later, when the page's row has been read: announces what that leads to.
+ * Returns whether the page will leave its row in tier 2, of *ret_content in *ret_cell; all are
+ * guesses. */
+bool sp_group_stage_expect_known(struct sp_group_stage *st, const struct sp_message *crawled,
+                                 uint32_t *ret_cell, struct sp_id *ret_content);
+/* Announces a page that a crawled one will probably be similar to. */
+void sp_group_stage_expect_page(struct sp_group_stage *st, struct sp_id page);
+/* The group of such a page, once its row has been read; a guess. False: it is not known yet, or the
+ * group is in the page's own row. */
+bool sp_group_stage_guess_group(struct sp_group_stage *st, struct sp_id page,
+                                struct sp_group_id *ret_group);
+/* Announces a group, to the stage that has it. */
+void sp_group_stage_expect_group(struct sp_group_stage *st, struct sp_group_id group);
 /* Prefetches into the processor's caches what handling it will read first. */
 void sp_group_stage_prefetch(const struct sp_group_stage *st, const struct sp_message *crawled);
 /* Prefetches what that leads to, for a page that is known: call with the steps 0 to

@@ -46,7 +46,6 @@ _Static_assert(sizeof(struct sp_page_actor) <= 256, "a page takes more memory");
 
 /* ---- table.c */
 struct sp_page_actor *sp_page_actor_get(struct sp_group_stage *st, struct sp_id id);
-void sp_page_actor_expect(struct sp_group_stage *st, struct sp_id id);
 struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id id,
                                          const char *url);
 void sp_page_actor_changed(struct sp_group_stage *st, struct sp_page_actor *p);

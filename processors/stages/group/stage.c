@@ -108,13 +108,6 @@ enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
     return st->err;
 }
 
-void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *crawled)
-{
-    sp_page_actor_expect(st, crawled->page);
-    if (crawled->crawled.signature)
-        sp_contents_expect_change(st->contents, crawled->crawled.signature->content_hash);
-}
-
 void sp_group_stage_stats(const struct sp_group_stage *st, struct sp_group_stage_stats *ret_stats)
 {
     struct sp_contents_stats own = {0};

@@ -95,17 +95,6 @@ struct sp_page_actor *sp_page_actor_get(struct sp_group_stage *st, struct sp_id 
     return p;
 }
 
-void sp_page_actor_expect(struct sp_group_stage *st, struct sp_id id)
-{
-    const struct sp_page_actor *p = sp_map_get(&st->pages, id);
-    if (!p) {
-        sp_page_actor_key(st, id);
-        sp_store_expect(st->store, sp_buf_view(&st->key));
-    } else if (p->kind == SP_PAGE_CONTENT) {
-        sp_contents_expect_change(st->contents, p->content); /* its group may drop this content */
-    }
-}
-
 struct sp_page_actor *sp_page_actor_make(struct sp_group_stage *st, struct sp_id id,
                                          const char *url)
 {

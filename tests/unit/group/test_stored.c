@@ -1,5 +1,6 @@
 /* Stored rows of groups: impossible values are reported as damage. */
 #include "base/bytes.h"
+#include "base/mem.h"
 #include "group/stored.h"
 #include "harness.h"
 
@@ -31,4 +32,53 @@ TEST(more_open_transfers_than_the_row_has_room_for_are_damage)
 {
     CU_ASSERT_EQUAL(decode(0, 1), SP_CORRUPT);
     CU_ASSERT_EQUAL(decode(0, UINT64_MAX), SP_CORRUPT);
+}
+
+/* A page with the optional parts that the bits name. */
+static struct sp_page_actor page_with(unsigned bits)
+{
+    static struct sp_id id = {7, 9};
+    struct sp_page_actor p = {
+        .id = id, .kind = SP_PAGE_CONTENT, .version = 5, .content_version = 4};
+    p.content = (struct sp_id){1, 2};
+    p.group = (struct sp_group_id){.birth = 300, .founder = {3, 4}};
+    p.url = sp_strdup("https://a.example/page");
+    p.target_url = bits & 1 ? sp_strdup("https://a.example/target") : NULL;
+    p.winner_url = bits & 2 ? sp_strdup("https://a.example/winner") : NULL;
+    p.in_cell = bits & 4;
+    p.cell = 900;
+    p.cell_content = (struct sp_id){5, 6};
+    p.contained_in = bits & 8 ? sp_strdup("https://a.example/larger") : NULL;
+    p.inline_group = bits & 16 ? sp_strdup("group") : NULL;
+    p.inline_bytes = bits & 16 ? 5 : 0;
+    return p;
+}
+
+static void free_parts(struct sp_page_actor *p)
+{
+    sp_free(p->url);
+    sp_free(p->target_url);
+    sp_free(p->winner_url);
+    sp_free(p->contained_in);
+    sp_free(p->inline_group);
+}
+
+TEST(a_glance_at_a_stored_page_sees_what_it_leads_to)
+{
+    for (unsigned bits = 0; bits < 32; bits++) {
+        struct sp_page_actor p = page_with(bits);
+        struct sp_page_glance seen;
+        struct sp_buf row = {0};
+        sp_page_actor_encode(&p, &row);
+        CU_ASSERT_FATAL(sp_page_actor_glance(sp_buf_view(&row), &seen));
+        CU_ASSERT(seen.kind == p.kind && sp_id_eq(seen.content, p.content));
+        CU_ASSERT(seen.group.birth == 300 && sp_id_eq(seen.group.founder, p.group.founder));
+        CU_ASSERT_EQUAL(seen.founded, p.inline_bytes > 0);
+        CU_ASSERT_EQUAL(seen.in_cell, p.in_cell);
+        CU_ASSERT(!p.in_cell || (seen.cell == 900 && sp_id_eq(seen.cell_content, p.cell_content)));
+        for (size_t cut = 0; cut + p.inline_bytes < row.len; cut++)
+            CU_ASSERT_FALSE(sp_page_actor_glance(sp_view(row.data, cut), &seen));
+        sp_buf_done(&row);
+        free_parts(&p);
+    }
 }

@@ -158,6 +158,42 @@ TEST(batches_come_in_order_for_any_number_of_workers)
     unlink(name);
 }
 
+/* A batch that is seen before it is handed out is the one that is handed out then. */
+TEST(batches_are_seen_before_they_are_handed_out)
+{
+    enum { BEFORE = 8 };
+    char name[64];
+    make_lines(name);
+    for (uint32_t workers = 0; workers <= 3; workers++) {
+        struct sp_input_options options;
+        struct sp_text_options text;
+        struct sp_input *input = NULL;
+        struct sp_batch *batch = NULL;
+        struct sp_fault fault = {""};
+        const struct sp_batch *seen[BEFORE] = {NULL};
+        uint64_t early = 0, number = 0;
+        sp_input_options_default(&options);
+        sp_text_options_default(&text);
+        options.chunk_bytes = CHUNK_BYTES;
+        CU_ASSERT_EQUAL_FATAL(
+            sp_input_open((const char *const[]){name}, 1, &options, &input, &fault), SP_OK);
+        struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, workers);
+        for (; sp_pipeline_next(pipeline, &batch, &fault) == SP_OK; number++) {
+            CU_ASSERT_PTR_EQUAL(sp_pipeline_batch(pipeline, number), batch);
+            CU_ASSERT(!seen[number % BEFORE] || seen[number % BEFORE] == batch);
+            usleep(number % 16 ? 0 : 1000);
+            for (uint64_t next = number + 1; next < number + BEFORE; next++)
+                seen[next % BEFORE] = sp_pipeline_batch(pipeline, next);
+            early += seen[(number + 1) % BEFORE] != NULL;
+        }
+        CU_ASSERT_PTR_NULL(sp_pipeline_batch(pipeline, number));
+        CU_ASSERT(workers > 1 ? early > 0 : early == 0);
+        sp_pipeline_stop(pipeline);
+        sp_input_close(input);
+    }
+    unlink(name);
+}
+
 /* As many threads as workers are busy: one more would only take turns with them. */
 TEST(the_caller_is_one_of_the_workers)
 {

@@ -541,6 +541,56 @@ TEST(gathered_commits_are_found_before_and_after_they_are_applied)
     sp_db_close(db);
 }
 
+/* Waits until the thread has read the rows, and returns how many of them are seen. */
+static uint32_t count_seen(struct sp_store *s, uint32_t rows, uint32_t first)
+{
+    uint32_t seen = 0;
+    for (int tries = 0; tries < 10000 && seen < rows; tries++) {
+        seen = 0;
+        usleep(tries ? 1000 : 0);
+        for (uint32_t k = 0; k < rows; k++) {
+            struct sp_view v;
+            uint32_t value = first + k;
+            seen += sp_store_peek(s, sp_view(&k, sizeof k), &v) &&
+                    sp_view_eq(v, sp_view(&value, sizeof value));
+        }
+    }
+    return seen;
+}
+
+TEST(rows_are_seen_that_were_read_ahead_or_not_applied_yet)
+{
+    enum { ROWS = 300 };
+    const char *directory = temporary_directory();
+    struct sp_rocksdb_options o = small();
+    struct sp_fault fault = {""};
+    struct sp_db *db = NULL;
+    struct sp_view v;
+    uint32_t key = 0;
+    o.background = true;
+    for (int gathers = 0; gathers < 2; gathers++) {
+        o.gathers = gathers;
+        CU_ASSERT_EQUAL_FATAL(sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault), SP_OK);
+        struct sp_store *s = sp_db_store(db, 1);
+        CU_ASSERT_FALSE(sp_store_peek(s, sp_view(&key, sizeof key), &v));
+        for (uint32_t k = 0; k < ROWS; k++)
+            sp_store_put(s, sp_view(&k, sizeof k), sp_view(&k, sizeof k));
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+        if (gathers)
+            CU_ASSERT_EQUAL(count_seen(s, ROWS, 0), ROWS);
+        CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+        for (uint32_t k = 0; k < ROWS; k++)
+            sp_store_expect(s, sp_view(&k, sizeof k));
+        /* Keys with the same slot replace one another. */
+        CU_ASSERT(count_seen(s, ROWS - 30, 0) >= ROWS - 60);
+        for (uint32_t k = 0; k < ROWS; k++)
+            sp_store_delete(s, sp_view(&k, sizeof k));
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+        CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+        sp_db_close(db);
+    }
+}
+
 TEST(a_commit_without_its_dependencies_does_not_reach_the_disk)
 {
     const char *directory = temporary_directory();
