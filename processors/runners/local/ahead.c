@@ -28,16 +28,24 @@ static void prefetch(const struct sp_records_ahead *ahead, uint64_t number, bool
         sp_local_bus_prefetch(ahead->bus, crawled, fed);
 }
 
+/* At once after its last record, because it is valid only until that has been fed. */
+static void leave_batch(struct sp_records_ahead *ahead)
+{
+    ahead->batch = NULL;
+    ahead->batch_number++;
+    ahead->at = 0;
+}
+
 static bool find_batch(struct sp_records_ahead *ahead)
 {
-    if (ahead->batch && ahead->at == ahead->batch->count) {
-        ahead->batch = NULL;
-        ahead->batch_number++;
-        ahead->at = 0;
-    }
-    if (!ahead->batch)
+    while (!ahead->batch) {
         ahead->batch = sp_pipeline_batch(ahead->pipeline, ahead->batch_number);
-    return ahead->batch;
+        if (!ahead->batch)
+            return false;
+        if (ahead->batch->count == 0)
+            leave_batch(ahead);
+    }
+    return true;
 }
 
 /* Brings the records up to this step, in time for the store to read what it announces. */
@@ -57,11 +65,11 @@ static void look_ahead(struct sp_records_ahead *ahead)
 {
     uint64_t end = ahead->next + EXPECTED_RECORDS + PREFETCHED_RECORDS;
     while (ahead->seen < end && find_batch(ahead)) {
-        if (ahead->at == ahead->batch->count)
-            continue;
         ahead->messages[ahead->seen++ % SP_RECORDS_SEEN] = ahead->batch->items[ahead->at++].message;
         if (ahead->store)
             prefetch(ahead, ahead->seen - 1, false);
+        if (ahead->at == ahead->batch->count)
+            leave_batch(ahead);
     }
     for (uint32_t step = 0; ahead->store && step < SP_LOCAL_BUS_EXPECTS; step++)
         expect(ahead, step);

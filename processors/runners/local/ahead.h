@@ -19,7 +19,7 @@ struct sp_records_ahead {
     const struct sp_message *messages[SP_RECORDS_SEEN]; /* by number; NULL: the record has none */
     struct sp_local_bus_trail trails[SP_RECORDS_SEEN];
     uint64_t batch_number;        /* of the batch of record `seen` */
-    const struct sp_batch *batch; /* that batch; NULL: it was not ready */
+    const struct sp_batch *batch; /* that batch; NULL: it was not ready yet */
     size_t at;                    /* the record in it */
     uint32_t known;               /* bit k: the page of record `next` + k is known */
 };
