@@ -2,14 +2,19 @@
  * ahead, or prefetch it into the processor's caches. See bus.h. */
 #include "local/bus_internal.h"
 
+static struct sp_compare_stage *compare_for(const struct sp_local_bus *bus,
+                                            const struct sp_signature *s)
+{
+    return sp_local_bus_compare(bus, sp_maps_cell(&bus->options.compare.maps, s));
+}
+
 void sp_local_bus_prefetch(const struct sp_local_bus *bus, const struct sp_message *crawled,
                            bool fed)
 {
     const struct sp_signature *s = crawled->crawled.signature;
     sp_group_stage_prefetch(sp_local_bus_group(bus, crawled), crawled);
     if (s)
-        sp_compare_stage_prefetch(
-            sp_local_bus_compare(bus, sp_maps_cell(&bus->options.compare.maps, s)), s, fed);
+        sp_compare_stage_prefetch(compare_for(bus, s), s, fed);
 }
 
 bool sp_local_bus_follow(const struct sp_local_bus *bus, const struct sp_message *crawled,
@@ -23,12 +28,6 @@ bool sp_local_bus_follow(const struct sp_local_bus *bus, const struct sp_message
         sp_compare_stage_follow(sp_local_bus_compare(bus, cell), cell, content, crawled->page,
                                 step - 1);
     return known;
-}
-
-static struct sp_compare_stage *compare_for(const struct sp_local_bus *bus,
-                                            const struct sp_signature *s)
-{
-    return sp_local_bus_compare(bus, sp_maps_cell(&bus->options.compare.maps, s));
 }
 
 /* The pages that own the rows. */

@@ -1,5 +1,6 @@
 /* Prefetches what the next crawled pages will make the stage read, or lets the store read it ahead.
  * Slots, rows and owners are scattered over the memory, and each leads to the next one. */
+#include "base/assert.h"
 #include "base/prefetch.h"
 #include "compare/cell.h"
 
@@ -77,34 +78,34 @@ static void expect_owner(struct sp_compare_stage *c, uint32_t cell, struct sp_id
     sp_buf_done(&key);
 }
 
-/* The stored row, if it is in memory. */
-static bool glance(struct sp_compare_stage *c, const struct sp_slot *s, struct sp_row *ret_row)
+/* The row, or what is stored of it, which is put into `stored`; NULL: it is not in memory. */
+static const struct sp_row *glance(struct sp_compare_stage *c, const struct sp_slot *s,
+                                   struct sp_row *stored)
 {
     struct sp_buf key = {0};
     struct sp_view value;
-    if (s->row) {
-        *ret_row = *s->row;
-        return true;
-    }
-    *ret_row = (struct sp_row){0};
+    if (s->row)
+        return s->row;
     sp_compare_row_key(s->cell, 'R', s->content, &key);
     bool known = sp_store_peek(c->store, sp_buf_view(&key), &value) &&
-                 sp_cell_actor_decode_row(value, s->owners, ret_row) == SP_OK;
+                 sp_cell_actor_decode_row(value, s->owners, stored) == SP_OK;
     sp_buf_done(&key);
-    return known;
+    return known ? stored : NULL;
 }
 
 bool sp_compare_stage_expect_owner(struct sp_compare_stage *c, uint32_t slot,
                                    const struct sp_signature *signature, struct sp_id *ret_page)
 {
+    SP_ASSERT(slot < c->slot_count); /* slots are never taken back */
     const struct sp_slot *s = &c->slots[slot];
-    struct sp_row row;
-    if (slot >= c->slot_count || s->owners == 0 || !glance(c, s, &row))
+    struct sp_row stored = {0};
+    const struct sp_row *row = s->owners ? glance(c, s, &stored) : NULL;
+    if (!row)
         return false;
-    bool joins = sp_id_eq(s->content, signature->content_hash) && !sp_id_is_zero(row.last);
-    *ret_page = joins ? row.last : row.first.page;
+    bool joins = sp_id_eq(s->content, signature->content_hash) && !sp_id_is_zero(row->last);
+    *ret_page = joins ? row->last : row->first.page;
     if (joins)
-        expect_owner(c, s->cell, s->content, row.last);
+        expect_owner(c, s->cell, s->content, row->last);
     return true;
 }
 

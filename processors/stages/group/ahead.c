@@ -1,7 +1,7 @@
 /* Prefetches what the next crawled pages will make the stage read, or lets the store read it ahead.
- * What is known of a page that was
- * crawled before is scattered over the memory, and each object leads to the next one: page, group,
- * member. */
+ * What is known of a page that was crawled before is scattered over the memory, and each object
+ * leads to the next one: page, group, member. */
+#include "base/mem.h"
 #include "base/prefetch.h"
 #include "group/large.h"
 #include "group/stored.h"
@@ -85,19 +85,40 @@ void sp_group_stage_expect_page(struct sp_group_stage *st, struct sp_id page)
     sp_store_expect(st->store, sp_buf_view(&st->key));
 }
 
-/* What is known of the page, if its row is in memory. */
-static bool glance(struct sp_group_stage *st, struct sp_id page, struct sp_page_glance *ret_glance)
+/* What of a page leads to other rows. */
+struct glance {
+    enum sp_page_kind kind;
+    struct sp_id content;
+    struct sp_group_id group;
+    bool founded; /* a group of one is in its row */
+    bool in_cell;
+    uint32_t cell;
+    struct sp_id cell_content;
+};
+
+static struct glance glance_of(const struct sp_page_actor *p)
+{
+    return (struct glance){p->kind,    p->content, p->group,       p->inline_bytes > 0,
+                           p->in_cell, p->cell,    p->cell_content};
+}
+
+/* False: the page's row is not in memory. */
+static bool glance(struct sp_group_stage *st, struct sp_id page, struct glance *ret_glance)
 {
     const struct sp_page_actor *p = sp_map_get(&st->pages, page);
     struct sp_view value;
-    if (!p) {
-        sp_page_actor_key(st, page);
-        return sp_store_peek(st->store, sp_buf_view(&st->key), &value) &&
-               sp_page_actor_glance(value, ret_glance);
+    if (p) {
+        *ret_glance = glance_of(p);
+        return !p->gone;
     }
-    *ret_glance = (struct sp_page_glance){
-        p->kind, p->content, p->group, p->inline_bytes > 0, p->in_cell, p->cell, p->cell_content};
-    return !p->gone;
+    sp_page_actor_key(st, page);
+    if (!sp_store_peek(st->store, sp_buf_view(&st->key), &value))
+        return false;
+    struct sp_page_actor *stored = sp_calloc(1, sizeof *stored);
+    bool good = sp_page_actor_decode(value, stored) == SP_OK;
+    *ret_glance = glance_of(stored);
+    sp_page_actor_free(stored);
+    return good;
 }
 
 void sp_group_stage_expect(struct sp_group_stage *st, const struct sp_message *crawled)
@@ -111,7 +132,7 @@ bool sp_group_stage_expect_known(struct sp_group_stage *st, const struct sp_mess
                                  uint32_t *ret_cell, struct sp_id *ret_content)
 {
     const struct sp_signature *s = crawled->crawled.signature;
-    struct sp_page_glance p;
+    struct glance p;
     if (!glance(st, crawled->page, &p) || (s && sp_id_eq(s->content_hash, p.content)))
         return false; /* if the content is the same, only the page is read */
     if (!p.founded)
@@ -126,7 +147,7 @@ bool sp_group_stage_expect_known(struct sp_group_stage *st, const struct sp_mess
 bool sp_group_stage_guess_group(struct sp_group_stage *st, struct sp_id page,
                                 struct sp_group_id *ret_group)
 {
-    struct sp_page_glance p;
+    struct glance p;
     if (!glance(st, page, &p) || p.founded)
         return false;
     *ret_group = p.group;

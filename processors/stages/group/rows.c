@@ -190,50 +190,6 @@ enum sp_err sp_page_actor_decode(struct sp_view in, struct sp_page_actor *p)
     return sp_reader_left(&r) ? SP_CORRUPT : SP_OK;
 }
 
-static void skip_text(struct sp_reader *r)
-{
-    sp_read_bytes(r, sp_read_varint(r));
-}
-
-bool sp_page_actor_glance(struct sp_view in, struct sp_page_glance *ret_glance)
-{
-    struct sp_page_glance p = {0};
-    struct sp_reader r = sp_reader(in);
-    int64_t version, content_version;
-    if (sp_read_u8(&r) != PAGE_FORMAT)
-        return false;
-    uint8_t bits = sp_read_u8(&r);
-    p.kind = (enum sp_page_kind)(sp_read_u8(&r) & 15);
-    sp_read_u8(&r);
-    skip_text(&r);
-    read_versions(&r, &version, &content_version);
-    p.content = read_id(&r);
-    read_rank(&r);
-    p.group.birth = sp_read_varint(&r);
-    p.group.founder = read_id(&r);
-    sp_read_varint(&r);
-    read_float(&r);
-    sp_read_varint(&r);
-    if (bits & HAS_TARGET) {
-        read_id(&r);
-        skip_text(&r);
-    }
-    if (bits & HAS_WINNER_URL)
-        skip_text(&r);
-    if (bits & IN_CELL) {
-        p.in_cell = true;
-        p.cell = (uint32_t)sp_read_varint(&r);
-        p.cell_content = read_id(&r);
-    }
-    if (bits & CONTAINED) {
-        skip_text(&r);
-        read_float(&r);
-    }
-    p.founded = sp_read_varint(&r) > 0;
-    *ret_glance = p;
-    return !r.failed;
-}
-
 void sp_member_encode(const struct sp_member *m, struct sp_buf *out)
 {
     uint8_t bits = (uint8_t)((m->parent ? MEMBER_PARENT : 0) |

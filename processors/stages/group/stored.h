@@ -19,17 +19,6 @@ void sp_group_stage_evict(struct sp_group_stage *st);
 /* ---- rows.c */
 void sp_page_actor_encode(const struct sp_page_actor *p, struct sp_buf *out);
 enum sp_err sp_page_actor_decode(struct sp_view in, struct sp_page_actor *p);
-/* What of a stored page leads to other rows. False: the row is damaged. */
-struct sp_page_glance {
-    enum sp_page_kind kind;
-    struct sp_id content;
-    struct sp_group_id group;
-    bool founded; /* a group of one is in its row */
-    bool in_cell;
-    uint32_t cell;
-    struct sp_id cell_content;
-};
-bool sp_page_actor_glance(struct sp_view in, struct sp_page_glance *ret_glance);
 void sp_member_encode(const struct sp_member *m, struct sp_buf *out);
 /* `key` ends with the page. */
 enum sp_err sp_member_decode(struct sp_view key, struct sp_view value, struct sp_member *m,

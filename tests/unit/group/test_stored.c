@@ -63,21 +63,25 @@ static void free_parts(struct sp_page_actor *p)
     sp_free(p->inline_group);
 }
 
-TEST(a_glance_at_a_stored_page_sees_what_it_leads_to)
+TEST(a_stored_page_names_what_it_leads_to_and_is_damaged_where_it_is_cut)
 {
     for (unsigned bits = 0; bits < 32; bits++) {
         struct sp_page_actor p = page_with(bits);
-        struct sp_page_glance seen;
+        struct sp_page_actor seen = {0};
         struct sp_buf row = {0};
         sp_page_actor_encode(&p, &row);
-        CU_ASSERT_FATAL(sp_page_actor_glance(sp_buf_view(&row), &seen));
+        CU_ASSERT_EQUAL_FATAL(sp_page_actor_decode(sp_buf_view(&row), &seen), SP_OK);
         CU_ASSERT(seen.kind == p.kind && sp_id_eq(seen.content, p.content));
         CU_ASSERT(seen.group.birth == 300 && sp_id_eq(seen.group.founder, p.group.founder));
-        CU_ASSERT_EQUAL(seen.founded, p.inline_bytes > 0);
+        CU_ASSERT_EQUAL(seen.inline_bytes, p.inline_bytes);
         CU_ASSERT_EQUAL(seen.in_cell, p.in_cell);
         CU_ASSERT(!p.in_cell || (seen.cell == 900 && sp_id_eq(seen.cell_content, p.cell_content)));
-        for (size_t cut = 0; cut + p.inline_bytes < row.len; cut++)
-            CU_ASSERT_FALSE(sp_page_actor_glance(sp_view(row.data, cut), &seen));
+        free_parts(&seen);
+        for (size_t cut = 0; cut < row.len; cut++) {
+            seen = (struct sp_page_actor){0};
+            CU_ASSERT_EQUAL(sp_page_actor_decode(sp_view(row.data, cut), &seen), SP_CORRUPT);
+            free_parts(&seen);
+        }
         sp_buf_done(&row);
         free_parts(&p);
     }
