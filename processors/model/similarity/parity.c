@@ -1,7 +1,6 @@
 /* See parity.h. */
 #include "similarity/parity.h"
 
-#include <stdbool.h>
 #include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -90,6 +89,16 @@ static inline int64_t brief_most(const struct sp_parity_wide *x, const struct sp
     return most < 64 * SP_PARITY_BRIEF / 2.5 ? (int64_t)most : INT64_MAX;
 }
 
+/* In how many bits x differs from one of eight patterns of so many words. */
+static inline __attribute__((always_inline)) int64_t
+distance_of(const uint64_t *x, const uint64_t (*eight)[8], uint32_t item, uint32_t words)
+{
+    int64_t bits = 0;
+    for (uint32_t k = 0; k < words; k++)
+        bits += __builtin_popcountll(x[k] ^ eight[k][item]);
+    return bits;
+}
+
 static inline __attribute__((always_inline)) uint64_t
 near_of(const struct sp_parity_wide *x, const struct sp_parity_list *list, uint32_t count)
 {
@@ -97,15 +106,11 @@ near_of(const struct sp_parity_wide *x, const struct sp_parity_list *list, uint3
     int64_t most = brief_most(x, list);
     sp_parity_brief(x->words, SP_PARITY_WIDE, brief);
     for (uint32_t i = 0; i < count; i++) {
-        int bits = 0;
-        for (uint32_t k = 0; most < INT64_MAX && k < SP_PARITY_BRIEF; k++)
-            bits += __builtin_popcountll(brief[k] ^ list->briefs[i / 8][k][i % 8]);
-        if (bits > most)
+        if (most < INT64_MAX &&
+            distance_of(brief, list->briefs[i / 8], i % 8, SP_PARITY_BRIEF) > most)
             continue;
-        bits = 0;
-        for (uint32_t k = 0; k < SP_PARITY_WIDE; k++)
-            bits += __builtin_popcountll(x->words[k] ^ list->words[i / 8][k][i % 8]);
-        near |= (uint64_t)(bits <= x->most + list->most[i / 8][i % 8]) << i;
+        int64_t bits = distance_of(x->words, list->words[i / 8], i % 8, SP_PARITY_WIDE);
+        near |= (uint64_t)((double)bits <= x->most + list->most[i / 8][i % 8]) << i;
     }
     return near;
 }
