@@ -95,24 +95,26 @@ const char *const *sp_cli_inputs(char **names, int count, size_t *ret_count)
     return (const char *const *)inputs.names;
 }
 
-static bool same_file(const char *a, const char *b)
+static bool is_file(const char *name, const struct stat *file)
 {
-    struct stat x, y;
-    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino &&
-           S_ISREG(x.st_mode);
+    struct stat st;
+    return stat(name, &st) == 0 && st.st_dev == file->st_dev && st.st_ino == file->st_ino;
 }
 
 int sp_cli_outputs(const struct sp_command *command, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
+        struct stat file;
         if (!names[i] || strcmp(names[i], "-") == 0 || strcmp(names[i], "/dev/null") == 0)
             continue;
-        for (size_t k = 0; k < inputs.count; k++)
-            if (same_file(names[i], inputs.names[k]))
+        bool exists = stat(names[i], &file) == 0 && S_ISREG(file.st_mode);
+        for (size_t k = 0; exists && k < inputs.count; k++)
+            if (is_file(inputs.names[k], &file))
                 return sp_cli_failed("%s: is an input and an output; name another output",
                                      inputs.names[k]);
         for (size_t k = 0; k < i; k++)
-            if (names[k] && (strcmp(names[i], names[k]) == 0 || same_file(names[i], names[k])))
+            if (names[k] &&
+                (strcmp(names[i], names[k]) == 0 || (exists && is_file(names[k], &file))))
                 return sp_cli_usage(command, "%s is named for two outputs", names[i]);
     }
     return -1;
