@@ -48,24 +48,25 @@ def write_bridge(path, pages, flaps):
             file.write(json.dumps({"url": url, "fetch_time_ms": at + 1, "content": texts[name]}) + "\n")
 
 
-def counts(metrics, stage):
-    def value(name):
-        found = re.search(rf'^samepage_{name}{{stage="{stage}"}} (\d+)$', metrics, re.MULTILINE)
-        check(found, name, "of", stage, "is missing")
-        return int(found[1])
-    found = {name: value(name) for name in ("emitted_total", "commits_total", "largest_message_bytes", "direct_total")}
-    sent = re.findall(rf'^samepage_messages_total{{stage="{stage}",kind="(\w+)"}} (\d+)$', metrics, re.MULTILINE)
-    found["to_itself"] = sum(int(count) for kind, count in sent if kind not in TO_CELLS) if stage == "group" else 0
-    return found
-
-
 def metrics(port):
     return ask(f"http://127.0.0.1:{port}", "/metrics")
 
 
-def puts(port):
-    found = re.search(r'^samepage_messages_total{stage="group",kind="put"} (\d+)$', metrics(port), re.MULTILINE)
-    return int(found[1]) if found else 0
+def sent(text, stage):
+    """The number of messages of each kind that the stage has sent."""
+    found = re.findall(rf'^samepage_messages_total{{stage="{stage}",kind="(\w+)"}} (\d+)$', text, re.MULTILINE)
+    return {kind: int(count) for kind, count in found}
+
+
+def counts(text, stage):
+    def value(name):
+        found = re.search(rf'^samepage_{name}{{stage="{stage}"}} (\d+)$', text, re.MULTILINE)
+        check(found, name, "of", stage, "is missing")
+        return int(found[1])
+    found = {name: value(name) for name in ("emitted_total", "commits_total", "largest_message_bytes", "direct_total")}
+    to_itself = (count for kind, count in sent(text, stage).items() if kind not in TO_CELLS)
+    found["to_itself"] = sum(to_itself) if stage == "group" else 0
+    return found
 
 
 def through_the_stages(place, apart):
@@ -83,7 +84,7 @@ def through_the_stages(place, apart):
         start(stage)
     fetches = place.ingest()
     if apart:
-        until(lambda: puts(ports["group"]) >= fetches, "tier 1 to read all pages")
+        until(lambda: sent(metrics(ports["group"]), "group").get("put", 0) >= fetches, "tier 1 to read all pages")
         start("compare")
     place.settle(want)
     check_same(decided(place.all()), want, "the stages and `samepage run`")

@@ -117,21 +117,28 @@ static void make_lines(char name[64])
     CU_ASSERT_EQUAL(fclose(file), 0);
 }
 
+/* Reads the file in many chunks. */
+static struct sp_pipeline *start(const char *name, uint32_t workers, struct sp_input **ret_input)
+{
+    struct sp_input_options options;
+    struct sp_text_options text;
+    struct sp_fault fault = {""};
+    sp_input_options_default(&options);
+    sp_text_options_default(&text);
+    options.chunk_bytes = CHUNK_BYTES;
+    CU_ASSERT_EQUAL_FATAL(sp_input_open(&name, 1, &options, ret_input, &fault), SP_OK);
+    return sp_pipeline_start(*ret_input, &options, &text, workers);
+}
+
 /* Reads the file in many chunks, with a caller that is slow every `rest` batches so that the ring
  * fills up; returns the number of items, which come in order. */
 static uint64_t count_in_order(const char *name, uint32_t workers, unsigned rest)
 {
-    struct sp_input_options options;
-    struct sp_text_options text;
     struct sp_input *input = NULL;
     struct sp_batch *batch = NULL;
     struct sp_fault fault = {""};
     uint64_t items = 0, batches = 0;
-    sp_input_options_default(&options);
-    sp_text_options_default(&text);
-    options.chunk_bytes = CHUNK_BYTES;
-    CU_ASSERT_EQUAL_FATAL(sp_input_open(&name, 1, &options, &input, &fault), SP_OK);
-    struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, workers);
+    struct sp_pipeline *pipeline = start(name, workers, &input);
     while (sp_pipeline_next(pipeline, &batch, &fault) == SP_OK) {
         for (size_t i = 0; i < batch->count; i++, items++) {
             CU_ASSERT_EQUAL(batch->items[i].number, items);
@@ -165,19 +172,12 @@ TEST(batches_are_seen_before_they_are_handed_out)
     char name[64];
     make_lines(name);
     for (uint32_t workers = 0; workers <= 3; workers++) {
-        struct sp_input_options options;
-        struct sp_text_options text;
         struct sp_input *input = NULL;
         struct sp_batch *batch = NULL;
         struct sp_fault fault = {""};
         const struct sp_batch *seen[BEFORE] = {NULL};
         uint64_t early = 0, number = 0;
-        sp_input_options_default(&options);
-        sp_text_options_default(&text);
-        options.chunk_bytes = CHUNK_BYTES;
-        CU_ASSERT_EQUAL_FATAL(
-            sp_input_open((const char *const[]){name}, 1, &options, &input, &fault), SP_OK);
-        struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, workers);
+        struct sp_pipeline *pipeline = start(name, workers, &input);
         for (; sp_pipeline_next(pipeline, &batch, &fault) == SP_OK; number++) {
             CU_ASSERT_PTR_EQUAL(sp_pipeline_batch(pipeline, number), batch);
             CU_ASSERT(!seen[number % BEFORE] || seen[number % BEFORE] == batch);
@@ -213,17 +213,10 @@ TEST(a_pipeline_is_stopped_in_the_middle)
     char name[64];
     make_lines(name);
     for (uint32_t workers = 0; workers <= 4; workers++) {
-        struct sp_input_options options;
-        struct sp_text_options text;
         struct sp_input *input = NULL;
         struct sp_batch *batch = NULL;
         struct sp_fault fault = {""};
-        const char *const names[] = {name};
-        sp_input_options_default(&options);
-        sp_text_options_default(&text);
-        options.chunk_bytes = CHUNK_BYTES;
-        CU_ASSERT_EQUAL_FATAL(sp_input_open(names, 1, &options, &input, &fault), SP_OK);
-        struct sp_pipeline *pipeline = sp_pipeline_start(input, &options, &text, workers);
+        struct sp_pipeline *pipeline = start(name, workers, &input);
         CU_ASSERT_EQUAL(sp_pipeline_next(pipeline, &batch, &fault), SP_OK);
         usleep(1000); /* the others fill the ring */
         sp_pipeline_stop(pipeline);
