@@ -39,10 +39,10 @@ static bool comes_before(const struct entry *e, sp_shelf_order *order, const voi
  * on a head, because none of them could be predicted. */
 static uint32_t boards_below(const struct sp_shelf *s, uint32_t from, uint64_t head)
 {
-    const struct sp_shelf_board *at = s->boards + from;
     uint32_t left = s->board_count - from;
     if (!left)
         return 0;
+    const struct sp_shelf_board *at = s->boards + from;
     for (; left > 1; left -= left / 2)
         at += left / 2 & -(uint32_t)(at[left / 2 - 1].head < head);
     return (uint32_t)(at - s->boards) - from + (at->head < head);
