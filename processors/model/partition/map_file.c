@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "partition/partition.h"
 
 enum { FORMAT = 1, WORDS_A_LINE = 16, LINE_BYTES = 256, FILE_BYTES = 64 << 20 };
@@ -330,15 +331,16 @@ enum sp_err sp_partition_write(const struct sp_partition_map *map, const char *f
                                struct sp_fault *fault)
 {
     struct sp_buf text = {0}, beside = {0};
+    bool in_place = sp_names_special(file);
     sp_buf_put_str(&beside, file);
     sp_buf_put(&beside, ".new", sizeof ".new");
     sp_partition_print(map, &text);
-    FILE *out = fopen(beside.data, "w");
+    FILE *out = fopen(in_place ? file : beside.data, "w");
     bool good = out && fwrite(text.data, 1, text.len, out) == text.len && fflush(out) == 0 &&
-                fsync(fileno(out)) == 0;
-    good = out && fclose(out) == 0 && good && rename(beside.data, file) == 0;
+                (in_place || fsync(fileno(out)) == 0);
+    good = out && fclose(out) == 0 && good && (in_place || rename(beside.data, file) == 0);
     enum sp_err err = good ? SP_OK : io_failed(file, "written", fault);
-    if (out && !good)
+    if (out && !good && !in_place)
         unlink(beside.data);
     sp_buf_done(&text);
     sp_buf_done(&beside);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool sync_folder(const char *path)
@@ -32,4 +33,10 @@ bool sp_names_sync(const char *path, enum sp_names names)
         good = sync_folder(whole);
     }
     return good;
+}
+
+bool sp_names_special(const char *path)
+{
+    struct stat st;
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }

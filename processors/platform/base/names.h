@@ -1,5 +1,5 @@
-/* Makes the names of new files survive a loss of power. fsync() of a file writes its bytes to the
- * disk, but its name is an entry of its folder, which needs an fsync() of its own. */
+/* Names of files that are written. They must survive a loss of power: fsync() of a file writes its
+ * bytes to the disk, but its name is an entry of its folder, which needs an fsync() of its own. */
 #ifndef SP_BASE_NAMES_H
 #define SP_BASE_NAMES_H
 
@@ -15,5 +15,10 @@ enum sp_names {
  * folder. False: the path cannot be resolved, or a disk failed; errno says why. Thread rule: any
  * thread. */
 bool sp_names_sync(const char *path, enum sp_names names);
+
+/* Whether there is such a file and it is a pipe, a device or a folder: to rename a new file to its
+ * name would put a regular file in its place, so it is written to directly. Thread rule: any
+ * thread. */
+bool sp_names_special(const char *path);
 
 #endif

@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/json_write.h"
@@ -163,13 +162,6 @@ static bool write_groups(const struct listing *l, FILE *file)
     return good;
 }
 
-/* Renaming over a pipe or device would put a plain file in its place. */
-static bool is_special(const char *name)
-{
-    struct stat st;
-    return stat(name, &st) == 0 && !S_ISREG(st.st_mode);
-}
-
 /* Always makes a new file, so that neither a file left by an earlier run nor a planted link is
  * written to. */
 static FILE *open_new(const char *name)
@@ -194,7 +186,7 @@ enum sp_err sp_groups_write(struct sp_db *db, uint32_t tier1, const char *name,
     if (err != SP_OK) {
         sp_fault_set(fault, err, "%s", sp_db_message(db));
     } else {
-        bool to_stdout = strcmp(name, "-") == 0, in_place = to_stdout || is_special(name);
+        bool to_stdout = strcmp(name, "-") == 0, in_place = to_stdout || sp_names_special(name);
         sort_members(&l);
         FILE *file = to_stdout ? stdout : in_place ? fopen(name, "w") : open_new(unfinished.data);
         bool good = file && write_groups(&l, file) && fflush(file) == 0;

@@ -1,6 +1,8 @@
 /* Maps as text: what is written reads back, and errors name their line. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -68,6 +70,28 @@ TEST(a_map_written_to_a_file_reads_back_the_same)
         sp_partition_done(&back);
     }
     unlink(name);
+}
+
+/* `train --map /dev/null` replaced the device by a file, for all programs. */
+TEST(a_pipe_or_device_is_written_to_and_not_replaced)
+{
+    char folder[] = "/tmp/samepage-map-XXXXXX", name[64], text[64] = "";
+    struct sp_partition_map map = trained(2, 2, 0);
+    struct sp_fault fault = {""};
+    struct stat st = {0};
+    CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
+    snprintf(name, sizeof name, "%s/pipe", folder);
+    CU_ASSERT_EQUAL_FATAL(mkfifo(name, 0600), 0);
+    int reader = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    CU_ASSERT_FATAL(reader >= 0);
+    CU_ASSERT_EQUAL(sp_partition_write(&map, name, &fault), SP_OK);
+    CU_ASSERT(read(reader, text, sizeof text - 1) > 0);
+    CU_ASSERT_EQUAL(text[0], '#');
+    CU_ASSERT(stat(name, &st) == 0 && S_ISFIFO(st.st_mode));
+    close(reader);
+    sp_partition_done(&map);
+    unlink(name);
+    rmdir(folder);
 }
 
 TEST(fingerprints_tell_maps_and_dictionaries_apart)
