@@ -273,6 +273,11 @@ static void prefetch_younger(const struct sp_contents *t, const struct sp_age *a
         sp_prefetch_bytes(SP_LRU_OBJECT(age, struct entry, age), sizeof *next);
 }
 
+void sp_contents_resize(struct sp_contents *t, size_t cache_bytes)
+{
+    t->budget = cache_bytes;
+}
+
 void sp_contents_trim(struct sp_contents *t)
 {
     struct sp_age *oldest;

@@ -70,6 +70,8 @@ void sp_contents_sweep(struct sp_contents *t);
 /* Whether contents without holders take more than `few_bytes` and more than half of the memory. If
  * sweeps come only then, each change pays for O(1) of what they look at. */
 bool sp_contents_has_waste(const struct sp_contents *t, uint64_t few_bytes);
+/* Sets the budget, which sp_contents_new sets first. */
+void sp_contents_resize(struct sp_contents *t, size_t cache_bytes);
 /* Evicts clean entries until the memory fits its budget. */
 void sp_contents_trim(struct sp_contents *t);
 /* Writes all changes since the last flush into the store's open batch, and trims. Call it after the

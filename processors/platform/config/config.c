@@ -71,10 +71,11 @@ static enum sp_err set_number(struct sp_config *c, const struct sp_option *o, co
                                 : "number");
     if (o->type != SP_OPTION_REAL && x != floor(x))
         return sp_fault_set(fault, SP_INVALID, "%s: \"%s\" is not a whole number", o->key, value);
-    if (x < o->least || x > o->most)
-        return sp_fault_set(fault, SP_INVALID,
-                            "%s: %s is out of range; it must be from %.15g to %.15g", o->key, value,
-                            o->least, o->most);
+    bool left_open = x == 0 && strcmp(o->initial, "0") == 0;
+    if ((x < o->least && !left_open) || x > o->most)
+        return sp_fault_set(
+            fault, SP_INVALID, "%s: %s is out of range; it must be %sfrom %.15g to %.15g", o->key,
+            value, o->least > 0 && strcmp(o->initial, "0") == 0 ? "0, or " : "", o->least, o->most);
     if (o->type == SP_OPTION_REAL)
         *real_at(c, o) = x;
     else

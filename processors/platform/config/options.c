@@ -120,14 +120,17 @@ const struct sp_option sp_options[] = {
      "does everything. 0: one thread per core"},
     {"barrier.pages", SP_OPTION_COUNT, FIELD(barrier_pages), false, "2000", 1, 1e9, NULL,
      "records between two commits of state, input position and output length"},
-    {"cache.bytes", SP_OPTION_BYTES, FIELD(cache_bytes), false, "512MiB", KIB *KIB, 1024 * GIB,
-     NULL, "memory for the pages, groups, rows and signatures that are kept between barriers"},
+    {"cache.bytes", SP_OPTION_BYTES, FIELD(cache_bytes), false, "0", KIB *KIB, 1024 * GIB, NULL,
+     "memory for the pages, groups, rows and signatures that are kept between barriers. 0: in `run` "
+     "three eighths of the memory of the machine, or of the limit that is set for the process; in "
+     "each stage on Kafka 512 MiB"},
     {"store.block_cache_bytes", SP_OPTION_BYTES, FIELD(store_block_cache_bytes), false, "256MiB",
      KIB *KIB, 1024 * GIB, NULL, "RocksDB's block cache"},
-    {"store.memtable_bytes", SP_OPTION_BYTES, FIELD(store_memtable_bytes), false, "64MiB", KIB *KIB,
+    {"store.memtable_bytes", SP_OPTION_BYTES, FIELD(store_memtable_bytes), false, "0", KIB *KIB,
      16 * GIB, NULL,
      "size of each write buffer, of which there are up to three (in `run` two); on Kafka all "
-     "databases of a process share them"},
+     "databases of a process share them. 0: 64 MiB; in `run` a hundredth of the memory that "
+     "cache.bytes is a share of, if that is more, and at most 256 MiB"},
     {"store.background_threads", SP_OPTION_COUNT, FIELD(store_background_threads), false, "2", 1,
      64, NULL,
      "RocksDB's threads for flushes and compactions; on Kafka also how many partitions are "

@@ -20,7 +20,7 @@ struct sp_option {
     size_t offset;       /* in struct sp_config */
     bool identity;       /* part of the state's fingerprint */
     const char *initial; /* the default, as a user would write it */
-    double least;        /* of numbers; allowed itself */
+    double least;        /* of numbers; allowed itself. So is 0 if it is the default */
     double most;         /* the same; of texts: bytes, the final NUL included */
     const char *choices; /* "a|b" */
     const char *help;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/room.h"
 
 void sp_settings_input(const struct sp_config *c, struct sp_input_options *ret_options)
 {
@@ -78,9 +79,27 @@ static enum sp_err open_before(const struct sp_config *c, struct sp_settings *s,
 /* Shares of a run's caches; the rest is for pages and groups. */
 enum { CONTENTS_PERCENT = 60, ROWS_PERCENT = 8 };
 
+enum { MOST_MEMTABLE_BYTES = 256 << 20 };
+
+/* Sizes that the configuration leaves open. What does not fit into the caches is read from the
+ * store, which took most of the time of a crawl of millions of pages; the kernel's file cache and
+ * the index need the rest of the memory. */
+static void set_sizes(const struct sp_config *c, uint64_t *ret_cache, uint64_t *ret_memtable)
+{
+    uint64_t room = sp_room_bytes(), memtable = room / 100;
+    if (memtable > MOST_MEMTABLE_BYTES)
+        memtable = MOST_MEMTABLE_BYTES;
+    *ret_cache = c->cache_bytes ? c->cache_bytes : room / 8 * 3;
+    if (c->store_memtable_bytes)
+        *ret_memtable = c->store_memtable_bytes;
+    else if (memtable > *ret_memtable)
+        *ret_memtable = memtable;
+}
+
 static void set_run(const struct sp_config *c, struct sp_run_options *ret_options)
 {
     struct sp_run_options *o = ret_options;
+    uint64_t cache_bytes;
     o->threads = (uint32_t)c->threads;
     o->barrier_pages = c->barrier_pages;
     o->max_future_ms = c->input_max_future_ms;
@@ -88,7 +107,7 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     sp_settings_input(c, &o->input);
     sp_rocksdb_options_default(&o->store);
     o->store.block_cache_bytes = c->store_block_cache_bytes;
-    o->store.memtable_bytes = c->store_memtable_bytes;
+    set_sizes(c, &cache_bytes, &o->store.memtable_bytes);
     o->store.background_threads = (int)c->store_background_threads;
     o->store.write_ahead_log = c->store_write_ahead_log == SP_CONFIG_ON;
     struct sp_group_stage_options *group = &o->bus.group;
@@ -101,10 +120,10 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     group->popularity_tolerance = c->winner_popularity_tolerance;
     o->bus.contain.threshold = c->containment_threshold;
     o->bus.contain.boilerplate = c->containment_boilerplate;
-    o->bus.contents_cache_bytes = c->cache_bytes / 100 * CONTENTS_PERCENT;
-    compare->cache_bytes = c->cache_bytes / 100 * ROWS_PERCENT;
+    o->bus.contents_cache_bytes = cache_bytes / 100 * CONTENTS_PERCENT;
+    compare->cache_bytes = cache_bytes / 100 * ROWS_PERCENT;
     group->cache_bytes =
-        (c->cache_bytes - o->bus.contents_cache_bytes - compare->cache_bytes) / c->tier1_partitions;
+        (cache_bytes - o->bus.contents_cache_bytes - compare->cache_bytes) / c->tier1_partitions;
     compare->routing = c->partition_routing == SP_CONFIG_ROUTING_BOUNDED ? SP_ROUTING_BOUNDED
                                                                          : SP_ROUTING_LOSSLESS;
     compare->rho = c->partition_rho;

@@ -326,6 +326,7 @@ bool sp_local_bus_sweep(struct sp_local_bus *bus, uint64_t records)
 
 enum sp_err sp_local_bus_flush(struct sp_local_bus *bus)
 {
+    sp_local_bus_share_caches(bus);
     enum sp_err err = sp_local_bus_flush_pages(bus);
     for (uint32_t i = 0; i < bus->options.tier2 && err == SP_OK; i++)
         err = sp_compare_stage_flush(bus->compare[i]);

@@ -110,6 +110,10 @@ enum sp_err sp_local_bus_flush_pages(struct sp_local_bus *bus);
  * what the stages no longer need. `records` were fed since the last flush. */
 bool sp_local_bus_sweep(struct sp_local_bus *bus, uint64_t records);
 
+/* Whether the caches are so large that look-ups in small pages of memory miss the processor's cache
+ * of address translations as well as the data (base/huge.h). */
+bool sp_local_bus_is_large(const struct sp_local_bus *bus);
+
 void sp_local_bus_stats(const struct sp_local_bus *bus, struct sp_local_bus_stats *ret_stats);
 
 #endif

@@ -1,4 +1,4 @@
-/* What bus.c and bus_ahead.c know of the bus. Private to them. */
+/* What the files of the bus know of it. Private to them. */
 #ifndef SP_LOCAL_BUS_INTERNAL_H
 #define SP_LOCAL_BUS_INTERNAL_H
 
@@ -42,5 +42,9 @@ static inline struct sp_compare_stage *sp_local_bus_compare(const struct sp_loca
     uint32_t machine = sp_maps_machine(&bus->options.compare.maps, cell);
     return bus->compare[machine % bus->options.tier2];
 }
+
+/* Divides the memory of all caches by what each of them uses; they keep to it in their next flush.
+ */
+void sp_local_bus_share_caches(struct sp_local_bus *bus);
 
 #endif

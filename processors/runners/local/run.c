@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/huge.h"
 #include "base/mem.h"
 #include "codec/lines.h"
 #include "input/source.h"
@@ -37,6 +38,7 @@ struct run {
     struct sp_watching *watching; /* NULL: no audit */
     bool reads_ahead;             /* the store reads ahead, so it must be told of records */
     bool passing;                 /* the state ends with the process: see is_due */
+    bool huge;                    /* new memory is in huge pages */
     struct sp_position position;
     struct sp_output output;
     struct sp_output dead_letter;
@@ -125,6 +127,8 @@ static enum sp_err barrier(struct run *r)
         sp_digests_committed(r->digests);
     }
     r->since_barrier = 0;
+    if (!r->huge && (r->huge = sp_local_bus_is_large(r->bus)))
+        sp_huge_thread();
     return err == SP_OK ? SP_OK : fail(r, err, "the state cannot be committed");
 }
 

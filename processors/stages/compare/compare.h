@@ -112,6 +112,10 @@ uint32_t sp_compare_stage_move(struct sp_compare_stage *c, uint32_t max_pages);
 bool sp_compare_stage_work(struct sp_compare_stage *c, uint32_t units);
 bool sp_compare_stage_owes(const struct sp_compare_stage *c);
 
+/* Sets the budget of the cache of rows, which the options set first. For a stage whose signatures
+ * are in the table of another owner. */
+void sp_compare_stage_resize(struct sp_compare_stage *c, size_t cache_bytes);
+
 /* Writes all changes since the last flush into the store's open batch. */
 enum sp_err sp_compare_stage_flush(struct sp_compare_stage *c);
 

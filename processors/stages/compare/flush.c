@@ -98,6 +98,11 @@ enum sp_err sp_compare_rows_flush(struct sp_compare_stage *c)
 
 /* ---- eviction */
 
+void sp_compare_stage_resize(struct sp_compare_stage *c, size_t cache_bytes)
+{
+    c->row_budget = cache_bytes;
+}
+
 void sp_compare_stage_evict(struct sp_compare_stage *c)
 {
     size_t budget = c->row_budget;

@@ -161,6 +161,10 @@ bool sp_group_stage_follow(const struct sp_group_stage *st, const struct sp_mess
 bool sp_group_stage_work(struct sp_group_stage *st, uint32_t units);
 bool sp_group_stage_owes(const struct sp_group_stage *st);
 
+/* Sets the budget of the caches, which the options set first. For a stage whose signatures are in
+ * the table of another owner. */
+void sp_group_stage_resize(struct sp_group_stage *st, size_t cache_bytes);
+
 /* Writes all changes since the last flush into the store's open batch, then shrinks the caches to
  * their budget. */
 enum sp_err sp_group_stage_flush(struct sp_group_stage *st);

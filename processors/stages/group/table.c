@@ -463,10 +463,19 @@ static void evict_larges(struct sp_group_stage *st, size_t budget)
     }
 }
 
-/* Groups get a third: most have one page, and those are not kept. */
+void sp_group_stage_resize(struct sp_group_stage *st, size_t cache_bytes)
+{
+    SP_ASSERT(!st->own_contents);
+    st->cache_bytes = cache_bytes;
+}
+
+/* Groups get a third, and what pages leave: most have one page, and those are not kept. */
 void sp_group_stage_evict(struct sp_group_stage *st)
 {
-    evict_larges(st, st->cache_bytes / 3);
-    evict_groups(st, st->cache_bytes / 3);
-    evict_pages(st, st->cache_bytes - st->cache_bytes / 3);
+    size_t third = st->cache_bytes / 3;
+    size_t left = st->cache_bytes > st->page_bytes ? st->cache_bytes - st->page_bytes : 0;
+    size_t for_groups = left > third ? left : third;
+    evict_larges(st, for_groups);
+    evict_groups(st, for_groups);
+    evict_pages(st, st->cache_bytes - (st->group_bytes < third ? st->group_bytes : third));
 }

@@ -48,7 +48,7 @@ TEST(the_defaults_are_those_documented)
     CU_ASSERT_EQUAL(c.text_language, SP_CONFIG_LANGUAGE_NEEDED);
     CU_ASSERT_EQUAL(c.partition_routing, SP_CONFIG_ROUTING_LOSSLESS);
     CU_ASSERT_EQUAL(c.partition_cells, 1);
-    CU_ASSERT_EQUAL(c.cache_bytes, 512ull << 20);
+    CU_ASSERT_EQUAL(c.cache_bytes, 0); /* by the machine's memory */
     CU_ASSERT_EQUAL(c.input_max_record_bytes, 64ull << 20);
     CU_ASSERT_EQUAL(c.log_format, SP_CONFIG_LOG_PLAIN);
     CU_ASSERT_STRING_EQUAL(c.http_listen, "");
@@ -117,7 +117,8 @@ TEST(sizes_take_units)
     check_refused("cache.bytes=MiB", "is not a size");
     check_refused("cache.bytes=1MiBs", "is not a size");
     check_refused("cache.bytes=", "is not a size");
-    check_refused("cache.bytes=1KiB", "out of range");
+    check_refused("cache.bytes=1KiB", "it must be 0, or from 1048576 to");
+    check_refused("store.block_cache_bytes=0", "it must be from 1048576 to");
     check_refused("cache.bytes=-1MiB", "out of range");
     check_refused("cache.bytes=1.00000000001MiB", "whole number");
     check_refused("cache.bytes=nan", "is not a size");

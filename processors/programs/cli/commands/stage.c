@@ -7,7 +7,10 @@
 #include "kafka/health.h"
 #include "kafka/stages.h"
 
-enum { BEHIND_MS = 1000 }; /* of a transaction */
+enum {
+    BEHIND_MS = 1000,        /* of a transaction */
+    CACHE_BYTES = 512 << 20, /* unless cache.bytes says otherwise: a machine has several stages */
+};
 
 static enum sp_err run_stage(const struct sp_command *command, const struct sp_config *config,
                              struct sp_fault *fault)
@@ -22,7 +25,13 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     enum sp_err err = sp_settings_init(config, &settings, fault);
     if (err != SP_OK)
         return err;
-    const struct sp_run_options run = settings.run;
+    struct sp_run_options run = settings.run;
+    const uint64_t cache_bytes = config->cache_bytes ? config->cache_bytes : CACHE_BYTES;
+    if (!config->store_memtable_bytes) {
+        struct sp_rocksdb_options usual;
+        sp_rocksdb_options_default(&usual);
+        run.store.memtable_bytes = usual.memtable_bytes;
+    }
     struct sp_stage_options stage = {.text = run.text,
                                      .max_record_bytes = config->input_max_record_bytes,
                                      .pages_schema_id = (uint32_t)config->topics_pages_schema_id,
@@ -30,13 +39,13 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
                                      .group = run.bus.group,
                                      .compare = run.bus.compare,
                                      .contain = run.bus.contain,
-                                     .contents_cache_bytes = config->cache_bytes,
+                                     .contents_cache_bytes = cache_bytes,
                                      .audit_share = config->audit_share};
     /* The settings are cache sizes of a process with all partitions. A stage's own caches are
      * divided by the number of partitions; the store's caches are shared by those that the process
      * has. */
-    stage.group.cache_bytes = config->cache_bytes / config->tier1_partitions;
-    stage.compare.cache_bytes = config->cache_bytes / config->tier2_partitions;
+    stage.group.cache_bytes = cache_bytes / config->tier1_partitions;
+    stage.compare.cache_bytes = cache_bytes / config->tier2_partitions;
     struct sp_worker_options options = {.state = config->state_directory,
                                         .fingerprint = run.fingerprint,
                                         .store = run.store,
