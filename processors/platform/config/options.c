@@ -122,8 +122,8 @@ const struct sp_option sp_options[] = {
      "records between two commits of state, input position and output length"},
     {"cache.bytes", SP_OPTION_BYTES, FIELD(cache_bytes), false, "0", KIB *KIB, 1024 * GIB, NULL,
      "memory for the pages, groups, rows and signatures that are kept between barriers. 0: in `run` "
-     "three eighths of the memory of the machine, or of the limit that is set for the process; in "
-     "each stage on Kafka 512 MiB"},
+     "half of the memory of the machine, or of the limit that is set for the process, and less when "
+     "caches and index would take more than three quarters; in each stage on Kafka 512 MiB"},
     {"store.block_cache_bytes", SP_OPTION_BYTES, FIELD(store_block_cache_bytes), false, "256MiB",
      KIB *KIB, 1024 * GIB, NULL, "RocksDB's block cache"},
     {"store.memtable_bytes", SP_OPTION_BYTES, FIELD(store_memtable_bytes), false, "0", KIB *KIB,

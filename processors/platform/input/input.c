@@ -166,6 +166,8 @@ static enum sp_err open_as(struct sp_input *in, struct sp_fault *fault,
         return err;
     w->block = in->options.chunk_bytes;
     w->max_record = in->options.max_record_bytes;
+    if (in->options.read_once)
+        sp_source_read_once(w->source);
     find_format(in);
     return SP_OK;
 }

@@ -26,9 +26,11 @@ struct sp_source {
     int fd;
     enum kind kind;
     bool regular;
+    bool read_once; /* see sp_source_read_once */
     uint64_t total;
     uint64_t read_bytes;
-    unsigned char *raw; /* read but not yet returned: [at, len) */
+    uint64_t dropped_bytes; /* of these, from the kernel's file cache */
+    unsigned char *raw;     /* read but not yet returned: [at, len) */
     size_t at;
     size_t len;
     bool raw_end;
@@ -41,6 +43,23 @@ struct sp_source {
     ZSTD_DCtx *zstd;
     struct sp_folder *folder;
 };
+
+static void drop_read(struct sp_source *s)
+{
+    enum { STEP_BYTES = 8 << 20 };
+    if (!s->read_once || s->read_bytes - s->dropped_bytes < STEP_BYTES)
+        return;
+    posix_fadvise(s->fd, (off_t)s->dropped_bytes, (off_t)(s->read_bytes - s->dropped_bytes),
+                  POSIX_FADV_DONTNEED);
+    s->dropped_bytes = s->read_bytes;
+}
+
+static void has_read(struct sp_source *s, size_t bytes)
+{
+    s->raw_end = bytes == 0;
+    s->read_bytes += bytes;
+    drop_read(s);
+}
 
 static enum sp_err refill(struct sp_source *s)
 {
@@ -56,9 +75,8 @@ static enum sp_err refill(struct sp_source *s)
             continue;
         if (n < 0)
             return SP_IO;
-        s->raw_end = n == 0;
         s->len += (size_t)n;
-        s->read_bytes += (uint64_t)n;
+        has_read(s, (size_t)n);
         break; /* a pipe gives what it has */
     }
     return SP_OK;
@@ -161,6 +179,11 @@ bool sp_source_is_plain_file(const struct sp_source *s)
     return s->kind == PLAIN && s->regular && s->fd > STDERR_FILENO;
 }
 
+void sp_source_read_once(struct sp_source *s)
+{
+    s->read_once = s->regular;
+}
+
 uint64_t sp_source_total_bytes(const struct sp_source *s)
 {
     return s->total;
@@ -185,9 +208,8 @@ static enum sp_err read_plain(struct sp_source *s, char *to, size_t cap, size_t 
             continue;
         if (n < 0)
             return SP_IO;
-        s->raw_end = n == 0;
-        s->read_bytes += (uint64_t)n;
         *ret_len = (size_t)n;
+        has_read(s, *ret_len);
         return SP_OK;
     }
 }

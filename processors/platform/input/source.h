@@ -34,6 +34,8 @@ enum sp_err sp_source_read(struct sp_source *s, char *to, size_t cap, size_t *re
 bool sp_source_begins_member(const struct sp_source *s);
 
 /* The size as stored, in bytes (0: not known), and the stored bytes read so far. */
+/* From now on the kernel need not keep in its file cache what was read of a file. */
+void sp_source_read_once(struct sp_source *s);
 uint64_t sp_source_total_bytes(const struct sp_source *s);
 uint64_t sp_source_read_bytes(const struct sp_source *s);
 

@@ -82,24 +82,28 @@ enum { CONTENTS_PERCENT = 60, ROWS_PERCENT = 8 };
 enum { MOST_MEMTABLE_BYTES = 256 << 20 };
 
 /* Sizes that the configuration leaves open. What does not fit into the caches is read from the
- * store, which took most of the time of a crawl of millions of pages; the kernel's file cache and
- * the index need the rest of the memory. */
-static void set_sizes(const struct sp_config *c, uint64_t *ret_cache, uint64_t *ret_memtable)
+ * store, which took most of the time of a crawl of millions of pages. The caches get half of the
+ * memory, and less when the index grows, so that a quarter is left for the kernel's file cache and
+ * for other programs. */
+static uint64_t set_sizes(const struct sp_config *c, struct sp_run_options *o)
 {
     uint64_t room = sp_room_bytes(), memtable = room / 100;
     if (memtable > MOST_MEMTABLE_BYTES)
         memtable = MOST_MEMTABLE_BYTES;
-    *ret_cache = c->cache_bytes ? c->cache_bytes : room / 8 * 3;
     if (c->store_memtable_bytes)
-        *ret_memtable = c->store_memtable_bytes;
-    else if (memtable > *ret_memtable)
-        *ret_memtable = memtable;
+        o->store.memtable_bytes = c->store_memtable_bytes;
+    else if (memtable > o->store.memtable_bytes)
+        o->store.memtable_bytes = memtable;
+    if (c->cache_bytes)
+        return c->cache_bytes;
+    uint64_t most = room / 4 * 3, fixed = o->store.block_cache_bytes + 2 * o->store.memtable_bytes;
+    o->bus.memory_bytes = most > fixed ? most - fixed : 1;
+    return room / 2;
 }
 
 static void set_run(const struct sp_config *c, struct sp_run_options *ret_options)
 {
     struct sp_run_options *o = ret_options;
-    uint64_t cache_bytes;
     o->threads = (uint32_t)c->threads;
     o->barrier_pages = c->barrier_pages;
     o->max_future_ms = c->input_max_future_ms;
@@ -107,7 +111,7 @@ static void set_run(const struct sp_config *c, struct sp_run_options *ret_option
     sp_settings_input(c, &o->input);
     sp_rocksdb_options_default(&o->store);
     o->store.block_cache_bytes = c->store_block_cache_bytes;
-    set_sizes(c, &cache_bytes, &o->store.memtable_bytes);
+    const uint64_t cache_bytes = set_sizes(c, o);
     o->store.background_threads = (int)c->store_background_threads;
     o->store.write_ahead_log = c->store_write_ahead_log == SP_CONFIG_ON;
     struct sp_group_stage_options *group = &o->bus.group;

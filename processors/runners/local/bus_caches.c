@@ -7,39 +7,53 @@ static size_t sum_of(const struct sp_local_bus_stats *s)
 }
 
 struct memory {
-    size_t all;
-    size_t used;
+    size_t all;  /* for all caches */
+    size_t sum;  /* of the shares that the options give them */
+    size_t used; /* by all of them */
 };
 
-/* A cache may have what the others leave, and at least its share of the options. When the others
- * grow, it shrinks to that share, so that together they keep to the sum of the shares. */
+static struct memory memory_of(const struct sp_local_bus *bus)
+{
+    enum { PART_LEFT = 8 };
+    const struct sp_local_bus_options *o = &bus->options;
+    struct sp_local_bus_stats s;
+    sp_local_bus_stats(bus, &s);
+    size_t sum = o->tier1 * o->group.cache_bytes + o->tier2 * o->compare.cache_bytes +
+                 o->contents_cache_bytes;
+    size_t index = s.compare.index_bytes, all = sum;
+    if (o->memory_bytes && o->memory_bytes < index + sum)
+        all = o->memory_bytes > index ? o->memory_bytes - index : 0;
+    return (struct memory){all < sum / PART_LEFT ? sum / PART_LEFT : all, sum, sum_of(&s)};
+}
+
+/* A cache may have what the others leave, and at least its share. When the others grow, it shrinks
+ * to that share, so that together they keep to m->all. */
 static size_t budget_of(const struct memory *m, size_t share, size_t used)
 {
+    enum { STEPS = 1024 };
+    size_t own = m->all < m->sum ? share / STEPS * (m->all / (m->sum / STEPS + 1)) : share;
     size_t others = m->used - used, left = m->all > others ? m->all - others : 0;
-    return left > share ? left : share;
+    return left > own ? left : own;
 }
 
 void sp_local_bus_share_caches(struct sp_local_bus *bus)
 {
     const struct sp_local_bus_options *o = &bus->options;
-    struct sp_local_bus_stats s;
-    sp_local_bus_stats(bus, &s);
-    const struct memory m = {o->tier1 * o->group.cache_bytes + o->tier2 * o->compare.cache_bytes +
-                                 o->contents_cache_bytes,
-                             sum_of(&s)};
+    const struct memory m = memory_of(bus);
     for (uint32_t i = 0; i < o->tier1; i++) {
-        struct sp_group_stage_stats part;
-        sp_group_stage_stats(bus->group[i], &part);
-        sp_group_stage_resize(bus->group[i], budget_of(&m, o->group.cache_bytes, part.cache_bytes));
+        struct sp_group_stage_stats s;
+        sp_group_stage_stats(bus->group[i], &s);
+        sp_group_stage_resize(bus->group[i], budget_of(&m, o->group.cache_bytes, s.cache_bytes));
     }
     for (uint32_t i = 0; i < o->tier2; i++) {
-        struct sp_compare_stage_stats part;
-        sp_compare_stage_stats(bus->compare[i], &part);
+        struct sp_compare_stage_stats s;
+        sp_compare_stage_stats(bus->compare[i], &s);
         sp_compare_stage_resize(bus->compare[i],
-                                budget_of(&m, o->compare.cache_bytes, part.cache_bytes));
+                                budget_of(&m, o->compare.cache_bytes, s.cache_bytes));
     }
-    sp_contents_resize(bus->contents,
-                       budget_of(&m, o->contents_cache_bytes, s.contents.cache_bytes));
+    struct sp_contents_stats s;
+    sp_contents_stats(bus->contents, &s);
+    sp_contents_resize(bus->contents, budget_of(&m, o->contents_cache_bytes, s.cache_bytes));
 }
 
 bool sp_local_bus_is_large(const struct sp_local_bus *bus)

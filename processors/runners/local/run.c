@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/huge.h"
 #include "base/mem.h"
+#include "base/room.h"
 #include "codec/lines.h"
 #include "input/source.h"
 #include "local/ahead.h"
@@ -38,6 +39,7 @@ struct run {
     struct sp_watching *watching; /* NULL: no audit */
     bool reads_ahead;             /* the store reads ahead, so it must be told of records */
     bool passing;                 /* the state ends with the process: see is_due */
+    bool reads_once;              /* inputs would push the state's files out of the file cache */
     bool huge;                    /* new memory is in huge pages */
     struct sp_position position;
     struct sp_output output;
@@ -260,7 +262,9 @@ static enum sp_err run_input(struct run *r, const char *name)
 {
     struct sp_input *input = NULL;
     struct sp_input_position *in = sp_position_input(&r->position, name);
-    enum sp_err err = sp_input_open(&name, 1, &r->options->input, &input, r->fault);
+    struct sp_input_options options = r->options->input;
+    options.read_once = r->reads_once;
+    enum sp_err err = sp_input_open(&name, 1, &options, &input, r->fault);
     if (err != SP_OK)
         return err;
     r->result->skipped += in->records;
@@ -305,6 +309,7 @@ static enum sp_err look_at_inputs(struct run *r)
         sp_input_close(input);
     }
     r->total_bytes = known ? r->total_bytes : 0;
+    r->reads_once = r->options->state && r->total_bytes > sp_room_bytes() / 4;
     return SP_OK;
 }
 

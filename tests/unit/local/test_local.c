@@ -433,3 +433,42 @@ TEST(a_message_that_cannot_be_passed_on_is_an_error)
     }
     crawl_done(&crawl);
 }
+
+/* ---- the memory of the caches */
+
+static uint64_t rows_read(const struct crawl *crawl, size_t memory_bytes, struct sp_buf *ret_events)
+{
+    struct crawl_run run;
+    struct sp_db_counts counts;
+    struct sp_db *db = sp_db_open_memory();
+    crawl_run_init(&run, 1);
+    run.options.memory_bytes = memory_bytes;
+    CU_ASSERT_EQUAL(crawl_feed(&run, crawl, db), SP_OK);
+    sp_db_counts(db, &counts);
+    sp_buf_put_view(ret_events, sp_buf_view(&run.events));
+    crawl_run_done(&run);
+    sp_db_close(db);
+    return counts.rows_read;
+}
+
+TEST(the_index_takes_memory_from_the_caches_but_not_all_of_it)
+{
+    enum { BOUNDS = 4 };
+    static const size_t bounds[BOUNDS] = {0, 64 << 20, 1 << 20, 1};
+    struct crawl crawl;
+    struct sp_buf events[BOUNDS] = {{0}};
+    uint64_t rows[BOUNDS];
+    make(&crawl, 1500, 3);
+    for (int i = 0; i < BOUNDS; i++) {
+        rows[i] = rows_read(&crawl, bounds[i], &events[i]);
+        CU_ASSERT_TRUE(sp_view_eq(sp_buf_view(&events[0]), sp_buf_view(&events[i])));
+    }
+    CU_ASSERT_EQUAL(rows[0], 0);
+    CU_ASSERT_EQUAL(rows[1], 0);
+    CU_ASSERT(rows[2] > 100);
+    CU_ASSERT(rows[3] > rows[2]);
+    CU_ASSERT(rows[3] < crawl.count);
+    for (int i = 0; i < BOUNDS; i++)
+        sp_buf_done(&events[i]);
+    crawl_done(&crawl);
+}
