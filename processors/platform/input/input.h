@@ -64,8 +64,8 @@ const char *sp_page_record_lacks_content(const struct sp_page_record *page);
 struct sp_input_options {
     uint64_t max_record_bytes; /* larger ones are dead letters; default 64 MiB */
     size_t chunk_bytes;        /* default 512 KiB; a chunk with a larger record is larger */
-    /* The files are so large that the kernel should not keep in its file cache what was read of them.
-     * Default false. */
+    /* The files are so large that the kernel should not keep in its file cache what was read of
+     * them. Default false. */
     bool read_once;
     struct sp_input_fields fields;
 };

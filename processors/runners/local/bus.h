@@ -23,8 +23,8 @@ struct sp_local_bus_options {
     uint32_t tier2; /* partitions, at least 1; cell c is on the map's machine of c % tier2 */
     /* Signatures kept in memory. The bus sets `contents` of both stages' options itself. */
     size_t contents_cache_bytes;
-    /* The caches shrink, to an eighth at most, so that they and the index of tier 2 together keep to
-     * this. 0: whatever the index takes. */
+    /* The caches shrink, to an eighth at most, so that they and the index of tier 2 together keep
+     * to this. 0: whatever the index takes. */
     size_t memory_bytes;
     struct sp_contain_options contain; /* threshold 0: there is no such stage */
     /* NULL, or what every message is passed through on its way (tests: the codec). Takes the

@@ -12,7 +12,7 @@
 
 enum { NAME_BYTES = 512 };
 
-static char top[64];
+static char top[] = "/tmp/samepage-room-XXXXXX";
 
 static const char *in_top(const char *name)
 {
@@ -32,7 +32,7 @@ static void put(const char *name, const char *text)
 static void begin(void)
 {
     static const char *const directories[] = {"a", "a/b", "memory", "memory/a"};
-    strcpy(top, "/tmp/samepage-room-XXXXXX");
+    snprintf(top, sizeof top, "/tmp/samepage-room-XXXXXX");
     CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
     for (size_t i = 0; i < sizeof directories / sizeof *directories; i++)
         CU_ASSERT_EQUAL(mkdir(in_top(directories[i]), 0700), 0);
@@ -58,7 +58,7 @@ static void end(void)
 static uint64_t room(void)
 {
     char groups[NAME_BYTES];
-    strcpy(groups, in_top("groups"));
+    snprintf(groups, sizeof groups, "%s/groups", top);
     return sp_room_of_groups(groups, top);
 }
 

@@ -12,6 +12,20 @@ enum {
     CACHE_BYTES = 512 << 20, /* unless cache.bytes says otherwise: a machine has several stages */
 };
 
+/* A run's, but for the size of write buffers that is left open: a machine has several stages. */
+static struct sp_rocksdb_options store_options(const char *stage, const struct sp_config *config,
+                                               const struct sp_run_options *run)
+{
+    struct sp_rocksdb_options usual, store = run->store;
+    sp_rocksdb_options_default(&usual);
+    if (!config->store_memtable_bytes)
+        store.memtable_bytes = usual.memtable_bytes;
+    store.databases = strcmp(stage, "contain") == 0 ? 1
+                      : strcmp(stage, "group") == 0 ? (uint32_t)config->tier1_partitions
+                                                    : (uint32_t)config->tier2_partitions;
+    return store;
+}
+
 static enum sp_err run_stage(const struct sp_command *command, const struct sp_config *config,
                              struct sp_fault *fault)
 {
@@ -25,13 +39,9 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     enum sp_err err = sp_settings_init(config, &settings, fault);
     if (err != SP_OK)
         return err;
-    struct sp_run_options run = settings.run;
+    const struct sp_run_options run = settings.run;
+    const struct sp_rocksdb_options store = store_options(command->name, config, &run);
     const uint64_t cache_bytes = config->cache_bytes ? config->cache_bytes : CACHE_BYTES;
-    if (!config->store_memtable_bytes) {
-        struct sp_rocksdb_options usual;
-        sp_rocksdb_options_default(&usual);
-        run.store.memtable_bytes = usual.memtable_bytes;
-    }
     struct sp_stage_options stage = {.text = run.text,
                                      .max_record_bytes = config->input_max_record_bytes,
                                      .pages_schema_id = (uint32_t)config->topics_pages_schema_id,
@@ -48,7 +58,7 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
     stage.compare.cache_bytes = cache_bytes / config->tier2_partitions;
     struct sp_worker_options options = {.state = config->state_directory,
                                         .fingerprint = run.fingerprint,
-                                        .store = run.store,
+                                        .store = store,
                                         .commit_interval_ms = (uint32_t)config->commit_interval_ms,
                                         .commit_idle_ms = (uint32_t)config->commit_interval_ms / 10,
                                         .commit_behind_ms = BEHIND_MS,
@@ -63,12 +73,8 @@ static enum sp_err run_stage(const struct sp_command *command, const struct sp_c
         options.must_have[SP_TOPIC_CONTAIN] = 1;
     if (config->audit_share > 0 && strcmp(command->name, "signature") == 0)
         options.must_have[SP_TOPIC_AUDIT] = 1;
-    struct sp_rocksdb_shared *shared = sp_rocksdb_shared_new(&run.store);
+    struct sp_rocksdb_shared *shared = sp_rocksdb_shared_new(&store);
     options.store.shared = shared;
-    options.store.databases = contain ? 1
-                              : strcmp(command->name, "group") == 0
-                                  ? (uint32_t)config->tier1_partitions
-                                  : (uint32_t)config->tier2_partitions;
     sp_cli_kafka_options(config, &options.kafka);
     options.stage = strcmp(command->name, "signature") == 0 ? sp_stage_signature(&stage)
                     : strcmp(command->name, "group") == 0   ? sp_stage_group(&stage)
