@@ -1,4 +1,5 @@
-/* simulate FIRST LAST [exact|fast] [--method NAME] [--relation TEXT] [--canary NAME] [--trace]
+/* simulate FIRST LAST [exact|fast] [--method NAME] [--relation TEXT] [--canary NAME] [--erase]
+ * [--hostile] [--trace]
  *
  * Runs the seeds FIRST … LAST-1; runs a failing seed again and prints its trace. With a canary (one
  * rule of the protocol left out) the program fails if no seed detects it. */
@@ -60,7 +61,7 @@ static void refuse(const char *argument)
 {
     fprintf(stderr,
             "simulate: %s: not understood; usage: simulate FIRST LAST [exact|fast] "
-            "[--method NAME] [--relation TEXT] [--canary NAME] [--erase] [--trace]\n",
+            "[--method NAME] [--relation TEXT] [--canary NAME] [--erase] [--hostile] [--trace]\n",
             argument);
     exit(2);
 }
@@ -89,6 +90,8 @@ int main(int argc, char **argv)
             o.trace = true;
         else if (strcmp(argv[i], "--erase") == 0)
             o.erases = true;
+        else if (strcmp(argv[i], "--hostile") == 0)
+            o.hostile = true;
         else if (strcmp(argv[i], "--method") == 0 && i + 1 < argc)
             o.method = method_by_name(argv[++i]);
         else if (strcmp(argv[i], "--relation") == 0 && i + 1 < argc)

@@ -5,7 +5,14 @@
 #include "queue.h"
 #include "world.h"
 
-enum { CHANNELS = 2 * MAX_PARTITIONS + 1, MESSAGES_MAX = 400 * 1000, MAPS = 3, EVENTS_MAX = 150 };
+enum {
+    CHANNELS = 2 * MAX_PARTITIONS + 1,
+    MESSAGES_MAX = 400 * 1000,
+    DISTURBED_MAX = 5 * 1000,
+    MAPS = 3,
+    EVENTS_MAX = 150,
+    KEPT = 16
+};
 
 struct process {
     enum sp_tier tier;
@@ -49,6 +56,8 @@ struct world {
     struct left_alone alone[MAX_PAGES];
     struct sp_group_id came[MAX_PAGES]; /* the group that the page last came to */
     bool known[MAX_PAGES];
+    struct queue foreign; /* hostile: what others write to the channels */
+    struct sp_message *kept[KEPT];
     uint32_t pages;
     struct sim_result result;
 };

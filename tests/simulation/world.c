@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/mem.h"
 #include "cells.h"
+#include "hostile.h"
 #include "message.h"
 #include "pages.h"
 #include "state.h"
@@ -42,6 +43,8 @@ uint32_t sim_page_number(const struct world *w, struct sp_id id)
 static void on_publish(void *arg, const struct sp_status_event *e)
 {
     struct world *w = ((struct process *)arg)->world;
+    if (w->o.hostile) /* about any page */
+        return;
     uint32_t page = sim_page_number(w, e->page);
     int32_t winner = -1;
     for (uint32_t i = 0; e->winner_url && i < w->pages; i++)
@@ -127,8 +130,10 @@ static bool step(struct world *w, struct process *p, struct sp_message *m)
 {
     if (w->o.trace)
         print_step(p, m);
-    check_settled(w, m);
-    sim_check_alone(w, m);
+    if (!w->o.hostile) {
+        check_settled(w, m);
+        sim_check_alone(w, m);
+    }
     enum sp_err err;
     if (p->tier == SP_TIER_1) {
         err = sp_group_stage_step(p->group, m);
@@ -139,6 +144,8 @@ static bool step(struct world *w, struct process *p, struct sp_message *m)
     w->result.messages++;
     if (err == SP_OTHER_MAP && p->stale)
         return false;
+    if (w->o.hostile && (err == SP_MALFORMED || err == SP_OTHER_MAP))
+        return true; /* a dead letter, or the end of a process, which tells why */
     if (err != SP_OK)
         sim_fail(w, sp_err_text(err));
     return true;
@@ -154,7 +161,12 @@ static void commit(struct world *w, struct process *p)
         sim_fail(w, sp_err_text(err));
     struct sp_message *m;
     uint32_t from = (uint32_t)(p - w->processes);
-    while ((m = queue_pop(&w->sent)))
+    while ((m = queue_pop(&w->sent))) {
+        if (w->o.hostile)
+            sim_disturb(w, m);
+        queue_push(&w->processes[destination(w, m)].in[from], m);
+    }
+    while ((m = queue_pop(&w->foreign)))
         queue_push(&w->processes[destination(w, m)].in[from], m);
     for (uint32_t i = 0; i < w->pages; i++)
         if (w->says[i])
@@ -444,6 +456,7 @@ static void destroy(struct world *w)
     for (uint32_t i = 0; i < MAPS; i++)
         sp_partition_done(&w->maps[i]);
     sp_relation_free(w->relation);
+    sim_disturb_done(w);
 }
 
 /* ---- a new partition map ------------------------------------------------------------------------
@@ -490,8 +503,8 @@ static void operate(struct world *w)
         if (p->stale)
             crash(w, p);
     } else if (!w->moving) {
-        if (w->map + 1 == MAPS || !rnd_chance(&w->rnd, 5))
-            return;
+        if (w->o.hostile || w->map + 1 == MAPS || !rnd_chance(&w->rnd, 5))
+            return; /* hostile: a page may never hear that it has to move */
         w->map++;
         w->moving = true;
         use_map(w);
@@ -549,10 +562,12 @@ struct sim_result sim_run(const struct sim_options *options)
                 crawl(w, span);
         } else
             transaction(w, p);
+        if (w->o.hostile && w->result.messages > DISTURBED_MAX)
+            break; /* what was damaged may be waited for without end */
         if (w->result.messages > MESSAGES_MAX)
             sim_fail(w, "livelock");
     }
-    if (w->result.ok)
+    if (w->result.ok && !w->o.hostile)
         sim_check(w);
     destroy(w);
     struct sim_result result = w->result;

@@ -61,6 +61,7 @@ struct sim_options {
     uint32_t cells;     /* of the first map */
     uint32_t batch_max; /* messages a transaction */
     bool erases;        /* one event in seven erases a page */
+    bool hostile;       /* others write to the channels (hostile.h); the result is not checked */
     bool trace;
 };
 

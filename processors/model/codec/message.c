@@ -486,7 +486,7 @@ enum sp_err sp_message_decode(struct sp_view in, struct sp_message **ret_message
 {
     struct sp_decoder d = {sp_reader(in), SP_OK, false};
     struct sp_message *m = sp_message_new(get_branch(&d));
-    m->clock = (uint64_t)sp_codec_get_long(&d);
+    m->clock = sp_codec_get_count(&d, 1ull << 60); /* actors must have room to count on */
     get_kind(&d, m);
     enum sp_err err = sp_codec_finish(&d);
     if (err == SP_OK && !check_kind(m))

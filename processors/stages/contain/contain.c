@@ -194,15 +194,24 @@ static void rename_item(struct sp_contain_stage *c, struct sp_contain_item *item
     sp_free(contents.at);
 }
 
+/* Another spelling of a page's URL has the same host, and the stored row has only the URL. A URL of
+ * another host, which only another program gives to a page, makes it a new one. */
+static bool has_host(const struct sp_contain_item *item, const char *url)
+{
+    return sp_id_eq(sp_contain_host_id(url), item->host->id);
+}
+
 enum sp_err sp_contain_stage_put(struct sp_contain_stage *c, struct sp_id page, const char *url,
                                  struct sp_id content)
 {
     struct sp_contain_item *item = c->err == SP_OK ? sp_map_get(&c->items, page) : NULL;
     if (c->err != SP_OK)
         return c->err;
-    if (item && sp_id_eq(item->content, content)) {
-        if (strcmp(item->url, url) != 0)
-            rename_item(c, item, url);
+    bool same = item && sp_id_eq(item->content, content);
+    if (same && strcmp(item->url, url) == 0)
+        return c->err;
+    if (same && has_host(item, url)) {
+        rename_item(c, item, url);
         return c->err;
     }
     struct sp_signature *s = NULL;

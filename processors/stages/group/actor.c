@@ -176,6 +176,14 @@ static void change_large(struct sp_group_stage *st, struct sp_group *g, struct s
     sp_member_changed(st, g, m);
 }
 
+/* Whether it names a content that it does not bring and the group does not have. A page actor sends
+ * no such change, but somebody else could. */
+static bool lacks_content(const struct sp_member *m, const struct sp_change *c)
+{
+    return c->page_kind == SP_PAGE_CONTENT && !c->signature &&
+           (m->kind != SP_PAGE_CONTENT || c->content_version != m->content_version);
+}
+
 static void on_change(struct sp_group_stage *st, struct sp_message *message)
 {
     const struct sp_change *c = &message->change;
@@ -187,7 +195,7 @@ static void on_change(struct sp_group_stage *st, struct sp_message *message)
         bounce(st, message);
         return;
     }
-    if (c->version > m->version) {
+    if (c->version > m->version && !lacks_content(m, c)) {
         bool same = c->content_version == m->content_version;
         if (c->page_kind == SP_PAGE_UNSEEN)
             sp_group_erase_target(st, g, m);
@@ -346,20 +354,6 @@ static void on_dissolve(struct sp_group_stage *st, struct sp_message *m)
     }
 }
 
-/* A parent can be in a part that is still to come, and members of a large group have none. */
-static void plant(struct sp_group *g, const struct sp_link *link)
-{
-    uint32_t roots = 0;
-    for (uint32_t i = 0; i < link->row_count && !g->large; i++) {
-        const struct sp_member_row *row = &link->rows[i];
-        struct sp_member *m = sp_member_find(g, row->page);
-        if (!sp_id_is_zero(row->parent))
-            m->parent = sp_member_find(g, row->parent);
-        roots += !m->parent;
-    }
-    g->unsure |= roots > 1 || (roots && link->more);
-}
-
 static void note_transfer(struct sp_group_stage *st, struct sp_group *g, struct sp_group_id from,
                           bool more)
 {
@@ -420,11 +414,10 @@ static void on_members(struct sp_group_stage *st, struct sp_message *m)
     if (!g)
         return;
     struct sp_link *link = &m->link;
-    for (uint32_t i = 0; i < link->row_count; i++)
-        sp_group_take_in(st, g, &link->rows[i]);
+    sp_group_take_rows(st, g, link);
     if (link->row_count > FIT_AFTER)
         sp_group_fit(st, g); /* before so many are compared */
-    plant(g, link);
+    sp_group_plant(g, link);
     note_transfer(st, g, link->far, link->more);
     bool fresh = !link->edge_count || st->err || take_edge(st, g, m);
     if (!link->edge_count && !link->more && sp_id_is_zero(m->page))

@@ -226,7 +226,7 @@ void sp_group_split(struct sp_group_stage *st, struct sp_group *g, uint32_t piec
     sp_free(leaving);
 }
 
-void sp_group_take_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member_row *row)
+static void take_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member_row *row)
 {
     struct sp_member *m = sp_calloc(1, sizeof *m);
     m->page = row->page;
@@ -247,6 +247,45 @@ void sp_group_take_in(struct sp_group_stage *st, struct sp_group *g, struct sp_m
     sp_group_cover_note(g, m);
 }
 
+void sp_group_take_rows(struct sp_group_stage *st, struct sp_group *g, struct sp_link *link)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < link->row_count; i++) {
+        if (sp_member_find(g, link->rows[i].page)) {
+            sp_member_row_done(&link->rows[i]);
+            continue;
+        }
+        take_in(st, g, &link->rows[i]);
+        if (kept < i)
+            link->rows[kept] = link->rows[i];
+        kept++;
+    }
+    link->row_count = kept;
+}
+
+/* A message that somebody else wrote could lead around in a circle. */
+static bool is_above(const struct sp_member *m, const struct sp_member *at)
+{
+    while (at && at != m)
+        at = at->parent;
+    return at == m;
+}
+
+void sp_group_plant(struct sp_group *g, const struct sp_link *link)
+{
+    uint32_t roots = 0;
+    for (uint32_t i = 0; i < link->row_count && !g->large; i++) {
+        const struct sp_member_row *row = &link->rows[i];
+        struct sp_member *m = sp_member_find(g, row->page);
+        struct sp_member *parent =
+            sp_id_is_zero(row->parent) ? NULL : sp_member_find(g, row->parent);
+        if (!is_above(m, parent))
+            m->parent = parent;
+        roots += !m->parent;
+    }
+    g->unsure |= roots > 1 || (roots && link->more);
+}
+
 void sp_group_found(struct sp_group_stage *st, struct sp_page_actor *p)
 {
     p->group = (struct sp_group_id){++st->clock, p->id};
@@ -255,6 +294,6 @@ void sp_group_found(struct sp_group_stage *st, struct sp_page_actor *p)
     struct sp_group *g = sp_group_make(st, p->group);
     struct sp_member_row row = {p->id,      p->version, p->content_version, p->kind,  p->target,
                                 p->pending, p->rank,    sp_strdup(p->url),  p->epoch, {0, 0}};
-    sp_group_take_in(st, g, &row);
+    take_in(st, g, &row);
     sp_group_cover_publish(st, g);
 }

@@ -223,7 +223,12 @@ void sp_group_forget_version(struct sp_group *g, struct sp_member *m);
 /* Tells the pages that redirect to m to forget its URL. */
 void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g,
                            const struct sp_member *m);
-/* The row's member joins the group, without a place in its forest. Takes the row's URL. */
-void sp_group_take_in(struct sp_group_stage *st, struct sp_group *g, struct sp_member_row *row);
+/* The members of the link's rows join the group, without a place in its forest; takes the URLs. A
+ * row of one that is a member already, from a message that came twice, is freed and left out: it
+ * would be a second member of that page, with the parent that it once had. */
+void sp_group_take_rows(struct sp_group_stage *st, struct sp_group *g, struct sp_link *link);
+/* Gives them their places. A parent can be in a part that is still to come, and members of a large
+ * group have none. */
+void sp_group_plant(struct sp_group *g, const struct sp_link *link);
 
 #endif

@@ -245,7 +245,7 @@ static void fill(struct sample *s, struct sp_message *m)
 struct sp_message *sample_message(struct sample *s, enum sp_message_kind kind)
 {
     struct sp_message *m = sp_message_new(kind);
-    m->clock = sample_u64(s) >> sample_below(s, 64);
+    m->clock = sample_u64(s) >> (4 + sample_below(s, 60));
     m->page = some_id(s);
     fill(s, m);
     return m;

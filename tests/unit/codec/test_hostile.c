@@ -170,6 +170,23 @@ TEST(counts_are_bounded_by_the_bytes_there_are)
     sp_buf_done(&out);
 }
 
+/* The stages go on from the highest clock that they have seen. */
+TEST(a_clock_that_no_crawl_reaches_is_refused)
+{
+    struct sample s = {1};
+    struct sp_message *m = sample_message(&s, SP_MSG_APPLIED), *back = NULL;
+    struct sp_buf out = {0};
+    static const uint64_t clocks[] = {(1ull << 60) + 1, INT64_MAX, UINT64_MAX};
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++) {
+        m->clock = clocks[i];
+        sp_buf_reset(&out);
+        sp_message_encode(m, &out);
+        CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
+    }
+    sp_message_free(m);
+    sp_buf_done(&out);
+}
+
 TEST(urls_are_bounded_and_have_no_nul)
 {
     struct sp_message *m = sp_message_new(SP_MSG_CRAWLED), *back = NULL;

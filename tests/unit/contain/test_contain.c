@@ -291,6 +291,25 @@ TEST(a_page_with_another_url_is_named_by_it)
     world_close(&w);
 }
 
+/* Only another program gives a page a URL of another host. A restart reads the host from the URL.
+ */
+TEST(a_page_with_a_url_of_another_host_moves_there)
+{
+    struct world w;
+    struct sp_signature *s = range(0, 200, 0);
+    world_open(&w, &usual);
+    put_range(&w, 1, 0, 100, 0);
+    world_put(&w, 3, "http://h1.test/3", s);
+    world_put(&w, 3, "http://h9.test/3", s);
+    CU_ASSERT_STRING_EQUAL(w.said[1].url, "http://h9.test/3");
+    world_restart(&w);
+    CU_ASSERT_EQUAL(world_stats(&w).hosts, 2);
+    world_remove(&w, 3);
+    CU_ASSERT_STRING_EQUAL(w.said[1].url, "");
+    sp_signature_unref(s);
+    world_close(&w);
+}
+
 /* When the page arrives, only a share of its shingles is indexed; in some trials that share has
  * none that a later container keeps. So the page waits under further shingles. */
 TEST(a_page_waits_for_a_container_that_keeps_few_of_its_shingles)

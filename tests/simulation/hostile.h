@@ -1,0 +1,12 @@
+/* A bus on which others write, too: messages come twice, again much later, or damaged. The stages
+ * cannot keep the right result then, but they must go on: no assertion, no damaged state. */
+#ifndef SP_TESTS_SIMULATION_HOSTILE_H
+#define SP_TESTS_SIMULATION_HOSTILE_H
+
+#include "state.h"
+
+/* Adds what this message gives others to write to w->foreign. */
+void sim_disturb(struct world *w, const struct sp_message *m);
+void sim_disturb_done(struct world *w);
+
+#endif
