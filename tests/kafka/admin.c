@@ -8,9 +8,10 @@
  *   admin ADDRESS delete TOPIC...               deletes the topics
  *   admin ADDRESS poison TOPIC PARTITION BYTES  sends a gzipped message of BYTES that is no page
  *   admin ADDRESS tombstone TOPIC KEY           deletes the key in every partition
- *   admin ADDRESS rows TOPIC                    prints committed messages in order: key and value
- *                                               in hexadecimal digits, a deletion as -
- *   admin ADDRESS ends TOPIC                    prints the watermarks of each partition */
+ *   admin ADDRESS set TOPIC KEY VALUE           a setting of the topic; its others become the
+ * broker's admin ADDRESS rows TOPIC                    prints committed messages in order: key and
+ * value in hexadecimal digits, a deletion as - admin ADDRESS ends TOPIC                    prints
+ * the watermarks of each partition */
 #include <librdkafka/rdkafka.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -204,6 +205,45 @@ static void tombstone(char **args)
     rd_kafka_metadata_destroy(metadata);
 }
 
+/* What the broker says that the setting is. */
+static bool has_setting(rd_kafka_queue_t *queue, char **args)
+{
+    size_t count = 0;
+    bool has = false;
+    rd_kafka_ConfigResource_t *asked =
+        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, args[0]);
+    rd_kafka_DescribeConfigs(handle, &asked, 1, NULL, queue);
+    rd_kafka_event_t *event = result_of(queue, "set");
+    const rd_kafka_ConfigResource_t **found = rd_kafka_DescribeConfigs_result_resources(
+        rd_kafka_event_DescribeConfigs_result(event), &count);
+    const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(found[0], &count);
+    for (size_t i = 0; i < count; i++)
+        has |= strcmp(rd_kafka_ConfigEntry_name(entries[i]), args[1]) == 0 &&
+               strcmp(rd_kafka_ConfigEntry_value(entries[i]), args[2]) == 0;
+    rd_kafka_event_destroy(event);
+    rd_kafka_ConfigResource_destroy(asked);
+    return has;
+}
+
+static void set_topic(rd_kafka_queue_t *queue, char **args)
+{
+    size_t count = 0;
+    rd_kafka_ConfigResource_t *wanted =
+        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, args[0]);
+    rd_kafka_ConfigResource_set_config(wanted, args[1], args[2]);
+    rd_kafka_AlterConfigs(handle, &wanted, 1, NULL, queue);
+    rd_kafka_event_t *event = result_of(queue, "set");
+    const rd_kafka_ConfigResource_t **done =
+        rd_kafka_AlterConfigs_result_resources(rd_kafka_event_AlterConfigs_result(event), &count);
+    for (size_t i = 0; i < count; i++)
+        if (rd_kafka_ConfigResource_error(done[i]) != RD_KAFKA_RESP_ERR_NO_ERROR)
+            die(args[1], rd_kafka_ConfigResource_error_string(done[i]));
+    rd_kafka_event_destroy(event);
+    rd_kafka_ConfigResource_destroy(wanted);
+    while (!has_setting(queue, args)) /* the broker hears of it a moment later */
+        rd_kafka_poll(handle, 50);
+}
+
 /* A topic that was just created may have no leader known to clients. */
 static bool has_no_leader_yet(rd_kafka_resp_err_t code)
 {
@@ -324,6 +364,8 @@ int main(int argc, char **argv)
         poison(argv + 3);
     else if (strcmp(command, "tombstone") == 0 && argc == 5)
         tombstone(argv + 3);
+    else if (strcmp(command, "set") == 0 && argc == 6)
+        set_topic(queue, argv + 3);
     else if (strcmp(command, "rows") == 0 && argc == 4)
         show_rows(argv[1], argv[3]);
     else if (strcmp(command, "ends") == 0 && argc == 4)

@@ -10,6 +10,8 @@
     full        the disk of the group stage, for a while (a tmpfs: only where mounting is allowed)
     unreadable  input that `ingest` can publish in part, or not at all
     deleted     records of `tier1` that were not read yet; a changelog
+    lost        records of `pages` that were not read yet
+    policies    clean-up policies that lose messages or state
     standby     an instance of the group stage is lost while another one has copies of its states
     refilled    the group stage is killed repeatedly while it restores a lost state from its changelog
 """
@@ -90,6 +92,50 @@ def deleted(place):
     until(lambda: "tier1-changelog created" in place.call("topics", "create", *place.settings()),
           "a new changelog")
     check_in("offsets are committed, and the changelog is empty", place.refused("group"))
+
+
+def lost(place):
+    """Pages can be published again, so the stage says what is missing and goes on."""
+    port = free_port()
+    place.more["http.listen"] = f"127.0.0.1:{port}"
+
+    def signature():
+        return place.started(place.program, "signature", *place.settings("signature"))
+
+    def says(line):
+        try:
+            return line in ask(f"http://127.0.0.1:{port}", "/metrics")
+        except OSError:
+            return False
+
+    with signature():
+        count = place.ingest(crawl="first")
+        until(lambda: says(f'samepage_received_total{{stage="signature"}} {count}\n'), "the first pages")
+    count = place.ingest(crawl="rest")
+    place.admin("delete-before", "pages", "-1")
+    with signature():
+        until(lambda: says(f'samepage_lost_total{{stage="signature"}} {count}\n'), "what is lost")
+        place.ingest(crawl="rest")
+        until(lambda: says(f'samepage_received_total{{stage="signature"}} {count}\n'), "the same pages")
+    with open(place.path(place.prefix + "signature.log"), encoding="utf-8") as file:
+        check_in("was deleted before it was read: publish those pages again", file.read())
+
+
+def policies(place):
+    wrong = (("tier1", "compact", "deletes messages before they are read", cluster.STAGES),
+             ("tier2", "compact,delete", "deletes messages before they are read", cluster.STAGES),
+             ("tier1-changelog", "delete", "deletes the state after a time", ["group"]),
+             ("tier2-changelog", "compact,delete", "deletes the state after a time", ["compare"]))
+    for topic, policy, words, stages in wrong:
+        place.admin("set", topic, "cleanup.policy", policy)
+        for stage in stages:
+            message = place.refused(stage)
+            check_in(f"{topic}: its cleanup.policy is {policy}", message)
+            check_in(words, message)
+        place.admin("set", topic, "cleanup.policy", "compact" if "changelog" in topic else "delete")
+    with place.stages():
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "policies as they should be")
 
 
 def recreated(place):
@@ -486,7 +532,7 @@ def refilled(place):
 
 if __name__ == "__main__":
     part = sys.argv[1]
-    test = {"poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
+    test = {"lost": lost, "policies": policies, "poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
             "spellings": spellings, "interrupted": interrupted, "cut": cut, "full": full, "forgotten": forgotten,
             "standby": standby, "refilled": refilled, "unreadable": unreadable}[part]
     main(lambda *args: test(Hostile(part, *args)), *sys.argv[2:])

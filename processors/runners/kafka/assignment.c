@@ -122,6 +122,64 @@ static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t)
                                                        : SP_OK;
 }
 
+/* ---- where to begin ---- */
+
+/* What a stage without state says of an offset that does not exist any more. It goes on: unlike the
+ * messages of a tier, pages can be published again. */
+static void say_lost(struct sp_worker *w, int32_t partition, int64_t committed, int64_t low)
+{
+    ADD(w, lost, (uint64_t)(low - committed));
+    sp_worker_say(w, "error",
+                  "%s [%d]: what was at offsets %" PRId64 " to %" PRId64
+                  " was deleted before it was read: publish those pages again. The topic's "
+                  "retention.ms must be longer than any outage of this stage",
+                  w->topics[w->options->stage.input], (int)partition, committed, low - 1);
+}
+
+/* The offset at which a stage without state continues. */
+static int64_t passing_offset(struct sp_worker *w, int32_t partition, int64_t committed)
+{
+    const char *topic = w->topics[w->options->stage.input];
+    int64_t low = 0, high = 0;
+    if (committed < 0)
+        return RD_KAFKA_OFFSET_BEGINNING;
+    rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(w->watcher, topic, partition, &low,
+                                                                &high, sp_worker_timeout_ms(w));
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        sp_failure_note_kafka(&w->failure, w->producer, code, "watermarks", rd_kafka_err2str(code));
+    } else if (committed < low) {
+        say_lost(w, partition, committed, low);
+    } else if (committed > high) {
+        sp_worker_say(w, "warning",
+                      "%s [%d]: offset %" PRId64
+                      " is to be read next, and the topic ends at %" PRId64
+                      ": it is another topic of that name, which is read from its beginning",
+                      topic, (int)partition, committed, high);
+        return low;
+    }
+    return committed < low ? low : committed;
+}
+
+static void begin_passing(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
+{
+    rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
+    rd_kafka_resp_err_t code =
+        list->cnt ? rd_kafka_committed(w->consumer, committed, sp_worker_timeout_ms(w))
+                  : RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
+        sp_failure_note_kafka(&w->failure, w->producer, code, "committed offsets",
+                              rd_kafka_err2str(code));
+    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++) {
+        const rd_kafka_topic_partition_t *p = &committed->elems[i];
+        if (p->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+            sp_failure_note_kafka(&w->failure, w->producer, p->err, "committed offsets",
+                                  rd_kafka_err2str(p->err));
+        else
+            list->elems[i].offset = passing_offset(w, p->partition, p->offset);
+    }
+    rd_kafka_topic_partition_list_destroy(committed);
+}
+
 /* ---- opening and closing ---- */
 
 static void close_task(struct sp_worker *w, int32_t partition)
@@ -165,13 +223,6 @@ static enum sp_err open_task(struct sp_worker *w, struct sp_task *t)
     return err == SP_OK ? SP_OK : sp_damage_note(w, t, err, "the stage cannot start", why);
 }
 
-static int64_t first_offset(const struct sp_worker *w, const struct sp_task *t)
-{
-    if (t->input_next >= 0)
-        return t->input_next;
-    return w->options->stage.stateful ? RD_KAFKA_OFFSET_BEGINNING : RD_KAFKA_OFFSET_STORED;
-}
-
 void sp_assignment_close(struct sp_worker *w)
 {
     sp_crew_drop(w->crew);       /* no offset is behind its messages: they come again */
@@ -209,7 +260,10 @@ static void open_all(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
         open_states(w, tasks, (size_t)list->cnt);
     for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++)
         if (open_task(w, tasks[i]) == SP_OK)
-            list->elems[i].offset = first_offset(w, tasks[i]);
+            list->elems[i].offset =
+                tasks[i]->input_next >= 0 ? tasks[i]->input_next : RD_KAFKA_OFFSET_BEGINNING;
+    if (!w->options->stage.stateful && w->failure.err == SP_OK)
+        begin_passing(w, list);
     sp_free(tasks);
 }
 

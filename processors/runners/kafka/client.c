@@ -300,7 +300,7 @@ static rd_kafka_resp_err_t on_new(rd_kafka_t *handle, const rd_kafka_conf_t *con
 static void set_role(struct builder *b, const struct sp_kafka_options *o, enum sp_kafka_role role,
                      const char *name)
 {
-    char id[300];
+    char id[SP_TOPIC_NAME_MAX + 2 * SP_CONFIG_TEXT];
     bool consumer = role <= SP_KAFKA_WATCHER;
     snprintf(id, sizeof id, "%s%s", o->prefix, name ? name : "none");
     if (consumer && (name || role != SP_KAFKA_WATCHER))
@@ -308,8 +308,8 @@ static void set_role(struct builder *b, const struct sp_kafka_options *o, enum s
     if (consumer) {
         set(b, "enable.auto.commit", "false");
         set(b, "enable.auto.offset.store", "false");
-        /* If messages were deleted before a stage with state has read them, that is an error. */
-        set(b, "auto.offset.reset", role == SP_KAFKA_GROUP_CONSUMER ? "error" : "earliest");
+        /* If messages were deleted before a stage has read them, it must hear of it. */
+        set(b, "auto.offset.reset", role <= SP_KAFKA_PASSING_CONSUMER ? "error" : "earliest");
         set(b, "isolation.level", role == SP_KAFKA_WATCHER ? "read_uncommitted" : "read_committed");
     }
     if (role == SP_KAFKA_READER || role == SP_KAFKA_RESTORER)

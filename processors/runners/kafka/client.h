@@ -46,8 +46,8 @@ void sp_topic_name(const struct sp_kafka_options *o, enum sp_topic topic,
 enum sp_kafka_role {
     SP_KAFKA_GROUP_CONSUMER,   /* member of the stage's group, read_committed, no auto commit; an
                                   offset that does not exist is an error */
-    SP_KAFKA_PASSING_CONSUMER, /* the same, but leaves its group when it stops, and continues at the
-                                  first offset that exists: stages without state */
+    SP_KAFKA_PASSING_CONSUMER, /* the same, but leaves its group when it stops: stages without
+                                  state */
     SP_KAFKA_READER,           /* read_committed, assigned by hand */
     SP_KAFKA_RESTORER,         /* the same, with a short queue, for restore.c */
     SP_KAFKA_WATCHER,          /* read_uncommitted: sees high watermarks */

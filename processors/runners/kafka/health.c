@@ -53,6 +53,8 @@ static const struct metric metrics[] = {
      "Messages that could not be read, given to the dead letters."},
     {"errors_total", "counter", FIELD(errors), 1,
      "Dead letters, errors that the broker reported, and failures that led to a restart."},
+    {"lost_total", "counter", FIELD(lost), 1,
+     "Offsets of the input that were deleted before they were read."},
     {"discarded_total", "counter", FIELD(discarded), 1,
      "Versions of pages discarded because they were late or repeated, or referred to unknown content."},
     {"put_off_total", "counter", FIELD(put_off), 1,

@@ -41,6 +41,9 @@ struct sp_worker {
     rd_kafka_t *consumer;
     rd_kafka_t *producer;
     rd_kafka_t *watcher;
+    rd_kafka_queue_t *policies;         /* NULL: no reply about topics is waited for */
+    bool untold;                        /* the last reply was none, and that was said */
+    int64_t policies_ms;                /* when the topics were last asked about; 0: never */
     struct sp_states *states;           /* NULL: none was opened yet */
     struct sp_standby *standby;         /* NULL: nothing of other instances is followed */
     struct sp_lag *lag;                 /* NULL: intake does not wait for the tiers */

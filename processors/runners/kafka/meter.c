@@ -2,8 +2,9 @@
  * the stage's upkeep while no message arrives. */
 #include "base/clock.h"
 #include "kafka/internal.h"
+#include "kafka/policy.h"
 
-enum { MEASURE_INTERVAL_MS = 1000 };
+enum { MEASURE_INTERVAL_MS = 1000, POLICIES_INTERVAL_MS = 60000 };
 
 /* Counts the offsets after the last handled message. librdkafka knows the end of the log from its
  * last fetch. Transactions leave a marker at the end, so a log that was read to its end counts one.
@@ -40,6 +41,26 @@ static void measure_db(struct sp_db *db, uint64_t *ret_disk, struct sp_db_counts
     sum->bytes_written += counts.bytes_written;
 }
 
+/* An operator may change a policy at any time. A broker that does not tell is no reason to stop. */
+static void look_at_policies(struct sp_worker *w, int64_t now_ms)
+{
+    struct sp_fault fault;
+    if (!w->policies && (!w->policies_ms || now_ms - w->policies_ms >= POLICIES_INTERVAL_MS)) {
+        w->policies = sp_policy_ask(w->watcher, w->topics, w->partitions, sp_worker_timeout_ms(w));
+        w->policies_ms = now_ms;
+    }
+    enum sp_err err = w->policies ? sp_policy_take(w->policies, w->topics, &fault) : SP_NOT_FOUND;
+    if (err == SP_NOT_FOUND)
+        return;
+    rd_kafka_queue_destroy(w->policies);
+    w->policies = NULL;
+    if (err == SP_INVALID)
+        sp_failure_note(&w->failure, err, "topics", fault.text);
+    else if (err != SP_OK && !w->untold)
+        sp_worker_say(w, "warning", "%s", fault.text);
+    w->untold = err != SP_OK;
+}
+
 void sp_worker_measure(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
@@ -50,6 +71,7 @@ void sp_worker_measure(struct sp_worker *w)
     if (t - w->measured_ms < MEASURE_INTERVAL_MS)
         return;
     w->measured_ms = t;
+    look_at_policies(w, t);
     for (int32_t p = 0; p < w->partitions[stage->input]; p++) {
         uint64_t disk = 0;
         const struct sp_task *task = w->tasks[p];

@@ -48,6 +48,10 @@ void sp_topics_describe(const struct sp_kafka_options *o, const struct sp_topic_
         add(t, compacted ? "delete.retention.ms" : "retention.ms", MONTH_MS);
         if (i == SP_TOPIC_TIER1 || i == SP_TOPIC_TIER2 || i == SP_TOPIC_CONTAIN)
             add(t, "retention.bytes", "-1");
+        /* Otherwise the retention counts from the time that the sender gave, and a message with an
+         * old one, of a replayed archive or a wrong clock, is deleted before it is read. */
+        if (!compacted)
+            add(t, "message.timestamp.type", "LogAppendTime");
         add(t, "max.message.bytes", MESSAGE_BYTES);
         add(t, "min.insync.replicas", plan->replication >= 3 ? "2" : "1");
     }

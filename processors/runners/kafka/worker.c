@@ -161,7 +161,11 @@ static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
     ADD(w, errors, 1);
     if (is_dead(w))
         return;
-    if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET && w->tasks[m->partition])
+    if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET && !w->options->stage.stateful)
+        /* The next round finds where to go on, and what is lost. */
+        sp_failure_note_cause(&w->failure, SP_ABORT_BROKER, w->topics[w->options->stage.input],
+                              rd_kafka_message_errstr(m));
+    else if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET && w->tasks[m->partition])
         sp_assignment_lost(w, m->partition);
     else
         sp_worker_say(w, "warning", "%s", rd_kafka_message_errstr(m));
@@ -414,6 +418,8 @@ static void close_round(struct sp_worker *w)
         if (w->known[topic])
             rd_kafka_topic_destroy(w->known[topic]);
     close_handle(&w->producer);
+    if (w->policies)
+        rd_kafka_queue_destroy(w->policies);
     sp_states_free(w->states);
     close_handle(&w->watcher);
     sp_lag_stop(w->lag);

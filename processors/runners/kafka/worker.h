@@ -140,6 +140,7 @@ struct sp_worker_metrics {
     uint64_t rows_written; /* put and deleted */
     uint64_t bytes_written;
     uint64_t dead_letters;
+    uint64_t lost; /* offsets of the input that were deleted before they were read */
     uint64_t commits;
     uint64_t commit_microseconds;
     uint64_t aborts[SP_ABORT_COUNT];

@@ -188,6 +188,32 @@ TEST(a_stage_without_a_marker_begins_with_what_there_is)
     world_destroy();
 }
 
+/* What a stage without state had not read is counted, and it goes on with what there is. */
+TEST(pages_that_were_deleted_before_they_were_read_are_counted)
+{
+    world_create(false);
+    world_commit_offset("t.toy", "t.pages", 1);
+    drop("t.pages");
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.received, 1));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT(world.metrics.lost > 0);
+    CU_ASSERT(world.metrics.lost + world.metrics.received < DROPPED);
+    world_destroy();
+}
+
+TEST(an_offset_behind_the_end_of_the_pages_means_another_topic)
+{
+    world_create(false);
+    world_feed_topic("t.pages", 0, 1, 3);
+    world_commit_offset("t.toy", "t.pages", MESSAGES);
+    world_start();
+    CU_ASSERT(world_wait_for(&world.metrics.received, 3));
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.lost, 0);
+    world_destroy();
+}
+
 TEST(offsets_without_a_changelog_are_refused)
 {
     world_create(true);

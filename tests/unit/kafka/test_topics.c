@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "kafka/policy.h"
 #include "kafka/topics.h"
 
 static void ignore(void *arg, const char *topic, const char *text)
@@ -71,6 +72,23 @@ TEST(a_topic_may_keep_more_than_is_asked_and_never_less)
     CU_ASSERT_FALSE(holds("-1", "1073741824"));
     CU_ASSERT_TRUE(holds("compact", "compact"));
     CU_ASSERT_FALSE(holds("compact", "compact,delete"));
+}
+
+TEST(what_would_lose_messages_or_state_is_objected_to)
+{
+    static const enum sp_topic tiers[] = {SP_TOPIC_TIER1, SP_TOPIC_TIER2, SP_TOPIC_CONTAIN},
+                               changelogs[] = {SP_TOPIC_TIER1_CHANGELOG, SP_TOPIC_TIER2_CHANGELOG,
+                                               SP_TOPIC_CONTAIN_CHANGELOG};
+    for (size_t i = 0; i < sizeof tiers / sizeof *tiers; i++) {
+        CU_ASSERT_PTR_NULL(sp_policy_objection(tiers[i], "delete"));
+        CU_ASSERT_PTR_NOT_NULL(sp_policy_objection(tiers[i], "compact"));
+        CU_ASSERT_PTR_NOT_NULL(sp_policy_objection(tiers[i], "compact,delete"));
+        CU_ASSERT_PTR_NULL(sp_policy_objection(changelogs[i], "compact"));
+        CU_ASSERT_PTR_NOT_NULL(sp_policy_objection(changelogs[i], "delete"));
+        CU_ASSERT_PTR_NOT_NULL(sp_policy_objection(changelogs[i], "compact,delete"));
+    }
+    CU_ASSERT_PTR_NULL(sp_policy_objection(SP_TOPIC_PAGES, "compact"));
+    CU_ASSERT_PTR_NULL(sp_policy_objection(SP_TOPIC_STATUS, "compact,delete"));
 }
 
 /* ---- topics check ---- */
