@@ -175,6 +175,9 @@ def an_unknown_setting_names_the_nearest(work):
 
 def a_wrong_value_says_what_is_allowed(work):
     work.crawl(pages=20)
+    for stage in "signature", "group":
+        check_in("must not be empty", complaint(work, stage, "--set", "state.directory=", code=2))
+        check_in("longer than 232 bytes", complaint(work, stage, "--set", "topics.prefix=" + 233 * "p", code=2))
     for wrong, parts in [("mode=quick", ["mode", "quick", "exact", "fast"]),
                          ("similarity.threshold=7", ["similarity.threshold", "7", "0", "1"]),
                          ("barrier.pages=x", ["barrier.pages", '"x"', "number"]),
@@ -198,6 +201,7 @@ def a_missing_file_is_named_before_anything_is_done(work):
     os.makedirs(work.path("empty"))
     check_in("holds nothing that can be read", complaint(work, "run", "-q", "-o", "out", "empty"))
     check_in("settings", complaint(work, "run", "--config", "settings", "crawl.jsonl", code=2))
+    check_in("Is a directory", complaint(work, "run", "--config", "empty", "crawl.jsonl", code=2))
 
 
 BROKEN = [b"{", b'{"url":"https://a.example/"', b"[]", b"nonsense", b'{"content":"no url"}',

@@ -253,27 +253,44 @@ enum sp_err sp_config_assign(struct sp_config *config, const char *assignment,
     return assign(config, sp_view_str(assignment), fault);
 }
 
+static enum sp_err read_file(const char *file, struct sp_buf *bytes, struct sp_fault *fault)
+{
+    enum { FILE_MOST = 1 << 20 }; /* a device, or a wrong name, may have no end */
+    FILE *in = fopen(file, "r");
+    if (in)
+        bytes->len = fread(sp_buf_reserve(bytes, FILE_MOST + 1), 1, FILE_MOST + 1, in);
+    bool good = in && !ferror(in);
+    int error = errno;
+    if (in)
+        fclose(in);
+    if (!good)
+        return sp_fault_set(fault, SP_INVALID, "%s: the configuration cannot be read: %s", file,
+                            strerror(error));
+    if (bytes->len > FILE_MOST)
+        return sp_fault_set(fault, SP_INVALID,
+                            "%s: it is longer than %d bytes, so it is no file of settings", file,
+                            FILE_MOST);
+    return SP_OK;
+}
+
 enum sp_err sp_config_load(struct sp_config *config, const char *file, struct sp_fault *fault)
 {
-    FILE *in = fopen(file, "r");
-    if (!in)
-        return sp_fault_set(fault, SP_INVALID, "%s: the configuration cannot be read: %s", file,
-                            strerror(errno));
-    char *line = NULL;
-    size_t cap = 0, number = 0;
-    ssize_t n;
-    enum sp_err err = SP_OK;
-    while (err == SP_OK && (n = getline(&line, &cap, in)) >= 0) {
+    struct sp_buf bytes = {0};
+    size_t number = 0;
+    enum sp_err err = read_file(file, &bytes, fault);
+    for (size_t at = 0; err == SP_OK && at < bytes.len;) {
+        const char *line = bytes.data + at, *end = memchr(line, '\n', bytes.len - at);
+        size_t len = end ? (size_t)(end - line) : bytes.len - at;
+        at += len + 1;
         number++;
-        struct sp_view text = trimmed(sp_view(line, (size_t)n));
+        struct sp_view text = trimmed(sp_view(line, len));
         if (text.len == 0 || text.data[0] == '#')
             continue;
         err = assign(config, text, fault);
         if (err != SP_OK)
             sp_fault_set(fault, err, "%s:%zu: %s", file, number, fault->text);
     }
-    free(line);
-    fclose(in);
+    sp_buf_done(&bytes);
     return err;
 }
 

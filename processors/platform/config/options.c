@@ -4,6 +4,9 @@
 #define FIELD(name) offsetof(struct sp_config, name)
 #define KIB 1024.0
 #define GIB (1024.0 * 1024 * 1024)
+/* Kafka's 249 bytes of a topic's name without "contain-changelog". Cut names would be those of
+ * other topics. */
+#define PREFIX_BYTES (249 - 17 + 1)
 
 const struct sp_option sp_options[] = {
     {"mode", SP_OPTION_CHOICE, FIELD(mode), true, "exact", 0, 0, "exact|fast",
@@ -140,7 +143,7 @@ const struct sp_option sp_options[] = {
      "off: after a kill, `run` continues from the last write buffer that reached the disk: "
      "nothing is lost, but some pages are read again. on: it continues from the last barrier, "
      "for inputs that cannot be read again"},
-    {"topics.prefix", SP_OPTION_TEXT, FIELD(topics_prefix), false, "samepage.", 0, SP_CONFIG_TEXT,
+    {"topics.prefix", SP_OPTION_TEXT, FIELD(topics_prefix), false, "samepage.", 0, PREFIX_BYTES,
      NULL, "prefix of the names of topics, consumer groups and transactional ids"},
     {"topics.pages_partitions", SP_OPTION_COUNT, FIELD(topics_pages_partitions), false, "4", 1,
      10000, NULL, "partitions of the topic of crawled pages"},

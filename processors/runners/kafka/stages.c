@@ -70,11 +70,14 @@ static void note_status(struct mouth *mouth, const struct sp_status_event *event
                                         .url = kept ? event->url : NULL});
 }
 
+/* The page's id was made from this URL, unless another program wrote the message that named it. */
 static void put_key(struct mouth *mouth, struct sp_view url)
 {
     sp_buf_reset(&mouth->key);
-    enum sp_err err = sp_url_canonical(url, &mouth->key);
-    SP_ASSERT(err == SP_OK); /* the page's id was made from this URL */
+    if (sp_url_canonical(url, &mouth->key) == SP_OK)
+        return;
+    sp_buf_reset(&mouth->key);
+    sp_buf_put_view(&mouth->key, url);
 }
 
 /* Also deletes the status under the URL as it was spelled, which was the key of statuses before

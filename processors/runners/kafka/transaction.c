@@ -130,6 +130,20 @@ static struct sp_view piece(const void *data, size_t len, size_t most)
     return sp_view(data, len < most ? len : most);
 }
 
+/* The first one, and those of which there have been twice as many: a broken writer could send
+ * nothing else. */
+static void say_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, const char *reason,
+                            const char *detail)
+{
+    uint64_t count = w->options->metrics->dead_letters;
+    if ((count & (count - 1)) == 0)
+        sp_worker_say(w, "warning",
+                      "%s [%d], offset %" PRId64 ": cannot be read: %s: %.1000s; the message is in "
+                      "%s (%" PRIu64 " so far)",
+                      w->topics[w->options->stage.input], (int)m->partition, m->offset, reason,
+                      detail, w->topics[SP_TOPIC_DEAD_LETTER], count);
+}
+
 /* A dead letter is bounded, so that any message can become one: it has the beginning of the
  * message, and where all of it is. */
 void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, enum sp_err err,
@@ -153,6 +167,7 @@ void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m
     rd_kafka_headers_destroy(headers);
     ADD(w, dead_letters, 1);
     ADD(w, errors, 1);
+    say_dead_letter(w, m, sp_err_name(err), detail);
 }
 
 static uint64_t setting(rd_kafka_t *producer, const char *name)

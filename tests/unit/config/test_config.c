@@ -217,6 +217,31 @@ TEST(a_mistake_in_a_file_is_named_with_file_and_line)
     CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "/nowhere/samepage.properties"));
 }
 
+TEST(what_is_no_file_of_settings_is_refused)
+{
+    struct sp_config c = defaults();
+    struct sp_fault fault = {""};
+    CU_ASSERT_EQUAL(sp_config_load(&c, "/", &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "/: the configuration cannot be read: Is a"));
+    CU_ASSERT_EQUAL(sp_config_load(&c, "/dev/zero", &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "longer than 1048576 bytes"));
+}
+
+/* "contain-changelog" is the longest of the names that follow it. */
+TEST(a_prefix_leaves_room_for_the_names_of_topics)
+{
+    enum { MOST = 249 - 17 };
+    char text[SP_CONFIG_TEXT] = "topics.prefix=";
+    struct sp_config c = defaults();
+    struct sp_fault fault = {""};
+    size_t n = strlen(text);
+    memset(text + n, 'p', MOST);
+    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &fault), SP_OK);
+    text[n + MOST] = 'p';
+    CU_ASSERT_EQUAL(sp_config_assign(&c, text, &fault), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "longer than 232 bytes"));
+}
+
 TEST(the_generated_properties_are_a_file_of_the_defaults)
 {
     struct sp_config c = defaults(), expected = c;

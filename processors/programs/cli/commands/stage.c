@@ -117,6 +117,8 @@ static int run(const struct sp_command *command, int argc, char **argv)
         code = sp_cli_usage(command, "\"%s\" is not an option", argv[optind]);
     if (code < 0 && !config.instance[0])
         code = sp_cli_usage(command, "instance must not be empty: it names this process");
+    if (code < 0 && !config.state_directory[0])
+        code = sp_cli_usage(command, "state.directory must not be empty: the state would be in /");
     if (code < 0)
         code = run_stage(command, &config, &fault) == SP_OK ? SP_EXIT_DONE
                                                             : failed(&config, fault.text);
