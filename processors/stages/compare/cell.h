@@ -1,6 +1,6 @@
 /* One cell: its rows, the pages that own each row, the row cache and the index.
  *
- *   slot   4+48 bytes in memory for each distinct content, as long as it has an owner
+ *   slot   4+40 bytes in memory for each distinct content, as long as it has an owner
  *   row    the owners of a slot, while cached or changed
  *   star   what the index knows of a slot (stars/stars.h): its number there is the slot's
  *
@@ -71,13 +71,15 @@ struct sp_slot {
     struct sp_id content;
     struct sp_row *row; /* NULL: not cached */
     uint32_t owners;
-    uint32_t next;   /* next free slot */
-    uint32_t anchor; /* the slot of its star to which it was last linked, or NO_SLOT */
+    union {
+        uint32_t anchor; /* the slot of its star to which it was last linked, or NO_SLOT */
+        uint32_t next;   /* of a free slot: the next one */
+    };
+    uint32_t relied; /* its list of the rows that rely on it, or 0: relied.c */
     uint16_t cell;
     char stored; /* 'P', 'K': the kind of the stored row; 0: none */
     bool ghost : 1;
-    bool reformed : 1;        /* in c->reformed: its stored form has changed */
-    struct sp_relied *relied; /* the rows that rely on it, or NULL */
+    bool reformed : 1; /* in c->reformed: its stored form has changed */
 };
 
 struct sp_cell_actor {
@@ -135,6 +137,10 @@ struct sp_compare_stage {
     uint32_t queue_first;
     uint32_t queue_count; /* including those before queue_first */
     uint32_t queue_cap;
+    struct sp_relied *relied; /* lists of relied.c */
+    uint32_t relied_count;
+    uint32_t relied_cap;
+    uint32_t free_relied;  /* 0: none */
     struct sp_buf unsaved; /* writes of relied.c for the next flush */
     uint32_t pay_cell;     /* where sp_compare_stage_work continues */
     uint32_t move_slot;    /* where sp_compare_stage_move continues */
@@ -278,7 +284,7 @@ void sp_near_follow(struct sp_compare_stage *c);
 void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content);
 /* The slot has left its star: queues all rows that rely on it. */
 void sp_relied_end(struct sp_compare_stage *c, uint32_t slot);
-void sp_relied_free(struct sp_relied *relied);
+void sp_relied_free(struct sp_compare_stage *c);
 /* While loading. */
 void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content);
 void sp_queue_put(struct sp_compare_stage *c, struct sp_recall recall);

@@ -13,10 +13,9 @@ static void row_free(struct sp_row *row)
 
 void sp_compare_rows_free(struct sp_compare_stage *c)
 {
-    for (uint32_t i = 0; i < c->slot_count; i++) {
+    for (uint32_t i = 0; i < c->slot_count; i++)
         row_free(c->slots[i].row);
-        sp_relied_free(c->slots[i].relied);
-    }
+    sp_relied_free(c);
     for (uint32_t i = 0; i < c->gone_count; i++)
         sp_free(c->gone[i].changed);
     sp_free(c->slots);

@@ -20,9 +20,10 @@ struct relier {
     uint32_t content[4]; /* struct sp_id, aligned as the rest */
 };
 
+/* A slot has the number of its list plus one, because few slots have one. */
 struct sp_relied {
     struct relier *items;
-    uint32_t count;
+    uint32_t count; /* of a free list: the next free one */
     uint32_t cap;
     uint32_t look_at;  /* number of items at which repeats are dropped */
     uint32_t clean_at; /* rows */
@@ -154,22 +155,39 @@ static void clean(struct sp_compare_stage *c, uint32_t slot, struct sp_relied *l
     list->clean_at = list->look_at = twice(kept + asked);
 }
 
+static uint32_t list_new(struct sp_compare_stage *c)
+{
+    uint32_t list = c->free_relied;
+    if (list) {
+        c->free_relied = c->relied[list - 1].count;
+    } else {
+        sp_grow(&c->relied, &c->relied_cap, c->relied_count + 1);
+        list = ++c->relied_count;
+    }
+    c->relied[list - 1] = (struct sp_relied){.clean_at = CLEANED_AT, .look_at = CLEANED_AT};
+    return list;
+}
+
+static struct sp_relied *list_of(const struct sp_compare_stage *c, uint32_t slot)
+{
+    uint32_t list = c->slots[slot].relied;
+    return list ? &c->relied[list - 1] : NULL;
+}
+
 void sp_relied_put(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content)
 {
-    struct sp_relied **list = &c->slots[slot].relied;
-    if (!*list) {
-        *list = sp_calloc(1, sizeof **list);
-        (*list)->clean_at = (*list)->look_at = CLEANED_AT;
-    }
-    sp_grow(&(*list)->items, &(*list)->cap, (*list)->count + 1);
-    (*list)->items[(*list)->count++] = relier_of(home, content);
+    if (!c->slots[slot].relied)
+        c->slots[slot].relied = list_new(c);
+    struct sp_relied *list = list_of(c, slot);
+    sp_grow(&list->items, &list->cap, list->count + 1);
+    list->items[list->count++] = relier_of(home, content);
 }
 
 void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, struct sp_id content)
 {
     sp_relied_put(c, slot, home, content);
     note_write(c, true, 'E', slot, home, content);
-    struct sp_relied *list = c->slots[slot].relied;
+    struct sp_relied *list = list_of(c, slot);
     if (list->count < list->look_at)
         return;
     drop_repeats(list);
@@ -181,19 +199,23 @@ void sp_relied_add(struct sp_compare_stage *c, uint32_t slot, uint32_t home, str
 
 void sp_relied_end(struct sp_compare_stage *c, uint32_t slot)
 {
-    struct sp_relied *list = c->slots[slot].relied;
-    for (uint32_t i = 0; list && i < list->count; i++) {
+    struct sp_relied *list = list_of(c, slot);
+    if (!list)
+        return;
+    for (uint32_t i = 0; i < list->count; i++) {
         const struct relier *r = &list->items[i];
         note_write(c, false, 'E', slot, r->home, content_of(r));
         sp_queue_add(c, (struct sp_recall){c->slots[slot].cell, r->home, content_of(r)});
     }
-    sp_relied_free(list);
-    c->slots[slot].relied = NULL;
+    sp_free(list->items);
+    *list = (struct sp_relied){.count = c->free_relied};
+    c->free_relied = c->slots[slot].relied;
+    c->slots[slot].relied = 0;
 }
 
-void sp_relied_free(struct sp_relied *relied)
+void sp_relied_free(struct sp_compare_stage *c)
 {
-    if (relied)
-        sp_free(relied->items);
-    sp_free(relied);
+    for (uint32_t i = 0; i < c->relied_count; i++)
+        sp_free(c->relied[i].items);
+    sp_free(c->relied);
 }

@@ -105,7 +105,7 @@ static void clear(struct sp_slot *s)
 {
     char stored = s->stored;
     bool reformed = s->reformed;
-    *s = (struct sp_slot){.next = NO_SLOT, .anchor = NO_SLOT};
+    *s = (struct sp_slot){.anchor = NO_SLOT};
     s->stored = stored;
     s->reformed = reformed;
 }
