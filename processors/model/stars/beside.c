@@ -43,7 +43,7 @@ static uint64_t common_key(uint32_t pivot, uint32_t shingle)
 
 static uint32_t listed_by(const struct sp_stars *s, const struct sp_star_list *list, uint32_t star)
 {
-    const uint32_t *rows = list->numbers ? list->numbers : &list->only;
+    const uint32_t *rows = sp_star_numbers(list);
     uint32_t count = 0;
     for (uint32_t i = 0; i < list->count; i++)
         count += s->rows[rows[i]].star == star;
@@ -53,17 +53,16 @@ static uint32_t listed_by(const struct sp_stars *s, const struct sp_star_list *l
 /* Takes the star's children out of the list of the shingle and counts them instead. */
 static void make_common(struct sp_stars *s, uint32_t pivot, uint32_t shingle)
 {
-    uint32_t key = beside_key(pivot, shingle), star = s->rows[pivot].star, kept = 0;
+    uint32_t key = beside_key(pivot, shingle), star = s->rows[pivot].star, count = 0;
     struct sp_star_list list = sp_star_table_get(s->beside, key);
-    sp_counts_add(&s->common, common_key(pivot, shingle), listed_by(s, &list, star));
-    while ((list = sp_star_table_get(s->beside, key)).count > kept) {
-        const uint32_t *rows = list.numbers ? list.numbers : &list.only;
-        uint32_t row = rows[kept];
-        if (s->rows[row].star == star)
-            sp_star_table_remove(s->beside, key, row);
-        else
-            kept++;
-    }
+    const uint32_t *rows = sp_star_numbers(&list);
+    sp_grow(&s->gathered, &s->gathered_cap, list.count);
+    for (uint32_t i = 0; i < list.count; i++)
+        if (s->rows[rows[i]].star == star)
+            s->gathered[count++] = rows[i];
+    sp_counts_add(&s->common, common_key(pivot, shingle), count);
+    for (uint32_t i = 0; i < count; i++)
+        sp_star_table_remove(s->beside, key, s->gathered[i]);
 }
 
 /* Fills s->keys with the keys of these shingles, and prefetches their lists: they are scattered in
@@ -147,7 +146,7 @@ uint32_t sp_star_gather_beside(struct sp_stars *s, uint32_t star, const struct s
             continue;
         }
         struct sp_star_list list = sp_star_table_get(s->beside, s->keys[i]);
-        const uint32_t *rows = list.numbers ? list.numbers : &list.only;
+        const uint32_t *rows = sp_star_numbers(&list);
         sp_grow(&s->gathered, &s->gathered_cap, gathered + list.count);
         s->stats.scanned += list.count;
         for (uint32_t k = 0; k < list.count; k++) {

@@ -5,12 +5,24 @@
 
 #include "base/mem.h"
 
-enum { FIRST_COUNT = 64 };
+enum { FIRST_COUNT = 8 };
 
 void sp_star_cells_free(struct sp_star_cells *t)
 {
     sp_free(t->cells);
     *t = (struct sp_star_cells){0};
+}
+
+uint32_t *sp_star_cells_find(const struct sp_star_cells *t, uint32_t key, uint32_t value)
+{
+    for (uint32_t i = key; t->count; i++) {
+        struct sp_star_cell *c = &t->cells[i & (t->count - 1)];
+        if (c->value == SP_STAR_NO_VALUE)
+            return NULL;
+        if (c->key == key && c->value == value)
+            return &c->value;
+    }
+    return NULL;
 }
 
 static void insert(struct sp_star_cells *t, struct sp_star_cell cell)

@@ -52,7 +52,7 @@ struct row *sp_star_row_at(struct sp_stars *s, uint32_t row)
     if (s->row_cap > before)
         sp_huge_advise(s->rows, s->row_cap * sizeof *s->rows);
     for (uint32_t i = before; i < s->row_cap; i++)
-        s->rows[i] = (struct row){.star = NONE, .place = NONE, .adopter = NONE};
+        s->rows[i] = (struct row){.star = NONE, .place = NONE};
     return &s->rows[row];
 }
 

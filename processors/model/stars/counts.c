@@ -53,12 +53,10 @@ uint32_t sp_counts_add(struct sp_counts *c, uint64_t key, uint32_t more)
     return at->count;
 }
 
-uint32_t sp_counts_take_one(struct sp_counts *c, uint64_t key)
+static void end(struct sp_counts *c, size_t hole)
 {
-    size_t hole = find(c, key), mask = c->cap - 1;
-    SP_ASSERT(c->items[hole].count);
-    if (--c->items[hole].count)
-        return c->items[hole].count;
+    size_t mask = c->cap - 1;
+    c->items[hole].count = 0;
     c->used--;
     for (size_t at = (hole + 1) & mask; c->items[at].count; at = (at + 1) & mask)
         if (((at - home(c, c->items[at].key)) & mask) >= ((at - hole) & mask)) {
@@ -66,5 +64,22 @@ uint32_t sp_counts_take_one(struct sp_counts *c, uint64_t key)
             c->items[at].count = 0;
             hole = at;
         }
-    return 0;
+}
+
+uint32_t sp_counts_take_one(struct sp_counts *c, uint64_t key)
+{
+    size_t at = find(c, key);
+    SP_ASSERT(c->items[at].count);
+    if (c->items[at].count == 1) {
+        end(c, at);
+        return 0;
+    }
+    return --c->items[at].count;
+}
+
+void sp_counts_forget(struct sp_counts *c, uint64_t key)
+{
+    size_t at = find(c, key);
+    SP_ASSERT(c->items[at].count);
+    end(c, at);
 }

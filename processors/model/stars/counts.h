@@ -23,5 +23,7 @@ uint32_t sp_counts_get(const struct sp_counts *c, uint64_t key);
 uint32_t sp_counts_add(struct sp_counts *c, uint64_t key, uint32_t more);
 /* Subtracts one and returns the new count; the key's count must not be 0. */
 uint32_t sp_counts_take_one(struct sp_counts *c, uint64_t key);
+/* Removes the key, whose count must not be 0. */
+void sp_counts_forget(struct sp_counts *c, uint64_t key);
 
 #endif

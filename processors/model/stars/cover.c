@@ -153,10 +153,12 @@ void sp_star_bits_free(struct sp_stars *s, uint32_t star)
     c->parity = NULL;
 }
 
-/* The probe has often made the pattern. */
+/* The probe has often made the pattern. Bounds from it do not hold for a capped signature. */
 static void keep_parity(const struct sp_stars *s, struct star *c, const struct sp_signature *pivot,
                         bool probed)
 {
+    if (sp_star_is_capped(pivot))
+        return;
     uint32_t words = sp_parity_words(pivot->shingle_count, PARITY_BITS);
     c->parity = sp_alloc(words * sizeof *c->parity);
     if (probed && s->parity_known)

@@ -37,6 +37,9 @@
 enum {
     NONE = SP_STARS_NONE,
     ORPHAN = NONE - 1,
+    POSTED_FEW =
+        12288, /* keys: each page of a family of near duplicates looks up hundreds of them */
+    BESIDE_FEW = 3072,   /* the same of s->beside, which is often that small and read rarely */
     BESIDE_MOST = 64,    /* children in a list of s->beside; a longer list is of no use */
     POSTED_FROM = 16,    /* rows of a small domain */
     ABSORBED_KIDS = 16,  /* at most, of a star that another one absorbs */
@@ -52,14 +55,15 @@ enum {
 struct row {
     uint64_t name; /* lower half of its content hash; used wherever an order is needed */
     uint32_t star;
-    uint32_t place;        /* in its litter; NONE: it is the pivot (or ghost) */
-    uint32_t kept;         /* shingles */
-    uint32_t overlap : 30; /* of a kid: with the pivot */
-    uint32_t kind : 2;
-    uint32_t adopter;
-    uint32_t gathered : 24; /* 0, except during a gathering: beside.c */
-    uint32_t in_vain : 8;   /* how often probes were compared with it in vain: patterns.c */
+    uint32_t place;         /* in its litter; NONE: it is the pivot (or ghost) */
+    uint64_t kept : 17;     /* shingles */
+    uint64_t overlap : 17;  /* of a kid: with the pivot */
+    uint64_t kind : 2;      /* enum kid_kind; if ADOPTED, s->adopters has its adopter */
+    uint64_t orphan : 1;    /* on the fringe, and must be probed again */
+    uint64_t in_vain : 4;   /* how often probes were compared with it in vain: patterns.c */
+    uint64_t gathered : 20; /* 0, except during a gathering: beside.c */
 };
+_Static_assert(SP_MAX_SHINGLES_LIMIT < 1 << 17, "`kept` has room for the number of shingles");
 
 enum kid_kind {
     CHILD,   /* similar to the pivot */
@@ -86,15 +90,17 @@ struct litter {
     uint32_t cap;
 };
 
+/* Those of one kind. */
 struct litters {
-    struct litter *items; /* by size, then overlap */
+    const struct litter *items; /* by size, then overlap */
     uint32_t count;
-    uint32_t cap;
-    uint32_t rows;
 };
 
 struct kids {
-    struct litters kinds[KID_KINDS];
+    struct litter *litters; /* by kind, size, then overlap */
+    uint32_t litter_cap;
+    uint32_t litter_counts[KID_KINDS];
+    uint32_t rows[KID_KINDS];
     uint32_t heir;     /* of an owing star: the pivot its kids move to; NONE; its own pivot: lost */
     uint32_t min_kept; /* least of all kids so far: never grows */
     uint32_t min_total;  /* least of all members so far */
@@ -111,7 +117,7 @@ struct kids {
 struct star {
     struct sp_stars_domain *domain;
     uint8_t *posted;   /* a bit for each of the pivot's shingles */
-    uint64_t *parity;  /* of the pivot; NULL: not known */
+    uint64_t *parity;  /* of the pivot; NULL: not known, or the pivot is capped */
     struct kids *kids; /* NULL: none */
     uint32_t pivot;
     uint32_t kept; /* of the pivot */
@@ -186,7 +192,8 @@ struct sp_stars {
     enum sp_err err;
     struct sp_star_table *posted; /* shingle or key -> stars */
     struct sp_star_table *beside; /* shingle of a star -> kids that have it; adopter -> adopted */
-    struct sp_counts common; /* shingle of a star that many kids have; by keys: key of a star */
+    struct sp_counts common;   /* shingle of a star that many kids have; by keys: key of a star */
+    struct sp_counts adopters; /* adopted row -> its adopter's number plus one */
     struct row *rows;
     uint32_t row_cap;
     struct star *stars;
@@ -305,6 +312,7 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
 void sp_star_litter_leave(struct sp_stars *s, uint32_t row);
 /* Makes orphans of the rows that `adopter` has adopted. */
 void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter);
+struct litters sp_star_litters(const struct kids *kids, int kind);
 /* Kids of all kinds; NULL is allowed. */
 uint32_t sp_star_kids_count(const struct kids *kids);
 /* Kids of one kind. */

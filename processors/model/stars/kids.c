@@ -27,14 +27,12 @@ struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star)
     return c->kids;
 }
 
-static void litters_done(struct sp_stars *s, struct litters *l)
+static void litters_done(struct sp_stars *s, struct litters l)
 {
-    for (uint32_t i = 0; i < l->count; i++) {
-        s->stats.bytes -= l->items[i].cap * sizeof *l->items[i].rows;
-        sp_free(l->items[i].rows);
+    for (uint32_t i = 0; i < l.count; i++) {
+        s->stats.bytes -= l.items[i].cap * sizeof *l.items[i].rows;
+        sp_free(l.items[i].rows);
     }
-    s->stats.bytes -= l->cap * sizeof *l->items;
-    sp_free(l->items);
 }
 
 void sp_star_kids_free(struct sp_stars *s, uint32_t star)
@@ -43,8 +41,10 @@ void sp_star_kids_free(struct sp_stars *s, uint32_t star)
     if (!kids)
         return;
     for (int kind = 0; kind < KID_KINDS; kind++)
-        litters_done(s, &kids->kinds[kind]);
-    s->stats.bytes -= sizeof *kids + kids->queue_room * sizeof *kids->queue;
+        litters_done(s, sp_star_litters(kids, kind));
+    s->stats.bytes -= sizeof *kids + kids->litter_cap * sizeof *kids->litters +
+                      kids->queue_room * sizeof *kids->queue;
+    sp_free(kids->litters);
     sp_free(kids->queue);
     sp_free(kids);
     s->stars[star].kids = NULL;
@@ -109,7 +109,6 @@ bool sp_star_kid_remove(struct sp_stars *s, uint32_t row, const struct sp_signat
     sp_star_uncover_child(s, r->star, child);
     sp_star_litter_leave(s, row);
     r->star = NONE;
-    r->adopter = NONE;
     return true;
 }
 

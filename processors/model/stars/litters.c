@@ -5,13 +5,27 @@
 #include "base/mem.h"
 #include "stars/internal.h"
 
-/* The first litter that is not before (kept, overlap). */
-static uint32_t litter_place(const struct litters *l, uint32_t kept, uint32_t overlap)
+/* The litters before those of that kind. */
+static uint32_t litters_before(const struct kids *kids, int kind)
 {
-    uint32_t lo = 0, hi = l->count;
+    uint32_t before = 0;
+    for (int i = 0; i < kind; i++)
+        before += kids->litter_counts[i];
+    return before;
+}
+
+struct litters sp_star_litters(const struct kids *kids, int kind)
+{
+    return (struct litters){kids->litters + litters_before(kids, kind), kids->litter_counts[kind]};
+}
+
+/* The first litter of that kind that is not before (kept, overlap). */
+static uint32_t litter_place(const struct kids *kids, int kind, uint32_t kept, uint32_t overlap)
+{
+    uint32_t lo = litters_before(kids, kind), hi = lo + kids->litter_counts[kind];
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        const struct litter *m = &l->items[mid];
+        const struct litter *m = &kids->litters[mid];
         if (m->kept < kept || (m->kept == kept && m->overlap < overlap))
             lo = mid + 1;
         else
@@ -20,26 +34,29 @@ static uint32_t litter_place(const struct litters *l, uint32_t kept, uint32_t ov
     return lo;
 }
 
-static struct litter *litter_make(struct sp_stars *s, struct litters *l, uint32_t kept,
-                                  uint32_t overlap)
+/* The litter of a kid's kind and sizes, which is made if there is none. */
+static struct litter *litter_make(struct sp_stars *s, struct kids *kids, const struct row *r)
 {
-    uint32_t at = litter_place(l, kept, overlap), before = l->cap;
-    if (at < l->count && l->items[at].kept == kept && l->items[at].overlap == overlap)
-        return &l->items[at];
-    sp_grow_tightly(&l->items, &l->cap, l->count + 1);
-    s->stats.bytes += (l->cap - before) * sizeof *l->items;
-    struct litter *new = &l->items[at];
-    memmove(new + 1, new, (l->count++ - at) * sizeof *new);
-    *new = (struct litter){.kept = kept, .overlap = overlap};
+    uint32_t at = litter_place(kids, r->kind, r->kept, r->overlap), before = kids->litter_cap;
+    uint32_t end = litters_before(kids, r->kind + 1), all = litters_before(kids, KID_KINDS);
+    if (at < end && kids->litters[at].kept == r->kept && kids->litters[at].overlap == r->overlap)
+        return &kids->litters[at];
+    sp_grow_tightly(&kids->litters, &kids->litter_cap, all + 1);
+    s->stats.bytes += (kids->litter_cap - before) * sizeof *kids->litters;
+    struct litter *new = &kids->litters[at];
+    memmove(new + 1, new, (all - at) * sizeof *new);
+    *new = (struct litter){.kept = r->kept, .overlap = r->overlap};
+    kids->litter_counts[r->kind]++;
     return new;
 }
 
-static void litter_end(struct sp_stars *s, struct litters *l, struct litter *empty)
+static void litter_end(struct sp_stars *s, struct kids *kids, int kind, struct litter *empty)
 {
     s->stats.bytes -= empty->cap * sizeof *empty->rows;
     sp_free(empty->rows);
-    l->count--;
-    memmove(empty, empty + 1, (l->count - (size_t)(empty - l->items)) * sizeof *empty);
+    kids->litter_counts[kind]--;
+    uint32_t left = litters_before(kids, KID_KINDS);
+    memmove(empty, empty + 1, (left - (size_t)(empty - kids->litters)) * sizeof *empty);
 }
 
 /* ---- the rows of a litter: a heap by name, so that the first are found without looking at all
@@ -93,6 +110,23 @@ static uint32_t adoption_key(uint32_t adopter)
     return (uint32_t)sp_mix64(~(uint64_t)adopter);
 }
 
+static uint32_t adopter_of(const struct sp_stars *s, uint32_t row)
+{
+    return sp_counts_get(&s->adopters, row) - 1;
+}
+
+static void adoption_begin(struct sp_stars *s, uint32_t row, uint32_t adopter)
+{
+    sp_counts_add(&s->adopters, row, adopter + 1);
+    sp_star_table_add(s->beside, adoption_key(adopter), row);
+}
+
+static void adoption_end(struct sp_stars *s, uint32_t row)
+{
+    sp_star_table_remove(s->beside, adoption_key(adopter_of(s, row)), row);
+    sp_counts_forget(&s->adopters, row);
+}
+
 /* The place of an orphan in the list of its domain. */
 static uint32_t orphan_place(const struct sp_stars_domain *d, uint64_t name)
 {
@@ -128,18 +162,17 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
 {
     struct row *r = &s->rows[row];
     struct star *c = &s->stars[r->star];
-    struct litters *all = &c->kids->kinds[kind];
-    struct litter *l = litter_make(s, all, r->kept, r->overlap);
+    r->kind = kind;
+    struct litter *l = litter_make(s, c->kids, r);
     uint32_t before = l->cap;
     sp_grow_tightly(&l->rows, &l->cap, l->count + 1);
     s->stats.bytes += (l->cap - before) * sizeof *l->rows;
-    r->kind = kind;
-    r->adopter = adopter;
+    r->orphan = kind == FRINGE && adopter == ORPHAN;
     sift_up(s, l, l->count++, row);
-    all->rows++;
+    c->kids->rows[kind]++;
     if (kind == ADOPTED)
-        sp_star_table_add(s->beside, adoption_key(adopter), row);
-    else if (adopter == ORPHAN)
+        adoption_begin(s, row, adopter);
+    else if (r->orphan)
         orphan_enter(c->domain, row);
 }
 
@@ -147,26 +180,26 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
 {
     struct row *r = &s->rows[row];
     struct star *c = &s->stars[r->star];
-    struct litters *all = &c->kids->kinds[r->kind];
-    struct litter *l = litter_make(s, all, r->kept, r->overlap);
+    struct litter *l = litter_make(s, c->kids, r);
     SP_ASSERT(r->place < l->count && l->rows[r->place] == row);
     heap_take(s, l, r->place);
-    all->rows--;
+    c->kids->rows[r->kind]--;
     if (l->count == 0)
-        litter_end(s, all, l);
+        litter_end(s, c->kids, r->kind, l);
     if (r->kind == ADOPTED)
-        sp_star_table_remove(s->beside, adoption_key(r->adopter), row);
-    else if (r->adopter == ORPHAN)
+        adoption_end(s, row);
+    else if (r->orphan)
         orphan_leave(c->domain, row);
+    r->orphan = false;
 }
 
 static uint32_t one_adopted_by(const struct sp_stars *s, uint32_t adopter)
 {
     struct sp_star_list list = sp_star_table_get(s->beside, adoption_key(adopter));
-    const uint32_t *rows = list.numbers ? list.numbers : &list.only;
+    const uint32_t *rows = sp_star_numbers(&list);
     for (uint32_t i = list.count; i > 0; i--) {
         const struct row *r = &s->rows[rows[i - 1]];
-        if (r->star != NONE && r->kind == ADOPTED && r->adopter == adopter)
+        if (r->star != NONE && r->kind == ADOPTED && adopter_of(s, rows[i - 1]) == adopter)
             return rows[i - 1];
     }
     return NONE;
@@ -189,23 +222,24 @@ uint32_t sp_star_kids_count(const struct kids *kids)
 
 uint32_t sp_star_kids_of_kind(const struct kids *kids, enum kid_kind kind)
 {
-    return kids ? kids->kinds[kind].rows : 0;
+    return kids ? kids->rows[kind] : 0;
 }
 
 struct kid sp_star_kid_at(const struct sp_stars *s, uint32_t row)
 {
     const struct row *r = &s->rows[row];
-    return (struct kid){row, r->kept, r->overlap, (enum kid_kind)r->kind, r->adopter};
+    uint32_t adopter = r->kind == ADOPTED ? adopter_of(s, row) : r->orphan ? ORPHAN : NONE;
+    return (struct kid){row, r->kept, r->overlap, (enum kid_kind)r->kind, adopter};
 }
 
 void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
                        void (*each)(void *arg, struct kid kid), void *arg)
 {
     for (int kind = 0; kids && kind < KID_KINDS; kind++) {
-        const struct litters *l = &kids->kinds[kind];
-        for (uint32_t i = 0; i < l->count; i++)
-            for (uint32_t k = 0; k < l->items[i].count; k++)
-                each(arg, sp_star_kid_at(s, l->items[i].rows[k]));
+        struct litters l = sp_star_litters(kids, kind);
+        for (uint32_t i = 0; i < l.count; i++)
+            for (uint32_t k = 0; k < l.items[i].count; k++)
+                each(arg, sp_star_kid_at(s, l.items[i].rows[k]));
     }
 }
 

@@ -15,15 +15,10 @@ static inline void hit(struct sp_stars *s, uint16_t domain, uint32_t star)
     b->hits += b->hits < UINT16_MAX;
 }
 
-static inline const uint32_t *stars_of(const struct sp_star_list *list)
-{
-    return list->numbers ? list->numbers : &list->only;
-}
-
 static void hit_all(struct sp_stars *s, uint16_t domain, const struct sp_star_list *list)
 {
     enum { AHEAD = 8 };
-    const uint32_t *stars = stars_of(list);
+    const uint32_t *stars = sp_star_numbers(list);
     uint32_t k = 0;
     for (; k + AHEAD < list->count; k++) {
         sp_prefetch(&s->briefs[stars[k + AHEAD]]);
@@ -37,7 +32,7 @@ static void hit_all(struct sp_stars *s, uint16_t domain, const struct sp_star_li
 static inline void prefetch_briefs(const struct sp_stars *s, const struct sp_star_list *list)
 {
     enum { FIRST = 8 };
-    const uint32_t *stars = stars_of(list);
+    const uint32_t *stars = sp_star_numbers(list);
     for (uint32_t k = 0; k < list->count && k < FIRST; k++)
         sp_prefetch(&s->briefs[stars[k]]);
 }

@@ -85,13 +85,15 @@ bool sp_star_pattern_excludes(struct sp_stars *s, uint32_t row, const struct sp_
 bool sp_star_pattern_excludes_all(struct sp_stars *s, const struct kids *kids,
                                   const struct sp_signature *x)
 {
-    for (int kind = 0; kind < KID_KINDS; kind++)
-        for (uint32_t i = 0; i < kids->kinds[kind].count; i++) {
-            const struct litter *l = &kids->kinds[kind].items[i];
+    for (int kind = 0; kind < KID_KINDS; kind++) {
+        struct litters all = sp_star_litters(kids, kind);
+        for (uint32_t i = 0; i < all.count; i++) {
+            const struct litter *l = &all.items[i];
             for (uint32_t k = 0; k < l->count; k++)
                 if (!sp_star_pattern_excludes(s, l->rows[k], x))
                     return false;
         }
+    }
     return true;
 }
 

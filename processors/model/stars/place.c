@@ -62,7 +62,7 @@ static void adopt(struct sp_stars *s, uint32_t row, uint32_t star)
     for (uint32_t i = 0; i < s->touched_count; i++) {
         const struct row *r = &s->rows[s->touched[i].row];
         if (s->touched[i].star == star && !is_pivot(s, &s->touched[i]) && r->star == star &&
-            r->kind == FRINGE && r->adopter != ORPHAN)
+            r->kind == FRINGE && !r->orphan)
             sp_star_kid_adopt(s, s->touched[i].row, row);
     }
 }

@@ -36,6 +36,17 @@ static uint32_t posted_of(struct sp_stars *s, const struct star *c, const struct
     return count;
 }
 
+/* The star's pattern; that of a capped pivot is only stored. */
+static const uint64_t *parity_of(struct sp_stars *s, const struct star *c,
+                                 const struct sp_signature *pivot)
+{
+    if (c->parity)
+        return c->parity;
+    sp_parity_of(pivot, sp_parity_words(pivot->shingle_count, PARITY_BITS), s->parity);
+    s->parity_known = false;
+    return s->parity;
+}
+
 enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_star_row *ret_row)
 {
     struct sp_stars *s = d->stars;
@@ -52,7 +63,7 @@ enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_
         r.indexed = c->kids && c->kids->indexed;
         r.passed = c->draining ? c->kids->passed : 0;
         r.posted = c->posted;
-        r.parity = c->parity;
+        r.parity = c->posted ? parity_of(s, c, x) : NULL;
         r.hash_count = s->by_keys ? keys_of(s, x) : posted_of(s, c, x);
     } else {
         static const enum sp_star_role roles[] = {
@@ -118,7 +129,7 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
 {
     struct sp_stars *s = d->stars;
     uint32_t star = sp_star_make(d, row, in->kept, in->total);
-    if (in->parity)
+    if (in->parity && in->kept == in->total)
         s->stars[star].parity =
             sp_memdup(in->parity, sp_parity_words(in->kept, PARITY_BITS) * sizeof *in->parity);
     if (in->posted) {
@@ -173,8 +184,8 @@ enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, uint64_t n
     struct sp_stars *s = d->stars;
     bool bits = d->posted && !s->by_keys && is_pivot(in);
     if (row >= SP_STARS_ROWS || sp_star_row_at(s, row)->star != NONE || in->kept > in->total ||
-        !is_ascending(in) || bits != (in->posted != NULL) || bits != (in->parity != NULL) ||
-        (bits && bits_of(in) != in->hash_count))
+        in->kept > SP_MAX_SHINGLES_LIMIT || !is_ascending(in) || bits != (in->posted != NULL) ||
+        bits != (in->parity != NULL) || (bits && bits_of(in) != in->hash_count))
         return SP_CORRUPT;
     s->rows[row].name = name;
     if (is_pivot(in))

@@ -1,24 +1,28 @@
 /* A large hash table of 32-bit values by 32-bit keys that are well mixed: what a star table
- * (table.h) is made of when it has many keys. It takes 7 to 11 bytes a key, whatever their
- * number, and no part of it is copied as a whole when it grows.
+ * (table.h) is made of when it has many keys. It takes 5 to 8 bytes a value, whatever their
+ * number, and no part of it is copied as a whole when it grows. A key has at most two values.
  *
  * There are 256 shards, selected by the first 8 bits of the key. A shard that has become large
  * splits into 256 of its own, selected by the next 8 bits. A shard is an array of buckets, each of
- * which is a cache line with ten places of six bytes: the last 16 bits of the key, and 32 bits for
- * its value. While a shard is whole, 8 bits of the key are still missing. They are kept in those
- * bits of the value that are zero as long as numbers are small; a shard also splits when it gets a
- * larger one.
+ * which is a cache line. A key's bucket is chosen by its first bits in the shard, so an entry keeps
+ * only its last bits. It has four bytes, or more if numbers and the bits of a key need them:
  *
- * A key's home bucket is chosen by its first bits in the shard. If the home is full, the key goes
- * to the next bucket with room, and the home records the distance and three bits of the key, so
- * that a search for an absent key nearly always reads one line. Thread rule: one thread at a
- * time. */
+ *   byte 0    number of entries        byte 1   keys of this bucket that found no room
+ *   byte 2    a filter of 16 bits of those keys
+ *   byte 4    of each entry, from the lowest bit on: the flag of its value, the number, and bits of
+ *             its key; in `width` bytes
+ *   the end   the last 8 bits of each key, its tag
+ *
+ * Keys that find no room in their bucket are in a small table of the shard, where a search for an
+ * absent key rarely looks. Thread rule: one thread at a time. */
 #ifndef SP_STARS_SHARDS_H
 #define SP_STARS_SHARDS_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/prefetch.h"
 #include "stars/cells.h"
@@ -27,133 +31,171 @@
 #include <emmintrin.h>
 #endif
 
-enum { SP_STAR_SHARDS = 256, SP_STAR_BUCKET_KEYS = 10 };
+enum {
+    SP_STAR_SHARDS = 256,
+    SP_STAR_BUCKET_BYTES = 60, /* of entries */
+    SP_STAR_BUCKET_MOST = 15   /* entries */
+};
 
 /* Of a value; the other bits are a number. */
 #define SP_STAR_FLAG (1u << 31)
 
 struct sp_star_bucket {
-    uint16_t keys[SP_STAR_BUCKET_KEYS];
     uint8_t used;
-    uint8_t reach;     /* its keys are at most so many buckets away; UINT8_MAX: anywhere */
-    uint8_t displaced; /* keys whose home this is and that are in another bucket; UINT8_MAX: or
-                        * more, and no longer counted */
-    uint8_t filter;    /* a bit for each of them */
-    uint32_t values[SP_STAR_BUCKET_KEYS]; /* flag, missing bits of the key, number */
+    uint8_t displaced; /* keys that found no room here; UINT8_MAX: or more, and no longer counted */
+    uint16_t filter;   /* a bit for each of them */
+    uint8_t bytes[SP_STAR_BUCKET_BYTES];
+};
+
+/* Of the buckets of a shard and their entries. */
+struct sp_star_shape {
+    uint32_t count;     /* of buckets */
+    uint8_t room;       /* entries of a bucket */
+    uint8_t width;      /* bytes of an entry, without its tag */
+    uint8_t value_bits; /* of an entry, for flag and number */
+    uint8_t rest_bits;  /* of an entry, for its key */
 };
 
 struct sp_star_shard {
     struct sp_star_bucket *buckets;
-    struct sp_star_shard *parts; /* SP_STAR_SHARDS of them, if it has been split */
-    uint32_t count;              /* of buckets */
-    uint32_t used;               /* keys */
+    struct sp_star_shape shape;
+    uint32_t used; /* entries, with those in `over` */
+    struct sp_star_cells over;
 };
 
 struct sp_star_shards {
-    struct sp_star_shard *shards; /* NULL: not made */
+    struct sp_star_shard *shards;                /* NULL: not made */
+    struct sp_star_shard *parts[SP_STAR_SHARDS]; /* SP_STAR_SHARDS of each shard that was split */
+    uint32_t largest;                            /* number so far */
     uint64_t bytes;
 };
 
 void sp_star_shards_make(struct sp_star_shards *t);
 void sp_star_shards_done(struct sp_star_shards *t);
 
-/* Adds the key, which must not be in the table. */
+/* Adds a value to the key, which must have fewer than two. */
 void sp_star_shards_put(struct sp_star_shards *t, uint32_t key, uint32_t value);
-/* Changes the value of a key, or removes the key, which must be in the table. */
-void sp_star_shards_set(struct sp_star_shards *t, uint32_t key, uint32_t value);
-void sp_star_shards_take(struct sp_star_shards *t, uint32_t key);
+/* Changes or removes a value of the key, which the key must have. */
+void sp_star_shards_set(struct sp_star_shards *t, uint32_t key, uint32_t old, uint32_t value);
+void sp_star_shards_take(struct sp_star_shards *t, uint32_t key, uint32_t value);
 
 /* ---- look-ups, inline because a probe makes hundreds ---- */
 
-/* A key, and the shard that it belongs to. */
+/* Where a key is. */
 struct sp_star_spot {
     struct sp_star_shard *shard;
-    uint32_t start;   /* the key's bits in the shard, moved to the top */
-    uint32_t missing; /* those that a bucket does not keep, as they are in the value */
-    uint32_t mask;    /* where they are */
-    uint16_t key;
+    uint32_t start; /* the key's bits in the shard, moved to the top */
+    uint32_t last;  /* the same, not moved */
 };
-
-enum { SP_STAR_MISSING_AT = 23 };
 
 static inline struct sp_star_spot sp_star_spot_of(const struct sp_star_shards *t, uint32_t key)
 {
-    struct sp_star_shard *s = &t->shards[key >> 24];
-    if (s->parts)
-        return (struct sp_star_spot){&s->parts[key >> 16 & 0xff], key << 16, 0, 0, (uint16_t)key};
-    return (struct sp_star_spot){s, key << 8, (key >> 16 & 0xff) << SP_STAR_MISSING_AT,
-                                 0xffu << SP_STAR_MISSING_AT, (uint16_t)key};
+    struct sp_star_shard *parts = t->parts[key >> 24];
+    if (parts)
+        return (struct sp_star_spot){&parts[key >> 16 & 0xff], key << 16, key & 0xffff};
+    return (struct sp_star_spot){&t->shards[key >> 24], key << 8, key & 0xffffff};
 }
 
 static inline struct sp_star_bucket *sp_star_home(const struct sp_star_spot *spot)
 {
-    return spot->shard->buckets + ((uint64_t)spot->start * spot->shard->count >> 32);
+    return spot->shard->buckets + ((uint64_t)spot->start * spot->shard->shape.count >> 32);
 }
 
 /* Of a displaced key. Home buckets are chosen by the upper bits. */
-static inline uint8_t sp_star_filter_bit(uint16_t key)
+static inline uint16_t sp_star_filter_bit(uint32_t key)
 {
-    return (uint8_t)(1 << key % 8);
+    return (uint16_t)(1 << key % 16);
 }
 
-/* Bit 2 * i is set if place i has these bits of a key; other bits below 2 * SP_STAR_BUCKET_KEYS
- * have no meaning. */
-static inline uint32_t sp_star_places(const struct sp_star_bucket *b, uint16_t key)
+/* The bits of the key that its entry keeps beside the tag. */
+static inline uint32_t sp_star_rest(const struct sp_star_shape *s, uint32_t key)
+{
+    return key >> 8 & ((1u << s->rest_bits) - 1);
+}
+
+/* The place of an entry's tag. */
+static inline uint32_t sp_star_tag(const struct sp_star_shape *s, uint32_t place)
+{
+    return SP_STAR_BUCKET_BYTES - (uint32_t)s->room + place;
+}
+
+/* Bit i is set if entry i has the tag of this key. */
+static inline uint32_t sp_star_places(const struct sp_star_shape *s, const struct sp_star_bucket *b,
+                                      uint32_t key)
 {
     uint32_t found = 0;
 #if defined(__x86_64__)
-    __m128i wanted = _mm_set1_epi16((short)key);
-    __m128i first = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)b->keys), wanted);
-    __m128i last = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)(b->keys + 2)), wanted);
-    found = (unsigned)_mm_movemask_epi8(first) | ((unsigned)_mm_movemask_epi8(last) & 0xf000u) << 4;
+    enum { AT_ONCE = sizeof(__m128i) };
+    __m128i tags = _mm_loadu_si128((const void *)(b->bytes + SP_STAR_BUCKET_BYTES - AT_ONCE));
+    found = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(tags, _mm_set1_epi8((char)key)));
+    found >>= AT_ONCE - s->room;
 #else
-    for (int i = 0; i < SP_STAR_BUCKET_KEYS; i++)
-        found |= (uint32_t)(b->keys[i] == key) << 2 * i;
+    for (uint32_t i = 0; i < s->room; i++)
+        found |= (uint32_t)(b->bytes[sp_star_tag(s, i)] == (uint8_t)key) << i;
 #endif
-    return found & ((1u << 2 * b->used) - 1);
+    return found & ((1u << b->used) - 1);
+}
+
+/* An entry without its tag. Reads eight bytes, of which the last are those of others. */
+static inline uint64_t sp_star_entry(const struct sp_star_shape *s, const struct sp_star_bucket *b,
+                                     uint32_t place)
+{
+    uint64_t entry;
+    memcpy(&entry, b->bytes + (size_t)place * s->width, sizeof entry);
+    return le64toh(entry) & ((1ull << 8 * s->width) - 1);
+}
+
+/* The value of an entry. */
+static inline uint32_t sp_star_value(const struct sp_star_shape *s, uint64_t entry)
+{
+    uint32_t value = (uint32_t)(entry & ((1ull << s->value_bits) - 1));
+    return value >> 1 | value << 31;
+}
+
+static inline bool sp_star_has_rest(const struct sp_star_shape *s, uint64_t entry, uint32_t key)
+{
+    return entry >> s->value_bits == sp_star_rest(s, key);
 }
 
 /* Prefetch what a look-up reads, one after the other. The first does all of it for a shard that has
  * not been split. */
 static inline void sp_star_shards_prefetch_shard(const struct sp_star_shards *t, uint32_t key)
 {
-    const struct sp_star_shard *s = &t->shards[key >> 24];
-    if (s->parts)
-        sp_prefetch(&s->parts[key >> 16 & 0xff]);
-    else if (s->count)
-        sp_prefetch(s->buckets + ((uint64_t)(key << 8) * s->count >> 32));
+    struct sp_star_spot spot = sp_star_spot_of(t, key);
+    if (t->parts[key >> 24])
+        sp_prefetch(spot.shard);
+    else if (spot.shard->shape.count)
+        sp_prefetch(sp_star_home(&spot));
 }
 
 static inline void sp_star_shards_prefetch_home(const struct sp_star_shards *t, uint32_t key)
 {
-    const struct sp_star_shard *s = t->shards[key >> 24].parts;
-    if (s && s[key >> 16 & 0xff].count)
-        sp_prefetch(s[key >> 16 & 0xff].buckets +
-                    ((uint64_t)(key << 16) * s[key >> 16 & 0xff].count >> 32));
+    struct sp_star_spot spot = sp_star_spot_of(t, key);
+    if (t->parts[key >> 24] && spot.shard->shape.count)
+        sp_prefetch(sp_star_home(&spot));
 }
 
 /* Prefetches what a put of the key writes and no look-up of it reads. */
 void sp_star_shards_prefetch_room(const struct sp_star_shards *t, uint32_t key);
 
-/* The key's value, or SP_STAR_NO_VALUE. */
-uint32_t sp_star_shards_search(const struct sp_star_shards *t, uint32_t key);
+/* The key's values. */
+struct sp_star_values sp_star_shards_search(const struct sp_star_shards *t, uint32_t key);
 
 /* The same; nearly always without a branch that depends on whether the key is there, which cannot
  * be predicted. */
-static inline uint32_t sp_star_shards_get(const struct sp_star_shards *t, uint32_t key)
+static inline struct sp_star_values sp_star_shards_get(const struct sp_star_shards *t, uint32_t key)
 {
     struct sp_star_spot spot = sp_star_spot_of(t, key);
-    if (!spot.shard->count)
-        return SP_STAR_NO_VALUE;
+    const struct sp_star_shape *s = &spot.shard->shape;
+    if (!s->count)
+        return SP_STAR_NO_VALUES;
     const struct sp_star_bucket *home = sp_star_home(&spot);
-    uint32_t found = sp_star_places(home, spot.key);
-    uint32_t place = (uint32_t)__builtin_ctz(found | 1u << 2 * (SP_STAR_BUCKET_KEYS - 1)) / 2;
-    uint32_t value = home->values[place], absent = -(uint32_t)!found;
-    bool elsewhere = (absent & home->filter & sp_star_filter_bit(spot.key)) |
-                     (~absent & (value ^ spot.missing) & spot.mask);
-    if (__builtin_expect(elsewhere, 0))
+    uint32_t found = sp_star_places(s, home, key);
+    if (__builtin_expect((home->filter & sp_star_filter_bit(key)) | (found & (found - 1)), 0))
         return sp_star_shards_search(t, key);
-    return (value & ~spot.mask) | absent;
+    uint64_t entry = sp_star_entry(s, home, (uint32_t)__builtin_ctz(found | 1u << (s->room - 1)));
+    uint32_t absent = -(uint32_t)(!found | !sp_star_has_rest(s, entry, key));
+    return (struct sp_star_values){sp_star_value(s, entry) | absent, SP_STAR_NO_VALUE};
 }
 _Static_assert(SP_STAR_NO_VALUE == UINT32_MAX, "all bits are set");
 

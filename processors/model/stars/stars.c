@@ -13,8 +13,8 @@ struct sp_stars *sp_stars_new(const struct sp_stars_options *options)
     s->tau = options->similarity.threshold;
     s->rule = sp_candidate_rule(options->similarity.method, s->tau);
     s->by_keys = !sp_method_info(options->similarity.method)->jaccard;
-    s->posted = sp_star_table_new();
-    s->beside = sp_star_table_new();
+    s->posted = sp_star_table_new(POSTED_FEW);
+    s->beside = sp_star_table_new(BESIDE_FEW);
     s->free_star = NONE;
     return s;
 }
@@ -30,6 +30,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_star_table_free(s->posted);
     sp_star_table_free(s->beside);
     sp_counts_done(&s->common);
+    sp_counts_done(&s->adopters);
     sp_free(s->rows);
     sp_free(s->stars);
     sp_star_patterns_free(s);
@@ -57,7 +58,8 @@ void sp_stars_stats(const struct sp_stars *s, struct sp_stars_stats *ret_stats)
     *ret_stats = s->stats;
     ret_stats->postings = sp_star_table_postings(s->posted) + sp_star_table_postings(s->beside);
     ret_stats->bytes = sizeof *s + sp_star_table_bytes(s->posted) + sp_star_table_bytes(s->beside) +
-                       s->common.cap * sizeof *s->common.items + s->row_cap * sizeof *s->rows +
+                       s->common.cap * sizeof *s->common.items +
+                       s->adopters.cap * sizeof *s->adopters.items + s->row_cap * sizeof *s->rows +
                        s->star_cap * sizeof *s->stars + s->brief_cap * sizeof *s->briefs +
                        s->stats.bytes;
 }

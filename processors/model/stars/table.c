@@ -1,6 +1,7 @@
 /* See table.h. A table of few keys is one small hash table (cells.h), so that the index of a small
- * group takes memory by its size; a table of many has shards (shards.h). Both map a key to a
- * number, or to the place of a list in an arena (arena.h). */
+ * group takes memory by its size; a table of many has shards (shards.h). Both map a key to
+ * a number, or to the place of a list in an arena (arena.h); shards also map a key to two numbers.
+ */
 #include "stars/table.h"
 
 #include <stdbool.h>
@@ -13,20 +14,21 @@
 #include "stars/cells.h"
 #include "stars/shards.h"
 
-enum { FEW = 3 << 12 /* keys in cells */ };
 static const uint32_t LIST_BIT = SP_STAR_FLAG;
 
 struct sp_star_table {
     struct sp_star_cells few;
+    uint32_t few_most;
     struct sp_star_shards many; /* not made: all keys are in `few` */
     struct sp_star_arena lists;
     bool full; /* an add was left undone */
     uint64_t postings;
 };
 
-struct sp_star_table *sp_star_table_new(void)
+struct sp_star_table *sp_star_table_new(uint32_t few)
 {
     struct sp_star_table *t = sp_calloc(1, sizeof *t);
+    t->few_most = few;
     sp_star_arena_init(&t->lists);
     return t;
 }
@@ -53,13 +55,11 @@ static inline uint32_t mixed(uint32_t x)
 
 /* ---- values by key ---- */
 
-/* SP_STAR_NO_VALUE: the key is not there. */
-static inline uint32_t value_of(const struct sp_star_table *t, uint32_t mixed_key)
+static inline struct sp_star_values values_of(const struct sp_star_table *t, uint32_t mixed_key)
 {
     if (t->many.shards)
         return sp_star_shards_get(&t->many, mixed_key);
-    const uint32_t *value = sp_star_cells_find(&t->few, mixed_key);
-    return value ? *value : SP_STAR_NO_VALUE;
+    return (struct sp_star_values){sp_star_cells_first(&t->few, mixed_key), SP_STAR_NO_VALUE};
 }
 
 static void make_shards(struct sp_star_table *t)
@@ -73,7 +73,7 @@ static void make_shards(struct sp_star_table *t)
 
 static inline void put(struct sp_star_table *t, uint32_t mixed_key, uint32_t value)
 {
-    if (!t->many.shards && t->few.used == FEW)
+    if (!t->many.shards && t->few.used == t->few_most)
         make_shards(t);
     if (t->many.shards)
         sp_star_shards_put(&t->many, mixed_key, value);
@@ -81,38 +81,46 @@ static inline void put(struct sp_star_table *t, uint32_t mixed_key, uint32_t val
         sp_star_cells_put(&t->few, mixed_key, value);
 }
 
-static void set(struct sp_star_table *t, uint32_t mixed_key, uint32_t value)
+static void set(struct sp_star_table *t, uint32_t mixed_key, uint32_t old, uint32_t value)
 {
     if (t->many.shards)
-        sp_star_shards_set(&t->many, mixed_key, value);
+        sp_star_shards_set(&t->many, mixed_key, old, value);
     else
-        *sp_star_cells_find(&t->few, mixed_key) = value;
+        *sp_star_cells_find(&t->few, mixed_key, old) = value;
 }
 
-static void take(struct sp_star_table *t, uint32_t mixed_key)
+static void take(struct sp_star_table *t, uint32_t mixed_key, uint32_t value)
 {
     if (t->many.shards)
-        sp_star_shards_take(&t->many, mixed_key);
+        sp_star_shards_take(&t->many, mixed_key, value);
     else
-        sp_star_cells_take(&t->few, sp_star_cells_find(&t->few, mixed_key));
+        sp_star_cells_take(&t->few, sp_star_cells_find(&t->few, mixed_key, value));
 }
 
 /* ---- lists ---- */
 
 /* False: the arena is full. */
+/* A list of the key's numbers and this one takes their place. */
+static bool list_begin(struct sp_star_table *t, uint32_t mixed_key, struct sp_star_values numbers,
+                       uint32_t number)
+{
+    uint32_t offset = sp_star_list_new(&t->lists, sp_star_list_class(3)), count = 0;
+    if (offset == SP_STAR_NO_LIST)
+        return false;
+    uint32_t *list = sp_star_list_at(&t->lists, offset);
+    list[++count] = numbers.first;
+    if (numbers.second != SP_STAR_NO_VALUE) {
+        list[++count] = numbers.second;
+        take(t, mixed_key, numbers.second);
+    }
+    list[++count] = number;
+    list[0] = count;
+    set(t, mixed_key, numbers.first, LIST_BIT | offset);
+    return true;
+}
+
 static bool list_append(struct sp_star_table *t, uint32_t *value, uint32_t number)
 {
-    if (!(*value & LIST_BIT)) {
-        uint32_t offset = sp_star_list_new(&t->lists, sp_star_list_class(2));
-        if (offset == SP_STAR_NO_LIST)
-            return false;
-        uint32_t *list = sp_star_list_at(&t->lists, offset);
-        list[0] = 2;
-        list[1] = *value;
-        list[2] = number;
-        *value = LIST_BIT | offset;
-        return true;
-    }
     uint32_t offset = *value & ~LIST_BIT;
     uint32_t *list = sp_star_list_at(&t->lists, offset);
     uint32_t count = list[0];
@@ -133,19 +141,36 @@ static bool list_append(struct sp_star_table *t, uint32_t *value, uint32_t numbe
     return true;
 }
 
+/* Adds the number to the list that the value is, which may move. */
+static bool append(struct sp_star_table *t, uint32_t mixed_key, uint32_t value, uint32_t number)
+{
+    uint32_t before = value;
+    if (!list_append(t, &value, number))
+        return false;
+    if (value != before)
+        set(t, mixed_key, before, value);
+    return true;
+}
+
+static bool is_list(uint32_t value)
+{
+    return value != SP_STAR_NO_VALUE && value & LIST_BIT;
+}
+
 void sp_star_table_add(struct sp_star_table *t, uint32_t key, uint32_t number)
 {
     SP_ASSERT(number < SP_STAR_NUMBERS);
-    uint32_t mixed_key = mixed(key), before = value_of(t, mixed_key), value = before;
-    if (value == SP_STAR_NO_VALUE) {
+    uint32_t mixed_key = mixed(key);
+    struct sp_star_values values = values_of(t, mixed_key);
+    bool done = true;
+    if (is_list(values.first))
+        done = append(t, mixed_key, values.first, number);
+    else if ((t->many.shards ? values.second : values.first) != SP_STAR_NO_VALUE)
+        done = list_begin(t, mixed_key, values, number);
+    else
         put(t, mixed_key, number);
-    } else if (!list_append(t, &value, number)) {
-        t->full = true;
-        return;
-    } else if (value != before) {
-        set(t, mixed_key, value);
-    }
-    t->postings++;
+    t->full |= !done;
+    t->postings += done;
 }
 
 void sp_star_table_add_new(struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
@@ -159,65 +184,78 @@ void sp_star_table_add_new(struct sp_star_table *t, const uint32_t *keys, uint32
     t->postings += count;
 }
 
-/* Removes one occurrence from the list; false if there is none. If the arena is full, the list
- * keeps its larger place; when it moves, that is released as a place of the smaller class. */
-static bool list_remove(struct sp_star_table *t, uint32_t *value, uint32_t number)
+/* The number or two that are left of the key's list take its place. */
+static void list_end(struct sp_star_table *t, uint32_t mixed_key, uint32_t offset)
 {
-    uint32_t offset = *value & ~LIST_BIT;
-    uint32_t *list = sp_star_list_at(&t->lists, offset);
-    uint32_t count = list[0];
-    uint32_t i = 1;
+    const uint32_t *list = sp_star_list_at(&t->lists, offset);
+    uint32_t count = list[0], first = list[1], second = list[2];
+    sp_star_list_release(&t->lists, offset, sp_star_list_class(3));
+    set(t, mixed_key, LIST_BIT | offset, first);
+    if (count == 2)
+        put(t, mixed_key, second);
+}
+
+/* Moves the list, which has become shorter, to a smaller place. If the arena is full, it keeps its
+ * larger place; when it moves, that is released as a place of the smaller class. */
+static void list_shrink(struct sp_star_table *t, uint32_t mixed_key, uint32_t offset)
+{
+    uint32_t count = sp_star_list_at(&t->lists, offset)[0];
+    unsigned class = sp_star_list_class(count), before = sp_star_list_class(count + 1);
+    uint32_t smaller = class < before ? sp_star_list_new(&t->lists, class) : SP_STAR_NO_LIST;
+    if (smaller == SP_STAR_NO_LIST)
+        return;
+    const uint32_t *list = sp_star_list_at(&t->lists, offset);
+    memcpy(sp_star_list_at(&t->lists, smaller), list, (count + 1) * sizeof *list);
+    sp_star_list_release(&t->lists, offset, before);
+    set(t, mixed_key, LIST_BIT | offset, LIST_BIT | smaller);
+}
+
+/* Removes one occurrence from the key's list; false if there is none. */
+static bool list_remove(struct sp_star_table *t, uint32_t mixed_key, uint32_t offset,
+                        uint32_t number)
+{
+    uint32_t *list = sp_star_list_at(&t->lists, offset), count = list[0], i = 1;
     while (i <= count && list[i] != number)
         i++;
     if (i > count)
         return false;
-    unsigned class = sp_star_list_class(count);
     list[i] = list[count];
-    list[0] = --count;
-    if (count == 1) {
-        *value = list[1];
-        sp_star_list_release(&t->lists, offset, class);
-    } else if (sp_star_list_class(count) < class) {
-        uint32_t smaller = sp_star_list_new(&t->lists, sp_star_list_class(count));
-        if (smaller == SP_STAR_NO_LIST)
-            return true;
-        memcpy(sp_star_list_at(&t->lists, smaller), sp_star_list_at(&t->lists, offset),
-               (count + 1) * sizeof *list);
-        sp_star_list_release(&t->lists, offset, class);
-        *value = LIST_BIT | smaller;
-    }
+    list[0] = count - 1;
+    if (count - 1 <= (t->many.shards ? 2u : 1u))
+        list_end(t, mixed_key, offset);
+    else
+        list_shrink(t, mixed_key, offset);
     return true;
 }
 
 void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number)
 {
-    uint32_t mixed_key = mixed(key), before = value_of(t, mixed_key), value = before;
-    if (value == SP_STAR_NO_VALUE)
-        return;
-    if (value & LIST_BIT) {
-        t->postings -= list_remove(t, &value, number);
-        if (value != before)
-            set(t, mixed_key, value);
-    } else if (value == number) {
-        take(t, mixed_key);
+    uint32_t mixed_key = mixed(key);
+    struct sp_star_values values = values_of(t, mixed_key);
+    if (is_list(values.first)) {
+        t->postings -= list_remove(t, mixed_key, values.first & ~LIST_BIT, number);
+    } else if (values.first == number || values.second == number) {
+        take(t, mixed_key, number);
         t->postings--;
     }
 }
 
-/* The list of a key with this value; SP_STAR_NO_VALUE: the key is not there. */
-static inline struct sp_star_list list_of(const struct sp_star_table *t, uint32_t value)
+/* The list of a key with these values. */
+static inline struct sp_star_list list_of(const struct sp_star_table *t,
+                                          struct sp_star_values values)
 {
-    if (value == SP_STAR_NO_VALUE)
-        return (struct sp_star_list){NULL, 0, 0};
-    if (!(value & LIST_BIT))
-        return (struct sp_star_list){NULL, 1, value};
-    const uint32_t *list = sp_star_list_at(&t->lists, value & ~LIST_BIT);
-    return (struct sp_star_list){list + 1, list[0], 0};
+    if (is_list(values.first)) {
+        const uint32_t *list = sp_star_list_at(&t->lists, values.first & ~LIST_BIT);
+        return (struct sp_star_list){list + 1, list[0], {0, 0}};
+    }
+    uint32_t count =
+        (values.first != SP_STAR_NO_VALUE) + (uint32_t)(values.second != SP_STAR_NO_VALUE);
+    return (struct sp_star_list){NULL, count, {values.first, values.second}};
 }
 
 struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key)
 {
-    return list_of(t, value_of(t, mixed(key)));
+    return list_of(t, values_of(t, mixed(key)));
 }
 
 static inline void prefetch_first(const struct sp_star_table *t, uint32_t mixed_key)
@@ -238,7 +276,7 @@ enum { AT_ONCE = 256 };
 
 /* The values of up to AT_ONCE keys. */
 static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
-                       uint32_t count, uint32_t *ret_values)
+                       uint32_t count, struct sp_star_values *ret_values)
 {
     enum { AHEAD = 16 };
     uint32_t mixed_keys[AT_ONCE];
@@ -253,25 +291,26 @@ static void get_values(const struct sp_star_table *t, const uint32_t *keys, uint
             prefetch_first(t, mixed_keys[i + 2 * AHEAD]);
         if (i + AHEAD < count)
             prefetch_home(t, mixed_keys[i + AHEAD]);
-        ret_values[i] = value_of(t, mixed_keys[i]);
+        ret_values[i] = values_of(t, mixed_keys[i]);
     }
 }
 
 uint32_t sp_star_table_get_all(const struct sp_star_table *t, const uint32_t *keys, uint32_t salt,
                                uint32_t count, uint32_t *ret_lengths, struct sp_star_met *ret_met)
 {
-    uint32_t values[AT_ONCE], met[AT_ONCE], all = 0;
+    struct sp_star_values values[AT_ONCE];
+    uint32_t met[AT_ONCE], all = 0;
     memset(ret_lengths, 0, count * sizeof *ret_lengths);
     for (uint32_t from = 0; from < count; from += AT_ONCE) {
         uint32_t n = count - from < AT_ONCE ? count - from : AT_ONCE, found = 0;
         get_values(t, keys + from, salt, n, values);
         for (uint32_t i = 0; i < n; i++) {
             met[found] = i;
-            found += values[i] != SP_STAR_NO_VALUE;
+            found += values[i].first != SP_STAR_NO_VALUE;
         }
         for (uint32_t i = 0; i < found; i++)
-            if (values[met[i]] & LIST_BIT)
-                sp_prefetch(sp_star_list_at(&t->lists, values[met[i]] & ~LIST_BIT));
+            if (values[met[i]].first & LIST_BIT)
+                sp_prefetch(sp_star_list_at(&t->lists, values[met[i]].first & ~LIST_BIT));
         for (uint32_t i = 0; i < found; i++, all++) {
             ret_met[all] = (struct sp_star_met){list_of(t, values[met[i]]), from + met[i]};
             ret_lengths[from + met[i]] = ret_met[all].list.count;

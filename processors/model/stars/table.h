@@ -1,8 +1,9 @@
 /* Posting lists in memory: 32-bit key -> list of numbers below 2^31, in no order.
  *
- * A key with one number takes six bytes of a hash table (shards.h), whose parts grow one by one, so
- * that it is never half empty and never copied as a whole. A key with more numbers points into an
- * arena of small arrays, which has room for 32 GiB. Thread rule: one thread at a time. */
+ * A key with one number or two takes four to five bytes for each in a hash table (shards.h), whose
+ * parts grow one by one, so that it is never half empty and never copied as a whole. A key with
+ * more numbers points into an arena of small arrays, which has room for 32 GiB. Thread rule: one
+ * thread at a time. */
 #ifndef SP_STARS_TABLE_H
 #define SP_STARS_TABLE_H
 
@@ -14,8 +15,9 @@ enum { SP_STAR_NUMBERS = 0x7fffffff }; /* numbers are below it */
 
 struct sp_star_table;
 
-/* Never NULL. */
-struct sp_star_table *sp_star_table_new(void);
+/* Never NULL. Up to `few` keys are in a simpler hash table, which takes up to twice the memory and
+ * half the instructions of a look-up. */
+struct sp_star_table *sp_star_table_new(uint32_t few);
 /* NULL is allowed. */
 void sp_star_table_free(struct sp_star_table *t);
 
@@ -31,10 +33,15 @@ void sp_star_table_add_new(struct sp_star_table *t, const uint32_t *keys, uint32
 void sp_star_table_remove(struct sp_star_table *t, uint32_t key, uint32_t number);
 
 struct sp_star_list {
-    const uint32_t *numbers; /* NULL: the list is `only` */
+    const uint32_t *numbers; /* NULL: the list is `few` */
     uint32_t count;
-    uint32_t only;
+    uint32_t few[2];
 };
+
+static inline const uint32_t *sp_star_numbers(const struct sp_star_list *list)
+{
+    return list->numbers ? list->numbers : list->few;
+}
 
 /* Valid until the next add or remove. */
 struct sp_star_list sp_star_table_get(const struct sp_star_table *t, uint32_t key);

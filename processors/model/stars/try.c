@@ -47,10 +47,10 @@ static void add_tried(struct sp_stars *s, const struct litter *litter, uint32_t 
 }
 
 /* Tries the kids that sizes do not rule out: at first only the first of each litter. */
-static void try_litters(struct trial *t, const struct litters *all)
+static void try_litters(struct trial *t, struct litters all)
 {
-    for (uint32_t i = 0; i < all->count; i++) {
-        const struct litter *l = &all->items[i];
+    for (uint32_t i = 0; i < all.count; i++) {
+        const struct litter *l = &all.items[i];
         if (may_match(t, l->kept, l->overlap, t->beside))
             add_tried(t->stars, l, 0, l->rows[0]);
     }
@@ -220,9 +220,9 @@ static bool try_in_turn(struct trial *t, const struct sp_signature *x, uint32_t 
     for (uint32_t from = 0, to = IN_TURN; more; from = to, to *= 2) {
         more = false;
         for (int kind = 0; kind < FRINGE; kind++) {
-            const struct litters *all = &t->star->kids->kinds[kind];
-            for (uint32_t i = 0; i < all->count; i++) {
-                const struct litter *l = &all->items[i];
+            struct litters all = sp_star_litters(t->star->kids, kind);
+            for (uint32_t i = 0; i < all.count; i++) {
+                const struct litter *l = &all.items[i];
                 if (l->count <= from || !may_match(t, l->kept, l->overlap, t->beside))
                     continue;
                 more |= l->count > to;
@@ -253,7 +253,7 @@ bool sp_star_try_kids(struct sp_stars *s, uint32_t star, const struct sp_signatu
         try_gathered(&t, sp_star_gather_beside(s, star, x, pivot, &t.beside));
     for (int kind = 0; kind < KID_KINDS; kind++)
         if (members || kind == FRINGE)
-            try_litters(&t, &t.star->kids->kinds[kind]);
+            try_litters(&t, sp_star_litters(t.star->kids, kind));
     bool more;
     return try_nearest(s, star, x, except, &more) && (!more || try_in_turn(&t, x, except));
 }

@@ -66,7 +66,7 @@ static bool is_listed(struct sp_stars *s, const struct star *c, const struct sp_
     for (uint32_t i = 0; i < count; i++) {
         struct sp_star_list list =
             sp_star_table_get(s->beside, (uint32_t)sp_mix64((uint64_t)c->pivot << 32 | hashes[i]));
-        const uint32_t *rows = list.numbers ? list.numbers : &list.only;
+        const uint32_t *rows = sp_star_numbers(&list);
         bool found = sp_counts_get(&s->common, (uint64_t)c->pivot << 32 | hashes[i]) > 0;
         for (uint32_t k = 0; k < list.count; k++)
             found |= rows[k] == row;
@@ -126,12 +126,14 @@ size_t counted_shingles(const struct sample *x)
 
 static uint64_t bytes_of_kids(const struct kids *kids)
 {
-    uint64_t bytes = kids ? sizeof *kids + kids->queue_room * sizeof *kids->queue : 0;
+    uint64_t bytes = 0;
+    if (kids)
+        bytes = sizeof *kids + kids->queue_room * sizeof *kids->queue +
+                kids->litter_cap * sizeof *kids->litters;
     for (int kind = 0; kids && kind < KID_KINDS; kind++) {
-        const struct litters *l = &kids->kinds[kind];
-        bytes += l->cap * sizeof *l->items;
-        for (uint32_t i = 0; i < l->count; i++)
-            bytes += l->items[i].cap * sizeof *l->items[i].rows;
+        struct litters l = sp_star_litters(kids, kind);
+        for (uint32_t i = 0; i < l.count; i++)
+            bytes += l.items[i].cap * sizeof *l.items[i].rows;
     }
     return bytes;
 }

@@ -105,6 +105,11 @@ TEST(a_child_hangs_on_a_pivot_and_has_no_bits)
 TEST(a_row_has_a_place_of_its_own_and_sizes_that_can_be)
 {
     struct sp_star_row row = child(0);
+    row.kept = row.total = SP_MAX_SHINGLES_LIMIT + 1;
+    CU_ASSERT_EQUAL(put(row), SP_CORRUPT);
+    row.kept = SP_MAX_SHINGLES_LIMIT;
+    CU_ASSERT_EQUAL(put(row), SP_OK);
+    row = child(0);
     CU_ASSERT_EQUAL(put_at(0, &row), SP_CORRUPT); /* the place is taken */
     CU_ASSERT_EQUAL(put_at(1, &row), SP_CORRUPT);
     CU_ASSERT_EQUAL(put_at(SP_STARS_ROWS, &row), SP_CORRUPT);
