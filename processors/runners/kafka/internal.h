@@ -12,6 +12,8 @@
  *   states.c        their databases, opened and restored, several at a time
  *   standby.c       copies of those of other instances
  *   transaction.c   begin, output, changelog, commit, abort
+ *   waiting.c       the first messages of a transaction
+ *   output.c        messages are given to librdkafka
  *   lag.c           how far the tiers are behind, asked in a thread of its own
  *   waker.c         keeps the consumer's fetching thread awake, from a thread of its own
  *   meter.c         metrics that are read from time to time; upkeep */
@@ -28,11 +30,25 @@
 #include "kafka/waker.h"
 #include "kafka/worker.h"
 
+/* A stage with state takes no messages while the disk has less room than so many write buffers, and
+ * follows no copies while it has less than twice as much. */
+enum { SP_ROOM_BUFFERS = 8 };
+
 /* What the producer has been given for one partition. */
 struct sp_outlet {
     uint64_t bytes; /* keys and values that are not delivered yet */
     uint64_t messages;
     int64_t last; /* the offset of the last one that was delivered */
+    bool begun;   /* of waiting.c */
+};
+
+/* A message to be sent. */
+struct sp_outgoing {
+    enum sp_topic topic;
+    int32_t partition;
+    struct sp_view key;
+    struct sp_view value;        /* without data: deletes the key */
+    rd_kafka_headers_t *headers; /* NULL, or copied */
 };
 
 struct sp_worker {
@@ -59,6 +75,9 @@ struct sp_worker {
     struct sp_outlet *outlets[SP_TOPICS];
     uint64_t batch_bytes;    /* what librdkafka sends of a partition in one request, at most: */
     uint64_t batch_messages; /* whichever is reached first */
+    uint64_t message_bytes;  /* the largest message that librdkafka takes */
+    struct sp_buf waiting;   /* messages of the open transaction; see waiting.c */
+    bool waits;              /* more are added to them */
     size_t kept;             /* messages, of all tasks */
     uint64_t logged_step_us; /* the longest step that was logged */
     uint32_t *wipes;         /* how often state was wiped because a stage found it damaged */
@@ -140,6 +159,19 @@ enum sp_err sp_transaction_commit(struct sp_worker *w);
 void sp_transaction_abort(struct sp_worker *w);
 void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m, enum sp_err err,
                                 const char *why);
+/* Gives a message to librdkafka. SP_TOO_LARGE: it does not accept it, and nothing was given. */
+enum sp_err sp_output_try(struct sp_worker *w, const struct sp_outgoing *o);
+/* The same, and the stage ends if the message is too large. */
+void sp_output_give(struct sp_worker *w, const struct sp_outgoing *o);
+void sp_output_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes);
+
+/* At the begin of a transaction: messages wait, if the stage has state. */
+void sp_waiting_begin(struct sp_worker *w);
+/* False: this message does not wait. */
+bool sp_waiting_put(struct sp_worker *w, const struct sp_outgoing *o, struct sp_outlet *outlet);
+/* Gives librdkafka what waits. What comes later in the transaction does not wait. */
+void sp_waiting_end(struct sp_worker *w);
+
 /* Of the producer: notes where messages went, and what could not be delivered. */
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg);
 

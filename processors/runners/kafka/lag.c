@@ -27,23 +27,44 @@ static bool ends(const struct sp_lag *l)
     return __atomic_load_n(&l->ending, __ATOMIC_RELAXED);
 }
 
-static int64_t lag_of(const struct sp_lag *l, const struct tier *t)
+/* Where the group will continue in a partition: at its beginning, if it has committed nothing. */
+static int64_t next_of(const struct tier *t, const rd_kafka_topic_partition_t *committed)
+{
+    int64_t low = 0, high = 0;
+    if (committed->offset >= 0)
+        return committed->offset;
+    return rd_kafka_query_watermark_offsets(t->handle, t->topic, committed->partition, &low, &high,
+                                            TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR
+               ? low
+               : -1;
+}
+
+static int64_t sum_of(const struct sp_lag *l, const struct tier *t,
+                      const rd_kafka_topic_partition_list_t *committed, const int64_t *high)
 {
     int64_t lag = 0;
+    for (int i = 0; i < committed->cnt; i++) {
+        int64_t next = ends(l) ? -1 : next_of(t, &committed->elems[i]);
+        if (next < 0)
+            return -1;
+        lag += high[committed->elems[i].partition] - next;
+    }
+    return lag;
+}
+
+/* Two requests, whatever the number of partitions. */
+static int64_t lag_of(const struct sp_lag *l, const struct tier *t)
+{
+    struct sp_fault fault;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(t->partitions);
+    int64_t *high = sp_calloc((size_t)t->partitions, sizeof *high);
     for (int32_t p = 0; p < t->partitions; p++)
         rd_kafka_topic_partition_list_add(list, t->topic, p);
-    if (rd_kafka_committed(t->handle, list, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-        lag = -1;
-    for (int i = 0; i < list->cnt && lag >= 0; i++) {
-        int64_t low = 0, high = 0, at = list->elems[i].offset;
-        if (ends(l) ||
-            rd_kafka_query_watermark_offsets(t->handle, t->topic, list->elems[i].partition, &low,
-                                             &high, TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-            lag = -1;
-        else
-            lag += high - (at >= 0 ? at : low);
-    }
+    bool known =
+        rd_kafka_committed(t->handle, list, TIMEOUT_MS) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+        sp_kafka_ends(t->handle, t->topic, t->partitions, high, TIMEOUT_MS, &fault) == SP_OK;
+    int64_t lag = known ? sum_of(l, t, list, high) : -1;
+    sp_free(high);
     rd_kafka_topic_partition_list_destroy(list);
     return lag;
 }

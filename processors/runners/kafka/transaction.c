@@ -14,84 +14,30 @@
 
 enum { DEAD_VALUE_BYTES = 64 << 10, DEAD_KEY_BYTES = 4 << 10, DEAD_DETAIL_BYTES = 1000 };
 
-struct outgoing {
-    enum sp_topic topic;
-    int32_t partition;
-    struct sp_view key;
-    struct sp_view value;
-    rd_kafka_headers_t *headers; /* NULL, or copied */
-};
-
-/* A retry would fail again, and leaving the message out would lose it: the stage ends. */
-static void note_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes)
-{
-    char text[256];
-    snprintf(text, sizeof text,
-             "a message of %zu bytes is larger than kafka.message.max.bytes or the topic's "
-             "max.message.bytes; set both above that and start again",
-             bytes);
-    sp_failure_note(&w->failure, SP_INVALID, w->topics[topic], text);
-}
-
-/* Waits until the producer's queue has room, as long as any request to the broker may take, and
- * reports that the worker is alive. Batches that are not full have to be sent, too. Notes any other
- * error. */
-static void wait_for_room(struct sp_worker *w, enum sp_topic topic, rd_kafka_resp_err_t code,
-                          int64_t *end_ms)
-{
-    enum { WAIT_MS = 100 };
-    int64_t now_ms = sp_clock_ms();
-    if (!*end_ms)
-        *end_ms = now_ms + sp_worker_timeout_ms(w);
-    if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL || now_ms >= *end_ms) {
-        sp_failure_note_kafka(&w->failure, w->producer, code, w->topics[topic],
-                              rd_kafka_err2str(code));
-        return;
-    }
-    sp_worker_alive(w);
-    rd_kafka_flush(w->producer, WAIT_MS);
-}
-
-/* Returns SP_TOO_LARGE if the topic does not accept it; then nothing was given to the producer. */
-static enum sp_err produce(struct sp_worker *w, const struct outgoing *o)
+/* Returns SP_TOO_LARGE if the topic does not accept it; then nothing is sent. */
+static enum sp_err produce(struct sp_worker *w, const struct sp_outgoing *o)
 {
     size_t bytes = o->key.len + o->value.len;
     if (w->limits[o->topic] && bytes > w->limits[o->topic])
         return SP_TOO_LARGE;
-    int64_t end_ms = 0;
-    struct sp_outlet *outlet = &w->outlets[o->topic][o->partition];
-    while (w->failure.err == SP_OK) {
-        rd_kafka_headers_t *copy = o->headers ? rd_kafka_headers_copy(o->headers) : NULL;
-        rd_kafka_resp_err_t code = rd_kafka_producev(
-            w->producer, RD_KAFKA_V_RKT(w->known[o->topic]), RD_KAFKA_V_PARTITION(o->partition),
-            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(o->key.data, o->key.len),
-            RD_KAFKA_V_VALUE((void *)(uintptr_t)o->value.data, o->value.len),
-            RD_KAFKA_V_OPAQUE(outlet), RD_KAFKA_V_HEADERS(copy), RD_KAFKA_V_END);
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            outlet->bytes += bytes;
-            outlet->messages++;
-            return SP_OK;
-        }
-        if (copy)
-            rd_kafka_headers_destroy(copy);
-        if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
-            return SP_TOO_LARGE;
-        wait_for_room(w, o->topic, code, &end_ms);
-    }
-    return w->failure.err;
+    if (sp_waiting_put(w, o, &w->outlets[o->topic][o->partition]))
+        return w->failure.err;
+    if (w->waits)
+        sp_waiting_end(w);
+    return sp_output_try(w, o);
 }
 
 /* Produces what cannot be left out. */
-static void produce_surely(struct sp_worker *w, const struct outgoing *o)
+static void produce_surely(struct sp_worker *w, const struct sp_outgoing *o)
 {
     if (produce(w, o) == SP_TOO_LARGE)
-        note_too_large(w, o->topic, o->key.len + o->value.len);
+        sp_output_too_large(w, o->topic, o->key.len + o->value.len);
 }
 
 void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition, struct sp_view key,
                     struct sp_view value)
 {
-    struct outgoing o = {.topic = topic, .partition = partition, .key = key, .value = value};
+    struct sp_outgoing o = {.topic = topic, .partition = partition, .key = key, .value = value};
     enum sp_err err = produce(w, &o);
     if (err == SP_TOO_LARGE && !w->options->stage.stateful) {
         /* The message that it was made from becomes a dead letter. */
@@ -99,7 +45,7 @@ void sp_worker_emit(struct sp_worker *w, enum sp_topic topic, int32_t partition,
         return;
     }
     if (err == SP_TOO_LARGE)
-        note_too_large(w, topic, key.len + value.len);
+        sp_output_too_large(w, topic, key.len + value.len);
     ADD(w, emitted, 1);
     ADD(w, emitted_bytes, key.len + value.len);
     if (topic == SP_TOPIC_CONTAIN)
@@ -158,11 +104,11 @@ void sp_transaction_dead_letter(struct sp_worker *w, const rd_kafka_message_t *m
     add_header(headers, "offset", m->offset);
     add_header(headers, "bytes", (int64_t)m->len);
     rd_kafka_header_add(headers, "stage", -1, w->options->stage.name, -1);
-    struct outgoing o = {.topic = SP_TOPIC_DEAD_LETTER,
-                         .partition = m->partition % w->partitions[SP_TOPIC_DEAD_LETTER],
-                         .key = piece(m->key, m->key_len, DEAD_KEY_BYTES),
-                         .value = piece(m->payload, m->len, DEAD_VALUE_BYTES),
-                         .headers = headers};
+    struct sp_outgoing o = {.topic = SP_TOPIC_DEAD_LETTER,
+                            .partition = m->partition % w->partitions[SP_TOPIC_DEAD_LETTER],
+                            .key = piece(m->key, m->key_len, DEAD_KEY_BYTES),
+                            .value = piece(m->payload, m->len, DEAD_VALUE_BYTES),
+                            .headers = headers};
     produce_surely(w, &o);
     rd_kafka_headers_destroy(headers);
     ADD(w, dead_letters, 1);
@@ -186,6 +132,7 @@ void sp_transaction_open_outlets(struct sp_worker *w)
             w->outlets[topic] = sp_calloc((size_t)w->partitions[topic], sizeof *w->outlets[topic]);
     w->batch_bytes = setting(w->producer, "batch.size");
     w->batch_messages = setting(w->producer, "batch.num.messages");
+    w->message_bytes = setting(w->producer, "message.max.bytes");
 }
 
 /* The broker's limit applies to batches. A batch of more than that is a single message, so the
@@ -200,7 +147,7 @@ static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
         topic++;
     SP_ASSERT(topic < SP_TOPICS);
     if (w->options->stage.stateful || topic == SP_TOPIC_DEAD_LETTER || bytes <= w->batch_bytes) {
-        note_too_large(w, topic, bytes);
+        sp_output_too_large(w, topic, bytes);
         return;
     }
     w->limits[topic] = bytes - 1;
@@ -251,6 +198,7 @@ enum sp_err sp_transaction_begin(struct sp_worker *w)
     w->due_ms = w->opened_ms + interval_ms(w);
     w->handled = w->taken = 0;
     w->purged = false;
+    sp_waiting_begin(w);
     return w->failure.err;
 }
 
@@ -275,10 +223,10 @@ struct changelog {
 static void on_write(void *arg, struct sp_view key, struct sp_view value, bool deleted)
 {
     struct changelog *c = arg;
-    struct outgoing o = {.topic = c->w->options->stage.changelog,
-                         .partition = c->task->partition,
-                         .key = key,
-                         .value = deleted ? sp_view(NULL, 0) : value};
+    struct sp_outgoing o = {.topic = c->w->options->stage.changelog,
+                            .partition = c->task->partition,
+                            .key = key,
+                            .value = deleted ? sp_view(NULL, 0) : value};
     produce_surely(c->w, &o);
     c->records++;
 }
@@ -294,10 +242,10 @@ static enum sp_err write_changelog(struct sp_worker *w, struct sp_task *t)
     struct sp_buf marker = {0};
     sp_task_live(t);
     sp_marker_put(&marker, &(struct sp_marker){t->handled_next, t->batch + 1, t->life});
-    struct outgoing o = {.topic = w->options->stage.changelog,
-                         .partition = t->partition,
-                         .key = sp_view("", 0),
-                         .value = sp_buf_view(&marker)};
+    struct sp_outgoing o = {.topic = w->options->stage.changelog,
+                            .partition = t->partition,
+                            .key = sp_view("", 0),
+                            .value = sp_buf_view(&marker)};
     produce_surely(w, &o);
     sp_buf_done(&marker);
     ADD(w, changelog_records, c.records + 1);
@@ -335,6 +283,7 @@ static bool has_full_batch(const struct sp_worker *w)
 static void deliver_all(struct sp_worker *w)
 {
     enum { WAIT_MS = 100 };
+    sp_waiting_end(w);
     int64_t now_ms = sp_clock_ms(), end_ms = now_ms + sp_worker_timeout_ms(w);
     for (; w->failure.err == SP_OK && now_ms < end_ms && has_full_batch(w);
          now_ms = sp_clock_ms()) {

@@ -427,6 +427,7 @@ static void close_round(struct sp_worker *w)
     w->tasks = NULL;
     for (int topic = 0; topic < SP_TOPICS; topic++)
         sp_free(w->outlets[topic]);
+    sp_buf_done(&w->waiting);
     SET(w, paused, 0);
 }
 

@@ -350,6 +350,40 @@ TEST(the_main_loop_does_not_query_the_lag)
     world_destroy();
 }
 
+rd_kafka_resp_err_t __real_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
+                                                            int32_t partition, int64_t *ret_low,
+                                                            int64_t *ret_high, int timeout_ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
+                                                            int32_t partition, int64_t *ret_low,
+                                                            int64_t *ret_high, int timeout_ms);
+
+static uint64_t ends_asked; /* of partition 0 of the tiers */
+
+rd_kafka_resp_err_t __wrap_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, const char *topic,
+                                                            int32_t partition, int64_t *ret_low,
+                                                            int64_t *ret_high, int timeout_ms)
+{
+    if (partition == 0 && strncmp(topic, "t.tier", 6) == 0)
+        __atomic_add_fetch(&ends_asked, 1, __ATOMIC_RELAXED);
+    return __real_rd_kafka_query_watermark_offsets(handle, topic, partition, ret_low, ret_high,
+                                                   timeout_ms);
+}
+
+/* The ends of a partition alone cost two requests, twice a second. */
+TEST(the_lag_does_not_ask_for_the_ends_of_each_partition)
+{
+    world_create(false);
+    world_commit_offset("t.group", "t.tier1", 0);
+    world_commit_offset("t.compare", "t.tier2", 0);
+    world.options.max_lag = 1000;
+    asked_elsewhere = ends_asked = 0;
+    world_start();
+    CU_ASSERT(world_wait_for(&asked_elsewhere, 6)); /* three rounds over both tiers */
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    CU_ASSERT_EQUAL(ends_asked, 0);
+    world_destroy();
+}
+
 /* ---- damaged state ---- */
 
 static const char *damaged_suffix;
