@@ -131,9 +131,9 @@ const struct sp_option sp_options[] = {
      KIB *KIB, 1024 * GIB, NULL, "RocksDB's block cache"},
     {"store.memtable_bytes", SP_OPTION_BYTES, FIELD(store_memtable_bytes), false, "0", KIB *KIB,
      16 * GIB, NULL,
-     "size of each write buffer, of which there are up to three (in `run` two); on Kafka all "
-     "databases of a process share them. 0: 64 MiB; in `run` a hundredth of the memory that "
-     "cache.bytes is a share of, if that is more, and at most 256 MiB"},
+     "size of each write buffer, of which there are up to two; on Kafka all databases of a process "
+     "share them. 0: 64 MiB; in `run` a hundredth of the memory that cache.bytes is a share of, if "
+     "that is more, and at most 256 MiB"},
     {"store.background_threads", SP_OPTION_COUNT, FIELD(store_background_threads), false, "2", 1,
      64, NULL,
      "RocksDB's threads for flushes and compactions; on Kafka also how many partitions are "

@@ -42,7 +42,7 @@ static uint64_t property(const struct sp_apply *a, const char *name, uint64_t ot
 static uint64_t merged_bytes(const struct sp_apply *a)
 {
     uint64_t few = (a->sorted ? MERGED_SORTED : MERGED) * a->memtable_bytes;
-    uint64_t all = a->gathers ? property(a, "rocksdb.total-sst-files-size", 0) : 0;
+    uint64_t all = a->runs ? property(a, "rocksdb.total-sst-files-size", 0) : 0;
     return all > few ? all : few;
 }
 

@@ -22,7 +22,7 @@ struct sp_apply {
     struct sp_sorted *sorted; /* if not NULL, large batches become sorted files and use neither
                                  write buffers nor log */
     bool fills;               /* so do all batches */
-    bool gathers;             /* RocksDB may merge all files at once (tuning.c) */
+    bool runs;                /* RocksDB may merge all files at once (tuning.c) */
     bool log;                 /* the database has a write-ahead log */
     const char *directory;    /* its disk must have room; NULL: not checked */
     uint64_t memtable_bytes;  /* of a write buffer */

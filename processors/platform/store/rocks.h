@@ -26,8 +26,8 @@ struct sp_rocks_db {
     struct sp_present present; /* the keys of all commits; only if commits are gathered */
     struct sp_apply apply;
     char *directory;
-    struct sp_flight *flight;        /* commits in the background; NULL: commits at once */
-    bool fills;                      /* the flight exists only for filling */
+    bool background;                 /* commits are applied by a flight, not only while filling */
+    struct sp_flight *flight;        /* NULL: commits at once */
     struct sp_ahead *ahead;          /* NULL without a flight, and while filling */
     rocksdb_pinnableslice_t *pinned; /* the value that the last get returned */
     bool shared;                     /* all RocksDB objects belong to another handle */
@@ -42,6 +42,9 @@ static inline struct sp_rocks_db *sp_rocks(struct sp_db *db)
 extern const struct sp_db_ops sp_rocks_ops;
 
 void sp_rocks_set_options(struct sp_rocks_db *r, const struct sp_rocksdb_options *o);
+/* How many bytes of commits wait at most: the size of a write buffer, which changes as other
+ * databases come and go. */
+uint64_t sp_rocks_held_most(const struct sp_rocks_db *r);
 /* Drops the value that the last get returned. */
 void sp_rocks_unpin(struct sp_rocks_db *r);
 

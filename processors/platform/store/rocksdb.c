@@ -192,6 +192,11 @@ static enum sp_err refused(struct sp_rocks_db *r)
     return SP_STORE;
 }
 
+uint64_t sp_rocks_held_most(const struct sp_rocks_db *r)
+{
+    return r->process ? sp_rocksdb_shared_share(r->process) : r->apply.memtable_bytes;
+}
+
 static bool has_open(const struct sp_rocks_db *r)
 {
     return r->held.rows.count > sp_held_open(&r->held);
@@ -206,6 +211,7 @@ static enum sp_err apply_held(struct sp_rocks_db *r)
     SP_ASSERT(!has_open(r));
     sp_held_merge(&r->held);
     enum sp_err err = land(r);
+    r->apply.memtable_bytes = sp_rocks_held_most(r);
     if (err == SP_OK && r->flight) {
         sp_flight_start(r->flight, &r->held.rows);
         if (r->ahead)
@@ -225,7 +231,7 @@ static enum sp_err rocks_commit(struct sp_db *db)
     sp_rocks_unpin(r);
     bool waits = r->gathers && !r->apply.fills;
     sp_held_commit(&r->held, &r->present);
-    return waits && sp_held_bytes(&r->held) < r->apply.memtable_bytes ? SP_OK : apply_held(r);
+    return waits && sp_held_bytes(&r->held) < sp_rocks_held_most(r) ? SP_OK : apply_held(r);
 }
 
 static void rocks_each_write(struct sp_db *db,
@@ -289,33 +295,39 @@ static enum sp_err fill_begin(struct sp_rocks_db *r)
     if (err != SP_OK || error)
         return error ? failed(r, error) : err;
     if (!r->apply.sorted)
-        r->apply.sorted = sp_sorted_new(r->handle, r->directory, r->gathers);
+        r->apply.sorted = sp_sorted_new(r->handle, r->directory, r->apply.runs);
     if ((error = sp_sorted_fills(r->apply.sorted, true)))
         return failed(r, error);
     r->apply.fills = true;
-    if (!r->flight) {
+    if (!r->present.complete)
+        sp_held_done(&r->held); /* its filter costs time, and no commit waits */
+    if (!r->flight)
         r->flight = sp_flight_new(&r->apply);
-        r->fills = r->flight != NULL;
-    }
     return SP_OK;
+}
+
+/* Frees the memory of the batches, which are large in a fill. */
+static void shrink(struct sp_rocks_db *r)
+{
+    sp_held_done(&r->held);
+    if (r->gathers)
+        sp_held_init(&r->held, sp_rocks_held_most(r));
+    if (r->ahead)
+        return; /* it has the flight */
+    sp_flight_free(r->flight);
+    r->flight = r->background ? sp_flight_new(&r->apply) : NULL;
 }
 
 static enum sp_err fill_end(struct sp_rocks_db *r)
 {
     enum sp_err err = land(r);
-    if (r->fills) {
-        sp_flight_free(r->flight);
-        r->flight = NULL;
-        r->fills = false;
-    }
+    shrink(r);
     r->apply.fills = false;
     char *error = sp_sorted_fills(r->apply.sorted, false);
     if (!r->gathers) {
         sp_sorted_free(r->apply.sorted);
         r->apply.sorted = NULL;
     }
-    if (!r->gathers)
-        sp_held_done(&r->held); /* frees its memory, which is large after filling */
     if (!error)
         error = sp_rocksdb_filled(r->handle, true);
     if (err == SP_OK && error)
@@ -344,13 +356,14 @@ static void rocks_before_commits(struct sp_db *db, enum sp_err (*before)(void *a
 static void rocks_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret_memory_bytes)
 {
     struct sp_rocks_db *r = sp_rocks(db);
-    land(r); /* the next commit returns its error */
+    const struct sp_write_batch *coming = sp_flight_batch(r->flight);
+    uint64_t waits = sp_held_bytes(&r->held) + (coming ? coming->bytes.len : 0);
     settle(r);
     *ret_disk_bytes = property(r, "rocksdb.total-sst-files-size") +
                       property(r, "rocksdb.total-blob-file-size") +
                       property(r, "rocksdb.cur-size-all-mem-tables") + /* about the log's size */
-                      sp_held_bytes(&r->held);
-    *ret_memory_bytes = property(r, "rocksdb.size-all-mem-tables") + sp_held_bytes(&r->held) +
+                      waits;
+    *ret_memory_bytes = property(r, "rocksdb.size-all-mem-tables") + waits +
                         property(r, "rocksdb.estimate-table-readers-mem");
 }
 
@@ -406,93 +419,3 @@ const struct sp_db_ops sp_rocks_ops = {
     .size = rocks_size,
     .close = rocks_close,
 };
-
-void sp_rocks_set_options(struct sp_rocks_db *r, const struct sp_rocksdb_options *o)
-{
-    sp_rocksdb_tuned_thread();
-    r->process = o->shared;
-    if (!r->cache && !r->process)
-        r->cache = rocksdb_cache_create_lru(o->block_cache_bytes);
-    r->options =
-        sp_rocksdb_tuned_options(o, r->process ? sp_rocksdb_shared_cache(r->process) : r->cache);
-    r->read = rocksdb_readoptions_create();
-    r->scan = rocksdb_readoptions_create();
-    rocksdb_readoptions_set_fill_cache(r->scan, 0);
-    rocksdb_readoptions_set_total_order_seek(r->scan, 1);
-    r->narrow = rocksdb_readoptions_create();
-    rocksdb_readoptions_set_fill_cache(r->narrow, 0);
-    r->write = rocksdb_writeoptions_create();
-    /* If a log continued in a new file before the old one was on the disk, a loss of power could
-     * keep the new file and lose the old one, and RocksDB would replay the log with a gap. */
-    rocksdb_writeoptions_set_sync(r->write, o->write_ahead_log);
-    rocksdb_writeoptions_disable_WAL(r->write, !o->write_ahead_log);
-    r->writes = rocksdb_writebatch_create();
-    r->apply.log = o->write_ahead_log;
-    r->apply.memtable_bytes = o->memtable_bytes;
-}
-
-static bool is_empty(const struct sp_rocks_db *r)
-{
-    char *error = NULL;
-    rocksdb_iterator_t *rows = rocksdb_create_iterator(r->handle, r->scan);
-    rocksdb_iter_seek_to_first(rows);
-    bool found = rocksdb_iter_valid(rows);
-    rocksdb_iter_get_error(rows, &error);
-    rocksdb_iter_destroy(rows);
-    bool failed = error != NULL;
-    rocksdb_free(error);
-    return !found && !failed;
-}
-
-enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
-                               const struct sp_rocksdb_options *options, struct sp_db **ret_db,
-                               struct sp_fault *fault)
-{
-    struct sp_rocksdb_options defaults;
-    sp_rocksdb_options_default(&defaults);
-    struct sp_rocks_db *r = sp_calloc(1, sizeof *r);
-    struct sp_buf path = {0};
-    char *error = NULL;
-    r->db.ops = &sp_rocks_ops;
-    r->lock = -1;
-    sp_rocks_set_options(r, options ? options : &defaults);
-    enum sp_err err = sp_directory_open(directory, fingerprint, &r->lock, fault);
-    if (err == SP_OK) {
-        sp_sorted_clear(directory);
-        sp_buf_put_str(&path, directory);
-        sp_buf_put(&path, "/rocksdb", sizeof "/rocksdb");
-        r->handle = rocksdb_open(r->options, path.data, &error);
-        if (error) {
-            err = sp_fault_set(
-                fault, SP_STORE,
-                "cannot open the state in %s: RocksDB: %s; restore it from a copy, or use "
-                "another --state directory",
-                directory, error);
-            rocksdb_free(error);
-        }
-    }
-    sp_buf_done(&path);
-    if (err == SP_OK) {
-        sp_rocksdb_shared_join(r->process, r->handle);
-        rocksdb_free(sp_rocksdb_filled(r->handle, false)); /* without it, only speed is lost */
-        r->apply.handle = r->handle;
-        r->apply.options = r->write;
-        r->directory = sp_strdup(directory);
-        r->apply.directory = options && options->looks_for_room ? r->directory : NULL;
-        r->gathers = options && options->gathers && !options->write_ahead_log;
-        r->apply.gathers = r->gathers;
-        if (r->gathers) {
-            sp_held_init(&r->held, r->apply.memtable_bytes);
-            r->apply.sorted = sp_sorted_new(r->handle, directory, true);
-            if (is_empty(r))
-                sp_present_begin(&r->present, SP_PRESENT_LAYERS);
-        }
-        if (options && options->background)
-            r->flight = sp_flight_new(&r->apply);
-        if (r->flight)
-            r->ahead = sp_ahead_new(r->handle, r->flight);
-        *ret_db = &r->db;
-    } else
-        sp_db_close(&r->db);
-    return err;
-}

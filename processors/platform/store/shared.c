@@ -14,7 +14,7 @@ enum { MEMTABLE_MIN_BYTES = 1 << 20 };
 struct sp_rocksdb_shared {
     rocksdb_cache_t *cache;
     uint64_t memtable_bytes;
-    uint64_t shares; /* each database has memtable_bytes / shares; at least one each */
+    uint64_t shares; /* atomic: each database has memtable_bytes / shares; at least one each */
     rocksdb_t **handles;
     size_t count;
     size_t cap;
@@ -44,10 +44,11 @@ rocksdb_cache_t *sp_rocksdb_shared_cache(struct sp_rocksdb_shared *s)
     return s->cache;
 }
 
-static uint64_t share(const struct sp_rocksdb_shared *s)
+uint64_t sp_rocksdb_shared_share(const struct sp_rocksdb_shared *s)
 {
-    SP_ASSERT(s->shares > 0);
-    uint64_t bytes = s->memtable_bytes / s->shares;
+    uint64_t shares = __atomic_load_n(&s->shares, __ATOMIC_RELAXED);
+    SP_ASSERT(shares > 0);
+    uint64_t bytes = s->memtable_bytes / shares;
     return bytes > MEMTABLE_MIN_BYTES ? bytes : MEMTABLE_MIN_BYTES;
 }
 
@@ -62,9 +63,9 @@ static void divide(struct sp_rocksdb_shared *s, size_t count)
         shares /= 2;
     if (shares == s->shares)
         return;
-    s->shares = shares;
+    __atomic_store_n(&s->shares, shares, __ATOMIC_RELAXED);
     char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, share(s));
+    snprintf(text, sizeof text, "%" PRIu64, sp_rocksdb_shared_share(s));
     const char *const names[] = {"write_buffer_size"}, *const values[] = {text};
     for (size_t i = 0; i < s->count; i++) {
         char *error = NULL;
@@ -76,7 +77,7 @@ static void divide(struct sp_rocksdb_shared *s, size_t count)
 uint64_t sp_rocksdb_shared_memtable_bytes(struct sp_rocksdb_shared *s)
 {
     divide(s, s->count + 1);
-    return share(s);
+    return sp_rocksdb_shared_share(s);
 }
 
 void sp_rocksdb_shared_join(struct sp_rocksdb_shared *s, rocksdb_t *handle)

@@ -12,6 +12,8 @@ rocksdb_cache_t *sp_rocksdb_shared_cache(struct sp_rocksdb_shared *s);
 /* Returns the size of a write buffer, in bytes, for one more database, and reduces those of the
  * others if necessary. */
 uint64_t sp_rocksdb_shared_memtable_bytes(struct sp_rocksdb_shared *s);
+/* The present size of a write buffer; any thread may ask. */
+uint64_t sp_rocksdb_shared_share(const struct sp_rocksdb_shared *s);
 /* Adds an open database. If `s` is NULL, it does nothing. */
 void sp_rocksdb_shared_join(struct sp_rocksdb_shared *s, rocksdb_t *handle);
 /* Removes a database before it is closed. Does nothing if it was not added, or `s` is NULL. */

@@ -55,11 +55,11 @@ void sp_sorted_clear(const char *directory)
     sp_buf_done(&path);
 }
 
-struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const char *directory, bool gathers)
+struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const char *directory, bool runs)
 {
     struct sp_sorted *s = sp_calloc(1, sizeof *s);
     s->handle = handle;
-    s->prefix_bytes = gathers ? SP_ROCKSDB_PREFIX_BYTES : 0;
+    s->prefix_bytes = runs ? SP_ROCKSDB_PREFIX_BYTES : 0;
     s->file = sp_sorted_file_new(SP_ROCKSDB_FILTER_BITS, s->prefix_bytes, BLOCK_BYTES);
     s->ingest = rocksdb_ingestexternalfileoptions_create();
     rocksdb_ingestexternalfileoptions_set_move_files(s->ingest, 1);

@@ -14,8 +14,8 @@
 struct sp_sorted;
 
 /* The handle is borrowed; the name is copied. The file is in `directory`, the
- * state directory. `gathers`: as in the database's options. Never NULL. */
-struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const char *directory, bool gathers);
+ * state directory. `runs`: as in struct sp_apply. Never NULL. */
+struct sp_sorted *sp_sorted_new(rocksdb_t *handle, const char *directory, bool runs);
 /* NULL is allowed. */
 void sp_sorted_free(struct sp_sorted *s);
 /* With `on`, RocksDB does not merge files (sp_rocksdb_fill) until there are very many, and a thread

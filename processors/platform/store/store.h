@@ -41,8 +41,7 @@ struct sp_rocksdb_options {
     struct sp_rocksdb_shared *shared;
     /* On: a thread applies commits while the caller continues, and the caller already reads their
      * rows; the next commit or sync returns an error that occurred. After a kill the state is still
-     * a prefix of the commits. Another thread reads ahead the keys of sp_store_expect. Off by
-     * default. */
+     * a prefix of the commits. Off by default. */
     bool background;
     /* Off (default): a commit reaches the disk when its write buffer does. On: it is there before
      * sp_db_commit returns (with `background`, before the next commit returns). Either way the
@@ -52,6 +51,11 @@ struct sp_rocksdb_options {
      * applied together, as one sorted file, without a write buffer. A commit that fails is then
      * reported by a later commit or sync. Ignored with a write-ahead log. Off by default. */
     bool gathers;
+    /* On: the process has no other database, so this one may take more. With `background` another
+     * thread reads ahead the keys of sp_store_expect. With `gathers` there is a filter in memory of
+     * the keys of a database that began empty, and a merge of files may need as much room on the
+     * disk as all of them take. Off by default. */
+    bool alone;
     /* On: a commit for which the disk has no room fails with SP_STORE and "No space left on device"
      * before RocksDB starts it. Off (default): the caller checks for room. */
     bool looks_for_room;

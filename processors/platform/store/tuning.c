@@ -126,7 +126,7 @@ rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
     rocksdb_options_increase_parallelism(to, o->background_threads);
     rocksdb_options_set_max_background_jobs(to, o->background_threads);
     set_memtables(to, o);
-    if (o->gathers && !o->write_ahead_log)
+    if (o->gathers && o->alone && !o->write_ahead_log)
         set_runs(to);
     rocksdb_options_set_max_open_files(to, open_files(o->databases));
     rocksdb_options_set_keep_log_file_num(to, LOG_FILES);

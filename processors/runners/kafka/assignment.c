@@ -7,7 +7,6 @@
 #include "kafka/internal.h"
 
 /* Copies stop at twice the room that the stage itself needs (intake.c). */
-enum { ROOM_BUFFERS = 8 };
 
 /* ---- tasks ---- */
 
@@ -286,7 +285,7 @@ static void start_standby(struct sp_worker *w)
         .partitions = partitions,
         .own = own,
         .replicas = w->options->standby_replicas,
-        .room_bytes = ROOM_BUFFERS * w->options->store.memtable_bytes,
+        .room_bytes = 2 * SP_ROOM_BUFFERS * w->options->store.memtable_bytes,
         .metric_wanted = &w->options->metrics->standby_wanted,
         .metric_copies = &w->options->metrics->standby_copies,
         .metric_remaining = &w->options->metrics->standby_remaining};

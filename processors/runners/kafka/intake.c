@@ -18,11 +18,11 @@ static bool is_behind(const struct sp_worker *w)
     return w->paused ? behind > most / 2 : behind > most;
 }
 
-/* Returns the room that must be free: all write buffers may be flushed at any time, and merged with
- * the files on disk. */
+/* Returns the room that must be free: all commits that wait may be written at any time, and the
+ * files be merged with those on disk. */
 static uint64_t reserve(const struct sp_worker *w)
 {
-    uint64_t bytes = 4 * w->options->store.memtable_bytes;
+    uint64_t bytes = SP_ROOM_BUFFERS * w->options->store.memtable_bytes;
     return w->paused ? bytes + bytes / 4 : bytes;
 }
 

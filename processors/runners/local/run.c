@@ -339,7 +339,7 @@ static enum sp_err open_state(struct run *r)
     enum sp_err err = SP_OK;
     store.background = o->threads != 1 && !o->store.write_ahead_log;
     store.looks_for_room = true;
-    store.gathers = true;
+    store.gathers = store.alone = true;
     r->reads_ahead = o->state && store.background;
     r->passing = !o->state;
     if (o->state)

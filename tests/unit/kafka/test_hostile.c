@@ -479,7 +479,7 @@ static void set_free(uint64_t bytes)
 TEST(a_stage_waits_for_room_on_its_disk)
 {
     world_create(true);
-    uint64_t reserve = 4 * world.options.store.memtable_bytes;
+    uint64_t reserve = SP_ROOM_BUFFERS * world.options.store.memtable_bytes;
     world_start();
     world_feed(0, MESSAGES);
     world_wait_committed(MESSAGES);

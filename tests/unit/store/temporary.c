@@ -7,7 +7,7 @@
 
 #include "harness.h"
 
-enum { DIRECTORIES_MAX = 64 };
+enum { DIRECTORIES_MAX = 128 };
 
 static char names[DIRECTORIES_MAX][256];
 static int count;

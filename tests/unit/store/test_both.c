@@ -21,9 +21,10 @@ static void on_both(void (*check)(struct sp_db *db))
     sp_rocksdb_options_default(&o);
     o.block_cache_bytes = 4 << 20;
     o.memtable_bytes = 1 << 20;
-    for (int way = 0; way < 4; way++) {
+    for (int way = 0; way < 8; way++) {
         o.background = way & 1;
         o.gathers = way & 2;
+        o.alone = way & 4;
         CU_ASSERT_EQUAL_FATAL(
             sp_db_open_rocksdb(temporary_directory(), FINGERPRINT, &o, &db, &fault), SP_OK);
         check(db);

@@ -14,6 +14,9 @@
 
 enum { KEYS = 3000, WRITES = 20000, VALUE = 900, DATABASES = 4 };
 
+/* Of the next database that is opened, as the stages on Kafka do. */
+static bool gathers;
+
 static struct sp_db *open_with(const char *directory, struct sp_rocksdb_shared *shared,
                                uint64_t memtable_bytes)
 {
@@ -24,6 +27,7 @@ static struct sp_db *open_with(const char *directory, struct sp_rocksdb_shared *
     o.block_cache_bytes = 1 << 20;
     o.memtable_bytes = memtable_bytes;
     o.shared = shared;
+    o.gathers = o.background = gathers;
     if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault) != SP_OK)
         printf("%s\n", fault.text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(db);
@@ -64,12 +68,14 @@ static void check(struct sp_db *db, const uint32_t *table)
     CU_ASSERT_EQUAL(wrong, 0);
 }
 
-TEST(filled_rows_are_read_back_and_persist)
+/* `ways`: bit i says whether commits are gathered in round i. */
+static void fill_and_reopen(uint32_t ways)
 {
-    static uint32_t table[KEYS];
+    uint32_t table[KEYS] = {0};
     const char *directory = temporary_directory();
     for (uint32_t round = 1; round < 4; round++) {
         struct sp_view v;
+        gathers = ways >> round & 1;
         struct sp_db *db = open_with(directory, NULL, 1 << 20);
         check(db, table);
         fill(db, 10 * round, table); /* partly in write buffers when the first file is added */
@@ -96,6 +102,19 @@ TEST(filled_rows_are_read_back_and_persist)
     CU_ASSERT_EQUAL(sp_db_compact(db), SP_OK);
     check(db, table);
     sp_db_close(db);
+    gathers = false;
+}
+
+TEST(filled_rows_are_read_back_and_persist)
+{
+    fill_and_reopen(0);
+}
+
+TEST(a_state_may_be_gathered_or_not_each_time_it_is_opened)
+{
+    fill_and_reopen(1 << 2);
+    fill_and_reopen(1 << 1 | 1 << 3);
+    fill_and_reopen(1 << 1 | 1 << 2 | 1 << 3);
 }
 
 /* How many lines of RocksDB's log in that state have the text, and after it the other one. */
@@ -253,9 +272,9 @@ TEST(blocks_that_are_read_are_kept_in_the_cache_that_databases_share)
     sp_rocksdb_shared_free(shared);
 }
 
-TEST(databases_that_share_have_one_budget_of_write_buffers)
+static void share_a_budget(void)
 {
-    static uint32_t tables[DATABASES][KEYS];
+    uint32_t tables[DATABASES][KEYS] = {{0}};
     enum { MEMTABLE = 20 << 20 }; /* less than is written, but more than three shares */
     struct sp_rocksdb_options o;
     struct sp_db *dbs[DATABASES];
@@ -284,4 +303,12 @@ TEST(databases_that_share_have_one_budget_of_write_buffers)
     sp_db_close(dbs[0]);
     sp_rocksdb_shared_free(shared);
     sp_rocksdb_shared_free(NULL);
+}
+
+TEST(databases_that_share_have_one_budget_of_write_buffers)
+{
+    share_a_budget();
+    gathers = true;
+    share_a_budget();
+    gathers = false;
 }

@@ -33,7 +33,7 @@ static double times_written(uint32_t rows, size_t blob_bytes)
     uint64_t before = written(), bytes = 0;
     sp_rocksdb_options_default(&o);
     o.memtable_bytes = 1 << 16;
-    o.gathers = true;
+    o.gathers = o.alone = true;
     CU_ASSERT_EQUAL_FATAL(sp_db_open_rocksdb(temporary_directory(), "", &o, &db, &fault), SP_OK);
     for (uint32_t i = 0; i < rows; i++) {
         uint64_t key[2] = {sp_mix64(i), i};

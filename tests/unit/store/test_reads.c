@@ -15,7 +15,7 @@ static struct sp_db *open_empty(void)
     struct sp_db *db = NULL;
     sp_rocksdb_options_default(&o);
     o.memtable_bytes = 1 << 16;
-    o.gathers = true;
+    o.gathers = o.alone = true;
     CU_ASSERT_EQUAL_FATAL(sp_db_open_rocksdb(temporary_directory(), "", &o, &db, &fault), SP_OK);
     return db;
 }

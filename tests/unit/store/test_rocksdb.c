@@ -567,7 +567,7 @@ TEST(rows_are_seen_that_were_read_ahead_or_not_applied_yet)
     struct sp_db *db = NULL;
     struct sp_view v;
     uint32_t key = 0;
-    o.background = true;
+    o.background = o.alone = true;
     for (int gathers = 0; gathers < 2; gathers++) {
         o.gathers = gathers;
         CU_ASSERT_EQUAL_FATAL(sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault), SP_OK);

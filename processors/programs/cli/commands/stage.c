@@ -20,6 +20,7 @@ static struct sp_rocksdb_options store_options(const char *stage, const struct s
     sp_rocksdb_options_default(&usual);
     if (!config->store_memtable_bytes)
         store.memtable_bytes = usual.memtable_bytes;
+    store.gathers = store.background = true;
     store.databases = strcmp(stage, "contain") == 0 ? 1
                       : strcmp(stage, "group") == 0 ? (uint32_t)config->tier1_partitions
                                                     : (uint32_t)config->tier2_partitions;
