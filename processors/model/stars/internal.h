@@ -28,9 +28,9 @@
 #define SP_STARS_INTERNAL_H
 
 #include "base/assert.h"
+#include "base/counts.h"
 #include "candidates/candidates.h"
 #include "similarity/parity.h"
-#include "stars/counts.h"
 #include "stars/stars.h"
 #include "stars/table.h"
 

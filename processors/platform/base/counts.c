@@ -1,9 +1,10 @@
 /* Linear probing with backward-shift deletion (Knuth 6.4 R). */
-#include "stars/counts.h"
+#include "base/counts.h"
 
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/prefetch.h"
 
 void sp_counts_done(struct sp_counts *c)
 {
@@ -28,6 +29,12 @@ static size_t find(const struct sp_counts *c, uint64_t key)
 uint32_t sp_counts_get(const struct sp_counts *c, uint64_t key)
 {
     return c->cap ? c->items[find(c, key)].count : 0;
+}
+
+void sp_counts_prefetch(const struct sp_counts *c, uint64_t key)
+{
+    if (c->cap)
+        sp_prefetch(&c->items[home(c, key)]);
 }
 
 static void make_room(struct sp_counts *c)
