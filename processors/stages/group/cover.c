@@ -34,7 +34,8 @@ void sp_cover_judge_later(struct sp_large *l, struct sp_hub *h)
 
 /* ---- places in the order of ranks */
 
-bool sp_cover_is_behind(const struct sp_rank_place *p, const struct sp_hub *h)
+/* Whether the place is set and the hub is ranked behind it. */
+static bool is_behind(const struct sp_rank_place *p, const struct sp_hub *h)
 {
     return p->set && sp_rank_cmp(&p->rank, p->page, &h->rank, h->page) < 0;
 }
@@ -54,7 +55,7 @@ struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct s
 {
     struct sp_shelf_place place = sp_hub_place(hubs, p), next = place;
     struct sp_hub *h = sp_shelf_next(hubs, &next);
-    return h && !sp_cover_is_behind(p, h) ? next : place;
+    return h && !is_behind(p, h) ? next : place;
 }
 
 /* ---- winners come and go */
@@ -193,8 +194,7 @@ static void try_new(struct search *s)
     for (uint64_t n = h->judged; n < l->wins && !s->st->err; n++) {
         struct sp_hub *w = l->recent.hubs[n - l->recent_from];
         bool current = w && w != h && wins(w) && w->won == n + 1;
-        if (current && sp_hub_before(w, s->winner ? s->winner : h) &&
-            !sp_cover_is_behind(&l->decided, w))
+        if (current && sp_hub_before(w, s->winner ? s->winner : h) && !is_behind(&l->decided, w))
             try_winner(s, w);
     }
 }
@@ -203,8 +203,7 @@ static void try_new(struct search *s)
 static bool still_holds(const struct sp_large *l, const struct sp_hub *h)
 {
     const struct sp_hub *w = h->winner;
-    return wins(w) && w->won <= h->judged && sp_hub_before(w, h) &&
-           !sp_cover_is_behind(&l->decided, w);
+    return wins(w) && w->won <= h->judged && sp_hub_before(w, h) && !is_behind(&l->decided, w);
 }
 
 /* Whether no winner ranked before that of h has come since h was judged. */
@@ -306,7 +305,7 @@ static void decide_behind(struct sp_group_stage *st, struct sp_large *l, struct 
 bool sp_cover_is_decided(const struct sp_hub *h)
 {
     const struct sp_large *l = h->group->large;
-    if (!h->best || !h->winner || h->todo || sp_cover_is_behind(&l->decided, h))
+    if (!h->best || !h->winner || h->todo || is_behind(&l->decided, h))
         return false;
     return h->winner == h || (still_holds(l, h) && is_first(l, h));
 }
@@ -317,7 +316,7 @@ void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h)
     if (sp_cover_is_decided(h) || st->err ||
         (h->winner && h->winner->best && st->options.canary == SP_CANARY_STALE_COVER))
         return;
-    if (sp_cover_is_behind(&l->decided, h))
+    if (is_behind(&l->decided, h))
         decide_behind(st, l, h);
     else
         decide_one(st, l, h, false);
@@ -364,7 +363,7 @@ void sp_cover_update(struct sp_group_stage *st, struct sp_group *g)
     if (l->todo.count)
         qsort(l->todo.hubs, l->todo.count, sizeof *l->todo.hubs, sp_hub_by_rank);
     for (struct sp_hub *h; !st->err && (h = next_hub(l, &at, &todo));) {
-        if (todo || !sp_cover_is_behind(&l->decided, h))
+        if (todo || !is_behind(&l->decided, h))
             sp_cover_decide(st, h);
         if (todo && wins(h))
             move_up(&l->changed, h);

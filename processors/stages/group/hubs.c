@@ -373,7 +373,7 @@ void sp_hubs_release(struct sp_group *g)
 void sp_hubs_clear(struct sp_group *g)
 {
     struct sp_large *l = g->large;
-    sp_lookup_end(l);
+    sp_winning_end_lookup(l);
     for (uint32_t row = 0; row < l->row_count; row++) {
         struct sp_hub *h = l->rows[row];
         if (!h)

@@ -11,6 +11,7 @@
  *   pieces.c  pieces that have come off
  *   cover.c   which hubs win, by content
  *   winning.c the hubs that win
+ *   lacking.c those that can be similar to a hub, by what they lack of one of them
  *   lookup.c  their patterns, side by side
  *   aware.c   which members a step tells
  *
@@ -60,10 +61,11 @@ struct sp_hub {
     struct sp_hub *first_follower;  /* of those */
     struct sp_hub *next_follower;   /* of its winner */
     struct sp_hub **at_follower;
-    uint32_t looked_up;   /* its seat in a bench of large->lookup, plus 1; 0: it is not there */
-    bool over;            /* it is kept only for its followers */
-    bool open;            /* in large->open */
-    float similarity;     /* to the winner */
+    uint32_t looked_up; /* its seat in a bench of large->lookup or in large->lacking, plus 1; 0: it
+                         * is in neither */
+    bool over;          /* it is kept only for its followers */
+    bool open;          /* in large->open */
+    float similarity;   /* to the winner */
     float own_similarity; /* between two of its members */
     uint64_t judged;      /* it was compared with the winners up to that number */
     uint64_t won;         /* its number as a winner */
@@ -107,12 +109,14 @@ struct sp_large {
     uint32_t *free_rows;
     uint32_t free_row_count;
     uint32_t free_row_cap;
-    struct sp_hub_list todo;     /* to be judged */
-    struct sp_hub_list recent;   /* winners in the order in which they became winners; NULL: no
-                                  * longer one */
-    uint64_t recent_from;        /* the number of the first of them */
-    uint64_t wins;               /* the number of the last */
-    struct sp_lookup *lookup;    /* lookup.c; NULL: not needed yet */
+    struct sp_hub_list todo;   /* to be judged */
+    struct sp_hub_list recent; /* winners in the order in which they became winners; NULL: no
+                                * longer one */
+    uint64_t recent_from;      /* the number of the first of them */
+    uint64_t wins;             /* the number of the last */
+    struct sp_lacking_winners *lacking; /* lacking.c; NULL: not needed yet, or of no use */
+    uint32_t lacking_from;              /* winners with which it is tried again */
+    struct sp_lookup *lookup;    /* lookup.c; NULL: not needed yet; only one of both is made */
     uint32_t paid;               /* hubs that may be opened (cover.c) */
     struct sp_hub_list near;     /* scratch of winning.c */
     struct sp_hub_list deposed;  /* scratch of cover.c */
@@ -226,6 +230,8 @@ void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp
 void sp_winning_add(struct sp_large *l, struct sp_hub *h);
 /* Its rank must still be that with which it was added. */
 void sp_winning_remove(struct sp_large *l, struct sp_hub *h);
+/* Frees what finds winners by their patterns. */
+void sp_winning_end_lookup(struct sp_large *l);
 /* Forgets the list of recent winners if it is much longer than that of the winners. Hubs judged
  * before that are judged in full. */
 void sp_winning_trim(struct sp_large *l);
@@ -236,12 +242,12 @@ bool sp_winning_resembles(struct sp_large *l, struct sp_hub *h, struct sp_hub *w
 /* The same, but compares in any case. */
 bool sp_winning_compare(struct sp_large *l, struct sp_hub *h, struct sp_hub *winner,
                         double *ret_similarity);
-/* Winners in large->lookup that are still to be read. */
+/* Winners in large->lacking or large->lookup that are still to be read. */
 struct sp_lookup_range {
     const struct sp_hub *from; /* the first, by rank */
-    const struct sp_hub *end;  /* the first behind them; NULL: none */
+    const struct sp_hub *end;  /* by rank, all are before it; NULL: none */
     uint64_t after;            /* they became winners after that number */
-    uint32_t at;               /* bench */
+    uint32_t at;               /* bench of large->lookup */
 };
 
 /* The decided winners that can be similar to the hub, in rank order, other than itself. Valid until
@@ -250,11 +256,12 @@ struct sp_lookup_range {
 struct sp_winning_walk {
     struct sp_large *large;
     struct sp_hub *hub;
-    const struct sp_hub *end; /* the first winner that is not in it; NULL: none */
+    const struct sp_hub *end; /* by rank, all winners of the walk are before it; NULL: none */
     uint64_t after;
     uint32_t *tried;
     bool near;       /* over large->near; otherwise over all */
     bool by_pattern; /* over large->near, which has the next of `range` */
+    bool whole;      /* by_pattern: large->near has all of them */
     uint32_t passed;
     struct sp_lookup_range range; /* by_pattern: still to be read */
     uint32_t at;
@@ -273,6 +280,17 @@ void sp_winning_forget_pattern(struct sp_hub *h);
 /* Folds the hub's pattern. False: an error, which is in the stage. */
 bool sp_winning_pattern(struct sp_large *l, struct sp_hub *h, struct sp_parity_wide *ret_wide);
 
+/* ---- lacking.c */
+/* The hub has become a winner, and is one no longer. */
+void sp_lacking_winners_enter(struct sp_large *l, struct sp_hub *h);
+void sp_lacking_winners_leave(struct sp_large *l, struct sp_hub *h);
+/* Whether it can be searched; makes it if it may be of use. */
+bool sp_lacking_winners_serve(struct sp_large *l);
+/* Fills l->near with those winners of the range, by rank, that can be similar to the hub. */
+void sp_lacking_winners_near(struct sp_large *l, struct sp_hub *h,
+                             const struct sp_lookup_range *range);
+void sp_lacking_winners_end(struct sp_large *l);
+
 /* ---- lookup.c */
 /* The hub has become a winner, and is one no longer. */
 void sp_lookup_enter(struct sp_large *l, struct sp_hub *h);
@@ -281,6 +299,7 @@ void sp_lookup_leave(struct sp_large *l, struct sp_hub *h);
  * winners after that number. Valid until winners come or go. */
 struct sp_lookup_range sp_lookup_between(struct sp_large *l, const struct sp_hub *from,
                                          const struct sp_hub *end, uint64_t after);
+bool sp_lookup_is_in(const struct sp_lookup_range *range, const struct sp_hub *w);
 /* Fills l->near with the next winners of the range, by rank, that the folded patterns do not rule
  * out for the hub; none: it has no more. */
 void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range *range);
@@ -301,8 +320,6 @@ void sp_cover_forget_all(struct sp_group *g);
 void sp_cover_update(struct sp_group_stage *st, struct sp_group *g);
 /* The first hub after the place in a list of hubs by rank. */
 struct sp_shelf_place sp_cover_after(const struct sp_shelf *hubs, const struct sp_rank_place *p);
-/* Whether the place is set and the hub is ranked behind it. */
-bool sp_cover_is_behind(const struct sp_rank_place *p, const struct sp_hub *h);
 /* Brings h->winner and h->similarity up to date with the members. */
 void sp_cover_decide(struct sp_group_stage *st, struct sp_hub *h);
 void sp_cover_decide_all(struct sp_group_stage *st, struct sp_group *g);

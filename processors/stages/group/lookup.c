@@ -142,7 +142,7 @@ void sp_lookup_enter(struct sp_large *l, struct sp_hub *h)
 void sp_lookup_leave(struct sp_large *l, struct sp_hub *h)
 {
     struct sp_lookup *k = l->lookup;
-    if (!h->looked_up)
+    if (!k || !h->looked_up)
         return;
     uint32_t at = bench_of(k, h), seat = h->looked_up - 1;
     struct bench *b = k->benches[at];
@@ -168,7 +168,7 @@ struct sp_lookup_range sp_lookup_between(struct sp_large *l, const struct sp_hub
     return (struct sp_lookup_range){from, end, after, bench_of(l->lookup, from)};
 }
 
-static bool is_in(const struct sp_lookup_range *range, const struct sp_hub *w)
+bool sp_lookup_is_in(const struct sp_lookup_range *range, const struct sp_hub *w)
 {
     return w->won > range->after && !sp_hub_before(w, range->from) &&
            (!range->end || sp_hub_before(w, range->end));
@@ -192,7 +192,7 @@ void sp_lookup_near(struct sp_large *l, struct sp_hub *h, struct sp_lookup_range
         l->stage->stats.held_against += b->count;
         for (uint64_t near = sp_parity_near(&x, &b->patterns, b->count); near; near &= near - 1) {
             struct sp_hub *w = b->hubs[__builtin_ctzll(near)];
-            if (is_in(range, w))
+            if (sp_lookup_is_in(range, w))
                 sp_hub_list_add(&l->near, w);
         }
     }

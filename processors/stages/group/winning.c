@@ -6,8 +6,8 @@
  * there is but one star, and all winners differ from a hub by little more than the threshold
  * allows: the hub is held against them in rank order. The first is compared; after that,
  * patterns of the shingles (similarity/parity.h) rule out nearly all that are not similar, without
- * reading their signatures. If there are many, the patterns are read from a list of their own
- * (lookup.c). */
+ * reading their signatures. If there are many, an index of what they lack of one of them leaves few
+ * (lacking.c); where it is of no use, the patterns are read from a list of their own (lookup.c). */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,16 +22,25 @@ void sp_winning_add(struct sp_large *l, struct sp_hub *h)
     h->won = ++l->wins;
     sp_hub_shelve(&l->winners, h);
     sp_hub_list_add(&l->recent, h);
+    sp_lacking_winners_enter(l, h);
     sp_lookup_enter(l, h);
+}
+
+void sp_winning_end_lookup(struct sp_large *l)
+{
+    sp_lacking_winners_end(l);
+    sp_lookup_end(l);
+    l->lacking_from = 0;
 }
 
 void sp_winning_remove(struct sp_large *l, struct sp_hub *h)
 {
     enum { FEW = 32 };
     sp_hub_unshelve(&l->winners, h);
+    sp_lacking_winners_leave(l, h);
     sp_lookup_leave(l, h);
     if (l->winners.count < FEW)
-        sp_lookup_end(l);
+        sp_winning_end_lookup(l);
     sp_winning_forget_pattern(h);
 }
 
@@ -135,7 +144,7 @@ static bool index_is_cheaper(const struct sp_large *l)
     struct sp_stars_stats stats;
     if (l->stage->options.large_from)
         return l->winners.count % 2;
-    if (l->winners.count <= PROBE)
+    if (l->winners.count <= PROBE || l->lacking)
         return false;
     if (!l->stars)
         return true;
@@ -184,28 +193,14 @@ static struct sp_shelf_place place_of(const struct sp_large *l, const struct sp_
     return sp_hub_place(&l->winners, &at);
 }
 
-/* The first winner that is not decided or, if there is an `end`, not ranked before it. */
-static struct sp_hub *end_of(const struct sp_large *l, const struct sp_hub *end)
+/* What comes first by rank: the `end`, if there is one, or the first winner that is not decided. */
+static const struct sp_hub *end_of(const struct sp_large *l, const struct sp_hub *end)
 {
-    enum { FEW = 4 };
-    struct sp_shelf_place place = sp_shelf_first(&l->winners);
-    struct sp_hub *w, *other;
-    if (l->winners.count <= FEW) {
-        while ((w = sp_shelf_next(&l->winners, &place)) && (!end || sp_hub_before(w, end)) &&
-               !sp_cover_is_behind(&l->decided, w))
-            ;
-        return w;
-    }
-    if (end && end->winner != end)
-        place = place_of(l, end);
-    w = !end                 ? NULL
-        : end->winner == end ? end->winner /* it is in the list */
-                             : sp_shelf_next(&l->winners, &place);
     if (!l->decided.set)
-        return w;
-    place = sp_cover_after(&l->winners, &l->decided);
-    other = sp_shelf_next(&l->winners, &place);
-    return w && (!other || sp_hub_before(w, other)) ? w : other;
+        return end;
+    struct sp_shelf_place place = sp_cover_after(&l->winners, &l->decided);
+    const struct sp_hub *undecided = sp_shelf_next(&l->winners, &place);
+    return end && (!undecided || sp_hub_before(end, undecided)) ? end : undecided;
 }
 
 static struct sp_winning_walk walk_of(struct sp_large *l, struct sp_hub *h,
@@ -240,7 +235,7 @@ struct sp_winning_walk sp_winning_behind(struct sp_large *l, struct sp_hub *h, u
 static struct sp_hub *next_by_pattern(struct sp_winning_walk *walk)
 {
     struct sp_large *l = walk->large;
-    if (walk->at == l->near.count) {
+    if (walk->at == l->near.count && !walk->whole) {
         sp_lookup_near(l, walk->hub, &walk->range);
         walk->at = 0;
     }
@@ -250,7 +245,7 @@ static struct sp_hub *next_by_pattern(struct sp_winning_walk *walk)
 /* NULL at the end. */
 static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
 {
-    enum { FIRST = 16, MANY = 64 }; /* most hubs resemble one of the first */
+    enum { FIRST = 16, FIRST_OF_INDEXED = 4, MANY = 64 }; /* most hubs resemble one of the first */
     struct sp_large *l = walk->large;
     bool test = l->stage->options.large_from;
     struct sp_hub *w;
@@ -261,13 +256,20 @@ static struct sp_hub *next_in_order(struct sp_winning_walk *walk)
         return w && walk->end && !sp_hub_before(w, walk->end) ? NULL : w;
     }
     w = sp_shelf_next(&l->winners, &walk->place);
-    if (!w || w == walk->end)
+    if (!w || (walk->end && !sp_hub_before(w, walk->end)))
         return NULL;
-    if (walk->passed++ < (test ? 1 : FIRST) || (!test && l->winners.count < MANY))
+    uint32_t first = test ? 1 : l->lacking ? FIRST_OF_INDEXED : FIRST;
+    if (walk->passed++ < first || (!test && l->winners.count < MANY))
         return w;
     walk->by_pattern = true;
-    walk->range = sp_lookup_between(l, w, walk->end, walk->after);
     l->near.count = walk->at = 0;
+    walk->whole = sp_lacking_winners_serve(l);
+    if (walk->whole) {
+        walk->range = (struct sp_lookup_range){w, walk->end, walk->after, 0};
+        sp_lacking_winners_near(l, walk->hub, &walk->range);
+    } else {
+        walk->range = sp_lookup_between(l, w, walk->end, walk->after);
+    }
     return next_by_pattern(walk);
 }
 

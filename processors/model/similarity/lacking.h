@@ -1,0 +1,55 @@
+/* An index of items that differ from one text, the reference, by a few shingles each. Where all
+ * that any two of them share is the text of the reference, no shingle that they have tells them
+ * apart, but those do that they lack.
+ *
+ * Let D(x) be the shingles that only one of x and the reference has: those that x lacks and those
+ * that it adds. Of two similar signatures at most H shingles are in only one, so D(x) and D(y)
+ * share at least (|D(x)| + |D(y)| - H) / 2. Of the shingles that x adds, a table says how many an
+ * item adds as well. So y lacks at least the rest, out of those that x lacks.
+ *
+ * For each shingle of the reference there is a bit for each item that lacks it. The bits of 512
+ * items are added up at once. A search reads as many bits of each item as x lacks shingles. Items
+ * of which it can ask more are kept in other words than those of which it can ask less.
+ *
+ * No similar item is missed. Thread rule: one thread at a time. */
+#ifndef SP_SIMILARITY_LACKING_H
+#define SP_SIMILARITY_LACKING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "page/signature.h"
+
+enum { SP_LACKING_NONE = -1 };
+
+struct sp_lacking;
+
+/* Copies what it needs of the reference. Never NULL. */
+struct sp_lacking *sp_lacking_new(const struct sp_signature *reference);
+/* NULL is allowed. */
+void sp_lacking_free(struct sp_lacking *l);
+
+/* Adds an item and returns its number, less than 64 for each word that sp_lacking_find returns. Two
+ * items are not similar if more shingles are in only one of them than `most` of both. */
+uint32_t sp_lacking_put(struct sp_lacking *l, const struct sp_signature *x, double most);
+/* Removes an item. */
+void sp_lacking_take(struct sp_lacking *l, uint32_t item);
+
+/* The items that may be similar to x: all that are, and a few others. Item i is bit i % 64 of word
+ * i / 64. `self`: x is this item, or SP_LACKING_NONE. Valid until the next call. */
+const uint64_t *sp_lacking_find(struct sp_lacking *l, const struct sp_signature *x, double most,
+                                int64_t self, uint32_t *ret_words);
+
+/* How many items are found by each search: those that have too little of the reference, and those
+ * that hardly differ from it. */
+uint32_t sp_lacking_odd(const struct sp_lacking *l);
+
+/* Which bits are set in at least least[i] of the rows, for each word i. `words` is a multiple of 8.
+ */
+void sp_lacking_tally(const uint64_t *const *rows, uint32_t row_count, uint32_t words,
+                      const uint32_t *least, uint64_t *ret_words);
+/* The same without vector instructions of newer processors. */
+void sp_lacking_tally_portable(const uint64_t *const *rows, uint32_t row_count, uint32_t words,
+                               const uint32_t *least, uint64_t *ret_words);
+
+#endif

@@ -1,0 +1,159 @@
+/* The winners of a large group by what they lack of one of them (similarity/lacking.h).
+ *
+ * In a group of pages that all resemble one page, and hardly each other, winners share nothing but
+ * what nearly all of them have. A hub can only resemble a winner that lacks what it lacks itself,
+ * which leaves a few dozen of thousands. Their patterns are compared next.
+ *
+ * Where most winners have little of the first one, as in a chain, this is of no use, and the
+ * patterns of all lie side by side instead (lookup.c); it is tried again when there are twice as
+ * many winners. */
+#include "similarity/lacking.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/prefetch.h"
+#include "group/large.h"
+
+struct seat {
+    struct sp_hub *hub; /* hub->looked_up is the seat's number, plus 1; NULL: free */
+    double most;        /* as in its pattern */
+    uint64_t brief[SP_PARITY_BRIEF];
+};
+
+struct sp_lacking_winners {
+    struct sp_lacking *index;
+    struct seat *seats;
+    uint32_t count;
+    uint32_t cap;
+};
+
+static bool seat_of(struct sp_large *l, struct sp_hub *h, struct seat *ret_seat)
+{
+    struct sp_parity_wide wide;
+    if (!sp_winning_pattern(l, h, &wide))
+        return false;
+    *ret_seat = (struct seat){.hub = h, .most = wide.most};
+    sp_parity_brief(wide.words, SP_PARITY_WIDE, ret_seat->brief);
+    return true;
+}
+
+/* ---- winners come and go */
+
+static void add_seats(struct sp_lacking_winners *k, uint32_t count)
+{
+    sp_grow(&k->seats, &k->cap, count);
+    memset(k->seats + k->count, 0, (count - k->count) * sizeof *k->seats);
+    k->count = count;
+}
+
+void sp_lacking_winners_enter(struct sp_large *l, struct sp_hub *h)
+{
+    struct sp_lacking_winners *k = l->lacking;
+    struct seat seat;
+    if (!k || h->looked_up || !seat_of(l, h, &seat))
+        return;
+    const struct sp_signature *s = sp_hub_signature(l->stage, h);
+    uint32_t at = sp_lacking_put(k->index, s, seat.most);
+    if (at >= k->count)
+        add_seats(k, at + 1);
+    k->seats[at] = seat;
+    h->looked_up = at + 1;
+}
+
+void sp_lacking_winners_leave(struct sp_large *l, struct sp_hub *h)
+{
+    struct sp_lacking_winners *k = l->lacking;
+    if (!k || !h->looked_up)
+        return;
+    uint32_t at = h->looked_up - 1;
+    SP_ASSERT(at < k->count && k->seats[at].hub == h);
+    sp_lacking_take(k->index, at);
+    k->seats[at].hub = NULL;
+    h->looked_up = 0;
+}
+
+void sp_lacking_winners_end(struct sp_large *l)
+{
+    struct sp_lacking_winners *k = l->lacking;
+    if (!k)
+        return;
+    for (uint32_t i = 0; i < k->count; i++)
+        if (k->seats[i].hub)
+            k->seats[i].hub->looked_up = 0;
+    sp_lacking_free(k->index);
+    sp_free(k->seats);
+    sp_free(k);
+    l->lacking = NULL;
+}
+
+static void make(struct sp_large *l)
+{
+    struct sp_shelf_place place = sp_shelf_first(&l->winners);
+    struct sp_hub *w = sp_shelf_next(&l->winners, &place);
+    const struct sp_signature *first = w ? sp_hub_signature(l->stage, w) : NULL;
+    if (!first)
+        return;
+    l->lacking = sp_calloc(1, sizeof *l->lacking);
+    l->lacking->index = sp_lacking_new(first);
+    for (; w; w = sp_shelf_next(&l->winners, &place))
+        sp_lacking_winners_enter(l, w);
+}
+
+/* ---- searching */
+
+bool sp_lacking_winners_serve(struct sp_large *l)
+{
+    bool test = l->stage->options.large_from;
+    bool due = test ? !l->lookup && l->wins % 2 : l->winners.count >= l->lacking_from;
+    if (!l->lacking && due) {
+        sp_lookup_end(l);
+        make(l);
+    }
+    if (l->lacking && !test && 2 * sp_lacking_odd(l->lacking->index) > l->winners.count) {
+        l->lacking_from = 2 * l->winners.count;
+        sp_lacking_winners_end(l);
+    }
+    return l->lacking;
+}
+
+static bool is_near(const struct seat *x, const struct seat *y)
+{
+    return sp_parity_brief_distance(x->brief, y->brief) <= x->most + y->most;
+}
+
+static void keep_those_in(const struct sp_lookup_range *range, struct sp_hub_list *near)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < near->count; i++)
+        if (sp_lookup_is_in(range, near->hubs[i]))
+            near->hubs[kept++] = near->hubs[i];
+    near->count = kept;
+}
+
+void sp_lacking_winners_near(struct sp_large *l, struct sp_hub *h,
+                             const struct sp_lookup_range *range)
+{
+    const struct sp_lacking_winners *k = l->lacking;
+    const struct sp_signature *s = sp_hub_signature(l->stage, h);
+    struct seat x;
+    uint32_t words;
+    l->near.count = 0;
+    if (!s || !seat_of(l, h, &x))
+        return;
+    const uint64_t *found = sp_lacking_find(
+        k->index, s, x.most, h->looked_up ? (int64_t)h->looked_up - 1 : SP_LACKING_NONE, &words);
+    for (uint32_t i = 0; i < words; i++)
+        for (uint64_t bits = found[i]; bits; bits &= bits - 1) {
+            const struct seat *y = &k->seats[64 * i + (uint32_t)__builtin_ctzll(bits)];
+            l->stage->stats.held_against++;
+            if (!is_near(&x, y))
+                continue;
+            sp_hub_list_add(&l->near, y->hub);
+            sp_prefetch_bytes(y->hub, sizeof *y->hub);
+        }
+    keep_those_in(range, &l->near);
+    if (l->near.count > 1)
+        qsort(l->near.hubs, l->near.count, sizeof *l->near.hubs, sp_hub_by_rank);
+}

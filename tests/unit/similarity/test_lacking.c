@@ -1,0 +1,182 @@
+/* The index of what items lack of a reference, against comparing all pairs. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "harness.h"
+#include "similarity/lacking.h"
+
+enum { TEXT = 96, RUN = 5, ITEMS = 700 };
+
+static const double SHARE = 1.0 / 9; /* J of 0.8 */
+
+static int by_number(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* The reference with `words` words replaced, each of which changes a run of shingles. Nobody else
+ * has the new ones, except that those of every fortieth are the same. */
+static struct sp_signature *edited(uint64_t *random, uint32_t words, uint32_t number)
+{
+    struct sp_signature *s = sp_signature_alloc(TEXT, 0);
+    uint32_t own = number % 40 ? 1000 * (number + 1) : 1000;
+    for (uint32_t i = 0; i < TEXT; i++)
+        s->hashes[i] = (uint32_t)sp_mix64(i + 1);
+    for (uint32_t k = 0; k < words; k++) {
+        uint32_t at = (uint32_t)(sp_mix64((*random)++) % TEXT);
+        for (uint32_t i = at; i < at + RUN && i < TEXT; i++)
+            s->hashes[i] = (uint32_t)sp_mix64(own + 100 * k + i);
+    }
+    qsort(s->hashes, TEXT, sizeof *s->hashes, by_number);
+    s->shingle_total = TEXT;
+    return s;
+}
+
+static uint32_t shared(const struct sp_signature *a, const struct sp_signature *b)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0, k = 0; i < a->shingle_count && k < b->shingle_count;) {
+        uint32_t x = a->hashes[i], y = b->hashes[k];
+        count += x == y;
+        i += x <= y;
+        k += y <= x;
+    }
+    return count;
+}
+
+static double most_of(const struct sp_signature *s)
+{
+    return SHARE * s->shingle_count + 1e-6;
+}
+
+static bool similar(const struct sp_signature *a, const struct sp_signature *b)
+{
+    return a->shingle_count + b->shingle_count - 2.0 * shared(a, b) <= most_of(a) + most_of(b);
+}
+
+struct items {
+    struct sp_signature *of[ITEMS];
+    uint32_t number[ITEMS]; /* in the index */
+    bool in[ITEMS];
+};
+
+/* Looks for each item. Returns the share of those found that are not similar, of all pairs. */
+static double check_all(struct sp_lacking *l, const struct items *items)
+{
+    uint64_t in_vain = 0, pairs = 0;
+    for (uint32_t x = 0; x < ITEMS; x++) {
+        uint32_t words;
+        int64_t self = items->in[x] ? (int64_t)items->number[x] : SP_LACKING_NONE;
+        const uint64_t *found =
+            sp_lacking_find(l, items->of[x], most_of(items->of[x]), self, &words);
+        for (uint32_t y = 0; y < ITEMS; y++) {
+            uint32_t n = items->number[y];
+            if (!items->in[y] || x == y)
+                continue;
+            bool is_found = n / 64 < words && (found[n / 64] >> n % 64 & 1);
+            bool is_similar = similar(items->of[x], items->of[y]);
+            CU_ASSERT_TRUE(is_found || !is_similar);
+            in_vain += is_found && !is_similar;
+            pairs++;
+        }
+    }
+    return pairs ? (double)in_vain / (double)pairs : 0;
+}
+
+TEST(all_similar_items_are_found_and_few_others)
+{
+    uint64_t random = 1;
+    struct items *items = sp_calloc(1, sizeof *items);
+    struct sp_signature *reference = edited(&random, 1, 1);
+    struct sp_lacking *l = sp_lacking_new(reference);
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        items->of[i] = i % 50 ? edited(&random, 2 + i % 2, i) : edited(&random, i % 3, i);
+        items->number[i] = sp_lacking_put(l, items->of[i], most_of(items->of[i]));
+        items->in[i] = true;
+    }
+    CU_ASSERT_TRUE(check_all(l, items) < 0.05);
+    CU_ASSERT_TRUE(sp_lacking_odd(l) < ITEMS / 20);
+    for (int round = 0; round < 3; round++) { /* numbers are used again */
+        for (uint32_t i = (uint32_t)round; i < ITEMS; i += 3) {
+            sp_lacking_take(l, items->number[i]);
+            items->in[i] = false;
+        }
+        CU_ASSERT_TRUE(check_all(l, items) < 0.05);
+        for (uint32_t i = (uint32_t)round; i < ITEMS; i += 6) {
+            items->number[i] = sp_lacking_put(l, items->of[i], most_of(items->of[i]));
+            items->in[i] = true;
+        }
+        check_all(l, items);
+    }
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        if (items->in[i])
+            sp_lacking_take(l, items->number[i]);
+        sp_signature_unref(items->of[i]);
+    }
+    CU_ASSERT_EQUAL(sp_lacking_odd(l), 0);
+    sp_lacking_free(l);
+    sp_signature_unref(reference);
+    sp_free(items);
+}
+
+/* What has little of the reference, and what any signature may resemble, is found by each
+ * search. */
+TEST(odd_items_are_always_found)
+{
+    uint64_t random = 1;
+    struct sp_signature *reference = edited(&random, 0, 1), *other = sp_signature_alloc(TEXT, 0);
+    struct sp_signature *x = edited(&random, 2, 3);
+    struct sp_lacking *l = sp_lacking_new(reference);
+    uint32_t words, items[3];
+    CU_ASSERT_EQUAL((sp_lacking_find(l, x, most_of(x), SP_LACKING_NONE, &words), words), 0);
+    for (uint32_t i = 0; i < TEXT; i++)
+        other->hashes[i] = i;
+    items[0] = sp_lacking_put(l, other, most_of(other));
+    items[1] = sp_lacking_put(l, reference, most_of(reference));
+    items[2] = sp_lacking_put(l, x, (double)INFINITY);
+    CU_ASSERT_EQUAL(sp_lacking_odd(l), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const uint64_t *found = sp_lacking_find(l, x, most_of(x), SP_LACKING_NONE, &words);
+        for (uint32_t k = i; k < 3; k++)
+            CU_ASSERT_TRUE(found[items[k] / 64] >> items[k] % 64 & 1);
+        sp_lacking_take(l, items[i]);
+    }
+    CU_ASSERT_EQUAL(sp_lacking_odd(l), 0);
+    sp_lacking_free(l);
+    sp_signature_unref(reference);
+    sp_signature_unref(other);
+    sp_signature_unref(x);
+}
+
+TEST(rows_are_added_up_bit_by_bit)
+{
+    enum { ROWS = 140, WORDS = 16 };
+    static uint64_t bits[ROWS][WORDS];
+    const uint64_t *rows[ROWS];
+    uint32_t least[WORDS];
+    uint64_t found[WORDS], portable[WORDS], random = 1;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        for (uint32_t k = 0; k < WORDS; k++) {
+            bits[i][k] = sp_mix64(random) & sp_mix64(random + 1);
+            random += 2;
+        }
+        rows[i] = bits[i];
+    }
+    for (uint32_t count = 0; count <= ROWS; count += count < 20 ? 1 : 13) {
+        for (uint32_t k = 0; k < WORDS; k++)
+            least[k] = (uint32_t)(sp_mix64(random++) % (count / 2 + 2));
+        sp_lacking_tally(rows, count, WORDS, least, found);
+        sp_lacking_tally_portable(rows, count, WORDS, least, portable);
+        for (uint32_t item = 0; item < 64 * WORDS; item++) {
+            uint32_t sum = 0;
+            for (uint32_t i = 0; i < count; i++)
+                sum += bits[i][item / 64] >> item % 64 & 1;
+            CU_ASSERT_EQUAL(found[item / 64] >> item % 64 & 1, sum >= least[item / 64]);
+        }
+        CU_ASSERT_EQUAL(memcmp(found, portable, sizeof found), 0);
+    }
+}
