@@ -470,6 +470,7 @@ def a_state_that_was_put_back_or_damaged_is_refused_and_nothing_is_written(work)
     cases = [
         ("an older database", replace_database, "is older than it was"),
         ("no database", lambda: shutil.rmtree(database), "is older than it was"),
+        ("no CURRENT", lambda: os.unlink(os.path.join(database, "CURRENT")), "rocksdb/CURRENT is missing"),
         ("an empty CURRENT", lambda: cut(os.path.join(database, "CURRENT"), 0), "RocksDB: Corruption"),
         ("half a MANIFEST", lambda: cut(newest(database, "MANIFEST"), 0.5), None),
         ("an empty MANIFEST", lambda: cut(newest(database, "MANIFEST"), 0), None),

@@ -1,5 +1,7 @@
 /* Opens a RocksDB database; rocksdb.c has what it does. */
+#include <dirent.h>
 #include <rocksdb/c.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "store/directory.h"
@@ -44,6 +46,45 @@ static bool is_empty(const struct sp_rocks_db *r)
     return !found && !failed;
 }
 
+static bool ends_with(const char *name, const char *suffix)
+{
+    size_t n = strlen(name), m = strlen(suffix);
+    return n >= m && strcmp(name + n - m, suffix) == 0;
+}
+
+/* Whether there are tables without the file that names them. RocksDB would begin an empty database
+ * there. A kill while a database is made leaves no tables. */
+static bool has_lost_current(const char *path)
+{
+    bool current = false, tables = false;
+    DIR *d = opendir(path);
+    for (const struct dirent *e; d && (e = readdir(d));) {
+        current |= strcmp(e->d_name, "CURRENT") == 0;
+        tables |= ends_with(e->d_name, ".sst") || ends_with(e->d_name, ".blob");
+    }
+    if (d)
+        closedir(d);
+    return tables && !current;
+}
+
+static enum sp_err open_database(struct sp_rocks_db *r, const char *directory, const char *path,
+                                 struct sp_fault *fault)
+{
+    static const char advice[] = "restore it from a copy, or use another --state directory";
+    char *error = NULL;
+    if (has_lost_current(path))
+        return sp_fault_set(fault, SP_STORE,
+                            "cannot open the state in %s: rocksdb/CURRENT is missing; %s",
+                            directory, advice);
+    r->handle = rocksdb_open(r->options, path, &error);
+    if (!error)
+        return SP_OK;
+    sp_fault_set(fault, SP_STORE, "cannot open the state in %s: RocksDB: %s; %s", directory, error,
+                 advice);
+    rocksdb_free(error);
+    return SP_STORE;
+}
+
 enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
                                const struct sp_rocksdb_options *options, struct sp_db **ret_db,
                                struct sp_fault *fault)
@@ -53,7 +94,6 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
     const struct sp_rocksdb_options *o = options ? options : &defaults;
     struct sp_rocks_db *r = sp_calloc(1, sizeof *r);
     struct sp_buf path = {0};
-    char *error = NULL;
     r->db.ops = &sp_rocks_ops;
     r->lock = -1;
     sp_rocks_set_options(r, o);
@@ -62,15 +102,7 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
         sp_sorted_clear(directory);
         sp_buf_put_str(&path, directory);
         sp_buf_put(&path, "/rocksdb", sizeof "/rocksdb");
-        r->handle = rocksdb_open(r->options, path.data, &error);
-        if (error) {
-            err = sp_fault_set(
-                fault, SP_STORE,
-                "cannot open the state in %s: RocksDB: %s; restore it from a copy, or use "
-                "another --state directory",
-                directory, error);
-            rocksdb_free(error);
-        }
+        err = open_database(r, directory, path.data, fault);
     }
     sp_buf_done(&path);
     if (err == SP_OK) {
