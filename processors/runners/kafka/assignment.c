@@ -285,7 +285,7 @@ static void start_standby(struct sp_worker *w)
         .partitions = partitions,
         .own = own,
         .replicas = w->options->standby_replicas,
-        .room_bytes = 2 * SP_ROOM_BUFFERS * w->options->store.memtable_bytes,
+        .room_bytes = 2ull * SP_ROOM_BUFFERS * w->options->store.memtable_bytes,
         .metric_wanted = &w->options->metrics->standby_wanted,
         .metric_copies = &w->options->metrics->standby_copies,
         .metric_remaining = &w->options->metrics->standby_remaining};
