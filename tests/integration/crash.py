@@ -485,6 +485,7 @@ def a_state_that_was_put_back_or_damaged_is_refused_and_nothing_is_written(work)
         check(wanted is None or wanted in done.err, f"{what}: {done.err}")
         check("estore" in done.err and "copy" in done.err, f"{what}: {done.err}")
         check_equal(work.read("old.out"), output, f"{what}: output")
+        check(what != "no CURRENT" or not os.path.exists(os.path.join(database, "CURRENT")), "an empty database was begun")
         shutil.rmtree(work.path("old.state"))  # the whole directory, from one copy
         shutil.copytree(work.path("late"), work.path("old.state"))
     work.run(*args, "first.jsonl", "second.jsonl")

@@ -408,23 +408,6 @@ TEST(damage_of_the_database_is_named)
     REFUSED(directory, FINGERPRINT, SP_STORE, "RocksDB", "--state");
 }
 
-/* RocksDB began an empty database beside the tables, which other commands then read. */
-TEST(a_database_without_its_first_file_is_refused_and_not_begun_again)
-{
-    const char *directory = temporary_directory();
-    char name[512];
-    struct sp_db *db = open_it(directory);
-    put(db, "k", "v");
-    CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
-    CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
-    sp_db_close(db);
-    snprintf(name, sizeof name, "%s/rocksdb/CURRENT", directory);
-    CU_ASSERT_EQUAL(unlink(name), 0);
-    for (int i = 0; i < 2; i++)
-        REFUSED(directory, FINGERPRINT, SP_STORE, "rocksdb/CURRENT is missing", "--state");
-    CU_ASSERT_NOT_EQUAL(access(name, F_OK), 0);
-}
-
 TEST(a_state_of_one_file_is_read_whole)
 {
     const char *directory = temporary_directory(), *scratch = temporary_directory();
