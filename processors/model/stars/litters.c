@@ -16,7 +16,8 @@ static uint32_t litters_before(const struct kids *kids, int kind)
 
 struct litters sp_star_litters(const struct kids *kids, int kind)
 {
-    return (struct litters){kids->litters + litters_before(kids, kind), kids->litter_counts[kind]};
+    uint32_t before = litters_before(kids, kind), count = kids->litter_counts[kind];
+    return (struct litters){count ? kids->litters + before : NULL, count};
 }
 
 /* The first litter of that kind that is not before (kept, overlap). */
