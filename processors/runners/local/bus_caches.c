@@ -1,9 +1,29 @@
 /* The memory that the caches of all stages share; see bus.h. */
 #include "local/bus_internal.h"
 
-static size_t sum_of(const struct sp_local_bus_stats *s)
+static size_t contents_bytes(const struct sp_local_bus *bus)
 {
-    return s->group.cache_bytes + s->compare.cache_bytes + s->contents.cache_bytes;
+    struct sp_contents_stats s;
+    sp_contents_stats(bus->contents, &s);
+    return s.cache_bytes;
+}
+
+static size_t used_bytes(const struct sp_local_bus *bus)
+{
+    size_t bytes = contents_bytes(bus);
+    for (uint32_t i = 0; i < bus->options.tier1; i++)
+        bytes += sp_group_stage_cache_bytes(bus->group[i]);
+    for (uint32_t i = 0; i < bus->options.tier2; i++)
+        bytes += sp_compare_stage_cache_bytes(bus->compare[i]);
+    return bytes;
+}
+
+static size_t index_bytes(const struct sp_local_bus *bus)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < bus->options.tier2; i++)
+        bytes += sp_compare_stage_index_bytes(bus->compare[i]);
+    return bytes;
 }
 
 struct memory {
@@ -16,14 +36,12 @@ static struct memory memory_of(const struct sp_local_bus *bus)
 {
     enum { PART_LEFT = 8 };
     const struct sp_local_bus_options *o = &bus->options;
-    struct sp_local_bus_stats s;
-    sp_local_bus_stats(bus, &s);
     size_t sum = o->tier1 * o->group.cache_bytes + o->tier2 * o->compare.cache_bytes +
                  o->contents_cache_bytes;
-    size_t index = s.compare.index_bytes, all = sum;
+    size_t index = index_bytes(bus), all = sum;
     if (o->memory_bytes && o->memory_bytes < index + sum)
         all = o->memory_bytes > index ? o->memory_bytes - index : 0;
-    return (struct memory){all < sum / PART_LEFT ? sum / PART_LEFT : all, sum, sum_of(&s)};
+    return (struct memory){all < sum / PART_LEFT ? sum / PART_LEFT : all, sum, used_bytes(bus)};
 }
 
 /* A cache may have what the others leave, and at least its share. When the others grow, it shrinks
@@ -41,25 +59,18 @@ void sp_local_bus_share_caches(struct sp_local_bus *bus)
     const struct sp_local_bus_options *o = &bus->options;
     const struct memory m = memory_of(bus);
     for (uint32_t i = 0; i < o->tier1; i++) {
-        struct sp_group_stage_stats s;
-        sp_group_stage_stats(bus->group[i], &s);
-        sp_group_stage_resize(bus->group[i], budget_of(&m, o->group.cache_bytes, s.cache_bytes));
+        size_t used = sp_group_stage_cache_bytes(bus->group[i]);
+        sp_group_stage_resize(bus->group[i], budget_of(&m, o->group.cache_bytes, used));
     }
     for (uint32_t i = 0; i < o->tier2; i++) {
-        struct sp_compare_stage_stats s;
-        sp_compare_stage_stats(bus->compare[i], &s);
-        sp_compare_stage_resize(bus->compare[i],
-                                budget_of(&m, o->compare.cache_bytes, s.cache_bytes));
+        size_t used = sp_compare_stage_cache_bytes(bus->compare[i]);
+        sp_compare_stage_resize(bus->compare[i], budget_of(&m, o->compare.cache_bytes, used));
     }
-    struct sp_contents_stats s;
-    sp_contents_stats(bus->contents, &s);
-    sp_contents_resize(bus->contents, budget_of(&m, o->contents_cache_bytes, s.cache_bytes));
+    sp_contents_resize(bus->contents, budget_of(&m, o->contents_cache_bytes, contents_bytes(bus)));
 }
 
 bool sp_local_bus_is_large(const struct sp_local_bus *bus)
 {
     enum { LARGE_BYTES = 256 << 20 };
-    struct sp_local_bus_stats s;
-    sp_local_bus_stats(bus, &s);
-    return sum_of(&s) > LARGE_BYTES;
+    return used_bytes(bus) > LARGE_BYTES;
 }

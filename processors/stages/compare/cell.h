@@ -149,9 +149,10 @@ struct sp_compare_stage {
     uint64_t seen_loads; /* at the last flush */
     uint64_t seen_probes;
     size_t row_budget;
-    size_t cache_bytes; /* of rows */
-    size_t evict_above; /* below it eviction is useless: the last time, all that was left was
-                         * dirty */
+    size_t by_content_bytes; /* of all cells */
+    size_t cache_bytes;      /* of rows */
+    size_t evict_above;      /* below it eviction is useless: the last time, all that was left was
+                              * dirty */
     enum sp_err err;
     struct sp_compare_stage_stats stats;
 };

@@ -285,19 +285,31 @@ enum sp_err sp_compare_stage_flush(struct sp_compare_stage *c)
     return c->err;
 }
 
-void sp_compare_stage_stats(const struct sp_compare_stage *c,
-                            struct sp_compare_stage_stats *ret_stats)
+size_t sp_compare_stage_cache_bytes(const struct sp_compare_stage *c)
 {
     struct sp_contents_stats own = {0};
     if (c->own_contents)
         sp_contents_stats(c->own_contents, &own);
-    *ret_stats = c->stats;
+    return c->cache_bytes + own.cache_bytes;
+}
+
+size_t sp_compare_stage_index_bytes(const struct sp_compare_stage *c)
+{
     struct sp_stars_stats stars;
     sp_stars_stats(c->stars, &stars);
-    ret_stats->cache_bytes = c->cache_bytes + own.cache_bytes;
+    return stars.bytes + c->slot_cap * sizeof *c->slots + c->by_content_bytes;
+}
+
+void sp_compare_stage_stats(const struct sp_compare_stage *c,
+                            struct sp_compare_stage_stats *ret_stats)
+{
+    struct sp_stars_stats stars;
+    sp_stars_stats(c->stars, &stars);
+    *ret_stats = c->stats;
+    ret_stats->cache_bytes = sp_compare_stage_cache_bytes(c);
     ret_stats->candidates = stars.verified;
     ret_stats->postings = stars.scanned;
-    ret_stats->index_bytes = stars.bytes + c->slot_cap * sizeof *c->slots;
+    ret_stats->index_bytes = sp_compare_stage_index_bytes(c);
     for (uint32_t i = 0; i < SP_CELL_PLACES; i++) {
         const struct sp_cell_actor *cell = c->cells[i];
         if (!cell)
@@ -305,6 +317,5 @@ void sp_compare_stage_stats(const struct sp_compare_stage *c,
         ret_stats->rows += cell->used;
         if (sp_maps_standing(&c->options.maps, cell->number) == SP_CELL_LEAVING)
             ret_stats->rows_to_move += cell->used + cell->ghosts;
-        ret_stats->index_bytes += cell->by_content_cap * 4ull;
     }
 }

@@ -121,5 +121,8 @@ enum sp_err sp_compare_stage_flush(struct sp_compare_stage *c);
 
 void sp_compare_stage_stats(const struct sp_compare_stage *c,
                             struct sp_compare_stage_stats *ret_stats);
+/* Two of them, in O(1): the memory of the caches and of the index, in bytes. */
+size_t sp_compare_stage_cache_bytes(const struct sp_compare_stage *c);
+size_t sp_compare_stage_index_bytes(const struct sp_compare_stage *c);
 
 #endif

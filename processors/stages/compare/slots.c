@@ -67,6 +67,7 @@ static void grow_by_content(struct sp_compare_stage *c, struct sp_cell_actor *ce
     uint32_t old_cap = cell->by_content_cap;
     cell->by_content_cap = old_cap ? old_cap * 2 : 64;
     cell->by_content = sp_calloc(cell->by_content_cap, sizeof *cell->by_content);
+    c->by_content_bytes += (cell->by_content_cap - old_cap) * sizeof *cell->by_content;
     for (uint32_t i = 0; i < old_cap; i++)
         if (old[i])
             cell->by_content[place_of(c, cell, c->slots[slot_in(old[i])].content)] = old[i];

@@ -173,6 +173,8 @@ enum sp_err sp_group_stage_flush(struct sp_group_stage *st);
 void sp_group_stage_release(struct sp_group_stage *st);
 
 void sp_group_stage_stats(const struct sp_group_stage *st, struct sp_group_stage_stats *ret_stats);
+/* One of them, in O(1): the memory of the caches in bytes. */
+size_t sp_group_stage_cache_bytes(const struct sp_group_stage *st);
 
 /* The stored state of a page and its membership, for reports and for the check from scratch. Views
  * are valid during the call. */

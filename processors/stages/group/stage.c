@@ -108,11 +108,16 @@ enum sp_err sp_group_stage_step(struct sp_group_stage *st, struct sp_message *m)
     return st->err;
 }
 
-void sp_group_stage_stats(const struct sp_group_stage *st, struct sp_group_stage_stats *ret_stats)
+size_t sp_group_stage_cache_bytes(const struct sp_group_stage *st)
 {
     struct sp_contents_stats own = {0};
     if (st->own_contents)
         sp_contents_stats(st->own_contents, &own);
+    return st->page_bytes + st->group_bytes + own.cache_bytes;
+}
+
+void sp_group_stage_stats(const struct sp_group_stage *st, struct sp_group_stage_stats *ret_stats)
+{
     *ret_stats = st->stats;
-    ret_stats->cache_bytes = st->page_bytes + st->group_bytes + own.cache_bytes;
+    ret_stats->cache_bytes = sp_group_stage_cache_bytes(st);
 }
