@@ -8,11 +8,10 @@
 #include "base/counts.h"
 #include "base/mem.h"
 
-enum { BLOCK = 8, PLANES_MOST = 33, CLASSES = 32, CLASSES_EACH = 4 };
+enum { BLOCK = 8, PLANES_MOST = 33, POOLS = 32, POOLS_EACH = 4 };
 
 /* Free numbers of items for which |D| less `most` is about the same. */
-struct class
-{
+struct pool {
     uint32_t *free;
     uint32_t count;
     uint32_t cap;
@@ -42,10 +41,10 @@ struct sp_lacking {
     struct item *items; /* 64 for each word */
     uint32_t odd;
     uint32_t others;
-    uint8_t *class_of; /* of each word */
+    uint8_t *pool_of; /* of each word */
     uint32_t words_used;
-    struct class classes[CLASSES]; /* the first has the odd ones */
-    struct sp_counts added;        /* shingle -> items that add it */
+    struct pool pools[POOLS]; /* the first has the odd ones */
+    struct sp_counts added;   /* shingle -> items that add it */
     /* scratch: how the last signature differs from the reference */
     uint64_t *has; /* shingles of the reference, a bit for each */
     uint32_t *lacks;
@@ -86,8 +85,8 @@ struct sp_lacking *sp_lacking_new(const struct sp_signature *reference)
     l->has = sp_calloc(l->count / 64 + 1ul, sizeof *l->has);
     l->lacks = sp_calloc(l->count + 1ul, sizeof *l->lacks);
     l->tallied = sp_calloc(l->count + 1ul, sizeof *l->tallied);
-    for (uint32_t i = 0; i < CLASSES; i++)
-        l->classes[i].least = (double)INFINITY;
+    for (uint32_t i = 0; i < POOLS; i++)
+        l->pools[i].least = (double)INFINITY;
     return l;
 }
 
@@ -97,9 +96,9 @@ void sp_lacking_free(struct sp_lacking *l)
         return;
     for (uint32_t i = 0; i < 64 * l->words; i++)
         sp_free(l->items[i].differs);
-    for (uint32_t i = 0; i < CLASSES; i++)
-        sp_free(l->classes[i].free);
-    sp_free(l->class_of);
+    for (uint32_t i = 0; i < POOLS; i++)
+        sp_free(l->pools[i].free);
+    sp_free(l->pool_of);
     sp_free(l->needs);
     sp_free(l->places);
     sp_counts_done(&l->added);
@@ -155,32 +154,31 @@ static void add_words(struct sp_lacking *l)
     l->rows = rows;
     l->items = sp_realloc(l->items, 64ul * words * sizeof *l->items);
     memset(l->items + 64ul * l->words, 0, 64ul * (words - l->words) * sizeof *l->items);
-    l->class_of = sp_realloc(l->class_of, words);
+    l->pool_of = sp_realloc(l->pool_of, words);
     l->needs = sp_realloc(l->needs, words * sizeof *l->needs);
     l->found = sp_realloc(l->found, words * sizeof *l->found);
-    memset(l->class_of + l->words, 0, words - l->words);
+    memset(l->pool_of + l->words, 0, words - l->words);
     l->words = words;
 }
 
-static void free_number(struct sp_lacking *l, uint32_t class, uint32_t item)
+static void free_number(struct sp_lacking *l, uint32_t pool, uint32_t item)
 {
-    struct class *c = &l->classes[class];
+    struct pool *c = &l->pools[pool];
     sp_grow(&c->free, &c->cap, c->count + 1);
     c->free[c->count++] = item;
 }
 
-static uint32_t take_number(struct sp_lacking *l, uint32_t class)
+static uint32_t take_number(struct sp_lacking *l, uint32_t pool)
 {
-    struct class *c = &l->classes[class];
+    struct pool *c = &l->pools[pool];
     if (!c->count) {
         if (l->words_used == l->words)
             add_words(l);
         for (uint32_t i = 64; i-- > 0;)
-            free_number(l, class, 64 * l->words_used + i);
-        l->class_of[l->words_used++] = (uint8_t) class;
+            free_number(l, pool, 64 * l->words_used + i);
+        l->pool_of[l->words_used++] = (uint8_t)pool;
     }
-    uint32_t item = c->free[--c->count];
-    return item;
+    return c->free[--c->count];
 }
 
 static void set(struct sp_lacking *l, uint32_t number, uint32_t item)
@@ -208,10 +206,10 @@ static void put_other(struct sp_lacking *l, uint32_t item)
     l->others++;
 }
 
-static uint32_t class_of(double apart, double most)
+static uint32_t pool_of(double apart, double most)
 {
-    double class = 1 + CLASSES_EACH * apart / most;
-    return class < CLASSES ? (uint32_t) class : CLASSES - 1;
+    double pool = 1 + POOLS_EACH * apart / most;
+    return pool < POOLS ? (uint32_t)pool : POOLS - 1;
 }
 
 uint32_t sp_lacking_put(struct sp_lacking *l, const struct sp_signature *x, double most)
@@ -219,7 +217,7 @@ uint32_t sp_lacking_put(struct sp_lacking *l, const struct sp_signature *x, doub
     differ(l, x);
     double apart = (double)l->lacks_count + l->adds_count - most;
     bool odd = apart <= 0 || l->lacks_count > l->count / 2;
-    uint32_t item = take_number(l, odd ? 0 : class_of(apart, most));
+    uint32_t item = take_number(l, odd ? 0 : pool_of(apart, most));
     set(l, l->count + 1, item);
     if (odd) {
         set(l, l->count, item);
@@ -227,7 +225,7 @@ uint32_t sp_lacking_put(struct sp_lacking *l, const struct sp_signature *x, doub
         return item;
     }
     put_other(l, item);
-    struct class *c = &l->classes[l->class_of[item / 64]];
+    struct pool *c = &l->pools[l->pool_of[item / 64]];
     c->least = apart < c->least ? apart : c->least;
     return item;
 }
@@ -236,7 +234,7 @@ void sp_lacking_take(struct sp_lacking *l, uint32_t item)
 {
     struct item *i = &l->items[item];
     unset(l, l->count + 1, item);
-    free_number(l, l->class_of[item / 64], item);
+    free_number(l, l->pool_of[item / 64], item);
     if (!i->differs) {
         unset(l, l->count, item);
         l->odd--;
@@ -364,12 +362,12 @@ static void fill_needs(struct sp_lacking *l, double most, int64_t self)
     static const double rounding = 1e-6;
     double differs = (double)l->lacks_count + l->adds_count - most, all = l->lacks_count + 1.0;
     uint32_t known = known_adds(l, self);
-    for (uint32_t i = 0; i < CLASSES; i++) {
-        double need = (differs + l->classes[i].least) / 2 - rounding - known;
-        l->classes[i].need = need >= all ? l->lacks_count + 1 : need > 0 ? (uint32_t)ceil(need) : 0;
+    for (uint32_t i = 0; i < POOLS; i++) {
+        double need = (differs + l->pools[i].least) / 2 - rounding - known;
+        l->pools[i].need = need >= all ? l->lacks_count + 1 : need > 0 ? (uint32_t)ceil(need) : 0;
     }
     for (uint32_t i = 0; i < l->words; i++)
-        l->needs[i] = l->classes[l->class_of[i]].need;
+        l->needs[i] = l->pools[l->pool_of[i]].need;
 }
 
 const uint64_t *sp_lacking_find(struct sp_lacking *l, const struct sp_signature *x, double most,

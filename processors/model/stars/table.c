@@ -99,8 +99,7 @@ static void take(struct sp_star_table *t, uint32_t mixed_key, uint32_t value)
 
 /* ---- lists ---- */
 
-/* False: the arena is full. */
-/* A list of the key's numbers and this one takes their place. */
+/* A list of the key's numbers and this one takes their place. False: the arena is full. */
 static bool list_begin(struct sp_star_table *t, uint32_t mixed_key, struct sp_star_values numbers,
                        uint32_t number)
 {
@@ -119,6 +118,7 @@ static bool list_begin(struct sp_star_table *t, uint32_t mixed_key, struct sp_st
     return true;
 }
 
+/* False: the arena is full. */
 static bool list_append(struct sp_star_table *t, uint32_t *value, uint32_t number)
 {
     uint32_t offset = *value & ~LIST_BIT;

@@ -40,3 +40,9 @@ bool sp_names_special(const char *path)
     struct stat st;
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
+
+bool sp_names_end_with(const char *name, const char *ending)
+{
+    size_t n = strlen(name), m = strlen(ending);
+    return n >= m && strcmp(name + n - m, ending) == 0;
+}

@@ -21,4 +21,7 @@ bool sp_names_sync(const char *path, enum sp_names names);
  * thread. */
 bool sp_names_special(const char *path);
 
+/* Whether the name has that ending, letter by letter. Thread rule: any thread. */
+bool sp_names_end_with(const char *name, const char *ending);
+
 #endif

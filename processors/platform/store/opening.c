@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "store/directory.h"
 #include "store/rocks.h"
 #include "store/shared.h"
@@ -46,12 +47,6 @@ static bool is_empty(const struct sp_rocks_db *r)
     return !found && !failed;
 }
 
-static bool ends_with(const char *name, const char *suffix)
-{
-    size_t n = strlen(name), m = strlen(suffix);
-    return n >= m && strcmp(name + n - m, suffix) == 0;
-}
-
 /* Whether there are tables without the file that names them. RocksDB would begin an empty database
  * there. A kill while a database is made leaves no tables. */
 static bool has_lost_current(const char *path)
@@ -60,7 +55,7 @@ static bool has_lost_current(const char *path)
     DIR *d = opendir(path);
     for (const struct dirent *e; d && (e = readdir(d));) {
         current |= strcmp(e->d_name, "CURRENT") == 0;
-        tables |= ends_with(e->d_name, ".sst") || ends_with(e->d_name, ".blob");
+        tables |= sp_names_end_with(e->d_name, ".sst") || sp_names_end_with(e->d_name, ".blob");
     }
     if (d)
         closedir(d);

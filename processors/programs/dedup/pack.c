@@ -5,6 +5,7 @@
 #include <zstd.h>
 
 #include "base/mem.h"
+#include "base/names.h"
 
 enum { MEMBER_BYTES = 1 << 18, LEVEL_GZIP = 6, LEVEL_ZSTD = 3 };
 
@@ -19,20 +20,14 @@ struct sp_pack {
     ZSTD_CCtx *zstd;
 };
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t n = strlen(name), m = strlen(end);
-    return n >= m && strcmp(name + n - m, end) == 0;
-}
-
 struct sp_pack *sp_pack_new(struct sp_output *out, bool each_record)
 {
     struct sp_pack *p = sp_calloc(1, sizeof *p);
     p->out = out;
     p->each_record = each_record;
-    if (out->name && ends_with(out->name, ".gz"))
+    if (out->name && sp_names_end_with(out->name, ".gz"))
         p->kind = GZIP;
-    else if (out->name && ends_with(out->name, ".zst"))
+    else if (out->name && sp_names_end_with(out->name, ".zst"))
         p->kind = ZSTANDARD;
     deflateInit2(&p->gzip, LEVEL_GZIP, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
     p->zstd = ZSTD_createCCtx();

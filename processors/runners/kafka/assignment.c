@@ -6,8 +6,6 @@
 #include "base/mem.h"
 #include "kafka/internal.h"
 
-/* Copies stop at twice the room that the stage itself needs (intake.c). */
-
 /* ---- tasks ---- */
 
 static bool on_restore(void *arg, uint64_t applied, int64_t remaining)
