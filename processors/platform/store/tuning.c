@@ -21,7 +21,9 @@ enum {
     FILES_MERGED = 4,  /* at a time, which is RocksDB's default; the next level has the same size */
     OPEN_FILES = 4096, /* reopening a file means reading its index and filter again */
     OPEN_FILES_LEAST = 64,
-    LOG_FILES = 2
+    LOG_FILES = 2,
+    SYNC_BYTES = 1 << 20 /* of a file, until the kernel begins to write it: otherwise the end of a
+                          * merge waits for gigabytes, and so does everybody else */
 };
 
 /* The share of blob files, the oldest, whose live values a compaction copies, however few values in
@@ -130,6 +132,7 @@ rocksdb_options_t *sp_rocksdb_tuned_options(const struct sp_rocksdb_options *o,
         set_runs(to);
     rocksdb_options_set_max_open_files(to, open_files(o->databases));
     rocksdb_options_set_keep_log_file_num(to, LOG_FILES);
+    rocksdb_options_set_bytes_per_sync(to, SYNC_BYTES);
     rocksdb_options_set_compression(to, rocksdb_no_compression);
     rocksdb_options_set_level_compaction_dynamic_level_bytes(to, 1);
     rocksdb_options_set_enable_blob_files(to, 1);
