@@ -37,7 +37,7 @@ void sim_check_alone(struct world *w, const struct sp_message *m)
 {
     if (w->o.mode != SP_MODE_FAST)
         return;
-    if (m->kind == SP_MSG_MEMBERS)
+    if (m->kind == SP_MSG_MEMBERS && m->link.row_count)
         note_members(w, m);
     if (m->kind != SP_MSG_PUT)
         return;

@@ -8,7 +8,8 @@
 #include "codec/codec.h"
 #include "message.h"
 
-enum { OFTEN = 4 }; /* percent of the messages, for each kind of damage */
+enum { OFTEN = 4 };  /* percent of the messages, for each kind of damage */
+enum { PARTS = 50 }; /* percent of the parts of moving members that are kept: they are rare */
 
 /* Another page of the crawl instead of the first that the bytes name. */
 static void exchange_page(struct world *w, struct sp_buf *bytes)
@@ -68,14 +69,27 @@ static void keep(struct world *w, const struct sp_message *m)
 void sim_disturb(struct world *w, const struct sp_message *m)
 {
     struct sp_message *more;
+    bool part = m->kind == SP_MSG_MEMBERS && m->link.more;
+    if (sim_is_left_alone(w))
+        return;
     if (rnd_chance(&w->rnd, OFTEN))
         queue_push(&w->foreign, message_copy(m));
-    if (rnd_chance(&w->rnd, OFTEN) && (more = damaged(w, m)))
+    if (sim_damages(w) && rnd_chance(&w->rnd, OFTEN) && (more = damaged(w, m)))
         queue_push(&w->foreign, more);
     if (rnd_chance(&w->rnd, OFTEN) && (more = w->kept[rnd_below(&w->rnd, KEPT)]))
         queue_push(&w->foreign, message_copy(more));
-    if (rnd_chance(&w->rnd, 2 * OFTEN))
+    if (rnd_chance(&w->rnd, part ? PARTS : 2 * OFTEN))
         keep(w, m);
+}
+
+bool sim_damages(const struct world *w)
+{
+    return w->o.seed % 2 == 1;
+}
+
+bool sim_is_left_alone(const struct world *w)
+{
+    return w->result.messages > DISTURBED_MAX;
 }
 
 void sim_disturb_done(struct world *w)

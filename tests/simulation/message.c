@@ -68,6 +68,7 @@ struct sp_message *message_copy(const struct sp_message *m)
         break;
     case SP_MSG_APPLIED:
     case SP_MSG_ASSIGNED:
+    case SP_MSG_WAIT:
     case SP_MSG_REMOVE:
     case SP_MSG_AGAIN:
         break;
@@ -130,6 +131,10 @@ static void print_payload(const struct sp_message *m)
         break;
     case SP_MSG_ERASE:
         printf(" target %016llx", (unsigned long long)m->erase.target.lo);
+        break;
+    case SP_MSG_WAIT:
+        printf(" group %llu far %llu", (unsigned long long)m->wait.group.birth,
+               (unsigned long long)m->wait.far.birth);
         break;
     case SP_MSG_PUT:
         print_content(m->put.content_version, m->put.signature);

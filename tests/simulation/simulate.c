@@ -34,7 +34,8 @@ static const struct {
                 {"no-late-split", SP_CANARY_NO_LATE_SPLIT, 0},
                 {"dissolve-pieces", SP_CANARY_DISSOLVE_PIECES, 0},
                 {"trust-read", SP_CANARY_TRUST_READ, 0},
-                {"no-opens", SP_CANARY_NO_OPENS, 0}};
+                {"no-opens", SP_CANARY_NO_OPENS, 0},
+                {"no-wait", SP_CANARY_NO_WAIT, 0}};
 
 static void set_canary(struct sim_options *o, const char *name)
 {

@@ -8,7 +8,8 @@
 enum {
     CHANNELS = 2 * MAX_PARTITIONS + 1,
     MESSAGES_MAX = 400 * 1000,
-    DISTURBED_MAX = 5 * 1000,
+    DISTURBED_MAX = 5 * 1000, /* hostile: after so many messages the others stop */
+    SETTLED_MAX = 100 * 1000, /* hostile: and the crawl has ended after so many */
     MAPS = 3,
     EVENTS_MAX = 150,
     KEPT = 16
@@ -22,6 +23,9 @@ struct process {
     struct sp_group_stage *group;
     struct sp_compare_stage *compare;
     struct queue in[CHANNELS]; /* one for each sender; the last is the crawler */
+    struct queue aside;        /* waits for the newest maps; the next: since the last commit */
+    struct queue setting_aside;
+    bool took_aside; /* in the open transaction */
     struct sp_outbox outbox;
     struct world *world;
 };
@@ -43,6 +47,7 @@ struct world {
     uint32_t map;                       /* the present map */
     bool moving;                        /* pages may be in cells of the previous map */
     bool direct;                        /* a partition handles its own messages at once */
+    bool sets_aside; /* a process without the newest maps puts messages for their cells aside */
     struct process processes[2 * MAX_PARTITIONS];
     uint32_t process_count;
     struct process *here; /* the process whose transaction is open */

@@ -139,6 +139,10 @@ static bool step(struct world *w, struct process *p, struct sp_message *m)
         err = sp_group_stage_step(p->group, m);
     } else {
         err = sp_compare_stage_step(p->compare, m);
+        if (err == SP_OTHER_MAP && p->stale && w->sets_aside && !rnd_chance(&w->rnd, 5)) {
+            queue_push(&p->setting_aside, m);
+            return true;
+        }
         sp_message_free(m);
     }
     w->result.messages++;
@@ -151,6 +155,24 @@ static bool step(struct world *w, struct process *p, struct sp_message *m)
     return true;
 }
 
+/* What was put aside comes before all other messages (kafka/aside.h). */
+static void take_aside(struct world *w, struct process *p)
+{
+    for (const struct sp_message *m = p->aside.first; m && w->result.ok; m = m->next)
+        if (!step(w, p, message_copy(m)))
+            sim_fail(w, "a message that was put aside still waits for a map");
+    p->took_aside = true;
+}
+
+static void commit_aside(struct process *p)
+{
+    if (p->took_aside)
+        queue_clear(&p->aside);
+    p->took_aside = false;
+    for (struct sp_message *m; (m = queue_pop(&p->setting_aside));)
+        queue_push(&p->aside, m);
+}
+
 static void commit(struct world *w, struct process *p)
 {
     enum sp_err err =
@@ -159,6 +181,7 @@ static void commit(struct world *w, struct process *p)
         err = sp_db_commit(p->db);
     if (err != SP_OK)
         sim_fail(w, sp_err_text(err));
+    commit_aside(p);
     struct sp_message *m;
     uint32_t from = (uint32_t)(p - w->processes);
     while ((m = queue_pop(&w->sent))) {
@@ -180,6 +203,8 @@ static void crash(struct world *w, struct process *p)
     if (w->o.trace)
         printf("  t%d/%u starts again\n", p->tier + 1, p->number);
     queue_clear(&w->sent);
+    queue_clear(&p->setting_aside);
+    p->took_aside = false;
     stop(p);
     sp_db_discard(p->db);
     start(p);
@@ -223,6 +248,8 @@ static void transaction(struct world *w, struct process *p)
             for (struct sp_message *m = p->in[i].first; m; m = m->next)
                 queue_push(&before[i], message_copy(m));
         }
+    if (p->aside.first && !p->stale)
+        take_aside(w, p);
     for (uint32_t i = 0; i < size && w->result.ok; i++) {
         struct queue *q = some_channel(w, p);
         if (!q)
@@ -402,6 +429,7 @@ static void build(struct world *w)
         !w->o.compare_canary)
         w->languages = (struct sp_languages){2, {'f' << 8 | 'r', 'e' << 8 | 'n'}};
     w->direct = w->o.seed % 3 == 2 && !w->o.canary && !w->o.compare_canary;
+    w->sets_aside = w->o.seed % 5 < 2 && !w->o.canary && !w->o.compare_canary;
     size_t cache = rnd_chance(&w->rnd, 50) ? 0 : 1 << 20;
     /* Low enough that pages with overlapping items are similar. */
     static const double thresholds[SP_METHOD_COUNT] = {0.8, 57.0 / 64, 0.7, 0.6, 0.5, 0.5};
@@ -447,6 +475,8 @@ static void destroy(struct world *w)
         stop(&w->processes[i]);
         for (uint32_t c = 0; c < CHANNELS; c++)
             queue_clear(&w->processes[i].in[c]);
+        queue_clear(&w->processes[i].aside);
+        queue_clear(&w->processes[i].setting_aside);
         sp_db_close(w->processes[i].db);
     }
     for (uint32_t i = 0; i < w->pages; i++)
@@ -470,15 +500,19 @@ static bool stale_process(const struct world *w)
     return false;
 }
 
-/* Whether a page is still on its way to an old cell, sent by a process without the new maps. */
+/* Whether a page is still on its way to an old cell, sent by a process without the new maps, or
+ * messages wait for the new ones. */
 static bool put_under_way(const struct world *w)
 {
-    for (uint32_t i = 0; i < w->process_count; i++)
+    for (uint32_t i = 0; i < w->process_count; i++) {
+        if (w->processes[i].aside.first)
+            return true;
         for (uint32_t c = 0; c < CHANNELS; c++)
             for (const struct sp_message *m = w->processes[i].in[c].first; m; m = m->next)
                 if (m->kind == SP_MSG_PUT &&
                     sp_maps_standing(&w->compare.maps, m->put.cell) == SP_CELL_LEAVING)
                     return true;
+    }
     return false;
 }
 
@@ -528,12 +562,23 @@ static struct process *some_process(struct world *w)
     for (uint32_t i = 0; i < w->process_count; i++) {
         struct process *p = &w->processes[i];
         bool busy = p->compare ? sp_compare_stage_owes(p->compare) : sp_group_stage_owes(p->group);
+        busy |= p->aside.first && !p->stale;
         for (uint32_t c = 0; c < CHANNELS && !busy; c++)
             busy = p->in[c].first != NULL;
         if (busy)
             ready[count++] = p;
     }
     return count ? ready[rnd_below(&w->rnd, count)] : NULL;
+}
+
+/* Whether the world is at its end although messages may be on their way. */
+static bool is_over(struct world *w)
+{
+    if (w->o.hostile && sim_damages(w))
+        return sim_is_left_alone(w); /* what was damaged may be waited for without end */
+    if (w->result.messages > (w->o.hostile ? SETTLED_MAX : MESSAGES_MAX))
+        sim_fail(w, "livelock");
+    return false;
 }
 
 struct sim_result sim_run(const struct sim_options *options)
@@ -551,6 +596,8 @@ struct sim_result sim_run(const struct sim_options *options)
     build(w);
     for (;;) {
         struct process *p = some_process(w);
+        if (w->o.hostile && sim_is_left_alone(w))
+            events = 0; /* no more fetches */
         if (!w->result.ok || (!p && w->result.events >= events && !w->moving && !stale_process(w)))
             break;
         if (!p ? w->result.events >= events : rnd_chance(&w->rnd, 10))
@@ -562,10 +609,8 @@ struct sim_result sim_run(const struct sim_options *options)
                 crawl(w, span);
         } else
             transaction(w, p);
-        if (w->o.hostile && w->result.messages > DISTURBED_MAX)
-            break; /* what was damaged may be waited for without end */
-        if (w->result.messages > MESSAGES_MAX)
-            sim_fail(w, "livelock");
+        if (is_over(w))
+            break;
     }
     if (w->result.ok && !w->o.hostile)
         sim_check(w);

@@ -12,4 +12,7 @@ void sp_codec_get_asker(struct sp_decoder *d, struct sp_message *m);
 void sp_codec_put_rows(struct sp_buf *out, const struct sp_link *link);
 void sp_codec_get_rows(struct sp_decoder *d, struct sp_link *link);
 
+/* rules.c: whether the message, which was just read, is as the actors assume. */
+bool sp_codec_keeps_rules(const struct sp_message *m);
+
 #endif

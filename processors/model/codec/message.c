@@ -4,13 +4,13 @@
  * schema. The clock, the first field of every record, is handled by their callers.
  *
  * Invariant: a message that sp_message_decode accepts encodes to the same bytes and keeps the rules
- * of its kind (check_kind), so no input makes an actor assert. On failure nothing is kept. */
+ * of its kind (rules.c), so no input makes an actor assert. On failure nothing is kept. */
 #include "codec/asker.h"
 #include "codec/fingerprints.h"
 #include "codec/parts.h"
 
 /* The branch of a union is the kind minus the first kind of the tier. */
-_Static_assert(SP_MSG_CRAWLED == 1 && SP_MSG_PUT == 14 && SP_MSG_KINDS == 18,
+_Static_assert(SP_MSG_CRAWLED == 1 && SP_MSG_PUT == 15 && SP_MSG_KINDS == 19,
                "a new kind needs a record in schemas/");
 
 /* ---- to a page actor ----------------------------------------------------------------------- */
@@ -225,6 +225,18 @@ static void get_erase(struct sp_decoder *d, struct sp_message *m)
     m->erase.url = sp_codec_get_text(d);
 }
 
+static void put_wait(struct sp_buf *out, const struct sp_message *m)
+{
+    sp_codec_put_group_id(out, m->wait.group);
+    sp_codec_put_group_id(out, m->wait.far);
+}
+
+static void get_wait(struct sp_decoder *d, struct sp_message *m)
+{
+    m->wait.group = sp_codec_get_group_id(d);
+    m->wait.far = sp_codec_get_group_id(d);
+}
+
 /* ---- to a cell actor ----------------------------------------------------------------------- */
 
 static void put_put(struct sp_buf *out, const struct sp_message *m)
@@ -339,6 +351,9 @@ static void put_kind(struct sp_buf *out, const struct sp_message *m)
     case SP_MSG_ERASE:
         put_erase(out, m);
         break;
+    case SP_MSG_WAIT:
+        put_wait(out, m);
+        break;
     case SP_MSG_PUT:
         put_put(out, m);
         break;
@@ -396,6 +411,9 @@ static void get_kind(struct sp_decoder *d, struct sp_message *m)
     case SP_MSG_ERASE:
         get_erase(d, m);
         break;
+    case SP_MSG_WAIT:
+        get_wait(d, m);
+        break;
     case SP_MSG_PUT:
         get_put(d, m);
         break;
@@ -425,47 +443,17 @@ void sp_message_encode(const struct sp_message *m, struct sp_buf *out)
     put_kind(out, m);
 }
 
-/* Checks the assumptions of the actors. */
-static bool check_kind(const struct sp_message *m)
-{
-    const struct sp_crawled *c = &m->crawled;
-    switch (m->kind) {
-    case SP_MSG_CRAWLED:
-        if (c->page_kind == SP_PAGE_REDIRECT && (sp_id_is_zero(c->target) || !c->target_url))
-            return false;
-        return (c->signature != NULL) == (c->page_kind == SP_PAGE_CONTENT);
-    case SP_MSG_CHANGE:
-        return !m->change.signature || m->change.page_kind == SP_PAGE_CONTENT;
-    case SP_MSG_MATCH:
-    case SP_MSG_FIND_GROUP:
-    case SP_MSG_LINK:
-    case SP_MSG_UNION:
-    case SP_MSG_DISSOLVE:
-        return m->link.edge_count > 0;
-    case SP_MSG_APPLIED:
-    case SP_MSG_ASSIGNED:
-    case SP_MSG_STATUS:
-    case SP_MSG_MOVE:
-    case SP_MSG_MEMBERS:
-    case SP_MSG_ERASE:
-    case SP_MSG_PUT:
-    case SP_MSG_REMOVE:
-    case SP_MSG_PROBE:
-    case SP_MSG_AGAIN:
-        return true;
-    }
-    return false;
-}
-
 /* Returns the kind that follows: the fingerprint gives the tier, the branch of its union the
  * kind. */
 static enum sp_message_kind get_branch(struct sp_decoder *d)
 {
-    enum sp_message_kind first = SP_MSG_CRAWLED, last = SP_MSG_ERASE;
+    enum sp_message_kind first = SP_MSG_CRAWLED, last = SP_MSG_WAIT;
     uint64_t fingerprint = sp_codec_get_fingerprint(d);
     if (fingerprint == SP_FINGERPRINT_TIER2) {
         first = SP_MSG_PUT;
         last = SP_MSG_AGAIN;
+    } else if (fingerprint == SP_FINGERPRINT_TIER1_NO_WAIT) {
+        last = SP_MSG_ERASE;
     } else if (fingerprint == SP_FINGERPRINT_TIER1_NO_RULE) {
         d->no_rule = true;
         last = SP_MSG_MEMBERS;
@@ -489,7 +477,7 @@ enum sp_err sp_message_decode(struct sp_view in, struct sp_message **ret_message
     m->clock = sp_codec_get_count(&d, 1ull << 60); /* actors must have room to count on */
     get_kind(&d, m);
     enum sp_err err = sp_codec_finish(&d);
-    if (err == SP_OK && !check_kind(m))
+    if (err == SP_OK && !sp_codec_keeps_rules(m))
         err = SP_MALFORMED;
     if (err != SP_OK) {
         sp_message_free(m);

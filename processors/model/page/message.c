@@ -38,6 +38,7 @@ struct kind {
     X(DISSOLVE, "dissolve", true, TO_GROUP, TO_GROUP, AT(link.group))                              \
     X(MEMBERS, "members", true, TO_GROUP, TO_GROUP, AT(link.group))                                \
     X(ERASE, "erase", false, TO_PAGE, TO_PAGE, 0)                                                  \
+    X(WAIT, "wait", false, TO_GROUP, TO_GROUP, AT(wait.group))                                     \
     X(PUT, "put", false, TO_CELL, TO_CELL, AT(put.cell))                                           \
     X(REMOVE, "remove", false, TO_CELL, TO_CELL, AT(remove.cell))                                  \
     X(PROBE, "probe", false, TO_CELL, TO_CELL, AT(probe.cell))                                     \
@@ -134,6 +135,7 @@ static void payload_done(struct sp_message *m)
         break;
     case SP_MSG_APPLIED:
     case SP_MSG_ASSIGNED:
+    case SP_MSG_WAIT:
     case SP_MSG_REMOVE:
     case SP_MSG_AGAIN:
         break; /* own nothing */

@@ -124,6 +124,9 @@ enum sp_message_kind {
                       * caused it if that page is among the rows */
     /* to a page actor (key: page) */
     SP_MSG_ERASE, /* erase: forget the page, or the URL of the target of a redirect */
+    /* to a group actor (key: the group's founder) */
+    SP_MSG_WAIT, /* wait: members of the group came to the group `far`, and more were to follow; it
+                  * asks for an empty `members` behind them */
     /* to a cell actor (key: cell) */
     SP_MSG_PUT,    /* put: store the signature, then look for edges */
     SP_MSG_REMOVE, /* remove: the page leaves its row */
@@ -160,7 +163,8 @@ struct sp_link {
     struct sp_group_id group; /* the actor it goes to; unused in match and find_group */
     struct sp_group_id far;   /* the group at the other end; unused in match and link */
     uint32_t far_level;       /* its level; unused in members */
-    bool more;                /* of members: further rows of `far` follow on the same channel */
+    bool more;                /* of members: further rows of `far` follow on the same channel. If
+                               * false, and without rows and edges: no more follow */
     int64_t content_version;
     struct sp_edge *edges;      /* owned */
     struct sp_member_row *rows; /* owned, deep; of members */
@@ -209,6 +213,11 @@ struct sp_erase {
     char *url;           /* owned; as it is spelt in the request; "" if there is a target */
 };
 
+struct sp_wait {
+    struct sp_group_id group; /* where the members come from */
+    struct sp_group_id far;   /* which waits for them */
+};
+
 struct sp_put {
     uint32_t cell;
     bool settled; /* as in sp_applied */
@@ -251,6 +260,7 @@ struct sp_message {
         struct sp_move move;
         struct sp_change change;
         struct sp_erase erase;
+        struct sp_wait wait;
         struct sp_put put;
         struct sp_remove remove;
         struct sp_probe probe;

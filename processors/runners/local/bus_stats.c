@@ -24,6 +24,7 @@
     X(repairs)                                                                                     \
     X(repair_compared)                                                                             \
     X(held_against)                                                                                \
+    X(taking)                                                                                      \
     X(searched)                                                                                    \
     X(cache_bytes)
 #define COMPARE_COUNTERS(X)                                                                        \

@@ -245,6 +245,7 @@ enum sp_err sp_compare_stage_step(struct sp_compare_stage *c, const struct sp_me
     case SP_MSG_DISSOLVE:
     case SP_MSG_MEMBERS:
     case SP_MSG_ERASE:
+    case SP_MSG_WAIT:
         SP_ASSERT(!"a message for a cell actor");
     }
     sp_debt_pay(c, cell, c->options.work_per_step);

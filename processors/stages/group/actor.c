@@ -17,7 +17,8 @@
  *
  * Members move in parts (handover.c). Until the last part arrives, edges to the remaining members
  * are missing, and so is the edge that joins all of them to the group; so the group puts off what
- * could split or dissolve it. The wait is short, because all parts have been sent already. */
+ * could split or dissolve it. The wait is short, because all parts have been sent already. It ends
+ * even if the last part does not come, because the sender is asked for a message behind it. */
 #include "base/mem.h"
 #include "group/debt.h"
 #include "group/large.h"
@@ -301,6 +302,18 @@ static void dissolve(struct sp_group_stage *st, struct sp_group *g, struct sp_me
         sp_group_dissolve(st, g, m->link.far, m);
 }
 
+/* The page actor at the end of the first edge knows the newer version. If the edge is of a newer
+ * one than the group holds, it does not: cells hear of a version after the group. Then the member
+ * is one that came again with an old message, and asking would have no end. */
+static void ask_end_again(struct sp_group_stage *st, const struct sp_member *end,
+                          struct sp_message *m)
+{
+    if (m->link.edges[0].content_version > end->content_version && !sp_message_next_edge(m))
+        return;
+    sp_message_turn(m, SP_MSG_FIND_GROUP);
+    sp_group_stage_send(st, m);
+}
+
 static void on_union(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_group *g = resolve(st, m);
@@ -312,8 +325,7 @@ static void on_union(struct sp_group_stage *st, struct sp_message *m)
     if (!end) {
         bounce(st, m);
     } else if (!is_held(end, edge.content_version) && st->options.canary != SP_CANARY_NO_VERSION) {
-        sp_message_turn(m, SP_MSG_FIND_GROUP); /* its page actor knows the newer version */
-        sp_group_stage_send(st, m);
+        ask_end_again(st, end, m);
     } else if (sp_member_find(g, m->page)) {
         sp_message_turn(m, SP_MSG_LINK);
         link->group = g->id;
@@ -354,24 +366,6 @@ static void on_dissolve(struct sp_group_stage *st, struct sp_message *m)
     }
 }
 
-static void note_transfer(struct sp_group_stage *st, struct sp_group *g, struct sp_group_id from,
-                          bool more)
-{
-    uint32_t at = 0;
-    while (at < g->open_count && !sp_group_id_eq(g->opens[at], from))
-        at++;
-    if (more == (at < g->open_count))
-        return;
-    sp_group_changed(st, g);
-    g->opens_changed = true;
-    if (!more) {
-        g->opens[at] = g->opens[--g->open_count];
-        return;
-    }
-    sp_grow(&g->opens, &g->open_cap, g->open_count + 1);
-    g->opens[g->open_count++] = from;
-}
-
 /* Takes the edge that brought the members. False if it has become stale, or an end has moved at the
  * same version. */
 static bool take_edge(struct sp_group_stage *st, struct sp_group *g, const struct sp_message *m)
@@ -407,18 +401,36 @@ static void settle(struct sp_group_stage *st, struct sp_group *g)
         sp_group_split(st, g, pieces);
 }
 
+/* No more members come. If their last part did not, the edge that joins them is missing, so the
+ * group is checked. */
+static void end_transfer(struct sp_group_stage *st, struct sp_group *g, struct sp_message *m)
+{
+    uint32_t before = g->open_count;
+    sp_group_note_transfer(st, g, m->link.far, false);
+    if (g->open_count < before) {
+        settle(st, g);
+        if (!st->err)
+            sp_group_cover_publish(st, g);
+    }
+    sp_message_free(m);
+}
+
 static void on_members(struct sp_group_stage *st, struct sp_message *m)
 {
     enum { FIT_AFTER = 16 };
     struct sp_group *g = resolve(st, m);
+    struct sp_link *link = &m->link;
     if (!g)
         return;
-    struct sp_link *link = &m->link;
+    if (!link->row_count && !link->edge_count && !link->more) {
+        end_transfer(st, g, m);
+        return;
+    }
     sp_group_take_rows(st, g, link);
     if (link->row_count > FIT_AFTER)
         sp_group_fit(st, g); /* before so many are compared */
-    sp_group_plant(g, link);
-    note_transfer(st, g, link->far, link->more);
+    sp_group_plant(st, g, link);
+    sp_group_note_transfer(st, g, link->far, link->more);
     bool fresh = !link->edge_count || st->err || take_edge(st, g, m);
     if (!link->edge_count && !link->more && sp_id_is_zero(m->page))
         sp_fast_part(st, g);
@@ -458,6 +470,9 @@ void sp_group_actor_step(struct sp_group_stage *st, struct sp_message *m)
         break;
     case SP_MSG_MEMBERS:
         on_members(st, m);
+        break;
+    case SP_MSG_WAIT:
+        sp_group_wait(st, m);
         break;
     case SP_MSG_CRAWLED:
     case SP_MSG_APPLIED:

@@ -10,10 +10,16 @@
 #include "group/large.h"
 #include "group/stored.h"
 
-static bool is_inline(const struct sp_group *g)
+static bool fits_inline(const struct sp_group *g)
 {
     return g->count == 1 && !g->large && g->level == 0 && !g->open_count && !g->parted &&
            sp_id_eq(g->members[0]->page, g->id.founder);
+}
+
+/* The founder if the group is, or was, in its row, else NULL. */
+static struct sp_page_actor *founder_of(struct sp_group_stage *st, const struct sp_group *g)
+{
+    return fits_inline(g) || g->inlined ? sp_page_actor_get(st, g->id.founder) : NULL;
 }
 
 static void delete_member_row(struct sp_group_stage *st, struct sp_group *g, struct sp_id page)
@@ -24,11 +30,9 @@ static void delete_member_row(struct sp_group_stage *st, struct sp_group *g, str
 }
 
 /* Stores the single-member group inside its founder's page row, or removes it from there. */
-static void flush_inline(struct sp_group_stage *st, struct sp_group *g, bool inlined)
+static void flush_inline(struct sp_group_stage *st, struct sp_group *g,
+                         struct sp_page_actor *founder, bool inlined)
 {
-    if (!inlined && !g->inlined)
-        return;
-    struct sp_page_actor *founder = sp_page_actor_get(st, g->id.founder);
     if (!founder)
         return;
     struct sp_reader r = sp_reader(sp_view(founder->inline_group, founder->inline_bytes));
@@ -96,9 +100,12 @@ static uint32_t most_packed(const struct sp_group_stage *st)
     return most && most < SP_PACKED_MEMBERS ? most : SP_PACKED_MEMBERS;
 }
 
+/* The place in a founder's row is for the group that the page is in. Another one that it founded
+ * can have it as a member, too, if a message with it was sent again by somebody else. */
 static void flush_group(struct sp_group_stage *st, struct sp_group *g)
 {
-    bool inlined = is_inline(g);
+    struct sp_page_actor *founder = founder_of(st, g);
+    bool inlined = founder && fits_inline(g) && sp_group_id_eq(founder->group, g->id);
     bool wanted = !inlined && (g->count || g->open_count);
     bool packed = wanted && !g->large && g->count <= most_packed(st);
     bool rows = !inlined && !packed;
@@ -107,7 +114,7 @@ static void flush_group(struct sp_group_stage *st, struct sp_group *g)
         if (!rows || !sp_member_find(g, g->gone[i]))
             delete_member_row(st, g, g->gone[i]);
     g->gone_count = 0;
-    flush_inline(st, g, inlined);
+    flush_inline(st, g, founder, inlined);
     flush_row(st, g, wanted, packed);
     if (g->large)
         flush_large(st, g);

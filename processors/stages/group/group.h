@@ -43,7 +43,8 @@ enum sp_canary {
                                 * leaves */
     SP_CANARY_NO_LATE_SPLIT,   /* pieces that do not leave at once never leave */
     SP_CANARY_DISSOLVE_PIECES, /* a group that may be in pieces is dissolved as if it were whole */
-    SP_CANARY_TRUST_READ       /* a group that was in pieces counts as whole when it is read */
+    SP_CANARY_TRUST_READ,      /* a group that was in pieces counts as whole when it is read */
+    SP_CANARY_NO_WAIT          /* a group does not ask whether more members are to come */
 };
 
 enum { SP_GROUP_MESSAGE_BYTES = 900 << 10 };
@@ -106,7 +107,9 @@ struct sp_group_stage_stats {
     uint64_t repair_compared; /* the part of `compared` that checked connectivity */
     uint64_t held_against;    /* winners that hubs of large groups were held against: ruled out by
                                * their patterns, or compared */
-    uint64_t searched;        /* hubs that searches for the pieces of large groups looked at */
+    uint64_t taking;   /* rows of moving members, and members of small groups that were passed
+                        * or moved in lists to take them in */
+    uint64_t searched; /* hubs that searches for the pieces of large groups looked at */
     uint64_t cache_bytes;
 };
 

@@ -146,6 +146,38 @@ void sp_member_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_m
     st->group_bytes += SP_MEMBER_BYTES;
 }
 
+/* Merges the sorted `fresh` into the sorted list, and moves what comes after the first of them. */
+static void list_add(struct sp_group_stage *st, struct sp_member ***list, uint32_t *count,
+                     uint32_t *cap, struct sp_member **fresh, uint32_t fresh_count,
+                     int (*order)(const void *a, const void *b))
+{
+    uint32_t old = *count, at = old + fresh_count;
+    if (!fresh_count)
+        return;
+    qsort(fresh, fresh_count, sizeof(struct sp_member *), order);
+    sp_grow(list, cap, at);
+    *count = at;
+    while (fresh_count) {
+        bool last = !old || order(&fresh[fresh_count - 1], &(*list)[old - 1]) > 0;
+        (*list)[--at] = last ? fresh[--fresh_count] : (*list)[--old];
+        st->stats.taking++;
+    }
+}
+
+void sp_members_add(struct sp_group_stage *st, struct sp_group *g, struct sp_member **fresh,
+                    uint32_t count)
+{
+    uint32_t empty = 0;
+    list_add(st, &g->members, &g->count, &g->cap, fresh, count, sp_member_by_page);
+    while (g->count >> g->level > 1)
+        g->level++;
+    for (uint32_t i = 0; i < count; i++)
+        if (fresh[i]->kind != SP_PAGE_CONTENT)
+            fresh[empty++] = fresh[i];
+    list_add(st, &g->empty, &g->empty_count, &g->empty_cap, fresh, empty, by_target);
+    st->group_bytes += count * (size_t)SP_MEMBER_BYTES;
+}
+
 void sp_member_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
 {
     list_remove(g->members, &g->count, place_in(g->members, g->count, m->page), m);

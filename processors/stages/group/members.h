@@ -27,6 +27,7 @@ struct sp_member {
     int64_t said_version;
     uint32_t mark;  /* scratch of forest.c */
     bool checked;   /* its tree edge to a parent that is checked too still holds */
+    bool fresh;     /* came with the message that is being handled (sp_group_plant) */
     bool asks;      /* mode fast: leaves because of its own change, with which it asks tier 2 */
     bool incumbent; /* was a winner before this step (winner.margin) */
     bool todo;      /* scratch of verdicts.c */
@@ -101,6 +102,9 @@ struct sp_member *sp_member_find(const struct sp_group *g, struct sp_id page);
 /* Sorts members that were read in another order; false if a page is there twice. */
 bool sp_members_sort(struct sp_group *g);
 void sp_member_insert(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+/* The same for many, none of whose pages is a member yet, in a small group; sorts them. */
+void sp_members_add(struct sp_group_stage *st, struct sp_group *g, struct sp_member **fresh,
+                    uint32_t count);
 /* Takes the member out of the list, but not out of the forest or the winners; does not free it. */
 void sp_member_remove(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_member_free(struct sp_member *m);
@@ -204,6 +208,13 @@ bool sp_group_is_told(const struct sp_group *g, struct sp_member *m);
 bool sp_group_tell(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m,
                    bool resized);
 
+/* ---- transfer.c */
+/* Members of the group `from` came; `more`: others are to follow. */
+void sp_group_note_transfer(struct sp_group_stage *st, struct sp_group *g, struct sp_group_id from,
+                            bool more);
+/* Replies to the group that waits for more members; takes ownership of the message. */
+void sp_group_wait(struct sp_group_stage *st, struct sp_message *m);
+
 /* ---- handover.c */
 /* Sends all members to the group `higher`, and with the last of them `edge`, the message that
  * caused the move. */
@@ -229,6 +240,6 @@ void sp_group_erase_target(struct sp_group_stage *st, struct sp_group *g,
 void sp_group_take_rows(struct sp_group_stage *st, struct sp_group *g, struct sp_link *link);
 /* Gives them their places. A parent can be in a part that is still to come, and members of a large
  * group have none. */
-void sp_group_plant(struct sp_group *g, const struct sp_link *link);
+void sp_group_plant(struct sp_group_stage *st, struct sp_group *g, const struct sp_link *link);
 
 #endif

@@ -346,11 +346,18 @@ static void on_assigned(struct sp_group_stage *st, struct sp_message *m)
     }
 }
 
+/* Of a former group. One epoch is one membership: another group with the same one has the page from
+ * a message that somebody else sent again. */
+static bool is_outdated(const struct sp_page_actor *p, const struct sp_verdict *v)
+{
+    return v->epoch < p->epoch || (v->epoch == p->epoch && !sp_group_id_eq(v->far, p->group));
+}
+
 static void on_status(struct sp_group_stage *st, struct sp_message *m)
 {
     struct sp_verdict *v = &m->verdict;
     struct sp_page_actor *p = sp_page_actor_get(st, m->page);
-    if (!p || (v->epoch < p->epoch && !is(st, SP_CANARY_NO_EPOCH)))
+    if (!p || (is_outdated(p, v) && !is(st, SP_CANARY_NO_EPOCH)))
         return;
     take_group(st, p, v->far, v->epoch);
     if (v->content_version != p->content_version || p->kind == SP_PAGE_UNSEEN)
@@ -440,6 +447,7 @@ void sp_page_actor_step(struct sp_group_stage *st, struct sp_message *m)
     case SP_MSG_UNION:
     case SP_MSG_DISSOLVE:
     case SP_MSG_MEMBERS:
+    case SP_MSG_WAIT:
     case SP_MSG_PUT:
     case SP_MSG_REMOVE:
     case SP_MSG_PROBE:

@@ -4,6 +4,7 @@
  *   actor.c      the group actor's steps                                     members.h
  *   fast.c       mode fast: the representative, and the repair
  *   handover.c   members move between groups
+ *   transfer.c   in several messages
  *   forest.c     is the group still connected? (spanning forest)
  *   verdicts.c   which members win (the cover of winners/winners.h, kept up to date)
  *   statuses.c   what pages are told

@@ -141,6 +141,7 @@ static void fill_verdict(struct sample *s, struct sp_verdict *v)
     v->winner_url = maybe_url(s);
     v->epoch = sample_u64(s) >> sample_below(s, 64);
     v->far = sample_group_id(s);
+    v->far.birth += v->far.birth == 0;
 }
 
 static void fill_change(struct sample *s, struct sp_message *m)
@@ -215,6 +216,11 @@ static void fill(struct sample *s, struct sp_message *m)
     case SP_MSG_ERASE:
         m->erase.target = maybe_id(s);
         m->erase.url = some_url(s);
+        break;
+    case SP_MSG_WAIT:
+        m->wait.group = sample_group_id(s);
+        m->wait.far = sample_group_id(s);
+        m->page = (struct sp_id){0, 0}; /* concerns groups, not a page */
         break;
     case SP_MSG_PUT:
         m->put.content_version = sample_i64(s);
@@ -358,6 +364,8 @@ static bool same_payload(const struct sp_message *a, const struct sp_message *b)
         return same_change(&a->change, &b->change);
     case SP_MSG_ERASE:
         return sp_id_eq(a->erase.target, b->erase.target) && same_text(a->erase.url, b->erase.url);
+    case SP_MSG_WAIT:
+        return same_group(a->wait.group, b->wait.group) && same_group(a->wait.far, b->wait.far);
     case SP_MSG_PUT:
         return a->put.cell == b->put.cell && a->put.settled == b->put.settled &&
                a->put.content_version == b->put.content_version &&

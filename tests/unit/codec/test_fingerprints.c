@@ -191,6 +191,7 @@ TEST(the_constants_are_those_of_the_schemas)
     CU_ASSERT(fingerprint_is("old/cdb166bafd669f8d", SP_FINGERPRINT_STATUS_NO_CONTAINER));
     CU_ASSERT(fingerprint_is("old/052aeafb6e82c021", SP_FINGERPRINT_STATUS_NO_RULE));
     CU_ASSERT(fingerprint_is("tier1", SP_FINGERPRINT_TIER1));
+    CU_ASSERT(fingerprint_is("old/8cf9fd1772e0e17b", SP_FINGERPRINT_TIER1_NO_WAIT));
     CU_ASSERT(fingerprint_is("old/68937c8475368f2d", SP_FINGERPRINT_TIER1_NO_RULE));
     CU_ASSERT(fingerprint_is("contain", SP_FINGERPRINT_CONTAIN));
     CU_ASSERT(fingerprint_is("tier2", SP_FINGERPRINT_TIER2));

@@ -106,6 +106,11 @@ TEST(messages_that_break_the_rules_of_their_kind_are_refused)
     sp_buf_reset(&out);
     sp_message_encode(m, &out);
     CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
+    sp_message_free(m);
+    m = sp_message_new(SP_MSG_STATUS); /* of no group */
+    sp_buf_reset(&out);
+    sp_message_encode(m, &out);
+    CU_ASSERT(sp_message_decode(sp_buf_view(&out), &back) == SP_MALFORMED);
     CU_ASSERT_PTR_NULL(back);
     sp_message_free(m);
     sp_buf_done(&out);

@@ -92,12 +92,15 @@ static void on_publish(void *arg, const struct sp_status_event *event)
 
 void drain(struct world *w)
 {
+    enum { ENDLESS = 100000 };
+    uint32_t steps = 0;
     do
         while (w->first) {
             struct sp_message *m = w->first;
             w->first = m->next;
             if (!w->first)
                 w->last = &w->first;
+            CU_ASSERT_FATAL(steps++ < ENDLESS);
             CU_ASSERT_EQUAL_FATAL(sp_group_stage_step(w->stage, m), SP_OK);
         }
     while ((!w->busy && sp_group_stage_work(w->stage, 100)) || w->first);

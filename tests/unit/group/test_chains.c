@@ -113,18 +113,32 @@ static struct sp_group_id group_of(const struct world *w, uint32_t page)
     return p->group;
 }
 
+/* `relation`: winner.relation, or NULL. */
+static void open_world(struct world *w, const struct sp_relation *relation)
+{
+    struct sp_group_stage_options options = {.similarity = {.threshold = 0.8},
+                                             .mode = SP_MODE_EXACT,
+                                             .maps = {.now = &w->map},
+                                             .winner_relation = relation,
+                                             .cache_bytes = 1 << 20};
+    struct sp_outbox outbox = {on_send, on_publish, w};
+    w->last = &w->first;
+    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w->map), SP_OK);
+    w->stage = sp_group_stage_new(&options, sp_db_store(w->db, 1), &outbox);
+}
+
+static void close_world(struct world *w)
+{
+    sp_group_stage_free(w->stage);
+    sp_partition_done(&w->map);
+    sp_db_close(w->db);
+}
+
 /* Messages a page until all pages are in one group. */
 static double steps_a_page(enum kind kind, uint32_t pages)
 {
     struct world w = {.db = sp_db_open_memory()};
-    struct sp_group_stage_options options = {.similarity = {.threshold = 0.8},
-                                             .mode = SP_MODE_EXACT,
-                                             .maps = {.now = &w.map},
-                                             .cache_bytes = 1 << 20};
-    struct sp_outbox outbox = {on_send, on_publish, &w};
-    w.last = &w.first;
-    CU_ASSERT_EQUAL_FATAL(sp_partition_default(1, &w.map), SP_OK);
-    w.stage = sp_group_stage_new(&options, sp_db_store(w.db, 1), &outbox);
+    open_world(&w, NULL);
     for (uint32_t page = 0; page < pages; page++)
         crawl(&w, page, kind);
     if (kind == EQUAL) {
@@ -136,9 +150,7 @@ static double steps_a_page(enum kind kind, uint32_t pages)
     uint32_t first = kind == REDIRECT_ON;
     for (uint32_t page = first + 1; page < pages; page++)
         CU_ASSERT(sp_group_id_eq(group_of(&w, page), group_of(&w, first)));
-    sp_group_stage_free(w.stage);
-    sp_partition_done(&w.map);
-    sp_db_close(w.db);
+    close_world(&w);
     printf("    kind %d, %u pages: %.1f messages a page\n", kind, pages, (double)w.steps / pages);
     return (double)w.steps / pages;
 }
@@ -148,6 +160,42 @@ static void check(enum kind kind)
     double few = steps_a_page(kind, LEAST), many = steps_a_page(kind, 4 * LEAST);
     CU_ASSERT(many < 1.5 * few); /* logarithmic growth: a factor of 1.3 for four times the pages */
     CU_ASSERT(many < 80);
+}
+
+/* What it costs to take in a member of a group that moves as a whole: half of a chain of pages, in
+ * groups under winner.relation, which are handled like small ones whatever their size. */
+static double taking_a_member(uint32_t pages)
+{
+    struct world w = {.db = sp_db_open_memory()};
+    struct sp_relation *relation = NULL;
+    struct sp_fault fault;
+    CU_ASSERT_EQUAL_FATAL(
+        sp_winner_relation_parse("a.url != b.url", SP_METHOD_SHINGLES, &relation, &fault), SP_OK);
+    open_world(&w, relation);
+    for (uint32_t page = 0; page < pages; page++)
+        crawl(&w, page, EQUAL);
+    drain(&w);
+    for (uint32_t page = 1; page < pages; page++)
+        if (page != pages / 2)
+            match(&w, page);
+    drain(&w);
+    struct sp_group_stage_stats before, after;
+    sp_group_stage_stats(w.stage, &before);
+    match(&w, pages / 2);
+    drain(&w);
+    sp_group_stage_stats(w.stage, &after);
+    CU_ASSERT(sp_group_id_eq(group_of(&w, 0), group_of(&w, pages - 1)));
+    close_world(&w);
+    sp_relation_free(relation);
+    return (double)(after.taking - before.taking) / (pages / 2);
+}
+
+TEST(a_member_that_moves_with_many_others_is_taken_in_at_the_same_cost)
+{
+    enum { FEW = 100 };
+    double few = taking_a_member(FEW), many = taking_a_member(4 * FEW);
+    printf("    taking in one of %d members: %.1f, of %d: %.1f\n", FEW / 2, few, 2 * FEW, many);
+    CU_ASSERT(few > 1 && many < 1.2 * few);
 }
 
 TEST(equal_pages_that_come_at_once_are_merged_in_few_messages)

@@ -1,0 +1,45 @@
+/* Members that move in several messages: which groups have sent a part and not the last one. */
+#include "base/mem.h"
+#include "group/members.h"
+
+/* Asks the sender of a transfer for a message behind its last part. If that part came already, and
+ * one before it was sent again by somebody else, nothing else would end the transfer. */
+static void ask_for_end(struct sp_group_stage *st, const struct sp_group *g,
+                        struct sp_group_id from)
+{
+    if (st->options.canary == SP_CANARY_NO_WAIT)
+        return;
+    struct sp_message *m = sp_message_new(SP_MSG_WAIT);
+    m->wait.group = from;
+    m->wait.far = g->id;
+    sp_group_stage_send(st, m);
+}
+
+/* The group need not exist, and must not put this off: it could wait for the one that asks. */
+void sp_group_wait(struct sp_group_stage *st, struct sp_message *m)
+{
+    struct sp_message *end = sp_message_new(SP_MSG_MEMBERS);
+    end->link.group = m->wait.far;
+    end->link.far = m->wait.group;
+    sp_group_stage_send(st, end);
+    sp_message_free(m);
+}
+
+void sp_group_note_transfer(struct sp_group_stage *st, struct sp_group *g, struct sp_group_id from,
+                            bool more)
+{
+    uint32_t at = 0;
+    while (at < g->open_count && !sp_group_id_eq(g->opens[at], from))
+        at++;
+    if (more == (at < g->open_count))
+        return;
+    sp_group_changed(st, g);
+    g->opens_changed = true;
+    if (!more) {
+        g->opens[at] = g->opens[--g->open_count];
+        return;
+    }
+    sp_grow(&g->opens, &g->open_cap, g->open_count + 1);
+    g->opens[g->open_count++] = from;
+    ask_for_end(st, g, from);
+}
