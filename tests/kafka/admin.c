@@ -9,9 +9,11 @@
  *   admin ADDRESS poison TOPIC PARTITION BYTES  sends a gzipped message of BYTES that is no page
  *   admin ADDRESS tombstone TOPIC KEY           deletes the key in every partition
  *   admin ADDRESS set TOPIC KEY VALUE           a setting of the topic; its others become the
- * broker's admin ADDRESS rows TOPIC                    prints committed messages in order: key and
- * value in hexadecimal digits, a deletion as - admin ADDRESS ends TOPIC                    prints
- * the watermarks of each partition */
+ *                                               broker's
+ *   admin ADDRESS reset TOPIC GROUP OFFSET      the offset of the consumer group in each partition
+ *   admin ADDRESS rows TOPIC                    prints committed messages in order: key and value
+ *                                               in hexadecimal digits, a deletion as -
+ *   admin ADDRESS ends TOPIC                    prints the watermarks of each partition */
 #include <librdkafka/rdkafka.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -244,6 +246,32 @@ static void set_topic(rd_kafka_queue_t *queue, char **args)
         rd_kafka_poll(handle, 50);
 }
 
+static void reset(rd_kafka_queue_t *queue, char **args)
+{
+    const struct rd_kafka_metadata *metadata = metadata_of(args[0]);
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(8);
+    for (int p = 0; p < metadata->topics[0].partition_cnt; p++)
+        rd_kafka_topic_partition_list_add(list, args[0], p)->offset = number(args[2]);
+    rd_kafka_AlterConsumerGroupOffsets_t *wanted =
+        rd_kafka_AlterConsumerGroupOffsets_new(args[1], list);
+    rd_kafka_AlterConsumerGroupOffsets(handle, &wanted, 1, NULL, queue);
+    rd_kafka_event_t *event = result_of(queue, "reset");
+    size_t groups = 0;
+    const rd_kafka_group_result_t **found = rd_kafka_AlterConsumerGroupOffsets_result_groups(
+        rd_kafka_event_AlterConsumerGroupOffsets_result(event), &groups);
+    const rd_kafka_error_t *error = groups ? rd_kafka_group_result_error(found[0]) : NULL;
+    if (error)
+        die(args[1], rd_kafka_error_string(error));
+    const rd_kafka_topic_partition_list_t *done = rd_kafka_group_result_partitions(found[0]);
+    for (int i = 0; i < done->cnt; i++) /* refused while the group has a member */
+        if (done->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR)
+            die(args[1], rd_kafka_err2str(done->elems[i].err));
+    rd_kafka_event_destroy(event);
+    rd_kafka_AlterConsumerGroupOffsets_destroy(wanted);
+    rd_kafka_topic_partition_list_destroy(list);
+    rd_kafka_metadata_destroy(metadata);
+}
+
 /* A topic that was just created may have no leader known to clients. */
 static bool has_no_leader_yet(rd_kafka_resp_err_t code)
 {
@@ -366,6 +394,8 @@ int main(int argc, char **argv)
         tombstone(argv + 3);
     else if (strcmp(command, "set") == 0 && argc == 6)
         set_topic(queue, argv + 3);
+    else if (strcmp(command, "reset") == 0 && argc == 6)
+        reset(queue, argv + 3);
     else if (strcmp(command, "rows") == 0 && argc == 4)
         show_rows(argv[1], argv[3]);
     else if (strcmp(command, "ends") == 0 && argc == 4)

@@ -10,6 +10,7 @@
     full        the disk of the group stage, for a while (a tmpfs: only where mounting is allowed)
     unreadable  input that `ingest` can publish in part, or not at all
     deleted     records of `tier1` that were not read yet; a changelog
+    reset       the offsets of the stages' groups
     lost        records of `pages` that were not read yet
     policies    clean-up policies that lose messages or state
     standby     an instance of the group stage is lost while another one has copies of its states
@@ -53,6 +54,11 @@ class Hostile(Place):
         return subprocess.run([self.admin_program, self.address, command, self.prefix + topic,
                                *args], check=True, text=True, stdout=subprocess.PIPE).stdout
 
+    def try_reset(self, topic, stage, offset):
+        """False while the group has a member."""
+        return subprocess.run([self.admin_program, self.address, "reset", self.prefix + topic, self.prefix + stage,
+                               offset], stderr=subprocess.DEVNULL, check=False).returncode == 0
+
     def refused(self, stage):
         """The last lines of a stage that ends by itself."""
         try:
@@ -92,6 +98,22 @@ def deleted(place):
     until(lambda: "tier1-changelog created" in place.call("topics", "create", *place.settings()),
           "a new changelog")
     check_in("offsets are committed, and the changelog is empty", place.refused("group"))
+
+
+def reset(place):
+    """A stage with state ignores them and says so; the signature stage reads its pages once more."""
+    with place.stages():
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+    moved = {"signature": ("pages", "0"), "group": ("tier1", "1"), "compare": ("tier2", "1000000")}
+    for stage, (topic, offset) in moved.items():
+        until(lambda: place.try_reset(topic, stage, offset), f"a group {stage} without members")
+    with place.stages():
+        place.ingest(crawl="rest")
+        place.settled(place.expected(), "offsets that were reset and `samepage run`")
+    for stage in ("group", "compare"):
+        with open(place.path(place.prefix + stage + ".log"), encoding="utf-8") as file:
+            check_in("offset was set to " + moved[stage][1] + " by somebody else", file.read())
 
 
 def lost(place):
@@ -532,7 +554,7 @@ def refilled(place):
 
 if __name__ == "__main__":
     part = sys.argv[1]
-    test = {"lost": lost, "policies": policies, "poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
+    test = {"lost": lost, "reset": reset, "policies": policies, "poison": poison, "recreated": recreated, "partitions": partitions, "deleted": deleted,
             "spellings": spellings, "interrupted": interrupted, "cut": cut, "full": full, "forgotten": forgotten,
             "standby": standby, "refilled": refilled, "unreadable": unreadable}[part]
     main(lambda *args: test(Hostile(part, *args)), *sys.argv[2:])

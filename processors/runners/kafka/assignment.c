@@ -119,6 +119,28 @@ static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t)
                                                        : SP_OK;
 }
 
+/* The marker of the changelog says where a stage with state goes on, and the offsets of the group
+ * only repeat it. An operator who has reset them expects something else. */
+static void say_reset(struct sp_worker *w, const rd_kafka_topic_partition_list_t *list)
+{
+    rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
+    rd_kafka_resp_err_t code = rd_kafka_committed(w->consumer, committed, sp_worker_timeout_ms(w));
+    for (int i = 0; i < committed->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
+        const rd_kafka_topic_partition_t *p = &committed->elems[i];
+        const struct sp_task *t = w->tasks[p->partition];
+        if (p->err != RD_KAFKA_RESP_ERR_NO_ERROR || p->offset < 0 || t->input_next < 0 ||
+            p->offset == t->input_next)
+            continue;
+        sp_worker_say(w, "warning",
+                      "%s [%d]: the consumer group's offset was set to %" PRId64
+                      " by somebody else; it is ignored, because the state has handled all before "
+                      "offset %" PRId64 " and goes on there. To process pages again, publish them "
+                      "again",
+                      p->topic, (int)p->partition, p->offset, t->input_next);
+    }
+    rd_kafka_topic_partition_list_destroy(committed);
+}
+
 /* ---- where to begin ---- */
 
 /* What a stage without state says of an offset that does not exist any more. It goes on: unlike the
@@ -261,6 +283,8 @@ static void open_all(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
                 tasks[i]->input_next >= 0 ? tasks[i]->input_next : RD_KAFKA_OFFSET_BEGINNING;
     if (!w->options->stage.stateful && w->failure.err == SP_OK)
         begin_passing(w, list);
+    else if (list->cnt > 0 && w->failure.err == SP_OK)
+        say_reset(w, list);
     sp_free(tasks);
 }
 

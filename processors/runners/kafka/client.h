@@ -81,7 +81,16 @@ enum {
 enum sp_err sp_kafka_reach(const struct sp_kafka_options *o, rd_kafka_t *handle,
                            struct sp_fault *fault);
 
-/* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker is reachable). */
+/* Whether the broker's ACLs refuse what was asked. A retry meets the same until somebody grants it.
+ */
+bool sp_kafka_is_forbidden(rd_kafka_resp_err_t code);
+/* What to do then, to follow the name of what is refused. */
+#define SP_KAFKA_FORBIDDEN                                                                         \
+    "the broker's ACLs refuse this to our user: grant it (docs/OPERATIONS.md, TLS and SASL, has "  \
+    "the rights), and start again"
+
+/* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker is reachable),
+ * SP_INVALID (sp_kafka_is_forbidden). */
 enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);
 
 /* Where a consumer group, named with the prefix, has committed. `handle` has to be of a consumer

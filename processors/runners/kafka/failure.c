@@ -1,6 +1,8 @@
 /* See failure.h. */
 #include "kafka/failure.h"
 
+#include <stdio.h>
+
 const char *sp_abort_name(enum sp_abort cause)
 {
     static const char *const names[SP_ABORT_COUNT] = {
@@ -68,7 +70,11 @@ enum sp_err sp_failure_note_kafka(struct sp_failure *f, rd_kafka_t *producer,
         producer ? rd_kafka_fatal_error(producer, why, sizeof why) : RD_KAFKA_RESP_ERR_NO_ERROR;
     if (fatal != RD_KAFKA_RESP_ERR_NO_ERROR)
         code = fatal, detail = why;
-    return keep(f, SP_BUSY, cause_of(code), what, detail);
+    if (!sp_kafka_is_forbidden(code))
+        return keep(f, SP_BUSY, cause_of(code), what, detail);
+    char text[sizeof f->fault.text];
+    snprintf(text, sizeof text, "%.500s: %s", detail, SP_KAFKA_FORBIDDEN);
+    return keep(f, SP_INVALID, SP_ABORT_BROKER, what, text);
 }
 
 enum sp_err sp_failure_check(struct sp_failure *f, rd_kafka_t *producer, rd_kafka_error_t *error,

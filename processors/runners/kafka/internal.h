@@ -7,6 +7,7 @@
  *   step.c          how long a message takes
  *   crew.c          threads that read messages
  *   intake.c        when no messages are taken for a while
+ *   aside.c         messages that wait for a newer partition map
  *   damage.c        which failures a new database repairs
  *   assignment.c    partitions come and go
  *   states.c        their databases, opened and restored, several at a time
@@ -89,6 +90,7 @@ struct sp_worker {
     int64_t commit_ms;  /* what the last commit took, without the steps before it */
     int64_t due_ms;     /* when to look whether it ends */
     uint64_t handled;   /* in it */
+    uint64_t set_aside; /* messages, in this round */
     uint64_t taken;     /* of these, from the topic */
     int64_t handled_ms; /* when the last of them was taken */
     int64_t measured_ms;
@@ -145,6 +147,9 @@ struct sp_step sp_step_begin(const struct sp_worker *w);
 void sp_step_end(struct sp_worker *w, const struct sp_step *step, const struct sp_task *t,
                  const rd_kafka_message_t *m, const char *what, uint64_t read_us);
 
+/* A message that the stage refused with SP_OTHER_MAP. False: it cannot be put aside (aside.h). */
+bool sp_worker_set_aside(struct sp_worker *w, struct sp_task *t, const rd_kafka_message_t *m);
+
 /* Delivers what is kept for tasks that have caught up, and what follows from it. */
 void sp_direct_deliver(struct sp_worker *w);
 /* Sends the rest to the topic. */
@@ -164,6 +169,7 @@ enum sp_err sp_output_try(struct sp_worker *w, const struct sp_outgoing *o);
 /* The same, and the stage ends if the message is too large. */
 void sp_output_give(struct sp_worker *w, const struct sp_outgoing *o);
 void sp_output_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes);
+void sp_output_batch_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes);
 
 /* At the begin of a transaction: messages wait, if the stage has state. */
 void sp_waiting_begin(struct sp_worker *w);

@@ -95,6 +95,7 @@ void sp_worker_measure(struct sp_worker *w)
     SET(w, settled, sum.settled);
     SET(w, rechecks, sum.rechecks);
     SET(w, rows_to_move, sum.rows_to_move);
+    SET(w, aside, sum.aside);
     SET(w, cut, sum.cut);
     SET(w, contain_pages, sum.contain_pages);
     SET(w, contained, sum.contained);

@@ -1,4 +1,5 @@
 /* Gives messages to librdkafka. */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -12,6 +13,19 @@ void sp_output_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes)
              "a message of %zu bytes is larger than kafka.message.max.bytes or the topic's "
              "max.message.bytes; set both above that and start again",
              bytes);
+    sp_failure_note(&w->failure, SP_INVALID, w->topics[topic], text);
+}
+
+/* The message is one of many that were sent together, and may be small. */
+void sp_output_batch_too_large(struct sp_worker *w, enum sp_topic topic, size_t bytes)
+{
+    char text[400];
+    snprintf(text, sizeof text,
+             "a message of %zu bytes was refused with its batch: the topic's max.message.bytes is "
+             "less than the batches of this stage, which have up to %" PRIu64
+             " bytes (kafka.batch.size); raise it to kafka.message.max.bytes (%" PRIu64
+             "), see `samepage topics check`, and start again",
+             bytes, w->batch_bytes, w->message_bytes);
     sp_failure_note(&w->failure, SP_INVALID, w->topics[topic], text);
 }
 

@@ -215,6 +215,8 @@ static enum sp_err open_topic(struct sp_replica *r)
     err = sp_kafka_partitions(r->reader, r->topic, &partitions);
     if (err == SP_NOT_FOUND)
         return fail(r, err, "does not exist: samepage topics create creates it");
+    if (err == SP_INVALID)
+        return fail(r, err, SP_KAFKA_FORBIDDEN);
     if (err != SP_OK)
         return no_reply(r);
     snprintf(what, sizeof what, "has %d partitions, and tier1.partitions is %u", (int)partitions,

@@ -23,6 +23,7 @@ struct reading {
     enum sp_err err;
     int64_t next;
     int64_t high;
+    bool forbidden;    /* to read it */
     uint64_t messages; /* taken, and their bytes */
     uint64_t bytes;
     bool ahead;  /* the reader has been assigned the partition from its beginning */
@@ -56,6 +57,9 @@ static enum sp_err on_message(struct sp_task *t, const rd_kafka_message_t *m, st
         g->bytes += m->key_len + m->len;
     } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && m->offset > g->next) {
         g->next = m->offset; /* control records and aborted records were between */
+    } else if (sp_kafka_is_forbidden(m->err)) {
+        g->forbidden = true;
+        err = SP_INVALID;
     }
     return err;
 }
@@ -120,7 +124,8 @@ static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault
         enum sp_err err = take(g);
         int64_t now_ms = sp_clock_ms();
         if (err != SP_OK)
-            return fail(fault, err, r, t->partition, why(t, err));
+            return fail(fault, err, r, t->partition,
+                        g->forbidden ? SP_KAFKA_FORBIDDEN : why(t, err));
         taper(g);
         if (g->next > before)
             moved_ms = now_ms;
@@ -187,8 +192,11 @@ static enum sp_err look(struct sp_task *t, const struct sp_restore *r, int64_t *
     int64_t low = 0, high = 0;
     if (sp_task_load(t) != SP_OK)
         return fail(fault, SP_STATE_FORMAT, r, t->partition, "the local state is damaged");
-    if (rd_kafka_query_watermark_offsets(r->watcher, r->topic, t->partition, &low, &high,
-                                         TIMEOUT_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+    rd_kafka_resp_err_t code = rd_kafka_query_watermark_offsets(r->watcher, r->topic, t->partition,
+                                                                &low, &high, TIMEOUT_MS);
+    if (sp_kafka_is_forbidden(code))
+        return fail(fault, SP_INVALID, r, t->partition, SP_KAFKA_FORBIDDEN);
+    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return fail(fault, SP_BUSY, r, t->partition, "the broker does not report its offsets");
     bool fresh = t->input_next < 0;
     if (!fresh && (t->changelog_next < 1 || t->changelog_next < low || t->changelog_next > high))

@@ -10,6 +10,7 @@
 #include "base/url.h"
 #include "codec/codec.h"
 #include "codec/note.h"
+#include "kafka/aside.h"
 #include "kafka/notes.h"
 #include "kafka/page_reader.h"
 #include "shadow/shadow.h"
@@ -375,6 +376,7 @@ struct compare_stage {
     struct mouth mouth;
     struct sp_compare_stage *compare;
     const struct sp_maps *maps;
+    struct sp_aside aside;
 };
 
 static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store *store,
@@ -388,12 +390,28 @@ static enum sp_err compare_open(void *arg, struct sp_worker *w, struct sp_store 
     s->compare = sp_compare_stage_new(&o->compare, store, &outbox);
     s->maps = &o->compare.maps;
     *ret_stage = s;
-    return sp_compare_stage_load(s->compare);
+    enum sp_err err = sp_compare_stage_load(s->compare);
+    return err == SP_OK ? sp_aside_load(&s->aside, store, s->maps) : err;
+}
+
+static enum sp_err compare_handle(void *stage, struct sp_message *m)
+{
+    enum sp_err err = sp_compare_stage_step(((struct compare_stage *)stage)->compare, m);
+    sp_message_free(m);
+    return err;
+}
+
+static bool compare_set_aside(void *stage, struct sp_view value)
+{
+    return sp_aside_put(&((struct compare_stage *)stage)->aside, value);
 }
 
 static enum sp_err compare_take(void *stage, struct sp_message *m)
 {
-    enum sp_err err = sp_compare_stage_step(((struct compare_stage *)stage)->compare, m);
+    struct compare_stage *s = stage;
+    enum sp_err err = sp_aside_take(&s->aside, compare_handle, s);
+    if (err == SP_OK)
+        return compare_handle(s, m);
     sp_message_free(m);
     return err;
 }
@@ -428,8 +446,11 @@ enum { MOVES_PER_TRANSACTION = 500, WORK_PER_TRANSACTION = 2000 };
 
 static bool compare_upkeep(void *stage)
 {
-    struct sp_compare_stage *compare = ((struct compare_stage *)stage)->compare;
+    struct compare_stage *s = stage;
+    struct sp_compare_stage *compare = s->compare;
     struct sp_compare_stage_stats stats;
+    if (sp_aside_take(&s->aside, compare_handle, s) != SP_OK)
+        return false; /* and the flush fails */
     sp_compare_stage_move(compare, MOVES_PER_TRANSACTION);
     bool owes = sp_compare_stage_work(compare, WORK_PER_TRANSACTION);
     sp_compare_stage_stats(compare, &stats);
@@ -441,11 +462,13 @@ static void compare_measure(void *stage, struct sp_stage_measure *sum)
     struct sp_compare_stage_stats stats;
     sp_compare_stage_stats(((struct compare_stage *)stage)->compare, &stats);
     sum->rows_to_move += stats.rows_to_move;
+    sum->aside += ((struct compare_stage *)stage)->aside.count;
 }
 
 static enum sp_err compare_flush(void *stage)
 {
-    return sp_compare_stage_flush(((struct compare_stage *)stage)->compare);
+    struct compare_stage *s = stage;
+    return s->aside.err == SP_OK ? sp_compare_stage_flush(s->compare) : s->aside.err;
 }
 
 static void compare_close(void *stage)
@@ -466,6 +489,7 @@ struct sp_worker_stage sp_stage_compare(const struct sp_stage_options *options)
                                     .output_count = 2,
                                     .open = compare_open,
                                     .step = compare_step,
+                                    .set_aside = compare_set_aside,
                                     .take = compare_take,
                                     .post = compare_post,
                                     .upkeep = compare_upkeep,

@@ -159,6 +159,8 @@ static enum sp_err find_topic(rd_kafka_t *handle, const char *name, int32_t *ret
     if (err == SP_NOT_FOUND)
         return sp_fault_set(fault, SP_INVALID,
                             "there is no topic %s; `samepage topics create` creates it", name);
+    if (err == SP_INVALID)
+        return sp_fault_set(fault, err, "%s: %s", name, SP_KAFKA_FORBIDDEN);
     return err == SP_OK ? SP_OK : sp_kafka_no_reply(handle, fault);
 }
 

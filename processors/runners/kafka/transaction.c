@@ -146,7 +146,11 @@ static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
     while (topic < SP_TOPICS && strcmp(w->topics[topic], name) != 0)
         topic++;
     SP_ASSERT(topic < SP_TOPICS);
-    if (w->options->stage.stateful || topic == SP_TOPIC_DEAD_LETTER || bytes <= w->batch_bytes) {
+    if (bytes <= w->batch_bytes) {
+        sp_output_batch_too_large(w, topic, bytes);
+        return;
+    }
+    if (w->options->stage.stateful || topic == SP_TOPIC_DEAD_LETTER) {
         sp_output_too_large(w, topic, bytes);
         return;
     }
@@ -359,6 +363,20 @@ static enum sp_err apply(struct sp_worker *w, struct sp_task *t)
     return err == SP_OK ? SP_OK : sp_damage_note(w, t, err, "local state", sp_db_message(t->db));
 }
 
+/* librdkafka gives up messages when the transaction has failed, and tells why to whoever calls it
+ * next. No transaction can begin while one is open. */
+static enum sp_err note_purged(struct sp_worker *w)
+{
+    rd_kafka_error_t *error = rd_kafka_begin_transaction(w->producer);
+    if (error && rd_kafka_error_txn_requires_abort(error))
+        return sp_failure_check(&w->failure, w->producer, error, "a message was not delivered");
+    if (error)
+        rd_kafka_error_destroy(error);
+    return sp_failure_note_kafka(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
+                                 "a message was not delivered",
+                                 rd_kafka_err2str(RD_KAFKA_RESP_ERR__PURGE_QUEUE));
+}
+
 enum sp_err sp_transaction_commit(struct sp_worker *w)
 {
     if (!w->open || w->failure.err != SP_OK || !may_commit(w))
@@ -376,9 +394,7 @@ enum sp_err sp_transaction_commit(struct sp_worker *w)
     if (w->failure.err == SP_OK)
         deliver_all(w);
     if (w->failure.err == SP_OK && w->purged)
-        sp_failure_note_kafka(&w->failure, w->producer, RD_KAFKA_RESP_ERR__PURGE_QUEUE,
-                              "a message was not delivered",
-                              rd_kafka_err2str(RD_KAFKA_RESP_ERR__PURGE_QUEUE));
+        note_purged(w);
     if (w->failure.err != SP_OK || commit_offsets(w) != SP_OK)
         return w->failure.err;
     w->open = false;

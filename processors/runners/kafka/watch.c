@@ -10,6 +10,7 @@
 #include "base/url.h"
 #include "codec/codec.h"
 #include "kafka/copies.h"
+#include "kafka/reading.h"
 
 enum { TIMEOUT_MS = 30000, ASK_MS = 5000, STALLED_MS = 60000, RESTART_MS = 2000 };
 /* A batch is waited for until it is full. Meanwhile librdkafka sends a fetch every 20 ms, also if
@@ -20,15 +21,6 @@ enum { SLICE_MS = 500 };
 enum { SAID_MOST = 100, UNANSWERED_MOST = 60 };
 enum { BATCH = 512 }; /* messages taken from librdkafka under one lock */
 enum { TAIL = 16 };   /* offsets at the end of tier1 among which its last message is looked for */
-
-/* By partition: how far a topic was read, and where a lap ends. */
-struct reading {
-    char topic[SP_TOPIC_NAME_MAX];
-    int32_t partitions;
-    int64_t *next;
-    int64_t *end;
-    int64_t *data; /* offset after the last message */
-};
 
 /* A tier, and how far it must have come for the next look. */
 struct tier {
@@ -53,7 +45,10 @@ struct watch {
     struct reading tail; /* of tier1, up to the mark */
     bool tail_is_read;
     struct tier tiers[2];
-    uint32_t unanswered; /* questions to the tiers' groups, since the last answer */
+    uint32_t unanswered;     /* questions to the tiers' groups, since the last answer */
+    uint32_t anew;           /* topics, as bits, that were made again and not judged by since */
+    int64_t *was[SP_TOPICS]; /* how far the last round had read them */
+    int32_t was_partitions[SP_TOPICS];
     struct sp_copies copies;
     struct sp_shadow_counts before; /* of watches that an error ended */
     struct sp_buf text;
@@ -151,11 +146,11 @@ static void on_status(struct watch *w, struct sp_view key, struct sp_view value)
     sp_shadow_status(w->shadow, &e);
 }
 
-/* Offsets have gaps where control records and aborted messages are. Messages after the end of the
- * lap were read too early: the next lap reads them again. */
-static void pass_over(struct reading *r, int32_t partition, int64_t to)
+static enum sp_err ask_end(struct watch *w, rd_kafka_t *handle, struct reading *r)
 {
-    r->next[partition] = to < r->end[partition] ? to : r->end[partition];
+    enum sp_err err = sp_kafka_ends(handle, r->topic, r->partitions, r->end, TIMEOUT_MS, w->fault);
+    return err == SP_OK ? sp_reading_check(r->topic, r->next, r->end, r->partitions, w->fault)
+                        : err;
 }
 
 /* `each` may be NULL: only offsets matter. */
@@ -164,7 +159,7 @@ static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_messa
 {
     if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
         if (m->partition < r->partitions && m->offset > r->next[m->partition])
-            pass_over(r, m->partition, m->offset);
+            sp_reading_pass(r, m->partition, m->offset);
         return SP_OK;
     }
     if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -181,38 +176,14 @@ static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_messa
 
 /* ---- a lap ---- */
 
-static bool has_more(const struct reading *r)
-{
-    for (int32_t p = 0; p < r->partitions; p++)
-        if (r->next[p] < r->end[p])
-            return true;
-    return false;
-}
-
-/* At most so many messages, and not more than a batch. */
-static size_t still_to_come(const struct reading *r)
-{
-    int64_t count = 0;
-    for (int32_t p = 0; p < r->partitions; p++)
-        count += r->end[p] > r->next[p] ? r->end[p] - r->next[p] : 0;
-    return count < BATCH ? (size_t)count : BATCH;
-}
-
-static int64_t sum_of(const struct reading *r)
-{
-    int64_t sum = 0;
-    for (int32_t p = 0; p < r->partitions; p++)
-        sum += r->next[p];
-    return sum;
-}
-
 static enum sp_err take_batch(struct watch *w, struct reading *r,
                               void (*each)(struct watch *w, struct sp_view key,
                                            struct sp_view value))
 {
     rd_kafka_message_t *batch[BATCH];
     enum sp_err err = SP_OK;
-    ssize_t count = rd_kafka_consume_batch_queue(w->queue, POLL_MS, batch, still_to_come(r));
+    ssize_t count =
+        rd_kafka_consume_batch_queue(w->queue, POLL_MS, batch, sp_reading_left(r, BATCH));
     for (ssize_t i = 0; i < count; i++) {
         if (err == SP_OK)
             err = take(w, r, batch[i], each);
@@ -225,7 +196,7 @@ static enum sp_err read_to_end(struct watch *w, struct reading *r,
                                void (*each)(struct watch *w, struct sp_view key,
                                             struct sp_view value))
 {
-    if (!has_more(r))
+    if (!sp_reading_has_more(r))
         return SP_OK;
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(r->partitions);
     for (int32_t p = 0; p < r->partitions; p++)
@@ -236,19 +207,32 @@ static enum sp_err read_to_end(struct watch *w, struct reading *r,
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
         return sp_fault_set(w->fault, SP_BUSY, "%s: %s", r->topic, rd_kafka_err2str(code));
     enum sp_err err = SP_OK;
-    int64_t moved_ms = sp_clock_ms(), at = sum_of(r);
-    while (err == SP_OK && has_more(r) && !ends(w)) {
+    int64_t moved_ms = sp_clock_ms(), at = sp_reading_sum(r);
+    while (err == SP_OK && sp_reading_has_more(r) && !ends(w)) {
         err = take_batch(w, r, each);
         int64_t now_ms = sp_clock_ms();
         METRIC(w, last_poll_ms, now_ms);
-        if (sum_of(r) > at) {
-            at = sum_of(r);
+        if (sp_reading_sum(r) > at) {
+            at = sp_reading_sum(r);
             moved_ms = now_ms;
         }
         if (err == SP_OK && now_ms - moved_ms > STALLED_MS)
             err = sp_fault_set(w->fault, SP_BUSY, "%s: no progress for a minute", r->topic);
     }
     rd_kafka_assign(w->reader, NULL);
+    return err;
+}
+
+/* A mark behind the end of a tier that was made again would not be passed until the tier is as long
+ * as before. */
+static enum sp_err check_mark(struct watch *w, const struct tier *t)
+{
+    int64_t *ends = sp_calloc((size_t)t->partitions, sizeof *ends);
+    enum sp_err err =
+        sp_kafka_ends(w->watcher, t->topic, t->partitions, ends, TIMEOUT_MS, w->fault);
+    if (err == SP_OK)
+        err = sp_reading_check(t->topic, t->mark, ends, t->partitions, w->fault);
+    sp_free(ends);
     return err;
 }
 
@@ -271,6 +255,8 @@ static enum sp_err has_passed(struct watch *w, struct tier *t, bool *ret_passed)
     t->stands = err == SP_OK && committed == t->committed;
     t->committed = committed;
     w->unanswered = err == SP_OK ? 0 : w->unanswered + 1;
+    if (err == SP_OK && t->stands && !*ret_passed)
+        return check_mark(w, t);
     return w->unanswered > UNANSWERED_MOST ? err : SP_OK;
 }
 
@@ -327,11 +313,9 @@ static enum sp_err lap(struct watch *w)
     if (err == SP_OK)
         sp_copies_ask(&w->copies, share, w->reader);
     if (err == SP_OK)
-        err = sp_kafka_ends(w->reader, w->statuses.topic, w->statuses.partitions, w->statuses.end,
-                            TIMEOUT_MS, w->fault);
+        err = ask_end(w, w->reader, &w->statuses);
     if (err == SP_OK)
-        err = sp_kafka_ends(w->watcher, w->fetches.topic, w->fetches.partitions, w->fetches.end,
-                            TIMEOUT_MS, w->fault);
+        err = ask_end(w, w->watcher, &w->fetches);
     if (err == SP_OK)
         err = read_to_end(w, &w->fetches, on_fetch);
     if (err == SP_OK && !ends(w) && sp_copies_missing(&w->copies, share))
@@ -340,6 +324,7 @@ static enum sp_err lap(struct watch *w)
         err = read_to_end(w, &w->statuses, on_status);
     if (err == SP_OK && passed[0] && passed[1] && !ends(w)) {
         sp_shadow_judge(w->shadow, false);
+        w->anew = 0;
         err = mark(w);
     }
     measure(w);
@@ -356,6 +341,8 @@ static enum sp_err count_partitions(struct watch *w, enum sp_topic topic, char *
     if (err == SP_NOT_FOUND)
         return sp_fault_set(w->fault, SP_INVALID,
                             "there is no topic %s: samepage topics create makes it", name);
+    if (err == SP_INVALID)
+        return sp_fault_set(w->fault, err, "%s: %s", name, SP_KAFKA_FORBIDDEN);
     return err == SP_OK ? SP_OK
                         : sp_fault_set(w->fault, SP_BUSY, "%s: the broker does not reply", name);
 }
@@ -365,10 +352,17 @@ static enum sp_err open_reading(struct watch *w, struct reading *r, enum sp_topi
     enum sp_err err = count_partitions(w, topic, r->topic, &r->partitions);
     if (err != SP_OK)
         return err;
+    r->id = topic;
     r->next = sp_calloc((size_t)r->partitions, sizeof *r->next);
     r->end = sp_calloc((size_t)r->partitions, sizeof *r->end);
     r->data = sp_calloc((size_t)r->partitions, sizeof *r->data);
-    return sp_kafka_ends(w->reader, r->topic, r->partitions, r->next, TIMEOUT_MS, w->fault);
+    err = sp_kafka_ends(w->reader, r->topic, r->partitions, r->next, TIMEOUT_MS, w->fault);
+    if (err == SP_OK && w->was_partitions[topic] == r->partitions &&
+        sp_reading_check(r->topic, w->was[topic], r->next, r->partitions, w->fault) != SP_OK)
+        w->anew |= 1u << topic;
+    if (w->anew & 1u << topic)
+        memset(r->next, 0, (size_t)r->partitions * sizeof *r->next);
+    return err;
 }
 
 static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topic,
@@ -414,9 +408,13 @@ static enum sp_err open_all(struct watch *w)
     return err == SP_OK ? mark(w) : err;
 }
 
-static void close_reading(struct reading *r)
+static void close_reading(struct watch *w, struct reading *r)
 {
-    sp_free(r->next);
+    if (r->next) {
+        sp_free(w->was[r->id]);
+        w->was[r->id] = r->next;
+        w->was_partitions[r->id] = r->partitions;
+    }
     sp_free(r->end);
     sp_free(r->data);
     *r = (struct reading){0};
@@ -447,9 +445,9 @@ static void close_all(struct watch *w)
     if (w->watcher)
         rd_kafka_destroy(w->watcher);
     w->watcher = NULL;
-    close_reading(&w->fetches);
-    close_reading(&w->statuses);
-    close_reading(&w->tail);
+    close_reading(w, &w->fetches);
+    close_reading(w, &w->statuses);
+    close_reading(w, &w->tail);
 }
 
 static void pause_for(struct watch *w, uint32_t milliseconds)
@@ -496,5 +494,7 @@ enum sp_err sp_watch_run(const struct sp_watch_options *options, const volatile 
         (unsigned long long)w.before.missing, (unsigned long long)w.before.wrong);
     sp_buf_done(&w.text);
     sp_buf_done(&w.url);
+    for (int topic = 0; topic < SP_TOPICS; topic++)
+        sp_free(w.was[topic]);
     return err == SP_INVALID ? err : SP_OK;
 }

@@ -87,7 +87,7 @@ static void note_handled(struct sp_worker *w, struct sp_task *t, const rd_kafka_
         sp_transaction_dead_letter(w, m, err, why);
     else if (err == SP_BUSY)
         note_registry(w, err, why);
-    else if (err != SP_OK)
+    else if (err != SP_OK && (err != SP_OTHER_MAP || !sp_worker_set_aside(w, t, m)))
         sp_damage_note(w, t, err, "the stage failed", why ? why : sp_err_text(err));
     t->handled_next = m->offset + 1;
     w->handled++;
@@ -155,12 +155,16 @@ static bool is_dead(struct sp_worker *w)
     return true;
 }
 
-/* Most errors of a consumer are temporary. */
+/* Most errors of a consumer are temporary; missing rights are not. */
 static void on_consumer_error(struct sp_worker *w, const rd_kafka_message_t *m)
 {
     ADD(w, errors, 1);
     if (is_dead(w))
         return;
+    if (sp_kafka_is_forbidden(m->err)) {
+        sp_failure_note_kafka(&w->failure, NULL, m->err, "consumer", rd_kafka_message_errstr(m));
+        return;
+    }
     if (m->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET && !w->options->stage.stateful)
         /* The next round finds where to go on, and what is lost. */
         sp_failure_note_cause(&w->failure, SP_ABORT_BROKER, w->topics[w->options->stage.input],
@@ -312,6 +316,8 @@ static enum sp_err look_at_topics(struct sp_worker *w)
         if (err == SP_NOT_FOUND)
             sp_failure_note(&w->failure, SP_INVALID, w->topics[topic],
                             "there is no such topic; `samepage topics create` creates it");
+        else if (err == SP_INVALID)
+            sp_failure_note(&w->failure, err, w->topics[topic], SP_KAFKA_FORBIDDEN);
         else if (err != SP_OK)
             sp_failure_note(&w->failure, sp_kafka_no_reply(w->watcher, &fault), w->topics[topic],
                             fault.text);

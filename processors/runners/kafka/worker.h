@@ -40,6 +40,7 @@ struct sp_stage_measure {
     uint64_t settled;       /* mode fast: versions that tier 2 only stored */
     uint64_t rechecks;      /* mode fast: groups */
     uint64_t rows_to_move;  /* rows in cells of the partition map before */
+    uint64_t aside;         /* messages for cells of a newer map, which wait for it */
     uint64_t cut;           /* pages of which only text.max_bytes were read */
     uint64_t contain_pages; /* this and the next two: of the contain stage, see contain.h */
     uint64_t contained;
@@ -78,6 +79,9 @@ struct sp_worker_stage {
     void (*pass)(void *stage, const struct sp_worker_reading *reading);
     void *(*reader_new)(void *arg);
     void (*reader_free)(void *reader);
+    /* NULL, or puts aside a message that `step` refused with SP_OTHER_MAP, until the stage is
+     * opened with the map. False: there is no room, and the stage ends. */
+    bool (*set_aside)(void *stage, struct sp_view value);
     /* NULL: all messages go through the topic. Else handles one that this worker has kept, which it
      * owns. Fails as `step`, but no message of our own is a bad record. */
     enum sp_err (*take)(void *stage, struct sp_message *m);
@@ -128,6 +132,7 @@ struct sp_worker_metrics {
     uint64_t settled;
     uint64_t rechecks;
     uint64_t rows_to_move;
+    uint64_t aside;
     uint64_t cut;
     uint64_t contain_notes; /* sent to the contain stage */
     uint64_t contain_pages; /* of the contain stage, as the next two: see contain.h */

@@ -115,12 +115,12 @@ static void check_abort(int16_t request, size_t times, rd_kafka_resp_err_t err, 
 
 TEST(a_message_that_is_refused_aborts)
 {
-    check_abort(PRODUCE, 8, ERR(TOPIC_AUTHORIZATION_FAILED), SP_ABORT_BROKER);
+    check_abort(PRODUCE, 8, ERR(INVALID_RECORD), SP_ABORT_BROKER);
 }
 
 TEST(offsets_that_are_refused_abort)
 {
-    check_abort(ADD_OFFSETS, 1, ERR(GROUP_AUTHORIZATION_FAILED), SP_ABORT_BROKER);
+    check_abort(ADD_OFFSETS, 1, ERR(INVALID_CONFIG), SP_ABORT_BROKER);
 }
 
 TEST(offsets_of_a_member_that_is_gone_abort)
@@ -176,7 +176,7 @@ TEST(after_an_abort_everything_is_handled_again)
     world_start();
     world_feed(0, MESSAGES);
     CU_ASSERT(world_wait_for(&world.metrics.commits, 1));
-    world_inject(ADD_OFFSETS, 1, ERR(GROUP_AUTHORIZATION_FAILED));
+    world_inject(ADD_OFFSETS, 1, ERR(INVALID_CONFIG));
     world_feed(MESSAGES, MESSAGES);
     CU_ASSERT(world_wait_for(&world.metrics.restarts, 1));
     world_feed(2 * MESSAGES, MESSAGES);
@@ -251,6 +251,61 @@ TEST(a_worker_that_is_fenced_once_starts_again)
 {
     check_abort(ADD_PARTITIONS, 1, ERR(INVALID_PRODUCER_EPOCH), SP_ABORT_FENCED);
     check_abort(COMMIT_OFFSETS, 1, ERR(FENCED_INSTANCE_ID), SP_ABORT_FENCED);
+}
+
+/* ---- rights ---- */
+
+/* Another attempt would be refused as well. */
+static void check_forbidden(int16_t request, rd_kafka_resp_err_t err)
+{
+    enum { ALL = 20 };
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    world_inject(request, ALL, err);
+    world_feed(MESSAGES, MESSAGES);
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "the broker's ACLs refuse this to our user"));
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+TEST(a_right_that_is_taken_away_ends_the_stage)
+{
+    check_forbidden(PRODUCE, ERR(TOPIC_AUTHORIZATION_FAILED));
+    check_forbidden(ADD_PARTITIONS, ERR(TOPIC_AUTHORIZATION_FAILED));
+    check_forbidden(ADD_OFFSETS, ERR(GROUP_AUTHORIZATION_FAILED));
+    check_forbidden(COMMIT_OFFSETS, ERR(GROUP_AUTHORIZATION_FAILED));
+    check_forbidden(END_TRANSACTION, ERR(TRANSACTIONAL_ID_AUTHORIZATION_FAILED));
+}
+
+TEST(a_stage_without_the_right_to_its_transactional_id_ends)
+{
+    world_create(true);
+    world_inject(INIT_PRODUCER, 20, ERR(TRANSACTIONAL_ID_AUTHORIZATION_FAILED));
+    world_start();
+    CU_ASSERT_EQUAL(world_join(), SP_INVALID);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.message, "the broker's ACLs refuse this to our user"));
+    CU_ASSERT_EQUAL(world.metrics.restarts, 0);
+    world_destroy();
+}
+
+/* ---- a disk of the broker ---- */
+
+TEST(a_disk_of_the_broker_that_fails_for_a_moment_is_waited_for)
+{
+    world_create(true);
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    world_inject(PRODUCE, 3, ERR(KAFKA_STORAGE_ERROR));
+    world_feed(MESSAGES, MESSAGES);
+    world_wait_handled(2 * MESSAGES);
+    CU_ASSERT_EQUAL(world_stop(), SP_OK);
+    world_check_applied(2 * MESSAGES);
+    world_destroy();
 }
 
 /* ---- intake ---- */

@@ -25,7 +25,7 @@ static void *watch(void *arg)
 }
 
 /* In an existing world. */
-static void start(void)
+static void start_with(void (*log)(const char *level, const char *text))
 {
     stop = 0;
     options = (struct sp_watch_options){
@@ -33,10 +33,16 @@ static void start(void)
         .audit = {.share = 1, .most = 1000, .patience = 1, .ranked = true},
         .interval_ms = 20,
         .restart_ms = 50,
+        .log = log,
         .metrics = &world.metrics};
     sp_similarity_options_default(&options.audit.similarity);
     CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, watch, NULL), 0);
     CU_ASSERT_FATAL(world_wait_for(&world.metrics.ready, 1));
+}
+
+static void start(void)
+{
+    start_with(NULL);
 }
 
 static void begin(void)
@@ -239,6 +245,54 @@ TEST(a_message_that_waits_in_tier_1_keeps_a_look_waiting)
     handled(42);
     CU_ASSERT(world_wait_for(&world.metrics.audit_missing, 1));
     CU_ASSERT_EQUAL(end(), SP_OK);
+}
+
+/* ---- topics that are made again ---- */
+
+/* The mock cannot delete topics: the monitor is told ends that are so much later at first. */
+static int64_t later;
+
+rd_kafka_resp_err_t __real_rd_kafka_offsets_for_times(rd_kafka_t *handle,
+                                                      rd_kafka_topic_partition_list_t *list,
+                                                      int ms);
+rd_kafka_resp_err_t __wrap_rd_kafka_offsets_for_times(rd_kafka_t *handle,
+                                                      rd_kafka_topic_partition_list_t *list,
+                                                      int ms);
+
+rd_kafka_resp_err_t __wrap_rd_kafka_offsets_for_times(rd_kafka_t *handle,
+                                                      rd_kafka_topic_partition_list_t *list, int ms)
+{
+    rd_kafka_resp_err_t code = __real_rd_kafka_offsets_for_times(handle, list, ms);
+    for (int i = 0; i < list->cnt; i++)
+        list->elems[i].offset += __atomic_load_n(&later, __ATOMIC_RELAXED);
+    return code;
+}
+
+static char warned[512];
+
+static void on_log(const char *level, const char *text)
+{
+    if (strcmp(level, "warning") == 0 && !warned[0])
+        snprintf(warned, sizeof warned, "%s", text);
+}
+
+TEST(topics_that_were_made_again_are_read_from_their_beginning)
+{
+    world_create(true);
+    warned[0] = 0;
+    fetch("https://a.example/", 1);
+    fetch("https://b.example/", 2);
+    tell("https://a.example/", 1, NULL);
+    tell("https://b.example/", 2, NULL);
+    __atomic_store_n(&later, 1000, __ATOMIC_RELAXED);
+    start_with(on_log);
+    __atomic_store_n(&later, 0, __ATOMIC_RELAXED);
+    CU_ASSERT(world_wait_for(&world.metrics.restarts, 1));
+    CU_ASSERT(world_wait_for(&world.metrics.received, 4));
+    handled(2);
+    CU_ASSERT(world_wait_for(&world.metrics.audit_missing, 1));
+    CU_ASSERT_EQUAL(end(), SP_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(warned, "so it was deleted and made again"));
 }
 
 /* ---- laps ---- */

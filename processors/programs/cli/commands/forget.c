@@ -179,6 +179,8 @@ static enum sp_err send_all(const struct arguments *a, struct sending *s, struct
     enum sp_err err = sp_kafka_partitions(s->producer, s->topic, &s->partitions);
     if (err == SP_BUSY)
         return sp_kafka_no_reply(s->producer, fault);
+    if (err == SP_INVALID)
+        return sp_fault_set(fault, err, "%s: %s", s->topic, SP_KAFKA_FORBIDDEN);
     if (err != SP_OK)
         return sp_fault_set(fault, err, "there is no topic for pages");
     if (!has_topic(s->producer, s->audit))

@@ -209,6 +209,8 @@ static int ingest(const struct sp_config *config, const char *payloads, const ch
         err = sp_kafka_partitions(in.producer, in.topic, &in.partitions);
     if (reached && err == SP_BUSY)
         sp_kafka_no_reply(in.producer, &fault);
+    else if (reached && err == SP_INVALID)
+        sp_fault_set(&fault, err, "%s: %s", in.topic, SP_KAFKA_FORBIDDEN);
     else if (reached && err != SP_OK)
         sp_fault_set(&fault, err,
                      "there is no topic for pages; `samepage topics create` creates it");

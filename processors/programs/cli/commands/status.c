@@ -226,6 +226,8 @@ static int ask(const struct sp_config *config, char **urls, int count, const str
         code = sp_cli_failed("%s", fault.text);
     else if ((err = sp_kafka_partitions(l.watcher, l.topic, &l.partitions)) == SP_NOT_FOUND)
         code = sp_cli_failed("there is no topic %s; `samepage topics create` creates it", l.topic);
+    else if (err == SP_INVALID)
+        code = sp_cli_failed("%s: %s", l.topic, SP_KAFKA_FORBIDDEN);
     else if (err != SP_OK && sp_kafka_no_reply(l.watcher, &fault) != SP_OK)
         code = sp_cli_failed("%s", fault.text);
     /* Opened before the list is read, so that no event between the two is missed. */
