@@ -46,7 +46,7 @@ struct watch {
     bool tail_is_read;
     struct tier tiers[2];
     uint32_t unanswered;     /* questions to the tiers' groups, since the last answer */
-    uint32_t anew;           /* topics, as bits, that were made again and not judged by since */
+    uint32_t remade;         /* topics, as bits, that were made again and not judged by since */
     int64_t *was[SP_TOPICS]; /* how far the last round had read them */
     int32_t was_partitions[SP_TOPICS];
     struct sp_copies copies;
@@ -324,7 +324,7 @@ static enum sp_err lap(struct watch *w)
         err = read_to_end(w, &w->statuses, on_status);
     if (err == SP_OK && passed[0] && passed[1] && !ends(w)) {
         sp_shadow_judge(w->shadow, false);
-        w->anew = 0;
+        w->remade = 0;
         err = mark(w);
     }
     measure(w);
@@ -359,8 +359,8 @@ static enum sp_err open_reading(struct watch *w, struct reading *r, enum sp_topi
     err = sp_kafka_ends(w->reader, r->topic, r->partitions, r->next, TIMEOUT_MS, w->fault);
     if (err == SP_OK && w->was_partitions[topic] == r->partitions &&
         sp_reading_check(r->topic, w->was[topic], r->next, r->partitions, w->fault) != SP_OK)
-        w->anew |= 1u << topic;
-    if (w->anew & 1u << topic)
+        w->remade |= 1u << topic;
+    if (w->remade & 1u << topic)
         memset(r->next, 0, (size_t)r->partitions * sizeof *r->next);
     return err;
 }
