@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -45,4 +46,20 @@ bool sp_names_end_with(const char *name, const char *ending)
 {
     size_t n = strlen(name), m = strlen(ending);
     return n >= m && strcmp(name + n - m, ending) == 0;
+}
+
+static bool has_ending(const char *name, size_t len, const char *ending)
+{
+    size_t n = strlen(ending);
+    return len > n && strncasecmp(name + len - n, ending, n) == 0;
+}
+
+bool sp_names_have_type(const char *name, const char *ending)
+{
+    size_t len = strlen(name);
+    if (has_ending(name, len, ".gz"))
+        len -= strlen(".gz");
+    else if (has_ending(name, len, ".zst"))
+        len -= strlen(".zst");
+    return has_ending(name, len, ending);
 }

@@ -24,4 +24,8 @@ bool sp_names_special(const char *path);
 /* Whether the name has that ending, letter by letter. Thread rule: any thread. */
 bool sp_names_end_with(const char *name, const char *ending);
 
+/* Whether the name has that ending, in letters of any case, and something before it; .gz or .zst
+ * may follow. Thread rule: any thread. */
+bool sp_names_have_type(const char *name, const char *ending);
+
 #endif

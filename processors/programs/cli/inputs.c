@@ -3,10 +3,10 @@
 #include <fts.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "base/names.h"
 #include "base/url.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
@@ -25,26 +25,13 @@ static void add(const char *name)
     inputs.names[inputs.count++] = sp_strdup(name);
 }
 
-static bool ends_with(const char *name, size_t len, const char *end)
-{
-    size_t n = strlen(end);
-    return len > n && strncasecmp(name + len - n, end, n) == 0;
-}
-
 /* Decides by the name, because a folder may contain other files. */
 static bool holds_records(const char *name)
 {
-    static const char *const packed[] = {".gz", ".zst"};
     static const char *const ends[] = {".jsonl", ".ndjson", ".json", ".warc", ".wet",
                                        ".arc",   ".avro",   ".csv",  ".tsv",  ".xml"};
-    size_t len = strlen(name);
-    for (size_t i = 0; i < sizeof packed / sizeof *packed; i++)
-        if (ends_with(name, len, packed[i])) {
-            len -= strlen(packed[i]);
-            break;
-        }
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_with(name, len, ends[i]))
+        if (sp_names_have_type(name, ends[i]))
             return true;
     return false;
 }

@@ -5,11 +5,11 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "base/json_write.h"
 #include "base/mem.h"
+#include "base/names.h"
 #include "codec/lines.h"
 #include "dedup/pack.h"
 #include "dedup/records.h"
@@ -219,17 +219,6 @@ static enum sp_err handle_batch(struct run *r, struct sp_input_position *in,
 
 /* ---- inputs ---- */
 
-/* Whether the name has that ending, perhaps followed by .gz or .zst. */
-static bool ends_with(const char *name, const char *end)
-{
-    size_t len = strlen(name), more = strlen(end);
-    if (len > 3 && strcasecmp(name + len - 3, ".gz") == 0)
-        len -= 3;
-    else if (len > 4 && strcasecmp(name + len - 4, ".zst") == 0)
-        len -= 4;
-    return len > more && strncasecmp(name + len - more, end, more) == 0;
-}
-
 /* Checks that the name of the kept file does not promise another format than it gets. */
 static enum sp_err check_name(const struct run *r, const struct sp_input *input, const char *name)
 {
@@ -238,9 +227,9 @@ static enum sp_err check_name(const struct run *r, const struct sp_input *input,
     bool is_warc = format == SP_INPUT_WARC;
     if (!kept || format == SP_INPUT_AVRO || format == SP_INPUT_ARC)
         return SP_OK;
-    bool promises_lines =
-        ends_with(kept, ".jsonl") || ends_with(kept, ".ndjson") || ends_with(kept, ".json");
-    if (is_warc ? !promises_lines : !ends_with(kept, ".warc"))
+    bool promises_lines = sp_names_have_type(kept, ".jsonl") ||
+                          sp_names_have_type(kept, ".ndjson") || sp_names_have_type(kept, ".json");
+    if (is_warc ? !promises_lines : !sp_names_have_type(kept, ".warc"))
         return SP_OK;
     return sp_fault_set(r->fault, SP_INVALID,
                         "%s: what is kept of it is written as %s, not as the name %s says; "

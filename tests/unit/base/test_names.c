@@ -29,3 +29,17 @@ TEST(names_are_synced_of_files_folders_and_links)
     CU_ASSERT_EQUAL(chdir("/"), 0);
     rmdir(directory);
 }
+
+TEST(a_name_has_a_type_in_any_case_and_compressed)
+{
+    CU_ASSERT(sp_names_have_type("crawl.jsonl", ".jsonl"));
+    CU_ASSERT(sp_names_have_type("CRAWL.JsonL.GZ", ".jsonl"));
+    CU_ASSERT(sp_names_have_type("a/crawl.warc.zst", ".warc"));
+    CU_ASSERT_FALSE(sp_names_have_type("crawl.gz", ".gz"));
+    CU_ASSERT_FALSE(sp_names_have_type("crawl.warc.gz.gz", ".warc"));
+    CU_ASSERT_FALSE(sp_names_have_type(".warc", ".warc"));
+    CU_ASSERT_FALSE(sp_names_have_type(".warc.gz", ".warc"));
+    CU_ASSERT_FALSE(sp_names_have_type("warc", ".warc"));
+    CU_ASSERT_FALSE(sp_names_have_type("", ".warc"));
+    CU_ASSERT_FALSE(sp_names_have_type(".gz", ".warc"));
+}
