@@ -71,6 +71,38 @@ def check_removed(lines, removed):
         check_equal(line["reason"], "exact" if similarity == 1 else "similar", line["id"])
 
 
+def make_crowd(rng, count):
+    """Pages of one template, which resemble one another but not enough, and some copies."""
+    template = ["part%d" % i for i in range(60)]
+    texts = []
+    for number in range(count):
+        own = ["own%d" % rng.randint(0, 10**9) for _ in range(rng.randint(30, 60))]
+        copied = texts and rng.random() < 0.1
+        words = rng.choice(texts).split() if copied else template[:rng.randint(40, 60)] + own
+        if copied:
+            words[rng.randrange(len(words))] = "edit%d" % number
+        texts.append(" ".join(words))
+    return [{"id": "http://crowd.example/%d" % i, "text": text} for i, text in enumerate(texts)]
+
+
+def dedup_of_one_template_keeps_the_first_of_each(work):
+    """Enough comparisons for the other index (dedup/crowd.h), also where a state is continued."""
+    documents = make_crowd(random.Random(3), 700)
+    kept, removed = expected(documents)
+    check(len(removed) > 40 and len(kept) > 600, "a poor sample:", len(kept), len(removed))
+    lines = {d["id"]: json_line(d) + "\n" for d in documents}
+    work.write("corpus.jsonl", "".join(lines.values()))
+    work.run("dedup", "-q", "corpus.jsonl", "--kept", "kept", "--removed", "removed")
+    check_equal(work.read("kept").decode(), "".join(lines[i] for i in kept), "kept")
+    check_removed(work.json_lines("removed"), removed)
+    parts = documents[:500], documents[500:]
+    for number, part in enumerate(parts):
+        work.write("part%d.jsonl" % number, "".join(lines[d["id"]] for d in part))
+        work.run("dedup", "-q", "--state", "state", "part%d.jsonl" % number, "--removed", "gone%d" % number,
+                 "--set", "cache.bytes=8MiB")
+    check_removed(work.json_lines("gone0") + work.json_lines("gone1"), removed)
+
+
 def dedup_keeps_the_first_of_each(work):
     documents = make_documents(1, 700)
     kept, removed = expected(documents)

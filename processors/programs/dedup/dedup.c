@@ -383,6 +383,7 @@ static enum sp_err open_outputs(struct run *r)
 static enum sp_err finish(struct run *r)
 {
     r->result->survivors = sp_survivors_count(r->survivors);
+    r->result->compared = sp_survivors_compared(r->survivors);
     enum sp_err err = barrier(r);
     if (err == SP_OK)
         err = sync_state(r);

@@ -1,5 +1,9 @@
 /* See survivors.h. Kept documents are numbered; the number is the slot in the candidate index. Ids
- * are in the store. Ids of the open batch, which cannot be read, are in memory until the flush. */
+ * are in the store. Ids of the open batch, which cannot be read, are in memory until the flush.
+ *
+ * The candidate index is small and quick, but its lists grow with a template: each of its pages is
+ * a candidate for each other one. After too many comparisons an index of stars (crowd.h) takes its
+ * place. Both find the same documents, so it does not matter when. */
 #include "dedup/survivors.h"
 
 #include <errno.h>
@@ -11,6 +15,11 @@
 #include "base/mem.h"
 #include "candidates/candidates.h"
 #include "contents/contents.h"
+#include "dedup/crowd.h"
+
+/* Comparisons before the index changes: so many, and so many for each document that was looked up.
+ * Collections without large groups or templates have a few for each. */
+enum { COMPARED_FEW = 1 << 16, COMPARED_EACH = 32 };
 
 struct survivor {
     struct sp_id content; /* key of the map: first */
@@ -23,7 +32,10 @@ struct sp_survivors {
     struct sp_candidate_rule rule;
     struct sp_store *store;
     struct sp_contents *contents;
-    struct sp_candidates *index;
+    struct sp_candidates *index; /* NULL: the crowd is used */
+    struct sp_crowd *crowd;
+    uint64_t looked_up;
+    uint64_t compared;
     struct sp_map by_content;
     struct survivor **slots;
     uint32_t slot_cap;
@@ -60,6 +72,7 @@ void sp_survivors_free(struct sp_survivors *s)
     sp_free(s->recent);
     sp_map_done(&s->by_content);
     sp_candidates_free(s->index);
+    sp_crowd_free(s->crowd);
     sp_contents_free(s->contents);
     sp_buf_done(&s->row);
     sp_free(s);
@@ -196,13 +209,11 @@ static void prefetch(struct sp_survivors *s, const uint32_t *slots, size_t count
     sp_contents_prefetch_all(s->contents, contents, count);
 }
 
-static enum sp_err find_similar(struct sp_survivors *s, const struct sp_signature *signature,
-                                struct sp_survivor_match *ret_match)
+/* Finds the most similar of these slots, the first of equals. */
+static enum sp_err compare(struct sp_survivors *s, const struct sp_signature *signature,
+                           const uint32_t *slots, size_t count, struct sp_survivor_match *best)
 {
-    uint32_t scratch[SP_SKETCH_MAX], key_count;
-    const uint32_t *slots, *keys = sp_candidate_keys(&s->rule, signature, scratch, &key_count);
-    size_t count = sp_candidates_find(s->index, keys, key_count, signature->shingle_total, &slots);
-    struct sp_survivor_match best = {.slot = SP_SURVIVORS_MAX};
+    s->compared += count;
     for (size_t i = 0; i < count; i++) {
         struct sp_signature *other;
         double similarity;
@@ -213,11 +224,68 @@ static enum sp_err find_similar(struct sp_survivors *s, const struct sp_signatur
             return err;
         if (!sp_candidate_pair(&s->rule, signature, other) ||
             !sp_similar(&s->similarity, signature, other, &similarity) ||
-            similarity <= best.similarity)
+            similarity < best->similarity ||
+            (similarity == best->similarity && slots[i] > best->slot))
             continue;
-        best.slot = slots[i];
-        best.similarity = similarity;
+        best->slot = slots[i];
+        best->similarity = similarity;
     }
+    return SP_OK;
+}
+
+static enum sp_err signature_of(void *arg, uint32_t slot, const struct sp_signature **ret_signature)
+{
+    struct sp_survivors *s = arg;
+    struct sp_signature *signature = NULL;
+    enum sp_err err = sp_contents_get(s->contents, s->slots[slot]->content, &signature);
+    *ret_signature = signature;
+    return err;
+}
+
+static void prefetch_slots(void *arg, const uint32_t *slots, size_t count)
+{
+    prefetch(arg, slots, count);
+}
+
+/* Puts all documents into an index of stars, if the other one led to too many comparisons. */
+static enum sp_err change_index(struct sp_survivors *s)
+{
+    enum sp_err err = SP_OK;
+    if (!s->index || !sp_method_info(s->similarity.method)->jaccard ||
+        s->compared < COMPARED_FEW + COMPARED_EACH * s->looked_up)
+        return SP_OK;
+    sp_candidates_free(s->index);
+    s->index = NULL;
+    s->crowd = sp_crowd_new(&s->similarity, signature_of, prefetch_slots, s);
+    for (uint32_t slot = 0; slot < s->count && err == SP_OK; slot++) {
+        struct sp_signature *signature;
+        err = sp_contents_get(s->contents, s->slots[slot]->content, &signature);
+        if (err == SP_OK)
+            err = sp_crowd_add(s->crowd, slot, signature);
+        sp_contents_trim(s->contents);
+    }
+    return err;
+}
+
+static enum sp_err find_similar(struct sp_survivors *s, const struct sp_signature *signature,
+                                struct sp_survivor_match *ret_match)
+{
+    uint32_t scratch[SP_SKETCH_MAX], key_count;
+    const uint32_t *slots = NULL;
+    size_t count = 0;
+    struct sp_survivor_match best = {.slot = SP_SURVIVORS_MAX};
+    s->looked_up++;
+    enum sp_err err = change_index(s);
+    if (err == SP_OK && s->index) {
+        const uint32_t *keys = sp_candidate_keys(&s->rule, signature, scratch, &key_count);
+        count = sp_candidates_find(s->index, keys, key_count, signature->shingle_total, &slots);
+    } else if (err == SP_OK) {
+        err = sp_crowd_find(s->crowd, signature, &slots, &count);
+    }
+    if (err == SP_OK)
+        err = compare(s, signature, slots, count, &best);
+    if (err != SP_OK)
+        return err;
     sp_contents_trim(s->contents);
     if (best.slot == SP_SURVIVORS_MAX)
         return SP_NOT_FOUND;
@@ -255,12 +323,19 @@ enum sp_err sp_survivors_keep(struct sp_survivors *s, struct sp_signature *signa
     enum sp_err err = sp_contents_hold(s->contents, signature);
     if (err != SP_OK)
         return err;
-    const uint32_t *keys = sp_candidate_keys(&s->rule, signature, scratch, &count);
-    sp_candidates_add(s->index, s->count, keys, count);
+    if (s->index) {
+        const uint32_t *keys = sp_candidate_keys(&s->rule, signature, scratch, &count);
+        sp_candidates_add(s->index, s->count, keys, count);
+    }
     sp_grow(&s->recent, &s->recent_cap, s->count - s->flushed + 1);
     s->recent[s->count - s->flushed] = sp_view(sp_view_dup(id), id.len);
     add_slot(s, signature->content_hash);
-    return SP_OK;
+    return s->crowd ? sp_crowd_add(s->crowd, s->count - 1, signature) : SP_OK;
+}
+
+uint64_t sp_survivors_compared(const struct sp_survivors *s)
+{
+    return s->compared + (s->crowd ? sp_crowd_compared(s->crowd) : 0);
 }
 
 void sp_survivors_stand_for(struct sp_survivors *s, const struct sp_survivor_match *match,

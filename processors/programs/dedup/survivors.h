@@ -2,8 +2,9 @@
  * folder.
  *
  * Candidates by the rule of candidates.h, then F. A search reads the shorter lists of the
- * document's 16 keys and compares each candidate once; removed documents take no memory. Rows of
- * the store, all written at a flush:
+ * document's 16 keys and compares each candidate once; removed documents take no memory. Where many
+ * kept documents resemble one another, though not enough, a larger index (crowd.h) leaves few of
+ * them. Rows of the store, all written at a flush:
  *
  *   'S', 'N'         the signatures (contents.h)
  *   'I' slot         content hash, then the kept document's id
@@ -45,6 +46,8 @@ enum sp_err sp_survivors_keep(struct sp_survivors *s, struct sp_signature *signa
 void sp_survivors_stand_for(struct sp_survivors *s, const struct sp_survivor_match *match,
                             struct sp_view id);
 uint64_t sp_survivors_count(const struct sp_survivors *s);
+/* Comparisons so far. */
+uint64_t sp_survivors_compared(const struct sp_survivors *s);
 
 /* Writes everything to the store's open batch, which the caller commits before the next call. */
 void sp_survivors_flush(struct sp_survivors *s);
