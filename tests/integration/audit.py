@@ -103,6 +103,55 @@ def audit_shows_what_a_chain_lost(work):
     check_equal(audit(work, "--removed", "removed", "--clusters", "clusters")["clusters_lost"], 1, "lost clusters")
 
 
+def make_family(rng, count, words, changes):
+    """Copies of one text, with a few words replaced in each."""
+    text = ["word%d" % rng.randint(0, 10**6) for _ in range(words)]
+    for number in range(count):
+        copy = text[:]
+        for _ in range(rng.choice(changes)):
+            copy[rng.randrange(words)] = "new%d" % rng.randint(0, 10**6)
+        yield " ".join(copy)
+
+
+def bins(documents, removed):
+    """The removed documents by their similarity to the nearest kept one."""
+    kept = [shingles(d["text"]) for d in documents if d["id"] not in removed]
+    count = [0] * 21
+    for d in documents:
+        if d["id"] in removed:
+            own = shingles(d["text"])
+            best = max((jaccard(own, k) for k in kept), default=0)
+            count[int(best * 20) if best >= TAU else 0] += 1
+    return count
+
+
+def audit_of_large_families_is_exact_whatever_was_removed(work):
+    rng = random.Random(11)
+    texts = [text for words, changes in ((60, [0, 1, 2]), (150, [1, 2, 3, 4]), (400, [2, 9, 12]))
+             for text in make_family(rng, 70, words, changes)]
+    rng.shuffle(texts)
+    documents = [{"id": "http://family.example/%d" % i, "text": text} for i, text in enumerate(texts)]
+    write_corpus(work, documents)
+    ids = [d["id"] for d in documents]
+    for removed in set(ids), set(), set(ids[:190]), set(ids[1::2]), set(rng.sample(ids, 200)):
+        work.write("removed", "".join(i + "\n" for i in sorted(removed)))
+        figures = audit(work, "--removed", "removed", "--report", "page")
+        expected = verdicts(documents, removed)
+        check_figures(figures, expected, f"{len(removed)} removed")
+        check("missed_pairs_at_least" not in figures, figures)
+        check_equal([b["documents"] for b in figures["removed_by_similarity"]], bins(documents, removed), "bins")
+    work.write("removed", "")
+    figures = audit(work, "--removed", "removed", "--most-pairs", "1000")
+    expected = verdicts(documents, set())
+    check(figures["missed_pairs_at_least"] and 0 < figures["missed_pairs"] < expected["missed_pairs"], figures)
+    check_equal(figures["missed_documents"], expected["missed_documents"], "missed documents do not need all pairs")
+    said = work.run("audit", "corpus.jsonl", "--removed", "removed", "--most-pairs", "1000").err
+    check_in("at least", said)
+    check_in("--most-pairs 0", said)
+    check("at least" not in work.run("audit", "corpus.jsonl", "--removed", "removed", "--most-pairs", "0").err)
+    check_in("--most-pairs", work.run("audit", "corpus.jsonl", "--removed", "removed", "--most-pairs", "x", code=2).err)
+
+
 def audit_of_equal_ids_and_unknown_ones(work):
     lines = [{"url": "http://a.example/", "content": "one two three four five six"},
              {"url": "http://a.example/", "content": "one two three four five six"},

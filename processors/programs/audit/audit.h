@@ -1,6 +1,5 @@
 /* Checks a deduplication made by any program: compares the removed documents with the kept ones.
- * Similarities are exact (a join of all pairs, similarity/join.h), so that the errors of an
- * approximate method show. */
+ * Similarities are exact (near.c), so that the errors of an approximate method show. */
 #ifndef SP_AUDIT_AUDIT_H
 #define SP_AUDIT_AUDIT_H
 
@@ -19,6 +18,7 @@ struct sp_audit_options {
     const char *report;   /* directory for the page; NULL: none */
     const char *json;     /* file for the figures; "-": standard output; NULL: none */
     uint32_t threads;
+    uint64_t most_comparisons; /* for missed_pairs */
     struct sp_text_options text;
     struct sp_input_options input;
     struct sp_similarity_options similarity;
@@ -34,16 +34,18 @@ struct sp_audit_result {
     uint64_t bytes; /* of text, as read */
     uint64_t removed;
     uint64_t removed_bytes;
-    uint64_t unknown;         /* ids in the lists without a document */
-    uint64_t right;           /* removed; resembles a kept document */
-    uint64_t by_chain;        /* removed; every document that it resembles was removed as well */
-    uint64_t wrong;           /* removed; resembles no other document */
-    uint64_t wordless;        /* removed; has no text to compare */
-    uint64_t survivor_known;  /* removed; the lists name the document it was removed for */
-    uint64_t survivor_gone;   /* of these: that document was removed as well */
-    uint64_t survivor_unlike; /* of these: that document is not similar */
-    uint64_t missed_pairs;    /* near duplicates that were both kept */
-    uint64_t missed;          /* documents kept although they resemble an earlier kept one */
+    uint64_t unknown;           /* ids in the lists without a document */
+    uint64_t right;             /* removed; resembles a kept document */
+    uint64_t by_chain;          /* removed; every document that it resembles was removed as well */
+    uint64_t wrong;             /* removed; resembles no other document */
+    uint64_t wordless;          /* removed; has no text to compare */
+    uint64_t survivor_known;    /* removed; the lists name the document it was removed for */
+    uint64_t survivor_gone;     /* of these: that document was removed as well */
+    uint64_t survivor_unlike;   /* of these: that document is not similar */
+    uint64_t missed_pairs;      /* near duplicates that were both kept */
+    bool missed_pairs_at_least; /* there are perhaps more: most_comparisons did not suffice */
+    uint64_t missed;            /* documents kept although they resemble an earlier kept one */
+    uint64_t compared;          /* pairs of contents, to find all of this out */
     uint64_t clusters;
     uint64_t clusters_lost; /* without a kept document */
 };

@@ -103,10 +103,8 @@ static uint32_t content_of(struct sp_audit *a, struct sp_signature *signature)
         sp_grow(&a->contents, &a->content_cap, a->content_count + 1);
         sp_grow(&a->signatures, &a->signature_cap, a->content_count + 1);
         n->first = a->content_count++;
-        a->contents[n->first] = (struct sp_audit_content){.first_kept = SP_AUDIT_NONE,
-                                                          .first = a->count,
-                                                          .best_with = SP_AUDIT_NONE,
-                                                          .nearest = SP_AUDIT_NONE};
+        a->contents[n->first] =
+            (struct sp_audit_content){.first_kept = SP_AUDIT_NONE, .first = a->count};
         a->signatures[n->first] = sp_signature_ref(signature);
     }
     return n->first;

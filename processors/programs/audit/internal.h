@@ -29,12 +29,11 @@ struct sp_audit_content {
     uint32_t kept; /* documents */
     uint32_t removed;
     uint32_t first_kept;
-    uint32_t first;     /* number of a document */
-    uint32_t best_with; /* content that has a kept document */
-    uint32_t nearest;   /* content, removed or not */
-    double best;        /* similarity to best_with; 1 and above if kept > 0 */
-    double near;        /* to `nearest` */
-    bool missed;        /* resembles an earlier kept one */
+    uint32_t first; /* number of a document */
+    double best;    /* similarity to a kept one, in the bin of the nearest */
+    bool missed;    /* resembles an earlier kept one */
+    bool right;     /* removed, and resembles a kept one */
+    bool alike;     /* removed, and resembles only other removed ones */
 };
 
 struct sp_audit_source {
@@ -123,10 +122,32 @@ void sp_audit_lines_read(void *lines, const char *line, size_t len,
 enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault);
 enum sp_err sp_audit_judge(struct sp_audit *a, struct sp_fault *fault);
 
+/* ---- near.c ---- */
+
+/* Fills in `missed`, `right`, `alike` and `best` of the contents, and counts the pairs of different
+ * kept ones. */
+enum sp_err sp_audit_compare(struct sp_audit *a);
+/* The content that resembles this one most, the first of equals; SP_AUDIT_NONE: there is none. */
+uint32_t sp_audit_nearest(const struct sp_audit *a, uint32_t content, double *ret_similarity);
+
 /* ---- page.c, summary.c ---- */
 
 enum sp_err sp_audit_page(struct sp_audit *a, struct sp_fault *fault);
 enum sp_err sp_audit_summary(struct sp_audit *a, struct sp_fault *fault);
+
+/* Shows the pair, unless there are enough of its kind. */
+static inline void sp_audit_add_example(struct sp_audit *a, enum sp_audit_kind kind,
+                                        uint32_t removed, uint32_t other, double similarity)
+{
+    uint32_t *n = &a->example_count[kind];
+    struct sp_audit_example *e = &a->examples[kind][*n];
+    if (*n == SP_AUDIT_EXAMPLES)
+        return;
+    e->removed = removed;
+    e->other = other;
+    e->similarity = similarity;
+    (*n)++;
+}
 
 static inline const char *sp_audit_id(const struct sp_audit *a, uint32_t document)
 {

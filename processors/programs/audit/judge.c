@@ -1,13 +1,10 @@
-/* Decides which removals were right. All similar pairs of distinct contents are examined once. For
- * each content only its nearest kept content is remembered, so the pairs of a cluster cost time but
- * no memory. */
+/* Reads the lists, and decides which removals were right by what near.c found of the contents. */
 #include <stdlib.h>
 
 #include "audit/internal.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "input/source.h"
-#include "similarity/join.h"
 
 /* ---- the lists ---- */
 
@@ -158,51 +155,7 @@ enum sp_err sp_audit_lists(struct sp_audit *a, struct sp_fault *fault)
     return err;
 }
 
-/* ---- the pairs ---- */
-
-static void add_example(struct sp_audit *a, enum sp_audit_kind kind, uint32_t removed,
-                        uint32_t other, double similarity)
-{
-    uint32_t *n = &a->example_count[kind];
-    if (*n < SP_AUDIT_EXAMPLES)
-        a->examples[kind][(*n)++] = (struct sp_audit_example){removed, other, similarity};
-}
-
-static void note_kept(struct sp_audit_content *c, uint32_t other, double similarity)
-{
-    if (c->best_with == SP_AUDIT_NONE || similarity > c->best) {
-        c->best = similarity;
-        c->best_with = other;
-    }
-}
-
-static void note_any(struct sp_audit_content *c, uint32_t other, double similarity)
-{
-    if (c->nearest == SP_AUDIT_NONE || similarity > c->near) {
-        c->near = similarity;
-        c->nearest = other;
-    }
-}
-
-static void on_pair(void *arg, size_t i, size_t j, double similarity)
-{
-    struct sp_audit *a = arg;
-    struct sp_audit_content *x = &a->contents[i], *y = &a->contents[j];
-    note_any(x, (uint32_t)j, similarity);
-    note_any(y, (uint32_t)i, similarity);
-    if (y->kept)
-        note_kept(x, (uint32_t)j, similarity);
-    if (x->kept)
-        note_kept(y, (uint32_t)i, similarity);
-    if (!x->kept || !y->kept)
-        return;
-    a->result->missed_pairs += (uint64_t)x->kept * y->kept;
-    struct sp_audit_content *later = x->first_kept > y->first_kept ? x : y;
-    if (!later->missed)
-        add_example(a, SP_AUDIT_MISSED, later->first_kept,
-                    later == x ? y->first_kept : x->first_kept, similarity);
-    later->missed = true;
-}
+/* ---- the contents ---- */
 
 static void count_contents(struct sp_audit *a)
 {
@@ -253,11 +206,21 @@ static void judge_survivor(struct sp_audit *a, uint32_t document)
     a->result->survivor_gone += a->documents[survivor].removed;
     a->result->survivor_unlike += unlike;
     if (unlike)
-        add_example(a, SP_AUDIT_UNLIKE, document, survivor, similarity);
+        sp_audit_add_example(a, SP_AUDIT_UNLIKE, document, survivor, similarity);
     if (c && similarity < c->least)
         c->least = similarity;
     if (c)
         c->unlike += unlike;
+}
+
+static void show_chain(struct sp_audit *a, uint32_t document)
+{
+    double similarity;
+    if (a->example_count[SP_AUDIT_CHAIN] == SP_AUDIT_EXAMPLES)
+        return; /* the nearest is found by comparing all */
+    uint32_t nearest = sp_audit_nearest(a, a->documents[document].content, &similarity);
+    if (nearest != SP_AUDIT_NONE)
+        sp_audit_add_example(a, SP_AUDIT_CHAIN, document, a->contents[nearest].first, similarity);
 }
 
 static void judge_removed(struct sp_audit *a, uint32_t document)
@@ -276,19 +239,20 @@ static void judge_removed(struct sp_audit *a, uint32_t document)
     }
     judge_survivor(a, document);
     a->bins[(size_t)(best * SP_AUDIT_BINS)]++;
-    if (c->kept || c->best_with != SP_AUDIT_NONE) {
+    if (c->kept || c->right) {
         a->result->right++;
         return;
     }
     source->unjustified++;
-    if (c->removed > 1 || c->nearest != SP_AUDIT_NONE) {
+    if (c->removed > 1 || c->alike) {
         a->result->by_chain++;
-        if (c->nearest != SP_AUDIT_NONE)
-            add_example(a, SP_AUDIT_CHAIN, document, a->contents[c->nearest].first, c->near);
+        if (c->alike)
+            show_chain(a, document);
     } else {
         a->result->wrong++;
-        add_example(a, SP_AUDIT_WRONG, document, d->survivor,
-                    d->survivor == SP_AUDIT_NONE ? 0 : similarity_of(a, document, d->survivor));
+        sp_audit_add_example(
+            a, SP_AUDIT_WRONG, document, d->survivor,
+            d->survivor == SP_AUDIT_NONE ? 0 : similarity_of(a, document, d->survivor));
     }
 }
 
@@ -314,10 +278,9 @@ enum sp_err sp_audit_judge(struct sp_audit *a, struct sp_fault *fault)
 {
     count_contents(a);
     count_clusters(a);
-    enum sp_err err =
-        sp_join(&a->options->similarity, a->signatures, a->content_count, true, on_pair, a);
+    enum sp_err err = sp_audit_compare(a);
     if (err != SP_OK)
-        return sp_fault_set(fault, err, "the collection cannot be joined: %s", sp_err_text(err));
+        return sp_fault_set(fault, err, "the documents cannot be compared: %s", sp_err_text(err));
     count_missed(a);
     for (uint32_t i = 0; i < a->count; i++) {
         const struct sp_audit_document *d = &a->documents[i];

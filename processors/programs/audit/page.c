@@ -156,8 +156,11 @@ static void put_result(struct sp_report *page, const struct sp_audit *a)
     row(t, "missed", r->missed, r->documents - r->removed,
         "it resembles an earlier kept document and could have been removed");
     sp_report_table(page, t);
-    sp_report_textf(page, "Pairs of near duplicates that were both kept: %llu.",
-                    (unsigned long long)r->missed_pairs);
+    sp_report_textf(
+        page, "Pairs of near duplicates that were both kept: %s%llu.%s",
+        r->missed_pairs_at_least ? "at least " : "", (unsigned long long)r->missed_pairs,
+        r->missed_pairs_at_least ? " There are so many that the count was stopped (--most-pairs)."
+                                 : "");
     if (r->unknown)
         sp_report_textf(page, "%llu ids in the lists match no document of the input.",
                         (unsigned long long)r->unknown);
@@ -298,13 +301,13 @@ static void put_examples(struct sp_report *page, const struct sp_audit *a,
 static void put_how(struct sp_report *page, const struct sp_audit *a)
 {
     sp_report_section(page, "How this was measured");
-    sp_report_textf(page,
-                    "Method: %s, from a similarity of %g on. All pairs of the collection that "
-                    "reach it were found by an exact join, whichever method made the lists. Of "
-                    "documents of more than %u distinct 5-word sequences the similarity is an "
-                    "unbiased estimate.",
-                    sp_method_info(a->options->similarity.method)->title,
-                    a->options->similarity.threshold, a->options->text.signature.max_shingles);
+    sp_report_textf(
+        page,
+        "Method: %s, from a similarity of %g on. The verdicts are exact, whichever "
+        "method made the lists. Of documents of more than %u distinct 5-word sequences the similarity is an "
+        "unbiased estimate.",
+        sp_method_info(a->options->similarity.method)->title, a->options->similarity.threshold,
+        a->options->text.signature.max_shingles);
     if (a->result->dead_letters)
         sp_report_textf(page, "%llu records of the input could not be read.",
                         (unsigned long long)a->result->dead_letters);

@@ -85,6 +85,8 @@ enum sp_err sp_audit_summary(struct sp_audit *a, struct sp_fault *fault)
     put_counts(&out, a);
     sp_buf_put_str(&out, ",\"threshold\":");
     sp_json_put_double(&out, a->options->similarity.threshold);
+    if (a->result->missed_pairs_at_least)
+        sp_buf_put_str(&out, ",\"missed_pairs_at_least\":true");
     put_bins(&out, a);
     put_sources(&out, a);
     sp_buf_put_str(&out, "}\n");

@@ -6,17 +6,31 @@
 #include "cli/progress.h"
 #include "cli/settings.h"
 
+/* Comparisons of kept documents, to count their pairs: a few seconds. */
+enum { MOST_PAIRS = 10000000 };
+
 struct arguments {
     struct sp_audit_options options;
     bool quiet;
     struct sp_config config;
 };
 
+static int read_most(const struct sp_command *command, uint64_t *ret_most)
+{
+    if (!sp_cli_number(optarg, ret_most))
+        return sp_cli_usage(command, "--most-pairs \"%s\": give a number of pairs, or 0 for all",
+                            optarg);
+    if (*ret_most == 0)
+        *ret_most = UINT64_MAX;
+    return -1;
+}
+
 static int parse(const struct sp_command *command, int argc, char **argv, struct arguments *a)
 {
     static const struct option table[] = {SP_LIST_OPTIONS,
                                           {"report", required_argument, NULL, 'p'},
                                           {"json", required_argument, NULL, 'j'},
+                                          {"most-pairs", required_argument, NULL, 'm'},
                                           SP_DOCUMENT_OPTIONS,
                                           {0}};
     struct sp_audit_options *o = &a->options;
@@ -28,6 +42,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             o->report = optarg;
         else if (c == 'j')
             o->json = optarg;
+        else if (c == 'm')
+            code = read_most(command, &o->most_comparisons);
         else
             code = sp_cli_document(command, c, &a->config, &a->quiet);
         if (code >= 0)
@@ -61,7 +77,10 @@ static void print_summary(const struct sp_audit_result *r)
         print_row("    that was removed as well", r->survivor_gone);
     }
     print_row("kept, could be removed", r->missed);
-    print_row("  pairs of both kept", r->missed_pairs);
+    print_row(r->missed_pairs_at_least ? "  pairs of both kept, at least" : "  pairs of both kept",
+              r->missed_pairs);
+    if (r->missed_pairs_at_least)
+        fprintf(stderr, "  not all of these pairs were compared; --most-pairs 0 compares all\n");
     if (r->clusters)
         print_row("clusters", r->clusters);
     if (r->clusters_lost)
@@ -120,7 +139,7 @@ static int audit(struct arguments *a)
 
 static int run(const struct sp_command *command, int argc, char **argv)
 {
-    struct arguments a = {0};
+    struct arguments a = {.options = {.most_comparisons = MOST_PAIRS}};
     sp_config_default(&a.config);
     int code = parse(command, argc, argv, &a);
     if (code < 0)
@@ -139,10 +158,9 @@ const struct sp_command sp_command_audit = {
     "DESCRIPTION\n"
     "  INPUT is the collection before the deduplication (formats as for `samepage dedup`). The lists\n"
     "  name what samepage, text-dedup, datatrove, datasketch or your own program removed or kept.\n"
-    "  An exact join finds all pairs of documents that reach the threshold. A removed document was\n"
-    "  removed correctly if a kept one is similar to it; lost in a chain if only other removed\n"
-    "  documents are similar to it; and removed wrongly if no document is. A kept document\n"
-    "  could be removed if an earlier kept one is similar to it.\n\n"
+    "  Similarities are exact. A removed document was removed correctly if a kept one is similar to\n"
+    "  it; lost in a chain if only other removed documents are similar to it; and removed wrongly if\n"
+    "  no document is. A kept document could be removed if an earlier kept one is similar to it.\n\n"
     "  A list has a line per document: its id, as text or JSON; or an object with \"id\" or \"url\"\n"
     "  (or the field of --id-field) and perhaps the document it was removed for (\"kept\", \"survivor\",\n"
     "  \"duplicate_of\", \"winner_url\") or its cluster (\"cluster\", \"cluster_id\", \"__cluster__\",\n"
@@ -154,6 +172,9 @@ const struct sp_command sp_command_audit = {
     "  -c, --clusters FILE the clusters that the deduplication found\n"
     "  --report DIR        write a page there: figures, what each source lost, chains, examples\n"
     "  --json FILE         write the figures as JSON; - is standard output\n"
+    "  --most-pairs N      compare at most N pairs of kept documents to count those that are near\n"
+    "                      duplicates; default 10M, 0: no limit. If N do not suffice, the count is a\n"
+    "                      lower bound, and is marked as one; no other figure is affected\n"
     "  -t, --threshold T   same as --set similarity.threshold=T\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
