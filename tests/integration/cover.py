@@ -244,6 +244,50 @@ def threads_and_memory_and_exactness_leave_a_cover(work):
     check(greedy >= kept, "greedy is better than exact:", greedy, kept)
 
 
+def large_groups_are_covered_by_some_of_their_documents(work):
+    """A document that enough others cover is not asked to cover others: a cover, though of fewer choices. What it costs
+    grows with the number of documents, not with its square. Smaller groups are not affected."""
+    rng = random.Random(17)
+    text = ["word%d" % i for i in range(40)]
+    documents = []
+    for number in range(160):
+        words = text[:]
+        words[rng.randrange(40)] = "new%d" % number
+        host = "h%d.example" % rng.randint(0, 1)
+        documents.append({"number": number, "host": host, "text": " ".join(words), "url": "http://%s/%d" % (host, number),
+                          "t": START + rng.randint(0, 20) * DAY // 2, "pop": rng.randint(0, 3), "words": 40,
+                          "set": {tuple(words[i:i + 5]) for i in range(36)}})
+    for relation, holds in RELATIONS[:6] + RELATIONS[7:8]:
+        coverers = related(documents, holds)
+        most = max(len(c) - 1 for c in coverers)
+        kept, summary = run_and_check(work, documents, relation, holds, coverers, "--set", "cover.coverers=5")
+        check(summary["not_asked"] > 0, relation, summary)
+        check(summary["pairs"] < sum(len(c) - 1 for c in coverers), relation, summary)
+        whole, before = run_and_check(work, documents, relation, holds, coverers, "--set", f"cover.coverers={most + 1}")
+        check_equal(before["not_asked"], 0, "not asked")
+        check_equal(before["pairs"], sum(len(c) - 1 for c in coverers), "pairs")
+        check(whole <= kept <= 2 * whole + 2, relation, "needs", whole, "and got", kept)
+        work.run("cover", "-q", "-o", "whole", "-r", relation, "--set", "cover.coverers=0", "crawl.jsonl")
+        check_equal(work.read("out"), work.read("whole"), relation)
+    done = work.run("cover", "-o", "out", "-r", relation, "--set", "cover.coverers=5", "crawl.jsonl")
+    check_in("cover.coverers", done.err)
+
+
+def a_document_of_a_large_group_costs_the_same_in_a_crawl_four_times_as_long(work):
+    pairs = {}
+    for kind in "near-words", "same", "outrank-near", "zipf", "chainlike", "near-url":
+        for relation in "jaccard(a, b) >= 0.8", "containment(a, b) >= 0.7 && a.timestamp <= b.timestamp":
+            for pages in 500, 2000:
+                work.run("synth", "--pages", str(pages), "--skew", kind, "--words", "100", "-o", "crawl.jsonl")
+                work.run("cover", "-q", "-o", "out", "--summary", "summary", "-r", relation, "--set", "cover.coverers=50",
+                         "crawl.jsonl")
+                summary = work.json_lines("summary")[0]
+                for counter in "pairs", "candidates":
+                    pairs[counter, pages] = summary[counter] / summary["documents"]
+            for counter in "pairs", "candidates":
+                check(pairs[counter, 2000] <= 1.5 * pairs[counter, 500] + 20, kind, relation, counter, pairs)
+
+
 def a_crawl_made_up_is_covered_and_filtered(work):
     work.crawl(pages=1500, seed=5)
     work.run("cover", "-q", "-o", "all", "--summary", "s1", "-r", RELATIONS[0][0], "crawl.jsonl")

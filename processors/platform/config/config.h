@@ -95,6 +95,7 @@ struct sp_config {
     uint64_t audit_patience;
     double predict_explore;
     uint64_t cover_memory_bytes;
+    uint64_t cover_coverers;
     uint64_t cover_exact_documents;
     char topics_prefix[SP_CONFIG_TEXT];
     uint64_t topics_pages_partitions;

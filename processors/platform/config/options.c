@@ -249,6 +249,10 @@ const struct sp_option sp_options[] = {
      1024 * GIB, NULL,
      "cover: memory for the shingle index and for sorting; an index that does not fit is "
      "built in several passes over a temporary file"},
+    {"cover.coverers", SP_OPTION_COUNT, FIELD(cover_coverers), false, "256", 0, 1000000, NULL,
+     "cover: a document that so many others cover is not tried as a cover of others. It bounds the "
+     "work for a large group of near copies; groups of up to so many documents are not affected. "
+     "0: no limit"},
     {"cover.exact_documents", SP_OPTION_COUNT, FIELD(cover_exact_documents), false, "256", 0, 4096,
      NULL,
      "cover: components of at most this many documents are solved exactly, larger ones "

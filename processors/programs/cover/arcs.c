@@ -8,6 +8,8 @@
 #include "cover/quotient.h"
 #include "similarity/intersect.h"
 
+enum { CENTRAL = 32 }; /* of a component, asked at the end */
+
 struct ref {
     uint64_t block; /* hash of the path's keys */
     uint32_t content;
@@ -16,16 +18,42 @@ struct ref {
     double value;    /* as b; the documents of a unit are sorted by it */
 };
 
+/* Documents of a unit that are asked in this round, in search.asked. */
+struct span {
+    uint32_t first;
+    uint32_t count;
+};
+
+/* When a document is asked whether it covers others. */
+struct turn {
+    uint64_t order;
+    uint32_t ref;
+    bool over; /* it was asked */
+};
+
+/* A document that was not asked. */
+struct central {
+    uint32_t component;
+    uint32_t coverers;
+    uint32_t document;
+    uint32_t ref;
+};
+
 struct search {
     const struct sp_arcs_options *options;
     const struct sp_documents *documents; /* the options' */
     const struct sp_path *path;
     struct sp_graph *graph;
-    struct sp_pairs_stats *stats;
+    struct sp_arcs_stats *stats;
     struct ref *refs; /* documents, sorted by unit */
     size_t ref_count;
     struct sp_unit *units; /* sorted by block */
     size_t unit_count;
+    uint32_t *coverers; /* of each ref, found so far */
+    struct turn *turns; /* of the refs that may be b */
+    size_t turn_count;
+    uint32_t *asked;    /* refs of this round, ascending */
+    struct span *spans; /* of each unit */
 };
 
 /* ---- units ---- */
@@ -126,20 +154,23 @@ static void make_units(struct search *s)
 
 /* ---- pairs ---- */
 
-static void ask(struct search *s, unsigned thread, uint32_t a, uint32_t b, uint32_t overlap)
+static void ask(struct search *s, unsigned thread, uint32_t a_ref, uint32_t b_ref, uint32_t overlap)
 {
+    uint32_t a = s->refs[a_ref].document, b = s->refs[b_ref].document;
     struct sp_relation_pair pair = sp_documents_pair(s->documents, a, b, overlap);
-    if (a != b && sp_relation_holds(s->options->relation->root, &pair))
-        sp_graph_add(s->graph, thread, (struct sp_arc){b, a, overlap});
+    if (a == b || !sp_relation_holds(s->options->relation->root, &pair))
+        return;
+    __atomic_fetch_add(&s->coverers[a_ref], 1, __ATOMIC_RELAXED);
+    sp_graph_add(s->graph, thread, (struct sp_arc){b, a, overlap});
 }
 
-/* Returns the first document of the unit whose value is at least `from`. */
-static uint32_t first_from(const struct search *s, const struct sp_unit *u, double from)
+/* Returns the first of the asked documents whose value is at least `from`. */
+static uint32_t first_from(const struct search *s, struct span span, double from)
 {
-    uint32_t lo = u->first, hi = u->first + u->count;
+    uint32_t lo = span.first, hi = span.first + span.count;
     while (lo < hi) {
         uint32_t middle = lo + (hi - lo) / 2;
-        if (s->refs[middle].value < from)
+        if (s->refs[s->asked[middle]].value < from)
             lo = middle + 1;
         else
             hi = middle;
@@ -147,16 +178,17 @@ static uint32_t first_from(const struct search *s, const struct sp_unit *u, doub
     return lo;
 }
 
-/* Compares the pairs (document of unit a, document of unit b) within the window. */
+/* Compares the pairs (document of unit a, asked document of unit b) within the window. */
 static void ask_units(void *arg, unsigned thread, size_t a, size_t b, uint32_t overlap)
 {
     struct search *s = arg;
-    const struct sp_unit *x = &s->units[a], *y = &s->units[b];
+    const struct sp_unit *x = &s->units[a];
+    struct span span = s->spans[b];
     for (uint32_t i = x->first; i < x->first + x->count; i++) {
         const struct ref *ref = &s->refs[i];
-        uint32_t k = first_from(s, y, ref->from);
-        for (; k < y->first + y->count && s->refs[k].value <= ref->to; k++)
-            ask(s, thread, ref->document, s->refs[k].document, overlap);
+        uint32_t k = first_from(s, span, ref->from);
+        for (; k < span.first + span.count && s->refs[s->asked[k]].value <= ref->to; k++)
+            ask(s, thread, i, s->asked[k], overlap);
     }
 }
 
@@ -164,7 +196,7 @@ static void within_step(void *arg, unsigned thread, size_t from, size_t to)
 {
     struct search *s = arg;
     for (size_t u = from; u < to; u++)
-        if (s->units[u].count > 1 && s->units[u].role[0] && s->units[u].role[1])
+        if (s->units[u].count > 1 && s->units[u].role[0] && s->units[u].asked)
             ask_units(s, thread, u, u, s->units[u].size);
 }
 
@@ -175,27 +207,36 @@ static void on_progress(void *arg, uint64_t done, uint64_t total)
         s->options->progress(s->options->progress_arg, done, total);
 }
 
-/* Without a measure: compares each unit with all later units of its block. */
+/* Compares two different units of one block, in both directions if both are asked. */
+static void meet(struct search *s, unsigned thread, size_t u, size_t v)
+{
+    const struct sp_unit *x = &s->units[u], *y = &s->units[v];
+    const uint32_t *sets = s->documents->sets;
+    bool there = x->role[0] && y->asked && sp_units_meet(x, y);
+    bool back = y->role[0] && x->asked && sp_units_meet(y, x);
+    uint32_t overlap = 0;
+    if (!there && !back)
+        return;
+    if (s->options->plan->measures)
+        overlap = (uint32_t)sp_intersect(sets + x->at, x->size, sets + y->at, y->size, 0);
+    if (there)
+        ask_units(s, thread, u, v, overlap);
+    if (back)
+        ask_units(s, thread, v, u, overlap);
+}
+
+/* Without a measure: compares each asked unit with the others of its block. */
 static void block_step(void *arg, unsigned thread, size_t from, size_t to)
 {
     struct search *s = arg;
-    const uint32_t *sets = s->documents->sets;
+    const struct sp_unit *units = s->units;
     for (size_t u = from; u < to; u++) {
-        const struct sp_unit *x = &s->units[u];
-        for (size_t v = u + 1; v < s->unit_count && s->units[v].block == x->block; v++) {
-            const struct sp_unit *y = &s->units[v];
-            bool there = x->role[0] && y->role[1] && sp_units_meet(x, y);
-            bool back = y->role[0] && x->role[1] && sp_units_meet(y, x);
-            if (!there && !back)
-                continue;
-            uint32_t overlap = 0;
-            if (s->options->plan->measures)
-                overlap = (uint32_t)sp_intersect(sets + x->at, x->size, sets + y->at, y->size, 0);
-            if (there)
-                ask_units(s, thread, u, v, overlap);
-            if (back)
-                ask_units(s, thread, v, u, overlap);
-        }
+        for (size_t v = u; units[u].asked && v-- > 0 && units[v].block == units[u].block;)
+            if (!units[v].asked)
+                meet(s, thread, u, v);
+        for (size_t v = u + 1;
+             units[u].asked && v < s->unit_count && units[v].block == units[u].block; v++)
+            meet(s, thread, u, v);
         if (thread == 0)
             on_progress(s, u, s->unit_count);
     }
@@ -212,6 +253,115 @@ static uint64_t block_pairs(const struct search *s)
     return pairs;
 }
 
+/* ---- rounds ---- */
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return x->ref < y->ref ? -1 : x->ref > y->ref;
+}
+
+static void make_turns(struct search *s)
+{
+    size_t room = s->ref_count + 1;
+    s->turns = sp_alloc(room * sizeof *s->turns);
+    for (uint32_t i = 0; i < s->ref_count; i++)
+        if (has_role(s, s->refs[i].document, 1))
+            s->turns[s->turn_count++] =
+                (struct turn){.order = sp_mix64(s->refs[i].document + 1), .ref = i};
+    if (s->options->coverers)
+        qsort(s->turns, s->turn_count, sizeof *s->turns, by_turn);
+    s->coverers = sp_calloc(room, sizeof *s->coverers);
+    s->asked = sp_alloc(room * sizeof *s->asked);
+    s->spans = sp_alloc((s->unit_count + 1) * sizeof *s->spans);
+}
+
+static size_t round_end(const struct search *s, size_t from)
+{
+    size_t least = s->options->coverers + 1ull, to = from < least ? least : 2 * from;
+    return s->options->coverers && to < s->turn_count ? to : s->turn_count;
+}
+
+static int by_number(const void *x, const void *y)
+{
+    uint32_t a = *(const uint32_t *)x, b = *(const uint32_t *)y;
+    return a < b ? -1 : a > b;
+}
+
+/* Asks the first `count` documents of s->asked. */
+static void ask_round(struct search *s, struct sp_pairs *pairs, uint32_t count)
+{
+    uint32_t at = 0;
+    s->stats->not_asked -= count;
+    qsort(s->asked, count, sizeof *s->asked, by_number);
+    for (size_t u = 0; u < s->unit_count; u++) {
+        uint32_t first = at;
+        while (at < count && s->asked[at] < s->units[u].first + s->units[u].count)
+            at++;
+        s->spans[u] = (struct span){first, at - first};
+        s->units[u].asked = at > first;
+    }
+    sp_parallel(s->options->threads, s->unit_count, 64, within_step, s);
+    if (pairs)
+        sp_pairs_find(pairs);
+    else
+        sp_parallel(s->options->threads, s->unit_count, 1, block_step, s);
+}
+
+/* Asks all in their turn, except those that enough others cover. */
+static void ask_in_turn(struct search *s, struct sp_pairs *pairs)
+{
+    uint32_t most = s->options->coverers;
+    for (size_t from = 0, to; from < s->turn_count; from = to) {
+        uint32_t count = 0;
+        to = round_end(s, from);
+        for (size_t i = from; i < to; i++) {
+            uint32_t ref = s->turns[i].ref;
+            s->turns[i].over = !most || s->coverers[ref] < most;
+            if (s->turns[i].over)
+                s->asked[count++] = ref;
+        }
+        ask_round(s, pairs, count);
+    }
+}
+
+static int most_central_first(const void *a, const void *b)
+{
+    const struct central *x = a, *y = b;
+    if (x->component != y->component)
+        return x->component < y->component ? -1 : 1;
+    if (x->coverers != y->coverers)
+        return x->coverers > y->coverers ? -1 : 1;
+    return x->document < y->document ? -1 : x->document > y->document;
+}
+
+/* Asks some of the others: the few of each component that most of those asked cover. What they all
+ * resemble, as the original of many copies, often covers most of them. */
+static void ask_central(struct search *s, struct sp_pairs *pairs)
+{
+    struct central *others = sp_alloc((s->turn_count + 1) * sizeof *others);
+    size_t count = 0, rank = 0;
+    uint32_t asked = 0;
+    sp_graph_finish(s->graph);
+    for (size_t i = 0; i < s->turn_count; i++) {
+        uint32_t ref = s->turns[i].ref, document = s->refs[ref].document;
+        if (!s->turns[i].over)
+            others[count++] = (struct central){sp_graph_component(s->graph, document),
+                                               s->coverers[ref], document, ref};
+    }
+    qsort(others, count, sizeof *others, most_central_first);
+    for (size_t i = 0; i < count; i++) {
+        rank = i > 0 && others[i].component == others[i - 1].component ? rank + 1 : 0;
+        if (rank < CENTRAL)
+            s->asked[asked++] = others[i].ref;
+    }
+    sp_free(others);
+    if (asked)
+        ask_round(s, pairs, asked);
+}
+
 static enum sp_err find_on_path(struct search *s, struct sp_fault *fault)
 {
     const struct sp_arcs_options *o = s->options;
@@ -223,23 +373,25 @@ static enum sp_err find_on_path(struct search *s, struct sp_fault *fault)
                             "similarity (containment(a, b) >= 0.7) or an equality "
                             "(a.host = b.host) that leaves fewer",
                             (double)block_pairs(s));
-    sp_parallel(o->threads, s->unit_count, 64, within_step, s);
-    if (!measured) {
-        sp_parallel(o->threads, s->unit_count, 1, block_step, s);
-        return SP_OK;
-    }
-    struct sp_pairs_options pairs = {.share = {path->share[0], path->share[1]},
-                                     .threads = o->threads,
-                                     .memory_bytes = o->memory_bytes,
-                                     .each = ask_units,
-                                     .progress = on_progress,
-                                     .arg = s};
-    sp_pairs_find(s->units, s->unit_count, s->documents->sets, &pairs, s->stats);
+    struct sp_pairs_options options = {.share = {path->share[0], path->share[1]},
+                                       .threads = o->threads,
+                                       .memory_bytes = o->memory_bytes,
+                                       .each = ask_units,
+                                       .progress = on_progress,
+                                       .arg = s};
+    struct sp_pairs *pairs = NULL;
+    if (measured)
+        pairs = sp_pairs_open(s->units, s->unit_count, s->documents->sets, &options);
+    s->stats->not_asked += s->turn_count;
+    ask_in_turn(s, pairs);
+    ask_central(s, pairs);
+    if (pairs)
+        sp_pairs_close(pairs, &s->stats->pairs);
     return SP_OK;
 }
 
 enum sp_err sp_arcs_find(const struct sp_arcs_options *options, struct sp_graph *graph,
-                         struct sp_pairs_stats *stats, struct sp_fault *fault)
+                         struct sp_arcs_stats *stats, struct sp_fault *fault)
 {
     const struct sp_plan *plan = options->plan;
     enum sp_err err = SP_OK;
@@ -250,9 +402,14 @@ enum sp_err sp_arcs_find(const struct sp_arcs_options *options, struct sp_graph 
                            .graph = graph,
                            .stats = stats};
         make_units(&s);
+        make_turns(&s);
         err = find_on_path(&s, fault);
         sp_free(s.refs);
         sp_free(s.units);
+        sp_free(s.turns);
+        sp_free(s.coverers);
+        sp_free(s.asked);
+        sp_free(s.spans);
     }
     sp_graph_finish(graph);
     return err;

@@ -159,20 +159,22 @@ static enum sp_err find_arcs(struct cover *c, const uint32_t *stands_for, struct
 {
     const struct sp_cover_options *o = c->options;
     struct phase pairing = {o, SP_COVER_PAIRING};
-    struct sp_pairs_stats stats = {0};
+    struct sp_arcs_stats stats = {0};
     uint32_t workers = sp_run_workers(o->threads);
     const struct sp_arcs_options options = {.documents = &c->documents,
                                             .stands_for = stands_for,
                                             .relation = c->relation,
                                             .plan = &c->plan,
+                                            .coverers = o->coverers,
                                             .threads = workers ? workers : 1,
                                             .memory_bytes = o->memory_bytes,
                                             .progress = on_progress,
                                             .progress_arg = &pairing};
     enum sp_err err = sp_arcs_find(&options, graph, &stats, fault);
-    c->result->postings = stats.postings;
-    c->result->blocks = stats.blocks;
-    c->result->candidates = stats.candidates;
+    c->result->postings = stats.pairs.postings;
+    c->result->blocks = stats.pairs.blocks;
+    c->result->candidates = stats.pairs.candidates;
+    c->result->not_asked = stats.not_asked;
     return err;
 }
 

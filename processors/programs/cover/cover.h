@@ -9,8 +9,8 @@
  *   pairs.h, arcs.h                     which pairs share enough, and are related
  *   graph.h       which covers which          solve.h       which to keep
  *
- * The result is a pure function of the input, the relation and the limits of exactness; threads and
- * memory do not change it. */
+ * The result is a pure function of the input, the relation and the limits (`coverers`,
+ * `exact_documents`); threads and memory do not change it. */
 #ifndef SP_COVER_COVER_H
 #define SP_COVER_COVER_H
 
@@ -40,6 +40,8 @@ struct sp_cover_options {
     const char *temp;   /* directory of temporary files */
     uint32_t threads;   /* as for sp_run_workers */
     uint64_t memory_bytes;
+    uint32_t coverers;           /* arcs.h: a document that so many others cover covers none; 0:
+                                  * no limit */
     uint32_t exact_documents;    /* solve.h: parts of so many are solved exactly */
     struct sp_text_options text; /* its signature options are not used: all shingles, each once */
     struct sp_input_options input;
@@ -73,6 +75,7 @@ struct sp_cover_result {
     uint64_t postings;
     uint64_t blocks;
     uint64_t candidates;
+    uint64_t not_asked; /* documents that were not asked to cover others (arcs.h) */
     /* Parts of the graph (solve.h): */
     uint64_t exact;
     uint64_t greedy;

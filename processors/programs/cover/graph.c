@@ -24,8 +24,7 @@ void sp_graph_close(struct sp_graph *g)
     pthread_mutex_destroy(&g->mutex);
 }
 
-/* Returns the document with the smallest number in the component. */
-static uint32_t component_of(struct sp_graph *g, uint32_t document)
+uint32_t sp_graph_component(struct sp_graph *g, uint32_t document)
 {
     uint32_t *parent = g->parent;
     while (parent[document] != document)
@@ -37,8 +36,8 @@ static void flush(struct sp_graph *g, struct sp_arcs *waiting)
 {
     pthread_mutex_lock(&g->mutex);
     for (size_t i = 0; i < waiting->count; i++) {
-        uint32_t x = component_of(g, waiting->items[i].from);
-        uint32_t y = component_of(g, waiting->items[i].to);
+        uint32_t x = sp_graph_component(g, waiting->items[i].from);
+        uint32_t y = sp_graph_component(g, waiting->items[i].to);
         if (x != y)
             g->parent[x > y ? x : y] = x < y ? x : y;
     }
@@ -70,7 +69,7 @@ enum sp_err sp_graph_sort(struct sp_graph *g, struct sp_sorter *sorter, struct s
     const struct sp_arc *arcs = sp_spool_map(&g->arcs);
     enum sp_err err = sp_spool_check(&g->arcs, fault);
     for (uint64_t i = 0; arcs && i < g->arc_count; i++)
-        sp_sorter_put(sorter, (struct sp_record4){{component_of(g, arcs[i].from), arcs[i].from,
-                                                   arcs[i].to, arcs[i].overlap}});
+        sp_sorter_put(sorter, (struct sp_record4){{sp_graph_component(g, arcs[i].from),
+                                                   arcs[i].from, arcs[i].to, arcs[i].overlap}});
     return err == SP_OK ? sp_sorter_start(sorter, fault) : err;
 }

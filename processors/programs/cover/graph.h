@@ -31,8 +31,11 @@ void sp_graph_open(struct sp_graph *g, size_t documents, const char *temp);
 void sp_graph_close(struct sp_graph *g);
 /* Arcs may be added twice. */
 void sp_graph_add(struct sp_graph *g, unsigned thread, struct sp_arc arc);
-/* Call when all threads are done, before what follows. */
+/* Call when all threads are done, before what follows; more arcs may be added after it. */
 void sp_graph_finish(struct sp_graph *g);
+
+/* The document with the smallest number in the component. */
+uint32_t sp_graph_component(struct sp_graph *g, uint32_t document);
 
 /* Gives every arc to the sorter as (component, from, to, overlap). */
 enum sp_err sp_graph_sort(struct sp_graph *g, struct sp_sorter *sorter, struct sp_fault *fault);

@@ -37,12 +37,15 @@ struct hand {
     uint64_t pairs;
 };
 
-struct finder {
-    const struct sp_pairs_options *options;
+struct sp_pairs {
+    struct sp_pairs_options options;
     const struct sp_unit *units;
     size_t count;
     const uint32_t *sets;
     unsigned indexed; /* the side whose shingles are in the index */
+    bool whole;       /* the index has all units of its side, and is kept for the next round */
+    uint64_t blocks;
+    uint32_t rounds;
     uint16_t *counters;
     unsigned counter_shift;
     uint64_t *last[2]; /* for each unit: rank of the last shingle of its prefix on that side */
@@ -65,7 +68,7 @@ static uint32_t needed_of(double share, uint32_t size)
 }
 
 /* Returns the unit's keys: its shingles, mixed with the block so that blocks do not share keys. */
-static const uint32_t *keys_of(const struct finder *f, struct hand *hand, const struct sp_unit *u)
+static const uint32_t *keys_of(const struct sp_pairs *f, struct hand *hand, const struct sp_unit *u)
 {
     const uint32_t *set = f->sets + u->at;
     if (u->block == 0)
@@ -76,7 +79,7 @@ static const uint32_t *keys_of(const struct finder *f, struct hand *hand, const 
 }
 
 /* The rank of a shingle; rare shingles come first. */
-static uint64_t rank_of(const struct finder *f, uint32_t key)
+static uint64_t rank_of(const struct sp_pairs *f, uint32_t key)
 {
     return (uint64_t)f->counters[key >> f->counter_shift] << 32 | key;
 }
@@ -92,18 +95,18 @@ static bool takes_part(const struct sp_unit *u)
     return u->size > 0 && (u->role[0] || u->role[1]);
 }
 
-static void note_done(struct finder *f, unsigned thread, uint64_t work)
+static void note_done(struct sp_pairs *f, unsigned thread, uint64_t work)
 {
     uint64_t done = atomic_fetch_add(&f->done, work) + work;
-    if (thread == 0 && f->options->progress)
-        f->options->progress(f->options->arg, done, f->total);
+    if (thread == 0 && f->options.progress)
+        f->options.progress(f->options.arg, done < f->total ? done : f->total, f->total);
 }
 
 /* ---- how common each shingle is ---- */
 
 static void count_step(void *arg, unsigned thread, size_t from, size_t to)
 {
-    struct finder *f = arg;
+    struct sp_pairs *f = arg;
     struct hand *hand = &f->hands[thread];
     uint64_t work = 0;
     for (size_t i = from; i < to; i++) {
@@ -158,7 +161,7 @@ static uint64_t nth(uint64_t *values, size_t count, size_t at)
 
 static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
 {
-    struct finder *f = arg;
+    struct sp_pairs *f = arg;
     struct hand *hand = &f->hands[thread];
     uint64_t work = 0;
     for (size_t i = from; i < to; i++) {
@@ -174,7 +177,7 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
         for (uint32_t k = 0; k < u->size; k++)
             hand->ranks[k] = rank_of(f, keys[k]);
         for (unsigned side = 0; side < 2; side++) {
-            uint32_t need = needed_of(f->options->share[side], u->size);
+            uint32_t need = needed_of(f->options.share[side], u->size);
             if (f->last[side])
                 f->last[side][i] = need <= u->size ? nth(hand->ranks, u->size, u->size - need) : 0;
         }
@@ -187,13 +190,19 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
 
 /* ---- the index of a block ---- */
 
+/* Whether the unit has postings in this round. */
+static bool is_posted(const struct sp_pairs *f, size_t unit)
+{
+    return f->posting_counts[unit] > 0 && (f->indexed == 0 || f->units[unit].asked);
+}
+
 /* Counts the postings of the units, or, with `put`, writes them. */
-static void index_units(struct finder *f, unsigned thread, size_t from, size_t to, bool put)
+static void index_units(struct sp_pairs *f, unsigned thread, size_t from, size_t to, bool put)
 {
     struct hand *hand = &f->hands[thread];
     for (size_t i = f->from + from; i < f->from + to; i++) {
         const struct sp_unit *u = &f->units[i];
-        if (f->posting_counts[i] == 0)
+        if (!is_posted(f, i))
             continue;
         reserve(hand, u->size);
         const uint32_t *keys = keys_of(f, hand, u);
@@ -210,7 +219,8 @@ static void index_units(struct finder *f, unsigned thread, size_t from, size_t t
                 f->postings[__atomic_sub_fetch(bucket, 1, __ATOMIC_RELAXED)] =
                     (struct posting){keys[k], (uint32_t)i};
         }
-        hand->postings += put ? f->posting_counts[i] : 0;
+        bool again = f->indexed == 0 && f->rounds > 0;
+        hand->postings += put && !again ? f->posting_counts[i] : 0;
     }
 }
 
@@ -232,36 +242,36 @@ static unsigned bits_for(uint64_t entries, unsigned least, unsigned most)
     return bits;
 }
 
-static void make_index(struct finder *f, uint64_t postings)
+static void make_index(struct sp_pairs *f, uint64_t postings)
 {
     unsigned bits = bits_for(postings, 8, 30);
     size_t buckets = (size_t)1 << bits;
     f->directory_shift = 32 - bits;
     f->directory = sp_calloc(buckets + 1, sizeof *f->directory);
     f->postings = sp_alloc((postings + 1) * sizeof *f->postings);
-    sp_parallel(f->options->threads, f->to - f->from, GRAIN, index_count_step, f);
+    sp_parallel(f->options.threads, f->to - f->from, GRAIN, index_count_step, f);
     uint32_t end = 0;
     for (size_t b = 0; b < buckets; b++)
         f->directory[b] = end += f->directory[b];
     f->directory[buckets] = end;
     /* Writing moves the end of each bucket down to its start, which is the end of the one before.
      */
-    sp_parallel(f->options->threads, f->to - f->from, GRAIN, index_put_step, f);
+    sp_parallel(f->options.threads, f->to - f->from, GRAIN, index_put_step, f);
 }
 
 /* ---- looking up ---- */
 
 /* Whether the sizes allow the pair to share enough; *ret_need is how much it must share. */
-static bool need_of(const struct finder *f, const struct sp_unit *a, const struct sp_unit *b,
+static bool need_of(const struct sp_pairs *f, const struct sp_unit *a, const struct sp_unit *b,
                     uint32_t *ret_need)
 {
-    uint32_t for_a = needed_of(f->options->share[0], a->size);
-    uint32_t for_b = needed_of(f->options->share[1], b->size);
+    uint32_t for_a = needed_of(f->options.share[0], a->size);
+    uint32_t for_b = needed_of(f->options.share[1], b->size);
     *ret_need = for_a > for_b ? for_a : for_b;
     return *ret_need <= a->size && *ret_need <= b->size;
 }
 
-static void meet(struct finder *f, struct hand *hand, size_t probe, size_t other)
+static void meet(struct sp_pairs *f, struct hand *hand, size_t probe, size_t other)
 {
     const struct sp_unit *units = f->units;
     uint32_t *met = &hand->met[other - f->from], need;
@@ -278,7 +288,7 @@ static void meet(struct finder *f, struct hand *hand, size_t probe, size_t other
 
 /* Writes the keys of the probe that can be in a prefix of the other side to hand->ranks; returns
  * their number. If the probe's side has prefixes, only keys in its own prefix count. */
-static size_t probe_keys(const struct finder *f, struct hand *hand, size_t probe)
+static size_t probe_keys(const struct sp_pairs *f, struct hand *hand, size_t probe)
 {
     const struct sp_unit *u = &f->units[probe];
     const uint64_t *last = f->last[!f->indexed];
@@ -299,7 +309,7 @@ static size_t probe_keys(const struct finder *f, struct hand *hand, size_t probe
     return count;
 }
 
-static void verify(struct finder *f, unsigned thread, size_t probe)
+static void verify(struct sp_pairs *f, unsigned thread, size_t probe)
 {
     struct hand *hand = &f->hands[thread];
     const struct sp_unit *u = &f->units[probe];
@@ -314,20 +324,20 @@ static void verify(struct finder *f, unsigned thread, size_t probe)
         if (overlap < need)
             continue;
         hand->pairs++;
-        f->options->each(f->options->arg, thread, a, b, (uint32_t)overlap);
+        f->options.each(f->options.arg, thread, a, b, (uint32_t)overlap);
     }
 }
 
 static void probe_step(void *arg, unsigned thread, size_t from, size_t to)
 {
-    struct finder *f = arg;
+    struct sp_pairs *f = arg;
     struct hand *hand = &f->hands[thread];
     uint64_t work = 0;
     for (size_t probe = from; probe < to; probe++) {
         const struct sp_unit *u = &f->units[probe];
-        work += u->size;
-        if (!takes_part(u) || !u->role[!f->indexed])
+        if (!takes_part(u) || !u->role[!f->indexed] || (f->indexed == 0 && !u->asked))
             continue;
+        work += u->size;
         reserve(hand, u->size);
         size_t count = probe_keys(f, hand, probe);
         hand->candidate_count = 0;
@@ -349,9 +359,9 @@ static void probe_step(void *arg, unsigned thread, size_t from, size_t to)
 
 /* ---- blocks ---- */
 
-static void prepare(struct finder *f, uint64_t shingles)
+static void prepare(struct sp_pairs *f, uint64_t shingles)
 {
-    const struct sp_pairs_options *o = f->options;
+    const struct sp_pairs_options *o = &f->options;
     /* If both sides have prefixes, either may be indexed. The one with the larger share has shorter
      * prefixes. */
     f->indexed = o->share[0] >= o->share[1] ? 0 : 1;
@@ -371,29 +381,25 @@ static void prepare(struct finder *f, uint64_t shingles)
 
 /* Extends the block from f->from on by as many units as memory has room for postings; returns the
  * number of postings. */
-static uint64_t next_block(struct finder *f)
+static uint64_t next_block(struct sp_pairs *f)
 {
     /* A posting and its part of the directory, which is a power of two. */
-    uint64_t room = f->options->memory_bytes / 8 * 7 / (sizeof(struct posting) + 8);
+    uint64_t room = f->options.memory_bytes / 8 * 7 / (sizeof(struct posting) + 8);
     uint64_t postings = 0;
     if (room > UINT32_MAX / 2)
         room = UINT32_MAX / 2;
     for (f->to = f->from; f->to < f->count; f->to++) {
-        if (postings > 0 && postings + f->posting_counts[f->to] > room)
+        uint32_t more = is_posted(f, f->to) ? f->posting_counts[f->to] : 0;
+        if (postings > 0 && postings + more > room)
             break;
-        postings += f->posting_counts[f->to];
+        postings += more;
     }
     return postings;
 }
 
-static void find_with_block(struct finder *f, uint64_t postings)
+static void drop_block(struct sp_pairs *f)
 {
-    unsigned threads = f->options->threads;
-    for (unsigned t = 0; t < threads; t++)
-        f->hands[t].met = sp_calloc(f->to - f->from + 1, sizeof *f->hands[t].met);
-    make_index(f, postings);
-    sp_parallel(threads, f->count, GRAIN, probe_step, f);
-    for (unsigned t = 0; t < threads; t++) {
+    for (unsigned t = 0; t < f->options.threads; t++) {
         sp_free(f->hands[t].met);
         f->hands[t].met = NULL;
     }
@@ -403,9 +409,64 @@ static void find_with_block(struct finder *f, uint64_t postings)
     f->postings = NULL;
 }
 
-static void done(struct finder *f, struct sp_pairs_stats *stats)
+static void take_block(struct sp_pairs *f, uint64_t postings)
 {
-    for (unsigned t = 0; t < f->options->threads; t++) {
+    for (unsigned t = 0; t < f->options.threads; t++)
+        f->hands[t].met = sp_calloc(f->to - f->from + 1, sizeof *f->hands[t].met);
+    make_index(f, postings);
+}
+
+struct sp_pairs *sp_pairs_open(const struct sp_unit *units, size_t count, const uint32_t *sets,
+                               const struct sp_pairs_options *options)
+{
+    uint64_t shingles = 0;
+    struct sp_pairs *f = sp_calloc(1, sizeof *f);
+    f->options = *options;
+    f->units = units;
+    f->sets = sets;
+    if (options->share[0] > 1 || options->share[1] > 1)
+        return f; /* no set has more than all of its shingles */
+    f->count = count;
+    for (size_t i = 0; i < count; i++)
+        shingles += takes_part(&units[i]) ? units[i].size : 0;
+    f->total = 3 * shingles; /* counting, prefixes, one block; corrected below */
+    prepare(f, shingles);
+    uint64_t blocks = 0;
+    for (f->from = 0; f->from < count; f->from = f->to) { /* counts the blocks */
+        next_block(f);
+        blocks++;
+    }
+    f->total = (2 + blocks) * shingles;
+    return f;
+}
+
+void sp_pairs_find(struct sp_pairs *f)
+{
+    unsigned threads = f->options.threads;
+    uint64_t blocks = 0;
+    if (f->whole)
+        sp_parallel(threads, f->count, GRAIN, probe_step, f);
+    for (f->from = 0; f->from < f->count && !f->whole; f->from = f->to) {
+        uint64_t postings = next_block(f);
+        if (postings == 0)
+            continue;
+        blocks++;
+        take_block(f, postings);
+        sp_parallel(threads, f->count, GRAIN, probe_step, f);
+        f->whole = f->indexed == 0 && f->from == 0 && f->to == f->count;
+        if (f->whole)
+            break;
+        drop_block(f);
+    }
+    f->blocks = blocks > f->blocks ? blocks : f->blocks;
+    f->rounds++;
+}
+
+void sp_pairs_close(struct sp_pairs *f, struct sp_pairs_stats *stats)
+{
+    drop_block(f);
+    stats->blocks += f->blocks;
+    for (unsigned t = 0; t < f->options.threads; t++) {
         struct hand *hand = &f->hands[t];
         stats->postings += hand->postings;
         stats->candidates += hand->counted;
@@ -419,34 +480,4 @@ static void done(struct finder *f, struct sp_pairs_stats *stats)
     sp_free(f->last[1]);
     sp_free(f->posting_counts);
     sp_free(f);
-}
-
-void sp_pairs_find(const struct sp_unit *units, size_t count, const uint32_t *sets,
-                   const struct sp_pairs_options *options, struct sp_pairs_stats *stats)
-{
-    if (options->share[0] > 1 || options->share[1] > 1)
-        return; /* no set has more than all of its shingles */
-    uint64_t shingles = 0;
-    struct finder *f = sp_calloc(1, sizeof *f);
-    f->options = options;
-    f->units = units;
-    f->count = count;
-    f->sets = sets;
-    for (size_t i = 0; i < count; i++)
-        shingles += takes_part(&units[i]) ? units[i].size : 0;
-    f->total = 3 * shingles; /* counting, prefixes, one block; corrected below */
-    prepare(f, shingles);
-    uint64_t blocks = 0;
-    for (f->from = 0; f->from < count; f->from = f->to) { /* counts the blocks */
-        next_block(f);
-        blocks++;
-    }
-    f->total = (2 + blocks) * shingles;
-    for (f->from = 0; f->from < count; f->from = f->to) {
-        uint64_t postings = next_block(f);
-        if (postings > 0)
-            find_with_block(f, postings);
-        stats->blocks += postings > 0;
-    }
-    done(f, stats);
 }

@@ -13,6 +13,9 @@
  * Memory is bounded by working through the indexed side in blocks: the postings of a block are held
  * in memory, and all units of the other side are looked up in it, read front to back.
  *
+ * Pairs are found in rounds, each for some of the units b, so that a caller can leave out units b
+ * of a later round. An index of units a is kept from round to round if it has only one block.
+ *
  *   counters   2 bytes for each of about as many hash values as there are shingles, at most an
  *              eighth of the memory
  *   postings   8 bytes each and 4 to 8 for the directory; the rest of the memory
@@ -32,6 +35,7 @@ struct sp_unit {
     uint32_t first; /* the caller's */
     uint32_t count; /* the caller's */
     bool role[2];   /* may be a, may be b */
+    bool asked;     /* is a b of this round */
     /* The window (plan.h) that its documents as a have in all, and the values of those as b: a pair
      * is passed over where they do not meet. */
     double from, to;
@@ -44,7 +48,7 @@ struct sp_pairs_options {
     uint64_t memory_bytes;
     /* A pair found; by any thread. */
     void (*each)(void *arg, unsigned thread, size_t a, size_t b, uint32_t overlap);
-    /* Of the work of sp_pairs_find, from thread 0; may be NULL. */
+    /* Of the work of all rounds, from thread 0; may be NULL. */
     void (*progress)(void *arg, uint64_t done, uint64_t total);
     void *arg;
 };
@@ -56,9 +60,15 @@ struct sp_pairs_stats {
     uint64_t pairs;
 };
 
+struct sp_pairs;
+
+/* The units and sets are borrowed; `asked` may change between rounds, nothing else. Never NULL. */
+struct sp_pairs *sp_pairs_open(const struct sp_unit *units, size_t count, const uint32_t *sets,
+                               const struct sp_pairs_options *options);
+/* A round: finds the pairs whose b is asked. */
+void sp_pairs_find(struct sp_pairs *p);
 /* Adds to *stats. */
-void sp_pairs_find(const struct sp_unit *units, size_t count, const uint32_t *sets,
-                   const struct sp_pairs_options *options, struct sp_pairs_stats *stats);
+void sp_pairs_close(struct sp_pairs *p, struct sp_pairs_stats *stats);
 
 /* Whether b may have a value in the window of a. */
 static inline bool sp_units_meet(const struct sp_unit *a, const struct sp_unit *b)

@@ -25,7 +25,9 @@ struct solver {
     uint32_t queue_head;
     uint32_t queue_count;
     uint8_t *queued;
-    uint32_t *local; /* scratch: numbers within a part */
+    uint32_t *local;    /* scratch: numbers within a part */
+    uint8_t *settled;   /* covered by the reduction, whose sets stay kept */
+    uint32_t *coverers; /* of each document that is not settled: sets that were taken greedily */
 };
 
 static void enqueue(struct solver *s, uint32_t i)
@@ -156,18 +158,21 @@ static void sift(struct gain *heap, size_t n, size_t i)
     }
 }
 
+/* Drops those of the sets, the last first, without which all of their documents are still covered.
+ */
 static void drop_superfluous(struct solver *s, const uint32_t *taken, size_t count)
 {
+    for (size_t n = 0; n < count; n++)
+        for (uint32_t k = 0; k < out_count(s, taken[n]); k++)
+            s->coverers[out(s, taken[n], k)]++;
     for (size_t n = count; n-- > 0;) {
         uint32_t set = taken[n];
         bool needed = false;
-        for (uint32_t k = 0; k < out_count(s, set) && !needed; k++) {
-            uint32_t e = out(s, set, k);
-            needed = true;
-            for (uint32_t j = 0; j < in_count(s, e) && needed; j++)
-                needed = in(s, e, j) == set || !s->kept[in(s, e, j)];
-        }
+        for (uint32_t k = 0; k < out_count(s, set) && !needed; k++)
+            needed = !s->settled[out(s, set, k)] && s->coverers[out(s, set, k)] == 1;
         s->kept[set] = needed;
+        for (uint32_t k = 0; k < out_count(s, set) && !needed; k++)
+            s->coverers[out(s, set, k)]--;
     }
 }
 
@@ -276,6 +281,8 @@ static void solve_parts(struct solver *s, const struct sp_solve_options *o,
                         struct sp_solve_stats *stats)
 {
     uint8_t *seen = sp_calloc(s->graph->count + 1ull, 1);
+    s->settled = sp_memdup(s->covered, s->graph->count);
+    s->coverers = sp_calloc(s->graph->count, sizeof *s->coverers);
     uint8_t *uncovered = sp_alloc(s->graph->count + 1ull);
     uint32_t *part = sp_alloc((s->graph->count + 1ull) * sizeof *part);
     bool any = false;
@@ -299,6 +306,8 @@ static void solve_parts(struct solver *s, const struct sp_solve_options *o,
     sp_free(seen);
     sp_free(uncovered);
     sp_free(part);
+    sp_free(s->settled);
+    sp_free(s->coverers);
 }
 
 void sp_solve(const struct sp_digraph *graph, const struct sp_solve_options *options,

@@ -75,8 +75,21 @@ static uint32_t overlap_of(const struct world *w, const struct sp_unit *x, const
     return n;
 }
 
+/* In so many rounds, each for some of the units. */
+static void find(struct world *w, const struct sp_pairs_options *o, size_t rounds,
+                 struct sp_pairs_stats *stats)
+{
+    struct sp_pairs *pairs = sp_pairs_open(w->units, UNITS, w->sets, o);
+    for (size_t round = 0; round < rounds; round++) {
+        for (size_t i = 0; i < UNITS; i++)
+            w->units[i].asked = w->units[i].role[1] && i % rounds == round;
+        sp_pairs_find(pairs);
+    }
+    sp_pairs_close(pairs, stats);
+}
+
 static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint64_t memory,
-                  unsigned threads)
+                  unsigned threads, size_t rounds)
 {
     struct world *w = sp_calloc(1, sizeof *w);
     struct sp_pairs_stats stats = {0};
@@ -85,7 +98,7 @@ static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint
     size_t expected = 0, wrong = 0;
     pthread_mutex_init(&w->mutex, NULL);
     make_world(w, seed, blocks);
-    sp_pairs_find(w->units, UNITS, w->sets, &o, &stats);
+    find(w, &o, rounds, &stats);
     for (size_t i = 0; i < UNITS; i++)
         for (size_t k = 0; k < UNITS; k++) {
             const struct sp_unit *a = &w->units[i], *b = &w->units[k];
@@ -109,30 +122,43 @@ static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint
 TEST(the_index_finds_exactly_the_pairs_that_comparing_all_finds)
 {
     for (uint64_t seed = 0; seed < 4; seed++) {
-        check(seed, 0.7, 0, 0, 1 << 24, 1);
-        check(seed, 0, 0.7, 0, 1 << 24, 1);
-        check(seed, 0.6, 0.6, 0, 1 << 24, 1);
-        check(seed, 0.9, 0.3, 0, 1 << 24, 1);
-        check(seed, 0.01, 0, 0, 1 << 24, 1);
+        check(seed, 0.7, 0, 0, 1 << 24, 1, 1);
+        check(seed, 0, 0.7, 0, 1 << 24, 1, 1);
+        check(seed, 0.6, 0.6, 0, 1 << 24, 1, 1);
+        check(seed, 0.9, 0.3, 0, 1 << 24, 1, 1);
+        check(seed, 0.01, 0, 0, 1 << 24, 1, 1);
     }
 }
 
 TEST(blocks_threads_and_little_memory_change_nothing)
 {
     for (uint64_t seed = 10; seed < 13; seed++) {
-        check(seed, 0.5, 0, 3, 1 << 24, 1);
-        check(seed, 0.5, 0.2, 2, 1 << 24, 3);
-        check(seed, 0.7, 0, 0, 1 << 13, 2);
-        check(seed, 0, 0.4, 2, 1 << 13, 1);
+        check(seed, 0.5, 0, 3, 1 << 24, 1, 1);
+        check(seed, 0.5, 0.2, 2, 1 << 24, 3, 1);
+        check(seed, 0.7, 0, 0, 1 << 13, 2, 1);
+        check(seed, 0, 0.4, 2, 1 << 13, 1, 1);
     }
+}
+
+TEST(rounds_find_each_pair_once)
+{
+    for (uint64_t seed = 20; seed < 23; seed++)
+        for (size_t rounds = 2; rounds < 6; rounds++) {
+            check(seed, 0.5, 0, 3, 1 << 24, 1, rounds);
+            check(seed, 0.6, 0.6, 0, 1 << 24, 2, rounds);
+            check(seed, 0.2, 0.5, 2, 1 << 24, 1, rounds);
+            check(seed, 0.7, 0, 0, 1 << 12, 2, rounds);
+        }
 }
 
 TEST(an_empty_collection_has_no_pairs)
 {
     struct sp_pairs_options o = {.share = {1.5, 0}, .threads = 1, .memory_bytes = 1 << 20};
     struct sp_pairs_stats stats = {0};
-    sp_pairs_find(NULL, 0, NULL, &o, &stats);
-    o.share[0] = 0.5;
-    sp_pairs_find(NULL, 0, NULL, &o, &stats);
+    for (o.share[0] = 1.5; o.share[0] > 0.4; o.share[0] -= 1) {
+        struct sp_pairs *pairs = sp_pairs_open(NULL, 0, NULL, &o);
+        sp_pairs_find(pairs);
+        sp_pairs_close(pairs, &stats);
+    }
     CU_ASSERT_EQUAL(stats.candidates, 0);
 }

@@ -91,6 +91,7 @@ static void settings(struct arguments *a)
     sp_settings_input(c, &o->input);
     o->threads = (uint32_t)c->threads;
     o->memory_bytes = c->cover_memory_bytes;
+    o->coverers = (uint32_t)c->cover_coverers;
     o->exact_documents = (uint32_t)c->cover_exact_documents;
     if (!o->temp)
         o->temp = temp && *temp ? temp : "/tmp";
@@ -120,6 +121,9 @@ static void print_summary(const struct sp_cover_result *r)
     fprintf(stderr, "  %-22s %18s parts; %s greedily, %s not proven\n", "solved exactly",
             sp_thousands(r->exact).text, sp_thousands(r->greedy).text,
             sp_thousands(r->stopped).text);
+    if (r->not_asked)
+        fprintf(stderr, "  %-22s %18s of large groups: cover.coverers others cover each\n",
+                "not tried as covers", sp_thousands(r->not_asked).text);
     if (r->added)
         fprintf(stderr, "  %-22s %18s\n", "kept for --host-least", sp_thousands(r->added).text);
     if (r->left_out)
@@ -145,6 +149,7 @@ static bool write_summary(const char *name, const struct sp_cover_result *r)
     N("pairs", r->arcs), N("components", r->components), N("largest", r->largest);
     N("postings", r->postings), N("blocks", r->blocks);
     N("candidates", r->candidates), N("exact", r->exact);
+    N("not_asked", r->not_asked);
     N("added", r->added), N("left_out", r->left_out);
     fprintf(out, ",\"weight\":%.17g", r->weight);
     N("greedy", r->greedy), N("stopped", r->stopped);
