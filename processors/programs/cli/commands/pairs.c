@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/hash.h"
 #include "base/json_write.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -112,15 +113,39 @@ static void collection_done(struct collection *c)
 
 /* ---- pairs ---- */
 
+/* Pairs have few different similarities, and to find the shortest text of one takes longer than to
+ * find the pair. */
+enum { TEXTS = 1024 };
+
+struct similarity_text {
+    double similarity; /* 0: none */
+    char text[32];
+};
+
 struct writer {
     const struct collection *collection;
     FILE *out;
     struct sp_buf line;
+    struct similarity_text texts[TEXTS];
     uint64_t pairs;
     /* Union-find over pages, or, with the paper's sets, the page that each set was made around. */
     uint32_t *set;
     struct sp_progress *progress;
 };
+
+static void put_similarity(struct writer *w, double similarity)
+{
+    struct similarity_text *t = &w->texts[sp_hash64(&similarity, sizeof similarity) % TEXTS];
+    if (t->similarity != similarity || similarity == 0) {
+        struct sp_buf text = {0};
+        sp_json_put_double(&text, similarity);
+        sp_buf_put_u8(&text, 0);
+        t->similarity = similarity;
+        memcpy(t->text, text.data, text.len < sizeof t->text ? text.len : sizeof t->text);
+        sp_buf_done(&text);
+    }
+    sp_buf_put_str(&w->line, t->text);
+}
 
 static void write_pair(struct writer *w, size_t i, size_t j, double similarity)
 {
@@ -130,7 +155,7 @@ static void write_pair(struct writer *w, size_t i, size_t j, double similarity)
     sp_buf_put_str(&w->line, ",\"b\":");
     sp_json_put_text(&w->line, w->collection->documents[j]->url);
     sp_buf_put_str(&w->line, ",\"similarity\":");
-    sp_json_put_double(&w->line, similarity);
+    put_similarity(w, similarity);
     sp_buf_put_str(&w->line, "}\n");
     fwrite(w->line.data, 1, w->line.len, w->out);
     w->pairs++;
