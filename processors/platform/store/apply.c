@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <sys/statvfs.h>
 
+#include "store/tuning.h"
+
 enum { ROW_BYTES = 128 };   /* at most, of a row in a write buffer, besides key and value */
 enum { MERGED = 4 };        /* write buffers: the size of files that may be merged meanwhile */
 enum { MERGED_SORTED = 8 }; /* the same if values are in the files, beside rows of the next level */
@@ -32,18 +34,12 @@ bool sp_apply_prepare(struct sp_apply *a)
     return !a->refused;
 }
 
-static uint64_t property(const struct sp_apply *a, const char *name, uint64_t otherwise)
-{
-    uint64_t value = 0;
-    return rocksdb_property_int(a->handle, name, &value) == 0 ? value : otherwise;
-}
-
 /* The size of files that may be written by merges. Sorted runs may all be merged into one. */
-static uint64_t merged_bytes(const struct sp_apply *a)
+static uint64_t merged_bytes(const struct sp_apply *a, uint64_t coming_bytes)
 {
     uint64_t few = (a->sorted ? MERGED_SORTED : MERGED) * a->memtable_bytes;
-    uint64_t all = a->runs ? property(a, "rocksdb.total-sst-files-size", 0) : 0;
-    return all > few ? all : few;
+    uint64_t all = coming_bytes + sp_rocksdb_number(a->handle, "rocksdb.total-sst-files-size", 0);
+    return a->runs || all < few ? all : few;
 }
 
 /* Checks for room on the disk before a commit, because write buffers may be flushed at any time. */
@@ -53,11 +49,12 @@ static bool has_room(struct sp_apply *a, uint64_t batch_bytes, bool adds_file)
     if (a->full || !a->directory || statvfs(a->directory, &disk) != 0)
         return !a->full;
     uint64_t room = (uint64_t)disk.f_bavail * disk.f_frsize;
-    uint64_t wanted = 2 * (batch_bytes + property(a, "rocksdb.size-all-mem-tables", 0));
+    uint64_t memtables = sp_rocksdb_number(a->handle, "rocksdb.size-all-mem-tables", 0);
+    uint64_t wanted = 2 * (batch_bytes + memtables);
     /* RocksDB merges files when one is added. If that filled the disk, it could not even write its
      * log, and would abort. */
-    if (adds_file || property(a, "rocksdb.num-running-compactions", 0))
-        wanted += merged_bytes(a);
+    if (adds_file || sp_rocksdb_number(a->handle, "rocksdb.num-running-compactions", 0))
+        wanted += merged_bytes(a, batch_bytes + memtables);
     a->full = room < wanted;
     if (a->full)
         snprintf(a->why, sizeof a->why,
@@ -84,9 +81,9 @@ bool sp_apply(struct sp_apply *a, const struct sp_write_batch *batch, rocksdb_wr
 {
     *ret_error = NULL;
     uint64_t bytes = batch->bytes.len + ROW_BYTES * (uint64_t)batch->count;
-    bool large = bytes > a->memtable_bytes / 2, file = a->fills || (a->sorted && large);
+    bool large = bytes > a->memtable_bytes / 2, file = a->sorted != NULL;
     if (a->refused || !has_room(a, bytes, file && !a->fills) ||
-        (a->before && (a->log || large || a->fills) && !sp_apply_prepare(a)))
+        (a->before && (a->log || large || file) && !sp_apply_prepare(a)))
         return false;
     if (file) {
         *ret_error = sp_sorted_apply(a->sorted, batch);
@@ -97,6 +94,7 @@ bool sp_apply(struct sp_apply *a, const struct sp_write_batch *batch, rocksdb_wr
     rocksdb_writebatch_clear(scratch);
     if (*ret_error)
         return false;
-    uint64_t buffered = property(a, "rocksdb.cur-size-active-mem-table", UINT64_MAX);
+    uint64_t buffered =
+        sp_rocksdb_number(a->handle, "rocksdb.cur-size-active-mem-table", UINT64_MAX);
     return !a->before || a->log || buffered < a->memtable_bytes || flush(a, ret_error);
 }

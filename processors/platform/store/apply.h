@@ -19,9 +19,9 @@
 struct sp_apply {
     rocksdb_t *handle;
     const rocksdb_writeoptions_t *options;
-    struct sp_sorted *sorted; /* if not NULL, large batches become sorted files and use neither
-                                 write buffers nor log */
-    bool fills;               /* so do all batches */
+    struct sp_sorted *sorted; /* if not NULL, batches become sorted files, without write buffers
+                                 and log */
+    bool fills;               /* it is a fill, which looks for room only for its batches */
     bool runs;                /* RocksDB may merge all files at once (tuning.c) */
     bool log;                 /* the database has a write-ahead log */
     const char *directory;    /* its disk must have room; NULL: not checked */

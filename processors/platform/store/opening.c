@@ -31,7 +31,7 @@ void sp_rocks_set_options(struct sp_rocks_db *r, const struct sp_rocksdb_options
     rocksdb_writeoptions_disable_WAL(r->write, !o->write_ahead_log);
     r->writes = rocksdb_writebatch_create();
     r->apply.log = o->write_ahead_log;
-    r->apply.memtable_bytes = o->memtable_bytes;
+    r->memtable_bytes = r->apply.memtable_bytes = o->memtable_bytes;
 }
 
 static bool is_empty(const struct sp_rocks_db *r)
@@ -109,9 +109,10 @@ enum sp_err sp_db_open_rocksdb(const char *directory, const char *fingerprint,
         r->apply.directory = o->looks_for_room ? r->directory : NULL;
         r->gathers = o->gathers && !o->write_ahead_log;
         r->background = o->background;
+        r->stored = sp_rocks_files_bytes(r);
         r->apply.runs = r->gathers && o->alone;
         if (r->gathers) {
-            sp_held_init(&r->held, sp_rocks_held_most(r));
+            sp_held_init(&r->held, sp_rocks_buffer_bytes(r));
             r->apply.sorted = sp_sorted_new(r->handle, directory, r->apply.runs);
             if (o->alone && is_empty(r))
                 sp_present_begin(&r->present, SP_PRESENT_LAYERS);

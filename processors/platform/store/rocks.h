@@ -23,6 +23,8 @@ struct sp_rocks_db {
     rocksdb_writebatch_t *writes;
     struct sp_held held;       /* the open batch, and before it commits that wait to be applied */
     bool gathers;              /* commits wait; otherwise each is applied at once */
+    uint64_t memtable_bytes;   /* of a write buffer, if it is not shared */
+    uint64_t stored;           /* bytes in the database at the open, and applied since */
     struct sp_present present; /* the keys of all commits; only if commits are gathered */
     struct sp_apply apply;
     char *directory;
@@ -42,9 +44,10 @@ static inline struct sp_rocks_db *sp_rocks(struct sp_db *db)
 extern const struct sp_db_ops sp_rocks_ops;
 
 void sp_rocks_set_options(struct sp_rocks_db *r, const struct sp_rocksdb_options *o);
-/* How many bytes of commits wait at most: the size of a write buffer, which changes as other
- * databases come and go. */
-uint64_t sp_rocks_held_most(const struct sp_rocks_db *r);
+/* The size of a write buffer, which changes as other databases come and go. */
+uint64_t sp_rocks_buffer_bytes(const struct sp_rocks_db *r);
+/* The size of its files. */
+uint64_t sp_rocks_files_bytes(const struct sp_rocks_db *r);
 /* Drops the value that the last get returned. */
 void sp_rocks_unpin(struct sp_rocks_db *r);
 

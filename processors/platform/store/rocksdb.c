@@ -9,9 +9,9 @@
  *                random bytes that compactions cannot shrink, so they should not copy them
  *   order        a batch is applied in key order: in the memtable's skip list a search from the
  *                neighbour takes half the time of a search from the top
- *   gathering    commits wait in memory (held.h) until they would fill a write buffer, then become
- *                one sorted file (sorted.h). The memtable's skip list was a fifth of the time of a
- *                run
+ *   gathering    commits wait in memory (held.h) until they would fill a write buffer, or until a
+ *                sync or the close; then they become one sorted file (sorted.h). The memtable's
+ *                skip list was a fifth of the time of a run
  *   look-ups     most miss (a page never seen): a filter of 10 bits a key decides those in memory
  *   filling      commits become sorted files (sorted.h) without a write buffer. Their values stay
  *                with the keys until a compaction moves the large ones to blob files
@@ -33,6 +33,9 @@
 #include "store/rocks.h"
 #include "store/shared.h"
 #include "store/tuning.h"
+
+/* Of commits that are gathered in a small state. */
+enum { FIRST_BYTES = 64 << 20 };
 
 void sp_rocksdb_options_default(struct sp_rocksdb_options *ret_options)
 {
@@ -192,9 +195,19 @@ static enum sp_err refused(struct sp_rocks_db *r)
     return SP_STORE;
 }
 
-uint64_t sp_rocks_held_most(const struct sp_rocks_db *r)
+uint64_t sp_rocks_buffer_bytes(const struct sp_rocks_db *r)
 {
-    return r->process ? sp_rocksdb_shared_share(r->process) : r->apply.memtable_bytes;
+    return r->process ? sp_rocksdb_shared_share(r->process) : r->memtable_bytes;
+}
+
+/* How many bytes of commits wait at most: a write buffer, but no more than the state has, or
+ * FIRST_BYTES. Large files save merges, but what is gathered at the end is written while nothing
+ * else is done, and of a small crawl that would be all. */
+static uint64_t held_most(const struct sp_rocks_db *r)
+{
+    uint64_t most = sp_rocks_buffer_bytes(r);
+    uint64_t grown = r->stored > FIRST_BYTES ? r->stored : FIRST_BYTES;
+    return grown < most ? grown : most;
 }
 
 static bool has_open(const struct sp_rocks_db *r)
@@ -211,7 +224,8 @@ static enum sp_err apply_held(struct sp_rocks_db *r)
     SP_ASSERT(!has_open(r));
     sp_held_merge(&r->held);
     enum sp_err err = land(r);
-    r->apply.memtable_bytes = sp_rocks_held_most(r);
+    r->apply.memtable_bytes = sp_rocks_buffer_bytes(r);
+    r->stored += r->held.rows.bytes.len;
     if (err == SP_OK && r->flight) {
         sp_flight_start(r->flight, &r->held.rows);
         if (r->ahead)
@@ -231,7 +245,7 @@ static enum sp_err rocks_commit(struct sp_db *db)
     sp_rocks_unpin(r);
     bool waits = r->gathers && !r->apply.fills;
     sp_held_commit(&r->held, &r->present);
-    return waits && sp_held_bytes(&r->held) < sp_rocks_held_most(r) ? SP_OK : apply_held(r);
+    return waits && sp_held_bytes(&r->held) < held_most(r) ? SP_OK : apply_held(r);
 }
 
 static void rocks_each_write(struct sp_db *db,
@@ -268,10 +282,10 @@ static enum sp_err rocks_sync(struct sp_db *db)
     return error ? failed(r, error) : SP_OK;
 }
 
-static uint64_t property(struct sp_rocks_db *r, const char *name)
+uint64_t sp_rocks_files_bytes(const struct sp_rocks_db *r)
 {
-    uint64_t value = 0;
-    return rocksdb_property_int(r->handle, name, &value) == 0 ? value : 0;
+    return sp_rocksdb_number(r->handle, "rocksdb.total-sst-files-size", 0) +
+           sp_rocksdb_number(r->handle, "rocksdb.total-blob-file-size", 0);
 }
 
 static enum sp_err rocks_compact(struct sp_db *db)
@@ -311,7 +325,7 @@ static void shrink(struct sp_rocks_db *r)
 {
     sp_held_done(&r->held);
     if (r->gathers)
-        sp_held_init(&r->held, sp_rocks_held_most(r));
+        sp_held_init(&r->held, sp_rocks_buffer_bytes(r));
     if (r->ahead)
         return; /* it has the flight */
     sp_flight_free(r->flight);
@@ -359,12 +373,12 @@ static void rocks_size(struct sp_db *db, uint64_t *ret_disk_bytes, uint64_t *ret
     const struct sp_write_batch *coming = sp_flight_batch(r->flight);
     uint64_t waits = sp_held_bytes(&r->held) + (coming ? coming->bytes.len : 0);
     settle(r);
-    *ret_disk_bytes = property(r, "rocksdb.total-sst-files-size") +
-                      property(r, "rocksdb.total-blob-file-size") +
-                      property(r, "rocksdb.cur-size-all-mem-tables") + /* about the log's size */
-                      waits;
-    *ret_memory_bytes = property(r, "rocksdb.size-all-mem-tables") + waits +
-                        property(r, "rocksdb.estimate-table-readers-mem");
+    *ret_disk_bytes =
+        sp_rocks_files_bytes(r) +
+        sp_rocksdb_number(r->handle, "rocksdb.cur-size-all-mem-tables", 0) + /* about the log's */
+        waits;
+    *ret_memory_bytes = sp_rocksdb_number(r->handle, "rocksdb.size-all-mem-tables", 0) + waits +
+                        sp_rocksdb_number(r->handle, "rocksdb.estimate-table-readers-mem", 0);
 }
 
 static void rocks_close(struct sp_db *db)

@@ -160,10 +160,10 @@ static char *set_compaction(rocksdb_t *handle, const char *not_by_itself, const 
     return error;
 }
 
-static uint64_t number_of(rocksdb_t *handle, const char *property)
+uint64_t sp_rocksdb_number(rocksdb_t *handle, const char *property, uint64_t otherwise)
 {
     uint64_t value = 0;
-    return rocksdb_property_int(handle, property, &value) == 0 ? value : 0;
+    return rocksdb_property_int(handle, property, &value) == 0 ? value : otherwise;
 }
 
 uint64_t sp_rocksdb_files(rocksdb_t *handle)
@@ -203,8 +203,8 @@ char *sp_rocksdb_filled(rocksdb_t *handle, bool filled)
 
 bool sp_rocksdb_merges(rocksdb_t *handle)
 {
-    return number_of(handle, "rocksdb.num-running-compactions") ||
-           number_of(handle, "rocksdb.compaction-pending");
+    return sp_rocksdb_number(handle, "rocksdb.num-running-compactions", 0) ||
+           sp_rocksdb_number(handle, "rocksdb.compaction-pending", 0);
 }
 
 /* Stops RocksDB's own compactions first, and waits for those that run: rocksdb_compact_range_opt
@@ -216,7 +216,7 @@ char *sp_rocksdb_compact(rocksdb_t *handle, bool *ret_broken)
     char *error = set_compaction(handle, "true", "1.0");
     if (error)
         return error;
-    while (number_of(handle, "rocksdb.num-running-compactions"))
+    while (sp_rocksdb_number(handle, "rocksdb.num-running-compactions", 0))
         usleep(WAIT_US);
     rocksdb_compactoptions_t *options = rocksdb_compactoptions_create();
     rocksdb_compactoptions_set_bottommost_level_compaction(options, FORCE);
@@ -224,6 +224,6 @@ char *sp_rocksdb_compact(rocksdb_t *handle, bool *ret_broken)
     rocksdb_compactoptions_destroy(options);
     error = set_compaction(handle, "false", BLOB_GC_SHARE_TEXT);
     /* The call does not report failures, but RocksDB counts them. */
-    *ret_broken = number_of(handle, "rocksdb.background-errors") > 0;
+    *ret_broken = sp_rocksdb_number(handle, "rocksdb.background-errors", 0) > 0;
     return error;
 }

@@ -30,6 +30,9 @@ char *sp_rocksdb_fill(rocksdb_t *handle, bool merge);
  * closed before they were merged. */
 char *sp_rocksdb_filled(rocksdb_t *handle, bool filled);
 
+/* A property of the database that is a number. */
+uint64_t sp_rocksdb_number(rocksdb_t *handle, const char *property, uint64_t otherwise);
+
 /* How many files wait to be merged, and whether RocksDB is merging, or about to. */
 uint64_t sp_rocksdb_files(rocksdb_t *handle);
 bool sp_rocksdb_merges(rocksdb_t *handle);

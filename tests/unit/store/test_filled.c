@@ -17,6 +17,9 @@ enum { KEYS = 3000, WRITES = 20000, VALUE = 900, DATABASES = 4 };
 /* Of the next database that is opened, as the stages on Kafka do. */
 static bool gathers;
 
+/* The same, as `run` does. */
+static bool alone;
+
 static struct sp_db *open_with(const char *directory, struct sp_rocksdb_shared *shared,
                                uint64_t memtable_bytes)
 {
@@ -28,6 +31,7 @@ static struct sp_db *open_with(const char *directory, struct sp_rocksdb_shared *
     o.memtable_bytes = memtable_bytes;
     o.shared = shared;
     o.gathers = o.background = gathers;
+    o.alone = alone;
     if (sp_db_open_rocksdb(directory, FINGERPRINT, &o, &db, &fault) != SP_OK)
         printf("%s\n", fault.text);
     CU_ASSERT_PTR_NOT_NULL_FATAL(db);
@@ -220,6 +224,75 @@ TEST(rows_of_one_batch_are_put_in_order)
         }
     }
     sp_db_close(db);
+}
+
+static size_t files_of(const char *directory)
+{
+    char pattern[256];
+    glob_t files;
+    snprintf(pattern, sizeof pattern, "%s/rocksdb/0*.sst", directory);
+    size_t count = glob(pattern, 0, NULL, &files) == 0 ? files.gl_pathc : 0;
+    globfree(&files);
+    return count;
+}
+
+/* Its rows would be flushed from a write buffer at once. */
+TEST(what_is_gathered_becomes_a_file_however_little_it_is)
+{
+    static uint32_t table[KEYS];
+    const char *directory = temporary_directory();
+    gathers = true;
+    struct sp_db *db = open_with(directory, NULL, 64 << 20);
+    fill(db, 1, table);
+    CU_ASSERT_EQUAL(sp_db_sync(db), SP_OK);
+    CU_ASSERT_EQUAL(files_of(directory), 1);
+    fill(db, 2, table);
+    check(db, table);
+    sp_db_close(db);
+    CU_ASSERT_EQUAL(files_of(directory), 2);
+    CU_ASSERT_EQUAL(logged(directory, "flush_started", ""), 0);
+    db = open_with(directory, NULL, 64 << 20);
+    check(db, table);
+    sp_db_close(db);
+    gathers = false;
+}
+
+/* Writes so many mebibytes, one in each commit. */
+static void write_mebibytes(struct sp_db *db, uint32_t *at, uint32_t count)
+{
+    static char value[1 << 20];
+    for (uint32_t end = *at + count; *at < end; ++*at) {
+        sp_store_put(sp_db_store(db, 0), sp_view(at, sizeof *at), sp_view(value, sizeof value));
+        CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
+    }
+}
+
+static void wait_for_files(const char *directory, size_t count)
+{
+    enum { WAIT_US = 10000, WAITS = 6000 };
+    for (int i = 0; i < WAITS && files_of(directory) < count; i++)
+        usleep(WAIT_US);
+    CU_ASSERT_EQUAL(files_of(directory), count);
+}
+
+/* 64 MiB, then as much as there is, up to a write buffer. */
+TEST(more_is_gathered_as_the_state_grows)
+{
+    static const uint32_t mebibytes[] = {64, 64, 96};
+    enum { BUFFER = 96 << 20, FILES = sizeof mebibytes / sizeof *mebibytes };
+    const char *directory = temporary_directory();
+    uint32_t at = 0;
+    gathers = alone = true;
+    struct sp_db *db = open_with(directory, NULL, BUFFER);
+    for (size_t i = 0; i < FILES; i++) {
+        write_mebibytes(db, &at, mebibytes[i] - 1);
+        CU_ASSERT_EQUAL(files_of(directory), i);
+        write_mebibytes(db, &at, 1);
+        wait_for_files(directory, i + 1);
+    }
+    sp_db_close(db);
+    CU_ASSERT_EQUAL(files_of(directory), FILES);
+    gathers = alone = false;
 }
 
 /* A batch larger than the room reserved for large batches. */
