@@ -201,6 +201,10 @@ static const struct default_value of_stages[] = {{"fetch.wait.max.ms", "200"}, {
 static const struct default_value of_restorers[] = {
     {"queued.max.messages.kbytes", "16384"}, {"fetch.message.max.bytes", "4194304"}, {NULL, NULL}};
 
+/* A page is sent from where it is, and not copied into the request. */
+static const struct default_value of_page_producers[] = {{"message.copy.max.bytes", "4096"},
+                                                         {NULL, NULL}};
+
 static const struct default_value of_producers[] = {
     {"linger.ms", "50"}, /* with 5, batches of `ingest` were sent before they were full */
     {"batch.size", "1000000"},
@@ -276,8 +280,10 @@ static void set_defaults(struct builder *b, const struct sp_kafka_options *o,
         set(b, "transaction.timeout.ms", "30000");
         set_linger(b, o);
     }
-    if (role == SP_KAFKA_PRODUCER)
+    if (role == SP_KAFKA_PRODUCER) {
+        set_all(b, of_page_producers);
         set_queue(b, o);
+    }
 }
 
 /* The threads of brokers allocate all that is received. */

@@ -17,7 +17,6 @@ struct ingest {
     int32_t partitions;
     size_t queued; /* bytes that the broker has not acknowledged */
     struct sp_wire_format format;
-    struct sp_buf bytes;
     struct sp_buf url;
     uint64_t pages;
     struct sp_readings readings;
@@ -81,7 +80,44 @@ static void wait_for_room(struct ingest *in)
         rd_kafka_poll(in->producer, WAIT_MS);
 }
 
-/* All fetches of a page go to one partition, so that they stay in order. */
+/* The caller frees it. */
+static struct sp_buf encode(const struct ingest *in, const struct sp_page_record *record)
+{
+    enum { REST_BYTES = 256 };
+    struct sp_buf bytes = {0};
+    sp_buf_reserve(&bytes, record->url.len + record->redirect_url.len + record->content_type.len +
+                               record->content.len + REST_BYTES);
+    sp_page_encode(record, &in->format, &bytes);
+    return bytes;
+}
+
+/* All fetches of a page go to one partition, so that they stay in order. librdkafka takes over the
+ * memory of the message, because copying pages takes longer than all else that is done to them. */
+static void publish_page(struct ingest *in, const struct sp_page_record *record)
+{
+    struct sp_id page = sp_hash128(in->url.data, in->url.len);
+    int32_t partition = (int32_t)(page.lo % (uint64_t)in->partitions);
+    struct sp_buf bytes = encode(in, record);
+    rd_kafka_resp_err_t code;
+    wait_for_room(in);
+    while ((code = rd_kafka_producev(
+                in->producer, RD_KAFKA_V_TOPIC(in->topic), RD_KAFKA_V_PARTITION(partition),
+                RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_FREE), RD_KAFKA_V_KEY(in->url.data, in->url.len),
+                RD_KAFKA_V_VALUE(bytes.data, bytes.len), RD_KAFKA_V_END)) ==
+           RD_KAFKA_RESP_ERR__QUEUE_FULL)
+        rd_kafka_poll(in->producer, 50);
+    if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        leave_out(in, sp_buf_view(&in->url), bytes.len);
+    else
+        in->pages++;
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        in->queued += in->url.len + bytes.len;
+        return;
+    }
+    in->failed += code != RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+    sp_buf_done(&bytes);
+}
+
 static void on_item(void *arg, const struct sp_input_item *item)
 {
     struct ingest *in = arg;
@@ -97,29 +133,7 @@ static void on_item(void *arg, const struct sp_input_item *item)
         in->revisits++;
         return;
     }
-    struct sp_id page = sp_hash128(in->url.data, in->url.len);
-    sp_buf_reset(&in->bytes);
-    sp_page_encode(&record, &in->format, &in->bytes);
-    wait_for_room(in);
-    for (;;) {
-        rd_kafka_resp_err_t code = rd_kafka_producev(
-            in->producer, RD_KAFKA_V_TOPIC(in->topic),
-            RD_KAFKA_V_PARTITION((int32_t)(page.lo % (uint64_t)in->partitions)),
-            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_KEY(in->url.data, in->url.len),
-            RD_KAFKA_V_VALUE(in->bytes.data, in->bytes.len), RD_KAFKA_V_END);
-        if (code == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE) {
-            leave_out(in, sp_buf_view(&in->url), in->bytes.len);
-            return;
-        }
-        if (code == RD_KAFKA_RESP_ERR_NO_ERROR)
-            in->queued += in->url.len + in->bytes.len;
-        if (code != RD_KAFKA_RESP_ERR__QUEUE_FULL) {
-            in->failed += code != RD_KAFKA_RESP_ERR_NO_ERROR;
-            break;
-        }
-        rd_kafka_poll(in->producer, 50);
-    }
-    in->pages++;
+    publish_page(in, &record);
 }
 
 static enum sp_err publish(struct ingest *in, const struct sp_input_options *options,
@@ -221,7 +235,6 @@ static int ingest(const struct sp_config *config, const char *payloads, const ch
         err = sp_fault_set(&fault, SP_IO, "not all pages could be delivered");
     sp_progress_end(&progress);
     rd_kafka_destroy(in.producer);
-    sp_buf_done(&in.bytes);
     sp_buf_done(&in.url);
     if (err == SP_OK)
         say(&in);
