@@ -97,6 +97,7 @@ int main(int argc, char **argv)
     if (err == SP_OK)
         err = sp_kafka_partitions(watcher, argv[2], &count);
     store.databases = (uint32_t)count;
+    store.gathers = store.background = true; /* as the stages do */
     store.background_threads = (int)strtol(argv[4], NULL, 10);
     store.shared = sp_rocksdb_shared_new(&store);
     struct sp_states_options options = {.kafka = &kafka,
