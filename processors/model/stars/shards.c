@@ -4,13 +4,14 @@
 #include "base/assert.h"
 #include "base/huge.h"
 #include "base/mem.h"
+#include "stars/bucket.h"
 
 enum {
     WHOLE_BITS = 24, /* of a key, in a shard that is not split */
     PART_BITS = 16,  /* in a part of one */
     TAG_BITS = 8,
-    LEAST_WIDTH = SP_STAR_BUCKET_BYTES / SP_STAR_BUCKET_MOST - 1,
-    MOST_WIDTH = 6,    /* bytes; enough for all bits of a number and of a key */
+    DISPLACED_MOST = 7, /* or more, and no longer counted */
+    BUCKET_BITS = 8 * SP_STAR_BUCKET_BYTES,
     WHOLE_MOST = 16384 /* keys of a shard that is not split: so few are moved in 0.2 ms */
 };
 
@@ -36,50 +37,59 @@ void sp_star_shards_done(struct sp_star_shards *t)
     }
     free_shards(t->shards);
     sp_free(t->shards);
+    sp_free(t->waiting);
     *t = (struct sp_star_shards){0};
 }
 
-/* ---- entries ---- */
+/* ---- where keys are ---- */
 
-/* A value with its flag first. */
-static uint32_t flag_first(uint32_t value)
-{
-    return value << 1 | value >> 31;
-}
+/* Where a value of a key is. */
+struct held_at {
+    struct sp_star_bucket *bucket; /* NULL: in no bucket */
+    uint32_t place;
+    bool own;
+    bool behind; /* else, a guest from behind */
+};
 
-/* `value`: with its flag first. */
-static uint64_t entry_of(const struct sp_star_shape *s, uint32_t key, uint32_t value)
+/* Looks for the value in these places of the bucket. */
+static bool is_at(const struct sp_star_shape *s, struct sp_star_bucket *b, uint32_t places,
+                  uint32_t key, uint32_t value, uint32_t *ret_place)
 {
-    return (uint64_t)sp_star_rest(s, key) << s->value_bits | value;
-}
-
-static inline void write_entry(const struct sp_star_shape *s, struct sp_star_bucket *b,
-                               uint32_t place, uint8_t tag, uint64_t entry)
-{
-    uint8_t *to = b->bytes + (size_t)place * s->width;
-    entry = htole64(entry);
-    if (s->width == 3)
-        memcpy(to, &entry, 3);
-    else if (s->width == 4)
-        memcpy(to, &entry, 4);
-    else if (s->width == 5)
-        memcpy(to, &entry, 5);
-    else
-        memcpy(to, &entry, MOST_WIDTH);
-    b->bytes[sp_star_tag(s, place)] = tag;
-}
-
-/* The place of that value of the key in its bucket, or -1. */
-static int place_of(const struct sp_star_shape *s, const struct sp_star_bucket *b, uint32_t key,
-                    uint32_t value)
-{
-    uint64_t wanted = entry_of(s, key, flag_first(value));
-    for (uint32_t found = sp_star_places(s, b, key); found; found &= found - 1) {
-        int place = __builtin_ctz(found);
-        if (sp_star_entry(s, b, (uint32_t)place) == wanted)
-            return place;
+    for (uint32_t found = sp_star_tagged(s, b, key) & places; found; found &= found - 1) {
+        uint32_t place = (uint32_t)__builtin_ctz(found);
+        uint64_t entry = sp_star_entry(s, b, place);
+        *ret_place = place;
+        if (sp_star_has_rest(s, entry, key) && sp_star_value(s, entry) == value)
+            return true;
     }
-    return -1;
+    return false;
+}
+
+static struct held_at find(const struct sp_star_spot *spot, uint32_t key, uint32_t value)
+{
+    const struct sp_star_shard *sh = spot->shard;
+    const struct sp_star_shape *s = &sh->shape;
+    struct sp_star_bucket *home = sp_star_home(spot), *b;
+    uint32_t place;
+    if (is_at(s, home, (1u << sp_star_own(home)) - 1, key, value, &place))
+        return (struct held_at){home, place, true, false};
+    if ((b = sp_star_behind(sh, home)) &&
+        is_at(s, b, sp_star_places_before(s, b), key, value, &place))
+        return (struct held_at){b, place, false, false};
+    if ((b = sp_star_before(sh, home)) &&
+        is_at(s, b, sp_star_places_behind(s, b), key, value, &place))
+        return (struct held_at){b, place, false, true};
+    return (struct held_at){0};
+}
+
+static void add_values(const struct sp_star_shape *s, const struct sp_star_bucket *b,
+                       uint32_t places, uint32_t key, struct sp_star_values *values)
+{
+    for (uint32_t found = sp_star_tagged(s, b, key) & places; found; found &= found - 1) {
+        uint64_t entry = sp_star_entry(s, b, (uint32_t)__builtin_ctz(found));
+        if (sp_star_has_rest(s, entry, key))
+            sp_star_values_add(values, sp_star_value(s, entry));
+    }
 }
 
 struct sp_star_values sp_star_shards_search(const struct sp_star_shards *t, uint32_t key)
@@ -89,24 +99,26 @@ struct sp_star_values sp_star_shards_search(const struct sp_star_shards *t, uint
     struct sp_star_values values = SP_STAR_NO_VALUES;
     if (!s->count)
         return values;
-    const struct sp_star_bucket *home = sp_star_home(&spot);
-    for (uint32_t found = sp_star_places(s, home, key); found; found &= found - 1) {
-        uint64_t entry = sp_star_entry(s, home, (uint32_t)__builtin_ctz(found));
-        if (sp_star_has_rest(s, entry, key))
-            sp_star_values_add(&values, sp_star_value(s, entry));
-    }
-    if (home->filter & sp_star_filter_bit(key))
+    struct sp_star_bucket *home = sp_star_home(&spot), *b;
+    add_values(s, home, (1u << sp_star_own(home)) - 1, key, &values);
+    if (!(home->filter & sp_star_filter_bit(key)))
+        return values;
+    if ((b = sp_star_behind(spot.shard, home)) && b->guests)
+        add_values(s, b, sp_star_places_before(s, b), key, &values);
+    if ((b = sp_star_before(spot.shard, home)) && b->guests)
+        add_values(s, b, sp_star_places_behind(s, b), key, &values);
+    if (spot.shard->over.used)
         sp_star_cells_get(&spot.shard->over, spot.last, &values);
     return values;
 }
 
 /* ---- growing ---- */
 
-/* Whether there is no room for one more than `used`. If shards were fuller, displaced keys would
- * cost more time than the memory is worth. */
+/* Whether there is no room for one more than `used`. In a full shard one key in ten is displaced,
+ * and one in fifty is in the small table. */
 static bool is_full(const struct sp_star_shape *s, uint32_t used)
 {
-    return 16 * (used + 1ull) > 15ull * s->room * s->count;
+    return used + 1ull > (uint64_t)s->room * s->count;
 }
 
 /* 1, 2, 3, 4, 6, 8, 12, 16, 24 ...: sizes that the allocator has. Each key is moved about three
@@ -130,11 +142,12 @@ static struct sp_star_shape shape_of(uint32_t count, uint32_t key_bits, uint32_t
     uint32_t kept = key_bits + 1 - bits_of(count), rest = kept > TAG_BITS ? kept - TAG_BITS : 0;
     uint64_t number = largest + (uint64_t)largest / 4;
     uint32_t bits = 1 + bits_of(number < SP_STAR_FLAG ? (uint32_t)number : SP_STAR_FLAG - 1);
-    uint32_t width = (rest + bits + 7) / 8;
-    width = width > LEAST_WIDTH ? width : LEAST_WIDTH;
-    bits = 8 * width - rest < 32 ? 8 * width - rest : 32;
-    return (struct sp_star_shape){count, (uint8_t)(SP_STAR_BUCKET_BYTES / (width + 1)),
-                                  (uint8_t)width, (uint8_t)bits, (uint8_t)rest};
+    uint32_t room = BUCKET_BITS / (rest + bits + TAG_BITS);
+    room = room < SP_STAR_BUCKET_MOST ? room : SP_STAR_BUCKET_MOST;
+    bits = BUCKET_BITS / room - TAG_BITS - rest; /* those that would be left */
+    bits = bits < 32 ? bits : 32;
+    return (struct sp_star_shape){count, (uint8_t)room, (uint8_t)(rest + bits), (uint8_t)bits,
+                                  (uint8_t)rest};
 }
 
 /* The least shape with room for one more than `used`. */
@@ -147,29 +160,32 @@ static struct sp_star_shape shape_for(uint32_t used, uint32_t count, uint32_t ke
     return shape;
 }
 
-/* Adds the key, of which the last bits count, to its bucket; false if that has no room. */
-static inline bool put_at_home(const struct sp_star_shape *s, struct sp_star_bucket *buckets,
-                               uint32_t key, uint32_t key_bits, uint32_t value)
+/* The bucket of a key, of which the last bits count. */
+static inline struct sp_star_bucket *home_of(const struct sp_star_shape *s,
+                                             struct sp_star_bucket *buckets, uint32_t key,
+                                             uint32_t key_bits)
 {
     uint32_t start = key << (32 - key_bits);
-    struct sp_star_bucket *home = buckets + ((uint64_t)start * s->count >> 32);
-    if (home->used < s->room) {
-        write_entry(s, home, home->used++, (uint8_t)key, entry_of(s, key, value));
-        return true;
-    }
-    home->displaced += home->displaced < UINT8_MAX;
-    home->filter |= sp_star_filter_bit(key);
-    return false;
+    return buckets + ((uint64_t)start * s->count >> 32);
 }
 
-/* Adds the key to those that find no room. */
-__attribute__((noinline)) static void put_over(struct sp_star_shards *t, struct sp_star_cells *over,
-                                               uint32_t key, uint32_t key_bits, uint32_t value)
+/* Adds a key that finds no room in its bucket. */
+__attribute__((noinline)) static void put_elsewhere(struct sp_star_shards *t,
+                                                    struct sp_star_shard *sh, uint32_t key,
+                                                    uint32_t key_bits, uint32_t value)
 {
-    uint64_t before = over->count;
+    const struct sp_star_shape *s = &sh->shape;
+    struct sp_star_bucket *home = home_of(s, sh->buckets, key, key_bits), *b;
+    uint64_t entry = sp_star_entry_of(s, key, value), before_put = sh->over.count;
+    home->own += home->own / SP_STAR_DISPLACED < DISPLACED_MOST ? SP_STAR_DISPLACED : 0;
+    home->filter |= sp_star_filter_bit(key);
+    if ((b = sp_star_behind(sh, home)) && sp_star_put_guest(s, b, false, key, entry))
+        return;
+    if ((b = sp_star_before(sh, home)) && sp_star_put_guest(s, b, true, key, entry))
+        return;
     uint32_t last = key & ((1u << key_bits) - 1);
-    sp_star_cells_put(over, last, value >> 1 | value << 31);
-    t->bytes += (over->count - before) * sizeof *over->cells;
+    sp_star_cells_put(&sh->over, last, value >> 1 | value << 31);
+    t->bytes += (sh->over.count - before_put) * sizeof *sh->over.cells;
 }
 
 /* The key's bits in the shard, of an entry of bucket i. The first of them are those of the least
@@ -187,30 +203,77 @@ static inline uint32_t least_start(const struct sp_star_shape *s, uint32_t key_b
     return (uint32_t)((((uint64_t)i << key_bits) + s->count - 1) / s->count);
 }
 
-/* Moves the keys of a shard into `buckets` and `over`, which are empty. The shapes are copies, so
- * that the compiler keeps them in registers. */
-static inline void move_keys(struct sp_star_shards *t, const struct sp_star_shard *from,
-                             struct sp_star_shape shape, struct sp_star_bucket *buckets,
-                             struct sp_star_cells *over, uint32_t key_bits)
+/* Calls `each` for the entries of the shard, with the key's bits in the shard and the value with
+ * its flag first. Inline, and `key_bits` a constant, because growing shards are most of the cost of
+ * adding keys. */
+static inline __attribute__((always_inline)) void
+each_entry(struct sp_star_shards *t, const struct sp_star_shard *from, uint32_t key_bits,
+           void (*each)(struct sp_star_shards *t, void *to, uint32_t key, uint32_t value), void *to)
 {
-    struct sp_star_shape old = from->shape;
-    uint64_t values = (1ull << old.value_bits) - 1;
+    const struct sp_star_shape old = from->shape;
+    const uint64_t values = (1ull << old.value_bits) - 1;
     for (uint32_t i = 0; i < old.count; i++) {
         const struct sp_star_bucket *b = &from->buckets[i];
-        uint32_t least = least_start(&old, key_bits, i), used = b->used;
-        for (uint32_t k = 0; k < used; k++) {
+        uint32_t least = least_start(&old, key_bits, i), own = sp_star_own(b),
+                 first = old.room - sp_star_from_before(b);
+        for (uint32_t k = 0; k < own; k++) {
             uint64_t entry = sp_star_entry(&old, b, k);
-            uint32_t key = key_at(&old, b, least, k, entry), value = (uint32_t)(entry & values);
-            if (!put_at_home(&shape, buckets, key, key_bits, value))
-                put_over(t, over, key, key_bits, value);
+            each(t, to, key_at(&old, b, least, k, entry), (uint32_t)(entry & values));
+        }
+        if (!b->guests)
+            continue;
+        uint32_t least_before = least_start(&old, key_bits, i ? i - 1 : old.count - 1),
+                 least_behind = least_start(&old, key_bits, i + 1 < old.count ? i + 1 : 0);
+        for (uint32_t k = first - sp_star_from_behind(b); k < old.room; k++) {
+            uint64_t entry = sp_star_entry(&old, b, k);
+            each(t, to, key_at(&old, b, k < first ? least_behind : least_before, k, entry),
+                 (uint32_t)(entry & values));
         }
     }
-    for (uint32_t i = 0; i < from->over.count; i++) {
-        struct sp_star_cell c = from->over.cells[i];
-        if (c.value != SP_STAR_NO_VALUE &&
-            !put_at_home(&shape, buckets, c.key, key_bits, flag_first(c.value)))
-            put_over(t, over, c.key, key_bits, flag_first(c.value));
+    for (uint32_t i = 0; i < from->over.count; i++)
+        if (from->over.cells[i].value != SP_STAR_NO_VALUE)
+            each(t, to, from->over.cells[i].key, sp_star_flag_first(from->over.cells[i].value));
+}
+
+/* What a shard that grows becomes. The shape is a copy, so that the compiler keeps it in registers.
+ */
+struct larger {
+    struct sp_star_shape shape;
+    struct sp_star_bucket *buckets;
+    uint32_t key_bits;
+};
+
+/* There are no guests and no displaced keys yet, and free places are zero. */
+static inline __attribute__((always_inline)) void move_home(struct sp_star_shards *t, void *to,
+                                                            uint32_t key, uint32_t value)
+{
+    const struct larger *l = to;
+    struct sp_star_bucket *home = home_of(&l->shape, l->buckets, key, l->key_bits);
+    uint32_t place = home->own, at = place * l->shape.width;
+    uint64_t bits;
+    if (place == l->shape.room) {
+        sp_grow(&t->waiting, &t->waiting_cap, t->waiting_count + 1);
+        t->waiting[t->waiting_count++] = (struct sp_star_cell){key, value};
+        return;
     }
+    memcpy(&bits, home->bytes + at / 8, sizeof bits);
+    bits |= htole64(sp_star_entry_of(&l->shape, key, value) << at % 8);
+    memcpy(home->bytes + at / 8, &bits, sizeof bits);
+    home->bytes[sp_star_tag(&l->shape, place)] = (uint8_t)key;
+    home->own = (uint8_t)(place + 1);
+}
+
+/* Moves the keys of a shard into one without keys: first all that find room in their buckets. */
+static inline __attribute__((always_inline)) void move_keys(struct sp_star_shards *t,
+                                                            const struct sp_star_shard *from,
+                                                            struct sp_star_shard *to,
+                                                            uint32_t key_bits)
+{
+    struct larger l = {to->shape, to->buckets, key_bits};
+    t->waiting_count = 0;
+    each_entry(t, from, key_bits, move_home, &l);
+    for (uint32_t i = 0; i < t->waiting_count; i++)
+        put_elsewhere(t, to, t->waiting[i].key, key_bits, t->waiting[i].value);
 }
 
 static void drop(struct sp_star_shards *t, struct sp_star_shard *s)
@@ -218,21 +281,6 @@ static void drop(struct sp_star_shards *t, struct sp_star_shard *s)
     t->bytes -= s->shape.count * sizeof *s->buckets + s->over.count * sizeof *s->over.cells;
     sp_huge_free(s->buckets);
     sp_star_cells_free(&s->over);
-}
-
-/* The same. Entries of the least width, which most are, are moved more quickly if the compiler
- * knows it. */
-static inline void move_known(struct sp_star_shards *t, const struct sp_star_shard *from,
-                              struct sp_star_shard *to, uint32_t key_bits)
-{
-    struct sp_star_shape shape = to->shape;
-    if (shape.width == LEAST_WIDTH) {
-        shape.width = LEAST_WIDTH;
-        shape.room = SP_STAR_BUCKET_MOST;
-        move_keys(t, from, shape, to->buckets, &to->over, key_bits);
-    } else {
-        move_keys(t, from, shape, to->buckets, &to->over, key_bits);
-    }
 }
 
 /* Makes room for one more entry, and for the largest number so far. */
@@ -245,9 +293,9 @@ __attribute__((noinline)) static void grow(struct sp_star_shards *t, struct sp_s
     s->buckets = sp_huge_calloc(s->shape.count, sizeof *s->buckets);
     s->over = (struct sp_star_cells){0};
     if (key_bits == WHOLE_BITS)
-        move_known(t, &old, s, WHOLE_BITS);
+        move_keys(t, &old, s, WHOLE_BITS);
     else
-        move_known(t, &old, s, PART_BITS);
+        move_keys(t, &old, s, PART_BITS);
     drop(t, &old);
 }
 
@@ -262,8 +310,14 @@ static inline void put(struct sp_star_shards *t, struct sp_star_shard *s, uint32
 {
     if (is_full(&s->shape, s->used) || !fits(s, value))
         grow(t, s, key_bits);
-    if (!put_at_home(&s->shape, s->buckets, key, key_bits, flag_first(value)))
-        put_over(t, &s->over, key, key_bits, flag_first(value));
+    value = sp_star_flag_first(value);
+    struct sp_star_bucket *home = home_of(&s->shape, s->buckets, key, key_bits);
+    if (sp_star_is_full(&s->shape, home))
+        put_elsewhere(t, s, key, key_bits, value);
+    else
+        sp_star_write_entry(&s->shape, home, sp_star_own(home), (uint8_t)key,
+                            sp_star_entry_of(&s->shape, key, value)),
+            home->own++;
     s->used++;
 }
 
@@ -274,24 +328,18 @@ static void put_in_part(struct sp_star_shards *t, struct sp_star_shard *parts, u
     put(t, &parts[key >> PART_BITS & (SP_STAR_SHARDS - 1)], key, PART_BITS, value);
 }
 
+static void move_to_part(struct sp_star_shards *t, void *parts, uint32_t key, uint32_t value)
+{
+    put_in_part(t, parts, key, value >> 1 | value << 31);
+}
+
 /* Splits the whole shard that keys with these first 8 bits belong to. */
 static void split(struct sp_star_shards *t, uint32_t first)
 {
     struct sp_star_shard old = t->shards[first];
-    const struct sp_star_shape *s = &old.shape;
     struct sp_star_shard *parts = sp_huge_calloc(SP_STAR_SHARDS, sizeof *parts);
     t->bytes += SP_STAR_SHARDS * sizeof *parts;
-    for (uint32_t i = 0; i < s->count; i++) {
-        const struct sp_star_bucket *b = &old.buckets[i];
-        for (uint32_t k = 0; k < b->used; k++) {
-            uint64_t entry = sp_star_entry(s, b, k);
-            put_in_part(t, parts, key_at(s, b, least_start(s, WHOLE_BITS, i), k, entry),
-                        sp_star_value(s, entry));
-        }
-    }
-    for (uint32_t i = 0; i < old.over.count; i++)
-        if (old.over.cells[i].value != SP_STAR_NO_VALUE)
-            put_in_part(t, parts, old.over.cells[i].key, old.over.cells[i].value);
+    each_entry(t, &old, WHOLE_BITS, move_to_part, parts);
     t->shards[first] = (struct sp_star_shard){0};
     t->parts[first] = parts;
     drop(t, &old);
@@ -322,11 +370,10 @@ void sp_star_shards_set(struct sp_star_shards *t, uint32_t key, uint32_t old, ui
     note(t, value);
     if (!fits(s, value))
         grow(t, s, t->parts[key >> 24] ? PART_BITS : WHOLE_BITS);
-    struct sp_star_bucket *home = sp_star_home(&spot);
-    int place = place_of(&s->shape, home, key, old);
-    if (place >= 0) {
-        write_entry(&s->shape, home, (uint32_t)place, (uint8_t)key,
-                    entry_of(&s->shape, key, flag_first(value)));
+    struct held_at at = find(&spot, key, old);
+    if (at.bucket) {
+        sp_star_write_entry(&s->shape, at.bucket, at.place, (uint8_t)key,
+                            sp_star_entry_of(&s->shape, key, sp_star_flag_first(value)));
         return;
     }
     uint32_t *over = sp_star_cells_find(&s->over, spot.last, old);
@@ -339,18 +386,24 @@ void sp_star_shards_take(struct sp_star_shards *t, uint32_t key, uint32_t value)
     struct sp_star_spot spot = sp_star_spot_of(t, key);
     struct sp_star_shard *s = spot.shard;
     struct sp_star_bucket *home = sp_star_home(&spot);
-    int place = place_of(&s->shape, home, key, value);
+    struct held_at at = find(&spot, key, value);
     s->used--;
-    if (place >= 0) {
-        uint32_t last = --home->used;
-        write_entry(&s->shape, home, (uint32_t)place, home->bytes[sp_star_tag(&s->shape, last)],
-                    sp_star_entry(&s->shape, home, last));
+    if (at.own) {
+        sp_star_copy_entry(&s->shape, home, at.place, sp_star_own(home) - 1);
+        home->own--;
         return;
     }
-    uint32_t *over = sp_star_cells_find(&s->over, spot.last, value);
-    SP_ASSERT(over);
-    sp_star_cells_take(&s->over, over);
-    if (home->displaced < UINT8_MAX && --home->displaced == 0)
+    if (at.bucket) {
+        sp_star_take_guest(&s->shape, at.bucket, at.behind, at.place);
+    } else {
+        uint32_t *over = sp_star_cells_find(&s->over, spot.last, value);
+        SP_ASSERT(over);
+        sp_star_cells_take(&s->over, over);
+    }
+    if (home->own / SP_STAR_DISPLACED == DISPLACED_MOST)
+        return;
+    home->own -= SP_STAR_DISPLACED;
+    if (home->own < SP_STAR_DISPLACED)
         home->filter = 0;
 }
 

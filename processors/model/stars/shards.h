@@ -1,20 +1,22 @@
 /* A large hash table of 32-bit values by 32-bit keys that are well mixed: what a star table
- * (table.h) is made of when it has many keys. It takes 5 to 8 bytes a value, whatever their
+ * (table.h) is made of when it has many keys. It takes 5 to 7 bytes a value, whatever their
  * number, and no part of it is copied as a whole when it grows. A key has at most two values.
  *
  * There are 256 shards, selected by the first 8 bits of the key. A shard that has become large
  * splits into 256 of its own, selected by the next 8 bits. A shard is an array of buckets, each of
  * which is a cache line. A key's bucket is chosen by its first bits in the shard, so an entry keeps
- * only its last bits. It has four bytes, or more if numbers and the bits of a key need them:
+ * only its last bits. It has as many bits as numbers and these need, about 30:
  *
- *   byte 0    number of entries        byte 1   keys of this bucket that found no room
- *   byte 2    a filter of 16 bits of those keys
+ *   byte 0    numbers of entries, and of the keys of this bucket that found no room
+ *   byte 2    a filter of 16 bits of these keys
  *   byte 4    of each entry, from the lowest bit on: the flag of its value, the number, and bits of
- *             its key; in `width` bytes
+ *             its key; `width` bits, so that an entry may begin inside a byte
  *   the end   the last 8 bits of each key, its tag
  *
- * Keys that find no room in their bucket are in a small table of the shard, where a search for an
- * absent key rarely looks. Thread rule: one thread at a time. */
+ * A key that finds no room in its bucket is a guest of the bucket behind it or before it, and if
+ * these are full as well, in a small table of the shard. A search for an absent key rarely looks
+ * there. The first entries of a bucket are its own, the last are guests from the bucket before it,
+ * those before them are guests from the bucket behind it. Thread rule: one thread at a time. */
 #ifndef SP_STARS_SHARDS_H
 #define SP_STARS_SHARDS_H
 
@@ -34,24 +36,26 @@
 enum {
     SP_STAR_SHARDS = 256,
     SP_STAR_BUCKET_BYTES = 60, /* of entries */
-    SP_STAR_BUCKET_MOST = 15   /* entries */
+    SP_STAR_BUCKET_MOST = 16,  /* entries */
+    SP_STAR_DISPLACED = 32     /* one displaced key in `own` */
 };
 
 /* Of a value; the other bits are a number. */
 #define SP_STAR_FLAG (1u << 31)
 
 struct sp_star_bucket {
-    uint8_t used;
-    uint8_t displaced; /* keys that found no room here; UINT8_MAX: or more, and no longer counted */
-    uint16_t filter;   /* a bit for each of them */
+    uint8_t own; /* the lower bits: number of its own entries; the others: of its displaced keys */
+    uint8_t guests;  /* numbers of those from the bucket before (the lower bits) and behind it */
+    uint16_t filter; /* a bit for each displaced key */
     uint8_t bytes[SP_STAR_BUCKET_BYTES];
 };
+_Static_assert(sizeof(struct sp_star_bucket) == 64, "a cache line");
 
 /* Of the buckets of a shard and their entries. */
 struct sp_star_shape {
     uint32_t count;     /* of buckets */
     uint8_t room;       /* entries of a bucket */
-    uint8_t width;      /* bytes of an entry, without its tag */
+    uint8_t width;      /* bits of an entry, without its tag */
     uint8_t value_bits; /* of an entry, for flag and number */
     uint8_t rest_bits;  /* of an entry, for its key */
 };
@@ -59,8 +63,8 @@ struct sp_star_shape {
 struct sp_star_shard {
     struct sp_star_bucket *buckets;
     struct sp_star_shape shape;
-    uint32_t used; /* entries, with those in `over` */
-    struct sp_star_cells over;
+    uint32_t used;             /* entries, with those in `over` */
+    struct sp_star_cells over; /* keys that are nowhere else */
 };
 
 struct sp_star_shards {
@@ -68,6 +72,9 @@ struct sp_star_shards {
     struct sp_star_shard *parts[SP_STAR_SHARDS]; /* SP_STAR_SHARDS of each shard that was split */
     uint32_t largest;                            /* number so far */
     uint64_t bytes;
+    struct sp_star_cell *waiting; /* scratch: keys whose buckets are full, while a shard grows */
+    uint32_t waiting_count;
+    uint32_t waiting_cap;
 };
 
 void sp_star_shards_make(struct sp_star_shards *t);
@@ -119,30 +126,44 @@ static inline uint32_t sp_star_tag(const struct sp_star_shape *s, uint32_t place
     return SP_STAR_BUCKET_BYTES - (uint32_t)s->room + place;
 }
 
-/* Bit i is set if entry i has the tag of this key. */
-static inline uint32_t sp_star_places(const struct sp_star_shape *s, const struct sp_star_bucket *b,
+static inline uint32_t sp_star_own(const struct sp_star_bucket *b)
+{
+    return b->own & (SP_STAR_DISPLACED - 1);
+}
+
+/* Bit i is set if entry i has the tag of this key; or if there is no entry i. */
+static inline uint32_t sp_star_tagged(const struct sp_star_shape *s, const struct sp_star_bucket *b,
                                       uint32_t key)
 {
     uint32_t found = 0;
 #if defined(__x86_64__)
-    enum { AT_ONCE = sizeof(__m128i) };
-    __m128i tags = _mm_loadu_si128((const void *)(b->bytes + SP_STAR_BUCKET_BYTES - AT_ONCE));
+    enum { MOST = SP_STAR_BUCKET_MOST };
+    _Static_assert(MOST == sizeof(__m128i), "all tags are compared at once");
+    __m128i tags = _mm_loadu_si128((const void *)(b->bytes + SP_STAR_BUCKET_BYTES - MOST));
     found = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(tags, _mm_set1_epi8((char)key)));
-    found >>= AT_ONCE - s->room;
+    found >>= MOST - s->room;
 #else
     for (uint32_t i = 0; i < s->room; i++)
         found |= (uint32_t)(b->bytes[sp_star_tag(s, i)] == (uint8_t)key) << i;
 #endif
-    return found & ((1u << b->used) - 1);
+    return found;
 }
 
-/* An entry without its tag. Reads eight bytes, of which the last are those of others. */
+/* The same of its own entries. */
+static inline uint32_t sp_star_places(const struct sp_star_shape *s, const struct sp_star_bucket *b,
+                                      uint32_t key)
+{
+    return sp_star_tagged(s, b, key) & ((1u << sp_star_own(b)) - 1);
+}
+
+/* An entry without its tag, and above it bits of others. */
 static inline uint64_t sp_star_entry(const struct sp_star_shape *s, const struct sp_star_bucket *b,
                                      uint32_t place)
 {
+    uint32_t at = place * s->width;
     uint64_t entry;
-    memcpy(&entry, b->bytes + (size_t)place * s->width, sizeof entry);
-    return le64toh(entry) & ((1ull << 8 * s->width) - 1);
+    memcpy(&entry, b->bytes + at / 8, sizeof entry);
+    return le64toh(entry) >> at % 8;
 }
 
 /* The value of an entry. */
@@ -154,7 +175,7 @@ static inline uint32_t sp_star_value(const struct sp_star_shape *s, uint64_t ent
 
 static inline bool sp_star_has_rest(const struct sp_star_shape *s, uint64_t entry, uint32_t key)
 {
-    return entry >> s->value_bits == sp_star_rest(s, key);
+    return (((uint32_t)(entry >> s->value_bits) ^ key >> 8) & ((1u << s->rest_bits) - 1)) == 0;
 }
 
 /* Prefetch what a look-up reads, one after the other. The first does all of it for a shard that has
