@@ -66,7 +66,7 @@ static bool more_central(const struct crowd *c, uint32_t a, uint32_t b)
 {
     return c->overlap[a] != c->overlap[b]
                ? c->overlap[a] > c->overlap[b]
-               : c->stars->rows[c->kids[a].row].name < c->stars->rows[c->kids[b].row].name;
+               : sp_star_name(c->stars, c->kids[a].row) < sp_star_name(c->stars, c->kids[b].row);
 }
 
 /* The most central member that can be the pivot, of the first few; 0: the pivot remains. Overlaps

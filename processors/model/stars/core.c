@@ -71,7 +71,7 @@ void sp_star_touch(struct sp_stars *s, uint32_t star, uint32_t row, bool direct,
 {
     sp_grow(&s->touched, &s->touched_cap, s->touched_count + 1);
     s->touched[s->touched_count++] =
-        (struct touched){star, row, direct, s->rows[row].name, similarity};
+        (struct touched){star, row, direct, sp_star_name(s, row), similarity};
 }
 
 void sp_star_kids_sizes(const struct star *c, uint32_t *ret_min, uint32_t *ret_max)

@@ -53,7 +53,6 @@ enum {
 
 /* A row in no star, or an unused number, has star NONE. */
 struct row {
-    uint64_t name; /* lower half of its content hash; used wherever an order is needed */
     uint32_t star;
     uint32_t place;         /* in its litter; NONE: it is the pivot (or ghost) */
     uint64_t kept : 17;     /* shingles */
@@ -168,7 +167,7 @@ struct found {
     uint32_t hits;
     uint32_t need;  /* the least overlap with the pivot that matters */
     uint32_t apart; /* a lower bound of the shingles that only the probe or only the pivot has */
-    uint64_t name;  /* of the pivot */
+    uint64_t name;  /* of the pivot, for sorting */
 };
 
 /* A kid that may be similar. */
@@ -408,6 +407,11 @@ bool sp_star_signature_of(struct sp_stars *s, uint32_t row,
                           const struct sp_signature **ret_signature);
 /* Announces calls of the function above, all at once, so that they wait for memory only once. */
 void sp_star_prefetch_signatures(struct sp_stars *s, const uint32_t *rows, size_t count);
+/* What orders rows wherever an order is needed. */
+static inline uint64_t sp_star_name(const struct sp_stars *s, uint32_t row)
+{
+    return s->options.name(s->options.arg, row);
+}
 /* Whether the signature does not have all shingles of its page. */
 bool sp_star_is_capped(const struct sp_signature *signature);
 /* The number of shingles that repeat another one (hash collisions). */

@@ -137,7 +137,7 @@ struct lining_up {
 static void line_up(void *arg, struct kid kid)
 {
     struct lining_up *l = arg;
-    uint64_t name = l->stars->rows[kid.row].name;
+    uint64_t name = sp_star_name(l->stars, kid.row);
     if (name < l->from)
         return;
     /* Of equally near kids, probes find the one with the smallest name, so it leaves a headless

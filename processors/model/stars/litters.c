@@ -65,7 +65,7 @@ static void litter_end(struct sp_stars *s, struct kids *kids, int kind, struct l
 
 static bool is_before(const struct sp_stars *s, uint32_t a, uint32_t b)
 {
-    uint64_t x = s->rows[a].name, y = s->rows[b].name;
+    uint64_t x = sp_star_name(s, a), y = sp_star_name(s, b);
     return x < y || (x == y && a < b);
 }
 
@@ -134,7 +134,7 @@ static uint32_t orphan_place(const struct sp_stars_domain *d, uint64_t name)
     uint32_t lo = 0, hi = d->orphan_count;
     while (lo < hi) {
         uint32_t mid = (lo + hi) / 2;
-        if (d->stars->rows[d->orphans[mid]].name > name)
+        if (sp_star_name(d->stars, d->orphans[mid]) > name)
             lo = mid + 1;
         else
             hi = mid;
@@ -144,7 +144,7 @@ static uint32_t orphan_place(const struct sp_stars_domain *d, uint64_t name)
 
 static void orphan_enter(struct sp_stars_domain *d, uint32_t row)
 {
-    uint32_t at = orphan_place(d, d->stars->rows[row].name);
+    uint32_t at = orphan_place(d, sp_star_name(d->stars, row));
     sp_grow(&d->orphans, &d->orphan_cap, d->orphan_count + 1);
     memmove(d->orphans + at + 1, d->orphans + at, (d->orphan_count++ - at) * sizeof *d->orphans);
     d->orphans[at] = row;
@@ -152,7 +152,7 @@ static void orphan_enter(struct sp_stars_domain *d, uint32_t row)
 
 static void orphan_leave(struct sp_stars_domain *d, uint32_t row)
 {
-    uint32_t at = orphan_place(d, d->stars->rows[row].name);
+    uint32_t at = orphan_place(d, sp_star_name(d->stars, row));
     while (d->orphans[at] != row)
         at++;
     d->orphan_count--;
@@ -255,13 +255,12 @@ struct first {
 static void note_first(void *arg, struct kid kid)
 {
     struct first *f = arg;
-    const struct row *rows = f->stars->rows;
-    uint64_t name = rows[kid.row].name;
+    uint64_t name = sp_star_name(f->stars, kid.row);
     if (!(f->kinds >> kid.kind & 1) ||
-        (f->count == f->most && rows[f->rows[f->most - 1]].name <= name))
+        (f->count == f->most && sp_star_name(f->stars, f->rows[f->most - 1]) <= name))
         return;
     uint32_t at = f->count < f->most ? f->count++ : f->most - 1;
-    for (; at > 0 && rows[f->rows[at - 1]].name > name; at--)
+    for (; at > 0 && sp_star_name(f->stars, f->rows[at - 1]) > name; at--)
         f->rows[at] = f->rows[at - 1];
     f->rows[at] = kid.row;
 }

@@ -26,7 +26,7 @@ static uint32_t next_owing(const struct sp_stars_domain *d)
     uint32_t best = d->owing[0];
     for (uint32_t i = 1; i < d->owing_count; i++) {
         uint32_t star = d->owing[i];
-        if (s->rows[s->stars[star].pivot].name < s->rows[s->stars[best].pivot].name)
+        if (sp_star_name(s, s->stars[star].pivot) < sp_star_name(s, s->stars[best].pivot))
             best = star;
     }
     return best;
@@ -259,7 +259,7 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
             s->stars[star].kids->queue[s->stars[star].kids->queue_count++] = row;
             break;
         }
-        s->stars[star].kids->passed = s->rows[row].name;
+        s->stars[star].kids->passed = sp_star_name(s, row);
         sp_star_row_changed(s, s->stars[star].pivot);
         if (!move_kid(s, star, row, &m))
             break;

@@ -53,7 +53,6 @@ static void filter(struct sp_stars_domain *d, const struct sp_signature *x)
     filter_by_hits(s, x);
     for (uint32_t i = 0; i < s->found_count; i++) {
         const struct star *c = &s->stars[s->found[i].star];
-        sp_prefetch(&s->rows[c->pivot]);
         if (c->kids)
             sp_prefetch_bytes(c->kids, sizeof *c->kids);
         if (c->parity)
@@ -63,8 +62,7 @@ static void filter(struct sp_stars_domain *d, const struct sp_signature *x)
         const struct star *c = &s->stars[s->found[i].star];
         if (c->domain != d || !sizes_allow(s, c, x))
             continue;
-        s->found[kept] = s->found[i];
-        s->found[kept++].name = s->rows[c->pivot].name;
+        s->found[kept++] = s->found[i];
     }
     s->found_count = kept;
 }
@@ -75,6 +73,13 @@ static int by_hits(const void *a, const void *b)
     if (x->hits != y->hits)
         return x->hits > y->hits ? -1 : 1;
     return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static void sort_found(struct sp_stars *s)
+{
+    for (uint32_t i = 0; i < s->found_count; i++)
+        s->found[i].name = sp_star_name(s, s->stars[s->found[i].star].pivot);
+    qsort(s->found, s->found_count, sizeof *s->found, by_hits);
 }
 
 void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
@@ -100,7 +105,7 @@ void sp_star_find(struct sp_stars_domain *d, const struct sp_signature *x)
     }
     filter(d, x);
     if (s->found_count > 1)
-        qsort(s->found, s->found_count, sizeof *s->found, by_hits);
+        sort_found(s);
     s->stats.candidates += s->found_count;
 }
 

@@ -178,8 +178,7 @@ static bool put_child(struct sp_stars *s, uint32_t row, const struct sp_star_row
     return true;
 }
 
-enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, uint64_t name,
-                             const struct sp_star_row *in)
+enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, const struct sp_star_row *in)
 {
     struct sp_stars *s = d->stars;
     bool bits = d->posted && !s->by_keys && is_pivot(in);
@@ -187,7 +186,6 @@ enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, uint64_t n
         in->kept > SP_MAX_SHINGLES_LIMIT || !is_ascending(in) || bits != (in->posted != NULL) ||
         bits != (in->parity != NULL) || (bits && bits_of(in) != in->hash_count))
         return SP_CORRUPT;
-    s->rows[row].name = name;
     if (is_pivot(in))
         put_pivot(d, row, in);
     else if (!put_child(s, row, in))

@@ -115,7 +115,6 @@ enum sp_err sp_stars_insert(struct sp_stars_domain *d, uint32_t row,
     struct row *r = sp_star_row_at(s, row);
     SP_ASSERT(r->star == NONE);
     sp_star_pattern_forget(s, row);
-    r->name = signature->content_hash.lo;
     r->place = NONE;
     r->kept = signature->shingle_count;
     if (!sp_star_probe(d, signature, NONE))

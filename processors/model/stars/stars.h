@@ -74,6 +74,8 @@ struct sp_stars_options {
     struct sp_similarity_options similarity;
     /* The signature of a row, borrowed. */
     enum sp_err (*signature)(void *arg, uint32_t row, const struct sp_signature **ret_signature);
+    /* The lower half of the content hash of a row, which the index does not keep. */
+    uint64_t (*name)(void *arg, uint32_t row);
     /* Prefetches into the processor's caches what `signature` will read for these rows. May be
      * NULL. */
     void (*prefetch)(void *arg, const uint32_t *rows, size_t count);
@@ -223,11 +225,9 @@ struct sp_star_row {
 uint32_t sp_stars_parity_words(uint32_t kept);
 /* The stored form of a ghost or of a row in the domain. Valid until the next call. */
 enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_star_row *ret_row);
-/* Restores a row; restore a pivot or ghost before its kids. `name` is the lower half of the row's
- * content hash. SP_CORRUPT if the row is not valid. Call sp_stars_settle after the last row of a
- * domain. */
-enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, uint64_t name,
-                             const struct sp_star_row *in);
+/* Restores a row; restore a pivot or ghost before its kids. SP_CORRUPT if the row is not valid.
+ * Call sp_stars_settle after the last row of a domain. */
+enum sp_err sp_stars_row_put(struct sp_stars_domain *d, uint32_t row, const struct sp_star_row *in);
 void sp_stars_settle(struct sp_stars_domain *d);
 
 /* Calls `each` for the pivot or ghost of every star that a probe with the signature may examine;

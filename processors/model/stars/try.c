@@ -43,7 +43,7 @@ static void add_tried(struct sp_stars *s, const struct litter *litter, uint32_t 
     struct kid kid = sp_star_kid_at(s, row);
     sp_grow(&s->tried, &s->tried_cap, s->tried_count + 1);
     s->tried[s->tried_count++] =
-        (struct tried){litter, at, row, s->rows[row].name, kid.kept - kid.overlap, kid.kind};
+        (struct tried){litter, at, row, sp_star_name(s, row), kid.kept - kid.overlap, kid.kind};
 }
 
 /* Tries the kids that sizes do not rule out: at first only the first of each litter. */

@@ -134,6 +134,12 @@ static enum sp_err signature_of(void *arg, uint32_t row, const struct sp_signatu
     return SP_OK;
 }
 
+static uint64_t name_of(void *arg, uint32_t row)
+{
+    const struct samepage_index *index = arg;
+    return index->documents[row].signature->content_hash.lo;
+}
+
 /* Returns the params of signatures that are made with these settings. */
 static uint32_t params_of(const struct sp_text_options *options)
 {
@@ -156,7 +162,7 @@ struct samepage_index *samepage_index_new(const char *const *settings, char *err
     index->similarity = read.similarity;
     index->params = params_of(&read.text);
     index->stars = sp_stars_new(&(struct sp_stars_options){
-        .similarity = read.similarity, .signature = signature_of, .arg = index});
+        .similarity = read.similarity, .signature = signature_of, .name = name_of, .arg = index});
     index->domain = sp_stars_domain_new(index->stars, 0, false);
     return index;
 }

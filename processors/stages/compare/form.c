@@ -163,7 +163,7 @@ static enum sp_err restore(struct sp_compare_stage *c, uint32_t slot, char kind,
     else if (row->role == SP_STAR_ADOPTED)
         s->anchor = row->adopter;
     cell->unsettled |= is_pivot(row) && (row->role == SP_STAR_GHOST || row->other != NO_SLOT);
-    return sp_stars_row_put(cell->domain, slot, f->content.lo, row);
+    return sp_stars_row_put(cell->domain, slot, row);
 }
 
 enum sp_err sp_form_load(struct sp_compare_stage *c, struct sp_view key, struct sp_view value)

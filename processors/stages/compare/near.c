@@ -24,6 +24,12 @@ static enum sp_err signature_of(void *arg, uint32_t row, const struct sp_signatu
     return c->err;
 }
 
+static uint64_t name_of(void *arg, uint32_t row)
+{
+    const struct sp_compare_stage *c = arg;
+    return c->slots[row].content.lo;
+}
+
 static void prefetch(void *arg, const uint32_t *rows, size_t count)
 {
     const struct sp_compare_stage *c = arg;
@@ -47,6 +53,7 @@ void sp_near_open(struct sp_compare_stage *c)
 {
     struct sp_stars_options o = {.similarity = c->options.similarity,
                                  .signature = signature_of,
+                                 .name = name_of,
                                  .prefetch = prefetch,
                                  .changed = on_changed,
                                  .arg = c};

@@ -124,6 +124,12 @@ static enum sp_err row_signature(void *arg, uint32_t row, const struct sp_signat
     return SP_OK;
 }
 
+static uint64_t row_name(void *arg, uint32_t row)
+{
+    const struct sp_large *l = arg;
+    return sp_hub_at(l, row)->content.lo;
+}
+
 /* ---- rows of the index */
 
 static void take_row(struct sp_large *l, struct sp_hub *h)
@@ -182,8 +188,10 @@ void sp_hub_follow(struct sp_hub *h, struct sp_hub *winner)
 
 static void make_index(struct sp_large *l)
 {
-    l->stars = sp_stars_new(&(struct sp_stars_options){
-        .similarity = l->stage->options.similarity, .signature = row_signature, .arg = l});
+    l->stars = sp_stars_new(&(struct sp_stars_options){.similarity = l->stage->options.similarity,
+                                                       .signature = row_signature,
+                                                       .name = row_name,
+                                                       .arg = l});
     l->domain = sp_stars_domain_new(l->stars, 1, true);
 }
 

@@ -16,6 +16,13 @@ static enum sp_err signature_of_row(void *arg, uint32_t row, const struct sp_sig
     return SP_OK;
 }
 
+static uint64_t name_of_row(void *arg, uint32_t row)
+{
+    const struct sample *s = arg;
+    SP_ASSERT(row < s->rows && (s->live[row] || s->ghost[row]));
+    return s->signatures[row]->content_hash.lo;
+}
+
 /* Only rows that can be read may be announced. */
 static void note_announced(void *arg, const uint32_t *rows, size_t count)
 {
@@ -36,6 +43,7 @@ static void open_index(struct sample *s, const struct sp_similarity_options *sim
 {
     struct sp_stars_options options = {.similarity = *similarity,
                                        .signature = signature_of_row,
+                                       .name = name_of_row,
                                        .prefetch = note_announced,
                                        .changed = note_changed,
                                        .arg = s};
@@ -264,9 +272,7 @@ void sample_restore(struct sample *s)
     for (int children = 0; children < 2; children++)
         for (uint32_t i = 0; i < count; i++)
             if ((rows[i].row.role > SP_STAR_GHOST) == (children == 1))
-                SP_ASSERT(sp_stars_row_put(s->domain, rows[i].number,
-                                           s->signatures[rows[i].number]->content_hash.lo,
-                                           &rows[i].row) == SP_OK);
+                SP_ASSERT(sp_stars_row_put(s->domain, rows[i].number, &rows[i].row) == SP_OK);
     sp_stars_settle(s->domain);
     for (uint32_t i = 0; i < count; i++) {
         sp_free((void *)rows[i].row.hashes);

@@ -16,6 +16,12 @@ static enum sp_err no_signature(void *arg, uint32_t row, const struct sp_signatu
     return SP_STORE;
 }
 
+static uint64_t number_of(void *arg, uint32_t row)
+{
+    (void)arg;
+    return row + 1;
+}
+
 static struct sp_star_row pivot(void)
 {
     return (struct sp_star_row){.role = SP_STAR_PIVOT,
@@ -43,16 +49,16 @@ static struct sp_star_row child(uint32_t of)
  * them. */
 static enum sp_err put_at(uint32_t at, const struct sp_star_row *row)
 {
-    struct sp_stars_options options = {.signature = no_signature};
+    struct sp_stars_options options = {.signature = no_signature, .name = number_of};
     sp_similarity_options_default(&options.similarity);
     struct sp_stars *s = sp_stars_new(&options);
     struct sp_stars_domain *d = sp_stars_domain_new(s, 77, false);
     struct sp_star_row first = pivot(), second = child(0);
     CU_ASSERT_TRUE(sp_stars_domain_posted(d));
     CU_ASSERT(sp_stars_parity_words(KEPT) <= PARITY_WORDS_MOST);
-    CU_ASSERT_EQUAL_FATAL(sp_stars_row_put(d, 0, 1, &first), SP_OK);
-    CU_ASSERT_EQUAL_FATAL(sp_stars_row_put(d, 1, 2, &second), SP_OK);
-    enum sp_err err = sp_stars_row_put(d, at, 3, row);
+    CU_ASSERT_EQUAL_FATAL(sp_stars_row_put(d, 0, &first), SP_OK);
+    CU_ASSERT_EQUAL_FATAL(sp_stars_row_put(d, 1, &second), SP_OK);
+    enum sp_err err = sp_stars_row_put(d, at, row);
     sp_stars_free(s);
     sp_stars_domain_free(d);
     return err;

@@ -498,11 +498,17 @@ static enum sp_err lost_signature(void *arg, uint32_t row, const struct sp_signa
     return *(bool *)arg ? SP_STORE : SP_OK;
 }
 
+static uint64_t no_name(void *arg, uint32_t row)
+{
+    (void)arg, (void)row;
+    return 0;
+}
+
 TEST(a_probe_that_cannot_read_a_signature_fails_and_reports_nothing)
 {
     bool lost = true;
     struct sp_stars_options options = {
-        .similarity = shingles_at(0.8), .signature = lost_signature, .arg = &lost};
+        .similarity = shingles_at(0.8), .signature = lost_signature, .name = no_name, .arg = &lost};
     struct sp_stars *stars = sp_stars_new(&options);
     struct sp_stars_domain *domain = sp_stars_domain_new(stars, 1, false);
     struct sample s = {.random = 1};
