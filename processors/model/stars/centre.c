@@ -102,7 +102,7 @@ static enum kid_kind kind_for(struct crowd *c, uint32_t i, uint32_t centre)
 static void repivot(struct crowd *c, uint32_t star, uint32_t centre)
 {
     struct sp_stars *s = c->stars;
-    struct sp_stars_domain *d = s->stars[star].domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, star);
     for (uint32_t i = 1; i < c->count; i++)
         if (!sp_star_kid_remove(s, c->kids[i].row, c->signatures[i]))
             return;
@@ -188,7 +188,7 @@ static uint32_t rival_of(struct sp_stars *s, uint32_t star)
 static bool centre_large(struct sp_stars *s, uint32_t star)
 {
     const struct sp_signature *x;
-    struct sp_stars_domain *d = s->stars[star].domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, star);
     const struct kids *kids = s->stars[star].kids;
     if (sp_star_kids_count(kids) - sp_star_kids_of_kind(kids, CHILD) < SAMPLED ||
         s->stars[star].draining)
@@ -209,7 +209,7 @@ bool sp_star_centre(struct sp_stars *s, uint32_t star)
     const struct kids *kids = s->stars[star].kids;
     uint32_t children = sp_star_kids_of_kind(kids, CHILD);
     /* Only when a star has doubled, so that the cost is O(1) comparisons for each child. */
-    if (s->by_keys || !s->stars[star].domain->posted || children < CENTRED_AT ||
+    if (s->by_keys || !sp_star_domain_of(s, star)->posted || children < CENTRED_AT ||
         (children & (children - 1)))
         return true;
     return children == CENTRED_AT && sp_star_kids_count(kids) <= CENTRED_MOST
@@ -235,7 +235,7 @@ bool sp_star_gather(struct sp_stars *s, uint32_t star)
     const struct star *c = &s->stars[star];
     uint32_t children = children_of(s, star);
     /* Only when a star has doubled, so that the cost is a few comparisons for each child. */
-    if (!c->domain->posted || s->by_keys || children < CENTRED_AT || (children & (children - 1)) ||
+    if (!sp_star_domain_of(s, star)->posted || s->by_keys || children < CENTRED_AT || (children & (children - 1)) ||
         c->draining)
         return true;
     for (uint32_t i = 0; i < s->touched_count; i++) {

@@ -7,10 +7,75 @@
 #include "base/mem.h"
 #include "stars/internal.h"
 
-static bool is_posted(const struct star *c, uint32_t place)
+/* ---- bits: the pivot's pattern, and which of its shingles are posted ---- */
+
+static bool is_posted(const uint8_t *posted, uint32_t bytes, uint32_t place)
 {
-    return c->posted[place / 8] >> place % 8 & 1;
+    return place / 8 < bytes && posted[place / 8] >> place % 8 & 1;
 }
+
+static size_t bits_bytes(const struct star *c)
+{
+    return c->bits ? sp_star_pattern_of(c) * sizeof *c->bits + c->posted_bytes : 0;
+}
+
+const uint8_t *sp_star_posted_all(struct sp_stars *s, const struct star *c)
+{
+    uint32_t bytes = (c->kept + 7) / 8;
+    sp_grow(&s->posting, &s->posting_cap, bytes + 1);
+    memset(s->posting, 0, bytes);
+    if (c->bits)
+        memcpy(s->posting, sp_star_posted(c), c->posted_bytes);
+    return s->posting;
+}
+
+/* The bits in s->posting become those of the star. Of unlike texts the smallest shingles are
+ * posted, so that most bits would be zeros at the end. */
+static void keep_posted(struct sp_stars *s, struct star *c)
+{
+    uint32_t bytes = (c->kept + 7) / 8, words = sp_star_pattern_of(c);
+    size_t before = bits_bytes(c);
+    while (bytes > 0 && s->posting[bytes - 1] == 0)
+        bytes--;
+    if (!c->bits || bytes != c->posted_bytes)
+        c->bits = sp_realloc(c->bits, words * sizeof *c->bits + (bytes ? bytes : 1));
+    c->posted_bytes = bytes & 0x3fff;
+    memcpy(c->bits + words, s->posting, bytes);
+    s->stats.bytes += bits_bytes(c) - before;
+}
+
+void sp_star_bits_put(struct sp_stars *s, uint32_t star, const uint8_t *posted,
+                      const uint64_t *pattern)
+{
+    struct star *c = &s->stars[star];
+    uint32_t bytes = (c->kept + 7) / 8;
+    sp_grow(&s->posting, &s->posting_cap, bytes + 1);
+    memcpy(s->posting, posted, bytes);
+    keep_posted(s, c);
+    memcpy(c->bits, pattern, sp_star_pattern_of(c) * sizeof *c->bits);
+}
+
+void sp_star_bits_free(struct sp_stars *s, uint32_t star)
+{
+    struct star *c = &s->stars[star];
+    s->stats.bytes -= bits_bytes(c);
+    sp_free(c->bits);
+    c->bits = NULL;
+    c->posted_bytes = 0;
+}
+
+/* The probe has often made the pattern. Bounds from it do not hold for a capped signature. */
+static void keep_pattern(const struct sp_stars *s, struct star *c, const struct sp_signature *pivot,
+                         bool probed)
+{
+    uint32_t words = sp_star_pattern_of(c);
+    if (words && probed && s->parity_known)
+        memcpy(c->bits, s->parity, words * sizeof *c->bits);
+    else if (words)
+        sp_parity_of(pivot, words, c->bits);
+}
+
+/* ---- which are posted ---- */
 
 static uint32_t length_of(const struct sp_stars *s, const struct sp_stars_domain *d,
                           uint32_t shingle)
@@ -40,11 +105,11 @@ static inline void post(struct sp_stars *s, uint32_t star, const struct sp_signa
 {
     struct star *c = &s->stars[star];
     uint32_t place = (uint32_t)order, shingle = pivot->hashes[place];
-    c->posted[place / 8] |= (uint8_t)(1 << place % 8);
+    s->posting[place / 8] |= (uint8_t)(1 << place % 8);
     if (shingle > c->reach)
         c->reach = shingle;
     if (order >> 32)
-        sp_star_table_add(s->posted, sp_star_domain_key(c->domain, shingle), star);
+        sp_star_table_add(s->posted, sp_star_domain_key(sp_star_domain_of(s, star), shingle), star);
     else
         s->fresh[s->fresh_count++] = shingle;
 }
@@ -77,6 +142,7 @@ static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_sig
 {
     enum { LENGTHS = 4 };
     uint32_t posted = 0, length = 0;
+    sp_star_posted_all(s, &s->stars[star]);
     s->fresh_count = 0;
     sp_grow(&s->fresh, &s->fresh_cap, count);
     for (unsigned i = 0; i < LENGTHS && want < count && posted < want; i++)
@@ -85,7 +151,9 @@ static void post_shortest(struct sp_stars *s, uint32_t star, const struct sp_sig
         qsort(s->order, count, sizeof *s->order, by_number);
     for (; posted < count && posted < want; posted++)
         post(s, star, pivot, s->order[posted]);
-    sp_star_table_add_new(s->posted, s->fresh, s->stars[star].domain->salt, s->fresh_count, star);
+    keep_posted(s, &s->stars[star]);
+    sp_star_table_add_new(s->posted, s->fresh, sp_star_domain_of(s, star)->salt, s->fresh_count,
+                          star);
     sp_star_reach_note(s, star);
 }
 
@@ -99,7 +167,7 @@ static void count_keys(struct sp_stars *s, uint32_t star, const uint32_t *keys, 
         if (i > 0 && keys[i] == keys[i - 1])
             continue;
         uint64_t count_key = (uint64_t)star << 32 | keys[i];
-        uint32_t key = sp_star_domain_key(s->stars[star].domain, keys[i]);
+        uint32_t key = sp_star_domain_key(sp_star_domain_of(s, star), keys[i]);
         if (more && sp_counts_add(&s->common, count_key, 1) == 1)
             sp_star_table_add(s->posted, key, star);
         else if (!more && sp_counts_take_one(&s->common, count_key) == 0)
@@ -132,59 +200,21 @@ static uint32_t only_unmet(struct sp_stars *s, uint32_t count)
     return left;
 }
 
-static size_t bits_bytes(const struct star *c)
-{
-    return (c->posted ? (c->kept + 7) / 8 : 0) +
-           (c->parity ? sp_parity_words(c->kept, PARITY_BITS) * sizeof *c->parity : 0);
-}
-
-void sp_star_bits_made(struct sp_stars *s, uint32_t star)
-{
-    s->stats.bytes += bits_bytes(&s->stars[star]);
-}
-
-void sp_star_bits_free(struct sp_stars *s, uint32_t star)
-{
-    struct star *c = &s->stars[star];
-    s->stats.bytes -= bits_bytes(c);
-    sp_free(c->posted);
-    sp_free(c->parity);
-    c->posted = NULL;
-    c->parity = NULL;
-}
-
-/* The probe has often made the pattern. Bounds from it do not hold for a capped signature. */
-static void keep_parity(const struct sp_stars *s, struct star *c, const struct sp_signature *pivot,
-                        bool probed)
-{
-    if (sp_star_is_capped(pivot))
-        return;
-    uint32_t words = sp_parity_words(pivot->shingle_count, PARITY_BITS);
-    c->parity = sp_alloc(words * sizeof *c->parity);
-    if (probed && s->parity_known)
-        memcpy(c->parity, s->parity, words * sizeof *c->parity);
-    else
-        sp_parity_of(pivot, words, c->parity);
-}
-
 void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
                          bool probed)
 {
     enum { AT_ONCE = 32 };
-    struct star *c = &s->stars[star];
+    struct sp_stars_domain *d = sp_star_domain_of(s, star);
     if (s->by_keys) {
         count_keys_of(s, star, pivot, true);
         return;
     }
     uint32_t n = pivot->shingle_count, want = sp_star_bound_missing(s, n) + 1, count = 0, unmet = 0;
-    c->posted = sp_calloc(1, (n + 7) / 8);
     sp_grow(&s->order, &s->order_cap, n);
-    keep_parity(s, c, pivot, probed);
-    sp_star_bits_made(s, star);
     s->length_count = probed ? s->length_count : 0;
     for (uint32_t i = 0; i < n && unmet < want; i++) {
         if (i == s->length_count)
-            sp_star_look_up(c->domain, pivot->hashes, i + AT_ONCE < n ? i + AT_ONCE : n, false);
+            sp_star_look_up(d, pivot->hashes, i + AT_ONCE < n ? i + AT_ONCE : n, false);
         if (is_repeat(pivot, i))
             continue;
         s->order[count++] = entry(s->lengths[i], i);
@@ -193,6 +223,7 @@ void sp_star_cover_pivot(struct sp_stars *s, uint32_t star, const struct sp_sign
     if (unmet == want)
         count = only_unmet(s, count);
     post_shortest(s, star, pivot, count, want);
+    keep_pattern(s, &s->stars[star], pivot, probed);
 }
 
 /* The child's shingles that the pivot has, each once, in ascending order. */
@@ -204,7 +235,7 @@ struct shared {
 };
 
 /* False: there are no more. *ret_at: its place in the pivot. */
-static bool next_shared(struct shared *m, uint32_t *ret_at)
+static inline __attribute__((always_inline)) bool next_shared(struct shared *m, uint32_t *ret_at)
 {
     const uint32_t *x = m->child->hashes, *y = m->pivot->hashes;
     uint32_t n = m->child->shingle_count, i = m->next, k = m->next_pivot;
@@ -234,9 +265,10 @@ static uint32_t count_posted(const struct star *c, const struct sp_signature *pi
                              const struct sp_signature *child, uint32_t enough)
 {
     struct shared shared = {pivot, child, 0, 0};
-    uint32_t count = 0, at;
+    const uint8_t *posted = sp_star_posted(c);
+    uint32_t count = 0, bytes = c->posted_bytes, at;
     while (count < enough && next_shared(&shared, &at))
-        count += is_posted(c, at);
+        count += is_posted(posted, bytes, at);
     return count;
 }
 
@@ -244,12 +276,15 @@ bool sp_star_cover_is_common(const struct sp_stars *s, uint32_t star,
                              const struct sp_signature *pivot, const struct sp_signature *child)
 {
     const struct star *c = &s->stars[star];
+    const struct sp_stars_domain *d = sp_star_domain_of(s, star);
     struct shared shared = {pivot, child, 0, 0};
     uint32_t want = sp_star_bound_missing(s, child->shingle_count) + 1, count = 0, at;
-    if (s->by_keys || !c->domain->posted)
+    if (s->by_keys || !d->posted)
         return false;
+    const uint8_t *posted = sp_star_posted(c);
     while (count < want && next_shared(&shared, &at))
-        count += is_posted(c, at) || length_of(s, c->domain, pivot->hashes[at]) < COMMON_FROM;
+        count += is_posted(posted, c->posted_bytes, at) ||
+                 length_of(s, d, pivot->hashes[at]) < COMMON_FROM;
     return count < want;
 }
 
@@ -263,17 +298,18 @@ bool sp_star_cover_alone_is_common(const struct sp_stars *s, const struct sp_sig
 
 /* Puts the entries of the child's shingles that the pivot has and that are not posted into
  * s->order: all of them, or `want` whose lists are empty, which are then the shortest. */
-static uint32_t order_unposted(struct sp_stars *s, const struct star *c,
-                               const struct sp_signature *pivot, const struct sp_signature *child,
-                               uint32_t want)
+static uint32_t order_unposted(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
+                               const struct sp_signature *child, uint32_t want)
 {
     struct shared shared = {pivot, child, 0, 0};
+    const struct star *c = &s->stars[star];
+    const uint8_t *posted = sp_star_posted(c);
     uint32_t count = 0, unmet = 0, at;
     sp_grow(&s->order, &s->order_cap, child->shingle_count);
     while (unmet < want && next_shared(&shared, &at)) {
-        if (is_posted(c, at))
+        if (is_posted(posted, c->posted_bytes, at))
             continue;
-        uint32_t length = length_of(s, c->domain, pivot->hashes[at]);
+        uint32_t length = length_of(s, sp_star_domain_of(s, star), pivot->hashes[at]);
         s->order[count++] = entry(length, at);
         unmet += length == 0;
     }
@@ -283,8 +319,8 @@ static uint32_t order_unposted(struct sp_stars *s, const struct star *c,
 bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot,
                          const struct sp_signature *child)
 {
-    struct star *c = &s->stars[star];
-    if (!c->domain->posted)
+    const struct star *c = &s->stars[star];
+    if (!sp_star_domain_of(s, star)->posted)
         return false;
     if (s->by_keys) {
         count_keys_of(s, star, child, true);
@@ -294,34 +330,36 @@ bool sp_star_cover_child(struct sp_stars *s, uint32_t star, const struct sp_sign
     uint32_t posted = count_posted(c, pivot, child, want);
     if (posted == want)
         return false;
-    uint32_t count = order_unposted(s, c, pivot, child, want - posted);
+    uint32_t count = order_unposted(s, star, pivot, child, want - posted);
     post_shortest(s, star, pivot, count, want - posted);
     return true;
 }
 
 void sp_star_uncover_child(struct sp_stars *s, uint32_t star, const struct sp_signature *child)
 {
-    if (s->by_keys && s->stars[star].domain->posted)
+    if (s->by_keys && sp_star_domain_of(s, star)->posted)
         count_keys_of(s, star, child, false);
 }
 
 void sp_star_uncover_star(struct sp_stars *s, uint32_t star, const struct sp_signature *pivot)
 {
-    struct star *c = &s->stars[star];
-    if (!c->domain->posted)
+    const struct star *c = &s->stars[star];
+    const struct sp_stars_domain *d = sp_star_domain_of(s, star);
+    if (!d->posted)
         return;
     if (s->by_keys) {
         count_keys_of(s, star, pivot, false);
         return;
     }
+    const uint8_t *posted = sp_star_posted(c);
     uint32_t count = 0;
     sp_grow(&s->hashes, &s->hashes_cap, pivot->shingle_count);
     for (uint32_t i = 0; i < pivot->shingle_count; i++)
-        if (is_posted(c, i))
+        if (is_posted(posted, c->posted_bytes, i))
             s->hashes[count++] = pivot->hashes[i];
-    sp_star_table_prefetch(s->posted, s->hashes, c->domain->salt, count);
+    sp_star_table_prefetch(s->posted, s->hashes, d->salt, count);
     for (uint32_t i = 0; i < count; i++)
-        sp_star_table_remove(s->posted, sp_star_domain_key(c->domain, s->hashes[i]), star);
+        sp_star_table_remove(s->posted, sp_star_domain_key(d, s->hashes[i]), star);
     sp_star_bits_free(s, star);
 }
 

@@ -114,18 +114,19 @@ struct kids {
 };
 
 struct star {
-    struct sp_stars_domain *domain;
-    uint8_t *posted;   /* a bit for each of the pivot's shingles */
-    uint64_t *parity;  /* of the pivot; NULL: not known, or the pivot is capped */
+    uint64_t *bits;    /* cover.c; NULL: the star is not posted, or keys are */
     struct kids *kids; /* NULL: none */
+    uint32_t domain;   /* its number; 0: a free star */
     uint32_t pivot;
-    uint32_t kept; /* of the pivot */
-    uint32_t total;
-    uint32_t place; /* in its domain's list of all stars, or of those that owe */
+    uint32_t total; /* of the pivot */
     uint32_t reach; /* its largest posted shingle */
-    bool headless;  /* the pivot has left */
-    bool draining;  /* its members are moving to a larger star */
+    uint32_t kept : 17;         /* of the pivot */
+    uint32_t posted_bytes : 14; /* of its bits */
+    uint32_t headless : 1;      /* the pivot has left */
+    uint32_t place : 31;        /* in its domain's list of all stars, or of those that owe */
+    uint32_t draining : 1;      /* its members are moving to a larger star */
 };
+_Static_assert(SP_MAX_SHINGLES_LIMIT / 8 < 1 << 14, "`posted_bytes` has room for all bits");
 
 /* What a look-up needs of a star, so that a star that shares few shingles with the probe costs one
  * wait for memory. */
@@ -137,7 +138,7 @@ struct brief {
 
 struct sp_stars_domain {
     struct sp_stars *stars;
-    uint64_t name;
+    uint32_t number; /* in s->domains */
     uint32_t salt;
     uint32_t rows;
     bool posted;
@@ -198,7 +199,10 @@ struct sp_stars {
     struct star *stars;
     uint32_t star_count;
     uint32_t star_cap;
-    uint32_t free_star;              /* a list through `place` */
+    uint32_t free_star;               /* a list through `place` */
+    struct sp_stars_domain **domains; /* by number; number 0 is none */
+    uint32_t domain_count;
+    uint32_t domain_cap;
     struct pattern_block **patterns; /* patterns.c */
     uint32_t pattern_cap;
     struct brief *briefs; /* of each star */
@@ -233,6 +237,8 @@ struct sp_stars {
     uint32_t *fresh; /* shingles without a list that a star posts */
     uint32_t fresh_count;
     uint32_t fresh_cap;
+    uint8_t *posting; /* bits of the star whose shingles are being posted or read */
+    uint32_t posting_cap;
     uint32_t *hashes;
     uint32_t hashes_cap;
     uint32_t *keys; /* of shingles in s->beside */
@@ -275,9 +281,23 @@ static inline bool sp_star_bound_hits(const struct hits_bound *probe, uint32_t h
 
 /* ---- cover.c ---- */
 
-/* Notes that the star has got its bits, `posted` and `parity`. */
-void sp_star_bits_made(struct sp_stars *s, uint32_t star);
-/* Frees them; the star may have none. */
+/* The words of the pivot's pattern, which a star's bits begin with; none if the pivot is capped. */
+static inline uint32_t sp_star_pattern_of(const struct star *c)
+{
+    return c->kept < c->total ? 0 : sp_parity_words(c->kept, PARITY_BITS);
+}
+/* The bits of the posted shingles: c->posted_bytes bytes; those of the last shingles are omitted if
+ * none of them is posted. */
+static inline const uint8_t *sp_star_posted(const struct star *c)
+{
+    return (const uint8_t *)(c->bits + sp_star_pattern_of(c));
+}
+/* The same with a bit for each shingle; valid until the next use of s->posting. */
+const uint8_t *sp_star_posted_all(struct sp_stars *s, const struct star *c);
+/* Restores the bits of a star. */
+void sp_star_bits_put(struct sp_stars *s, uint32_t star, const uint8_t *posted,
+                      const uint64_t *pattern);
+/* The star may have none. */
 void sp_star_bits_free(struct sp_stars *s, uint32_t star);
 /* Posts a star that consists of its pivot alone. `probed`: its probe has come just before, so that
  * s->lengths are those of its shingles. */
@@ -423,6 +443,10 @@ bool sp_star_verify(struct sp_stars *s, const struct sp_signature *x, const stru
 struct row *sp_star_row_at(struct sp_stars *s, uint32_t row);
 /* Tells the caller that the stored form of the row has changed. */
 void sp_star_row_changed(struct sp_stars *s, uint32_t row);
+static inline struct sp_stars_domain *sp_star_domain_of(const struct sp_stars *s, uint32_t star)
+{
+    return s->domains[s->stars[star].domain];
+}
 /* The key of a shingle in the posting lists, which all domains share. */
 uint32_t sp_star_domain_key(const struct sp_stars_domain *d, uint32_t shingle);
 /* The least and largest total of all members. */

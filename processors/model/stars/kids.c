@@ -88,7 +88,7 @@ void sp_star_kid_add(struct sp_stars *s, uint32_t star, uint32_t row,
     if (indexed)
         sp_star_kid_beside_put(s, pivot_row, row, s->hashes, beside);
     else if (sp_star_kids_count(s->stars[star].kids) >= INDEXED_FROM && !s->by_keys &&
-             s->stars[star].domain->posted)
+             sp_star_domain_of(s, star)->posted)
         sp_star_index_all(s, star, pivot);
     if (sp_star_cover_child(s, star, pivot, child))
         sp_star_row_changed(s, pivot_row);

@@ -174,7 +174,7 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
     if (kind == ADOPTED)
         adoption_begin(s, row, adopter);
     else if (r->orphan)
-        orphan_enter(c->domain, row);
+        orphan_enter(sp_star_domain_of(s, r->star), row);
 }
 
 void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
@@ -190,7 +190,7 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
     if (r->kind == ADOPTED)
         adoption_end(s, row);
     else if (r->orphan)
-        orphan_leave(c->domain, row);
+        orphan_leave(sp_star_domain_of(s, r->star), row);
     r->orphan = false;
 }
 

@@ -100,7 +100,7 @@ static uint32_t choose_heir(const struct sp_stars *s, uint32_t star)
 
 static bool make_heir(struct sp_stars *s, uint32_t star)
 {
-    struct sp_stars_domain *d = s->stars[star].domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, star);
     uint32_t row = choose_heir(s, star);
     const struct sp_signature *x;
     if (!sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
@@ -118,7 +118,7 @@ static bool make_heir(struct sp_stars *s, uint32_t star)
 static bool let_go(struct sp_stars *s, uint32_t row, struct moving *m)
 {
     const struct sp_signature *x;
-    struct sp_stars_domain *d = s->stars[s->rows[row].star].domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, s->rows[row].star);
     if (!sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
         return false;
     d->rows--;
@@ -132,7 +132,7 @@ static bool let_go(struct sp_stars *s, uint32_t row, struct moving *m)
  * in the index. An orphan must be probed again. */
 static bool move_fringe(struct sp_stars *s, uint32_t row, struct moving *m)
 {
-    struct sp_stars_domain *d = s->stars[s->rows[row].star].domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, s->rows[row].star);
     const struct sp_signature *x;
     if (sp_star_kid_at(s, row).adopter == ORPHAN)
         return let_go(s, row, m);

@@ -25,7 +25,7 @@ static bool is_pivot(const struct sp_stars *s, const struct touched *t)
 static bool star_of(struct sp_stars *s, const struct touched *t, uint32_t *ret_star)
 {
     const struct sp_signature *x;
-    struct sp_stars_domain *d = s->stars[t->star].domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, t->star);
     *ret_star = t->star;
     if (is_pivot(s, t))
         return true;
@@ -72,7 +72,7 @@ static bool can_hold(struct sp_stars *s, uint32_t star, const struct sp_signatur
                      const struct sp_signature *pivot, uint32_t most)
 {
     const struct star *c = &s->stars[star];
-    if (s->by_keys || !c->domain->posted || c->headless || c->draining)
+    if (s->by_keys || !sp_star_domain_of(s, star)->posted || c->headless || c->draining)
         return false;
     return sp_star_count_beside(s, x, pivot) <= most && sp_star_cover_possible(s, pivot, x);
 }

@@ -55,12 +55,12 @@ static void filter(struct sp_stars_domain *d, const struct sp_signature *x)
         const struct star *c = &s->stars[s->found[i].star];
         if (c->kids)
             sp_prefetch_bytes(c->kids, sizeof *c->kids);
-        if (c->parity)
-            sp_prefetch_bytes(c->parity, sp_parity_words(c->kept, PARITY_BITS) * sizeof *c->parity);
+        if (c->bits)
+            sp_prefetch_bytes(c->bits, sp_star_pattern_of(c) * sizeof *c->bits);
     }
     for (uint32_t i = 0; i < s->found_count; i++) {
         const struct star *c = &s->stars[s->found[i].star];
-        if (c->domain != d || !sizes_allow(s, c, x))
+        if (c->domain != d->number || !sizes_allow(s, c, x))
             continue;
         s->found[kept++] = s->found[i];
     }
@@ -137,10 +137,10 @@ static void note_hub(struct sp_stars *s, uint32_t star, const struct sp_signatur
 /* A lower bound of the shingles that only one of x and the pivot has. */
 static uint32_t distance_of(struct sp_stars *s, const struct star *c, const struct sp_signature *x)
 {
-    if (!c->parity || sp_star_is_capped(x) || c->kept < c->total)
+    if (!c->bits || sp_star_is_capped(x) || c->kept < c->total)
         return 0;
     uint32_t words = sp_star_pattern_words(s, x);
-    return sp_parity_distance(s->parity, words, c->parity, sp_parity_words(c->kept, PARITY_BITS));
+    return sp_parity_distance(s->parity, words, c->bits, sp_star_pattern_of(c));
 }
 
 /* Whether a pivot at that distance has an overlap with x below `need`. */

@@ -25,9 +25,9 @@ enum { CLASSES = 30 * 8 };
 void sp_star_reach_note(struct sp_stars *s, uint32_t star)
 {
     const struct star *c = &s->stars[star];
-    struct sp_stars_domain *d = c->domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, star);
     uint32_t min_total, max_total;
-    if (!c->posted)
+    if (!c->bits)
         return;
     if (!d->reach)
         d->reach = sp_calloc(CLASSES, sizeof *d->reach);

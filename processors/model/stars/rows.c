@@ -28,10 +28,11 @@ static uint64_t bits_at(const uint8_t *posted, uint32_t bytes)
 /* One shingle in five is posted, so this goes from bit to bit. */
 static uint32_t posted_of(struct sp_stars *s, const struct star *c, const struct sp_signature *x)
 {
-    uint32_t count = 0, bytes = (x->shingle_count + 7) / 8;
+    const uint8_t *posted = c->bits ? sp_star_posted(c) : NULL;
+    uint32_t count = 0, bytes = posted ? c->posted_bytes : 0;
     sp_grow(&s->hashes, &s->hashes_cap, x->shingle_count + 1);
-    for (uint32_t at = 0; c->posted && at < bytes; at += sizeof(uint64_t))
-        for (uint64_t bits = bits_at(c->posted + at, bytes - at); bits; bits &= bits - 1)
+    for (uint32_t at = 0; at < bytes; at += sizeof(uint64_t))
+        for (uint64_t bits = bits_at(posted + at, bytes - at); bits; bits &= bits - 1)
             s->hashes[count++] = x->hashes[8 * at + (uint32_t)__builtin_ctzll(bits)];
     return count;
 }
@@ -40,8 +41,8 @@ static uint32_t posted_of(struct sp_stars *s, const struct star *c, const struct
 static const uint64_t *parity_of(struct sp_stars *s, const struct star *c,
                                  const struct sp_signature *pivot)
 {
-    if (c->parity)
-        return c->parity;
+    if (c->kept == c->total)
+        return c->bits;
     sp_parity_of(pivot, sp_parity_words(pivot->shingle_count, PARITY_BITS), s->parity);
     s->parity_known = false;
     return s->parity;
@@ -62,8 +63,8 @@ enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_
         r.other = c->headless || c->draining ? c->kids->heir : NONE;
         r.indexed = c->kids && c->kids->indexed;
         r.passed = c->draining ? c->kids->passed : 0;
-        r.posted = c->posted;
-        r.parity = c->posted ? parity_of(s, c, x) : NULL;
+        r.posted = c->bits ? sp_star_posted_all(s, c) : NULL;
+        r.parity = c->bits ? parity_of(s, c, x) : NULL;
         r.hash_count = s->by_keys ? keys_of(s, x) : posted_of(s, c, x);
     } else {
         static const enum sp_star_role roles[] = {
@@ -129,16 +130,12 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
 {
     struct sp_stars *s = d->stars;
     uint32_t star = sp_star_make(d, row, in->kept, in->total);
-    if (in->parity && in->kept == in->total)
-        s->stars[star].parity =
-            sp_memdup(in->parity, sp_parity_words(in->kept, PARITY_BITS) * sizeof *in->parity);
     if (in->posted) {
-        s->stars[star].posted = sp_memdup(in->posted, (in->kept + 7) / 8);
+        sp_star_bits_put(s, star, in->posted, in->parity);
         put_posted(d, in->hashes, in->hash_count, star);
         s->stars[star].reach = in->hash_count ? in->hashes[in->hash_count - 1] : 0;
         sp_star_reach_note(s, star);
     }
-    sp_star_bits_made(s, star);
     if (s->by_keys && d->posted)
         sp_star_cover_keys(s, star, in->hashes, in->hash_count);
     if (in->indexed)
@@ -171,7 +168,7 @@ static bool put_child(struct sp_stars *s, uint32_t row, const struct sp_star_row
     else if (in->role == SP_STAR_ORPHAN)
         kid.adopter = ORPHAN;
     sp_star_kid_put(s, star, kid, in->total);
-    if (s->by_keys && s->stars[star].domain->posted)
+    if (s->by_keys && sp_star_domain_of(s, star)->posted)
         sp_star_cover_keys(s, star, in->hashes, in->hash_count);
     else if (s->stars[star].kids->indexed)
         sp_star_kid_beside_put(s, in->other, row, in->hashes, in->hash_count);
@@ -202,7 +199,7 @@ void sp_stars_settle(struct sp_stars_domain *d)
     struct sp_stars *s = d->stars;
     for (uint32_t i = 0; i < s->star_count; i++) {
         struct star *c = &s->stars[i];
-        if (c->domain != d || !c->kids)
+        if (c->domain != d->number || !c->kids)
             continue;
         if (c->headless) {
             c->headless = false;

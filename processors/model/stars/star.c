@@ -40,7 +40,8 @@ uint32_t sp_star_make(struct sp_stars_domain *d, uint32_t pivot, uint32_t kept, 
         star = s->star_count++;
         make_room(s);
     }
-    s->stars[star] = (struct star){.domain = d, .pivot = pivot, .kept = kept, .total = total};
+    s->stars[star] =
+        (struct star){.domain = d->number, .pivot = pivot, .kept = kept, .total = total};
     s->briefs[star] = (struct brief){.domain = (uint16_t)d->salt};
     sp_star_brief_note(s, star);
     if (!d->posted)
@@ -64,7 +65,7 @@ uint32_t sp_star_new(struct sp_stars_domain *d, uint32_t pivot,
 /* The star's pivot can no longer be the heir of others: they have lost theirs. */
 static void disinherit(struct sp_stars *s, uint32_t star)
 {
-    const struct sp_stars_domain *d = s->stars[star].domain;
+    const struct sp_stars_domain *d = sp_star_domain_of(s, star);
     uint32_t pivot = s->stars[star].pivot;
     for (uint32_t i = 0; i < d->owing_count; i++) {
         const struct star *c = &s->stars[d->owing[i]];
@@ -78,7 +79,7 @@ static void disinherit(struct sp_stars *s, uint32_t star)
 void sp_star_free(struct sp_stars *s, uint32_t star)
 {
     struct star *c = &s->stars[star];
-    struct sp_stars_domain *d = c->domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, star);
     disinherit(s, star);
     if (c->headless || c->draining)
         list_leave(s, d->owing, &d->owing_count, star);
@@ -94,7 +95,7 @@ void sp_star_free(struct sp_stars *s, uint32_t star)
 
 static void enter_owing(struct sp_stars *s, uint32_t star)
 {
-    struct sp_stars_domain *d = s->stars[star].domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, star);
     list_enter(s, &d->owing, &d->owing_count, &d->owing_cap, star);
     sp_star_kids_line_up(s, star);
 }
@@ -102,7 +103,7 @@ static void enter_owing(struct sp_stars *s, uint32_t star)
 void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
 {
     struct star *c = &s->stars[star];
-    struct sp_stars_domain *d = c->domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, star);
     disinherit(s, star);
     if (!d->posted)
         list_leave(s, d->all, &d->all_count, star);
@@ -126,7 +127,7 @@ void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir)
 
 void sp_star_keep(struct sp_stars *s, uint32_t star)
 {
-    struct sp_stars_domain *d = s->stars[star].domain;
+    struct sp_stars_domain *d = sp_star_domain_of(s, star);
     list_leave(s, d->owing, &d->owing_count, star);
     s->stars[star].draining = false;
     s->stars[star].kids->heir = NONE;

@@ -16,6 +16,8 @@ struct sp_stars *sp_stars_new(const struct sp_stars_options *options)
     s->posted = sp_star_table_new(POSTED_FEW);
     s->beside = sp_star_table_new(BESIDE_FEW);
     s->free_star = NONE;
+    sp_grow(&s->domains, &s->domain_cap, 1);
+    s->domains[s->domain_count++] = NULL;
     return s;
 }
 
@@ -33,6 +35,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_counts_done(&s->adopters);
     sp_free(s->rows);
     sp_free(s->stars);
+    sp_free(s->domains);
     sp_star_patterns_free(s);
     sp_free(s->briefs);
     sp_free(s->lengths);
@@ -44,6 +47,7 @@ void sp_stars_free(struct sp_stars *s)
     sp_free(s->touches);
     sp_free(s->order);
     sp_free(s->fresh);
+    sp_free(s->posting);
     sp_free(s->hashes);
     sp_free(s->keys);
     sp_free(s->gathered);
@@ -70,7 +74,9 @@ struct sp_stars_domain *sp_stars_domain_new(struct sp_stars *s, uint64_t name, b
 {
     struct sp_stars_domain *d = sp_calloc(1, sizeof *d);
     d->stars = s;
-    d->name = name;
+    sp_grow(&s->domains, &s->domain_cap, s->domain_count + 1);
+    d->number = s->domain_count;
+    s->domains[s->domain_count++] = d;
     d->salt = (uint32_t)sp_mix64(name);
     d->posted = !small;
     return d;

@@ -15,7 +15,7 @@ static bool has(const struct sp_signature *x, uint32_t shingle)
 
 static bool is_posted(const struct star *c, uint32_t place)
 {
-    return c->posted[place / 8] >> place % 8 & 1;
+    return place / 8 < c->posted_bytes && sp_star_posted(c)[place / 8] >> place % 8 & 1;
 }
 
 /* More of the member's shingles are posted than a similar signature may lack, or all that the pivot
@@ -34,10 +34,10 @@ static bool is_covered(const struct sp_stars *s, const struct star *c,
 }
 
 /* A probe with the member's signature looks up all posted shingles that the member has. */
-static bool is_reached(const struct star *c, const struct sp_signature *pivot,
-                       const struct sp_signature *member)
+static bool is_reached(const struct sp_stars *s, const struct star *c,
+                       const struct sp_signature *pivot, const struct sp_signature *member)
 {
-    uint32_t looked_up = sp_star_reach(c->domain, member);
+    uint32_t looked_up = sp_star_reach(s->domains[c->domain], member);
     for (uint32_t i = 0; i < pivot->shingle_count; i++)
         for (uint32_t k = looked_up; is_posted(c, i) && k < member->shingle_count; k++)
             if (member->hashes[k] == pivot->hashes[i])
@@ -84,9 +84,9 @@ static const char *broken_kid(struct sample *x, uint32_t row)
     struct kid k = sp_star_kid_at(s, row);
     if (k.kept != kid->shingle_count || k.overlap != overlap(kid, pivot))
         return "a kid's sizes";
-    if (c->domain->posted && !is_covered(s, c, pivot, kid))
+    if (s->domains[c->domain]->posted && !is_covered(s, c, pivot, kid))
         return "a kid is not covered";
-    if (c->domain->posted && !is_reached(c, pivot, kid))
+    if (s->domains[c->domain]->posted && !is_reached(s, c, pivot, kid))
         return "a kid is not reached";
     if (c->kids->indexed && !is_listed(s, c, pivot, kid, row))
         return "a kid is not listed";
@@ -147,8 +147,7 @@ static uint64_t bytes_of_stars(const struct sp_stars *s)
         if (!c->domain)
             continue;
         bytes += bytes_of_kids(c->kids);
-        bytes += c->posted ? (c->kept + 7) / 8 : 0;
-        bytes += c->parity ? 8ull * sp_parity_words(c->kept, PARITY_BITS) : 0;
+        bytes += c->bits ? 8ull * sp_star_pattern_of(c) + c->posted_bytes : 0;
     }
     return bytes;
 }
@@ -171,9 +170,9 @@ const char *broken_invariant(struct sample *x)
             return "a look-up does not know a star's sizes";
         if (c->pivot == row) {
             const struct sp_signature *pivot = x->signatures[row];
-            if (c->domain->posted && !is_covered(s, c, pivot, pivot))
+            if (s->domains[c->domain]->posted && !is_covered(s, c, pivot, pivot))
                 return "a pivot is not covered";
-            if (c->domain->posted && !is_reached(c, pivot, pivot))
+            if (s->domains[c->domain]->posted && !is_reached(s, c, pivot, pivot))
                 return "a pivot is not reached";
             continue;
         }
