@@ -235,8 +235,8 @@ bool sp_star_gather(struct sp_stars *s, uint32_t star)
     const struct star *c = &s->stars[star];
     uint32_t children = children_of(s, star);
     /* Only when a star has doubled, so that the cost is a few comparisons for each child. */
-    if (!sp_star_domain_of(s, star)->posted || s->by_keys || children < CENTRED_AT || (children & (children - 1)) ||
-        c->draining)
+    if (!sp_star_domain_of(s, star)->posted || s->by_keys || children < CENTRED_AT ||
+        (children & (children - 1)) || c->draining)
         return true;
     for (uint32_t i = 0; i < s->touched_count; i++) {
         const struct touched *t = &s->touched[i];

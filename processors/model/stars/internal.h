@@ -31,6 +31,7 @@
 #include "base/counts.h"
 #include "candidates/candidates.h"
 #include "similarity/parity.h"
+#include "stars/kids.h"
 #include "stars/stars.h"
 #include "stars/table.h"
 
@@ -64,62 +65,13 @@ struct row {
 };
 _Static_assert(SP_MAX_SHINGLES_LIMIT < 1 << 17, "`kept` has room for the number of shingles");
 
-enum kid_kind {
-    CHILD,   /* similar to the pivot */
-    ADOPTED, /* similar to a child, its adopter, but not to the pivot */
-    FRINGE,  /* not known to be similar to any member, so no member. It is found through the star
-              * because it shares too much with the pivot to have enough rare shingles */
-    KID_KINDS
-};
-
-struct kid {
-    uint32_t row;
-    uint32_t kept;
-    uint32_t overlap; /* with the pivot */
-    enum kid_kind kind;
-    uint32_t adopter; /* of ADOPTED; of FRINGE: ORPHAN if it must be probed again, else NONE */
-};
-
-/* Kids with equal numbers of kept shingles and equal overlaps with the pivot. */
-struct litter {
-    uint32_t *rows; /* a heap by name */
-    uint32_t kept;
-    uint32_t overlap;
-    uint32_t count;
-    uint32_t cap;
-};
-
-/* Those of one kind. */
-struct litters {
-    const struct litter *items; /* by size, then overlap */
-    uint32_t count;
-};
-
-struct kids {
-    struct litter *litters; /* by kind, size, then overlap */
-    uint32_t litter_cap;
-    uint32_t litter_counts[KID_KINDS];
-    uint32_t rows[KID_KINDS];
-    uint32_t heir;     /* of an owing star: the pivot its kids move to; NONE; its own pivot: lost */
-    uint32_t min_kept; /* least of all kids so far: never grows */
-    uint32_t min_total;  /* least of all members so far */
-    uint32_t max_total;  /* largest of all members so far: never shrinks */
-    uint32_t max_beside; /* largest of all kids so far: shingles that the pivot does not have */
-    bool capped;         /* some member is or was capped */
-    bool indexed;        /* s->beside has the shingles of kids that the pivot does not have */
-    uint32_t *queue;     /* of an owing star: its kids when it began to owe, by name, last first */
-    uint32_t queue_count;
-    uint32_t queue_room;
-    uint64_t passed; /* the name of the last kid taken from it */
-};
-
 struct star {
     uint64_t *bits;    /* cover.c; NULL: the star is not posted, or keys are */
     struct kids *kids; /* NULL: none */
     uint32_t domain;   /* its number; 0: a free star */
     uint32_t pivot;
-    uint32_t total; /* of the pivot */
-    uint32_t reach; /* its largest posted shingle */
+    uint32_t total;             /* of the pivot */
+    uint32_t reach;             /* its largest posted shingle */
     uint32_t kept : 17;         /* of the pivot */
     uint32_t posted_bytes : 14; /* of its bits */
     uint32_t headless : 1;      /* the pivot has left */
@@ -332,6 +284,9 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row);
 /* Makes orphans of the rows that `adopter` has adopted. */
 void sp_star_orphan_all(struct sp_stars *s, uint32_t adopter);
 struct litters sp_star_litters(const struct kids *kids, int kind);
+/* The memory of all litters in bytes. */
+uint64_t sp_star_litters_bytes(const struct kids *kids);
+void sp_star_litters_free(struct kids *kids);
 /* Kids of all kinds; NULL is allowed. */
 uint32_t sp_star_kids_count(const struct kids *kids);
 /* Kids of one kind. */
@@ -390,6 +345,9 @@ bool sp_star_kid_remove(struct sp_stars *s, uint32_t row, const struct sp_signat
 bool sp_star_kid_leave(struct sp_stars *s, uint32_t row, const struct sp_signature *child);
 /* A child of the star adopts the row, which was on the star's fringe. */
 void sp_star_kid_adopt(struct sp_stars *s, uint32_t row, uint32_t adopter);
+/* Makes its kids owe; does nothing if they do. */
+struct owing *sp_star_owing_make(struct sp_stars *s, struct kids *kids);
+void sp_star_owing_free(struct sp_stars *s, struct kids *kids);
 /* Fills the queue of an owing star with its kids. */
 void sp_star_kids_line_up(struct sp_stars *s, uint32_t star);
 void sp_star_kids_free(struct sp_stars *s, uint32_t star);

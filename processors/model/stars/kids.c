@@ -20,19 +20,31 @@ struct kids *sp_star_kids_make(struct sp_stars *s, uint32_t star)
     if (!c->kids) {
         c->kids = sp_calloc(1, sizeof *c->kids);
         s->stats.bytes += sizeof *c->kids;
-        c->kids->heir = NONE;
         c->kids->min_kept = UINT32_MAX;
         meet(c->kids, c->kept, c->total);
     }
     return c->kids;
 }
 
-static void litters_done(struct sp_stars *s, struct litters l)
+struct owing *sp_star_owing_make(struct sp_stars *s, struct kids *kids)
 {
-    for (uint32_t i = 0; i < l.count; i++) {
-        s->stats.bytes -= l.items[i].cap * sizeof *l.items[i].rows;
-        sp_free(l.items[i].rows);
+    if (!kids->owing) {
+        kids->owing = sp_calloc(1, sizeof *kids->owing);
+        kids->owing->heir = NONE;
+        s->stats.bytes += sizeof *kids->owing;
     }
+    return kids->owing;
+}
+
+void sp_star_owing_free(struct sp_stars *s, struct kids *kids)
+{
+    struct owing *o = kids->owing;
+    if (!o)
+        return;
+    s->stats.bytes -= sizeof *o + o->queue_room * sizeof *o->queue;
+    sp_free(o->queue);
+    sp_free(o);
+    kids->owing = NULL;
 }
 
 void sp_star_kids_free(struct sp_stars *s, uint32_t star)
@@ -40,12 +52,9 @@ void sp_star_kids_free(struct sp_stars *s, uint32_t star)
     struct kids *kids = s->stars[star].kids;
     if (!kids)
         return;
-    for (int kind = 0; kind < KID_KINDS; kind++)
-        litters_done(s, sp_star_litters(kids, kind));
-    s->stats.bytes -= sizeof *kids + kids->litter_cap * sizeof *kids->litters +
-                      kids->queue_room * sizeof *kids->queue;
-    sp_free(kids->litters);
-    sp_free(kids->queue);
+    s->stats.bytes -= sizeof *kids + sp_star_litters_bytes(kids);
+    sp_star_litters_free(kids);
+    sp_star_owing_free(s, kids);
     sp_free(kids);
     s->stars[star].kids = NULL;
     sp_star_brief_note(s, star);
@@ -66,7 +75,7 @@ void sp_star_kid_put(struct sp_stars *s, uint32_t star, struct kid kid, uint32_t
     s->rows[kid.row].overlap = kid.overlap;
     sp_star_litter_enter(s, kid.row, kid.kind, kid.adopter);
     if (kid.kept - kid.overlap > kids->max_beside)
-        kids->max_beside = kid.kept - kid.overlap;
+        kids->max_beside = (kid.kept - kid.overlap) & 0x1ffff;
     if (kid.kept < kids->min_kept)
         kids->min_kept = kid.kept;
     meet(kids, kid.kept, total);
@@ -159,16 +168,17 @@ void sp_star_kids_line_up(struct sp_stars *s, uint32_t star)
 {
     const struct star *c = &s->stars[star];
     struct kids *kids = c->kids;
+    struct owing *o = kids->owing;
     struct lining_up l = {s, sp_alloc((sp_star_kids_count(kids) + 1ull) * sizeof *l.items), 0,
-                          kids->passed ? kids->passed + 1 : 0, c->headless};
+                          o->passed ? o->passed + 1 : 0, c->headless};
     sp_star_kids_each(s, kids, line_up, &l);
     qsort(l.items, l.count, sizeof *l.items, by_queue);
-    sp_free(kids->queue);
-    kids->queue = sp_alloc((l.count + 1) * sizeof *kids->queue);
-    s->stats.bytes += ((uint64_t)l.count + 1 - kids->queue_room) * sizeof *kids->queue;
-    kids->queue_room = l.count + 1;
+    sp_free(o->queue);
+    o->queue = sp_alloc((l.count + 1) * sizeof *o->queue);
+    s->stats.bytes += ((uint64_t)l.count + 1 - o->queue_room) * sizeof *o->queue;
+    o->queue_room = l.count + 1;
     for (uint32_t i = 0; i < l.count; i++)
-        kids->queue[i] = l.items[i].row;
-    kids->queue_count = l.count;
+        o->queue[i] = l.items[i].row;
+    o->queue_count = l.count;
     sp_free(l.items);
 }

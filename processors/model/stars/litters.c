@@ -35,15 +35,31 @@ static uint32_t litter_place(const struct kids *kids, int kind, uint32_t kept, u
     return lo;
 }
 
+/* So many are allocated for `count`. Adding or removing one moves those behind it anyway. */
+static uint32_t litters_room(uint32_t count)
+{
+    uint32_t power = 31 - (uint32_t)__builtin_clz(count | 1),
+             step = power > 2 ? 1u << (power - 2) : 1;
+    return (count + step - 1) / step * step;
+}
+
+static void make_room(struct sp_stars *s, struct kids *kids, uint32_t before, uint32_t count)
+{
+    uint32_t room = litters_room(count), room_before = litters_room(before);
+    if (room == room_before)
+        return;
+    kids->litters = sp_realloc(kids->litters, (room ? room : 1) * sizeof *kids->litters);
+    s->stats.bytes += ((uint64_t)room - room_before) * sizeof *kids->litters;
+}
+
 /* The litter of a kid's kind and sizes, which is made if there is none. */
 static struct litter *litter_make(struct sp_stars *s, struct kids *kids, const struct row *r)
 {
-    uint32_t at = litter_place(kids, r->kind, r->kept, r->overlap), before = kids->litter_cap;
+    uint32_t at = litter_place(kids, r->kind, r->kept, r->overlap);
     uint32_t end = litters_before(kids, r->kind + 1), all = litters_before(kids, KID_KINDS);
     if (at < end && kids->litters[at].kept == r->kept && kids->litters[at].overlap == r->overlap)
         return &kids->litters[at];
-    sp_grow_tightly(&kids->litters, &kids->litter_cap, all + 1);
-    s->stats.bytes += (kids->litter_cap - before) * sizeof *kids->litters;
+    make_room(s, kids, all, all + 1);
     struct litter *new = &kids->litters[at];
     memmove(new + 1, new, (all - at) * sizeof *new);
     *new = (struct litter){.kept = r->kept, .overlap = r->overlap};
@@ -53,11 +69,10 @@ static struct litter *litter_make(struct sp_stars *s, struct kids *kids, const s
 
 static void litter_end(struct sp_stars *s, struct kids *kids, int kind, struct litter *empty)
 {
-    s->stats.bytes -= empty->cap * sizeof *empty->rows;
-    sp_free(empty->rows);
     kids->litter_counts[kind]--;
     uint32_t left = litters_before(kids, KID_KINDS);
     memmove(empty, empty + 1, (left - (size_t)(empty - kids->litters)) * sizeof *empty);
+    make_room(s, kids, left + 1, left);
 }
 
 /* ---- the rows of a litter: a heap by name, so that the first are found without looking at all
@@ -95,15 +110,76 @@ static void sift_down(struct sp_stars *s, struct litter *l, uint32_t at, uint32_
     put_at(s, l, at, row);
 }
 
+static size_t heap_bytes(const struct litter *l)
+{
+    return l->count > 1 ? (l->rows[-1] + 1ull) * sizeof *l->rows : 0;
+}
+
+/* Makes room for so many rows, two or more. */
+static void heap_resize(struct litter *l, uint32_t cap)
+{
+    uint32_t *block = l->count > 1 ? l->rows - 1 : NULL, only = l->only;
+    block = sp_realloc(block, (cap + 1ull) * sizeof *block);
+    block[0] = cap;
+    if (l->count == 1)
+        block[1] = only;
+    l->rows = block + 1;
+}
+
+static void heap_put(struct sp_stars *s, struct litter *l, uint32_t row)
+{
+    if (l->count == 0) {
+        l->only = row;
+        l->count = 1;
+        s->rows[row].place = 0;
+        return;
+    }
+    s->stats.bytes -= heap_bytes(l);
+    if (l->count == 1 || l->count == l->rows[-1])
+        heap_resize(l, (uint32_t)(l->count + l->count / 4 + 1));
+    l->count++;
+    s->stats.bytes += heap_bytes(l);
+    sift_up(s, l, (uint32_t)l->count - 1, row);
+}
+
+/* One row is left, and needs no heap. */
+static void heap_end(struct sp_stars *s, struct litter *l)
+{
+    uint32_t *rows = l->rows;
+    s->stats.bytes -= (rows[-1] + 1ull) * sizeof *rows;
+    l->only = rows[0];
+    sp_free(rows - 1);
+}
+
 static void heap_take(struct sp_stars *s, struct litter *l, uint32_t at)
 {
-    uint32_t last = l->rows[--l->count];
-    if (at == l->count)
+    if (--l->count == 0)
         return;
-    if (at > 0 && is_before(s, last, l->rows[(at - 1) / 2]))
+    uint32_t last = l->rows[l->count];
+    if (at < l->count && at > 0 && is_before(s, last, l->rows[(at - 1) / 2]))
         sift_up(s, l, at, last);
-    else
+    else if (at < l->count)
         sift_down(s, l, at, last);
+    if (l->count == 1)
+        heap_end(s, l);
+}
+
+uint64_t sp_star_litters_bytes(const struct kids *kids)
+{
+    uint32_t count = litters_before(kids, KID_KINDS);
+    uint64_t bytes = litters_room(count) * sizeof *kids->litters;
+    for (uint32_t i = 0; i < count; i++)
+        bytes += heap_bytes(&kids->litters[i]);
+    return bytes;
+}
+
+void sp_star_litters_free(struct kids *kids)
+{
+    uint32_t count = litters_before(kids, KID_KINDS);
+    for (uint32_t i = 0; i < count; i++)
+        if (kids->litters[i].count > 1)
+            sp_free(kids->litters[i].rows - 1);
+    sp_free(kids->litters);
 }
 
 static uint32_t adoption_key(uint32_t adopter)
@@ -164,12 +240,8 @@ void sp_star_litter_enter(struct sp_stars *s, uint32_t row, enum kid_kind kind, 
     struct row *r = &s->rows[row];
     struct star *c = &s->stars[r->star];
     r->kind = kind;
-    struct litter *l = litter_make(s, c->kids, r);
-    uint32_t before = l->cap;
-    sp_grow_tightly(&l->rows, &l->cap, l->count + 1);
-    s->stats.bytes += (l->cap - before) * sizeof *l->rows;
+    heap_put(s, litter_make(s, c->kids, r), row);
     r->orphan = kind == FRINGE && adopter == ORPHAN;
-    sift_up(s, l, l->count++, row);
     c->kids->rows[kind]++;
     if (kind == ADOPTED)
         adoption_begin(s, row, adopter);
@@ -182,7 +254,7 @@ void sp_star_litter_leave(struct sp_stars *s, uint32_t row)
     struct row *r = &s->rows[row];
     struct star *c = &s->stars[r->star];
     struct litter *l = litter_make(s, c->kids, r);
-    SP_ASSERT(r->place < l->count && l->rows[r->place] == row);
+    SP_ASSERT(r->place < l->count && sp_star_litter_rows(l)[r->place] == row);
     heap_take(s, l, r->place);
     c->kids->rows[r->kind]--;
     if (l->count == 0)
@@ -240,7 +312,7 @@ void sp_star_kids_each(const struct sp_stars *s, const struct kids *kids,
         struct litters l = sp_star_litters(kids, kind);
         for (uint32_t i = 0; i < l.count; i++)
             for (uint32_t k = 0; k < l.items[i].count; k++)
-                each(arg, sp_star_kid_at(s, l.items[i].rows[k]));
+                each(arg, sp_star_kid_at(s, sp_star_litter_rows(&l.items[i])[k]));
     }
 }
 

@@ -35,9 +35,9 @@ static uint32_t next_owing(const struct sp_stars_domain *d)
 /* The next row of the queue that is still a kid of the star, or NONE. */
 static uint32_t next_kid(struct sp_stars *s, uint32_t star)
 {
-    struct kids *kids = s->stars[star].kids;
-    while (kids->queue_count) {
-        uint32_t row = kids->queue[--kids->queue_count];
+    struct owing *o = s->stars[star].kids->owing;
+    while (o->queue_count) {
+        uint32_t row = o->queue[--o->queue_count];
         if (s->rows[row].star == star && s->rows[row].place != NONE)
             return row;
     }
@@ -45,18 +45,19 @@ static uint32_t next_kid(struct sp_stars *s, uint32_t star)
 }
 
 /* Whether the heir is still a pivot and its star is neither headless nor draining. */
-static bool has_heir(const struct sp_stars *s, const struct kids *kids)
+static bool has_heir(const struct sp_stars *s, uint32_t star)
 {
-    if (kids->heir >= s->row_cap || s->rows[kids->heir].star == NONE)
+    uint32_t heir = s->stars[star].kids->owing->heir;
+    if (heir >= s->row_cap || s->rows[heir].star == NONE)
         return false; /* the heir left before the stage was restored */
-    const struct star *c = &s->stars[s->rows[kids->heir].star];
-    return c->pivot == kids->heir && !c->headless && !c->draining;
+    const struct star *c = &s->stars[s->rows[heir].star];
+    return c->pivot == heir && !c->headless && !c->draining;
 }
 
 /* An owing star whose heir is lost has its own pivot as heir (star.c). */
 static bool has_lost_heir(const struct sp_stars *s, uint32_t star)
 {
-    return s->stars[star].kids->heir == s->stars[star].pivot;
+    return s->stars[star].kids->owing->heir == s->stars[star].pivot;
 }
 
 static bool similar_to_heir(struct sp_stars *s, uint32_t heir, const struct sp_signature *x,
@@ -105,7 +106,7 @@ static bool make_heir(struct sp_stars *s, uint32_t star)
     const struct sp_signature *x;
     if (!sp_star_signature_of(s, row, &x) || !sp_star_kid_leave(s, row, x))
         return false;
-    s->stars[star].kids->heir = row;
+    s->stars[star].kids->owing->heir = row;
     s->stats.repivots++;
     uint32_t heir = sp_star_new(d, row, x);
     if (d->posted)
@@ -142,26 +143,26 @@ static bool move_fringe(struct sp_stars *s, uint32_t row, struct moving *m)
 
 static bool move_headless(struct sp_stars *s, uint32_t star, uint32_t row, struct moving *m)
 {
-    struct kids *kids = s->stars[star].kids;
+    const struct owing *o = s->stars[star].kids->owing;
     const struct sp_signature *x, *pivot;
     bool similar;
     if (sp_star_kid_at(s, row).kind == FRINGE)
         return move_fringe(s, row, m);
     if (has_lost_heir(s, star))
         return let_go(s, row, m);
-    if (!has_heir(s, kids) && !make_heir(s, star))
+    if (!has_heir(s, star) && !make_heir(s, star))
         return false;
-    if (row == kids->heir)
+    if (row == o->heir)
         return true;
     if (!sp_star_signature_of(s, row, &x))
         return false;
-    if (!similar_to_heir(s, kids->heir, x, &pivot, &similar))
+    if (!similar_to_heir(s, o->heir, x, &pivot, &similar))
         return false;
     if (!similar)
         return let_go(s, row, m);
     if (!sp_star_kid_leave(s, row, x))
         return false;
-    sp_star_kid_add(s, s->rows[kids->heir].star, row, pivot, x, CHILD, NONE);
+    sp_star_kid_add(s, s->rows[o->heir].star, row, pivot, x, CHILD, NONE);
     return true;
 }
 
@@ -180,7 +181,7 @@ static bool end_headless(struct sp_stars *s, uint32_t star)
 static bool move_draining(struct sp_stars *s, uint32_t star, uint32_t row, struct moving *m)
 {
     const struct sp_signature *x, *pivot;
-    uint32_t heir = s->stars[star].kids->heir;
+    uint32_t heir = s->stars[star].kids->owing->heir;
     bool similar;
     if (!sp_star_signature_of(s, row, &x) || !similar_to_heir(s, heir, x, &pivot, &similar))
         return false;
@@ -198,12 +199,11 @@ static bool move_draining(struct sp_stars *s, uint32_t star, uint32_t row, struc
 static bool end_draining(struct sp_stars *s, uint32_t star, struct moving *m)
 {
     const struct sp_signature *pivot, *heir_pivot;
-    uint32_t row = s->stars[star].pivot, heir = s->stars[star].kids->heir;
+    uint32_t row = s->stars[star].pivot, heir = s->stars[star].kids->owing->heir;
     bool similar = false, alone = sp_star_kids_count(s->stars[star].kids) == 0;
     if (!sp_star_signature_of(s, row, &pivot))
         return false;
-    if (alone && has_heir(s, s->stars[star].kids) &&
-        !similar_to_heir(s, heir, pivot, &heir_pivot, &similar))
+    if (alone && has_heir(s, star) && !similar_to_heir(s, heir, pivot, &heir_pivot, &similar))
         return false;
     if (!similar) {
         sp_star_keep(s, star);
@@ -234,7 +234,7 @@ static bool move_kid(struct sp_stars *s, uint32_t star, uint32_t row, struct mov
     s->stats.moved++;
     if (s->stars[star].headless)
         return move_headless(s, star, row, m);
-    if (has_heir(s, s->stars[star].kids))
+    if (has_heir(s, star))
         return move_draining(s, star, row, m);
     sp_star_keep(s, star);
     return true;
@@ -256,10 +256,10 @@ enum sp_err sp_stars_work(struct sp_stars_domain *d, uint32_t kids, struct sp_st
             continue;
         }
         if (kids-- == 0) {
-            s->stars[star].kids->queue[s->stars[star].kids->queue_count++] = row;
+            s->stars[star].kids->owing->queue_count++; /* it stays the next one */
             break;
         }
-        s->stars[star].kids->passed = sp_star_name(s, row);
+        s->stars[star].kids->owing->passed = sp_star_name(s, row);
         sp_star_row_changed(s, s->stars[star].pivot);
         if (!move_kid(s, star, row, &m))
             break;

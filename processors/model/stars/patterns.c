@@ -89,8 +89,9 @@ bool sp_star_pattern_excludes_all(struct sp_stars *s, const struct kids *kids,
         struct litters all = sp_star_litters(kids, kind);
         for (uint32_t i = 0; i < all.count; i++) {
             const struct litter *l = &all.items[i];
+            const uint32_t *rows = sp_star_litter_rows(l);
             for (uint32_t k = 0; k < l->count; k++)
-                if (!sp_star_pattern_excludes(s, l->rows[k], x))
+                if (!sp_star_pattern_excludes(s, rows[k], x))
                     return false;
         }
     }

@@ -60,9 +60,9 @@ enum sp_err sp_stars_row_get(struct sp_stars_domain *d, uint32_t row, struct sp_
         .kept = x->shingle_count, .total = x->shingle_total, .other = NONE, .adopter = NONE};
     if (c->pivot == row) {
         r.role = c->headless ? SP_STAR_GHOST : SP_STAR_PIVOT;
-        r.other = c->headless || c->draining ? c->kids->heir : NONE;
+        r.other = c->headless || c->draining ? c->kids->owing->heir : NONE;
         r.indexed = c->kids && c->kids->indexed;
-        r.passed = c->draining ? c->kids->passed : 0;
+        r.passed = c->draining ? c->kids->owing->passed : 0;
         r.posted = c->bits ? sp_star_posted_all(s, c) : NULL;
         r.parity = c->bits ? parity_of(s, c, x) : NULL;
         r.hash_count = s->by_keys ? keys_of(s, x) : posted_of(s, c, x);
@@ -141,9 +141,9 @@ static void put_pivot(struct sp_stars_domain *d, uint32_t row, const struct sp_s
     if (in->indexed)
         sp_star_kids_make(s, star)->indexed = true;
     if (in->role == SP_STAR_GHOST || in->other != NONE) {
-        struct kids *kids = sp_star_kids_make(s, star);
-        kids->heir = in->other;
-        kids->passed = in->passed;
+        struct owing *o = sp_star_owing_make(s, sp_star_kids_make(s, star));
+        o->heir = in->other;
+        o->passed = in->passed;
     }
     s->stars[star].headless = in->role == SP_STAR_GHOST;
 }
@@ -204,8 +204,8 @@ void sp_stars_settle(struct sp_stars_domain *d)
         if (c->headless) {
             c->headless = false;
             sp_star_lose_pivot(s, i);
-        } else if (c->kids->heir != NONE) {
-            sp_star_drain(s, i, c->kids->heir);
+        } else if (c->kids->owing) {
+            sp_star_drain(s, i, c->kids->owing->heir);
         }
     }
 }

@@ -69,9 +69,9 @@ static void disinherit(struct sp_stars *s, uint32_t star)
     uint32_t pivot = s->stars[star].pivot;
     for (uint32_t i = 0; i < d->owing_count; i++) {
         const struct star *c = &s->stars[d->owing[i]];
-        if (d->owing[i] == star || c->kids->heir != pivot)
+        if (d->owing[i] == star || c->kids->owing->heir != pivot)
             continue;
-        c->kids->heir = c->pivot;
+        c->kids->owing->heir = c->pivot;
         sp_star_row_changed(s, c->pivot);
     }
 }
@@ -107,7 +107,7 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
     disinherit(s, star);
     if (!d->posted)
         list_leave(s, d->all, &d->all_count, star);
-    c->kids->passed = 0; /* the kids that had stayed must move as well */
+    sp_star_owing_make(s, c->kids)->passed = 0; /* the kids that had stayed must move as well */
     c->headless = true;
     if (c->draining)
         sp_star_kids_line_up(s, star);
@@ -119,7 +119,7 @@ void sp_star_lose_pivot(struct sp_stars *s, uint32_t star)
 void sp_star_drain(struct sp_stars *s, uint32_t star, uint32_t heir)
 {
     disinherit(s, star);
-    sp_star_kids_make(s, star)->heir = heir;
+    sp_star_owing_make(s, sp_star_kids_make(s, star))->heir = heir;
     s->stars[star].draining = true;
     enter_owing(s, star);
     sp_star_row_changed(s, s->stars[star].pivot);
@@ -130,8 +130,7 @@ void sp_star_keep(struct sp_stars *s, uint32_t star)
     struct sp_stars_domain *d = sp_star_domain_of(s, star);
     list_leave(s, d->owing, &d->owing_count, star);
     s->stars[star].draining = false;
-    s->stars[star].kids->heir = NONE;
-    s->stars[star].kids->passed = 0;
+    sp_star_owing_free(s, s->stars[star].kids);
     sp_star_row_changed(s, s->stars[star].pivot);
     if (sp_star_kids_count(s->stars[star].kids) == 0)
         sp_star_kids_free(s, star);

@@ -52,7 +52,7 @@ static void try_litters(struct trial *t, struct litters all)
     for (uint32_t i = 0; i < all.count; i++) {
         const struct litter *l = &all.items[i];
         if (may_match(t, l->kept, l->overlap, t->beside))
-            add_tried(t->stars, l, 0, l->rows[0]);
+            add_tried(t->stars, l, 0, sp_star_litter_rows(l)[0]);
     }
 }
 
@@ -202,7 +202,7 @@ static bool try_some(struct trial *t, const struct litter *l, uint32_t from, uin
     struct sp_stars *s = t->stars;
     *ret_similar = false;
     s->tried_count = 0;
-    add_tried(s, l, 0, l->rows[0]);
+    add_tried(s, l, 0, sp_star_litter_rows(l)[0]);
     for (uint32_t i = 0; i < to && s->tried_count && !*ret_similar; i++) {
         struct tried k = take_nearest(s);
         if (i >= from && k.row != except &&

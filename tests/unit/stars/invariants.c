@@ -128,13 +128,9 @@ static uint64_t bytes_of_kids(const struct kids *kids)
 {
     uint64_t bytes = 0;
     if (kids)
-        bytes = sizeof *kids + kids->queue_room * sizeof *kids->queue +
-                kids->litter_cap * sizeof *kids->litters;
-    for (int kind = 0; kids && kind < KID_KINDS; kind++) {
-        struct litters l = sp_star_litters(kids, kind);
-        for (uint32_t i = 0; i < l.count; i++)
-            bytes += l.items[i].cap * sizeof *l.items[i].rows;
-    }
+        bytes = sizeof *kids + sp_star_litters_bytes(kids);
+    if (kids && kids->owing)
+        bytes += sizeof *kids->owing + kids->owing->queue_room * sizeof *kids->owing->queue;
     return bytes;
 }
 
