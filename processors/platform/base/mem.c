@@ -86,9 +86,9 @@ void *sp_grow_u32(void *array, uint32_t *cap, size_t need, size_t bytes)
     return sp_realloc(array, *cap * bytes);
 }
 
-void *sp_grow_quarter(void *array, uint32_t *cap, size_t need, size_t bytes)
+void *sp_grow_eighth(void *array, uint32_t *cap, size_t need, size_t bytes)
 {
-    *cap = (uint32_t)grown(*cap, *cap / 4, need, bytes, UINT32_MAX - 1);
+    *cap = (uint32_t)grown(*cap, *cap / 8, need, bytes, UINT32_MAX - 1);
     return sp_realloc(array, *cap * bytes);
 }
 

@@ -40,15 +40,15 @@ void sp_free(void *p);
                                       : sp_grow_size)(*(array), (cap), (need), sizeof **(array)))  \
          : (void)0)
 /* The same for an array with a uint32_t capacity that takes a large part of a program's memory: the
- * capacity grows by a quarter, so adding n elements one by one copies fewer than 5n. */
+ * capacity grows by an eighth, so adding n elements one by one copies fewer than 9n. */
 #define sp_grow_tightly(array, cap, need)                                                          \
     ((size_t)(need) > *(cap)                                                                       \
-         ? (void)(*(array) = sp_grow_quarter(*(array), (cap), (need), sizeof **(array)))           \
+         ? (void)(*(array) = sp_grow_eighth(*(array), (cap), (need), sizeof **(array)))            \
          : (void)0)
 /* The macros call these. They return the array, which may have moved; an element has `bytes`. */
 void *sp_grow_u32(void *array, uint32_t *cap, size_t need, size_t bytes);
 void *sp_grow_size(void *array, size_t *cap, size_t need, size_t bytes);
-void *sp_grow_quarter(void *array, uint32_t *cap, size_t need, size_t bytes);
+void *sp_grow_eighth(void *array, uint32_t *cap, size_t need, size_t bytes);
 
 /* Ends the process with a message, because so many bytes could not be had; 0: not known how
  * many. */
