@@ -312,13 +312,14 @@ static inline void put(struct sp_star_shards *t, struct sp_star_shard *s, uint32
         grow(t, s, key_bits);
     value = sp_star_flag_first(value);
     struct sp_star_bucket *home = home_of(&s->shape, s->buckets, key, key_bits);
-    if (sp_star_is_full(&s->shape, home))
-        put_elsewhere(t, s, key, key_bits, value);
-    else
-        sp_star_write_entry(&s->shape, home, sp_star_own(home), (uint8_t)key,
-                            sp_star_entry_of(&s->shape, key, value)),
-            home->own++;
     s->used++;
+    if (sp_star_is_full(&s->shape, home)) {
+        put_elsewhere(t, s, key, key_bits, value);
+        return;
+    }
+    sp_star_write_entry(&s->shape, home, sp_star_own(home), (uint8_t)key,
+                        sp_star_entry_of(&s->shape, key, value));
+    home->own++;
 }
 
 /* `parts`: the first of them. */
