@@ -57,9 +57,12 @@ def found(work, directory, needles):
 
 
 def lonely_signature(work, lines):
-    """A part of the page's stored signature, found by storing the page alone in a state of its own."""
-    work.write("lonely.jsonl", lines[-1])
+    """A part of the page's stored signature, found by storing the page in a state of its own. Another page is
+    forgotten there, because that moves the signature into a blob file."""
+    other = json.loads(lines[-1]) | {"url": "https://other.example/", "content": "<p>other words</p>"}
+    work.write("lonely.jsonl", lines[-1] + json.dumps(other).encode() + b"\n")
     work.run("run", "-q", "--state", "lonely.state", "-o", "lonely.out", "lonely.jsonl")
+    work.run("forget", "-q", "--state", "lonely.state", "-o", "lonely.out", other["url"])
     blobs = [c for name, c in files_of(work, "lonely.state").items() if name.endswith(".blob")]
     check(len(blobs) == 1 and len(blobs[0]) > 700, "the blob file of one page")
     return blobs[0][300:364]

@@ -9,6 +9,7 @@
 struct sp_stars *sp_stars_new(const struct sp_stars_options *options)
 {
     struct sp_stars *s = sp_calloc(1, sizeof *s);
+    SP_ASSERT(options->signature && options->name);
     s->options = *options;
     s->tau = options->similarity.threshold;
     s->rule = sp_candidate_rule(options->similarity.method, s->tau);

@@ -30,12 +30,18 @@ static enum sp_err signature_of(void *arg, uint32_t row, const struct sp_signatu
     return SP_OK;
 }
 
+static uint64_t name_of(void *arg, uint32_t row)
+{
+    const struct sp_audit *a = arg;
+    return a->signatures[row]->content_hash.lo;
+}
+
 static void open_index(struct index *x, struct sp_audit *a, double threshold)
 {
     *x = (struct index){.audit = a, .similarity = a->options->similarity};
     x->similarity.threshold = threshold;
     x->stars = sp_stars_new(&(struct sp_stars_options){
-        .similarity = x->similarity, .signature = signature_of, .arg = a});
+        .similarity = x->similarity, .signature = signature_of, .name = name_of, .arg = a});
     x->domain = sp_stars_domain_new(x->stars, 0, false);
 }
 

@@ -2,7 +2,6 @@
 #include "dedup/crowd.h"
 
 #include "base/mem.h"
-#include "stars/stars.h"
 
 struct sp_crowd {
     struct sp_stars *stars;
@@ -12,15 +11,10 @@ struct sp_crowd {
     size_t found_count;
 };
 
-struct sp_crowd *sp_crowd_new(const struct sp_similarity_options *similarity,
-                              enum sp_err (*signature)(void *arg, uint32_t row,
-                                                       const struct sp_signature **ret_signature),
-                              void (*prefetch)(void *arg, const uint32_t *rows, size_t count),
-                              void *arg)
+struct sp_crowd *sp_crowd_new(const struct sp_stars_options *options)
 {
     struct sp_crowd *c = sp_calloc(1, sizeof *c);
-    c->stars = sp_stars_new(&(struct sp_stars_options){
-        .similarity = *similarity, .signature = signature, .prefetch = prefetch, .arg = arg});
+    c->stars = sp_stars_new(options);
     c->domain = sp_stars_domain_new(c->stars, 0, false);
     return c;
 }

@@ -10,17 +10,13 @@
 #ifndef SP_DEDUP_CROWD_H
 #define SP_DEDUP_CROWD_H
 
-#include "similarity/similarity.h"
+#include "stars/stars.h"
 
 struct sp_crowd;
 
-/* The signature of a row, borrowed until the call that asks for it returns; a hint which are asked
- * next. Never NULL. */
-struct sp_crowd *sp_crowd_new(const struct sp_similarity_options *similarity,
-                              enum sp_err (*signature)(void *arg, uint32_t row,
-                                                       const struct sp_signature **ret_signature),
-                              void (*prefetch)(void *arg, const uint32_t *rows, size_t count),
-                              void *arg);
+/* Options are copied. A signature that the callback returns is borrowed until the call that asks
+ * for it returns. Never NULL. */
+struct sp_crowd *sp_crowd_new(const struct sp_stars_options *options);
 /* NULL is allowed. */
 void sp_crowd_free(struct sp_crowd *c);
 /* Comparisons that the index made. */

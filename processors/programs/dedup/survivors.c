@@ -242,6 +242,12 @@ static enum sp_err signature_of(void *arg, uint32_t slot, const struct sp_signat
     return err;
 }
 
+static uint64_t name_of(void *arg, uint32_t slot)
+{
+    const struct sp_survivors *s = arg;
+    return s->slots[slot]->content.lo;
+}
+
 static void prefetch_slots(void *arg, const uint32_t *slots, size_t count)
 {
     prefetch(arg, slots, count);
@@ -256,7 +262,11 @@ static enum sp_err change_index(struct sp_survivors *s)
         return SP_OK;
     sp_candidates_free(s->index);
     s->index = NULL;
-    s->crowd = sp_crowd_new(&s->similarity, signature_of, prefetch_slots, s);
+    s->crowd = sp_crowd_new(&(struct sp_stars_options){.similarity = s->similarity,
+                                                       .signature = signature_of,
+                                                       .name = name_of,
+                                                       .prefetch = prefetch_slots,
+                                                       .arg = s});
     for (uint32_t slot = 0; slot < s->count && err == SP_OK; slot++) {
         struct sp_signature *signature;
         err = sp_contents_get(s->contents, s->slots[slot]->content, &signature);
