@@ -17,9 +17,8 @@ bool sp_codec_keeps_rules(const struct sp_message *m)
     case SP_MSG_UNION:
     case SP_MSG_DISSOLVE:
         return m->link.edge_count > 0;
-    case SP_MSG_STATUS:
-        return m->verdict.far.birth >
-               0; /* a page without a group would found one, without a text */
+    case SP_MSG_STATUS: /* a page without a group would found one, without a text */
+        return m->verdict.far.birth > 0;
     case SP_MSG_APPLIED:
     case SP_MSG_ASSIGNED:
     case SP_MSG_MOVE:

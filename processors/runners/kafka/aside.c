@@ -1,7 +1,9 @@
 /* See aside.h. */
 #include "kafka/aside.h"
 
+#include <endian.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "codec/codec.h"
 #include "kafka/internal.h"
@@ -10,24 +12,23 @@ enum { KEY_BYTES = 1 + sizeof(uint64_t) };
 
 static struct sp_view key_of(uint64_t number, char key[KEY_BYTES])
 {
+    number = htobe64(number);
     key[0] = 'W';
-    for (int i = KEY_BYTES - 1; i > 0; i--, number >>= 8)
-        key[i] = (char)number;
+    memcpy(key + 1, &number, sizeof number);
     return sp_view(key, KEY_BYTES);
 }
 
 static bool on_row(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sp_aside *a = arg;
-    uint64_t number = 0;
+    uint64_t number;
     (void)value;
     if (key.len != KEY_BYTES || a->count == SP_ASIDE_MOST) {
         a->count = SP_ASIDE_MOST + 1;
         return false;
     }
-    for (size_t i = 1; i < KEY_BYTES; i++)
-        number = number << 8 | (uint8_t)key.data[i];
-    a->numbers[a->count++] = number;
+    memcpy(&number, key.data + 1, sizeof number);
+    a->numbers[a->count++] = be64toh(number);
     return true;
 }
 
