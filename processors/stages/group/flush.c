@@ -206,5 +206,6 @@ enum sp_err sp_group_stage_flush(struct sp_group_stage *st)
     sp_group_stage_evict(st);
     st->page_ages.round++;
     st->group_ages.round++;
+    st->large_ages.round++;
     return st->err;
 }

@@ -114,6 +114,20 @@ struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *
     return s;
 }
 
+/* Most hubs have one member, and that of a group that was read would have to be read as well. */
+float sp_hub_own_similarity(struct sp_hub *h)
+{
+    struct sp_group_stage *st = h->group->large->stage;
+    if (h->own_similarity < 0) {
+        double own = 1;
+        const struct sp_signature *s = sp_hub_signature(st, h);
+        if (s)
+            sp_similar(&st->options.similarity, s, s, &own);
+        h->own_similarity = (float)own;
+    }
+    return h->own_similarity;
+}
+
 static enum sp_err row_signature(void *arg, uint32_t row, const struct sp_signature **ret_signature)
 {
     struct sp_large *l = arg;
@@ -240,18 +254,14 @@ void sp_hub_put_into_index(struct sp_group_stage *st, struct sp_hub *h)
         sp_group_stage_note(st, err);
 }
 
-static struct sp_hub *make(struct sp_group_stage *st, struct sp_group *g, const struct sp_member *m)
+static struct sp_hub *make(struct sp_group *g, const struct sp_member *m)
 {
     struct sp_hub *h = sp_calloc(1, sizeof *h);
-    double own = 1;
     h->content = m->content;
     h->group = g;
     take_row(g->large, h);
     sp_map_add(&g->large->hubs, h);
-    const struct sp_signature *s = sp_hub_signature(st, h);
-    if (s)
-        sp_similar(&st->options.similarity, s, s, &own);
-    h->own_similarity = (float)own;
+    h->own_similarity = -1;
     wait_for_index(g->large, h);
     sp_bonds_doubt_new(h);
     return h;
@@ -309,11 +319,11 @@ static void set_best(struct sp_group *g, struct sp_hub *h, struct sp_member *bes
     }
 }
 
-void sp_hub_enter(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m)
+void sp_hub_enter(struct sp_group *g, struct sp_member *m)
 {
     struct sp_hub *h = sp_map_get(&g->large->hubs, m->content);
     if (!h)
-        h = make(st, g, m);
+        h = make(g, m);
     m->hub = h;
     hold_one_more(h, m);
     h->holders++;
@@ -364,13 +374,11 @@ void sp_hubs_release(struct sp_group *g)
         l->borrowed.hubs[i]->signature = NULL;
     }
     l->borrowed.count = 0;
-    for (uint32_t i = 0; i < l->recent.count; i++)
-        if (l->recent.hubs[i] && !l->recent.hubs[i]->best)
-            l->recent.hubs[i] = NULL;
     sp_hub_list_drop_gone(&l->todo);
     sp_hub_list_drop_gone(&l->doubts);
     for (uint32_t i = 0; i < l->gone.count; i++) {
         struct sp_hub *h = l->gone.hubs[i];
+        sp_winning_forget(l, h);
         h->over = true;
         if (!h->followers)
             free_hub(l, h);

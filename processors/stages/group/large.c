@@ -187,7 +187,7 @@ static void hold(struct sp_group_stage *st, struct sp_group *g, struct sp_member
     if (m->kind != SP_PAGE_CONTENT)
         sp_shelf_add(&g->large->redirects, redirect_order, m, m->target.hi, m);
     else if (has_hub(st, g, m))
-        sp_hub_enter(st, g, m);
+        sp_hub_enter(g, m);
     sp_signature_unref(m->signature);
     m->signature = NULL;
     hang(g, m);
@@ -346,25 +346,24 @@ static void clear_lists(struct sp_group *g)
 
 void sp_large_use(struct sp_group_stage *st, struct sp_group *g)
 {
-    g->large->used_round = st->group_ages.round;
+    sp_ages_use(&st->large_ages, &g->age);
+    g->large->used_round = st->large_ages.round;
     g->large->used_step = st->steps;
 }
 
 static void enter_larges(struct sp_group_stage *st, struct sp_group *g)
 {
     sp_ages_leave(&g->age);
-    sp_grow(&st->larges, &st->large_cap, st->large_count + 1);
-    g->large->place = st->large_count;
-    st->larges[st->large_count++] = g;
+    sp_ages_enter(&st->large_ages, &g->age);
+    st->large_count++;
     sp_large_use(st, g);
 }
 
 static void leave_larges(struct sp_group_stage *st, struct sp_group *g)
 {
-    struct sp_group *last = st->larges[--st->large_count];
-    st->larges[g->large->place] = last;
-    last->large->place = g->large->place;
     st->grown = st->grown == g ? NULL : st->grown;
+    st->large_count--;
+    sp_ages_leave(&g->age);
     sp_ages_enter(&st->group_ages, &g->age);
 }
 
@@ -431,9 +430,12 @@ struct sp_member **sp_large_take_all(struct sp_group_stage *st, struct sp_group 
 
 static void keep_winner(struct sp_member *m)
 {
-    const struct sp_hub *h = m->hub;
+    struct sp_hub *h = m->hub;
     m->winner = !h ? m : sp_cover_is_decided(h) ? h->winner->best : NULL;
-    m->similarity = !h || m->winner == m ? 0 : h->winner == h ? h->own_similarity : h->similarity;
+    if (!h || m->winner == m)
+        m->similarity = 0;
+    else
+        m->similarity = h->winner == h ? sp_hub_own_similarity(h) : h->similarity;
 }
 
 static void make_small(struct sp_group_stage *st, struct sp_group *g)

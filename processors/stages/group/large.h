@@ -66,7 +66,7 @@ struct sp_hub {
     bool over;          /* it is kept only for its followers */
     bool open;          /* in large->open */
     float similarity;   /* to the winner */
-    float own_similarity; /* between two of its members */
+    float own_similarity; /* between two of its members; -1: not known yet */
     uint64_t judged;      /* it was compared with the winners up to that number */
     uint64_t won;         /* its number as a winner */
     struct sp_bond *out;
@@ -131,8 +131,7 @@ struct sp_large {
     struct sp_rank_place decided; /* the winners of hubs after it may be out of date */
     struct sp_rank_place changed; /* the first place after which winners have changed in this
                                    * step */
-    uint32_t place;               /* in st->larges */
-    uint32_t used_round;          /* of st->group_ages */
+    uint32_t used_round;          /* of st->large_ages */
     uint64_t used_step;           /* of st->steps */
 };
 
@@ -179,10 +178,12 @@ struct sp_shelf_place sp_hub_place(const struct sp_shelf *hubs, const struct sp_
 int sp_hub_by_rank(const void *a, const void *b); /* of a list of hubs, for qsort */
 bool sp_hub_before(const struct sp_hub *a, const struct sp_hub *b); /* in rank order */
 struct sp_signature *sp_hub_signature(struct sp_group_stage *st, struct sp_hub *h);
+/* Between two of its members. */
+float sp_hub_own_similarity(struct sp_hub *h);
 void sp_hub_list_add(struct sp_hub_list *list, struct sp_hub *h);
 /* Keeps only the hubs that have members. */
 void sp_hub_list_drop_gone(struct sp_hub_list *list);
-void sp_hub_enter(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
+void sp_hub_enter(struct sp_group *g, struct sp_member *m);
 void sp_hub_leave(struct sp_group_stage *st, struct sp_group *g, struct sp_member *m);
 void sp_hub_rerank(struct sp_group *g, struct sp_member *m, struct sp_rank rank);
 /* Puts the hub into the index and notes bonds to the hubs that it resembles. */
@@ -228,6 +229,8 @@ void sp_bonds_part_from(struct sp_group_stage *st, struct sp_group *g, struct sp
 
 /* ---- winning.c */
 void sp_winning_add(struct sp_large *l, struct sp_hub *h);
+/* Takes the hub, which will be freed, out of the list of recent winners. */
+void sp_winning_forget(struct sp_large *l, const struct sp_hub *h);
 /* Its rank must still be that with which it was added. */
 void sp_winning_remove(struct sp_large *l, struct sp_hub *h);
 /* Frees what finds winners by their patterns. */

@@ -14,6 +14,7 @@ struct sp_group_stage *sp_group_stage_new(const struct sp_group_stage_options *o
     st->outbox = *outbox;
     sp_ages_init(&st->page_ages);
     sp_ages_init(&st->group_ages);
+    sp_ages_init(&st->large_ages);
     st->contents = options->contents;
     st->cache_bytes = options->cache_bytes;
     if (!st->contents) {
@@ -41,8 +42,8 @@ void sp_group_stage_free(struct sp_group_stage *st)
 {
     if (!st)
         return;
-    while (st->large_count)
-        sp_group_free(st, st->larges[st->large_count - 1]);
+    for (struct sp_age *oldest; (oldest = sp_ages_oldest(&st->large_ages));)
+        sp_group_free(st, SP_LRU_OBJECT(oldest, struct sp_group, age));
     for (struct sp_age *oldest; (oldest = sp_ages_oldest(&st->group_ages));)
         sp_group_free(st, SP_LRU_OBJECT(oldest, struct sp_group, age));
     for (struct sp_age *oldest; (oldest = sp_ages_oldest(&st->page_ages));) {
@@ -51,7 +52,6 @@ void sp_group_stage_free(struct sp_group_stage *st)
         sp_page_actor_free(p);
     }
     sp_debts_free(st);
-    sp_free(st->larges);
     sp_contents_free(st->own_contents);
     sp_map_done(&st->pages);
     sp_map_done(&st->groups);
@@ -113,7 +113,7 @@ size_t sp_group_stage_cache_bytes(const struct sp_group_stage *st)
     struct sp_contents_stats own = {0};
     if (st->own_contents)
         sp_contents_stats(st->own_contents, &own);
-    return st->page_bytes + st->group_bytes + own.cache_bytes;
+    return st->page_bytes + st->group_bytes + st->large_bytes + own.cache_bytes;
 }
 
 void sp_group_stage_stats(const struct sp_group_stage *st, struct sp_group_stage_stats *ret_stats)

@@ -12,6 +12,7 @@
  *   members.c    the members of a group as a sorted list
  *   large.h      groups of many members
  *   table.c      pages and groups in memory, and read from the store         stored.h
+ *   evict.c      those that leave memory
  *   flush.c      pages and groups into the store
  *   rows.c       their stored form
  *
@@ -43,17 +44,17 @@ struct sp_group_stage {
     struct sp_outbox outbox;
     struct sp_map pages;
     struct sp_map groups;
-    struct sp_ages page_ages; /* a round is from flush to flush */
-    struct sp_ages group_ages;
+    struct sp_ages page_ages;  /* a round is from flush to flush */
+    struct sp_ages group_ages; /* of small groups */
     struct sp_page_actor *dirty_pages;
     struct sp_group *dirty_groups;
-    size_t cache_bytes; /* the budget for the next two */
+    struct sp_ages large_ages;
+    size_t cache_bytes; /* the budget for the next three */
     size_t page_bytes;
-    size_t group_bytes;
-    uint64_t steps;           /* messages handled since the start */
-    struct sp_group **larges; /* the large groups in memory; they are not in group_ages */
-    uint32_t large_count;
-    uint32_t large_cap;
+    size_t group_bytes;        /* of small groups, and what large ones need without members */
+    size_t large_bytes;        /* of members of large groups, at the last flush */
+    uint32_t large_count;      /* in memory */
+    uint64_t steps;            /* messages handled since the start */
     struct sp_group *grown;    /* the large group that a member joined last, or NULL */
     struct sp_group **holders; /* groups whose members borrowed signatures since the last flush */
     uint32_t holder_count;

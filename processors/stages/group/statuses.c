@@ -21,13 +21,14 @@ static const struct sp_member *follow(const struct sp_group *g, const struct sp_
 /* In a large group the hub has the verdict. */
 static struct verdict verdict_of_content(const struct sp_group *g, const struct sp_member *m)
 {
-    const struct sp_hub *h = m->hub;
+    struct sp_hub *h = m->hub;
     if (g->count == 1)
         return (struct verdict){.status = SP_STATUS_UNIQUE};
     if (!h || (h->winner == h && h->best == m))
         return (struct verdict){.status = SP_STATUS_WINNER};
     if (h->winner == h)
-        return (struct verdict){SP_STATUS_LOSER, SP_REASON_EXACT, h->best, h->own_similarity};
+        return (struct verdict){SP_STATUS_LOSER, SP_REASON_EXACT, h->best,
+                                sp_hub_own_similarity(h)};
     return (struct verdict){SP_STATUS_LOSER, SP_REASON_CONTENT, h->winner->best, h->similarity};
 }
 

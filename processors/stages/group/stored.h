@@ -12,6 +12,8 @@ void sp_page_actor_key(struct sp_group_stage *st, struct sp_id id);
 /* Frees the page's memory; it must be clean. */
 void sp_page_actor_evict(struct sp_group_stage *st, struct sp_page_actor *p);
 void sp_group_key(struct sp_group_stage *st, char kind, struct sp_group_id id);
+
+/* ---- evict.c */
 /* Evicts pages and groups until they fit their budget; everything must be clean, nothing
  * borrowed. */
 void sp_group_stage_evict(struct sp_group_stage *st);

@@ -1,9 +1,6 @@
 /* The cache of pages and groups. Both are read when first needed, kept in hash tables, written at
- * the flush if they changed (flush.c), and evicted after the flush by the clock algorithm: the
- * oldest first, unless it was used since it was last examined. Marking an object as used touches no
- * other object, unlike moving it in a list. */
+ * the flush if they changed (flush.c), and then evicted (evict.c). */
 #include "base/mem.h"
-#include "base/prefetch.h"
 #include "group/debt.h"
 #include "group/large.h"
 #include "group/stored.h"
@@ -392,90 +389,4 @@ struct sp_group *sp_group_get(struct sp_group_stage *st, struct sp_group_id id)
         return NULL;
     }
     return g;
-}
-
-/* ---- eviction ---- */
-
-/* The walks below go from the oldest to the youngest object. Objects, and what they point to, are
- * scattered in memory, so each step prefetches one more pointer of the next objects. */
-static void prefetch_pages(const struct sp_group_stage *st, const struct sp_age *age)
-{
-    if (!(age = sp_ages_younger(&st->page_ages, age)))
-        return;
-    sp_map_prefetch(&st->pages, SP_LRU_OBJECT(age, struct sp_page_actor, age)->id);
-    if ((age = sp_ages_younger(&st->page_ages, age)))
-        sp_prefetch_bytes(SP_LRU_OBJECT(age, struct sp_page_actor, age),
-                          sizeof(struct sp_page_actor));
-}
-
-static void prefetch_groups(const struct sp_group_stage *st, const struct sp_age *age)
-{
-    enum { DEPTH = 3 };
-    for (int depth = 0; depth <= DEPTH && (age = sp_ages_younger(&st->group_ages, age)); depth++) {
-        const struct sp_group *g = SP_LRU_OBJECT(age, struct sp_group, age);
-        if (depth == DEPTH)
-            sp_prefetch_bytes(g, sizeof *g);
-        else if (depth == 2)
-            sp_prefetch(g->members);
-        else if (depth == 1 && g->count)
-            sp_prefetch_bytes(g->members[0], sizeof *g->members[0]);
-        else if (depth == 0)
-            sp_map_prefetch(&st->groups, g->key);
-    }
-}
-
-static void evict_pages(struct sp_group_stage *st, size_t budget)
-{
-    struct sp_age *oldest;
-    while (st->page_bytes > budget && (oldest = sp_ages_oldest(&st->page_ages))) {
-        prefetch_pages(st, oldest);
-        if (sp_ages_spare(&st->page_ages, oldest))
-            continue;
-        struct sp_page_actor *p = SP_LRU_OBJECT(oldest, struct sp_page_actor, age);
-        sp_page_actor_evict(st, p);
-    }
-}
-
-static void evict_groups(struct sp_group_stage *st, size_t budget)
-{
-    struct sp_age *oldest;
-    while (st->group_bytes > budget && (oldest = sp_ages_oldest(&st->group_ages))) {
-        prefetch_groups(st, oldest);
-        struct sp_group *g = SP_LRU_OBJECT(oldest, struct sp_group, age);
-        if (!sp_ages_spare(&st->group_ages, oldest))
-            sp_group_free(st, g);
-    }
-}
-
-/* Reading a large group again costs as much as reading all its members. So it stays in memory until
- * the stage has handled as many other messages as it has members: then no crawl, whatever it is,
- * makes a message cost more than one row of a group that returns. While there is room for small
- * groups, it stays for some more flushes. Its members do not count against the budget. */
-static void evict_larges(struct sp_group_stage *st, size_t budget)
-{
-    enum { ROUNDS = 16 };
-    uint32_t rounds = st->group_bytes > budget ? 0 : ROUNDS;
-    for (uint32_t i = st->large_count; i-- > 0;) {
-        struct sp_group *g = st->larges[i];
-        if (g->large->used_round + rounds < st->group_ages.round &&
-            g->large->used_step + g->count < st->steps)
-            sp_group_free(st, g);
-    }
-}
-
-void sp_group_stage_resize(struct sp_group_stage *st, size_t cache_bytes)
-{
-    SP_ASSERT(!st->own_contents);
-    st->cache_bytes = cache_bytes;
-}
-
-/* Groups get a third, and what pages leave: most have one page, and those are not kept. */
-void sp_group_stage_evict(struct sp_group_stage *st)
-{
-    size_t third = st->cache_bytes / 3;
-    size_t left = st->cache_bytes > st->page_bytes ? st->cache_bytes - st->page_bytes : 0;
-    size_t for_groups = left > third ? left : third;
-    evict_larges(st, for_groups);
-    evict_groups(st, for_groups);
-    evict_pages(st, st->cache_bytes - (st->group_bytes < third ? st->group_bytes : third));
 }

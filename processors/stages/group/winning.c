@@ -17,8 +17,15 @@
 
 /* ---- winners come and go */
 
+void sp_winning_forget(struct sp_large *l, const struct sp_hub *h)
+{
+    if (h->won > l->recent_from)
+        l->recent.hubs[h->won - 1 - l->recent_from] = NULL;
+}
+
 void sp_winning_add(struct sp_large *l, struct sp_hub *h)
 {
+    sp_winning_forget(l, h);
     h->won = ++l->wins;
     sp_hub_shelve(&l->winners, h);
     sp_hub_list_add(&l->recent, h);

@@ -271,17 +271,28 @@ static void write_all(struct sp_group_stage *st, struct sp_db *db)
     CU_ASSERT_EQUAL(sp_db_commit(db), SP_OK);
 }
 
-/* A stage that keeps as little as it may, and a large group in it. */
-static struct sp_group_stage *with_large_group(struct sp_db *db, uint32_t members)
+static void make_large_group(struct sp_group_stage *st, struct sp_group_id id, uint32_t members)
 {
-    struct sp_group_stage_options options = {.mode = SP_MODE_EXACT, .large_from = 16};
-    struct sp_outbox outbox = {on_message, on_event, NULL};
-    struct sp_group_stage *st = sp_group_stage_new(&options, sp_db_store(db, 1), &outbox);
-    struct sp_group *g = sp_group_make(st, some_group);
+    struct sp_group *g = sp_group_make(st, id);
     for (uint64_t page = 2; page < 2 + members; page++)
         join(st, g, page);
     sp_group_fit(st, g);
     CU_ASSERT_PTR_NOT_NULL(g->large);
+}
+
+static struct sp_group_stage *with_cache(struct sp_db *db, size_t cache_bytes)
+{
+    struct sp_group_stage_options options = {
+        .mode = SP_MODE_EXACT, .large_from = 16, .cache_bytes = cache_bytes};
+    struct sp_outbox outbox = {on_message, on_event, NULL};
+    return sp_group_stage_new(&options, sp_db_store(db, 1), &outbox);
+}
+
+/* A stage that keeps as little as it may, and a large group in it. */
+static struct sp_group_stage *with_large_group(struct sp_db *db, uint32_t members)
+{
+    struct sp_group_stage *st = with_cache(db, 0);
+    make_large_group(st, some_group, members);
     write_all(st, db);
     return st;
 }
@@ -318,6 +329,46 @@ TEST(a_large_group_that_is_used_now_and_then_is_not_read_for_each_use)
         CU_ASSERT(rows_for_a_message(500, pause) < 4);
         CU_ASSERT(rows_for_a_message(2000, pause) < 4);
     }
+}
+
+TEST(a_large_group_stays_in_memory_while_there_is_room)
+{
+    enum { MEMBERS = 200, MESSAGES = 20 * MEMBERS };
+    struct sp_db *db = sp_db_open_memory();
+    struct sp_group_stage *st = with_cache(db, 8 << 20);
+    make_large_group(st, some_group, MEMBERS);
+    for (int64_t version = 1; version <= MESSAGES; version++) {
+        fetch_another_page(st, version);
+        write_all(st, db);
+    }
+    CU_ASSERT_EQUAL(st->large_count, 1);
+    CU_ASSERT(st->large_bytes >= MEMBERS * sizeof(struct sp_member));
+    CU_ASSERT(sp_group_stage_cache_bytes(st) >= st->large_bytes);
+    sp_group_stage_free(st);
+    sp_db_close(db);
+}
+
+/* Many large groups have room for few; one is used in each round, and the others are not. */
+TEST(large_groups_that_are_used_outlast_those_that_are_not)
+{
+    enum { MEMBERS = 100, GROUPS = 20, MESSAGES = 4 * MEMBERS };
+    struct sp_db *db = sp_db_open_memory();
+    struct sp_group_stage *st = with_cache(db, 2 * 5 * MEMBERS * sizeof(struct sp_member));
+    for (uint32_t i = 1; i <= GROUPS; i++)
+        make_large_group(st, (struct sp_group_id){i, {1, 1}}, MEMBERS);
+    for (int64_t version = 1; version <= MESSAGES; version++) {
+        fetch_another_page(st, version);
+        CU_ASSERT_PTR_NOT_NULL(sp_group_get(st, some_group));
+        write_all(st, db);
+    }
+    struct sp_db_counts before, after;
+    sp_db_counts(db, &before);
+    CU_ASSERT_PTR_NOT_NULL(sp_group_get(st, some_group));
+    sp_db_counts(db, &after);
+    CU_ASSERT_EQUAL(after.rows_read, before.rows_read);
+    CU_ASSERT(st->large_count < GROUPS / 2);
+    sp_group_stage_free(st);
+    sp_db_close(db);
 }
 
 TEST(a_large_group_that_is_no_longer_used_leaves_the_memory)
