@@ -91,20 +91,56 @@ static int by_key_then_age(const void *a, const void *b, void *batch)
     return order ? order : x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* ---- sorting: by radix for the first bytes, by comparison for the rest ---- */
+/* ---- sorting: by radix for the first bytes, by insertion for the rest ---- */
 
 enum { DIGITS = 8, VALUES = 256, FEW = 256 };
+/* ROOM_BITS: as many more bits than to number the writes are sorted by radix, so that few are out
+ * of order afterwards. MOVES: how many of them an insertion may pass, for each write. */
+enum { ROOM_BITS = 3, MOVES = 4 };
 
 static uint8_t digit(const struct sp_write *w, int at)
 {
     return (uint8_t)(w->first >> (8 * at));
 }
 
-static void count_digits(const struct sp_write *writes, size_t count, size_t counts[DIGITS][VALUES])
+static int bits_of(size_t n)
 {
+    int bits = 0;
+    for (; n > 1; n /= 2)
+        bits++;
+    return bits;
+}
+
+static void count_digit(const struct sp_write *writes, size_t count, int at, size_t counts[VALUES])
+{
+    memset(counts, 0, VALUES * sizeof *counts);
     for (size_t i = 0; i < count; i++)
-        for (int at = 0; at < DIGITS; at++)
-            counts[at][digit(&writes[i], at)]++;
+        counts[digit(&writes[i], at)]++;
+}
+
+static int distinct(const size_t counts[VALUES])
+{
+    int n = 0;
+    for (int value = 0; value < VALUES; value++)
+        n += counts[value] > 0;
+    return n;
+}
+
+/* Chooses digits from the highest on, whose places get their counts, until they have `bits`. Digits
+ * that are the same in all keys have none: most keys share their store and their kind. */
+static void choose_digits(const struct sp_write *writes, size_t count, int bits,
+                          bool ret_chosen[DIGITS], size_t ret_counts[DIGITS][VALUES])
+{
+    uint64_t differ = 0;
+    for (size_t i = 1; i < count; i++)
+        differ |= writes[i].first ^ writes[0].first;
+    for (int at = DIGITS - 1; at >= 0; at--) {
+        ret_chosen[at] = bits > 0 && (differ >> (8 * at) & 0xff);
+        if (!ret_chosen[at])
+            continue;
+        count_digit(writes, count, at, ret_counts[at]);
+        bits -= bits_of((size_t)distinct(ret_counts[at]));
+    }
 }
 
 /* A stable step of the sort. `counts` becomes the place where each value begins. */
@@ -121,17 +157,16 @@ static void sort_by_digit(const struct sp_write *from, size_t count, int at, siz
         to[counts[digit(&from[i], at)]++] = from[i];
 }
 
-/* `to` has the same size, and its content is lost. Skips digits that are the same in all keys: most
- * keys share their store and their kind. */
-static void sort_by_first_bytes(struct sp_write *writes, size_t count, struct sp_write *to)
+/* Sorts by so many of the first bits, or more; stable. `to` has the same size, and its content is
+ * lost. */
+static void sort_by_first_bits(struct sp_write *writes, size_t count, int bits, struct sp_write *to)
 {
-    static const size_t none[DIGITS][VALUES];
+    bool chosen[DIGITS];
     size_t counts[DIGITS][VALUES];
-    memcpy(counts, none, sizeof counts);
-    count_digits(writes, count, counts);
+    choose_digits(writes, count, bits, chosen, counts);
     struct sp_write *from = writes;
     for (int at = 0; at < DIGITS; at++) {
-        if (counts[at][digit(from, at)] == count)
+        if (!chosen[at])
             continue;
         sort_by_digit(from, count, at, counts[at], to);
         struct sp_write *sorted = to;
@@ -140,6 +175,29 @@ static void sort_by_first_bytes(struct sp_write *writes, size_t count, struct sp
     }
     if (from != writes)
         memcpy(writes, from, count * sizeof *from);
+}
+
+/* Sorts what is almost sorted; stable. False: it was not, and is sorted only in part. */
+static bool insert_all(const struct sp_write_batch *b, struct sp_write *writes, size_t count,
+                       size_t moves)
+{
+    for (size_t i = 1; i < count; i++) {
+        struct sp_write w = writes[i];
+        size_t at = i;
+        for (; at > 0 && writes[at - 1].first >= w.first; at--) {
+            const struct sp_write *before = &writes[at - 1];
+            if (before->first == w.first &&
+                compare(b, before, w.first, sp_write_batch_key(b, &w)) <= 0)
+                break;
+            if (moves-- == 0)
+                break;
+            writes[at] = *before;
+        }
+        writes[at] = w;
+        if (moves == SIZE_MAX)
+            return false;
+    }
+    return true;
 }
 
 static void sort(struct sp_write_batch *b, size_t from)
@@ -152,7 +210,10 @@ static void sort(struct sp_write_batch *b, size_t from)
         return;
     }
     sp_grow(&b->spare, &b->spare_cap, count);
-    sort_by_first_bytes(writes, count, b->spare);
+    sort_by_first_bits(writes, count, bits_of(count) + ROOM_BITS, b->spare);
+    if (insert_all(b, writes, count, MOVES * count))
+        return;
+    sort_by_first_bits(writes, count, 64, b->spare);
     for (size_t i = 0, end; i < count; i = end) {
         for (end = i + 1; end < count && writes[end].first == writes[i].first;)
             end++;
