@@ -68,20 +68,39 @@ bool sp_store_peek(struct sp_store *s, struct sp_view key, struct sp_view *ret_v
     return db->ops->peek && db->ops->peek(db, full_key(s, &db->key, key), ret_value);
 }
 
+static void put(struct sp_db *db, struct sp_view key, struct sp_view value)
+{
+    SP_ASSERT(!db->scanning);
+    db->ops->put(db, key, value);
+    db->counts.rows_put++;
+    db->counts.bytes_written += key.len + value.len;
+}
+
+static void erase(struct sp_db *db, struct sp_view key)
+{
+    SP_ASSERT(!db->scanning);
+    db->ops->erase(db, key);
+    db->counts.rows_deleted++;
+    db->counts.bytes_written += key.len;
+}
+
 void sp_store_put(struct sp_store *s, struct sp_view key, struct sp_view value)
 {
-    SP_ASSERT(!s->db->scanning);
-    s->db->ops->put(s->db, full_key(s, &s->db->key, key), value);
-    s->db->counts.rows_put++;
-    s->db->counts.bytes_written += SP_PARTITION_BYTES + key.len + value.len;
+    put(s->db, full_key(s, &s->db->key, key), value);
 }
 
 void sp_store_delete(struct sp_store *s, struct sp_view key)
 {
-    SP_ASSERT(!s->db->scanning);
-    s->db->ops->erase(s->db, full_key(s, &s->db->key, key));
-    s->db->counts.rows_deleted++;
-    s->db->counts.bytes_written += SP_PARTITION_BYTES + key.len;
+    erase(s->db, full_key(s, &s->db->key, key));
+}
+
+void sp_db_write(struct sp_db *db, struct sp_view key, struct sp_view value)
+{
+    SP_ASSERT(key.len >= SP_PARTITION_BYTES);
+    if (value.data)
+        put(db, key, value);
+    else
+        erase(db, key);
 }
 
 struct scan {

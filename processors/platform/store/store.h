@@ -152,6 +152,9 @@ void sp_db_each_write(struct sp_db *db,
                       void (*each)(void *arg, struct sp_view key, struct sp_view value,
                                    bool deleted),
                       void *arg);
+/* Adds such a write to the open batch: a value without data deletes the key. The key is the stored
+ * one, at least as long as a partition. */
+void sp_db_write(struct sp_db *db, struct sp_view key, struct sp_view value);
 /* The calls of a database since it was opened. Bytes are those of keys, including the two of the
  * partition, and values. Work of the implementation, such as reading ahead, does not count. */
 struct sp_db_counts {

@@ -14,18 +14,6 @@ static bool may_end(const struct sp_changelog *c)
     return c->uncommitted >= batch_bytes(c) / 4 * 3;
 }
 
-/* A changelog key starts with the store's number, as stored keys do. */
-static void put(struct sp_task *t, const struct sp_changelog_record *record)
-{
-    const uint8_t *key = (const uint8_t *)record->key.data;
-    struct sp_store *store = sp_db_store(t->db, (uint16_t)(key[0] << 8 | key[1]));
-    struct sp_view name = sp_view(key + 2, record->key.len - 2);
-    if (record->value.data)
-        sp_store_put(store, name, record->value);
-    else
-        sp_store_delete(store, name);
-}
-
 /* Rows before their marker go to the database, not into memory. If the marker never comes, the
  * database is useless, and its row `task` says so (`partial`). */
 static enum sp_err commit_part(struct sp_changelog *c, struct sp_task *t, int64_t next)
@@ -71,7 +59,7 @@ enum sp_err sp_changelog_apply(struct sp_changelog *c, struct sp_task *t,
         return on_marker(c, t, record);
     if (record->offset < c->from)
         return SP_OK;
-    put(t, record);
+    sp_db_write(t->db, record->key, record->value);
     c->applied++;
     c->unmarked++;
     return c->uncommitted < batch_bytes(c) ? SP_OK : commit_part(c, t, record->offset + 1);
