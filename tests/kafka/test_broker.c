@@ -1,6 +1,7 @@
 /* The broker started by tools/kafka does what our producers and consumers rely on: a read_committed
- * consumer sees a transaction whole or not at all. */
+ * consumer, librdkafka's or ours (fetcher.h), sees a transaction whole or not at all. */
 #include "harness.h"
+#include "kafka/fetcher.h"
 
 #include <librdkafka/rdkafka.h>
 #include <stdbool.h>
@@ -100,17 +101,26 @@ struct seen {
     int other;
 };
 
-static void count(struct seen *seen, const rd_kafka_message_t *message)
+static void count(struct seen *seen, const void *bytes, size_t len)
 {
     char value[32];
     int number;
-    snprintf(value, sizeof value, "%.*s", (int)message->len, (const char *)message->payload);
+    snprintf(value, sizeof value, "%.*s", (int)len, (const char *)bytes);
     if (sscanf(value, "committed %d", &number) == 1 && number >= 0 && number < MESSAGES)
         seen->committed[number]++;
     else if (sscanf(value, "aborted %d", &number) == 1 && number >= 0 && number < MESSAGES)
         seen->aborted[number]++;
     else
         seen->other++;
+}
+
+/* The offset after the marker of the second transaction. */
+static int64_t end_of(int partition)
+{
+    int64_t end = MARKERS;
+    for (int i = partition; i < MESSAGES; i += PARTITIONS)
+        end += 2;
+    return end;
 }
 
 /* Reads each partition up to the marker of the second transaction, which the broker may write after
@@ -132,13 +142,8 @@ static struct seen consume(const char *address, const char *topic, const char *i
     rd_kafka_t *consumer = connect_to(address, RD_KAFKA_CONSUMER, settings);
     rd_kafka_poll_set_consumer(consumer);
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(PARTITIONS);
-    int64_t end[PARTITIONS];
-    for (int p = 0; p < PARTITIONS; p++) {
+    for (int p = 0; p < PARTITIONS; p++)
         rd_kafka_topic_partition_list_add(list, topic, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
-        end[p] = MARKERS;
-    }
-    for (int i = 0; i < MESSAGES; i++)
-        end[i % PARTITIONS] += 2;
     CU_ASSERT_EQUAL_FATAL(rd_kafka_assign(consumer, list), RD_KAFKA_RESP_ERR_NO_ERROR);
 
     bool ended[PARTITIONS] = {false};
@@ -149,10 +154,10 @@ static struct seen consume(const char *address, const char *topic, const char *i
         if (!message)
             continue;
         if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
-            count(&seen, message);
+            count(&seen, message->payload, message->len);
         } else if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
             int p = message->partition;
-            if (!ended[p] && message->offset >= end[p]) {
+            if (!ended[p] && message->offset >= end_of(p)) {
                 ended[p] = true;
                 open--;
             }
@@ -164,6 +169,37 @@ static struct seen consume(const char *address, const char *topic, const char *i
     CU_ASSERT_EQUAL(open, 0);
     rd_kafka_topic_partition_list_destroy(list);
     rd_kafka_consumer_close(consumer);
+    rd_kafka_destroy(consumer);
+    return seen;
+}
+
+static void fetch_partition(rd_kafka_t *consumer, const char *topic, int p, struct seen *seen)
+{
+    struct sp_fetcher *f = sp_fetcher_open(consumer, consumer, topic, p);
+    struct sp_changelog_record record;
+    struct sp_batches batches;
+    time_t deadline = time(NULL) + TIMEOUT_MS / 1000;
+    CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+    for (int64_t next = 0; next < end_of(p); next = batches.next) {
+        CU_ASSERT_FATAL(time(NULL) < deadline);
+        CU_ASSERT_TRUE_FATAL(sp_fetcher_ask(f, next));
+        CU_ASSERT_TRUE_FATAL(sp_fetcher_take(f, &batches));
+        CU_ASSERT(sp_batches_end(batches.left, next) >= next);
+        while (sp_batches_next(&batches, &record))
+            count(seen, record.value.data, record.value.len);
+        CU_ASSERT_FALSE_FATAL(batches.strange);
+    }
+    sp_fetcher_close(f);
+}
+
+/* The same without librdkafka. */
+static struct seen fetch(const char *address, const char *topic, const char *kbytes)
+{
+    struct seen seen = {0};
+    const char *settings[] = {"group.id", topic, "queued.max.messages.kbytes", kbytes, NULL};
+    rd_kafka_t *consumer = connect_to(address, RD_KAFKA_CONSUMER, settings);
+    for (int p = 0; p < PARTITIONS; p++)
+        fetch_partition(consumer, topic, p, &seen);
     rd_kafka_destroy(consumer);
     return seen;
 }
@@ -199,6 +235,12 @@ TEST(commits_and_aborts)
     CU_ASSERT(each(seen.committed, 1));
     CU_ASSERT(each(seen.aborted, 0));
     CU_ASSERT_EQUAL(seen.other, 0);
+    for (int large = 0; large < 2; large++) {
+        seen = fetch(address, topic, large ? "16384" : "1");
+        CU_ASSERT(each(seen.committed, 1));
+        CU_ASSERT(each(seen.aborted, 0));
+        CU_ASSERT_EQUAL(seen.other, 0);
+    }
     /* aborted messages are in the log; only the isolation level hides them */
     seen = consume(address, topic, "read_uncommitted");
     CU_ASSERT(each(seen.committed, 1));

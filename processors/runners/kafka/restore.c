@@ -1,6 +1,6 @@
 /* Restores the database of a task from its changelog; see task.h. */
 #include "base/clock.h"
-#include "kafka/changelog.h"
+#include "kafka/fetcher.h"
 
 enum { POLL_MS = 10 };
 enum { TIMEOUT_MS = 30000, STALLED_MS = 120000, REPORT_MS = 200 };
@@ -30,6 +30,7 @@ struct reading {
     bool tapers; /* the batches */
     bool wakes;  /* the fetcher, once the queue is empty */
     int64_t woken_ms;
+    int64_t reported_ms;
     rd_kafka_queue_t *queue;
     struct sp_changelog applying;
 };
@@ -45,16 +46,22 @@ static void wake_fetcher(struct reading *g, int32_t partition)
                                      WAKE_TIMEOUT_MS);
 }
 
+static enum sp_err on_record(struct sp_task *t, const struct sp_changelog_record *record,
+                             struct reading *g)
+{
+    g->next = record->offset + 1;
+    g->messages++;
+    g->bytes += record->key.len + record->value.len;
+    return sp_changelog_apply(&g->applying, t, record);
+}
+
 static enum sp_err on_message(struct sp_task *t, const rd_kafka_message_t *m, struct reading *g)
 {
     enum sp_err err = SP_OK;
     if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         struct sp_changelog_record record = {m->offset, sp_view(m->key, m->key_len),
                                              sp_view(m->payload, m->len)};
-        err = sp_changelog_apply(&g->applying, t, &record);
-        g->next = m->offset + 1;
-        g->messages++;
-        g->bytes += m->key_len + m->len;
+        err = on_record(t, &record, g);
     } else if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && m->offset > g->next) {
         g->next = m->offset; /* control records and aborted records were between */
     } else if (sp_kafka_is_forbidden(m->err)) {
@@ -115,13 +122,27 @@ static void taper(struct reading *g)
     g->applying.batch_bytes = bytes > LAST_BYTES ? bytes : LAST_BYTES;
 }
 
+static enum sp_err report(struct sp_task *t, struct reading *g, int64_t now_ms,
+                          struct sp_fault *fault)
+{
+    const struct sp_restore *r = g->options;
+    if (!r->progress || (now_ms - g->reported_ms < REPORT_MS && g->next < g->high))
+        return SP_OK;
+    g->reported_ms = now_ms;
+    return r->progress(r->arg, t->partition, g->applying.applied,
+                       g->next < g->high ? g->high - g->next : 0)
+               ? SP_OK
+               : fail(fault, SP_BUSY, r, t->partition, "the restore was stopped");
+}
+
 static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault *fault)
 {
     const struct sp_restore *r = g->options;
-    int64_t moved_ms = sp_clock_ms(), reported_ms = 0;
-    while (g->next < g->high) {
+    int64_t moved_ms = sp_clock_ms();
+    enum sp_err err = SP_OK;
+    while (g->next < g->high && err == SP_OK) {
         int64_t before = g->next;
-        enum sp_err err = take(g);
+        err = take(g);
         int64_t now_ms = sp_clock_ms();
         if (err != SP_OK)
             return fail(fault, err, r, t->partition,
@@ -131,14 +152,42 @@ static enum sp_err read_on(struct sp_task *t, struct reading *g, struct sp_fault
             moved_ms = now_ms;
         if (now_ms - moved_ms > STALLED_MS)
             return fail(fault, SP_BUSY, r, t->partition, "the restore makes no progress");
-        if (r->progress && (now_ms - reported_ms >= REPORT_MS || g->next >= g->high)) {
-            reported_ms = now_ms;
-            if (!r->progress(r->arg, t->partition, g->applying.applied,
-                             g->next < g->high ? g->high - g->next : 0))
-                return fail(fault, SP_BUSY, r, t->partition, "the restore was stopped");
-        }
+        err = report(t, g, now_ms, fault);
     }
-    return SP_OK;
+    return err;
+}
+
+/* ---- without librdkafka ---- */
+
+/* Asks for what follows before the records are applied, so that the broker works meanwhile. */
+static bool fetch(struct reading *g, struct sp_fetcher *f, struct sp_batches *ret_batches)
+{
+    if (!sp_fetcher_take(f, ret_batches))
+        return false;
+    int64_t end = sp_batches_end(ret_batches->left, g->next);
+    return end > g->next && (end >= g->high || sp_fetcher_ask(f, end));
+}
+
+/* Reads until the end, or until something is not as it expects it, which librdkafka then meets. */
+static enum sp_err read_directly(struct sp_task *t, struct reading *g, struct sp_fetcher *f,
+                                 struct sp_fault *fault)
+{
+    struct sp_batches batches;
+    struct sp_changelog_record record;
+    enum sp_err err = SP_OK;
+    for (bool good = sp_fetcher_ask(f, g->next); good && g->next < g->high && err == SP_OK;) {
+        if (!fetch(g, f, &batches))
+            break;
+        while (err == SP_OK && g->next < g->high && sp_batches_next(&batches, &record))
+            err = on_record(t, &record, g);
+        if (err != SP_OK)
+            return fail(fault, err, g->options, t->partition, why(t, err));
+        g->next = batches.next > g->next ? batches.next : g->next;
+        good = !batches.strange;
+        taper(g);
+        err = report(t, g, sp_clock_ms(), fault);
+    }
+    return err;
 }
 
 static rd_kafka_resp_err_t assign(rd_kafka_t *reader, const char *topic, int32_t partition,
@@ -156,16 +205,11 @@ bool sp_restore_ahead(rd_kafka_t *reader, const char *topic, int32_t partition)
     return assign(reader, topic, partition, 0) == RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
-static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_again,
-                             struct sp_fault *fault)
+/* Reads until the end with librdkafka. */
+static enum sp_err read_rest(struct sp_task *t, struct reading *g, struct sp_fault *fault)
 {
     const struct sp_restore *r = g->options;
     rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
-    /* The last marker of an existing state shows whether the state belongs to this changelog. If
-     * compaction has removed that marker, a later one has the same life. */
-    bool fresh = t->input_next < 0;
-    g->applying.from = t->changelog_next;
-    g->next = fresh ? t->changelog_next : t->changelog_next - 1;
     if (!g->ahead || g->next != 0)
         code = assign(r->reader, r->topic, t->partition, g->next);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -173,6 +217,36 @@ static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_aga
     g->queue = rd_kafka_queue_get_consumer(r->reader);
     enum sp_err err = read_on(t, g, fault);
     rd_kafka_queue_destroy(g->queue);
+    rd_kafka_assign(r->reader, NULL);
+    return err;
+}
+
+/* A state that lacks little is not worth a connection, which a standby copy would open once a
+ * second. */
+static enum sp_err read_all(struct sp_task *t, struct reading *g, struct sp_fault *fault)
+{
+    const struct sp_restore *r = g->options;
+    int64_t left = g->high - g->next;
+    struct sp_fetcher *f = NULL;
+    enum sp_err err = SP_OK;
+    if (left >= FILL_RECORDS || (g->next == 0 && left > 0))
+        f = sp_fetcher_open(r->watcher, r->reader, r->topic, t->partition);
+    if (f)
+        err = read_directly(t, g, f, fault);
+    sp_fetcher_close(f);
+    return err == SP_OK && g->next < g->high ? read_rest(t, g, fault) : err;
+}
+
+static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_again,
+                             struct sp_fault *fault)
+{
+    const struct sp_restore *r = g->options;
+    /* The last marker of an existing state shows whether the state belongs to this changelog. If
+     * compaction has removed that marker, a later one has the same life. */
+    bool fresh = t->input_next < 0;
+    g->applying.from = t->changelog_next;
+    g->next = fresh ? t->changelog_next : t->changelog_next - 1;
+    enum sp_err err = read_all(t, g, fault);
     if (err == SP_OK && !fresh && g->applying.markers == 0)
         err = fail(fault, SP_STATE_FORMAT, r, t->partition, why(t, SP_STATE_FORMAT));
     if (err == SP_OK && (err = sp_changelog_end(&g->applying, t, ret_again)) != SP_OK)
@@ -181,7 +255,6 @@ static enum sp_err read_from(struct sp_task *t, struct reading *g, bool *ret_aga
                                     : sp_db_message(t->db));
     if (err != SP_OK)
         sp_db_discard(t->db);
-    rd_kafka_assign(r->reader, NULL);
     return err;
 }
 

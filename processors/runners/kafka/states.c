@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/service.h"
 #include "base/thread.h"
+#include "kafka/fetcher.h"
 #include "kafka/internal.h"
 
 enum { LANES_MOST = 16, WAIT_MS = 100, PATH_BYTES = 4096 };
@@ -101,7 +102,7 @@ static enum sp_err bring_up(struct lane *lane, struct sp_task *t, bool *ret_usel
     } else {
         name_directory(s, t, directory);
         /* It takes as long to create a database as to find the changelog's broker and connect. */
-        restore.ahead = access(directory, F_OK) != 0 &&
+        restore.ahead = access(directory, F_OK) != 0 && !sp_fetcher_may(lane->reader) &&
                         sp_restore_ahead(lane->reader, s->options.topic, t->partition);
         pthread_mutex_lock(&s->opening);
         err =

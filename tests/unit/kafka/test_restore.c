@@ -29,6 +29,23 @@ rd_kafka_resp_err_t __wrap_rd_kafka_query_watermark_offsets(rd_kafka_t *handle, 
     return __real_rd_kafka_query_watermark_offsets(handle, topic, of, low, high, timeout_ms);
 }
 
+int __real_rd_kafka_consume_callback_queue(rd_kafka_queue_t *queue, int timeout_ms,
+                                           void (*each)(rd_kafka_message_t *m, void *arg),
+                                           void *arg);
+int __wrap_rd_kafka_consume_callback_queue(rd_kafka_queue_t *queue, int timeout_ms,
+                                           void (*each)(rd_kafka_message_t *m, void *arg),
+                                           void *arg);
+
+static size_t polls; /* of librdkafka */
+
+int __wrap_rd_kafka_consume_callback_queue(rd_kafka_queue_t *queue, int timeout_ms,
+                                           void (*each)(rd_kafka_message_t *m, void *arg),
+                                           void *arg)
+{
+    __atomic_add_fetch(&polls, 1, __ATOMIC_RELAXED);
+    return __real_rd_kafka_consume_callback_queue(queue, timeout_ms, each, arg);
+}
+
 enum sp_err __real_sp_db_commit(struct sp_db *db);
 enum sp_err __wrap_sp_db_commit(struct sp_db *db);
 
@@ -129,7 +146,7 @@ static enum sp_err restore(struct sp_task *t, struct sp_fault *fault)
                           SP_OK);
     CU_ASSERT_EQUAL_FATAL(sp_kafka_open(o, SP_KAFKA_WATCHER, "w", NULL, NULL, &r.watcher, fault),
                           SP_OK);
-    commits = largest_batch = 0;
+    commits = largest_batch = polls = 0;
     reading = r.reader;
     woken = 0;
     enum sp_err err = sp_task_restore(t, &r, fault);
@@ -163,6 +180,7 @@ TEST(an_idle_fetcher_is_woken)
     struct sp_fault fault = {""};
     struct sp_task t = {.input_next = -1};
     world_create(true);
+    world_set("check.crcs", "true"); /* librdkafka reads */
     t.db = sp_db_open_memory();
     go_on = true;
     write_rows(0, ROWS);
@@ -174,6 +192,76 @@ TEST(an_idle_fetcher_is_woken)
     check_rows(&t, ROWS, 7);
     sp_db_close(t.db);
     world_destroy();
+}
+
+/* ---- with and without librdkafka ---- */
+
+/* Compresses what the host sends from now on: only another handle can. */
+static void write_compressed_rows(int first, int count)
+{
+    char address[256];
+    size_t size = sizeof address;
+    rd_kafka_t *plain = world.host;
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(plain, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    snprintf(address, size, "%s", rd_kafka_mock_cluster_bootstraps(world.cluster));
+    rd_kafka_conf_set(conf, "bootstrap.servers", address, NULL, 0);
+    rd_kafka_conf_set(conf, "compression.type", "lz4", NULL, 0);
+    world.host = rd_kafka_new(RD_KAFKA_PRODUCER, conf, NULL, 0);
+    CU_ASSERT_PTR_NOT_NULL_FATAL(world.host);
+    write_rows(first, count);
+    CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_destroy(world.host);
+    world.host = plain;
+}
+
+/* Returns how often librdkafka was asked for records. */
+static size_t polls_of_restore(int rows)
+{
+    struct sp_fault fault = {""};
+    struct sp_task t = {.db = sp_db_open_memory()};
+    go_on = true;
+    write_marker(7);
+    CU_ASSERT_EQUAL(restore(&t, &fault), SP_OK);
+    check_rows(&t, rows, 7);
+    sp_db_close(t.db);
+    world_destroy();
+    return polls;
+}
+
+TEST(a_restore_reads_without_librdkafka)
+{
+    for (int times = 1; times <= 4; times *= 4) {
+        world_create(true);
+        write_rows(0, times * ROWS);
+        CU_ASSERT_EQUAL(polls_of_restore(times * ROWS), 0);
+    }
+}
+
+TEST(librdkafka_continues_where_a_batch_is_compressed)
+{
+    world_create(true);
+    write_rows(0, ROWS);
+    write_compressed_rows(ROWS, ROWS);
+    write_rows(2 * ROWS, ROWS);
+    CU_ASSERT(polls_of_restore(3 * ROWS) > 0);
+}
+
+TEST(librdkafka_reads_what_the_broker_refuses)
+{
+    world_create(true);
+    write_rows(0, ROWS);
+    CU_ASSERT_EQUAL_FATAL(rd_kafka_flush(world.host, PATIENCE_MS), RD_KAFKA_RESP_ERR_NO_ERROR);
+    world_inject(FETCH, 1, RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION);
+    CU_ASSERT(polls_of_restore(ROWS) > 0);
+}
+
+TEST(librdkafka_reads_where_checksums_are_wanted)
+{
+    world_create(true);
+    world_set("check.crcs", "true");
+    write_rows(0, ROWS);
+    CU_ASSERT(polls_of_restore(ROWS) > 0);
 }
 
 /* More rows cause more commits, not larger batches. */
