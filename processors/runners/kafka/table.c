@@ -70,14 +70,6 @@ static void start_over(struct sp_topic_table *t, int32_t partitions)
     t->partitions = partitions;
 }
 
-static struct sp_topic_last last_of(int64_t offset, int64_t time_ms, struct sp_view key,
-                                    struct sp_view value)
-{
-    struct sp_id parts[] = {sp_hash128(key.data, key.len),
-                            value.data ? sp_hash128(value.data, value.len) : (struct sp_id){0, 0}};
-    return (struct sp_topic_last){offset, time_ms, sp_hash128(parts, sizeof parts)};
-}
-
 /* One reading of the topic. */
 struct reading {
     rd_kafka_t *reader;
@@ -108,18 +100,16 @@ static void assign(struct reading *r)
 static bool enter(struct reading *r, const rd_kafka_message_t *m)
 {
     struct sp_topic_table *t = r->table;
-    struct sp_view key = sp_view(m->key, m->key_len), value = sp_view(m->payload, m->len);
     if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         rd_kafka_timestamp_type_t type;
-        int64_t time_ms = rd_kafka_message_timestamp(m, &type);
-        struct sp_topic_last is = last_of(m->offset, time_ms, key, value);
+        struct sp_topic_last is = sp_topic_last_read(m, &type);
         struct sp_topic_last *was = &t->last[m->partition];
         if (r->unseen[m->partition]) {
             r->unseen[m->partition] = false;
             return is.offset == was->offset && sp_id_eq(is.id, was->id) &&
                    (is.time_ms == was->time_ms || type != RD_KAFKA_TIMESTAMP_CREATE_TIME);
         }
-        sp_topic_table_put(t, key, value);
+        sp_topic_table_put(t, sp_view(m->key, m->key_len), sp_view(m->payload, m->len));
         *was = is;
         t->next[m->partition] = m->offset + 1;
         t->records++;
@@ -333,7 +323,7 @@ static void enter_own(struct sp_topic_table *is, const struct writing *w)
         struct sp_view value = c->value ? sp_view_str(c->value) : sp_view(NULL, 0);
         if (is->partitions > 0 && c->offset == is->next[0]) {
             is->next[0]++;
-            is->last[0] = last_of(c->offset, c->time_ms, key, value);
+            is->last[0] = sp_topic_last_of(c->offset, c->time_ms, key, value);
         }
         sp_topic_table_put(is, key, value);
     }

@@ -5,22 +5,13 @@
 #ifndef SP_KAFKA_TABLE_H
 #define SP_KAFKA_TABLE_H
 
-#include "base/hash.h"
 #include "base/map.h"
-#include "kafka/client.h"
+#include "kafka/last.h"
 
 struct sp_topic_row {
     struct sp_id id; /* of the key; key of the map: first */
     char *key;
     char *value;
-};
-
-/* The last record that was read or written: if the topic has another one at its offset, the topic
- * was created again. */
-struct sp_topic_last {
-    int64_t offset;
-    int64_t time_ms; /* when it was made */
-    struct sp_id id; /* of key and value; zero: there was none */
 };
 
 /* All zero: empty, nothing read. */

@@ -46,7 +46,7 @@ struct watch {
     bool tail_is_read;
     struct tier tiers[2];
     uint32_t unanswered;     /* questions to the tiers' groups, since the last answer */
-    uint32_t remade;         /* topics, as bits, that were made again and not judged by since */
+    bool remade;             /* topics were made again, and nothing was judged by them since */
     int64_t *was[SP_TOPICS]; /* how far the last round had read them */
     int32_t was_partitions[SP_TOPICS];
     struct sp_copies copies;
@@ -146,29 +146,31 @@ static void on_status(struct watch *w, struct sp_view key, struct sp_view value)
     sp_shadow_status(w->shadow, &e);
 }
 
+/* Who makes one of the topics again makes all of them again, and another one may have grown longer
+ * than it was. What is read too much is not judged. */
+static enum sp_err check(struct watch *w, const char *topic, const int64_t *read,
+                         const int64_t *ends, int32_t partitions)
+{
+    enum sp_err err = sp_reading_check(topic, read, ends, partitions, w->fault);
+    w->remade |= err != SP_OK;
+    return err;
+}
+
 static enum sp_err ask_end(struct watch *w, rd_kafka_t *handle, struct reading *r)
 {
     enum sp_err err = sp_kafka_ends(handle, r->topic, r->partitions, r->end, TIMEOUT_MS, w->fault);
-    return err == SP_OK ? sp_reading_check(r->topic, r->next, r->end, r->partitions, w->fault)
-                        : err;
+    return err == SP_OK ? check(w, r->topic, r->next, r->end, r->partitions) : err;
 }
 
 /* `each` may be NULL: only offsets matter. */
 static enum sp_err take(struct watch *w, struct reading *r, const rd_kafka_message_t *m,
                         void (*each)(struct watch *w, struct sp_view key, struct sp_view value))
 {
-    if (m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-        if (m->partition < r->partitions && m->offset > r->next[m->partition])
-            sp_reading_pass(r, m->partition, m->offset);
-        return SP_OK;
-    }
-    if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return sp_fault_set(w->fault, SP_BUSY, "%s: %s", r->topic, rd_kafka_message_errstr(m));
-    if (m->partition >= r->partitions || m->offset >= r->end[m->partition])
-        return SP_OK; /* belongs to a later lap */
-    r->next[m->partition] = r->data[m->partition] = m->offset + 1;
-    if (!each)
-        return SP_OK;
+    bool is_new = false, remade = false;
+    enum sp_err err = sp_reading_take(r, m, &is_new, &remade, w->fault);
+    w->remade |= remade;
+    if (err != SP_OK || !is_new || !each)
+        return err;
     __atomic_add_fetch(&w->options->metrics->received, 1, __ATOMIC_RELAXED);
     each(w, sp_view(m->key, m->key_len), sp_view(m->payload, m->len));
     return SP_OK;
@@ -198,15 +200,7 @@ static enum sp_err read_to_end(struct watch *w, struct reading *r,
 {
     if (!sp_reading_has_more(r))
         return SP_OK;
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(r->partitions);
-    for (int32_t p = 0; p < r->partitions; p++)
-        if (r->next[p] < r->end[p])
-            rd_kafka_topic_partition_list_add(list, r->topic, p)->offset = r->next[p];
-    rd_kafka_resp_err_t code = rd_kafka_assign(w->reader, list);
-    rd_kafka_topic_partition_list_destroy(list);
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return sp_fault_set(w->fault, SP_BUSY, "%s: %s", r->topic, rd_kafka_err2str(code));
-    enum sp_err err = SP_OK;
+    enum sp_err err = sp_reading_assign(r, w->reader, w->fault);
     int64_t moved_ms = sp_clock_ms(), at = sp_reading_sum(r);
     while (err == SP_OK && sp_reading_has_more(r) && !ends(w)) {
         err = take_batch(w, r, each);
@@ -231,7 +225,7 @@ static enum sp_err check_mark(struct watch *w, const struct tier *t)
     enum sp_err err =
         sp_kafka_ends(w->watcher, t->topic, t->partitions, ends, TIMEOUT_MS, w->fault);
     if (err == SP_OK)
-        err = sp_reading_check(t->topic, t->mark, ends, t->partitions, w->fault);
+        err = check(w, t->topic, t->mark, ends, t->partitions);
     sp_free(ends);
     return err;
 }
@@ -324,7 +318,7 @@ static enum sp_err lap(struct watch *w)
         err = read_to_end(w, &w->statuses, on_status);
     if (err == SP_OK && passed[0] && passed[1] && !ends(w)) {
         sp_shadow_judge(w->shadow, false);
-        w->remade = 0;
+        w->remade = false;
         err = mark(w);
     }
     measure(w);
@@ -349,20 +343,20 @@ static enum sp_err count_partitions(struct watch *w, enum sp_topic topic, char *
 
 static enum sp_err open_reading(struct watch *w, struct reading *r, enum sp_topic topic)
 {
-    enum sp_err err = count_partitions(w, topic, r->topic, &r->partitions);
+    int32_t partitions = 0;
+    enum sp_err err = count_partitions(w, topic, r->topic, &partitions);
     if (err != SP_OK)
         return err;
-    r->id = topic;
-    r->next = sp_calloc((size_t)r->partitions, sizeof *r->next);
-    r->end = sp_calloc((size_t)r->partitions, sizeof *r->end);
-    r->data = sp_calloc((size_t)r->partitions, sizeof *r->data);
+    sp_reading_open(r, topic, partitions, topic != SP_TOPIC_TIER1);
     err = sp_kafka_ends(w->reader, r->topic, r->partitions, r->next, TIMEOUT_MS, w->fault);
-    if (err == SP_OK && w->was_partitions[topic] == r->partitions &&
-        sp_reading_check(r->topic, w->was[topic], r->next, r->partitions, w->fault) != SP_OK)
-        w->remade |= 1u << topic;
-    if (w->remade & 1u << topic)
-        memset(r->next, 0, (size_t)r->partitions * sizeof *r->next);
+    if (err == SP_OK && w->was_partitions[topic] == r->partitions)
+        check(w, r->topic, w->was[topic], r->next, r->partitions);
     return err;
+}
+
+static void begin_at_the_beginning(struct reading *r)
+{
+    memset(r->next, 0, (size_t)r->partitions * sizeof *r->next);
 }
 
 static enum sp_err open_tier(struct watch *w, struct tier *t, enum sp_topic topic,
@@ -403,6 +397,10 @@ static enum sp_err open_all(struct watch *w)
         err = open_tier(w, &w->tiers[0], SP_TOPIC_TIER1, "group");
     if (err == SP_OK)
         err = open_tier(w, &w->tiers[1], SP_TOPIC_TIER2, "compare");
+    if (err == SP_OK && w->remade) {
+        begin_at_the_beginning(&w->statuses);
+        begin_at_the_beginning(&w->fetches);
+    }
     if (err == SP_OK)
         sp_copies_start(&w->copies, &w->options->kafka, w->reader);
     return err == SP_OK ? mark(w) : err;
@@ -414,10 +412,9 @@ static void close_reading(struct watch *w, struct reading *r)
         sp_free(w->was[r->id]);
         w->was[r->id] = r->next;
         w->was_partitions[r->id] = r->partitions;
+        r->next = NULL;
     }
-    sp_free(r->end);
-    sp_free(r->data);
-    *r = (struct reading){0};
+    sp_reading_close(r);
 }
 
 static void close_all(struct watch *w)
