@@ -137,7 +137,7 @@ static enum sp_err lock(const struct opening *o, int *ret_lock)
         err = sp_fault_set(
             o->fault, SP_BUSY,
             "%s is in use by another samepage process (process id %s); wait for it or stop "
-            "it, or use another --state directory",
+            "it, or use another --state directory (of a stage: state.directory)",
             o->directory, *text ? text : "unknown");
     } else {
         /* Where flock is not supported (some network file systems), only RocksDB's own lock

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/url.h"
 #include "local/bus.h"
+#include "local/keeper.h"
 #include "local/position.h"
 
 enum { ATTEMPTS = 5 };
@@ -129,6 +130,8 @@ enum sp_err sp_state_open(const char *directory, uint32_t tier1, struct sp_state
     enum sp_err err = make_scratch(&s->scratch, fault);
     if (err == SP_OK)
         err = look_again(s, fault);
+    if (err == SP_OK)
+        err = sp_keeper_check_read(s->latest->db, directory, fault);
     if (err == SP_OK)
         *ret_state = s;
     else

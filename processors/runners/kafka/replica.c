@@ -8,11 +8,12 @@
 #include "base/mem.h"
 #include "base/thread.h"
 #include "kafka/task.h"
+#include "local/keeper.h"
 #include "local/layout.h"
 
 enum { FORMAT = 2, POLL_MS = 100, COMMIT_MS = 200, TIMEOUT_MS = 30000 };
 enum { COMMIT_BYTES = 4 << 20, LANE_BYTES = 64 << 20 };
-static const char KEY[] = "replica";
+static const char KEY[] = SP_ROW_OF_COPY;
 
 /* One partition of the changelog. */
 struct lane {
@@ -230,7 +231,9 @@ static enum sp_err open_copy(struct sp_replica *r)
                                          &r->options.store, &r->db, &r->fault);
     if (err != SP_OK)
         return err;
-    err = load_offsets(r);
+    err = sp_keeper_check(r->db, SP_KEEPER_COPY, r->options.directory, &r->fault);
+    if (err == SP_OK)
+        err = load_offsets(r);
     if (err == SP_OK)
         err = check_offsets(r);
     if (err == SP_OK)

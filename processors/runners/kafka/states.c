@@ -10,6 +10,7 @@
 #include "base/thread.h"
 #include "kafka/fetcher.h"
 #include "kafka/internal.h"
+#include "local/keeper.h"
 
 enum { LANES_MOST = 16, WAIT_MS = 100, PATH_BYTES = 4096 };
 
@@ -97,7 +98,8 @@ static enum sp_err bring_up(struct lane *lane, struct sp_task *t, bool *ret_usel
                                  .progress = on_progress,
                                  .arg = s};
     enum sp_err err = SP_OK;
-    if (t->db) {
+    bool adopted = t->db != NULL;
+    if (adopted) {
         sp_db_adopt(t->db);
     } else {
         name_directory(s, t, directory);
@@ -110,7 +112,9 @@ static enum sp_err bring_up(struct lane *lane, struct sp_task *t, bool *ret_usel
         pthread_mutex_unlock(&s->opening);
     }
     bool opened = err == SP_OK;
-    if (opened)
+    if (opened && !adopted)
+        err = sp_keeper_check(t->db, SP_KEEPER_STAGE, directory, fault);
+    if (err == SP_OK)
         err = sp_task_restore(t, &restore, fault);
     /* State of other settings is refused by the open; state of another changelog is found here. */
     *ret_useless = sp_damage_is(err, fault->text) || (opened && err == SP_STATE_FORMAT);

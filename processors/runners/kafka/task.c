@@ -7,9 +7,10 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "local/layout.h"
 
 enum { FORMAT = 3, MARKER_FORMAT = 2 };
-static const char KEY[] = "task";
+static const char KEY[] = SP_ROW_OF_STAGE;
 
 /* Not a secret: lives must only differ, and a start must not wait for entropy. */
 void sp_task_live(struct sp_task *t)

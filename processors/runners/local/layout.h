@@ -10,4 +10,10 @@ enum {
     SP_BUS_STORE_CONTENTS = 65535 /* the signatures that all stages share */
 };
 
+/* The row of the meta store that the keeper of a database has in it (keeper.h). A stage on Kafka
+ * has a layout of its own, but its meta store is the same one. */
+#define SP_ROW_OF_RUN "position"
+#define SP_ROW_OF_STAGE "task"
+#define SP_ROW_OF_COPY "replica"
+
 #endif

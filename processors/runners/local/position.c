@@ -10,9 +10,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "input/source.h"
+#include "local/layout.h"
 
 enum { FORMAT = 3, HEAD_BYTES = 4096 };
-static const char KEY[] = "position";
+static const char KEY[] = SP_ROW_OF_RUN;
 
 static void put_text(struct sp_buf *out, const char *text)
 {

@@ -21,6 +21,7 @@
 #include "local/ahead.h"
 #include "local/digests.h"
 #include "local/forget.h"
+#include "local/keeper.h"
 #include "local/output.h"
 #include "local/pipeline.h"
 #include "local/position.h"
@@ -346,6 +347,8 @@ static enum sp_err open_state(struct run *r)
         err = sp_db_open_rocksdb(o->state, o->fingerprint, &store, &r->db, r->fault);
     else
         r->db = sp_db_open_memory();
+    if (err == SP_OK && o->state)
+        err = sp_keeper_check(r->db, SP_KEEPER_RUN, o->state, r->fault);
     if (err != SP_OK)
         return err;
     err = sp_position_load(sp_db_store(r->db, SP_BUS_STORE_META), &r->position);
