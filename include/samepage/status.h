@@ -18,6 +18,11 @@
  * when members join or leave the group, events since the last commit come again: let applying one
  * twice do no harm.
  *
+ * SAMEPAGE_REMADE says that what you keep may be of pages that the topic no longer has: drop it,
+ * and read the topic from its beginning (a new client without a group, or with another one). It is
+ * noticed where the new topic is shorter than what was read of the old one, and while a client is
+ * open. Programs that do not know it may go on as after SAMEPAGE_NONE.
+ *
  * Thread rule: a client belongs to one thread at a time; different clients are independent.
  * Running out of memory ends the process. */
 #ifndef SP_SAMEPAGE_STATUS_H
@@ -83,10 +88,11 @@ struct samepage_status_event {
 
 /* What samepage_status_next and samepage_status_commit return. */
 enum samepage_result {
-    SAMEPAGE_EVENT = 1,    /* next: there is an event */
-    SAMEPAGE_NONE = 0,     /* next: none came in time, or a page was erased; commit: done */
-    SAMEPAGE_RETRY = -1,   /* a temporary error: call again */
-    SAMEPAGE_BAD = -2,     /* skipped a record that is not a status event: call again */
+    SAMEPAGE_EVENT = 1,  /* next: there is an event */
+    SAMEPAGE_REMADE = 2, /* next: the topic was deleted and made again; call again for its events */
+    SAMEPAGE_NONE = 0,   /* next: none came in time, or a page was erased; commit: done */
+    SAMEPAGE_RETRY = -1, /* a temporary error: call again */
+    SAMEPAGE_BAD = -2,   /* skipped a record that is not a status event: call again */
     SAMEPAGE_INVALID = -3, /* commit of a client without a group */
     SAMEPAGE_FATAL = -10   /* close this client */
 };
@@ -133,8 +139,8 @@ SAMEPAGE_API const char *samepage_status_erased(const struct samepage_status_cli
 SAMEPAGE_API int samepage_status_commit(struct samepage_status_client *client, char *error,
                                         size_t size);
 
-/* The sentence for the last negative result of samepage_status_next; empty before. Valid until the
- * next call with this client. */
+/* The sentence for the last negative result or SAMEPAGE_REMADE of samepage_status_next; empty
+ * before. Valid until the next call with this client. */
 SAMEPAGE_API const char *samepage_status_error(const struct samepage_status_client *client);
 
 /* "unique", "winner", "loser", "gone"; NULL for any other number. */

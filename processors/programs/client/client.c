@@ -15,7 +15,10 @@ enum { METADATA_MS = 10000, MESSAGE_BYTES = 512 };
 struct samepage_status_client {
     rd_kafka_t *consumer;
     bool grouped;
+    bool from_end;                             /* without a group: it began at the end */
     rd_kafka_topic_partition_list_t *returned; /* the next offset of each partition */
+    rd_kafka_topic_partition_list_t *seen;     /* the same, also after a commit */
+    rd_kafka_message_t *held;                  /* the next one, of a topic that was made again */
     bool *ended; /* by partition: its end was reached; NULL: nobody asks */
     int32_t behind;
     char *erased; /* URL; NULL: the last record was another */
@@ -46,9 +49,11 @@ static void on_rebalance(rd_kafka_t *consumer, rd_kafka_resp_err_t code,
     struct samepage_status_client *c = arg;
     bool cooperative = strcmp(rd_kafka_rebalance_protocol(consumer), "COOPERATIVE") == 0;
     bool assigned = code == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS;
-    for (int i = 0; i < list->cnt; i++)
-        rd_kafka_topic_partition_list_del(c->returned, list->elems[i].topic,
-                                          list->elems[i].partition);
+    for (int i = 0; i < list->cnt; i++) {
+        const rd_kafka_topic_partition_t *p = &list->elems[i];
+        rd_kafka_topic_partition_list_del(c->returned, p->topic, p->partition);
+        rd_kafka_topic_partition_list_del(c->seen, p->topic, p->partition);
+    }
     if (!cooperative)
         rd_kafka_assign(consumer, assigned ? list : NULL);
     else
@@ -161,9 +166,8 @@ static bool starts_at_end(const rd_kafka_conf_t *conf)
  * for groups. The end is queried now, so that events after this call are new to the caller as well.
  */
 static rd_kafka_resp_err_t assign_all(rd_kafka_t *consumer, rd_kafka_topic_partition_list_t *list,
-                                      const char *topic, int32_t partitions)
+                                      const char *topic, int32_t partitions, bool end)
 {
-    bool end = starts_at_end(rd_kafka_conf(consumer));
     for (int32_t p = 0; p < partitions; p++) {
         int64_t first = RD_KAFKA_OFFSET_BEGINNING, oldest = 0;
         if (end) {
@@ -186,7 +190,7 @@ static bool start(struct samepage_status_client *c, const char *topic, int32_t p
         rd_kafka_topic_partition_list_add(list, topic, RD_KAFKA_PARTITION_UA);
         code = rd_kafka_subscribe(c->consumer, list);
     } else {
-        code = assign_all(c->consumer, list, topic, partitions);
+        code = assign_all(c->consumer, list, topic, partitions, c->from_end);
     }
     rd_kafka_topic_partition_list_destroy(list);
     if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -207,7 +211,13 @@ static struct samepage_status_client *open_client(const char *const *properties,
     }
     struct samepage_status_client *c = sp_calloc(1, sizeof *c);
     c->grouped = group != NULL;
+    c->from_end = !group && starts_at_end(conf);
     c->returned = rd_kafka_topic_partition_list_new(4);
+    c->seen = rd_kafka_topic_partition_list_new(4);
+    /* From now on an offset that does not exist is one of a topic that was made again: its first
+     * events are new to the caller, wherever the reading began. */
+    if (!group)
+        set(conf, "auto.offset.reset", "earliest", NULL, 0);
     rd_kafka_conf_set_opaque(conf, c);
     rd_kafka_conf_set_error_cb(conf, on_error);
     if (c->grouped)
@@ -247,11 +257,14 @@ void samepage_status_close(struct samepage_status_client *client)
 {
     if (!client)
         return;
+    if (client->held)
+        rd_kafka_message_destroy(client->held);
     if (client->consumer) {
         rd_kafka_consumer_close(client->consumer);
         rd_kafka_destroy(client->consumer);
     }
     rd_kafka_topic_partition_list_destroy(client->returned);
+    rd_kafka_topic_partition_list_destroy(client->seen);
     sp_buf_done(&client->text);
     sp_free(client->ended);
     sp_free(client->erased);
@@ -260,21 +273,38 @@ void samepage_status_close(struct samepage_status_client *client)
 
 /* ---- events ---- */
 
-static void note_returned(struct samepage_status_client *c, const rd_kafka_message_t *m)
+/* Returns the offset that was next before. */
+static int64_t move(rd_kafka_topic_partition_list_t *list, const rd_kafka_message_t *m)
 {
     const char *topic = rd_kafka_topic_name(m->rkt);
-    rd_kafka_topic_partition_t *p =
-        rd_kafka_topic_partition_list_find(c->returned, topic, m->partition);
+    rd_kafka_topic_partition_t *p = rd_kafka_topic_partition_list_find(list, topic, m->partition);
     if (!p)
-        p = rd_kafka_topic_partition_list_add(c->returned, topic, m->partition);
+        p = rd_kafka_topic_partition_list_add(list, topic, m->partition);
+    int64_t next = p->offset;
     p->offset = m->offset + 1;
+    return next;
+}
+
+/* Offsets only go back when the topic has no longer what was read of it. Then its other partitions
+ * will go back as well, which is no news. */
+static bool goes_back(struct samepage_status_client *c, const rd_kafka_message_t *m)
+{
+    if (m->offset >= move(c->seen, m))
+        return false;
+    rd_kafka_topic_partition_list_destroy(c->seen);
+    c->seen = rd_kafka_topic_partition_list_new(4);
+    move(c->seen, m);
+    say(c->message, sizeof c->message,
+        "topic %s was deleted and made again: it is read from its beginning",
+        rd_kafka_topic_name(m->rkt));
+    return true;
 }
 
 static int take(struct samepage_status_client *c, const rd_kafka_message_t *m,
                 struct samepage_status_event *out)
 {
     struct sp_view value = sp_view(m->payload, m->len);
-    note_returned(c, m);
+    move(c->returned, m);
     if (!m->payload) {
         c->erased = m->key_len > 0 ? sp_view_dup(sp_view(m->key, m->key_len)) : NULL;
         return SAMEPAGE_NONE;
@@ -302,13 +332,18 @@ bool sp_client_caught_up(const struct samepage_status_client *client)
 int samepage_status_next(struct samepage_status_client *client, int timeout_ms,
                          struct samepage_status_event *out)
 {
-    rd_kafka_message_t *m = rd_kafka_consumer_poll(client->consumer, timeout_ms);
+    rd_kafka_message_t *held = client->held;
+    rd_kafka_message_t *m = held ? held : rd_kafka_consumer_poll(client->consumer, timeout_ms);
     int result = SAMEPAGE_NONE;
+    client->held = NULL;
     sp_free(client->erased);
     client->erased = NULL;
     if (rd_kafka_fatal_error(client->consumer, client->message, sizeof client->message) !=
         RD_KAFKA_RESP_ERR_NO_ERROR) {
         result = SAMEPAGE_FATAL;
+    } else if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR && !held && goes_back(client, m)) {
+        client->held = m;
+        return SAMEPAGE_REMADE;
     } else if (m && m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         result = take(client, m, out);
     } else if (m && m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF && client->ended) {

@@ -4,6 +4,7 @@
 #include "serve/statuses.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -29,6 +30,8 @@ struct ring {
 };
 
 struct sp_statuses {
+    const char *const *properties;
+    const char *topic;
     struct samepage_status_client *client; /* NULL: there is none */
     pthread_t thread;
     pthread_rwlock_t lock;
@@ -39,6 +42,7 @@ struct sp_statuses {
     struct sp_buf line;
     uint64_t version; /* atomic */
     bool caught_up;   /* atomic */
+    bool running;     /* the thread, which owns the client */
     bool ending;      /* atomic */
 };
 
@@ -150,12 +154,52 @@ static void take(struct sp_statuses *s, const struct samepage_status_event *even
     sp_live_put(s->live, sp_view(s->line.data, s->line.len - 1));
 }
 
+static void free_all(struct sp_statuses *s)
+{
+    for (size_t i = 0; i < s->pages.cap; i++)
+        if (s->pages.cells[i].object) {
+            free_texts(s->pages.cells[i].object);
+            sp_free(s->pages.cells[i].object);
+        }
+    for (size_t i = 0; i < s->rings.cap; i++)
+        sp_free(s->rings.cells[i].object);
+    sp_map_done(&s->pages);
+    sp_map_done(&s->rings);
+    s->pages = (struct sp_map){0};
+    s->rings = (struct sp_map){0};
+}
+
+void sp_statuses_clear(struct sp_statuses *s)
+{
+    pthread_rwlock_wrlock(&s->lock);
+    free_all(s);
+    pthread_rwlock_unlock(&s->lock);
+    __atomic_add_fetch(&s->version, 1, __ATOMIC_SEQ_CST);
+}
+
+/* The topic was made again: nothing that is known is of its pages. Until it can be opened, there is
+ * no client. */
+static void start_over(struct sp_statuses *s)
+{
+    enum { PAUSE_US = 200000 };
+    __atomic_store_n(&s->caught_up, false, __ATOMIC_SEQ_CST);
+    samepage_status_close(s->client);
+    sp_statuses_clear(s);
+    while (!(s->client = sp_client_open(s->properties, s->topic, NULL, 0)) &&
+           !__atomic_load_n(&s->ending, __ATOMIC_RELAXED))
+        usleep(PAUSE_US);
+}
+
 static void *follow(void *arg)
 {
     struct sp_statuses *s = arg;
     struct samepage_status_event event;
     while (!__atomic_load_n(&s->ending, __ATOMIC_RELAXED)) {
         int got = samepage_status_next(s->client, POLL_MS, &event);
+        if (got == SAMEPAGE_REMADE) {
+            start_over(s);
+            continue;
+        }
         if (got == SAMEPAGE_EVENT)
             take(s, &event);
         const char *erased = samepage_status_erased(s->client);
@@ -191,6 +235,8 @@ enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
                               struct sp_fault *fault)
 {
     struct sp_statuses *s = sp_statuses_new();
+    s->properties = properties;
+    s->topic = topic;
     s->live = live;
     s->caught_up = false;
     s->client = sp_client_open(properties, topic, fault->text, sizeof fault->text);
@@ -203,6 +249,7 @@ enum sp_err sp_statuses_start(const char *const *properties, const char *topic,
         sp_statuses_stop(s);
         return SP_IO;
     }
+    s->running = true;
     *ret_statuses = s;
     return SP_OK;
 }
@@ -211,20 +258,12 @@ void sp_statuses_stop(struct sp_statuses *s)
 {
     if (!s)
         return;
-    if (s->client) {
+    if (s->running) {
         __atomic_store_n(&s->ending, true, __ATOMIC_RELAXED);
         pthread_join(s->thread, NULL);
         samepage_status_close(s->client);
     }
-    for (size_t i = 0; i < s->pages.cap; i++)
-        if (s->pages.cells[i].object) {
-            free_texts(s->pages.cells[i].object);
-            sp_free(s->pages.cells[i].object);
-        }
-    for (size_t i = 0; i < s->rings.cap; i++)
-        sp_free(s->rings.cells[i].object);
-    sp_map_done(&s->pages);
-    sp_map_done(&s->rings);
+    free_all(s);
     sp_buf_done(&s->url);
     sp_buf_done(&s->line);
     pthread_rwlock_destroy(&s->lock);

@@ -91,6 +91,24 @@ TEST(the_last_event_of_a_page_counts)
     sp_state_close(state);
 }
 
+TEST(nothing_is_kept_of_a_topic_that_was_made_again)
+{
+    struct sp_statuses *statuses = sp_statuses_new();
+    struct sp_state *state = sp_state_of_statuses(statuses);
+    struct sp_state_reader *r = sp_state_reader_new(state);
+    struct said said;
+    say(statuses, "http://a.example/", SP_STATUS_WINNER, NULL, 1);
+    say(statuses, "http://b.example/", SP_STATUS_LOSER, "http://a.example/", 1);
+    sp_statuses_clear(statuses);
+    CU_ASSERT_EQUAL(ask(r, "http://a.example/", &said), SP_NOT_FOUND);
+    CU_ASSERT_EQUAL(members(r, 1), 0);
+    say(statuses, "http://b.example/", SP_STATUS_UNIQUE, NULL, 1);
+    CU_ASSERT_EQUAL(ask(r, "http://b.example/", &said), SP_OK);
+    CU_ASSERT_EQUAL(members(r, 1), 1);
+    sp_state_reader_free(r);
+    sp_state_close(state);
+}
+
 TEST(nothing_is_kept_of_a_page_that_was_erased)
 {
     struct sp_statuses *statuses = sp_statuses_new();
