@@ -8,8 +8,9 @@
  *   admin ADDRESS delete TOPIC...               deletes the topics
  *   admin ADDRESS poison TOPIC PARTITION BYTES  sends a gzipped message of BYTES that is no page
  *   admin ADDRESS tombstone TOPIC KEY           deletes the key in every partition
- *   admin ADDRESS set TOPIC KEY VALUE           a setting of the topic; its others become the
+ *   admin ADDRESS set TOPIC KEY VALUE...        settings of the topic; its others become the
  *                                               broker's
+ *   admin ADDRESS delete-group GROUP            deletes the consumer group and its offsets
  *   admin ADDRESS reset TOPIC GROUP OFFSET      the offset of the consumer group in each partition
  *   admin ADDRESS rows TOPIC                    prints committed messages in order: key and value
  *                                               in hexadecimal digits, a deletion as -
@@ -208,31 +209,31 @@ static void tombstone(char **args)
 }
 
 /* What the broker says that the setting is. */
-static bool has_setting(rd_kafka_queue_t *queue, char **args)
+static bool has_setting(rd_kafka_queue_t *queue, const char *topic, char **setting)
 {
     size_t count = 0;
     bool has = false;
-    rd_kafka_ConfigResource_t *asked =
-        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, args[0]);
+    rd_kafka_ConfigResource_t *asked = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
     rd_kafka_DescribeConfigs(handle, &asked, 1, NULL, queue);
     rd_kafka_event_t *event = result_of(queue, "set");
     const rd_kafka_ConfigResource_t **found = rd_kafka_DescribeConfigs_result_resources(
         rd_kafka_event_DescribeConfigs_result(event), &count);
     const rd_kafka_ConfigEntry_t **entries = rd_kafka_ConfigResource_configs(found[0], &count);
     for (size_t i = 0; i < count; i++)
-        has |= strcmp(rd_kafka_ConfigEntry_name(entries[i]), args[1]) == 0 &&
-               strcmp(rd_kafka_ConfigEntry_value(entries[i]), args[2]) == 0;
+        has |= strcmp(rd_kafka_ConfigEntry_name(entries[i]), setting[0]) == 0 &&
+               strcmp(rd_kafka_ConfigEntry_value(entries[i]), setting[1]) == 0;
     rd_kafka_event_destroy(event);
     rd_kafka_ConfigResource_destroy(asked);
     return has;
 }
 
-static void set_topic(rd_kafka_queue_t *queue, char **args)
+static void set_topic(rd_kafka_queue_t *queue, char **args, int arg_count)
 {
     size_t count = 0;
     rd_kafka_ConfigResource_t *wanted =
         rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, args[0]);
-    rd_kafka_ConfigResource_set_config(wanted, args[1], args[2]);
+    for (int i = 1; i < arg_count; i += 2)
+        rd_kafka_ConfigResource_set_config(wanted, args[i], args[i + 1]);
     rd_kafka_AlterConfigs(handle, &wanted, 1, NULL, queue);
     rd_kafka_event_t *event = result_of(queue, "set");
     const rd_kafka_ConfigResource_t **done =
@@ -242,8 +243,9 @@ static void set_topic(rd_kafka_queue_t *queue, char **args)
             die(args[1], rd_kafka_ConfigResource_error_string(done[i]));
     rd_kafka_event_destroy(event);
     rd_kafka_ConfigResource_destroy(wanted);
-    while (!has_setting(queue, args)) /* the broker hears of it a moment later */
-        rd_kafka_poll(handle, 50);
+    for (int i = 1; i < arg_count; i += 2)
+        while (!has_setting(queue, args[0], args + i)) /* the broker hears of it a moment later */
+            rd_kafka_poll(handle, 50);
 }
 
 static void reset(rd_kafka_queue_t *queue, char **args)
@@ -270,6 +272,21 @@ static void reset(rd_kafka_queue_t *queue, char **args)
     rd_kafka_AlterConsumerGroupOffsets_destroy(wanted);
     rd_kafka_topic_partition_list_destroy(list);
     rd_kafka_metadata_destroy(metadata);
+}
+
+static void delete_group(rd_kafka_queue_t *queue, char **args)
+{
+    size_t groups = 0;
+    rd_kafka_DeleteGroup_t *wanted = rd_kafka_DeleteGroup_new(args[0]);
+    rd_kafka_DeleteGroups(handle, &wanted, 1, NULL, queue);
+    rd_kafka_event_t *event = result_of(queue, "delete-group");
+    const rd_kafka_group_result_t **found =
+        rd_kafka_DeleteGroups_result_groups(rd_kafka_event_DeleteGroups_result(event), &groups);
+    if (groups != 1 || rd_kafka_group_result_error(found[0]))
+        die(args[0],
+            groups ? rd_kafka_error_string(rd_kafka_group_result_error(found[0])) : "no reply");
+    rd_kafka_event_destroy(event);
+    rd_kafka_DeleteGroup_destroy(wanted);
 }
 
 /* A topic that was just created may have no leader known to clients. */
@@ -392,10 +409,12 @@ int main(int argc, char **argv)
         poison(argv + 3);
     else if (strcmp(command, "tombstone") == 0 && argc == 5)
         tombstone(argv + 3);
-    else if (strcmp(command, "set") == 0 && argc == 6)
-        set_topic(queue, argv + 3);
+    else if (strcmp(command, "set") == 0 && argc >= 6 && argc % 2 == 0)
+        set_topic(queue, argv + 3, argc - 3);
     else if (strcmp(command, "reset") == 0 && argc == 6)
         reset(queue, argv + 3);
+    else if (strcmp(command, "delete-group") == 0 && argc == 4)
+        delete_group(queue, argv + 3);
     else if (strcmp(command, "rows") == 0 && argc == 4)
         show_rows(argv[1], argv[3]);
     else if (strcmp(command, "ends") == 0 && argc == 4)

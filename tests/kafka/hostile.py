@@ -101,19 +101,27 @@ def deleted(place):
 
 
 def reset(place):
-    """A stage with state ignores them and says so; the signature stage reads its pages once more."""
+    """A stage with state ignores them, the signature stage reads its pages once more; both say so."""
+    def log(stage):
+        with open(place.path(place.prefix + stage + ".log"), encoding="utf-8") as file:
+            return file.read()
+
     with place.stages():
         place.ingest(crawl="first")
         place.settled(place.expected("first"), "before")
+    with place.stages():
+        until(lambda: all("partitions assigned" in log(stage) for stage in cluster.STAGES), "a restart")
+    for stage in cluster.STAGES:
+        check("was set to" not in log(stage), stage, "takes its own offsets for another's:", log(stage))
     moved = {"signature": ("pages", "0"), "group": ("tier1", "1"), "compare": ("tier2", "1000000")}
     for stage, (topic, offset) in moved.items():
         until(lambda: place.try_reset(topic, stage, offset), f"a group {stage} without members")
     with place.stages():
         place.ingest(crawl="rest")
         place.settled(place.expected(), "offsets that were reset and `samepage run`")
+    check_in("[0]: the consumer group's offset was set to 0 by somebody else", log("signature"))
     for stage in ("group", "compare"):
-        with open(place.path(place.prefix + stage + ".log"), encoding="utf-8") as file:
-            check_in("offset was set to " + moved[stage][1] + " by somebody else", file.read())
+        check_in("offset was set to " + moved[stage][1] + " by somebody else", log(stage))
 
 
 def lost(place):

@@ -2,6 +2,7 @@
  * end of its changelog before the first message. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "kafka/internal.h"
@@ -83,25 +84,46 @@ enum sp_err sp_assignment_lost(struct sp_worker *w, int32_t partition)
     return note_lost(w, t, text);
 }
 
+/* Where the group has committed, in one request for all partitions. */
+struct committed {
+    rd_kafka_topic_partition_list_t *list; /* in the order of the assignment */
+    rd_kafka_resp_err_t code;
+};
+
+static struct committed ask_committed(struct sp_worker *w,
+                                      const rd_kafka_topic_partition_list_t *list)
+{
+    struct committed c = {rd_kafka_topic_partition_list_copy(list), RD_KAFKA_RESP_ERR_NO_ERROR};
+    if (list->cnt)
+        c.code = rd_kafka_committed(w->consumer, c.list, sp_worker_timeout_ms(w));
+    return c;
+}
+
+static enum sp_err note_unknown(struct sp_worker *w, rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_NO_ERROR
+               ? SP_OK
+               : sp_failure_note_kafka(&w->failure, w->producer, code, "committed offsets",
+                                       rd_kafka_err2str(code));
+}
+
 /* Offsets are only ever committed together with a marker: if there are offsets and no marker, the
  * changelog was lost or replaced. */
-static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t)
+static enum sp_err check_fresh(struct sp_worker *w, const struct sp_task *t,
+                               const struct committed *c)
 {
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
-    rd_kafka_topic_partition_list_add(list, w->topics[w->options->stage.input], t->partition);
-    rd_kafka_resp_err_t code = rd_kafka_committed(w->consumer, list, sp_worker_timeout_ms(w));
-    int64_t committed = list->elems[0].offset;
-    rd_kafka_topic_partition_list_destroy(list);
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return sp_failure_note_kafka(&w->failure, w->producer, code, "committed offsets",
-                                     rd_kafka_err2str(code));
-    return committed < 0 ? SP_OK
-                         : note_lost(w, t, "offsets are committed, and the changelog is empty");
+    const rd_kafka_topic_partition_t *p = rd_kafka_topic_partition_list_find(
+        c->list, w->topics[w->options->stage.input], t->partition);
+    enum sp_err err = note_unknown(w, c->code != RD_KAFKA_RESP_ERR_NO_ERROR ? c->code : p->err);
+    return err != SP_OK || p->offset < 0
+               ? err
+               : note_lost(w, t, "offsets are committed, and the changelog is empty");
 }
 
 /* If there is a state, the input must continue where the state ends: no message in between may have
  * been deleted. Also notes what the input may hold of our partitions' messages (direct.c). */
-static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t)
+static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t,
+                               const struct committed *c)
 {
     int64_t low = 0, high = 0;
     rd_kafka_resp_err_t code =
@@ -114,19 +136,17 @@ static enum sp_err check_input(struct sp_worker *w, const struct sp_task *t)
      * before have ended, and their messages are below. */
     w->outlets[w->options->stage.input][t->partition].last = high - 1;
     if (t->input_next < 0)
-        return check_fresh(w, t);
+        return check_fresh(w, t, c);
     return t->input_next < low || t->input_next > high ? sp_assignment_lost(w, t->partition)
                                                        : SP_OK;
 }
 
 /* The marker of the changelog says where a stage with state goes on, and the offsets of the group
  * only repeat it. An operator who has reset them expects something else. */
-static void say_reset(struct sp_worker *w, const rd_kafka_topic_partition_list_t *list)
+static void say_reset(struct sp_worker *w, const struct committed *c)
 {
-    rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
-    rd_kafka_resp_err_t code = rd_kafka_committed(w->consumer, committed, sp_worker_timeout_ms(w));
-    for (int i = 0; i < committed->cnt && code == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
-        const rd_kafka_topic_partition_t *p = &committed->elems[i];
+    for (int i = 0; i < c->list->cnt && c->code == RD_KAFKA_RESP_ERR_NO_ERROR; i++) {
+        const rd_kafka_topic_partition_t *p = &c->list->elems[i];
         const struct sp_task *t = w->tasks[p->partition];
         if (p->err != RD_KAFKA_RESP_ERR_NO_ERROR || p->offset < 0 || t->input_next < 0 ||
             p->offset == t->input_next)
@@ -138,7 +158,6 @@ static void say_reset(struct sp_worker *w, const rd_kafka_topic_partition_list_t
                       "again",
                       p->topic, (int)p->partition, p->offset, t->input_next);
     }
-    rd_kafka_topic_partition_list_destroy(committed);
 }
 
 /* ---- where to begin ---- */
@@ -179,24 +198,31 @@ static int64_t passing_offset(struct sp_worker *w, int32_t partition, int64_t co
     return committed < low ? low : committed;
 }
 
-static void begin_passing(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
+/* Unlike a stage with state, this one goes on where the offsets of its group are. If somebody else
+ * has moved them forward (an operator, or another program in the group), pages were skipped. */
+static void say_moved(struct sp_worker *w, const rd_kafka_topic_partition_t *p)
 {
-    rd_kafka_topic_partition_list_t *committed = rd_kafka_topic_partition_list_copy(list);
-    rd_kafka_resp_err_t code =
-        list->cnt ? rd_kafka_committed(w->consumer, committed, sp_worker_timeout_ms(w))
-                  : RD_KAFKA_RESP_ERR_NO_ERROR;
-    if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
-        sp_failure_note_kafka(&w->failure, w->producer, code, "committed offsets",
-                              rd_kafka_err2str(code));
+    const size_t len = strlen(SP_OFFSETS_OF_OURS);
+    if (p->offset >= 0 &&
+        (p->metadata_size != len || memcmp(p->metadata, SP_OFFSETS_OF_OURS, len) != 0))
+        sp_worker_say(w, "warning",
+                      "%s [%d]: the consumer group's offset was set to %" PRId64
+                      " by somebody else, or by an earlier samepage: this stage goes on there. "
+                      "Publish the pages before it again if they may not have been read",
+                      p->topic, (int)p->partition, p->offset);
+}
+
+static void begin_passing(struct sp_worker *w, rd_kafka_topic_partition_list_t *list,
+                          const struct committed *c)
+{
+    note_unknown(w, c->code);
     for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++) {
-        const rd_kafka_topic_partition_t *p = &committed->elems[i];
-        if (p->err != RD_KAFKA_RESP_ERR_NO_ERROR)
-            sp_failure_note_kafka(&w->failure, w->producer, p->err, "committed offsets",
-                                  rd_kafka_err2str(p->err));
-        else
-            list->elems[i].offset = passing_offset(w, p->partition, p->offset);
+        const rd_kafka_topic_partition_t *p = &c->list->elems[i];
+        if (note_unknown(w, p->err) != SP_OK)
+            break;
+        say_moved(w, p);
+        list->elems[i].offset = passing_offset(w, p->partition, p->offset);
     }
-    rd_kafka_topic_partition_list_destroy(committed);
 }
 
 /* ---- opening and closing ---- */
@@ -229,10 +255,10 @@ static void add_task(struct sp_worker *w, int32_t partition)
     ADD(w, tasks, 1);
 }
 
-static enum sp_err open_task(struct sp_worker *w, struct sp_task *t)
+static enum sp_err open_task(struct sp_worker *w, struct sp_task *t, const struct committed *c)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
-    if (stage->stateful && check_input(w, t) != SP_OK)
+    if (stage->stateful && check_input(w, t, c) != SP_OK)
         return w->failure.err;
     struct sp_store *store = t->db ? sp_db_store(t->db, SP_TASK_STORE_STAGE) : NULL;
     enum sp_err err = stage->open(stage->arg, w, store, &t->stage);
@@ -261,6 +287,22 @@ static void give_back(struct sp_worker *w)
     sp_assignment_close(w);
 }
 
+/* Sets the offsets at which the partitions are to be read. */
+static void begin_all(struct sp_worker *w, struct sp_task *const *tasks,
+                      rd_kafka_topic_partition_list_t *list)
+{
+    struct committed c = ask_committed(w, list);
+    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++)
+        if (open_task(w, tasks[i], &c) == SP_OK)
+            list->elems[i].offset =
+                tasks[i]->input_next >= 0 ? tasks[i]->input_next : RD_KAFKA_OFFSET_BEGINNING;
+    if (!w->options->stage.stateful && w->failure.err == SP_OK)
+        begin_passing(w, list, &c);
+    else if (w->failure.err == SP_OK)
+        say_reset(w, &c);
+    rd_kafka_topic_partition_list_destroy(c.list);
+}
+
 static void open_all(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
 {
     struct sp_task **tasks = sp_calloc((size_t)list->cnt + 1, sizeof *tasks);
@@ -277,14 +319,8 @@ static void open_all(struct sp_worker *w, rd_kafka_topic_partition_list_t *list)
     }
     if (w->options->stage.stateful && list->cnt > 0 && w->failure.err == SP_OK)
         open_states(w, tasks, (size_t)list->cnt);
-    for (int i = 0; i < list->cnt && w->failure.err == SP_OK; i++)
-        if (open_task(w, tasks[i]) == SP_OK)
-            list->elems[i].offset =
-                tasks[i]->input_next >= 0 ? tasks[i]->input_next : RD_KAFKA_OFFSET_BEGINNING;
-    if (!w->options->stage.stateful && w->failure.err == SP_OK)
-        begin_passing(w, list);
-    else if (list->cnt > 0 && w->failure.err == SP_OK)
-        say_reset(w, list);
+    if (w->failure.err == SP_OK)
+        begin_all(w, tasks, list);
     sp_free(tasks);
 }
 

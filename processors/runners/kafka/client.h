@@ -89,6 +89,12 @@ bool sp_kafka_is_forbidden(rd_kafka_resp_err_t code);
     "the broker's ACLs refuse this to our user: grant it (docs/OPERATIONS.md, TLS and SASL, has "  \
     "the rights), and start again"
 
+/* What to look at where brokers are reached and do not take messages: librdkafka retries and does
+ * not tell why. */
+#define SP_KAFKA_UNDELIVERED                                                                       \
+    "see whether the brokers have room on their disks, and whether min.insync.replicas of the "    \
+    "topic is more than it has replicas in sync"
+
 /* The number of partitions of an existing topic; SP_NOT_FOUND, SP_BUSY (no broker is reachable),
  * SP_INVALID (sp_kafka_is_forbidden). */
 enum sp_err sp_kafka_partitions(rd_kafka_t *handle, const char *topic, int32_t *ret_count);

@@ -113,6 +113,9 @@ static inline void sp_worker_alive(struct sp_worker *w)
     SET(w, last_poll_ms, sp_clock_ms());
 }
 
+/* What is noted with the offsets that a stage commits, so that others' are told apart. */
+#define SP_OFFSETS_OF_OURS "samepage"
+
 static inline int sp_worker_timeout_ms(const struct sp_worker *w)
 {
     enum { TIMEOUT_MS = 30000 };

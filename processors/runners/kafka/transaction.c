@@ -160,6 +160,15 @@ static void on_too_large(struct sp_worker *w, const rd_kafka_message_t *m)
         "a message is too large for the topic: the message that led to it becomes a dead letter");
 }
 
+static const char *why_not(rd_kafka_resp_err_t code)
+{
+    return code == RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP
+               ? "the clock of this machine is further from the broker's than the topic's "
+                 "message.timestamp.after.max.ms or message.timestamp.before.max.ms allows: set the "
+                 "clocks"
+               : rd_kafka_err2str(code);
+}
+
 void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
 {
     struct sp_worker *w = arg;
@@ -174,7 +183,7 @@ void sp_transaction_delivered(rd_kafka_t *handle, const rd_kafka_message_t *m, v
         w->purged = true; /* because of another failure, which may be reported later */
     else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
         sp_failure_note_kafka(&w->failure, w->producer, m->err, "a message was not delivered",
-                              rd_kafka_err2str(m->err));
+                              why_not(m->err));
     else if (m->offset > outlet->last)
         outlet->last = m->offset;
 }
@@ -298,7 +307,7 @@ static void deliver_all(struct sp_worker *w)
     if (w->failure.err == SP_OK &&
         rd_kafka_flush(w->producer, left_ms) != RD_KAFKA_RESP_ERR_NO_ERROR)
         sp_failure_note_cause(&w->failure, SP_ABORT_TIMEOUT, "commit",
-                              "messages could not be delivered in time");
+                              "messages could not be delivered in time: " SP_KAFKA_UNDELIVERED);
     sp_worker_alive(w);
 }
 
@@ -329,10 +338,15 @@ static enum sp_err commit_offsets(struct sp_worker *w)
 {
     const struct sp_worker_stage *stage = &w->options->stage;
     rd_kafka_topic_partition_list_t *offsets = rd_kafka_topic_partition_list_new(8);
-    for (int32_t p = 0; p < w->partitions[stage->input]; p++)
-        if (w->tasks[p] && w->tasks[p]->handled_next >= 0)
-            rd_kafka_topic_partition_list_add(offsets, w->topics[stage->input], p)->offset =
-                w->tasks[p]->handled_next;
+    for (int32_t p = 0; p < w->partitions[stage->input]; p++) {
+        if (!w->tasks[p] || w->tasks[p]->handled_next < 0)
+            continue;
+        rd_kafka_topic_partition_t *next =
+            rd_kafka_topic_partition_list_add(offsets, w->topics[stage->input], p);
+        next->offset = w->tasks[p]->handled_next;
+        next->metadata = sp_strdup(SP_OFFSETS_OF_OURS); /* the list frees it */
+        next->metadata_size = strlen(SP_OFFSETS_OF_OURS);
+    }
     rd_kafka_consumer_group_metadata_t *metadata = rd_kafka_consumer_group_metadata(w->consumer);
     /* Messages may have waited long for their broker, and the worker may have left the group
      * meanwhile. It then has no member id, and the broker accepts offsets without a member id

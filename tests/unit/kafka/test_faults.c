@@ -149,6 +149,40 @@ TEST(a_member_that_is_expelled_aborts)
     world_destroy();
 }
 
+/* Brokers of Kafka 4 refuse what is an hour ahead. */
+TEST(a_clock_that_brokers_do_not_accept_is_said)
+{
+    world_create(true);
+    world.stop_at_restart = true;
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    world_inject(PRODUCE, 8, RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP);
+    world_feed(MESSAGES, MESSAGES);
+    CU_ASSERT_EQUAL(world_join(), SP_OK);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.restarted, "set the clocks"));
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
+TEST(a_stage_says_what_to_look_at_if_brokers_do_not_take_messages)
+{
+    enum { TIMES = 1000 }; /* more than are tried in TIMEOUT_MS */
+    world_create(true);
+    world.stop_at_restart = true;
+    world_start();
+    world_feed(0, MESSAGES);
+    world_wait_committed(MESSAGES);
+    world_lose_patience();
+    world_inject(PRODUCE, TIMES, RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS);
+    world_feed(MESSAGES, MESSAGES);
+    CU_ASSERT_EQUAL(world_join(), SP_OK);
+    CU_ASSERT_EQUAL(world.metrics.aborts[SP_ABORT_TIMEOUT], 1);
+    CU_ASSERT_PTR_NOT_NULL(strstr(world.restarted, "min.insync.replicas"));
+    world_check_applied(MESSAGES);
+    world_destroy();
+}
+
 TEST(a_commit_without_a_reply_is_not_applied)
 {
     world_create(true);

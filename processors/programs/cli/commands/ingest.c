@@ -26,6 +26,7 @@ struct ingest {
     uint64_t revisits;
     uint64_t too_large;
     uint64_t failed;
+    rd_kafka_resp_err_t why; /* the first failure */
 };
 
 /* Skips the page, because a retry would fail as well, and continues with the rest of the crawl. */
@@ -39,6 +40,12 @@ static void leave_out(struct ingest *in, struct sp_view url, size_t bytes)
             bytes, (int)url.len, url.data);
 }
 
+static void note_failure(struct ingest *in, rd_kafka_resp_err_t code)
+{
+    if (in->failed++ == 0)
+        in->why = code;
+}
+
 static void on_delivery(rd_kafka_t *handle, const rd_kafka_message_t *m, void *arg)
 {
     struct ingest *in = arg;
@@ -46,8 +53,8 @@ static void on_delivery(rd_kafka_t *handle, const rd_kafka_message_t *m, void *a
     in->queued -= m->key_len + m->len;
     if (m->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
         leave_out(in, sp_view(m->key, m->key_len), m->len);
-    else
-        in->failed += m->err != RD_KAFKA_RESP_ERR_NO_ERROR;
+    else if (m->err != RD_KAFKA_RESP_ERR_NO_ERROR)
+        note_failure(in, m->err);
 }
 
 static void configure(rd_kafka_conf_t *conf, void *arg)
@@ -114,7 +121,8 @@ static void publish_page(struct ingest *in, const struct sp_page_record *record)
         in->queued += in->url.len + bytes.len;
         return;
     }
-    in->failed += code != RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+    if (code != RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE)
+        note_failure(in, code);
     sp_buf_done(&bytes);
 }
 
@@ -124,7 +132,7 @@ static void on_item(void *arg, const struct sp_input_item *item)
     sp_buf_reset(&in->url);
     const char *why = unusable(in, item);
     sp_readings_add(&in->readings, item->records, why);
-    if (why)
+    if (why || in->failed)
         return;
     struct sp_page_record record = item->page;
     if (in->payloads_err == SP_OK)
@@ -144,7 +152,9 @@ static enum sp_err publish(struct ingest *in, const struct sp_input_options *opt
     struct sp_chunk *chunk = NULL;
     struct sp_parser *parser = sp_parser_new(options);
     enum sp_err err = sp_input_open(files, count, options, &input, fault);
-    while (err == SP_OK && (err = sp_input_next_chunk(input, &chunk, fault)) == SP_OK) {
+    /* What could not be delivered has to be sent again, after what is read now: no more is read. */
+    while (err == SP_OK && !in->failed &&
+           (err = sp_input_next_chunk(input, &chunk, fault)) == SP_OK) {
         sp_chunk_parse(parser, chunk, on_item, in);
         sp_chunk_free(chunk);
         if (in->payloads_err != SP_OK) {
@@ -178,6 +188,22 @@ static void say(const struct ingest *in)
                 sp_thousands(sp_payloads_forgone(in->payloads)).text);
 }
 
+static enum sp_err deliver_rest(struct ingest *in, struct sp_fault *fault)
+{
+    enum { FLUSH_MS = 120000 };
+    rd_kafka_resp_err_t code =
+        in->failed ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_flush(in->producer, FLUSH_MS);
+    if (code == RD_KAFKA_RESP_ERR_NO_ERROR && !in->failed)
+        return SP_OK;
+    code = in->failed ? in->why : code;
+    return sp_fault_set(
+        fault, SP_IO,
+        "%s: not all pages could be delivered (%s): %s. Then run the same command again; pages "
+        "that were delivered are known then, and do no harm",
+        in->topic, rd_kafka_err2str(code),
+        sp_kafka_is_forbidden(code) ? SP_KAFKA_FORBIDDEN : SP_KAFKA_UNDELIVERED);
+}
+
 /* Finds the format of pages: with a registry, the schema id that the registry has. */
 static enum sp_err find_format(const struct sp_config *config, const struct sp_kafka_options *kafka,
                                struct sp_wire_format *format, struct sp_fault *fault)
@@ -197,7 +223,6 @@ static enum sp_err find_format(const struct sp_config *config, const struct sp_k
 static int ingest(const struct sp_config *config, const char *payloads, const char *const *files,
                   size_t count)
 {
-    enum { FLUSH_MS = 120000 };
     struct ingest in = {.format = sp_wire_format_of_id((uint32_t)config->topics_pages_schema_id)};
     struct sp_kafka_options kafka;
     struct sp_input_options input;
@@ -230,9 +255,8 @@ static int ingest(const struct sp_config *config, const char *payloads, const ch
                      "there is no topic for pages; `samepage topics create` creates it");
     else if (reached)
         err = publish(&in, &input, files, count, &progress, &fault);
-    if (err == SP_OK &&
-        (rd_kafka_flush(in.producer, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR || in.failed))
-        err = sp_fault_set(&fault, SP_IO, "not all pages could be delivered");
+    if (err == SP_OK)
+        err = deliver_rest(&in, &fault);
     sp_progress_end(&progress);
     rd_kafka_destroy(in.producer);
     sp_buf_done(&in.url);

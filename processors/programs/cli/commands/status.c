@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/url.h"
@@ -12,6 +13,8 @@
 #include "codec/lines.h"
 
 enum { POLL_MS = 200, TIMEOUT_MS = 15000 };
+/* Longer than a dead stage leaves a transaction open, behind which nothing may be read. */
+enum { SILENCE_MS = 60000 };
 
 static volatile sig_atomic_t stop;
 
@@ -26,6 +29,7 @@ struct lookup {
     rd_kafka_t *watcher;
     char topic[SP_TOPIC_NAME_MAX];
     int32_t partitions;
+    int64_t heard_ms; /* when the last message came */
     struct sp_buf text;
     struct sp_buf line;
 };
@@ -42,13 +46,41 @@ static bool read_event(struct lookup *l, const rd_kafka_message_t *m)
     return true;
 }
 
-/* Reads the partition to its end and keeps the page's last event in l->line; false if there is
- * none, or if it was deleted. */
-static bool find_last(struct lookup *l, struct sp_view key, int32_t partition, int64_t high)
+static void begin(struct lookup *l, rd_kafka_topic_partition_list_t *list)
 {
-    bool found = false;
-    for (int64_t next = 0; next < high && !stop;) {
+    l->heard_ms = sp_clock_ms();
+    rd_kafka_assign(l->reader, list);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* Whether to go on without the end. A broker that is gone sends nothing, and messages behind a
+ * transaction that is still open may not be read. */
+static bool waits(struct lookup *l, const rd_kafka_message_t *m)
+{
+    if (m && (m->err == RD_KAFKA_RESP_ERR_NO_ERROR || m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF))
+        l->heard_ms = sp_clock_ms();
+    return !stop && sp_clock_ms() - l->heard_ms < SILENCE_MS;
+}
+
+static int not_read(const struct lookup *l)
+{
+    if (stop)
+        return sp_cli_failed("%s: interrupted before its end", l->topic);
+    return sp_cli_failed("%s: its end cannot be read: nothing came for %d seconds. The broker does "
+                         "not reply, or a transaction is still open; try again",
+                         l->topic, SILENCE_MS / 1000);
+}
+
+/* Reads the partition to its end and keeps the page's last event in l->line; false if there is
+ * none, or if it was deleted. *ret_ended: the end was reached. */
+static bool find_last(struct lookup *l, struct sp_view key, int32_t partition, int64_t high,
+                      bool *ret_ended)
+{
+    bool found = false, more = true;
+    int64_t next = 0;
+    while (next < high && more) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(l->reader, POLL_MS);
+        more = waits(l, m);
         if (!m)
             continue;
         if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -62,6 +94,7 @@ static bool find_last(struct lookup *l, struct sp_view key, int32_t partition, i
         }
         rd_kafka_message_destroy(m);
     }
+    *ret_ended = next >= high;
     return found;
 }
 
@@ -81,13 +114,15 @@ static int look_up(struct lookup *l, const char *url)
     }
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
     rd_kafka_topic_partition_list_add(list, l->topic, partition)->offset = low;
-    rd_kafka_assign(l->reader, list);
-    rd_kafka_topic_partition_list_destroy(list);
+    begin(l, list);
+    bool ended = true;
     struct sp_buf key = {0};
     sp_buf_put_view(&key, sp_buf_view(&l->text)); /* reading overwrites l->text */
-    bool found = low < high && find_last(l, sp_buf_view(&key), partition, high);
+    bool found = low < high && find_last(l, sp_buf_view(&key), partition, high, &ended);
     sp_buf_done(&key);
     rd_kafka_assign(l->reader, NULL);
+    if (!ended)
+        return not_read(l);
     if (!found)
         return sp_cli_failed("%s: no status is known", url);
     fwrite(l->line.data, 1, l->line.len, stdout);
@@ -124,7 +159,7 @@ static void keep(struct lookup *l, struct sp_map *map, const rd_kafka_message_t 
     sp_buf_put_view(&k->line, sp_buf_view(&l->line));
 }
 
-static void print_all(struct sp_map *map)
+static void print_all(struct sp_map *map, bool whole)
 {
     struct known **sorted = sp_alloc((map->count + 1) * sizeof *sorted);
     size_t count = 0;
@@ -133,7 +168,8 @@ static void print_all(struct sp_map *map)
             sorted[count++] = map->cells[i].object;
     qsort(sorted, count, sizeof *sorted, by_name);
     for (size_t i = 0; i < count; i++) {
-        fwrite(sorted[i]->line.data, 1, sorted[i]->line.len, stdout);
+        if (whole)
+            fwrite(sorted[i]->line.data, 1, sorted[i]->line.len, stdout);
         sp_buf_done(&sorted[i]->line);
         sp_free(sorted[i]->name);
         sp_free(sorted[i]);
@@ -147,10 +183,11 @@ static int list_all(struct lookup *l)
     rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(l->partitions);
     for (int32_t p = 0; p < l->partitions; p++)
         rd_kafka_topic_partition_list_add(list, l->topic, p)->offset = RD_KAFKA_OFFSET_BEGINNING;
-    rd_kafka_assign(l->reader, list);
-    rd_kafka_topic_partition_list_destroy(list);
-    for (int32_t ended = 0; ended < l->partitions && !stop;) {
+    begin(l, list);
+    int32_t ended = 0;
+    for (bool more = true; ended < l->partitions && more;) {
         rd_kafka_message_t *m = rd_kafka_consumer_poll(l->reader, POLL_MS);
+        more = waits(l, m);
         if (!m)
             continue;
         if (m->err == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -159,9 +196,9 @@ static int list_all(struct lookup *l)
             ended += m->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
         rd_kafka_message_destroy(m);
     }
-    print_all(&map);
+    print_all(&map, ended == l->partitions);
     sp_map_done(&map);
-    return SP_EXIT_DONE;
+    return ended == l->partitions ? SP_EXIT_DONE : not_read(l);
 }
 
 /* ---- --follow, which uses the public client ---- */
@@ -191,7 +228,7 @@ static int follow(struct lookup *l, struct samepage_status_client *client)
         int got = samepage_status_next(client, POLL_MS, &event);
         if (got == SAMEPAGE_FATAL)
             return sp_cli_failed("%s", samepage_status_error(client));
-        if (got < 0)
+        if (got < 0 || got == SAMEPAGE_REMADE)
             fprintf(stderr, "samepage: %s\n", samepage_status_error(client));
         if (got != SAMEPAGE_EVENT)
             continue;

@@ -1,0 +1,188 @@
+"""What disks and operators do to brokers and topics while the stages work: `brokers.py PART WORK PROGRAM ADMIN`.
+
+    disk      the disk of the broker, which is full for a while (a tmpfs: only where mounting is allowed)
+    sizes     max.message.bytes of each topic is less than what the stages send
+    remade    all topics, while readers of the statuses go on
+    groups    the consumer groups, deleted while the stages stand still
+
+Statuses are those of `samepage run` afterwards.
+"""
+
+import os
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+
+import cluster
+from hostile import Hostile, small_disk
+from statuses import ask, decided, main, of_json
+from harness import PATIENCE_SECONDS, Failure, check, check_equal, check_in, free_port, until
+
+SOON = {"kafka.transaction.timeout.ms": "10000", "kafka.message.timeout.ms": "8000"}
+
+
+def said(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def log(place, stage):
+    return said(place.path(f"{place.prefix}{stage}.log"))
+
+
+def alive(place):
+    for (_, stage), process in place.processes.running.items():
+        check(process.poll() is None, stage, "ended by itself:", log(place, stage))
+
+
+def put(place, topic, key, value):
+    compacted = topic == "status" or "changelog" in topic
+    place.admin("set", topic, key, value, "cleanup.policy", "compact" if compacted else "delete")
+
+
+def sizes(place):
+    """The stage ends, since a retry meets the same; nothing is lost or left out."""
+    victims = [("group", "tier1-changelog"), ("group", "status"), ("compare", "tier2-changelog"), ("compare", "tier1"),
+               ("signature", "tier1")]
+    lines = open(place.path("crawl.jsonl"), encoding="utf-8").readlines()
+    processes = place.processes
+
+    def start(stage):
+        processes.start((place.program, stage), [place.program, stage, *place.settings(stage)],
+                        place.path(f"{place.prefix}{stage}.log"))
+
+    try:
+        for stage in cluster.STAGES:
+            start(stage)
+        for number, (stage, topic) in enumerate(victims):
+            part = lines[len(lines) * number // len(victims):len(lines) * (number + 1) // len(victims)]
+            with open(place.path("part"), "w", encoding="utf-8") as file:
+                file.writelines(part)
+            put(place, topic, "max.message.bytes", "200")
+            place.ingest(crawl="part")
+            process = processes.running[place.program, stage]
+            until(lambda: process.poll() is not None, lambda: f"the end of {stage}: " + log(place, stage))
+            check_equal(process.returncode, 1, f"exit code of {stage}")
+            check_in(f"{topic}: a message of", log(place, stage).splitlines()[-1])
+            put(place, topic, "max.message.bytes", "20000000")
+            for other in cluster.STAGES:
+                if processes.running[place.program, other].poll() is not None:
+                    start(other)
+        place.settled(place.expected(), "the limits as they were")
+        ends = place.ends("dead-letter")
+        check_equal(sum(high - low for low, high in ends), 0, "dead letters")
+    finally:
+        processes.kill()
+
+
+def remade(place):
+    """Nothing of the former crawl is served or followed on, and no status of the new one is missed."""
+    port, topics = free_port(), ["pages", "tier1", "tier2", "status", "dead-letter", "tier1-changelog", "tier2-changelog"]
+
+    def served(url):
+        try:
+            return ask(f"http://127.0.0.1:{port}", "/v1/status?url=" + urllib.parse.quote(url, safe=""))
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            return None
+
+    def followed():
+        return of_json(said(place.path("followed")).rpartition("\n")[0])
+
+    with place.started(place.program, "serve", "--kafka", "--listen", f"127.0.0.1:{port}", *place.settings()), \
+            place.started(place.program, "status", "--follow", *place.settings(), output=place.path("followed")):
+        with place.stages():
+            place.ingest(crawl="first")
+            want = place.expected("first")
+            place.settled(want, "before")
+            old = min(want)
+            until(lambda: served(old) not in (None, 404), "the first crawl's status")
+        until(lambda: decided(followed()) == want, "the first crawl's statuses")
+        for topic in topics:
+            place.admin("delete", topic)
+        until(lambda: place.call("topics", "create", *place.settings()).count(" created") == len(topics), "new topics")
+        count = len(followed())
+        place.call("synth", "--pages", "40", "--seed", "4", "--words", "60", "-o", place.path("crawl.jsonl"))
+        os.remove(place.path("want.jsonl"))
+        want = place.expected()
+        gone = min(set(decided(followed())) - set(want))
+        with place.stages():
+            place.ingest()
+            place.settled(want, "topics that were made again")
+            until(lambda: served(gone) == 404 and served(min(want)) not in (None, 404),
+                  lambda: f"the new statuses alone: {served(gone)}, {served(min(want))}")
+            until(lambda: decided(followed()[count:]) == want, "the new statuses")
+        check_in("was deleted and made again", log(place, "status"))
+
+
+def groups(place):
+    """Stages with state go on where their state ends; the signature stage reads its pages once more."""
+    with place.stages():
+        place.ingest(crawl="first")
+        place.settled(place.expected("first"), "before")
+    for stage in cluster.STAGES:
+        until(lambda: subprocess.run([place.admin_program, place.address, "delete-group", place.prefix + stage],
+                                     stderr=subprocess.DEVNULL, check=False).returncode == 0,
+              f"a group {stage} without members")
+    with place.stages():
+        place.ingest(crawl="rest")
+        place.settled(place.expected(), "groups that were deleted and `samepage run`")
+        alive(place)
+
+
+def disk(place):
+    """The broker ends when its disk is full. Nothing that it has acknowledged is lost."""
+    folder = place.path("kafka")
+    data = os.path.join(folder, "node-1", "data")
+    ballast = os.path.join(data, "ballast")
+    place.more.update({**SOON, "audit.share": 1})
+    broker = cluster.Broker(folder)
+    with small_disk(data, "400m"):
+        try:
+            place.address = broker.up()
+            place.connection = {"kafka.bootstrap.servers": place.address}
+            place.call("topics", "create", *place.settings())
+            with place.stages(), place.started(place.program, "watch", *place.settings("watch")), \
+                    place.started(place.program, "serve", "--kafka", "--listen", "127.0.0.1:0", *place.settings()):
+                place.ingest(crawl="first")
+                place.settled(place.expected("first"), "before")
+                fill(data, ballast)
+                pid = broker.pid()
+                done = ingest_until(place, lambda: not os.path.exists(f"/proc/{pid}"))
+                print("ingest:", done.returncode, done.stderr[-300:])
+                time.sleep(3)
+                alive(place)
+                os.remove(ballast)
+                broker.restart()
+                place.ingest(crawl="rest")
+                place.settled(place.expected(), "a broker whose disk was full and `samepage run`")
+                alive(place)
+        finally:
+            place.processes.kill()
+            broker.down()
+
+
+def fill(folder, ballast):
+    room = os.statvfs(folder)
+    with open(ballast, "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, room.f_bavail * room.f_frsize - (64 << 10))
+
+
+def ingest_until(place, ended):
+    """The last attempt, which says what is wrong."""
+    for _ in range(20):
+        done = subprocess.run([place.program, "ingest", *place.settings(), place.path("rest")], text=True,
+                              stderr=subprocess.PIPE, timeout=PATIENCE_SECONDS, check=False)
+        if done.returncode:
+            check(until(ended, "the end of a broker whose disk is full"), "")
+            check(done.stderr.strip(), "ingest ended without a word")
+            return done
+    raise Failure("ingest never met the full disk")
+
+
+if __name__ == "__main__":
+    test = {"sizes": sizes, "remade": remade, "groups": groups, "disk": disk}[sys.argv[1]]
+    main(lambda *args: test(Hostile(sys.argv[1], *args)), *sys.argv[2:])
