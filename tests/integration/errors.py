@@ -6,10 +6,11 @@ import glob
 import json
 import os
 import re
+import resource
 import subprocess
 import tarfile
 
-from harness import Skip, check, check_equal, check_in, main, statuses, until
+from harness import PATIENCE_SECONDS, Skip, check, check_equal, check_in, main, statuses, until
 
 STAGES = ["signature", "group", "compare", "contain"]  # one source for all four
 COMMANDS = ["run", "dedup", "audit", "synth", "pairs", "similar", "train", "cover", "archive", "topics", "ingest",
@@ -413,6 +414,47 @@ def an_output_that_cannot_be_written_is_an_error(work):
         check(code == 1, arguments, "to a full standard output: exit code", code)
 
 
+def a_limit_of_the_system_is_said(work):
+    """The signal of a file that may not grow would end the program without a word, an exception of RocksDB with one
+    of the library."""
+    def limited(*limits):
+        return lambda: [resource.setrlimit(which, (most, most)) for which, most in limits]
+
+    work.crawl(pages=3000, words=20)
+    work.run("run", "-q", "-o", "want", "crawl.jsonl")
+    arguments = ["run", "-q", "--state", "state", "-o", "out", "crawl.jsonl"]
+    for command in ["run", "-q", "-o", "out2", "crawl.jsonl"], arguments:
+        process = work.start(*command, stderr=subprocess.PIPE, preexec_fn=limited((resource.RLIMIT_FSIZE, 1 << 16)))
+        said = process.communicate(timeout=PATIENCE_SECONDS)[1].decode()
+        check_equal(process.returncode, 1, f"exit code of {command}: {said}")
+        check_in("File too large", said)
+    work.run(*arguments)
+    check_equal(work.read("want"), work.read("out"), "statuses after the limit was lifted")
+    memory = limited((resource.RLIMIT_AS, 150 << 20), (resource.RLIMIT_CORE, 0))
+    if work.start("--version", preexec_fn=memory).wait():
+        return  # an address sanitizer needs more
+    process = work.start("run", "-q", "--state", "other", "-o", "out3", "crawl.jsonl", stderr=subprocess.PIPE,
+                         preexec_fn=memory)
+    said = process.communicate(timeout=PATIENCE_SECONDS)[1].decode()
+    check_equal(process.returncode, 1, f"exit code with little memory: {said}")
+    check(re.search(r"samepage: .*(memory|thread)", said), "with little memory it says", said)
+
+
+def a_line_without_an_end_does_not_fill_the_memory(work):
+    """Of files that are not read as inputs are; theirs is limited as a record is."""
+    work.crawl(pages=50)
+    work.write("long", b"word " * 60_000)
+    limit = ["--set", "input.max_record_bytes=100000"]
+    check_in("long: is longer than input.max_record_bytes", complaint(work, "similar", *limit, "long", "long", code=2))
+    check_in("long: has a line longer than input.max_record_bytes",
+             complaint(work, "audit", "-q", *limit, "--removed", "long", "crawl.jsonl"))
+    work.run("run", "-q", "--state", "state", "-o", "out", "crawl.jsonl")
+    page = work.json_lines("crawl.jsonl")[0]["url"]
+    work.write("names", b"http://" + b"a" * 300_000 + b".example/\n" + page.encode() + b"\n")
+    done = work.run("forget", "--state", "state", "-o", "out", "--forget", "names")
+    check_in("1 pages forgotten", done.err)
+
+
 def a_state_that_cannot_be_made_is_an_error(work):
     work.crawl(pages=50)
     for directory in "crawl.jsonl/state", "/proc/samepage", "":
@@ -585,6 +627,19 @@ def a_page_without_content_is_a_dead_letter_that_names_the_field(work):
     for d in lacking:
         check_in("--text-field", d["detail"])
         check("rename" not in d["detail"], "another field was named", d)
+
+
+def what_a_name_would_do_to_a_terminal_is_not_in_messages(work):
+    """Names of files and of columns come from whoever made the collection."""
+    name = "title\x1b]0;owned\x07\x9b31m\x7f\r.csv"
+    work.write(name, "")
+    work.write("b" + name, "nonsense\x1b[2J,\x1b[31mred\n1,2\n")
+    for arguments in (["run", name], ["run", "b" + name], ["run", "c" + name], ["dedup", name, "b" + name, "--kept", "k"],
+                      ["pairs", "b" + name], ["run", "--state", name, name], ["similar", name, "c" + name]):
+        process = work.start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        _, said = process.communicate(timeout=PATIENCE_SECONDS)
+        check(said, "no message for", arguments)
+        check(not re.search(rb"[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]", said), arguments, "writes", said)
 
 
 def an_input_without_any_usable_page_is_no_error(work):

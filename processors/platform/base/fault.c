@@ -1,12 +1,25 @@
 /* See fault.h. */
 #include "base/fault.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
 
 static const char CUT[] = "…";
+
+void sp_fault_tame(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        bool is_ascii = (*c < ' ' && *c != '\n' && *c != '\t') || *c == 0x7f;
+        bool is_latin = *c == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f; /* in UTF-8 */
+        if (is_ascii || is_latin)
+            *c = '?';
+        if (is_latin)
+            *++c = '?';
+    }
+}
 
 enum sp_err sp_fault_setv(struct sp_fault *fault, enum sp_err err, const char *format, va_list args)
 {
@@ -22,6 +35,7 @@ enum sp_err sp_fault_setv(struct sp_fault *fault, enum sp_err err, const char *f
         memcpy(text + len, CUT, sizeof CUT);
         len += sizeof CUT - 1;
     }
+    sp_fault_tame(text);
     memcpy(fault->text, text, len + 1);
     return err;
 }

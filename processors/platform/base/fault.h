@@ -28,4 +28,9 @@ enum sp_err sp_fault_set(struct sp_fault *fault, enum sp_err err, const char *fo
 enum sp_err sp_fault_setv(struct sp_fault *fault, enum sp_err err, const char *format, va_list args)
     __attribute__((format(printf, 3, 0)));
 
+/* Replaces what would have an effect on a terminal (control characters of ASCII and Latin-1, except
+ * line breaks and tabs) by "?": names of files and of columns come from outside. Faults have none
+ * of it. */
+void sp_fault_tame(char *text);
+
 #endif

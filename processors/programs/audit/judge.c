@@ -122,6 +122,12 @@ static enum sp_err read_list(struct reading *r, const char *name, struct sp_faul
         size_t seen = bytes.len;
         bytes.len += n;
         read_lines(&bytes, seen, n == 0, lines, r);
+        if (bytes.len > r->a->options->input.max_record_bytes) {
+            err = sp_fault_set(
+                fault, SP_MALFORMED,
+                "%s: has a line longer than input.max_record_bytes, so it is no list", name);
+            break;
+        }
     }
     sp_audit_lines_free(lines);
     sp_source_close(source);

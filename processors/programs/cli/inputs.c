@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fault.h"
 #include "base/mem.h"
 #include "base/names.h"
 #include "base/url.h"
@@ -115,22 +116,27 @@ void sp_cli_reasons(struct sp_readings *readings, const char *advice)
     fprintf(stderr, "samepage: %s of %s records could not be read%s\n",
             sp_thousands(readings->bad).text, sp_thousands(readings->records).text, advice);
     sp_readings_sort(readings);
-    for (int i = 0; i < SHOWN && readings->reasons[i].why; i++)
+    for (int i = 0; i < SHOWN && readings->reasons[i].why; i++) {
+        sp_fault_tame(readings->reasons[i].why);
         fprintf(stderr, "samepage:   %s: %s%s\n", sp_thousands(readings->reasons[i].count).text,
                 readings->reasons[i].why,
                 strcmp(readings->reasons[i].why, SP_URL_REFUSED) == 0
                     ? "; if it is an id, name its field: --id-field NAME"
                     : "");
+    }
 }
 
 int sp_cli_verdict(const struct sp_config *config, const struct sp_readings *readings)
 {
+    struct sp_fault said;
     uint64_t bad = readings->bad, records = readings->records;
     if (bad > 0 && bad == records && readings->before == 0)
         return sp_cli_failed("no record of the input could be read");
-    if (readings->empty_inputs)
-        fprintf(stderr, "samepage: %s: it contains no record%s\n", readings->empty_input,
-                readings->empty_inputs > 1 ? ", and neither do other inputs" : "");
+    if (readings->empty_inputs) {
+        sp_fault_set(&said, SP_OK, "%s: it contains no record%s", readings->empty_input,
+                     readings->empty_inputs > 1 ? ", and neither do other inputs" : "");
+        fprintf(stderr, "samepage: %s\n", said.text);
+    }
     if (records == 0 || (double)bad <= config->input_max_unreadable * (double)records)
         return SP_EXIT_DONE;
     return sp_cli_failed("%s of %s records could not be read (%.3g %%): more than "

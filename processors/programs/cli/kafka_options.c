@@ -126,6 +126,9 @@ void sp_cli_log(const char *level, const char *text)
         for (size_t i = 0; i < line.len; i++) /* an entry must stay one line */
             if ((unsigned char)line.data[i] < ' ')
                 line.data[i] = ' ';
+        sp_buf_put_u8(&line, 0);
+        sp_fault_tame(line.data);
+        line.len--;
     }
     sp_buf_put_u8(&line, '\n');
     fwrite(line.data, 1, line.len, stderr); /* as one write, because other threads log as well */

@@ -1,4 +1,4 @@
-/* Lack of memory in libraries that are written in C++: RocksDB, simdjson. */
+/* Lack of memory and of threads in libraries that are written in C++: RocksDB, simdjson. */
 #ifndef SP_CLI_NEW_HANDLER_H
 #define SP_CLI_NEW_HANDLER_H
 
@@ -7,7 +7,8 @@ extern "C" {
 #endif
 
 /* When `new` finds no memory, the process ends as when our own allocations fail (base/mem.h). An
- * exception would pass through functions of C. */
+ * exception would pass through functions of C. When a library finds no more threads, the process
+ * ends with a message and exit code 1. */
 void sp_cli_handle_new(void);
 
 #ifdef __cplusplus

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fault.h"
 #include "cli/cli.h"
 
 /* In the order of SP_FIELD_OPTIONS. */
@@ -146,12 +147,12 @@ int sp_cli_usage(const struct sp_command *command, const char *format, ...)
 
 int sp_cli_failed(const char *format, ...)
 {
+    struct sp_fault said;
     va_list args;
     va_start(args, format);
-    fputs("samepage: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    sp_fault_setv(&said, SP_IO, format, args);
     va_end(args);
+    fprintf(stderr, "samepage: %s\n", said.text);
     return SP_EXIT_FAILED;
 }
 

@@ -23,6 +23,16 @@ TEST(a_fault_can_be_put_into_its_own_new_text)
     CU_ASSERT_STRING_EQUAL(fault.text, "file: line 3");
 }
 
+TEST(what_would_have_an_effect_on_a_terminal_is_not_in_a_fault)
+{
+    struct sp_fault fault;
+    sp_fault_set(&fault, SP_INVALID, "%s",
+                 "a\x1b[31mb\rc\x7f"
+                 "d\xc2\x9b"
+                 "1me\n\tf é中");
+    CU_ASSERT_STRING_EQUAL(fault.text, "a?[31mb?c?d??1me\n\tf é中");
+}
+
 /* The cut falls on each byte of a multi-byte character in turn. */
 TEST(a_long_fault_is_cut_between_characters_and_shows_it)
 {

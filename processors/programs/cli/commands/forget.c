@@ -37,22 +37,33 @@ static void add_name(struct arguments *a, struct sp_view name)
     sp_buf_done(&doc);
 }
 
+/* Returns whether there is a line. What is longer than a URL can be is cut, and then is none. */
+static bool read_line(FILE *in, struct sp_buf *out)
+{
+    enum { LONGEST = 1 << 16 };
+    int c;
+    sp_buf_reset(out);
+    while ((c = getc(in)) != EOF && c != '\n')
+        if (out->len < LONGEST)
+            sp_buf_put_u8(out, (uint8_t)c);
+    return c != EOF || out->len > 0;
+}
+
 static int read_list(struct arguments *a)
 {
     bool standard = strcmp(a->list, "-") == 0;
     FILE *in = standard ? stdin : fopen(a->list, "r");
-    char *line = NULL;
-    size_t size = 0;
+    struct sp_buf line = {0};
     if (!in)
         return sp_cli_failed("%s: cannot be read: %s", a->list, strerror(errno));
-    for (ssize_t len; (len = getline(&line, &size, in)) >= 0;) {
-        while (len > 0 && strchr("\r\n \t", line[len - 1]))
-            len--;
-        if (len > 0)
-            add_name(a, sp_view(line, (size_t)len));
+    while (read_line(in, &line)) {
+        while (line.len > 0 && strchr("\r \t", line.data[line.len - 1]))
+            line.len--;
+        if (line.len > 0)
+            add_name(a, sp_buf_view(&line));
     }
     int code = ferror(in) ? sp_cli_failed("%s: cannot be read", a->list) : -1;
-    free(line); /* NOLINT(bugprone-*): getline's own */
+    sp_buf_done(&line);
     if (!standard)
         fclose(in);
     return code;

@@ -15,15 +15,16 @@ struct document {
     struct sp_signature *signature;
 };
 
-static bool read_file(const char *name, struct sp_buf *out)
+/* At most `most` bytes, and one more if there are more. */
+static bool read_file(const char *name, size_t most, struct sp_buf *out)
 {
     FILE *in = strcmp(name, "-") == 0 ? stdin : fopen(name, "rb");
     if (!in)
         return false;
     size_t n;
     do {
-        char *at = sp_buf_reserve(out, 1 << 16);
-        n = fread(at, 1, 1 << 16, in);
+        size_t room = most + 1 - out->len < 1 << 16 ? most + 1 - out->len : 1 << 16;
+        n = fread(sp_buf_reserve(out, 1 << 16), 1, room, in);
         out->len += n;
     } while (n > 0);
     bool good = !ferror(in);
@@ -156,8 +157,10 @@ static int compare(const struct sp_config *config, char **names, bool show_text)
     for (int i = 0; i < 2 && code == SP_EXIT_DONE; i++) {
         struct document *d = &documents[i];
         enum sp_err err = SP_OK;
-        if (!read_file(d->name, &d->content))
+        if (!read_file(d->name, config->input_max_record_bytes, &d->content))
             code = sp_cli_failed("%s: cannot be read: %s", d->name, strerror(errno));
+        else if (d->content.len > config->input_max_record_bytes)
+            code = sp_cli_failed("%s: is longer than input.max_record_bytes", d->name);
         else
             err = sp_text_signature(text, content_type(d->name), sp_buf_view(&d->content), false,
                                     &d->signature);
