@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/mem.h"
 #include "client/decode.h"
@@ -162,6 +163,25 @@ static bool starts_at_end(const rd_kafka_conf_t *conf)
            strcmp(value, "end") == 0;
 }
 
+/* A topic that was just created may have no leader that is known to clients. */
+static rd_kafka_resp_err_t find_end(rd_kafka_t *consumer, const char *topic, int32_t partition,
+                                    int64_t *ret_end)
+{
+    enum { PAUSE_US = 100000, TRIES = 50 };
+    rd_kafka_resp_err_t code = RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (int i = 0; i < TRIES; i++) {
+        int64_t oldest = 0;
+        code = rd_kafka_query_watermark_offsets(consumer, topic, partition, &oldest, ret_end,
+                                                METADATA_MS);
+        if (code != RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION &&
+            code != RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE &&
+            code != RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART)
+            break;
+        usleep(PAUSE_US);
+    }
+    return code;
+}
+
 /* Assigns all partitions to a reader without a group, from auto.offset.reset on, as librdkafka does
  * for groups. The end is queried now, so that events after this call are new to the caller as well.
  */
@@ -169,10 +189,9 @@ static rd_kafka_resp_err_t assign_all(rd_kafka_t *consumer, rd_kafka_topic_parti
                                       const char *topic, int32_t partitions, bool end)
 {
     for (int32_t p = 0; p < partitions; p++) {
-        int64_t first = RD_KAFKA_OFFSET_BEGINNING, oldest = 0;
+        int64_t first = RD_KAFKA_OFFSET_BEGINNING;
         if (end) {
-            rd_kafka_resp_err_t code =
-                rd_kafka_query_watermark_offsets(consumer, topic, p, &oldest, &first, METADATA_MS);
+            rd_kafka_resp_err_t code = find_end(consumer, topic, p, &first);
             if (code != RD_KAFKA_RESP_ERR_NO_ERROR)
                 return code;
         }
