@@ -116,6 +116,27 @@ static inline void sp_buf_put_u64(struct sp_buf *b, uint64_t x)
     sp_buf_put(b, &x, 8);
 }
 
+/* Big-endian numbers, as in the keys of rows, which are in the order of their bytes. */
+static inline void sp_put_big_endian(char *at, uint64_t x, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = (char)(x >> (8 * (bytes - 1 - i)));
+}
+
+static inline uint64_t sp_get_big_endian(const char *at, size_t bytes)
+{
+    uint64_t x = 0;
+    for (size_t i = 0; i < bytes; i++)
+        x = x << 8 | (uint8_t)at[i];
+    return x;
+}
+
+static inline void sp_buf_put_big_endian(struct sp_buf *b, uint64_t x, size_t bytes)
+{
+    sp_put_big_endian(sp_buf_reserve(b, bytes), x, bytes);
+    b->len += bytes;
+}
+
 static inline void sp_buf_put_varint(struct sp_buf *b, uint64_t x)
 {
     char *at = sp_buf_reserve(b, 10);
@@ -189,6 +210,12 @@ static inline uint64_t sp_read_u64(struct sp_reader *r)
     if (v.len)
         memcpy(&x, v.data, 8);
     return x;
+}
+
+static inline uint64_t sp_read_big_endian(struct sp_reader *r, size_t bytes)
+{
+    struct sp_view v = sp_read_bytes(r, bytes);
+    return sp_get_big_endian(v.data, v.len);
 }
 
 static inline uint64_t sp_read_varint(struct sp_reader *r)

@@ -85,25 +85,11 @@ uint64_t sp_survivors_count(const struct sp_survivors *s)
 
 /* ---- rows ---- */
 
-static void put_big_endian(struct sp_buf *out, uint64_t x, int bytes)
-{
-    while (bytes-- > 0)
-        sp_buf_put_u8(out, (uint8_t)(x >> (8 * bytes)));
-}
-
-static uint64_t read_big_endian(struct sp_reader *r, int bytes)
-{
-    uint64_t x = 0;
-    while (bytes-- > 0)
-        x = x << 8 | sp_read_u8(r);
-    return x;
-}
-
 static struct sp_view id_key(struct sp_survivors *s, uint32_t slot)
 {
     sp_buf_reset(&s->row);
     sp_buf_put_u8(&s->row, 'I');
-    put_big_endian(&s->row, slot, 4);
+    sp_buf_put_big_endian(&s->row, slot, 4);
     return sp_buf_view(&s->row);
 }
 
@@ -121,7 +107,7 @@ static bool load_id(void *arg, struct sp_view key, struct sp_view value)
     struct sp_survivors *s = arg;
     struct sp_reader r = sp_reader(key), v = sp_reader(value);
     sp_read_u8(&r);
-    uint64_t slot = read_big_endian(&r, 4);
+    uint64_t slot = sp_read_big_endian(&r, 4);
     struct sp_view content = sp_read_bytes(&v, sizeof(struct sp_id));
     struct sp_id id;
     if (r.failed || v.failed || slot != s->count || s->count == SP_SURVIVORS_MAX) {
@@ -143,7 +129,7 @@ static bool load_last(void *arg, struct sp_view key, struct sp_view value)
     struct sp_reader r = sp_reader(key);
     (void)value;
     sp_read_bytes(&r, 5);
-    uint64_t number = read_big_endian(&r, 8);
+    uint64_t number = sp_read_big_endian(&r, 8);
     if (r.failed)
         s->err = SP_CORRUPT;
     else if (number >= s->stands_for)
@@ -354,8 +340,8 @@ void sp_survivors_stand_for(struct sp_survivors *s, const struct sp_survivor_mat
     struct sp_buf value = {0};
     sp_buf_reset(&s->row);
     sp_buf_put_u8(&s->row, 'R');
-    put_big_endian(&s->row, match->slot, 4);
-    put_big_endian(&s->row, s->stands_for++, 8);
+    sp_buf_put_big_endian(&s->row, match->slot, 4);
+    sp_buf_put_big_endian(&s->row, s->stands_for++, 8);
     sp_buf_put(&value, &match->similarity, sizeof match->similarity);
     sp_buf_put_view(&value, id);
     sp_store_put(s->store, sp_buf_view(&s->row), sp_buf_view(&value));
@@ -401,7 +387,7 @@ static bool list_id(void *arg, struct sp_view key, struct sp_view value)
     struct listing *l = arg;
     struct sp_reader r = sp_reader(key);
     sp_read_u8(&r);
-    uint64_t slot = read_big_endian(&r, 4);
+    uint64_t slot = sp_read_big_endian(&r, 4);
     if (r.failed || slot >= l->survivors->count || value.len < sizeof(struct sp_id)) {
         l->err = SP_CORRUPT;
         return false;
@@ -426,7 +412,7 @@ static bool list_removed(void *arg, struct sp_view key, struct sp_view value)
     struct sp_reader r = sp_reader(key);
     double similarity;
     sp_read_u8(&r);
-    uint64_t slot = read_big_endian(&r, 4);
+    uint64_t slot = sp_read_big_endian(&r, 4);
     if (r.failed || slot >= l->survivors->count || value.len < sizeof similarity) {
         l->err = SP_CORRUPT;
         return false;

@@ -129,7 +129,7 @@ static void apply(struct sp_replica *r, uint32_t partition)
         struct sp_view value = sp_read_bytes(&in, value_len ? value_len - 1 : 0);
         SP_ASSERT(key.data && key.len >= 2); /* put() stores such keys only */
         struct sp_view name = sp_view(key.data + 2, key.len - 2);
-        uint16_t store = (uint16_t)((uint8_t)key.data[0] << 8 | (uint8_t)key.data[1]);
+        uint16_t store = (uint16_t)sp_get_big_endian(key.data, 2);
         if (store == SP_TASK_STORE_STAGE && value_len)
             sp_store_put(to, name, value);
         else if (store == SP_TASK_STORE_STAGE)

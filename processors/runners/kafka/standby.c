@@ -76,14 +76,10 @@ void sp_standby_choose(int32_t partitions, size_t members, size_t position, size
 /* Reads a big-endian number; false if there is none left. */
 static bool take(struct sp_view *from, size_t bytes, uint32_t *ret_number)
 {
-    uint32_t number = 0;
-    const uint8_t *at = (const uint8_t *)from->data;
     if (from->len < bytes)
         return false;
-    for (size_t i = 0; i < bytes; i++)
-        number = number << 8 | at[i];
-    *from = sp_view(at + bytes, from->len - bytes);
-    *ret_number = number;
+    *ret_number = (uint32_t)sp_get_big_endian(from->data, bytes);
+    *from = sp_view(from->data + bytes, from->len - bytes);
     return true;
 }
 

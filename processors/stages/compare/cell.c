@@ -7,8 +7,7 @@ void sp_compare_row_key(uint32_t cell, char kind, struct sp_id content, struct s
 {
     sp_buf_reset(out);
     sp_buf_put_u8(out, (uint8_t)kind);
-    sp_buf_put_u8(out, (uint8_t)(cell >> 8));
-    sp_buf_put_u8(out, (uint8_t)cell);
+    sp_buf_put_big_endian(out, cell, 2);
     sp_buf_put(out, &content, sizeof content);
 }
 

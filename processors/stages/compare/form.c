@@ -13,8 +13,7 @@ enum { KEY_BYTES = 1 + 4 };
 static struct sp_view key_of(char kind, uint32_t slot, char key[KEY_BYTES])
 {
     key[0] = kind;
-    for (int i = 0; i < 4; i++)
-        key[1 + i] = (char)(slot >> (24 - 8 * i));
+    sp_put_big_endian(key + 1, slot, 4);
     return sp_view(key, KEY_BYTES);
 }
 
@@ -169,11 +168,9 @@ static enum sp_err restore(struct sp_compare_stage *c, uint32_t slot, char kind,
 enum sp_err sp_form_load(struct sp_compare_stage *c, struct sp_view key, struct sp_view value)
 {
     struct form f = {0};
-    uint32_t slot = 0;
     if (key.len != KEY_BYTES)
         return SP_STATE_FORMAT;
-    for (int i = 0; i < 4; i++)
-        slot = slot << 8 | (uint8_t)key.data[1 + i];
+    uint32_t slot = (uint32_t)sp_get_big_endian(key.data + 1, 4);
     enum sp_err err = decode(value, &f) ? SP_OK : SP_CORRUPT;
     if (err == SP_OK)
         err = sp_compare_check_cell(c, f.cell);

@@ -17,7 +17,7 @@ static enum sp_err count_owner(struct sp_compare_stage *c, struct sp_view key)
     struct sp_id content;
     if (key.len != KEY_BYTES + 16)
         return SP_CORRUPT;
-    uint32_t number = (uint32_t)((uint8_t)key.data[1] << 8 | (uint8_t)key.data[2]);
+    uint32_t number = (uint32_t)sp_get_big_endian(key.data + 1, 2);
     enum sp_err err = sp_compare_check_cell(c, number);
     if (err != SP_OK)
         return err;
@@ -48,14 +48,6 @@ static bool check_first_row(void *arg, struct sp_view key, struct sp_view value)
     return false;
 }
 
-static uint32_t number_at(struct sp_view key, size_t at)
-{
-    uint32_t n = 0;
-    for (size_t i = 0; i < 4; i++)
-        n = n << 8 | (uint8_t)key.data[at + i];
-    return n;
-}
-
 static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
 {
     struct sp_compare_stage *c = arg;
@@ -65,7 +57,8 @@ static bool load_relied(void *arg, struct sp_view key, struct sp_view value)
         c->err = SP_CORRUPT;
         return false;
     }
-    uint32_t a = number_at(key, 1), home = number_at(key, 5);
+    uint32_t a = (uint32_t)sp_get_big_endian(key.data + 1, 4);
+    uint32_t home = (uint32_t)sp_get_big_endian(key.data + 5, 4);
     memcpy(&content, key.data + 9, sizeof content);
     if (key.data[0] == 'Q')
         sp_queue_put(c, (struct sp_recall){a, home, content});

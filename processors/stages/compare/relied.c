@@ -47,20 +47,14 @@ static struct sp_id content_of(const struct relier *r)
 
 enum { KEY_BYTES = 1 + 4 + 4 + 16 };
 
-static void put_number(struct sp_buf *out, uint32_t n)
-{
-    for (int shift = 24; shift >= 0; shift -= 8)
-        sp_buf_put_u8(out, (uint8_t)(n >> shift));
-}
-
 /* Appends a record to c->unsaved: whether to put or delete, and the key. */
 static void note_write(struct sp_compare_stage *c, bool put, char kind, uint32_t a, uint32_t home,
                        struct sp_id content)
 {
     sp_buf_put_u8(&c->unsaved, put);
     sp_buf_put_u8(&c->unsaved, (uint8_t)kind);
-    put_number(&c->unsaved, a);
-    put_number(&c->unsaved, home);
+    sp_buf_put_big_endian(&c->unsaved, a, 4);
+    sp_buf_put_big_endian(&c->unsaved, home, 4);
     sp_buf_put(&c->unsaved, &content, sizeof content);
 }
 

@@ -22,6 +22,29 @@ TEST(numbers_round_trip)
     sp_buf_done(&b);
 }
 
+TEST(big_endian_numbers_round_trip_and_sort_by_their_bytes)
+{
+    static const uint64_t numbers[] = {0, 1, 255, 256, 65535, 65536, 0x01020304, UINT32_MAX};
+    struct sp_buf b = {0};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        for (size_t bytes = 4; bytes <= 8; bytes += 4) {
+            sp_buf_reset(&b);
+            sp_buf_put_big_endian(&b, numbers[i], bytes);
+            struct sp_reader r = sp_reader(sp_buf_view(&b));
+            CU_ASSERT_EQUAL(sp_read_big_endian(&r, bytes), numbers[i]);
+            CU_ASSERT(!r.failed && sp_reader_left(&r) == 0);
+            CU_ASSERT_EQUAL(sp_read_big_endian(&r, bytes), 0);
+            CU_ASSERT(r.failed);
+        }
+    char low[4], high[4];
+    for (size_t i = 1; i < sizeof numbers / sizeof *numbers; i++) {
+        sp_put_big_endian(low, numbers[i - 1], 4);
+        sp_put_big_endian(high, numbers[i], 4);
+        CU_ASSERT(memcmp(low, high, 4) < 0);
+    }
+    sp_buf_done(&b);
+}
+
 TEST(a_short_read_fails_and_stays_failed)
 {
     struct sp_reader r = sp_reader(sp_view("\x01\x02", 2));
