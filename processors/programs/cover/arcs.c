@@ -52,6 +52,7 @@ struct search {
     uint32_t *coverers; /* of each ref, found so far */
     struct turn *turns; /* of the refs that may be b */
     size_t turn_count;
+    uint64_t rounds;
     uint32_t *asked;    /* refs of this round, ascending */
     struct span *spans; /* of each unit */
 };
@@ -294,6 +295,7 @@ static int by_number(const void *x, const void *y)
 static void ask_round(struct search *s, struct sp_pairs *pairs, uint32_t count)
 {
     uint32_t at = 0;
+    s->rounds++;
     s->stats->not_asked -= count;
     qsort(s->asked, count, sizeof *s->asked, by_number);
     for (size_t u = 0; u < s->unit_count; u++) {
@@ -374,6 +376,7 @@ static enum sp_err find_on_path(struct search *s, struct sp_fault *fault)
                             "(a.host = b.host) that leaves fewer",
                             (double)block_pairs(s));
     struct sp_pairs_options options = {.share = {path->share[0], path->share[1]},
+                                       .jaccard = path->jaccard,
                                        .threads = o->threads,
                                        .memory_bytes = o->memory_bytes,
                                        .each = ask_units,
@@ -404,6 +407,7 @@ enum sp_err sp_arcs_find(const struct sp_arcs_options *options, struct sp_graph 
         make_units(&s);
         make_turns(&s);
         err = find_on_path(&s, fault);
+        stats->rounds = s.rounds > stats->rounds ? s.rounds : stats->rounds;
         sp_free(s.refs);
         sp_free(s.units);
         sp_free(s.turns);

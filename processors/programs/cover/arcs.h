@@ -9,7 +9,11 @@
  * as many as all before it, so that a document is covered by hardly more than twice `coverers`,
  * however the groups lie in the input. At the end a few documents of each component are asked
  * nevertheless, those that most others cover. All documents of a group of up to `coverers` are
- * asked. */
+ * asked.
+ *
+ * So each document is compared with few others, also in a large group, unless many documents of the
+ * group have fewer coverers than that, and share with one another just too little: these are all
+ * asked, and compared with one another in vain. */
 #ifndef SP_COVER_ARCS_H
 #define SP_COVER_ARCS_H
 
@@ -37,6 +41,7 @@ struct sp_arcs_options {
 struct sp_arcs_stats {
     struct sp_pairs_stats pairs;
     uint64_t not_asked; /* documents, on each path */
+    uint64_t rounds;    /* the most of a path */
 };
 
 /* Adds an arc for each (a, b) among the documents with stands_for[i] = i, b one that is asked, that

@@ -175,6 +175,7 @@ static enum sp_err find_arcs(struct cover *c, const uint32_t *stands_for, struct
     c->result->blocks = stats.pairs.blocks;
     c->result->candidates = stats.pairs.candidates;
     c->result->not_asked = stats.not_asked;
+    c->result->rounds = stats.rounds;
     return err;
 }
 

@@ -3,23 +3,23 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/parallel.h"
+#include "cover/lists.h"
+#include "cover/nth.h"
+#include "cover/sizes.h"
 #include "similarity/intersect.h"
 
 enum {
     GRAIN = 256,          /* units a thread takes at a time */
     AHEAD = 16,           /* look-ups between the prefetch of a cache line and its use */
     COUNTER_FULL = 65000, /* shingles with higher counts are not distinguished */
-    COUNTER_BITS = 29
-};
-
-struct posting {
-    uint32_t key;
-    uint32_t unit;
+    COUNTER_BITS = 29,
+    COUNTER_BITS_LEAST = 10
 };
 
 /* Scratch memory of a thread. */
@@ -50,11 +50,10 @@ struct sp_pairs {
     unsigned counter_shift;
     uint64_t *last[2]; /* for each unit: rank of the last shingle of its prefix on that side */
     uint32_t *posting_counts;
+    struct sp_sizes sizes; /* with a least Jaccard similarity */
     /* The current block of units [from, to): */
     size_t from, to;
-    uint32_t *directory; /* ends of buckets */
-    unsigned directory_shift;
-    struct posting *postings;
+    struct sp_lists index; /* with sizes: units by their places in that order */
     atomic_uint_fast64_t done;
     uint64_t total;
     struct hand hands[SP_PARALLEL_THREADS];
@@ -129,36 +128,6 @@ static void count_step(void *arg, unsigned thread, size_t from, size_t to)
 
 /* ---- prefixes ---- */
 
-/* Returns the value that would be at place `at` if the values were sorted (Hoare's selection). */
-static uint64_t nth(uint64_t *values, size_t count, size_t at)
-{
-    size_t lo = 0, hi = count;
-    while (hi - lo > 1) {
-        uint64_t pivot = values[lo + (hi - lo) / 2];
-        size_t i = lo, k = hi - 1;
-        for (;;) {
-            while (values[i] < pivot)
-                i++;
-            while (values[k] > pivot)
-                k--;
-            if (i >= k)
-                break;
-            uint64_t t = values[i];
-            values[i++] = values[k];
-            values[k--] = t;
-        }
-        /* [lo, split) <= pivot <= [split, hi) */
-        size_t split = k + 1 < hi ? k + 1 : k;
-        if (split == lo)
-            split = lo + 1;
-        if (at < split)
-            hi = split;
-        else
-            lo = split;
-    }
-    return values[lo];
-}
-
 static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
 {
     struct sp_pairs *f = arg;
@@ -179,7 +148,8 @@ static void prefix_step(void *arg, unsigned thread, size_t from, size_t to)
         for (unsigned side = 0; side < 2; side++) {
             uint32_t need = needed_of(f->options.share[side], u->size);
             if (f->last[side])
-                f->last[side][i] = need <= u->size ? nth(hand->ranks, u->size, u->size - need) : 0;
+                f->last[side][i] =
+                    need <= u->size ? sp_nth(hand->ranks, u->size, u->size - need) : 0;
         }
         for (uint32_t k = 0; u->role[f->indexed] && k < u->size; k++)
             f->posting_counts[i] +=
@@ -212,12 +182,11 @@ static void index_units(struct sp_pairs *f, unsigned thread, size_t from, size_t
             uint64_t rank = rank_of(f, keys[k]);
             if (rank > f->last[f->indexed][i] || rank >> 32 <= 1)
                 continue;
-            uint32_t *bucket = &f->directory[keys[k] >> f->directory_shift];
-            if (!put)
-                __atomic_fetch_add(bucket, 1, __ATOMIC_RELAXED);
+            if (put)
+                sp_lists_put(&f->index, keys[k],
+                             f->sizes.places ? f->sizes.places[i] : (uint32_t)i);
             else
-                f->postings[__atomic_sub_fetch(bucket, 1, __ATOMIC_RELAXED)] =
-                    (struct posting){keys[k], (uint32_t)i};
+                sp_lists_count(&f->index, keys[k]);
         }
         bool again = f->indexed == 0 && f->rounds > 0;
         hand->postings += put && !again ? f->posting_counts[i] : 0;
@@ -234,29 +203,14 @@ static void index_put_step(void *arg, unsigned thread, size_t from, size_t to)
     index_units(arg, thread, from, to, true);
 }
 
-static unsigned bits_for(uint64_t entries, unsigned least, unsigned most)
-{
-    unsigned bits = least;
-    while (bits < most && (1ull << bits) < entries)
-        bits++;
-    return bits;
-}
-
 static void make_index(struct sp_pairs *f, uint64_t postings)
 {
-    unsigned bits = bits_for(postings, 8, 30);
-    size_t buckets = (size_t)1 << bits;
-    f->directory_shift = 32 - bits;
-    f->directory = sp_calloc(buckets + 1, sizeof *f->directory);
-    f->postings = sp_alloc((postings + 1) * sizeof *f->postings);
+    sp_lists_open(&f->index, postings);
     sp_parallel(f->options.threads, f->to - f->from, GRAIN, index_count_step, f);
-    uint32_t end = 0;
-    for (size_t b = 0; b < buckets; b++)
-        f->directory[b] = end += f->directory[b];
-    f->directory[buckets] = end;
-    /* Writing moves the end of each bucket down to its start, which is the end of the one before.
-     */
+    sp_lists_settle(&f->index);
     sp_parallel(f->options.threads, f->to - f->from, GRAIN, index_put_step, f);
+    if (f->sizes.places)
+        sp_lists_sort(&f->index, f->options.threads);
 }
 
 /* ---- looking up ---- */
@@ -267,7 +221,11 @@ static bool need_of(const struct sp_pairs *f, const struct sp_unit *a, const str
 {
     uint32_t for_a = needed_of(f->options.share[0], a->size);
     uint32_t for_b = needed_of(f->options.share[1], b->size);
+    double both = f->options.jaccard / (1 + f->options.jaccard) * ((double)a->size + b->size);
+    uint32_t for_both =
+        needed_of(1, (uint32_t)(both < UINT32_MAX ? ceil(both - 1e-6) : UINT32_MAX));
     *ret_need = for_a > for_b ? for_a : for_b;
+    *ret_need = for_both > *ret_need ? for_both : *ret_need;
     return *ret_need <= a->size && *ret_need <= b->size;
 }
 
@@ -286,13 +244,21 @@ static void meet(struct sp_pairs *f, struct hand *hand, size_t probe, size_t oth
     hand->candidates[hand->candidate_count++] = (uint32_t)other;
 }
 
-/* Writes the keys of the probe that can be in a prefix of the other side to hand->ranks; returns
- * their number. If the probe's side has prefixes, only keys in its own prefix count. */
+static int by_rank(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Writes the keys of the probe that can be in a prefix of the other side to the low halves of
+ * hand->ranks; returns their number. If the probe's side has prefixes, only keys in its own prefix
+ * count; with a least Jaccard similarity also those of no other unit, in order of rank. */
 static size_t probe_keys(const struct sp_pairs *f, struct hand *hand, size_t probe)
 {
     const struct sp_unit *u = &f->units[probe];
     const uint64_t *last = f->last[!f->indexed];
     const uint32_t *keys = keys_of(f, hand, u);
+    bool placed = f->sizes.count > 0;
     size_t count = 0;
     if (!last) {
         for (uint32_t k = 0; k < u->size; k++)
@@ -303,10 +269,40 @@ static size_t probe_keys(const struct sp_pairs *f, struct hand *hand, size_t pro
         __builtin_prefetch(&f->counters[keys[k] >> f->counter_shift]);
     for (uint32_t k = 0; k < u->size; k++) {
         uint64_t rank = rank_of(f, keys[k]);
-        hand->ranks[count] = keys[k];
-        count += rank <= last[probe] && rank >> 32 > 1;
+        hand->ranks[count] = rank;
+        count += rank <= last[probe] && (placed || rank >> 32 > 1);
     }
+    if (placed)
+        qsort(hand->ranks, count, sizeof *hand->ranks, by_rank);
     return count;
+}
+
+static void meet_all(struct sp_pairs *f, struct hand *hand, size_t probe, uint32_t key)
+{
+    const struct sp_lists *x = &f->index;
+    size_t list = sp_lists_of(x, key);
+    for (uint32_t p = x->directory[list]; p < x->directory[list + 1]; p++)
+        if (x->items[p].key == key)
+            meet(f, hand, probe, x->items[p].unit);
+}
+
+/* Meets the units that may have the key as the first one that they share with the probe, which has
+ * `before` keys of a lower rank: they are not too small, nor so large that what the probe has from
+ * there on is too little. */
+static void meet_sized(struct sp_pairs *f, struct hand *hand, size_t probe, uint32_t key,
+                       size_t before)
+{
+    const struct sp_lists *x = &f->index;
+    size_t list = sp_lists_of(x, key);
+    uint32_t end = x->directory[list + 1];
+    double c = f->options.jaccard, size = f->units[probe].size;
+    if (x->directory[list] == end)
+        return;
+    double most = (size - (double)before) * (1 + c) / c - size + 1; /* 1: room for rounding */
+    uint32_t from = sp_sizes_from(&f->sizes, c * size - 1), to = sp_sizes_from(&f->sizes, most + 1);
+    for (uint32_t p = sp_lists_from(x, list, from); p < end && x->items[p].unit < to; p++)
+        if (x->items[p].key == key)
+            meet(f, hand, probe, f->sizes.units[x->items[p].unit]);
 }
 
 static void verify(struct sp_pairs *f, unsigned thread, size_t probe)
@@ -343,14 +339,15 @@ static void probe_step(void *arg, unsigned thread, size_t from, size_t to)
         hand->candidate_count = 0;
         for (size_t k = 0; k < count + AHEAD; k++) {
             if (k < count)
-                __builtin_prefetch(&f->directory[hand->ranks[k] >> f->directory_shift]);
+                __builtin_prefetch(
+                    &f->index.directory[sp_lists_of(&f->index, (uint32_t)hand->ranks[k])]);
             if (k < AHEAD)
                 continue;
-            uint32_t key = (uint32_t)hand->ranks[k - AHEAD];
-            size_t bucket = key >> f->directory_shift;
-            for (uint32_t p = f->directory[bucket]; p < f->directory[bucket + 1]; p++)
-                if (f->postings[p].key == key)
-                    meet(f, hand, probe, f->postings[p].unit);
+            uint64_t rank = hand->ranks[k - AHEAD];
+            if (f->sizes.count == 0)
+                meet_all(f, hand, probe, (uint32_t)rank);
+            else if (rank >> 32 > 1)
+                meet_sized(f, hand, probe, (uint32_t)rank, k - AHEAD);
         }
         verify(f, thread, probe);
     }
@@ -368,7 +365,9 @@ static void prepare(struct sp_pairs *f, uint64_t shingles)
     unsigned most = COUNTER_BITS;
     while (most > 16 && (2ull << most) > o->memory_bytes / 8)
         most--;
-    unsigned bits = bits_for(shingles, 10, most);
+    unsigned bits = COUNTER_BITS_LEAST;
+    while (bits < most && (1ull << bits) < shingles)
+        bits++;
     f->counter_shift = 32 - bits;
     f->counters = sp_calloc((size_t)1 << bits, sizeof *f->counters);
     for (unsigned side = 0; side < 2; side++)
@@ -384,7 +383,7 @@ static void prepare(struct sp_pairs *f, uint64_t shingles)
 static uint64_t next_block(struct sp_pairs *f)
 {
     /* A posting and its part of the directory, which is a power of two. */
-    uint64_t room = f->options.memory_bytes / 8 * 7 / (sizeof(struct posting) + 8);
+    uint64_t room = f->options.memory_bytes / 8 * 7 / (sizeof(struct sp_listed) + 8);
     uint64_t postings = 0;
     if (room > UINT32_MAX / 2)
         room = UINT32_MAX / 2;
@@ -403,10 +402,7 @@ static void drop_block(struct sp_pairs *f)
         sp_free(f->hands[t].met);
         f->hands[t].met = NULL;
     }
-    sp_free(f->directory);
-    sp_free(f->postings);
-    f->directory = NULL;
-    f->postings = NULL;
+    sp_lists_done(&f->index);
 }
 
 static void take_block(struct sp_pairs *f, uint64_t postings)
@@ -427,6 +423,8 @@ struct sp_pairs *sp_pairs_open(const struct sp_unit *units, size_t count, const 
     if (options->share[0] > 1 || options->share[1] > 1)
         return f; /* no set has more than all of its shingles */
     f->count = count;
+    if (options->jaccard > 0)
+        sp_sizes_make(units, count, &f->sizes);
     for (size_t i = 0; i < count; i++)
         shingles += takes_part(&units[i]) ? units[i].size : 0;
     f->total = 3 * shingles; /* counting, prefixes, one block; corrected below */
@@ -479,5 +477,6 @@ void sp_pairs_close(struct sp_pairs *f, struct sp_pairs_stats *stats)
     sp_free(f->last[0]);
     sp_free(f->last[1]);
     sp_free(f->posting_counts);
+    sp_sizes_done(&f->sizes);
     sp_free(f);
 }

@@ -1,6 +1,6 @@
 /* Candidate pairs by the shingles they share: all pairs (a, b) of units of one block with
  *
- *     |a n b| >= share[0] |a|   and   |a n b| >= share[1] |b|
+ *     |a n b| >= share[0] |a|   and   |a n b| >= share[1] |b|   and   |a n b| >= jaccard |a u b|
  *
  * and no others, each once, with its overlap.
  *
@@ -9,6 +9,11 @@
  * containment, which is not symmetric, only one side has a prefix. Whatever the order of shingles,
  * a unit with n of them leaves out its last ceil(share n) - 1: a pair that shares enough shares one
  * of the first. The order is rarest first: a shingle that only one unit has needs no posting.
+ *
+ * With a least Jaccard similarity the place of a shingle in that order counts (Xiao et al. 2008,
+ * PPJoin): a pair shares at most as many as either has from the first one on that they share. So a
+ * shingle far behind in a unit finds only smaller ones, and pages of a template that have enough of
+ * their own do not meet. The postings of a shingle are in order of size.
  *
  * Memory is bounded by working through the indexed side in blocks: the postings of a block are held
  * in memory, and all units of the other side are looked up in it, read front to back.
@@ -44,6 +49,7 @@ struct sp_unit {
 
 struct sp_pairs_options {
     double share[2]; /* at least one is above 0 */
+    double jaccard;  /* 0, or also the least Jaccard similarity; then neither share is below it */
     unsigned threads;
     uint64_t memory_bytes;
     /* A pair found; by any thread. */

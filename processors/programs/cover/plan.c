@@ -123,6 +123,8 @@ static bool push_measure(struct sp_path *path, const struct sp_atom *atom)
     for (unsigned side = 0; side < 2; side++)
         if (measure->op != SP_OP_CONTAINMENT || measure->document == side)
             path->share[side] = c > path->share[side] ? c : path->share[side];
+    if (measure->op != SP_OP_CONTAINMENT && c > path->jaccard)
+        path->jaccard = c;
     return true;
 }
 

@@ -7,8 +7,8 @@
  *
  *   measure OP constant      become the least share of shingles that a or b must have in common:
  *                              containment(a, b) >= c    c of a
- *                              jaccard(a, b) >= c        c of either
- *                              dice(a, b) >= c           c / (2 - c) of either
+ *                              jaccard(a, b) >= c        c of either, and of both c / (1 + c)
+ *                              dice(a, b) >= c           the same, with c / (2 - c) for c
  *                            from which follow the prefix filter and the bound on sizes (pairs.h)
  *   F(a) = F(b)              become the key of a block: only documents of one block meet
  *   of a alone, of b alone   decide which documents take part on which side
@@ -51,6 +51,7 @@ struct sp_plan_window {
 
 struct sp_path {
     double share[2]; /* least overlap as a share of a's and of b's shingles; above 1: impossible */
+    double jaccard;  /* least Jaccard similarity; 0: none */
     struct sp_atom atoms[SP_PLAN_ATOMS];
     size_t atom_count;
     const struct sp_node *keys[SP_PLAN_ATOMS]; /* F, written of either document */

@@ -88,13 +88,17 @@ static void find(struct world *w, const struct sp_pairs_options *o, size_t round
     sp_pairs_close(pairs, stats);
 }
 
-static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint64_t memory,
-                  unsigned threads, size_t rounds)
+static void check_jaccard(uint64_t seed, double jaccard, double of_a, double of_b, uint32_t blocks,
+                          uint64_t memory, unsigned threads, size_t rounds)
 {
     struct world *w = sp_calloc(1, sizeof *w);
     struct sp_pairs_stats stats = {0};
-    struct sp_pairs_options o = {
-        .share = {of_a, of_b}, .threads = threads, .memory_bytes = memory, .each = note, .arg = w};
+    struct sp_pairs_options o = {.share = {of_a, of_b},
+                                 .jaccard = jaccard,
+                                 .threads = threads,
+                                 .memory_bytes = memory,
+                                 .each = note,
+                                 .arg = w};
     size_t expected = 0, wrong = 0;
     pthread_mutex_init(&w->mutex, NULL);
     make_world(w, seed, blocks);
@@ -105,8 +109,9 @@ static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint
             bool may = i != k && a->role[0] && b->role[1] && a->block == b->block &&
                        a->from <= b->greatest && b->least <= a->to;
             uint32_t overlap = may ? overlap_of(w, a, b) : 0;
-            bool wanted =
-                overlap > 0 && overlap >= of_a * a->size - 1e-6 && overlap >= of_b * b->size - 1e-6;
+            bool wanted = overlap > 0 && overlap >= of_a * a->size - 1e-6 &&
+                          overlap >= of_b * b->size - 1e-6 &&
+                          overlap >= jaccard * (a->size + b->size - overlap) - 1e-6;
             wrong += w->found[i][k] != (wanted ? overlap + 1 : 0);
             expected += wanted;
         }
@@ -117,6 +122,12 @@ static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint
     CU_ASSERT(memory > 1 << 20 ? stats.blocks == 1 : stats.blocks > 3);
     pthread_mutex_destroy(&w->mutex);
     sp_free(w);
+}
+
+static void check(uint64_t seed, double of_a, double of_b, uint32_t blocks, uint64_t memory,
+                  unsigned threads, size_t rounds)
+{
+    check_jaccard(seed, 0, of_a, of_b, blocks, memory, threads, rounds);
 }
 
 TEST(the_index_finds_exactly_the_pairs_that_comparing_all_finds)
@@ -149,6 +160,18 @@ TEST(rounds_find_each_pair_once)
             check(seed, 0.2, 0.5, 2, 1 << 24, 1, rounds);
             check(seed, 0.7, 0, 0, 1 << 12, 2, rounds);
         }
+}
+
+TEST(the_places_of_shingles_change_nothing)
+{
+    for (uint64_t seed = 30; seed < 36; seed++) {
+        check_jaccard(seed, 0.6, 0.6, 0.6, 0, 1 << 24, 1, 1);
+        check_jaccard(seed, 0.4, 0.4, 0.4, 0, 1 << 24, 2, 1);
+        check_jaccard(seed, 0.3, 0.5, 0.3, 2, 1 << 24, 1, 3);
+        check_jaccard(seed, 0.2, 0.2, 0.2, 0, 1 << 24, 2, 4);
+        check_jaccard(seed, 0.2, 0.2, 0.7, 2, 1 << 24, 1, 1);
+        check_jaccard(seed, 0.3, 0.3, 0.3, 0, 1 << 12, 2, 2);
+    }
 }
 
 TEST(an_empty_collection_has_no_pairs)

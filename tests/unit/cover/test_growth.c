@@ -1,0 +1,64 @@
+/* The pairs that a document is compared with do not grow with the collection, whatever its skew,
+ * and the rounds in which documents are asked grow with its logarithm: counts at n and at 4n.
+ * tests/integration/cover.py checks the results. */
+#include <stdio.h>
+
+#include "cover/cover.h"
+#include "harness.h"
+#include "skewed.h"
+
+enum { FEW = 1000, COVERERS = 16 };
+
+static struct sp_cover_result cover(const char *kind, uint64_t fetches, const char *relation)
+{
+    struct skewed crawl;
+    struct sp_cover_result result;
+    struct sp_fault fault;
+    skewed_make(&crawl, kind, fetches);
+    const char *inputs[] = {crawl.name};
+    struct sp_cover_options o = {.inputs = inputs,
+                                 .input_count = 1,
+                                 .relation = relation,
+                                 .temp = "/tmp",
+                                 .memory_bytes = 256 << 20,
+                                 .exact_documents = 256,
+                                 .coverers = COVERERS,
+                                 .threads = 1};
+    sp_text_options_default(&o.text);
+    sp_input_options_default(&o.input);
+    CU_ASSERT_EQUAL_FATAL(sp_cover(&o, &result, &fault), SP_OK);
+    skewed_remove(&crawl);
+    return result;
+}
+
+static void check(const char *kind, const char *relation)
+{
+    struct sp_cover_result few = cover(kind, FEW, relation);
+    struct sp_cover_result many = cover(kind, 4ull * FEW, relation);
+    double once = (double)few.candidates / (double)few.documents;
+    double more = (double)many.candidates / (double)many.documents;
+    printf("%s, %s: %.1f compared a document at %d, %.1f at %d; %llu rounds, %llu\n", kind,
+           relation, once, FEW, more, 4 * FEW, (unsigned long long)few.rounds,
+           (unsigned long long)many.rounds);
+    /* A document is asked until COVERERS later ones cover it: a logarithm of their number. The
+     * groups of zipf grow. */
+    CU_ASSERT(more <= 1.8 * once + 8);
+    /* 17, 34, 68 ... documents, and one round at the end */
+    CU_ASSERT(few.rounds <= 8);
+    CU_ASSERT(many.rounds <= few.rounds + 3);
+}
+
+TEST(a_document_is_compared_with_few_in_few_rounds)
+{
+    /* The first has pages that differ from the original by just as much as pages may, which only it
+     * covers: by jaccard these are compared with all others of the kind (arcs.h). */
+    static const char *const kinds[] = {"near-percent", "near-words", "near-url",     "template",
+                                        "chainlike",    "zipf",       "outrank-near", "unlike"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (i > 0)
+            check(kinds[i], "jaccard(a, b) >= 0.8");
+        if (i > 0)
+            check(kinds[i], "dice(a, b) >= 0.85 && a.timestamp <= b.timestamp");
+        check(kinds[i], "containment(a, b) >= 0.7");
+    }
+}
