@@ -17,84 +17,21 @@
  * shingle, of which a page of n shingles has 0.2 n + 1 at tau = 0.8. */
 #include "similarity/join.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/mem.h"
 #include "candidates/candidates.h"
+#include "similarity/classes.h"
 #include "similarity/prefix.h"
-
-struct page {
-    struct sp_signature *signature;
-    size_t number; /* in the caller's array */
-};
 
 struct join {
     const struct sp_similarity_options *options;
     bool collapse;
     void (*each)(void *arg, size_t i, size_t j, double similarity);
     void *arg;
-    struct page *sorted; /* by content, then number: classes are runs */
-    size_t count;
-    uint32_t *firsts; /* starts of the runs, in order of size */
-    size_t class_count;
+    struct sp_classes classes;
 };
 
-static int by_content(const void *a, const void *b)
-{
-    const struct page *x = a, *y = b;
-    if (x->signature->params != y->signature->params)
-        return x->signature->params < y->signature->params ? -1 : 1;
-    int order = sp_id_cmp(x->signature->content_hash, y->signature->content_hash);
-    if (order)
-        return order;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
-static bool same_content(const struct page *a, const struct page *b)
-{
-    return a->signature->params == b->signature->params &&
-           sp_id_eq(a->signature->content_hash, b->signature->content_hash);
-}
-
-struct sized {
-    uint32_t size;
-    uint32_t start;
-};
-
-static int by_size(const void *a, const void *b)
-{
-    const struct sized *x = a, *y = b;
-    if (x->size != y->size)
-        return x->size < y->size ? -1 : 1;
-    return x->start < y->start ? -1 : x->start > y->start;
-}
-
-static void find_classes(struct join *j)
-{
-    struct sized *order = sp_alloc((j->count + 1) * sizeof *order);
-    qsort(j->sorted, j->count, sizeof *j->sorted, by_content);
-    for (size_t i = 0; i < j->count; i++)
-        if (i == 0 || !same_content(&j->sorted[i - 1], &j->sorted[i]))
-            order[j->class_count++] =
-                (struct sized){j->sorted[i].signature->shingle_count, (uint32_t)i};
-    qsort(order, j->class_count, sizeof *order, by_size);
-    j->firsts = sp_alloc((j->class_count + 1) * sizeof *j->firsts);
-    for (size_t c = 0; c < j->class_count; c++)
-        j->firsts[c] = order[c].start;
-    sp_free(order);
-}
-
-static size_t class_end(const struct join *j, size_t start)
-{
-    size_t end = start + 1;
-    while (end < j->count && same_content(&j->sorted[start], &j->sorted[end]))
-        end++;
-    return end;
-}
-
-static void report(const struct join *j, const struct page *a, const struct page *b,
-                   double similarity)
+static void report(const struct join *j, const struct sp_class_page *a,
+                   const struct sp_class_page *b, double similarity)
 {
     bool ordered = a->number < b->number;
     j->each(j->arg, ordered ? a->number : b->number, ordered ? b->number : a->number, similarity);
@@ -103,56 +40,47 @@ static void report(const struct join *j, const struct page *a, const struct page
 static void report_within(const struct join *j, size_t start)
 {
     double similarity;
-    size_t end = class_end(j, start);
-    const struct sp_signature *s = j->sorted[start].signature;
+    size_t end = sp_class_end(&j->classes, start);
+    const struct sp_signature *s = j->classes.sorted[start].signature;
     if (end == start + 1 || !sp_similar(j->options, s, s, &similarity))
         return;
     for (size_t a = start; a < (j->collapse ? start + 1 : end); a++)
         for (size_t b = a + 1; b < end; b++)
-            report(j, &j->sorted[a], &j->sorted[b], similarity);
+            report(j, &j->classes.sorted[a], &j->classes.sorted[b], similarity);
 }
 
 static void report_between(const struct join *j, size_t x, size_t y, double similarity)
 {
-    size_t x_end = j->collapse ? x + 1 : class_end(j, x);
-    size_t y_end = j->collapse ? y + 1 : class_end(j, y);
+    size_t x_end = j->collapse ? x + 1 : sp_class_end(&j->classes, x);
+    size_t y_end = j->collapse ? y + 1 : sp_class_end(&j->classes, y);
     for (size_t a = x; a < x_end; a++)
         for (size_t b = y; b < y_end; b++)
-            report(j, &j->sorted[a], &j->sorted[b], similarity);
-}
-
-static size_t prefix_length(const struct sp_similarity_options *o, size_t count)
-{
-    if (count == 0)
-        return 0;
-    size_t needed = (size_t)ceil((o->threshold - 1e-9) * (double)count);
-    return needed > 0 ? count - needed + 1 : count;
+            report(j, &j->classes.sorted[a], &j->classes.sorted[b], similarity);
 }
 
 static void join_classes(const struct join *j, const struct sp_frequencies *frequencies,
                          struct sp_prefix_index *index, uint64_t *keys)
 {
-    uint32_t *met_by = sp_calloc(j->class_count + 1, sizeof *met_by);
-    for (size_t c = 0; c < j->class_count; c++) {
-        const struct page *page = &j->sorted[j->firsts[c]];
-        const struct sp_signature *s = page->signature;
-        size_t length = prefix_length(j->options, s->shingle_count);
-        report_within(j, j->firsts[c]);
+    uint32_t *met_by = sp_calloc(j->classes.count + 1, sizeof *met_by);
+    for (size_t c = 0; c < j->classes.count; c++) {
+        const struct sp_signature *s = sp_class_signature(&j->classes, c);
+        size_t length = sp_prefix_length(j->options->threshold, s->shingle_count);
+        report_within(j, j->classes.firsts[c]);
         sp_frequencies_rarest(frequencies, s, length, keys);
         double least = (j->options->threshold - 1e-9) * s->shingle_count;
         for (size_t k = 0; k < length; k++) {
             uint32_t at = sp_prefix_index_add(index, (uint32_t)keys[k], (uint32_t)c);
             for (; at; at = index->postings[at - 1].next) {
                 uint32_t other = index->postings[at - 1].page;
-                const struct page *o = &j->sorted[j->firsts[other]];
-                if (o->signature->shingle_count < least)
+                const struct sp_signature *o = sp_class_signature(&j->classes, other);
+                if (o->shingle_count < least)
                     break; /* the rest of the list is smaller still */
                 double similarity;
                 if (other == c || met_by[other] == c + 1)
                     continue;
                 met_by[other] = (uint32_t)c + 1;
-                if (sp_similar(j->options, s, o->signature, &similarity))
-                    report_between(j, j->firsts[other], j->firsts[c], similarity);
+                if (sp_similar(j->options, s, o, &similarity))
+                    report_between(j, j->classes.firsts[other], j->classes.firsts[c], similarity);
             }
         }
     }
@@ -162,12 +90,12 @@ static void join_classes(const struct join *j, const struct sp_frequencies *freq
 static void join_by_keys(const struct join *j, const struct sp_candidate_rule *rule,
                          struct sp_prefix_index *index)
 {
-    uint32_t *met_by = sp_calloc(j->class_count + 1, sizeof *met_by);
-    for (size_t c = 0; c < j->class_count; c++) {
-        const struct sp_signature *s = j->sorted[j->firsts[c]].signature;
+    uint32_t *met_by = sp_calloc(j->classes.count + 1, sizeof *met_by);
+    for (size_t c = 0; c < j->classes.count; c++) {
+        const struct sp_signature *s = sp_class_signature(&j->classes, c);
         uint32_t scratch[SP_SKETCH_MAX], count;
         const uint32_t *keys = sp_candidate_keys(rule, s, scratch, &count);
-        report_within(j, j->firsts[c]);
+        report_within(j, j->classes.firsts[c]);
         for (uint32_t k = 0; k < count; k++) {
             uint32_t at = sp_prefix_index_add(index, keys[k], (uint32_t)c);
             for (; at; at = index->postings[at - 1].next) {
@@ -176,8 +104,8 @@ static void join_by_keys(const struct join *j, const struct sp_candidate_rule *r
                 if (other == c || met_by[other] == c + 1)
                     continue;
                 met_by[other] = (uint32_t)c + 1;
-                if (sp_similar(j->options, s, j->sorted[j->firsts[other]].signature, &similarity))
-                    report_between(j, j->firsts[other], j->firsts[c], similarity);
+                if (sp_similar(j->options, s, sp_class_signature(&j->classes, other), &similarity))
+                    report_between(j, j->classes.firsts[other], j->classes.firsts[c], similarity);
             }
         }
     }
@@ -189,9 +117,9 @@ static enum sp_err join_all_by_keys(const struct join *j)
     const struct sp_similarity_options *o = j->options;
     struct sp_candidate_rule rule = sp_candidate_rule(o->method, o->threshold);
     struct sp_prefix_index index = {0};
-    if (j->class_count * (uint64_t)rule.sketch >= UINT32_MAX / 2)
+    if (j->classes.count * (uint64_t)rule.sketch >= UINT32_MAX / 2)
         return SP_TOO_LARGE;
-    sp_prefix_index_init(&index, j->class_count * rule.sketch);
+    sp_prefix_index_init(&index, j->classes.count * rule.sketch);
     join_by_keys(j, &rule, &index);
     sp_prefix_index_done(&index);
     return SP_OK;
@@ -202,15 +130,15 @@ static enum sp_err join_all_by_prefix(const struct join *j, struct sp_signature 
     struct sp_frequencies frequencies = {0};
     struct sp_prefix_index index = {0};
     size_t postings = 0, largest = 0;
-    for (size_t c = 0; c < j->class_count; c++) {
-        size_t n = j->sorted[j->firsts[c]].signature->shingle_count;
-        postings += prefix_length(j->options, n);
+    for (size_t c = 0; c < j->classes.count; c++) {
+        size_t n = sp_class_signature(&j->classes, c)->shingle_count;
+        postings += sp_prefix_length(j->options->threshold, n);
         largest = n > largest ? n : largest;
     }
     if (postings >= UINT32_MAX)
         return SP_TOO_LARGE;
     uint64_t *keys = sp_alloc((largest + 1) * sizeof *keys);
-    sp_frequencies_count(&frequencies, signatures, j->count);
+    sp_frequencies_count(&frequencies, signatures, j->classes.page_count);
     sp_prefix_index_init(&index, postings);
     join_classes(j, &frequencies, &index, keys);
     sp_free(keys);
@@ -226,14 +154,9 @@ enum sp_err sp_join(const struct sp_similarity_options *o, struct sp_signature *
     if (count >= UINT32_MAX)
         return SP_TOO_LARGE;
     struct join j = {.options = o, .collapse = collapse_equal, .each = each, .arg = arg};
-    j.count = count;
-    j.sorted = sp_alloc((count + 1) * sizeof *j.sorted);
-    for (size_t i = 0; i < count; i++)
-        j.sorted[i] = (struct page){signatures[i], i};
-    find_classes(&j);
+    sp_classes_make(signatures, count, &j.classes);
     enum sp_err err = sp_method_info(o->method)->jaccard ? join_all_by_prefix(&j, signatures)
                                                          : join_all_by_keys(&j);
-    sp_free(j.sorted);
-    sp_free(j.firsts);
+    sp_classes_done(&j.classes);
     return err;
 }

@@ -1,8 +1,8 @@
 /* Finds all near-duplicate pairs of a collection: every pair (a, b) with F(a, b). For Jaccard
  * methods it is exact: a prefix filter over document frequencies, rarest first (Chaudhuri 2006;
  * Xiao 2008, PPJoin). For other methods it compares all pairs that share a key of the candidate
- * rule. `run --verify` checks the incremental system against it, the command `pairs` prints it, and
- * `evaluate` uses it as the baseline, so it shares only F and these keys with tier 2. */
+ * rule. The command `pairs` prints it, and experiments of `evaluate` count what it finds. It shares
+ * only F and these keys with tier 2. Components need no list of their pairs (connected.h). */
 #ifndef SP_SIMILARITY_JOIN_H
 #define SP_SIMILARITY_JOIN_H
 

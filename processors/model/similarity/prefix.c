@@ -1,6 +1,8 @@
 /* See prefix.h. */
 #include "similarity/prefix.h"
 
+#include <math.h>
+
 #include "base/assert.h"
 #include "base/mem.h"
 
@@ -12,18 +14,28 @@ static unsigned bits_for(uint64_t entries, unsigned least, unsigned most)
     return bits;
 }
 
+void sp_frequencies_begin(struct sp_frequencies *f, uint64_t total)
+{
+    unsigned bits = bits_for(total * 2, 10, 26);
+    f->shift = 32 - bits;
+    f->counters = sp_calloc(1ull << bits, sizeof *f->counters);
+}
+
+void sp_frequencies_add(struct sp_frequencies *f, const uint32_t *shingles, size_t count)
+{
+    for (size_t k = 0; k < count; k++)
+        f->counters[shingles[k] >> f->shift]++;
+}
+
 void sp_frequencies_count(struct sp_frequencies *f, struct sp_signature *const *signatures,
                           size_t count)
 {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
         total += signatures[i]->shingle_count;
-    unsigned bits = bits_for(total * 2, 10, 26);
-    f->shift = 32 - bits;
-    f->counters = sp_calloc(1ull << bits, sizeof *f->counters);
+    sp_frequencies_begin(f, total);
     for (size_t i = 0; i < count; i++)
-        for (uint32_t k = 0; k < signatures[i]->shingle_count; k++)
-            f->counters[signatures[i]->hashes[k] >> f->shift]++;
+        sp_frequencies_add(f, signatures[i]->hashes, signatures[i]->shingle_count);
 }
 
 void sp_frequencies_done(struct sp_frequencies *f)
@@ -71,14 +83,26 @@ static void select_smallest(uint64_t *keys, size_t count, size_t take)
     }
 }
 
+void sp_frequencies_rarest_of(const struct sp_frequencies *f, const uint32_t *shingles,
+                              size_t count, size_t take, uint64_t *ret_keys)
+{
+    for (size_t k = 0; k < count; k++)
+        ret_keys[k] = (uint64_t)f->counters[shingles[k] >> f->shift] << 32 | shingles[k];
+    select_smallest(ret_keys, count, take);
+}
+
 void sp_frequencies_rarest(const struct sp_frequencies *f, const struct sp_signature *s,
                            size_t take, uint64_t *ret_keys)
 {
-    for (uint32_t k = 0; k < s->shingle_count; k++) {
-        uint32_t shingle = s->hashes[k];
-        ret_keys[k] = (uint64_t)f->counters[shingle >> f->shift] << 32 | shingle;
-    }
-    select_smallest(ret_keys, s->shingle_count, take);
+    sp_frequencies_rarest_of(f, s->hashes, s->shingle_count, take, ret_keys);
+}
+
+size_t sp_prefix_length(double threshold, size_t count)
+{
+    if (count == 0)
+        return 0;
+    size_t needed = (size_t)ceil((threshold - 1e-9) * (double)count);
+    return needed > 0 ? count - needed + 1 : count;
 }
 
 void sp_prefix_index_init(struct sp_prefix_index *x, size_t postings)
@@ -98,14 +122,25 @@ void sp_prefix_index_done(struct sp_prefix_index *x)
     *x = (struct sp_prefix_index){0};
 }
 
-uint32_t sp_prefix_index_add(struct sp_prefix_index *x, uint32_t shingle, uint32_t page)
+/* The place of the shingle's list in the table. */
+static uint32_t place_of(const struct sp_prefix_index *x, uint32_t shingle)
 {
     uint32_t mask = (uint32_t)((1ull << (32 - x->shift)) - 1);
     uint32_t at = shingle >> x->shift;
     while (x->table[at] && x->postings[x->table[at] - 1].shingle != shingle)
         at = (at + 1) & mask;
-    uint32_t before = x->table[at];
+    return at;
+}
+
+uint32_t sp_prefix_index_add(struct sp_prefix_index *x, uint32_t shingle, uint32_t page)
+{
+    uint32_t at = place_of(x, shingle), before = x->table[at];
     x->postings[x->posting_count] = (struct sp_prefix_posting){shingle, page, before};
     x->table[at] = (uint32_t)++x->posting_count;
     return before;
+}
+
+uint32_t sp_prefix_index_find(const struct sp_prefix_index *x, uint32_t shingle)
+{
+    return x->table[place_of(x, shingle)];
 }

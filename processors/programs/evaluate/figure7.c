@@ -3,8 +3,8 @@
  * Source: Zhu et al., WWW 2012, section 6.2.
  *
  * Incremental: every fetch goes through both tiers (local/bus.h, state in memory, committed every
- * COMMIT fetches); the time of the last tenth before each size is measured. From scratch: the exact
- * join over all pages alive (similarity/join.h), and components; it is repeated for each batch of
+ * COMMIT fetches); the time of the last tenth before each size is measured. From scratch: the
+ * components of all pages alive (similarity/connected.h), which are found again for each batch of
  * fetches that share a result. Both need the signatures, so their cost is not counted. */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "evaluate/experiment.h"
-#include "similarity/join.h"
+#include "similarity/connected.h"
 
 enum {
     SIZES = 8,    /* each twice the one before */
@@ -28,36 +28,11 @@ struct point {
     size_t alive;
     double incremental; /* seconds a fetch */
     double scratch;     /* seconds for the whole collection */
-    uint64_t pairs;
+    uint64_t compared;  /* pairs, from scratch */
     uint64_t groups;
 };
 
 /* ---- from scratch ---------------------------------------------------------------------------- */
-
-struct components {
-    uint32_t *parent;
-    uint64_t count;
-    uint64_t pairs;
-};
-
-static uint32_t root(uint32_t *parent, uint32_t x)
-{
-    while (parent[x] != x)
-        x = parent[x] = parent[parent[x]];
-    return x;
-}
-
-static void unite(void *arg, size_t i, size_t j, double similarity)
-{
-    struct components *c = arg;
-    uint32_t a = root(c->parent, (uint32_t)i), b = root(c->parent, (uint32_t)j);
-    (void)similarity;
-    c->pairs++;
-    if (a == b)
-        return;
-    c->parent[a > b ? a : b] = a > b ? b : a;
-    c->count--;
-}
 
 static enum sp_err from_scratch(const struct sp_evaluate_options *o, const struct sp_trace *t,
                                 struct point *p)
@@ -65,17 +40,15 @@ static enum sp_err from_scratch(const struct sp_evaluate_options *o, const struc
     uint32_t *alive = sp_alloc((p->fetches + 1) * sizeof *alive);
     p->alive = sp_trace_alive(t, 0, p->fetches, alive);
     struct sp_signature **signatures = sp_alloc((p->alive + 1) * sizeof(struct sp_signature *));
-    struct components c = {.count = p->alive};
+    uint32_t *first = sp_alloc((p->alive + 1) * sizeof *first);
     sp_trace_signatures(t, alive, p->alive, signatures);
     double start = sp_clock_thread_seconds();
-    c.parent = sp_alloc((p->alive + 1) * sizeof *c.parent);
-    for (size_t i = 0; i < p->alive; i++)
-        c.parent[i] = (uint32_t)i;
-    enum sp_err err = sp_join(&o->bus.group.similarity, signatures, p->alive, true, unite, &c);
+    enum sp_err err =
+        sp_connected(&o->bus.group.similarity, signatures, p->alive, first, &p->compared);
     p->scratch = sp_clock_thread_seconds() - start;
-    p->pairs = c.pairs;
-    p->groups = c.count;
-    sp_free(c.parent);
+    for (size_t i = 0; err == SP_OK && i < p->alive; i++)
+        p->groups += first[i] == i;
+    sp_free(first);
     sp_free(signatures);
     sp_free(alive);
     return err;
@@ -148,7 +121,7 @@ static void put_table(const struct point *points, size_t count, struct sp_report
 {
     static const char *const columns[] = {"fetches",
                                           "pages alive",
-                                          "similar pairs",
+                                          "pairs compared",
                                           "groups",
                                           "incremental, µs a fetch",
                                           "from scratch, s",
@@ -161,7 +134,7 @@ static void put_table(const struct point *points, size_t count, struct sp_report
     for (size_t i = 0; i < count; i++) {
         sp_table_count(t, points[i].fetches);
         sp_table_count(t, points[i].alive);
-        sp_table_count(t, points[i].pairs);
+        sp_table_count(t, points[i].compared);
         sp_table_count(t, points[i].groups);
         sp_table_number(t, 1e6 * points[i].incremental, 1);
         sp_table_number(t, points[i].scratch, 4);
@@ -216,8 +189,8 @@ static void put_report(const struct point *points, size_t count, struct sp_repor
     sp_report_textf(
         report,
         "Incremental: each fetch goes through both tiers, and every page it concerns has its status "
-        "when it is through; state in memory, a commit every %d fetches. From scratch: the exact "
-        "join over all pages alive, and the components of its pairs, repeated for each batch of "
+        "when it is through; state in memory, a commit every %d fetches. From scratch: the "
+        "components of all pages alive, by an exact prefix filter, found again for each batch of "
         "fetches that is to be replaced; the fewer may wait for one another, the more it costs. The "
         "paper reports 24 times at its largest size. One thread, processor time; the fetches of "
         "all traces one after another.",

@@ -17,7 +17,7 @@
 #include "evaluate/judge.h"
 #include "evaluate/labelled.h"
 #include "evaluate/scores.h"
-#include "similarity/join.h"
+#include "similarity/connected.h"
 #include "similarity/lcs_sets.h"
 #include "text/text.h"
 
@@ -41,9 +41,6 @@ struct trial {
     uint32_t *truth;
     struct sp_judge judge;
     struct sp_signature **signatures;
-    struct sp_found *pairs;
-    size_t pair_count;
-    size_t pair_cap;
     struct sets ways[WAYS];
     /* stages of the partition */
     uint32_t *perhaps;
@@ -75,14 +72,6 @@ static void drop_signatures(struct trial *t)
     }
 }
 
-static void note_pair(void *arg, size_t i, size_t k, double similarity)
-{
-    struct trial *t = arg;
-    (void)similarity;
-    sp_grow(&t->pairs, &t->pair_cap, t->pair_count + 1);
-    t->pairs[t->pair_count++] = (struct sp_found){(uint32_t)i, (uint32_t)k, true, 1};
-}
-
 /* Makes the components of the pairs that the method finds among the present signatures. */
 static enum sp_err find_components(struct trial *t, enum sp_method method, struct sets *ret_sets)
 {
@@ -90,9 +79,7 @@ static enum sp_err find_components(struct trial *t, enum sp_method method, struc
     double start = sp_clock_thread_seconds();
     o.method = method;
     o.threshold = sp_method_info(method)->threshold;
-    t->pair_count = 0;
-    enum sp_err err = sp_join(&o, t->signatures, t->set->page_count, true, note_pair, t);
-    sp_scores_components(t->pairs, t->pair_count, 0, t->set->page_count, ret_sets->of);
+    enum sp_err err = sp_connected(&o, t->signatures, t->set->page_count, ret_sets->of, NULL);
     ret_sets->seconds += sp_clock_thread_seconds() - start;
     return err;
 }
@@ -401,7 +388,6 @@ static enum sp_err try_set(const struct sp_evaluation *e, const struct sp_labell
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         sp_free(*arrays[i]);
     sp_free(t.signatures);
-    sp_free(t.pairs);
     return err;
 }
 

@@ -436,7 +436,7 @@ static enum sp_err finish(struct run *r)
     if (err != SP_OK || !o->verify)
         return err;
     double start = sp_clock_seconds();
-    err = sp_verify(r->db, &o->bus, &r->result->differences);
+    err = sp_verify(r->db, &o->bus, &r->result->differences, NULL);
     r->result->verify_seconds = sp_clock_seconds() - start;
     return err == SP_OK ? SP_OK : fail(r, err, "the check from scratch failed");
 }

@@ -1,7 +1,7 @@
-/* Computes components from scratch: union-find over the pairs of an exact all-to-all join of the
- * distinct contents, and over the redirects. Then computes winners as a cover, by the definition:
- * members in rank order, each covered by the first winner it is similar to. Then compares
- * everything with what the stages stored and published. */
+/* Computes components from scratch: those of the distinct contents under F
+ * (similarity/connected.h), united where they have a page or a redirect in common. Then computes
+ * winners as a cover, by the definition (covered.h). Then compares everything with what the stages
+ * stored and published. */
 #include "local/verify.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "local/contained.h"
-#include "similarity/join.h"
+#include "local/covered.h"
+#include "similarity/connected.h"
 
 enum { PRINTED_MAX = 100 };
 
@@ -24,6 +25,8 @@ struct node {
     uint32_t content; /* number of the distinct content; UINT32_MAX: none */
     const struct node *winner;
     double similarity;
+    const struct node *end; /* of a redirect that was followed */
+    bool followed;
 };
 
 struct content {
@@ -45,7 +48,9 @@ struct verify {
     uint32_t *set;           /* union-find over nodes */
     uint32_t *content_nodes; /* any node with that content */
     bool groups_only;
+    struct sp_finder *lookup;
     uint64_t differences;
+    uint64_t compared;
 };
 
 static void note_page(void *arg, const struct sp_page_view *v)
@@ -88,17 +93,22 @@ static void join_nodes(struct verify *x, uint32_t a, uint32_t b)
     x->set[find(x, a)] = find(x, b);
 }
 
-static void note_pair(void *arg, size_t i, size_t j, double similarity)
-{
-    struct verify *x = arg;
-    (void)similarity;
-    join_nodes(x, x->content_nodes[i], x->content_nodes[j]);
-}
-
 static void differ(struct verify *x, const struct node *n, const char *what)
 {
     if (x->differences++ < PRINTED_MAX)
         fprintf(stderr, "verify: %s: %s\n", n->url, what);
+}
+
+static enum sp_err join_similar(struct verify *x)
+{
+    uint32_t *first = sp_alloc((x->content_count + 1) * sizeof *first);
+    uint64_t compared = 0;
+    enum sp_err err = sp_connected(x->similarity, x->contents, x->content_count, first, &compared);
+    for (size_t i = 0; err == SP_OK && i < x->content_count; i++)
+        join_nodes(x, x->content_nodes[i], x->content_nodes[first[i]]);
+    x->compared += compared;
+    sp_free(first);
+    return err;
 }
 
 /* Equal contents are one node in the join, so their pages are united here. A page without words
@@ -145,7 +155,7 @@ static enum sp_err find_components(struct verify *x)
                     x->nodes[k]->content = (uint32_t)i;
             moved->number = (uint32_t)i--;
         }
-    return sp_join(x->similarity, x->contents, x->content_count, false, note_pair, x);
+    return join_similar(x);
 }
 
 static bool outranks(const struct sp_page_view *a, const struct sp_page_view *b)
@@ -174,21 +184,35 @@ static int by_component_and_rank(const void *a, const void *b)
     return outranks(&x->v, &y->v) ? -1 : 1;
 }
 
-static const struct node *follow(const struct verify *x, const struct node *n)
+/* The page with content to which a redirect leads, or NULL. Each redirect is followed once. */
+static const struct node *follow(const struct verify *x, struct node *n)
 {
-    for (size_t hops = 0; n && n->v.kind == SP_PAGE_REDIRECT; hops++) {
-        if (hops > x->node_count)
-            return NULL;
-        n = sp_map_get(&x->by_page, n->v.target);
+    struct node *end = n;
+    while (end && end->v.kind == SP_PAGE_REDIRECT && !end->followed) {
+        end->followed = true;
+        end = sp_map_get(&x->by_page, end->v.target);
     }
-    return n && n->v.kind == SP_PAGE_CONTENT ? n : NULL;
+    const struct node *content = NULL;
+    if (end && end->v.kind == SP_PAGE_REDIRECT)
+        content = end->end; /* NULL in a loop */
+    else if (end && end->v.kind == SP_PAGE_CONTENT)
+        content = end;
+    for (; n != end; n = sp_map_get(&x->by_page, n->v.target))
+        n->end = content;
+    return content;
 }
 
-static bool allows(const struct verify *x, const struct node *loser, const struct node *winner)
+/* The members of a component that have content, in rank order. */
+struct ranked {
+    const struct verify *verify;
+    struct node **members;
+};
+
+static bool allows(void *arg, uint32_t loser, uint32_t winner)
 {
-    if (!x->relation)
-        return true;
-    const struct node *pair[] = {loser, winner};
+    const struct ranked *r = arg;
+    const struct verify *x = r->verify;
+    const struct node *pair[] = {r->members[loser], r->members[winner]};
     struct sp_winner_facts facts[2];
     for (size_t i = 0; i < 2; i++)
         sp_winner_facts_init(&facts[i], x->relation, sp_view_str(pair[i]->url),
@@ -200,65 +224,35 @@ static bool allows(const struct verify *x, const struct node *loser, const struc
     return allowed;
 }
 
-/* Returns the first winner, other than n and `except`, that covers n; NULL if there is none. */
-static struct node *first_cover(const struct verify *x, struct node *const *winners, size_t count,
-                                const struct node *n, const struct node *except,
-                                double *ret_similarity)
+static enum sp_err find_winners(struct verify *x, struct node *const *members, size_t count)
 {
+    struct ranked r = {x, sp_alloc((count + 1) * sizeof *r.members)};
+    uint32_t *contents = sp_alloc((count + 1) * sizeof *contents);
+    uint32_t *winners = sp_alloc((count + 1) * sizeof *winners), ranked = 0;
+    double *similarity = sp_alloc((count + 1) * sizeof *similarity);
+    const struct sp_covered_options options = {.similarity = x->similarity,
+                                               .signatures = x->contents,
+                                               .lookup = x->lookup,
+                                               .allows = x->relation ? allows : NULL,
+                                               .arg = &r};
     for (size_t i = 0; i < count; i++)
-        if (winners[i] != n && winners[i] != except &&
-            sp_similar(x->similarity, x->contents[winners[i]->content], x->contents[n->content],
-                       ret_similarity) &&
-            allows(x, n, winners[i]))
-            return winners[i];
-    return NULL;
-}
-
-/* Under a relation: drops winners, from the last one on, whose losers all have another winner. */
-static size_t drop_winners(const struct verify *x, struct node *const *members, size_t count,
-                           struct node **winners, size_t winner_count)
-{
-    double ignored;
-    for (size_t w = winner_count; w-- > 0;) {
-        bool needed = false;
-        for (size_t i = 0; i < count && !needed; i++) {
-            bool is_winner = false;
-            for (size_t k = 0; k < winner_count; k++)
-                is_winner |= k != w && winners[k] == members[i];
-            needed = members[i]->content != UINT32_MAX && !is_winner &&
-                     !first_cover(x, winners, winner_count, members[i], winners[w], &ignored);
+        if (members[i]->content != UINT32_MAX) {
+            r.members[ranked] = members[i];
+            contents[ranked++] = members[i]->content;
         }
-        if (needed)
-            continue;
-        winner_count--;
-        memmove(winners + w, winners + w + 1, (winner_count - w) * sizeof *winners);
+    enum sp_err err = sp_covered(&options, contents, ranked, winners, similarity, &x->compared);
+    for (uint32_t i = 0; err == SP_OK && i < ranked; i++) {
+        r.members[i]->winner = r.members[winners[i]];
+        r.members[i]->similarity = similarity[i];
     }
-    return winner_count;
-}
-
-static void find_winners(struct verify *x, struct node **members, size_t count)
-{
-    struct node **winners = sp_alloc(count * sizeof *winners);
-    size_t winner_count = 0;
-    double ignored;
-    for (size_t i = 0; i < count; i++)
-        if (members[i]->content != UINT32_MAX &&
-            !first_cover(x, winners, winner_count, members[i], NULL, &ignored))
-            winners[winner_count++] = members[i];
-    if (x->relation)
-        winner_count = drop_winners(x, members, count, winners, winner_count);
-    for (size_t w = 0; w < winner_count; w++) {
-        winners[w]->winner = winners[w];
-        winners[w]->similarity = 1;
-    }
-    for (size_t i = 0; i < count; i++)
-        if (members[i]->content != UINT32_MAX && !members[i]->winner)
-            members[i]->winner =
-                first_cover(x, winners, winner_count, members[i], NULL, &members[i]->similarity);
+    sp_free(r.members);
+    sp_free(contents);
     sp_free(winners);
+    sp_free(similarity);
+    return err;
 }
 
-static void check_status(struct verify *x, const struct node *n, size_t group_size)
+static void check_status(struct verify *x, struct node *n, size_t group_size)
 {
     enum sp_page_status want = SP_STATUS_GONE;
     enum sp_reason reason = SP_REASON_NONE;
@@ -310,17 +304,19 @@ static void check_group(struct verify *x, struct node **members, size_t count,
     sp_map_add(groups, g);
 }
 
-static void compare_all(struct verify *x)
+static enum sp_err compare_all(struct verify *x)
 {
+    enum sp_err err = SP_OK;
     struct node **order = sp_memdup(x->nodes, x->node_count * sizeof *order);
     struct sp_map groups = {0};
     sorting = x;
     qsort(order, x->node_count, sizeof *order, by_component_and_rank);
-    for (size_t from = 0, to; from < x->node_count; from = to) {
+    x->lookup = sp_finder_new(x->similarity, x->contents, x->content_count);
+    for (size_t from = 0, to; from < x->node_count && err == SP_OK; from = to) {
         uint32_t component = find(x, order[from]->number);
         for (to = from; to < x->node_count && find(x, order[to]->number) == component;)
             to++;
-        find_winners(x, order + from, to - from);
+        err = find_winners(x, order + from, to - from);
         check_group(x, order + from, to - from, &groups);
         for (size_t i = from; i < to && !x->groups_only; i++)
             check_status(x, order[i], to - from);
@@ -328,7 +324,9 @@ static void compare_all(struct verify *x)
     for (size_t i = 0; i < groups.cap; i++)
         sp_free(groups.cells[i].object);
     sp_map_done(&groups);
+    sp_finder_free(x->lookup);
     sp_free(order);
+    return err;
 }
 
 static void verify_done(struct verify *x)
@@ -388,7 +386,7 @@ static enum sp_err check_containers(struct verify *x, struct sp_db *db,
 }
 
 enum sp_err sp_verify(struct sp_db *db, const struct sp_local_bus_options *rules,
-                      uint64_t *ret_differences)
+                      uint64_t *ret_differences, uint64_t *ret_compared)
 {
     struct verify x = {.similarity = &rules->group.similarity,
                        .relation = rules->group.winner_relation,
@@ -402,11 +400,13 @@ enum sp_err sp_verify(struct sp_db *db, const struct sp_local_bus_options *rules
     if (err == SP_OK)
         err = find_components(&x);
     if (err == SP_OK)
-        compare_all(&x);
+        err = compare_all(&x);
     if (err == SP_OK && rules->contain.threshold > 0)
         err = check_containers(&x, db, &rules->contain);
     if (err == SP_OK)
         *ret_differences = x.differences;
+    if (err == SP_OK && ret_compared)
+        *ret_compared = x.compared;
     verify_done(&x);
     return err;
 }

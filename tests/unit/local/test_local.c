@@ -87,7 +87,7 @@ static uint64_t differences(struct sp_db *db, const struct crawl_run *run)
 {
     uint64_t n = UINT64_MAX;
     CU_ASSERT_EQUAL(holders_missing(db, run), 0);
-    CU_ASSERT_EQUAL(sp_verify(db, &run->options, &n), SP_OK);
+    CU_ASSERT_EQUAL(sp_verify(db, &run->options, &n, NULL), SP_OK);
     return n;
 }
 

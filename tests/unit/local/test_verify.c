@@ -1,6 +1,7 @@
 /* The check from scratch detects states that were tampered with, and states made under other
  * settings than those of the check. */
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,6 +15,14 @@ struct world {
     struct sp_db *db;
 };
 
+static void setup_crawl(struct world *w, uint32_t tier1, const struct sp_synth_options *synth)
+{
+    crawl_make(&w->crawl, synth);
+    crawl_run_init(&w->run, 2);
+    w->run.options.tier1 = tier1;
+    w->db = sp_db_open_memory();
+}
+
 static void setup(struct world *w, uint32_t tier1)
 {
     struct sp_synth_options synth;
@@ -23,10 +32,7 @@ static void setup(struct world *w, uint32_t tier1)
     synth.words = 60;
     synth.near_permille = 400;
     synth.redirect_permille = 60;
-    crawl_make(&w->crawl, &synth);
-    crawl_run_init(&w->run, 2);
-    w->run.options.tier1 = tier1;
-    w->db = sp_db_open_memory();
+    setup_crawl(w, tier1, &synth);
 }
 
 static void teardown(struct world *w)
@@ -43,7 +49,7 @@ static enum sp_err verify(struct sp_db *db, uint32_t tier1,
     int kept = dup(STDERR_FILENO), null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     dup2(null, STDERR_FILENO);
     struct sp_local_bus_options options = {.group = *rules, .tier1 = tier1};
-    enum sp_err err = sp_verify(db, &options, ret_differences);
+    enum sp_err err = sp_verify(db, &options, ret_differences, NULL);
     dup2(kept, STDERR_FILENO);
     close(kept);
     close(null);
@@ -282,4 +288,58 @@ TEST(a_store_that_fails_during_the_check_is_an_error)
     CU_ASSERT_EQUAL(n, 0);
     CU_ASSERT(calls >= 4);
     teardown(&w);
+}
+
+/* ---- cost */
+
+/* Verifies a skewed crawl of that many fetches; returns the pairs compared. */
+static uint64_t compared(const char *kind, uint64_t fetches, const char *relation)
+{
+    struct world w;
+    struct sp_synth_options synth;
+    struct sp_fault fault;
+    struct sp_relation *parsed = NULL;
+    uint64_t found = UINT64_MAX, pairs = 0;
+    sp_synth_options_default(&synth);
+    synth.pages = fetches;
+    synth.words = 100;
+    CU_ASSERT_EQUAL_FATAL(sp_skew_parse(kind, &synth.skew, &fault), SP_OK);
+    if (relation)
+        CU_ASSERT_EQUAL_FATAL(
+            sp_winner_relation_parse(relation, SP_METHOD_SHINGLES, &parsed, &fault), SP_OK);
+    setup_crawl(&w, 1, &synth);
+    w.run.options.group.winner_relation = parsed;
+    CU_ASSERT_EQUAL(crawl_feed(&w.run, &w.crawl, w.db), SP_OK);
+    CU_ASSERT_EQUAL(sp_verify(w.db, &w.run.options, &found, &pairs), SP_OK);
+    CU_ASSERT_EQUAL(found, 0);
+    teardown(&w);
+    sp_relation_free(parsed);
+    return pairs;
+}
+
+/* All pairs of a group of n near copies are n (n - 1) / 2. */
+TEST(a_page_of_a_large_group_a_chain_or_a_template_is_compared_with_few)
+{
+    enum { FEW = 500 };
+    static const char *const kinds[] = {"same",      "near-words", "near-url", "near-percent",
+                                        "chainlike", "template",   "zipf",     "outrank-near",
+                                        "recover",   "redirects",  "die",      "unlike"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        double few = (double)compared(kinds[i], FEW, NULL) / FEW;
+        double many = (double)compared(kinds[i], 4ull * FEW, NULL) / (4 * FEW);
+        printf("%s: %.2f pairs compared a page at %d, %.2f at %d\n", kinds[i], few, FEW, many,
+               4 * FEW);
+        CU_ASSERT(many <= 1.25 * few + 1);
+        CU_ASSERT(many <= 40);
+    }
+}
+
+TEST(winners_of_a_chain_under_a_relation_are_checked_with_few_comparisons)
+{
+    enum { FEW = 150 };
+    double few = (double)compared("chainlike", FEW, "a.timestamp <= b.timestamp") / FEW;
+    double many =
+        (double)compared("chainlike", 4ull * FEW, "a.timestamp <= b.timestamp") / (4 * FEW);
+    printf("%.2f pairs compared a page at %d, %.2f at %d\n", few, FEW, many, 4 * FEW);
+    CU_ASSERT(many <= 1.25 * few + 1);
 }

@@ -236,7 +236,7 @@ TEST(lost_routes_raise_the_alarm)
     audit_open(&a);
     audit_feed(&a, &crawl, 0, SIZE_MAX);
     audit_barrier(&a);
-    CU_ASSERT_EQUAL(sp_verify(a.db, &a.run.options, &differences), SP_OK);
+    CU_ASSERT_EQUAL(sp_verify(a.db, &a.run.options, &differences, NULL), SP_OK);
     a.lost = differences;
     check_alarm(&a);
     audit_done(&a);

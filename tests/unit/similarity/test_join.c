@@ -1,9 +1,11 @@
-/* The exact join against a comparison of all pairs. */
+/* The exact join, the components and the look-up, each against a comparison of all pairs. */
 #include <stdlib.h>
 
 #include "base/mem.h"
 #include "harness.h"
 #include "page/builder.h"
+#include "similarity/connected.h"
+#include "similarity/finder.h"
 #include "similarity/join.h"
 
 enum { PAGES = 220 };
@@ -24,11 +26,13 @@ static void note(void *arg, size_t i, size_t j, double similarity)
 
 /* Texts of a small vocabulary that copy one another, so that there are pairs of every similarity.
  */
-static void make_pages(uint64_t seed, uint32_t max_shingles, struct sp_signature **pages)
+static void make_pages(uint64_t seed, enum sp_method method, uint32_t max_shingles,
+                       struct sp_signature **pages)
 {
     static uint64_t words[PAGES][120];
     size_t lengths[PAGES];
-    struct sp_signature_options o = {.max_shingles = max_shingles,
+    struct sp_signature_options o = {.method = method,
+                                     .max_shingles = max_shingles,
                                      .repeats = seed % 2 ? SP_REPEATS_ONCE : SP_REPEATS_LABELLED};
     struct sp_builder *b = sp_builder_new(&o);
     uint64_t random = sp_mix64(seed + 1);
@@ -59,7 +63,7 @@ static void check(double threshold, uint32_t max_shingles)
         size_t expected = 0;
         memset(&all, 0, sizeof all);
         memset(&some, 0, sizeof some);
-        make_pages(seed, max_shingles, pages);
+        make_pages(seed, SP_METHOD_SHINGLES, max_shingles, pages);
         CU_ASSERT_EQUAL(sp_join(&o, pages, PAGES, false, note, &all), SP_OK);
         CU_ASSERT_EQUAL(sp_join(&o, pages, PAGES, true, note, &some), SP_OK);
         for (size_t i = 0; i < PAGES; i++)
@@ -95,4 +99,112 @@ TEST(an_empty_join_has_no_pairs)
 {
     struct sp_similarity_options o = {.threshold = 0.8};
     CU_ASSERT_EQUAL(sp_join(&o, NULL, 0, false, note, NULL), SP_OK);
+}
+
+/* ---- components ---- */
+
+static uint32_t root(const uint32_t *set, uint32_t page)
+{
+    while (set[page] != page)
+        page = set[page];
+    return page;
+}
+
+/* The first page of each component, from all pairs. Returns how many pages are not alone. */
+static size_t components(const struct sp_similarity_options *o, struct sp_signature *const *pages,
+                         uint32_t *ret_first)
+{
+    size_t together = 0;
+    for (uint32_t i = 0; i < PAGES; i++)
+        ret_first[i] = i;
+    for (uint32_t i = 0; i < PAGES; i++)
+        for (uint32_t j = i + 1; j < PAGES; j++)
+            if (sp_similar(o, pages[i], pages[j], NULL)) {
+                uint32_t a = root(ret_first, i), b = root(ret_first, j);
+                ret_first[a > b ? a : b] = a > b ? b : a;
+            }
+    for (uint32_t i = 0; i < PAGES; i++) {
+        ret_first[i] = root(ret_first, i);
+        together += ret_first[i] != i;
+    }
+    return together;
+}
+
+static void check_components(enum sp_method method, double threshold, uint32_t max_shingles)
+{
+    struct sp_similarity_options o = {.method = method, .threshold = threshold, .lcs_min = 0.5};
+    size_t together = 0;
+    for (uint64_t seed = 0; seed < 12; seed++) {
+        struct sp_signature *pages[PAGES];
+        uint32_t expected[PAGES], found[PAGES];
+        uint64_t compared = 0;
+        make_pages(seed, method, max_shingles, pages);
+        together += components(&o, pages, expected);
+        CU_ASSERT_EQUAL(sp_connected(&o, pages, PAGES, found, &compared), SP_OK);
+        CU_ASSERT(memcmp(found, expected, sizeof found) == 0);
+        CU_ASSERT(compared < PAGES * PAGES / 2);
+        for (size_t i = 0; i < PAGES; i++)
+            sp_signature_unref(pages[i]);
+    }
+    CU_ASSERT(together > 100);
+}
+
+TEST(the_components_are_those_of_all_pairs)
+{
+    check_components(SP_METHOD_SHINGLES, 0.8, 1024);
+    check_components(SP_METHOD_SHINGLES, 0.5, 1024);
+    check_components(SP_METHOD_SHINGLES, 0.9, 1024);
+    check_components(SP_METHOD_SHINGLES, 1.0, 1024);
+    check_components(SP_METHOD_SHINGLES, 0.8, 24);
+    check_components(SP_METHOD_SHINGLES, 0.6, 40);
+    check_components(SP_METHOD_SIMHASH, 61.0 / 64, 1024);
+    check_components(SP_METHOD_COSINE, 0.9, 1024);
+}
+
+TEST(no_pages_have_no_components)
+{
+    struct sp_similarity_options o = {.threshold = 0.8};
+    CU_ASSERT_EQUAL(sp_connected(&o, NULL, 0, NULL, NULL), SP_OK);
+}
+
+/* ---- look-up ---- */
+
+static void check_lookup(enum sp_method method, double threshold, uint32_t max_shingles)
+{
+    struct sp_similarity_options o = {.method = method, .threshold = threshold, .lcs_min = 0.5};
+    size_t found = 0, similar = 0;
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        struct sp_signature *pages[PAGES];
+        uint32_t all[PAGES];
+        make_pages(seed, method, max_shingles, pages);
+        for (uint32_t i = 0; i < PAGES; i++)
+            all[i] = i;
+        struct sp_finder *l = sp_finder_new(&o, pages, PAGES);
+        CU_ASSERT_EQUAL(sp_finder_begin(l, all, PAGES), SP_OK);
+        for (uint32_t i = 0; i < PAGES; i++) {
+            const uint32_t *added;
+            size_t count = sp_finder_find(l, i, &added), at = 0;
+            for (uint32_t j = 0; j < i; j++) {
+                bool listed = at < count && added[at] == j;
+                CU_ASSERT(listed || !sp_similar(&o, pages[i], pages[j], NULL));
+                similar += sp_similar(&o, pages[i], pages[j], NULL);
+                at += listed;
+            }
+            CU_ASSERT_EQUAL(at, count); /* ascending, each once */
+            found += count;
+            sp_finder_add(l, i);
+        }
+        sp_finder_free(l);
+        for (size_t i = 0; i < PAGES; i++)
+            sp_signature_unref(pages[i]);
+    }
+    CU_ASSERT(similar > 20);
+    CU_ASSERT(found < 6 * PAGES * PAGES / 4);
+}
+
+TEST(a_lookup_misses_no_similar_page)
+{
+    check_lookup(SP_METHOD_SHINGLES, 0.8, 1024);
+    check_lookup(SP_METHOD_SHINGLES, 0.8, 24);
+    check_lookup(SP_METHOD_SIMHASH, 61.0 / 64, 1024);
 }

@@ -6,7 +6,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "similarity/join.h"
+#include "local/covered.h"
+#include "similarity/connected.h"
 
 struct work {
     const struct sp_crawl *crawl;
@@ -24,14 +25,6 @@ static uint32_t find(uint32_t *set, uint32_t n)
         n = set[n];
     }
     return n;
-}
-
-static void note_pair(void *arg, size_t i, size_t j, double similarity)
-{
-    struct work *w = arg;
-    (void)similarity;
-    w->b->edges++;
-    w->set[find(w->set, w->first_page[i])] = find(w->set, w->first_page[j]);
 }
 
 /* Pages of equal content are near duplicates of one another, unless it has no words. */
@@ -58,6 +51,16 @@ static void note_alive(struct work *w)
     }
     w->b->contents = w->count;
     sp_free(owner);
+}
+
+static enum sp_err connect(struct work *w, const struct sp_similarity_options *o)
+{
+    uint32_t *first = sp_alloc((w->count + 1ull) * sizeof *first);
+    enum sp_err err = sp_connected(o, w->signatures, w->count, first, &w->b->compared);
+    for (uint32_t i = 0; err == SP_OK && i < w->count; i++)
+        w->set[find(w->set, w->first_page[i])] = find(w->set, w->first_page[first[i]]);
+    sp_free(first);
+    return err;
 }
 
 bool sp_baseline_outranks(const struct sp_crawl *t, const struct sp_baseline *b, uint32_t page_a,
@@ -88,37 +91,34 @@ static int by_component_and_rank(const void *a, const void *b, void *arg)
     return sp_baseline_outranks(w->crawl, w->b, x, y) ? -1 : 1;
 }
 
-/* Pages of one component in rank order: a page is covered by the first winner before it that it is
- * similar to, and pages of one content by the same one. */
-static void cover(const struct work *w, const struct sp_similarity_options *o,
-                  const uint32_t *pages, size_t count, uint32_t *by_content)
+/* The winners of the pages of one component, which are in rank order. */
+static enum sp_err cover(const struct work *w, const struct sp_covered_options *o,
+                         const uint32_t *pages, uint32_t count)
 {
-    const struct sp_crawl *t = w->crawl;
-    uint32_t *winners = sp_alloc(count * sizeof *winners);
-    size_t winner_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t p = pages[i], content = w->b->content[p];
-        const struct sp_signature *s = t->contents[content];
-        uint32_t winner = s->shingle_total ? by_content[content] : SP_NO_NUMBER;
-        for (size_t k = 0; k < winner_count && winner == SP_NO_NUMBER; k++)
-            if (sp_similar(o, t->contents[w->b->content[winners[k]]], s, NULL))
-                winner = winners[k];
-        if (winner == SP_NO_NUMBER) {
-            winner = p;
-            winners[winner_count++] = p;
-        }
-        by_content[content] = w->b->winner[p] = winner;
-    }
+    uint32_t *contents = sp_alloc((count + 1ull) * sizeof *contents);
+    uint32_t *winners = sp_alloc((count + 1ull) * sizeof *winners);
+    double *similarity = sp_alloc((count + 1ull) * sizeof *similarity);
+    uint64_t compared = 0;
+    for (uint32_t i = 0; i < count; i++)
+        contents[i] = w->b->content[pages[i]];
+    enum sp_err err = sp_covered(o, contents, count, winners, similarity, &compared);
+    for (uint32_t i = 0; err == SP_OK && i < count; i++)
+        w->b->winner[pages[i]] = pages[winners[i]];
+    sp_free(contents);
     sp_free(winners);
+    sp_free(similarity);
+    return err;
 }
 
-static void cover_all(const struct work *w, const struct sp_similarity_options *o)
+static enum sp_err cover_all(const struct work *w, const struct sp_similarity_options *o)
 {
     const struct sp_crawl *t = w->crawl;
     uint32_t *order = sp_alloc((w->b->alive + 1) * sizeof *order);
-    uint32_t *by_content = sp_alloc((t->content_count + 1) * sizeof *by_content);
+    struct sp_finder *lookup = sp_finder_new(o, t->contents, t->content_count);
+    const struct sp_covered_options options = {
+        .similarity = o, .signatures = t->contents, .lookup = lookup};
+    enum sp_err err = SP_OK;
     size_t count = 0;
-    memset(by_content, 0xff, t->content_count * sizeof *by_content);
     for (uint32_t p = 0; p < t->page_count; p++) {
         w->b->winner[p] = SP_NO_NUMBER;
         if (w->b->component[p] != SP_NO_NUMBER)
@@ -126,13 +126,14 @@ static void cover_all(const struct work *w, const struct sp_similarity_options *
     }
     if (count)
         qsort_r(order, count, sizeof *order, by_component_and_rank, (void *)(uintptr_t)w);
-    for (size_t from = 0, to; from < count; from = to) {
+    for (size_t from = 0, to; from < count && err == SP_OK; from = to) {
         for (to = from; to < count && w->b->component[order[to]] == w->b->component[order[from]];)
             to++;
-        cover(w, o, order + from, to - from, by_content);
+        err = cover(w, &options, order + from, (uint32_t)(to - from));
     }
+    sp_finder_free(lookup);
     sp_free(order);
-    sp_free(by_content);
+    return err;
 }
 
 enum sp_err sp_baseline_make(const struct sp_crawl *crawl, size_t fetch_count,
@@ -153,12 +154,12 @@ enum sp_err sp_baseline_make(const struct sp_crawl *crawl, size_t fetch_count,
     double start = sp_clock_thread_seconds();
     sp_crawl_latest(crawl, fetch_count, b.fetch);
     note_alive(&w);
-    enum sp_err err = sp_join(similarity, w.signatures, w.count, true, note_pair, &w);
+    enum sp_err err = connect(&w, similarity);
     for (uint32_t p = 0; p < pages; p++)
         b.component[p] = b.content[p] == SP_NO_NUMBER ? SP_NO_NUMBER : find(w.set, p);
     b.cpu_seconds = sp_clock_thread_seconds() - start;
     if (err == SP_OK)
-        cover_all(&w, similarity);
+        err = cover_all(&w, similarity);
     sp_free(w.set);
     sp_free(w.first_page);
     sp_free(w.signatures);

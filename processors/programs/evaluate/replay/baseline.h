@@ -1,7 +1,7 @@
 /* The centralised run that a trace's groups are compared with (Zhu et al., WWW 2012, section 6.3):
  * at one moment of the crawl, all pages alive are compared with all others, by F alone. No
- * partitions, no candidate rule, no groups kept: the exact join (similarity/join.h) over the
- * distinct contents, and components from scratch.
+ * partitions, no candidate rule, no groups kept: the components of the distinct contents from
+ * scratch (similarity/connected.h).
  *
  * A page is alive where its latest fetch has content. Redirects connect no two pages with
  * content (each leads to one page and none leads away from content), so among pages alive the
@@ -24,8 +24,8 @@ struct sp_baseline {
                          a loser; SP_NO_NUMBER: not alive */
     uint64_t alive;
     uint64_t contents;  /* distinct among them */
-    uint64_t edges;     /* pairs of distinct contents that F holds for */
-    double cpu_seconds; /* of the join and the components; winners left out */
+    uint64_t compared;  /* pairs of distinct contents */
+    double cpu_seconds; /* of the components; winners left out */
 };
 
 enum sp_err sp_baseline_make(const struct sp_crawl *crawl, size_t fetch_count,
