@@ -86,6 +86,23 @@ def pairs_connect_sets(work):
             stack += [p for p in beside[page] if p not in expected]
     check(20 < len(expected) < 120 and len(set(expected.values())) > 3, "some sets", len(expected))
     check_equal({line["url"]: line["set"] for line in work.json_lines("sets")}, expected, "sets")
+    alone = work.run("pairs", "--sets", "alone", "--no-pairs", "pages.jsonl")
+    check_equal(alone.out, "", "no pairs")
+    check_in(f"120 pages, {len(set(expected.values()))} sets", alone.err)
+    check_equal(work.read("alone"), work.read("sets"), "the same sets")
+
+
+def sets_of_every_method_need_no_pairs(work):
+    work.run("synth", "--pages", "400", "--near", "40", "-o", "pages.jsonl")
+    for method in "shingles", "simhash", "cosine", "sentences", "lcs", "combined":
+        options = "-q", "--set", f"similarity.method={method}", "pages.jsonl"
+        check(work.run("pairs", "--sets", "sets", *options).out.count("\n") > 50, method)
+        work.run("pairs", "--sets", "alone", "--no-pairs", *options)
+        check_equal(work.read("alone"), work.read("sets"), method)
+    work.run("pairs", "-q", *PAPER, "--sets", "sets", "pages.jsonl")
+    check_equal(work.run("pairs", "-q", *PAPER, "--sets", "alone", "--no-pairs", "pages.jsonl").out, "", "the paper's")
+    check_equal(work.read("alone"), work.read("sets"), "the paper's")
+    check_in("--sets", work.run("pairs", "--no-pairs", "pages.jsonl", code=2).err)
 
 
 if __name__ == "__main__":

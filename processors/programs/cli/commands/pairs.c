@@ -15,12 +15,14 @@
 #include "cli/settings.h"
 #include "input/readings.h"
 #include "local/pipeline.h"
+#include "similarity/connected.h"
 #include "similarity/join.h"
 #include "similarity/lcs_sets.h"
 
 struct arguments {
     const char *output;
     const char *sets; /* NULL: none */
+    bool no_pairs;
     bool quiet;
     struct sp_config config;
 };
@@ -192,7 +194,7 @@ static void make_sets_of_paper(struct writer *w, const struct sp_similarity_opti
     sp_lcs_perhaps(&options, c->signatures, (uint32_t)c->count, perhaps);
     sp_lcs_refine(&options, c->signatures, (uint32_t)c->count, perhaps, w->set, &counts);
     for (uint32_t i = 0; i < c->count; i++)
-        if (w->set[i] != i)
+        if (w->set[i] != i && w->out)
             write_pair(w, w->set[i], i, sp_lcs_ratio(c->signatures[w->set[i]], c->signatures[i]));
     sp_free(perhaps);
 }
@@ -235,6 +237,8 @@ static enum sp_err find_pairs(struct writer *w, const struct sp_similarity_optio
     w->set = sp_alloc((c->count + 1) * sizeof *w->set);
     for (size_t i = 0; i < c->count; i++)
         w->set[i] = (uint32_t)i;
+    if (a->config.lcs_sets == SP_CONFIG_LCS_COMPONENTS && a->no_pairs)
+        return sp_connected(similarity, c->signatures, c->count, w->set, NULL);
     if (a->config.lcs_sets == SP_CONFIG_LCS_COMPONENTS)
         return sp_join(similarity, c->signatures, c->count, false, note_pair, w);
     make_sets_of_paper(w, similarity);
@@ -246,14 +250,17 @@ static int join(struct collection *c, const struct sp_similarity_options *simila
 {
     const char *output = a->output;
     int64_t sets = 0;
-    struct writer w = {.collection = c, .out = stdout, .progress = &c->progress};
-    if (strcmp(output, "-") != 0 && !(w.out = fopen(output, "w")))
+    struct writer w = {.collection = c, .progress = &c->progress};
+    if (!a->no_pairs)
+        w.out = strcmp(output, "-") == 0 ? stdout : fopen(output, "w");
+    if (!w.out && !a->no_pairs)
         return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
     /* Not between lines of pairs on a terminal. */
     c->progress.shown &= w.out != stdout || !isatty(STDOUT_FILENO);
     enum sp_err err = find_pairs(&w, similarity, a);
     sp_progress_end(&c->progress);
-    bool good = !ferror(w.out) && (w.out == stdout ? fflush(w.out) : fclose(w.out)) == 0;
+    bool good =
+        !w.out || (!ferror(w.out) && (w.out == stdout ? fflush(w.out) : fclose(w.out)) == 0);
     if (err == SP_OK && good && a->sets && (sets = write_sets(&w, a->sets)) < 0) {
         good = false;
         output = a->sets;
@@ -264,7 +271,10 @@ static int join(struct collection *c, const struct sp_similarity_options *simila
         return sp_cli_failed("the collection cannot be joined: %s", sp_err_text(err));
     if (!good)
         return sp_cli_failed("%s: cannot be written: %s", output, strerror(errno));
-    if (!a->quiet && a->sets)
+    if (!a->quiet && a->no_pairs)
+        fprintf(stderr, "%s pages, %s sets\n", sp_thousands(c->count).text,
+                sp_thousands((uint64_t)sets).text);
+    else if (!a->quiet && a->sets)
         fprintf(stderr, "%s pages, %s pairs, %s sets\n", sp_thousands(c->count).text,
                 sp_thousands(w.pairs).text, sp_thousands((uint64_t)sets).text);
     else if (!a->quiet)
@@ -277,6 +287,7 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
 {
     static const struct option table[] = {{"output", required_argument, NULL, 'o'},
                                           {"sets", required_argument, NULL, 'S'},
+                                          {"no-pairs", no_argument, NULL, 'N'},
                                           SP_DOCUMENT_OPTIONS,
                                           {0}};
     for (int c; (c = getopt_long(argc, argv, "t:o:q", table, NULL)) != -1;) {
@@ -285,6 +296,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
             a->output = optarg;
         else if (c == 'S')
             a->sets = optarg;
+        else if (c == 'N')
+            a->no_pairs = true;
         else
             code = sp_cli_document(command, c, &a->config, &a->quiet);
         if (code >= 0)
@@ -292,6 +305,8 @@ static int parse(const struct sp_command *command, int argc, char **argv, struct
     }
     if (optind == argc)
         return sp_cli_usage(command, "no input: name files, or - for standard input");
+    if (a->no_pairs && !a->sets)
+        return sp_cli_usage(command, "--no-pairs: nothing would be written; add --sets FILE");
     return -1;
 }
 
@@ -347,14 +362,18 @@ const struct sp_command sp_command_pairs = {
     "  Reads all pages (formats as for `samepage run`), finds all similar pairs with an exact prefix\n"
     "  filter (with simhash, cosine and lcs: all those among candidates), and prints each\n"
     "  near-duplicate pair once. If a page was fetched several times, its last fetch counts.\n"
-    "  Signatures and their index are kept in memory: about 20 bytes a word.\n\n"
+    "  Signatures and their index are kept in memory: about 20 bytes a word.\n"
+    "  A group of n near copies has up to n (n - 1) / 2 pairs: with 100,000, five billion lines. For\n"
+    "  a collection with large groups use --sets with --no-pairs, whose cost does not grow with the\n"
+    "  number of pairs.\n\n"
     "OPTIONS\n"
     "  -t, --threshold T   same as --set similarity.threshold=T\n"
     "  -o, --output FILE   write there; default: standard output\n"
     "  --sets FILE         also write the sets of similar pages: those that pairs connect. With\n"
     "                      similarity.method=lcs and lcs.sets=paper: the sets of Huang, Wang and\n"
     "                      Li; the pairs printed are then those of a page and the page that its\n"
-    "                      set started from\n" SP_FIELD_HELP
+    "                      set started from\n"
+    "  --no-pairs          write the sets only; with --sets\n" SP_FIELD_HELP
     "  --config FILE       read settings from FILE\n"
     "  --set KEY=VALUE     change one setting; may be repeated\n"
     "  --help-settings     all settings, with their defaults\n"
