@@ -11,6 +11,7 @@ Statuses are those of `samepage run` afterwards.
 import os
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -53,6 +54,18 @@ def sizes(place):
         processes.start((place.program, stage), [place.program, stage, *place.settings(stage)],
                         place.path(f"{place.prefix}{stage}.log"))
 
+    def start_ended():
+        for stage in cluster.STAGES:
+            if processes.running[place.program, stage].poll() is not None:
+                start(stage)
+
+    def keep_up():
+        """Two stages write to tier1: the other one may end after the limit is back."""
+        while not settled.wait(0.5):
+            start_ended()
+
+    settled = threading.Event()
+    keeper = threading.Thread(target=keep_up)
     try:
         for stage in cluster.STAGES:
             start(stage)
@@ -67,13 +80,15 @@ def sizes(place):
             check_equal(process.returncode, 1, f"exit code of {stage}")
             check_in(f"{topic}: a message of", log(place, stage).splitlines()[-1])
             put(place, topic, "max.message.bytes", "20000000")
-            for other in cluster.STAGES:
-                if processes.running[place.program, other].poll() is not None:
-                    start(other)
+            start_ended()
+        keeper.start()
         place.settled(place.expected(), "the limits as they were")
         ends = place.ends("dead-letter")
         check_equal(sum(high - low for low, high in ends), 0, "dead letters")
     finally:
+        settled.set()
+        if keeper.ident:
+            keeper.join()
         processes.kill()
 
 
